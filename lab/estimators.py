@@ -1,0 +1,254 @@
+"""Estimators: how N rollouts speak. Floor 0, NumPy only (torch only if the caller brings it).
+
+With binary rewards every group estimator is two sequences of N numbers. Let j be the number of successes
+among the *other* N-1 rollouts; rollout i gets the advantage
+
+    A_i = gap[j] * r_i + offset[j]
+
+and (1/N) sum_i A_i grad log pi_i has the mean w_N(p) grad p, w_N(p) = E[gap[j]], j ~ Binomial(N-1, p).
+So `gap` says what is optimised, and `offset` only how noisily. The named ones are in `lab/catalogue.py`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.errors import LabError, one_of, parse_call, unknown, whole, write_call
+from lab.groups import Group, check_binary
+from lab.objectives import Objective
+
+if TYPE_CHECKING:
+    import torch
+
+Array = NDArray[np.float64]
+Sequences = tuple[Array, Array]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What an estimator does where groups are odd; printed in the header of every run.
+
+    `singleton`: a group of one is "scored" like any other, an "error", or set to "zero".
+    `all_wrong`, `all_right`: such groups get advantage "zero", or their advantages are "kept".
+    `zero_mean`: the advantages of every group sum to zero.
+    `ddof`, `eps`: of the standard deviation or mean that divides, None where nothing divides.
+    """
+
+    singleton: str
+    all_wrong: str
+    all_right: str
+    zero_mean: bool
+    ddof: int | None = None
+    eps: float | None = None
+
+    def __str__(self) -> str:
+        divisor = "" if self.eps is None else f", eps {self.eps:g}"
+        divisor += "" if self.ddof is None else f", ddof {self.ddof}"
+        return (f"group of one: {self.singleton}; all wrong: {self.all_wrong}; all right: {self.all_right}; "
+                f"{'zero' if self.zero_mean else 'not zero'} mean in every group{divisor}")
+
+
+@dataclass(frozen=True, eq=False)
+class Estimator:
+    """Two sequences for every group size N, and what is known of them.
+
+    `sequences(N)` returns (gap, offset), each of length N. `least` is the smallest N that it is defined for.
+    `limit` is the objective that it tends to for many rollouts, None if it has none.
+    """
+
+    name: str
+    sequences: Callable[[int], Sequences]
+    label: str = ""
+    citation: str = ""
+    limit: Objective | None = None
+    least: int = 1
+    options: dict[str, Any] = field(default_factory=dict)
+    singleton: str = "error"
+    ddof: int | None = None
+    eps: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", self.label or self.name)
+        one_of("singleton", self.singleton, ("error", "zero"))
+
+    @property
+    def spec(self) -> str:
+        """The text that `estimator()` reads back: "grpo(ddof=1)"."""
+        rule = {} if self.singleton == "error" else {"singleton": self.singleton}
+        return write_call(self.name, self.options | rule)
+
+    def coefficients(self, N: int) -> Sequences:
+        """(gap, offset) for groups of N rollouts: float64, length N, indexed by j = 0 .. N-1.
+
+        >>> gap, offset = estimator("maxrl").coefficients(4)
+        >>> gap.round(3), offset
+        (array([3.   , 2.   , 1.333, 1.   ]), array([ 0., -1., -1., -1.]))
+        """
+        return tuple(row.copy() for row in _coefficients(self, whole("N", N)))
+
+    def success_failure(self, N: int) -> Sequences:
+        """(a1, a0), each of length N+1 and indexed by K: the advantage of a right and of a wrong rollout.
+
+        a1[0] and a0[N], which no group can have, are 0.
+        """
+        gap, offset = _coefficients(self, whole("N", N))
+        return np.concatenate(([0.0], gap + offset)), np.concatenate((offset, [0.0]))
+
+    @cached_property
+    def rules(self) -> Rules:
+        """Read off the sequences themselves (at N = least + 6), so they cannot say otherwise."""
+        N = self.least + 6
+        a1, a0 = self.success_failure(N)
+        K = np.arange(N + 1)
+        total = K * a1 + (N - K) * a0
+        word = {True: "zero", False: "kept"}
+        return Rules(singleton="scored" if self.least == 1 else self.singleton,
+                     all_wrong=word[a0[0] == 0], all_right=word[a1[N] == 0],
+                     zero_mean=bool(np.allclose(total, 0, atol=1e-9 * np.abs(a1).max() * N)),
+                     ddof=self.ddof, eps=self.eps)
+
+
+@lru_cache(maxsize=256)
+def _coefficients(estimator: Estimator, N: int) -> Sequences:
+    if N == 1 < estimator.least and estimator.singleton == "zero":
+        return np.zeros(1), np.zeros(1)
+    if N < estimator.least:
+        raise LabError(f"{estimator.spec} needs groups of at least {estimator.least} rollouts, found N = {N}: "
+                       "raise rollouts, lower the order or k, or choose another objective"
+                       + (", or say singleton='zero'" if N == 1 else ""))
+    rows = tuple(np.asarray(row, dtype=np.float64) + 0.0 for row in estimator.sequences(N))  # -0.0 becomes 0.0
+    if len(rows) != 2 or any(row.shape != (N,) for row in rows):
+        raise LabError(f"{estimator.spec}: sequences({N}) gave shapes {[r.shape for r in rows]}; "
+                       f"it must return (gap, offset), each of length {N}")
+    if not all(np.isfinite(row).all() for row in rows):
+        raise LabError(f"{estimator.spec}: a coefficient at N = {N} is not finite")
+    return rows
+
+
+_CATALOGUE: dict[str, tuple[Callable[..., Sequences], dict[str, Any]]] = {}
+
+
+def register(**facts: Any) -> Callable[[Callable[..., Sequences]], Callable[..., Sequences]]:
+    """Decorator: put a function `(N, *, option=default, ...) -> (gap, offset)` into the catalogue.
+
+    `facts` are fields of `Estimator` (label, citation, limit, least, ddof, eps); each may be a function of the
+    options. The name is the function's own; registering a taken one is an error.
+    """
+    def put(function: Callable[..., Sequences]) -> Callable[..., Sequences]:
+        key = function.__name__
+        if key in _CATALOGUE:
+            raise LabError(f"estimator {key!r} is registered already: choose another name")
+        _CATALOGUE[key] = function, facts
+        return function
+
+    return put
+
+
+def estimator(name: str | Estimator, **options: Any) -> Estimator:
+    """The estimator called `name`: a catalogue name, a call written as text, or an `Estimator` itself.
+
+    Every one takes `singleton="error"` (default) or "zero", the rule for a group of one where one rollout is
+    too few. Unknown names and options are errors that name the nearest valid one.
+
+    >>> estimator("truncated(order=3)").coefficients(4)[0]
+    array([3.        , 2.        , 1.33333333, 1.        ])
+    """
+    if isinstance(name, Estimator):
+        if options:
+            raise LabError(f"option {next(iter(options))!r} given with an estimator: its options are set already")
+        return name
+    name, written = parse_call(name)
+    options = written | options
+    if name not in _CATALOGUE:
+        raise unknown("estimator", name, _CATALOGUE)
+    function, facts = _CATALOGUE[name]
+    rule = {"singleton": options.pop("singleton")} if "singleton" in options else {}
+    parameters = dict(list(inspect.signature(function).parameters.items())[1:])
+    for option in options:
+        if option not in parameters:
+            raise unknown(f"option of estimator {name!r}", option, [*parameters, "singleton"])
+    for option, parameter in parameters.items():
+        if parameter.default is parameter.empty and option not in options:
+            raise LabError(f"estimator {name!r} needs {option}: write {name}({option}=...)")
+    full = {o: options.get(o, parameter.default) for o, parameter in parameters.items()}
+    known = {fact: value(**full) if callable(value) else value for fact, value in facts.items()}
+    return Estimator(name, lambda N: function(N, **full), options=options, **known, **rule)
+
+
+def estimators() -> list[str]:
+    """The catalogue's names."""
+    return list(_CATALOGUE)
+
+
+def advantages(estimator_: str | Estimator, rewards: Array | torch.Tensor | Sequence[Group], *, check: bool = True):
+    """The advantage of every rollout: one look-up in a table of 2(N+1) numbers.
+
+    | argument | shape | meaning |
+    |---|---|---|
+    | `rewards` | "... rollouts" | 0 or 1, NumPy or torch; the result has its kind, device, shape and float type |
+    | `rewards` | list of `Group` | groups of any sizes; the result is a list of arrays, one a group |
+    | `check` | | False skips the test for 0 and 1, which on a GPU makes the host wait |
+
+    An entry other than 0 or 1 is an error that names it. Integer and boolean rewards give float advantages.
+
+    >>> advantages("maxrl", np.array([1, 0, 0, 0]))
+    array([ 3., -1., -1., -1.])
+    """
+    chosen = estimator(estimator_)
+    if isinstance(rewards, Sequence):
+        return _ragged(chosen, rewards)
+    if type(rewards).__module__.startswith("torch"):
+        return _advantages_torch(chosen, rewards, check)
+    rewards = np.asarray(rewards)
+    _check_shape(rewards.shape)
+    if check:
+        check_binary(rewards)
+    N = rewards.shape[-1]
+    right = rewards.astype(np.intp)
+    index = right * (N + 1) + right.sum(axis=-1, keepdims=True)
+    kind = rewards.dtype if np.issubdtype(rewards.dtype, np.floating) else np.float64
+    return _table(chosen, N).astype(kind, copy=False)[index]
+
+
+@lru_cache(maxsize=256)
+def _table(chosen: Estimator, N: int) -> Array:
+    """Advantages of a wrong (first N+1 entries) and of a right rollout (the rest), by K = 0 .. N."""
+    a1, a0 = chosen.success_failure(N)
+    return np.concatenate((a0, a1))
+
+
+@lru_cache(maxsize=256)
+def _table_torch(chosen: Estimator, N: int, kind: torch.dtype, device: torch.device) -> torch.Tensor:
+    import torch
+    return torch.as_tensor(_table(chosen, N)).to(device, kind)
+
+
+def _advantages_torch(chosen: Estimator, rewards: torch.Tensor, check: bool) -> torch.Tensor:
+    import torch
+    _check_shape(tuple(rewards.shape))
+    right = rewards.detach().long()
+    if check and not bool(((rewards == 0) | (rewards == 1)).all()):
+        check_binary(rewards.detach().float().cpu().numpy())
+    N = rewards.shape[-1]
+    kind = rewards.dtype if rewards.is_floating_point() else torch.get_default_dtype()
+    return _table_torch(chosen, N, kind, rewards.device)[right * (N + 1) + right.sum(-1, keepdim=True)]
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    if not shape or shape[-1] == 0:
+        raise LabError(f"rewards of shape {shape}: the last axis must hold the rollouts of one problem")
+
+
+def _ragged(chosen: Estimator, groups: Sequence[Group]) -> list[Array]:
+    for group in groups:
+        if not isinstance(group, Group):
+            raise LabError(f"found {type(group).__name__} in a list of groups: give an array [..., N], "
+                           "or a list of lab.Group")
+    return [_table(chosen, group.N)[group.rewards.astype(np.intp) * (group.N + 1) + group.K] for group in groups]
