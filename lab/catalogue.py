@@ -58,7 +58,7 @@ def _inverse(x: Array) -> Array:
 def leave_one_out(gap: Array) -> Sequences:
     """The offset -gap[j] j/(N-1): A_i = gap[j] (r_i - mean of the others). Unbiased, and zero at K = 0."""
     N = len(gap)
-    return gap, -gap * np.arange(N) / (N - 1)
+    return gap, -gap * (np.arange(N) / (N - 1))  # in this order: the share of all right is exactly 1
 
 
 # --- Expected reward: w constant -------------------------------------------------------------------------

@@ -8,18 +8,22 @@ fitting N numbers, and what cannot be fitted is shown as `residual`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.catalogue import centred, leave_one_out
-from lab.errors import LabError, whole
-from lab.estimators import Estimator, Sequences
+from lab.errors import LabError, one_of, whole
+from lab.estimators import Estimator, Sequences, register
 from lab.objectives import Array, Objective, check_pass_rates, objective
 from lab.weights import binomial, induced_weight
 
 TINY = 1e-12  # directions of the basis weaker than this share move w_N by less than rounding: left as they are
+# Noise as large as the plug-in's costs as much as ten times the squared bias that no choice removes, plus an error
+# of one per cent. On drawn steps, ramps and 1/p this keeps some half of the efficiency or more where the nearest
+# polynomial keeps nearly none, for two to three times its bias; the figure `design` shows one.
+BIAS_PRICE, ERROR_PRICE = 10.0, 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +48,9 @@ def from_weight(w: Objective | Callable[[ArrayLike], ArrayLike], N: int, pass_ra
     | `zero_mean` | make the advantages of every group sum to zero (one degree less is reachable) |
 
     The error that is made small is that of the gradient, p(1-p) (w_N - w) (lemma L7). Exact where w is a
-    polynomial of reachable degree. Where it is not, steep Bernstein coefficients buy little bias for much
-    noise, so their distance from the plug-in gap[j] = w((j+1/2)/N) is charged at the rate of the bias that no
-    choice removes. The offset is the leave-one-out one, zero where all are wrong.
+    polynomial of reachable degree. Where it is not, steep coefficients buy a little less bias for much more
+    noise, so the noise of their distance from the plug-in gap[j] = w((j+1/2)/N) has a price (see BIAS_PRICE).
+    The offset is the leave-one-out one, zero where all are wrong.
 
     >>> from_weight(lambda p: 1 + p, N=4).coefficients(4)[0].round(9)
     array([1.        , 1.33333333, 1.66666667, 2.        ])
@@ -54,18 +58,38 @@ def from_weight(w: Objective | Callable[[ArrayLike], ArrayLike], N: int, pass_ra
     target = w if isinstance(w, Objective) else objective(w)
     whole("N", N, least=2 + zero_mean)
     p, share = _everywhere(N) if pass_rates is None else _where(pass_rates)
-    wanted = target.weight(p)
-    if not np.isfinite(wanted).all():
-        raise LabError(f"w({p[~np.isfinite(wanted)][0]:g}) is not finite: a drawn weight must be finite inside (0, 1)")
+    wanted = _finite(target, p)
 
     def sequences(n: int) -> Sequences:
         if zero_mean:
-            phi = _fit(n - 2, target.weight(np.arange(1, n) / n), p, share, wanted)
+            phi = _fit(n - 2, _finite(target, np.arange(1, n) / n), p, share, wanted)
             return centred(n / (n - 1) * np.concatenate(([0.0], phi, [0.0])))
-        return leave_one_out(_fit(n - 1, target.weight((np.arange(n) + 0.5) / n), p, share, wanted))
+        return leave_one_out(_fit(n - 1, _finite(target, (np.arange(n) + 0.5) / n), p, share, wanted))
 
     return Designed("from_weight", sequences, label=f"drawn {target.label}, N={N}", citation="this lab",
                     limit=target, least=2 + zero_mean, N=N)
+
+
+@register(label="drawn", citation="this lab", limit=lambda p, w, zero_mean: drawn_weight(p, w),
+          least=lambda p, w, zero_mean: 2 + one_of("zero_mean", zero_mean, (False, True)))
+def drawn(N: int, *, p: list[float], w: list[float], zero_mean: bool = False) -> Sequences:
+    """`from_weight` of the weight drawn through the points (p, w), straight lines between them: a drawing as text."""
+    return from_weight(drawn_weight(p, w), N, zero_mean=zero_mean).coefficients(N)
+
+
+def drawn_weight(p: ArrayLike, w: ArrayLike) -> Objective:
+    """The weight through the points (p, w), p rising in [0, 1]: straight lines between, level outside."""
+    p, w = check_pass_rates(p), np.asarray(w, dtype=np.float64)
+    if p.ndim != 1 or p.shape != w.shape or len(p) < 2 or not (np.diff(p) > 0).all() or not np.isfinite(w).all():
+        raise LabError(f"points p = {p.tolist()}, w = {w.tolist()}: give two lists of equal length, at least 2, p rising")
+    return replace(objective(lambda x: np.interp(x, p, w)), name="drawn", label="drawn")
+
+
+def _finite(target: Objective, p: Array) -> Array:
+    w = target.weight(p)
+    if not np.isfinite(w).all():
+        raise LabError(f"w({p[~np.isfinite(w)][0]:g}) is not finite: a drawn weight must be finite inside (0, 1)")
+    return w
 
 
 def _fit(degree: int, start: Array, p: Array, share: Array, wanted: Array) -> Array:
@@ -74,12 +98,13 @@ def _fit(degree: int, start: Array, p: Array, share: Array, wanted: Array) -> Ar
     rows = np.sqrt(share)[:, None] * basis
     missing = np.sqrt(share) * (wanted - basis @ start)
     nearest = np.linalg.lstsq(rows, missing, rcond=TINY)[0]
-    unreachable = np.sum((missing - rows @ nearest) ** 2)
-    noise = share @ basis
-    if unreachable <= (1e-9) ** 2 * np.sum(share * wanted**2):
+    unreachable, size = np.sum((missing - rows @ nearest) ** 2), np.sum(share * wanted**2)
+    if unreachable <= (1e-9) ** 2 * size:
         return start + nearest
-    charge = np.diag(np.sqrt(unreachable * noise / (noise @ start**2 or 1.0)))
-    return start + np.linalg.lstsq(np.vstack((rows, charge)), np.append(missing, np.zeros(degree + 1)), rcond=None)[0]
+    noise = share @ basis  # the noise of the start is noise @ start**2: E[gap²] over the same pass rates
+    price = (BIAS_PRICE * unreachable + ERROR_PRICE * size) / (noise @ start**2 or 1.0)
+    penalty = np.diag(np.sqrt(price * noise))
+    return start + np.linalg.lstsq(np.vstack((rows, penalty)), np.append(missing, np.zeros(degree + 1)), rcond=None)[0]
 
 
 def _everywhere(N: int) -> tuple[Array, Array]:

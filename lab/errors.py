@@ -31,14 +31,19 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]]:
     ('grpo', {'ddof': 1, 'eps': 1e-06})
     """
     cure = f"cannot read {text!r}: write a name, or name(option=value, ...), for example grpo(ddof=1)"
+    if not isinstance(text, str):
+        raise LabError(cure)
     if text.isidentifier():
         return text, {}
     try:
         node = ast.parse(text, mode="eval").body
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args):
             raise LabError(cure)
-        return node.func.id, {str(k.arg): ast.literal_eval(k.value) for k in node.keywords}
-    except (SyntaxError, ValueError) as error:
+        names = [k.arg for k in node.keywords]  # None for **, which literals cannot fill
+        if None in names or len(set(names)) < len(names):
+            raise LabError(cure)
+        return node.func.id, {k.arg: ast.literal_eval(k.value) for k in node.keywords}
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
         raise LabError(cure) from error
 
 

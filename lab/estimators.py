@@ -60,7 +60,7 @@ class Estimator:
     """Two sequences for every group size N, and what is known of them.
 
     `sequences(N)` returns (gap, offset), each of length N. `least` is the smallest N that it is defined for.
-    `limit` is the objective that it tends to for many rollouts, None if it has none.
+    `limit` is the objective that it tends to for many rollouts, None if it has none. `about` says it in words.
     """
 
     name: str
@@ -73,6 +73,7 @@ class Estimator:
     singleton: str = "error"
     ddof: int | None = None
     eps: float | None = None
+    about: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.label or self.name)
@@ -178,8 +179,10 @@ def estimator(name: str | Estimator, **options: Any) -> Estimator:
         if parameter.default is parameter.empty and option not in options:
             raise LabError(f"estimator {name!r} needs {option}: write {name}({option}=...)")
     full = {o: options.get(o, parameter.default) for o, parameter in parameters.items()}
+    facts = dict(sorted(facts.items(), key=lambda fact: fact[0] == "label"))  # labels print what the rest checked
     known = {fact: value(**full) if callable(value) else value for fact, value in facts.items()}
-    return Estimator(name, lambda N: function(N, **full), options=options, **known, **rule)
+    return Estimator(name, lambda N: function(N, **full), options=options, about=inspect.getdoc(function) or "",
+                     **known, **rule)
 
 
 def estimators() -> list[str]:
@@ -235,7 +238,7 @@ def _advantages_torch(chosen: Estimator, rewards: torch.Tensor, check: bool) -> 
     _check_shape(tuple(rewards.shape))
     right = rewards.detach().long()
     if check and not bool(((rewards == 0) | (rewards == 1)).all()):
-        check_binary(rewards.detach().float().cpu().numpy())
+        check_binary(rewards.detach().double().cpu().numpy())  # float would round 1 - 1e-10 to 1
     N = rewards.shape[-1]
     kind = rewards.dtype if rewards.is_floating_point() else torch.get_default_dtype()
     return _table_torch(chosen, N, kind, rewards.device)[right * (N + 1) + right.sum(-1, keepdim=True)]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lab.errors import LabError, one_of
+from lab.errors import LabError, one_of, real
 
 Array = NDArray[np.float64]
 
@@ -103,7 +103,7 @@ def binarize(scores: ArrayLike, threshold: float) -> Array:
     >>> binarize([0.2, 0.5, 1.0], threshold=0.5)
     array([0., 1., 1.])
     """
-    scores = np.asarray(scores, dtype=np.float64)
+    scores, threshold = np.asarray(scores, dtype=np.float64), real("threshold", threshold)
     if np.isnan(scores).any():
         raise LabError(f"score nan at {_place(np.argwhere(np.isnan(scores))[0])}: a lost rollout has no score")
     return (scores >= threshold).astype(np.float64)
@@ -118,7 +118,7 @@ def check_binary(rewards: NDArray) -> None:
 
 
 def _place(where: NDArray) -> str:
-    *problem, rollout = (int(i) for i in where)
+    *problem, rollout = (int(i) for i in where) if len(where) else (0,)
     return (f"problem {', '.join(map(str, problem))}, " if problem else "") + f"rollout {rollout}"
 
 

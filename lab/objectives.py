@@ -6,9 +6,10 @@ them is E_x[w(p(x)) grad p(x)] (MaxRL, 2602.02710, eq. 8), so w says how much ea
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,6 +43,7 @@ class Objective:
     citation: str
     J: Function
     w: Function
+    about: str = ""
 
     def value(self, p: ArrayLike) -> Array:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -61,8 +63,8 @@ class Objective:
     def __mul__(self, factor: float) -> Objective:
         if not isinstance(factor, (int, float)):
             return NotImplemented
-        head = f"{factor:g} ({{}})"
-        return Objective(head.format(self.name), head.format(self.label), self.citation,
+        name, label = ((f"({text})" if " + " in text else text) for text in (self.name, self.label))
+        return Objective(f"{factor:g} * {name}", f"{factor:g} {label}", self.citation,
                          lambda p: factor * self.J(p), lambda p: factor * self.w(p))
 
     __rmul__ = __mul__
@@ -71,8 +73,8 @@ class Objective:
 def objective(name: str | Callable[[ArrayLike], ArrayLike], **options) -> Objective:
     """The objective called `name`, or the one whose weight is the function `name`.
 
-    `name` is a catalogue name (see `objectives()`), a call written as text ("power(a=0.5, b=0)"), or any
-    function w(p). Unknown names and options are errors that name the nearest valid one.
+    `name` is a catalogue name (see `objectives()`), a call or a mixture written as text ("power(a=0.5, b=0)",
+    "rl + 0.5 * ml"), or any function w(p). Unknown names and options are errors that name the nearest valid one.
 
     >>> objective("truncated", order=2).weight([0.0, 0.5, 1.0])
     array([2. , 1.5, 1. ])
@@ -84,6 +86,8 @@ def objective(name: str | Callable[[ArrayLike], ArrayLike], **options) -> Object
         if options:
             raise LabError(f"option {next(iter(options))!r} given with a function: a weight function takes none")
         return _from_function(name)
+    if isinstance(name, str) and ("*" in name or " + " in name):
+        return _mixture(name)
     name, written = parse_call(name)
     options = written | options
     if name not in _CATALOGUE:
@@ -95,12 +99,34 @@ def objective(name: str | Callable[[ArrayLike], ArrayLike], **options) -> Object
     for option in parameters:
         if option not in options:
             raise LabError(f"objective {name!r} needs {option}: write objective({name!r}, {option}=...)")
-    return _CATALOGUE[name](**options)
+    return replace(_CATALOGUE[name](**options), about=inspect.getdoc(_CATALOGUE[name]) or "")
 
 
 def objectives() -> list[str]:
     """The catalogue's names."""
     return list(_CATALOGUE)
+
+
+def _mixture(text: str) -> Objective:
+    """Read sums and multiples of catalogue objectives; nothing is evaluated."""
+    cure = LabError(f"cannot read {text!r}: write a mixture as sums and multiples, for example rl + 0.5 * ml")
+
+    def read(node: ast.expr) -> Objective | float:
+        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+            return node.value
+        if not isinstance(node, ast.BinOp):
+            return objective(ast.unparse(node))
+        left, right = read(node.left), read(node.right)
+        if isinstance(node.op, ast.Add) and isinstance(left, Objective) and isinstance(right, Objective):
+            return left + right
+        if isinstance(node.op, ast.Mult) and isinstance(left, Objective) != isinstance(right, Objective):
+            return left * right
+        raise cure
+
+    try:
+        return read(ast.parse(text, mode="eval").body)
+    except SyntaxError:
+        raise cure from None
 
 
 _CATALOGUE: dict[str, Callable[..., Objective]] = {}
@@ -186,16 +212,23 @@ def power(a: float, b: float) -> Objective:
     def value(p: Array) -> Array:
         if a < 1:
             return from_zero(p, a, b)
-        return -from_zero(1 - p, b, a) if b < 1 else integral(weight, p)
+        if b < 1:
+            return -from_zero(1 - p, b, a)
+        inside = (p > 0) & (p < 1)
+        return np.where(inside, integral(weight, np.where(inside, p, 0.5)), np.where(p > 0, np.inf, -np.inf))
 
     return Objective(f"power(a={a:g}, b={b:g})", f"$p^{{-{a:g}}}(1-p)^{{-{b:g}}}$",
                      "Davis & Recht 2025, arXiv 2510.13651", value, weight)
 
 
 def integral(weight: Function, p: Array, nodes: int = 128) -> Array:
-    """J(p) = integral of `weight` from 1/2 to p, by Gauss-Legendre in the log-odds, where w p (1-p) is mild."""
+    """J(p) = integral of `weight` from 1/2 to p, by Gauss-Legendre in the log-odds, where w p (1-p) is mild.
+
+    At p = 0 and 1 it is the limit where the weight is finite there, else nan: quadrature cannot tell.
+    """
     x, share = np.polynomial.legendre.leggauss(nodes)
     end = np.log(p) - np.log1p(-p)
+    end = np.where(np.isinf(end) & np.isfinite(weight(p)), np.copysign(40.0, end), end)
     z = end[..., None] * (x + 1) / 2
     s = 1 / (1 + np.exp(-z))
     return np.sum(weight(s) * s * (1 - s) * share, axis=-1) * end / 2
@@ -204,6 +237,8 @@ def integral(weight: Function, p: Array, nodes: int = 128) -> Array:
 def _from_function(w: Callable[[ArrayLike], ArrayLike]) -> Objective:
     def weight(p: Array) -> Array:
         out = np.asarray(w(p), dtype=np.float64)
+        if out.shape not in ((), p.shape):
+            raise LabError(f"{name} gave shape {out.shape} for pass rates of shape {p.shape}: return one weight each")
         return np.broadcast_to(out, p.shape).copy() if out.ndim == 0 else out
 
     name = getattr(w, "__name__", type(w).__name__)

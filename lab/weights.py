@@ -41,13 +41,17 @@ def binomial(n: int, p: ArrayLike) -> Array:
     return chance / chance.sum(axis=-1, keepdims=True)
 
 
+def _blocks(p: Array, length: int) -> list[Array]:
+    """p, flat, cut so that a table of `length` numbers for each keeps memory under some 64 MB."""
+    step = max(1, 2_000_000 // length)
+    return [p.reshape(-1)[i : i + step] for i in range(0, p.size, step)]
+
+
 def _expect(values: Array, p: ArrayLike) -> Array:
-    """E[values[j]], j ~ Binomial(len(values)-1, p), in blocks of p that keep memory under some 64 MB."""
+    """E[values[j]], j ~ Binomial(len(values)-1, p)."""
     p = check_pass_rates(p)
-    flat = p.reshape(-1)
-    step = max(1, 2_000_000 // len(values))
-    parts = [binomial(len(values) - 1, flat[i : i + step]) @ values for i in range(0, flat.size, step)]
-    return np.concatenate(parts or [flat]).reshape(p.shape)
+    parts = [binomial(len(values) - 1, part) @ values for part in _blocks(p, len(values))]
+    return np.concatenate(parts or [p.reshape(-1)]).reshape(p.shape)
 
 
 def induced_weight(name: str | Estimator, N: int, p: ArrayLike) -> Array:
@@ -90,13 +94,16 @@ def second_moments(name: str | Estimator, N: int, p: ArrayLike) -> SecondMoments
     a1, a0 = estimator(name).success_failure(N)
     K = np.arange(N + 1)
     right, wrong = p * _expect(a1[1:] ** 2, p), (1 - p) * _expect(a0[:-1] ** 2, p)
-    u, v = K * a1 / N, (N - K) * a0 / N
+    count = [_count_noise(K * a1 / N, (N - K) * a0 / N, part) for part in _blocks(p, N + 1)]
+    return SecondMoments(right, wrong, np.concatenate(count or [p.reshape(-1)]).reshape(p.shape))
+
+
+def _count_noise(right: Array, wrong: Array, p: Array) -> Array:
+    """Var(right[K]/p - wrong[K]/(1-p)), about its mean: it can be 1e-19 of the mean's square (DGPO)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        chance_u, chance_v = 1 / p, 1 / (1 - p)
-        mean = _expect(u, p) * chance_u - _expect(v, p) * chance_v
-        square = (_expect(u * u, p) * chance_u**2 - 2 * _expect(u * v, p) * chance_u * chance_v
-                  + _expect(v * v, p) * chance_v**2)
-    return SecondMoments(right, wrong, np.maximum(square - mean**2, 0))
+        Z = right / p[:, None] - wrong / (1 - p)[:, None]
+        chance = binomial(len(right) - 1, p)
+        return np.sum(chance * (Z - np.sum(chance * Z, axis=-1, keepdims=True)) ** 2, axis=-1)
 
 
 def efficiency(name: str | Estimator, N: int, p: ArrayLike) -> Array:

@@ -1,0 +1,126 @@
+"""The command `lab`. Floor 4. Every refusal is one sentence on standard error and exit code 1."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from lab.errors import LabError
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = _parser().parse_args(argv)
+    if arguments.runs:
+        os.environ["LAB_RUNS"] = str(arguments.runs.resolve())
+    try:
+        return arguments.do(arguments) or 0
+    except LabError as error:
+        print(f"lab: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("lab: stopped; the same command goes on from here", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="lab", description="Objectives for RL from verifiable rewards: explore, run, publish.")
+    parser.add_argument("--runs", type=Path, metavar="DIR", help="where run folders are kept (default: runs/ in the project)")
+    verbs = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def verb(name, function, help, **kwargs):
+        sub = verbs.add_parser(name, help=help, description=help)
+        sub.set_defaults(do=function)
+        return sub
+
+    for name, function, help in (("run", _run, "execute an experiment's notebook into its run folder"),
+                                 ("train", _train, "train the same experiment without Jupyter into the same folder")):
+        sub = verb(name, function, help)
+        sub.add_argument("name", nargs="?", help="the experiment; without it, all are listed")
+        sub.add_argument("values", nargs="*", metavar="key=value", help="parameters, and scale=smoke|laptop|h200|paper")
+        sub.add_argument("--show", action="store_true", help="print the parameters and their meaning, run nothing")
+    sub = verb("sweep", _sweep, "run every run of a TOML file that is not finished")
+    sub.add_argument("file", type=Path)
+    sub.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time (default: one a core)")
+    sub.add_argument("--fail-fast", action="store_true", help="start nothing more after a failure")
+    sub.add_argument("--train", action="store_true", help="by lab train instead of lab run: no Jupyter")
+    sub = verb("figures", _figures, "draw figures from theory and finished runs into figures/out")
+    sub.add_argument("names", nargs="*", help="which figures; all of them without")
+    verb("check", _check, "look over the environment, data, presets and notebooks")
+    sub = verb("explain", _explain, "one estimator or objective on one screen")
+    sub.add_argument("name", help="for example maxrl, or 'truncated(order=8)'")
+    sub.add_argument("--rollouts", type=int, default=16, metavar="N", help="group size (default 16)")
+    return parser
+
+
+def _request(arguments) -> tuple[str, str, dict] | None:
+    from lab.runs.experiments import experiment, experiments, read_assignments
+    if arguments.name is None:
+        for name in experiments():
+            print(f"{name:10} {experiment(name).title}")
+        return None
+    given = read_assignments(arguments.values)
+    scale = str(given.pop("scale", "laptop"))
+    chosen = experiment(arguments.name)
+    values = chosen.parameters(scale, given)
+    if arguments.show:
+        print(f"{chosen.name}: {chosen.title}\nscales: {', '.join(chosen.scales)}; here {scale}\n")
+        for key, value in values.items():
+            print(f"  {key + ' = ' + repr(value):28} {chosen.rules[key].get('help', '')}")
+        return None
+    print(chosen.header(values), flush=True)
+    return arguments.name, scale, given
+
+
+def _run(arguments) -> None:
+    from lab.runs.notebooks import run_notebook
+    if request := _request(arguments):
+        _report(run_notebook(*request))
+
+
+def _train(arguments) -> None:
+    from lab.runs.training import train
+    if request := _request(arguments):
+        name, scale, given = request
+        _report(train(name, scale=scale, **given))
+
+
+def _report(run) -> None:
+    for key, value in run.done["last"].items():
+        print(f"  {key}: {value:.6g}")
+    print(f"finished in {run.done['seconds']} s: {run.path}")
+
+
+def _sweep(arguments) -> int:
+    from lab.runs.sweep import sweep
+    if arguments.jobs < 1:
+        raise LabError(f"--jobs {arguments.jobs}: at least one process is needed")
+    outcome = sweep(arguments.file, arguments.jobs, not arguments.fail_fast, "train" if arguments.train else "run")
+    print(f"{len(outcome.before)} finished before, {len(outcome.now)} now, {len(outcome.failed)} failed")
+    for run, words in outcome.failed:
+        print(f"failed: {run.path / 'log.txt'}: {words}", file=sys.stderr)
+    return 1 if outcome.failed else 0
+
+
+def _figures(arguments) -> int:
+    from lab.plots import draw_figures
+    failed = draw_figures(arguments.names)
+    for name, words in failed.items():
+        print(f"lab: figure {name} not drawn: {words}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _check(arguments) -> int:
+    from lab.runs.checks import checks
+    faults = 0
+    for subject, words in checks():
+        faults += bool(words)
+        print(f"{'FAULT' if words else 'ok   '} {subject}{': ' + words if words else ''}", flush=True)
+    print(f"{faults} faults" if faults else "all is well")
+    return 1 if faults else 0
+
+
+def _explain(arguments) -> None:
+    from lab.explain import explain
+    print(explain(arguments.name, arguments.rollouts))

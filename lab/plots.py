@@ -1,0 +1,165 @@
+"""House style, one colour and name per objective, and figures that carry their data. Floor 3.
+
+A figure is one script in figures/: `CAPTION`, `table()` or `records()` and `table(records)`, and `draw(table)`.
+It is saved as NAME.pdf, .png, .csv (what is drawn) and .json (caption, commit, versions, runs).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import io
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib.pyplot as plt
+
+from lab.errors import LabError, parse_call, unknown
+from lab.runs.provenance import ROOT, commit_of, versions
+from lab.runs.store import Run, runs_root, write_atomically, write_json
+
+SCRIPTS = ROOT / "figures"
+COLUMN, PAGE = 3.25, 6.75  # inches: one column and the text width of ICML
+
+
+class Look(NamedTuple):
+    """How an objective is drawn everywhere. Dashes and markers tell the lines apart in grey."""
+
+    label: str
+    color: str
+    dash: Any = "-"
+    marker: str = "o"
+
+    @property
+    def line(self) -> dict[str, Any]:
+        return {"color": self.color, "linestyle": self.dash}
+
+
+BLUE, ORANGE, RED, GREEN, PURPLE, SKY, BLACK = (
+    "#0072b2", "#e69f00", "#d55e00", "#009e73", "#aa4499", "#56b4e9", "#000000")  # Okabe and Ito
+LOOKS = {
+    "rl": Look("RL", BLUE, "-", "s"),
+    "rloo": Look("RLOO", BLUE, "-", "s"),
+    "reinforce_mean": Look("REINFORCE", BLUE, (0, (5, 1.5)), "s"),
+    "reinforce": Look("REINFORCE, no baseline", SKY, (0, (1, 1)), "s"),
+    "arcsine": Look("GRPO", ORANGE, (0, (4, 1, 1, 1)), "^"),
+    "grpo": Look("GRPO", ORANGE, (0, (4, 1, 1, 1)), "^"),
+    "maxrl": Look("MaxRL", RED, "-", "o"),
+    "truncated": Look("MaxRL", RED, "-", "o"),
+    "maxrl_eq6": Look("MaxRL eq. 6", PURPLE, (0, (3, 1)), "v"),
+    "maxrl_eq7": Look("MaxRL eq. 7", SKY, (0, (2, 1)), "D"),
+    "maxrl_loo": Look("MaxRL leave-one-out", GREEN, (0, (6, 1, 1, 1, 1, 1)), "P"),
+    "ml": Look("maximum likelihood", BLACK, (0, (1, 1)), "*"),
+    "log_odds": Look("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
+    "pacs_anchor": Look("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
+    "pkpo": Look("PKPO", PURPLE, (0, (3, 1)), "v"),
+    "from_weight": Look("drawn", PURPLE, "-", "X"),
+}
+
+
+def look(name: str) -> Look:
+    """The look of an objective or estimator, by its name or spec."""
+    key = parse_call(name)[0]
+    if key not in LOOKS:
+        raise unknown("look for", key, LOOKS)
+    return LOOKS[key]
+
+
+STYLE = {
+    "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 7,
+    "xtick.labelsize": 7, "ytick.labelsize": 7, "axes.spines.top": False, "axes.spines.right": False,
+    "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6, "lines.linewidth": 1.4,
+    "lines.markersize": 4, "legend.frameon": False, "legend.handlelength": 2.6, "figure.constrained_layout.use": True,
+    "figure.dpi": 120, "savefig.dpi": 300, "pdf.fonttype": 42, "svg.hashsalt": "lab", "axes.titlelocation": "left",
+    "axes.grid": True, "grid.color": "#e6e6e6", "grid.linewidth": 0.5, "axes.axisbelow": True,
+}
+
+
+def use_style() -> None:
+    """Set the house style for every figure drawn after."""
+    plt.rcParams.update(STYLE)
+
+
+def panels(columns: int = 1, rows: int = 1, width: float = COLUMN, height: float | None = None, **kwargs):
+    """A figure of `rows` x `columns` panels in house style, `width` inches wide; returns (figure, axes)."""
+    use_style()
+    return plt.subplots(rows, columns, figsize=(width, height or rows * 0.72 * width / columns), **kwargs)
+
+
+def band(axes, x, low, middle, high, name: str, label: str | None = None, **kwargs) -> None:
+    """A line with its interval as a band, in the look of `name`."""
+    style = look(name)
+    axes.plot(x, middle, label=label or style.label, **(style.line | kwargs))
+    axes.fill_between(x, low, high, color=style.color, alpha=0.18, linewidth=0)
+
+
+def out_folder() -> Path:
+    """Where figures are saved: the folder named by the variable LAB_FIGURES, else figures/out in the project."""
+    return Path(os.environ.get("LAB_FIGURES") or SCRIPTS / "out")
+
+
+def save(figure, name: str, table, caption: str, runs: Iterable[str] = ()) -> None:
+    """Write the four files of a figure; the same inputs give the same bytes.
+
+    `table` is the pandas table that is drawn, `runs` the ids of the runs behind it.
+    """
+    folder = out_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    data = table.to_csv(index=False, float_format="%.10g", lineterminator="\n")
+    runs = sorted(set(runs))
+    metadata = {"pdf": {"Title": name, "Creator": None, "Producer": None, "CreationDate": None},
+                "png": {"Title": name, "Software": None}}
+    for kind, facts in metadata.items():
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format=kind, metadata=facts)
+        write_atomically(folder / f"{name}.{kind}", buffer.getvalue())
+    plt.close(figure)
+    write_atomically(folder / f"{name}.csv", data)
+    write_json(folder / f"{name}.json", {
+        "figure": name, "caption": " ".join(caption.split()), "command": f"lab figures {name}",
+        "commit": commit_of("lab", f"figures/{name}.py"), "versions": versions(),
+        "data": f"{name}.csv", "data_sha256": hashlib.sha256(data.encode()).hexdigest(),
+        "runs": {run: _facts(run) for run in runs}})
+
+
+def _facts(run_id: str) -> dict[str, Any]:
+    run = Run(runs_root() / run_id)
+    return {"commit": run.provenance["commit"], "device": run.provenance["device"], "scale": run.params["scale"],
+            "seconds": run.done["seconds"]}
+
+
+def figure_names() -> list[str]:
+    return sorted(path.stem for path in SCRIPTS.glob("*.py"))
+
+
+def draw_figures(names: Iterable[str] = ()) -> dict[str, str]:
+    """Draw the figures called `names`, all of them where it is empty; returns those not drawn, with the reason."""
+    plt.switch_backend("agg")
+    names = list(names) or figure_names()
+    for name in names:
+        if name not in figure_names():
+            raise unknown("figure", name, figure_names())
+    failed = {}
+    for name in names:
+        try:
+            draw_figure(name)
+            print(f"{name}: {out_folder() / name}.pdf", flush=True)
+        except LabError as error:
+            failed[name] = str(error)
+    return failed
+
+
+def draw_figure(name: str) -> None:
+    """Run one figure script: records in, table, drawing, four files out."""
+    specification = importlib.util.spec_from_file_location(f"figures.{name}", SCRIPTS / f"{name}.py")
+    script = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(script)
+    runs: Iterable[str] = ()
+    if hasattr(script, "records"):
+        records = script.records()
+        runs, table = records["run"].unique(), script.table(records)
+    else:
+        table = script.table()
+    save(script.draw(table), name, table, script.CAPTION, runs)

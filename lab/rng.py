@@ -1,0 +1,21 @@
+"""Named random streams that need no saving. Floor 0.
+
+Every draw is a function of (seed, stream, step): a run that is killed and resumed at step s draws what it would
+have drawn, and two objectives with the same seed see the same data, initial weights and random numbers.
+"""
+
+import numpy as np
+
+
+def stream_seed(seed: int, stream: str, step: int = 0) -> int:
+    """A 63-bit seed for one stream at one step, for generators that take an integer (torch)."""
+    return int(_sequence(seed, stream, step).generate_state(1, np.uint64)[0] >> 1)
+
+
+def generator(seed: int, stream: str, step: int = 0) -> np.random.Generator:
+    """NumPy's generator for one stream at one step."""
+    return np.random.default_rng(_sequence(seed, stream, step))
+
+
+def _sequence(seed: int, stream: str, step: int) -> np.random.SeedSequence:
+    return np.random.SeedSequence([seed, int.from_bytes(stream.encode(), "little"), step])

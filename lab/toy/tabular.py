@@ -1,0 +1,65 @@
+"""Many small softmax problems: theory against practice in seconds. Floor 2.
+
+Each problem has its own row of logits over `answers` answers, one of them right. The pass rate is a softmax
+probability, so the gradient of every objective is known in closed form, and what N rollouts do on average can
+be followed without sampling. Start: pass rates spread evenly in log-odds between `hardest` and `easiest`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from lab.errors import LabError
+from lab.records import Record
+from lab.rng import stream_seed
+from lab.toy.training import Signal
+from lab.toy.training import train as run_loop
+
+
+class Tabular:
+    """`problems` independent softmax policies; answer 0 is the right one."""
+
+    def __init__(self, signal: Signal, problems: int, answers: int, hardest: float, easiest: float, seed: int) -> None:
+        self.signal, self.seed = signal, seed
+        start = torch.linspace(0, 1, problems, dtype=torch.float64)
+        odds = torch.logit(torch.tensor(hardest, dtype=torch.float64)) * (1 - start) + start * torch.logit(
+            torch.tensor(easiest, dtype=torch.float64))
+        logits = torch.zeros(problems, answers, dtype=torch.float64)
+        logits[:, 0] = odds + np.log(answers - 1)
+        self.model = torch.nn.Module()
+        self.model.logits = torch.nn.Parameter(logits)
+        self.right = torch.zeros(problems, answers)
+        self.right[:, 0] = 1
+
+    def loss(self, step: int) -> torch.Tensor:
+        rng = torch.Generator().manual_seed(stream_seed(self.seed, "rollouts", step))
+        loss = self.signal.loss(self.model.logits.log_softmax(1), self.right, rng)
+        return loss * len(self.right)  # a sum: each problem's own logits then move at the stated rate
+
+    def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        p = self.pass_rates()
+        metrics = {"pass@1": p.mean(), "hard pass@1": p[: len(p) // 4].mean(), "log-likelihood": np.log(p).mean()}
+        return metrics, {"problem": np.arange(len(p)), "pass_rate": p}
+
+    def pass_rates(self) -> np.ndarray:
+        """Float64 "problems", from the hardest to the easiest at the start."""
+        return self.model.logits.detach().softmax(1)[:, 0].numpy()
+
+
+def preflight(*, objective: str, gradient: str, rollouts: int, hardest: float, easiest: float, **_: Any) -> list[str]:
+    """Refuse what cannot run; returns the header's lines on the objective."""
+    if not hardest < easiest:
+        raise LabError(f"tabular: hardest = {hardest} is not below easiest = {easiest}: swap them")
+    return Signal(objective, gradient, rollouts).describe()
+
+
+def train(*, objective: str, gradient: str, rollouts: int, problems: int, answers: int, hardest: float, easiest: float,
+          steps: int, learning_rate: float, log_every: int, seed: int, state: dict[str, Any] | None) -> Iterator[Record]:
+    """Plain gradient ascent from the same start for every objective and seed."""
+    world = Tabular(Signal(objective, gradient, rollouts), problems, answers, hardest, easiest, seed)
+    optimizer = torch.optim.SGD(world.model.parameters(), lr=learning_rate)
+    yield from run_loop(world, optimizer, lambda step: learning_rate, steps, log_every, state)

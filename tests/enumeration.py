@@ -1,0 +1,80 @@
+"""Ground truth by brute force: every reward vector, every sequence of answers. Imports nothing of the lab.
+
+Numbers keep their type: fractions stay exact, decimals keep their digits. `advantages` is a function from a
+tuple of N rewards to N numbers.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+Advantages = Callable[[tuple[int, ...]], Sequence]
+DIGITS = 60
+
+# A softmax policy over four answers; exact, because only its probabilities enter.
+POLICY = tuple(Fraction(n, 10) for n in (1, 2, 3, 4))
+
+
+def reward_vectors(N: int) -> list[tuple[int, ...]]:
+    return list(itertools.product((0, 1), repeat=N))
+
+
+def chance(rewards: tuple[int, ...], p):
+    right = sum(rewards)
+    return p**right * (1 - p) ** (len(rewards) - right)
+
+
+def expectation(f: Callable[[tuple[int, ...]], object], N: int, p):
+    """E[f(rewards)] over all 2^N reward vectors."""
+    return sum(chance(r, p) * f(r) for r in reward_vectors(N))
+
+
+def bernoulli_weight(advantages: Advantages, N: int, p):
+    """E[(1/N) sum_i A_i S_i]/grad p for one Bernoulli logit: score S_i = r_i - p, grad p = p(1-p)."""
+    return expectation(lambda r: sum(A * (x - p) for A, x in zip(advantages(r), r, strict=True)), N, p) / (
+        N * p * (1 - p))
+
+
+def pass_rate(policy: Sequence, right: set[int]):
+    return sum(policy[y] for y in right)
+
+
+def pass_rate_gradient(policy: Sequence, right: set[int]) -> list:
+    """grad p = sum over right answers of pi(y) (e_y - pi)."""
+    return [sum(policy[y] * ((y == a) - policy[a]) for y in right) for a in range(len(policy))]
+
+
+def gradient_moments(advantages: Advantages, N: int, policy: Sequence, right: set[int]) -> tuple[list, object]:
+    """E[g] and tr Cov(g), g = (1/N) sum_i A_i (e_y_i - pi), over every sequence of N answers of a softmax policy."""
+    answers = range(len(policy))
+    mean, square = [0] * len(policy), 0
+    for ys in itertools.product(answers, repeat=N):
+        weight = math.prod(policy[y] for y in ys)
+        A = advantages(tuple(int(y in right) for y in ys))
+        total = sum(A)
+        g = [(sum(a for a, y in zip(A, ys, strict=True) if y == x) - total * policy[x]) / N for x in answers]
+        mean = [m + weight * x for m, x in zip(mean, g, strict=True)]
+        square += weight * sum(x * x for x in g)
+    return mean, square - sum(m * m for m in mean)
+
+
+def binomial_row(n: int, p) -> list:
+    """P(K successes in n), K = 0 .. n, by recurrence."""
+    row = [(1 - p) ** n]
+    for K in range(n):
+        row.append(row[-1] * (n - K) / (K + 1) * p / (1 - p))
+    return row
+
+
+def zero_mean_weight(right: Callable[[int, int], Decimal], N: int, p: Decimal) -> Decimal:
+    """w_N of an estimator whose groups sum to zero, from a1(K) alone: E[(K/N) a1(K)]/(p(1-p))."""
+    row = binomial_row(N, p)
+    return sum(row[K] * K * right(K, N) for K in range(1, N)) / (N * p * (1 - p))
+
+
+def share_of_subsets_hit(rewards: Sequence[int], k: int) -> Fraction:
+    """The share of k-subsets that hold a success: the unbiased pass@k estimate, counted one by one."""
+    subsets = list(itertools.combinations(rewards, k))
+    return Fraction(sum(any(s) for s in subsets), len(subsets))

@@ -1,0 +1,681 @@
+"""Every named estimator against its paper's definition, over all reward vectors, and against its closed form.
+
+The definitions below are written from the papers, one reward vector at a time, in exact fractions where no root
+is drawn. Section numbers are those of the catalogue of formulas (docs/mathematics.md).
+"""
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+import pytest
+import torch
+from enumeration import (
+    DIGITS,
+    POLICY,
+    bernoulli_weight,
+    gradient_moments,
+    pass_rate,
+    pass_rate_gradient,
+    reward_vectors,
+    share_of_subsets_hit,
+    zero_mean_weight,
+)
+
+import lab
+
+HALF = Fraction(1, 2)
+
+
+def mean(values):
+    return Fraction(sum(values), len(values)) if values else Fraction(0)
+
+
+def others(values, i):
+    return values[:i] + values[i + 1:]
+
+
+# --- The papers' definitions, on one vector of rewards ----------------------------------------------------
+
+
+def reinforce(r):
+    return list(r)
+
+
+def minus_mean(r):
+    return [x - mean(r) for x in r]
+
+
+def rloo(r):
+    return [x - mean(others(r, i)) for i, x in enumerate(r)]
+
+
+def nsr(r):
+    return [x - 1 for x in r]
+
+
+def w_reinforce(lam):
+    return lambda r: [lam if x else -1 for x in r]
+
+
+def std(r, ddof=0):
+    return math.sqrt(sum((x - mean(r)) ** 2 for x in r) / (len(r) - ddof))
+
+
+def grpo(ddof=0, eps=0.0):
+    def definition(r):
+        scale = std(r, ddof) + eps
+        return [(x - mean(r)) / scale if scale else 0 for x in r]
+
+    return definition
+
+
+def over_mean(power):
+    """(r - r̄)/r̄^power, zero where all are wrong: MaxRL's Algorithm 1 at power 1."""
+    def definition(r):
+        return [(x - mean(r)) / mean(r) ** power if any(r) else 0 for x in r]
+
+    return definition
+
+
+def f_grpo(gamma):
+    return lambda r: [(1 - mean(r)) ** gamma * A for A in grpo()(r)]
+
+
+def dgpo(r):
+    spread = sum(abs(x - mean(r)) for x in r)
+    return [len(r) * (x - mean(r)) / spread if spread else 0 for x in r]
+
+
+def mapo(r):
+    lam = 1 - 4 * mean(r) * (1 - mean(r))
+    return [(1 - lam) * a + lam * b for a, b in zip(grpo()(r), over_mean(1)(r), strict=True)]
+
+
+def eq6(r):
+    """g = (1/K) sum r_i S_i, and 0 at K = 0."""
+    return [Fraction(len(r) * x, sum(r)) if any(r) else 0 for x in r]
+
+
+def eq7(r):
+    """g = sum (r_i/K - 1/N) S_i, the first term 0 at K = 0."""
+    return [A - 1 for A in eq6(r)]
+
+
+def maxrl_loo(r):
+    return [(x - mean(others(r, i))) * Fraction(len(r), sum(others(r, i)) + 1) for i, x in enumerate(r)]
+
+
+def eq6_of_subsets(order):
+    """Eq. 6 of a T-subset, averaged over all T-subsets: unbiased for order T."""
+    def definition(r):
+        A = [Fraction(0)] * len(r)
+        for subset in itertools.combinations(range(len(r)), order):
+            right = [i for i in subset if r[i]]
+            for i in right:
+                A[i] += Fraction(len(r), len(right) * math.comb(len(r), order))
+        return A
+
+    return definition
+
+
+def truncated_zero_mean(order):
+    """rho(N-1, K, T) (r - r̄)/r̄; at K = N, where r = r̄, the share does not matter."""
+    def definition(r):
+        marked = tuple(sorted(r, reverse=True))[: len(r) - 1]
+        return [share_of_subsets_hit(marked, order) * A for A in over_mean(1)(r)]
+
+    return definition
+
+
+def truncated_loo(order):
+    """(r_i - mean of the others) (N/(K_-i+1)) rho(N, K_-i+1, T): the others, and one right rollout beside them."""
+    def definition(r):
+        return [(x - mean(others(r, i))) * Fraction(len(r), sum(others(r, i)) + 1)
+                * share_of_subsets_hit((*others(r, i), 1), order) for i, x in enumerate(r)]
+
+    return definition
+
+
+def alpha_series(twice_alpha, order=None):
+    """a1 = sum_{m<T} ((alpha)_m/m!) C(N-K, m)/C(N-1, m), a0 = 0."""
+    def definition(r):
+        N, K, total, term = len(r), sum(r), Fraction(0), Fraction(1)
+        for m in range(order or N):
+            total += term * math.comb(N - K, m) / math.comb(N - 1, m)
+            term = term * (twice_alpha + 2 * m) / (2 * m + 2)
+        return [total * x for x in r]
+
+    return definition
+
+
+def transformed_reward(r, k):
+    """PKPO: s_i, the sum of max over the k-subsets that hold i, divided by C(n, k)."""
+    s = [Fraction(0)] * len(r)
+    for subset in itertools.combinations(range(len(r)), k):
+        best = max(r[i] for i in subset)
+        for i in subset:
+            s[i] += Fraction(best, math.comb(len(r), k))
+    return s
+
+
+def pkpo(k):
+    return lambda r: [len(r) * s for s in transformed_reward(r, k)]
+
+
+def pkpo_sloo(k):
+    def definition(r):
+        return [len(r) * (s - mean(transformed_reward(others(r, i), k))) if any(r) else 0
+                for i, s in enumerate(transformed_reward(r, k))]
+
+    return definition
+
+
+def pkpo_sloo_minus_one(k):
+    """The k-subsets that hold i, each minus the best of its other k-1."""
+    def definition(r):
+        A = [Fraction(0)] * len(r)
+        for subset in itertools.combinations(range(len(r)), k):
+            for i in subset:
+                rest = max((r[j] for j in subset if j != i), default=0)
+                A[i] += Fraction(len(r) * (max(r[i], rest) - rest), math.comb(len(r), k))
+        return A
+
+    return definition
+
+
+def pass_at_k_training(k):
+    """Chen et al.: the standardised reward of a k-group, averaged over the k-groups that hold i."""
+    def definition(r):
+        groups = list(itertools.combinations(range(len(r)), k))
+        reward = [max(r[i] for i in group) for group in groups]
+        spread = std(reward)
+        score = [(x - mean(reward)) / spread if spread else 0 for x in reward]
+        mine = [[s for s, group in zip(score, groups, strict=True) if i in group] for i in range(len(r))]
+        return [sum(s) / len(s) for s in mine]
+
+    return definition
+
+
+def pacs(beta=1, dr_grpo=False, balanced=True):
+    """Section 3.6: u_i = w_i (R_i - 1/2), A_i = beta (G/(G-1)) (u_i - ū); no G/(G-1) for the Dr. GRPO score."""
+    def definition(r):
+        G = len(r)
+        count = {x: r.count(x) for x in r}
+        u = [(Fraction(G, 2 * count[x]) if balanced and len(count) == 2 else 1) * (x - HALF) for x in r]
+        return [beta * (1 if dr_grpo else Fraction(G, G - 1)) * (x - mean(u)) for x in u]
+
+    return definition
+
+
+def real(tau):
+    """Minus N times the slope at 0 of log(1 + sum_+ e^(-s/tau)) + log(1 + sum_- e^(s/tau))."""
+    def definition(r):
+        N, K = len(r), sum(r)
+        return [N / (tau * (1 + K)) if x else -N / (tau * (1 + N - K)) for x in r]
+
+    return definition
+
+
+def entropic(eta):
+    def definition(r):
+        lifted = [math.exp(eta * x) for x in r]
+        return [(x / (sum(lifted) / len(r)) - 1) / eta for x in lifted]
+
+    return definition
+
+
+def drawn_line(r):
+    """w = 1 + p: b(j) = 1 + j/(N-1), by linearity of E[j] = (N-1) p, and the leave-one-out offset."""
+    return [(1 + mean(others(r, i))) * A for i, A in enumerate(rloo(r))]
+
+
+def drawn_line_zero_mean(r):
+    """phi(K) = 1 + (K-1)/(N-2), E over J = K-1 ~ Bin(N-2, p), times RLOO."""
+    return [(1 + Fraction(sum(r) - 1, len(r) - 2)) * A if any(r) else 0 for A in rloo(r)]
+
+
+# --- Closed forms of w_N, in the arithmetic of p (Fraction or Decimal) --------------------------------------
+
+
+def constant(numerator, denominator=1):
+    return lambda N, p: (p - p + 1) * numerator / denominator
+
+
+def truncated_weight(order):
+    return lambda N, p: (1 - (1 - p) ** order(N)) / p
+
+
+def series_weight(twice_alpha, order=None):
+    def weight(N, p):
+        total, term = p - p, p - p + 1
+        for m in range(order or N):
+            total += term * (1 - p) ** m
+            term = term * (twice_alpha + 2 * m) / (2 * m + 2)
+        return total
+
+    return weight
+
+
+def mixed(N, p):
+    """(1 - p^N - q^N)/(pq): the chance of a group with both, over pq."""
+    return (1 - p**N - (1 - p) ** N) / (p * (1 - p))
+
+
+def real_weight(N, p):
+    def h(p):
+        q = 1 - p
+        return N / p**2 * ((1 - q ** (N + 1)) / (N + 1) - q * (1 - q**N) / N)
+
+    return 2 * (h(p) + h(1 - p))
+
+
+# --- a1(K) in decimals, for zero-mean estimators without a closed form ---------------------------------------
+
+
+def grpo_right(ddof=0, eps="0"):
+    def right(K, N):
+        spread = (Decimal(K) / N * (1 - Decimal(K) / N) * N / (N - ddof)).sqrt() + Decimal(eps)
+        return (1 - Decimal(K) / N) / spread
+
+    return right
+
+
+def mapo_right(K, N):
+    m = Decimal(K) / N
+    return 4 * m * (1 - m) * ((1 - m) / m).sqrt() + (1 - 4 * m * (1 - m)) * (1 - m) / m
+
+
+def pass_at_k_right(k):
+    def right(K, N):
+        fail = Decimal(math.comb(N - K, k)) / math.comb(N, k)
+        return (fail / (1 - fail)).sqrt() if fail else Decimal(0)
+
+    return right
+
+
+def entropic_right(K, N):
+    lift = Decimal(2).exp()
+    return (lift / (1 + (lift - 1) * K / N) - 1) / 2
+
+
+@dataclass(frozen=True)
+class Case:
+    """`least`: the smallest N of the definition. `finite`: closed form of w_N. `right`: a1(K) where there is none."""
+
+    spec: str
+    least: int
+    definition: Callable
+    limit: Callable[[float], float]
+    finite: Callable | None = None
+    exact: bool = False
+    right: Callable | None = None
+
+
+def one(p):
+    return 1.0
+
+
+CASES = [
+    Case("reinforce", 1, reinforce, one, constant(1), True),
+    Case("reinforce_mean", 2, minus_mean, one, lambda N, p: constant(N - 1, N)(N, p)),
+    Case("rloo", 2, rloo, one, constant(1), True),
+    Case("dr_grpo", 2, minus_mean, one, lambda N, p: constant(N - 1, N)(N, p)),
+    Case("psr", 1, reinforce, one, constant(1), True),
+    Case("nsr", 1, nsr, one, constant(1), True),
+    Case("w_reinforce", 1, w_reinforce(Fraction(1, 10)), lambda p: 1.1, constant(11, 10), True),
+    Case("w_reinforce(lam=0.5)", 1, w_reinforce(HALF), lambda p: 1.5, constant(3, 2), True),
+    Case("grpo", 2, grpo(), lambda p: (p * (1 - p)) ** -0.5, right=grpo_right()),
+    Case("grpo(ddof=1)", 2, grpo(1), lambda p: (p * (1 - p)) ** -0.5, right=grpo_right(1)),
+    Case("grpo(ddof=1, eps=1e-06)", 2, grpo(1, 1e-6), lambda p: (p * (1 - p)) ** -0.5, right=grpo_right(1, "1e-6")),
+    Case("grpo(ddof=1, eps=0.0001)", 2, grpo(1, 1e-4), lambda p: (p * (1 - p)) ** -0.5, right=grpo_right(1, "1e-4")),
+    Case("one_sided_grpo", 2, over_mean(0.5), lambda p: p**-0.5,
+         right=lambda K, N: (1 - Decimal(K) / N) / (Decimal(K) / N).sqrt()),
+    Case("f_grpo(gamma=0.5)", 2, f_grpo(0.5), lambda p: p**-0.5,
+         right=lambda K, N: (1 - Decimal(K) / N) / (Decimal(K) / N).sqrt()),
+    Case("f_grpo(gamma=2.0)", 2, f_grpo(2), lambda p: (1 - p) ** 1.5 * p**-0.5,
+         right=lambda K, N: (1 - Decimal(K) / N) ** 2 * grpo_right()(K, N)),
+    Case("dgpo", 2, dgpo, lambda p: 0.5 / (p * (1 - p)), lambda N, p: mixed(N, p) / 2),
+    Case("mapo", 2, mapo, lambda p: 4 * (p * (1 - p)) ** 0.5 + (1 - 4 * p * (1 - p)) / p, right=mapo_right),
+    Case("maxrl", 2, over_mean(1), lambda p: 1 / p, truncated_weight(lambda N: N - 1)),
+    Case("maxrl_eq6", 1, eq6, lambda p: 1 / p, truncated_weight(lambda N: N)),
+    Case("maxrl_eq7", 1, eq7, lambda p: 1 / p, truncated_weight(lambda N: N)),
+    Case("maxrl_loo", 2, maxrl_loo, lambda p: 1 / p, truncated_weight(lambda N: N)),
+    *(Case(f"truncated(order={T}{form})", least, definition(T), lambda p, T=T: (1 - (1 - p) ** T) / p,
+           truncated_weight(lambda N, T=T: T), True)
+      for T in (1, 2, 4) for form, least, definition in (
+          ("", T, eq6_of_subsets), (", form='loo'", max(2, T), truncated_loo),
+          (", form='zero_mean'", T + 1, truncated_zero_mean))),
+    Case("alpha(alpha=0.5)", 2, over_mean(0.5), lambda p: p**-0.5,
+         right=lambda K, N: (1 - Decimal(K) / N) / (Decimal(K) / N).sqrt()),
+    Case("alpha(alpha=1)", 2, over_mean(1), lambda p: 1 / p, truncated_weight(lambda N: N - 1)),
+    Case("alpha(alpha=0.5, form='series')", 1, alpha_series(1), lambda p: p**-0.5, series_weight(1)),
+    Case("alpha(alpha=1.5, form='series', order=3)", 3, alpha_series(3, 3),
+         lambda p: 1 + 1.5 * (1 - p) + 1.875 * (1 - p) ** 2, series_weight(3, 3), True),
+    *(Case(f"pkpo(k={k}{form})", least, definition(k), lambda p, k=k: k * (1 - p) ** (k - 1),
+           lambda N, p, k=k: k * (1 - p) ** (k - 1), True)
+      for k in (1, 2, 4) for form, least, definition in (
+          ("", k, pkpo), (", form='sloo'", k + 1, pkpo_sloo), (", form='sloom1'", k, pkpo_sloo_minus_one))),
+    *(Case(f"pass_at_k_group(k={k})", max(2, k), pass_at_k_training(k),
+           lambda p, k=k: (1 - p) ** (k / 2 - 1) / (1 - (1 - p) ** k) ** 0.5, right=pass_at_k_right(k))
+      for k in (1, 2, 4)),
+    Case("pacs_anchor", 2, pacs(), lambda p: 0.25 / (p * (1 - p)), lambda N, p: mixed(N, p) * N / (4 * (N - 1))),
+    Case("pacs_anchor(beta=2, score='dr_grpo')", 2, pacs(2, True), lambda p: 0.5 / (p * (1 - p)),
+         lambda N, p: mixed(N, p) / 2),
+    Case("pacs_anchor(beta=2, balanced=False)", 2, pacs(2, balanced=False), lambda p: 2.0, constant(2), True),
+    Case("pacs_anchor(score='dr_grpo', balanced=False)", 2, pacs(1, True, False), one,
+         lambda N, p: constant(N - 1, N)(N, p)),
+    Case("real_anchor", 1, real(HALF), lambda p: 2 / (p * (1 - p)), real_weight),
+    Case("real_anchor(tau=2.0)", 1, real(2), lambda p: 0.5 / (p * (1 - p)), lambda N, p: real_weight(N, p) / 4),
+    Case("entropic(eta=2.0)", 2, entropic(2),
+         lambda p: math.expm1(2) / (2 * (1 + math.expm1(2) * p)), right=entropic_right),
+    Case("drawn(p=[0.0, 1.0], w=[1.0, 2.0])", 2, drawn_line, lambda p: 1 + p, lambda N, p: 1 + p, True),
+    Case("drawn(p=[0.0, 1.0], w=[1.0, 2.0], zero_mean=True)", 3, drawn_line_zero_mean, lambda p: 1 + p,
+         lambda N, p: 1 + p, True),
+]
+BY_SPEC = {case.spec: case for case in CASES}
+SPECS = pytest.mark.parametrize("spec", list(BY_SPEC))
+FITTED = [spec for spec in BY_SPEC if spec.startswith("drawn")]  # least squares of size N: not at thousands
+
+
+@lru_cache(maxsize=None)
+def defined(spec: str, rewards: tuple[int, ...]) -> tuple:
+    return tuple(BY_SPEC[spec].definition(rewards))
+
+
+def sizes(spec: str, largest: int = 8) -> range:
+    return range(BY_SPEC[spec].least, largest + 1)
+
+
+def test_no_estimator_is_left_without_a_definition():
+    assert {lab.estimator(spec).name for spec in BY_SPEC} == set(lab.estimators())
+
+
+@SPECS
+def test_advantages_are_the_definition_for_every_reward_vector(spec):
+    for N in sizes(spec):
+        vectors = reward_vectors(N)
+        expected = np.array([[float(A) for A in defined(spec, r)] for r in vectors])
+        np.testing.assert_allclose(lab.advantages(spec, np.array(vectors)), expected, rtol=1e-11, atol=1e-11)
+
+
+@SPECS
+def test_below_the_least_size_an_estimator_is_an_error_that_names_the_size(spec):
+    assert lab.estimator(spec).least == BY_SPEC[spec].least
+    for N in range(1, BY_SPEC[spec].least):
+        with pytest.raises(lab.LabError, match=rf"at least {BY_SPEC[spec].least} rollouts, found N = {N}"):
+            lab.advantages(spec, np.ones(N))
+
+
+@SPECS
+def test_induced_weight_is_the_mean_over_all_rewards_of_a_bernoulli_policy(spec):
+    for N in sizes(spec):
+        for p in (Fraction(1, 100), Fraction(3, 10), Fraction(9, 10)):
+            expected = bernoulli_weight(lambda r: defined(spec, r), N, p)
+            assert float(lab.induced_weight(spec, N, float(p))) == pytest.approx(float(expected), rel=1e-11)
+
+
+@SPECS
+def test_expected_gradient_of_a_softmax_policy_is_the_induced_weight_times_grad_p(spec):
+    for N in sizes(spec, 4):
+        for right in ({0}, {0, 2}, {1, 2, 3}):
+            gradient, _ = gradient_moments(lambda r: defined(spec, r), N, POLICY, right)
+            weight = float(lab.induced_weight(spec, N, float(pass_rate(POLICY, right))))
+            for got, slope in zip(gradient, pass_rate_gradient(POLICY, right), strict=True):
+                assert weight * float(slope) == pytest.approx(float(got), rel=1e-11, abs=1e-13)
+
+
+@SPECS
+def test_closed_form_is_the_enumerated_weight(spec):
+    case, p = BY_SPEC[spec], Fraction(3, 10)
+    if case.finite is None:
+        with localcontext(prec=DIGITS):
+            expected = {N: zero_mean_weight(case.right, N, Decimal("0.3")) for N in sizes(spec)}
+    else:
+        expected = {N: case.finite(N, p) for N in sizes(spec)}
+    for N, weight in expected.items():
+        assert float(bernoulli_weight(lambda r: defined(spec, r), N, p)) == pytest.approx(float(weight), rel=1e-12)
+
+
+@pytest.mark.parametrize("spec", [spec for spec in BY_SPEC if spec not in FITTED])
+def test_induced_weight_of_thousands_of_rollouts_keeps_ten_digits(spec):
+    case, p = BY_SPEC[spec], [1e-6, 1e-4, 0.02, 0.5, 0.93, 1 - 1e-6]
+    with localcontext(prec=DIGITS):
+        for N in (128, 1024, 4096):
+            expected = [case.finite(N, Decimal(x)) if case.finite else zero_mean_weight(case.right, N, Decimal(x))
+                        for x in p]
+            np.testing.assert_allclose(lab.induced_weight(spec, N, p), [float(w) for w in expected], rtol=1e-10)
+
+
+@SPECS
+def test_limit_is_the_published_weight_and_is_approached(spec):
+    p = np.array([0.05, 0.3, 0.7, 0.95])
+    case, chosen = BY_SPEC[spec], lab.estimator(spec)
+    limit = np.array([case.limit(x) for x in p])
+    np.testing.assert_allclose(chosen.limit.weight(p), limit, rtol=1e-12)
+    errors = [np.max(np.abs(lab.bias(chosen, N, p)) / limit)
+              for N in ((8, 16, 64) if spec in FITTED or case.exact else (64, 512, 4096))]
+    if case.exact:
+        assert max(errors) < (1e-8 if spec in FITTED else 1e-12)
+    else:
+        # eps in the denominator bounds how near one comes: a relative eps/std
+        assert errors[0] > errors[1] > errors[2] - 1e-3 and errors[2] < 0.01 + 5 * (chosen.eps or 0)
+
+
+@SPECS
+def test_rules_say_what_enumeration_finds(spec):
+    rules = lab.estimator(spec).rules
+    zero = {"all_wrong": True, "all_right": True, "zero_mean": True}
+    for N in sizes(spec):
+        for r in reward_vectors(N):
+            A = [float(x) for x in defined(spec, r)]
+            if sum(r) == 0:
+                zero["all_wrong"] &= max(map(abs, A)) < 1e-12
+            if sum(r) == N:
+                zero["all_right"] &= max(map(abs, A)) < 1e-12
+            zero["zero_mean"] &= abs(sum(A)) < 1e-9
+    word = {True: "zero", False: "kept"}
+    assert (rules.all_wrong, rules.all_right) == (word[zero["all_wrong"]], word[zero["all_right"]])
+    assert rules.zero_mean == zero["zero_mean"]
+    assert rules.singleton == ("scored" if BY_SPEC[spec].least == 1 else "error")
+
+
+@SPECS
+def test_a_group_of_one_follows_the_stated_rule(spec):
+    kind, one_rollout = lab.estimator(spec, singleton="zero"), np.array([[1.0], [0.0]])
+    if BY_SPEC[spec].least > 1:
+        assert kind.rules.singleton == "zero"
+        assert lab.advantages(kind, one_rollout).tolist() == [[0.0], [0.0]]
+        with pytest.raises(lab.LabError, match="singleton='zero'"):
+            lab.advantages(spec, one_rollout)
+        for N in range(2, BY_SPEC[spec].least):
+            with pytest.raises(lab.LabError, match=f"found N = {N}"):
+                lab.advantages(kind, np.ones(N))
+    else:
+        expected = [[float(A) for A in defined(spec, (r,))] for r in (1, 0)]
+        np.testing.assert_allclose(lab.advantages(spec, one_rollout), expected, rtol=1e-14)
+
+
+# --- Facts that can be seen by eye ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec, rewards, expected", [
+    ("maxrl", [1, 0, 0, 0], [3, -1, -1, -1]),
+    ("maxrl", [0, 0, 0, 0], [0, 0, 0, 0]),
+    ("maxrl_eq6", [1, 0, 1, 0], [2, 0, 2, 0]),
+    ("maxrl_eq7", [0, 0, 0, 0], [-1, -1, -1, -1]),
+    ("rloo", [1, 0, 0, 1, 0], [0.75, -0.5, -0.5, 0.75, -0.5]),
+    ("reinforce_mean", [1, 0, 0, 0], [0.75, -0.25, -0.25, -0.25]),
+    ("grpo", [1, 0, 0, 0, 0], [2, -0.5, -0.5, -0.5, -0.5]),
+    ("pacs_anchor", [1, 1, 0, 0], [2 / 3, 2 / 3, -2 / 3, -2 / 3]),
+    ("pkpo(k=2)", [1, 0, 0], [2, 1, 1]),
+])
+def test_small_groups_give_the_numbers_that_one_expects(spec, rewards, expected):
+    np.testing.assert_allclose(lab.advantages(spec, np.array(rewards)), expected, rtol=1e-15)
+
+
+def test_two_rollouts_of_maxrl_are_rloo():
+    both = np.array(reward_vectors(2))
+    assert lab.advantages("maxrl", both).tolist() == lab.advantages("rloo", both).tolist()
+
+
+@SPECS
+def test_two_rollouts_of_a_zero_mean_estimator_weigh_every_problem_alike(spec):
+    chosen = lab.estimator(spec)
+    if chosen.rules.zero_mean and chosen.least == 2:
+        weight = lab.induced_weight(chosen, 2, np.linspace(0, 1, 11))
+        assert np.ptp(weight) < 1e-12 * max(1, abs(weight[0]))
+
+
+@pytest.mark.parametrize("N", [2, 3, 8, 64])
+def test_pacs_without_class_weights_is_beta_times_rloo(N):
+    rewards = np.tri(N + 1, N, -1)
+    np.testing.assert_allclose(lab.advantages("pacs_anchor(beta=3, balanced=False)", rewards),
+                               3 * lab.advantages("rloo", rewards), rtol=1e-14)
+
+
+@pytest.mark.parametrize("pair", [("psr", "reinforce"), ("dr_grpo", "reinforce_mean"),
+                                  ("truncated(order=1)", "reinforce"), ("truncated(order=1, form='loo')", "rloo"),
+                                  ("truncated(order=7, form='zero_mean')", "maxrl"), ("truncated(order=8)", "maxrl_eq6"),
+                                  ("truncated(order=8, form='loo')", "maxrl_loo"), ("alpha(alpha=0)", "reinforce_mean"),
+                                  ("alpha(alpha=1, form='series')", "maxrl_eq6"), ("pkpo(k=1)", "reinforce"),
+                                  ("pass_at_k_group(k=1)", "grpo")])
+def test_corners_of_the_families_are_their_named_members(pair):
+    rewards = np.array(reward_vectors(8))
+    first, second = (lab.advantages(spec, rewards) for spec in pair)
+    np.testing.assert_allclose(first, second, rtol=1e-13, atol=1e-13)
+
+
+# --- The two papers' statements ---------------------------------------------------------------------------
+
+RIGHT = {0, 2}
+
+
+def test_theorem_4_1_the_gradient_of_log_p_is_the_mean_score_of_right_answers():
+    p, slope = pass_rate(POLICY, RIGHT), pass_rate_gradient(POLICY, RIGHT)
+    score = [sum(POLICY[y] * ((y == a) - POLICY[a]) for y in RIGHT) / p for a in range(len(POLICY))]
+    assert score == [x / p for x in slope]
+    logits = torch.tensor([math.log(x) for x in POLICY], dtype=torch.float64, requires_grad=True)
+    log_p = torch.logsumexp(torch.log_softmax(logits, 0)[sorted(RIGHT)], 0)
+    np.testing.assert_allclose(torch.autograd.grad(log_p, logits)[0], [float(x) for x in score], atol=1e-14)
+    assert float(p) * lab.objective("ml").weight(float(p)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("N", [1, 2, 3, 4])
+def test_theorem_4_2_eq_6_is_unbiased_for_the_sum_of_pass_at_k_over_k(N):
+    p, slope = pass_rate(POLICY, RIGHT), pass_rate_gradient(POLICY, RIGHT)
+    pass_at_k = [sum(k * (1 - p) ** (k - 1) * x / k for k in range(1, N + 1)) for x in slope]
+    assert gradient_moments(eq6, N, POLICY, RIGHT)[0] == pass_at_k
+    assert float(lab.induced_weight("maxrl_eq6", N, float(p))) * float(slope[0]) == pytest.approx(float(pass_at_k[0]))
+
+
+@pytest.mark.parametrize("N", [2, 3, 4])
+def test_algorithm_1_is_one_order_short_of_theorem_4_2(N):
+    p, slope = pass_rate(POLICY, RIGHT), pass_rate_gradient(POLICY, RIGHT)
+    order = {T: [(1 - (1 - p) ** T) / p * x for x in slope] for T in (N - 1, N)}
+    assert gradient_moments(over_mean(1), N, POLICY, RIGHT)[0] == order[N - 1]
+    assert gradient_moments(eq7, N, POLICY, RIGHT)[0] == order[N]
+    grid = np.linspace(0, 1, 21)
+    for spec, T in (("maxrl", N - 1), ("maxrl_eq6", N), ("maxrl_eq7", N), ("maxrl_loo", N)):
+        np.testing.assert_allclose(lab.induced_weight(spec, N, grid),
+                                   lab.objective("truncated", order=T).weight(grid), rtol=1e-13)
+
+
+def test_grpo_saturates_where_successes_are_rare():
+    for N in (2, 16, 1024):
+        assert lab.induced_weight("grpo", N, 0.0) == pytest.approx(math.sqrt(N - 1))
+        assert lab.induced_weight("grpo(ddof=1)", N, 0.0) == pytest.approx((N - 1) / math.sqrt(N))
+    at = [round(float(lab.induced_weight(spec, 1024, 1e-3)), 1) for spec in ("rloo", "grpo", "maxrl")]
+    assert at == [1.0, 24.6, 640.7]  # the published comparison starts with a 640-fold larger step
+
+
+ANSWERS = torch.tensor([0, 3, 1, 4, 2, 0, 1, 4])  # wrong ones; +5 makes the right ones, repeats included
+
+
+@pytest.mark.parametrize("G", range(2, 9))
+@pytest.mark.parametrize("beta, score, balanced", [(1.0, "rloo", True), (0.5, "rloo", False), (2.0, "dr_grpo", True),
+                                                   (1.0, "dr_grpo", False)])
+def test_first_gradient_of_the_pacs_loss_is_the_anchor_advantage(G, beta, score, balanced):
+    rewards = torch.tensor(reward_vectors(G), dtype=torch.float64)
+    groups = len(rewards)
+    generator = torch.Generator().manual_seed(G)
+    logits = torch.randn(groups, 10, generator=generator, dtype=torch.float64, requires_grad=True)
+    answers = ANSWERS[:G] + 5 * rewards.long()
+    log_policy = torch.log_softmax(logits, -1).gather(1, answers)
+    proxy = beta * (log_policy - log_policy.detach())  # eq. 7, the reference being the policy itself
+    if score == "rloo":  # eq. 6
+        psi = torch.stack([proxy[:, i] - proxy[:, [j for j in range(G) if j != i]].mean(1) for i in range(G)], 1)
+    else:  # eq. 10
+        psi = proxy - proxy.mean(1, keepdim=True)
+    weights = torch.ones_like(rewards)
+    if balanced:
+        for row, r in enumerate(rewards):
+            if 0 < r.sum() < G:
+                weights[row] = torch.where(r == 1, G / (2 * r.sum()), G / (2 * (G - r.sum())))
+    loss = torch.nn.functional.binary_cross_entropy_with_logits(psi, rewards, weight=weights, reduction="none")
+    gradient = torch.autograd.grad(loss.mean(1).sum(), logits)[0]
+
+    A = lab.advantages(lab.estimator("pacs_anchor", beta=beta, score=score, balanced=balanced), rewards)
+    scores = torch.nn.functional.one_hot(answers, 10) - torch.softmax(logits.detach(), -1)[:, None]
+    np.testing.assert_allclose(gradient, -(A[..., None] * scores).mean(1), atol=1e-12)
+
+
+@pytest.mark.parametrize("N", [1, 2, 5, 8])
+def test_first_gradient_of_the_real_loss_is_the_anchor_advantage(N):
+    rewards = torch.tensor(reward_vectors(N), dtype=torch.float64)
+    s = torch.zeros_like(rewards, requires_grad=True)
+    loss = (torch.log1p((rewards * torch.exp(-s / 0.7)).sum(1)) + torch.log1p(((1 - rewards) * torch.exp(s / 0.7)).sum(1)))
+    gradient = torch.autograd.grad(loss.sum(), s)[0]
+    np.testing.assert_allclose(gradient, -lab.advantages("real_anchor(tau=0.7)", rewards) / N, atol=1e-12)
+
+
+# --- Refusals -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec, N", [("truncated(order=5)", 4), ("truncated(order=4, form='zero_mean')", 4),
+                                     ("truncated(order=5, form='loo')", 4), ("pkpo(k=5)", 4), ("pass_at_k_group(k=5)", 4),
+                                     ("pkpo(k=4, form='sloo')", 4), ("alpha(alpha=0.5, form='series', order=5)", 4)])
+def test_an_order_or_k_beyond_the_rollouts_is_an_error(spec, N):
+    for call in (lambda: lab.induced_weight(spec, N, 0.5), lambda: lab.advantages(spec, np.ones((3, N))),
+                 lambda: lab.estimator(spec).coefficients(N)):
+        with pytest.raises(lab.LabError, match=rf"at least \d rollouts, found N = {N}.*lower the order or k"):
+            call()
+
+
+@pytest.mark.parametrize("spec, message", [
+    ("grpo(ddof=2)", "ddof = 2: it must be one of 0, 1"),
+    ("grpo(eps=-1)", "eps = -1: it must be a finite number"),
+    ("grpo(eps='small')", "eps = 'small'"),
+    ("w_reinforce(lam=-0.1)", "lam = -0.1"),
+    ("f_grpo(gamma=None)", "gamma = None"),
+    ("truncated(order=0)", "order = 0: it must be a whole number of at least 1"),
+    ("truncated(order=2.5)", "order = 2.5"),
+    ("truncated(order=True)", "order = True"),
+    ("truncated(order=2, form='half')", "form = 'half': it must be one of 'raw', 'zero_mean', 'loo'"),
+    ("alpha(alpha='x')", "alpha = 'x'"),
+    ("alpha(alpha=-1)", "alpha = -1"),
+    ("alpha(alpha=1, form='taylor')", "form = 'taylor': it must be one of 'plug_in', 'series'"),
+    ("alpha(alpha=1, order=3)", "only form='series' has an order"),
+    ("alpha(alpha=1, form='series', order=0)", "order = 0"),
+    ("pkpo(k=0)", "k = 0"),
+    ("pkpo(k=2, form='loo')", "form = 'loo': it must be one of 's', 'sloo', 'sloom1'"),
+    ("pass_at_k_group(k=1.5)", "k = 1.5"),
+    ("pacs_anchor(beta=-1)", "beta = -1"),
+    ("pacs_anchor(score='grpo')", "score = 'grpo': it must be one of 'rloo', 'dr_grpo'"),
+    ("pacs_anchor(balanced=2)", "balanced = 2"),
+    ("real_anchor(tau=0)", "tau = 0"),
+    ("real_anchor(tau='x')", "tau = 'x'"),
+    ("entropic(eta=0)", "eta = 0"),
+    ("entropic(eta=None)", "eta = None"),
+    ("drawn(p=[0.5, 0.1], w=[1, 2])", "p rising"),
+    ("drawn(p=[0.1, 0.5], w=[1])", "two lists of equal length"),
+])
+def test_an_option_out_of_range_or_of_a_wrong_type_is_named(spec, message):
+    with pytest.raises(lab.LabError) as error:
+        lab.estimator(spec)
+    assert message in str(error.value)

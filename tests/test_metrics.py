@@ -1,0 +1,197 @@
+"""Metrics of repeated sampling: closed forms against all subsets, and whole-number arithmetic up to 8,192."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from lab.metrics import (
+    majority_at_k,
+    pass_all_k,
+    pass_at_k,
+    pass_rate_histogram,
+    samples_ratio,
+    samples_to_reach,
+    solved_fraction,
+)
+
+
+def share_of_subsets(outcomes, k, judge):
+    """The mean of judge(subset) over every k-subset of the samples, as a fraction."""
+    subsets = list(itertools.combinations(outcomes, k))
+    return sum((Fraction(judge(s)) for s in subsets), Fraction(0)) / len(subsets)
+
+
+def vote(right):
+    def judge(subset):
+        votes = [subset.count(answer) for answer in set(subset)]
+        wins = right in subset and subset.count(right) == max(votes)
+        return Fraction(wins, votes.count(max(votes)))
+
+    return judge
+
+
+def test_closed_forms_equal_the_enumeration_of_all_subsets():
+    for n in range(1, 9):
+        for c in range(n + 1):
+            for k in range(1, n + 1):
+                outcomes = [1] * c + [0] * (n - c)
+                reach, reliability = (float(share_of_subsets(outcomes, k, judge)) for judge in (any, all))
+                assert pass_at_k(n, c, k) == pytest.approx(reach, abs=1e-14)
+                assert pass_all_k(n, c, k) == pytest.approx(reliability, abs=1e-14)
+
+
+@pytest.mark.parametrize("n", [1000, 7919, 8192])
+def test_large_counts_equal_exact_whole_numbers(n):
+    ks = [1, 2, 7, 64, n // 2, n - 1, n]
+    counts = np.array([0, 1, 2, 3, 50, n // 3, n // 2, n - 2, n - 1, n])
+    reach, reliability = pass_at_k(n, counts, ks), pass_all_k(n, counts, ks)
+    for (i, c), (j, k) in itertools.product(enumerate(counts.tolist()), enumerate(ks)):
+        subsets = math.comb(n, k)
+        missed, all_right = Fraction(math.comb(n - c, k), subsets), Fraction(math.comb(c, k), subsets)
+        assert reach[i, j] == pytest.approx(float(1 - missed), rel=2e-15, abs=0)
+        assert reliability[i, j] == pytest.approx(float(all_right), rel=1e-10, abs=1e-300)
+
+
+def test_pass_at_n_is_one_when_anything_succeeded():
+    assert str(pass_at_k(8192, [0, 1, 5, 8192], 8192).tolist()) == "[0.0, 1.0, 1.0, 1.0]"  # and not -0.0
+    assert pass_all_k(8192, [0, 1, 8191, 8192], 8192).tolist() == [0.0, 0.0, 0.0, 1.0]
+
+
+def test_one_right_of_four_is_a_quarter_per_draw():
+    assert pass_at_k(4, 1, [1, 2, 3, 4]) == pytest.approx([0.25, 0.5, 0.75, 1.0])
+
+
+def test_one_draw_is_the_pass_rate_for_both():
+    counts = np.arange(17)
+    assert pass_at_k(16, counts, 1) == pytest.approx(counts / 16, rel=1e-14)
+    assert pass_all_k(16, counts, 1) == pytest.approx(counts / 16, rel=1e-14)
+
+
+def test_a_list_of_k_adds_a_last_axis_and_a_number_does_not():
+    counts = np.array([[0, 1, 2], [3, 4, 4]])
+    assert pass_at_k(4, counts, 2).shape == (2, 3)
+    assert pass_at_k(4, counts, [1, 2]).shape == (2, 3, 2)
+    assert np.array_equal(pass_at_k(4, counts, [1, 2])[..., 1], pass_at_k(4, counts, 2))
+    assert np.ndim(pass_at_k(4, 1, 2)) == 0
+
+
+def test_problems_may_have_different_numbers_of_samples():
+    together = pass_at_k([4, 8, 4], [1, 1, 2], [2, 3])
+    apart = [pass_at_k(4, 1, [2, 3]), pass_at_k(8, 1, [2, 3]), pass_at_k(4, 2, [2, 3])]
+    assert np.array_equal(together, apart)
+
+
+def test_pass_at_k_is_unbiased():
+    n, k, p = 12, 5, 0.23
+    weights = np.array([math.comb(n, c) * p**c * (1 - p) ** (n - c) for c in range(n + 1)])
+    assert weights @ pass_at_k(n, np.arange(n + 1), k) == pytest.approx(1 - (1 - p) ** k, rel=1e-13)
+    assert weights @ pass_all_k(n, np.arange(n + 1), k) == pytest.approx(p**k, rel=1e-13)
+
+
+@pytest.mark.parametrize("counts", [(3,), (2, 1, 1), (3, 3), (1,) * 6, (4, 3, 2, 1), (2,) * 4, (5, 1, 0, 3)])
+def test_majority_equals_the_enumeration_of_all_subsets(counts):
+    outcomes = [answer for answer, count in enumerate(counts) for _ in range(count)]
+    for k, right in itertools.product(range(1, len(outcomes) + 1), range(len(counts))):
+        exact = float(share_of_subsets(outcomes, k, vote(right)))
+        assert majority_at_k(counts, k, right) == pytest.approx(exact, abs=1e-13)
+
+
+def test_two_answers_are_a_hypergeometric_tail():
+    right, wrong, k = 1900, 2196, 1024
+    ways = [math.comb(right, s) * math.comb(wrong, k - s) for s in range(k + 1)]
+    exact = Fraction(2 * sum(ways[k // 2 + 1 :]) + ways[k // 2], 2 * sum(ways))
+    assert majority_at_k([right, wrong], k) == pytest.approx(float(exact), rel=1e-10)
+
+
+def test_three_answers_equal_exact_whole_numbers():
+    a, b, c, k = 60, 45, 30, 41
+    total = Fraction(0)
+    for x, y in itertools.product(range(k + 1), repeat=2):
+        votes = (x, y, k - x - y)
+        if votes[2] >= 0 and x == max(votes):
+            total += Fraction(math.comb(a, x) * math.comb(b, y) * math.comb(c, votes[2]), votes.count(x))
+    assert majority_at_k([a, b, c], k) == pytest.approx(float(total / math.comb(a + b + c, k)), abs=1e-13)
+
+
+@pytest.mark.parametrize("answers, each, k", [(4, 2048, 5000), (256, 16, 1024), (600, 1, 77)])
+def test_answers_that_come_equally_often_win_equally_often(answers, each, k):
+    assert majority_at_k([each] * answers, k, answers // 2) == pytest.approx(1 / answers, abs=1e-12)
+
+
+def test_somebody_always_wins_the_vote():
+    counts = np.random.default_rng(3).geometric(0.02, size=12)
+    winners = [majority_at_k(counts, 100, right) for right in range(12)]
+    assert sum(winners) == pytest.approx(1.0, abs=1e-12) and max(winners) < 0.999
+
+
+def test_one_vote_is_the_pass_rate_and_all_votes_are_the_plurality():
+    assert majority_at_k([3, 5, 2], 1) == pytest.approx(0.3, abs=1e-14)
+    assert [majority_at_k([3, 5, 2], 10, right) for right in range(3)] == [0.0, 1.0, 0.0]
+    assert majority_at_k([4, 4, 2], 10) == 0.5
+
+
+def test_a_right_answer_that_never_came_never_wins():
+    assert majority_at_k([3, 5], 4, None) == 0.0
+    assert majority_at_k([0, 5], 4, 0) == 0.0
+
+
+def test_samples_to_reach_reads_the_line_between_whole_k():
+    assert samples_to_reach(100, [1, 1, 1], 0.125) == pytest.approx(12.5)  # pass@k = k/100
+    mean = float(pass_at_k(4096, [3, 40, 900], 37).mean())
+    assert samples_to_reach(4096, [3, 40, 900], mean) == pytest.approx(37, abs=1e-6)
+
+
+def test_samples_to_reach_is_one_below_pass_at_one_and_infinite_out_of_reach():
+    assert samples_to_reach(8, [4, 4], 0.3) == 1.0
+    assert samples_to_reach(8, [8, 0, 0], 1 / 3) == 1.0
+    assert samples_to_reach(8, [1, 1, 0], 2 / 3) == pytest.approx(8)  # reached at k = n, and not before
+    assert samples_to_reach([5, 41], [1, 1], (1 + 5 / 41) / 2) == pytest.approx(5)  # despite rounding
+    assert samples_to_reach(8, [8, 8, 0], 0.67) == math.inf
+
+
+def test_samples_ratio_counts_how_many_times_fewer():
+    assert samples_ratio(100, [1, 1], [10, 10], 0.1) == pytest.approx(10.0)
+    assert samples_ratio(100, [0, 1], [1, 1], 0.8) == math.inf
+    assert samples_ratio(100, [1, 1], [0, 1], 0.8) == 0.0
+    assert math.isnan(samples_ratio(100, [0, 1], [0, 1], 0.8))
+
+
+def test_solved_fraction_is_the_mean_of_pass_at_n():
+    counts = np.array([[0, 1, 16], [0, 0, 3]])
+    assert solved_fraction(counts) == 0.5 == pass_at_k(16, counts, 16).mean()
+
+
+def test_histogram_keeps_never_and_always_apart_and_has_exact_edges():
+    edges, counts = pass_rate_histogram(10, np.arange(11))  # each tenth lies on the right edge of its bin
+    assert edges == pytest.approx(np.arange(11) / 10)
+    assert counts.tolist() == [1] * 10 + [0, 1]  # 10/10 is "always", so (0.9, 1) is empty
+    assert pass_rate_histogram([3, 1000], [1, 999], bins=3)[1].tolist() == [0, 1, 0, 1, 0]
+    assert pass_rate_histogram(4096, np.arange(4097), bins=7)[1].sum() == 4097
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: pass_at_k(8, 3, 0), "k is 0: give whole numbers of at least 1"),
+    (lambda: pass_at_k(8, 3, [1, 2.5]), "k at index 1 is 2.5"),
+    (lambda: pass_at_k([8, 4], [1, 2], 6), "k at problem 1 is 6, where n is 4: draw more samples or lower k"),
+    (lambda: pass_all_k([[8, 4]], 2, [1, 6]), "k at problem 0, 1 is 6, where n is 4"),
+    (lambda: pass_at_k(8, [1, 9], 1), "correct at problem 1 is 9, where n is 8: give the number of right"),
+    (lambda: pass_at_k(8, [-1, 9], 1), "correct at problem 0 is -1"),
+    (lambda: pass_at_k(8, [1, 0.5], 1), "correct at problem 1 is 0.5"),
+    (lambda: pass_at_k(8, [1, np.nan], 1), "correct at problem 1 is nan"),
+    (lambda: pass_at_k([8, 0], 0, 1), "n at problem 1 is 0: give a whole number of samples"),
+    (lambda: pass_at_k(8, [True, False], 1), r"correct is bool of shape \(2,\): .*booleans: sum"),
+    (lambda: solved_fraction([]), r"correct is float64 of shape \(0,\)"),
+    (lambda: solved_fraction([2, -1]), "correct at problem 1 is -1: give the number of right samples"),
+    (lambda: pass_rate_histogram(8, 1, 0), "bins is 0"),
+    (lambda: samples_to_reach(8, 1, 1.5), r"target is 1.5: .* give a target in \(0, 1\]"),
+    (lambda: majority_at_k([2, -1], 1), "counts at answer 1 is -1"),
+    (lambda: majority_at_k([2, 1], 4), "k is 4, where n is 3"),
+    (lambda: majority_at_k([2, 1], 1, 2), r"correct is 2 and counts has shape \(2,\)"),
+    (lambda: majority_at_k([[2, 1]], 1), r"counts has shape \(1, 2\): give counts of one problem"),
+])
+def test_an_impossible_count_is_refused_with_its_place_and_a_cure(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
