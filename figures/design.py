@@ -6,10 +6,11 @@ import pandas as pd
 import lab
 from lab import plots
 
-CAPTION = """A weight drawn by hand (black: only problems of middling difficulty count) and what the best estimator for N rollouts makes of it.
-Left: the induced weight, a polynomial of degree N-1, at N = 8, 32, 128 (light to dark); the gap to the drawing is the residual that no group
-estimator of that size removes cheaply. Right: the sequence gap[j] at N = 32 (bars), from which rollouts get gap[j] (r - mean of the others);
-for comparison the drawing read at (j+1/2)/N. Exact fits, no data."""
+CAPTION = """A weight drawn by hand (black: only problems of middling difficulty count) and what the best estimator
+for N rollouts makes of it. Left: the induced weight, a polynomial of degree N-1, at N = 8, 32, 128 (light to dark);
+the gap to the drawing is the residual that no group estimator of that size removes cheaply. Right: the sequence
+gap[j] at N = 32 (bars), from which rollouts get gap[j] (r - mean of the others); for comparison the drawing read at
+(j+1/2)/N. Exact fits, no data."""
 
 POINTS = ([0.0, 0.2, 0.3, 0.6, 0.7, 1.0], [0.0, 0.0, 4.0, 4.0, 0.0, 0.0])
 SIZES = (8, 32, 128)
@@ -38,7 +39,8 @@ def draw(table: pd.DataFrame):
     left.legend()
     bars = table[(table["what"] == "gap") & (table["N"] == 32)]
     right.bar(bars["x"], bars["y"], color=color, width=0.8, label="gap[j], fitted")
-    right.plot(bars["x"], lab.drawn_weight(*POINTS).weight((bars["x"] + 0.5) / 32), ".", color="black", label="drawing at (j+1/2)/N")
+    start = lab.drawn_weight(*POINTS).weight((bars["x"] + 0.5) / 32)
+    right.plot(bars["x"], start, ".", color="black", label="drawing at (j+1/2)/N")
     right.set(xlabel="j, right ones among the other 31", ylabel="gap[j]", ylim=(None, 1.6 * bars["y"].max()))
     right.legend(loc="upper right")
     return figure

@@ -6,10 +6,10 @@ import pandas as pd
 import lab
 from lab import plots
 
-CAPTION = """Efficiency e_N(p) = p(1-p) w_N²/(D1 + D0) at N = 16: the squared signal-to-noise ratio relative to the oracle baseline,
-exact, for scores of equal spread in both classes (1 is the oracle). Keeping the control variate of MaxRL eq. 7 where all rollouts are wrong
-destroys the signal of hard problems (0.025 at p = 1e-4, against 0.937 for Algorithm 1); the leave-one-out form is best there.
-Formulas, no data."""
+CAPTION = """Efficiency e_N(p) = p(1-p) w_N²/(D1 + D0) at N = 16: the squared signal-to-noise ratio relative to the
+oracle baseline, exact, for scores of equal spread in both classes (1 is the oracle). Keeping the control variate of
+MaxRL eq. 7 where all rollouts are wrong destroys the signal of hard problems (0.025 at p = 1e-4, against 0.937 for
+Algorithm 1); the leave-one-out form is best there. Formulas, no data."""
 
 N = 16
 CURVES = ("rloo", "grpo", "maxrl", "maxrl_eq6", "maxrl_eq7", "maxrl_loo")

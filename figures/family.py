@@ -6,10 +6,11 @@ import pandas as pd
 import lab
 from lab import plots
 
-CAPTION = """One family, w(p) = p^(-a) (1-p)^(-b), holds four methods at its corners: RL (0, 0), GRPO's limit (1/2, 1/2),
-MaxRL's limit (1, 0) and PACS with balanced class weights (1, 1). Left: where they lie; a says how much hard problems
-count, b how much easy ones. Right: their weights; the dot on each line is at p = 1/2, where PACS is scaled to 1 by its
-factor 1/4. Formulas, no data. The view of objectives as transforms of p is that of Davis and Recht (2510.13651)."""
+CAPTION = """One family, w(p) = p^(-a) (1-p)^(-b), holds four methods at its corners: RL (0, 0), GRPO's limit (1/2,
+1/2), MaxRL's limit (1, 0) and PACS with balanced class weights (1, 1). Left: where they lie; a says how much hard
+problems count, b how much easy ones. Right: their weights; the dot on each line is at p = 1/2, where PACS is scaled
+to 1 by its factor 1/4. Formulas, no data. The view of objectives as transforms of p is that of Davis and Recht
+(2510.13651)."""
 
 CORNERS = {"rl": (0.0, 0.0), "arcsine": (0.5, 0.5), "ml": (1.0, 0.0), "log_odds": (1.0, 1.0)}
 NAMES = {"rl": "RL, RLOO", "arcsine": "GRPO", "ml": "MaxRL", "log_odds": "PACS"}

@@ -6,10 +6,10 @@ import pandas as pd
 import lab
 from lab import plots
 
-CAPTION = """The weight w_N(p) that groups of N rollouts put on grad p, exact, for N = 2, 4, 16, 64, 256 (light to dark),
-against the limit for many rollouts (dotted). At N = 2 all four are RL. RLOO is exact at every N. MaxRL (Algorithm 1) stops at
-order T = N-1. GRPO (ddof 0) saturates at sqrt(N-1) on both sides; PACS (balanced weights, beta 1, at its anchor) at N²/(4(N-1)).
-Formulas, no data."""
+CAPTION = """The weight w_N(p) that groups of N rollouts put on grad p, exact, for N = 2, 4, 16, 64, 256 (light to
+dark), against the limit for many rollouts (dotted). At N = 2 all four are RL. RLOO is exact at every N. MaxRL
+(Algorithm 1) stops at order T = N-1. GRPO (ddof 0) saturates at sqrt(N-1) on both sides; PACS (balanced weights,
+beta 1, at its anchor) at N²/(4(N-1)). Formulas, no data."""
 
 SIZES = (2, 4, 16, 64, 256)
 ESTIMATORS = {"rloo": "RLOO", "grpo": "GRPO", "maxrl": "MaxRL", "pacs_anchor": "PACS"}
@@ -20,8 +20,8 @@ def table() -> pd.DataFrame:
     frames = []
     for name in ESTIMATORS:
         chosen = lab.estimator(name)
-        frames += [pd.DataFrame({"estimator": name, "N": N, "p": p, "weight": lab.induced_weight(chosen, N, p)}) for N in SIZES]
-        frames.append(pd.DataFrame({"estimator": name, "N": np.inf, "p": p, "weight": chosen.limit.weight(p)}))
+        curves = {N: lab.induced_weight(chosen, N, p) for N in SIZES} | {np.inf: chosen.limit.weight(p)}
+        frames += [pd.DataFrame({"estimator": name, "N": N, "p": p, "weight": w}) for N, w in curves.items()]
     return pd.concat(frames, ignore_index=True)
 
 
@@ -34,7 +34,8 @@ def draw(table: pd.DataFrame):
             if np.isinf(N):
                 panel.plot(x, part["weight"], color="black", linestyle=(0, (1, 1)), linewidth=1)
                 continue
-            panel.plot(x, part["weight"], color=color, alpha=0.25 + 0.75 * SIZES.index(N) / (len(SIZES) - 1), linewidth=1.1)
+            alpha = 0.25 + 0.75 * SIZES.index(N) / (len(SIZES) - 1)
+            panel.plot(x, part["weight"], color=color, alpha=alpha, linewidth=1.1)
             if name != "rloo" and part["weight"].iloc[0] > 1.5 * labelled:
                 labelled = part["weight"].iloc[0]
                 panel.annotate(f"{N:g}", (x.iloc[0], part["weight"].iloc[0]), (-1, 0), textcoords="offset points",

@@ -3,12 +3,13 @@
 import pandas as pd
 
 from lab import plots, stats
-from lab.runs import table_of
+from lab.runs import sweep_records
 
-CAPTION = """A small residual network on scikit-learn's handwritten digits (1,437 images to train, 360 to test, 10 classes), 200 steps of SGD. Test
-pass@1, the mean probability of the right label, for exact cross-entropy and for objectives that see only N sampled labels an image and whether each
-is right. Lines: mean of 5 seeds; bands: 95% bootstrap intervals over seeds. All start at p = 1/10, where no objective is starved of signal; the
-regime in which REINFORCE fails (1,000 classes, p = 1/1000; MaxRL section 6.1) is not reached here."""
+CAPTION = """A small residual network on scikit-learn's handwritten digits (1,437 images to train, 360 to test, 10
+classes), 200 steps of SGD. Test pass@1, the mean probability of the right label, for exact cross-entropy and for
+objectives that see only N sampled labels an image and whether each is right. Lines: mean of 5 seeds; bands: 95%
+bootstrap intervals over seeds. All start at p = 1/10, where no objective is starved of signal; the regime in which
+REINFORCE fails (1,000 classes, p = 1/1000; MaxRL section 6.1) is not reached here."""
 
 SIZES = (4, 128)
 NAMES = ("ml", "maxrl", "grpo", "reinforce_mean")
@@ -16,7 +17,7 @@ METRIC = "pass@1"
 
 
 def records() -> pd.DataFrame:
-    return table_of("images", scale="laptop", steps=200)
+    return sweep_records("laptop", "images")
 
 
 def table(records: pd.DataFrame) -> pd.DataFrame:
@@ -24,7 +25,8 @@ def table(records: pd.DataFrame) -> pd.DataFrame:
     for (objective, gradient, rollouts), part in records.groupby(["objective", "gradient", "rollouts"]):
         curves = part.pivot(index="step", columns="seed", values=METRIC)
         for step, interval in zip(curves.index, stats.bootstrap(curves.to_numpy().T, over="seeds"), strict=True):
-            rows.append((objective, gradient, rollouts, step, interval.point, interval.low, interval.high, interval.n["seeds"]))
+            numbers = (interval.point, interval.low, interval.high, interval.n["seeds"])
+            rows.append((objective, gradient, rollouts, step, *numbers))
     return pd.DataFrame(rows, columns=["objective", "gradient", "rollouts", "step", METRIC, "low", "high", "seeds"])
 
 

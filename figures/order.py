@@ -5,11 +5,12 @@ import pandas as pd
 
 import lab
 from lab import plots
+from lab.enumeration import enumerate_gradient
 
-CAPTION = """MaxRL at small N: the induced weight of each form, divided by RLOO's. Equations 6 and 7 reach order T = N (Theorem 4.2),
-and so does the leave-one-out form, which also vanishes where all rollouts are wrong. Algorithm 1, which drops both terms where
-all are wrong and is what is run, reaches T = N-1: at N = 2 it is RLOO. Lines are the exact sums over the binomial; open marks are
-enumerations of all 2^N reward vectors of a Bernoulli policy."""
+CAPTION = """MaxRL at small N: the induced weight of each form, divided by RLOO's. Equations 6 and 7 reach order T =
+N (Theorem 4.2), and so does the leave-one-out form, which also vanishes where all rollouts are wrong. Algorithm 1,
+which drops both terms where all are wrong and is what is run, reaches T = N-1: at N = 2 it is RLOO. Lines are the
+exact sums over the binomial; open marks are enumerations of all 2^N reward vectors of a Bernoulli policy."""
 
 FORMS = ("maxrl", "maxrl_eq6", "maxrl_eq7", "maxrl_loo")
 SIZES = (2, 4, 8)
@@ -17,11 +18,9 @@ MARKS = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.95])
 
 
 def enumerated_weight(name: str, N: int, p: float) -> float:
-    """E[(1/N) sum_i A_i S_i] / grad p over all reward vectors; for one logit S = r - p and grad p = p(1-p)."""
-    rewards = (np.arange(2**N)[:, None] >> np.arange(N)) & 1
-    chance = np.prod(np.where(rewards, p, 1 - p), axis=1)
-    gradient = (lab.advantages(name, rewards) * (rewards - p)).mean(axis=1)
-    return chance @ gradient / (p * (1 - p))
+    """The mean gradient over all 2^N outcomes of a policy with one right and one wrong answer, over grad p."""
+    truth = enumerate_gradient(name, N, [p, 1 - p], [True, False])
+    return truth.mean[0] / truth.grad_p[0]
 
 
 def table() -> pd.DataFrame:
@@ -29,9 +28,9 @@ def table() -> pd.DataFrame:
     frames = []
     for name in FORMS:
         for N in SIZES:
-            frames.append(pd.DataFrame({"form": name, "N": N, "p": p, "weight": lab.induced_weight(name, N, p), "by": "sum"}))
-            frames.append(pd.DataFrame({"form": name, "N": N, "p": MARKS, "by": "enumeration",
-                                        "weight": [enumerated_weight(name, N, x) for x in MARKS]}))
+            line = pd.DataFrame({"p": p, "weight": lab.induced_weight(name, N, p), "by": "sum"})
+            marks = pd.DataFrame({"p": MARKS, "weight": [enumerated_weight(name, N, x) for x in MARKS]})
+            frames += [part.assign(form=name, N=N) for part in (line, marks.assign(by="enumeration"))]
     return pd.concat(frames, ignore_index=True)
 
 

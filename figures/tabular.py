@@ -4,19 +4,21 @@ import numpy as np
 import pandas as pd
 
 from lab import plots, stats
-from lab.runs import table_of
+from lab.runs import sweep_records
 
-CAPTION = """Training 256 softmax problems (start: pass rates from 0.001 to 0.9, even in log-odds) by plain gradient ascent. Mean pass rate
-of the hardest quarter: sampled training with N = 16 rollouts (points: mean and 95% bootstrap interval over 5 seeds, often smaller
-than the mark), the exact mean of that estimator, w_16(p) grad p (line), and the exact gradient of its limit objective (dotted).
-Practice follows the finite-N line; where N p is small the limit promises more than 16 rollouts can give."""
+CAPTION = """Training 256 softmax problems (start: pass rates from 0.001 to 0.9, even in log-odds) by plain gradient
+ascent. Mean pass rate of the hardest quarter: sampled training with N = 16 rollouts (points: mean and 95% bootstrap
+interval over 5 seeds, often smaller than the mark), the exact mean of that estimator, w_16(p) grad p (line), and
+the exact gradient of its limit objective (dotted). Practice follows the finite-N line; where N p is small the limit
+promises more than 16 rollouts can give."""
 
-PANELS = {"rloo": ("RLOO", "rl"), "grpo": ("GRPO", "arcsine"), "maxrl": ("MaxRL", "ml"), "pacs_anchor": ("PACS", "0.25 * log_odds")}
+PANELS = {"rloo": ("RLOO", "rl"), "grpo": ("GRPO", "arcsine"), "maxrl": ("MaxRL", "ml"),
+          "pacs_anchor": ("PACS", "0.25 * log_odds")}
 METRIC = "hard pass@1"
 
 
 def records() -> pd.DataFrame:
-    return table_of("tabular", scale="laptop", steps=400, rollouts=16)
+    return sweep_records("laptop", "tabular")
 
 
 def table(records: pd.DataFrame) -> pd.DataFrame:
@@ -42,8 +44,9 @@ def draw(table: pd.DataFrame):
         panel.plot(exact["step"], exact[METRIC], color="black", linestyle=(0, (1, 1)), label="limit, exact")
         panel.plot(mean["step"], mean[METRIC], color=style.color, label="N = 16, exact mean")
         few = practice[practice["step"] % 40 == 0]
-        panel.errorbar(few["step"], few[METRIC], (few[METRIC] - few["low"], few["high"] - few[METRIC]), fmt=style.marker,
-                       color=style.color, markersize=3, elinewidth=0.8, label="N = 16, sampled")
+        reach = (few[METRIC] - few["low"], few["high"] - few[METRIC])
+        panel.errorbar(few["step"], few[METRIC], reach, fmt=style.marker, color=style.color, markersize=3,
+                       elinewidth=0.8, label="N = 16, sampled")
         panel.set(title=label, xlabel="step", ylim=(0, 1))
     axes[0].set_ylabel("pass rate, hardest quarter")
     axes[0].legend(loc="upper left", fontsize=6.2)

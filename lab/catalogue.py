@@ -307,7 +307,7 @@ def pacs_anchor(N: int, *, beta: float = 1.0, score: str = "rloo", balanced: boo
 @register(label=lambda tau: f"REAL (tau {tau:g})", citation="Zhai et al. 2026, arXiv 2602.05630",
           limit=lambda tau: (1 / real("tau", tau, 1e-12)) * objective("log_odds"))
 def real_anchor(N: int, *, tau: float = 0.5) -> Sequences:
-    """REAL's classification loss at its anchor, equal lengths: N/(tau(1+K)) and -N/(tau(1+N-K)); acts on dead groups."""
+    """REAL's classification loss at its anchor, equal lengths: N/(tau(1+K)), -N/(tau(1+N-K)); acts on dead groups."""
     K = np.arange(N + 1)
     return _pair(N / (tau * (1 + K)), -N / (tau * (1 + N - K)))
 

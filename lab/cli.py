@@ -25,11 +25,12 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="lab", description="Objectives for RL from verifiable rewards: explore, run, publish.")
-    parser.add_argument("--runs", type=Path, metavar="DIR", help="where run folders are kept (default: runs/ in the project)")
+    parser = argparse.ArgumentParser(
+        prog="lab", description="Objectives for reinforcement learning from verifiable rewards: explore, run, publish.")
+    parser.add_argument("--runs", type=Path, metavar="DIR", help="where runs are kept (default: runs/ in the project)")
     verbs = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    def verb(name, function, help, **kwargs):
+    def verb(name, function, help):
         sub = verbs.add_parser(name, help=help, description=help)
         sub.set_defaults(do=function)
         return sub

@@ -104,7 +104,8 @@ def _fit(degree: int, start: Array, p: Array, share: Array, wanted: Array) -> Ar
     noise = share @ basis  # the noise of the start is noise @ start**2: E[gap²] over the same pass rates
     price = (BIAS_PRICE * unreachable + ERROR_PRICE * size) / (noise @ start**2 or 1.0)
     penalty = np.diag(np.sqrt(price * noise))
-    return start + np.linalg.lstsq(np.vstack((rows, penalty)), np.append(missing, np.zeros(degree + 1)), rcond=None)[0]
+    both = np.vstack((rows, penalty)), np.append(missing, np.zeros(degree + 1))
+    return start + np.linalg.lstsq(*both, rcond=None)[0]
 
 
 def _everywhere(N: int) -> tuple[Array, Array]:

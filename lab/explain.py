@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lab.errors import LabError, parse_call, unknown
+from lab.errors import parse_call, unknown
 from lab.estimators import Estimator, estimator, estimators
 from lab.objectives import Objective, objective, objectives
 from lab.weights import efficiency, induced_weight
@@ -47,8 +47,8 @@ SHOWN = np.array([0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
 def _objective(chosen: Objective) -> str:
     p = np.geomspace(1e-3, 0.999, 2 * WIDTH)
     return "\n".join([f"{chosen.label}   {chosen.name}", "", chosen.about, "", "weight w(p), log-log",
-                      plot(p, [chosen.weight(p)]), "", "      p  " + _row(SHOWN), "      w  " + _row(chosen.weight(SHOWN)),
-                      "      J  " + _row(chosen.value(SHOWN)), "", f"source: {chosen.citation}",
+                      plot(p, [chosen.weight(p)]), "", "      p  " + _row(SHOWN),
+                      "      w  " + _row(chosen.weight(SHOWN)), "      J  " + _row(chosen.value(SHOWN)), "", f"source: {chosen.citation}",
                       f"train it: lab train tabular gradient=exact 'objective={chosen.name}'"])
 
 

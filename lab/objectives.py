@@ -236,7 +236,7 @@ def integral(weight: Function, p: Array, nodes: int = 128) -> Array:
 
 def _from_function(w: Callable[[ArrayLike], ArrayLike]) -> Objective:
     def weight(p: Array) -> Array:
-        out = np.asarray(w(p), dtype=np.float64)
+        out = np.array(w(p), dtype=np.float64)
         if out.shape not in ((), p.shape):
             raise LabError(f"{name} gave shape {out.shape} for pass rates of shape {p.shape}: return one weight each")
         return np.broadcast_to(out, p.shape).copy() if out.ndim == 0 else out

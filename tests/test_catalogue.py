@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import pytest
@@ -383,7 +383,7 @@ SPECS = pytest.mark.parametrize("spec", list(BY_SPEC))
 FITTED = [spec for spec in BY_SPEC if spec.startswith("drawn")]  # least squares of size N: not at thousands
 
 
-@lru_cache(maxsize=None)
+@cache
 def defined(spec: str, rewards: tuple[int, ...]) -> tuple:
     return tuple(BY_SPEC[spec].definition(rewards))
 

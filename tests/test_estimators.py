@@ -281,10 +281,6 @@ def test_a_new_estimator_of_five_lines_has_advantages_weight_and_rules(catalogue
         lab.estimator("quadratc")
 
 
-def test_a_registration_ends_with_its_test():
-    assert "quadratic" not in lab.estimators()
-
-
 def test_a_taken_name_cannot_be_registered_again(catalogue):
     def rloo(N):
         return np.ones(N), np.ones(N)

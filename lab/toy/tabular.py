@@ -57,8 +57,9 @@ def preflight(*, objective: str, gradient: str, rollouts: int, hardest: float, e
     return Signal(objective, gradient, rollouts).describe()
 
 
-def train(*, objective: str, gradient: str, rollouts: int, problems: int, answers: int, hardest: float, easiest: float,
-          steps: int, learning_rate: float, log_every: int, seed: int, state: dict[str, Any] | None) -> Iterator[Record]:
+def train(*, objective: str, gradient: str, rollouts: int, problems: int, answers: int, hardest: float,
+          easiest: float, steps: int, learning_rate: float, log_every: int, seed: int,
+          state: dict[str, Any] | None) -> Iterator[Record]:
     """Plain gradient ascent from the same start for every objective and seed."""
     world = Tabular(Signal(objective, gradient, rollouts), problems, answers, hardest, easiest, seed)
     optimizer = torch.optim.SGD(world.model.parameters(), lr=learning_rate)

@@ -93,7 +93,8 @@ def restore(model: torch.nn.Module, optimizer: torch.optim.Optimizer, state: dic
     try:
         model.load_state_dict({k.removeprefix("model/"): v for k, v in state.items() if k.startswith("model/")})
     except RuntimeError as error:
-        raise LabError(f"the checkpoint is of another model ({str(error).splitlines()[0]}): remove the run folder") from error
+        said = str(error).splitlines()[0]
+        raise LabError(f"the checkpoint is of another model ({said}): remove the run folder") from error
     slots: dict[int, dict[str, torch.Tensor]] = {}
     for key, value in state.items():
         if key.startswith("optimizer/"):

@@ -1,0 +1,319 @@
+"""What N rollouts do, exactly: weights, objectives and noise against enumeration and the closed forms of the papers."""
+
+import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from enumeration import DIGITS, POLICY, binomial_row, expectation, gradient_moments, pass_rate, pass_rate_gradient
+
+import lab
+from lab.weights import binomial
+
+P = [Fraction(1, 1000), Fraction(3, 10), Fraction(1, 2), Fraction(19, 20)]
+# a1(K) and a0(K) from the papers, exact; K = 0 and K = N only where the rollout can exist.
+PAIRS = {
+    "reinforce": (lambda N, K: 1, lambda N, K: 0),
+    "nsr": (lambda N, K: 0, lambda N, K: -1),
+    "rloo": (lambda N, K: Fraction(N - K, N - 1), lambda N, K: Fraction(-K, N - 1)),
+    "maxrl": (lambda N, K: Fraction(N - K, K), lambda N, K: -int(K > 0)),
+    "maxrl_eq6": (lambda N, K: Fraction(N, K), lambda N, K: 0),
+    "maxrl_eq7": (lambda N, K: Fraction(N, K) - 1, lambda N, K: -1),
+    "maxrl_loo": (lambda N, K: Fraction(N * (N - K), (N - 1) * K), lambda N, K: Fraction(-N * K, (N - 1) * (K + 1))),
+    "pacs_anchor": (lambda N, K: Fraction(N * N, 4 * (N - 1) * K) if K < N else 0,
+                    lambda N, K: Fraction(-N * N, 4 * (N - 1) * (N - K)) if K else 0),
+    "grpo": (lambda N, K: math.sqrt((N - K) / K), lambda N, K: -math.sqrt(K / (N - K))),
+    "real_anchor(tau=1.0)": (lambda N, K: Fraction(N, 1 + K), lambda N, K: Fraction(-N, 1 + N - K)),
+}
+KINDS = pytest.mark.parametrize("kind", list(PAIRS))
+EVERY = [*PAIRS, "dgpo", "mapo", "w_reinforce", "f_grpo(gamma=1)", "truncated(order=2, form='loo')", "pkpo(k=2)",
+         "pkpo(k=2, form='sloo')", "pass_at_k_group(k=2)", "alpha(alpha=0.5)", "entropic(eta=1)"]
+FUNCTIONS = {
+    "induced_weight": lab.induced_weight, "finite_objective": lab.finite_objective, "efficiency": lab.efficiency,
+    "right": lambda *a: lab.second_moments(*a).right, "wrong": lambda *a: lab.second_moments(*a).wrong,
+    "count": lambda *a: lab.second_moments(*a).count, "signal_mass": lab.signal_mass, "bias": lab.bias,
+    "signal_to_noise": lambda *a: lab.signal_to_noise(*a, explained=0.3),
+}
+
+
+def scored(kind):
+    right, wrong = PAIRS[kind]
+    return lambda r: [right(len(r), sum(r)) if x else wrong(len(r), sum(r)) for x in r]
+
+
+def gap(kind, N):
+    right, wrong = PAIRS[kind]
+    return [right(N, j + 1) - wrong(N, j) for j in range(N)]
+
+
+def close(found, expected, rel=1e-12):
+    return float(found) == pytest.approx(float(expected), rel=rel, abs=1e-15)
+
+
+def harmonic(n):
+    return sum((Fraction(1, k) for k in range(1, n + 1)), Fraction(0))
+
+
+# --- The binomial -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 8, 31])
+def test_binomial_chances_are_the_exact_fractions(n):
+    for p in P:
+        exact = [math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
+        np.testing.assert_allclose(binomial(n, float(p)), [float(x) for x in exact], rtol=1e-12)
+    assert binomial(n, [0.0, 1.0]).tolist() == [[1.0] + [0.0] * n, [0.0] * n + [1.0]]
+
+
+def test_binomial_chances_of_thousands_keep_their_relative_size():
+    row = binomial_row(4095, Fraction(1, 64))
+    np.testing.assert_allclose(binomial(4095, 1 / 64)[:300], [float(x) for x in row[:300]], rtol=1e-11)
+
+
+# --- Weight and objective -------------------------------------------------------------------------------------
+
+
+@KINDS
+@pytest.mark.parametrize("N", [2, 3, 16])
+def test_the_weight_is_the_mean_gap_over_the_successes_of_the_others(kind, N):
+    for p in P:
+        exact = sum(chance * b for chance, b in zip(binomial_row(N - 1, p), gap(kind, N), strict=True))
+        assert close(lab.induced_weight(kind, N, float(p)), exact)
+
+
+@KINDS
+def test_the_finite_objective_is_the_mean_set_reward(kind):
+    for N in (2, 5, 8):
+        for p in P:
+            reward = [sum(gap(kind, N)[:x]) for x in range(N + 1)]  # L6: N Psi(x)
+            assert close(lab.finite_objective(kind, N, float(p)), expectation(lambda r: reward[sum(r)], N, p) / N)
+
+
+@pytest.mark.parametrize("kind, trials, reward", [
+    ("rloo", lambda N: N - 1, lambda x, N: Fraction(x, N - 1)),
+    ("maxrl_eq6", lambda N: N, lambda x, N: harmonic(x)),
+    ("maxrl", lambda N: N - 1, lambda x, N: harmonic(x)),
+    ("pacs_anchor", lambda N: N - 1,
+     lambda x, N: Fraction(N, 4 * (N - 1)) * (harmonic(x) - harmonic(N - 1 - x) + harmonic(N - 1))),
+    ("grpo", lambda N: N - 1, lambda x, N: sum(1 / math.sqrt(K * (N - K)) for K in range(1, x + 1))),
+])
+def test_the_finite_objective_has_the_published_set_reward(kind, trials, reward):
+    for N in (2, 3, 9, 24):
+        for p in P:
+            row = binomial_row(trials(N), p)
+            assert close(lab.finite_objective(kind, N, float(p)), sum(c * reward(x, N) for x, c in enumerate(row)))
+
+
+@pytest.mark.parametrize("N", [3, 7, 64, 512])
+@pytest.mark.parametrize("kind", EVERY)
+def test_the_weight_is_the_derivative_of_the_finite_objective(kind, N):
+    z, h = np.linspace(-5, 5, 11), 0.01
+    p = 1 / (1 + np.exp(-z))
+    at = [lab.finite_objective(kind, N, 1 / (1 + np.exp(-(z + k * h)))) for k in (-3, -2, -1, 1, 2, 3)]
+    slope = (45 * (at[3] - at[2]) - 9 * (at[4] - at[1]) + (at[5] - at[0])) / (60 * h) / (p * (1 - p))
+    weight = lab.induced_weight(kind, N, p)
+    np.testing.assert_allclose(slope, weight, rtol=1e-6, atol=1e-6 * weight.max())
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_at_the_ends_the_weight_is_the_first_and_the_last_gap(kind):
+    first, last = lab.estimator(kind).coefficients(6)[0][[0, -1]]
+    assert lab.induced_weight(kind, 6, [0, 1]).tolist() == [first, last]
+    assert lab.finite_objective(kind, 6, 0.0) == 0
+
+
+def test_the_bias_is_what_is_missing_to_the_limit():
+    p = np.array([0.01, 0.4, 0.9])
+    np.testing.assert_allclose(lab.bias("maxrl", 5, p), -((1 - p) ** 4) / p, rtol=1e-12)
+    assert np.abs(lab.bias("rloo", 5, p)).max() < 1e-14
+    with pytest.raises(lab.LabError, match="mine has no limit objective: compare induced_weight"):
+        lab.bias(lab.Estimator("mine", lambda N: (np.ones(N), np.zeros(N))), 5, p)
+
+
+# --- Noise -------------------------------------------------------------------------------------------------------
+
+
+@KINDS
+@pytest.mark.parametrize("N", [2, 3, 6, 8])
+def test_second_moments_are_those_of_all_reward_vectors(kind, N):
+    A = scored(kind)
+    for p in P:
+        def spread(wanted, p=p):
+            return expectation(lambda r: sum(a * a for a, x in zip(A(r), r, strict=True) if x == wanted), N, p) / N
+
+        def Z(r, p=p):
+            return sum(a / p if x else -a / (1 - p) for a, x in zip(A(r), r, strict=True)) / N
+
+        mean = expectation(Z, N, p)
+        found = lab.second_moments(kind, N, float(p))
+        assert close(found.right, spread(1)) and close(found.wrong, spread(0))
+        assert close(found.count, expectation(lambda r: (Z(r) - mean) ** 2, N, p), rel=1e-10)
+        assert close(lab.induced_weight(kind, N, float(p)), mean)
+
+
+@KINDS
+@pytest.mark.parametrize("right", [{0}, {1, 3}, {0, 2, 3}])
+def test_the_trace_of_the_gradient_covariance_is_the_published_sum(kind, right):
+    p, slope = pass_rate(POLICY, right), pass_rate_gradient(POLICY, right)
+    square_slope = sum(x * x for x in slope)
+
+    def spread(members, chance):
+        """The trace of the score's covariance, given that the answer is in `members`."""
+        square = sum(POLICY[y] * sum(((y == a) - POLICY[a]) ** 2 for a in range(4)) for y in members) / chance
+        return square - square_slope / chance**2
+
+    v1, v0 = spread(right, p), spread(set(range(4)) - right, 1 - p)
+    for N in (2, 3, 4):
+        _, trace = gradient_moments(scored(kind), N, POLICY, right)
+        D = lab.second_moments(kind, N, float(p))
+        found = (float(v1) * D.right + float(v0) * D.wrong) / N + float(square_slope) * D.count
+        assert close(found, trace, rel=1e-11)
+
+
+@pytest.mark.parametrize("N", [4, 128, 4096])
+@pytest.mark.parametrize("kind, exact", [
+    ("reinforce", lambda p, q, N: q / (N * p)),
+    ("nsr", lambda p, q, N: p / (N * q)),
+    ("dgpo", lambda p, q, N: (1 - p**N - q**N) * (p**N + q**N) / (4 * p * p * q * q)),
+])
+def test_count_noise_is_accurate_even_where_it_is_tiny(kind, exact, N):
+    for p in (1e-6, 0.01, 0.3, 1 - 1e-6):
+        with localcontext(prec=DIGITS):
+            expected = float(exact(Decimal(p), 1 - Decimal(p), N))
+        # rounding of Z itself leaves 1e-32 of its square
+        assert lab.second_moments(kind, N, p).count == pytest.approx(expected, rel=1e-10, abs=1e-28)
+
+
+@pytest.mark.parametrize("N", [2, 8, 1024])
+def test_efficiencies_that_are_known_by_heart(N):
+    p = np.array([1e-4, 0.1, 0.5, 0.95])
+    q = 1 - p
+    np.testing.assert_allclose(lab.efficiency("rloo", N, p), (N - 1) / N, rtol=1e-11)
+    np.testing.assert_allclose(lab.efficiency("reinforce", N, p), q, rtol=1e-11)
+    np.testing.assert_allclose(lab.efficiency("nsr", N, p), p, rtol=1e-11)
+    np.testing.assert_allclose(lab.efficiency("w_reinforce(lam=0.3)", N, p), p * q * 1.69 / (0.09 * p + q), rtol=1e-11)
+
+
+def test_keeping_the_control_variate_where_all_are_wrong_costs_most_on_hard_problems():
+    p = [1e-4, 1e-3, 1e-2]
+    assert lab.efficiency("maxrl_eq7", 16, p).round(3).tolist() == [0.025, 0.206, 0.730]
+    assert lab.efficiency("maxrl", 16, p).round(3).tolist() == [0.937, 0.934, 0.906]
+    assert lab.efficiency("maxrl_loo", 16, 1e-3).round(2) == 0.98
+    assert lab.efficiency("maxrl", 16, 1e-3).round(2) == 0.93
+
+
+@pytest.mark.parametrize("N", [2, 4, 8])
+def test_subtracting_the_mean_score_adds_noise_where_pass_at_N_is_below_one_half(N):
+    eq6 = scored("maxrl_eq6")
+    for p in P:
+        def noise(c, p=p):  # D1 + D0 of eq. 6 minus c times the mean score
+            return expectation(lambda r: sum((a - c) ** 2 for a in eq6(r)), N, p) / N
+
+        pass_at_N = 1 - (1 - p) ** N
+        assert noise(1) - noise(0) == 2 * (1 - p) ** N - 1
+        assert all(noise(pass_at_N) <= noise(c) for c in (0, 1, pass_at_N - Fraction(1, 50), pass_at_N + Fraction(1, 50)))
+        D6, D7 = (lab.second_moments(kind, N, float(p)) for kind in ("maxrl_eq6", "maxrl_eq7"))
+        assert D7.right + D7.wrong - D6.right - D6.wrong == pytest.approx(float(2 * (1 - p) ** N - 1), abs=1e-12)
+        D1 = lab.second_moments("maxrl", N, float(p))  # Algorithm 1 is always the less noisy, by pass@N
+        assert D6.right + D6.wrong - D1.right - D1.wrong == pytest.approx(float(pass_at_N), abs=1e-12)
+
+
+@pytest.mark.parametrize("N", [3, 5, 64])
+@pytest.mark.parametrize("kind", EVERY)
+def test_no_estimator_beats_the_oracle_baseline_or_the_ceiling_of_its_gaps(kind, N):
+    p = np.linspace(0.01, 0.99, 21)
+    b = lab.estimator(kind).coefficients(N)[0]
+    efficiency = lab.efficiency(kind, N, p)
+    ceiling = lab.induced_weight(kind, N, p) ** 2 / (binomial(N - 1, p) @ b**2)
+    assert (efficiency > 0).all() and (efficiency <= np.minimum(ceiling, 1) + 1e-12).all()
+
+
+@KINDS
+def test_signal_to_noise_of_a_bernoulli_logit_is_that_of_all_reward_vectors(kind):
+    A, N, p = scored(kind), 6, Fraction(3, 10)
+    def g(r):
+        return sum(a * (x - p) for a, x in zip(A(r), r, strict=True)) / N
+
+    mean = expectation(g, N, p)
+    exact = mean**2 / expectation(lambda r: (g(r) - mean) ** 2, N, p)
+    assert close(lab.signal_to_noise(kind, N, 0.3, explained=1), exact, rel=1e-11)
+
+
+@pytest.mark.parametrize("right", [{0}, {0, 2, 3}])
+def test_signal_to_noise_is_signal_over_noise_at_the_stated_share_of_the_fisher_trace(right):
+    """A model with equal spread v in both classes: SNR² = |w grad p|²/(v (D1+D0)/N + |grad p|² Var Z)."""
+    p, N, spread, square_slope = float(pass_rate(POLICY, right)), 5, 0.7, 0.02
+    D = lab.second_moments("maxrl", N, p)
+    noise = spread * (D.right + D.wrong) / N + square_slope * D.count
+    fisher = spread + square_slope / (p * (1 - p))
+    explained = square_slope / (p * (1 - p)) / fisher
+    exact = lab.induced_weight("maxrl", N, p) ** 2 * square_slope / noise
+    assert close(lab.signal_to_noise("maxrl", N, p, explained), exact)
+
+
+def test_signal_to_noise_of_a_large_model_is_the_efficiency():
+    p, tiny = np.array([0.01, 0.4, 0.9]), 1e-9
+    for kind in ("maxrl", "grpo", "nsr"):
+        found = lab.signal_to_noise(kind, 8, p, explained=tiny) / (8 * tiny)
+        np.testing.assert_allclose(found, lab.efficiency(kind, 8, p), rtol=1e-6)
+
+
+@KINDS
+def test_signal_mass_is_the_mean_size_of_an_advantage(kind):
+    A = scored(kind)
+    for N in (2, 7):
+        for p in P:
+            exact = expectation(lambda r: sum(abs(a) for a in A(r)), N, p) / N
+            assert close(lab.signal_mass(kind, N, float(p)), exact)
+
+
+def test_signal_mass_of_rloo_and_maxrl_are_the_closed_forms():
+    p = np.linspace(0, 1, 13)
+    for N in (2, 8, 256):
+        np.testing.assert_allclose(lab.signal_mass("rloo", N, p), 2 * p * (1 - p), atol=1e-12)
+        np.testing.assert_allclose(lab.signal_mass("maxrl", N, p), 2 * ((1 - (1 - p) ** N) - p), atol=1e-12)
+
+
+# --- Shapes, ends and refusals ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("function", list(FUNCTIONS))
+@pytest.mark.parametrize("shape", [(), (5,), (2, 3), (3, 1, 2), (0,), (2, 0)])
+def test_every_function_keeps_the_shape_of_the_pass_rates(function, shape):
+    p = np.random.default_rng(1).uniform(0.05, 0.95, shape)
+    found = FUNCTIONS[function]("maxrl", 6, p)
+    assert np.shape(found) == shape and np.asarray(found).dtype == np.float64
+    one_by_one = [float(FUNCTIONS[function]("maxrl", 6, x)) for x in p.reshape(-1)]
+    np.testing.assert_allclose(np.reshape(found, -1), one_by_one, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("function", list(FUNCTIONS))
+def test_long_lists_of_pass_rates_are_cut_into_blocks_without_a_seam(function):
+    p = np.linspace(0.01, 0.99, 1_100)  # three blocks at N = 4096
+    found = FUNCTIONS[function]("maxrl", 4096, p)
+    some = [0, 486, 487, 488, 489, 976, 977, 1_099]
+    np.testing.assert_allclose(found[some], FUNCTIONS[function]("maxrl", 4096, p[some]), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_what_has_a_value_at_pass_rates_0_and_1_is_finite_there(kind):
+    ends, a1, a0 = [0.0, 1.0], *lab.estimator(kind).success_failure(6)
+    D = lab.second_moments(kind, 6, ends)
+    assert D.right.tolist() == [0, a1[6] ** 2] and D.wrong.tolist() == [a0[0] ** 2, 0]
+    assert lab.signal_mass(kind, 6, ends).tolist() == [abs(a0[0]), abs(a1[6])]
+    assert np.isnan(D.count).all()  # p or 1-p divides: stated in the docstring
+    assert np.isfinite(lab.finite_objective(kind, 6, ends)).all()
+
+
+@pytest.mark.parametrize("p", [-1e-9, 1.5, float("nan"), [0.5, float("inf")], None])
+@pytest.mark.parametrize("function", list(FUNCTIONS))
+def test_a_pass_rate_outside_0_and_1_is_refused(function, p):
+    with pytest.raises(lab.LabError, match=r"pass rate \S+ is outside \[0, 1\]"):
+        FUNCTIONS[function]("rloo", 4, p)
+
+
+@pytest.mark.parametrize("explained", [0, -0.1, 1.1, float("nan")])
+def test_a_share_of_the_fisher_trace_outside_0_and_1_is_refused(explained):
+    with pytest.raises(lab.LabError, match=r"the share of the Fisher trace must be in \(0, 1\]"):
+        lab.signal_to_noise("rloo", 4, 0.5, explained)
