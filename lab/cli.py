@@ -17,7 +17,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         return arguments.do(arguments) or 0
     except LabError as error:
-        print(f"lab: {error}", file=sys.stderr)
+        print("lab:", " ".join(str(error).splitlines()), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("lab: stopped; the same command goes on from here", file=sys.stderr)

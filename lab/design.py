@@ -81,7 +81,7 @@ def drawn_weight(p: ArrayLike, w: ArrayLike) -> Objective:
     """The weight through the points (p, w), p rising in [0, 1]: straight lines between, level outside."""
     p, w = check_pass_rates(p), np.asarray(w, dtype=np.float64)
     if p.ndim != 1 or p.shape != w.shape or len(p) < 2 or not (np.diff(p) > 0).all() or not np.isfinite(w).all():
-        raise LabError(f"points p = {p.tolist()}, w = {w.tolist()}: give two lists of equal length, at least 2, p rising")
+        raise LabError(f"points p = {p.tolist()}, w = {w.tolist()}: give two lists of equal length, p rising")
     return replace(objective(lambda x: np.interp(x, p, w)), name="drawn", label="drawn")
 
 

@@ -48,7 +48,8 @@ def _objective(chosen: Objective) -> str:
     p = np.geomspace(1e-3, 0.999, 2 * WIDTH)
     return "\n".join([f"{chosen.label}   {chosen.name}", "", chosen.about, "", "weight w(p), log-log",
                       plot(p, [chosen.weight(p)]), "", "      p  " + _row(SHOWN),
-                      "      w  " + _row(chosen.weight(SHOWN)), "      J  " + _row(chosen.value(SHOWN)), "", f"source: {chosen.citation}",
+                      "      w  " + _row(chosen.weight(SHOWN)), "      J  " + _row(chosen.value(SHOWN)), "",
+                      f"source: {chosen.citation}",
                       f"train it: lab train tabular gradient=exact 'objective={chosen.name}'"])
 
 

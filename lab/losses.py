@@ -30,7 +30,10 @@ def population(p: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
 
 
 def weight_of(p: torch.Tensor, what: Objective | tuple[Estimator, int]) -> torch.Tensor:
-    """w(p) of an objective, or w_N(p) of (estimator, N), computed by the lab in float64; shape, device, type of `p`."""
-    rates = p.detach().double().cpu().numpy().clip(1e-30, 1.0)
+    """w(p) of an objective, or w_N(p) of (estimator, N), computed by the lab in float64; shape, device, type of `p`.
+
+    A rate that was rounded to 1 counts as the number below it, so that weights that are infinite at 1 stay finite.
+    """
+    rates = p.detach().double().cpu().numpy().clip(1e-30, 1 - torch.finfo(p.dtype).eps / 2)
     weight = what.weight(rates) if isinstance(what, Objective) else induced_weight(*what, rates)
     return torch.as_tensor(weight).to(p)

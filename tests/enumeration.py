@@ -46,8 +46,8 @@ def pass_rate_gradient(policy: Sequence, right: set[int]) -> list:
     return [sum(policy[y] * ((y == a) - policy[a]) for y in right) for a in range(len(policy))]
 
 
-def gradient_moments(advantages: Advantages, N: int, policy: Sequence, right: set[int]) -> tuple[list, object]:
-    """E[g] and tr Cov(g), g = (1/N) sum_i A_i (e_y_i - pi), over every sequence of N answers of a softmax policy."""
+def gradient_moments(advantages: Advantages, N: int, policy: Sequence, right: set[int]) -> tuple:
+    """E[g] and tr Cov(g) over every sequence of N answers of a softmax policy, g = (1/N) sum_i A_i (e_y_i - pi)."""
     answers = range(len(policy))
     mean, square = [0] * len(policy), 0
     for ys in itertools.product(answers, repeat=N):

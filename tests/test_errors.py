@@ -30,7 +30,7 @@ def test_an_unknown_name_is_answered_with_the_nearest_and_all_valid_ones(name, v
     ("rloo", "rloo", {}),
     ("rloo()", "rloo", {}),
     ("grpo(ddof=1, eps=1e-6)", "grpo", {"ddof": 1, "eps": 1e-6}),
-    ("f(a=-1, b='x', c=[1, 2.5], d=None, e=True)", "f", {"a": -1, "b": "x", "c": [1, 2.5], "d": None, "e": True}),
+    ("f(a=-1, b='x', c=[1, 2.5], d=None)", "f", {"a": -1, "b": "x", "c": [1, 2.5], "d": None}),
 ])
 def test_a_name_or_a_call_with_literals_is_read_and_written_back(text, name, options):
     assert parse_call(text) == (name, options)
@@ -39,7 +39,8 @@ def test_a_name_or_a_call_with_literals_is_read_and_written_back(text, name, opt
 
 @pytest.mark.parametrize("text", [
     "", " rloo", "rloo ", "f(1)", "f(a)", "f(a=b)", "f(a=1", "f.g(a=1)", "f(a=1)(b=2)", "[f]", "f; g", "a\0b",
-    "f(a=1, a=2)", "f(**{'a': 1})", "f(*[1])", "f(a={[]: 1})", "f(a=1 + 1)", "f(a=open('x'))", "f(a=__import__('os'))",
+    "f(a=1, a=2)", "f(**{'a': 1})", "f(*[1])", "f(a={[]: 1})", "f(a=1 + 1)", "f(a=open('x'))",
+    "f(a=__import__('os'))",
     "(" * 500 + ")" * 500, "f(a=" + "-" * 100_000 + "1)", 3, None, ["rloo"],
 ])
 def test_whatever_is_no_call_with_literals_is_refused_and_never_run(text):

@@ -13,9 +13,9 @@ import lab
 
 MODULE = importlib.import_module("lab.estimators")  # the name lab.estimators is the function
 
-KINDS = ["reinforce", "rloo", "grpo", "grpo(ddof=1, eps=1e-4)", "f_grpo(gamma=1)", "dgpo", "mapo", "maxrl", "maxrl_eq7",
-         "maxrl_loo", "truncated(order=2)", "alpha(alpha=0.5)", "pkpo(k=2)", "pass_at_k_group(k=2)", "pacs_anchor",
-         "real_anchor", "entropic(eta=1)"]
+KINDS = ["reinforce", "rloo", "grpo", "grpo(ddof=1, eps=1e-4)", "f_grpo(gamma=1)", "dgpo", "mapo", "maxrl",
+         "maxrl_eq7", "maxrl_loo", "truncated(order=2)", "alpha(alpha=0.5)", "pkpo(k=2)", "pass_at_k_group(k=2)",
+         "pacs_anchor", "real_anchor", "entropic(eta=1)"]
 kinds = st.sampled_from(KINDS).map(lab.estimator)
 groups_of_two_or_more = st.lists(st.integers(0, 1), min_size=2, max_size=20)
 
@@ -99,10 +99,11 @@ def test_advantages_carry_no_gradient_and_leave_the_rewards_alone():
 def test_strided_rewards_are_read_in_their_own_order():
     rewards = np.array([[1, 0], [0, 0], [0, 1]]).T[:, ::-1]
     assert lab.advantages("maxrl", rewards).tolist() == [[-1, -1, 2], [2, -1, -1]]
-    assert lab.advantages("maxrl", torch.from_numpy(rewards.copy()).flip(-1)).tolist() == [[2, -1, -1], [-1, -1, 2]]
+    flipped = torch.from_numpy(rewards.copy()).flip(-1)
+    assert lab.advantages("maxrl", flipped).tolist() == [[2, -1, -1], [-1, -1, 2]]
 
 
-# --- Groups of different sizes --------------------------------------------------------------------------------
+# --- Groups of different sizes ------------------------------------------------------------------------------
 
 
 @for_all(kinds, st.lists(groups_of_two_or_more, max_size=6))
@@ -114,14 +115,15 @@ def test_ragged_groups_are_scored_one_by_one(kind, ragged):
 
 
 def test_a_lost_rollout_makes_its_group_smaller_and_shifts_no_other():
-    rollouts = [lab.Rollout("a", 0, 1), lab.Rollout("a", 1, None), lab.Rollout("a", 2, 0), lab.Rollout("a", 3, 0),
-                lab.Rollout("b", 0, 0), lab.Rollout("b", 1, 1), lab.Rollout("b", 2, 0), lab.Rollout("b", 3, 0)]
+    rollouts = [lab.Rollout(problem, i, r)
+                for problem, rewards in (("a", (1, None, 0, 0)), ("b", (0, 1, 0, 0))) for i, r in enumerate(rewards)]
     found = lab.advantages("maxrl", lab.make_groups(rollouts, truncation="score"))
     assert [A.tolist() for A in found] == [[2, -1, -1], [-1, 3, -1, -1]]
 
 
 def test_a_group_that_lost_too_many_follows_the_rule_for_its_size():
-    groups = lab.make_groups([lab.Rollout("a", 0, 1), lab.Rollout("b", 0, 1), lab.Rollout("b", 1, 0)], "score")
+    rollouts = [lab.Rollout("a", 0, 1), lab.Rollout("b", 0, 1), lab.Rollout("b", 1, 0)]
+    groups = lab.make_groups(rollouts, "score")
     with pytest.raises(lab.LabError, match="found N = 1.*singleton='zero'"):
         lab.advantages("rloo", groups)
     assert [A.tolist() for A in lab.advantages("rloo(singleton='zero')", groups)] == [[0], [1, -1]]
@@ -133,11 +135,12 @@ def test_a_plain_list_of_numbers_is_refused_with_the_two_right_forms(rewards):
         lab.advantages("rloo", rewards)
 
 
-# --- Rewards that are not 0 or 1 --------------------------------------------------------------------------------
+# --- Rewards that are not 0 or 1 ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape, place, said", [((4,), (2,), "rollout 2:"), ((3, 4), (1, 2), "problem 1, rollout 2:"),
-                                                ((2, 3, 4), (1, 0, 3), "problem 1, 0, rollout 3:")])
+@pytest.mark.parametrize("shape, place, said", [
+    ((4,), (2,), "rollout 2:"), ((3, 4), (1, 2), "problem 1, rollout 2:"),
+    ((2, 3, 4), (1, 0, 3), "problem 1, 0, rollout 3:")])
 @pytest.mark.parametrize("reward", [0.5, -1.0, 2.0, float("nan"), float("inf"), 1 - 1e-10])
 def test_a_reward_other_than_0_and_1_is_named_with_its_place(shape, place, said, reward):
     rewards = np.zeros(shape)
@@ -154,7 +157,7 @@ def test_an_integer_or_a_missing_reward_is_refused_too():
         lab.advantages("rloo", np.array([[0, 3]]))
     with pytest.raises(lab.LabError, match="reward -1.0 in problem 0, rollout 1"):
         lab.advantages("rloo", torch.tensor([[0, -1]]))
-    with pytest.raises(lab.LabError, match="reward None in rollout 1: .*leave a lost rollout out of its group"):
+    with pytest.raises(lab.LabError, match="reward None in rollout 1: .*leave a lost rollout out of"):
         lab.advantages("rloo", np.array([1, None]))
 
 
@@ -172,7 +175,7 @@ def test_rewards_without_a_rollout_axis_are_refused(rewards):
         lab.advantages("rloo", rewards)
 
 
-# --- The two sequences ------------------------------------------------------------------------------------------
+# --- The two sequences --------------------------------------------------------------------------------------
 
 
 @for_all(kinds, st.integers(2, 40))
@@ -209,7 +212,7 @@ def test_a_group_size_that_is_no_whole_number_is_refused(N):
         lab.estimator("rloo").coefficients(N)
 
 
-# --- Names, options and rules -------------------------------------------------------------------------------------
+# --- Names, options and rules -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "rloo(singleton='zero')"])
@@ -221,7 +224,8 @@ def test_the_spec_reads_back_as_the_same_estimator(kind):
 
 
 def test_options_may_be_written_in_the_name_or_beside_it():
-    for kind in (lab.estimator("truncated(order=3, form='loo')"), lab.estimator("truncated", order=3, form="loo"),
+    for kind in (lab.estimator("truncated(order=3, form='loo')"),
+                 lab.estimator("truncated", order=3, form="loo"),
                  lab.estimator("truncated(order=2, form='loo')", order=3)):
         assert kind.options == {"order": 3, "form": "loo"} and kind.label == "MaxRL T=3"
 
@@ -229,7 +233,8 @@ def test_options_may_be_written_in_the_name_or_beside_it():
 @pytest.mark.parametrize("name, message", [
     ("maxlr", "unknown estimator 'maxlr': did you mean 'maxrl'?"),
     ("GRPO", "unknown estimator 'GRPO'"),
-    ("grpo(dof=1)", "unknown option of estimator 'grpo' 'dof': did you mean 'ddof'? Valid: ddof, eps, singleton"),
+    ("grpo(dof=1)",
+     "unknown option of estimator 'grpo' 'dof': did you mean 'ddof'? Valid: ddof, eps, singleton"),
     ("rloo(singelton='zero')", "did you mean 'singleton'?"),
     ("rloo(singleton='skip')", "singleton = 'skip': it must be one of 'error', 'zero'"),
     ("truncated", "estimator 'truncated' needs order: write truncated(order=...)"),
@@ -260,7 +265,7 @@ def test_rules_are_printed_in_words():
         "group of one: scored; all wrong: kept; all right: zero; not zero mean in every group")
 
 
-# --- A new estimator ------------------------------------------------------------------------------------------------
+# --- A new estimator ----------------------------------------------------------------------------------------
 
 
 def test_a_new_estimator_of_five_lines_has_advantages_weight_and_rules(catalogue):

@@ -8,8 +8,9 @@ from lab.groups import shares
 
 LOST = None
 SAMPLED = [
-    Rollout("b", 0, 1.0), Rollout("a", 0, 0.0, truncated=True), Rollout("b", 1, LOST), Rollout("a", 1, 1.0, truncated=True),
-    Rollout("a", 2, 1.0), Rollout("c", 0, LOST, truncated=True), Rollout("b", 2, 0.0), Rollout("d", 0, 1.0, truncated=True),
+    Rollout("b", 0, 1.0), Rollout("a", 0, 0.0, truncated=True), Rollout("b", 1, LOST),
+    Rollout("a", 1, 1.0, truncated=True), Rollout("a", 2, 1.0), Rollout("c", 0, LOST, truncated=True),
+    Rollout("b", 2, 0.0), Rollout("d", 0, 1.0, truncated=True),
 ]
 
 
@@ -24,7 +25,8 @@ def test_two_problems_with_equal_prompts_stay_two_groups():
     problems = {"train/7": prompt, "train/912": prompt}
     rollouts = [Rollout(problem, i, r) for problem, r in zip(problems, (1, 0), strict=True) for i in range(3)]
     groups = make_groups(rollouts[::2] + rollouts[1::2], "score")
-    assert [(g.problem, g.rewards.tolist()) for g in groups] == [("train/7", [1, 1, 1]), ("train/912", [0, 0, 0])]
+    assert [g.problem for g in groups] == ["train/7", "train/912"]
+    assert [g.rewards.tolist() for g in groups] == [[1, 1, 1], [0, 0, 0]]
 
 
 def test_groups_come_in_order_of_first_appearance_and_keep_their_rollouts_in_order():
@@ -77,8 +79,9 @@ def test_the_same_rollout_twice_is_refused():
 def test_a_reward_that_is_not_binary_is_named_with_problem_rollout_and_cure(reward):
     with pytest.raises(LabError) as error:
         make_groups([Rollout("algebra/7", 0, 1), Rollout("algebra/7", 4, reward)], "score")
-    assert str(error.value) == (f"reward {reward} in problem 'algebra/7', rollout 4: a reward must be 0 or 1; use "
-                                "lab.binarize(rewards, threshold), or leave a lost rollout out of its group")
+    assert str(error.value) == (
+        f"reward {reward} in problem 'algebra/7', rollout 4: a reward must be 0 or 1; "
+        "use lab.binarize(rewards, threshold), or leave a lost rollout out of its group")
 
 
 def test_a_lost_rollout_inside_a_group_is_refused():
@@ -87,7 +90,7 @@ def test_a_lost_rollout_inside_a_group_is_refused():
 
 
 def test_a_group_of_two_problems_or_of_nothing_is_refused():
-    with pytest.raises(LabError, match="rollout 1 of problem 'y' found in group 'x': build groups with lab.make_groups"):
+    with pytest.raises(LabError, match="rollout 1 of problem 'y' found in group 'x': .*lab.make_groups"):
         Group("x", (Rollout("x", 0, 1), Rollout("y", 1, 1)))
     with pytest.raises(LabError, match="group 'x' has no rollouts"):
         Group("x", ())
@@ -99,8 +102,8 @@ def test_binarizing_counts_a_score_at_the_threshold_as_right():
     assert binarize([-np.inf, 3, np.inf], threshold=-1).tolist() == [0, 1, 1]
 
 
-@pytest.mark.parametrize("scores, place", [([0.1, np.nan], "rollout 1"), ([[0, 1], [None, 1]], "problem 1, rollout 0"),
-                                           (np.nan, "rollout 0")])
+@pytest.mark.parametrize("scores, place", [
+    ([0.1, np.nan], "rollout 1"), ([[0, 1], [None, 1]], "problem 1, rollout 0"), (np.nan, "rollout 0")])
 def test_a_score_that_is_no_number_is_not_called_wrong(scores, place):
     with pytest.raises(LabError, match=f"score nan at {place}: a lost rollout has no score"):
         binarize(scores, 0.5)

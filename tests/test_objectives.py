@@ -9,10 +9,10 @@ import lab
 from lab import LabError, objective
 
 P = np.array([1e-6, 1e-3, 0.05, 0.31, 0.5, 0.77, 0.97, 1 - 1e-3])
-NAMED = ["rl", "ml", "truncated(order=1)", "truncated(order=2)", "truncated(order=16)", "pass_at(k=1)", "pass_at(k=5)",
-         "arcsine", "log_odds"]
-POWERS = [f"power(a={a}, b={b})" for a, b in ((0, 0), (0.5, 0.5), (1, 0), (1, 1), (0, 1), (0.3, 0.9), (-1, -2), (1.7, 0.4),
-                                              (0.4, 1.7), (1.5, 2), (2, -0.5))]
+NAMED = ["rl", "ml", "truncated(order=1)", "truncated(order=2)", "truncated(order=16)", "pass_at(k=1)",
+         "pass_at(k=5)", "arcsine", "log_odds"]
+POWERS = [f"power(a={a}, b={b})" for a, b in ((0, 0), (0.5, 0.5), (1, 0), (1, 1), (0, 1), (0.3, 0.9), (-1, -2),
+                                              (1.7, 0.4), (0.4, 1.7), (1.5, 2), (2, -0.5))]
 MIXED = ["rl + 0.5 * ml", "2 * (arcsine + log_odds)"]
 
 
@@ -36,21 +36,24 @@ def test_the_weight_is_the_derivative_of_the_value(name):
 @pytest.mark.parametrize("name, J, w", [
     ("rl", lambda p: p, lambda p: 1),
     ("ml", math.log, lambda p: 1 / p),
-    ("truncated(order=3)", lambda p: -sum((1 - p) ** k / k for k in (1, 2, 3)), lambda p: (1 - (1 - p) ** 3) / p),
+    ("truncated(order=3)", lambda p: -sum((1 - p) ** k / k for k in (1, 2, 3)),
+     lambda p: (1 - (1 - p) ** 3) / p),
     ("pass_at(k=3)", lambda p: 1 - (1 - p) ** 3, lambda p: 3 * (1 - p) ** 2),
     ("arcsine", lambda p: 2 * math.asin(math.sqrt(p)), lambda p: (p * (1 - p)) ** -0.5),
     ("log_odds", lambda p: math.log(p / (1 - p)), lambda p: 1 / (p * (1 - p))),
     ("power(a=0.5, b=0)", lambda p: 2 * math.sqrt(p), lambda p: p**-0.5),
     ("power(a=2, b=0)", lambda p: 1 - 1 / p, lambda p: p**-2),
     ("power(a=0, b=2)", lambda p: 1 / (1 - p) - 1, lambda p: (1 - p) ** -2),
-    ("power(a=2, b=2)", lambda p: 2 * math.log(p / (1 - p)) - 1 / p + 1 / (1 - p), lambda p: (p * (1 - p)) ** -2),
+    ("power(a=2, b=2)", lambda p: 2 * math.log(p / (1 - p)) - 1 / p + 1 / (1 - p),
+     lambda p: (p * (1 - p)) ** -2),
 ])
 def test_value_and_weight_are_the_published_formulas(name, J, w):
     np.testing.assert_allclose(objective(name).value(P), [J(p) for p in P], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(objective(name).weight(P), [w(p) for p in P], rtol=1e-9)
 
 
-@pytest.mark.parametrize("a, b, name", [(0, 0, "rl"), (0.5, 0.5, "arcsine"), (1, 0, "ml"), (1, 1, "log_odds")])
+@pytest.mark.parametrize("a, b, name", [(0, 0, "rl"), (0.5, 0.5, "arcsine"), (1, 0, "ml"),
+                                        (1, 1, "log_odds")])
 def test_the_corners_of_the_power_family_are_the_named_objectives(a, b, name):
     corner, named = objective("power", a=a, b=b), objective(name)
     np.testing.assert_allclose(corner.value(P), named.value(P), rtol=1e-9)
@@ -85,7 +88,8 @@ def test_truncation_runs_from_expected_reward_to_maximum_likelihood():
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0,), (1, 0, 2)])
-@pytest.mark.parametrize("name", [*NAMED, "power(a=0.3, b=0.9)", "power(a=1.5, b=2)", lambda p: p, lambda p: 7.0])
+@pytest.mark.parametrize("name", [*NAMED, "power(a=0.3, b=0.9)", "power(a=1.5, b=2)", lambda p: p,
+                                  lambda p: 7.0])
 def test_value_and_weight_keep_the_shape_and_share_no_memory_with_the_input(name, shape):
     p = np.full(shape, 0.25)
     for found in (objective(name).value(p), objective(name).weight(p)):
@@ -101,7 +105,8 @@ def test_a_function_of_p_is_an_objective_integrated_from_one_half():
     assert chosen.name == "hill"
     np.testing.assert_allclose(chosen.value(P), 10 * P**3 - 15 * P**4 + 6 * P**5 - 0.5, atol=1e-12)
     np.testing.assert_allclose(chosen.value([0, 0.5, 1]), [-0.5, 0, 0.5], atol=1e-12)
-    np.testing.assert_allclose(objective(lambda p: 1 / (p * (1 - p))).value(P), np.log(P / (1 - P)), rtol=1e-12)
+    steep = objective(lambda p: 1 / (p * (1 - p)))
+    np.testing.assert_allclose(steep.value(P), np.log(P / (1 - P)), rtol=1e-12)
     np.testing.assert_allclose(objective(lambda p: 3).weight(P), 3)
     assert objective(lambda p: 3).name == "w(p)"
 

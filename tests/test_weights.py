@@ -1,4 +1,4 @@
-"""What N rollouts do, exactly: weights, objectives and noise against enumeration and the closed forms of the papers."""
+"""What N rollouts do, exactly: weights, objectives and noise against enumeration and the papers' closed forms."""
 
 import math
 from decimal import Decimal, localcontext
@@ -6,9 +6,18 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from enumeration import DIGITS, POLICY, binomial_row, expectation, gradient_moments, pass_rate, pass_rate_gradient
+from enumeration import (
+    DIGITS,
+    POLICY,
+    binomial_row,
+    expectation,
+    gradient_moments,
+    pass_rate,
+    pass_rate_gradient,
+)
 
 import lab
+from lab.enumeration import enumerate_gradient
 from lab.weights import binomial
 
 P = [Fraction(1, 1000), Fraction(3, 10), Fraction(1, 2), Fraction(19, 20)]
@@ -20,17 +29,19 @@ PAIRS = {
     "maxrl": (lambda N, K: Fraction(N - K, K), lambda N, K: -int(K > 0)),
     "maxrl_eq6": (lambda N, K: Fraction(N, K), lambda N, K: 0),
     "maxrl_eq7": (lambda N, K: Fraction(N, K) - 1, lambda N, K: -1),
-    "maxrl_loo": (lambda N, K: Fraction(N * (N - K), (N - 1) * K), lambda N, K: Fraction(-N * K, (N - 1) * (K + 1))),
+    "maxrl_loo": (lambda N, K: Fraction(N * (N - K), (N - 1) * K),
+                  lambda N, K: Fraction(-N * K, (N - 1) * (K + 1))),
     "pacs_anchor": (lambda N, K: Fraction(N * N, 4 * (N - 1) * K) if K < N else 0,
                     lambda N, K: Fraction(-N * N, 4 * (N - 1) * (N - K)) if K else 0),
     "grpo": (lambda N, K: math.sqrt((N - K) / K), lambda N, K: -math.sqrt(K / (N - K))),
     "real_anchor(tau=1.0)": (lambda N, K: Fraction(N, 1 + K), lambda N, K: Fraction(-N, 1 + N - K)),
 }
 KINDS = pytest.mark.parametrize("kind", list(PAIRS))
-EVERY = [*PAIRS, "dgpo", "mapo", "w_reinforce", "f_grpo(gamma=1)", "truncated(order=2, form='loo')", "pkpo(k=2)",
-         "pkpo(k=2, form='sloo')", "pass_at_k_group(k=2)", "alpha(alpha=0.5)", "entropic(eta=1)"]
+EVERY = [*PAIRS, "dgpo", "mapo", "w_reinforce", "f_grpo(gamma=1)", "truncated(order=2, form='loo')",
+         "pkpo(k=2)", "pkpo(k=2, form='sloo')", "pass_at_k_group(k=2)", "alpha(alpha=0.5)", "entropic(eta=1)"]
 FUNCTIONS = {
-    "induced_weight": lab.induced_weight, "finite_objective": lab.finite_objective, "efficiency": lab.efficiency,
+    "induced_weight": lab.induced_weight, "finite_objective": lab.finite_objective,
+    "efficiency": lab.efficiency,
     "right": lambda *a: lab.second_moments(*a).right, "wrong": lambda *a: lab.second_moments(*a).wrong,
     "count": lambda *a: lab.second_moments(*a).count, "signal_mass": lab.signal_mass, "bias": lab.bias,
     "signal_to_noise": lambda *a: lab.signal_to_noise(*a, explained=0.3),
@@ -49,6 +60,11 @@ def gap(kind, N):
 
 def close(found, expected, rel=1e-12):
     return float(found) == pytest.approx(float(expected), rel=rel, abs=1e-15)
+
+
+def variance(f, N, p):
+    mean = expectation(f, N, p)
+    return expectation(lambda r: (f(r) - mean) ** 2, N, p)
 
 
 def harmonic(n):
@@ -71,7 +87,7 @@ def test_binomial_chances_of_thousands_keep_their_relative_size():
     np.testing.assert_allclose(binomial(4095, 1 / 64)[:300], [float(x) for x in row[:300]], rtol=1e-11)
 
 
-# --- Weight and objective -------------------------------------------------------------------------------------
+# --- Weight and objective -----------------------------------------------------------------------------------
 
 
 @KINDS
@@ -86,8 +102,10 @@ def test_the_weight_is_the_mean_gap_over_the_successes_of_the_others(kind, N):
 def test_the_finite_objective_is_the_mean_set_reward(kind):
     for N in (2, 5, 8):
         for p in P:
-            reward = [sum(gap(kind, N)[:x]) for x in range(N + 1)]  # L6: N Psi(x)
-            assert close(lab.finite_objective(kind, N, float(p)), expectation(lambda r: reward[sum(r)], N, p) / N)
+            def reward(r, N=N):  # L6: Psi(x) = (1/N) sum_{j<x} b(j)
+                return sum(gap(kind, N)[: sum(r)]) / N
+
+            assert close(lab.finite_objective(kind, N, float(p)), expectation(reward, N, p))
 
 
 @pytest.mark.parametrize("kind, trials, reward", [
@@ -102,7 +120,8 @@ def test_the_finite_objective_has_the_published_set_reward(kind, trials, reward)
     for N in (2, 3, 9, 24):
         for p in P:
             row = binomial_row(trials(N), p)
-            assert close(lab.finite_objective(kind, N, float(p)), sum(c * reward(x, N) for x, c in enumerate(row)))
+            exact = sum(chance * reward(x, N) for x, chance in enumerate(row))
+            assert close(lab.finite_objective(kind, N, float(p)), exact)
 
 
 @pytest.mark.parametrize("N", [3, 7, 64, 512])
@@ -131,7 +150,7 @@ def test_the_bias_is_what_is_missing_to_the_limit():
         lab.bias(lab.Estimator("mine", lambda N: (np.ones(N), np.zeros(N))), 5, p)
 
 
-# --- Noise -------------------------------------------------------------------------------------------------------
+# --- Noise --------------------------------------------------------------------------------------------------
 
 
 @KINDS
@@ -139,16 +158,20 @@ def test_the_bias_is_what_is_missing_to_the_limit():
 def test_second_moments_are_those_of_all_reward_vectors(kind, N):
     A = scored(kind)
     for p in P:
-        def spread(wanted, p=p):
-            return expectation(lambda r: sum(a * a for a, x in zip(A(r), r, strict=True) if x == wanted), N, p) / N
+        def right(r):
+            return sum(a * a for a, x in zip(A(r), r, strict=True) if x)
+
+        def wrong(r):
+            return sum(a * a for a, x in zip(A(r), r, strict=True) if not x)
 
         def Z(r, p=p):
             return sum(a / p if x else -a / (1 - p) for a, x in zip(A(r), r, strict=True)) / N
 
         mean = expectation(Z, N, p)
         found = lab.second_moments(kind, N, float(p))
-        assert close(found.right, spread(1)) and close(found.wrong, spread(0))
-        assert close(found.count, expectation(lambda r: (Z(r) - mean) ** 2, N, p), rel=1e-10)
+        assert close(found.right, expectation(right, N, p) / N)
+        assert close(found.wrong, expectation(wrong, N, p) / N)
+        assert close(found.count, variance(Z, N, p), rel=1e-10)
         assert close(lab.induced_weight(kind, N, float(p)), mean)
 
 
@@ -169,6 +192,29 @@ def test_the_trace_of_the_gradient_covariance_is_the_published_sum(kind, right):
         D = lab.second_moments(kind, N, float(p))
         found = (float(v1) * D.right + float(v0) * D.wrong) / N + float(square_slope) * D.count
         assert close(found, trace, rel=1e-11)
+
+
+@KINDS
+def test_the_labs_own_enumeration_gives_the_exact_fractions(kind):
+    right, probabilities = {1, 3}, [float(x) for x in POLICY]
+    for N in (2, 4):
+        mean, trace = gradient_moments(scored(kind), N, POLICY, right)
+        found = enumerate_gradient(kind, N, probabilities, [y in right for y in range(4)])
+        np.testing.assert_allclose(found.mean, [float(x) for x in mean], atol=1e-13)
+        slope = [float(x) for x in pass_rate_gradient(POLICY, right)]
+        np.testing.assert_allclose(found.grad_p, slope, atol=1e-15)
+        assert close(found.spread, trace) and close(found.p, pass_rate(POLICY, right))
+
+
+@pytest.mark.parametrize("probabilities, right, N, message", [
+    ([0.5, 0.6], [True, False], 2, "the first summing to 1"),
+    ([1.5, -0.5], [True, False], 2, "the first summing to 1"),
+    ([0.5, 0.5], [True], 2, "give two lists of equal length"),
+    ([0.1] * 10, [True] * 10, 8, "have 100,000,000 outcomes: at most 2,000,000"),
+])
+def test_an_enumeration_that_cannot_be_done_is_refused(probabilities, right, N, message):
+    with pytest.raises(lab.LabError, match=message):
+        enumerate_gradient("rloo", N, probabilities, right)
 
 
 @pytest.mark.parametrize("N", [4, 128, 4096])
@@ -192,7 +238,8 @@ def test_efficiencies_that_are_known_by_heart(N):
     np.testing.assert_allclose(lab.efficiency("rloo", N, p), (N - 1) / N, rtol=1e-11)
     np.testing.assert_allclose(lab.efficiency("reinforce", N, p), q, rtol=1e-11)
     np.testing.assert_allclose(lab.efficiency("nsr", N, p), p, rtol=1e-11)
-    np.testing.assert_allclose(lab.efficiency("w_reinforce(lam=0.3)", N, p), p * q * 1.69 / (0.09 * p + q), rtol=1e-11)
+    np.testing.assert_allclose(lab.efficiency("w_reinforce(lam=0.3)", N, p), p * q * 1.69 / (0.09 * p + q),
+                               rtol=1e-11)
 
 
 def test_keeping_the_control_variate_where_all_are_wrong_costs_most_on_hard_problems():
@@ -212,11 +259,11 @@ def test_subtracting_the_mean_score_adds_noise_where_pass_at_N_is_below_one_half
 
         pass_at_N = 1 - (1 - p) ** N
         assert noise(1) - noise(0) == 2 * (1 - p) ** N - 1
-        assert all(noise(pass_at_N) <= noise(c) for c in (0, 1, pass_at_N - Fraction(1, 50), pass_at_N + Fraction(1, 50)))
-        D6, D7 = (lab.second_moments(kind, N, float(p)) for kind in ("maxrl_eq6", "maxrl_eq7"))
-        assert D7.right + D7.wrong - D6.right - D6.wrong == pytest.approx(float(2 * (1 - p) ** N - 1), abs=1e-12)
-        D1 = lab.second_moments("maxrl", N, float(p))  # Algorithm 1 is always the less noisy, by pass@N
-        assert D6.right + D6.wrong - D1.right - D1.wrong == pytest.approx(float(pass_at_N), abs=1e-12)
+        near = [pass_at_N + Fraction(k, 50) for k in (-1, 1)]
+        assert all(noise(pass_at_N) < noise(c) for c in (0, 1, *near))
+        D6, D7, D1 = (sum(lab.second_moments(kind, N, float(p))[:2]) for kind in ("maxrl_eq6", "maxrl_eq7", "maxrl"))
+        assert D7 - D6 == pytest.approx(float(2 * (1 - p) ** N - 1), abs=1e-12)
+        assert D6 - D1 == pytest.approx(float(pass_at_N), abs=1e-12)  # Algorithm 1 is always the less noisy
 
 
 @pytest.mark.parametrize("N", [3, 5, 64])
@@ -232,11 +279,11 @@ def test_no_estimator_beats_the_oracle_baseline_or_the_ceiling_of_its_gaps(kind,
 @KINDS
 def test_signal_to_noise_of_a_bernoulli_logit_is_that_of_all_reward_vectors(kind):
     A, N, p = scored(kind), 6, Fraction(3, 10)
+
     def g(r):
         return sum(a * (x - p) for a, x in zip(A(r), r, strict=True)) / N
 
-    mean = expectation(g, N, p)
-    exact = mean**2 / expectation(lambda r: (g(r) - mean) ** 2, N, p)
+    exact = expectation(g, N, p) ** 2 / variance(g, N, p)
     assert close(lab.signal_to_noise(kind, N, 0.3, explained=1), exact, rel=1e-11)
 
 
@@ -275,7 +322,7 @@ def test_signal_mass_of_rloo_and_maxrl_are_the_closed_forms():
         np.testing.assert_allclose(lab.signal_mass("maxrl", N, p), 2 * ((1 - (1 - p) ** N) - p), atol=1e-12)
 
 
-# --- Shapes, ends and refusals ----------------------------------------------------------------------------------
+# --- Shapes, ends and refusals ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("function", list(FUNCTIONS))
@@ -293,7 +340,8 @@ def test_long_lists_of_pass_rates_are_cut_into_blocks_without_a_seam(function):
     p = np.linspace(0.01, 0.99, 1_100)  # three blocks at N = 4096
     found = FUNCTIONS[function]("maxrl", 4096, p)
     some = [0, 486, 487, 488, 489, 976, 977, 1_099]
-    np.testing.assert_allclose(found[some], FUNCTIONS[function]("maxrl", 4096, p[some]), rtol=1e-12, atol=1e-14)
+    alone = FUNCTIONS[function]("maxrl", 4096, p[some])
+    np.testing.assert_allclose(found[some], alone, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("kind", EVERY)

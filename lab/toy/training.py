@@ -43,6 +43,8 @@ class Signal:
 
     def loss(self, logp: torch.Tensor, right: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
         """The loss from log-probabilities "problems answers" and the boolean mask of right answers, same shape."""
+        if logp.isnan().any():
+            raise LabError("a log-probability is not a number: training diverged, lower the learning rate")
         if self.gradient == "sampled":
             drawn = torch.multinomial(logp.detach().exp(), self.rollouts, replacement=True, generator=rng)
             rewards = right.gather(1, drawn)

@@ -1,0 +1,9 @@
+"""Remembering: experiments, run folders, training into them, notebooks, sweeps. Floor 3."""
+
+from lab.runs.experiments import Experiment as Experiment
+from lab.runs.experiments import experiment as experiment
+from lab.runs.experiments import experiments as experiments
+from lab.runs.experiments import preflight as preflight
+from lab.runs.store import Run as Run
+from lab.runs.sweep import sweep_records as sweep_records
+from lab.runs.training import train as train

@@ -1,0 +1,101 @@
+"""Notebooks as runs: strict parameters, executed by papermill into a run folder. Floor 3."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from lab.errors import LabError, unknown
+from lab.runs.experiments import Experiment, experiment
+from lab.runs.store import Run
+
+KERNEL = "python3"
+
+
+def run_notebook(name: str, scale: str = "laptop", given: dict[str, Any] | None = None) -> Run:
+    """Execute the notebook of an experiment into its run folder; a finished run is not done again."""
+    chosen = experiment(name)
+    values = chosen.parameters(scale, given)
+    check_notebook(chosen)
+    run = Run.place(name, values).open(name, scale, values)
+    with run.lock("run"):
+        if not run.finished:
+            began = time.monotonic()
+            _execute(chosen, run, values)
+            run.finish(time.monotonic() - began)
+    return run
+
+
+def _execute(chosen: Experiment, run: Run, values: dict[str, Any]) -> None:
+    import papermill
+    from nbclient.exceptions import DeadKernelError
+    from papermill.exceptions import PapermillExecutionError
+    # This interpreter's kernel, whatever others the machine has registered under the same name.
+    os.environ["JUPYTER_PATH"] = str(Path(sys.prefix) / "share" / "jupyter")
+    folder = {"folder": str(run.path.resolve())} if chosen.trainer else {}
+    try:
+        papermill.execute_notebook(chosen.notebook, run.path / "notebook.ipynb", parameters=values | folder,
+                                   kernel_name=KERNEL, cwd=chosen.notebook.parent)
+    except PapermillExecutionError as error:
+        raise LabError(f"cell {error.exec_count} of {chosen.notebook.name} failed: {error.ename}: {error.evalue}; "
+                       f"see {run.path / 'notebook.ipynb'}") from error
+    except DeadKernelError as error:
+        raise LabError(f"the kernel of {chosen.notebook.name} died, often for want of memory; see "
+                       f"{run.path / 'notebook.ipynb'}, and run it again to go on") from error
+
+
+def parameter_cell(path: Path) -> tuple[dict[str, Any], str]:
+    """The plain `name = value` lines of the cell tagged "parameters", and the code of all other cells."""
+    import nbformat
+    try:
+        cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    except nbformat.reader.NotJSONError as error:
+        raise LabError(f"{path.name} is no notebook: {str(error).splitlines()[0]}") from error
+    tagged = [cell for cell in cells if "parameters" in cell.metadata.get("tags", [])]
+    if len(tagged) != 1:
+        raise LabError(f"{path.name} has {len(tagged)} cells tagged 'parameters': tag exactly one")
+    values = {}
+    for statement in _parse(path, tagged[0].source).body:
+        if not (isinstance(statement, ast.Assign) and len(statement.targets) == 1
+                and isinstance(statement.targets[0], ast.Name)):
+            raise LabError(f"{path.name}: {ast.unparse(statement)!r} in the parameters cell: write name = value")
+        key = statement.targets[0].id
+        if key in values:
+            raise LabError(f"{path.name}: {key} is given twice in the parameters cell: keep one")
+        try:
+            values[key] = ast.literal_eval(statement.value)
+        except ValueError:
+            raise LabError(f"{path.name}: {ast.unparse(statement)!r} is not a plain value: write a number, "
+                           "a text, a list or True or False") from None
+    return values, "\n".join(cell.source for cell in cells if cell is not tagged[0])
+
+
+def _parse(path: Path, code: str) -> ast.Module:
+    try:
+        return ast.parse(code)
+    except SyntaxError as error:
+        raise LabError(f"{path.name}: {error.msg} in {(error.text or '').strip()!r}: mend the cell") from error
+
+
+def check_notebook(chosen: Experiment) -> None:
+    """Refuse a notebook whose parameters are not those of its preset, or that leaves one of them unread."""
+    if not chosen.notebook.exists():
+        raise LabError(f"{chosen.notebook} is missing: run from a clone of the project, which holds the notebooks")
+    cell, code = parameter_cell(chosen.notebook)
+    usual = chosen.scales["laptop"] | ({"folder": ""} if chosen.trainer else {})
+    for key in cell.keys() ^ usual.keys():
+        raise unknown(f"parameter, in only one of {chosen.notebook.name} and its preset,", key, usual)
+    for key, value in cell.items():
+        if value != usual[key]:
+            raise LabError(f"{chosen.notebook.name}: {key} = {value!r}, but the preset says {usual[key]!r}: "
+                           "make them equal")
+    lines = [line for line in code.splitlines() if not line.lstrip().startswith(("%", "!"))]
+    read = {node.id for node in ast.walk(_parse(chosen.notebook, "\n".join(lines)))
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    for key in cell:
+        if key not in read:
+            raise LabError(f"{chosen.notebook.name}: no cell reads the parameter {key}: use it, or remove it")

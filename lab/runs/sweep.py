@@ -1,0 +1,154 @@
+"""Sweeps: a TOML file of runs, each its own process, resumed and kept going. Floor 3.
+
+    [[runs]]
+    experiment = "images"
+    scale = "laptop"                     # optional
+    set = { steps = 200 }                # optional
+    grid = { objective = ["rloo", "maxrl"], seed = [0, 1, 2] }
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+import time
+import tomllib
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tqdm.auto import tqdm
+
+from lab.errors import LabError, unknown
+from lab.runs.experiments import experiment
+from lab.runs.provenance import ROOT
+from lab.runs.store import Run
+
+SWEEPS = ROOT / "sweeps"
+# Small models run fastest on one thread, and the pool holds as many processes as there are cores.
+ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+
+
+@dataclass(frozen=True)
+class Item:
+    """One run of a sweep: what to run, and where it lands."""
+
+    experiment: str
+    scale: str
+    given: dict[str, Any]
+    run: Run
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a sweep ended: runs that were finished before, runs finished now, and failures with their last words."""
+
+    before: list[Run]
+    now: list[Run]
+    failed: list[tuple[Run, str]]
+
+
+def read_sweep(path: Path) -> list[Item]:
+    """Every run of the file, all parameters checked, before anything runs."""
+    try:
+        content = tomllib.loads(path.read_text())
+    except FileNotFoundError:
+        raise LabError(f"no sweep file {path}: give the path of a TOML file, for example sweeps/laptop.toml") from None
+    except tomllib.TOMLDecodeError as error:
+        raise LabError(f"{path}: {error}; mend the file") from error
+    for key in content.keys() - {"runs"}:
+        raise unknown(f"key of {path.name}", key, ["runs"])
+    items: dict[Path, Item] = {}
+    tables = content.get("runs", [])
+    if not (isinstance(tables, list) and all(isinstance(table, dict) for table in tables)):
+        raise LabError(f"{path.name}: runs must be [[runs]] tables, in double brackets")
+    for table in tables:
+        for item in _expand(path, table):
+            items[item.run.path] = item
+    if not items:
+        raise LabError(f"{path} holds no runs: write at least one [[runs]] table")
+    return list(items.values())
+
+
+def _expand(path: Path, table: dict[str, Any]) -> list[Item]:
+    for key in table.keys() - {"experiment", "scale", "set", "grid"}:
+        raise unknown(f"key of [[runs]] in {path.name}", key, ["experiment", "scale", "set", "grid"])
+    if "experiment" not in table:
+        raise LabError(f"{path.name}: a [[runs]] table without experiment: name one")
+    name, scale = table["experiment"], table.get("scale", "laptop")
+    fixed, grid = table.get("set", {}), table.get("grid", {})
+    for key, value in (("set", fixed), ("grid", grid)):
+        if not isinstance(value, dict):
+            raise LabError(f"{path.name}: {key} = {value!r} must be a table, for example {{ seed = 1 }}")
+    for key in fixed.keys() & grid.keys():
+        raise LabError(f"{path.name}: {key} is both in set and in grid: keep one")
+    for key, values in grid.items():
+        if not isinstance(values, list) or not values:
+            raise LabError(f"{path.name}: grid.{key} = {values!r} must be a list of at least one value")
+    items = []
+    for values in itertools.product(*grid.values()):
+        given = fixed | dict(zip(grid, values, strict=True))
+        run = Run.place(name, experiment(name).parameters(scale, given))
+        items.append(Item(name, scale, given, run))
+    return items
+
+
+def sweep(path: Path, jobs: int, keep_going: bool = True, verb: str = "run") -> Outcome:
+    """Run what is not finished, `jobs` processes at a time, by `lab run` (or `train`, which needs no Jupyter)."""
+    items = read_sweep(path)
+    before = [item.run for item in items if item.run.finished]
+    waiting = [item for item in items if item.run not in before]
+    now, failed = [], []
+    bar = tqdm(total=len(items), initial=len(before), unit="run", desc=path.stem)
+    with ThreadPoolExecutor(jobs) as pool, bar:
+        futures = {pool.submit(_process, item, verb): item for item in waiting}
+        try:
+            for future in as_completed(futures):
+                item = futures[future]
+                if future.cancelled():
+                    continue
+                words = future.result()
+                if item.run.finished:
+                    now.append(item.run)
+                else:
+                    failed.append((item.run, words))
+                    bar.write(f"failed: {item.run.id}: {words}")
+                    if not keep_going:
+                        pool.shutdown(wait=False, cancel_futures=True)
+                bar.update()
+        except KeyboardInterrupt:  # the processes got it too: start nothing more
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return Outcome(before, now, failed)
+
+
+def sweep_records(name: str, experiment: str):
+    """The records of every run of `experiment` in sweeps/NAME.toml, as one pandas table: what a figure draws.
+
+    Exactly those runs, whatever else lies in the folder; if one has not finished, an error says what to run.
+    """
+    import pandas as pd
+    path = SWEEPS / f"{name}.toml"
+    runs = [item.run for item in read_sweep(path) if item.experiment == experiment]
+    waiting = sum(not run.finished for run in runs)
+    if waiting or not runs:
+        raise LabError(f"{waiting} of {len(runs)} runs of {experiment} in sweeps/{name}.toml have not finished: "
+                       f"run lab sweep sweeps/{name}.toml")
+    return pd.concat([run.table() for run in runs], ignore_index=True)
+
+
+def _process(item: Item, verb: str) -> str:
+    """Run one item in a process of its own; its output goes to log.txt. Returns its last line."""
+    words = [f"{key}={json.dumps(value)}" for key, value in item.given.items()]
+    item.run.path.mkdir(parents=True, exist_ok=True)
+    log = item.run.path / "log.txt"
+    with open(log, "a") as out:
+        print(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')}", file=out, flush=True)
+        subprocess.run([sys.executable, "-m", "lab", verb, item.experiment, f"scale={item.scale}", *words],
+                       stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=ONE_THREAD | os.environ)
+    lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    return lines[-1]

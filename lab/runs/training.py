@@ -1,0 +1,138 @@
+"""Training into a run folder: records written as they come, state saved, exact resume. Floor 3."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from tqdm.auto import tqdm
+
+from lab.errors import LabError
+from lab.records import Record
+from lab.runs.experiments import Experiment, experiment
+from lab.runs.store import Run, write_atomically
+
+CHECKPOINT_SECONDS = 20.0
+
+
+def train(name: str, *, folder: str = "", scale: str = "laptop", checkpoint_seconds: float = CHECKPOINT_SECONDS,
+          **parameters: Any) -> Run:
+    """Train an experiment into its run folder and return it; what is finished already is not done again.
+
+    `folder` is where `lab run` wants it, and then `lab run` marks it finished after the notebook's last cell.
+    Where `folder` is empty the place follows from the parameters, and the run is finished here. A run that
+    was killed goes on from its newest checkpoint and gives the records that it would have given.
+    """
+    chosen = experiment(name)
+    if not chosen.trainer:
+        raise LabError(f"{name} trains nothing: use lab run {name}")
+    values = chosen.parameters(scale, parameters)
+    run = (Run(Path(folder)) if folder else Run.place(name, values)).open(name, scale, values)
+    with run.lock("train"):
+        if not run.finished:
+            began = time.monotonic()
+            _continue(run, chosen, values, checkpoint_seconds)
+            if not folder:
+                run.finish(time.monotonic() - began)
+    return run
+
+
+def _continue(run: Run, chosen: Experiment, values: dict[str, Any], checkpoint_seconds: float) -> None:
+    state, step = load_checkpoint(run)
+    _forget_after(run, step)
+    groups = _Groups(run, step)
+    last, saved = None, time.monotonic()
+    with open(run.path / "metrics.jsonl", "a") as metrics, _bar(chosen, values) as bar:
+        bar.update(max(step, 0))
+        for record in chosen.train(values, state):
+            if record.step <= step:  # the checkpoint's own record, told again on resume
+                continue
+            metrics.write(_line(record))
+            metrics.flush()
+            groups.add(record)
+            bar.update(record.step - bar.n)
+            bar.set_postfix({key: f"{value:.3g}" for key, value in list(record.metrics.items())[:3]}, refresh=False)
+            last = record
+            if time.monotonic() - saved > checkpoint_seconds:
+                groups.write()
+                os.fsync(metrics.fileno())  # a checkpoint is never ahead of the records
+                save_checkpoint(run, record)
+                saved = time.monotonic()
+    if last is not None:
+        groups.write()
+        save_checkpoint(run, last)
+    elif step < 0:
+        raise LabError(f"{chosen.name} gave no record: a trainer must yield at least its last step")
+
+
+def _bar(chosen: Experiment, values: dict[str, Any]) -> tqdm:
+    return tqdm(total=values.get("steps"), desc=f"{chosen.name} {values.get('objective', '')}", unit="step",
+                mininterval=0.5, leave=False, disable=None)
+
+
+def _line(record: Record) -> str:
+    bad = [key for key, value in record.metrics.items() if not math.isfinite(value)]
+    if bad:
+        raise LabError(f"{bad[0]} = {record.metrics[bad[0]]} at step {record.step}: training diverged, "
+                       "lower the learning rate or look at the last checkpoint")
+    return json.dumps({"step": record.step} | {key: float(value) for key, value in record.metrics.items()}) + "\n"
+
+
+class _Groups:
+    """The rows of groups.parquet, rewritten whole at every checkpoint so that a kill leaves none half-written."""
+
+    def __init__(self, run: Run, step: int) -> None:
+        import pandas as pd
+        self.path = run.path / "groups.parquet"
+        self.tables = []
+        if self.path.exists() and step >= 0:
+            kept = pd.read_parquet(self.path)
+            self.tables.append(kept[kept["step"] <= step])
+
+    def add(self, record: Record) -> None:
+        import pandas as pd
+        if record.groups:
+            table = pd.DataFrame(record.groups)
+            table.insert(0, "step", record.step)
+            self.tables.append(table)
+
+    def write(self) -> None:
+        import pandas as pd
+        if self.tables:
+            self.tables = [pd.concat(self.tables, ignore_index=True)]
+            write_atomically(self.path, self.tables[0].to_parquet(index=False))
+
+
+def save_checkpoint(run: Run, record: Record) -> None:
+    """Save the record's state as checkpoints/step-NNNNNNNN.safetensors and drop the older ones."""
+    from safetensors.torch import save
+    folder = run.path / "checkpoints"
+    folder.mkdir(exist_ok=True)
+    newest = folder / f"step-{record.step:08d}.safetensors"
+    write_atomically(newest, save({key: value.contiguous() for key, value in record.state().items()}))
+    for path in _checkpoints(run):
+        if path != newest:
+            path.unlink()
+
+
+def load_checkpoint(run: Run) -> tuple[dict[str, Any] | None, int]:
+    """(state, step) of the newest checkpoint, (None, -1) where there is none."""
+    from safetensors.torch import load_file
+    paths = _checkpoints(run)
+    if not paths:
+        return None, -1
+    return load_file(paths[-1]), int(paths[-1].stem.removeprefix("step-"))
+
+
+def _checkpoints(run: Run) -> list[Path]:
+    return sorted((run.path / "checkpoints").glob("step-*.safetensors"))
+
+
+def _forget_after(run: Run, step: int) -> None:
+    """Drop the records that came after the checkpoint: they will be told again."""
+    kept = [json.dumps(record) + "\n" for record in run.records() if record["step"] <= step]
+    write_atomically(run.path / "metrics.jsonl", "".join(kept))
