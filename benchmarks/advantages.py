@@ -1,8 +1,8 @@
 """Time the advantages of a batch: `python benchmarks/advantages.py [--repeats 30]`.
 
-Three ways to the same numbers, which are checked to be equal: a Python loop over groups with mean and standard
-deviation (as the official codes do), the same formula over the whole batch at once, and the look-up of
-`lab.advantages` with and without its test for 0 and 1. Medians of one run on one thread.
+Three ways to the same numbers, which are checked to be equal: a Python loop over groups with mean and
+standard deviation (as the official codes do), the same formula over the whole batch at once, and the look-up
+of `lab.advantages` with and without its test for 0 and 1. Medians of one run on one thread.
 """
 
 import argparse
@@ -75,7 +75,7 @@ def main() -> None:
     repeats = parser.parse_args().repeats
     torch.set_num_threads(1)
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, "
-          f"NumPy {np.__version__}, torch {torch.__version__}; one thread; median of {repeats}, milliseconds\n")
+          f"NumPy {np.__version__}, torch {torch.__version__}; one thread; medians of {repeats}, ms\n")
     print(f"{'estimator':9} {'batch':>9} {'library':7}" + "".join(
         f"{head:>12}" for head in ("loop", "formula", "lab", "unchecked", "loop/lab", "formula/lab")))
     for problems, rollouts in SHAPES:
@@ -91,8 +91,8 @@ def main() -> None:
                     np.testing.assert_allclose(results[0], other, rtol=1e-5, atol=1e-5)
                 ms = [median_ms(way, repeats) for way in ways]
                 library = "numpy" if rewards is array else "torch"
-                print(f"{kind:9} {f'{problems}x{rollouts}':>9} {library:7}" + "".join(f"{t:12.3f}" for t in ms)
-                      + f"{ms[0] / ms[2]:12.1f}{ms[1] / ms[2]:12.1f}")
+                cells = [f"{t:12.3f}" for t in ms] + [f"{t / ms[2]:12.1f}" for t in ms[:2]]
+                print(f"{kind:9} {f'{problems}x{rollouts}':>9} {library:7}" + "".join(cells))
     print("\nall results equal to 1e-5")
 
 

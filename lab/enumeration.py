@@ -38,7 +38,7 @@ def enumerate_gradient(name: str | Estimator, N: int, probabilities: ArrayLike, 
     True
     """
     pi, right = np.asarray(probabilities, dtype=np.float64), np.asarray(right, dtype=bool)
-    if pi.ndim != 1 or pi.shape != right.shape or abs(pi.sum() - 1) > 1e-9 or (pi < 0).any():
+    if pi.ndim != 1 or pi.shape != right.shape or not abs(pi.sum() - 1) <= 1e-9 or (pi < 0).any():
         raise LabError(f"probabilities {pi.tolist()} with right {right.tolist()}: give two lists of equal length, "
                        "the first summing to 1")
     if len(pi) ** N > MOST_OUTCOMES:

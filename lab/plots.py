@@ -39,6 +39,7 @@ class Look(NamedTuple):
 
 BLUE, ORANGE, RED, GREEN, PURPLE, SKY, BLACK = (
     "#0072b2", "#e69f00", "#d55e00", "#009e73", "#aa4499", "#56b4e9", "#000000")  # Okabe and Ito
+OLIVE = "#999933"  # Tol
 LOOKS = {
     "rl": Look("RL", BLUE, "-", "s"),
     "rloo": Look("RLOO", BLUE, "-", "s"),
@@ -54,7 +55,7 @@ LOOKS = {
     "ml": Look("maximum likelihood", BLACK, (0, (1, 1)), "*"),
     "log_odds": Look("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
     "pacs_anchor": Look("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
-    "pkpo": Look("PKPO", PURPLE, (0, (3, 1)), "v"),
+    "pkpo": Look("PKPO", OLIVE, (0, (2, 1, 1, 1)), "<"),
     "from_weight": Look("drawn", PURPLE, "-", "X"),
 }
 

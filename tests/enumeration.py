@@ -47,7 +47,10 @@ def pass_rate_gradient(policy: Sequence, right: set[int]) -> list:
 
 
 def gradient_moments(advantages: Advantages, N: int, policy: Sequence, right: set[int]) -> tuple:
-    """E[g] and tr Cov(g) over every sequence of N answers of a softmax policy, g = (1/N) sum_i A_i (e_y_i - pi)."""
+    """E[g] and tr Cov(g), g = (1/N) sum_i A_i (e_y_i - pi), over all sequences of N answers of a softmax policy.
+
+    `right` holds the indices of the right answers.
+    """
     answers = range(len(policy))
     mean, square = [0] * len(policy), 0
     for ys in itertools.product(answers, repeat=N):

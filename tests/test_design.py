@@ -166,7 +166,7 @@ def test_the_text_of_a_drawing_is_the_fit_of_its_weight(zero_mean):
     ([0.1, 0.5], [1.0, np.nan]), ([0.1, 0.5], [np.inf, 1.0]), ([[0.1, 0.5]], [[1.0, 2.0]]),
 ])
 def test_points_that_are_no_drawing_are_refused(p, w):
-    with pytest.raises(lab.LabError, match="give two lists of equal length, at least 2, p rising"):
+    with pytest.raises(lab.LabError, match="give two lists of equal length, .*p rising"):
         drawn_weight(p, w)
 
 
@@ -182,7 +182,7 @@ def test_points_that_are_no_drawing_are_refused(p, w):
     (lambda p: np.where(p > 0.5, np.nan, 1.0), 5, {"pass_rates": [0.1, 0.2]}),
 ])
 def test_a_weight_that_is_not_finite_inside_is_refused_with_the_place(w, N, options):
-    with pytest.raises(lab.LabError, match=r"w\(0\.\d+\) is not finite: a drawn weight must be finite inside"):
+    with pytest.raises(lab.LabError, match=r"w\(0\.\d+\) is not finite: a drawn weight must be finite"):
         from_weight(w, N, **options).coefficients(N)
 
 

@@ -11,8 +11,8 @@ from lab import LabError, objective
 P = np.array([1e-6, 1e-3, 0.05, 0.31, 0.5, 0.77, 0.97, 1 - 1e-3])
 NAMED = ["rl", "ml", "truncated(order=1)", "truncated(order=2)", "truncated(order=16)", "pass_at(k=1)",
          "pass_at(k=5)", "arcsine", "log_odds"]
-POWERS = [f"power(a={a}, b={b})" for a, b in ((0, 0), (0.5, 0.5), (1, 0), (1, 1), (0, 1), (0.3, 0.9), (-1, -2),
-                                              (1.7, 0.4), (0.4, 1.7), (1.5, 2), (2, -0.5))]
+POWERS = [f"power(a={a}, b={b})" for a, b in ((0, 0), (0.5, 0.5), (1, 0), (1, 1), (0, 1), (0.3, 0.9),
+                                              (-1, -2), (1.7, 0.4), (0.4, 1.7), (1.5, 2), (2, -0.5))]
 MIXED = ["rl + 0.5 * ml", "2 * (arcsine + log_odds)"]
 
 

@@ -1,4 +1,4 @@
-"""What N rollouts do, exactly: weights, objectives and noise against enumeration and the papers' closed forms."""
+"""What N rollouts do, exactly: weight, objective and noise against enumeration and published formulas."""
 
 import math
 from decimal import Decimal, localcontext
@@ -261,7 +261,8 @@ def test_subtracting_the_mean_score_adds_noise_where_pass_at_N_is_below_one_half
         assert noise(1) - noise(0) == 2 * (1 - p) ** N - 1
         near = [pass_at_N + Fraction(k, 50) for k in (-1, 1)]
         assert all(noise(pass_at_N) < noise(c) for c in (0, 1, *near))
-        D6, D7, D1 = (sum(lab.second_moments(kind, N, float(p))[:2]) for kind in ("maxrl_eq6", "maxrl_eq7", "maxrl"))
+        D6, D7, D1 = (sum(lab.second_moments(kind, N, float(p))[:2])
+                      for kind in ("maxrl_eq6", "maxrl_eq7", "maxrl"))
         assert D7 - D6 == pytest.approx(float(2 * (1 - p) ** N - 1), abs=1e-12)
         assert D6 - D1 == pytest.approx(float(pass_at_N), abs=1e-12)  # Algorithm 1 is always the less noisy
 
