@@ -1,10 +1,9 @@
 """Theory against practice on softmax problems: real sampling follows w_N, not its limit."""
 
-import numpy as np
 import pandas as pd
 
-from lab import plots, stats
-from lab.runs import sweep_records
+from lab import plots
+from lab.runs import Results, results
 
 CAPTION = """Training 256 softmax problems (start: pass rates from 0.001 to 0.9, even in log-odds) by plain gradient
 ascent. Mean pass rate of the hardest quarter: sampled training with N = 16 rollouts (points: mean and 95% bootstrap
@@ -17,20 +16,12 @@ PANELS = {"rloo": ("RLOO", "rl"), "grpo": ("GRPO", "arcsine"), "maxrl": ("MaxRL"
 METRIC = "hard pass@1"
 
 
-def records() -> pd.DataFrame:
-    return sweep_records("laptop", "tabular")
+def records() -> Results:
+    return results("laptop", "tabular")
 
 
-def table(records: pd.DataFrame) -> pd.DataFrame:
-    rows = []
-    for (objective, gradient), part in records.groupby(["objective", "gradient"]):
-        curves = part.pivot(index="step", columns="seed", values=METRIC)
-        values = curves.to_numpy().T
-        intervals = stats.bootstrap(values, over="seeds") if len(values) > 1 else [None] * len(curves)
-        for step, mean, interval in zip(curves.index, values.mean(0), intervals, strict=True):
-            low, high = (interval.low, interval.high) if interval else (np.nan, np.nan)
-            rows.append((objective, gradient, step, mean, low, high, len(values)))
-    return pd.DataFrame(rows, columns=["objective", "gradient", "step", METRIC, "low", "high", "seeds"])
+def table(found: Results) -> pd.DataFrame:
+    return found.over_seeds(METRIC, ["objective", "gradient"])
 
 
 def draw(table: pd.DataFrame):

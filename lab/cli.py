@@ -46,6 +46,8 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time (default: one a core)")
     sub.add_argument("--fail-fast", action="store_true", help="start nothing more after a failure")
     sub.add_argument("--train", action="store_true", help="by lab train instead of lab run: no Jupyter")
+    sub = verb("record", _record, "copy what a finished sweep measured into data/results")
+    sub.add_argument("file", type=Path)
     sub = verb("figures", _figures, "draw figures from theory and finished runs into figures/out")
     sub.add_argument("names", nargs="*", help="which figures; all of them without")
     verb("check", _check, "look over the environment, data, presets and notebooks")
@@ -102,6 +104,12 @@ def _sweep(arguments) -> int:
     for run, words in outcome.failed:
         print(f"failed: {run.path / 'log.txt'}: {words}", file=sys.stderr)
     return 1 if outcome.failed else 0
+
+
+def _record(arguments) -> None:
+    from lab.runs.results import record
+    for path in record(arguments.file):
+        print(path)
 
 
 def _figures(arguments) -> int:

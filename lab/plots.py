@@ -1,6 +1,7 @@
 """House style, one colour and name per objective, and figures that carry their data. Floor 3.
 
-A figure is one script in figures/: `CAPTION`, `table()` or `records()` and `table(records)`, and `draw(table)`.
+A figure is one script in figures/: `CAPTION`, `table()` (or `records()`, which finds the runs, and
+`table(found)`), and `draw(table)`.
 It is saved as NAME.pdf, .png, .csv (what is drawn) and .json (caption, commit, versions, runs).
 """
 
@@ -18,7 +19,7 @@ import matplotlib.pyplot as plt
 
 from lab.errors import LabError, parse_call, unknown
 from lab.runs.provenance import ROOT, commit_of, versions
-from lab.runs.store import Run, runs_root, write_atomically, write_json
+from lab.runs.store import write_atomically, write_json
 
 SCRIPTS = ROOT / "figures"
 COLUMN, PAGE = 3.25, 6.75  # inches: one column and the text width of ICML
@@ -101,15 +102,14 @@ def out_folder() -> Path:
     return Path(os.environ.get("LAB_FIGURES") or SCRIPTS / "out")
 
 
-def save(figure, name: str, table, caption: str, runs: Iterable[str] = ()) -> None:
+def save(figure, name: str, table, caption: str, runs: dict[str, Any] | None = None) -> None:
     """Write the four files of a figure; the same inputs give the same bytes.
 
-    `table` is the pandas table that is drawn, `runs` the ids of the runs behind it.
+    `table` is the pandas table that is drawn, `runs` the runs behind it by id, as in `lab.runs.Results`.
     """
     folder = out_folder()
     folder.mkdir(parents=True, exist_ok=True)
     data = table.to_csv(index=False, float_format="%.10g", lineterminator="\n")
-    runs = sorted(set(runs))
     metadata = {"pdf": {"Title": name, "Creator": None, "Producer": None, "CreationDate": None},
                 "png": {"Title": name, "Software": None}}
     for kind, facts in metadata.items():
@@ -122,13 +122,13 @@ def save(figure, name: str, table, caption: str, runs: Iterable[str] = ()) -> No
         "figure": name, "caption": " ".join(caption.split()), "command": f"lab figures {name}",
         "commit": commit_of("lab", f"figures/{name}.py"), "versions": versions(),
         "data": f"{name}.csv", "data_sha256": hashlib.sha256(data.encode()).hexdigest(),
-        "runs": {run: _facts(run) for run in runs}})
+        "runs": {name: _facts(run) for name, run in sorted((runs or {}).items())}})
 
 
-def _facts(run_id: str) -> dict[str, Any]:
-    run = Run(runs_root() / run_id)
-    return {"commit": run.provenance["commit"], "device": run.provenance["device"], "scale": run.params["scale"],
-            "seconds": run.done["seconds"]}
+def _facts(run: dict[str, Any]) -> dict[str, Any]:
+    origin = run["provenance"]
+    return {"commit": origin["commit"], "device": origin["device"], "scale": run["params"]["scale"],
+            "seconds": run["seconds"]}
 
 
 def figure_names() -> list[str]:
@@ -157,10 +157,9 @@ def draw_figure(name: str) -> None:
     specification = importlib.util.spec_from_file_location(f"figures.{name}", SCRIPTS / f"{name}.py")
     script = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(script)
-    runs: Iterable[str] = ()
     if hasattr(script, "records"):
-        records = script.records()
-        runs, table = records["run"].unique(), script.table(records)
+        found = script.records()
+        runs, table = found.runs, script.table(found)
     else:
-        table = script.table()
+        runs, table = None, script.table()
     save(script.draw(table), name, table, script.CAPTION, runs)

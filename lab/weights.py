@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 
 @lru_cache(maxsize=64)
-def _log_binomials(n: int) -> Array:
+def log_binomials(n: int) -> Array:
     """log C(n, j), j = 0 .. n, each from the exact integer."""
     exact = [1]
     for j in range(n // 2):
@@ -37,7 +37,7 @@ def binomial(n: int, p: ArrayLike) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         right = np.where(j > 0, j * np.log(p), 0.0)
         wrong = np.where(j < n, (n - j) * np.log1p(-p), 0.0)
-    chance = np.exp(_log_binomials(n) + right + wrong)
+    chance = np.exp(log_binomials(n) + right + wrong)
     return chance / chance.sum(axis=-1, keepdims=True)
 
 

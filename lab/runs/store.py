@@ -110,8 +110,12 @@ class Run:
     def table(self):
         """The records as a pandas table, with a column for every parameter and one for the run's id."""
         import pandas as pd
-        return pd.DataFrame(self.records()).assign(run=self.id, **{
-            key: str(value) if isinstance(value, list) else value for key, value in self.params["parameters"].items()})
+        return self.with_parameters(pd.DataFrame(self.records()))
+
+    def with_parameters(self, table):
+        """A pandas table with a column added for every parameter and one for the run's id."""
+        return table.assign(run=self.id, **{key: str(value) if isinstance(value, list) else value
+                                            for key, value in self.params["parameters"].items()})
 
     def groups(self):
         """groups.parquet as a pandas table: one row a group, with its step."""

@@ -25,10 +25,8 @@ from tqdm.auto import tqdm
 
 from lab.errors import LabError, unknown
 from lab.runs.experiments import experiment
-from lab.runs.provenance import ROOT
 from lab.runs.store import Run
 
-SWEEPS = ROOT / "sweeps"
 # Small models run fastest on one thread, and the pool holds as many processes as there are cores.
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
 
@@ -124,21 +122,6 @@ def sweep(path: Path, jobs: int, keep_going: bool = True, verb: str = "run") -> 
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return Outcome(before, now, failed)
-
-
-def sweep_records(name: str, experiment: str):
-    """The records of every run of `experiment` in sweeps/NAME.toml, as one pandas table: what a figure draws.
-
-    Exactly those runs, whatever else lies in the folder; if one has not finished, an error says what to run.
-    """
-    import pandas as pd
-    path = SWEEPS / f"{name}.toml"
-    runs = [item.run for item in read_sweep(path) if item.experiment == experiment]
-    waiting = sum(not run.finished for run in runs)
-    if waiting or not runs:
-        raise LabError(f"{waiting} of {len(runs)} runs of {experiment} in sweeps/{name}.toml have not finished: "
-                       f"run lab sweep sweeps/{name}.toml")
-    return pd.concat([run.table() for run in runs], ignore_index=True)
 
 
 def _process(item: Item, verb: str) -> str:

@@ -1,8 +1,9 @@
 """Images: classification, the one world where the pass rate is the softmax probability of the label. Floor 2.
 
 A rollout is a sampled label, right if it is the image's own; so w(p) = 1/p is exactly cross-entropy, and every
-objective can be compared with exact maximum likelihood (MaxRL, 2602.02710, section 6.1 and appendix D).
-Data: the handwritten digits that scikit-learn ships (1,797 images of 8x8 pixels, 10 classes).
+objective can be compared with exact maximum likelihood (MaxRL, 2602.02710, section 6.1 and appendix D). Departures
+from the paper: labels are drawn as counts, whose cost does not grow with N (`lab.toy.counts`); on a GPU bfloat16
+and compilation are options.
 """
 
 from __future__ import annotations
@@ -13,85 +14,140 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
+from torch.func import functional_call, grad, vmap
 
+from lab.errors import LabError
 from lab.records import Record
-from lab.rng import generator, stream_seed
+from lab.rng import stream_seed
+from lab.toy.pictures import Digits, Pictures, Procedural
 from lab.toy.training import Signal
 from lab.toy.training import train as run_loop
+from lab.toy.vision import network
 
-CLASSES = 10
-TEST_IMAGES = 360  # every seed trains and tests on the same split
-
-
-def load_digits() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Train images, train labels, test images, test labels. Images are float32 "images 1 8 8", about unit variance."""
-    from sklearn.datasets import load_digits as load
-    from sklearn.model_selection import train_test_split
-    bunch = load()
-    images = torch.tensor(bunch.images, dtype=torch.float32)[:, None]
-    labels = torch.tensor(bunch.target, dtype=torch.long)
-    train, test = train_test_split(np.arange(len(labels)), test_size=TEST_IMAGES, stratify=bunch.target, random_state=0)
-    mean, std = images[train].mean(), images[train].std()
-    images = (images - mean) / std
-    return images[train], labels[train], images[test], labels[test]
-
-
-def small_resnet(width: int) -> nn.Module:
-    """A residual network of three of torchvision's basic blocks for 8x8 images: width, 2 and 4 times the width."""
-    from lab.toy.vision import basic_block
-    return nn.Sequential(
-        nn.Conv2d(1, width, 3, padding=1, bias=False), nn.BatchNorm2d(width), nn.ReLU(),
-        basic_block(width, width), basic_block(width, 2 * width, stride=2), basic_block(2 * width, 4 * width, stride=2),
-        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4 * width, CLASSES))
+MEASURED = 1000  # test images whose gradient norm is taken after the last step (MaxRL figure 8: 1,000)
 
 
 class Images:
-    """A classifier and its data; a batch, and the labels sampled on it, depend on the seed and step alone."""
+    """A classifier and its pictures. A batch, and the labels sampled on it, depend on the seed and the step alone."""
 
-    def __init__(self, signal: Signal, width: int, batch: int, seed: int) -> None:
-        self.signal, self.batch, self.seed = signal, batch, seed
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(stream_seed(seed, "weights"))
-            self.model = small_resnet(width)
-        self.images, self.labels, *self.test = load_digits()
-        self.steps_an_epoch = len(self.labels) // batch
+    def __init__(self, signal: Signal, pictures: Pictures, model: torch.nn.Module, batch: int, last_step: int,
+                 seed: int, precision: str = "float32", compile_model: bool = False) -> None:
+        self.signal, self.pictures, self.batch, self.last_step, self.seed = signal, pictures, batch, last_step, seed
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.layout = torch.channels_last if self.device.type == "cuda" else torch.contiguous_format
+        self.model = model.to(self.device, memory_format=self.layout)
+        self.autocast = torch.autocast(self.device.type, torch.bfloat16, enabled=precision == "bfloat16")
+        self.forward = torch.compile(self.model) if compile_model else self.model
+        self.rng = torch.Generator(self.device)
 
     def loss(self, step: int) -> torch.Tensor:
-        epoch, at = divmod(step, self.steps_an_epoch)
-        order = generator(self.seed, "order", epoch).permutation(len(self.labels))
-        rows = torch.from_numpy(order[at * self.batch : (at + 1) * self.batch])
+        images, labels = self.pictures.train_batch(step, self.batch)
         self.model.train()
-        logp = self.model(self.images[rows]).log_softmax(1)
-        right = nn.functional.one_hot(self.labels[rows], CLASSES).to(logp)
-        return self.signal.loss(logp, right, torch.Generator().manual_seed(stream_seed(self.seed, "rollouts", step)))
+        logp = self._logp(self.forward, images)
+        right = torch.zeros_like(logp, dtype=torch.bool).scatter_(1, labels[:, None], True)
+        return self.signal.loss(logp, right, self.rng.manual_seed(stream_seed(self.seed, "rollouts", step)))
 
     @torch.no_grad()
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """On the test images: pass@1 is the mean probability of the label, pass@k the mean of 1-(1-p)^k, exact."""
+        """On the test images: pass@1 is the mean probability of the label, pass@k the mean of 1-(1-p)^k (D.4), exact.
+
+        After the last step the groups also hold the norm of grad log p for the first 1,000 images, from which the
+        norm of w(p) grad p follows for every objective: p w(p) times as large.
+        """
         self.model.eval()
-        images, labels = self.test
-        logp = self.model(images).double().log_softmax(1)
-        p = logp.gather(1, labels[:, None])[:, 0].exp().numpy()
-        metrics = {"pass@1": p.mean(), "pass@128": -np.expm1(128 * np.log1p(-p.clip(max=1 - 1e-12))).mean(),
-                   "accuracy": float((logp.argmax(1) == labels).double().mean()), "log-likelihood": np.log(p).mean()}
-        return metrics, {"problem": np.arange(len(p)), "pass_rate": p}
+        log_p, hits, norms = [], [], []
+        for images, labels in self.pictures.test():
+            logp = self._logp(self.model, images).double()
+            log_p.append(logp.gather(1, labels[:, None])[:, 0])
+            hits.append(logp.argmax(1) == labels)
+            if step == self.last_step and sum(map(len, norms)) < MEASURED:
+                norms.append(gradient_norms(self.model, images, labels))
+        log_p = torch.cat(log_p).cpu().numpy()
+        p = np.exp(log_p)
+        metrics = {"pass@1": p.mean(), "pass@128": pass_at(p, 128), "accuracy": float(torch.cat(hits).double().mean()),
+                   "log-likelihood": log_p.mean()}
+        groups = {"problem": np.arange(len(p)), "pass_rate": p}
+        if norms:
+            measured = torch.cat(norms)[:MEASURED].cpu().numpy()
+            groups["gradient_norm"] = np.concatenate((measured, np.full(len(p) - len(measured), np.nan)))
+        return metrics, groups
+
+    def _logp(self, forward, images: torch.Tensor) -> torch.Tensor:
+        with self.autocast:
+            logits = forward(images.to(memory_format=self.layout))
+        return logits.float().log_softmax(1)
 
 
-def preflight(*, objective: str, gradient: str, rollouts: int, **_: Any) -> list[str]:
+def pass_at(p: np.ndarray, k: int) -> float:
+    """The mean over images of 1-(1-p)^k."""
+    return float(-np.expm1(k * np.log1p(-p.clip(max=1 - 1e-15))).mean())
+
+
+def gradient_norms(model: torch.nn.Module, images: torch.Tensor, labels: torch.Tensor, chunk: int = 16) -> torch.Tensor:
+    """The L2 norm of grad log p over all weights, image by image, in one vectorised pass. Shape "images", float32."""
+    weights = {key: value.detach() for key, value in model.named_parameters()}
+    buffers = dict(model.named_buffers())
+
+    def log_p(weights: dict[str, torch.Tensor], image: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
+        logits = functional_call(model, (weights, buffers), (image[None],))
+        return logits.log_softmax(1)[0].gather(0, label[None])[0]
+
+    def norm(image: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
+        return sum(g.square().sum() for g in grad(log_p)(weights, image, label).values()).sqrt()
+
+    return vmap(norm, chunk_size=chunk)(images, labels)
+
+
+def preflight(*, objective: str, gradient: str, rollouts: int, data: str = "digits", folder_of_images: str = "",
+              **_: Any) -> list[str]:
     """Refuse what cannot run; returns the header's lines on the objective."""
+    if data == "imagenet" and not folder_of_images:
+        raise LabError("images: data = 'imagenet' needs folder_of_images: name the folder that holds train/ and val/")
     return Signal(objective, gradient, rollouts).describe()
 
 
-def train(*, objective: str, gradient: str, rollouts: int, width: int, batch: int, steps: int, learning_rate: float,
-          warmup: int, log_every: int, seed: int, state: dict[str, Any] | None) -> Iterator[Record]:
-    """SGD with momentum 0.9, linear warm-up and cosine decay, as published (MaxRL D.2)."""
-    world = Images(Signal(objective, gradient, rollouts), width, batch, seed)
-    optimizer = torch.optim.SGD(world.model.parameters(), lr=learning_rate, momentum=0.9, weight_decay=1e-4)
+def train(*, objective: str, gradient: str, rollouts: int, data: str, folder_of_images: str, cache: str, classes: int,
+          size: int, net: str, width: int, batch: int, steps: int, optimizer: str, learning_rate: float,
+          weight_decay: float, gradient_norm: float, warmup: int, precision: str, compile_model: bool, log_every: int,
+          seed: int, state: dict[str, Any] | None) -> Iterator[Record]:
+    """SGD with momentum 0.9, linear warm-up and cosine decay, as published (MaxRL D.2), and the scale-matched controls.
+
+    `gradient_norm` above 0 rescales every step's gradient to that norm, so that objectives differ in direction only;
+    `optimizer` "adamw" takes the scale out in another way.
+    """
+    pictures = pictures_of(data=data, folder_of_images=folder_of_images, cache=cache, classes=classes, size=size,
+                           seed=seed)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(stream_seed(seed, "weights"))
+        model = network(net, pictures.channels, pictures.size, pictures.classes, width)
+    world = Images(Signal(objective, gradient, rollouts), pictures, model, batch, steps, seed, precision, compile_model)
+    if optimizer == "sgd":
+        chosen = torch.optim.SGD(model.parameters(), lr=learning_rate, momentum=0.9, weight_decay=weight_decay)
+    else:
+        chosen = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=weight_decay)
 
     def rate(step: int) -> float:
         if step < warmup:
             return learning_rate * (step + 1) / warmup
         return learning_rate * (1 + math.cos(math.pi * (step - warmup) / max(1, steps - warmup))) / 2
 
-    yield from run_loop(world, optimizer, rate, steps, log_every, state)
+    yield from run_loop(world, chosen, rate, steps, log_every, state, gradient_norm)
+
+
+def train_digits(*, width: int, **parameters: Any) -> Iterator[Record]:
+    """The same on scikit-learn's handwritten digits with the small network."""
+    yield from train(data="digits", folder_of_images="", cache="", classes=10, size=8, net="small", width=width,
+                     optimizer="sgd", weight_decay=1e-4, gradient_norm=0.0, precision="float32", compile_model=False,
+                     **parameters)
+
+
+def pictures_of(*, data: str, folder_of_images: str, cache: str, classes: int, size: int, seed: int,
+                **_: Any) -> Pictures:
+    """The source of pictures that these parameters name, on the GPU where there is one."""
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if data == "digits":
+        return Digits(seed, device)
+    if data == "procedural":
+        return Procedural(seed, size, device, classes)
+    from lab.toy.imagenet import ImageNet
+    return ImageNet(folder_of_images, seed, size, device, cache, classes)

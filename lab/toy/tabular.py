@@ -32,8 +32,8 @@ class Tabular:
         logits[:, 0] = odds + np.log(answers - 1)
         self.model = torch.nn.Module()
         self.model.logits = torch.nn.Parameter(logits)
-        self.right = torch.zeros(problems, answers)
-        self.right[:, 0] = 1
+        self.right = torch.zeros(problems, answers, dtype=torch.bool)
+        self.right[:, 0] = True
 
     def loss(self, step: int) -> torch.Tensor:
         rng = torch.Generator().manual_seed(stream_seed(self.seed, "rollouts", step))

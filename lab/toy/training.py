@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
 import torch
 
 from lab.errors import LabError
-from lab.estimators import advantages, estimator
-from lab.losses import policy_gradient, population, weight_of
+from lab.estimators import estimator
+from lab.losses import conditional_share, counted, exact_share, expected_share, population
 from lab.objectives import objective
 from lab.records import Record
+from lab.toy.counts import draw_counts
 
 
 class World(Protocol):
@@ -28,11 +29,12 @@ class World(Protocol):
 
 
 class Signal:
-    """How an objective speaks to a policy over a few answers, one of three ways (`gradient`):
+    """How an objective speaks to a policy that is one softmax over a few answers, one of four ways (`gradient`):
 
-    "sampled"   draw N answers a problem, score them, weigh them by the estimator's advantages: real RLVR
-    "expected"  the mean of that over all draws, w_N(p) grad p: no sampling noise, finite N
-    "exact"     w(p) grad p for an objective of the catalogue: `ml` is cross-entropy
+    "sampled"      N answers drawn a problem, scored, weighed by the estimator's advantages: real RLVR (drawn as counts)
+    "conditional"  the mean of that given how many of the N were right: less noise, the same mean
+    "expected"     the mean of that over all draws, w_N(p) grad p: no noise, finite N
+    "exact"        w(p) grad p for an objective of the catalogue: `ml` is cross-entropy
     """
 
     def __init__(self, name: str, gradient: str, rollouts: int) -> None:
@@ -43,16 +45,17 @@ class Signal:
 
     def loss(self, logp: torch.Tensor, right: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
         """The loss from log-probabilities "problems answers" and the boolean mask of right answers, same shape."""
-        if logp.isnan().any():
-            raise LabError("a log-probability is not a number: training diverged, lower the learning rate")
+        N, estimate = self.rollouts, self.target
         if self.gradient == "sampled":
-            drawn = torch.multinomial(logp.detach().exp(), self.rollouts, replacement=True, generator=rng)
-            rewards = right.gather(1, drawn)
-            scores = advantages(self.target, rewards, check=False).to(logp)
-            return policy_gradient(logp.gather(1, drawn), scores)
-        p = (logp.exp() * right).sum(1)
-        weight = weight_of(p, self.target if self.gradient == "exact" else (self.target, self.rollouts))
-        return population(p, weight)
+            return counted(logp, draw_counts(logp.detach().exp(), N, rng), right, estimate, N)
+        log_p = logp.masked_fill(~right, -torch.inf).logsumexp(1)
+        if self.gradient == "exact":
+            return population(log_p, exact_share(log_p, estimate))
+        if self.gradient == "expected":
+            return population(log_p, expected_share(log_p, estimate, N))
+        chance = log_p.detach().exp().clamp(0, 1)
+        K = torch.binomial(torch.full_like(chance, N), chance, generator=rng)
+        return population(log_p, conditional_share(log_p, K, estimate, N))
 
     def describe(self) -> list[str]:
         """Header lines: what is optimised, and the rules for odd groups."""
@@ -62,11 +65,12 @@ class Signal:
                 f"  rules: {self.target.rules}"]
 
 
-def train(world: World, optimizer: torch.optim.Optimizer, rate, steps: int, log_every: int,
-          state: dict[str, Any] | None) -> Iterator[Record]:
+def train(world: World, optimizer: torch.optim.Optimizer, rate: Callable[[int], float], steps: int, log_every: int,
+          state: dict[str, Any] | None, gradient_norm: float = 0.0) -> Iterator[Record]:
     """Yield a record before the first step, every `log_every` steps, and after the last.
 
     `rate(step)` is the learning rate. `state` is that of an earlier record, from which training goes on exactly.
+    `gradient_norm` above 0 rescales each step's gradient to that norm (a vanishing one stays).
     """
     first = 0 if state is None else restore(world.model, optimizer, state)
     for step in range(first, steps + 1):
@@ -79,7 +83,16 @@ def train(world: World, optimizer: torch.optim.Optimizer, rate, steps: int, log_
             group["lr"] = rate(step)
         optimizer.zero_grad(set_to_none=True)
         world.loss(step).backward()
+        if gradient_norm > 0:
+            rescale(world.model, gradient_norm)
         optimizer.step()
+
+
+def rescale(model: torch.nn.Module, norm: float) -> None:
+    """Rescale the gradient of all weights together to L2 norm `norm`, without the host waiting."""
+    gradients = [weight.grad for weight in model.parameters() if weight.grad is not None]
+    total = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
+    torch._foreach_mul_(gradients, norm / total.clamp_min(1e-12))
 
 
 def snapshot(model: torch.nn.Module, optimizer: torch.optim.Optimizer, step: int) -> dict[str, torch.Tensor]:

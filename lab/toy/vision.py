@@ -1,4 +1,4 @@
-"""torchvision, imported so that its CUDA file works beside a CPU build of torch. Floor 2."""
+"""torchvision's networks, imported so that its CUDA file works beside a CPU build of torch. Floor 2."""
 
 import sys
 
@@ -22,9 +22,29 @@ def define_torchvision_ops() -> None:
         _library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 
 
-def basic_block(inside: int, out: int, stride: int = 1) -> nn.Module:
-    """torchvision's residual block of two 3x3 convolutions, with a 1x1 shortcut where shapes differ."""
+def network(name: str, channels: int, size: int, classes: int, width: int) -> nn.Module:
+    """The network called `name` with fresh weights.
+
+    "small" is three of torchvision's basic blocks with `width` channels at the first; "resnet18" and "resnet50" are
+    torchvision's own, for `size` of 32 and more.
+    """
     define_torchvision_ops()
+    if name == "small":
+        return _small_resnet(channels, size, classes, width)
+    from torchvision import models
+    return getattr(models, name)(num_classes=classes)
+
+
+def _small_resnet(channels: int, size: int, classes: int, width: int) -> nn.Module:
+    """The stem's stride brings images above 16 pixels down to about 16, so that a step stays cheap."""
+    return nn.Sequential(
+        nn.Conv2d(channels, width, 3, stride=max(1, size // 16), padding=1, bias=False),
+        nn.BatchNorm2d(width), nn.ReLU(),
+        _block(width, width), _block(width, 2 * width, stride=2), _block(2 * width, 4 * width, stride=2),
+        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4 * width, classes))
+
+
+def _block(inside: int, out: int, stride: int = 1) -> nn.Module:
     from torchvision.models.resnet import BasicBlock
     shortcut = None if stride == 1 and inside == out else nn.Sequential(
         nn.Conv2d(inside, out, 1, stride, bias=False), nn.BatchNorm2d(out))

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from lab import plots, stats
-from lab.runs import sweep_records
+from lab import plots
+from lab.runs import Results, results
 
 CAPTION = """A small residual network on scikit-learn's handwritten digits (1,437 images to train, 360 to test, 10
 classes), 200 steps of SGD. Test pass@1, the mean probability of the right label, for exact cross-entropy and for
@@ -16,18 +16,12 @@ NAMES = ("ml", "maxrl", "grpo", "reinforce_mean")
 METRIC = "pass@1"
 
 
-def records() -> pd.DataFrame:
-    return sweep_records("laptop", "images")
+def records() -> Results:
+    return results("laptop", "digits")
 
 
-def table(records: pd.DataFrame) -> pd.DataFrame:
-    rows = []
-    for (objective, gradient, rollouts), part in records.groupby(["objective", "gradient", "rollouts"]):
-        curves = part.pivot(index="step", columns="seed", values=METRIC)
-        for step, interval in zip(curves.index, stats.bootstrap(curves.to_numpy().T, over="seeds"), strict=True):
-            numbers = (interval.point, interval.low, interval.high, interval.n["seeds"])
-            rows.append((objective, gradient, rollouts, step, *numbers))
-    return pd.DataFrame(rows, columns=["objective", "gradient", "rollouts", "step", METRIC, "low", "high", "seeds"])
+def table(found: Results) -> pd.DataFrame:
+    return found.over_seeds(METRIC, ["objective", "gradient", "rollouts"])
 
 
 def draw(table: pd.DataFrame):

@@ -1,0 +1,45 @@
+"""MaxRL Figure 8 at laptop scale: gradient norm against pass rate, image by image."""
+
+import numpy as np
+import pandas as pd
+
+import lab
+from lab import plots
+from lab.runs import Results, results
+
+CAPTION = """Gradient norm against pass rate for 1,000 test images (MaxRL Figure 8), each objective on the model
+that it trained (seed 0, N = 1,024 where labels are sampled; runs and settings as in images_dynamics). The norm is
+that of the expected gradient, w_N(p) grad p over all weights, from one vectorised pass of per-image gradients of
+log p. Read with care: where a model has solved few images, few points lie at the right."""
+
+NAMES = ("ml", "maxrl", "grpo", "reinforce_mean")
+N = 1024
+
+
+def records() -> Results:
+    return results("images", "images")
+
+
+def table(found: Results) -> pd.DataFrame:
+    groups = found.groups[(found.groups["seed"] == 0) & found.groups["gradient_norm"].notna()]
+    frames = []
+    for name in NAMES:
+        part = groups[(groups["objective"] == name) & ((name == "ml") | (groups["rollouts"] == N))]
+        p = part["pass_rate"].to_numpy()
+        share = np.ones_like(p) if name == "ml" else p * lab.induced_weight(name, N, p)
+        frames.append(pd.DataFrame({"objective": name, "image": part["problem"], "pass_rate": p,
+                                    "gradient_norm": share * part["gradient_norm"]}))
+    return pd.concat(frames, ignore_index=True)
+
+
+def draw(table: pd.DataFrame):
+    figure, axes = plots.panels(columns=4, width=plots.PAGE, height=1.9, sharex=True, sharey=True)
+    for panel, name in zip(axes, NAMES, strict=True):
+        part, style = table[table["objective"] == name], plots.look(name)
+        panel.scatter(part["pass_rate"], part["gradient_norm"], s=3, color=style.color, alpha=0.35, linewidths=0,
+                      rasterized=True)
+        panel.set(title="cross-entropy" if name == "ml" else style.label, xlim=(-0.02, 1.02))
+    axes[0].set_ylabel("gradient norm")
+    axes[0].set_ylim(bottom=0)
+    figure.supxlabel("pass rate of the image", fontsize=8)
+    return figure
