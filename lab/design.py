@@ -48,9 +48,9 @@ def from_weight(w: Objective | Callable[[ArrayLike], ArrayLike], N: int, pass_ra
     | `zero_mean` | make the advantages of every group sum to zero (one degree less is reachable) |
 
     The error that is made small is that of the gradient, p(1-p) (w_N - w) (lemma L7). Exact where w is a
-    polynomial of reachable degree. Where it is not, steep coefficients buy a little less bias for much more
-    noise, so the noise of their distance from the plug-in gap[j] = w((j+1/2)/N) has a price (see BIAS_PRICE).
-    The offset is the leave-one-out one, zero where all are wrong.
+    polynomial of reachable degree, as long as its Bernstein coefficients fit into float64. Where it is not, steep
+    coefficients buy a little less bias for much more noise, so the noise of their distance from the plug-in
+    gap[j] = w((j+1/2)/N) has a price (see BIAS_PRICE). The offset is the leave-one-out one, zero where all are wrong.
 
     >>> from_weight(lambda p: 1 + p, N=4).coefficients(4)[0].round(9)
     array([1.        , 1.33333333, 1.66666667, 2.        ])

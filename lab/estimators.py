@@ -146,7 +146,10 @@ def register(**facts: Any) -> Callable[[Callable[..., Sequences]], Callable[...,
         key = function.__name__
         if key in _CATALOGUE:
             raise LabError(f"estimator {key!r} is registered already: choose another name")
+        if unknown_facts := facts.keys() - Estimator.__dataclass_fields__.keys():
+            raise unknown(f"fact of estimator {key!r}", min(unknown_facts), Estimator.__dataclass_fields__)
         _CATALOGUE[key] = function, facts
+        _named.cache_clear()
         return function
 
     return put
@@ -165,8 +168,19 @@ def estimator(name: str | Estimator, **options: Any) -> Estimator:
         if options:
             raise LabError(f"option {next(iter(options))!r} given with an estimator: its options are set already")
         return name
+    if not options and isinstance(name, str):
+        return _named(name)
     name, written = parse_call(name)
-    options = written | options
+    return _build(name, written | options)
+
+
+@lru_cache(maxsize=256)
+def _named(text: str) -> Estimator:
+    """The same object for the same text, so that its tables are made once."""
+    return _build(*parse_call(text))
+
+
+def _build(name: str, options: dict[str, Any]) -> Estimator:
     if name not in _CATALOGUE:
         raise unknown("estimator", name, _CATALOGUE)
     function, facts = _CATALOGUE[name]
@@ -191,7 +205,7 @@ def estimators() -> list[str]:
 
 
 def advantages(estimator_: str | Estimator, rewards: Array | torch.Tensor | Sequence[Group], *, check: bool = True):
-    """The advantage of every rollout: one look-up in a table of 2(N+1) numbers.
+    """The advantage of every rollout: a look-up of two numbers a group, one for its right and one for its wrong ones.
 
     | argument | shape | meaning |
     |---|---|---|
@@ -213,35 +227,34 @@ def advantages(estimator_: str | Estimator, rewards: Array | torch.Tensor | Sequ
     _check_shape(rewards.shape)
     if check:
         check_binary(rewards)
-    N = rewards.shape[-1]
-    right = rewards.astype(np.intp)
-    index = right * (N + 1) + right.sum(axis=-1, keepdims=True)
-    kind = rewards.dtype if np.issubdtype(rewards.dtype, np.floating) else np.float64
-    return _table(chosen, N).astype(kind, copy=False)[index]
+    kind = rewards.dtype if np.issubdtype(rewards.dtype, np.floating) else np.dtype(np.float64)
+    a1, a0 = _tables(chosen, rewards.shape[-1], kind)
+    right = rewards.astype(bool)
+    K = right.sum(axis=-1, keepdims=True)
+    return np.where(right, a1[K], a0[K])
 
 
 @lru_cache(maxsize=256)
-def _table(chosen: Estimator, N: int) -> Array:
-    """Advantages of a wrong (first N+1 entries) and of a right rollout (the rest), by K = 0 .. N."""
-    a1, a0 = chosen.success_failure(N)
-    return np.concatenate((a0, a1))
+def _tables(chosen: Estimator, N: int, kind: np.dtype) -> Sequences:
+    return tuple(row.astype(kind) for row in chosen.success_failure(N))
 
 
 @lru_cache(maxsize=256)
-def _table_torch(chosen: Estimator, N: int, kind: torch.dtype, device: torch.device) -> torch.Tensor:
+def _tables_torch(chosen: Estimator, N: int, kind: torch.dtype, device: torch.device):
     import torch
-    return torch.as_tensor(_table(chosen, N)).to(device, kind)
+    return tuple(torch.as_tensor(row).to(device, kind) for row in chosen.success_failure(N))
 
 
 def _advantages_torch(chosen: Estimator, rewards: torch.Tensor, check: bool) -> torch.Tensor:
     import torch
     _check_shape(tuple(rewards.shape))
-    right = rewards.detach().long()
     if check and not bool(((rewards == 0) | (rewards == 1)).all()):
         check_binary(rewards.detach().double().cpu().numpy())  # float would round 1 - 1e-10 to 1
-    N = rewards.shape[-1]
     kind = rewards.dtype if rewards.is_floating_point() else torch.get_default_dtype()
-    return _table_torch(chosen, N, kind, rewards.device)[right * (N + 1) + right.sum(-1, keepdim=True)]
+    a1, a0 = _tables_torch(chosen, rewards.shape[-1], kind, rewards.device)
+    right = rewards.detach().bool()
+    K = right.sum(-1, keepdim=True)
+    return torch.where(right, a1[K], a0[K])
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:
@@ -254,4 +267,4 @@ def _ragged(chosen: Estimator, groups: Sequence[Group]) -> list[Array]:
         if not isinstance(group, Group):
             raise LabError(f"found {type(group).__name__} in a list of groups: give an array [..., N], "
                            "or a list of lab.Group")
-    return [_table(chosen, group.N)[group.rewards.astype(np.intp) * (group.N + 1) + group.K] for group in groups]
+    return [advantages(chosen, group.rewards, check=False) for group in groups]

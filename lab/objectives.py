@@ -114,6 +114,8 @@ def _mixture(text: str) -> Objective:
     def read(node: ast.expr) -> Objective | float:
         if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
             return node.value
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+            return -read(node.operand)
         if not isinstance(node, ast.BinOp):
             return objective(ast.unparse(node))
         left, right = read(node.left), read(node.right)

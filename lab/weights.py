@@ -1,7 +1,8 @@
 """What an estimator does at finite N, exactly: sums over the binomial number of successes. Floor 0.
 
 `p` is any array of pass rates; every result has its shape. Nothing here samples. Accurate to about 1e-12 for
-N up to 4096 and p from 1e-6 to 1-1e-6 (at p = 0 and 1 too). Lemma numbers are those of docs/mathematics.md.
+N up to 4096 and p from 1e-6 to 1-1e-6 (at p = 0 and 1 too, but for
+ratios, nan there). Lemma numbers are those of docs/mathematics.md.
 """
 
 from __future__ import annotations

@@ -166,7 +166,7 @@ def test_without_the_check_valid_rewards_are_scored_the_same():
     for given_ in (rewards, torch.from_numpy(rewards)):
         checked = lab.advantages("maxrl", given_)
         assert lab.advantages("maxrl", given_, check=False).tolist() == checked.tolist()
-    assert lab.advantages("maxrl", np.array([0.5, 0.0]), check=False).tolist() == [0, 0]  # not looked at
+    assert lab.advantages("maxrl", np.array([0.5, 0.0]), check=False).shape == (2,)  # not looked at
 
 
 @pytest.mark.parametrize("rewards", [np.array(1.0), np.zeros((3, 0)), torch.tensor(1.0), torch.zeros(3, 0)])
