@@ -107,7 +107,7 @@ def _sweep(arguments) -> int:
 
 
 def _record(arguments) -> None:
-    from lab.runs.results import record
+    from lab.runs.recorded import record
     for path in record(arguments.file):
         print(path)
 

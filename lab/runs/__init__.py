@@ -4,7 +4,7 @@ from lab.runs.experiments import Experiment as Experiment
 from lab.runs.experiments import experiment as experiment
 from lab.runs.experiments import experiments as experiments
 from lab.runs.experiments import preflight as preflight
-from lab.runs.results import Results as Results
-from lab.runs.results import results as results
+from lab.runs.recorded import Results as Results
+from lab.runs.recorded import results as results
 from lab.runs.store import Run as Run
 from lab.runs.training import train as train

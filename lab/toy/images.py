@@ -38,14 +38,13 @@ class Images:
         self.model = model.to(self.device, memory_format=self.layout)
         self.autocast = torch.autocast(self.device.type, torch.bfloat16, enabled=precision == "bfloat16")
         self.forward = torch.compile(self.model) if compile_model else self.model
-        self.rng = torch.Generator(self.device)
 
     def loss(self, step: int) -> torch.Tensor:
         images, labels = self.pictures.train_batch(step, self.batch)
         self.model.train()
         logp = self._logp(self.forward, images)
         right = torch.zeros_like(logp, dtype=torch.bool).scatter_(1, labels[:, None], True)
-        return self.signal.loss(logp, right, self.rng.manual_seed(stream_seed(self.seed, "rollouts", step)))
+        return self.signal.loss(logp, right, stream_seed(self.seed, "rollouts", step))
 
     @torch.no_grad()
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:

@@ -36,8 +36,8 @@ class Tabular:
         self.right[:, 0] = True
 
     def loss(self, step: int) -> torch.Tensor:
-        rng = torch.Generator().manual_seed(stream_seed(self.seed, "rollouts", step))
-        loss = self.signal.loss(self.model.logits.log_softmax(1), self.right, rng)
+        seed = stream_seed(self.seed, "rollouts", step)
+        loss = self.signal.loss(self.model.logits.log_softmax(1), self.right, seed)
         return loss * len(self.right)  # a sum: each problem's own logits then move at the stated rate
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:

@@ -43,17 +43,21 @@ class Signal:
         if gradient != "exact":
             self.target.coefficients(rollouts)  # refuses an N that is too small before anything runs
 
-    def loss(self, logp: torch.Tensor, right: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
-        """The loss from log-probabilities "problems answers" and the boolean mask of right answers, same shape."""
+    def loss(self, logp: torch.Tensor, right: torch.Tensor, seed: int) -> torch.Tensor:
+        """The loss from log-probabilities "problems answers" and the boolean mask of right answers, same shape.
+
+        What is drawn follows from `seed` alone.
+        """
         N, estimate = self.rollouts, self.target
         if self.gradient == "sampled":
-            return counted(logp, draw_counts(logp.detach().exp(), N, rng), right, estimate, N)
+            return counted(logp, draw_counts(logp.detach().exp(), N, seed), right, estimate, N)
         log_p = logp.masked_fill(~right, -torch.inf).logsumexp(1)
         if self.gradient == "exact":
             return population(log_p, exact_share(log_p, estimate))
         if self.gradient == "expected":
             return population(log_p, expected_share(log_p, estimate, N))
         chance = log_p.detach().exp().clamp(0, 1)
+        rng = torch.Generator(chance.device).manual_seed(seed)
         K = torch.binomial(torch.full_like(chance, N), chance, generator=rng)
         return population(log_p, conditional_share(log_p, K, estimate, N))
 

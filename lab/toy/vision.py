@@ -36,12 +36,15 @@ def network(name: str, channels: int, size: int, classes: int, width: int) -> nn
 
 
 def _small_resnet(channels: int, size: int, classes: int, width: int) -> nn.Module:
-    """The stem's stride brings images above 16 pixels down to about 16, so that a step stays cheap."""
+    """The stem's stride brings images above 16 pixels down to about 16, so that a step stays cheap; what is left, up to
+    4 by 4, goes to the last layer unpooled, since a network this shallow would lose where things are."""
+    stride = max(1, size // 16)
+    side = min(4, size // stride // 4)
     return nn.Sequential(
-        nn.Conv2d(channels, width, 3, stride=max(1, size // 16), padding=1, bias=False),
+        nn.Conv2d(channels, width, 3, stride, padding=1, bias=False),
         nn.BatchNorm2d(width), nn.ReLU(),
         _block(width, width), _block(width, 2 * width, stride=2), _block(2 * width, 4 * width, stride=2),
-        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4 * width, classes))
+        nn.AdaptiveAvgPool2d(side), nn.Flatten(), nn.Linear(side * side * 4 * width, classes))
 
 
 def _block(inside: int, out: int, stride: int = 1) -> nn.Module:
