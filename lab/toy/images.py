@@ -73,8 +73,10 @@ class Images:
         images, labels = self.test
         logp = self.model(images).double().log_softmax(1)
         p = logp.gather(1, labels[:, None])[:, 0].exp().numpy()
+        with np.errstate(divide="ignore"):  # log 0 = -inf stops the run with a sentence
+            likelihood = np.log(p).mean()
         metrics = {"pass@1": p.mean(), "pass@128": -np.expm1(128 * np.log1p(-p.clip(max=1 - 1e-12))).mean(),
-                   "accuracy": float((logp.argmax(1) == labels).double().mean()), "log-likelihood": np.log(p).mean()}
+                   "accuracy": float((logp.argmax(1) == labels).double().mean()), "log-likelihood": likelihood}
         return metrics, {"problem": np.arange(len(p)), "pass_rate": p}
 
 
