@@ -23,7 +23,9 @@ def table() -> pd.DataFrame:
     for N in SIZES:
         fitted = lab.from_weight(drawn, N)
         frames.append(pd.DataFrame({"what": "induced weight", "N": N, "x": p, "y": lab.induced_weight(fitted, N, p)}))
-        frames.append(pd.DataFrame({"what": "gap", "N": N, "x": np.arange(N), "y": fitted.coefficients(N)[0]}))
+        j = np.arange(N)
+        frames.append(pd.DataFrame({"what": "gap", "N": N, "x": j, "y": fitted.coefficients(N)[0]}))
+        frames.append(pd.DataFrame({"what": "drawing", "N": N, "x": j, "y": drawn.weight((j + 0.5) / N)}))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -39,8 +41,8 @@ def draw(table: pd.DataFrame):
     left.legend()
     bars = table[(table["what"] == "gap") & (table["N"] == 32)]
     right.bar(bars["x"], bars["y"], color=color, width=0.8, label="gap[j], fitted")
-    start = lab.drawn_weight(*POINTS).weight((bars["x"] + 0.5) / 32)
-    right.plot(bars["x"], start, ".", color="black", label="drawing at (j+1/2)/N")
+    dots = table[(table["what"] == "drawing") & (table["N"] == 32)]
+    right.plot(dots["x"], dots["y"], ".", color="black", label="drawing at (j+1/2)/N")
     right.set(xlabel="j, right ones among the other 31", ylabel="gap[j]", ylim=(None, 1.6 * bars["y"].max()))
     right.legend(loc="upper right")
     return figure

@@ -57,7 +57,7 @@ LOOKS = {
     "log_odds": Look("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
     "pacs_anchor": Look("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
     "pkpo": Look("PKPO", OLIVE, (0, (2, 1, 1, 1)), "<"),
-    "from_weight": Look("drawn", PURPLE, "-", "X"),
+    "from_weight": Look("drawn", PURPLE, (0, (4, 1, 2, 1)), "X"),
 }
 
 

@@ -59,7 +59,7 @@ def _command() -> str:
     """What was typed, without the folders of this machine."""
     program = Path(sys.argv[0])
     name = program.parent.name if program.name == "__main__.py" else program.name
-    return " ".join([name, *(re.sub(r"(^|=)/\S*/", r"\1", word) for word in sys.argv[1:])])
+    return " ".join([name, *(re.sub(r"(^|=)/.*/", r"\1", word) for word in sys.argv[1:])])
 
 
 def _processor() -> str:

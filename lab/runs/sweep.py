@@ -14,6 +14,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 import tomllib
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -100,27 +101,31 @@ def sweep(path: Path, jobs: int, keep_going: bool = True, verb: str = "run") -> 
     items = read_sweep(path)
     before = [item.run for item in items if item.run.finished]
     waiting = [item for item in items if item.run not in before]
-    now, failed = [], []
+    now, failed, stop = [], [], threading.Event()
+
+    def one(item: Item) -> str | None:
+        """The last words of its process; None if it was not started."""
+        if stop.is_set():
+            return None
+        words = _process(item, verb)
+        if not (keep_going or item.run.finished):
+            stop.set()
+        return words
+
     bar = tqdm(total=len(items), initial=len(before), unit="run", desc=path.stem)
     with ThreadPoolExecutor(jobs) as pool, bar:
-        futures = {pool.submit(_process, item, verb): item for item in waiting}
+        futures = {pool.submit(one, item): item for item in waiting}
         try:
             for future in as_completed(futures):
-                item = futures[future]
-                if future.cancelled():
-                    continue
-                words = future.result()
+                item, words = futures[future], future.result()
                 if item.run.finished:
                     now.append(item.run)
-                else:
+                elif words is not None:
                     failed.append((item.run, words))
                     bar.write(f"failed: {item.run.id}: {words}")
-                    if not keep_going:
-                        pool.shutdown(wait=False, cancel_futures=True)
                 bar.update()
-        except KeyboardInterrupt:  # the processes got it too: start nothing more
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        finally:
+            stop.set()  # after Ctrl-C, which the processes got too, nothing more is started
     return Outcome(before, now, failed)
 
 

@@ -121,11 +121,15 @@ def save_checkpoint(run: Run, record: Record) -> None:
 
 def load_checkpoint(run: Run) -> tuple[dict[str, Any] | None, int]:
     """(state, step) of the newest checkpoint, (None, -1) where there is none."""
+    from safetensors import SafetensorError
     from safetensors.torch import load_file
     paths = _checkpoints(run)
     if not paths:
         return None, -1
-    return load_file(paths[-1]), int(paths[-1].stem.removeprefix("step-"))
+    try:
+        return load_file(paths[-1]), int(paths[-1].stem.removeprefix("step-"))
+    except SafetensorError as error:
+        raise LabError(f"{paths[-1]} cannot be read ({error}): remove the run folder and run it again") from error
 
 
 def _checkpoints(run: Run) -> list[Path]:

@@ -1,0 +1,139 @@
+"""What every test stands on: its own folders for runs and figures, no network, one thread, no process left behind."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+os.environ.update({name: "1" for name in THREADS})  # before anything imports torch; processes inherit it
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path_factory, monkeypatch):
+    """LAB_RUNS and LAB_FIGURES in a folder of the test's own, made only when something is written."""
+    base = tmp_path_factory.getbasetemp() / f"lab-{os.urandom(6).hex()}"
+    monkeypatch.setenv("LAB_RUNS", str(base / "runs"))
+    monkeypatch.setenv("LAB_FIGURES", str(base / "figures"))
+    return base
+
+
+@pytest.fixture
+def runs(folders) -> Path:
+    """Where this test's runs land; the folder exists only after the first of them."""
+    return folders / "runs"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_network():
+    """Connections leave this process only for this machine."""
+    def connect(self, address, real=socket.socket.connect):
+        if self.family != socket.AF_UNIX and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise OSError(f"a test reached for the network: {address}")
+        return real(self, address)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", connect)
+        yield
+
+
+class Started:
+    """A process in a session of its own, so that it can be killed alone or with all that it started."""
+
+    def __init__(self, words, env) -> None:
+        self.process = subprocess.Popen([sys.executable, *map(str, words)], cwd=ROOT, env=os.environ | env,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        text=True, start_new_session=True)
+
+    @property
+    def group_lives(self) -> bool:
+        try:
+            os.killpg(self.process.pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+    def finish(self, timeout: float = 120) -> subprocess.CompletedProcess:
+        out, err = self.process.communicate(timeout=timeout)
+        return subprocess.CompletedProcess(self.process.args, self.process.returncode, out, err)
+
+    def kill(self) -> None:
+        """SIGKILL to this process alone; what it started lives on."""
+        self.process.kill()
+        self.process.wait()
+
+    def kill_group(self, how: int = signal.SIGKILL) -> None:
+        try:
+            os.killpg(self.process.pid, how)
+        except ProcessLookupError:
+            pass
+        if how == signal.SIGKILL:
+            self.process.wait()
+
+
+@pytest.fixture
+def start():
+    """Start Python with the words given; whatever still runs when the test ends is killed."""
+    started = []
+
+    def begin(*words, **env) -> Started:
+        started.append(Started(words, env))
+        return started[-1]
+
+    yield begin
+    for one in started:
+        one.kill_group()
+        for pipe in (one.process.stdout, one.process.stderr):
+            pipe.close()
+
+
+@pytest.fixture
+def command(start):
+    """`lab WORDS` as a process, waited for; returns its exit code, stdout and stderr."""
+    return lambda *words, **env: start("-m", "lab", *words, **env).finish()
+
+
+@pytest.fixture
+def refused(runs, capsys):
+    """`lab WORDS` is refused before anything runs; returns its sentence without the leading "lab: "."""
+    from lab.cli import main
+
+    def refuse(*words: str) -> str:
+        capsys.readouterr()
+        code = main(list(words))
+        said = capsys.readouterr()
+        assert code == 1 and said.out == "" and said.err.count("\n") == 1, (code, said)
+        assert said.err.startswith("lab: ") and not runs.exists()
+        return said.err.removeprefix("lab: ").rstrip("\n")
+
+    return refuse
+
+
+@pytest.fixture
+def invent(tmp_path, monkeypatch):
+    """Make an experiment of the test's own: a preset and a notebook (the source of its cells) in tmp_path."""
+    import nbformat
+    monkeypatch.setattr(import_module("lab.runs.experiments"), "PRESETS", tmp_path / "presets")
+    monkeypatch.setattr(import_module("lab.runs.checks"), "PRESETS", tmp_path / "presets")
+    monkeypatch.setattr(import_module("lab.runs.experiments"), "NOTEBOOKS", tmp_path / "notebooks")
+
+    def make(preset: str, *cells: str, parameters: str | None = None, name: str = "tiny") -> str:
+        for folder in ("presets", "notebooks"):
+            (tmp_path / folder).mkdir(exist_ok=True)
+        head = f'title = "Does it work?"\nnotebook = "{name}.ipynb"\n'
+        (tmp_path / "presets" / f"{name}.toml").write_text(head + preset)
+        book = nbformat.v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3",
+                                                                 "language": "python"}})
+        if parameters is not None:
+            book.cells.append(nbformat.v4.new_code_cell(parameters, metadata={"tags": ["parameters"]}))
+        book.cells += [nbformat.v4.new_code_cell(cell) for cell in cells]
+        nbformat.write(book, tmp_path / "notebooks" / f"{name}.ipynb")
+        return name
+
+    return make

@@ -1,0 +1,131 @@
+"""One screen of text for every name in the catalogue, and a small plot that can be trusted."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import lab
+from lab.errors import LabError
+from lab.explain import DOTS, HEIGHT, WIDTH, explain, plot
+
+OPTIONS = {"order": 4, "alpha": 0.5, "k": 3, "gamma": 0.5, "eta": 1.0, "a": 0.5, "b": 0.25,
+           "p": [0.0, 0.5, 1.0], "w": [0.0, 1.0, 0.0]}
+
+
+def needed(function, skip: int) -> str:
+    """The options without a default, as a call: (order=4)."""
+    parameters = list(inspect.signature(function).parameters.values())[skip:]
+    words = [f"{p.name}={OPTIONS[p.name]!r}" for p in parameters if p.default is p.empty]
+    return f"({', '.join(words)})" if words else ""
+
+
+def names() -> list[str]:
+    from importlib import import_module
+    estimators = import_module("lab.estimators")._CATALOGUE
+    objectives = import_module("lab.objectives")._CATALOGUE
+    return [name + needed(function, 1) for name, (function, _) in estimators.items()] + [
+        name + needed(factory, 0) for name, factory in objectives.items() if name not in estimators]
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_name_of_the_catalogue_is_explained_on_one_screen(name):
+    text = explain(name, 8)
+    lines = text.splitlines()
+    assert len(lines) <= 40 and max(map(len, lines)) <= 140
+    assert "source: " in text and not text.count("source: \n")
+    assert "nan" not in text and lines[-1].startswith("train it: lab train tabular ")
+    key = name.split("(")[0]
+    chosen = lab.estimator(name) if key in lab.estimators() else lab.objective(name)
+    assert lines[0].startswith(chosen.label) and chosen.about.splitlines()[0] in text and chosen.citation in text
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_last_line_of_every_explanation_can_be_typed(name):
+    import shlex
+
+    from lab.runs.experiments import experiment, read_assignments
+    words = shlex.split(explain(name, 8).splitlines()[-1].removeprefix("train it: "))
+    assert words[:3] == ["lab", "train", "tabular"]
+    given = read_assignments(words[3:])
+    values = experiment("tabular").parameters("smoke", given)
+    assert values["objective"] == given["objective"] and values["rollouts"] == given.get("rollouts", 16)
+
+
+def test_maxrl_at_four_rollouts_by_eye():
+    text = explain("maxrl", 4)
+    rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line.strip()}
+    assert rows["gap"] == ["3", "2", "1.333", "1"] and rows["offset"] == ["0", "-1", "-1", "-1"]
+    at = [0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99]
+    assert [float(x) for x in rows["p"]] == at
+    assert [float(x) for x in rows["w_N"]] == pytest.approx([(1 - (1 - p) ** 3) / p for p in at], rel=1e-3)
+    assert "rules   group of one: error; all wrong: zero; all right: zero" in text and "limit   ML" in text
+
+
+def test_the_rules_for_odd_groups_are_on_the_screen_of_every_estimator():
+    for name in ("rloo", "maxrl_eq7", "real_anchor", "grpo(singleton='zero')"):
+        assert f"  rules   {lab.estimator(name).rules}" in explain(name, 4)
+
+
+def test_more_than_eight_coefficients_are_cut_and_said_to_be():
+    assert explain("rloo", 8).count("  ...") == 0 and explain("rloo", 9).count("  ...") == 2
+
+
+def test_an_objective_shows_its_weight_and_value():
+    text = explain("ml")
+    rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line.strip()}
+    assert rows["w"][:3] == ["1000", "100", "10"] and float(rows["J"][2]) == pytest.approx(np.log(0.1), rel=1e-3)
+
+
+def test_an_unknown_name_is_answered_with_the_nearest():
+    with pytest.raises(LabError, match="unknown estimator or objective 'arcsin': did you mean 'arcsine'?"):
+        explain("arcsin")
+
+
+# --- The plot ---------------------------------------------------------------------------------------------
+
+X = np.geomspace(1e-3, 0.999, 2 * WIDTH)
+
+
+def dots(text: str) -> np.ndarray:
+    """The plot as booleans, "4*HEIGHT 2*WIDTH", top first."""
+    rows = [line.split("│")[1] for line in text.splitlines() if "│" in line]
+    assert len(rows) == HEIGHT and all(len(row) == WIDTH for row in rows)
+    lit = np.zeros((4 * HEIGHT, 2 * WIDTH), dtype=bool)
+    for y, row in enumerate(rows):
+        for x, character in enumerate(row):
+            for dy in range(4):
+                for dx in range(2):
+                    lit[4 * y + dy, 2 * x + dx] = (ord(character) - 0x2800) & DOTS[dy][dx]
+    return lit
+
+
+def test_one_over_p_is_a_straight_falling_line_from_corner_to_corner():
+    lit = dots(plot(X, [1 / X]))
+    assert lit.sum(0).tolist() == [1] * (2 * WIDTH)
+    height = lit.argmax(0)
+    assert height[0] == 0 and height[-1] == 4 * HEIGHT - 1
+    straight = np.linspace(0, 4 * HEIGHT - 1, 2 * WIDTH)
+    assert np.abs(height - straight).max() <= 1
+
+
+def test_a_level_line_is_level_and_in_the_middle():
+    lit = dots(plot(X, [np.ones_like(X)]))
+    height = lit.argmax(0)
+    assert len(set(height)) == 1 and abs(height[0] - 2 * HEIGHT) <= 1
+
+
+def test_the_second_curve_is_dotted_and_the_axes_say_their_ends():
+    text = plot(X, [np.ones_like(X), np.full_like(X, 100.0)])
+    lit = dots(text)
+    assert lit[-1].sum() == 2 * WIDTH and lit[0].sum() == np.ceil(2 * WIDTH / 3)
+    lines = text.splitlines()
+    assert lines[0].split("│")[0].strip() == "100" and lines[HEIGHT - 1].split("│")[0].strip() == "1"
+    assert lines[-1].split() == ["0.001", "p", "0.999"]
+
+
+def test_what_is_zero_negative_or_infinite_is_left_out():
+    curve = np.where(X < 0.01, 0.0, np.where(X < 0.1, -1.0, np.where(X < 0.5, np.inf, X)))
+    lit = dots(plot(X, [curve]))
+    assert not lit[:, X < 0.5].any() and lit[:, X >= 0.5].sum(0).min() == 1
+    assert plot(X, [np.zeros_like(X)]) == "  (nowhere positive)"

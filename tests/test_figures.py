@@ -1,0 +1,294 @@
+"""Every figure draws from its table alone, carries its data, and comes out the same to the byte."""
+
+import hashlib
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import colors, container
+from matplotlib import pyplot as plt
+
+import lab
+from lab import plots
+from lab.cli import main
+from lab.runs import train
+from lab.runs.sweep import read_sweep
+
+NEED_RUNS = {"images": "images", "tabular": "tabular"}  # figure: experiment
+THEORY = [name for name in plots.figure_names() if name not in NEED_RUNS]
+OUT = plots.SCRIPTS / "out"
+
+# The structure of sweeps/laptop.toml, every run as small as it can be.
+SWEEP = """
+[[runs]]
+experiment = "tabular"
+scale = "smoke"
+set = { gradient = "sampled", steps = 80, log_every = 20, problems = 8 }
+grid = { objective = ["rloo", "grpo", "maxrl", "pacs_anchor"], seed = [0, 1, 2] }
+
+[[runs]]
+experiment = "tabular"
+scale = "smoke"
+set = { gradient = "expected", steps = 80, log_every = 20, problems = 8 }
+grid = { objective = ["rloo", "grpo", "maxrl", "pacs_anchor"] }
+
+[[runs]]
+experiment = "tabular"
+scale = "smoke"
+set = { gradient = "exact", steps = 80, log_every = 20, problems = 8 }
+grid = { objective = ["rl", "arcsine", "ml", "0.25 * log_odds"] }
+
+[[runs]]
+experiment = "images"
+scale = "smoke"
+set = { objective = "ml", gradient = "exact" }
+grid = { seed = [0, 1] }
+
+[[runs]]
+experiment = "images"
+scale = "smoke"
+grid = { objective = ["reinforce_mean", "grpo", "maxrl"], rollouts = [4, 128], seed = [0, 1] }
+"""
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """(folder of runs, folder of the sweep file): every run of SWEEP, really trained."""
+    base = tmp_path_factory.mktemp("trained")
+    (base / "laptop.toml").write_text(SWEEP)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_RUNS", str(base / "runs"))
+        for item in read_sweep(base / "laptop.toml"):
+            train(item.experiment, scale=item.scale, **item.given)
+    return base / "runs", base
+
+
+@pytest.fixture
+def with_runs(trained, monkeypatch):
+    runs, sweeps = trained
+    monkeypatch.setenv("LAB_RUNS", str(runs))
+    monkeypatch.setattr(import_module("lab.runs.sweep"), "SWEEPS", sweeps)
+    return runs
+
+
+@pytest.fixture(scope="module")
+def drawn(trained, tmp_path_factory):
+    """The folder of all figures, drawn once."""
+    out = tmp_path_factory.mktemp("figures")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_FIGURES", str(out))
+        patch.setenv("LAB_RUNS", str(trained[0]))
+        patch.setattr(import_module("lab.runs.sweep"), "SWEEPS", trained[1])
+        assert plots.draw_figures() == {}
+    return out
+
+
+def script_of(name: str):
+    specification = import_module("importlib.util").spec_from_file_location(name, plots.SCRIPTS / f"{name}.py")
+    script = import_module("importlib.util").module_from_spec(specification)
+    specification.loader.exec_module(script)
+    return script
+
+
+def table_of(script) -> pd.DataFrame:
+    return script.table(script.records()) if hasattr(script, "records") else script.table()
+
+
+def heights(figure) -> list[np.ndarray]:
+    """The y values of every curve, mark, bar, error bar and band of a figure, panel by panel."""
+    found = []
+    for axes in figure.axes:
+        found += [np.asarray(line.get_ydata(), dtype=float) for line in axes.lines if len(line.get_ydata()) > 2]
+        found += [np.array([bar.get_height() for bar in bars]) for bars in axes.containers
+                  if isinstance(bars, container.BarContainer)]
+        for collection in axes.collections:
+            found += [path.vertices[:, 1] for path in collection.get_paths()]
+    return found
+
+
+def numbers(table: pd.DataFrame) -> np.ndarray:
+    values = table.select_dtypes("number").to_numpy(dtype=float).ravel()
+    return np.unique(values[np.isfinite(values)])
+
+
+def all_among(values: np.ndarray, known: np.ndarray) -> bool:
+    values = values[np.isfinite(values)]
+    near = known[np.clip(np.searchsorted(known, values), 1, len(known) - 1) + np.array([[-1], [0]])]
+    return bool((np.abs(near - values).min(0) <= 1e-9 * np.maximum(1, np.abs(values))).all())
+
+
+# --- Scripts and files ------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", plots.figure_names())
+def test_a_script_is_a_page_with_a_caption_a_table_and_a_drawing(name):
+    script = script_of(name)
+    assert script.__doc__ and len(script.CAPTION.split()) > 20 and callable(script.table) and callable(script.draw)
+    assert len((plots.SCRIPTS / f"{name}.py").read_text().splitlines()) <= 80
+    assert hasattr(script, "records") == (name in NEED_RUNS)
+
+
+@pytest.mark.parametrize("name", plots.figure_names())
+def test_every_figure_is_saved_as_pdf_png_csv_and_json(drawn, name):
+    kinds = {path.suffix for path in drawn.glob(f"{name}.*")}
+    assert kinds == {".pdf", ".png", ".csv", ".json"}
+    assert len((drawn / f"{name}.csv").read_text().splitlines()) > 5
+    told = json.loads((drawn / f"{name}.json").read_text())
+    assert told["caption"] == " ".join(script_of(name).CAPTION.split()) and told["command"] == f"lab figures {name}"
+    assert told["data_sha256"] == hashlib.sha256((drawn / f"{name}.csv").read_bytes()).hexdigest()
+    assert {"numpy", "matplotlib", "python"} <= set(told["versions"])
+    assert told["commit"] is None or re.fullmatch(r"[0-9a-f]{40}(\+changes)?", told["commit"])
+
+
+@pytest.mark.parametrize("name", plots.figure_names())
+def test_a_figure_names_exactly_the_runs_that_it_draws(drawn, with_runs, trained, name):
+    told = json.loads((drawn / f"{name}.json").read_text())["runs"]
+    items = read_sweep(trained[1] / "laptop.toml")
+    assert list(told) == sorted(item.run.id for item in items if item.experiment == NEED_RUNS.get(name))
+    assert all(set(facts) == {"commit", "device", "scale", "seconds"} for facts in told.values())
+    assert bool(told) == (name in NEED_RUNS)
+
+
+@pytest.mark.parametrize("name", plots.figure_names())
+def test_what_is_drawn_is_in_the_csv_and_the_csv_is_enough_to_draw_it(drawn, with_runs, name):
+    script = script_of(name)
+    known = pd.read_csv(drawn / f"{name}.csv")
+    first, again = script.draw(table_of(script)), script.draw(known)
+    shown, redrawn = heights(first), heights(again)
+    assert len(shown) >= 3 and len(shown) == len(redrawn)
+    for values, same in zip(shown, redrawn, strict=True):
+        assert all_among(values, numbers(known))
+        np.testing.assert_allclose(same, values, rtol=1e-8, atol=1e-12)
+    plt.close("all")
+
+
+@pytest.mark.parametrize("name", plots.figure_names())
+def test_no_two_named_curves_of_a_panel_look_alike_in_grey(with_runs, name):
+    script = script_of(name)
+    figure = script.draw(table_of(script))
+    for axes in figure.axes:
+        looks = {}
+        for line in axes.lines:
+            if not line.get_label().startswith("_"):
+                grey = np.dot(colors.to_rgb(line.get_color()), [0.2126, 0.7152, 0.0722])
+                looks[line.get_label()] = (str(line.get_linestyle()), str(line._dash_pattern), line.get_marker(),
+                                           line.get_alpha(), round(float(grey) / 0.07))
+        assert len(set(looks.values())) == len(looks), looks
+    plt.close("all")
+
+
+def test_another_process_draws_the_same_bytes(drawn, command, folders):
+    done = command("figures", *THEORY)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    assert [line.split(":")[0] for line in done.stdout.splitlines()] == THEORY
+    for name in THEORY:
+        for file in (f"{name}.{kind}" for kind in ("pdf", "png", "csv", "json")):
+            assert (folders / "figures" / file).read_bytes() == (drawn / file).read_bytes(), file
+
+
+@pytest.mark.parametrize("name", NEED_RUNS)
+def test_a_figure_of_runs_drawn_again_is_the_same_to_the_byte(drawn, with_runs, folders, name):
+    plots.draw_figure(name)
+    for kind in ("pdf", "png", "csv", "json"):
+        assert (folders / "figures" / f"{name}.{kind}").read_bytes() == (drawn / f"{name}.{kind}").read_bytes()
+
+
+# --- Refusals ---------------------------------------------------------------------------------------------
+
+def test_figures_without_their_runs_are_refused_by_a_sentence_and_the_others_drawn(capsys, folders):
+    assert main(["figures", "tabular", "weights", "images"]) == 1
+    said = capsys.readouterr()
+    counts = {name: sum(item.experiment == name for item in read_sweep(plots.ROOT / "sweeps" / "laptop.toml"))
+              for name in ("tabular", "images")}
+    assert said.err.splitlines() == [
+        f"lab: figure {name} not drawn: {n} of {n} runs of {name} in sweeps/laptop.toml have not finished: "
+        "run lab sweep sweeps/laptop.toml" for name, n in counts.items()]
+    assert said.out == f"weights: {folders / 'figures' / 'weights'}.pdf\n"
+    assert {path.stem for path in (folders / "figures").iterdir()} == {"weights"}
+
+
+def test_a_figure_with_one_run_missing_is_refused(with_runs, trained, tmp_path, capsys, monkeypatch):
+    run = next(item.run for item in read_sweep(trained[1] / "laptop.toml") if item.experiment == "images")
+    done = (run.path / "done.json").rename(tmp_path / "done.json")
+    try:
+        assert main(["figures", "images"]) == 1
+    finally:
+        done.rename(run.path / "done.json")
+    assert capsys.readouterr().err.startswith("lab: figure images not drawn: 1 of 14 runs of images in sweeps/laptop.t")
+
+
+def test_runs_that_are_not_of_the_sweep_change_no_figure(drawn, with_runs, folders):
+    extra = train("tabular", scale="smoke", objective="maxrl", steps=80, log_every=20, problems=8, learning_rate=0.5)
+    try:
+        plots.draw_figure("tabular")
+    finally:
+        import_module("shutil").rmtree(extra.path)
+    assert (folders / "figures" / "tabular.csv").read_bytes() == (drawn / "tabular.csv").read_bytes()
+
+
+def test_an_unknown_figure_is_refused_before_any_is_drawn(refused, folders):
+    assert refused("figures", "weights", "weigths").startswith("unknown figure 'weigths': did you mean 'weights'?")
+    assert not (folders / "figures").exists()
+
+
+# --- What they say ----------------------------------------------------------------------------------------
+
+def test_figures_of_runs_carry_an_interval_over_seeds_and_their_number(drawn):
+    tabular, images = (pd.read_csv(drawn / f"{name}.csv") for name in ("tabular", "images"))
+    sampled = tabular[tabular["gradient"] == "sampled"]
+    assert set(sampled["seeds"]) == {3} and set(images["seeds"]) == {2}
+    for table, metric in ((sampled, "hard pass@1"), (images, "pass@1")):
+        assert ((table["low"] <= table[metric]) & (table[metric] <= table["high"])).all()
+        assert (table["low"] < table["high"]).any()
+    assert tabular[tabular["gradient"] != "sampled"][["low", "high"]].isna().all(axis=None)
+    for name in NEED_RUNS:
+        assert re.search(r"95% bootstrap intervals? over (5 )?seeds", " ".join(script_of(name).CAPTION.split()))
+
+
+def test_a_mean_over_seeds_is_that_of_the_recorded_runs(drawn, with_runs, trained):
+    table = pd.read_csv(drawn / "tabular.csv")
+    runs = [item.run for item in read_sweep(trained[1] / "laptop.toml") if item.experiment == "tabular"
+            and item.given["objective"] == "maxrl" and item.given["gradient"] == "sampled"]
+    mean = np.mean([[record["hard pass@1"] for record in run.records()] for run in runs], axis=0)
+    row = table[(table["objective"] == "maxrl") & (table["gradient"] == "sampled")]
+    assert len(runs) == 3 and row["hard pass@1"].tolist() == pytest.approx(list(mean), abs=1e-9)
+
+
+def test_the_numbers_in_the_captions_are_those_of_the_tables(drawn):
+    efficiency = pd.read_csv(drawn / "efficiency.csv").iloc[0]
+    assert efficiency["p"] == pytest.approx(1e-4, rel=1e-3)
+    assert round(efficiency["maxrl_eq7"], 3) == 0.025 and round(efficiency["maxrl"], 3) == 0.937
+    for number in ("0.025", "0.937"):
+        assert number in script_of("efficiency").CAPTION
+    finite = pd.read_csv(drawn / "finite.csv")
+    for N, part in finite[np.isfinite(finite["N"])].groupby("N"):
+        most = part.groupby("estimator")["weight"].max()
+        assert most["rloo"] == pytest.approx(1) and most["maxrl"] <= N - 1 + 1e-9
+        assert most["grpo"] <= np.sqrt(N - 1) + 1e-9 and most["pacs_anchor"] <= N**2 / (4 * (N - 1)) + 1e-9
+    assert np.allclose(finite[finite["N"] == 2]["weight"], 1)
+
+
+def test_the_marks_of_the_order_figure_lie_on_its_lines(drawn):
+    table = pd.read_csv(drawn / "order.csv")
+    marks = table[table["by"] == "enumeration"]
+    assert len(marks) == 4 * 3 * 6
+    for row in marks.itertuples():
+        assert row.weight == pytest.approx(float(lab.induced_weight(row.form, int(row.N), row.p)), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", THEORY)
+def test_the_figures_kept_in_the_repository_are_what_their_scripts_draw(drawn, name):
+    kept, now = pd.read_csv(OUT / f"{name}.csv"), pd.read_csv(drawn / f"{name}.csv")
+    pd.testing.assert_frame_equal(kept, now, rtol=1e-6, atol=1e-9)
+    assert json.loads((OUT / f"{name}.json").read_text())["caption"] == " ".join(script_of(name).CAPTION.split())
+
+
+@pytest.mark.parametrize("name", plots.figure_names())
+def test_the_figures_kept_in_the_repository_belong_to_their_data(name):
+    told = json.loads((OUT / f"{name}.json").read_text())
+    assert told["data_sha256"] == hashlib.sha256((OUT / told["data"]).read_bytes()).hexdigest()
+    assert bool(told["runs"]) == (name in NEED_RUNS) and str(Path.home()) not in json.dumps(told)
+    assert all((OUT / f"{name}.{kind}").exists() for kind in ("pdf", "png"))

@@ -1,0 +1,404 @@
+"""ImageNet's folders, cache and crops, on tiny folders that the tests write themselves."""
+
+import io
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from lab.errors import LabError
+from lab.toy import imagenet
+from lab.toy.imagenet import MEAN, STD, ImageNet, crops, transforms
+
+CLASSES, SIZE = 3, 16
+LANDSCAPE, TOWER, BANNER = 1.5, 0.2, 5.0  # proportions, width over height
+
+
+def picture(index: int) -> Image.Image:
+    """A smooth picture that tells its index, its left from its right and its top from its bottom."""
+    width, height = 40 + 7 * (index % 5), 30 + 5 * (index % 3)
+    x, y = np.meshgrid(np.linspace(0, 180, width), np.linspace(0, 180, height))
+    return Image.fromarray(np.stack([x + 20, y + 20, np.full_like(x, 11 * index)], -1).astype(np.uint8))
+
+
+def write_tree(folder: Path, train: int = 6, val: int = 2) -> Path:
+    index = 0
+    for split, images in (("train", train), ("val", val)):
+        for name in ("n01", "n02", "n03"):
+            (folder / split / name).mkdir(parents=True)
+            for at in range(images):
+                picture(index % 23).save(folder / split / name / f"{name}_{at}.JPEG", quality=95)
+                index += 1
+    return folder
+
+
+def write_parquet(folder: Path, tree: Path) -> Path:
+    """The same pictures as Hugging Face keeps them, the training ones in two files."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    folder.mkdir(parents=True)
+    for split, kind, files in (("train", "train", 2), ("val", "validation", 1)):
+        rows = [{"image": {"bytes": path.read_bytes(), "path": path.name}, "label": int(path.parent.name[1:]) - 1}
+                for path in sorted((tree / split).rglob("*.JPEG"))]
+        for at, part in enumerate(np.array_split(np.arange(len(rows)), files)):
+            table = pa.Table.from_pylist([rows[row] for row in part])
+            pq.write_table(table, folder / f"{kind}-0000{at}-of-0000{files}.parquet", row_group_size=4)
+    return folder
+
+
+@pytest.fixture
+def tree(tmp_path):
+    return write_tree(tmp_path / "images")
+
+
+@pytest.fixture
+def load(tree, tmp_path):
+    """ImageNet of the tiny tree, or of another folder, in a cache of the test's own."""
+    def load(folder=tree, seed=0, **options):
+        return ImageNet(folder, **{"seed": seed, "size": SIZE, "device": "cpu", "cache": tmp_path / "cache",
+                                   "classes": CLASSES} | options)
+    return load
+
+
+@pytest.fixture
+def decoded(monkeypatch):
+    """The names of the pictures decoded so far."""
+    names, real = [], imagenet.decode
+    monkeypatch.setattr(imagenet, "decode", lambda name, *rest: names.append(name) or real(name, *rest))
+    return names
+
+
+def held_out(source):
+    images, labels = zip(*source.test(), strict=True)
+    return torch.cat(images), torch.cat(labels)
+
+
+# --- What it gives ------------------------------------------------------------------------------------------
+
+
+def test_a_test_image_is_resized_and_normalised_as_torchvision_does_it(load, tree):
+    from lab.toy.vision import define_torchvision_ops
+    define_torchvision_ops()
+    from torchvision import transforms as tv
+    published = tv.Compose([tv.Resize((SIZE, SIZE)), tv.ToTensor(), tv.Normalize(MEAN, STD)])
+    paths = sorted((tree / "val").rglob("*.JPEG"))
+    images, labels = held_out(load())
+    torch.testing.assert_close(images, torch.stack([published(Image.open(path)) for path in paths]), atol=1e-5, rtol=0)
+    assert labels.tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_a_tree_and_its_parquet_copy_are_the_same_pictures(load, tree, tmp_path):
+    one, other = load(), load(write_parquet(tmp_path / "copy", tree))
+    for these, those in ((held_out(one), held_out(other)), (one.train_batch(5, 9), other.train_batch(5, 9))):
+        assert torch.equal(these[0], those[0]) and torch.equal(these[1], those[1])
+    assert one.names == ["n01", "n02", "n03"] and other.names == ["0", "1", "2"]
+
+
+def test_parquet_files_may_lie_in_a_folder_called_data(load, tree, tmp_path):
+    write_parquet(tmp_path / "copy" / "data", tree)
+    assert len(held_out(load(tmp_path / "copy"))[1]) == 6
+
+
+def test_batches_have_the_shapes_and_kinds_that_the_source_names(load):
+    source = load()
+    for images, labels in (source.train_batch(0, 5), *source.test()):
+        assert images.shape == (len(labels), source.channels, source.size, source.size) == (len(labels), 3, SIZE, SIZE)
+        assert images.dtype == torch.float32 and labels.dtype == torch.int64
+    assert source.classes == CLASSES
+
+
+def test_a_batch_is_a_function_of_the_seed_and_the_step_alone(load):
+    one, other = load(), load()
+    straight = [one.train_batch(step, 4) for step in range(10)]
+    for step in (9, 0, 5):
+        assert all(torch.equal(a, b) for a, b in zip(other.train_batch(step, 4), straight[step], strict=True))
+    assert not torch.equal(load(seed=1).train_batch(0, 4)[0], straight[0][0])
+    assert not torch.equal(straight[0][0], straight[4][0])  # the second epoch
+
+
+def test_an_epoch_shows_every_training_picture_once(load, monkeypatch):
+    whole = np.tile([0.0, 0.0, 1.0, 1.0], (6, 1)), np.zeros(6, bool)
+    monkeypatch.setattr(imagenet, "crops", lambda rng, proportions: whole)  # the pictures as they are
+    source = load()
+    images = torch.cat([source.train_batch(step, 6)[0] for step in range(3)])
+    apart = torch.cdist(images.flatten(1), images.flatten(1)).fill_diagonal_(torch.inf)
+    assert len(images) == 18 and apart.min() > 0.1
+
+
+def test_every_seed_is_tested_on_the_same_images_and_fewer_are_spread_over_the_classes(load):
+    assert torch.equal(held_out(load(seed=1))[0], held_out(load(seed=2))[0])
+    assert held_out(load(test_images=3))[1].tolist() == [0, 1, 2]
+    assert len(held_out(load(test_images=99))[1]) == 6
+
+
+def test_no_test_picture_is_a_training_picture(load):
+    source = load()
+    held = {image.numpy().tobytes() for image in held_out(source)[0]}
+    assert not held & {image.numpy().tobytes() for step in range(9) for image in source.train_batch(step, 6)[0]}
+
+
+def test_a_batch_larger_than_the_training_set_is_refused(load):
+    with pytest.raises(LabError, match="batch = 19: there are only 18 training images, so at most 18"):
+        load().train_batch(0, 19)
+
+
+# --- Crops --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("proportions", [1.0, LANDSCAPE, TOWER, BANNER])
+def test_crops_have_the_areas_and_proportions_that_the_paper_states_and_lie_inside(proportions):
+    boxes, flips = crops(np.random.default_rng(0), np.full(20_000, proportions))
+    left, top, width, height = boxes.T
+    assert (boxes[:, :2] >= 0).all() and (left + width <= 1 + 1e-9).all() and (top + height <= 1 + 1e-9).all()
+    area, ratio = width * height, proportions * width / height
+    assert 0.08 <= area.min() and area.max() <= 1
+    assert 3 / 4 - 1e-9 <= ratio.min() and ratio.max() <= 4 / 3 + 1e-9
+    assert flips.mean() == pytest.approx(0.5, abs=0.02)
+    assert np.corrcoef(flips, area)[0, 1] == pytest.approx(0, abs=0.03)
+
+
+@pytest.mark.parametrize("proportions", [1.0, LANDSCAPE, TOWER, BANNER])
+def test_crops_are_distributed_as_those_of_torchvision(proportions):
+    from lab.toy.vision import define_torchvision_ops
+    define_torchvision_ops()
+    from torchvision.transforms import RandomResizedCrop
+    size = np.array([1000 * proportions**0.5, 1000 / proportions**0.5]).round()
+    image = torch.empty(1, int(size[1]), int(size[0]))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        theirs = np.array([RandomResizedCrop.get_params(image, [0.08, 1], [3 / 4, 4 / 3]) for _ in range(3000)])
+    theirs = theirs[:, [1, 0, 3, 2]] / np.tile(size, 2)  # top, left, height, width in pixels
+    ours, _ = crops(np.random.default_rng(1), np.full(3000, proportions))
+    for level in (0.1, 0.25, 0.5, 0.75, 0.9):
+        np.testing.assert_allclose(np.quantile(ours, level, 0), np.quantile(theirs, level, 0), atol=0.04)
+
+
+def test_a_picture_too_narrow_for_any_crop_is_cut_in_the_middle():
+    boxes, _ = crops(np.random.default_rng(0), np.full(100, 0.01))
+    np.testing.assert_allclose(boxes, np.tile([0, 0.5 - 0.01 / 0.75 / 2, 1, 0.01 / 0.75], (100, 1)))
+
+
+@pytest.mark.parametrize("box, flip", [((0, 0, 1, 1), False), ((0, 0, 1, 1), True), ((0.25, 0.5, 0.5, 0.25), False),
+                                       ((0.125, 0.25, 0.75, 0.5), True)])
+def test_a_box_is_shown_as_a_whole_picture(box, flip):
+    y, x = torch.meshgrid(*[(torch.arange(64) + 0.5) / 64] * 2, indexing="ij")
+    theta = torch.from_numpy(transforms(np.array([box], float), np.array([flip])))
+    grid = torch.nn.functional.affine_grid(theta, [1, 2, 64, 64], align_corners=False)
+    found = torch.nn.functional.grid_sample(torch.stack([x, y])[None], grid, padding_mode="border", align_corners=False)
+    left, top, width, height = box
+    expected = torch.stack([left + width * (1 - x if flip else x), top + height * y])
+    torch.testing.assert_close(found[0], expected, atol=1 / 128, rtol=0)
+
+
+def test_a_training_image_is_its_crop_of_the_test_transform_of_its_picture(load):
+    """The pictures' red grows to the right and their green downwards, which tells where a crop was cut."""
+    source = load()
+    boxes, flips = crops(imagenet.generator(0, "crops", 0), source._train["proportions"][source._epochs.rows_of(0, 8)])
+    images = source.train_batch(0, 8)[0] * torch.tensor(STD)[:, None, None] + torch.tensor(MEAN)[:, None, None]
+    red, green = images[:, 0] * 255, images[:, 1] * 255
+    middle = 20 + 180 * (boxes[:, :2] + boxes[:, 2:] / 2)
+    np.testing.assert_allclose(torch.stack([red.mean((1, 2)), green.mean((1, 2))], 1), middle, atol=12)
+    assert ((red[:, :, 0] > red[:, :, -1]).all(1).numpy() == flips).all()
+
+
+# --- The cache ----------------------------------------------------------------------------------------------
+
+
+def test_the_second_time_nothing_is_decoded(load, tree, decoded):
+    first = load().train_batch(3, 8)
+    assert len(decoded) == 24
+    for path in tree.rglob("*.JPEG"):
+        path.write_bytes(bytes(path.stat().st_size))  # the same names and lengths, and no picture inside
+    again = load(seed=0).train_batch(3, 8)
+    assert len(decoded) == 24 and torch.equal(first[0], again[0])
+
+
+def test_after_the_build_the_pictures_are_read_from_the_cache_alone(load, tree):
+    source, other = load(), load()
+    shutil.rmtree(tree)
+    assert torch.equal(source.train_batch(2, 6)[0], other.train_batch(2, 6)[0])
+
+
+def test_another_size_or_another_file_is_another_cache(load, tree, decoded, tmp_path):
+    load()
+    load(size=8)
+    assert len(decoded) == 48
+    picture(22).save(tree / "val" / "n01" / "new.JPEG")
+    assert len(held_out(load())[1]) == 7 and len(decoded) == 48 + 25
+    assert len(list((tmp_path / "cache").glob("*px-*/cache.json"))) == 3
+
+
+def test_nothing_is_written_beside_the_pictures(load, tree):
+    before = sorted(tree.rglob("*"))
+    load().train_batch(0, 4)
+    assert sorted(tree.rglob("*")) == before
+
+
+def test_a_cache_whose_building_was_killed_is_built_again(load, tree, tmp_path, decoded):
+    code = ("import os, sys; from lab.toy import imagenet\n"
+            "real, left = imagenet.decode, [20]\n"
+            "def dying(*args):\n"
+            "    left[0] -= 1\n"
+            "    return real(*args) if left[0] else os._exit(9)\n"
+            "imagenet.decode = dying\n"
+            f"imagenet.ImageNet({str(tree)!r}, 0, {SIZE}, 'cpu', {str(tmp_path / 'cache')!r}, {CLASSES})\n")
+    died = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[1], env=os.environ,
+                          capture_output=True, timeout=60)
+    assert died.returncode == 9
+    left = [path.name for path in (tmp_path / "cache").iterdir() if path.is_dir()]
+    assert len(left) == 1 and left[0].endswith(".partial")
+    source = load()
+    assert len(decoded) == 24 and not list((tmp_path / "cache").glob("*.partial"))
+    assert torch.equal(held_out(source)[0], held_out(load(cache=tmp_path / "clean"))[0])
+
+
+def test_a_folder_without_its_last_file_is_not_a_cache(load, decoded, tmp_path):
+    load()
+    next((tmp_path / "cache").glob("*/cache.json")).unlink()
+    load()
+    assert len(decoded) == 48
+
+
+def test_a_build_that_fails_leaves_nothing(load, tree, tmp_path):
+    (tree / "val" / "n02" / "n02_0.JPEG").write_bytes(b"no picture")
+    with pytest.raises(LabError):
+        load()
+    assert not [path for path in (tmp_path / "cache").iterdir() if path.is_dir()]
+
+
+def test_two_runs_that_start_together_build_once(load, decoded):
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(held_out(load())[0])) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(decoded) == 24 and len(found) == 3 and torch.equal(found[0], found[2])
+
+
+def test_a_damaged_cache_is_named(load, tmp_path):
+    load()
+    broken = next((tmp_path / "cache").glob("*/train-images.npy"))
+    broken.write_bytes(broken.read_bytes()[:1000])
+    with pytest.raises(LabError, match="train-images.npy is damaged .* remove .*, and the next run builds it again"):
+        load()
+
+
+# --- Refusals -----------------------------------------------------------------------------------------------
+
+
+def refusal(load, *args, **options) -> str:
+    with pytest.raises(LabError) as caught:
+        load(*args, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_missing_folder_is_named(load, tmp_path):
+    assert refusal(load, tmp_path / "nowhere") == \
+        f"there is no folder {tmp_path}/nowhere: give the one that holds train and val, or the parquet files"
+
+
+@pytest.mark.parametrize("split", ["train", "val"])
+def test_a_missing_split_is_named(load, tree, split):
+    shutil.rmtree(tree / split)
+    assert refusal(load) == \
+        f"{tree}/{split} is missing: an ImageNet folder holds train and val, each with a folder a class"
+
+
+def test_a_missing_parquet_split_is_named(load, tree, tmp_path):
+    copy = write_parquet(tmp_path / "copy", tree)
+    next(copy.glob("validation-*")).unlink()
+    assert refusal(load, copy) == f"{copy} holds no validation-*.parquet: download that split of the data set too"
+
+
+def test_test_images_that_lie_loose_are_sent_to_their_classes(load, tree):
+    for path in sorted((tree / "val").rglob("*.JPEG")):
+        path.rename(tree / "val" / path.name)
+    for name in ("n01", "n02", "n03"):
+        (tree / "val" / name).rmdir()
+    assert refusal(load).startswith(f"{tree}/val holds 6 images and no class folder: move each image into the folder")
+
+
+def test_a_class_without_images_is_named(load, tree):
+    for path in (tree / "train" / "n02").iterdir():
+        path.rename(path.with_suffix(".txt"))
+    assert refusal(load) == f"{tree}/train/n02 holds no image: fill the class or remove its folder"
+
+
+def test_a_class_that_only_one_split_has_is_named(load, tree):
+    shutil.rmtree(tree / "val" / "n03")
+    assert refusal(load) == (f"the classes of train and val differ in {tree}: n03 is only in train; they have 3 and 2, "
+                             "and must have the same")
+
+
+def test_another_number_of_classes_than_a_thousand_is_refused(load, tree):
+    assert refusal(load, classes=1000) == f"{tree} holds 3 classes, not 1000: complete it, or say classes = 3"
+
+
+def test_labels_that_do_not_count_from_zero_are_refused(load, tree, tmp_path):
+    import pyarrow.parquet as pq
+    copy = write_parquet(tmp_path / "copy", tree)
+    for path in copy.iterdir():
+        table = pq.read_table(path)
+        pq.write_table(table.set_column(1, "label", [table.column("label").to_numpy() + 1]), path)
+    assert refusal(load, copy) == \
+        f"{copy}: the labels of train go from 1 to 3; number the classes from 0 to 2"
+
+
+def test_an_unreadable_image_is_named(load, tree):
+    odd = tree / "train" / "n02" / "n02_3.JPEG"
+    odd.write_bytes(odd.read_bytes()[:300])
+    assert refusal(load).startswith(f"{odd} is not readable as an image (")
+
+
+def test_an_unreadable_image_in_a_parquet_file_is_named_by_its_row(load, tree, tmp_path):
+    (tree / "train" / "n03" / "n03_1.JPEG").write_bytes(b"")
+    copy = write_parquet(tmp_path / "copy", tree)  # 13 of 18 pictures before it, 9 of them in the first file
+    assert refusal(load, copy).startswith(f"row 4 of {copy}/train-00001-of-00002.parquet is not readable as an image (")
+
+
+@pytest.mark.parametrize("row, found", [
+    ({"picture": {"bytes": b"", "path": ""}, "label": 0}, "picture (struct<bytes: binary, path: string>), label (int64)"),
+    ({"image": b"", "label": 0}, "image (binary), label (int64)"),
+    ({"image": {"path": ""}, "label": 0}, "image (struct<path: string>), label (int64)"),
+    ({"image": {"bytes": b"", "path": ""}}, "image (struct<bytes: binary, path: string>)"),
+    ({"image": {"bytes": b""}, "label": "n01"}, "image (struct<bytes: binary>), label (string)")])
+def test_a_parquet_file_without_the_columns_is_named(load, tmp_path, row, found):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    for kind in ("train", "validation"):
+        pq.write_table(pa.Table.from_pylist([row]), tmp_path / f"{kind}-0.parquet")
+    assert refusal(load, tmp_path) == (
+        f"{tmp_path}/train-0.parquet has the columns {found}; it must have image, a struct with bytes, and label, "
+        "a whole number: take a Hugging Face image data set")
+
+
+def test_a_file_that_is_no_parquet_is_named(load, tmp_path):
+    (tmp_path / "train-0.parquet").write_bytes(b"nothing")
+    (tmp_path / "validation-0.parquet").write_bytes(b"nothing")
+    assert refusal(load, tmp_path).startswith(f"{tmp_path}/train-0.parquet is not readable as parquet (")
+
+
+def test_a_disk_too_small_is_told_before_anything_is_decoded(load, decoded, monkeypatch, tmp_path):
+    monkeypatch.setattr(imagenet.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10, 10, 5))
+    assert refusal(load) == (f"the cache of 24 squares of 16 pixels needs 0.0 GB and {tmp_path}/cache has 0.0 GB free: "
+                             "name a cache folder on a larger disk")
+    assert decoded == []
+
+
+def test_odd_kinds_of_images_are_read_as_colour(load, tree):
+    grey = tree / "train" / "n01" / "n01_0.JPEG"
+    picture(3).convert("L").save(grey)
+    picture(4).convert("CMYK").save(tree / "train" / "n01" / "n01_1.JPEG")
+    buffer = io.BytesIO()
+    picture(5).convert("P").save(buffer, "PNG")
+    (tree / "train" / "n01" / "n01_2.JPEG").write_bytes(buffer.getvalue())  # ImageNet holds one such file
+    assert load().train_batch(0, 18)[0].isfinite().all()

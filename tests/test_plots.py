@@ -1,0 +1,148 @@
+"""House style: one look an objective, told apart without colour, and figures saved with their data."""
+
+import hashlib
+import itertools
+import json
+import re
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_rgb
+
+import lab
+from lab import plots
+from lab.errors import LabError
+from lab.runs import train
+
+FAMILIES = {"RL": ("rl", "rloo", "reinforce_mean"), "GRPO": ("arcsine", "grpo"), "MaxRL": ("maxrl", "truncated"),
+            "ML": ("ml",), "PACS": ("log_odds", "pacs_anchor"), "PKPO": ("pkpo",), "drawn": ("from_weight",)}
+
+
+def lightness(color: str) -> float:
+    """CIE L*, 0 to 100: what is left of a colour in grey."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
+    Y = float(np.dot([0.2126, 0.7152, 0.0722], linear))
+    return 116 * Y ** (1 / 3) - 16 if Y > 0.008856 else 903.3 * Y
+
+
+SAME = [{"rl", "rloo"}, {"arcsine", "grpo"}, {"maxrl", "truncated"}, {"log_odds", "pacs_anchor"}]
+DIFFERENT = [pair for pair in itertools.combinations(plots.LOOKS, 2) if set(pair) not in SAME]
+
+
+def test_every_look_is_of_something_in_the_catalogue():
+    assert set(plots.LOOKS) - {"from_weight"} <= set(lab.estimators()) | set(lab.objectives())
+
+
+def test_one_colour_a_family_and_one_family_a_colour():
+    colors = {family: {plots.LOOKS[name].color for name in names} for family, names in FAMILIES.items()}
+    assert all(len(found) == 1 for found in colors.values())
+    assert len(set.union(*colors.values())) == len(FAMILIES)
+
+
+def test_two_looks_differ_in_dash_or_marker_so_that_grey_is_enough():
+    for a, b in DIFFERENT:
+        look, other = plots.LOOKS[a], plots.LOOKS[b]
+        assert look.label != other.label and (look.dash, look.marker) != (other.dash, other.marker), (a, b)
+
+
+def test_lines_without_marks_differ_in_dash_or_in_lightness():
+    for a, b in DIFFERENT:
+        look, other = plots.LOOKS[a], plots.LOOKS[b]
+        assert look.dash != other.dash or abs(lightness(look.color) - lightness(other.color)) > 8, (a, b)
+
+
+def test_every_colour_stands_out_from_white():
+    assert {name for name, look in plots.LOOKS.items() if lightness(look.color) > 75} == set()
+
+
+def test_an_objective_and_the_estimator_that_tends_to_it_look_alike():
+    for names in SAME:
+        assert len({plots.LOOKS[name]._replace(label="") for name in names}) == 1
+    assert plots.look("grpo(ddof=1)") == plots.look("grpo") and plots.look("truncated(order=8)") == plots.look("maxrl")
+
+
+def test_a_name_without_a_look_is_refused_with_the_nearest():
+    with pytest.raises(LabError, match="unknown look for 'grop': did you mean 'grpo'?"):
+        plots.look("grop")
+
+
+def test_a_band_is_a_line_and_a_fill_in_one_look():
+    figure, axes = plots.panels()
+    plots.band(axes, [0, 1], [0, 0], [1, 2], [3, 3], "maxrl")
+    (line,), (fill,) = axes.lines, axes.collections
+    assert line.get_label() == "MaxRL" and list(line.get_ydata()) == [1, 2]
+    assert to_rgb(line.get_color()) == to_rgb(plots.look("maxrl").color) == tuple(fill.get_facecolor()[0][:3])
+    plt.close(figure)
+
+
+def test_figures_are_as_wide_as_a_column_or_the_page_of_the_paper():
+    for width in (plots.COLUMN, plots.PAGE):
+        figure, axes = plots.panels(columns=3, width=width)
+        assert figure.get_size_inches()[0] == width and axes.shape == (3,)
+        plt.close(figure)
+    assert (plots.COLUMN, plots.PAGE) == (3.25, 6.75)
+
+
+# --- Saving -----------------------------------------------------------------------------------------------
+
+TABLE = pd.DataFrame({"p": [0.1, 0.2], "w": [1 / 3, 2.0]})
+
+
+def draw_and_save(name: str = "one", caption: str = "A\n   caption.", runs=()) -> None:
+    figure, axes = plots.panels()
+    axes.plot(TABLE["p"], TABLE["w"], label="w")
+    axes.legend()
+    plots.save(figure, name, TABLE, caption, runs)
+
+
+def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):
+    draw_and_save()
+    out = folders / "figures"
+    assert sorted(path.name for path in out.iterdir()) == ["one.csv", "one.json", "one.pdf", "one.png"]
+    assert (out / "one.csv").read_text() == "p,w\n0.1,0.3333333333\n0.2,2\n"
+    assert (out / "one.pdf").read_bytes().startswith(b"%PDF") and (out / "one.png").read_bytes()[1:4] == b"PNG"
+    told = json.loads((out / "one.json").read_text())
+    assert told["figure"] == "one" and told["caption"] == "A caption." and told["command"] == "lab figures one"
+    assert told["data"] == "one.csv" and told["runs"] == {}
+    assert {"python", "numpy", "matplotlib"} <= set(told["versions"])
+    assert told["data_sha256"] == hashlib.sha256((out / "one.csv").read_bytes()).hexdigest()
+    assert told["commit"] is None or re.fullmatch(r"[0-9a-f]{40}(\+changes)?", told["commit"])
+
+
+def test_a_figure_names_the_runs_behind_it(folders):
+    runs = [train("tabular", scale="smoke", seed=seed) for seed in (1, 0)]
+    draw_and_save(runs=[run.id for run in (*runs, runs[0])])
+    told = json.loads((folders / "figures" / "one.json").read_text())["runs"]
+    assert list(told) == sorted(run.id for run in runs)
+    for run in runs:
+        assert told[run.id] == {"commit": run.provenance["commit"], "device": run.provenance["device"],
+                                "scale": "smoke", "seconds": run.done["seconds"]}
+
+
+def test_the_same_inputs_give_the_same_bytes(folders):
+    out = folders / "figures"
+    draw_and_save()
+    first = {path.name: path.read_bytes() for path in out.iterdir()}
+    plt.rcParams.update({"font.size": 20, "lines.linewidth": 9})  # whatever was set before
+    draw_and_save()
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == first
+
+
+def test_a_saved_figure_is_closed():
+    before = len(plt.get_fignums())
+    draw_and_save()
+    assert len(plt.get_fignums()) == before
+
+
+def test_no_file_of_a_figure_holds_a_date_or_a_path(folders):
+    draw_and_save()
+    for path in (folders / "figures").iterdir():
+        content = path.read_bytes()
+        assert b"CreationDate" not in content and b"/work/" not in content and str(folders).encode() not in content
+
+
+def test_figures_go_where_the_variable_says_and_otherwise_into_the_project(monkeypatch):
+    monkeypatch.delenv("LAB_FIGURES")
+    assert plots.out_folder() == plots.ROOT / "figures" / "out"

@@ -1,0 +1,232 @@
+"""Sweeps for real: processes, failures, kills. What is finished is never done again, and nothing changes a curve."""
+
+import signal
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from lab.errors import LabError
+from lab.runs import Run
+from lab.runs.sweep import read_sweep, sweep_records
+
+FILE = """
+[[runs]]
+experiment = "tabular"
+scale = "smoke"
+set = { steps = 400, log_every = 5 }
+grid = { objective = ["rloo", "maxrl", "grpo"], seed = [1] }
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def make(text: str):
+        path = tmp_path / "small.toml"
+        path.write_text(text)
+        return path
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The metrics that every run of a sweep file should have, trained one by one in this process."""
+    from lab.runs import train
+    made = {}
+
+    def reference(path) -> dict[str, bytes]:
+        for item in read_sweep(path):
+            if item.run.id not in made:
+                run = train(item.experiment, folder=str(tmp_path_factory.mktemp("reference")), scale=item.scale,
+                            checkpoint_seconds=1e9, **item.given)
+                made[item.run.id] = (run.path / "metrics.jsonl").read_bytes()
+        return {item.run.id: made[item.run.id] for item in read_sweep(path)}
+
+    return reference
+
+
+def metrics(path) -> dict[str, bytes]:
+    return {item.run.id: (item.run.path / "metrics.jsonl").read_bytes() for item in read_sweep(path)}
+
+
+def finished(path) -> list[Run]:
+    return [item.run for item in read_sweep(path) if item.run.finished]
+
+
+def files(runs: list[Run]) -> dict:
+    return {file: (file.stat().st_mtime_ns, file.read_bytes()) for run in runs for file in run.path.rglob("*")
+            if file.is_file() and file.suffix != ".lock"}
+
+
+def wait(started, condition) -> None:
+    while not condition():
+        assert started.process.poll() is None, started.process.stderr.read()
+        time.sleep(0.005)
+
+
+def told(path, lines: int = 1) -> bool:
+    """Some run that is not finished has told so many records."""
+    places = [item.run.path / "metrics.jsonl" for item in read_sweep(path) if not item.run.finished]
+    return any(place.exists() and place.read_bytes().count(b"\n") >= lines for place in places)
+
+
+# --- Reading ----------------------------------------------------------------------------------------------
+
+def test_a_grid_is_every_combination_and_a_set_is_in_each(write):
+    items = read_sweep(write(FILE.replace("seed = [1]", "seed = [1, 2]")))
+    assert [(item.given["objective"], item.given["seed"]) for item in items] == [
+        ("rloo", 1), ("rloo", 2), ("maxrl", 1), ("maxrl", 2), ("grpo", 1), ("grpo", 2)]
+    assert all(item.given["steps"] == 400 and item.scale == "smoke" for item in items)
+    assert len({item.run.path for item in items}) == 6
+
+
+def test_a_run_named_twice_is_one_run_and_scale_is_laptop_without_a_word(write):
+    items = read_sweep(write(FILE + FILE + '[[runs]]\nexperiment = "weights"\n'))
+    assert len(items) == 4 and items[-1].scale == "laptop" and items[-1].given == {}
+
+
+@pytest.mark.parametrize("text, sentence", [
+    ("", "small.toml holds no runs: write at least one [[runs]] table"),
+    ("[[runs]]\n", "small.toml: a [[runs]] table without experiment: name one"),
+    ("[runs]\nexperiment = 'tabular'\n", "small.toml: runs must be [[runs]] tables, in double brackets"),
+    ("runs = [1]\n", "small.toml: runs must be [[runs]] tables"),
+    ("[[run]]\nexperiment = 'tabular'\n", "unknown key of small.toml 'run': did you mean 'runs'?"),
+    ("[[runs]]\nexperiment = 'tabular'\nscales = 'smoke'\n", "unknown key of [[runs]] in small.toml 'scales': did you"),
+    ("[[runs]]\nexperiment = 'tabullar'\n", "unknown experiment 'tabullar': did you mean 'tabular'?"),
+    ("[[runs]]\nexperiment = 'tabular'\nscale = 'smok'\n", "unknown scale of tabular 'smok'"),
+    ("[[runs]]\nexperiment = 'tabular'\nset = { step = 1 }\n", "unknown parameter of tabular 'step': did you mean 'st"),
+    ("[[runs]]\nexperiment = 'tabular'\nset = 3\n", "small.toml: set = 3 must be a table"),
+    ("[[runs]]\nexperiment = 'tabular'\ngrid = { seed = 1 }\n", "grid.seed = 1 must be a list of at least one value"),
+    ("[[runs]]\nexperiment = 'tabular'\ngrid = { seed = [] }\n", "grid.seed = [] must be a list of at least one value"),
+    ("[[runs]]\nexperiment = 'tabular'\ngrid = { seed = [1, -1] }\n", "tabular: seed = -1 is out of range"),
+    ("[[runs]]\nexperiment = 'tabular'\nset = { seed = 1 }\ngrid = { seed = [1] }\n", "seed is both in set and in gr"),
+    ("[[runs]\n", "small.toml: Expected ']]' at the end of an array declaration (at line 1, column 7); mend the file"),
+])
+def test_a_fault_in_a_sweep_file_stops_it_before_anything_runs(write, refused, text, sentence):
+    assert sentence in refused("sweep", str(write(FILE + text if text.startswith("[[runs]]") else text)))
+
+
+def test_a_missing_sweep_file_and_no_processes_are_refused(refused, write):
+    assert refused("sweep", "nowhere.toml").startswith("no sweep file nowhere.toml: give the path of a TOML file")
+    assert refused("sweep", str(write(FILE)), "--jobs", "0") == "--jobs 0: at least one process is needed"
+
+
+# --- Running ----------------------------------------------------------------------------------------------
+
+def spoil(path, which: int) -> Run:
+    """Make one run of the file fail: its folder holds a params.json that cannot be read."""
+    run = read_sweep(path)[which].run
+    run.path.mkdir(parents=True)
+    (run.path / "params.json").write_text("{")
+    return run
+
+
+def test_a_sweep_keeps_going_lists_failures_can_be_mended_and_then_does_nothing(command, write, undisturbed):
+    path = write(FILE)
+    run = spoil(path, 0)
+    first = command("sweep", path, "--train", "--jobs", 2)
+    assert first.returncode == 1 and first.stdout.endswith("\n0 finished before, 2 now, 1 failed\n")
+    (line,) = [line for line in first.stderr.splitlines() if line.startswith(f"failed: {run.path}")]
+    words = (run.path / "log.txt").read_text().splitlines()[-1]
+    assert line == f"failed: {run.path / 'log.txt'}: {words}" and words.startswith("lab: ")
+    assert "params.json cannot be read" in words and not run.finished
+    others = finished(path)
+    for item in read_sweep(path)[1:]:
+        log = (item.run.path / "log.txt").read_text()
+        assert log.startswith("--- 20") and "rules: group of one" in log and "finished in " in log
+        assert f"objective = '{item.given['objective']}'" in log and item.run in others
+    before = files(others)
+
+    (run.path / "params.json").unlink()
+    second = command("sweep", path, "--train", "--jobs", 2)
+    assert second.returncode == 0 and second.stdout == "2 finished before, 1 now, 0 failed\n", second.stderr
+    assert files(others) == before and metrics(path) == undisturbed(path)
+
+    before = files(finished(path))
+    third = command("sweep", path, "--train", "--jobs", 2)
+    assert third.returncode == 0 and third.stdout == "3 finished before, 0 now, 0 failed\n"
+    assert files(finished(path)) == before
+
+
+def test_fail_fast_starts_nothing_more_after_a_failure(command, write):
+    path = write(FILE)
+    run = spoil(path, 0)
+    done = command("sweep", path, "--train", "--jobs", 1, "--fail-fast")
+    assert done.returncode == 1 and str(run.path / "log.txt") in done.stderr
+    assert done.stdout.endswith("0 finished before, 0 now, 1 failed\n")
+    assert [item.run.path.exists() for item in read_sweep(path)] == [True, False, False]
+
+
+def test_values_reach_the_process_as_they_were_read(write, monkeypatch):
+    from lab.cli import main
+    from lab.runs import sweep as module
+    fake = SimpleNamespace(run=lambda words, **_: main(words[3:]), STDOUT=None, DEVNULL=None)
+    monkeypatch.setattr(module, "subprocess", fake)
+    path = write('[[runs]]\nexperiment = "tabular"\nscale = "smoke"\nset = { gradient = "exact", steps = 1, '
+                 'objective = "0.25 * log_odds", hardest = 1e-5, learning_rate = 1 }\n')
+    outcome = module.sweep(path, jobs=1, verb="train")
+    (run,) = outcome.now
+    values = run.params["parameters"]
+    assert values["objective"] == "0.25 * log_odds" and values["hardest"] == 1e-5 and values["learning_rate"] == 1.0
+
+
+# --- Killed -----------------------------------------------------------------------------------------------
+
+def test_killed_with_all_its_processes_a_sweep_goes_on_where_it_was(start, command, write, undisturbed):
+    path = write(FILE.replace('["rloo", "maxrl", "grpo"]', '["maxrl"], steps = [200, 2500]').replace(
+        "steps = 400, ", ""))
+    started = start("-m", "lab", "sweep", path, "--train", "--jobs", 2)
+    wait(started, lambda: finished(path) and told(path))  # a short run is finished, a long one under way
+    started.kill_group()
+    done = finished(path)
+    before = files(done)
+    assert len(done) == 1
+    again = command("sweep", path, "--train", "--jobs", 2)
+    assert again.returncode == 0 and again.stdout == f"{len(done)} finished before, 1 now, 0 failed\n"
+    assert files(done) == before and metrics(path) == undisturbed(path)
+
+
+def test_killed_alone_a_sweep_run_again_at_once_shares_the_folder_with_its_orphan(start, command, write, undisturbed):
+    path = write(FILE.replace("steps = 400", "steps = 2500").replace('"rloo", "maxrl", ', ""))
+    started = start("-m", "lab", "sweep", path, "--train")
+    wait(started, lambda: told(path))
+    started.kill()
+    assert started.group_lives and not finished(path)  # its process lives on
+    again = command("sweep", path, "--train")
+    assert again.returncode == 0 and "0 failed" in again.stdout, again.stderr
+    (run,) = finished(path)
+    assert metrics(path) == undisturbed(path) and len(run.records()) == run.done["records"] == 501
+    assert (run.path / "log.txt").read_text().count("--- 20") == 2  # begun twice, done once
+
+
+def test_ctrl_c_ends_the_processes_and_starts_nothing_more(start, command, write, undisturbed):
+    path = write(FILE.replace("steps = 400", "steps = 1500"))
+    started = start("-m", "lab", "sweep", path, "--train", "--jobs", 1)
+    wait(started, lambda: told(path))
+    started.kill_group(signal.SIGINT)
+    done = started.finish()
+    assert done.returncode == 130 and done.stderr.endswith("lab: stopped; the same command goes on from here\n")
+    assert not started.group_lives
+    assert [item.run.path.exists() for item in read_sweep(path)] == [True, False, False]
+    assert not finished(path)
+    assert "lab: stopped" in (read_sweep(path)[0].run.path / "log.txt").read_text()
+
+
+# --- What figures read ------------------------------------------------------------------------------------
+
+def test_a_figure_reads_exactly_the_finished_runs_of_its_sweep(monkeypatch, tmp_path):
+    from lab.runs import sweep as module
+    from lab.runs import train
+    monkeypatch.setattr(module, "SWEEPS", tmp_path)
+    text = '[[runs]]\nexperiment = "tabular"\nscale = "smoke"\ngrid = { seed = [0, 1] }\n'
+    (tmp_path / "two.toml").write_text(text)
+    train("tabular", scale="smoke", seed=0)
+    train("tabular", scale="smoke", seed=2)  # not of the sweep
+    with pytest.raises(LabError, match=r"^1 of 2 runs of tabular in sweeps/two.toml have not finished: run lab sweep"):
+        sweep_records("two", "tabular")
+    train("tabular", scale="smoke", seed=1)
+    table = sweep_records("two", "tabular")
+    assert sorted(set(table["seed"])) == [0, 1] and len(table) == 6 and table["run"].nunique() == 2
+    with pytest.raises(LabError, match="0 of 0 runs of images in sweeps/two.toml"):
+        sweep_records("two", "images")

@@ -1,0 +1,360 @@
+"""Small worlds where the truth is known: tabular and images."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import lab
+from lab.enumeration import enumerate_gradient
+from lab.errors import LabError
+from lab.rng import generator
+from lab.runs import experiment
+from lab.toy import images, tabular, training
+from lab.toy.images import CLASSES, Images, load_digits
+from lab.toy.tabular import Tabular
+from lab.toy.training import Signal
+
+OBJECTIVES = ["rl", "ml", "arcsine", "log_odds", "truncated(order=3)", "pass_at(k=4)", "0.25 * log_odds",
+              "rl + 0.5 * ml"]
+
+
+def make(objective: str, gradient: str, rollouts: int = 4, problems: int = 5, seed: int = 0) -> Tabular:
+    return Tabular(Signal(objective, gradient, rollouts), problems, 3, 0.05, 0.8, seed)
+
+
+def ascent(world, step: int = 0) -> torch.Tensor:
+    """The direction in which a step moves the logits: minus the gradient of the loss."""
+    world.model.zero_grad()
+    world.loss(step).backward()
+    return -world.model.logits.grad.clone()
+
+
+# --- Tabular ----------------------------------------------------------------------------------------------
+
+def test_tabular_starts_at_pass_rates_even_in_log_odds_between_hardest_and_easiest():
+    world = Tabular(Signal("rloo", "sampled", 4), 9, 7, 0.001, 0.9, seed=0)
+    p = world.pass_rates()
+    assert p[0] == pytest.approx(0.001, rel=1e-12) and p[-1] == pytest.approx(0.9, rel=1e-12)
+    steps = np.diff(np.log(p / (1 - p)))
+    np.testing.assert_allclose(steps, steps[0], rtol=1e-9)
+    wrong = world.model.logits.detach().softmax(1)[:, 1:]
+    assert torch.allclose(wrong, wrong[:, :1].expand_as(wrong))  # the wrong answers share the rest evenly
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_the_exact_gradient_is_that_of_the_objective_by_finite_differences(name):
+    world = make(name, "exact")
+    found, logits, J = ascent(world), world.model.logits.detach().clone(), lab.objective(name)
+    for place in np.ndindex(*logits.shape):
+        value = []
+        for way in (1e-5, -1e-5):
+            moved = logits.clone()
+            moved[place] += way
+            value.append(J.value(moved.softmax(1)[:, 0].numpy()).sum())
+        assert found[place].item() == pytest.approx((value[0] - value[1]) / 2e-5, rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_the_exact_gradient_is_w_times_the_gradient_of_the_pass_rate(name):
+    world = make(name, "exact")
+    pi = world.model.logits.detach().softmax(1).numpy()
+    p = pi[:, :1]
+    grad_p = p * (np.eye(3)[0] - pi)
+    np.testing.assert_allclose(ascent(world).numpy(), lab.objective(name).weight(p) * grad_p, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", ["rloo", "reinforce_mean", "grpo", "grpo(ddof=1)", "maxrl", "maxrl_eq7", "maxrl_loo",
+                                  "pacs_anchor", "pkpo(k=2)", "truncated(order=2)"])
+@pytest.mark.parametrize("N", [2, 5])
+def test_the_expected_gradient_is_the_enumerated_mean_of_every_problem(name, N):
+    world = make(name, "expected", rollouts=N)
+    for found, pi in zip(ascent(world), world.model.logits.detach().softmax(1).numpy(), strict=True):
+        np.testing.assert_allclose(found, enumerate_gradient(name, N, pi, [True, False, False]).mean, atol=1e-7)
+
+
+@pytest.mark.parametrize("name, N", [("rloo", 4), ("grpo", 4), ("maxrl", 4), ("maxrl_eq7", 2), ("pacs_anchor", 6)])
+def test_sampled_gradients_have_the_enumerated_mean_and_spread(name, N):
+    """4,000 steps: within 4.5 standard errors, and a neighbouring estimator would be seen."""
+    steps, world = 4000, make(name, "sampled", rollouts=N, problems=3)
+    draws = torch.stack([ascent(world, step) for step in range(steps)]).numpy()  # "steps problems answers"
+    mean, error = draws.mean(0), draws.std(0, ddof=1) / np.sqrt(steps)
+    pi = world.model.logits.detach().softmax(1).numpy()
+    truth = [enumerate_gradient(name, N, row, [True, False, False]) for row in pi]
+    z = (mean - np.array([one.mean for one in truth])) / error
+    assert np.abs(z).max() < 4.5
+    spread = ((draws - mean) ** 2).sum(2).mean(0)
+    np.testing.assert_allclose(spread, [one.spread for one in truth], rtol=0.15)
+    others = {"rloo": "reinforce_mean", "grpo": "grpo(ddof=1)", "maxrl": "grpo", "maxrl_eq7": "maxrl",
+              "pacs_anchor": "pacs_anchor(score='dr_grpo')"}
+    wrong = [enumerate_gradient(others[name], N, row, [True, False, False]).mean for row in pi]
+    assert np.abs((mean - np.array(wrong)) / error).max() > 6
+
+
+def test_sampled_gradients_of_several_seeds_differ_and_of_one_do_not():
+    first, again, other = (ascent(make("rloo", "sampled", seed=seed)) for seed in (1, 1, 2))
+    assert torch.equal(first, again) and not torch.equal(first, other)
+    world = make("rloo", "sampled")
+    assert not torch.equal(ascent(world, 0), ascent(world, 1)) and torch.equal(ascent(world, 0), ascent(world, 0))
+
+
+def test_each_problem_moves_by_its_own_gradient_however_many_there_are():
+    few, many = make("ml", "exact", problems=2), make("ml", "exact", problems=200)
+    assert torch.allclose(ascent(few)[0], ascent(many)[0]) and torch.allclose(ascent(few)[-1], ascent(many)[-1])
+
+
+def test_tabular_metrics_are_means_over_problems_and_over_the_hardest_quarter():
+    world = make("rloo", "sampled", problems=8)
+    metrics, groups = world.evaluate(0)
+    p = world.pass_rates()
+    assert metrics["pass@1"] == pytest.approx(p.mean()) and metrics["hard pass@1"] == pytest.approx((p[0] + p[1]) / 2)
+    assert metrics["log-likelihood"] == pytest.approx(np.log(p).mean())
+    np.testing.assert_array_equal(groups["problem"], np.arange(8))
+    np.testing.assert_array_equal(groups["pass_rate"], p)
+
+
+def record_of(world_module, **given):
+    parameters = experiment(world_module.__name__.split(".")[-1]).parameters("smoke", given)
+    return list(world_module.train(state=None, **parameters))
+
+
+def test_one_step_of_exact_ml_moves_the_logits_by_the_rate_times_the_gradient_of_log_p():
+    before, after = record_of(tabular, objective="ml", gradient="exact", steps=1, learning_rate=0.5)
+    p = before.groups["pass_rate"]
+    wrong = (1 - p) / 7
+    moved = np.stack([np.log(p) + 0.5 * (1 - p), *[np.log(wrong) - 0.5 * wrong] * 7])
+    expected = np.exp(moved[0]) / np.exp(moved).sum(0)
+    np.testing.assert_allclose(after.groups["pass_rate"], expected, rtol=1e-12)
+
+
+def test_training_climbs_the_likelihood_and_many_rollouts_follow_their_expectation():
+    ends = {gradient: record_of(tabular, objective="maxrl", gradient=gradient, rollouts=256, steps=60)[-1].metrics
+            for gradient in ("sampled", "expected")}
+    start = record_of(tabular, steps=1)[0].metrics
+    for end in ends.values():
+        assert end["log-likelihood"] > start["log-likelihood"] + 0.5
+    assert ends["sampled"]["log-likelihood"] == pytest.approx(ends["expected"]["log-likelihood"], abs=0.1)
+
+
+def test_two_objectives_with_one_seed_start_from_one_policy_and_sample_the_same_answers(monkeypatch):
+    seen = {}
+    for name in ("rloo", "maxrl"):
+        def spy(chosen, rewards, *, check=True, real=lab.advantages, name=name):
+            seen.setdefault(name, []).append(rewards.clone())
+            return real(chosen, rewards, check=check)
+
+        monkeypatch.setattr(training, "advantages", spy)
+        seen[name + " start"] = torch.tensor(record_of(tabular, objective=name, seed=7)[0].groups["pass_rate"])
+    assert torch.equal(seen["rloo start"], seen["maxrl start"])
+    assert torch.equal(seen["rloo"][0], seen["maxrl"][0]) and seen["rloo"][0].shape == (16, 16)
+    assert len(seen["rloo"]) == 20 and not torch.equal(seen["rloo"][0], seen["rloo"][1])
+
+
+# --- Images -----------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_digits()
+
+
+def world_of(objective: str, gradient: str, rollouts: int = 8, seed: int = 0) -> Images:
+    return Images(Signal(objective, gradient, rollouts), width=4, batch=64, seed=seed)
+
+
+def test_the_digits_are_split_into_1437_to_train_and_360_to_test_without_a_common_image(digits):
+    images_, labels, test_images, test_labels = digits
+    assert images_.shape == (1437, 1, 8, 8) and test_images.shape == (360, 1, 8, 8)
+    assert labels.shape == (1437,) and test_labels.shape == (360,)
+    train_rows, test_rows = ({image.numpy().tobytes() for image in part} for part in (images_, test_images))
+    assert len(train_rows) == 1437 and len(test_rows) == 360 and not train_rows & test_rows
+
+
+def test_the_split_is_that_of_scikit_learns_digits_and_holds_every_class_in_its_share(digits):
+    from sklearn.datasets import load_digits as original
+    bunch, (images_, labels, _, test_labels) = original(), digits
+    counts = np.bincount(bunch.target)
+    assert np.bincount(torch.cat([labels, test_labels])).tolist() == counts.tolist()
+    np.testing.assert_allclose(np.bincount(test_labels), counts * 360 / 1797, atol=1)
+    by_pixels = {image.astype(np.float32).tobytes(): label
+                 for image, label in zip(bunch.images, bunch.target, strict=True)}
+    back = images_ * float(bunch.images.std()) / images_.std()  # near the raw pixels: multiples of one, shifted
+    raw = (back - back.min()).round()
+    assert sum(by_pixels.get(image[0].numpy().tobytes()) == int(label)
+               for image, label in zip(raw, labels, strict=True)) == 1437
+
+
+def test_the_images_are_scaled_by_the_training_part_alone(digits):
+    images_, _, test_images, _ = digits
+    assert abs(images_.mean()) < 1e-6 and abs(images_.std() - 1) < 1e-6
+    assert 1e-4 < abs(test_images.mean()) < 0.1
+
+
+def test_the_split_is_the_same_whatever_the_global_generators_say(digits):
+    np.random.seed(123)  # noqa: NPY002 (the global generator is what is tested)
+    torch.manual_seed(123)
+    assert all(torch.equal(a, b) for a, b in zip(load_digits(), digits, strict=True))
+
+
+def gradients(world: Images, loss: torch.Tensor) -> torch.Tensor:
+    return torch.cat([g.flatten() for g in torch.autograd.grad(loss, list(world.model.parameters()))])
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_gradient_of_exact_ml_is_that_of_cross_entropy(seed):
+    world = world_of("ml", "exact", seed=seed)
+    rows = generator(seed, "order", 0).permutation(1437)[:64]
+    world.model.train()
+    entropy = nn.functional.cross_entropy(world.model(world.images[rows]), world.labels[rows])
+    expected = gradients(world, entropy)
+    found = gradients(world, world.loss(0))
+    assert expected.abs().max() > 0.05 and (found - expected).abs().max() < 1e-5
+    other = world_of("rl", "exact", seed=seed)
+    assert (gradients(other, other.loss(0)) - expected).abs().max() > 0.05
+
+
+def test_the_expected_gradient_of_many_rollouts_is_near_cross_entropy_and_of_two_is_rl():
+    def of(name, gradient, N=2):
+        world = world_of(name, gradient, N)
+        return gradients(world, world.loss(0))
+
+    assert torch.allclose(of("maxrl", "expected", 4096), of("ml", "exact"), atol=1e-5)
+    assert torch.allclose(of("maxrl", "expected", 2), of("rl", "exact"), atol=1e-6)
+    assert not torch.allclose(of("rl", "exact"), of("ml", "exact"), atol=1e-2)
+
+
+def test_the_mean_of_sampled_maxrl_gradients_approaches_the_expected_one():
+    """The last layer's gradient over 3,000 draws on one batch, within 4.5 standard errors; cross-entropy is not."""
+    world, draws = world_of("maxrl", "sampled", rollouts=8), 3000
+    rows = torch.arange(16)
+    with torch.no_grad():
+        features = world.model[:-1](world.images[rows])
+    right = nn.functional.one_hot(world.labels[rows], CLASSES).float()
+    last = world.model[-1]
+
+    def gradient(signal, seed=0):
+        loss = signal.loss(last(features).log_softmax(1), right, torch.Generator().manual_seed(seed))
+        return torch.cat([g.flatten() for g in torch.autograd.grad(loss, list(last.parameters()))])
+
+    sampled = torch.stack([gradient(world.signal, seed) for seed in range(draws)]).double()
+    mean, error = sampled.mean(0), sampled.std(0) / draws**0.5
+    assert ((mean - gradient(Signal("maxrl", "expected", 8))) / error).abs().max() < 4.5
+    assert ((mean - gradient(Signal("ml", "exact", 8))) / error).abs().max() > 10
+    assert (mean / error).abs().median() > 5
+
+
+def test_two_objectives_with_one_seed_see_the_same_weights_batches_and_first_labels(monkeypatch):
+    def watch(name, seed=0):
+        world, batches, rewards = world_of(name, "sampled", seed=seed), [], []
+        start = {key: value.clone() for key, value in world.model.state_dict().items()}
+        world.model.register_forward_pre_hook(lambda _, inputs: batches.append(inputs[0]))
+        monkeypatch.setattr(training, "advantages", lambda chosen, r, *, check: (
+            rewards.append(r.clone()), lab.advantages(chosen, r, check=check))[1])
+        optimizer = torch.optim.SGD(world.model.parameters(), lr=0.5)
+        for step in range(24):  # into the second epoch
+            optimizer.zero_grad()
+            world.loss(step).backward()
+            optimizer.step()
+        return start, torch.stack(batches), rewards
+
+    (start, batches, rewards), (start2, batches2, rewards2) = watch("rloo"), watch("maxrl")
+    assert all(torch.equal(start[key], start2[key]) for key in start) and torch.equal(batches, batches2)
+    assert torch.equal(rewards[0], rewards2[0]) and not torch.equal(rewards[20], rewards2[20])
+    other, batches3, _ = watch("rloo", seed=1)
+    assert not torch.equal(batches, batches3) and not torch.equal(start["0.weight"], other["0.weight"])
+
+
+def test_an_epoch_shows_every_image_at_most_once_and_the_next_one_in_another_order(digits):
+    world, seen = world_of("rloo", "expected"), []
+    world.model.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    with torch.no_grad():
+        for step in range(2 * world.steps_an_epoch):
+            world.loss(step)
+    first, second = torch.cat(seen[:22]), torch.cat(seen[22:])
+    assert world.steps_an_epoch == 22 and len(first) == 1408
+    assert len({image.numpy().tobytes() for image in first}) == 1408 and not torch.equal(first, second)
+
+
+def test_building_and_training_leave_the_global_generator_alone_and_do_not_read_it():
+    torch.manual_seed(1)
+    before = torch.get_rng_state()
+    one = world_of("maxrl", "sampled")
+    one_loss = one.loss(0)
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.manual_seed(2)
+    assert torch.equal(world_of("maxrl", "sampled").loss(0), one_loss)
+
+
+def test_image_metrics_are_exact_means_over_the_test_images():
+    world = world_of("maxrl", "sampled")
+    metrics, groups = world.evaluate(0)
+    p = groups["pass_rate"]
+    with torch.no_grad():
+        scores = world.model.eval()(world.test[0]).double()
+    likelihood = -nn.functional.cross_entropy(scores, world.test[1]).item()
+    assert len(p) == 360 and metrics["pass@1"] == pytest.approx(p.mean(), abs=1e-15)
+    assert metrics["pass@128"] == pytest.approx((1 - (1 - p) ** 128).mean(), abs=1e-12)
+    assert metrics["log-likelihood"] == pytest.approx(likelihood, abs=1e-9)
+    assert metrics["accuracy"] == pytest.approx((scores.argmax(1) == world.test[1]).double().mean().item())
+
+
+def test_evaluating_does_not_move_the_model():
+    world = world_of("maxrl", "sampled")
+    before = {key: value.clone() for key, value in world.model.state_dict().items()}
+    assert world.evaluate(0)[0] == world.evaluate(5)[0]
+    assert all(torch.equal(value, before[key]) for key, value in world.model.state_dict().items())
+
+
+def test_the_schedule_warms_up_linearly_and_falls_by_a_cosine(monkeypatch):
+    rates = []
+    monkeypatch.setattr(images, "run_loop", lambda world, optimizer, rate, steps, *_: iter(
+        rates.extend(rate(step) for step in range(steps + 1)) or ()))
+    record_of(images, steps=20, warmup=4, learning_rate=0.1)
+    assert rates[:4] == pytest.approx([0.025, 0.05, 0.075, 0.1]) and rates[4] == pytest.approx(0.1)
+    assert rates[12] == pytest.approx(0.05) and rates[20] == pytest.approx(0) and np.all(np.diff(rates[4:]) < 0)
+
+
+def test_exact_ml_learns_the_digits():
+    records = record_of(images, objective="ml", gradient="exact", steps=60, log_every=60, width=8)
+    assert records[0].metrics["accuracy"] < 0.3 and records[-1].metrics["accuracy"] > 0.9
+
+
+@pytest.mark.parametrize("objective", ["arcsine", "log_odds"])
+def test_weights_that_are_infinite_at_one_do_not_stop_an_image_run_that_gets_there(objective):
+    records = record_of(images, objective=objective, gradient="exact", steps=120, log_every=120, width=8)
+    assert records[-1].metrics["accuracy"] > 0.9
+
+
+def test_basic_blocks_come_from_torchvision_and_change_shape_as_asked():
+    from lab.toy.vision import basic_block
+    block = basic_block(4, 8, stride=2)
+    assert type(block).__module__ == "torchvision.models.resnet"
+    assert block(torch.zeros(2, 4, 8, 8)).shape == (2, 8, 4, 4)
+
+
+# --- Signals ----------------------------------------------------------------------------------------------
+
+def test_a_signal_refuses_too_few_rollouts_and_unknown_names_before_anything_runs():
+    with pytest.raises(LabError, match="rloo needs groups of at least 2 rollouts, found N = 1"):
+        Signal("rloo", "sampled", 1)
+    with pytest.raises(LabError, match="unknown estimator 'ml'"):
+        Signal("ml", "sampled", 4)
+    with pytest.raises(LabError, match="unknown objective 'rloo'"):
+        Signal("rloo", "exact", 4)
+
+
+@pytest.mark.parametrize("name, gradient", [("maxrl", "sampled"), ("maxrl", "expected"), ("ml", "exact")])
+def test_a_policy_that_is_not_a_number_stops_training_with_a_sentence(name, gradient):
+    logp = torch.full((2, 3), torch.nan)
+    with pytest.raises(LabError, match="^a log-probability is not a number: training diverged, lower the learning ra"):
+        Signal(name, gradient, 4).loss(logp, torch.eye(3)[:2], torch.Generator())
+
+
+def test_the_mask_of_right_answers_may_be_boolean_and_may_hold_several():
+    logp = torch.tensor([[0.1, 0.2, 0.3, 0.4]], dtype=torch.float64).log().requires_grad_()
+    right = torch.tensor([[True, False, True, False]])
+    loss = Signal("ml", "exact", 1).loss(logp, right, torch.Generator())
+    loss.backward()
+    np.testing.assert_allclose(-logp.grad, [[0.25, 0, 0.75, 0]], atol=1e-12)  # the share of each in p
+    boolean, floats = (Signal("rloo", "sampled", 6).loss(logp, mask, torch.Generator().manual_seed(1)).item()
+                       for mask in (right, right.double()))
+    assert boolean == pytest.approx(floats, abs=1e-6)

@@ -1,0 +1,306 @@
+"""Training into a run folder: killed and resumed gives what it would have given uninterrupted."""
+
+import json
+import time
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file
+
+import lab
+from lab.errors import LabError
+from lab.runs import Run, train, training
+from lab.runs.experiments import experiment
+
+SMALL = {"tabular": {"steps": 6, "log_every": 1, "problems": 8}, "images": {"steps": 4, "log_every": 1, "rollouts": 8}}
+ALWAYS, NEVER = -1.0, 1e9
+
+
+class Crash(BaseException):
+    """Passes every `except Exception`, like a kill."""
+
+
+def outcome(run: Run) -> tuple[bytes, bytes, dict[str, torch.Tensor]]:
+    """All that training leaves behind: metrics and groups byte for byte, and the last state."""
+    (checkpoint,) = (run.path / "checkpoints").iterdir()
+    return ((run.path / "metrics.jsonl").read_bytes(), (run.path / "groups.parquet").read_bytes(),
+            load_file(checkpoint) | {"file": torch.tensor(list(checkpoint.name.encode()))})
+
+
+def assert_same(run: Run, reference: Run) -> None:
+    here, there = outcome(run), outcome(reference)
+    assert here[0] == there[0] and here[1] == there[1]
+    assert here[2].keys() == there[2].keys() and all(torch.equal(here[2][key], there[2][key]) for key in there[2])
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    """The same run, never disturbed, in a folder of its own; made once for the same parameters."""
+    made = {}
+
+    def reference(name: str, **given) -> Run:
+        key = name, *given.items()
+        if key not in made:
+            folder = tmp_path_factory.mktemp("reference")
+            made[key] = train(name, folder=str(folder), scale="smoke", checkpoint_seconds=NEVER, **given)
+        return made[key]
+
+    return reference
+
+
+def crash_at(patch, owner, name: str, call: int, after: bool = False) -> None:
+    """Make the `call`-th call of owner.name crash, before or after it has done its work."""
+    calls, real = iter(range(10**6)), getattr(owner, name)
+
+    def crashing(*args, **options):
+        here = next(calls) == call
+        if here and not after:
+            raise Crash
+        result = real(*args, **options)
+        if here:
+            raise Crash
+        return result
+
+    patch.setattr(owner, name, crashing)
+
+
+def break_trainer(patch, name: str, records: int) -> None:
+    """Let the trainer tell so many records and crash where it would go on."""
+    module = import_module(f"lab.toy.{name}")
+
+    def broken(real=module.train, **parameters):
+        for told, record in enumerate(real(**parameters)):
+            if told == records:
+                raise Crash
+            yield record
+        raise Crash
+
+    patch.setattr(module, "train", broken)
+
+
+# --- Stopped at every possible place, in this process -----------------------------------------------------
+
+@pytest.mark.parametrize("name", SMALL)
+def test_stopped_after_any_record_a_run_goes_on_to_the_same_result(monkeypatch, uninterrupted, tmp_path, name):
+    reference = uninterrupted(name, **SMALL[name])
+    for records in range(len(reference.records()) + 1):
+        folder = str(tmp_path / str(records))
+        with monkeypatch.context() as patch, pytest.raises(Crash):
+            break_trainer(patch, name, records)
+            train(name, folder=folder, scale="smoke", checkpoint_seconds=ALWAYS, **SMALL[name])
+        assert len(Run(Path(folder)).records()) == records and not Run(Path(folder)).finished
+        assert_same(train(name, folder=folder, scale="smoke", **SMALL[name]), reference)
+
+
+@pytest.mark.parametrize("owner, method", [(training._Groups, "write"), (training, "save_checkpoint"),
+                                           (training, "write_atomically"), (training, "_line")])
+@pytest.mark.parametrize("after", [False, True])
+def test_stopped_anywhere_in_the_writing_a_run_goes_on_to_the_same_result(monkeypatch, uninterrupted, tmp_path, owner,
+                                                                          method, after):
+    reference = uninterrupted("tabular", **SMALL["tabular"])
+    for call in range(7):
+        folder = str(tmp_path / str(call))
+        with monkeypatch.context() as patch, pytest.raises(Crash):
+            crash_at(patch, owner, method, call, after)
+            train("tabular", folder=folder, scale="smoke", checkpoint_seconds=ALWAYS, **SMALL["tabular"])
+        assert_same(train("tabular", folder=folder, scale="smoke", **SMALL["tabular"]), reference)
+
+
+def test_stopped_again_and_again_with_records_past_the_checkpoint(monkeypatch, uninterrupted, tmp_path):
+    reference, folder = uninterrupted("images", **SMALL["images"]), str(tmp_path)
+    for records, seconds in ((1, NEVER), (2, ALWAYS), (2, NEVER), (0, NEVER), (1, ALWAYS), (2, NEVER)):
+        with monkeypatch.context() as patch, pytest.raises(Crash):
+            break_trainer(patch, "images", records + bool(training._checkpoints(Run(tmp_path))))
+            train("images", folder=folder, scale="smoke", checkpoint_seconds=seconds, **SMALL["images"])
+    assert_same(train("images", folder=folder, scale="smoke", **SMALL["images"]), reference)
+
+
+def test_a_resumed_run_starts_from_its_checkpoint_and_not_from_the_beginning(monkeypatch, tmp_path):
+    with monkeypatch.context() as patch, pytest.raises(Crash):
+        break_trainer(patch, "tabular", 4)
+        train("tabular", folder=str(tmp_path), scale="smoke", checkpoint_seconds=ALWAYS, **SMALL["tabular"])
+    began, real = [], lab.toy.tabular.Tabular.loss
+    monkeypatch.setattr(lab.toy.tabular.Tabular, "loss", lambda self, step: began.append(step) or real(self, step))
+    train("tabular", folder=str(tmp_path), scale="smoke", **SMALL["tabular"])
+    assert began == [3, 4, 5]
+
+
+def test_a_run_stopped_after_its_last_checkpoint_is_finished_without_training(monkeypatch):
+    with monkeypatch.context() as patch, pytest.raises(Crash):
+        crash_at(patch, Run, "finish", 0)
+        train("tabular", scale="smoke")
+    monkeypatch.setattr(lab.toy.tabular.Tabular, "loss", lambda *_: pytest.fail("it trained again"))
+    assert train("tabular", scale="smoke").done["records"] == 3
+
+
+# --- Killed for real --------------------------------------------------------------------------------------
+
+SCRIPT = ("import sys, json; from lab.runs import train; "
+          "train(sys.argv[1], scale='smoke', checkpoint_seconds=float(sys.argv[2]), **json.loads(sys.argv[3]))")
+
+
+def kill_after(started, run: Run, lines: int) -> None:
+    """SIGKILL as soon as the run has told so many records."""
+    path = run.path / "metrics.jsonl"
+    while not path.exists() or path.read_bytes().count(b"\n") < lines:
+        assert started.process.poll() is None, started.process.stderr.read()
+        time.sleep(0.002)
+    started.kill()
+    assert started.process.returncode == -9 and not run.finished
+
+
+@pytest.mark.parametrize("name, given, kills", [
+    ("tabular", {"steps": 300, "log_every": 1}, (4, 60)), ("images", {"steps": 24, "log_every": 1}, (3,))])
+def test_killed_with_sigkill_between_checkpoints_a_run_resumes_to_the_same_bytes(start, uninterrupted, name, given,
+                                                                                kills):
+    run = Run.place(name, experiment(name).parameters("smoke", given))
+    for lines in kills:
+        kill_after(start("-c", SCRIPT, name, 0, json.dumps(given)), run, lines)
+        _, step = training.load_checkpoint(run)
+        assert lines - 2 <= step < given["steps"]
+    assert train(name, scale="smoke", **given).finished
+    assert_same(run, uninterrupted(name, **given))
+
+
+def test_killed_before_the_first_checkpoint_the_command_starts_again_to_the_same_bytes(start, command, uninterrupted):
+    given = {"steps": 1500, "log_every": 10, "seed": 3}
+    words = ["train", "tabular", "scale=smoke", *(f"{key}={value}" for key, value in given.items())]
+    run = Run.place("tabular", experiment("tabular").parameters("smoke", given))
+    kill_after(start("-m", "lab", *words), run, 5)
+    assert not (run.path / "checkpoints").exists()
+    done = command(*words)
+    assert done.returncode == 0 and "finished in " in done.stdout, done.stderr
+    assert_same(run, uninterrupted("tabular", **given))
+
+
+def test_two_processes_that_start_the_same_run_do_it_once(start, uninterrupted):
+    given = {"steps": 1000, "log_every": 5}
+    both = [start("-c", SCRIPT, "tabular", 0.05, json.dumps(given)) for _ in range(2)]
+    assert [one.finish().returncode for one in both] == [0, 0]
+    run = Run.place("tabular", experiment("tabular").parameters("smoke", given))
+    assert run.finished and len(list(run.path.parent.iterdir())) == 1
+    assert_same(run, uninterrupted("tabular", **given))
+
+
+# --- What a checkpoint is, and what is refused ------------------------------------------------------------
+
+def test_a_checkpoint_is_one_safetensors_file_of_weights_optimiser_and_step():
+    run = train("images", scale="smoke", checkpoint_seconds=ALWAYS, **SMALL["images"])
+    (path,) = (run.path / "checkpoints").iterdir()
+    with safe_open(path, "pt") as file:
+        names = set(file.keys())
+        assert int(file.get_tensor("step")) == 4 and path.name == "step-00000004.safetensors"
+    assert {"model/0.weight", "model/1.running_mean", "model/1.num_batches_tracked"} <= names
+    assert "optimizer/0/momentum_buffer" in names
+
+
+def spoil_then_train(change) -> str:
+    run = train("tabular", scale="smoke")
+    (run.path / "done.json").unlink()
+    (path,) = (run.path / "checkpoints").iterdir()
+    change(path)
+    with pytest.raises(LabError) as error:
+        train("tabular", scale="smoke")
+    assert not run.finished and "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_a_checkpoint_of_another_model_is_refused(tmp_path):
+    other = train("tabular", folder=str(tmp_path), scale="smoke", problems=8)
+    (path,) = (other.path / "checkpoints").iterdir()
+    said = spoil_then_train(lambda target: target.write_bytes(path.read_bytes()))
+    assert said.startswith("the checkpoint is of another model (") and said.endswith("): remove the run folder")
+
+
+def test_a_spoilt_checkpoint_is_refused():
+    said = spoil_then_train(lambda target: target.write_bytes(target.read_bytes()[:100]))
+    assert "step-00000020.safetensors cannot be read" in said and "remove the run folder" in said
+
+
+@pytest.fixture
+def trainer(invent, tmp_path, monkeypatch):
+    """A trainer of the test's own: a module with this body for `train(*, steps, state)`."""
+    def make(body: str) -> str:
+        (tmp_path / "my_trainer.py").write_text(
+            "import numpy as np\nfrom lab.records import Record\ndef preflight(**_):\n    return []\n"
+            f"def train(*, steps, state):\n    {body}\n")
+        return invent('trainer = "my_trainer:train"\n[parameters]\nsteps = {}\n[laptop]\nsteps = 3\n')
+
+    monkeypatch.syspath_prepend(tmp_path)
+    yield make
+    import sys
+    sys.modules.pop("my_trainer", None)
+
+
+@pytest.mark.parametrize("bad", ["nan", "inf", "-inf"])
+def test_a_metric_that_is_not_finite_stops_the_run_with_a_sentence(trainer, bad):
+    name = trainer("for step in range(steps):\n"
+                   f"        yield Record(step, {{'loss': 1.0, 'reward': [0.5, 0.5, float('{bad}')][step]}}, dict)")
+    with pytest.raises(LabError, match=f"^reward = {bad} at step 2: training diverged, lower the learning rate or"):
+        train(name)
+    run = Run.place(name, {"steps": 3})
+    assert not run.finished and [record["step"] for record in run.records()] == [0, 1]
+
+
+def test_a_trainer_that_tells_nothing_is_an_error(trainer):
+    name = trainer("yield from ()")
+    with pytest.raises(LabError, match="tiny gave no record: a trainer must yield at least its last step"):
+        train(name)
+    assert not Run.place(name, {"steps": 3}).finished
+
+
+def test_a_trainer_without_groups_leaves_no_groups_file(trainer):
+    run = train(trainer("yield Record(steps, {'loss': np.float32(1.5)}, dict)"))
+    assert run.finished and run.records() == [{"step": 3, "loss": 1.5}]
+    assert not (run.path / "groups.parquet").exists()
+
+
+def test_a_trainer_that_fails_leaves_its_records_and_no_done(trainer):
+    name = trainer("yield Record(0, {'loss': 1.0}, dict)\n    raise ZeroDivisionError('a bug')")
+    with pytest.raises(ZeroDivisionError):
+        train(name)
+    run = Run.place(name, {"steps": 3})
+    assert run.records() == [{"step": 0, "loss": 1.0}] and not run.finished
+
+
+def test_images_at_a_rate_that_diverges_stop_with_a_sentence_and_no_done():
+    with pytest.raises(LabError, match=r"^[\w@\- ]+ = (-inf|nan) at step \d+: training diverged, lower"):
+        train("images", scale="smoke", learning_rate=100.0, log_every=1)
+    run = Run.place("images", experiment("images").parameters("smoke", {"learning_rate": 100.0, "log_every": 1}))
+    assert not run.finished and np.isfinite([list(record.values()) for record in run.records()]).all()
+
+
+# --- What is trained --------------------------------------------------------------------------------------
+
+def test_how_often_is_told_does_not_change_what_is_trained(tmp_path):
+    often = train("images", folder=str(tmp_path / "a"), scale="smoke", steps=4, log_every=1, checkpoint_seconds=ALWAYS)
+    seldom = train("images", folder=str(tmp_path / "b"), scale="smoke", steps=4, log_every=4)
+    assert [record["step"] for record in seldom.records()] == [0, 4]
+    assert seldom.records() == [often.records()[0], often.records()[4]]
+
+
+def test_the_last_step_is_always_told_and_saved():
+    run = train("tabular", scale="smoke", steps=7, log_every=5)
+    assert [record["step"] for record in run.records()] == [0, 5, 7]
+    assert training.load_checkpoint(run)[1] == 7
+
+
+def test_a_new_estimator_of_five_lines_trains_at_once(monkeypatch):
+    catalogue = import_module("lab.estimators")._CATALOGUE
+    monkeypatch.setattr(import_module("lab.estimators"), "_CATALOGUE", dict(catalogue))
+
+    @lab.register(label="twice RLOO", citation="this test", limit=2 * lab.objective("rl"), least=2)
+    def twice(N):
+        """Twice the advantages of RLOO."""
+        gap, offset = lab.estimator("rloo").coefficients(N)
+        return 2 * gap, 2 * offset
+
+    run = train("tabular", scale="smoke", objective="twice", learning_rate=0.1)
+    same = train("tabular", scale="smoke", objective="rloo", learning_rate=0.2)
+    assert run.finished and run.path.name.startswith("twice-seed0-")
+    assert [r["pass@1"] for r in run.records()] == pytest.approx([r["pass@1"] for r in same.records()], abs=1e-12)
+    assert run.records()[-1]["pass@1"] > run.records()[0]["pass@1"] + 0.02
