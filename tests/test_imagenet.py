@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,8 +15,10 @@ import torch
 from PIL import Image
 
 from lab.errors import LabError
+from lab.rng import generator
 from lab.toy import imagenet
 from lab.toy.imagenet import MEAN, STD, ImageNet, crops, transforms
+from lab.toy.pictures import Epochs
 
 CLASSES, SIZE = 3, 16
 LANDSCAPE, TOWER, BANNER = 1.5, 0.2, 5.0  # proportions, width over height
@@ -123,6 +126,15 @@ def test_a_batch_is_a_function_of_the_seed_and_the_step_alone(load):
     assert not torch.equal(straight[0][0], straight[4][0])  # the second epoch
 
 
+def test_the_same_pictures_are_cut_otherwise_at_every_step_and_by_every_seed(load, monkeypatch):
+    cut, real = [], imagenet.crops
+    monkeypatch.setattr(imagenet, "crops", lambda *args: cut.append(real(*args)) or cut[-1])
+    for seed, step in ((0, 0), (0, 1), (0, 5), (1, 0), (0, 1)):
+        load(seed=seed).train_batch(step, 18)
+    assert np.array_equal(cut[1][0], cut[4][0]) and np.array_equal(cut[1][1], cut[4][1])
+    assert len({boxes.tobytes() for boxes, _ in cut}) == len({flips.tobytes() for _, flips in cut}) == 4
+
+
 def test_an_epoch_shows_every_training_picture_once(load, monkeypatch):
     whole = np.tile([0.0, 0.0, 1.0, 1.0], (6, 1)), np.zeros(6, bool)
     monkeypatch.setattr(imagenet, "crops", lambda rng, proportions: whole)  # the pictures as they are
@@ -197,14 +209,15 @@ def test_a_box_is_shown_as_a_whole_picture(box, flip):
     torch.testing.assert_close(found[0], expected, atol=1 / 128, rtol=0)
 
 
-def test_a_training_image_is_its_crop_of_the_test_transform_of_its_picture(load):
+def test_a_training_image_is_the_crop_of_its_picture(load, tree):
     """The pictures' red grows to the right and their green downwards, which tells where a crop was cut."""
-    source = load()
-    boxes, flips = crops(imagenet.generator(0, "crops", 0), source._train["proportions"][source._epochs.rows_of(0, 8)])
+    source, paths = load(), sorted((tree / "train").rglob("*.JPEG"))
+    sizes = np.array([Image.open(paths[row]).size for row in Epochs(0, 18).rows_of(0, 8)])
+    boxes, flips = crops(generator(0, "crops", 0), sizes[:, 0] / sizes[:, 1])
     images = source.train_batch(0, 8)[0] * torch.tensor(STD)[:, None, None] + torch.tensor(MEAN)[:, None, None]
     red, green = images[:, 0] * 255, images[:, 1] * 255
     middle = 20 + 180 * (boxes[:, :2] + boxes[:, 2:] / 2)
-    np.testing.assert_allclose(torch.stack([red.mean((1, 2)), green.mean((1, 2))], 1), middle, atol=12)
+    np.testing.assert_allclose(torch.stack([red.mean((1, 2)), green.mean((1, 2))], 1), middle, atol=4)
     assert ((red[:, :, 0] > red[:, :, -1]).all(1).numpy() == flips).all()
 
 
@@ -226,13 +239,30 @@ def test_after_the_build_the_pictures_are_read_from_the_cache_alone(load, tree):
     assert torch.equal(source.train_batch(2, 6)[0], other.train_batch(2, 6)[0])
 
 
-def test_another_size_or_another_file_is_another_cache(load, tree, decoded, tmp_path):
+def test_another_size_is_another_cache(load, decoded):
+    assert load().size == 16 and load(size=8).train_batch(0, 2)[0].shape == (2, 3, 8, 8)
     load()
-    load(size=8)
     assert len(decoded) == 48
-    picture(22).save(tree / "val" / "n01" / "new.JPEG")
-    assert len(held_out(load())[1]) == 7 and len(decoded) == 48 + 25
-    assert len(list((tmp_path / "cache").glob("*px-*/cache.json"))) == 3
+
+
+@pytest.mark.parametrize("change", [
+    lambda folder: picture(22).save(folder / "new.JPEG"),
+    lambda folder: (folder / "n01_0.JPEG").rename(folder / "n01_9.JPEG"),
+    lambda folder: picture(22).save(folder / "n01_0.JPEG", quality=50),
+    lambda folder: (folder / "n01_0.JPEG").unlink()])
+def test_a_file_that_comes_goes_or_changes_length_makes_another_cache(load, tree, decoded, change):
+    load()
+    change(tree / "val" / "n01")
+    held_out(load())
+    assert len(decoded) == 24 + len(list(tree.rglob("*.JPEG")))
+
+
+def test_the_cache_is_the_same_however_many_pictures_are_decoded_at_a_time(load, monkeypatch, tmp_path):
+    one = load()
+    monkeypatch.setattr(imagenet, "CHUNK", 5)
+    other = load(cache=tmp_path / "other")
+    assert torch.equal(one.train_batch(0, 18)[0], other.train_batch(0, 18)[0])
+    assert torch.equal(held_out(one)[0], held_out(other)[0])
 
 
 def test_nothing_is_written_beside_the_pictures(load, tree):
@@ -366,7 +396,7 @@ def test_an_unreadable_image_in_a_parquet_file_is_named_by_its_row(load, tree, t
 
 
 @pytest.mark.parametrize("row, found", [
-    ({"picture": {"bytes": b"", "path": ""}, "label": 0}, "picture (struct<bytes: binary, path: string>), label (int64)"),
+    ({"picture": {"bytes": b""}, "label": 0}, "picture (struct<bytes: binary>), label (int64)"),
     ({"image": b"", "label": 0}, "image (binary), label (int64)"),
     ({"image": {"path": ""}, "label": 0}, "image (struct<path: string>), label (int64)"),
     ({"image": {"bytes": b"", "path": ""}}, "image (struct<bytes: binary, path: string>)"),
@@ -388,7 +418,7 @@ def test_a_file_that_is_no_parquet_is_named(load, tmp_path):
 
 
 def test_a_disk_too_small_is_told_before_anything_is_decoded(load, decoded, monkeypatch, tmp_path):
-    monkeypatch.setattr(imagenet.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10, 10, 5))
+    monkeypatch.setattr(imagenet.shutil, "disk_usage", lambda _: SimpleNamespace(free=5))
     assert refusal(load) == (f"the cache of 24 squares of 16 pixels needs 0.0 GB and {tmp_path}/cache has 0.0 GB free: "
                              "name a cache folder on a larger disk")
     assert decoded == []

@@ -161,6 +161,14 @@ def test_the_shapes_cover_areas_in_their_right_proportions():
     assert areas.tolist() == pytest.approx([disc, bar, triangle, cross, ring], rel=0.02), SHAPES
 
 
+def test_a_turned_shape_keeps_its_area(monkeypatch):
+    monkeypatch.setattr(pictures, "JITTER", dict.fromkeys(pictures.JITTER, 0.0) | {"turn": 0.4})
+    weights = ink(shown(label(shape=torch.arange(5).repeat(20)), nuisance=1.0, size=224))
+    areas = (weights > 0).float().mean((1, 2)).view(20, 5)
+    assert ((areas / areas.mean(0) - 1).abs() < 0.02).all()
+    assert (weights[1] - weights[6]).abs().mean() > 0.003  # and they are turned
+
+
 def test_the_textures_darken_the_parts_that_they_name():
     images = shown(label(texture=torch.arange(5)), size=224)[:, 0, 79:145, 79:145]  # inside the red disc
     plain, halved, striped, chequered, ringed = images > 0.5

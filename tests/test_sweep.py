@@ -187,17 +187,21 @@ def test_killed_with_all_its_processes_a_sweep_goes_on_where_it_was(start, comma
     assert files(done) == before and metrics(path) == undisturbed(path)
 
 
-def test_killed_alone_a_sweep_run_again_at_once_shares_the_folder_with_its_orphan(start, command, write, undisturbed):
-    path = write(FILE.replace("steps = 400", "steps = 2500").replace('"rloo", "maxrl", ', ""))
+def test_killed_alone_a_sweep_run_again_at_once_shares_the_folder_with_its_orphan(start, write, undisturbed):
+    path = write(FILE.replace("steps = 400", "steps = 1500").replace('"rloo", "maxrl", ', ""))
+    (run,) = [item.run for item in read_sweep(path)]
     started = start("-m", "lab", "sweep", path, "--train")
     wait(started, lambda: told(path))
     started.kill()
-    assert started.group_lives and not finished(path)  # its process lives on
-    again = command("sweep", path, "--train")
-    assert again.returncode == 0 and "0 failed" in again.stdout, again.stderr
-    (run,) = finished(path)
-    assert metrics(path) == undisturbed(path) and len(run.records()) == run.done["records"] == 501
-    assert (run.path / "log.txt").read_text().count("--- 20") == 2  # begun twice, done once
+    assert started.group_lives and not run.finished  # its process lives on
+    started.kill_group(signal.SIGSTOP)  # and holds the run until the next one has begun
+    again = start("-m", "lab", "sweep", path, "--train")
+    wait(again, lambda: (run.path / "log.txt").read_text().count("rules: group of one") == 2)
+    assert not run.finished
+    started.kill_group(signal.SIGCONT)
+    done = again.finish()
+    assert done.returncode == 0 and done.stdout == "0 finished before, 1 now, 0 failed\n", done.stderr
+    assert metrics(path) == undisturbed(path) and len(run.records()) == run.done["records"] == 301
 
 
 def test_ctrl_c_ends_the_processes_and_starts_nothing_more(start, command, write, undisturbed):

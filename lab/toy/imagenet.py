@@ -167,7 +167,7 @@ class Parquet:
                 kinds = {field.name: str(field.type) for field in pq.read_schema(path)}
             except (OSError, ValueError) as error:
                 raise LabError(f"{path} is not readable as parquet ({_line(error)}): download it again") from error
-            if "bytes: binary" not in kinds.get("image", "") or "int" not in kinds.get("label", ""):
+            if "bytes: " not in kinds.get("image", "") or "int" not in kinds.get("label", ""):
                 said = ", ".join(f"{name} ({kind})" for name, kind in kinds.items())
                 raise LabError(f"{path} has the columns {said}; it must have image, a struct with bytes, and label, "
                                "a whole number: take a Hugging Face image data set")
@@ -220,7 +220,7 @@ def splits(folder: Path, classes: int) -> tuple[Tree | Parquet, Tree | Parquet]:
 def squares(train: Tree | Parquet, val: Tree | Parquet, size: int, cache: Path) -> Path:
     """The folder of `size` x `size` squares in the cache; built at first, under a lock, and renamed when complete."""
     from filelock import FileLock
-    said = json.dumps([LAYOUT, size, *((split.names, split.files, len(split.labels)) for split in (train, val))])
+    said = json.dumps([LAYOUT, *((split.names, split.files, len(split.labels)) for split in (train, val))])
     done = cache / f"{size}px-{hashlib.sha256(said.encode()).hexdigest()[:16]}"
     cache.mkdir(parents=True, exist_ok=True)
     with FileLock(done.with_suffix(".lock")):  # two runs of a sweep build once
