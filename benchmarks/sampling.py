@@ -16,7 +16,7 @@ import torch
 import lab
 from lab.losses import policy_gradient
 from lab.toy.training import Signal
-from lab.toy.vision import network
+from lab.toy.vision import fresh_network
 
 IMAGES, CLASSES, REPEATS = 128, 1000, 9
 
@@ -54,7 +54,7 @@ def main() -> None:
         Signal("maxrl", form, N).loss(logits.log_softmax(1), right, seed=0).backward()
 
     size, net, batch = (224, "resnet50", 8) if resnet50 else (32, "small", IMAGES)
-    model = network(net, 3, size, CLASSES, 16).to(device)
+    model = fresh_network(0, net, 3, size, CLASSES, 16).to(device)
     pictures = torch.randn(batch, 3, size, size, device=device)
     step = milliseconds(lambda: model(pictures).sum().backward()) * IMAGES / batch
     cross_entropy = milliseconds(lambda: (-logits.log_softmax(1)[right]).mean().backward())

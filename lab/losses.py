@@ -54,10 +54,13 @@ def population(log_p: torch.Tensor, share: torch.Tensor) -> torch.Tensor:
 
 
 def exact_share(log_p: torch.Tensor, objective: Objective) -> torch.Tensor:
-    """p w(p) of an objective. Computed by NumPy in float64, so the host waits, except for maximum likelihood."""
+    """p w(p) of an objective. Computed by NumPy in float64, so the host waits, except for maximum likelihood.
+
+    A rate that was rounded to 1 counts as the number below it, so that weights that are infinite at 1 stay finite.
+    """
     if objective.name == "ml":
         return torch.ones_like(log_p)
-    p = log_p.detach().double().exp().cpu().numpy().clip(1e-300, 1)
+    p = log_p.detach().double().exp().cpu().numpy().clip(1e-300, 1 - torch.finfo(log_p.dtype).eps / 2)
     return torch.as_tensor(p * objective.weight(p)).to(log_p)
 
 

@@ -46,10 +46,10 @@ def test_without_a_name_all_experiments_are_listed_with_their_questions(verb, ca
 
 
 def test_show_prints_values_and_meanings_of_the_scale_and_runs_nothing(capsys, runs):
-    assert main(["run", "images", "scale=smoke", "seed=4", "--show"]) == 0
+    assert main(["run", "digits", "scale=smoke", "seed=4", "--show"]) == 0
     said = capsys.readouterr().out
     assert "scales: smoke, laptop; here smoke" in said and "seed = 4" in said
-    for key, rule in experiment("images").rules.items():
+    for key, rule in experiment("digits").rules.items():
         assert re.search(rf"^  {key} = .+ {re.escape(rule['help'])}$", said, re.M)
     assert not runs.exists()
 
@@ -197,7 +197,7 @@ def test_check_finds_a_fault_in_a_sweep_and_missing_data(faults, monkeypatch, tm
     (tmp_path / "sweeps" / "mine.toml").write_text('[[runs]]\nexperiment = "tabular"\nset = { step = 1 }\n')
     (tmp_path / "constraints.txt").write_text("")
     monkeypatch.setattr(checks, "ROOT", tmp_path)
-    monkeypatch.setattr("lab.toy.images.load_digits", lambda: ([], [1], [], [2]))
+    monkeypatch.setattr("sklearn.datasets.load_digits", lambda: type("Bunch", (), {"images": [1, 2]}))
     first, second = faults()
     assert first == "data: handwritten digits: found 2 digits instead of 1797: reinstall scikit-learn"
     assert second.startswith("sweep mine: unknown parameter of tabular 'step': did you mean 'steps'?")

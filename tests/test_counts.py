@@ -19,8 +19,9 @@ NAMES = ["rloo", "grpo", "maxrl", "maxrl_eq7", "nsr", "pacs_anchor", "real_ancho
 
 def draws(how: str, rows: int, N: int) -> np.ndarray:
     chance = CHANCE.repeat(rows, 1)
-    counts = draw_counts(chance, N, seed=5) if how == "numpy" else split_counts(chance, N, torch.Generator().manual_seed(5))
-    return counts.numpy()
+    if how == "numpy":
+        return draw_counts(chance, N, seed=5).numpy()
+    return split_counts(chance, N, torch.Generator().manual_seed(5)).numpy()
 
 
 @pytest.mark.parametrize("how", ["numpy", "splitting"])

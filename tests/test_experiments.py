@@ -115,8 +115,8 @@ def test_what_a_trainer_cannot_run_is_refused_with_its_other_parameters(given, s
 
 def test_an_unknown_experiment_or_scale_names_the_nearest():
     assert refusal(experiment, "tabula").startswith("unknown experiment 'tabula': did you mean 'tabular'?")
-    assert refusal(experiment("images").parameters, "somke").startswith(
-        "unknown scale of images 'somke': did you mean 'smoke'? Valid:")
+    assert refusal(experiment("digits").parameters, "somke").startswith(
+        "unknown scale of digits 'somke': did you mean 'smoke'? Valid:")
 
 
 # --- key=value --------------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ COMMANDS = [
     (["tabular", "scale=smoke", "folder=x"], "unknown parameter of tabular 'folder'"),
     (["tabular", "scale=smoke", "state=1"], "unknown parameter of tabular 'state'"),
     (["tabullar", "scale=smoke"], "unknown experiment 'tabullar': did you mean 'tabular'?"),
-    (["images", "scale=smoke", "batch=1438"], "images: batch = 1438 is out of range"),
+    (["digits", "scale=smoke", "batch=1438"], "digits: batch = 1438 is out of range"),
 ]
 
 

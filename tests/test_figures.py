@@ -18,7 +18,7 @@ from lab.cli import main
 from lab.runs import train
 from lab.runs.sweep import read_sweep
 
-NEED_RUNS = {"images": "images", "tabular": "tabular"}  # figure: experiment
+NEED_RUNS = {"digits": "digits", "tabular": "tabular"}  # figure: experiment
 THEORY = [name for name in plots.figure_names() if name not in NEED_RUNS]
 OUT = plots.SCRIPTS / "out"
 
@@ -43,13 +43,13 @@ set = { gradient = "exact", steps = 80, log_every = 20, problems = 8 }
 grid = { objective = ["rl", "arcsine", "ml", "0.25 * log_odds"] }
 
 [[runs]]
-experiment = "images"
+experiment = "digits"
 scale = "smoke"
 set = { objective = "ml", gradient = "exact" }
 grid = { seed = [0, 1] }
 
 [[runs]]
-experiment = "images"
+experiment = "digits"
 scale = "smoke"
 grid = { objective = ["reinforce_mean", "grpo", "maxrl"], rollouts = [4, 128], seed = [0, 1] }
 """
@@ -199,10 +199,10 @@ def test_a_figure_of_runs_drawn_again_is_the_same_to_the_byte(drawn, with_runs, 
 # --- Refusals ---------------------------------------------------------------------------------------------
 
 def test_figures_without_their_runs_are_refused_by_a_sentence_and_the_others_drawn(capsys, folders):
-    assert main(["figures", "tabular", "weights", "images"]) == 1
+    assert main(["figures", "tabular", "weights", "digits"]) == 1
     said = capsys.readouterr()
     counts = {name: sum(item.experiment == name for item in read_sweep(plots.ROOT / "sweeps" / "laptop.toml"))
-              for name in ("tabular", "images")}
+              for name in ("tabular", "digits")}
     assert said.err.splitlines() == [
         f"lab: figure {name} not drawn: {n} of {n} runs of {name} in sweeps/laptop.toml have not finished: "
         "run lab sweep sweeps/laptop.toml" for name, n in counts.items()]
@@ -211,10 +211,10 @@ def test_figures_without_their_runs_are_refused_by_a_sentence_and_the_others_dra
 
 
 def test_a_figure_with_one_run_missing_is_refused(with_runs, trained, tmp_path, capsys, monkeypatch):
-    run = next(item.run for item in read_sweep(trained[1] / "laptop.toml") if item.experiment == "images")
+    run = next(item.run for item in read_sweep(trained[1] / "laptop.toml") if item.experiment == "digits")
     done = (run.path / "done.json").rename(tmp_path / "done.json")
     try:
-        assert main(["figures", "images"]) == 1
+        assert main(["figures", "digits"]) == 1
     finally:
         done.rename(run.path / "done.json")
     assert capsys.readouterr().err.startswith("lab: figure images not drawn: 1 of 14 runs of images in sweeps/laptop.t")
@@ -237,7 +237,7 @@ def test_an_unknown_figure_is_refused_before_any_is_drawn(refused, folders):
 # --- What they say ----------------------------------------------------------------------------------------
 
 def test_figures_of_runs_carry_an_interval_over_seeds_and_their_number(drawn):
-    tabular, images = (pd.read_csv(drawn / f"{name}.csv") for name in ("tabular", "images"))
+    tabular, images = (pd.read_csv(drawn / f"{name}.csv") for name in ("tabular", "digits"))
     sampled = tabular[tabular["gradient"] == "sampled"]
     assert set(sampled["seeds"]) == {3} and set(images["seeds"]) == {2}
     for table, metric in ((sampled, "hard pass@1"), (images, "pass@1")):

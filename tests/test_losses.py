@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import lab
-from lab.losses import policy_gradient, population, weight_of
+from lab.losses import exact_share, expected_share, policy_gradient, population
 
 
 def test_the_policy_gradient_is_minus_the_mean_of_advantage_times_log_probability():
@@ -28,44 +28,51 @@ def test_no_gradient_passes_through_the_advantages():
     assert advantages.grad is None and logp.grad is not None
 
 
-def test_the_population_loss_is_minus_the_mean_of_weight_times_pass_rate():
-    p = torch.tensor([0.5, 0.25], dtype=torch.float64, requires_grad=True)
-    loss = population(p, torch.tensor([2.0, 4.0], dtype=torch.float64))
+def test_the_population_loss_is_minus_the_mean_of_share_times_log_p():
+    log_p = torch.tensor([-1.0, -2.0], dtype=torch.float64, requires_grad=True)
+    loss = population(log_p, torch.tensor([3.0, 4.0], dtype=torch.float64))
     loss.backward()
-    assert loss.item() == -1.0 and p.grad.tolist() == [-1.0, -2.0]
+    assert loss.item() == 5.5 and log_p.grad.tolist() == [-1.5, -2.0]
 
 
-def test_the_weight_is_held_fixed_so_that_the_gradient_is_w_grad_p_and_not_the_gradient_of_w_p():
+def test_the_share_is_held_fixed_so_that_the_gradient_is_w_grad_p():
     p = torch.tensor([0.5, 0.25], dtype=torch.float64, requires_grad=True)
-    population(p, 1 / p).backward()  # were the weight not held fixed, w p = 1 would have no gradient
-    assert p.grad.tolist() == [-1.0, -2.0]
+    population(p.log(), p * 2).backward()  # w = 2
+    assert p.grad.tolist() == [-1.0, -1.0]
 
 
-@pytest.mark.parametrize("what, expected", [
-    (lab.objective("ml"), [10.0, 2.0]), (lab.objective("truncated", order=2), [1.9, 1.5]),
-    ((lab.estimator("maxrl_eq6"), 2), [1.9, 1.5]), ((lab.estimator("rloo"), 5), [1.0, 1.0]),
-    ((lab.estimator("reinforce_mean"), 4), [0.75, 0.75])])
+@pytest.mark.parametrize("name, expected", [("ml", [1, 1]), ("rl", [0.1, 0.5]), ("truncated(order=2)", [0.19, 0.75])])
 @pytest.mark.parametrize("kind", [torch.float64, torch.float32, torch.bfloat16])
-def test_the_weight_of_an_objective_or_of_n_rollouts_keeps_shape_and_type(what, expected, kind):
-    p = torch.tensor([[0.1], [0.5]], dtype=kind, requires_grad=True)
-    weight = weight_of(p, what)
-    assert weight.shape == (2, 1) and weight.dtype == kind and not weight.requires_grad
-    off = {torch.float64: 1e-12, torch.float32: 1e-6, torch.bfloat16: 1e-2}[kind]
-    assert weight.flatten().tolist() == pytest.approx(expected, rel=off)
+def test_the_exact_share_is_p_w_and_keeps_shape_and_type(name, expected, kind):
+    log_p = torch.tensor([0.1, 0.5], dtype=torch.float64).log().to(kind).requires_grad_()
+    share = exact_share(log_p, lab.objective(name))
+    assert share.shape == (2,) and share.dtype == kind and not share.requires_grad
+    off = {torch.float64: 1e-12, torch.float32: 1e-6, torch.bfloat16: 2e-2}[kind]
+    assert share.tolist() == pytest.approx(expected, rel=off)
+
+
+@pytest.mark.parametrize("spec, N, expected", [("maxrl_eq6", 2, [0.19, 0.75]), ("rloo", 5, [0.1, 0.5]),
+                                               ("reinforce_mean", 4, [0.075, 0.375])])
+@pytest.mark.parametrize("kind", [torch.float64, torch.float32])
+def test_the_expected_share_is_p_times_the_induced_weight_and_keeps_shape_and_type(spec, N, expected, kind):
+    log_p = torch.tensor([0.1, 0.5], dtype=torch.float64).log().to(kind).requires_grad_()
+    share = expected_share(log_p, lab.estimator(spec), N)
+    assert share.dtype == kind and not share.requires_grad
+    assert share.tolist() == pytest.approx(expected, rel=1e-12 if kind == torch.float64 else 1e-6)
 
 
 @pytest.mark.parametrize("name", ["rl", "ml", "arcsine", "log_odds", "power(a=2, b=2)"])
 @pytest.mark.parametrize("kind", [torch.float64, torch.float32])
-def test_weights_stay_finite_where_a_pass_rate_was_rounded_to_zero_or_one(name, kind):
-    weight = weight_of(torch.tensor([0.0, 1.0], dtype=torch.float64).to(kind), lab.objective(name)).double()
-    assert torch.isfinite(weight[1]) and (name == "power(a=2, b=2)" or torch.isfinite(weight).all())
+def test_shares_stay_finite_where_a_pass_rate_was_rounded_to_zero_or_one(name, kind):
+    share = exact_share(torch.tensor([-800.0, 0.0], dtype=kind), lab.objective(name)).double()
+    assert torch.isfinite(share[1]) and (name == "power(a=2, b=2)" or torch.isfinite(share).all())
 
 
 def test_an_image_that_is_surely_right_has_no_gradient_under_any_objective():
     """In single precision its pass rate rounds to 1, where the weight of log-odds is infinite."""
     for name in ("rl", "ml", "arcsine", "log_odds"):
         logits = torch.tensor([[30.0, 0.0, -3.0]], requires_grad=True)
-        p = logits.softmax(1)[:, 0]
-        assert p.item() == 1.0
-        population(p, weight_of(p, lab.objective(name))).backward()
+        log_p = logits.log_softmax(1)[:, 0]
+        assert log_p.item() == 0.0
+        population(log_p, exact_share(log_p, lab.objective(name))).backward()
         assert logits.grad.abs().max() < 1e-5, name

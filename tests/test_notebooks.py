@@ -135,7 +135,7 @@ def test_the_parameters_of_the_scale_are_the_ones_that_ran(executed, name):
 
 
 def test_a_notebook_trains_what_the_command_trains(executed, tmp_path):
-    for name in ("tabular", "images"):
+    for name in ("tabular", "digits"):
         alone = train(name, scale="smoke", folder=str(tmp_path / name))
         for file in ("metrics.jsonl", "groups.parquet"):
             assert (alone.path / file).read_bytes() == (executed(name).path / file).read_bytes()

@@ -140,15 +140,15 @@ def test_only_done_json_makes_a_run_finished(monkeypatch):
 def test_a_stopped_run_gives_the_curve_it_would_have_given(monkeypatch, tmp_path):
     """'A killed run resumes from its checkpoint ... and gives the curve it would have given uninterrupted'"""
     given = {"scale": "smoke", "steps": 4, "log_every": 1, "rollouts": 4}
-    whole = train("images", folder=str(tmp_path / "whole"), **given)
+    whole = train("digits", folder=str(tmp_path / "whole"), **given)
 
     def stop(*_):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr("lab.runs.training._Groups.add", stop)
-        train("images", folder=str(tmp_path / "stopped"), checkpoint_seconds=-1, **given)
-    stopped = train("images", folder=str(tmp_path / "stopped"), **given)
+        train("digits", folder=str(tmp_path / "stopped"), checkpoint_seconds=-1, **given)
+    stopped = train("digits", folder=str(tmp_path / "stopped"), **given)
     for name in ("metrics.jsonl", "groups.parquet"):
         assert (stopped.path / name).read_bytes() == (whole.path / name).read_bytes()
 
@@ -214,7 +214,7 @@ def test_no_file_of_the_lab_loads_a_pickle_or_runs_text_as_code():
 
 def test_a_checkpoint_is_safetensors_and_no_other_model_file_is_written():
     """'Model files are safetensors'"""
-    run = train("images", scale="smoke", steps=1)
+    run = train("digits", scale="smoke", steps=1)
     kinds = {path.suffix for path in run.path.rglob("*") if path.is_file()}
     assert kinds == {".json", ".jsonl", ".parquet", ".safetensors", ".lock"}
     (checkpoint,) = (run.path / "checkpoints").iterdir()

@@ -77,7 +77,7 @@ def test_the_folder_is_named_by_experiment_objective_seed_and_all_parameters(run
     others = {Run.place("tabular", values | {key: value}).path for key, value in {
         "steps": 21, "seed": 1, "objective": "rloo", "rollouts": 8, "hardest": 0.002}.items()}
     assert len(others) == 5 and place not in others and not runs.exists()
-    assert Run.place("images", values).path.name != place.name
+    assert Run.place("digits", values).path.name != place.name
 
 
 @pytest.mark.parametrize("objective", ["0.25 * log_odds", "truncated(order=8, form='loo')", "../../x", "É/\\:*?\"<>|",
@@ -219,7 +219,7 @@ def test_other_parameters_in_the_same_folder_are_refused_and_change_nothing(tmp_
 def test_another_experiment_in_the_same_folder_is_refused(tmp_path):
     values = experiment("tabular").parameters("smoke")
     Run(tmp_path).open("tabular", "smoke", values)
-    assert "holds a run with other parameters" in refusal(Run(tmp_path).open, "images", "smoke", values)
+    assert "holds a run with other parameters" in refusal(Run(tmp_path).open, "digits", "smoke", values)
     assert Run(tmp_path).open("tabular", "laptop", values).params["scale"] == "smoke"  # a scale is only a name
 
 
@@ -265,7 +265,7 @@ def test_no_file_of_a_run_holds_a_path_of_this_machine(monkeypatch, runs):
 
 @pytest.mark.parametrize("argv, command", [
     (["/home/me/lab/lab/__main__.py", "train", "tabular"], "lab train tabular"),
-    (["/usr/bin/lab", "--runs", "/tmp/a b/runs", "run", "images"], "lab --runs runs run images"),
+    (["/usr/bin/lab", "--runs", "/tmp/a b/runs", "run", "digits"], "lab --runs runs run digits"),
     (["lab", "--runs=/data/runs", "sweep", "sweeps/laptop.toml"], "lab --runs=runs sweep sweeps/laptop.toml"),
     (["/x/ipykernel_launcher.py", "-f", "/root/.local/share/jupyter/runtime/kernel-1.json"],
      "ipykernel_launcher.py -f kernel-1.json"),

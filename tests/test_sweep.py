@@ -233,4 +233,4 @@ def test_a_figure_reads_exactly_the_finished_runs_of_its_sweep(monkeypatch, tmp_
     table = sweep_records("two", "tabular")
     assert sorted(set(table["seed"])) == [0, 1] and len(table) == 6 and table["run"].nunique() == 2
     with pytest.raises(LabError, match="0 of 0 runs of images in sweeps/two.toml"):
-        sweep_records("two", "images")
+        sweep_records("two", "digits")

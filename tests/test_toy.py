@@ -8,12 +8,14 @@ from torch import nn
 import lab
 from lab.enumeration import enumerate_gradient
 from lab.errors import LabError
-from lab.rng import generator
 from lab.runs import experiment
-from lab.toy import images, tabular, training
-from lab.toy.images import CLASSES, Images, load_digits
+from lab.toy import images, training
+from lab.toy.counts import draw_counts
+from lab.toy.images import Images
+from lab.toy.pictures import Digits
 from lab.toy.tabular import Tabular
 from lab.toy.training import Signal
+from lab.toy.vision import fresh_network
 
 OBJECTIVES = ["rl", "ml", "arcsine", "log_odds", "truncated(order=3)", "pass_at(k=4)", "0.25 * log_odds",
               "rl + 0.5 * ml"]
@@ -113,13 +115,13 @@ def test_tabular_metrics_are_means_over_problems_and_over_the_hardest_quarter():
     np.testing.assert_array_equal(groups["pass_rate"], p)
 
 
-def record_of(world_module, **given):
-    parameters = experiment(world_module.__name__.split(".")[-1]).parameters("smoke", given)
-    return list(world_module.train(state=None, **parameters))
+def record_of(name: str, **given):
+    chosen = experiment(name)
+    return list(chosen.train(chosen.parameters("smoke", given), state=None))
 
 
 def test_one_step_of_exact_ml_moves_the_logits_by_the_rate_times_the_gradient_of_log_p():
-    before, after = record_of(tabular, objective="ml", gradient="exact", steps=1, learning_rate=0.5)
+    before, after = record_of("tabular", objective="ml", gradient="exact", steps=1, learning_rate=0.5)
     p = before.groups["pass_rate"]
     wrong = (1 - p) / 7
     moved = np.stack([np.log(p) + 0.5 * (1 - p), *[np.log(wrong) - 0.5 * wrong] * 7])
@@ -128,9 +130,9 @@ def test_one_step_of_exact_ml_moves_the_logits_by_the_rate_times_the_gradient_of
 
 
 def test_training_climbs_the_likelihood_and_many_rollouts_follow_their_expectation():
-    ends = {gradient: record_of(tabular, objective="maxrl", gradient=gradient, rollouts=256, steps=60)[-1].metrics
+    ends = {gradient: record_of("tabular", objective="maxrl", gradient=gradient, rollouts=256, steps=60)[-1].metrics
             for gradient in ("sampled", "expected")}
-    start = record_of(tabular, steps=1)[0].metrics
+    start = record_of("tabular", steps=1)[0].metrics
     for end in ends.values():
         assert end["log-likelihood"] > start["log-likelihood"] + 0.5
     assert ends["sampled"]["log-likelihood"] == pytest.approx(ends["expected"]["log-likelihood"], abs=0.1)
@@ -139,60 +141,26 @@ def test_training_climbs_the_likelihood_and_many_rollouts_follow_their_expectati
 def test_two_objectives_with_one_seed_start_from_one_policy_and_sample_the_same_answers(monkeypatch):
     seen = {}
     for name in ("rloo", "maxrl"):
-        def spy(chosen, rewards, *, check=True, real=lab.advantages, name=name):
-            seen.setdefault(name, []).append(rewards.clone())
-            return real(chosen, rewards, check=check)
+        def spy(logp, counts, *rest, real=training.counted, name=name):
+            seen.setdefault(name, []).append(counts.clone())
+            return real(logp, counts, *rest)
 
-        monkeypatch.setattr(training, "advantages", spy)
-        seen[name + " start"] = torch.tensor(record_of(tabular, objective=name, seed=7)[0].groups["pass_rate"])
+        with monkeypatch.context() as patch:
+            patch.setattr(training, "counted", spy)
+            seen[name + " start"] = torch.tensor(record_of("tabular", objective=name, seed=7)[0].groups["pass_rate"])
     assert torch.equal(seen["rloo start"], seen["maxrl start"])
-    assert torch.equal(seen["rloo"][0], seen["maxrl"][0]) and seen["rloo"][0].shape == (16, 16)
+    assert torch.equal(seen["rloo"][0], seen["maxrl"][0]) and seen["rloo"][0].shape == (16, 8)
     assert len(seen["rloo"]) == 20 and not torch.equal(seen["rloo"][0], seen["rloo"][1])
 
 
 # --- Images -----------------------------------------------------------------------------------------------
 
-@pytest.fixture(scope="module")
-def digits():
-    return load_digits()
+CLASSES = 10
 
 
-def world_of(objective: str, gradient: str, rollouts: int = 8, seed: int = 0) -> Images:
-    return Images(Signal(objective, gradient, rollouts), width=4, batch=64, seed=seed)
-
-
-def test_the_digits_are_split_into_1437_to_train_and_360_to_test_without_a_common_image(digits):
-    images_, labels, test_images, test_labels = digits
-    assert images_.shape == (1437, 1, 8, 8) and test_images.shape == (360, 1, 8, 8)
-    assert labels.shape == (1437,) and test_labels.shape == (360,)
-    train_rows, test_rows = ({image.numpy().tobytes() for image in part} for part in (images_, test_images))
-    assert len(train_rows) == 1437 and len(test_rows) == 360 and not train_rows & test_rows
-
-
-def test_the_split_is_that_of_scikit_learns_digits_and_holds_every_class_in_its_share(digits):
-    from sklearn.datasets import load_digits as original
-    bunch, (images_, labels, _, test_labels) = original(), digits
-    counts = np.bincount(bunch.target)
-    assert np.bincount(torch.cat([labels, test_labels])).tolist() == counts.tolist()
-    np.testing.assert_allclose(np.bincount(test_labels), counts * 360 / 1797, atol=1)
-    by_pixels = {image.astype(np.float32).tobytes(): label
-                 for image, label in zip(bunch.images, bunch.target, strict=True)}
-    back = images_ * float(bunch.images.std()) / images_.std()  # near the raw pixels: multiples of one, shifted
-    raw = (back - back.min()).round()
-    assert sum(by_pixels.get(image[0].numpy().tobytes()) == int(label)
-               for image, label in zip(raw, labels, strict=True)) == 1437
-
-
-def test_the_images_are_scaled_by_the_training_part_alone(digits):
-    images_, _, test_images, _ = digits
-    assert abs(images_.mean()) < 1e-6 and abs(images_.std() - 1) < 1e-6
-    assert 1e-4 < abs(test_images.mean()) < 0.1
-
-
-def test_the_split_is_the_same_whatever_the_global_generators_say(digits):
-    np.random.seed(123)  # noqa: NPY002 (the global generator is what is tested)
-    torch.manual_seed(123)
-    assert all(torch.equal(a, b) for a, b in zip(load_digits(), digits, strict=True))
+def world_of(objective: str, gradient: str, rollouts: int = 8, seed: int = 0, last_step: int = -1) -> Images:
+    model = fresh_network(seed, "small", 1, 8, CLASSES, width=4)
+    return Images(Signal(objective, gradient, rollouts), Digits(seed), model, 64, last_step, seed)
 
 
 def gradients(world: Images, loss: torch.Tensor) -> torch.Tensor:
@@ -202,9 +170,9 @@ def gradients(world: Images, loss: torch.Tensor) -> torch.Tensor:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_gradient_of_exact_ml_is_that_of_cross_entropy(seed):
     world = world_of("ml", "exact", seed=seed)
-    rows = generator(seed, "order", 0).permutation(1437)[:64]
+    pictures, labels = Digits(seed).train_batch(0, 64)
     world.model.train()
-    entropy = nn.functional.cross_entropy(world.model(world.images[rows]), world.labels[rows])
+    entropy = nn.functional.cross_entropy(world.model(pictures), labels)
     expected = gradients(world, entropy)
     found = gradients(world, world.loss(0))
     assert expected.abs().max() > 0.05 and (found - expected).abs().max() < 1e-5
@@ -225,14 +193,14 @@ def test_the_expected_gradient_of_many_rollouts_is_near_cross_entropy_and_of_two
 def test_the_mean_of_sampled_maxrl_gradients_approaches_the_expected_one():
     """The last layer's gradient over 3,000 draws on one batch, within 4.5 standard errors; cross-entropy is not."""
     world, draws = world_of("maxrl", "sampled", rollouts=8), 3000
-    rows = torch.arange(16)
+    pictures, labels = world.pictures.train_batch(0, 16)
     with torch.no_grad():
-        features = world.model[:-1](world.images[rows])
-    right = nn.functional.one_hot(world.labels[rows], CLASSES).float()
+        features = world.model[:-1](pictures)
+    right = nn.functional.one_hot(labels, CLASSES).bool()
     last = world.model[-1]
 
     def gradient(signal, seed=0):
-        loss = signal.loss(last(features).log_softmax(1), right, torch.Generator().manual_seed(seed))
+        loss = signal.loss(last(features).log_softmax(1), right, seed)
         return torch.cat([g.flatten() for g in torch.autograd.grad(loss, list(last.parameters()))])
 
     sampled = torch.stack([gradient(world.signal, seed) for seed in range(draws)]).double()
@@ -244,33 +212,33 @@ def test_the_mean_of_sampled_maxrl_gradients_approaches_the_expected_one():
 
 def test_two_objectives_with_one_seed_see_the_same_weights_batches_and_first_labels(monkeypatch):
     def watch(name, seed=0):
-        world, batches, rewards = world_of(name, "sampled", seed=seed), [], []
+        world, batches, drawn = world_of(name, "sampled", seed=seed), [], []
         start = {key: value.clone() for key, value in world.model.state_dict().items()}
         world.model.register_forward_pre_hook(lambda _, inputs: batches.append(inputs[0]))
-        monkeypatch.setattr(training, "advantages", lambda chosen, r, *, check: (
-            rewards.append(r.clone()), lab.advantages(chosen, r, check=check))[1])
         optimizer = torch.optim.SGD(world.model.parameters(), lr=0.5)
-        for step in range(24):  # into the second epoch
-            optimizer.zero_grad()
-            world.loss(step).backward()
-            optimizer.step()
-        return start, torch.stack(batches), rewards
+        with monkeypatch.context() as patch:
+            patch.setattr(training, "draw_counts", lambda *given: drawn.append(draw_counts(*given)) or drawn[-1])
+            for step in range(24):  # into the second epoch
+                optimizer.zero_grad()
+                world.loss(step).backward()
+                optimizer.step()
+        return start, torch.stack(batches), drawn
 
-    (start, batches, rewards), (start2, batches2, rewards2) = watch("rloo"), watch("maxrl")
+    (start, batches, counts), (start2, batches2, counts2) = watch("rloo"), watch("maxrl")
     assert all(torch.equal(start[key], start2[key]) for key in start) and torch.equal(batches, batches2)
-    assert torch.equal(rewards[0], rewards2[0]) and not torch.equal(rewards[20], rewards2[20])
+    assert torch.equal(counts[0], counts2[0]) and not torch.equal(counts[20], counts2[20])
     other, batches3, _ = watch("rloo", seed=1)
     assert not torch.equal(batches, batches3) and not torch.equal(start["0.weight"], other["0.weight"])
 
 
-def test_an_epoch_shows_every_image_at_most_once_and_the_next_one_in_another_order(digits):
+def test_an_epoch_shows_every_image_at_most_once_and_the_next_one_in_another_order():
     world, seen = world_of("rloo", "expected"), []
     world.model.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
     with torch.no_grad():
-        for step in range(2 * world.steps_an_epoch):
+        for step in range(44):
             world.loss(step)
     first, second = torch.cat(seen[:22]), torch.cat(seen[22:])
-    assert world.steps_an_epoch == 22 and len(first) == 1408
+    assert len(first) == 1408
     assert len({image.numpy().tobytes() for image in first}) == 1408 and not torch.equal(first, second)
 
 
@@ -289,12 +257,40 @@ def test_image_metrics_are_exact_means_over_the_test_images():
     metrics, groups = world.evaluate(0)
     p = groups["pass_rate"]
     with torch.no_grad():
-        scores = world.model.eval()(world.test[0]).double()
-    likelihood = -nn.functional.cross_entropy(scores, world.test[1]).item()
+        pictures, labels = next(world.pictures.test())
+        scores = world.model.eval()(pictures).double()
+    likelihood = -nn.functional.cross_entropy(scores, labels).item()
     assert len(p) == 360 and metrics["pass@1"] == pytest.approx(p.mean(), abs=1e-15)
     assert metrics["pass@128"] == pytest.approx((1 - (1 - p) ** 128).mean(), abs=1e-12)
     assert metrics["log-likelihood"] == pytest.approx(likelihood, abs=1e-9)
-    assert metrics["accuracy"] == pytest.approx((scores.argmax(1) == world.test[1]).double().mean().item())
+    assert metrics["accuracy"] == pytest.approx((scores.argmax(1) == labels).double().mean().item())
+    assert set(groups) == {"problem", "pass_rate"}
+
+
+def test_the_gradient_norms_of_the_last_record_are_those_of_one_image_at_a_time():
+    world = world_of("maxrl", "sampled", last_step=3)
+    _, groups = world.evaluate(3)
+    pictures, labels = next(world.pictures.test())
+    for image in (0, 7, 359):
+        world.model.zero_grad()
+        world.model.eval()(pictures[image : image + 1]).log_softmax(1)[0, labels[image]].backward()
+        norm = sum(weight.grad.square().sum() for weight in world.model.parameters()).sqrt().item()
+        assert groups["gradient_norm"][image] == pytest.approx(norm, rel=1e-4)
+
+
+def test_rescaling_gives_the_gradient_the_asked_norm_and_keeps_its_direction():
+    world = world_of("maxrl", "sampled")
+    world.loss(0).backward()
+    before = [weight.grad.clone() for weight in world.model.parameters()]
+    training.rescale(world.model, 3.0)
+    after = [weight.grad for weight in world.model.parameters()]
+    ratios = torch.cat([(a / b)[b != 0].flatten() for a, b in zip(after, before, strict=True)])
+    assert sum(a.square().sum() for a in after).sqrt().item() == pytest.approx(3.0, rel=1e-5)
+    assert ratios.std() < 1e-4 * ratios.mean()
+    for weight in world.model.parameters():
+        weight.grad.zero_()
+    training.rescale(world.model, 3.0)  # nothing was right: nothing moves, and nothing becomes nan
+    assert all((weight.grad == 0).all() for weight in world.model.parameters())
 
 
 def test_evaluating_does_not_move_the_model():
@@ -308,27 +304,34 @@ def test_the_schedule_warms_up_linearly_and_falls_by_a_cosine(monkeypatch):
     rates = []
     monkeypatch.setattr(images, "run_loop", lambda world, optimizer, rate, steps, *_: iter(
         rates.extend(rate(step) for step in range(steps + 1)) or ()))
-    record_of(images, steps=20, warmup=4, learning_rate=0.1)
+    record_of("digits", steps=20, warmup=4, learning_rate=0.1)
     assert rates[:4] == pytest.approx([0.025, 0.05, 0.075, 0.1]) and rates[4] == pytest.approx(0.1)
     assert rates[12] == pytest.approx(0.05) and rates[20] == pytest.approx(0) and np.all(np.diff(rates[4:]) < 0)
 
 
 def test_exact_ml_learns_the_digits():
-    records = record_of(images, objective="ml", gradient="exact", steps=60, log_every=60, width=8)
+    records = record_of("digits", objective="ml", gradient="exact", steps=60, log_every=60, width=8)
     assert records[0].metrics["accuracy"] < 0.3 and records[-1].metrics["accuracy"] > 0.9
 
 
 @pytest.mark.parametrize("objective", ["arcsine", "log_odds"])
 def test_weights_that_are_infinite_at_one_do_not_stop_an_image_run_that_gets_there(objective):
-    records = record_of(images, objective=objective, gradient="exact", steps=120, log_every=120, width=8)
+    records = record_of("digits", objective=objective, gradient="exact", steps=120, log_every=120, width=8)
     assert records[-1].metrics["accuracy"] > 0.9
 
 
-def test_basic_blocks_come_from_torchvision_and_change_shape_as_asked():
-    from lab.toy.vision import basic_block
-    block = basic_block(4, 8, stride=2)
-    assert type(block).__module__ == "torchvision.models.resnet"
-    assert block(torch.zeros(2, 4, 8, 8)).shape == (2, 8, 4, 4)
+@pytest.mark.parametrize("name, size", [("small", 8), ("small", 32), ("small", 224), ("resnet18", 32),
+                                        ("resnet50", 64)])
+def test_networks_are_built_of_torchvisions_blocks_and_answer_for_every_class(name, size):
+    model = fresh_network(0, name, 3, size, 12, width=4).eval()
+    assert any(type(part).__module__ == "torchvision.models.resnet" for part in model.modules())
+    assert model(torch.zeros(2, 3, size, size)).shape == (2, 12)
+
+
+def test_a_run_on_procedural_pictures_is_the_same_twice_to_the_bit():
+    first, again = (record_of("images", steps=3, log_every=1) for _ in range(2))
+    assert [record.metrics for record in first] == [record.metrics for record in again]
+    assert first[0].metrics["pass@1"] == pytest.approx(1e-3, rel=0.2)
 
 
 # --- Signals ----------------------------------------------------------------------------------------------
@@ -346,15 +349,12 @@ def test_a_signal_refuses_too_few_rollouts_and_unknown_names_before_anything_run
 def test_a_policy_that_is_not_a_number_stops_training_with_a_sentence(name, gradient):
     logp = torch.full((2, 3), torch.nan)
     with pytest.raises(LabError, match="^a log-probability is not a number: training diverged, lower the learning ra"):
-        Signal(name, gradient, 4).loss(logp, torch.eye(3)[:2], torch.Generator())
+        Signal(name, gradient, 4).loss(logp, torch.eye(3)[:2].bool(), 0)
 
 
-def test_the_mask_of_right_answers_may_be_boolean_and_may_hold_several():
+def test_the_mask_of_right_answers_may_hold_several():
     logp = torch.tensor([[0.1, 0.2, 0.3, 0.4]], dtype=torch.float64).log().requires_grad_()
     right = torch.tensor([[True, False, True, False]])
-    loss = Signal("ml", "exact", 1).loss(logp, right, torch.Generator())
+    loss = Signal("ml", "exact", 1).loss(logp, right, 0)
     loss.backward()
     np.testing.assert_allclose(-logp.grad, [[0.25, 0, 0.75, 0]], atol=1e-12)  # the share of each in p
-    boolean, floats = (Signal("rloo", "sampled", 6).loss(logp, mask, torch.Generator().manual_seed(1)).item()
-                       for mask in (right, right.double()))
-    assert boolean == pytest.approx(floats, abs=1e-6)

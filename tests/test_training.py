@@ -16,7 +16,7 @@ from lab.errors import LabError
 from lab.runs import Run, train, training
 from lab.runs.experiments import experiment
 
-SMALL = {"tabular": {"steps": 6, "log_every": 1, "problems": 8}, "images": {"steps": 4, "log_every": 1, "rollouts": 8}}
+SMALL = {"tabular": {"steps": 6, "log_every": 1, "problems": 8}, "digits": {"steps": 4, "log_every": 1, "rollouts": 8}}
 ALWAYS, NEVER = -1.0, 1e9
 
 
@@ -70,16 +70,17 @@ def crash_at(patch, owner, name: str, call: int, after: bool = False) -> None:
 
 def break_trainer(patch, name: str, records: int) -> None:
     """Let the trainer tell so many records and crash where it would go on."""
-    module = import_module(f"lab.toy.{name}")
+    module, function = experiment(name).trainer.split(":")
+    module = import_module(module)
 
-    def broken(real=module.train, **parameters):
+    def broken(real=getattr(module, function), **parameters):
         for told, record in enumerate(real(**parameters)):
             if told == records:
                 raise Crash
             yield record
         raise Crash
 
-    patch.setattr(module, "train", broken)
+    patch.setattr(module, function, broken)
 
 
 # --- Stopped at every possible place, in this process -----------------------------------------------------
@@ -111,12 +112,12 @@ def test_stopped_anywhere_in_the_writing_a_run_goes_on_to_the_same_result(monkey
 
 
 def test_stopped_again_and_again_with_records_past_the_checkpoint(monkeypatch, uninterrupted, tmp_path):
-    reference, folder = uninterrupted("images", **SMALL["images"]), str(tmp_path)
+    reference, folder = uninterrupted("digits", **SMALL["digits"]), str(tmp_path)
     for records, seconds in ((1, NEVER), (2, ALWAYS), (2, NEVER), (0, NEVER), (1, ALWAYS), (2, NEVER)):
         with monkeypatch.context() as patch, pytest.raises(Crash):
-            break_trainer(patch, "images", records + bool(training._checkpoints(Run(tmp_path))))
-            train("images", folder=folder, scale="smoke", checkpoint_seconds=seconds, **SMALL["images"])
-    assert_same(train("images", folder=folder, scale="smoke", **SMALL["images"]), reference)
+            break_trainer(patch, "digits", records + bool(training._checkpoints(Run(tmp_path))))
+            train("digits", folder=folder, scale="smoke", checkpoint_seconds=seconds, **SMALL["digits"])
+    assert_same(train("digits", folder=folder, scale="smoke", **SMALL["digits"]), reference)
 
 
 def test_a_resumed_run_starts_from_its_checkpoint_and_not_from_the_beginning(monkeypatch, tmp_path):
@@ -154,7 +155,7 @@ def kill_after(started, run: Run, lines: int) -> None:
 
 
 @pytest.mark.parametrize("name, given, kills", [
-    ("tabular", {"steps": 300, "log_every": 1}, (4, 60)), ("images", {"steps": 24, "log_every": 1}, (3,))])
+    ("tabular", {"steps": 300, "log_every": 1}, (4, 60)), ("digits", {"steps": 24, "log_every": 1}, (3,))])
 def test_killed_with_sigkill_between_checkpoints_a_run_resumes_to_the_same_bytes(start, uninterrupted, name, given,
                                                                                 kills):
     run = Run.place(name, experiment(name).parameters("smoke", given))
@@ -189,7 +190,7 @@ def test_two_processes_that_start_the_same_run_do_it_once(start, uninterrupted):
 # --- What a checkpoint is, and what is refused ------------------------------------------------------------
 
 def test_a_checkpoint_is_one_safetensors_file_of_weights_optimiser_and_step():
-    run = train("images", scale="smoke", checkpoint_seconds=ALWAYS, **SMALL["images"])
+    run = train("digits", scale="smoke", checkpoint_seconds=ALWAYS, **SMALL["digits"])
     (path,) = (run.path / "checkpoints").iterdir()
     with safe_open(path, "pt") as file:
         names = set(file.keys())
@@ -267,18 +268,19 @@ def test_a_trainer_that_fails_leaves_its_records_and_no_done(trainer):
     assert run.records() == [{"step": 0, "loss": 1.0}] and not run.finished
 
 
-def test_images_at_a_rate_that_diverges_stop_with_a_sentence_and_no_done():
+def test_a_run_at_a_rate_that_diverges_stops_with_a_sentence_and_no_done():
+    wild = {"objective": "nsr", "rollouts": 1, "learning_rate": 1000.0, "log_every": 1, "problems": 16, "steps": 40}
     with pytest.raises(LabError, match=r"^[\w@\- ]+ = (-inf|nan) at step \d+: training diverged, lower"):
-        train("images", scale="smoke", learning_rate=100.0, log_every=1)
-    run = Run.place("images", experiment("images").parameters("smoke", {"learning_rate": 100.0, "log_every": 1}))
+        train("tabular", **wild)
+    run = Run.place("tabular", experiment("tabular").parameters(given=wild))
     assert not run.finished and np.isfinite([list(record.values()) for record in run.records()]).all()
 
 
 # --- What is trained --------------------------------------------------------------------------------------
 
 def test_how_often_is_told_does_not_change_what_is_trained(tmp_path):
-    often = train("images", folder=str(tmp_path / "a"), scale="smoke", steps=4, log_every=1, checkpoint_seconds=ALWAYS)
-    seldom = train("images", folder=str(tmp_path / "b"), scale="smoke", steps=4, log_every=4)
+    often = train("digits", folder=str(tmp_path / "a"), scale="smoke", steps=4, log_every=1, checkpoint_seconds=ALWAYS)
+    seldom = train("digits", folder=str(tmp_path / "b"), scale="smoke", steps=4, log_every=4)
     assert [record["step"] for record in seldom.records()] == [0, 4]
     assert seldom.records() == [often.records()[0], often.records()[4]]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from importlib import metadata
 
 from lab.errors import LabError
-from lab.runs.experiments import PRESETS, read_preset
+from lab.runs.experiments import experiment, experiments
 from lab.runs.notebooks import check_notebook
 from lab.runs.provenance import ROOT
 
@@ -19,9 +19,9 @@ def checks() -> Iterator[tuple[str, str]]:
     yield "Python", "" if sys.version_info >= (3, 11) else f"found {sys.version.split()[0]}: install 3.11 or newer"
     yield "installed versions", _versions()
     yield "data: handwritten digits", _fault(_digits)
-    for path in sorted(PRESETS.glob("*.toml")):
-        yield f"preset {path.stem}", _fault(lambda path=path: _preset(path))
-        yield f"notebook of {path.stem}", _fault(lambda path=path: check_notebook(read_preset(path)))
+    for name in experiments():
+        yield f"preset {name}", _fault(lambda name=name: _preset(name))
+        yield f"notebook of {name}", _fault(lambda name=name: check_notebook(experiment(name)))
     for path in sorted((ROOT / "sweeps").glob("*.toml")):
         yield f"sweep {path.stem}", _fault(lambda path=path: _sweep(path))
 
@@ -55,12 +55,12 @@ def _digits() -> None:
         raise LabError(f"found {images} digits instead of 1797: reinstall scikit-learn")
 
 
-def _preset(path) -> None:
-    chosen = read_preset(path)
+def _preset(name: str) -> None:
+    chosen = experiment(name)
     if chosen.trainer:
         module, _, function = chosen.trainer.partition(":")
         if not (importlib.util.find_spec(module) and hasattr(importlib.import_module(module), function)):
-            raise LabError(f'{path.name}: trainer {chosen.trainer!r} does not exist: write "module:function"')
+            raise LabError(f'{name}.toml: trainer {chosen.trainer!r} does not exist: write "module:function"')
     for scale in chosen.scales:
         chosen.parameters(scale)
 

@@ -9,7 +9,7 @@ and compilation are options.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from lab.rng import stream_seed
 from lab.toy.pictures import Digits, Pictures, Procedural
 from lab.toy.training import Signal
 from lab.toy.training import train as run_loop
-from lab.toy.vision import network
+from lab.toy.vision import fresh_network
 
 MEASURED = 1000  # test images whose gradient norm is taken after the last step (MaxRL figure 8: 1,000)
 
@@ -42,7 +42,7 @@ class Images:
     def loss(self, step: int) -> torch.Tensor:
         images, labels = self.pictures.train_batch(step, self.batch)
         self.model.train()
-        logp = self._logp(self.forward, images)
+        logp = self._logits(self.forward, images).log_softmax(1)
         right = torch.zeros_like(logp, dtype=torch.bool).scatter_(1, labels[:, None], True)
         return self.signal.loss(logp, right, stream_seed(self.seed, "rollouts", step))
 
@@ -56,7 +56,7 @@ class Images:
         self.model.eval()
         log_p, hits, norms = [], [], []
         for images, labels in self.pictures.test():
-            logp = self._logp(self.model, images).double()
+            logp = self._logits(self.model, images).double().log_softmax(1)
             log_p.append(logp.gather(1, labels[:, None])[:, 0])
             hits.append(logp.argmax(1) == labels)
             if step == self.last_step and sum(map(len, norms)) < MEASURED:
@@ -71,10 +71,9 @@ class Images:
             groups["gradient_norm"] = np.concatenate((measured, np.full(len(p) - len(measured), np.nan)))
         return metrics, groups
 
-    def _logp(self, forward, images: torch.Tensor) -> torch.Tensor:
+    def _logits(self, forward: Callable[[torch.Tensor], torch.Tensor], images: torch.Tensor) -> torch.Tensor:
         with self.autocast:
-            logits = forward(images.to(memory_format=self.layout))
-        return logits.float().log_softmax(1)
+            return forward(images.to(memory_format=self.layout)).float()
 
 
 def pass_at(p: np.ndarray, k: int) -> float:
@@ -116,9 +115,7 @@ def train(*, objective: str, gradient: str, rollouts: int, data: str, folder_of_
     """
     pictures = pictures_of(data=data, folder_of_images=folder_of_images, cache=cache, classes=classes, size=size,
                            seed=seed)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(stream_seed(seed, "weights"))
-        model = network(net, pictures.channels, pictures.size, pictures.classes, width)
+    model = fresh_network(seed, net, pictures.channels, pictures.size, pictures.classes, width)
     world = Images(Signal(objective, gradient, rollouts), pictures, model, batch, steps, seed, precision, compile_model)
     if optimizer == "sgd":
         chosen = torch.optim.SGD(model.parameters(), lr=learning_rate, momentum=0.9, weight_decay=weight_decay)

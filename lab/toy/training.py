@@ -48,6 +48,8 @@ class Signal:
 
         What is drawn follows from `seed` alone.
         """
+        if logp.device.type == "cpu" and logp.isnan().any():  # a GPU would have to wait: there the next record tells
+            raise LabError("a log-probability is not a number: training diverged, lower the learning rate")
         N, estimate = self.rollouts, self.target
         if self.gradient == "sampled":
             return counted(logp, draw_counts(logp.detach().exp(), N, seed), right, estimate, N)

@@ -5,6 +5,8 @@ import sys
 import torch
 from torch import nn
 
+from lab.rng import stream_seed
+
 _library = None
 
 
@@ -22,17 +24,19 @@ def define_torchvision_ops() -> None:
         _library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 
 
-def network(name: str, channels: int, size: int, classes: int, width: int) -> nn.Module:
-    """The network called `name` with fresh weights.
+def fresh_network(seed: int, name: str, channels: int, size: int, classes: int, width: int) -> nn.Module:
+    """The network called `name`, its weights a function of `seed`; torch's global generator is left alone.
 
     "small" is three of torchvision's basic blocks with `width` channels at the first; "resnet18" and "resnet50" are
     torchvision's own, for `size` of 32 and more.
     """
     define_torchvision_ops()
-    if name == "small":
-        return _small_resnet(channels, size, classes, width)
-    from torchvision import models
-    return getattr(models, name)(num_classes=classes)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(stream_seed(seed, "weights"))
+        if name == "small":
+            return _small_resnet(channels, size, classes, width)
+        from torchvision import models
+        return getattr(models, name)(num_classes=classes)
 
 
 def _small_resnet(channels: int, size: int, classes: int, width: int) -> nn.Module:
