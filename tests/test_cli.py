@@ -181,8 +181,9 @@ def test_check_finds_a_fault_in_a_preset_or_its_notebook(faults, invent, monkeyp
     ("numpy==0.1", ["installed versions: numpy {} instead of 0.1: install with -c constraints.txt"]),
     ("# a note\nno-such-package-anywhere==1.0", []),
 ])
-def test_check_compares_what_is_installed_with_the_constraints(faults, monkeypatch, tmp_path, capsys, constraint,
-                                                               fault):
+def test_check_compares_what_is_installed_with_the_constraints(faults, invent, monkeypatch, tmp_path, capsys,
+                                                               constraint, fault):
+    invent(PRESET, "print(steps)", parameters="steps = 3")
     monkeypatch.setattr(import_module("lab.runs.checks"), "ROOT", tmp_path)
     (tmp_path / "constraints.txt").write_text(constraint + "\n")
     if fault:
@@ -191,16 +192,17 @@ def test_check_compares_what_is_installed_with_the_constraints(faults, monkeypat
         assert main(["check"]) == 0 and "all is well" in capsys.readouterr().out
 
 
-def test_check_finds_a_fault_in_a_sweep_and_missing_data(faults, monkeypatch, tmp_path):
+def test_check_finds_a_fault_in_a_sweep_and_missing_data(faults, invent, monkeypatch, tmp_path):
+    invent(PRESET, "print(steps)", parameters="steps = 3")
     checks = import_module("lab.runs.checks")
     (tmp_path / "sweeps").mkdir()
-    (tmp_path / "sweeps" / "mine.toml").write_text('[[runs]]\nexperiment = "tabular"\nset = { step = 1 }\n')
+    (tmp_path / "sweeps" / "mine.toml").write_text('[[runs]]\nexperiment = "tiny"\nset = { step = 1 }\n')
     (tmp_path / "constraints.txt").write_text("")
     monkeypatch.setattr(checks, "ROOT", tmp_path)
     monkeypatch.setattr("sklearn.datasets.load_digits", lambda: type("Bunch", (), {"images": [1, 2]}))
     first, second = faults()
     assert first == "data: handwritten digits: found 2 digits instead of 1797: reinstall scikit-learn"
-    assert second.startswith("sweep mine: unknown parameter of tabular 'step': did you mean 'steps'?")
+    assert second.startswith("sweep mine: unknown parameter of tiny 'step': did you mean 'steps'?")
 
 
 # --- Makefile ---------------------------------------------------------------------------------------------

@@ -159,6 +159,7 @@ def test_what_is_drawn_is_in_the_csv_and_the_csv_is_enough_to_draw_it(drawn, wit
     first, again = script.draw(table_of(script)), script.draw(known)
     shown, redrawn = heights(first), heights(again)
     assert len(shown) >= 3 and len(shown) == len(redrawn)
+    assert all(len(line.get_ydata()) for axes in first.axes for line in axes.lines)  # no curve is missing
     for values, same in zip(shown, redrawn, strict=True):
         assert all_among(values, numbers(known))
         np.testing.assert_allclose(same, values, rtol=1e-8, atol=1e-12)

@@ -336,6 +336,18 @@ def test_a_run_on_procedural_pictures_is_the_same_twice_to_the_bit():
 
 # --- Signals ----------------------------------------------------------------------------------------------
 
+def test_answers_are_drawn_anew_at_every_step_and_for_every_seed(monkeypatch):
+    seen = []
+    monkeypatch.setattr(Signal, "loss", lambda self, logp, right, rng: seen.append(rng.initial_seed()) or logp.sum())
+    for seed in (0, 1):
+        for world in (make("rloo", "sampled", seed=seed), world_of("rloo", "sampled", seed=seed)):
+            drawn = len(seen)
+            for step in range(30):
+                world.loss(step)
+            assert len(set(seen[drawn:])) == 30
+    assert len(set(seen)) == 60  # both worlds use one stream; seeds share none
+
+
 def test_a_signal_refuses_too_few_rollouts_and_unknown_names_before_anything_runs():
     with pytest.raises(LabError, match="rloo needs groups of at least 2 rollouts, found N = 1"):
         Signal("rloo", "sampled", 1)

@@ -118,8 +118,8 @@ class Procedural:
     the right label and comes to 0.8 in 400 steps of SGD (batch 128, momentum 0.9, cosine from 0.4), to 0.5 in 300.
 
     Training labels are uniform draws and test labels are balanced. The generators of training batches have even seeds
-    and those of test batches odd ones, so no seed and no step ever trains on a test image. A CPU and a GPU draw
-    different random numbers, hence different pictures of the same distribution.
+    and those of test batches odd ones, so no training batch, of any seed and step, has the stream of a test batch. A
+    CPU and a GPU draw different random numbers, hence different pictures of the same distribution.
     """
 
     channels = 3
