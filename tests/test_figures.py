@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from shutil import copy, copytree
 from importlib import import_module
 from pathlib import Path
 
@@ -15,10 +16,13 @@ from matplotlib import pyplot as plt
 import lab
 from lab import plots
 from lab.cli import main
-from lab.runs import train
+from lab.runs import recorded, train
 from lab.runs.sweep import read_sweep
 
-NEED_RUNS = {"digits": "digits", "tabular": "tabular"}  # figure: experiment
+TRAINED = {"digits": ("laptop", "digits"), "tabular": ("laptop", "tabular")}  # figure: sweep, experiment
+RECORDED = {"images_dynamics": ("images", "images"), "images_coverage": ("images", "images"),
+            "images_gradients": ("images", "images"), "images_control": ("images_control", "images")}
+NEED_RUNS = TRAINED | RECORDED
 THEORY = [name for name in plots.figure_names() if name not in NEED_RUNS]
 OUT = plots.SCRIPTS / "out"
 
@@ -59,6 +63,9 @@ grid = { objective = ["reinforce_mean", "grpo", "maxrl"], rollouts = [4, 128], s
 def trained(tmp_path_factory):
     """(folder of runs, folder of the sweep file): every run of SWEEP, really trained."""
     base = tmp_path_factory.mktemp("trained")
+    for name in ("images", "images_control"):  # too long to train here: drawn from what the project records
+        copy(plots.ROOT / "sweeps" / f"{name}.toml", base)
+        copytree(plots.ROOT / "data" / "results" / name, base / "recorded" / name)
     (base / "laptop.toml").write_text(SWEEP)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_RUNS", str(base / "runs"))
@@ -71,8 +78,14 @@ def trained(tmp_path_factory):
 def with_runs(trained, monkeypatch):
     runs, sweeps = trained
     monkeypatch.setenv("LAB_RUNS", str(runs))
-    monkeypatch.setattr(import_module("lab.runs.sweep"), "SWEEPS", sweeps)
+    read_from(sweeps, monkeypatch)
     return runs
+
+
+def read_from(sweeps: Path, patch) -> None:
+    """Let figures read the sweeps and recorded results of this folder."""
+    patch.setattr(recorded, "SWEEPS", sweeps)
+    patch.setattr(recorded, "RECORDED", sweeps / "recorded")
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +95,7 @@ def drawn(trained, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_FIGURES", str(out))
         patch.setenv("LAB_RUNS", str(trained[0]))
-        patch.setattr(import_module("lab.runs.sweep"), "SWEEPS", trained[1])
+        read_from(trained[1], patch)
         assert plots.draw_figures() == {}
     return out
 
@@ -146,8 +159,9 @@ def test_every_figure_is_saved_as_pdf_png_csv_and_json(drawn, name):
 @pytest.mark.parametrize("name", plots.figure_names())
 def test_a_figure_names_exactly_the_runs_that_it_draws(drawn, with_runs, trained, name):
     told = json.loads((drawn / f"{name}.json").read_text())["runs"]
-    items = read_sweep(trained[1] / "laptop.toml")
-    assert list(told) == sorted(item.run.id for item in items if item.experiment == NEED_RUNS.get(name))
+    sweep, experiment = NEED_RUNS.get(name, ("laptop", None))
+    items = read_sweep(trained[1] / f"{sweep}.toml")
+    assert list(told) == sorted(item.run.id for item in items if item.experiment == experiment)
     assert all(set(facts) == {"commit", "device", "scale", "seconds"} for facts in told.values())
     assert bool(told) == (name in NEED_RUNS)
 
@@ -190,7 +204,7 @@ def test_another_process_draws_the_same_bytes(drawn, command, folders):
             assert (folders / "figures" / file).read_bytes() == (drawn / file).read_bytes(), file
 
 
-@pytest.mark.parametrize("name", NEED_RUNS)
+@pytest.mark.parametrize("name", TRAINED)
 def test_a_figure_of_runs_drawn_again_is_the_same_to_the_byte(drawn, with_runs, folders, name):
     plots.draw_figure(name)
     for kind in ("pdf", "png", "csv", "json"):
@@ -199,7 +213,8 @@ def test_a_figure_of_runs_drawn_again_is_the_same_to_the_byte(drawn, with_runs, 
 
 # --- Refusals ---------------------------------------------------------------------------------------------
 
-def test_figures_without_their_runs_are_refused_by_a_sentence_and_the_others_drawn(capsys, folders):
+def test_figures_without_their_runs_are_refused_by_a_sentence_and_the_others_drawn(capsys, folders, monkeypatch):
+    monkeypatch.setattr(recorded, "RECORDED", folders / "none")
     assert main(["figures", "tabular", "weights", "digits"]) == 1
     said = capsys.readouterr()
     counts = {name: sum(item.experiment == name for item in read_sweep(plots.ROOT / "sweeps" / "laptop.toml"))
@@ -218,7 +233,7 @@ def test_a_figure_with_one_run_missing_is_refused(with_runs, trained, tmp_path, 
         assert main(["figures", "digits"]) == 1
     finally:
         done.rename(run.path / "done.json")
-    assert capsys.readouterr().err.startswith("lab: figure images not drawn: 1 of 14 runs of images in sweeps/laptop.t")
+    assert capsys.readouterr().err.startswith("lab: figure digits not drawn: 1 of 14 runs of digits in sweeps/laptop.t")
 
 
 def test_runs_that_are_not_of_the_sweep_change_no_figure(drawn, with_runs, folders):
@@ -238,14 +253,14 @@ def test_an_unknown_figure_is_refused_before_any_is_drawn(refused, folders):
 # --- What they say ----------------------------------------------------------------------------------------
 
 def test_figures_of_runs_carry_an_interval_over_seeds_and_their_number(drawn):
-    tabular, images = (pd.read_csv(drawn / f"{name}.csv") for name in ("tabular", "digits"))
+    tabular, digits = (pd.read_csv(drawn / f"{name}.csv") for name in ("tabular", "digits"))
     sampled = tabular[tabular["gradient"] == "sampled"]
-    assert set(sampled["seeds"]) == {3} and set(images["seeds"]) == {2}
-    for table, metric in ((sampled, "hard pass@1"), (images, "pass@1")):
+    assert set(sampled["seeds"]) == {3} and set(digits["seeds"]) == {2}
+    for table, metric in ((sampled, "hard pass@1"), (digits, "pass@1")):
         assert ((table["low"] <= table[metric]) & (table[metric] <= table["high"])).all()
         assert (table["low"] < table["high"]).any()
     assert tabular[tabular["gradient"] != "sampled"][["low", "high"]].isna().all(axis=None)
-    for name in NEED_RUNS:
+    for name in NEED_RUNS.keys() - {"images_gradients"}:
         assert re.search(r"95% bootstrap intervals? over (5 )?seeds", " ".join(script_of(name).CAPTION.split()))
 
 

@@ -90,7 +90,7 @@ def test_figures_are_as_wide_as_a_column_or_the_page_of_the_paper():
 TABLE = pd.DataFrame({"p": [0.1, 0.2], "w": [1 / 3, 2.0]})
 
 
-def draw_and_save(name: str = "one", caption: str = "A\n   caption.", runs=()) -> None:
+def draw_and_save(name: str = "one", caption: str = "A\n   caption.", runs=None) -> None:
     figure, axes = plots.panels()
     axes.plot(TABLE["p"], TABLE["w"], label="w")
     axes.legend()
@@ -113,7 +113,8 @@ def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):
 
 def test_a_figure_names_the_runs_behind_it(folders):
     runs = [train("tabular", scale="smoke", seed=seed) for seed in (1, 0)]
-    draw_and_save(runs=[run.id for run in (*runs, runs[0])])
+    draw_and_save(runs={run.id: {"params": run.params, "provenance": run.provenance, "seconds": run.done["seconds"]}
+                        for run in runs})
     told = json.loads((folders / "figures" / "one.json").read_text())["runs"]
     assert list(told) == sorted(run.id for run in runs)
     for run in runs:

@@ -8,7 +8,7 @@ import pytest
 
 from lab.errors import LabError
 from lab.runs import Run
-from lab.runs.sweep import read_sweep, sweep_records
+from lab.runs.sweep import read_sweep
 
 FILE = """
 [[runs]]
@@ -215,22 +215,3 @@ def test_ctrl_c_ends_the_processes_and_starts_nothing_more(start, command, write
     assert [item.run.path.exists() for item in read_sweep(path)] == [True, False, False]
     assert not finished(path)
     assert "lab: stopped" in (read_sweep(path)[0].run.path / "log.txt").read_text()
-
-
-# --- What figures read ------------------------------------------------------------------------------------
-
-def test_a_figure_reads_exactly_the_finished_runs_of_its_sweep(monkeypatch, tmp_path):
-    from lab.runs import sweep as module
-    from lab.runs import train
-    monkeypatch.setattr(module, "SWEEPS", tmp_path)
-    text = '[[runs]]\nexperiment = "tabular"\nscale = "smoke"\ngrid = { seed = [0, 1] }\n'
-    (tmp_path / "two.toml").write_text(text)
-    train("tabular", scale="smoke", seed=0)
-    train("tabular", scale="smoke", seed=2)  # not of the sweep
-    with pytest.raises(LabError, match=r"^1 of 2 runs of tabular in sweeps/two.toml have not finished: run lab sweep"):
-        sweep_records("two", "tabular")
-    train("tabular", scale="smoke", seed=1)
-    table = sweep_records("two", "tabular")
-    assert sorted(set(table["seed"])) == [0, 1] and len(table) == 6 and table["run"].nunique() == 2
-    with pytest.raises(LabError, match="0 of 0 runs of images in sweeps/two.toml"):
-        sweep_records("two", "digits")
