@@ -3,9 +3,9 @@
 import hashlib
 import json
 import re
-from shutil import copy, copytree
 from importlib import import_module
 from pathlib import Path
+from shutil import copy, copytree
 
 import numpy as np
 import pandas as pd

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from lab.errors import LabError
 from lab.runs import Run
 from lab.runs.sweep import read_sweep
 

@@ -73,7 +73,9 @@ def break_trainer(patch, name: str, records: int) -> None:
     module, function = experiment(name).trainer.split(":")
     module = import_module(module)
 
-    def broken(real=getattr(module, function), **parameters):
+    real = getattr(module, function)
+
+    def broken(**parameters):
         for told, record in enumerate(real(**parameters)):
             if told == records:
                 raise Crash
