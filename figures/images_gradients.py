@@ -21,14 +21,14 @@ def records() -> Results:
 
 
 def table(found: Results) -> pd.DataFrame:
-    groups = found.groups[(found.groups["seed"] == 0) & found.groups["gradient_norm"].notna()]
+    groups = found.groups[(found.groups["seed"] == 0) & found.groups["score_norm"].notna()]
     frames = []
     for name in NAMES:
         part = groups[(groups["objective"] == name) & ((name == "ml") | (groups["rollouts"] == N))]
         p = part["pass_rate"].to_numpy()
         share = np.ones_like(p) if name == "ml" else p * lab.induced_weight(name, N, p)
         frames.append(pd.DataFrame({"objective": name, "image": part["problem"], "pass_rate": p,
-                                    "gradient_norm": share * part["gradient_norm"]}))
+                                    "gradient_norm": share * part["score_norm"]}))
     return pd.concat(frames, ignore_index=True)
 
 

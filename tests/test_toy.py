@@ -275,7 +275,7 @@ def test_the_gradient_norms_of_the_last_record_are_those_of_one_image_at_a_time(
         world.model.zero_grad()
         world.model.eval()(pictures[image : image + 1]).log_softmax(1)[0, labels[image]].backward()
         norm = sum(weight.grad.square().sum() for weight in world.model.parameters()).sqrt().item()
-        assert groups["gradient_norm"][image] == pytest.approx(norm, rel=1e-4)
+        assert groups["score_norm"][image] == pytest.approx(norm, rel=1e-4)
 
 
 def test_rescaling_gives_the_gradient_the_asked_norm_and_keeps_its_direction():

@@ -113,7 +113,9 @@ class Run:
         return self.with_parameters(pd.DataFrame(self.records()))
 
     def with_parameters(self, table):
-        """A pandas table with a column added for every parameter and one for the run's id."""
+        """A pandas table with a column added for every parameter and one for the run's id; none may hide another."""
+        if hidden := set(table.columns) & {"run", *self.params["parameters"]}:
+            raise LabError(f"{self.id}: {min(hidden)} is measured and a parameter too: rename what is measured")
         return table.assign(run=self.id, **{key: str(value) if isinstance(value, list) else value
                                             for key, value in self.params["parameters"].items()})
 

@@ -50,8 +50,8 @@ class Images:
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """On the test images: pass@1 is the mean probability of the label, pass@k the mean of 1-(1-p)^k (D.4), exact.
 
-        After the last step the groups also hold the norm of grad log p for the first 1,000 images, from which the
-        norm of w(p) grad p follows for every objective: p w(p) times as large.
+        After the last step the groups also hold the norm of the score, grad log p, for the first 1,000 images, from
+        which that of w(p) grad p follows for every objective: p w(p) times as large.
         """
         self.model.eval()
         log_p, hits, norms = [], [], []
@@ -68,7 +68,7 @@ class Images:
         groups = {"problem": np.arange(len(p)), "pass_rate": p}
         if norms:
             measured = torch.cat(norms)[:MEASURED].cpu().numpy()
-            groups["gradient_norm"] = np.concatenate((measured, np.full(len(p) - len(measured), np.nan)))
+            groups["score_norm"] = np.concatenate((measured, np.full(len(p) - len(measured), np.nan)))
         return metrics, groups
 
     def _logits(self, forward: Callable[[torch.Tensor], torch.Tensor], images: torch.Tensor) -> torch.Tensor:
