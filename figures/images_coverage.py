@@ -26,11 +26,13 @@ def table(found: Results) -> pd.DataFrame:
         curves = np.array([[pass_at(one["pass_rate"].to_numpy(), k) for k in KS] for _, one in part.groupby("seed")])
         for k, interval in zip(KS, stats.bootstrap(curves, over="seeds"), strict=True):
             rows.append((objective, rollouts, k, interval.point, interval.low, interval.high, interval.n["seeds"]))
+    rows += [("guessing", 0, k, 1 - (1 - 1e-3) ** int(k), np.nan, np.nan, 0) for k in KS]
     return pd.DataFrame(rows, columns=["objective", "rollouts", "k", "pass@k", "low", "high", "seeds"])
 
 
 def draw(table: pd.DataFrame):
-    sizes = sorted(set(table[table["objective"] != "ml"]["rollouts"]))
+    guess = table[table["objective"] == "guessing"]
+    sizes = sorted(set(table[table["objective"] == "maxrl"]["rollouts"]))
     figure, axes = plots.panels(columns=len(sizes), width=plots.PAGE, height=2.5, sharey=True)
     for panel, N in zip(axes, sizes, strict=True):
         for name in NAMES:
@@ -38,7 +40,7 @@ def draw(table: pd.DataFrame):
             part = part if name == "ml" else part[part["rollouts"] == N]
             plots.band(panel, part["k"], part["low"], part["pass@k"], part["high"], name,
                        "cross-entropy (exact ML)" if name == "ml" else None)
-        panel.plot(KS, 1 - (1 - 1e-3) ** KS, color="#999999", linestyle=":", linewidth=1)
+        panel.plot(guess["k"], guess["pass@k"], color="#999999", linestyle=":", linewidth=1)
         panel.set(xscale="log", xlabel="k", title=f"N = {N}", ylim=(0, 1.02))
     axes[0].set_ylabel("pass@k")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)

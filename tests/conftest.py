@@ -120,7 +120,6 @@ def invent(tmp_path, monkeypatch):
     """Make an experiment of the test's own: a preset and a notebook (the source of its cells) in tmp_path."""
     import nbformat
     monkeypatch.setattr(import_module("lab.runs.experiments"), "PRESETS", tmp_path / "presets")
-    monkeypatch.setattr(import_module("lab.runs.checks"), "PRESETS", tmp_path / "presets")
     monkeypatch.setattr(import_module("lab.runs.experiments"), "NOTEBOOKS", tmp_path / "notebooks")
 
     def make(preset: str, *cells: str, parameters: str | None = None, name: str = "tiny") -> str:

@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -32,7 +33,10 @@ def test_there_is_one_notebook_an_experiment_and_one_experiment_a_notebook():
 
 
 def test_notebooks_are_numbered_in_the_order_of_reading():
-    assert [path.name[:3] for path in BOOKS] == [f"{number:02d}_" for number in range(len(BOOKS))]
+    """Tens are worlds (1x images), so numbers may be left out, but none is used twice."""
+    numbers = [path.name[:3] for path in BOOKS]
+    assert all(re.fullmatch(r"\d\d_", number) for number in numbers) and len(set(numbers)) == len(numbers)
+    assert numbers[:5] == ["00_", "01_", "02_", "03_", "04_"] and "10_images.ipynb" in {path.name for path in BOOKS}
 
 
 @BY_NAME
@@ -52,7 +56,8 @@ def test_nbstripout_finds_nothing_to_strip():
 @BY_NAME
 def test_a_notebook_is_short_and_its_code_cells_are_shorter(path):
     assert len(nbformat.read(path, as_version=4).cells) <= 25
-    assert max(len(cell.source.splitlines()) for cell in code_cells(path)) <= 12
+    cells = [cell for cell in code_cells(path) if "parameters" not in cell.metadata.get("tags", [])]
+    assert max(len(cell.source.splitlines()) for cell in cells) <= 12
 
 
 @BY_NAME

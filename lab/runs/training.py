@@ -42,6 +42,7 @@ def train(name: str, *, folder: str = "", scale: str = "laptop", checkpoint_seco
 
 
 def _continue(run: Run, chosen: Experiment, values: dict[str, Any], checkpoint_seconds: float) -> None:
+    _drop_drafts(run)
     state, step = load_checkpoint(run)
     _forget_after(run, step)
     groups = _Groups(run, step)
@@ -134,6 +135,13 @@ def load_checkpoint(run: Run) -> tuple[dict[str, Any] | None, int]:
 
 def _checkpoints(run: Run) -> list[Path]:
     return sorted((run.path / "checkpoints").glob("step-*.safetensors"))
+
+
+def _drop_drafts(run: Run) -> None:
+    """Remove what a kill left half-written beside the files of training."""
+    for kind in ("checkpoints/.step-*", ".groups.parquet.*", ".metrics.jsonl.*"):
+        for draft in run.path.glob(kind):
+            draft.unlink()
 
 
 def _forget_after(run: Run, step: int) -> None:

@@ -42,7 +42,9 @@ class Tabular:
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         p = self.pass_rates()
-        metrics = {"pass@1": p.mean(), "hard pass@1": p[: len(p) // 4].mean(), "log-likelihood": np.log(p).mean()}
+        with np.errstate(divide="ignore"):  # log 0 = -inf stops the run with a sentence
+            likelihood = np.log(p).mean()
+        metrics = {"pass@1": p.mean(), "hard pass@1": p[: len(p) // 4].mean(), "log-likelihood": likelihood}
         return metrics, {"problem": np.arange(len(p)), "pass_rate": p}
 
     def pass_rates(self) -> np.ndarray:
