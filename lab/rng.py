@@ -8,7 +8,10 @@ import numpy as np
 
 
 def stream_seed(seed: int, stream: str, step: int = 0) -> int:
-    """A 63-bit seed for one stream at one step, for generators that take an integer (torch)."""
+    """A 63-bit seed for one stream at one step, for generators that take an integer (torch).
+
+    torch's CPU generator reads the low 32 bits only: two steps of a long run may, rarely, draw the same.
+    """
     return int(_sequence(seed, stream, step).generate_state(1, np.uint64)[0] >> 1)
 
 
