@@ -267,7 +267,7 @@ def test_no_file_of_a_run_holds_a_path_of_this_machine(monkeypatch, runs):
     (["/home/me/lab/lab/__main__.py", "train", "tabular"], "lab train tabular"),
     (["/usr/bin/lab", "--runs", "/tmp/a b/runs", "run", "digits"], "lab --runs runs run digits"),
     (["lab", "--runs=/data/runs", "sweep", "sweeps/laptop.toml"], "lab --runs=runs sweep sweeps/laptop.toml"),
-    (["/x/ipykernel_launcher.py", "-f", "/root/.local/share/jupyter/runtime/kernel-1.json"],
+    (["/x/ipykernel_launcher.py", "-f", "/home/me/.local/share/jupyter/runtime/kernel-1.json"],
      "ipykernel_launcher.py -f kernel-1.json"),
 ])
 def test_the_command_is_kept_without_the_folders_of_the_machine(monkeypatch, argv, command):
