@@ -141,7 +141,8 @@ def test_no_file_of_a_figure_holds_a_date_or_a_path(folders):
     draw_and_save()
     for path in (folders / "figures").iterdir():
         content = path.read_bytes()
-        assert b"CreationDate" not in content and str(plots.ROOT).encode() not in content and str(folders).encode() not in content
+        assert b"CreationDate" not in content
+        assert str(plots.ROOT).encode() not in content and str(folders).encode() not in content
 
 
 def test_figures_go_where_the_variable_says_and_otherwise_into_the_project(monkeypatch):
