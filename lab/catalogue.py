@@ -8,6 +8,7 @@ offset[j] = a0(j).
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from lab.errors import LabError, one_of, real, whole
 from lab.estimators import Array, Sequences, register
@@ -19,10 +20,15 @@ PKPO = "Walder & Karkhanis 2025, arXiv 2505.15201"
 ZHU = "Zhu et al. 2025, arXiv 2506.01347"
 
 
-def _log_miss(n: int, k: int) -> Array:
-    """log C(n-c, k)/C(n, k), c = 0 .. n: the sum over i < c of log(1 - k/(n-i)), accurate for any n."""
+def log_miss(n: int, k: ArrayLike) -> Array:
+    """log C(n-c, k)/C(n, k), c = 0 .. n on a new last axis: the sum over i < c of log(1 - k/(n-i)), accurate for any n.
+
+    Shape: that of `k`, then n+1. From k/(n-i) = 1 on no draw misses the marked ones, and the logarithm is -inf.
+    """
+    share = np.asarray(k)[..., None] / (n - np.arange(n))
     with np.errstate(divide="ignore"):
-        return np.concatenate(([0.0], np.cumsum(np.log1p(-np.minimum(1.0, k / (n - np.arange(n)))))))
+        steps = np.log1p(-np.minimum(1.0, share))
+    return np.concatenate((np.zeros((*share.shape[:-1], 1)), np.cumsum(steps, axis=-1)), axis=-1)
 
 
 def miss(n: int, k: int) -> Array:
@@ -31,12 +37,12 @@ def miss(n: int, k: int) -> Array:
     >>> miss(4, 2).round(3)
     array([1.   , 0.5  , 0.167, 0.   , 0.   ])
     """
-    return np.exp(_log_miss(n, k))
+    return np.exp(log_miss(n, k))
 
 
 def hit(n: int, k: int) -> Array:
     """1 - miss(n, k), accurate where it is small: the unbiased pass@k estimate at c successes in n."""
-    return -np.expm1(_log_miss(n, k))
+    return -np.expm1(log_miss(n, k))
 
 
 def _pair(a1: Array, a0: Array) -> Sequences:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lab.catalogue import log_miss
 from lab.errors import LabError
 
 Array = NDArray[np.float64]
@@ -162,13 +163,9 @@ def _log_share(n: Counts, marked: Counts, k: int | Sequence[int]) -> Array:
     """Log share of k-subsets that avoid m marked samples: C(n-m, k) / C(n, k) = prod_{i<m} (1 - k/(n-i))."""
     ks = _draws(k, n)
     out = np.empty((*n.shape, ks.size))
-    for size in np.unique(n):  # one running sum per (n, k) serves every m, and no factorial overflows
+    for size in np.unique(n):  # one running sum per (n, k) serves every m
         here = n == size
-        share = ks[:, None] / (size - np.arange(marked[here].max()))
-        with np.errstate(divide="ignore"):
-            steps = np.log1p(-np.minimum(share, 1.0))  # from 1 on no subset avoids the marked: -inf
-        table = np.hstack([np.zeros((ks.size, 1)), np.cumsum(steps, axis=1)])
-        out[here] = table[:, marked[here]].T
+        out[here] = log_miss(int(size), ks)[:, marked[here]].T
     return out[..., 0] if np.ndim(k) == 0 else out
 
 
