@@ -14,9 +14,9 @@ ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {
     0: "lab lab.errors lab.objectives lab.groups lab.estimators lab.catalogue lab.weights lab.design "
        "lab.enumeration lab.metrics lab.stats lab.pass_rates lab.records lab.rng",
-    1: "lab.losses lab.torchvision_ops",
+    1: "lab.losses lab.state lab.torchvision_ops",
     2: "lab.toy.* lab.llm.*",
-    3: "lab.runs.* lab.plots lab.maze_pictures lab.audit lab.explain",
+    3: "lab.runs.* lab.plots lab.published lab.papers lab.paper_issues lab.maze_pictures lab.audit lab.explain",
     4: "lab.cli lab.__main__",
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}

@@ -1,0 +1,51 @@
+"""What the two papers print: values, and where a paper contradicts itself. Floor 3.
+
+A published value is a number as printed, never read off a picture. data/published holds them.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING
+
+from lab.errors import unknown
+from lab.runs.provenance import ROOT
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FOLDER = ROOT / "data" / "published"
+PAPERS = {"MaxRL": "arXiv 2602.02710", "PACS": "arXiv 2509.02522"}
+
+
+def printed(paper: str, item: str | None = None) -> pd.DataFrame:
+    """Every value that `paper` prints, or those of one `item`, in the order of the print.
+
+    Columns: item, model, method, benchmark, metric, value (a float), text (as printed), unit, remark.
+    """
+    import pandas as pd
+    if paper not in PAPERS:
+        raise unknown("paper", paper, PAPERS)
+    table = pd.read_csv(FOLDER / f"{paper.lower()}.csv", dtype=str, keep_default_na=False)
+    table = table.rename(columns={"value": "text"}).assign(value=table["value"].astype(float))
+    if item is None:
+        return table
+    if item not in set(table["item"]):
+        raise unknown(f"item with printed values in {paper},", item, table["item"].unique())
+    return table[table["item"] == item].reset_index(drop=True)
+
+
+def share(paper: str, item: str, method: str, metric: str) -> float:
+    """The one printed percentage of a `method` and `metric`, as a share of 1."""
+    table = printed(paper, item)
+    found = table[(table["method"] == method) & (table["metric"] == metric)]
+    if len(found) != 1:
+        raise unknown(f"method and metric of {paper}'s {item}", f"{method}, {metric}",
+                      table["method"] + ", " + table["metric"])
+    return found["value"].item() / 100
+
+
+def contradictions(paper: str, item: str) -> list[str]:
+    """What stands on the page of a figure or table: where its paper contradicts itself, or leaves out what it needs."""
+    notes = tomllib.loads((FOLDER / "contradictions.toml").read_text())["notes"]
+    return [note["note"] for note in notes if note["paper"] == paper and item in note["items"]]
