@@ -11,6 +11,7 @@ from functools import lru_cache
 import numpy as np
 import torch
 
+from lab.errors import one_of
 from lab.estimators import Estimator
 from lab.objectives import Objective
 from lab.weights import log_binomials
@@ -83,6 +84,64 @@ def conditional_share(log_p: torch.Tensor, K: torch.Tensor, estimator: Estimator
     odds = log_p.detach().exp() / wrong.clamp_min(torch.finfo(log_p.dtype).tiny)
     at = K.long()
     return (K * a1[at] - torch.where(K < N, (N - K) * odds, 0.0) * a0[at]) / N
+
+
+SCORES = ("rloo", "grpo", "dr_grpo")  # PACS section 5.2
+
+
+def pacs(log_ratio: torch.Tensor, rewards: torch.Tensor, *, beta: float = 1.0, score: str = "rloo",
+         balanced: bool = True, actor: bool = False) -> torch.Tensor:
+    """PACS (2509.02522, eq. 6 to 8): binary cross-entropy of a rollout's score against its reward, a mean over rollouts.
+
+    | argument | shape | meaning |
+    |---|---|---|
+    | `log_ratio` | "... rollouts" | log pi(y) - log pi_ref(y), summed over tokens; the gradient passes through it |
+    | `rewards` | "... rollouts" | 0 or 1; nan for a rollout that was lost, which then is in no score |
+    | `score` | | of beta times the log-ratio against its group: `pacs_scores` |
+    | `balanced` | | weigh the right and the wrong ones of a group alike: `class_weights` |
+    | `actor` | | add the first term of eq. 5: log-probabilities weighed by minus the cross-entropy |
+
+    Where policy and reference agree it is a policy gradient with the advantages `pacs_anchor` (score rloo or dr_grpo).
+    `actor` is off as in the official code: at that point all its weights are -log 2, so its mean is zero and it is
+    noise alone, and elsewhere it makes right rollouts with a low score less likely.
+    """
+    kept = ~rewards.isnan()
+    scores = pacs_scores(beta * log_ratio, kept, score)
+    weights = class_weights(rewards) if balanced else kept.to(scores)
+    target = rewards.nan_to_num().to(scores)
+    cross = torch.nn.functional.binary_cross_entropy_with_logits(scores, target, reduction="none") * weights
+    if actor:
+        cross = cross + cross.detach() * log_ratio * kept
+    return cross.sum() / kept.sum().clamp_min(1)
+
+
+def pacs_scores(reward_proxy: torch.Tensor, kept: torch.Tensor, score: str) -> torch.Tensor:
+    """Each rollout's proxy "... rollouts" against its group: minus the mean of the others (rloo), minus the mean of all
+    (dr_grpo), or that over the standard deviation, ddof 1 and 1e-6 added as in the official code (grpo).
+
+    The last is 0/0 where policy and reference agree: its first step is 10^6 times too long.
+    """
+    one_of("score", score, SCORES)
+    n = kept.sum(-1, keepdim=True)
+    centred = (reward_proxy - (reward_proxy * kept).sum(-1, keepdim=True) / n.clamp_min(1)) * kept
+    if score == "rloo":
+        return centred * n / (n - 1).clamp_min(1)
+    if score == "dr_grpo":
+        return centred
+    variance = (centred * centred).sum(-1, keepdim=True) / (n - 1).clamp_min(1)
+    std = torch.where(variance > 0, variance, 1.0).sqrt() * (variance > 0)  # whose gradient at zero is not nan
+    return centred / (std + 1e-6)
+
+
+def class_weights(rewards: torch.Tensor) -> torch.Tensor:
+    """G/(2 right) for a right rollout, G/(2 wrong) for a wrong one, 1 where a group has one kind only; 0 for nan.
+
+    King and Zeng (2001) with equal classes, as the official code has it: it turns the weight from 1 to 1/(p(1-p)).
+    """
+    kept, right = ~rewards.isnan(), rewards == 1
+    n, K = (of.sum(-1, keepdim=True) for of in (kept, right))
+    weights = n / (2 * torch.where(right, K, n - K).clamp_min(1))
+    return torch.where((K > 0) & (K < n), weights, 1.0).to(rewards) * kept
 
 
 @lru_cache(maxsize=64)

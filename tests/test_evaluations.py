@@ -16,10 +16,11 @@ import lab.llm.engine
 from lab.errors import LabError
 from lab.llm.datasets import Loaded, Problem
 from lab.llm.engine import Answer, Sampling
+from lab.llm.problem_sets import problem_set
 from lab.llm.prompts import prompt
 from lab.rng import generator
 from lab.runs import evaluations, samples, scores
-from lab.runs.evaluations import evaluate, problem_set, row, weights_of
+from lab.runs.evaluations import evaluate, row, weights_of
 from lab.runs.samples import Evaluation
 from lab.runs.scores import score
 

@@ -1,4 +1,4 @@
-"""Imports that need care: transformers beside a CPU build of torch. Floor 2."""
+"""Imports that need care: transformers, and TRL upon it, beside a CPU build of torch. Floor 2."""
 
 from __future__ import annotations
 
@@ -16,3 +16,13 @@ def transformers() -> ModuleType:
     except ImportError as error:
         raise LabError("the package transformers is missing: pip install 'lab[llm]'") from error
     return transformers
+
+
+def trl() -> ModuleType:
+    """The package TRL, imported when it is first needed. Errors: it is not installed."""
+    transformers()
+    try:
+        import trl
+    except ImportError as error:
+        raise LabError("the package trl is missing: pip install 'lab[llm]'") from error
+    return trl

@@ -36,14 +36,12 @@ class TransformersEngine:
     """
 
     def __init__(self, model: str | Path, device: str | None = None, memory: float = 4.0) -> None:
-        library, (place, self.name) = transformers(), place_of(model)
-        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        self.memory = real("memory", memory, 0) * 2**30
-        self.tokenizer = tokenizer_of(place)
-        self.stops = stop_tokens(self.tokenizer)
-        kind = torch.float32 if self.device.type == "cpu" else "auto"
+        library, (place, name) = transformers(), place_of(model)
+        device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        kind = torch.float32 if device.type == "cpu" else "auto"
+        tokenizer = tokenizer_of(place)
         try:
-            self.model, found = library.AutoModelForCausalLM.from_pretrained(
+            made, found = library.AutoModelForCausalLM.from_pretrained(
                 place, dtype=kind, use_safetensors=True, output_loading_info=True)
         except (OSError, ValueError, RuntimeError) as error:
             raise LabError(f"{place} was not read ({said(error)}): give a causal language model whose weights are "
@@ -51,8 +49,20 @@ class TransformersEngine:
         if found["missing_keys"]:
             raise LabError(f"the weights of {place} lack {len(found['missing_keys'])} parts, such as "
                            f"{min(found['missing_keys'])}: download or save the model again")
-        self.model.to(self.device).train(False)
-        self.config = self.model.config.get_text_config()
+        self._stand_on(made.to(device).train(False), tokenizer, name, memory)
+
+    @classmethod
+    def of(cls, model: Any, tokenizer: Any, name: str, memory: float = 4.0) -> TransformersEngine:
+        """An engine on a model in memory, such as one that is being trained: it answers with the weights of now."""
+        engine = cls.__new__(cls)
+        engine._stand_on(model, tokenizer, name, memory)
+        return engine
+
+    def _stand_on(self, model: Any, tokenizer: Any, name: str, memory: float) -> None:
+        self.model, self.tokenizer, self.name = model, tokenizer, name
+        self.device, self.stops = model.device, stop_tokens(tokenizer)
+        self.memory = real("memory", memory, 0) * 2**30
+        self.config = model.config.get_text_config()
         self.positions = self.config.max_position_embeddings
 
     @torch.inference_mode()

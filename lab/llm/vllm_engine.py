@@ -47,9 +47,8 @@ class VLLMEngine:
     """
 
     def __init__(self, model: str | Path, positions: int | None = None, memory: float | None = None) -> None:
-        place, self.name = place_of(model)
-        self.tokenizer = tokenizer_of(place)
-        self.stops = stop_tokens(self.tokenizer)
+        place, name = place_of(model)
+        tokenizer = tokenizer_of(place)
         settings: dict[str, Any] = {"max_model_len": None if positions is None else whole("positions", positions, 2)}
         if not (gpu := torch.cuda.is_available()):
             settings |= {"dtype": "float32", "enforce_eager": True, "enable_chunked_prefill": False}
@@ -61,13 +60,24 @@ class VLLMEngine:
         library = _vllm(gpu)
         try:
             with _as_it_was(), _without_children():
-                self.llm = library.LLM(place, load_format="safetensors", enable_prefix_caching=True,
-                                       logprobs_mode="processed_logprobs", generation_config="vllm", **settings)
+                llm = library.LLM(place, load_format="safetensors", enable_prefix_caching=True,
+                                  logprobs_mode="processed_logprobs", generation_config="vllm", **settings)
         except (OSError, ValueError, RuntimeError) as error:
             raise LabError(f"vLLM did not start with {place} ({said(error)}): give a causal language model with "
                            "safetensors weights, fewer positions, or another memory") from error
-        self.positions = self.llm.model_config.max_model_len
-        self._parameters = library.SamplingParams
+        self._stand_on(llm, tokenizer, name)
+
+    @classmethod
+    def of(cls, llm: Any, tokenizer: Any, name: str) -> VLLMEngine:
+        """An engine on a `vllm.LLM` that runs already in this process, such as a trainer's own."""
+        engine = cls.__new__(cls)
+        engine._stand_on(llm, tokenizer, name)
+        return engine
+
+    def _stand_on(self, llm: Any, tokenizer: Any, name: str) -> None:
+        from vllm import SamplingParams
+        self.llm, self.tokenizer, self.name, self.stops = llm, tokenizer, name, stop_tokens(tokenizer)
+        self.positions, self._parameters = llm.model_config.max_model_len, SamplingParams
 
     def sample(self, prompts: Sequence[str], sampling: Sampling, first: int = 0) -> list[list[Answer]]:
         """See `Engine.sample`."""

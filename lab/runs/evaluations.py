@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 
-from lab.errors import LabError, one_of, parse_call, unknown, whole
-from lab.llm import arithmetic, prompts, tables
-from lab.llm.datasets import SETS, Loaded, load
+from lab.errors import LabError, one_of, whole
+from lab.llm import prompts, tables
 from lab.llm.evaluation import summary
-from lab.llm.rows import KINDS
+from lab.llm.problem_sets import problem_set
 from lab.runs.samples import ANSWERS, Evaluation, asked, digest, sample
 from lab.runs.store import runs_root
 
@@ -25,7 +24,7 @@ def evaluate(model: str, sets: Sequence[str], *, engine: str, n: int = 128, temp
     """Evaluate a model on sets, print the table, and return its rows with every metric.
 
     `model`: a name on the hub or a folder; `engine`: as `lab.llm.engine.engine` takes it; `sets`, `problems` and
-    `folder_of_data`: as `problem_set`; `n`, `temperature`, `top_p`, `limit`, `seed`: as `lab.llm.engine.Sampling`;
+    `folder_of_data`: as `lab.llm.problem_sets.problem_set`; `n`, `temperature`, `top_p`, `limit`, `seed`: as `lab.llm.engine.Sampling`;
     `style`: of the verifier; `part`: as `samples.sample`. Each set has its folder in runs/evaluations, named by model,
     set and all settings: what is there is neither sampled nor judged again, and where all is, the model is not loaded.
     Every argument is checked before it is.
@@ -78,30 +77,6 @@ def caption(evaluations: Sequence[Evaluation], style: str = "strict", truncation
     from lab.llm.engine import Sampling
     sampling = Sampling(**{field.name: first.settings[field.name] for field in fields(Sampling)})
     return tables.caption(sampling, first.settings["prompt"], style, truncation)
-
-
-def problem_set(name: str, problems: int | None = None, folder: str = "") -> Loaded:
-    """The first `problems` problems of a set, or all of them.
-
-    `name`: arithmetic or arithmetic(level=2), then the test split in the order of seed 0, level 1 unless told; else as
-    `lab.llm.datasets.load`, which looks into `folder` for a set of its table. LabError: fewer than two gold answers.
-    """
-    if name.startswith("arithmetic") and Path(name).suffix not in KINDS:
-        word, options = parse_call(name)
-        if word != "arithmetic":
-            raise unknown("data set", word, ["arithmetic", *SETS])
-        for key in options.keys() - {"level"}:
-            raise unknown("option of arithmetic", key, ["level"])
-        level = options.get("level", 1)
-        there = arithmetic.problems(arithmetic.available(level, "test"), level, 0, "test")
-        found = Loaded(f"arithmetic(level={level})", tuple(there), ())
-    else:
-        found = load(name, "" if Path(name).suffix in KINDS else folder)
-    if problems is not None:
-        found = replace(found, problems=found.problems[:whole("problems", problems, 2)])
-    if sum(bool(problem.answer) for problem in found.problems) < 2:
-        raise LabError(f"{found}, fewer than two of them with a gold answer: take a set that can be scored here")
-    return found
 
 
 def weights_of(model: str) -> str:
