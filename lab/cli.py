@@ -50,7 +50,9 @@ def _parser() -> argparse.ArgumentParser:
     sub = verb("record", _record, "copy what a finished sweep measured into data/results")
     sub.add_argument("file", type=Path)
     sub = verb("figures", _figures, "draw figures from theory and finished runs into figures/out")
-    sub.add_argument("names", nargs="*", help="which figures; all of them without")
+    sub.add_argument("names", nargs="*", help="which figures; without, all, the papers' tables and the gallery")
+    sub.add_argument("--style", default="icml", help="the widths of icml (default) or neurips")
+    sub.add_argument("--stale", action="store_true", help="only name the figures older than what they are made from")
     verb("check", _check, "look over the environment, data, presets and notebooks")
     sub = verb("eval", _eval, "sample a language model on sets of problems, score it, print a table")
     sub.add_argument("model", help="a folder or a name on the hub")
@@ -131,8 +133,13 @@ def _record(arguments) -> None:
 
 
 def _figures(arguments) -> int:
-    from lab.plots import draw_figures
-    failed = draw_figures(arguments.names)
+    from lab import plots
+    if arguments.stale:
+        old = {name: words for name in arguments.names or plots.figure_names() if (words := plots.stale(name))}
+        for name, words in old.items():
+            print(f"{name}: {', '.join(words)}: run lab figures {name}")
+        return 1 if old else 0
+    failed = plots.draw_figures(arguments.names, arguments.style)
     for name, words in failed.items():
         print(f"lab: figure {name} not drawn: {words}", file=sys.stderr)
     return 1 if failed else 0

@@ -2,7 +2,8 @@
 
 A figure is one script in figures/: `CAPTION`, `table()` (or `records()`, which finds the runs, and
 `table(found)`), and `draw(table)`.
-It is saved as NAME.pdf, .png, .csv (what is drawn) and .json (caption, commit, versions, runs).
+It is saved as NAME.pdf, .png, .csv (what is drawn), .json (caption, commit, versions, runs, hashes of its inputs) and
+.txt (the caption, with scale, seeds, n, device and commit).
 """
 
 from __future__ import annotations
@@ -10,19 +11,25 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import io
+import json
 import os
 from collections.abc import Iterable
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 
+from lab import inputs
 from lab.errors import LabError, parse_call, unknown
 from lab.runs.provenance import ROOT, commit_of, versions
+from lab.runs.recorded import Results
 from lab.runs.store import write_atomically, write_json
 
 SCRIPTS = ROOT / "figures"
 COLUMN, PAGE = 3.25, 6.75  # inches: one column and the text width of ICML
+VENUES = {"icml": (COLUMN, PAGE), "neurips": (2.65, 5.5)}  # NeurIPS: two figures side by side, and its text width
+_venue = ContextVar("venue", default="icml")
 
 
 class Look(NamedTuple):
@@ -85,8 +92,12 @@ def use_style() -> None:
 
 
 def panels(columns: int = 1, rows: int = 1, width: float = COLUMN, height: float | None = None, **kwargs):
-    """A figure of `rows` x `columns` panels in house style, `width` inches wide; returns (figure, axes)."""
+    """A figure of `rows` x `columns` panels in house style; returns (figure, axes).
+
+    `width` in inches; COLUMN and PAGE become those of the venue that is drawn for.
+    """
     use_style()
+    width = dict(zip(VENUES["icml"], VENUES[_venue.get()], strict=True)).get(width, width)
     return plt.subplots(rows, columns, figsize=(width, height or rows * 0.72 * width / columns), **kwargs)
 
 
@@ -98,14 +109,18 @@ def band(axes, x, low, middle, high, name: str, label: str | None = None, **kwar
 
 
 def out_folder() -> Path:
-    """Where figures are saved: the folder named by the variable LAB_FIGURES, else figures/out in the project."""
-    return Path(os.environ.get("LAB_FIGURES") or SCRIPTS / "out")
+    """Where figures are saved: the folder named by the variable LAB_FIGURES, else figures/out in the project.
+
+    Those for another venue than ICML have a folder of its name in it.
+    """
+    folder = Path(os.environ.get("LAB_FIGURES") or SCRIPTS / "out")
+    return folder if _venue.get() == "icml" else folder / _venue.get()
 
 
-def save(figure, name: str, table, caption: str, runs: dict[str, Any] | None = None) -> None:
-    """Write the four files of a figure; the same inputs give the same bytes.
+def save(figure, name: str, table, caption: str, found: Results | None = None) -> None:
+    """Write the five files of a figure; the same inputs give the same bytes.
 
-    `table` is the pandas table that is drawn, `runs` the runs behind it by id, as in `lab.runs.Results`.
+    `table` is the pandas table that is drawn, `found` the runs behind it.
     """
     folder = out_folder()
     folder.mkdir(parents=True, exist_ok=True)
@@ -118,48 +133,95 @@ def save(figure, name: str, table, caption: str, runs: dict[str, Any] | None = N
         write_atomically(folder / f"{name}.{kind}", buffer.getvalue())
     plt.close(figure)
     write_atomically(folder / f"{name}.csv", data)
-    write_json(folder / f"{name}.json", {
+    script = SCRIPTS / f"{name}.py"
+    made_from = inputs.hashes(script, found) if script.exists() else {}
+    told = {
         "figure": name, "caption": " ".join(caption.split()), "command": f"lab figures {name}",
-        "commit": commit_of("lab", f"figures/{name}.py"), "versions": versions(),
-        "data": f"{name}.csv", "data_sha256": hashlib.sha256(data.encode()).hexdigest(),
-        "runs": {name: _facts(run) for name, run in sorted((runs or {}).items())}})
+        "commit": commit_of(*(made_from.keys() - {"records"} or ["lab"])), "versions": versions(),
+        "inputs": made_from, "data": f"{name}.csv", "data_sha256": hashlib.sha256(data.encode()).hexdigest(),
+        "problems": _problems(found), "runs": {run: _facts(facts) for run, facts in sorted(_runs(found).items())}}
+    write_json(folder / f"{name}.json", told)
+    write_atomically(folder / f"{name}.txt", legend(told))
+
+
+def _runs(found: Results | None) -> dict[str, dict[str, Any]]:
+    return found.runs if found else {}
 
 
 def _facts(run: dict[str, Any]) -> dict[str, Any]:
-    origin = run["provenance"]
-    return {"commit": origin["commit"], "device": origin["device"], "scale": run["params"]["scale"],
-            "seconds": run["seconds"]}
+    origin, values = run["provenance"], run["params"]["parameters"]
+    return {"scale": run["params"]["scale"], "seed": values.get("seed"), "command": origin["command"],
+            "commit": origin["commit"], "device": origin["device"], "seconds": run["seconds"]}
+
+
+def _problems(found: Results | None) -> list[int]:
+    """How many problems the runs measured at their last step: one number, or several where runs differ."""
+    return sorted(set(found.groups.groupby("run").size().tolist())) if found else []
+
+
+def legend(told: dict[str, Any]) -> str:
+    """The caption of a figure as it goes into a paper: what it shows, then scale, seeds, n, device and commits."""
+    runs = told["runs"].values()
+
+    def all_of(key):
+        return ", ".join(sorted({str(run[key]) for run in runs})) or "none"
+
+    if runs:
+        n = " or ".join(map(str, told["problems"]))
+        lines = [f"Scale: {all_of('scale')}. Runs: {len(runs)}. Seeds: {all_of('seed')}. n: {n} problems a run.",
+                 f"Device: {all_of('device')}. Runs made at commit {all_of('commit')}."]
+    else:
+        lines = ["Scale: none, formulas and no runs. Seeds: none. n: none. Device: any."]
+    return "\n".join([told["caption"], "", *lines, f"Drawn by {told['command']} at commit {told['commit']}."]) + "\n"
 
 
 def figure_names() -> list[str]:
     return sorted(path.stem for path in SCRIPTS.glob("*.py"))
 
 
-def draw_figures(names: Iterable[str] = ()) -> dict[str, str]:
+def draw_figures(names: Iterable[str] = (), venue: str = "icml") -> dict[str, str]:
     """Draw the figures called `names`, all of them where it is empty; returns those not drawn, with the reason."""
     plt.switch_backend("agg")
     names = list(names) or figure_names()
     for name in names:
         if name not in figure_names():
             raise unknown("figure", name, figure_names())
-    failed = {}
-    for name in names:
-        try:
-            draw_figure(name)
-            print(f"{name}: {out_folder() / name}.pdf", flush=True)
-        except LabError as error:
-            failed[name] = str(error)
+    if venue not in VENUES:
+        raise unknown("venue", venue, VENUES)
+    token, failed = _venue.set(venue), {}
+    try:
+        for name in names:
+            try:
+                draw_figure(name)
+                print(f"{name}: {out_folder() / name}.pdf", flush=True)
+            except LabError as error:
+                failed[name] = str(error)
+    finally:
+        _venue.reset(token)
     return failed
 
 
 def draw_figure(name: str) -> None:
-    """Run one figure script: records in, table, drawing, four files out."""
+    """Run one figure script: records in, table, drawing, five files out."""
+    script = load(name)
+    found = script.records() if hasattr(script, "records") else None
+    table = script.table() if found is None else script.table(found)
+    save(script.draw(table), name, table, script.CAPTION, found)
+
+
+def load(name: str):
+    """The script of a figure, as a module."""
     specification = importlib.util.spec_from_file_location(f"figures.{name}", SCRIPTS / f"{name}.py")
     script = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(script)
-    if hasattr(script, "records"):
-        found = script.records()
-        runs, table = found.runs, script.table(found)
-    else:
-        runs, table = None, script.table()
-    save(script.draw(table), name, table, script.CAPTION, runs)
+    return script
+
+
+def stale(name: str) -> list[str]:
+    """The inputs of a figure that have changed since it was drawn; ["not drawn"] where it never was."""
+    path = out_folder() / f"{name}.json"
+    if not path.exists():
+        return ["not drawn"]
+    then, script = json.loads(path.read_text()).get("inputs", {}), load(name)
+    now = inputs.hashes(SCRIPTS / f"{name}.py", script.records() if hasattr(script, "records") else None)
+    return sorted(key for key in then.keys() | now.keys() if then.get(key) != now.get(key))

@@ -14,7 +14,7 @@ from matplotlib import colors, container
 from matplotlib import pyplot as plt
 
 import lab
-from lab import plots
+from lab import inputs, plots
 from lab.cli import main
 from lab.runs import recorded, train
 from lab.runs.sweep import read_sweep
@@ -149,9 +149,9 @@ def test_a_script_is_a_page_with_a_caption_a_table_and_a_drawing(name):
 
 
 @pytest.mark.parametrize("name", plots.figure_names())
-def test_every_figure_is_saved_as_pdf_png_csv_and_json(drawn, name):
+def test_every_figure_is_saved_as_pdf_png_csv_json_and_txt(drawn, name):
     kinds = {path.suffix for path in drawn.glob(f"{name}.*")}
-    assert kinds == {".pdf", ".png", ".csv", ".json"}
+    assert kinds == {".pdf", ".png", ".csv", ".json", ".txt"}
     assert len((drawn / f"{name}.csv").read_text().splitlines()) > (3 if name in PICTURES else 5)
     told = json.loads((drawn / f"{name}.json").read_text())
     assert told["caption"] == " ".join(script_of(name).CAPTION.split()) and told["command"] == f"lab figures {name}"
@@ -166,7 +166,7 @@ def test_a_figure_names_exactly_the_runs_that_it_draws(drawn, with_runs, trained
     sweep, experiment = NEED_RUNS.get(name, ("laptop", None))
     items = read_sweep(trained[1] / f"{sweep}.toml")
     assert list(told) == sorted(item.run.id for item in items if item.experiment == experiment)
-    assert all(set(facts) == {"commit", "device", "scale", "seconds"} for facts in told.values())
+    assert all(set(facts) == {"commit", "device", "scale", "seconds", "seed", "command"} for facts in told.values())
     assert bool(told) == (name in NEED_RUNS)
 
 
@@ -204,14 +204,14 @@ def test_another_process_draws_the_same_bytes(drawn, command, folders):
     assert done.returncode == 0 and done.stderr == "", done.stderr
     assert [line.split(":")[0] for line in done.stdout.splitlines()] == THEORY
     for name in THEORY:
-        for file in (f"{name}.{kind}" for kind in ("pdf", "png", "csv", "json")):
+        for file in (f"{name}.{kind}" for kind in ("pdf", "png", "csv", "json", "txt")):
             assert (folders / "figures" / file).read_bytes() == (drawn / file).read_bytes(), file
 
 
 @pytest.mark.parametrize("name", TRAINED)
 def test_a_figure_of_runs_drawn_again_is_the_same_to_the_byte(drawn, with_runs, folders, name):
     plots.draw_figure(name)
-    for kind in ("pdf", "png", "csv", "json"):
+    for kind in ("pdf", "png", "csv", "json", "txt"):
         assert (folders / "figures" / f"{name}.{kind}").read_bytes() == (drawn / f"{name}.{kind}").read_bytes()
 
 
@@ -313,3 +313,59 @@ def test_the_figures_kept_in_the_repository_belong_to_their_data(name):
     assert told["data_sha256"] == hashlib.sha256((OUT / told["data"]).read_bytes()).hexdigest()
     assert bool(told["runs"]) == (name in NEED_RUNS) and str(Path.home()) not in json.dumps(told)
     assert all((OUT / f"{name}.{kind}").exists() for kind in ("pdf", "png"))
+
+
+# --- Stale ------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", plots.figure_names())
+def test_no_figure_in_the_repository_is_older_than_what_it_is_made_from(name, monkeypatch):
+    monkeypatch.delenv("LAB_FIGURES")  # no run of this test's own: what is recorded
+    assert plots.stale(name) == [], f"draw it again: lab figures {name}"
+
+
+def test_a_figure_is_stale_after_a_change_of_code_or_records_and_not_after_a_word_in_a_comment(
+        folders, tmp_path, monkeypatch):
+    shutil = import_module("shutil")
+    script = shutil.copy(plots.SCRIPTS / "weights.py", tmp_path)
+    shutil.copy(plots.SCRIPTS / "maze_coverage.py", tmp_path)
+    monkeypatch.setattr(plots, "SCRIPTS", tmp_path)
+    assert plots.stale("weights") == ["not drawn"]
+    assert plots.draw_figures() == {} and plots.stale("weights") == plots.stale("maze_coverage") == []
+    source = Path(script).read_text()
+    Path(script).write_text("# A word.\n" + source.replace('"""MaxRL Figure 1', '"""Figure 1'))
+    assert plots.stale("weights") == []
+    Path(script).write_text(source.replace("ORDERS = (2, 8, 64)", "ORDERS = (2, 8, 32)"))
+    assert plots.stale("weights") == ["weights.py"]
+    real = recorded.results
+
+    def changed(*words):
+        found = real(*words)
+        found.groups.loc[0, "right"] += 1
+        return found
+
+    monkeypatch.setattr("lab.runs.results", changed)
+    assert plots.stale("maze_coverage") == ["records"]
+
+
+def test_a_figure_counts_the_mathematics_it_stands_on_and_no_trainer():
+    files = {inputs.name(path) for path in inputs.files(plots.SCRIPTS / "images_gradients.py")}
+    assert {"figures/images_gradients.py", "lab/plots.py", "lab/weights.py", "lab/estimators.py"} <= files
+    assert not any(file.startswith(("lab/toy/", "lab/llm/")) for file in files)
+    assert "lab/toy/images.py" in map(inputs.name, inputs.files(plots.SCRIPTS / "images_coverage.py"))
+
+
+# --- In print ---------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", plots.figure_names())
+def test_every_font_of_a_figure_is_embedded(name):
+    content = (OUT / f"{name}.pdf").read_bytes()
+    fonts, embedded = content.count(b"/Type /FontDescriptor"), content.count(b"/FontFile2")
+    assert fonts == embedded >= 1 and b"/Type3" not in content
+
+
+def test_the_command_names_stale_figures_and_draws_nothing(capsys, folders):
+    assert main(["figures", "--stale", "weights", "order"]) == 1
+    assert capsys.readouterr().out.splitlines() == [f"{name}: not drawn: run lab figures {name}"
+                                                    for name in ("weights", "order")]
+    assert not (folders / "figures").exists() and main(["figures", "weights"]) == 0
+    assert main(["figures", "--stale", "weights"]) == 0

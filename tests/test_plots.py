@@ -14,7 +14,7 @@ from matplotlib.colors import to_rgb
 import lab
 from lab import plots
 from lab.errors import LabError
-from lab.runs import train
+from lab.runs import Results, train
 
 FAMILIES = {"RL": ("rl", "rloo", "reinforce_mean"), "GRPO": ("arcsine", "grpo"), "MaxRL": ("maxrl", "truncated"),
             "ML": ("ml",), "PACS": ("log_odds", "pacs_anchor"), "PKPO": ("pkpo",), "drawn": ("from_weight",)}
@@ -90,17 +90,17 @@ def test_figures_are_as_wide_as_a_column_or_the_page_of_the_paper():
 TABLE = pd.DataFrame({"p": [0.1, 0.2], "w": [1 / 3, 2.0]})
 
 
-def draw_and_save(name: str = "one", caption: str = "A\n   caption.", runs=None) -> None:
+def draw_and_save(name: str = "one", caption: str = "A\n   caption.", found: Results | None = None) -> None:
     figure, axes = plots.panels()
     axes.plot(TABLE["p"], TABLE["w"], label="w")
     axes.legend()
-    plots.save(figure, name, TABLE, caption, runs)
+    plots.save(figure, name, TABLE, caption, found)
 
 
 def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):
     draw_and_save()
     out = folders / "figures"
-    assert sorted(path.name for path in out.iterdir()) == ["one.csv", "one.json", "one.pdf", "one.png"]
+    assert sorted(path.name for path in out.iterdir()) == ["one.csv", "one.json", "one.pdf", "one.png", "one.txt"]
     assert (out / "one.csv").read_text() == "p,w\n0.1,0.3333333333\n0.2,2\n"
     assert (out / "one.pdf").read_bytes().startswith(b"%PDF") and (out / "one.png").read_bytes()[1:4] == b"PNG"
     told = json.loads((out / "one.json").read_text())
@@ -111,15 +111,52 @@ def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):
     assert told["commit"] is None or re.fullmatch(r"[0-9a-f]{40}(\+changes)?", told["commit"])
 
 
-def test_a_figure_names_the_runs_behind_it(folders):
+def trained() -> tuple[list, Results]:
     runs = [train("tabular", scale="smoke", seed=seed) for seed in (1, 0)]
-    draw_and_save(runs={run.id: {"params": run.params, "provenance": run.provenance, "seconds": run.done["seconds"]}
-                        for run in runs})
+    facts = {run.id: {"params": run.params, "provenance": run.provenance, "seconds": run.done["seconds"]}
+             for run in runs}
+    return runs, Results(pd.concat([run.table() for run in runs]),
+                         pd.concat([run.with_parameters(run.groups().query("step == step.max()")) for run in runs]),
+                         facts)
+
+
+def test_a_figure_names_the_runs_behind_it(folders):
+    runs, found = trained()
+    draw_and_save(found=found)
     told = json.loads((folders / "figures" / "one.json").read_text())["runs"]
     assert list(told) == sorted(run.id for run in runs)
     for run in runs:
         assert told[run.id] == {"commit": run.provenance["commit"], "device": run.provenance["device"],
+                                "command": run.provenance["command"], "seed": run.params["parameters"]["seed"],
                                 "scale": "smoke", "seconds": run.done["seconds"]}
+
+
+def test_the_caption_file_states_scale_seeds_n_device_and_commit(folders):
+    runs, found = trained()
+    draw_and_save(found=found)
+    text = (folders / "figures" / "one.txt").read_text()
+    problems = runs[0].params["parameters"]["problems"]
+    assert text.startswith("A caption.\n") and "lab figures one at commit " in text
+    for words in ("Scale: smoke.", "Runs: 2.", "Seeds: 0, 1.", f"n: {problems} problems a run.",
+                  f"Device: {runs[0].provenance['device']}.", f"made at commit {runs[0].provenance['commit']}."):
+        assert words in text, words
+    draw_and_save()
+    assert "formulas and no runs" in (folders / "figures" / "one.txt").read_text()
+
+
+@pytest.mark.parametrize("venue, widths", plots.VENUES.items())
+def test_a_figure_has_the_widths_of_its_venue(folders, venue, widths):
+    assert plots.draw_figures(["weights", "finite"], venue) == {}
+    out = folders / "figures" / ("" if venue == "icml" else venue)
+    for name, width in zip(("weights", "finite"), widths, strict=True):  # one column, and the width of the text
+        box = re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ", (out / f"{name}.pdf").read_bytes())
+        assert float(box[1]) == pytest.approx(72 * width, abs=0.01)
+
+
+def test_an_unknown_venue_is_refused_with_the_nearest(folders):
+    with pytest.raises(LabError, match="unknown venue 'icmll': did you mean 'icml'?"):
+        plots.draw_figures(["weights"], "icmll")
+    assert not (folders / "figures").exists()
 
 
 def test_the_same_inputs_give_the_same_bytes(folders):
