@@ -47,6 +47,11 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time (default: one a core)")
     sub.add_argument("--fail-fast", action="store_true", help="start nothing more after a failure")
     sub.add_argument("--train", action="store_true", help="by lab train instead of lab run: no Jupyter")
+    sub = verb("cluster", _cluster, "write a language model's preset for verl: command, configuration, Slurm and Ray")
+    sub.add_argument("name", help="the experiment")
+    sub.add_argument("values", nargs="*", metavar="key=value",
+                     help="parameters, objective=ppo too, and nodes=1 gpus=8 scale=paper")
+    sub.add_argument("--dry", action="store_true", help="print verl's command, write nothing")
     sub = verb("record", _record, "copy what a finished sweep measured into data/results")
     sub.add_argument("file", type=Path)
     sub = verb("figures", _figures, "draw figures from theory and finished runs into figures/out")
@@ -124,6 +129,22 @@ def _sweep(arguments) -> int:
     for run, words in outcome.failed:
         print(f"failed: {run.path / 'log.txt'}: {words}", file=sys.stderr)
     return 1 if outcome.failed else 0
+
+
+def _cluster(arguments) -> None:
+    from lab.llm import verl_config
+    from lab.runs.cluster import job, prepare
+    from lab.runs.experiments import read_assignments
+    made = job(arguments.name, read_assignments(arguments.values))
+    if arguments.dry:
+        if verl_config.installed():
+            verl_config.compose(made.settings)
+        else:
+            print(f"not checked: {verl_config.INSTALL}", file=sys.stderr)
+        print(made.command)
+        return
+    print(*made.header, sep="\n")
+    print(prepare(made).path)
 
 
 def _record(arguments) -> None:

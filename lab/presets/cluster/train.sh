@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+@HEADER@
+# Runs where Ray's head runs: by slurm.sh, by ray_job.sh, or as it stands on a single machine. More words are verl's.
+set -euo pipefail
+RUN="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+STARTED="$(date +%Y%m%dT%H%M%S)"  # verl begins a log anew when it resumes
+PYTHON="${PYTHON:-python}"
+
+# verl says nothing when a plug-in does not load, and misses it only after the first rollouts.
+"$PYTHON" - <<'END' || { echo "verl does not load the lab here: pip install 'lab[cluster]' on every node" >&2; exit 1; }
+from verl.trainer.ppo.core_algos import get_adv_estimator_fn, get_policy_loss_fn
+get_adv_estimator_fn("@ESTIMATOR@"), get_policy_loss_fn("@LOSS@")
+END
+
+exec @COMMAND@
