@@ -91,7 +91,7 @@ SCORES = ("rloo", "grpo", "dr_grpo")  # PACS section 5.2
 
 def pacs(log_ratio: torch.Tensor, rewards: torch.Tensor, *, beta: float = 1.0, score: str = "rloo",
          balanced: bool = True, actor: bool = False) -> torch.Tensor:
-    """PACS (2509.02522, eq. 6 to 8): binary cross-entropy of a rollout's score against its reward, a mean over rollouts.
+    """PACS (2509.02522, eq. 6 to 8): cross-entropy of a rollout's score against its reward, a mean over rollouts.
 
     | argument | shape | meaning |
     |---|---|---|
@@ -139,9 +139,9 @@ def class_weights(rewards: torch.Tensor) -> torch.Tensor:
     King and Zeng (2001) with equal classes, as the official code has it: it turns the weight from 1 to 1/(p(1-p)).
     """
     kept, right = ~rewards.isnan(), rewards == 1
-    n, K = (of.sum(-1, keepdim=True) for of in (kept, right))
+    n, K = (of.sum(-1, keepdim=True).to(rewards) for of in (kept, right))
     weights = n / (2 * torch.where(right, K, n - K).clamp_min(1))
-    return torch.where((K > 0) & (K < n), weights, 1.0).to(rewards) * kept
+    return torch.where((K > 0) & (K < n), weights, 1.0) * kept
 
 
 @lru_cache(maxsize=64)

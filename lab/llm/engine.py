@@ -23,6 +23,7 @@ from lab.llm.prompts import finish
 
 ENGINES = ("transformers", "vllm")
 COLDEST = 0.01  # vLLM silently takes this for anything colder
+PROJECT = Path(__file__).parents[2]
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "tekken.json")  # one of them holds the vocabulary
 
 
@@ -103,8 +104,13 @@ def engine(name: str, model: str | Path) -> Engine:
 
 
 def place_of(model: str | Path) -> tuple[str, str]:
-    """What to load a model from, and its name for records: the last part of a folder's path, or its name on the hub."""
+    """What to load a model from, and its name for records: the last part of a folder's path, or its name on the hub.
+
+    A relative folder is looked for where the command runs, then in the project.
+    """
     folder = Path(model)
+    if model and not folder.is_absolute() and not folder.is_dir() and (PROJECT / folder).is_dir():
+        folder = PROJECT / folder
     if not (model and folder.is_dir()):
         if isinstance(model, Path) or not re.fullmatch(r"[\w-][\w.-]*(/[\w-][\w.-]*)?", model):
             raise LabError(f"there is no model folder {model}: check the path, or give a name of the hub")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from types import ModuleType
 
 from lab.errors import LabError
@@ -21,6 +22,7 @@ def transformers() -> ModuleType:
 def trl() -> ModuleType:
     """The package TRL, imported when it is first needed. Errors: it is not installed."""
     transformers()
+    os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")  # of rollout functions, which the pinned version has
     try:
         import trl
     except ImportError as error:

@@ -24,9 +24,10 @@ def evaluate(model: str, sets: Sequence[str], *, engine: str, n: int = 128, temp
     """Evaluate a model on sets, print the table, and return its rows with every metric.
 
     `model`: a name on the hub or a folder; `engine`: as `lab.llm.engine.engine` takes it; `sets`, `problems` and
-    `folder_of_data`: as `lab.llm.problem_sets.problem_set`; `n`, `temperature`, `top_p`, `limit`, `seed`: as `lab.llm.engine.Sampling`;
-    `style`: of the verifier; `part`: as `samples.sample`. Each set has its folder in runs/evaluations, named by model,
-    set and all settings: what is there is neither sampled nor judged again, and where all is, the model is not loaded.
+    `folder_of_data`: as `lab.llm.problem_sets.problem_set`; `n`, `temperature`, `top_p`, `limit`, `seed`: as
+    `lab.llm.engine.Sampling`; `style`: of the verifier; `part`: as `samples.sample`. Each set has its folder in
+    runs/evaluations, named by model, set and all settings: what is there is neither sampled nor judged again, and where
+    all is, the model is not loaded.
     Every argument is checked before it is.
     """
     from lab.llm.engine import ENGINES, Sampling

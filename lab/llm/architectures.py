@@ -1,0 +1,76 @@
+"""The architectures of the papers' models, for counting memory and for random weights without the hub. Floor 2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from lab.errors import LabError
+from lab.llm.engine import place_of, said
+from lab.llm.imports import transformers
+
+_QWEN3 = {"model_type": "qwen3", "vocab_size": 151936, "head_dim": 128, "num_key_value_heads": 8,
+          "rms_norm_eps": 1e-6, "rope_theta": 1_000_000}
+_SMALL = {"hidden_size": 2048, "num_hidden_layers": 28, "num_attention_heads": 16, "intermediate_size": 6144,
+          "tie_word_embeddings": True}
+_MIDDLE = {"hidden_size": 2560, "num_hidden_layers": 36, "num_attention_heads": 32, "intermediate_size": 9728,
+           "tie_word_embeddings": True}
+_LARGE = {"hidden_size": 4096, "num_hidden_layers": 36, "num_attention_heads": 32, "intermediate_size": 12288,
+          "tie_word_embeddings": False}
+KNOWN = {  # from the config.json of each
+    "Qwen/Qwen3-1.7B-Base": _QWEN3 | _SMALL | {"max_position_embeddings": 32768},
+    "Qwen/Qwen3-4B-Base": _QWEN3 | _MIDDLE | {"max_position_embeddings": 32768},
+    "Qwen/Qwen3-4B": _QWEN3 | _MIDDLE | {"max_position_embeddings": 40960},
+    "Qwen/Qwen3-8B": _QWEN3 | _LARGE | {"max_position_embeddings": 40960},
+    "HuggingFaceTB/SmolLM2-360M-Instruct": {
+        "model_type": "llama", "vocab_size": 49152, "hidden_size": 960, "num_hidden_layers": 32,
+        "num_attention_heads": 15, "num_key_value_heads": 5, "intermediate_size": 2560, "rms_norm_eps": 1e-5,
+        "rope_theta": 100_000, "max_position_embeddings": 8192, "tie_word_embeddings": True},
+}
+GIB = 2**30
+
+
+def architecture(model: str) -> Any:
+    """The transformers configuration of a folder, or of a model of `KNOWN`; None for another name of the hub."""
+    library = transformers()
+    if model in KNOWN:
+        facts = dict(KNOWN[model])
+        return library.AutoConfig.for_model(facts.pop("model_type"), **facts)
+    place, _ = place_of(model)
+    if place == model and "/" in model and not model.startswith((".", "/")):
+        return None
+    try:
+        return library.AutoConfig.from_pretrained(place)
+    except (OSError, ValueError, KeyError) as error:
+        raise LabError(f"config.json of {place} was not read ({said(error)}): give a folder that save_pretrained "
+                       "wrote") from error
+
+
+def weights(config: Any) -> int:
+    """How many weights a causal language model of this configuration has; tied ones count once."""
+    with torch.device("meta"):
+        made = transformers().AutoModelForCausalLM.from_config(config)
+    return sum(weight.numel() for weight in made.parameters())
+
+
+def budget(config: Any, *, at_once: int, tokens: int, reference: bool, sampler: str, share: float, device: float
+           ) -> dict[str, float]:
+    """What training holds on one GPU, in GiB by name, as `lab.llm.training` sets it up.
+
+    | argument | meaning |
+    |---|---|
+    | `at_once`, `tokens` | sequences of a forward and backward pass, and the length of the longest |
+    | `reference` | whether a reference model is held beside the policy |
+    | `sampler`, `share` | "vllm" takes this share of the `device`'s GiB for its weights, keys and values |
+
+    Weights, gradients and AdamW's two moments in float32 (arithmetic in bfloat16); of the activations what gradient
+    checkpointing keeps, a stream a layer in bfloat16, and one layer's work. An estimate to plan with, not measured.
+    """
+    n, width = weights(config), config.hidden_size
+    positions = at_once * tokens
+    layer = positions * (8 * width + 3 * config.intermediate_size) * 2
+    found = {"weights": 4 * n, "gradients": 4 * n, "optimiser": 8 * n, "reference": 4 * n * reference,
+             "activations": positions * width * 2 * config.num_hidden_layers + layer,
+             "sampler": share * device * GIB if sampler == "vllm" else 0}
+    return {name: size / GIB for name, size in found.items() if size}

@@ -1,0 +1,225 @@
+"""Training a language model as the presets do: against a naive loop, killed and resumed, refused where it must be."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+import torch
+
+import lab
+from lab.errors import LabError
+from lab.llm import imports
+from lab.llm.architectures import KNOWN, architecture, budget, weights
+from lab.llm.engine import Sampling, encoded
+from lab.llm.handover import generated
+from lab.llm.problem_sets import problem_set
+from lab.llm.prompts import prompt
+from lab.llm.tiny import FOLDER
+from lab.llm.training import batch, preflight, train
+from lab.llm.transformers_engine import TransformersEngine
+from lab.llm.verifier import Verifier
+from lab.runs.experiments import experiment
+from lab.runs.training import load_checkpoint
+
+imports.trl()
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def values(**given):
+    return experiment("gsm8k").parameters("smoke", given)
+
+
+def played(state=None, **given):
+    return [(record, record.state()) for record in train(state=state, **values(**given))]
+
+
+def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[key], other[key]) for key in one)
+
+
+# --- Against a naive loop -----------------------------------------------------------------------------------
+
+
+def test_two_steps_are_those_of_a_loop_written_out_here():
+    settings = values(steps=2, at_once=4, learning_rate=1e-3)
+    N, told = settings["rollouts"], []
+    engine = TransformersEngine(FOLDER, device="cpu")
+    model, plain = engine.model, prompt("plain")
+    asked = problem_set(settings["train_set"], settings["problems"], split="train").problems
+    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01)
+    for step in range(2):
+        chosen = [asked[at] for at in batch(0, step, settings["prompts"], len(asked))]
+        texts = [plain.render(one.question) for one in chosen]
+        answers = engine.sample(texts, Sampling(N, 1.0, 1.0, settings["limit"], 0), step * len(texts))
+        ids = encoded(engine.tokenizer, texts, settings["limit"], engine.positions, "tiny")
+        with Verifier() as verifier:
+            rewards = np.array([[verdict.reward for verdict in verifier.check([one.text for one in group],
+                                                                              [problem.answer] * N)]
+                                for group, problem in zip(answers, chosen, strict=True)])
+        told.append(rewards.mean())
+        A, tokens, loss = lab.advantages("maxrl", rewards), 0, 0.0
+        for at, group in enumerate(answers):
+            for i, answer in enumerate(group):
+                scores = model(input_ids=torch.tensor([ids[at] + list(answer.ids)])).logits[0].log_softmax(-1)
+                logp = scores[len(ids[at]) - 1:-1].gather(1, torch.tensor(answer.ids)[:, None]).sum()
+                loss, tokens = loss - A[at, i] * logp, tokens + len(answer.ids)
+        optimiser.zero_grad()
+        (loss / tokens).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+    records = played(steps=2, at_once=4, learning_rate=1e-3)
+    assert [record.metrics["train pass@1"] for record, _ in records[1:]] == told and sum(told) > 0
+    start, ours = (records[at][1] for at in (0, -1))
+    moved, apart = (np.sqrt(sum(float(((state[f"model/{name}"] - weight) ** 2).sum())
+                                for name, weight in model.named_parameters())) for state in (start, ours))
+    assert apart < 1e-3 * moved  # AdamW's first steps are the signs of gradients, and some are rounding
+    assert max(record.metrics["log-probability mismatch"] for record, _ in records[1:]) < 1e-4
+
+
+# --- Exact resume -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", [
+    {"objective": "maxrl"}, {"objective": "grpo(ddof=1)", "updates": 2, "at_once": 4, "kl": 0.1},
+    {"objective": "pacs", "reference_every": 2, "learning_rate": 1e-3},
+    {"objective": "pacs", "updates": 2, "at_once": 4},
+    {"objective": "maxrl", "greedy_filter": True, "smoothing": 0.1, "entropy_bonus": 0.01}])
+def test_a_training_taken_up_from_any_record_gives_the_same_records_and_weights(given):
+    whole = played(steps=3, problems=3, **given)
+    assert [record.step for record, _ in whole] == [0, 1, 2, 3]
+    for taken in (0, 1, 2):
+        again = played(whole[taken][1], steps=3, problems=3, **given)
+        later = [pair for pair in whole if pair[0].step > taken]
+        assert [record.metrics for record, _ in again if record.step > taken] == [record.metrics for record, _ in later]
+        assert same(again[-1][1], whole[-1][1])
+    assert not same(whole[0][1], whole[-1][1])
+
+
+def test_a_killed_run_goes_on_and_ends_as_the_one_that_was_not_killed(start, runs):
+    words = ["-c", "from lab.runs.training import train\n"
+             "train('gsm8k', scale='smoke', steps=6, checkpoint_seconds=0.0)"]
+    assert start(*words, LAB_RUNS=str(runs / "whole")).finish().returncode == 0
+    killed = start(*words, LAB_RUNS=str(runs / "killed"))
+    [folder] = wait_for(lambda: [path.parent.parent for path in (runs / "killed").glob("gsm8k/*/checkpoints/*3.*")])
+    killed.kill_group()
+    assert not (folder / "done.json").exists()
+    assert start(*words, LAB_RUNS=str(runs / "killed")).finish().returncode == 0
+    [whole] = (runs / "whole").glob("gsm8k/*")
+    lines = [[json.loads(line) for line in (place / "metrics.jsonl").read_text().splitlines()]
+             for place in (whole, folder)]
+    assert lines[0] == lines[1] and lines[0][-1]["step"] == 6
+    states = [load_checkpoint(lab_run(place))[0] for place in (whole, folder)]
+    assert same(*states)
+
+
+def lab_run(folder):
+    from lab.runs.store import Run
+    return Run(folder)
+
+
+def wait_for(found, seconds=90.0):
+    end = time.monotonic() + seconds
+    while not (there := found()):
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.05)
+    return there
+
+
+# --- Resets, order, handover --------------------------------------------------------------------------------
+
+
+def test_pacs_resets_its_reference_and_its_optimiser_every_so_many_steps():
+    records = played(objective="pacs", reference_every=2, steps=4, problems=3)
+    for record, state in records:
+        agrees = all(torch.equal(state[key], state["reference/" + key.removeprefix("model/")])
+                     for key in state if key.startswith("model/"))
+        assert agrees == (record.step % 2 == 0)
+        moments = [key for key in state if key.startswith("optimizer/")]
+        assert bool(moments) == (record.step % 2 == 1)
+    assert records[1][0].metrics["log-ratio"] == 0 < records[2][0].metrics["log-ratio"]
+
+
+def test_every_problem_comes_once_an_epoch_and_another_seed_has_another_order():
+    for seed in (0, 1):
+        rows = [row for step in range(10) for row in batch(seed, step, 3, 10)]
+        assert [sorted(rows[at:at + 10]) for at in (0, 10, 20)] == [list(range(10))] * 3
+    assert batch(0, 0, 10, 10) != batch(1, 0, 10, 10) and batch(0, 0, 10, 10) != batch(0, 1, 10, 10)
+
+
+def test_a_loop_that_nobody_asks_any_more_is_left():
+    left = []
+
+    def loop(handover):
+        try:
+            for value in range(10):
+                handover.tell(value)
+        finally:
+            left.append(value)
+
+    values = generated(loop)
+    assert [next(values), next(values)] == [0, 1]
+    values.close()
+    assert left == [1]
+
+
+def test_an_error_inside_the_loop_is_raised_where_it_is_asked_for():
+    def loop(handover):
+        handover.tell(1)
+        raise LabError("broken")
+
+    values = generated(loop)
+    assert next(values) == 1
+    with pytest.raises(LabError, match="broken"):
+        next(values)
+
+
+# --- Refusals and the estimate of memory ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given, sentence", [
+    ({"objective": "maxlr"}, "did you mean 'maxrl'"), ({"objective": "ppo"}, "use lab cluster"),
+    ({"at_once": 3}, "is no multiple of updates x processes x at_once"),
+    ({"objective": "pacs", "at_once": 2}, "PACS compares whole groups"),
+    ({"objective": "pacs", "kl": 0.1}, "PACS has a loss of its own"),
+    ({"reference_every": 2}, "only PACS resets a reference"), ({"prompt": "plane"}, "did you mean 'plain'"),
+    ({"eval_temperature": 0.001}, "out of range"),
+])
+def test_what_cannot_be_trained_is_refused_before_anything_runs(given, sentence):
+    with pytest.raises(LabError, match=sentence):
+        values(**given)
+
+
+def test_a_group_that_would_be_split_across_processes_is_refused(monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    with pytest.raises(LabError, match="a group would be split across processes"):
+        preflight(**experiment("gsm8k").scales["laptop"] | {"prompts": 2, "at_once": 8})
+
+
+def test_problems_that_do_not_fit_are_refused_with_their_number():
+    with pytest.raises(LabError, match="0 of 4 problems have a usable gold answer and a prompt of at most 2 tokens"):
+        list(train(state=None, **values(prompt_limit=2)))
+
+
+@pytest.mark.parametrize("name, billions", [
+    ("Qwen/Qwen3-1.7B-Base", 1.72), ("Qwen/Qwen3-4B-Base", 4.02), ("Qwen/Qwen3-8B", 8.19),
+    ("HuggingFaceTB/SmolLM2-360M-Instruct", 0.362)])
+def test_the_architectures_have_the_published_number_of_weights(name, billions):
+    assert weights(architecture(name)) / 1e9 == pytest.approx(billions, rel=0.003)
+
+
+def test_the_memory_of_one_gpu_is_told_and_too_much_is_refused():
+    parts = budget(architecture("Qwen/Qwen3-1.7B-Base"), at_once=16, tokens=5120, reference=False, sampler="vllm",
+                   share=0.3, device=141.0)
+    n = weights(architecture("Qwen/Qwen3-1.7B-Base"))
+    assert parts["weights"] + parts["gradients"] + parts["optimiser"] == pytest.approx(16 * n / 2**30)
+    assert parts["sampler"] == pytest.approx(42.3) and "reference" not in parts
+    chosen = experiment("gsm8k")
+    assert "memory of one GPU, estimated" in chosen.header(chosen.parameters("h200"))
+    with pytest.raises(LabError, match="would need about .* GiB a GPU"):
+        chosen.parameters("h200", {"model": "Qwen/Qwen3-8B"})
+
+
+def test_unknown_models_of_the_hub_have_no_estimate_and_folders_have_their_own():
+    assert architecture("somebody/unknown-7B") is None and len(KNOWN) == 5
+    assert weights(architecture(str(FOLDER))) == 412_800
