@@ -163,6 +163,9 @@ def _figures(arguments) -> int:
     failed = plots.draw_figures(arguments.names, arguments.style)
     for name, words in failed.items():
         print(f"lab: figure {name} not drawn: {words}", file=sys.stderr)
+    if not arguments.names and arguments.style == "icml":
+        from lab.papers import gallery
+        print(*gallery.write(), sep="\n")
     return 1 if failed else 0
 
 

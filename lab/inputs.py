@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.published import FOLDER as PUBLISHED
+from lab.papers.published import FOLDER as PUBLISHED
 from lab.runs.provenance import ROOT
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ WORLDS = ("lab.toy", "lab.llm")
 def hashes(script: Path, found: Results | None = None) -> dict[str, str]:
     """The inputs of a figure by name: paths in the project, and "records" for what it draws."""
     told = {name(path): _digest(_code(path)) for path in files(script)}
-    if "lab/published.py" in told:
+    if "lab/papers/published.py" in told:
         told |= {name(path): _digest(path.read_text()) for path in sorted(PUBLISHED.glob("*.csv"))}
     if found is not None:
         told["records"] = _digest("".join(_content(table) for table in (found.metrics, found.groups)))

@@ -135,17 +135,14 @@ def save(figure, name: str, table, caption: str, found: Results | None = None) -
     write_atomically(folder / f"{name}.csv", data)
     script = SCRIPTS / f"{name}.py"
     made_from = inputs.hashes(script, found) if script.exists() else {}
-    told = {
+    record = {
         "figure": name, "caption": " ".join(caption.split()), "command": f"lab figures {name}",
         "commit": commit_of(*(made_from.keys() - {"records"} or ["lab"])), "versions": versions(),
         "inputs": made_from, "data": f"{name}.csv", "data_sha256": hashlib.sha256(data.encode()).hexdigest(),
-        "problems": _problems(found), "runs": {run: _facts(facts) for run, facts in sorted(_runs(found).items())}}
-    write_json(folder / f"{name}.json", told)
-    write_atomically(folder / f"{name}.txt", legend(told))
-
-
-def _runs(found: Results | None) -> dict[str, dict[str, Any]]:
-    return found.runs if found else {}
+        "problems": _problems(found),
+        "runs": {run: _facts(one) for run, one in sorted(found.runs.items())} if found else {}}
+    write_json(folder / f"{name}.json", record)
+    write_atomically(folder / f"{name}.txt", legend(record))
 
 
 def _facts(run: dict[str, Any]) -> dict[str, Any]:
@@ -217,11 +214,16 @@ def load(name: str):
     return script
 
 
+def told(name: str) -> dict[str, Any] | None:
+    """What is written about a figure that was drawn: NAME.json; None where it was not."""
+    path = out_folder() / f"{name}.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
 def stale(name: str) -> list[str]:
     """The inputs of a figure that have changed since it was drawn; ["not drawn"] where it never was."""
-    path = out_folder() / f"{name}.json"
-    if not path.exists():
+    if (kept := told(name)) is None:
         return ["not drawn"]
-    then, script = json.loads(path.read_text()).get("inputs", {}), load(name)
+    then, script = kept.get("inputs", {}), load(name)
     now = inputs.hashes(SCRIPTS / f"{name}.py", script.records() if hasattr(script, "records") else None)
     return sorted(key for key in then.keys() | now.keys() if then.get(key) != now.get(key))

@@ -12,11 +12,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {
-    0: "lab lab.errors lab.objectives lab.groups lab.estimators lab.catalogue lab.weights lab.design "
+    0: "lab lab.errors lab.objectives lab.groups lab.estimators lab.catalogue lab.weights lab.design lab.formula "
        "lab.enumeration lab.metrics lab.stats lab.pass_rates lab.records lab.rng",
     1: "lab.losses lab.state lab.torchvision_ops",
     2: "lab.toy.* lab.llm.*",
-    3: "lab.runs.* lab.plots lab.inputs lab.published lab.papers lab.paper_issues lab.maze_pictures lab.audit lab.explain",
+    3: "lab.runs.* lab.papers.* lab.plots lab.inputs lab.maze_pictures lab.audit lab.explain lab.explorer.*",
     4: "lab.cli lab.__main__",
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lab.errors import LabError
-from lab.published import FOLDER, PAPERS, contradictions, printed, share
+from lab.papers.published import FOLDER, PAPERS, contradictions, printed, share
 
 CELLS = {("MaxRL", "Table 3"): 18, ("MaxRL", "Table 4"): 18, ("MaxRL", "Table 7"): 15,
          ("PACS", "Table 1"): 86, ("PACS", "Table 2"): 120, ("PACS", "Table 3"): 8, ("PACS", "Table 6"): 120,

@@ -1,0 +1,32 @@
+"""What PACS Figure 5(a) and MaxRL Figures 13 and 16 show of language models, on mazes: entropy of the policy."""
+
+import pandas as pd
+
+from lab import plots
+from lab.runs import Results, results
+
+CAPTION = """Entropy of the policy while four objectives train on fresh 9x9 mazes; runs and settings as in
+maze_dynamics. PACS Figure 5(a) and MaxRL Figures 13 and 16 show it of Qwen3 models, which are another world: this
+says what the objectives do to a small transformer. Nats a token, a mean over the training rollouts since the record
+before. Lines: mean of 2 seeds; bands: from the lower to the higher seed."""
+
+NAMES = ("maxrl", "pacs_anchor", "grpo", "rloo")
+
+
+def records() -> Results:
+    return results("maze", "maze")
+
+
+def table(found: Results) -> pd.DataFrame:
+    told = Results(found.metrics[found.metrics["entropy"].notna()], found.groups, found.runs)
+    return told.over_seeds("entropy", ["objective"])
+
+
+def draw(table: pd.DataFrame):
+    figure, axes = plots.panels(width=plots.COLUMN, height=2.5)
+    for name in NAMES:
+        part = table[table["objective"] == name]
+        plots.band(axes, part["step"], part["low"], part["entropy"], part["high"], name)
+    axes.set(xlabel="step", ylabel="entropy, nats a token", ylim=(0, None))
+    axes.legend(ncols=2, loc="lower left")
+    return figure

@@ -1,0 +1,189 @@
+"""The gallery: figures/out/index.html with every picture, and docs/papers.md with every number. Floor 3.
+
+Both say the same of each figure and table: claim, setting, command, ours with its interval, published, verdict, runs,
+and where the paper contradicts itself.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+from lab import plots
+from lab.papers import issues, tables
+from lab.papers.published import PAPERS, printed
+from lab.papers.registry import UNKNOWN, Claim, Item, items
+from lab.runs.provenance import ROOT
+from lab.runs.store import write_atomically
+
+HOW = """A verdict follows from the numbers. An order "holds" where no two neighbours' intervals touch; where they do it
+"holds in the means" or "does not show"; it "does not hold" where two neighbours stand the other way round and their
+intervals do not touch. Equality holds where intervals touch. Brackets are 95% bootstrap intervals, over what the
+figure's caption says; with 2 or 3 seeds they reach from the lowest to the highest, so that two which do not touch are
+no strong evidence. A verdict is on our setting, which is smaller than the published one wherever it says so: it is
+evidence about the claim, not a repetition of the paper's runs."""
+STYLE = """body{font:16px/1.5 system-ui,sans-serif;color:#1b1b1b;max-width:60rem;margin:2rem auto;padding:0 1rem}
+h1{font-size:1.7rem}h2{font-size:1.35rem;margin-top:3rem;border-bottom:2px solid #1b1b1b}h3{margin:2.5rem 0 .3rem}
+img{max-width:100%;height:auto;display:block;margin:.6rem 0}figcaption,.small{color:#555;font-size:.85rem}
+figure{margin:.8rem 0}table{border-collapse:collapse;font-size:.88rem;margin:.6rem 0}
+td,th{border-bottom:1px solid #ddd;padding:.25rem .6rem .25rem 0;text-align:left;vertical-align:top}
+code{background:#f3f3f3;padding:0 .25rem;font-size:.85em;overflow-wrap:anywhere}dl{margin:.4rem 0}
+dt{font-weight:600;float:left;clear:left;width:8.5rem}dd{margin:0 0 .25rem 9rem}.wide{overflow-x:auto}
+.verdict{font-weight:600}.no{color:#8a3b00}.open{color:#555}details{font-size:.85rem}
+.claims td:nth-child(3){white-space:nowrap}"""
+
+
+def docs_folder() -> Path:
+    """docs/ in the project, or the folder named by the variable LAB_FIGURES."""
+    return Path(os.environ.get("LAB_FIGURES") or ROOT / "docs")
+
+
+def write() -> list[Path]:
+    """Write the tables, the gallery and the two pages in docs/; returns the files."""
+    out, found, pages = plots.out_folder(), items(), {}
+    for item in found:
+        if item.layout:
+            pages[out / f"table_{item.key}.md"] = tables.markdown(item)
+            pages[out / f"table_{item.key}.tex"] = tables.latex(item)
+    pages[out / "index.html"] = page(found)
+    pages[docs_folder() / "papers.md"] = markdown(found)
+    pages[docs_folder() / "paper_issues.md"] = issues.page()
+    for path, text in pages.items():
+        write_atomically(path, text)
+    return list(pages)
+
+
+def ours(claim: Claim) -> list[str]:
+    found = claim.numbers()
+    return [UNKNOWN] if found is None else [f"{label} {value}" for label, value in found.items()]
+
+
+def judged(claim: Claim) -> str:
+    """The verdict, with what it does not say alone."""
+    return f"{claim.verdict}; {claim.remark}" if claim.remark else claim.verdict
+
+
+def facts(item: Item) -> Iterator[tuple[str, str]]:
+    """(name, text) of what stands under an item beside its claims; commands are told apart by `backticks`."""
+    if item.setting:
+        yield "Setting", item.setting
+    if item.missing:
+        yield "Missing", item.missing
+    for name in item.not_drawn:
+        yield "Not recorded", f"`{name}`: its script or its runs are missing, so nothing is drawn"
+    if item.commands:
+        yield "Command", "; ".join(f"`{command}`" for command in item.commands)
+    if item.printed:
+        table = printed(item.paper, item.printed)
+        yield "Published", "; ".join(f"{row.method}, {row.benchmark}, {row.metric}: {row.text}"
+                                     + ("%" if row.unit == "percent" else "x" if row.unit == "x" else "")
+                                     + (f" ({row.remark})" if row.remark else "") for row in table.itertuples())
+    for note in item.notes:
+        yield "The paper", note
+
+
+def markdown(found: list[Item]) -> str:
+    """docs/papers.md: a table a paper, then each figure and table."""
+    lines = ["# The papers: every figure and table", "",
+             "Written by `lab figures` from [figures/papers.toml](../figures/papers.toml), the figures' own tables and",
+             "[data/published](../data/published/README.md). All pictures on one page: figures/out/index.html. The",
+             "papers' own mistakes: [paper_issues.md](paper_issues.md).", "",
+             *HOW.splitlines(), ""]
+    for paper, archive in PAPERS.items():
+        mine = [item for item in found if item.paper == paper]
+        lines += [f"## {paper} ({archive})", "", "| | what | verdict here |", "|---|---|---|",
+                  *(f"| [{item.item}](#{_anchor(item)}) | {item.title} | {item.verdict} |" for item in mine), ""]
+        for item in mine:
+            lines += [f"### {paper} {item.item}: {item.title}", ""]
+            if item.drawn:
+                shown = " ".join(f"[![{name}](../figures/out/{name}.png)](../figures/out/{name}.pdf)"
+                                 for name in item.drawn)
+                lines += [shown, ""]
+            if item.compare:
+                lines += ["| claim | published | ours | verdict |", "|---|---|---|---|",
+                          *(f"| {claim.claim} | {item.said(claim)} | {'<br>'.join(ours(claim))} | {judged(claim)} |"
+                            for claim in item.compare), ""]
+            if item.layout:
+                name = f"table_{item.key}"
+                lines += [f"- **Table.** [Markdown](../figures/out/{name}.md), [LaTeX](../figures/out/{name}.tex)"]
+            lines += [f"- **{name}.** {text}" for name, text in facts(item)]
+            if item.also:
+                lines += ["- **See also.** " + ", ".join(f"[{name}](../figures/out/{name}.png)" for name in item.also)]
+            if item.runs:
+                lines += [f"- **Runs.** {len(item.runs)}: " + ", ".join(f"`{run}`" for run in sorted(item.runs))]
+            lines += [""]
+    return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
+
+
+def _anchor(item: Item) -> str:
+    """The link that a heading gets: lower case, without punctuation, blanks as dashes."""
+    kept = "".join(letter for letter in f"{item.paper} {item.item}: {item.title}".lower()
+                   if letter.isalnum() or letter in " -_")
+    return kept.replace(" ", "-")
+
+
+def page(found: list[Item]) -> str:
+    """figures/out/index.html: one file without scripts or anything from elsewhere but the pictures beside it."""
+    parts = ["<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>",
+             f"<title>The papers, figure by figure</title><style>{STYLE}</style>",
+             "<h1>The papers, figure by figure</h1>",
+             f"<p>{escape(' '.join(HOW.split()))}</p>"]
+    for paper, archive in PAPERS.items():
+        mine = [item for item in found if item.paper == paper]
+        parts.append(f"<h2>{paper} ({archive})</h2><table>")
+        parts += [f"<tr><td><a href='#{item.key}'>{item.item}</a><td>{escape(item.title)}<td>{_verdict(item.verdict)}"
+                  for item in mine]
+        parts.append("</table>")
+        for item in mine:
+            parts += [f"<h3 id={item.key}>{paper} {item.item}: {escape(item.title)}</h3>", *_item(item)]
+    return "\n".join([*parts, "</html>"]) + "\n"
+
+
+def _item(item: Item) -> Iterator[str]:
+    for name in item.drawn:
+        words = escape(plots.told(name)["caption"], quote=True)
+        width = int.from_bytes((plots.out_folder() / f"{name}.png").read_bytes()[16:20], "big")  # as PNG has it
+        yield (f"<figure><a href='{name}.pdf'><img src='{name}.png' width={width // 2} alt='{words}' loading=lazy></a>"
+               f"<figcaption>{words} <a href='{name}.csv'>data</a>, <a href='{name}.txt'>caption</a></figcaption>"
+               "</figure>")
+    if item.compare:
+        yield "<div class='wide claims'><table><tr><th>claim<th>published<th>ours<th>verdict"
+        for claim in item.compare:
+            remark = escape(judged(claim).removeprefix(claim.verdict))
+            yield (f"<tr><td>{escape(claim.claim)}<td>{escape(item.said(claim))}"
+                   f"<td>{'<br>'.join(map(escape, ours(claim)))}<td>{_verdict(claim.verdict)}{remark}")
+        yield "</table></div>"
+    if item.layout:
+        yield _table(item)
+    yield "<dl>"
+    yield from (f"<dt>{name}<dd>{_words(text)}" for name, text in facts(item))
+    if item.also:
+        yield "<dt>See also<dd>" + ", ".join(f"<a href='{name}.png'>{name}</a>" for name in item.also)
+    yield "</dl>"
+    if item.runs:
+        runs = "".join(f"<li><code>{escape(run)}</code> {escape(one['device'])}, {one['seconds']} s, commit "
+                       f"{(one['commit'] or 'none')[:10]}, <code>{escape(one['command'])}</code>"
+                       for run, one in sorted(item.runs.items()))
+        yield f"<details><summary>{len(item.runs)} runs</summary><ul>{runs}</ul></details>"
+
+
+def _table(item: Item) -> str:
+    head, *body = tables.lines(item)
+    name = f"table_{item.key}"
+    rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}" for cell in line) for line in body)
+    return (f"<p class=small>{escape(tables.caption(item))} <a href='{name}.md'>Markdown</a>, <a href='{name}.tex'>"
+            f"LaTeX</a></p><details><summary>{len(body)} rows</summary><div class=wide><table><tr>"
+            + "".join(f"<th>{escape(cell)}" for cell in head) + rows + "</table></div></details>")
+
+
+def _verdict(verdict: str) -> str:
+    kind = "no" if verdict.startswith("does not") else "open" if verdict == UNKNOWN else "yes"
+    return f"<span class='verdict {kind}'>{escape(verdict)}</span>"
+
+
+def _words(text: str) -> str:
+    """A text with its `code` set apart."""
+    return "".join(f"<code>{escape(part)}</code>" if place % 2 else escape(part)
+                   for place, part in enumerate(text.split("`")))

@@ -1,0 +1,274 @@
+"""The papers: registry, tables, gallery, mistakes: complete, in step with the numbers, honest about what lacks."""
+
+import inspect
+import re
+import shlex
+
+import pytest
+
+from lab import plots
+from lab.errors import LabError
+from lab.llm.datasets import SETS
+from lab.papers import gallery, issues, registry, tables
+from lab.papers.published import printed
+from lab.papers.registry import FAILS, HOLDS, MEANS, OPEN, UNKNOWN, Number, items, judge, number
+from lab.runs.evaluations import evaluate
+from lab.runs.experiments import experiment, read_assignments
+from lab.runs.provenance import ROOT
+
+COMING = {"gsm8k_dynamics", "gsm8k_solved"}  # being recorded: their places are kept
+ITEMS = items()
+BY_KEY = pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.key)
+TABLES = [item for item in ITEMS if item.layout]
+
+
+@pytest.fixture
+def kept(monkeypatch):
+    """The figures as they lie in the repository, and no runs of one's own."""
+    monkeypatch.delenv("LAB_FIGURES")
+
+
+# --- The registry -----------------------------------------------------------------------------------------
+
+def test_every_figure_and_every_table_of_results_has_its_place_in_order():
+    places = {paper: [item.item for item in ITEMS if item.paper == paper] for paper in ("MaxRL", "PACS")}
+    assert places["MaxRL"] == [f"Figure {n}" for n in range(1, 19)] + ["Table 3", "Table 4", "Table 7"]
+    assert places["PACS"] == [f"Figure {n}" for n in range(1, 7)] + [f"Table {n}" for n in (1, 2, 3, *range(6, 14))]
+
+
+@BY_KEY
+def test_what_stands_for_an_item_exists_and_what_does_not_is_said_in_words(item):
+    scripts = set(plots.figure_names())
+    assert set(item.also) <= scripts and set(item.figures) <= scripts | COMING
+    assert item.figures or item.missing
+    assert item.commands or item.missing.startswith("everything")
+    assert bool(item.layout) == item.item.startswith("Table")
+    for claim in item.compare:
+        assert item.setting and claim.published and item.said(claim)
+
+
+@BY_KEY
+def test_a_command_of_the_page_is_one_that_the_lab_would_accept(item):
+    for command in item.commands:
+        lab, verb, *words = shlex.split(command)
+        assert lab == "lab"
+        if verb in ("train", "run"):
+            given = read_assignments(words[1:])
+            assert experiment(words[0]).parameters(given.pop("scale"), given)
+        elif verb == "eval":
+            sets = [word for word in words[1:] if "=" not in word]
+            assert set(sets) <= set(SETS) and sets
+            assert set(read_assignments(words[1 + len(sets):])) <= set(inspect.signature(evaluate).parameters)
+        elif verb == "sweep":
+            assert (ROOT / words[0]).exists() or words[0] == "sweeps/gsm8k.toml"
+        else:
+            assert verb == "figures" and set(words) <= set(plots.figure_names())
+
+
+@BY_KEY
+def test_every_number_of_ours_is_found_or_not_recorded(kept, item):
+    for claim in item.compare:
+        found = claim.numbers()
+        if found is None:
+            assert claim.verdict == UNKNOWN and any("gsm8k/" in place for place in claim.ours.values())
+        else:
+            assert claim.verdict in (HOLDS, MEANS, OPEN, FAILS)
+            assert all(one.low <= one.point <= one.high for one in found.values())
+
+
+def test_verdicts_on_what_was_measured_at_laptop_scale(kept):
+    """What the status table of the README says in words."""
+    verdicts = {(item.key, claim.claim): claim.verdict for item in ITEMS for claim in item.compare}
+    assert verdicts["maxrl_figure_9", "MaxRL above GRPO above REINFORCE at the first try"] == HOLDS
+    assert verdicts["maxrl_figure_2", "With enough rollouts MaxRL matches cross-entropy"] == FAILS
+    assert verdicts["maxrl_figure_9", "The same with 16 rollouts"] == FAILS
+    assert verdicts["maxrl_figure_12", "Mazes: MaxRL above GRPO above RLOO"] == HOLDS
+    assert verdicts["maxrl_figure_17", "and solves more at the first try"] == OPEN
+    assert verdicts["maxrl_figure_17", "MaxRL keeps more mazes within reach"] == MEANS
+
+
+def test_an_item_whose_own_world_is_missing_is_not_measured_whatever_stands_for_it():
+    by_key = {item.key: item for item in ITEMS}
+    for key in ("maxrl_figure_13", "pacs_figure_5", "maxrl_figure_5", "pacs_table_2"):
+        assert by_key[key].missing and by_key[key].verdict == UNKNOWN
+
+
+# --- Numbers and verdicts ---------------------------------------------------------------------------------
+
+A, B, TOUCHING, EXACT = Number(5, 4, 6), Number(2, 1, 3), Number(4.5, 3.5, 5.5), Number(2, 2, 2)
+
+
+@pytest.mark.parametrize("expects, verdict", [
+    ("a > b", HOLDS), ("b < a", HOLDS), ("b > a", FAILS), ("a > touching", MEANS), ("touching > a", OPEN),
+    ("a > touching > b", MEANS), ("a > b > touching", FAILS), ("a = touching", HOLDS), ("a = b", FAILS),
+    ("b = exact < a", HOLDS), ("a > 3", HOLDS), ("a < 5.5", MEANS), ("a < 4.5", OPEN), ("a < 3.9", FAILS),
+])
+def test_a_verdict_follows_from_points_and_intervals(expects, verdict):
+    assert judge(expects, {"a": A, "b": B, "touching": TOUCHING, "exact": EXACT}) == verdict
+
+
+def test_numbers_are_told_with_their_interval_and_small_ones_with_more_digits():
+    assert str(Number(0.62712, 0.6117, 0.642)) == "0.627 [0.612, 0.642]"
+    assert str(Number(0.00316, 0.0011, 0.0043)) == "0.0032 [0.0011, 0.0043]"
+    assert str(EXACT) == "2.000" and Number(0.317, 0.212, 0.434).text(1, 100) == "31.7 [21.2, 43.4]"
+
+
+def test_a_number_is_read_from_the_figure_or_the_last_step_of_a_sweep(kept):
+    figure = number("maze_entropy: entropy where objective=maxrl; step=160")
+    sweep = number("maze/maze: entropy where objective=maxrl")
+    assert figure.point == pytest.approx(sweep.point, rel=1e-9) and figure.low == pytest.approx(sweep.low, rel=1e-9)
+    largest = number("images_gradients: pass_rate of the largest gradient_norm where objective=grpo")
+    assert 0 < largest.point < 1 and largest.low == largest.high
+
+
+@pytest.mark.parametrize("where, message", [
+    ("maze_coverage pass@k", "cannot read 'maze_coverage pass@k': write FIGURE: COLUMN where KEY=VALUE"),
+    ("maze_coverage: pass@k where objective=maxrl", "names 19 rows of .*: it must name one number"),
+    ("maze_coverage: pass@k where objectiv=maxrl", "unknown column .* .objectiv.: did you mean .objective."),
+    ("maze_coverage: pass where objective=maxrl; k=1", "names 1 rows"),
+])
+def test_a_place_that_names_no_number_is_refused(kept, where, message):
+    with pytest.raises(LabError, match=message):
+        number(where)
+
+
+def test_an_order_with_an_unknown_label_is_refused():
+    with pytest.raises(LabError, match="unknown label among ours, 'c'"):
+        judge("a > c", {"a": A, "b": B})
+
+
+# --- Tables -----------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("item", TABLES, ids=lambda item: item.key)
+def test_a_table_holds_every_printed_value_once(kept, item):
+    head, *body = tables.lines(item)
+    published = [line for line in body if line[len(item.layout["rows"])] == "published"]
+    shown = [cell for line in published for cell in line[len(item.layout["rows"]) + 1:] if cell]
+    assert sorted(shown) == sorted(printed(item.paper, item.item)["text"])
+    assert {len(line) for line in body} == {len(head)}
+    assert tables.markdown(item).count("\n|") == len(body) + 2
+    for word in ("published", item.item, "not yet measured" if not item.ours else "ours"):
+        assert word in tables.markdown(item) and word in tables.latex(item)
+
+
+def test_ours_stand_below_the_published_row_with_their_intervals(kept):
+    (item,) = [item for item in TABLES if item.ours]
+    head, *body = tables.lines(item)
+    assert item.key == "maxrl_table_3" and len(body) == 12
+    for theirs, ours in zip(body[::2], body[1::2], strict=True):
+        assert (theirs[0], theirs[1], ours[1]) == (ours[0], "published", "ours")
+        for column in ("pass@1", "pass@32", "pass@128"):
+            assert re.fullmatch(r"[\d.]+ \[[\d.]+, [\d.]+\]", ours[head.index(column)])
+        assert ours[head.index("pass@256")] == "" == theirs[head.index("pass@32")]
+
+
+def test_latex_tables_escape_what_latex_reads_as_code(kept):
+    (item,) = [item for item in TABLES if item.ours]
+    text = tables.latex(item)
+    assert r"maclaurin\_baseline" in text and r"95\% bootstrap" in text and text.count("{") == text.count("}")
+    columns = text.split(r"\begin{tabular}{")[1].split("}")[0]
+    assert all(line.count(" & ") == len(columns) - 1 for line in text.splitlines() if line.endswith(r"\\"))
+
+
+# --- Pages ------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("path, made", [
+    ("docs/papers.md", lambda: gallery.markdown(ITEMS)), ("docs/paper_issues.md", issues.page),
+    ("figures/out/index.html", lambda: gallery.page(ITEMS))])
+def test_the_pages_in_the_repository_are_what_is_written_now(kept, path, made):
+    assert (ROOT / path).read_text(encoding="utf-8") == made(), "write them again: lab figures"
+
+
+@pytest.mark.parametrize("item", TABLES, ids=lambda item: item.key)
+def test_the_tables_in_the_repository_are_what_is_written_now(kept, item):
+    for kind, made in (("md", tables.markdown), ("tex", tables.latex)):
+        assert (ROOT / f"figures/out/table_{item.key}.{kind}").read_text(encoding="utf-8") == made(item)
+
+
+def test_the_gallery_needs_nothing_from_elsewhere_and_its_pictures_are_there(kept):
+    page = gallery.page(ITEMS)
+    assert "<script" not in page and "http:" not in page and "https:" not in page and "@import" not in page
+    links = set(re.findall(r"(?:src|href)='([^'#]+)'", page))
+    assert len(links) > 60 and all((plots.out_folder() / link).exists() for link in links)
+    anchors = set(re.findall(r"href='#([^']+)'", page))
+    assert anchors == {item.key for item in ITEMS} == set(re.findall(r"<h3 id=(\w+)>", page))
+
+
+def test_the_links_of_the_page_lead_somewhere(kept):
+    text = gallery.markdown(ITEMS)
+    headings = {re.sub(r"[^\w -]", "", line[4:].lower()).replace(" ", "-")
+                for line in text.splitlines() if line.startswith("### ")}
+    targets = re.findall(r"\]\(([^)]+)\)", text)
+    assert {target[1:] for target in targets if target.startswith("#")} == headings
+    assert all((ROOT / "docs" / target).exists() for target in targets if not target.startswith("#"))
+
+
+def test_every_run_behind_a_figure_is_named_on_its_page(kept):
+    text, page = gallery.markdown(ITEMS), gallery.page(ITEMS)
+    (maze,) = [item for item in ITEMS if item.key == "maxrl_figure_17"]
+    assert len(maze.runs) == 8
+    for run in maze.runs:
+        assert f"`{run}`" in text and f"<code>{run}</code>" in page
+
+
+def test_every_note_on_a_contradiction_stands_on_the_page_of_its_figure(kept):
+    text = gallery.markdown(ITEMS)
+    sections = {part.split(":")[0]: part for part in text.split("\n### ")[1:]}
+    for item in ITEMS:
+        for note in item.notes:
+            assert f"- **The paper.** {note}" in sections[f"{item.paper} {item.item}"]
+
+
+def test_without_any_figure_the_pages_say_in_words_what_is_missing(folders, monkeypatch):
+    monkeypatch.setattr(registry, "RECORDED", folders / "none")
+    text, page = gallery.markdown(ITEMS), gallery.page(ITEMS)
+    assert "<img" not in page and "![" not in text
+    assert text.count(f"| {UNKNOWN} |") >= len(ITEMS) and "**Not recorded.** `maze_walks`" in text
+    assert "0 of" not in text
+
+
+def test_words_of_the_registry_are_text_on_the_page_and_never_markup():
+    item = registry.Item("MaxRL", "Figure 1", "a <b> & c", ["lab figures weights"], missing="<script>x</script>")
+    page = gallery.page([item])
+    assert "<script>" not in page and "a &lt;b&gt; &amp; c" in page and "<code>lab figures weights</code>" in page
+
+
+def test_the_command_writes_tables_gallery_and_pages(folders, monkeypatch, capsys):
+    from lab.cli import main
+    monkeypatch.setattr(plots, "figure_names", lambda: ["weights"])
+    assert main(["figures"]) == 0
+    out = folders / "figures"
+    assert {"index.html", "papers.md", "paper_issues.md", "table_maxrl_table_3.md"} <= {
+        path.name for path in out.iterdir()}
+    assert str(out / "index.html") in capsys.readouterr().out.splitlines()
+
+
+# --- The papers' own mistakes -----------------------------------------------------------------------------
+
+def test_the_numbers_of_the_page_are_those_known_from_the_mathematics():
+    found = {name: function() for name, function in issues.NUMBERS.items()}
+    assert found["code_baselines"]["maclaurin"] == pytest.approx(2.748, abs=5e-4)
+    assert found["code_baselines"]["order_4"] == pytest.approx(3.710, abs=5e-4)
+    assert found["scale_and_shape"]["maxrl"] == pytest.approx(641, abs=0.5)
+    assert found["averaged_baseline"]["average"] < 1e-12 < found["averaged_baseline"]["one"]
+    assert found["control_variate"]["eq7"] > found["control_variate"]["eq6"] > found["control_variate"]["algorithm_1"]
+    assert found["mapo"]["apart"] < 1e-12 and found["actor_term"]["mean"] < 1e-12
+    assert found["token_mean"]["n_short"] == pytest.approx(found["token_mean"]["n_long"])
+    assert found["token_mean"]["tokens_short"] > 2 * found["token_mean"]["tokens_long"]
+    assert found["derivative_signs"]["printed"] == pytest.approx(-found["derivative_signs"]["quotient"], rel=1e-6)
+    assert found["gibbs"]["total"] > 4 and found["grpo_score"]["times"] > 1e5
+    assert "| 2 | 1.9 | 1.9 | 1 | 1.9 | 1.9 | 1 |" in found["one_order_short"]["table"]
+    assert "| 0.0001 |" in found["control_variate"]["table"] and "| 0.025 |" in found["control_variate"]["table"]
+
+
+def test_no_number_on_the_page_of_mistakes_is_left_over_and_every_function_is_used():
+    used = set(re.findall(r"\{(\w+)\.\w+\}", issues.WORDS.read_text(encoding="utf-8")))
+    assert used == set(issues.NUMBERS)
+    assert not re.search(r"\{\w+\.\w+\}", issues.page())
+
+
+def test_a_name_in_the_words_that_nothing_computes_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "issues.md").write_text("It is {ddof.tabel}.")
+    monkeypatch.setattr(issues, "WORDS", tmp_path / "issues.md")
+    with pytest.raises(LabError, match="unknown number in issues.md 'ddof.tabel': did you mean 'ddof.table'"):
+        issues.page()
