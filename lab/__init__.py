@@ -16,6 +16,7 @@ from lab.estimators import advantages as advantages
 from lab.estimators import estimator as estimator
 from lab.estimators import estimators as estimators
 from lab.estimators import register as register
+from lab.formula import formula_weight as formula_weight
 from lab.groups import Group as Group
 from lab.groups import Rollout as Rollout
 from lab.groups import binarize as binarize

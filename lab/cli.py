@@ -76,6 +76,9 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--rollouts", type=int, metavar="N", help="group size to reckon with")
     sub.add_argument("--reward", metavar="COLUMN", help="the column of rewards")
     sub.add_argument("--picture", type=Path, metavar="FILE", help="also draw it (pdf or png)")
+    sub = verb("explore", _explore, "open the explorer of weights w(p) in the browser: one page, no network")
+    sub.add_argument("values", nargs="*", metavar="key=value", help="what it shows first: N=64 panel=toy ...")
+    sub.add_argument("--html", type=Path, metavar="FILE", help="write the page there and open nothing")
     sub = verb("explain", _explain, "one estimator or objective on one screen")
     sub.add_argument("name", help="for example maxrl, or 'truncated(order=8)'")
     sub.add_argument("--rollouts", type=int, default=16, metavar="N", help="group size (default 16)")
@@ -182,6 +185,19 @@ def _check(arguments) -> int:
 def _explain(arguments) -> None:
     from lab.explain import explain
     print(explain(arguments.name, arguments.rollouts))
+
+
+def _explore(arguments) -> None:
+    import webbrowser
+
+    from lab.explorer import page
+    from lab.runs.experiments import read_assignments
+    from lab.runs.store import runs_root
+    state = read_assignments(arguments.values)
+    address = page.write(arguments.html or runs_root() / "explorer.html", state)
+    print(address)
+    if not arguments.html and not webbrowser.open(address):
+        print("no browser was found: open this address in one")
 
 
 def _eval(arguments) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import numpy as np
 
 from lab.errors import parse_call, unknown
@@ -37,7 +39,7 @@ def _estimator(chosen: Estimator, N: int) -> str:
               + ", log-log", plot(p, curves), "", "      p  " + _row(SHOWN),
               "    w_N  " + _row(induced_weight(chosen, N, SHOWN)), "    e_N  " + _row(efficiency(chosen, N, SHOWN))
               + "   (1 = oracle baseline)", "", f"source: {chosen.citation}",
-              f"train it: lab train tabular 'objective={chosen.spec}' rollouts={N}"]
+              f"train it: lab train tabular {shlex.quote(f'objective={chosen.spec}')} rollouts={N}"]
     return "\n".join(lines)
 
 

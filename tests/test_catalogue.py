@@ -382,10 +382,12 @@ CASES = [
     Case("drawn(p=[0.0, 1.0], w=[1.0, 2.0])", 2, drawn_line, lambda p: 1 + p, lambda N, p: 1 + p, True),
     Case("drawn(p=[0.0, 1.0], w=[1.0, 2.0], zero_mean=True)", 3, drawn_line_zero_mean, lambda p: 1 + p,
          lambda N, p: 1 + p, True),
+    Case("formula(text='1 + p')", 2, drawn_line, lambda p: 1 + p, lambda N, p: 1 + p, True),
+    Case("formula(text='1 + p', zero_mean=True)", 3, drawn_line_zero_mean, lambda p: 1 + p, lambda N, p: 1 + p, True),
 ]
 BY_SPEC = {case.spec: case for case in CASES}
 SPECS = pytest.mark.parametrize("spec", list(BY_SPEC))
-FITTED = [spec for spec in BY_SPEC if spec.startswith("drawn")]  # least squares of size N: not at thousands
+FITTED = [spec for spec in BY_SPEC if spec.startswith(("drawn", "formula"))]  # a fit of size N: not at thousands
 
 
 @cache

@@ -1,0 +1,2669 @@
+// Built by `npm run build` from lab/explorer/front; sources sha256 09b4e60a08501c036782afb45e628cbb164aacb06d934df1f0e1175f24fec80d
+
+// dom.js
+function h(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (key in element && typeof value !== "string") element[key] = value;
+    else if (value !== null && value !== void 0 && value !== false) element.setAttribute(key, value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== void 0));
+  return element;
+}
+function svg(name, attributes = {}, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+var labels = 0;
+function field(name, input, hint) {
+  input.id ||= `lab-field-${++labels}`;
+  return h("div", { class: "field" }, h("label", { for: input.id, title: hint ?? null }, name), input);
+}
+function select(values, chosen, change, names = (x) => x) {
+  return h(
+    "select",
+    { onchange: (event) => change(values[event.target.selectedIndex]) },
+    values.map((value) => h("option", { selected: value === chosen }, String(names(value))))
+  );
+}
+function segmented(label, choices, chosen, change) {
+  return h("div", { class: "segmented", role: "group", "aria-label": label }, Object.entries(choices).map(([value, words]) => h("button", { type: "button", "aria-pressed": String(value === String(chosen)), onclick: () => change(value) }, words)));
+}
+function checkbox(words, checked2, change) {
+  return h("label", { class: "check" }, h("input", { type: "checkbox", checked: checked2, onchange: (event) => change(event.target.checked) }), words);
+}
+function slider(name, value, { least, most, step, scale, hint, first = false }, change) {
+  const forth = scale ?? { to: (x) => x, from: (x) => x };
+  const bar = h("input", { type: "range", min: scale ? "0" : String(least), max: scale ? "1" : String(most), step: scale ? "any" : String(step) });
+  const number2 = h("input", { type: "number", min: String(least), max: String(most), step: String(step), "aria-label": `${name}, as a number` });
+  const round = (x) => Math.min(most, Math.max(least, Number((Math.round(x / step) * step).toPrecision(12))));
+  const show = (x) => {
+    bar.value = forth.from(x);
+    bar.setAttribute("aria-valuetext", String(x));
+    if (document.activeElement !== number2) number2.value = x;
+  };
+  const give = (x) => {
+    if (Number.isFinite(x)) {
+      const next = round(x);
+      show(next);
+      change(next);
+    }
+  };
+  bar.addEventListener("input", () => give(forth.to(Number(bar.value))));
+  bar.addEventListener("keydown", (event) => {
+    const move = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+    if (!move) return;
+    event.preventDefault();
+    give(round(Number(number2.value)) + move * step);
+  });
+  number2.addEventListener("change", () => {
+    if (number2.value !== "") give(Number(number2.value));
+    number2.value = round(Number(number2.value) || least);
+  });
+  show(value);
+  const element = field(name, bar, hint);
+  element.classList.add("slider", ...first ? ["first"] : []);
+  element.append(number2);
+  return { element, show: (x) => {
+    number2.value = x;
+    show(x);
+  } };
+}
+function keepFocus(element, build) {
+  const places = () => [...element.querySelectorAll("button, input, select, [tabindex]")];
+  const held = places().indexOf(document.activeElement);
+  build();
+  if (held >= 0) places()[held]?.focus({ preventScroll: true });
+}
+var LOG = (least, most) => ({
+  to: (x) => Math.round(least * (most / least) ** x),
+  from: (value) => Math.log(value / least) / Math.log(most / least)
+});
+function format(x, figures = 4) {
+  if (x === null || x === void 0) return "";
+  if (Number.isNaN(x)) return "–";
+  if (!Number.isFinite(x)) return x > 0 ? "∞" : "-∞";
+  if (x === 0) return "0";
+  const size = Math.abs(x);
+  if (size < 1e-4 || size >= 1e6) return x.toExponential(2).replace(/\.?0*e/, "e").replaceAll("-", "−").replace("e+", "e");
+  return String(Number(x.toPrecision(figures))).replace("-", "−");
+}
+
+// chart.js
+var THEMES = {
+  light: { ground: "#ffffff", ink: "#1c1e21", muted: "#686d76", grid: "#ebecef", axis: "#b9bdc5", band: "#f4f5f7" },
+  dark: { ground: "#16181c", ink: "#eceef1", muted: "#a2a8b3", grid: "#2a2d33", axis: "#50555f", band: "#1f2227" }
+};
+var FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
+var logit = (p) => Math.log(p) - Math.log1p(-p);
+function scaleOf({ kind, domain: [low, high2] }) {
+  const forth = { linear: (x) => x, log: Math.log, logit }[kind], back = { linear: (x) => x, log: Math.exp, logit: (z) => 1 / (1 + Math.exp(-z)) }[kind];
+  const start2 = forth(low), length = forth(high2) - start2;
+  return { at: (value) => (forth(value) - start2) / length, value: (share) => back(start2 + share * length) };
+}
+function ticksOf({ kind, domain: [low, high2], ticks }, room) {
+  if (ticks) return ticks;
+  if (kind === "logit") return [1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999].filter((p) => p >= low * 0.99 && 1 - p >= (1 - high2) * 0.99).map((p) => [p, format(p)]);
+  if (kind === "log") {
+    const first = Math.ceil(Math.log10(low) - 1e-9), last = Math.floor(Math.log10(high2) + 1e-9), jump = Math.max(1, Math.ceil((last - first) / room));
+    const decades = [];
+    const minor = last - first < 2 ? [1, 2, 5] : [1];
+    for (let k = first - 1; k <= last; k += jump) {
+      for (const m of minor) if (m * 10 ** k >= low * 0.999 && m * 10 ** k <= high2 * 1.001) decades.push([m * 10 ** k, Math.abs(k) > 4 ? `1e${k}`.replace("-", "−") : format(m * 10 ** k)]);
+    }
+    return decades;
+  }
+  const rough = (high2 - low) / room, size = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find((m) => m * size >= rough * 0.999) * size;
+  const found = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high2 + 1e-9 * step; k++) found.push([k * step, format(Number((k * step).toPrecision(10)))]);
+  return found;
+}
+function niceDomain(values, kind, floor = 1e-6) {
+  let low = Infinity, high2 = -Infinity;
+  for (const x of values) if (Number.isFinite(x) && (kind !== "log" || x > 0)) {
+    if (x < low) low = x;
+    if (x > high2) high2 = x;
+  }
+  if (!(high2 >= low)) return kind === "log" ? [0.1, 10] : [0, 1];
+  if (kind === "log") {
+    low = Math.max(low, high2 * floor);
+    const pair2 = [10 ** Math.floor(Math.log10(low) * 2 - 0.1), 10 ** Math.ceil(Math.log10(high2) * 2 + 0.1)].map((x) => 10 ** (Math.log10(x) / 2));
+    return pair2[0] === pair2[1] ? [pair2[0] / Math.sqrt(10), pair2[1] * Math.sqrt(10)] : pair2;
+  }
+  if (low > 0 && low < 0.6 * high2) low = 0;
+  if (high2 === low) [low, high2] = high2 === 0 ? [-1, 1] : [Math.min(0, 1.25 * high2), Math.max(0, 1.25 * high2)];
+  const rough = (high2 - low) / 5, size = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find((m) => m * size >= rough) * size;
+  return [Math.floor(low / step + 1e-9) * step, Math.ceil(high2 / step - 1e-9) * step];
+}
+var Chart = class {
+  constructor({ label, height = 0.5, least = 150, small = false }) {
+    Object.assign(this, { label, height, least, small, spec: null, theme: THEMES.light, pointer: null });
+    this.svg = svg("svg", { role: "img", "aria-label": label, "font-family": FONT, xmlns: "http://www.w3.org/2000/svg" });
+    this.parts = Object.fromEntries(["ground", "axes", "bars", "lines", "dots", "mark", "legend"].map((name) => [name, svg("g", { class: name })]));
+    this.svg.append(...Object.values(this.parts));
+    this.element = h("div", { class: "chart" }, this.svg);
+    this.drawn = "";
+    new ResizeObserver(() => {
+      if (this.spec && this.element.clientWidth) this.draw(this.spec, this.theme);
+    }).observe(this.element);
+  }
+  /** `spec`: x, y (kind, domain, label), lines [{x, y, color, dash, width, label}], bars, dots, mark (a value of x). */
+  draw(spec, theme = this.theme) {
+    this.spec = spec;
+    this.theme = theme;
+    const width = this.element.clientWidth || 640, tall = Math.max(this.least, Math.round(this.height * width));
+    this.frame(spec, theme, width, tall);
+    this.lines(spec.lines ?? []);
+    this.fill("bars", (spec.bars ?? []).map((bar) => this.bar(bar)));
+    this.fill("dots", (spec.dots ?? []).map(({ x, y, color, r = 3, hollow = false }) => svg("circle", {
+      cx: this.x(x),
+      cy: this.y(y),
+      r,
+      fill: hollow ? theme.ground : color,
+      stroke: color,
+      "stroke-width": 1.4
+    })));
+    this.mark(spec.mark);
+  }
+  frame(spec, theme, width, tall) {
+    const legend = (spec.lines ?? []).concat(spec.keys ?? []).filter((line2) => line2.label);
+    const key = JSON.stringify([spec.x, spec.y, width, tall, theme.ground, legend.map(({ label, color, dash }) => [label, color, dash]), spec.bands]);
+    if (key === this.drawn) return;
+    this.drawn = key;
+    const size = this.small ? 10 : 12, places = this.small ? [] : this.place(legend, width - 62, size);
+    const top = this.small ? 8 : 8 + 20 * (places.length ? places.at(-1).line + 1 : 0);
+    this.box = { left: this.small ? 6 : 56, top, width: 0, height: 0 };
+    this.box.width = width - this.box.left - (this.small ? 6 : 14);
+    this.box.height = tall - top - (this.small ? 6 : 42);
+    const { left, width: wide, height: high2 } = this.box, bottom = top + high2, xs = scaleOf(spec.x), ys = scaleOf(spec.y);
+    this.x = (value) => left + wide * xs.at(value);
+    this.y = (value) => top + high2 * (1 - ys.at(value));
+    this.invert = (px, py) => [xs.value((px - left) / wide), ys.value(1 - (py - top) / high2)];
+    for (const [name, value] of Object.entries({ width, height: tall, viewBox: `0 0 ${width} ${tall}` })) this.svg.setAttribute(name, value);
+    this.fill("ground", [
+      svg("rect", { width, height: tall, fill: theme.ground }),
+      ...(spec.bands ?? []).map(([from, to]) => svg("rect", { x: this.x(from), y: top, width: this.x(to) - this.x(from), height: high2, fill: theme.band }))
+    ]);
+    const axes = [];
+    const text2 = (words, attributes) => axes.push(svg("text", { fill: theme.muted, "font-size": size, ...attributes }, words));
+    const line = (x1, y1, x2, y2, stroke) => axes.push(svg("line", { x1, y1, x2, y2, stroke, "stroke-width": 1 }));
+    if (!this.small) {
+      for (const [value, words] of ticksOf(spec.x, Math.max(3, wide / 75))) {
+        line(this.x(value), top, this.x(value), bottom, theme.grid);
+        text2(words, { x: this.x(value), y: bottom + 16, "text-anchor": "middle" });
+      }
+      for (const [value, words] of ticksOf(spec.y, Math.max(3, high2 / 40))) {
+        line(left, this.y(value), left + wide, this.y(value), theme.grid);
+        text2(words, { x: left - 8, y: this.y(value) + 4, "text-anchor": "end" });
+      }
+      text2(spec.x.label, { x: left + wide / 2, y: tall - 6, "text-anchor": "middle", fill: theme.ink });
+      text2(spec.y.label, { transform: `translate(13 ${top + high2 / 2}) rotate(-90)`, "text-anchor": "middle", fill: theme.ink });
+    }
+    line(left, bottom, left + wide, bottom, theme.axis);
+    line(left, top, left, bottom, theme.axis);
+    this.fill("axes", axes);
+    this.fill("legend", places.flatMap(({ item, x, line: row2 }) => [
+      item.block ? svg("rect", { x: x + 8, y: 6 + 20 * row2, width: 12, height: 10, fill: item.color, "fill-opacity": item.opacity ?? 1 }) : svg("line", { x1: x, x2: x + 26, y1: 11 + 20 * row2, y2: 11 + 20 * row2, stroke: item.color, "stroke-width": item.width ?? 2, "stroke-dasharray": dashes(item) }),
+      svg("text", { x: x + 32, y: 15 + 20 * row2, "font-size": size, fill: theme.ink }, item.label)
+    ]));
+    this.clip ??= `lab-clip-${Math.random().toString(36).slice(2)}`;
+    this.parts.ground.append(svg("clipPath", { id: this.clip }, svg("rect", { x: left, y: top - 2, width: wide + 2, height: high2 + 4 })));
+    this.parts.lines.setAttribute("clip-path", `url(#${this.clip})`);
+  }
+  /** Where the legend's entries go: in rows above the frame. */
+  place(items, room, size) {
+    let x = 0, line = 0;
+    return items.map((item) => {
+      const long = 48 + 0.56 * size * item.label.length;
+      if (x > 0 && x + long > room) [x, line] = [0, line + 1];
+      x += long;
+      return { item, x: 56 + x - long, line };
+    });
+  }
+  lines(lines) {
+    const group = this.parts.lines;
+    while (group.childElementCount > lines.length) group.lastChild.remove();
+    while (group.childElementCount < lines.length) group.append(svg("path", { fill: "none", "stroke-linejoin": "round" }));
+    lines.forEach((line, i) => {
+      const path = group.children[i];
+      path.setAttribute("d", this.path(line));
+      for (const [name, value] of [
+        ["stroke", line.color],
+        ["stroke-width", line.width ?? 2],
+        ["stroke-dasharray", dashes(line)],
+        ["stroke-opacity", line.opacity ?? 1],
+        ["data-name", line.name ?? line.label ?? ""]
+      ]) {
+        if (path.getAttribute(name) !== String(value)) path.setAttribute(name, value);
+      }
+    });
+  }
+  path({ x, y }) {
+    let text2 = "", pen = "M";
+    for (let i = 0; i < x.length; i++) {
+      const py = this.y(y[i]);
+      if (!Number.isFinite(py)) {
+        pen = "M";
+        continue;
+      }
+      text2 += `${pen}${this.x(x[i]).toFixed(2)} ${Math.max(-1e4, Math.min(1e4, py)).toFixed(2)}`;
+      pen = "L";
+    }
+    return text2;
+  }
+  bar({ from, to, value, color, opacity = 1, outline }) {
+    const x = this.x(from), y = this.y(Math.max(value, this.spec.y.domain[0])), base = this.y(this.spec.y.domain[0]);
+    return svg("rect", {
+      x,
+      y,
+      width: Math.max(0.5, this.x(to) - x),
+      height: Math.max(0, base - y),
+      fill: outline ? "none" : color,
+      "fill-opacity": opacity,
+      stroke: outline ? color : "none",
+      "stroke-dasharray": outline ? "3 2" : "none",
+      "data-value": value
+    });
+  }
+  mark(value) {
+    const { left, top, width, height } = this.box, at = value === void 0 ? NaN : this.x(value);
+    const seen = at >= left - 1 && at <= left + width + 1;
+    this.fill("mark", seen ? [svg("line", { x1: at, x2: at, y1: top, y2: top + height, stroke: this.theme.muted, "stroke-width": 1, "stroke-dasharray": "2 3" })] : []);
+  }
+  fill(part, children) {
+    this.parts[part].replaceChildren(...children);
+  }
+  /** Call `moved(x, y)` with values of the axes while a pointer moves over the frame; `drag` only while it is down. */
+  listen(moved, { drag = false, done = () => {
+  } } = {}) {
+    let down = false;
+    const tell = (event) => {
+      const bounds = this.svg.getBoundingClientRect(), zoom = this.svg.width.baseVal.value / bounds.width;
+      const { left, top, width, height } = this.box, clamp = (x, low, high2) => Math.min(high2, Math.max(low, x));
+      moved(...this.invert(clamp((event.clientX - bounds.left) * zoom, left, left + width), clamp((event.clientY - bounds.top) * zoom, top, top + height)));
+    };
+    this.svg.style.touchAction = drag ? "none" : "pan-y";
+    this.svg.addEventListener("pointerdown", (event) => {
+      down = true;
+      if (drag) this.svg.setPointerCapture(event.pointerId);
+      tell(event);
+    });
+    this.svg.addEventListener("pointermove", (event) => {
+      if (down || !drag) tell(event);
+    });
+    for (const end of ["pointerup", "pointercancel"]) this.svg.addEventListener(end, () => {
+      if (down) done();
+      down = false;
+    });
+  }
+};
+var dashes = ({ dash, width = 2 }) => dash?.length ? dash.map((x) => x * width).join(" ") : "none";
+
+// mathematics.js
+function binomialTable(n, p) {
+  const table = new Float64Array(p.length * (n + 1));
+  const rise = Float64Array.from({ length: n }, (_, j) => (n - j) / (j + 1));
+  for (let i = 0; i < p.length; i++) {
+    const row2 = table.subarray(i * (n + 1), (i + 1) * (n + 1));
+    const mode = Math.min(n, Math.floor((n + 1) * p[i]));
+    const up = p[i] / (1 - p[i]), down = (1 - p[i]) / p[i];
+    let sum = 1;
+    row2[mode] = 1;
+    for (let j = mode; j < n && row2[j] > 1e-300; j++) sum += row2[j + 1] = row2[j] * rise[j] * up;
+    for (let j = mode; j > 0 && row2[j] > 1e-300; j--) sum += row2[j - 1] = row2[j] / rise[j - 1] * down;
+    for (let j = 0; j <= n; j++) row2[j] /= sum;
+  }
+  return table;
+}
+function expect(table, values) {
+  const width = values.length;
+  const out = new Float64Array(table.length / width);
+  for (let i = 0, at = 0; i < out.length; i++) {
+    let sum = 0;
+    for (let j = 0; j < width; j++) sum += table[at++] * values[j];
+    out[i] = sum;
+  }
+  return out;
+}
+function successFailure([gap, offset]) {
+  const N = gap.length, a1 = new Float64Array(N + 1), a0 = new Float64Array(N + 1);
+  for (let j = 0; j < N; j++) {
+    a1[j + 1] = gap[j] + offset[j];
+    a0[j] = offset[j];
+  }
+  return [a1, a0];
+}
+var Grid = class {
+  constructor(p) {
+    this.p = Float64Array.from(p);
+    this.tables = /* @__PURE__ */ new Map();
+  }
+  table(n) {
+    if (!this.tables.has(n)) {
+      if (this.tables.size > 3) this.tables.clear();
+      this.tables.set(n, binomialTable(n, this.p));
+    }
+    return this.tables.get(n);
+  }
+};
+var QUANTITIES = {
+  weight: (grid, [gap]) => expect(grid.table(gap.length - 1), gap),
+  /** J_N(p) - J_N(1/2), J_N = E[sum of gap below X]/N, X ~ Binomial(N, p). */
+  objective(grid, [gap]) {
+    const N = gap.length, sums = new Float64Array(N + 1);
+    for (let j = 0; j < N; j++) sums[j + 1] = sums[j] + gap[j] / N;
+    const [middle] = expect(binomialTable(N, [0.5]), sums);
+    return expect(grid.table(N), sums).map((value) => value - middle);
+  },
+  efficiency(grid, [gap, offset]) {
+    const table = grid.table(gap.length - 1);
+    const right = expect(table, gap.map((g, j) => (g + offset[j]) ** 2));
+    const wrong = expect(table, offset.map((a) => a * a));
+    return expect(table, gap).map((w, i) => {
+      const p = grid.p[i];
+      return p * (1 - p) * w * w / (p * right[i] + (1 - p) * wrong[i]);
+    });
+  },
+  mass(grid, [gap, offset]) {
+    const table = grid.table(gap.length - 1);
+    const right = expect(table, gap.map((g, j) => Math.abs(g + offset[j])));
+    const wrong = expect(table, offset.map(Math.abs));
+    return right.map((value, i) => grid.p[i] * value + (1 - grid.p[i]) * wrong[i]);
+  },
+  contrast: (grid, sequences) => QUANTITIES.weight(grid, sequences).map((w, i) => w * grid.p[i] * (1 - grid.p[i]))
+};
+var LIMITS = {
+  weight: (p, w) => p.map(w),
+  objective: (p, w) => p.map((x) => integral(w, x)),
+  efficiency: () => null,
+  mass: () => null,
+  contrast: (p, w) => p.map((x) => w(x) * x * (1 - x))
+};
+var NODES = /* @__PURE__ */ new Map();
+function gaussLegendre(n) {
+  if (NODES.has(n)) return NODES.get(n);
+  const x = new Float64Array(n), share = new Float64Array(n);
+  for (let i = 0; i < n; i++) {
+    let z = -Math.cos(Math.PI * (i + 0.75) / (n + 0.5)), slope = 1;
+    for (let step = 0; step < 100; step++) {
+      let one2 = 1, two = 0;
+      for (let k = 0; k < n; k++) [one2, two] = [((2 * k + 1) * z * one2 - k * two) / (k + 1), one2];
+      slope = n * (z * one2 - two) / (z * z - 1);
+      const change = one2 / slope;
+      z -= change;
+      if (Math.abs(change) < 1e-16) break;
+    }
+    x[i] = z;
+    share[i] = 2 / ((1 - z * z) * slope * slope);
+  }
+  NODES.set(n, [x, share]);
+  return NODES.get(n);
+}
+function integral(w, p) {
+  const [x, share] = gaussLegendre(128), end = Math.log(p) - Math.log1p(-p);
+  let sum = 0;
+  for (let i = 0; i < x.length; i++) {
+    const s = 1 / (1 + Math.exp(-end * (x[i] + 1) / 2));
+    sum += w(s) * s * (1 - s) * share[i];
+  }
+  return sum * end / 2;
+}
+function passRates(axis, count = 241) {
+  const at = (i) => i / (count - 1), odds = Math.log(9999);
+  const forms = {
+    linear: (i) => (i + 0.5) / count,
+    log: (i) => 10 ** (-4 + 4 * at(i)) * 0.9999 ** at(i),
+    logit: (i) => 1 / (1 + Math.exp(odds * (1 - 2 * at(i))))
+  };
+  return Float64Array.from({ length: count }, (_, i) => forms[axis](i));
+}
+
+// linear.js
+var dot = (a, b) => {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
+  return sum;
+};
+function svd(columns) {
+  const n = columns.length, u = columns.map((column) => Float64Array.from(column));
+  const v = u.map((_, k) => Float64Array.from({ length: n }, (_2, j) => Number(j === k)));
+  const rotate = (a, b, c, s2) => {
+    for (let i = 0; i < a.length; i++) {
+      const x = a[i];
+      a[i] = c * x - s2 * b[i];
+      b[i] = s2 * x + c * b[i];
+    }
+  };
+  for (let sweep = 0, turned = true; turned && sweep < 60; sweep++) {
+    turned = false;
+    for (let j = 0; j < n - 1; j++) {
+      for (let k = j + 1; k < n; k++) {
+        const both = dot(u[j], u[k]), one2 = dot(u[j], u[j]), two = dot(u[k], u[k]);
+        if (Math.abs(both) <= 1e-15 * Math.sqrt(one2 * two) || both === 0) continue;
+        turned = true;
+        const ratio = (two - one2) / (2 * both);
+        const t = Math.sign(ratio || 1) / (Math.abs(ratio) + Math.sqrt(1 + ratio * ratio)), c = 1 / Math.sqrt(1 + t * t);
+        rotate(u[j], u[k], c, c * t);
+        rotate(v[j], v[k], c, c * t);
+      }
+    }
+  }
+  const s = u.map((column) => Math.sqrt(dot(column, column)));
+  u.forEach((column, k) => column.forEach((_, i) => {
+    column[i] = s[k] > 0 ? column[i] / s[k] : 0;
+  }));
+  return { u, s: Float64Array.from(s), v };
+}
+function leastSquares(columns, b) {
+  const a = columns.map((column) => Float64Array.from(column)), right = Float64Array.from(b), n = a.length, diagonal = [];
+  for (let k = 0; k < n; k++) {
+    const x = a[k].subarray(k), size = Math.sqrt(dot(x, x)) * (x[0] > 0 ? -1 : 1);
+    diagonal.push(size);
+    x[0] -= size;
+    const square = dot(x, x);
+    if (square === 0) continue;
+    for (const other of [...a.slice(k + 1), right]) {
+      const rest = other.subarray(k), factor = 2 * dot(x, rest) / square;
+      for (let i = 0; i < rest.length; i++) rest[i] -= factor * x[i];
+    }
+  }
+  const out = new Float64Array(n);
+  for (let k = n - 1; k >= 0; k--) {
+    let sum = right[k];
+    for (let j = k + 1; j < n; j++) sum -= a[j][k] * out[j];
+    out[k] = diagonal[k] === 0 ? 0 : sum / diagonal[k];
+  }
+  return out;
+}
+function nonNegative(columns, b) {
+  const n = columns.length, x = new Float64Array(n), free = /* @__PURE__ */ new Set();
+  for (let round = 0; round < 3 * n; round++) {
+    const left = Float64Array.from(b);
+    for (const j of free) for (let i = 0; i < left.length; i++) left[i] -= x[j] * columns[j][i];
+    let best = -1, most = 1e-13;
+    for (let j = 0; j < n; j++) {
+      const slope = free.has(j) ? 0 : dot(columns[j], left);
+      if (slope > most) [best, most] = [j, slope];
+    }
+    if (best < 0 || free.size >= b.length) break;
+    free.add(best);
+    for (; ; ) {
+      const set = [...free], solution = leastSquares(set.map((j) => columns[j]), b);
+      if (solution.every((value) => value > 0)) {
+        x.fill(0);
+        set.forEach((j, i) => {
+          x[j] = solution[i];
+        });
+        break;
+      }
+      let step = 1;
+      set.forEach((j, i) => {
+        if (solution[i] <= 0) step = Math.min(step, x[j] / (x[j] - solution[i]));
+      });
+      set.forEach((j, i) => {
+        x[j] += step * (solution[i] - x[j]);
+        if (x[j] <= 1e-15) {
+          x[j] = 0;
+          free.delete(j);
+        }
+      });
+      if (!free.size) break;
+    }
+  }
+  return x;
+}
+
+// design.js
+var TINY = 1e-12;
+var BIAS_PRICE = 10;
+var ERROR_PRICE = 1e-4;
+var LARGEST = 128;
+var READY = /* @__PURE__ */ new Map();
+function prepared(degree, N) {
+  const key = `${degree} ${N}`;
+  if (READY.has(key)) return READY.get(key);
+  const [x, node] = gaussLegendre(Math.max(200, 2 * N));
+  const angle = x.map((value) => Math.PI * (value + 1) / 2);
+  const p = angle.map((value) => Math.sin(value / 2) ** 2);
+  const share = node.map((value, i) => value * Math.sin(angle[i]) * (p[i] * (1 - p[i])) ** 2);
+  const basis = binomialTable(degree, p), width = degree + 1;
+  const columns = Array.from({ length: width }, (_, j) => p.map((_2, i) => Math.sqrt(share[i]) * basis[i * width + j]));
+  const noise = Float64Array.from({ length: width }, (_, j) => p.reduce((sum, _2, i) => sum + share[i] * basis[i * width + j], 0));
+  const scaled = columns.map((column, j) => column.map((value) => value / Math.sqrt(noise[j])));
+  const ready = { p, share, basis, noise, plain: svd(columns), ridge: svd(scaled) };
+  if (READY.size > 8) READY.clear();
+  READY.set(key, ready);
+  return ready;
+}
+var dot2 = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
+function fit(degree, N, at, w) {
+  if (N > LARGEST) throw new Error(`N = ${N}: the page fits drawn weights up to N = ${LARGEST}; lab.from_weight goes on from there`);
+  const { p, share, basis, noise, plain, ridge } = prepared(degree, N);
+  const finite = (x) => {
+    const value = w(x);
+    if (!Number.isFinite(value)) throw new Error(`w(${Number(x.toPrecision(6))}) is not finite: a drawn weight must be finite inside (0, 1)`);
+    return value;
+  };
+  const wanted = p.map(finite), start2 = Float64Array.from({ length: degree + 1 }, (_, j) => finite(at(j)));
+  const reached = expect(basis, start2);
+  const missing2 = wanted.map((value, i) => Math.sqrt(share[i]) * (value - reached[i]));
+  const size = wanted.reduce((sum, value, i) => sum + share[i] * value * value, 0);
+  const cut = TINY * Math.max(...plain.s), change = new Float64Array(degree + 1), left = missing2.slice();
+  plain.s.forEach((s, k) => {
+    if (s <= cut) return;
+    const along = dot2(plain.u[k], missing2);
+    plain.u[k].forEach((value, i) => {
+      left[i] -= along * value;
+    });
+    plain.v[k].forEach((value, j) => {
+      change[j] += along / s * value;
+    });
+  });
+  const unreachable = dot2(left, left);
+  if (unreachable <= 1e-18 * size) return start2.map((value, j) => value + change[j]);
+  const price = (BIAS_PRICE * unreachable + ERROR_PRICE * size) / (dot2(noise, start2.map((value) => value * value)) || 1);
+  const step = new Float64Array(degree + 1);
+  ridge.s.forEach((s, k) => {
+    const along = dot2(ridge.u[k], missing2) * s / (s * s + price);
+    ridge.v[k].forEach((value, j) => {
+      step[j] += along * value;
+    });
+  });
+  return start2.map((value, j) => value + step[j] / Math.sqrt(noise[j]));
+}
+
+// formula.js
+var FUNCTIONS = {
+  exp: [1, Math.exp],
+  log: [1, Math.log],
+  sqrt: [1, Math.sqrt],
+  abs: [1, Math.abs],
+  sin: [1, Math.sin],
+  cos: [1, Math.cos],
+  tanh: [1, Math.tanh],
+  step: [1, (x) => x >= 0 ? 1 : Number.isNaN(x) ? NaN : 0],
+  min: [2, Math.min],
+  max: [2, Math.max]
+};
+var LONGEST = 200;
+var DEEPEST = 30;
+function parseFormula(text2) {
+  if (text2.length > LONGEST) throw new Error(`the formula has ${text2.length} characters: write at most ${LONGEST}`);
+  const tokens = [...text2.matchAll(/\s*(?:(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|([A-Za-z_]\w*)|(\*\*|[-+*/^(),])|(\S))/g)].map(([, number2, name, sign, other]) => ({ number: number2, name, sign, other }));
+  let at = 0, depth = 0;
+  const said = (token) => token.number ?? token.name ?? token.sign ?? token.other;
+  const fault = (wanted) => new Error(
+    `cannot read the formula ${at < tokens.length ? `at '${said(tokens[at])}'` : "at its end"}: expected ${wanted}; write p, q = 1-p, numbers, + - * / ^ and ${Object.keys(FUNCTIONS).join(", ")}, for example exp(-5*p)`
+  );
+  const take = (...signs) => signs.includes(tokens[at]?.sign) ? tokens[at++].sign : null;
+  const need = (sign) => {
+    if (!take(sign)) throw fault(`'${sign}'`);
+  };
+  function sum() {
+    if (++depth > DEEPEST) throw new Error(`the formula is nested more than ${DEEPEST} deep: write it flatter`);
+    let left = product2();
+    for (let sign; sign = take("+", "-"); ) {
+      const one2 = left, two = product2();
+      left = sign === "+" ? (p) => one2(p) + two(p) : (p) => one2(p) - two(p);
+    }
+    depth--;
+    return left;
+  }
+  function product2() {
+    let left = signed();
+    for (let sign; sign = take("*", "/"); ) {
+      const one2 = left, two = signed();
+      left = sign === "*" ? (p) => one2(p) * two(p) : (p) => one2(p) / two(p);
+    }
+    return left;
+  }
+  function signed() {
+    const sign = take("+", "-");
+    if (!sign) return power2();
+    if (++depth > DEEPEST) throw new Error(`the formula is nested more than ${DEEPEST} deep: write it flatter`);
+    const inner = signed();
+    depth--;
+    return sign === "-" ? (p) => -inner(p) : inner;
+  }
+  function power2() {
+    const base = atom();
+    if (!take("^", "**")) return base;
+    const exponent2 = signed();
+    return (p) => base(p) ** exponent2(p);
+  }
+  function atom() {
+    const token = tokens[at];
+    if (token?.number) {
+      const value = Number(token.number);
+      at++;
+      return () => value;
+    }
+    if (take("(")) {
+      const inner = sum();
+      need(")");
+      return inner;
+    }
+    if (!token?.name) throw fault("a number, p or a function");
+    if (token.name in FUNCTIONS && Object.hasOwn(FUNCTIONS, token.name)) {
+      const [count, f] = FUNCTIONS[token.name];
+      at++;
+      need("(");
+      const inner = [sum()];
+      while (inner.length < count) {
+        need(",");
+        inner.push(sum());
+      }
+      need(")");
+      return count === 1 ? (p) => f(inner[0](p)) : (p) => f(inner[0](p), inner[1](p));
+    }
+    const names = { p: (p) => p, q: (p) => 1 - p, pi: () => Math.PI, e: () => Math.E };
+    if (!Object.hasOwn(names, token.name)) throw fault("p, q, pi, e or a function");
+    at++;
+    return names[token.name];
+  }
+  const whole2 = sum();
+  if (at < tokens.length) throw fault("the end, or an operator");
+  return whole2;
+}
+
+// catalogue.js
+var row = (n, f) => Float64Array.from({ length: n }, (_, i) => f(i));
+var range = (least, most, step, start2) => ({ kind: "number", least, most, step, start: start2 });
+var whole = (start2) => ({ kind: "whole", least: 1, most: 1024, start: start2 });
+var choice = (...values) => ({ kind: "choice", values, start: values[0] });
+function logMiss(n, k) {
+  const sums = new Float64Array(n + 1);
+  for (let c = 0; c < n; c++) sums[c + 1] = sums[c] + Math.log1p(-Math.min(1, k / (n - c)));
+  return sums;
+}
+var miss = (n, k) => logMiss(n, k).map(Math.exp);
+var hit = (n, k) => logMiss(n, k).map((x) => -Math.expm1(x));
+var inverse = (x) => x > 0 ? 1 / x : 0;
+var pair = (a1, a0) => [row(a1.length - 1, (j) => a1[j + 1] - a0[j]), a0.slice(0, -1)];
+var leaveOneOut = (gap) => [gap, gap.map((g, j) => -g * (j / (gap.length - 1)))];
+var std = (mean, N, ddof = 0) => Math.sqrt(mean * (1 - mean) * N / (N - ddof));
+function centred(N, scale) {
+  const s = row(N + 1, (K) => scale(K / N, K));
+  return pair(s.map((x, K) => (1 - K / N) * x), s.map((x, K) => -K / N * x));
+}
+var one = () => 1;
+var reciprocal = (p) => 1 / p;
+var logOdds = (p) => 1 / (p * (1 - p));
+var power = (a, b) => (p) => p ** -a * (1 - p) ** -b;
+var truncatedWeight = (T) => (p) => p > 0 ? -Math.expm1(T * Math.log1p(-p)) / p : T;
+var passAt = (k) => (p) => k * (1 - p) ** (k - 1);
+function series(alpha, T) {
+  const terms = [1];
+  for (let m = 0; m < T - 1; m++) terms.push(terms[m] * (alpha + m) / (m + 1));
+  return (p) => terms.reduceRight((sum, term) => sum * (1 - p) + term, 0);
+}
+function throughPoints(p, w) {
+  return (x) => {
+    let i = p.findIndex((at) => at >= x);
+    if (i < 0) return w[w.length - 1];
+    if (i === 0) return w[0];
+    return w[i - 1] + (w[i] - w[i - 1]) * (x - p[i - 1]) / (p[i] - p[i - 1]);
+  };
+}
+var OBJECTIVES = {
+  rl: { label: "RL", w: () => one },
+  ml: { label: "ML", w: () => reciprocal },
+  arcsine: { label: "GRPO limit", w: () => power(0.5, 0.5) },
+  log_odds: { label: "log-odds", w: () => logOdds },
+  power: {
+    label: ({ a, b }) => `p^-${a} (1-p)^-${b}`,
+    options: { a: range(0, 1.5, 0.05, 0.5), b: range(0, 1.5, 0.05, 0.5) },
+    w: ({ a, b }) => power(a, b)
+  },
+  truncated: { label: ({ order }) => `MaxRL T=${order}`, options: { order: whole(8) }, w: ({ order }) => truncatedWeight(order) },
+  pass_at: { label: ({ k }) => `pass@${k}`, options: { k: whole(8) }, w: ({ k }) => passAt(k) }
+};
+var groupMean = (N) => [row(N, () => (N - 1) / N), row(N, (j) => -j / N)];
+var positive = (N) => [row(N, one), row(N, () => 0)];
+var FORMS = { series: "series", plug_in: "plug_in" };
+var ESTIMATORS = {
+  rloo: { label: "RLOO", least: 2, limit: () => one, sequences: (N) => leaveOneOut(row(N, one)) },
+  reinforce: { label: "REINFORCE, no baseline", limit: () => one, sequences: positive },
+  reinforce_mean: { label: "REINFORCE", least: 2, limit: () => one, sequences: groupMean },
+  dr_grpo: { label: "Dr. GRPO", least: 2, limit: () => one, sequences: groupMean },
+  psr: { label: "PSR", limit: () => one, sequences: positive },
+  nsr: { label: "NSR", limit: () => one, sequences: (N) => [row(N, one), row(N, () => -1)] },
+  w_reinforce: {
+    label: "W-REINFORCE",
+    options: { lam: range(0, 2, 0.05, 0.1) },
+    limit: ({ lam }) => () => 1 + lam,
+    sequences: (N, { lam }) => [row(N, () => 1 + lam), row(N, () => -1)]
+  },
+  grpo: {
+    label: ({ ddof, eps }) => ddof === 0 && eps === 0 ? "GRPO" : `GRPO (ddof ${ddof}, eps ${exponent(eps)})`,
+    least: 2,
+    options: { ddof: choice(0, 1), eps: choice(0, 1e-6, 1e-4, 0.01) },
+    limit: () => power(0.5, 0.5),
+    sequences: (N, { ddof, eps }) => centred(N, (mean) => inverse(std(mean, N, ddof) + eps))
+  },
+  one_sided_grpo: {
+    label: "one-sided GRPO",
+    least: 2,
+    limit: () => power(0.5, 0),
+    sequences: (N) => centred(N, (mean) => inverse(mean) ** 0.5)
+  },
+  f_grpo: {
+    label: ({ gamma }) => `F-GRPO (gamma ${gamma})`,
+    least: 2,
+    options: { gamma: { ...range(0, 4, 0.1, 1), required: true } },
+    limit: ({ gamma }) => power(0.5, 0.5 - gamma),
+    sequences: (N, { gamma }) => centred(N, (mean) => (1 - mean) ** gamma * inverse(std(mean, N)))
+  },
+  dgpo: {
+    label: "DGPO",
+    least: 2,
+    limit: () => (p) => 0.5 * logOdds(p),
+    sequences: (N) => centred(N, (mean) => inverse(2 * std(mean, N) ** 2))
+  },
+  mapo: {
+    label: "MAPO",
+    least: 2,
+    limit: () => (p) => 4 * Math.sqrt(p * (1 - p)) + (1 - 4 * p * (1 - p)) / p,
+    sequences: (N) => centred(N, (mean) => {
+      const trust = 4 * mean * (1 - mean);
+      return trust * inverse(std(mean, N)) + (1 - trust) * inverse(mean);
+    })
+  },
+  maxrl: {
+    label: "MaxRL",
+    least: 2,
+    limit: () => reciprocal,
+    sequences: (N) => [row(N, (j) => N / (j + 1) - (j === 0)), row(N, (j) => j > 0 ? -1 : 0)]
+  },
+  maxrl_eq6: {
+    label: "MaxRL eq. 6",
+    limit: () => reciprocal,
+    sequences: (N) => [row(N, (j) => N / (j + 1)), row(N, () => 0)]
+  },
+  maxrl_eq7: {
+    label: "MaxRL eq. 7",
+    limit: () => reciprocal,
+    sequences: (N) => [row(N, (j) => N / (j + 1)), row(N, () => -1)]
+  },
+  maxrl_loo: {
+    label: "MaxRL leave-one-out",
+    least: 2,
+    limit: () => reciprocal,
+    sequences: (N) => leaveOneOut(row(N, (j) => N / (j + 1)))
+  },
+  truncated: {
+    label: ({ order }) => `MaxRL T=${order}`,
+    options: { order: { ...whole(8), required: true }, form: choice("raw", "zero_mean", "loo") },
+    least: ({ order, form }) => ({ raw: order, zero_mean: Math.max(2, order + 1), loo: Math.max(2, order) })[form],
+    limit: ({ order }) => truncatedWeight(order),
+    sequences(N, { order, form }) {
+      if (form === "zero_mean") {
+        const pass2 = hit(N - 1, order);
+        return centred(N, (mean, K) => (K < N ? pass2[K] : 1) * inverse(mean));
+      }
+      const pass = hit(N, order), gap = row(N, (j) => N / (j + 1) * pass[j + 1]);
+      return form === "raw" ? [gap, row(N, () => 0)] : leaveOneOut(gap);
+    }
+  },
+  alpha: {
+    label: ({ alpha }) => `alpha ${alpha}`,
+    options: {
+      alpha: { ...range(0, 2, 0.05, 0.5), required: true },
+      form: choice("plug_in", "series"),
+      order: { ...whole(null), only: ({ form }) => form === FORMS.series }
+    },
+    least: ({ form, order }) => form === FORMS.plug_in ? 2 : order ?? 1,
+    limit: ({ alpha, order }) => order === null ? power(alpha, 0) : series(alpha, order),
+    sequences(N, { alpha, form, order }) {
+      if (form === FORMS.plug_in) return centred(N, (mean) => inverse(mean) ** alpha);
+      const gap = new Float64Array(N), term = row(N, one);
+      for (let m = 0; m < (order ?? N); m++) {
+        for (let j = 0; j < N; j++) {
+          gap[j] += term[j];
+          term[j] *= (alpha + m) / (m + 1) * Math.max(N - 1 - j - m, 0) / Math.max(N - 1 - m, 1);
+        }
+      }
+      return [gap, row(N, () => 0)];
+    }
+  },
+  pkpo: {
+    label: ({ k }) => `PKPO k=${k}`,
+    options: { k: { ...whole(4), required: true }, form: choice("s", "sloo", "sloom1") },
+    least: ({ k, form }) => form === "sloo" ? k + 1 : k,
+    limit: ({ k }) => passAt(k),
+    sequences(N, { k, form }) {
+      const gap = miss(N - 1, k - 1).map((x) => k * x);
+      if (form === "sloom1") return [gap, row(N, () => 0)];
+      const offset = hit(N - 1, k - 1).map((x) => k * x);
+      if (form === "s") return [gap, offset];
+      const all = hit(N - 1, k);
+      return [gap, offset.map((x, j) => x - N * k / (N - 1) * all[j])];
+    }
+  },
+  pass_at_k_group: {
+    label: ({ k }) => `Pass@${k} Training`,
+    options: { k: { ...whole(4), required: true } },
+    least: ({ k }) => Math.max(2, k),
+    limit: ({ k }) => (p) => (1 - p) ** (k / 2 - 1) / Math.sqrt(-Math.expm1(k * Math.log1p(-p))),
+    sequences(N, { k }) {
+      const fail = miss(N, k), solved = hit(N, k), alone = miss(N - 1, k - 1);
+      const scale = fail.map((x, K) => inverse(Math.sqrt(x * solved[K])));
+      return pair(fail.map((x, K) => x * scale[K]), fail.map((x, K) => (x - (K < N ? alone[K] : 0)) * scale[K]));
+    }
+  },
+  pacs_anchor: {
+    label: ({ balanced }) => balanced ? "PACS" : "PACS, no class weights",
+    least: 2,
+    options: { beta: range(0.1, 10, 0.1, 1), score: choice("rloo", "dr_grpo"), balanced: choice(true, false) },
+    limit: ({ beta, balanced }) => (p) => beta * (balanced ? 0.25 * logOdds(p) : 1),
+    sequences(N, { beta, score, balanced }) {
+      const factor = score === "rloo" ? beta : beta * (N - 1) / N;
+      if (!balanced) return leaveOneOut(row(N, () => factor));
+      return ESTIMATORS.dgpo.sequences(N).map((values) => values.map((x) => factor * N / (2 * (N - 1)) * x));
+    }
+  },
+  real_anchor: {
+    label: ({ tau }) => `REAL (tau ${tau})`,
+    options: { tau: range(0.1, 2, 0.1, 0.5) },
+    limit: ({ tau }) => (p) => logOdds(p) / tau,
+    sequences: (N, { tau }) => pair(row(N + 1, (K) => N / (tau * (1 + K))), row(N + 1, (K) => -N / (tau * (1 + N - K))))
+  },
+  entropic: {
+    label: ({ eta }) => `entropic (eta ${eta})`,
+    least: 2,
+    options: { eta: { ...range(0.1, 10, 0.1, 2), required: true } },
+    limit: ({ eta }) => (p) => Math.expm1(eta) / (eta * (1 + Math.expm1(eta) * p)),
+    sequences: (N, { eta }) => centred(N, (mean) => Math.expm1(eta) / eta / (1 + Math.expm1(eta) * mean))
+  },
+  drawn: {
+    label: "drawn",
+    options: { p: { kind: "list", required: true }, w: { kind: "list", required: true }, zero_mean: choice(false, true) },
+    least: ({ zero_mean }) => zero_mean ? 3 : 2,
+    limit: ({ p, w }) => throughPoints(p, w),
+    sequences: (N, { p, w, zero_mean }) => fromWeight(throughPoints(p, w), N, zero_mean)
+  },
+  formula: {
+    label: ({ text: text2 }) => `w = ${text2}`,
+    options: { text: { kind: "text", required: true }, zero_mean: choice(false, true) },
+    least: ({ zero_mean }) => zero_mean ? 3 : 2,
+    limit: ({ text: text2 }) => parseFormula(text2),
+    sequences: (N, { text: text2, zero_mean }) => fromWeight(parseFormula(text2), N, zero_mean)
+  }
+};
+function fromWeight(w, N, zeroMean = false) {
+  if (!zeroMean) return leaveOneOut(fit(N - 1, N, (j) => (j + 0.5) / N, w));
+  const phi = fit(N - 2, N, (i) => (i + 1) / N, w);
+  return centred(N, (_, K) => K > 0 && K < N ? N / (N - 1) * phi[K - 1] : 0);
+}
+function exponent(x) {
+  return x !== 0 && Math.abs(x) < 1e-4 ? x.toExponential().replace(/e([+-])(\d)$/, "e$10$2") : String(x);
+}
+var LITERALS = { True: true, False: false, None: null };
+function parseSpec(text2) {
+  const cure = new Error(`cannot read ${text2}: write a name, or name(option=value, ...), for example grpo(ddof=1)`);
+  const found = /^\s*([a-z_]\w*)\s*(?:\((.*)\))?\s*$/s.exec(text2);
+  if (!found) throw cure;
+  const options = {};
+  let rest = (found[2] ?? "").trim();
+  const token = /^(\w+)\s*=\s*(True|False|None|'[^']*'|"[^"]*"|\[[^[\]]*\]|[-+]?[\d.]+(?:e[-+]?\d+)?)\s*(?:,\s*|$)/i;
+  while (rest) {
+    const next = token.exec(rest);
+    if (!next) throw cure;
+    options[next[1]] = literal(next[2], cure);
+    rest = rest.slice(next[0].length);
+  }
+  return [found[1], options];
+}
+function literal(text2, cure) {
+  if (text2 in LITERALS) return LITERALS[text2];
+  if (text2[0] === "[") return text2.slice(1, -1).split(",").filter((x) => x.trim()).map((x) => literal(x.trim(), cure));
+  if (/^['"]/.test(text2)) return text2.slice(1, -1);
+  const number2 = Number(text2);
+  if (!Number.isFinite(number2)) throw cure;
+  return number2;
+}
+function written(value) {
+  if (Array.isArray(value)) return `[${value.map(written).join(", ")}]`;
+  if (value === null) return "None";
+  if (typeof value === "boolean") return value ? "True" : "False";
+  if (typeof value === "string") return `'${value}'`;
+  return exponent(value);
+}
+function resolve(table, spec) {
+  const [name, given] = parseSpec(spec);
+  const kind = table === ESTIMATORS ? "estimator" : "objective";
+  if (!(name in table)) throw new Error(`unknown ${kind} '${name}'. Valid: ${Object.keys(table).sort().join(", ")}`);
+  const entry = table[name], known = entry.options ?? {};
+  for (const option of Object.keys(given)) {
+    if (!(option in known)) throw new Error(`unknown option of ${kind} '${name}' '${option}'. Valid: ${Object.keys(known).join(", ") || "none"}`);
+    check(`${option} of ${name}`, given[option], known[option]);
+  }
+  const options = Object.fromEntries(Object.entries(known).map(([key, rule]) => [key, key in given ? given[key] : rule.start]));
+  for (const [key, value] of Object.entries(options)) {
+    if (value === void 0) throw new Error(`${kind} '${name}' needs ${key}: write ${name}(${key}=...)`);
+  }
+  return { name, options, entry, spec: writeSpec(table, name, options), label: typeof entry.label === "string" ? entry.label : entry.label(options) };
+}
+function check(what, value, rule) {
+  const number2 = typeof value === "number";
+  if (rule.kind === "choice" && typeof rule.start !== "number" && !rule.values.includes(value)) {
+    throw new Error(`${what} = ${written(value)}: it must be one of ${rule.values.map(written).join(", ")}`);
+  }
+  if (rule.kind === "whole" && value !== null && !(Number.isInteger(value) && value >= rule.least && value <= rule.most)) {
+    throw new Error(`${what} = ${written(value)}: it must be a whole number from ${rule.least} to ${rule.most}`);
+  }
+  if ((rule.kind === "number" || rule.kind === "choice" && typeof rule.start === "number") && !number2) {
+    throw new Error(`${what} = ${written(value)}: it must be a number`);
+  }
+  if (rule.kind === "list" && !(Array.isArray(value) && value.length > 1 && value.every(Number.isFinite))) {
+    throw new Error(`${what} = ${written(value)}: it must be a list of two numbers or more`);
+  }
+}
+function writeSpec(table, name, options) {
+  const known = table[name].options ?? {};
+  const shown = Object.entries(options).filter(([key, value]) => known[key].required || !(key in known) || value !== known[key].start || table === OBJECTIVES);
+  return shown.length ? `${name}(${shown.map(([key, value]) => `${key}=${written(value)}`).join(", ")})` : name;
+}
+function coefficients({ entry, options, spec }, N) {
+  const least = typeof entry.least === "function" ? entry.least(options) : entry.least ?? 1;
+  if (N < least) throw new Error(`${spec} needs groups of at least ${least} rollouts: raise N, or lower its order`);
+  return entry.sequences(N, options);
+}
+function rules([gap, offset]) {
+  const N = gap.length, last = gap[N - 1] + offset[N - 1];
+  let sum = 0, size = 0;
+  for (let K = 0; K <= N; K++) {
+    const right = K > 0 ? gap[K - 1] + offset[K - 1] : 0, wrong = K < N ? offset[K] : 0;
+    sum = Math.max(sum, Math.abs(K * right + (N - K) * wrong));
+    size = Math.max(size, Math.abs(right) * N);
+  }
+  const word = (x) => x === 0 ? "zero" : "kept";
+  return `all wrong: ${word(offset[0])} · all right: ${word(last)} · groups ${sum <= 1e-9 * size ? "sum" : "do not sum"} to zero`;
+}
+var BLUE = "#0072b2";
+var ORANGE = "#e69f00";
+var RED = "#d55e00";
+var GREEN = "#009e73";
+var PURPLE = "#aa4499";
+var SKY = "#56b4e9";
+var OLIVE = "#999933";
+var DARK = {
+  [BLUE]: "#4aa8e8",
+  [ORANGE]: "#f0b43c",
+  [RED]: "#ff8a4c",
+  [GREEN]: "#2fc79a",
+  [PURPLE]: "#d98ad0",
+  [SKY]: "#8fd0f5",
+  [OLIVE]: "#c8c86a",
+  "#000000": "#ffffff",
+  "#777777": "#aaaaaa"
+};
+var LOOKS = {
+  rl: [BLUE, []],
+  rloo: [BLUE, []],
+  reinforce_mean: [BLUE, [5, 1.5]],
+  reinforce: [SKY, [1, 1]],
+  arcsine: [ORANGE, [4, 1, 1, 1]],
+  grpo: [ORANGE, [4, 1, 1, 1]],
+  maxrl: [RED, []],
+  truncated: [RED, []],
+  maxrl_eq6: [PURPLE, [3, 1]],
+  maxrl_eq7: [SKY, [2, 1]],
+  maxrl_loo: [GREEN, [6, 1, 1, 1, 1, 1]],
+  ml: ["#000000", [1, 1]],
+  log_odds: [GREEN, [6, 1.5, 1, 1.5]],
+  pacs_anchor: [GREEN, [6, 1.5, 1, 1.5]],
+  pkpo: [OLIVE, [2, 1, 1, 1]],
+  from_weight: [PURPLE, [4, 1, 2, 1]]
+};
+var OTHERS = [[PURPLE, []], [OLIVE, []], [SKY, []], ["#777777", []], ["#000000", [5, 1]], [PURPLE, [2, 1]], [OLIVE, [6, 1]]];
+var VARIANTS = [[], [6, 2], [2, 1.2], [7, 1.5, 1.5, 1.5], [1, 1.2], [9, 2, 4, 2]];
+function looks(names) {
+  const taken = /* @__PURE__ */ new Set();
+  return names.map((name) => {
+    let look = LOOKS[name in ESTIMATORS && /drawn|formula/.test(name) ? "from_weight" : name];
+    look ??= OTHERS.find((one2) => !taken.has(String(one2))) ?? OTHERS[0];
+    const [color, dash] = look;
+    const free = taken.has(String(look)) ? VARIANTS.find((one2) => !taken.has(String([color, one2]))) ?? dash : dash;
+    taken.add(String([color, free]));
+    return { color, dash: free };
+  });
+}
+
+// state.js
+var DEFAULTS = {
+  panel: "curves",
+  N: 16,
+  curves: ["rloo", "grpo", "maxrl", "pacs_anchor"],
+  objectives: [],
+  quantity: "weight",
+  x: "log",
+  y: "log",
+  normalise: false,
+  limits: true,
+  by: "hand",
+  points: [0, 0, 0, 0, 0, 2, 4, 4, 4, 4, 4, 4, 4, 2, 0, 0, 0, 0, 0, 0, 0],
+  formula: "exp(-5*p)",
+  zero_mean: false,
+  left: "rloo",
+  right: "maxrl",
+  problems: 96,
+  rate: 0.5,
+  seed: 0,
+  theme: "auto"
+};
+var MOST = { N: 1024, problems: 400 };
+var CHOICES = {
+  panel: ["curves", "draw", "files", "toy"],
+  quantity: ["weight", "objective", "efficiency", "mass", "contrast"],
+  x: ["log", "linear", "logit"],
+  y: ["log", "linear"],
+  by: ["hand", "formula"],
+  theme: ["auto", "light", "dark"]
+};
+var RANGES = { N: [2, MOST.N, true], problems: [4, MOST.problems, true], rate: [1e-3, 10, false], seed: [0, 2 ** 31 - 1, true] };
+function checked(given) {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) throw new Error("a state is a dictionary");
+  for (const [key, value] of Object.entries(given)) {
+    const usual = DEFAULTS[key], fault = (words) => new Error(`${key} = ${JSON.stringify(value)}: ${words}`);
+    if (usual === void 0) throw new Error(`unknown key '${key}' of a state. Valid: ${Object.keys(DEFAULTS).join(", ")}`);
+    if (CHOICES[key] && !CHOICES[key].includes(value)) throw fault(`it must be one of ${CHOICES[key].join(", ")}`);
+    if (RANGES[key]) {
+      const [least, most, whole2] = RANGES[key];
+      if (typeof value !== "number" || !(value >= least && value <= most) || whole2 && !Number.isInteger(value)) {
+        throw fault(`it must be a ${whole2 ? "whole " : ""}number from ${least} to ${most}`);
+      }
+    }
+    if (typeof usual === "boolean" && typeof value !== "boolean") throw fault("it must be true or false");
+    if (typeof usual === "string" && typeof value !== "string") throw fault("it must be text");
+    if (Array.isArray(usual) && !Array.isArray(value)) throw fault("it must be a list");
+    if (key === "points" && !(value.length === usual.length && value.every(Number.isFinite))) throw fault(`it must be ${usual.length} numbers`);
+    if (["curves", "objectives"].includes(key) && !(value.length <= 8 && value.every((one2) => typeof one2 === "string"))) {
+      throw fault("it must be at most 8 names");
+    }
+  }
+  return { ...structuredClone(DEFAULTS), ...structuredClone(given) };
+}
+function changes(state) {
+  return Object.fromEntries(Object.entries(state).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(DEFAULTS[key])));
+}
+var toHash = (state) => {
+  const changed = changes(state);
+  return Object.keys(changed).length ? `#${encodeURIComponent(JSON.stringify(changed)).replaceAll("%2C", ",").replaceAll("%3A", ":")}` : "";
+};
+function fromHash(hash) {
+  if (hash.length < 2) return checked({});
+  let given;
+  try {
+    given = JSON.parse(decodeURIComponent(hash.slice(1)));
+  } catch {
+    throw new Error("the address holds no state that can be read");
+  }
+  return checked(given);
+}
+var Store = class {
+  constructor(state) {
+    this.state = state;
+    this.listeners = [];
+  }
+  set(patch) {
+    const changed = Object.keys(patch).filter((key) => JSON.stringify(patch[key]) !== JSON.stringify(this.state[key]));
+    if (!changed.length) return;
+    this.state = { ...this.state, ...structuredClone(patch) };
+    for (const listener of this.listeners) listener(this.state, new Set(changed));
+  }
+  listen(listener) {
+    this.listeners.push(listener);
+  }
+};
+
+// panel_curves.js
+var NAMES = {
+  weight: "weight w(p)",
+  objective: "objective J(p) − J(½)",
+  efficiency: "efficiency e(p)",
+  mass: "signal mass E|A|",
+  contrast: "contrast w p(1−p)"
+};
+var MEANING = {
+  weight: "How much each pass rate counts: the expected gradient is w(p) ∇p. Solid: what N rollouts give. Thin dashes: the limit of many.",
+  objective: "What is climbed: the integral of w, zero at p = ½.",
+  efficiency: "The squared signal-to-noise ratio kept, beside the oracle baseline r − p (language models: correctness explains little of the score).",
+  mass: "The mean size of the advantages that a problem hands out.",
+  contrast: "The weight on the difference between the mean right and the mean wrong answer; the log-odds are flat here."
+};
+var AXES = { log: "log", linear: "linear", logit: "log-odds" };
+var SPAN = { log: [1e-4, 1], linear: [0, 1], logit: [1e-4, 1 - 1e-4] };
+var CHOICE_WORDS = { true: "yes", false: "no", dr_grpo: "Dr. GRPO", rloo: "RLOO", plug_in: "plug-in" };
+var CORNERS = [["rl", "RL", 0, 0], ["arcsine", "GRPO", 0.5, 0.5], ["maxrl", "MaxRL", 1, 0], ["log_odds", "PACS", 1, 1]];
+var CurvesPanel = class {
+  constructor(app) {
+    this.app = app;
+    this.grids = Object.fromEntries(Object.keys(AXES).map((axis) => [axis, new Grid(passRates(axis))]));
+    this.limits = /* @__PURE__ */ new Map();
+    this.at = 0.1;
+    const { store } = app;
+    this.N = slider("Rollouts a problem, N", store.state.N, { least: 2, most: MOST.N, step: 1, scale: LOG(2, MOST.N), first: true }, (N) => store.set({ N }));
+    this.list = h("div", { class: "list" });
+    this.others = h("div", { class: "list" });
+    this.pad = new Pad(app);
+    this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "what is drawn" });
+    this.small = {};
+    for (const quantity of Object.keys(NAMES)) {
+      const chart = new Chart({ label: NAMES[quantity], height: 0.42, least: 44, small: true });
+      const tab = h(
+        "button",
+        { type: "button", role: "tab", onclick: () => store.set({ quantity, ...quantity === "weight" ? {} : { y: "linear" } }) },
+        h("span", {}, NAMES[quantity]),
+        chart.element
+      );
+      this.small[quantity] = { chart, tab };
+      this.tabs.append(tab);
+    }
+    this.chart = new Chart({ label: "curves over the pass rate", height: 0.52, least: 280 });
+    this.chart.svg.setAttribute("tabindex", "0");
+    this.chart.svg.setAttribute("aria-description", "left and right arrows move the pass rate that is read out below");
+    this.chart.listen((p) => this.read(p));
+    this.chart.svg.addEventListener("keydown", (event) => this.key(event));
+    this.meaning = h("p", { class: "meaning" });
+    this.axes = h("div", { class: "row options" });
+    this.table = h("div", { class: "readout" });
+    this.element = h(
+      "div",
+      { class: "panel" },
+      h(
+        "section",
+        { class: "controls", "aria-label": "what is compared" },
+        this.N.element,
+        h("h3", {}, "Estimators at N rollouts"),
+        this.list,
+        this.adder("estimator", ESTIMATORS, "curves"),
+        h("h3", {}, "Objectives, whatever N"),
+        this.others,
+        this.adder("objective", OBJECTIVES, "objectives")
+      ),
+      h(
+        "section",
+        { class: "stage" },
+        this.tabs,
+        this.axes,
+        this.chart.element,
+        this.meaning,
+        h("div", { class: "below" }, this.table, this.pad.element),
+        app.saver(() => this.chart, () => this.columns(), "curves")
+      )
+    );
+    this.rows = "";
+  }
+  adder(kind, table, key) {
+    const names = Object.keys(table).filter((name) => !["drawn", "formula"].includes(name));
+    const menu = h("select", { class: "add", "aria-label": `add an ${kind}`, onchange: () => {
+      const name = menu.value, start2 = Object.fromEntries(Object.entries(table[name].options ?? {}).map(([option, rule]) => [option, rule.start]));
+      menu.selectedIndex = 0;
+      this.app.store.set({ [key]: [...this.app.store.state[key], writeSpec(table, name, start2)].slice(0, 8) });
+    } }, h("option", { value: "" }, `+ add an ${kind}`), names.map((name) => h("option", { value: name }, name)));
+    return menu;
+  }
+  key(event) {
+    const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!move) return;
+    event.preventDefault();
+    const p = this.grids[this.app.store.state.x].p, near = p.findIndex((x) => x >= this.at * (1 - 1e-12));
+    this.read(p[Math.max(0, Math.min(p.length - 1, (near < 0 ? p.length - 1 : near) + move * (event.shiftKey ? 10 : 1)))]);
+  }
+  /** Everything that is drawn: { label, name, w, sequences or null, error } a curve. */
+  gather(state) {
+    const lines = [];
+    for (const spec of state.curves) {
+      try {
+        lines.push({ kind: "curve", spec, ...this.app.estimator(spec, state.N) });
+      } catch (error) {
+        lines.push({ kind: "curve", spec, name: spec, label: spec, error: error.message });
+      }
+    }
+    for (const spec of state.objectives) {
+      try {
+        const found = resolve(OBJECTIVES, spec);
+        lines.push({ kind: "objective", spec, name: found.name, label: found.label, options: found.options, w: found.entry.w(found.options) });
+      } catch (error) {
+        lines.push({ kind: "objective", spec, name: spec, label: spec, error: error.message });
+      }
+    }
+    looks(lines.map(({ name }) => name)).forEach((look, i) => {
+      Object.assign(lines[i], look, { color: this.app.color(look.color) });
+    });
+    return lines;
+  }
+  limit(line, quantity, axis) {
+    if (!line.w) return quantity === "weight" ? line.limit ?? null : null;
+    const key = `${line.spec} ${quantity} ${axis}`;
+    if (!this.limits.has(key)) {
+      if (this.limits.size > 200) this.limits.clear();
+      this.limits.set(key, LIMITS[quantity](this.grids[axis].p, line.w));
+    }
+    return this.limits.get(key);
+  }
+  update(state) {
+    this.lines = this.gather(state);
+    this.N.show(state.N);
+    this.controls(state);
+    this.draw(state);
+    cancelAnimationFrame(this.later);
+    this.later = requestAnimationFrame(() => {
+      this.thumbnails(state);
+      this.read(this.at);
+    });
+    this.app.verify(this, state);
+  }
+  /** The curves of one quantity on the grid of the axis: { y, limit } a line, scaled to 1 at p = 1/2 if asked. */
+  values(state, quantity) {
+    const grid = this.grids[state.x];
+    return this.lines.map((line) => {
+      if (line.error || line.waiting) return { y: null, limit: null };
+      const scale = (middle) => state.normalise && quantity !== "efficiency" && middle ? 1 / middle : 1;
+      const limit = this.limit(line, quantity, state.x), limitScale = line.w ? scale(line.w(0.5)) : 1;
+      const shownLimit = limit && limit.map((x) => x * limitScale);
+      if (line.kind === "objective") return { y: null, limit: shownLimit };
+      const exact = this.app.authority?.get(line.spec, state, quantity);
+      const y = exact ?? QUANTITIES[quantity](grid, line.sequences);
+      const own = scale(QUANTITIES.weight(HALF, line.sequences)[0]);
+      return { y: own === 1 ? y : y.map((x) => x * own), limit: shownLimit };
+    });
+  }
+  draw(state) {
+    const { quantity } = state, p = this.grids[state.x].p, found = this.values(state, quantity);
+    const kind = quantity === "objective" || quantity === "efficiency" ? "linear" : state.y;
+    const solid = found.flatMap(({ y, limit }, i) => [...y ?? (this.lines[i].kind === "objective" && limit ? limit : [])]);
+    const own = found.some(({ y }) => y) ? found.flatMap(({ y }) => [...y ?? []]) : solid;
+    const domain = quantity === "efficiency" ? [0, 1] : niceDomain(own, kind, 1e-5);
+    if (quantity === "objective") {
+      const cap = 1.2 * Math.max(...own.map(Math.abs));
+      [domain[0], domain[1]] = niceDomain([-cap, cap].map((x) => Math.max(-12, Math.min(12, x))), "linear");
+    }
+    this.found = found;
+    const drawn = [];
+    this.lines.forEach((line, i) => {
+      const { y, limit } = found[i], { color, dash } = line;
+      if (line.kind === "objective" && limit) drawn.push({ x: p, y: limit, color, dash: dash.length ? dash : [3, 2], width: 1.6, label: line.label, name: line.spec });
+      if (line.kind === "curve" && y) {
+        if (state.limits && limit) drawn.push({ x: p, y: limit, color, dash: [2, 3], width: 1, opacity: 0.75, name: `limit ${line.spec}` });
+        drawn.push({ x: p, y, color, dash, width: 2.2, label: line.label, name: line.spec });
+      }
+    });
+    const unit = state.normalise && quantity !== "efficiency" ? ", 1 at w(½)" : "";
+    this.chart.draw({ x: { kind: state.x, domain: SPAN[state.x], label: "pass rate p" }, y: { kind, domain, label: NAMES[quantity] + unit }, lines: drawn, mark: this.at }, this.app.theme());
+    this.app.drawn();
+  }
+  thumbnails(state) {
+    const coarse = this.coarse ??= Object.fromEntries(Object.keys(AXES).map((axis) => [axis, new Grid(passRates(axis, 61))]));
+    for (const [quantity, { chart, tab }] of Object.entries(this.small)) {
+      tab.setAttribute("aria-selected", String(quantity === state.quantity));
+      tab.tabIndex = quantity === state.quantity ? 0 : -1;
+      const lines = this.lines.filter(({ sequences }) => sequences).map(({ sequences, color, dash }) => ({ x: coarse[state.x].p, y: QUANTITIES[quantity](coarse[state.x], sequences), color, dash, width: 1.3 }));
+      const kind = quantity === "weight" || quantity === "contrast" ? state.y : "linear";
+      const domain = quantity === "efficiency" ? [0, 1] : niceDomain(lines.flatMap(({ y }) => [...y]), kind, 1e-4);
+      chart.draw({ x: { kind: state.x, domain: SPAN[state.x], label: "" }, y: { kind, domain, label: "" }, lines }, this.app.theme());
+    }
+  }
+  /** Lists and switches, built anew only when what they show has changed. */
+  controls(state) {
+    const key = JSON.stringify([state.curves, state.objectives, state.theme, this.lines.map(({ error, waiting, label }) => [error, waiting, label])]);
+    if (this.editing) {
+      this.rows = key;
+      [...this.list.children, ...this.others.children].forEach((item, i) => this.reword(item, this.lines[i]));
+    } else if (key !== this.rows) {
+      this.rows = key;
+      keepFocus(this.element, () => {
+        this.list.replaceChildren(...state.curves.map((_, i) => this.row(this.lines[i], i, ESTIMATORS, "curves")));
+        this.others.replaceChildren(...state.objectives.map((_, i) => this.row(this.lines[state.curves.length + i], i, OBJECTIVES, "objectives")));
+      });
+    } else {
+      [...this.list.children].forEach((item, i) => this.reword(item, this.lines[i]));
+    }
+    this.pad.update(state);
+    this.axes.replaceChildren(
+      h("span", { class: "caption" }, "p"),
+      segmented("axis of the pass rate", AXES, state.x, (x) => this.app.store.set({ x })),
+      h("span", { class: "caption" }, "value"),
+      segmented("axis of the value", { log: "log", linear: "linear" }, state.y, (y) => this.app.store.set({ y })),
+      checkbox("limits", state.limits, (limits) => this.app.store.set({ limits })),
+      checkbox("scale to 1 at p = ½", state.normalise, (normalise) => this.app.store.set({ normalise }))
+    );
+    this.meaning.textContent = MEANING[state.quantity];
+  }
+  row(line, i, table, key) {
+    const { store } = this.app, put = (spec) => {
+      const next = [...store.state[key]];
+      next[i] = spec;
+      store.set({ [key]: next });
+    };
+    const swatch = svg("svg", { width: 30, height: 12, "aria-hidden": "true" }, svg("line", {
+      x1: 1,
+      x2: 29,
+      y1: 6,
+      y2: 6,
+      stroke: line.color,
+      "stroke-width": 3,
+      "stroke-dasharray": line.dash.length ? line.dash.map((x) => 2 * x).join(" ") : "none"
+    }));
+    const remove = h("button", { type: "button", class: "quiet", "aria-label": `remove ${line.label}`, onclick: () => store.set({ [key]: store.state[key].filter((_, k) => k !== i) }) }, "×");
+    const options = line.options ? Object.entries(line.options).filter(([option]) => !["list", "text"].includes(table[line.name].options[option].kind)) : [];
+    const inputs = options.filter(([option]) => table[line.name].options[option].only?.(line.options) ?? true).map(([option, value]) => {
+      const rule = table[line.name].options[option];
+      const change = (next) => {
+        const now = resolve(table, store.state[key][i]).options;
+        this.editing = rule.kind === "number" || rule.kind === "whole";
+        put(writeSpec(table, line.name, { ...now, [option]: next }));
+        this.editing = false;
+      };
+      if (rule.kind === "choice" && rule.values.length < 3) {
+        return field(option, segmented(option, Object.fromEntries(rule.values.map((one2) => [one2, CHOICE_WORDS[one2] ?? one2])), value, (text2) => change(rule.values.find((one2) => String(one2) === text2))));
+      }
+      if (rule.kind === "choice") return field(option, select(rule.values, value, change));
+      if (rule.kind === "whole" && value === null) return field(option, h("button", { type: "button", onclick: () => change(8) }, "N"));
+      const scale = rule.kind === "whole" ? { least: 1, most: 256, step: 1, scale: LOG(1, 256) } : { least: rule.least, most: rule.most, step: rule.step };
+      return slider(rule.kind === "whole" && option === "order" ? "order T" : option, value, scale, change).element;
+    });
+    const dead = line.kind === "curve" && line.name.startsWith("maxrl") ? field("where all are wrong", select(
+      ["maxrl", "maxrl_eq6", "maxrl_eq7", "maxrl_loo"],
+      line.name,
+      put,
+      (name) => ({ maxrl: "both dropped (Algorithm 1)", maxrl_eq6: "no baseline (eq. 6)", maxrl_eq7: "baseline kept (eq. 7)", maxrl_loo: "leave-one-out (ours)" })[name]
+    )) : null;
+    dead?.classList.add("wide");
+    const item = h("div", { class: "item" }, h("div", { class: "head" }, swatch, h("strong", {}, line.label), remove), dead, inputs, h("p", {}));
+    this.reword(item, line);
+    return item;
+  }
+  /** The words of a row: its label, and its rules or what is wrong with it. */
+  reword(item, line) {
+    item.querySelector("strong").textContent = line.label;
+    const said = item.lastElementChild;
+    said.className = line.error ? "fault" : "rules";
+    said.textContent = line.error ?? (line.sequences ? rules(line.sequences) : line.waiting ? "lab is computing it …" : "");
+    said.hidden = !said.textContent;
+  }
+  /** The numbers at one pass rate: every quantity of every curve. */
+  read(p) {
+    this.at = Math.min(Math.max(p, 1e-4), 1 - 1e-4);
+    if (!this.lines) return;
+    this.chart.mark(this.at);
+    const grid = new Grid([this.at]), quantities = Object.keys(NAMES);
+    const rows = this.lines.filter(({ error, waiting }) => !error && !waiting).map((line) => {
+      const cells = line.sequences ? quantities.map((quantity) => QUANTITIES[quantity](grid, line.sequences)[0]) : quantities.map((quantity) => LIMITS[quantity](grid.p, line.w)?.[0] ?? null);
+      const limit = line.w ? line.w(this.at) : null;
+      return h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, h("span", { class: "dot", style: `background:${line.color}` }), line.label),
+        h("td", {}, format(cells[0])),
+        h("td", { class: "limit" }, format(line.kind === "curve" ? limit : null)),
+        cells.slice(1).map((value) => h("td", {}, format(value)))
+      );
+    });
+    const N = this.app.store.state.N;
+    this.table.replaceChildren(h("table", {}, h("thead", {}, h(
+      "tr",
+      {},
+      h("th", { scope: "col" }, h("output", { class: "where" }, `p = ${format(this.at, 3)}`)),
+      [`w at N = ${N}`, "limit w", "J − J(½)", "efficiency", "signal mass", "w p(1−p)"].map((words) => h("th", { scope: "col" }, words))
+    )), h("tbody", {}, rows)));
+  }
+  columns() {
+    const { state } = this.app.store, columns = { p: this.grids[state.x].p };
+    this.lines.forEach((line, i) => {
+      const { y, limit } = this.found[i];
+      if (y) columns[`${line.spec} N=${state.N}`] = y;
+      if (limit && (state.limits || !y)) columns[line.kind === "curve" ? `limit of ${line.spec}` : line.spec] = limit;
+    });
+    return columns;
+  }
+};
+var HALF = new Grid([0.5]);
+var Pad = class {
+  constructor(app) {
+    this.app = app;
+    this.svg = svg("svg", {
+      viewBox: "0 14 220 202",
+      class: "pad",
+      tabindex: "0",
+      role: "application",
+      "aria-label": "the family p to the minus a times 1-p to the minus b: arrows move the point"
+    });
+    this.words = h("p", { class: "rules" });
+    this.element = h("div", { class: "family" }, h("h3", {}, "One family: w = p⁻ᵃ(1−p)⁻ᵇ"), this.svg, this.words);
+    const at = (event) => {
+      const bounds = this.svg.getBoundingClientRect();
+      this.put(((event.clientX - bounds.left) / bounds.width * 220 - 34) / 150 * 1.25 - 0.1, (162 - (event.clientY - bounds.top) / bounds.height * 202) / 150 * 1.25 - 0.1);
+    };
+    let down = false;
+    this.svg.style.touchAction = "none";
+    this.svg.addEventListener("pointerdown", (event) => {
+      down = true;
+      this.svg.setPointerCapture(event.pointerId);
+      at(event);
+    });
+    this.svg.addEventListener("pointermove", (event) => {
+      if (down) at(event);
+    });
+    for (const end of ["pointerup", "pointercancel"]) this.svg.addEventListener(end, () => {
+      down = false;
+    });
+    this.svg.addEventListener("keydown", (event) => {
+      const [da, db] = { ArrowRight: [0.05, 0], ArrowLeft: [-0.05, 0], ArrowUp: [0, 0.05], ArrowDown: [0, -0.05] }[event.key] ?? [0, 0];
+      if (!da && !db) return;
+      event.preventDefault();
+      const { a, b } = this.point(this.app.store.state) ?? { a: 0.5, b: 0.5 };
+      this.put(a + da, b + db);
+    });
+  }
+  point(state) {
+    for (const spec of state.objectives) {
+      try {
+        const found = resolve(OBJECTIVES, spec);
+        if (found.name === "power") return found.options;
+      } catch {
+      }
+    }
+    return null;
+  }
+  put(a, b) {
+    const near = (x) => Number(Math.min(1.15, Math.max(0, Math.round(x * 20) / 20)).toFixed(2)), { store } = this.app;
+    const spec = writeSpec(OBJECTIVES, "power", { a: near(a), b: near(b) }), at = store.state.objectives.findIndex((one2) => one2.startsWith("power"));
+    store.set({ objectives: at < 0 ? [...store.state.objectives, spec].slice(-8) : store.state.objectives.with(at, spec) });
+  }
+  update(state) {
+    const theme = this.app.theme(), X = (a) => 34 + (a + 0.1) / 1.25 * 150, Y = (b) => 176 - (b + 0.1) / 1.25 * 150, point = this.point(state);
+    const text2 = (words, attributes) => svg("text", { "font-size": 11, fill: theme.muted, ...attributes }, words);
+    this.svg.replaceChildren(
+      svg("rect", { x: 34, y: 26, width: 150, height: 150, fill: theme.band, rx: 4 }),
+      ...[0, 0.5, 1].flatMap((x) => [
+        svg("line", { x1: X(x), x2: X(x), y1: 26, y2: 176, stroke: theme.grid }),
+        svg("line", { x1: 34, x2: 184, y1: Y(x), y2: Y(x), stroke: theme.grid }),
+        text2(x || "0", { x: X(x), y: 190, "text-anchor": "middle" }),
+        text2(x || "0", { x: 28, y: Y(x) + 4, "text-anchor": "end" })
+      ]),
+      text2("a: hard problems count", { x: 109, y: 208, "text-anchor": "middle" }),
+      text2("b: easy ones count", { transform: "translate(10 101) rotate(-90)", "text-anchor": "middle" }),
+      ...CORNERS.flatMap(([name, words, a, b]) => [
+        svg("circle", { cx: X(a), cy: Y(b), r: 5, fill: this.app.color(LOOKS[name][0]) }),
+        text2(words, { x: X(a) + (a > 0.9 ? -4 : 9), y: Y(b) + (a > 0.9 ? -10 : 4), "text-anchor": a > 0.9 ? "middle" : "start", fill: theme.ink })
+      ]),
+      ...point ? [svg("circle", { cx: X(point.a), cy: Y(point.b), r: 8, fill: "none", stroke: theme.ink, "stroke-width": 2 }), svg("circle", { cx: X(point.a), cy: Y(point.b), r: 2, fill: theme.ink })] : []
+    );
+    this.words.textContent = point ? `a = ${point.a}, b = ${point.b}` : "Drag in the square to draw a member of the family.";
+  }
+};
+
+// panel_draw.js
+var COUNT = 21;
+var P = Array.from({ length: COUNT }, (_, i) => Number((i / (COUNT - 1)).toFixed(2)));
+var CHARTING = { kind: "linear", domain: [0, 1], label: "pass rate p" };
+var SHAPES = {
+  "only the middle": (p) => p > 0.25 && p < 0.65 ? 4 : p === 0.25 || p === 0.65 ? 2 : 0,
+  "hard ones": (p) => 4 * (1 - p) ** 3,
+  "1/p, cut": (p) => 1 / Math.max(p, 0.1),
+  "level": () => 1,
+  "easy and hard": (p) => 1 + 12 * (p - 0.5) ** 2
+};
+var FORMULAS = ["exp(-5*p)", "1/(p + 0.05)", "step(0.3 - p)", "4*p*q", "p^-0.5 * q^-0.5", "1 + p"];
+function specOf(state) {
+  const common = { zero_mean: state.zero_mean };
+  return state.by === "hand" ? writeSpec(ESTIMATORS, "drawn", { p: P, w: state.points, ...common }) : writeSpec(ESTIMATORS, "formula", { text: state.formula, ...common });
+}
+var DrawPanel = class {
+  constructor(app) {
+    this.app = app;
+    const { store } = app;
+    this.grid = new Grid(passRates("linear"));
+    this.N = slider("Rollouts a problem, N", store.state.N, { least: 2, most: 1024, step: 1, scale: LOG(2, 1024), first: true }, (N) => store.set({ N }));
+    this.way = h("div");
+    this.formula = h("input", { type: "text", spellcheck: "false", autocomplete: "off", oninput: () => store.set({ formula: this.formula.value }) });
+    this.hand = h("div", { class: "row" }, Object.entries(SHAPES).map(([words, f]) => h("button", { type: "button", onclick: () => store.set({ points: P.map((p) => Number(f(p).toFixed(3))) }) }, words)));
+    this.written = h("div", {}, field("w(p) =", this.formula), h("div", { class: "row" }, FORMULAS.map((text2) => h("button", { type: "button", onclick: () => {
+      this.formula.value = text2;
+      store.set({ formula: text2 });
+    } }, text2))));
+    this.fault = h("p", { class: "fault", role: "alert" });
+    this.zero = h("div");
+    this.line = h("code", { class: "line", tabindex: "0" });
+    this.copied = h("output", {});
+    this.facts = h("p", { class: "meaning" });
+    this.chart = new Chart({ label: "the drawn weight, and the best that N rollouts reach", height: 0.44, least: 260 });
+    this.residual = new Chart({ label: "residual", height: 0.2, least: 120 });
+    this.sequences = new Chart({ label: "the two sequences, gap and offset, by j", height: 0.3, least: 160 });
+    this.chart.svg.setAttribute("tabindex", "0");
+    this.chart.svg.setAttribute("role", "slider");
+    this.chart.svg.setAttribute("aria-label", "drawn weight: left and right choose a point, up and down move it");
+    this.chosen = 6;
+    this.chart.listen((p, w) => this.pull(p, w), { drag: true, done: () => {
+      this.before = null;
+      this.frozen = null;
+      this.app.refresh();
+    } });
+    this.chart.svg.addEventListener("keydown", (event) => this.key(event));
+    this.element = h(
+      "div",
+      { class: "panel" },
+      h(
+        "section",
+        { class: "controls", "aria-label": "the weight" },
+        this.N.element,
+        this.way,
+        this.hand,
+        this.written,
+        this.fault,
+        this.zero,
+        h("h3", {}, "Train with it"),
+        this.line,
+        h(
+          "div",
+          { class: "row" },
+          h("button", { type: "button", onclick: () => this.copy() }, "Copy this line"),
+          h("button", { type: "button", onclick: () => this.add() }, "Add to the curves"),
+          this.copied
+        )
+      ),
+      h(
+        "section",
+        { class: "stage" },
+        this.facts,
+        this.chart.element,
+        this.residual.element,
+        this.sequences.element,
+        app.saver(() => this.chart, () => this.columns(), "drawn")
+      )
+    );
+  }
+  /** The pointer sets the points that it passes over. */
+  pull(p, w) {
+    const { state } = this.app.store;
+    if (state.by !== "hand") return;
+    const here = Math.round(p * (COUNT - 1)), [from, start2] = this.before ?? [here, w], points = [...state.points];
+    const value = Number(w.toPrecision(3));
+    for (let i = Math.min(from, here); i <= Math.max(from, here); i++) {
+      const share = here === from ? 1 : (i - from) / (here - from);
+      points[i] = Number((start2 + share * (value - start2)).toPrecision(3));
+    }
+    this.before = [here, value];
+    this.frozen ??= this.domain;
+    this.chosen = here;
+    this.app.store.set({ points });
+  }
+  key(event) {
+    const { state } = this.app.store, along = { ArrowRight: 1, ArrowLeft: -1 }[event.key], up = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+    if (state.by !== "hand" || !along && !up) return;
+    event.preventDefault();
+    if (along) {
+      this.chosen = Math.min(COUNT - 1, Math.max(0, this.chosen + along));
+      this.update(state);
+    } else {
+      const size = Math.max(...state.points.map(Math.abs), 1);
+      this.app.store.set({ points: state.points.with(this.chosen, Number((state.points[this.chosen] + up * size / 40).toPrecision(3))) });
+    }
+  }
+  /** `from lab import runs; ...`: the line that trains; every character of it is lab's own language. */
+  python(state) {
+    return `from lab import runs; runs.train("tabular", objective=${JSON.stringify(specOf(state))}, rollouts=${state.N})`;
+  }
+  /** What the lab is asked to fit: nothing while the formula cannot be read. */
+  spec(state) {
+    try {
+      return resolve(ESTIMATORS, specOf(state)).spec && this.fault.textContent === "" ? specOf(state) : null;
+    } catch {
+      return null;
+    }
+  }
+  async copy() {
+    try {
+      await navigator.clipboard.writeText(this.line.textContent);
+    } catch {
+      const range2 = document.createRange();
+      range2.selectNodeContents(this.line);
+      getSelection().removeAllRanges();
+      getSelection().addRange(range2);
+      document.execCommand("copy");
+    }
+    this.copied.textContent = "copied";
+    setTimeout(() => {
+      this.copied.textContent = "";
+    }, 2e3);
+  }
+  add() {
+    const { store } = this.app, spec = specOf(store.state);
+    store.set({ panel: "curves", curves: [...store.state.curves.filter((one2) => one2 !== spec), spec].slice(-8) });
+  }
+  update(state) {
+    const { store } = this.app;
+    this.N.show(state.N);
+    this.way.replaceChildren(segmented("how the weight is given", { hand: "Draw by hand", formula: "Write a formula" }, state.by, (by) => store.set({ by })));
+    this.hand.hidden = state.by !== "hand";
+    this.written.hidden = state.by === "hand";
+    if (document.activeElement !== this.formula) this.formula.value = state.formula;
+    this.zero.replaceChildren(checkbox("the advantages of every group sum to zero (one degree less)", state.zero_mean, (zero_mean) => store.set({ zero_mean })));
+    this.line.textContent = this.python(state);
+    this.fault.textContent = "";
+    try {
+      this.show(state);
+      this.app.verify(this, state);
+    } catch (error) {
+      this.fault.textContent = error.message;
+      this.residual.element.hidden = this.sequences.element.hidden = true;
+      this.drawn = null;
+      this.draw(state, null);
+    }
+  }
+  show(state) {
+    const found = resolve(ESTIMATORS, specOf(state)), w = found.entry.limit(found.options);
+    const waits = state.N > LARGEST && this.app.kernel;
+    const sequences = this.app.authority?.sequences(found.spec, state.N) ?? (waits ? null : coefficients(found, state.N));
+    const target = this.grid.p.map(w);
+    if (!sequences) {
+      this.draw(state, { w, target });
+      return;
+    }
+    const reached = QUANTITIES.weight(this.grid, sequences), left = reached.map((x, i) => x - target[i]);
+    this.drawn = { target, reached, left, sequences, spec: found.spec };
+    this.residual.element.hidden = this.sequences.element.hidden = false;
+    this.draw(state, { w, target, reached });
+    const theme = this.app.theme(), color = this.app.color("#aa4499"), blue = this.app.color("#0072b2");
+    const large = Math.max(...target.map(Math.abs));
+    this.residual.draw({
+      x: CHARTING,
+      y: { kind: "linear", domain: niceDomain([...left, 0.02 * large, -0.02 * large], "linear"), label: "w_N − w" },
+      lines: [{ x: [0, 1], y: [0, 0], color: theme.axis, width: 1 }, { x: this.grid.p, y: left, color, width: 1.6, label: "what N rollouts do not reach: w_N − w", name: "residual" }]
+    }, theme);
+    const [gap, offset] = sequences, j = gap.map((_, i) => i);
+    this.sequences.draw({
+      x: { kind: "linear", domain: [-0.5, Math.max(1, gap.length - 0.5)], label: "j, right ones among the other N−1 rollouts" },
+      y: { kind: "linear", domain: niceDomain([...gap, ...offset, 0], "linear"), label: "advantage" },
+      lines: [{ x: [-0.5, gap.length], y: [0, 0], color: theme.axis, width: 1 }, { x: j, y: gap, color, width: 1, label: "gap[j]: what is optimised" }, { x: j, y: offset, color: blue, width: 1, dash: [3, 2], label: "offset[j]: how noisily" }],
+      dots: gap.length > 80 ? [] : [...Array.from(gap, (y, x) => ({ x, y, color })), ...Array.from(offset, (y, x) => ({ x, y, color: blue, hollow: true }))]
+    }, theme);
+    const kept = QUANTITIES.efficiency(MIDDLE, sequences);
+    const off = Math.sqrt(left.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0) / target.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0));
+    this.facts.textContent = `At N = ${state.N} the residual is ${off < 1e-8 ? "zero: the weight is reached exactly" : `${format(100 * off, 3)} % of the weight, measured where the gradient is, by p(1−p)`}. Efficiency ${MIDDLE.p.length ? Array.from(MIDDLE.p, (p, i) => `${format(kept[i], 3)} at p = ${p}`).join(", ") : ""}.`;
+  }
+  draw(state, found) {
+    const theme = this.app.theme(), purple = this.app.color("#aa4499"), lines = [], dots = [];
+    const values = found ? [...found.target, ...found.reached ?? []] : [0, 1];
+    const tame = values.filter(Number.isFinite).map((x) => Math.min(x, 1e4));
+    this.domain = this.frozen ?? niceDomain([...tame, 0, state.by === "hand" ? 1.3 * Math.max(...tame, 0) : 0], "linear");
+    if (found) lines.push({ x: this.grid.p, y: found.target, color: theme.ink, width: 1.6, dash: [3, 2], label: state.by === "hand" ? "your w(p)" : `w(p) = ${state.formula}`, name: "target" });
+    if (found?.reached) lines.push({ x: this.grid.p, y: found.reached, color: purple, width: 2.6, label: `the best that N = ${state.N} reach`, name: "reached" });
+    if (state.by === "hand") state.points.forEach((y, i) => dots.push({ x: P[i], y, color: i === this.chosen ? purple : theme.ink, r: i === this.chosen ? 5 : 3.2, hollow: i !== this.chosen }));
+    this.chart.svg.style.cursor = state.by === "hand" ? "crosshair" : "default";
+    this.chart.svg.setAttribute("aria-valuetext", `w(${P[this.chosen]}) = ${state.points[this.chosen]}`);
+    this.chart.draw({ x: CHARTING, y: { kind: "linear", domain: this.domain, label: "weight w(p)" }, lines, dots }, theme);
+    this.app.drawn();
+  }
+  columns() {
+    if (!this.drawn) return { p: this.grid.p };
+    const { target, reached, left, sequences: [gap, offset] } = this.drawn;
+    return { p: this.grid.p, w: target, w_N: reached, residual: left, j: gap.map((_, i) => i), gap, offset };
+  }
+};
+var MIDDLE = new Grid([0.01, 0.1, 0.5, 0.9]);
+var weigh = (p) => p * (1 - p);
+
+// files.js
+var IDS = ["problem", "uid", "prompt_id", "index"];
+var TEXTS = ["prompt", "input"];
+var SIZES = ["n", "N", "rollouts", "samples"];
+var RIGHT = ["k", "K", "correct", "right"];
+var REWARDS = ["correct", "acc", "reward", "score"];
+var LARGEST2 = 1e8;
+async function readFile(file) {
+  const kind = file.name.split(".").pop().toLowerCase();
+  if (kind === "parquet") {
+    throw new Error(`${file.name}: a page cannot read parquet; in a notebook the explorer can, or write it as CSV (lab audit reads all three)`);
+  }
+  if (!["csv", "jsonl"].includes(kind)) throw new Error(`${file.name}: give a .csv or .jsonl file`);
+  if (file.size > LARGEST2) {
+    throw new Error(`${file.name} has ${(file.size / 1e6).toFixed(0)} MB: the page reads up to ${LARGEST2 / 1e6}; lab audit reads any size`);
+  }
+  const text2 = await file.text();
+  if (!text2.trim()) throw new Error(`${file.name} is empty: give one row a problem with n and k, or one row a rollout`);
+  try {
+    return readCounts(kind === "csv" ? csv(text2) : jsonl(text2));
+  } catch (error) {
+    throw new Error(`${file.name}: ${error.message}`);
+  }
+}
+function csv(text2) {
+  const rows = [[]];
+  for (const [, quoted, plain, end] of text2.replace(/\r\n?/g, "\n").matchAll(/(?:"((?:[^"]|"")*)"|([^",\n]*))(,|\n|$)/g)) {
+    rows.at(-1).push(quoted === void 0 ? plain : quoted.replaceAll('""', '"'));
+    if (end === "\n") rows.push([]);
+    if (end === "") break;
+  }
+  const [head, ...body] = rows.filter((row2) => row2.length > 1 || row2[0].trim());
+  body.forEach((row2, i) => {
+    if (row2.length !== head.length) throw new Error(`row ${i + 1} has ${row2.length} cells and the head ${head.length}: mend that row`);
+  });
+  return body.map((row2) => Object.fromEntries(head.map((name, i) => [name.trim(), row2[i]])));
+}
+function jsonl(text2) {
+  return text2.split("\n").flatMap((line, i) => {
+    if (!line.trim()) return [];
+    let row2;
+    try {
+      row2 = JSON.parse(line);
+    } catch {
+      throw new Error(`line ${i + 1} is not JSON: give one object a line`);
+    }
+    if (typeof row2 !== "object" || row2 === null || Array.isArray(row2)) throw new Error(`line ${i + 1} is not an object: give one object a line`);
+    return [row2];
+  });
+}
+var number = (value) => typeof value === "boolean" ? Number(value) : typeof value === "string" ? { true: 1, false: 0 }[value.trim().toLowerCase()] ?? (value.trim() ? Number(value) : NaN) : value === null || value === void 0 ? NaN : Number(value);
+var missing = (value) => value === null || value === void 0 || typeof value === "string" && !value.trim();
+function readCounts(rows) {
+  if (!rows.length) throw new Error("no rows below the head: give one row a problem, or one a rollout");
+  const columns = [...new Set(rows.slice(0, 1e3).flatMap(Object.keys))], find = (names) => names.find((name2) => columns.includes(name2));
+  const size = find(SIZES), right = find(RIGHT), name = find([...IDS, ...TEXTS]), reward = find(REWARDS);
+  if (size && right) return counts(rows, size, right, name);
+  if (!name || !reward) {
+    throw new Error(`found columns ${columns.join(", ")}: give ${SIZES.join("|")} and ${RIGHT.join("|")}, or ${[...IDS, ...TEXTS].join("|")} and ${REWARDS.join("|")}`);
+  }
+  return rollouts(rows, name, reward);
+}
+function counts(rows, size, right, name) {
+  const last = rows.reduce((most, row2) => Math.max(most, number(row2.step ?? 0)), -Infinity);
+  const kept = "step" in rows[0] ? rows.filter((row2) => number(row2.step) === last) : rows;
+  const n = kept.map((row2) => number(row2[size])), correct = kept.map((row2) => number(row2[right])), seen = /* @__PURE__ */ new Set();
+  kept.forEach((row2, i) => {
+    const problem = name ? String(row2[name]) : `row ${i}`;
+    if (seen.has(problem)) throw new Error(`problem ${problem} has several rows of counts: add them up`);
+    seen.add(problem);
+    if (!Number.isInteger(n[i]) || !Number.isInteger(correct[i]) || n[i] < 1 || correct[i] < 0 || correct[i] > n[i]) {
+      throw new Error(`problem ${problem} has ${right} = ${row2[right]} of ${size} = ${row2[size]}: counts must be whole, with 0 <= ${right} <= ${size}`);
+    }
+  });
+  return { n, correct, notes: [`${kept.length} problems, counts from columns ${size} and ${right}`] };
+}
+function rollouts(rows, name, reward) {
+  const groups = /* @__PURE__ */ new Map();
+  let lost = 0;
+  rows.forEach((row2, i) => {
+    if (missing(row2[name])) throw new Error(`row ${i + 1} has no ${name}: every rollout needs its problem`);
+    if (missing(row2[reward])) {
+      lost++;
+      return;
+    }
+    const value = number(row2[reward]);
+    if (value !== 0 && value !== 1) throw new Error(`reward ${row2[reward]} in row ${i + 1} (${name} ${row2[name]}): rewards must be 0 or 1`);
+    const key = JSON.stringify([String(row2[name]), "step" in row2 ? row2.step : null]), group = groups.get(key) ?? [0, 0];
+    group[0]++;
+    group[1] += value;
+    groups.set(key, group);
+  });
+  const n = [...groups.values()].map(([size]) => size), correct = [...groups.values()].map(([, right]) => right);
+  if (n.every((size) => size <= 1)) throw new Error(`column ${name} gives every rollout a problem of its own: name the problems in a column problem`);
+  const notes = [`${n.length} problems from column ${name}, rewards from column ${reward}`];
+  if (lost) notes.push(`${lost} of ${rows.length} rollouts have no reward and are left out`);
+  return { n, correct, notes };
+}
+
+// pass_rates.js
+var EXCESS = 1e-6;
+var STEPS = 200;
+var SLACK = 1;
+var EDGES = [0.01, 0.1, 0.3, 0.7, 0.9, 0.99];
+var total = (values) => values.reduce((a, b) => a + b, 0);
+function mixing(n, correct, slack = SLACK) {
+  const cells = /* @__PURE__ */ new Map();
+  n.forEach((size, i) => {
+    const key = `${size} ${correct[i]}`, cell = cells.get(key) ?? { size, right: correct[i], times: 0 };
+    cell.times++;
+    cells.set(key, cell);
+  });
+  const rows = [...cells.values()].sort((a, b) => a.size - b.size || a.right - b.right);
+  const steps = Math.max(200, Math.ceil(4 * Math.PI * Math.sqrt(Math.max(...rows.map(({ size }) => size)))));
+  const p = Float64Array.from({ length: steps + 1 }, (_, i) => Math.sin(Math.PI / 2 * i / steps) ** 2);
+  const power2 = (k, x) => k === 0 ? 0 : k * x;
+  const chance = rows.map(({ size, right }) => {
+    const logs = p.map((x) => power2(right, Math.log(x)) + power2(size - right, Math.log1p(-x))), peak = Math.max(...logs);
+    return logs.map((value) => Math.exp(value - peak));
+  });
+  return { p, mass: mix(chance, rows.map(({ times }) => times), slack) };
+}
+var product = (chance, mass) => chance.map((row2) => {
+  let sum = 0;
+  for (let i = 0; i < mass.length; i++) sum += row2[i] * mass[i];
+  return sum;
+});
+function mix(chance, times, slack) {
+  const problems = total(times), share = times.map((t) => t / problems), width = chance[0].length;
+  let mass = new Float64Array(width).fill(1 / width);
+  for (let step = 0; ; step++) {
+    if (step === STEPS) throw new Error("the pass rates do not settle: give counts of fewer different sizes");
+    const mixed = product(chance, mass), ratio = chance.map((row2, c) => row2.map((value) => value / mixed[c]));
+    const slope = mass.map((_, i) => total(ratio.map((row2, c) => share[c] * row2[i])));
+    if (Math.max(...slope) <= 1 + EXCESS) break;
+    const columns = Array.from(mass, (_, i) => [...ratio.map((row2, c) => Math.sqrt(share[c]) * (row2[i] - 2)), 1]);
+    let newton = nonNegative(columns, [...share.map(() => 0), 1]);
+    const size = total(newton);
+    newton = newton.map((value) => value / size);
+    const change = product(ratio, newton).map((value) => value - 1), rise = total(change.map((value, c) => share[c] * value));
+    let length = 0.99;
+    while (total(change.map((value, c) => share[c] * Math.log1p(length * value))) < 0.1 * length * rise) length /= 2;
+    mass = mass.map((value, i) => value + length * (newton[i] - value));
+  }
+  if (!slack) return mass;
+  const top = product(chance, mass);
+  let smooth = new Float64Array(width).fill(1 / width);
+  for (; ; ) {
+    const mixed = product(chance, smooth);
+    if (total(share.map((s, c) => s * Math.log(mixed[c] / top[c]))) >= -slack / problems) return smooth;
+    const factor = new Float64Array(width);
+    chance.forEach((row2, c) => row2.forEach((value, i) => {
+      factor[i] += share[c] / mixed[c] * value;
+    }));
+    smooth = smooth.map((value, i) => value * factor[i]);
+  }
+}
+function shareByBin(p, mass, edges) {
+  const bins = new Float64Array(edges.length - 1);
+  p.forEach((x, i) => {
+    const above = edges.findIndex((edge) => edge >= x);
+    bins[Math.max(above - 1, 0)] += mass[i];
+  });
+  return Array.from(bins);
+}
+function analyse({ n, correct, exact }, N, estimators, kept = {}) {
+  const reach = exact ? Infinity : Math.max(...n);
+  const naive = exact ?? n.map((size, i) => correct[i] / size), even = naive.map(() => 1 / naive.length);
+  const { p, mass } = exact ? { p: exact, mass: even } : kept.fit ??= mixing(n, correct);
+  const edges = [0, ...EDGES.filter((edge) => Math.min(edge, 1 - edge) >= 0.5 / reach), 1];
+  const sizes = [];
+  for (let size = 2; size <= 4 * N; size *= 2) sizes.push(size);
+  const dead = (points, weights) => sizes.map((size) => total(Array.from(weights, (m, i) => m * ((1 - points[i]) ** size + points[i] ** size))));
+  const gradient = (gap) => {
+    const w = expect(binomialTable(gap.length - 1, p), gap);
+    return Array.from(mass, (m, i) => m * p[i] * (1 - p[i]) * Math.abs(w[i]));
+  };
+  const gradients = {}, signals = {};
+  for (const [name, gap] of Object.entries(estimators)) {
+    const bins = shareByBin(p, gradient(gap(N)), edges), all = Math.max(total(bins), 1e-6);
+    gradients[name] = bins.map((value) => value / all);
+    signals[name] = sizes.map((size) => gap(size) ? total(gradient(gap(size))) : NaN);
+  }
+  return {
+    edges,
+    sizes,
+    reach,
+    gradients,
+    signals,
+    problems: shareByBin(p, mass, edges),
+    naive: exact ? null : shareByBin(naive, even, edges),
+    dead: dead(p, mass),
+    deadNaive: exact ? null : dead(naive, even),
+    p,
+    mass
+  };
+}
+
+// panel_files.js
+var FilesPanel = class {
+  constructor(app) {
+    this.app = app;
+    const { store } = app;
+    this.N = slider("Rollouts a problem, N", store.state.N, { least: 2, most: 1024, step: 1, scale: LOG(2, 1024), first: true }, (N) => store.set({ N }));
+    this.input = h("input", { type: "file", accept: ".csv,.jsonl,.parquet", id: "lab-file", onchange: () => {
+      if (this.input.files[0]) this.open(this.input.files[0]);
+      this.input.value = "";
+    } });
+    this.zone = h(
+      "div",
+      { class: "drop" },
+      h("label", { for: "lab-file" }, "Drop a file here, or choose one"),
+      this.input,
+      h("p", { class: "rules" }, "One row a problem with n and k (how often it was tried and solved), or one row a rollout with problem and reward (0 or 1). CSV or JSONL" + (app.kernel ? ", or parquet." : "; parquet is read in the notebook. Nothing leaves this page."))
+    );
+    for (const [name, over] of [["dragenter", true], ["dragover", true], ["dragleave", false], ["drop", false]]) {
+      this.zone.addEventListener(name, (event) => {
+        event.preventDefault();
+        this.zone.classList.toggle("over", over);
+      });
+    }
+    this.zone.addEventListener("drop", (event) => {
+      if (event.dataTransfer.files[0]) this.open(event.dataTransfer.files[0]);
+    });
+    this.fault = h("p", { class: "fault", role: "alert" });
+    this.notes = h("div", { class: "notes" });
+    this.example = h("button", { type: "button", onclick: () => this.take(EXAMPLE) }, "Show an invented example");
+    this.histogram = new Chart({ label: "pass rates of the problems, with and without sampling noise", height: 0.32, least: 210 });
+    this.gradient = new Chart({ label: "share of the gradient by pass rate", height: 0.32, least: 210 });
+    this.dead = new Chart({ label: "share of dead groups by group size", height: 0.32, least: 210 });
+    this.larger = new Chart({ label: "mean gradient by group size", height: 0.32, least: 210 });
+    this.stage = h(
+      "section",
+      { class: "stage" },
+      h("h3", {}, "How hard the problems are"),
+      this.histogram.element,
+      h("h3", {}, "Where each objective spends its gradient"),
+      this.gradient.element,
+      h("h3", {}, "Dead groups"),
+      this.dead.element,
+      h("h3", {}, "What a larger N would change"),
+      this.larger.element,
+      app.saver(() => this.dead, () => this.columns(), "pass_rates")
+    );
+    this.stage.hidden = true;
+    this.element = h("div", { class: "panel" }, h(
+      "section",
+      { class: "controls", "aria-label": "the file" },
+      this.N.element,
+      this.zone,
+      this.fault,
+      this.example,
+      h("p", { class: "rules" }, "The objectives are those of the first panel."),
+      this.notes
+    ), this.stage);
+  }
+  async open(file) {
+    this.fault.textContent = "";
+    this.notes.textContent = `reading ${file.name} …`;
+    try {
+      this.take(this.app.kernel ? await this.app.kernel.read(file) : await readFile(file), file.name);
+    } catch (error) {
+      this.notes.textContent = "";
+      this.fault.textContent = error.message;
+    }
+  }
+  /** Counts { n, correct, notes } or exact pass rates become what is drawn. */
+  take(counts3) {
+    this.counts = counts3;
+    this.fitted = null;
+    this.app.refresh();
+  }
+  update(state) {
+    this.N.show(state.N);
+    if (!this.counts) return;
+    const lines = this.app.lines(state).filter(({ sequences }) => sequences);
+    const gap = (spec) => (N) => {
+      try {
+        return this.app.estimator(spec, N).sequences?.[0] ?? null;
+      } catch {
+        return null;
+      }
+    };
+    try {
+      this.found = analyse(this.counts, state.N, Object.fromEntries(lines.map(({ spec }) => [spec, gap(spec)])), this.fitted ??= {});
+    } catch (error) {
+      this.fault.textContent = error.message;
+      return;
+    }
+    this.stage.hidden = false;
+    const { counts: counts3, found } = this, theme = this.app.theme(), bins = found.problems.length, m = counts3.n.length;
+    const dead = counts3.n.filter((size, i) => counts3.correct[i] === 0 || counts3.correct[i] === size).length;
+    this.notes.replaceChildren(...counts3.notes.map((note) => h("p", {}, note)), h("p", {}, `${counts3.correct.reduce((a, b) => a + b, 0)} of ${counts3.n.reduce((a, b) => a + b, 0)} rollouts are right, ${Math.min(...counts3.n)} to ${found.reach} a problem; ${format(100 * dead / m, 3)} % of groups are dead as they lie. Noise removed by maximum likelihood, smooth; larger N is extrapolated. Estimates from ${m} problems, without intervals: lab audit gives them.`));
+    const percent = found.edges.map((edge) => format(100 * edge)), ticks = found.problems.map((_, i) => [i + 0.5, `${percent[i]}–${percent[i + 1]}`]);
+    const x = { kind: "linear", domain: [0, bins], label: "pass rate p, %", ticks };
+    const dashed = looks(lines.map(({ name }) => name)), style = dashed.map((look) => this.app.color(look.color));
+    this.histogram.draw({
+      x,
+      y: { kind: "linear", domain: niceDomain([0, ...found.problems, ...found.naive ?? []], "linear"), label: "share of problems" },
+      bars: [
+        ...found.problems.map((value, i) => ({ from: i + 0.12, to: i + 0.5, value, color: this.app.color("#0072b2"), opacity: 0.85 })),
+        ...(found.naive ?? []).map((value, i) => ({ from: i + 0.52, to: i + 0.88, value, color: theme.muted, outline: true }))
+      ],
+      keys: [{ label: "without noise", color: this.app.color("#0072b2"), block: true }, { label: "k/n taken for p", color: theme.muted, dash: [2, 1] }]
+    }, theme);
+    const shares = lines.map(({ spec }) => found.gradients[spec]), slot = 0.8 / Math.max(1, lines.length);
+    this.gradient.draw({
+      x,
+      y: { kind: "linear", domain: niceDomain([0, ...shares.flat()], "linear"), label: `share of gradient, N = ${state.N}` },
+      bars: shares.flatMap((values, k) => values.map((value, i) => ({ from: i + 0.1 + slot * k, to: i + 0.1 + slot * (k + 0.86), value, color: style[k], opacity: 0.9 }))),
+      keys: lines.map(({ label }, k) => ({ label, color: style[k], block: true }))
+    }, theme);
+    const sizes = found.sizes, top = sizes.at(-1);
+    this.dead.draw({
+      x: { kind: "log", domain: [2, Math.max(4, top)], label: "rollouts N (shaded: extrapolated)", ticks: sizes.map((size) => [size, String(size)]) },
+      y: { kind: "linear", domain: [0, 1], label: "share of groups that are dead" },
+      bands: found.reach < top ? [[Math.max(2, found.reach), top]] : [],
+      lines: [
+        { x: sizes, y: found.dead, color: theme.ink, width: 2.2, label: "dead: all wrong or all right" },
+        ...found.deadNaive ? [{ x: sizes, y: found.deadNaive, color: theme.muted, dash: [3, 2], width: 1.6, label: "the same with k/n taken for p" }] : []
+      ],
+      dots: sizes.map((size, i) => ({ x: size, y: found.dead[i], color: theme.ink })),
+      mark: state.N
+    }, theme);
+    const signals = lines.map(({ spec }) => found.signals[spec]);
+    this.larger.draw({
+      x: this.dead.spec.x,
+      y: { kind: "linear", domain: niceDomain([0, ...signals.flat()], "linear"), label: "mean of p(1−p)|w_N|" },
+      bands: this.dead.spec.bands,
+      lines: lines.map(({ label }, k) => ({ x: sizes, y: signals[k], color: style[k], dash: dashed[k].dash, label })),
+      mark: state.N
+    }, theme);
+    this.app.drawn();
+  }
+  columns() {
+    const { edges, problems, naive, gradients, signals, sizes, dead, deadNaive } = this.found;
+    return {
+      from: edges.slice(0, -1),
+      to: edges.slice(1),
+      problems,
+      ...naive ? { "K/n as p": naive } : {},
+      ...Object.fromEntries(Object.entries(gradients).map(([name, values]) => [`gradient ${name}`, values])),
+      N: sizes,
+      dead,
+      ...deadNaive ? { "dead, K/n as p": deadNaive } : {},
+      ...Object.fromEntries(Object.entries(signals).map(([name, values]) => [`mean gradient ${name}`, values]))
+    };
+  }
+};
+var EXAMPLE = (() => {
+  const n = [], correct = [];
+  for (const [k, times] of [[0, 38], [1, 17], [2, 11], [3, 8], [5, 8], [8, 9], [11, 7], [13, 6], [15, 6], [16, 10]]) {
+    for (let i = 0; i < times; i++) {
+      n.push(16);
+      correct.push(k);
+    }
+  }
+  return { n, correct, notes: [`an invented example: ${n.length} problems of 16 rollouts`] };
+})();
+
+// toy.js
+var M0 = 3528531795;
+var M1 = 3449720151;
+var W0 = 2654435769;
+var W1 = 3144134277;
+function high(a, b) {
+  const al = a & 65535, ah = a >>> 16, bl = b & 65535, bh = b >>> 16;
+  const middle = ah * bl + (al * bl >>> 16), cross = al * bh + (middle & 65535);
+  return ah * bh + Math.floor(middle / 65536) + Math.floor(cross / 65536) >>> 0;
+}
+function philox([c0, c1, c2, c3], [k0, k1]) {
+  for (let round = 0; round < 10; round++) {
+    const h0 = high(M0, c0), l0 = Math.imul(M0, c0) >>> 0, h1 = high(M1, c2), l1 = Math.imul(M1, c2) >>> 0;
+    [c0, c1, c2, c3] = [(h1 ^ c1 ^ k0) >>> 0, l1, (h0 ^ c3 ^ k1) >>> 0, l0];
+    k0 = k0 + W0 >>> 0;
+    k1 = k1 + W1 >>> 0;
+  }
+  return [c0, c1, c2, c3];
+}
+var ANSWERS = 8;
+var HARDEST = 1e-3;
+var EASIEST = 0.9;
+var logit2 = (p) => Math.log(p) - Math.log1p(-p);
+var Policy = class {
+  constructor({ sequences, problems, rollouts: rollouts2, rate, seed }) {
+    Object.assign(this, { problems, rollouts: rollouts2, rate, seed, time: 0 });
+    [this.right, this.wrong] = successFailure(sequences);
+    this.logits = new Float64Array(problems * ANSWERS);
+    for (let x = 0; x < problems; x++) {
+      const share = problems > 1 ? x / (problems - 1) : 0;
+      this.logits[x * ANSWERS] = logit2(HARDEST) * (1 - share) + share * logit2(EASIEST) + Math.log(ANSWERS - 1);
+    }
+  }
+  softmax(x) {
+    const row2 = this.logits.subarray(x * ANSWERS, (x + 1) * ANSWERS), most = Math.max(...row2);
+    const out = row2.map((value) => Math.exp(value - most)), sum = out.reduce((a, b) => a + b);
+    return out.map((value) => value / sum);
+  }
+  passRates() {
+    return Float64Array.from({ length: this.problems }, (_, x) => this.softmax(x)[0]);
+  }
+  /** N answers a problem by common random numbers, their advantages, one step up the gradient. Returns K by problem. */
+  step() {
+    const { rollouts: N, rate } = this, solved = new Int32Array(this.problems);
+    for (let x = 0; x < this.problems; x++) {
+      const pi = this.softmax(x), counts3 = new Float64Array(ANSWERS);
+      for (let block = 0; 4 * block < N; block++) {
+        const words = philox([block, x, this.time, 0], [this.seed, 7102818]);
+        for (let i = 0; i < 4 && 4 * block + i < N; i++) {
+          const u = (words[i] + 0.5) / 2 ** 32;
+          let answer = 0;
+          for (let reach = pi[0]; answer < ANSWERS - 1 && u >= reach; reach += pi[answer]) answer++;
+          counts3[answer]++;
+        }
+      }
+      const K = solved[x] = counts3[0], sum = this.right[K] * K + this.wrong[K] * (N - K);
+      for (let a = 0; a < ANSWERS; a++) {
+        const paid = counts3[a] * (a === 0 ? this.right[K] : this.wrong[K]);
+        this.logits[x * ANSWERS + a] += rate * (paid - sum * pi[a]) / N;
+      }
+    }
+    this.time++;
+    return solved;
+  }
+};
+function summary(p) {
+  const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
+  return { mean: mean(p), hard: mean(p.slice(0, Math.floor(p.length / 4))), likelihood: mean(p.map(Math.log)) };
+}
+
+// panel_toy.js
+var LONGEST2 = 2e3;
+var RUNS = 400;
+var SIDES = ["left", "right"];
+var ToyPanel = class {
+  constructor(app) {
+    this.app = app;
+    const { store } = app, names = Object.keys(ESTIMATORS).filter((name) => !["drawn", "formula"].includes(name));
+    this.N = slider("Rollouts a problem, N", store.state.N, { least: 2, most: 1024, step: 1, scale: LOG(2, 1024), first: true }, (N) => store.set({ N }));
+    this.problems = slider("Problems", store.state.problems, { least: 4, most: 400, step: 1, scale: LOG(4, 400) }, (problems) => store.set({ problems }));
+    this.rate = slider("Learning rate", store.state.rate, { least: 0.05, most: 5, step: 0.05 }, (rate) => store.set({ rate }));
+    this.seed = h("input", { type: "number", min: "0", max: String(2 ** 31 - 1), step: "1", onchange: () => {
+      if (this.seed.checkValidity() && this.seed.value !== "") store.set({ seed: Number(this.seed.value) });
+    } });
+    this.menus = Object.fromEntries(SIDES.map((side) => [side, h("div")]));
+    this.play = h("button", { type: "button", class: "primary", onclick: () => this.playing ? this.pause() : this.start() }, "Play");
+    this.clock = h("output", { class: "where" });
+    this.charts = Object.fromEntries(SIDES.map((side) => [side, new Chart({ label: `pass rates over training, ${side}`, height: 0.72, least: 220 })]));
+    this.heads = Object.fromEntries(SIDES.map((side) => [side, h("h3")]));
+    this.spread = Object.fromEntries(SIDES.map((side) => [side, new Chart({ label: `distribution of pass rates, ${side}`, height: 0.3, least: 110 })]));
+    this.mean = new Chart({ label: "mean pass rate and the hardest quarter", height: 0.3, least: 190 });
+    this.fault = h("p", { class: "fault", role: "alert" });
+    this.line = h("code", { class: "line", tabindex: "0" });
+    this.names = names;
+    this.element = h(
+      "div",
+      { class: "panel" },
+      h(
+        "section",
+        { class: "controls", "aria-label": "the run" },
+        this.N.element,
+        SIDES.map((side) => this.menus[side]),
+        this.problems.element,
+        this.rate.element,
+        field("Seed", this.seed),
+        h(
+          "div",
+          { class: "row" },
+          this.play,
+          h("button", { type: "button", onclick: () => {
+            this.pause();
+            this.advance(1);
+          } }, "Step"),
+          h("button", { type: "button", onclick: () => {
+            this.pause();
+            this.reset();
+            this.render();
+          } }, "Reset"),
+          this.clock
+        ),
+        this.fault,
+        h("p", { class: "rules" }, `Each problem is a softmax over ${ANSWERS} answers, one of them right; pass rates start even in log-odds from ${HARDEST} to ${EASIEST}. Both sides draw with the same random numbers (Philox4x32-10, one counter a problem, step and rollout).`),
+        h("h3", {}, "The same numbers in Python"),
+        this.line
+      ),
+      h(
+        "section",
+        { class: "stage" },
+        h("div", { class: "pair" }, SIDES.map((side) => h("div", {}, this.heads[side], this.charts[side].element, this.spread[side].element))),
+        this.mean.element,
+        app.saver(() => this.mean, () => this.columns(), "toy")
+      )
+    );
+    this.key = "";
+  }
+  reset() {
+    const { state } = this.app.store;
+    this.runs = null;
+    this.fault.textContent = "";
+    try {
+      this.found = SIDES.map((side) => this.app.estimator(state[side], state.N));
+      if (this.found.some(({ waiting }) => waiting)) return;
+      this.runs = this.found.map(({ sequences }) => {
+        const policy = new Policy({ sequences, problems: state.problems, rollouts: state.N, rate: state.rate, seed: state.seed });
+        return { policy, history: [policy.passRates()] };
+      });
+    } catch (error) {
+      this.pause();
+      this.fault.textContent = error.message;
+    }
+  }
+  start() {
+    if (!this.runs) return;
+    this.playing = true;
+    this.play.textContent = "Pause";
+    const tick = () => {
+      if (!this.playing || !this.element.isConnected || this.element.hidden) {
+        this.pause();
+        return;
+      }
+      const began = performance.now();
+      do
+        this.forward();
+      while (performance.now() - began < 6 && this.time % 4);
+      this.render();
+      if (this.time >= RUNS && this.time % RUNS === 0) this.pause();
+      else requestAnimationFrame(tick);
+    };
+    requestAnimationFrame(tick);
+  }
+  pause() {
+    this.playing = false;
+    this.play.textContent = this.runs && this.time > 0 ? "Go on" : "Play";
+  }
+  get time() {
+    return this.runs ? this.runs[0].policy.time : 0;
+  }
+  forward() {
+    if (this.time >= LONGEST2) {
+      this.pause();
+      return;
+    }
+    for (const { policy, history: history2 } of this.runs) {
+      policy.step();
+      history2.push(policy.passRates());
+    }
+  }
+  advance(steps) {
+    if (!this.runs) return;
+    for (let i = 0; i < steps; i++) this.forward();
+    this.render();
+  }
+  update(state) {
+    const key = JSON.stringify(["N", "left", "right", "problems", "rate", "seed"].map((name) => state[name]));
+    this.N.show(state.N);
+    this.problems.show(state.problems);
+    this.rate.show(state.rate);
+    if (document.activeElement !== this.seed) this.seed.value = state.seed;
+    if (key !== this.key || !this.runs) {
+      this.key = key;
+      for (const side of SIDES) {
+        const all = this.names.includes(state[side]) ? this.names : [state[side], ...this.names];
+        const start2 = (name) => this.app.start(name);
+        const menu = select(all, state[side], (name) => this.app.store.set({ [side]: start2(name) }));
+        this.menus[side].replaceChildren(field(side === "left" ? "Left objective" : "Right objective", menu));
+      }
+      this.pause();
+      this.reset();
+    }
+    this.line.textContent = `from lab.toy import paired; paired.pass_rates([${[state.left, state.right].map((spec) => JSON.stringify(spec)).join(", ")}], rollouts=${state.N}, problems=${state.problems}, steps=${Math.max(this.time, 1)}, learning_rate=${state.rate}, seed=${state.seed})`;
+    this.render();
+  }
+  render() {
+    const { state } = this.app.store, theme = this.app.theme();
+    if (!this.runs) return;
+    this.clock.textContent = `step ${this.time}`;
+    this.line.textContent = this.line.textContent.replace(/steps=\d+/, `steps=${Math.max(this.time, 1)}`);
+    const style = looks(this.found.map(({ name }) => name)).map((look) => ({ ...look, color: this.app.color(look.color) }));
+    const last = [50, 100, 200, 400, 800, 1200].find((end) => end >= this.time) ?? LONGEST2, x = { kind: "linear", domain: [0, last], label: "step" };
+    const every = Math.max(1, Math.floor(this.time / 120)), at = [];
+    for (let t = 0; t <= this.time; t += every) at.push(t);
+    if (at.at(-1) !== this.time) at.push(this.time);
+    const lines = [];
+    SIDES.forEach((side, k) => {
+      const { history: history2 } = this.runs[k], { color, dash } = style[k], shown = Math.ceil(state.problems / 48), now = history2.at(-1), numbers = summary(now);
+      const paths = [];
+      for (let i = 0; i < state.problems; i += shown) paths.push({ x: at, y: at.map((t) => history2[t][i]), color, width: 1, opacity: 0.5 });
+      const means = at.map((t) => summary(history2[t]));
+      this.heads[side].textContent = `${this.found[k].label}: mean ${format(numbers.mean, 3)}, hardest quarter ${format(numbers.hard, 3)}`;
+      this.charts[side].draw({ x, y: { kind: "logit", domain: [1e-4, 0.9999], label: "pass rate, a line a problem" }, lines: paths }, theme);
+      const bins = new Array(20).fill(0);
+      now.forEach((p) => {
+        bins[Math.min(19, Math.floor(20 * p))]++;
+      });
+      this.spread[side].draw({
+        x: { kind: "linear", domain: [0, 1], label: "pass rate now" },
+        y: { kind: "linear", domain: [0, niceDomain([0, state.problems / 2, ...bins], "linear")[1]], label: "problems" },
+        bars: bins.map((value, i) => ({ from: i / 20 + 4e-3, to: (i + 1) / 20 - 4e-3, value, color, opacity: 0.8 }))
+      }, theme);
+      lines.push(
+        { x: at, y: means.map(({ mean }) => mean), color, dash, width: 2.4, label: `${this.found[k].label}, all` },
+        { x: at, y: means.map(({ hard }) => hard), color, dash, width: 1.2, label: `${this.found[k].label}, hardest quarter` }
+      );
+    });
+    this.mean.draw({ x, y: { kind: "linear", domain: [0, 1], label: "mean pass rate" }, lines }, theme);
+    this.app.drawn();
+  }
+  /** One row a step: the pass rate of every problem on both sides. */
+  columns() {
+    const columns = { step: this.runs[0].history.map((_, t) => t) };
+    SIDES.forEach((side, k) => {
+      for (let i = 0; i < this.app.store.state.problems; i++) columns[`${side} ${i}`] = this.runs[k].history.map((p) => p[i]);
+    });
+    return columns;
+  }
+};
+
+// save.js
+function download(name, blob) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1e4);
+}
+var text = (chart) => new XMLSerializer().serializeToString(chart.svg);
+var saveSvg = (chart, name) => download(`${name}.svg`, new Blob([text(chart)], { type: "image/svg+xml" }));
+async function savePng(chart, name) {
+  const image = new Image(), canvas = document.createElement("canvas");
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text(chart))}`;
+  await image.decode();
+  canvas.width = 3 * chart.svg.width.baseVal.value;
+  canvas.height = 3 * chart.svg.height.baseVal.value;
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  canvas.toBlob((blob) => download(`${name}.png`, blob), "image/png");
+}
+function saveCsv(columns, name) {
+  const names = Object.keys(columns), length = Math.max(...Object.values(columns).map((values) => values.length));
+  const quoted = (word) => /[",\n]/.test(word) ? `"${word.replaceAll('"', '""')}"` : word;
+  const rows = [names.map(quoted).join(",")];
+  for (let i = 0; i < length; i++) rows.push(names.map((column) => columns[column][i] ?? "").join(","));
+  download(`${name}.csv`, new Blob([`${rows.join("\n")}
+`], { type: "text/csv" }));
+}
+
+// explorer.js
+var PANELS = { curves: "Curves", draw: "Draw your own", files: "Your pass rates", toy: "Live toy" };
+var Explorer = class {
+  /** `kernel`: the lab in a notebook (see kernel.js), or null where the page stands alone. */
+  constructor(root, store, kernel = null) {
+    Object.assign(this, { root, store, kernel });
+    this.authority = kernel?.authority(() => this.refresh()) ?? null;
+    this.revision = 0;
+    this.say = h("p", { class: "fault", role: "alert" });
+    this.badge = h("output", { class: "badge" });
+    this.nav = h("nav", { "aria-label": "panels" });
+    this.panels = {};
+    this.body = h("div", { class: "body" });
+    root.classList.add("lab-explorer");
+    root.replaceChildren(
+      h(
+        "header",
+        {},
+        h(
+          "div",
+          {},
+          h("h2", {}, "Which problems does an objective care about?"),
+          h(
+            "p",
+            { class: "idea" },
+            "With right-or-wrong rewards a group estimator is two sequences: rollout i gets ",
+            h("b", {}, "gap[j] r", h("sub", {}, "i"), " + offset[j]"),
+            ", with j right ones among the others. What is optimised is ",
+            h("b", {}, "w(p) = E[gap[j]]"),
+            "; offset only decides how noisily."
+          )
+        ),
+        h(
+          "div",
+          { class: "tools" },
+          this.badge,
+          h("button", { type: "button", onclick: (event) => this.share(event.target) }, kernel ? "Copy as Python" : "Copy link"),
+          h("button", { type: "button", "aria-label": "light or dark", onclick: () => store.set({ theme: this.dark ? "light" : "dark" }) }, "◐")
+        )
+      ),
+      this.nav,
+      this.say,
+      this.body
+    );
+    store.listen((state) => {
+      this.say.textContent = "";
+      this.update(state);
+    });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.update(store.state));
+    this.update(store.state);
+  }
+  get dark() {
+    const { theme } = this.store.state, jupyter = document.body.dataset.jpThemeLight;
+    return theme === "auto" ? jupyter ? jupyter === "false" : matchMedia("(prefers-color-scheme: dark)").matches : theme === "dark";
+  }
+  theme() {
+    return THEMES[this.dark ? "dark" : "light"];
+  }
+  color(color) {
+    return this.dark ? DARK[color] ?? color : color;
+  }
+  update(state) {
+    this.root.dataset.theme = this.dark ? "dark" : "light";
+    keepFocus(this.nav, () => this.nav.replaceChildren(segmented("panel", PANELS, state.panel, (panel) => this.store.set({ panel }))));
+    this.panel(state.panel);
+    for (const [name, panel] of Object.entries(this.panels)) panel.element.hidden = name !== state.panel;
+    this.panels[state.panel].update(state);
+  }
+  /** A panel by name, made when it is first needed. */
+  panel(name) {
+    const kinds = { curves: CurvesPanel, draw: DrawPanel, files: FilesPanel, toy: ToyPanel };
+    if (!this.panels[name]) {
+      this.panels[name] = new kinds[name](this);
+      this.body.append(this.panels[name].element);
+    }
+    return this.panels[name];
+  }
+  /** Counts that the notebook gave. */
+  counts(counts3) {
+    this.panel("files").take(counts3);
+  }
+  refresh() {
+    this.update(this.store.state);
+  }
+  /** An estimator at N by its spec: { spec, name, label, options, w, sequences }; one of the notebook's own may be waited for. */
+  estimator(spec, N) {
+    if (this.kernel && !(spec.split("(")[0].trim() in ESTIMATORS)) return this.authority.own(spec, N, this.store.state.x);
+    const found = resolve(ESTIMATORS, spec);
+    return { ...found, w: found.entry.limit(found.options), sequences: this.authority?.sequences(found.spec, N) ?? coefficients(found, N) };
+  }
+  /** The curves of the state with their estimators; those that fail are left out. */
+  lines(state) {
+    return state.curves.flatMap((spec) => {
+      try {
+        return [{ ...this.estimator(spec, state.N), spec }];
+      } catch {
+        return [];
+      }
+    });
+  }
+  /** The spec of an estimator as it is first shown. */
+  start(name) {
+    const options = ESTIMATORS[name]?.options ?? {};
+    return name in ESTIMATORS ? writeSpec(ESTIMATORS, name, Object.fromEntries(Object.entries(options).map(([key, rule]) => [key, rule.start]))) : name;
+  }
+  verify(panel, state) {
+    this.authority?.verify(panel, state, this.badge);
+  }
+  /** Counted for tests and benchmarks: a picture is on the page. */
+  drawn() {
+    this.root.dataset.revision = String(++this.revision);
+  }
+  /** Buttons that save a panel's chart and numbers. */
+  saver(chart, columns, name) {
+    const attempt = (save) => async () => {
+      try {
+        await save();
+      } catch (error) {
+        this.say.textContent = `not saved: ${error.message}`;
+      }
+    };
+    return h(
+      "div",
+      { class: "row saver" },
+      h("span", { class: "caption" }, "Save"),
+      h("button", { type: "button", onclick: attempt(() => saveSvg(chart(), `lab_${name}`)) }, "SVG"),
+      h("button", { type: "button", onclick: attempt(() => savePng(chart(), `lab_${name}`)) }, "PNG"),
+      h("button", { type: "button", onclick: attempt(() => saveCsv(columns(), `lab_${name}`)) }, "CSV")
+    );
+  }
+  /** The state as a link, or in a notebook as the line that makes this explorer again. */
+  async share(button) {
+    const text2 = this.kernel ? pythonOf(this.store.state) : `${location.href.split("#")[0]}${toHash(this.store.state)}`;
+    try {
+      await navigator.clipboard.writeText(text2);
+      const words = button.textContent;
+      button.textContent = "Copied";
+      setTimeout(() => {
+        button.textContent = words;
+      }, 1500);
+    } catch {
+      this.say.textContent = `copy this: ${text2}`;
+    }
+  }
+};
+function pythonOf(state) {
+  const literal2 = (value) => typeof value === "boolean" ? value ? "True" : "False" : Array.isArray(value) ? `[${value.map(literal2).join(", ")}]` : JSON.stringify(value);
+  return `from lab.explorer import Explorer; Explorer(${Object.entries(changes(state)).map(([key, value]) => `${key}=${literal2(value)}`).join(", ")})`;
+}
+
+// kernel.js
+var REST = 120;
+var Kernel = class {
+  constructor(model) {
+    this.model = model;
+    this.waiting = /* @__PURE__ */ new Map();
+    this.next = 1;
+    model.on("msg:custom", (content, buffers) => {
+      const answer = this.waiting.get(content.id);
+      if (!answer) return;
+      this.waiting.delete(content.id);
+      if (content.error) answer.reject(new Error(content.error));
+      else answer.resolve([content, buffers.map((view) => new Float64Array(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength)))]);
+    });
+  }
+  /** Ask the lab: `what` is one of the questions of lab/explorer/answers.py. Resolves to [content, arrays of float64]. */
+  ask(what, facts, buffers = []) {
+    const id = this.next++;
+    return new Promise((resolve2, reject) => {
+      this.waiting.set(id, { resolve: resolve2, reject });
+      this.model.send({ id, what, ...facts }, void 0, buffers);
+    });
+  }
+  /** The counts of a dropped file, read by Python. */
+  async read(file) {
+    const largest = 5e7;
+    if (file.size > largest) throw new Error(`${file.name} has ${(file.size / 1e6).toFixed(0)} MB: drop up to ${largest / 1e6}, or give its path: Explorer(pass_rates=...)`);
+    return counts2(await this.ask("file", { name: file.name }, [await file.arrayBuffer()]));
+  }
+  authority(refresh) {
+    return new Authority(this, refresh);
+  }
+};
+function counts2([{ notes, exact }, arrays]) {
+  return exact ? { n: [], correct: [], exact: Array.from(arrays[0]), notes } : { n: Array.from(arrays[0]), correct: Array.from(arrays[1]), notes };
+}
+var Authority = class {
+  constructor(kernel, refresh) {
+    Object.assign(this, { kernel, refresh, known: /* @__PURE__ */ new Map(), asked: /* @__PURE__ */ new Set() });
+  }
+  keep(key, value) {
+    if (this.known.size > 300) this.known.clear();
+    this.known.set(key, value);
+  }
+  /** The curve of `spec` as Python gave it, if it has. */
+  get(spec, { N, x }, quantity) {
+    return this.known.get(`${quantity} ${spec} ${N} ${x}`);
+  }
+  sequences(spec, N) {
+    return this.known.get(`sequences ${spec} ${N}`);
+  }
+  /** An estimator that only Python knows, asked for once a size. */
+  own(spec, N, x) {
+    const key = `own ${spec} ${N} ${x}`, found = this.known.get(key);
+    if (found?.error) throw new Error(found.error);
+    if (found) return found;
+    this.once(key, () => this.kernel.ask("estimator", { spec, N, axis: x }).then(([content, arrays]) => {
+      this.keep(key, { spec, name: spec.split("(")[0], label: content.label, sequences: [arrays[0], arrays[1]], limit: arrays[2] ?? null });
+    }, (error) => this.keep(key, { error: error.message })));
+    return { spec, name: spec, label: spec, waiting: true, sequences: null };
+  }
+  async once(key, question) {
+    if (this.asked.has(key)) return;
+    this.asked.add(key);
+    await question();
+    this.asked.delete(key);
+    this.refresh();
+  }
+  /** When the hand rests, have the lab compute what is shown, draw its numbers, and say how far the page's were. */
+  verify(panel, state, badge) {
+    clearTimeout(this.timer);
+    const specs = panel.lines?.filter(({ sequences, kind }) => sequences && kind !== "objective").map(({ spec }) => spec);
+    if (!specs) return this.design(panel, state, badge);
+    const missing2 = specs.filter((spec) => !this.get(spec, state, state.quantity));
+    if (!missing2.length) return;
+    badge.textContent = "";
+    this.timer = setTimeout(() => this.once(JSON.stringify(["curves", missing2, state.N, state.x, state.quantity]), async () => {
+      badge.textContent = "lab is computing …";
+      try {
+        const [, arrays] = await this.kernel.ask("curves", { specs: missing2, N: state.N, quantity: state.quantity, axis: state.x });
+        let worst = 0;
+        const grid = panel.grids[state.x];
+        missing2.forEach((spec, i) => {
+          this.keep(`${state.quantity} ${spec} ${state.N} ${state.x}`, arrays[i]);
+          const line = panel.lines.find((one2) => one2.spec === spec);
+          if (!line?.sequences || line.sequences[0].length !== state.N) return;
+          const ours = QUANTITIES[state.quantity](grid, line.sequences), size = Math.max(...arrays[i].map(Math.abs), 1e-300);
+          ours.forEach((y, k) => {
+            worst = Math.max(worst, Math.abs(y - arrays[i][k]) / size);
+          });
+        });
+        badge.textContent = `computed by lab; the page differed by ${worst.toExponential(0)}`;
+        badge.dataset.worst = String(worst);
+      } catch (error) {
+        badge.textContent = error.message;
+      }
+    }), REST);
+  }
+  design(panel, state, badge) {
+    if (!panel.line || !("points" in state) || state.panel !== "draw") return;
+    const spec = panel.spec(state);
+    if (!spec || this.sequences(spec, state.N)) return;
+    badge.textContent = "";
+    this.timer = setTimeout(() => this.once(`design ${spec} ${state.N}`, async () => {
+      try {
+        const [, [gap, offset]] = await this.kernel.ask("estimator", { spec, N: state.N, axis: state.x });
+        this.keep(`sequences ${spec} ${state.N}`, [gap, offset]);
+        badge.textContent = "fitted by lab";
+      } catch (error) {
+        badge.textContent = error.message;
+        this.keep(`sequences ${spec} ${state.N}`, null);
+      }
+    }), REST);
+  }
+};
+
+// main.js
+function render({ model, el }) {
+  const store = new Store(checked(model.get("state"))), root = document.createElement("div");
+  el.append(root);
+  const kernel = new Kernel(model), explorer = new Explorer(root, store, kernel);
+  let timer;
+  store.listen(() => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      model.set("state", store.state);
+      model.save_changes();
+    }, 60);
+  });
+  model.on("change:state", () => store.set(checked(model.get("state"))));
+  if (model.get("has_counts")) kernel.ask("counts", {}).then((answer) => explorer.counts(counts2(answer)));
+  explorer.refresh();
+  return () => root.remove();
+}
+function start(root) {
+  let store, fault = "";
+  try {
+    store = new Store(fromHash(location.hash));
+  } catch (error) {
+    store = new Store(checked({}));
+    fault = `${error.message}; this is the start instead`;
+  }
+  const explorer = new Explorer(root, store);
+  explorer.say.textContent = fault;
+  let timer;
+  store.listen(() => {
+    clearTimeout(timer);
+    timer = setTimeout(() => history.replaceState(null, "", toHash(store.state) || location.pathname), 150);
+  });
+  addEventListener("hashchange", () => {
+    try {
+      store.set(fromHash(location.hash));
+    } catch (error) {
+      explorer.say.textContent = error.message;
+    }
+  });
+}
+var page = globalThis.document?.getElementById("lab-explorer-page");
+if (page) start(page);
+var main_default = { render };
+export {
+  main_default as default
+};

@@ -1,0 +1,133 @@
+// The page itself: one state, four panels, and what they share.
+import { THEMES } from "./chart.js";
+import { DARK, ESTIMATORS, coefficients, looks, resolve, writeSpec } from "./catalogue.js";
+import { h, keepFocus, segmented } from "./dom.js";
+import { CurvesPanel } from "./panel_curves.js";
+import { DrawPanel } from "./panel_draw.js";
+import { FilesPanel } from "./panel_files.js";
+import { ToyPanel } from "./panel_toy.js";
+import { saveCsv, savePng, saveSvg } from "./save.js";
+import { changes, toHash } from "./state.js";
+
+const PANELS = { curves: "Curves", draw: "Draw your own", files: "Your pass rates", toy: "Live toy" };
+
+export class Explorer {
+  /** `kernel`: the lab in a notebook (see kernel.js), or null where the page stands alone. */
+  constructor(root, store, kernel = null) {
+    Object.assign(this, { root, store, kernel });
+    this.authority = kernel?.authority(() => this.refresh()) ?? null;
+    this.revision = 0;
+    this.say = h("p", { class: "fault", role: "alert" });
+    this.badge = h("output", { class: "badge" });
+    this.nav = h("nav", { "aria-label": "panels" });
+    this.panels = {};
+    this.body = h("div", { class: "body" });
+    root.classList.add("lab-explorer");
+    root.replaceChildren(
+      h("header", {}, h("div", {}, h("h2", {}, "Which problems does an objective care about?"),
+        h("p", { class: "idea" }, "With right-or-wrong rewards a group estimator is two sequences: rollout i gets ", h("b", {}, "gap[j] r", h("sub", {}, "i"), " + offset[j]"),
+          ", with j right ones among the others. What is optimised is ", h("b", {}, "w(p) = E[gap[j]]"), "; offset only decides how noisily.")),
+      h("div", { class: "tools" }, this.badge, h("button", { type: "button", onclick: (event) => this.share(event.target) }, kernel ? "Copy as Python" : "Copy link"),
+        h("button", { type: "button", "aria-label": "light or dark", onclick: () => store.set({ theme: this.dark ? "light" : "dark" }) }, "◐"))),
+      this.nav, this.say, this.body);
+    store.listen((state) => { this.say.textContent = ""; this.update(state); });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.update(store.state));
+    this.update(store.state);
+  }
+
+  get dark() {
+    const { theme } = this.store.state, jupyter = document.body.dataset.jpThemeLight;
+    return theme === "auto" ? (jupyter ? jupyter === "false" : matchMedia("(prefers-color-scheme: dark)").matches) : theme === "dark";
+  }
+
+  theme() {
+    return THEMES[this.dark ? "dark" : "light"];
+  }
+
+  color(color) {
+    return this.dark ? DARK[color] ?? color : color;
+  }
+
+  update(state) {
+    this.root.dataset.theme = this.dark ? "dark" : "light";
+    keepFocus(this.nav, () => this.nav.replaceChildren(segmented("panel", PANELS, state.panel, (panel) => this.store.set({ panel }))));
+    this.panel(state.panel);
+    for (const [name, panel] of Object.entries(this.panels)) panel.element.hidden = name !== state.panel;
+    this.panels[state.panel].update(state);
+  }
+
+  /** A panel by name, made when it is first needed. */
+  panel(name) {
+    const kinds = { curves: CurvesPanel, draw: DrawPanel, files: FilesPanel, toy: ToyPanel };
+    if (!this.panels[name]) {
+      this.panels[name] = new kinds[name](this);
+      this.body.append(this.panels[name].element);
+    }
+    return this.panels[name];
+  }
+
+  /** Counts that the notebook gave. */
+  counts(counts) {
+    this.panel("files").take(counts);
+  }
+
+  refresh() {
+    this.update(this.store.state);
+  }
+
+  /** An estimator at N by its spec: { spec, name, label, options, w, sequences }; one of the notebook's own may be waited for. */
+  estimator(spec, N) {
+    if (this.kernel && !(spec.split("(")[0].trim() in ESTIMATORS)) return this.authority.own(spec, N, this.store.state.x);
+    const found = resolve(ESTIMATORS, spec);
+    return { ...found, w: found.entry.limit(found.options), sequences: this.authority?.sequences(found.spec, N) ?? coefficients(found, N) };
+  }
+
+  /** The curves of the state with their estimators; those that fail are left out. */
+  lines(state) {
+    return state.curves.flatMap((spec) => { try { return [{ ...this.estimator(spec, state.N), spec }]; } catch { return []; } });
+  }
+
+  /** The spec of an estimator as it is first shown. */
+  start(name) {
+    const options = ESTIMATORS[name]?.options ?? {};
+    return name in ESTIMATORS ? writeSpec(ESTIMATORS, name, Object.fromEntries(Object.entries(options).map(([key, rule]) => [key, rule.start]))) : name;
+  }
+
+  verify(panel, state) {
+    this.authority?.verify(panel, state, this.badge);
+  }
+
+  /** Counted for tests and benchmarks: a picture is on the page. */
+  drawn() {
+    this.root.dataset.revision = String(++this.revision);
+  }
+
+  /** Buttons that save a panel's chart and numbers. */
+  saver(chart, columns, name) {
+    const attempt = (save) => async () => { try { await save(); } catch (error) { this.say.textContent = `not saved: ${error.message}`; } };
+    return h("div", { class: "row saver" }, h("span", { class: "caption" }, "Save"),
+      h("button", { type: "button", onclick: attempt(() => saveSvg(chart(), `lab_${name}`)) }, "SVG"),
+      h("button", { type: "button", onclick: attempt(() => savePng(chart(), `lab_${name}`)) }, "PNG"),
+      h("button", { type: "button", onclick: attempt(() => saveCsv(columns(), `lab_${name}`)) }, "CSV"));
+  }
+
+  /** The state as a link, or in a notebook as the line that makes this explorer again. */
+  async share(button) {
+    const text = this.kernel ? pythonOf(this.store.state) : `${location.href.split("#")[0]}${toHash(this.store.state)}`;
+    try {
+      await navigator.clipboard.writeText(text);
+      const words = button.textContent;
+      button.textContent = "Copied";
+      setTimeout(() => { button.textContent = words; }, 1500);
+    } catch {
+      this.say.textContent = `copy this: ${text}`;
+    }
+  }
+}
+
+/** Explorer(N=64, ...), with what differs from the start. */
+export function pythonOf(state) {
+  const literal = (value) => (typeof value === "boolean" ? (value ? "True" : "False") : Array.isArray(value) ? `[${value.map(literal).join(", ")}]` : JSON.stringify(value));
+  return `from lab.explorer import Explorer; Explorer(${Object.entries(changes(state)).map(([key, value]) => `${key}=${literal(value)}`).join(", ")})`;
+}
+

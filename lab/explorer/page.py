@@ -1,0 +1,53 @@
+"""The explorer as one HTML file: opens from disk, asks nothing of any network. Floor 3."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from lab.explorer.state import DEFAULTS, checked
+from lab.runs.store import write_atomically
+
+HERE = Path(__file__).parent
+# The page's own promise, kept by the browser: no connection, no frame, no font, no script but the one inside.
+POLICY = ("default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
+          "base-uri 'none'; form-action 'none'")
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Which problems does an objective care about? The explorer of the lab</title>
+<style>
+html {{ background: #ffffff; }} body {{ margin: 0; }}
+@media (prefers-color-scheme: dark) {{ html:not(:has([data-theme="light"])) {{ background: #16181c; }} }}
+html:has([data-theme="dark"]) {{ background: #16181c; }}
+{style}</style>
+</head>
+<body>
+<main id="lab-explorer-page"><noscript>The explorer draws with JavaScript: please switch it on.</noscript></main>
+<script type="module">
+{script}</script>
+</body>
+</html>
+"""
+
+
+def html() -> str:
+    """The whole page as text; the same sources give the same text."""
+    style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("style.css", "explorer.js"))
+    return PAGE.format(policy=POLICY, style=style, script=script.replace("</script", "<\\/script"))
+
+
+def write(path: str | Path, state: Mapping[str, Any] | None = None) -> str:
+    """Write the page to `path`, whole or not at all; returns its address, which holds `state` too."""
+    changed = {key: value for key, value in checked(state or {}).items() if value != DEFAULTS[key]}
+    path = Path(path).resolve()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, html())
+    return path.as_uri() + (f"#{quote(json.dumps(changed, separators=(',', ':')), safe=',:')}" if changed else "")

@@ -1,0 +1,69 @@
+"""What is on the explorer's screen, as one flat dictionary. Floor 3. The page has the same table (front/state.js)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from lab.errors import LabError, one_of, unknown, whole
+from lab.estimators import estimator
+from lab.objectives import objective
+
+BUMP = [0, 0, 0, 0, 0, 2, 4, 4, 4, 4, 4, 4, 4, 2, 0, 0, 0, 0, 0, 0, 0]
+DEFAULTS: dict[str, Any] = {
+    "panel": "curves", "N": 16, "curves": ["rloo", "grpo", "maxrl", "pacs_anchor"], "objectives": [],
+    "quantity": "weight", "x": "log", "y": "log", "normalise": False, "limits": True,
+    "by": "hand", "points": BUMP, "formula": "exp(-5*p)", "zero_mean": False,
+    "left": "rloo", "right": "maxrl", "problems": 96, "rate": 0.5, "seed": 0, "theme": "auto",
+}
+CHOICES = {
+    "panel": ("curves", "draw", "files", "toy"), "quantity": ("weight", "objective", "efficiency", "mass", "contrast"),
+    "x": ("log", "linear", "logit"), "y": ("log", "linear"), "by": ("hand", "formula"),
+    "theme": ("auto", "light", "dark"),
+}
+RANGES = {"N": (2, 1024), "problems": (4, 400), "seed": (0, 2**31 - 1)}
+MOST_CURVES = 8
+
+
+def checked(given: Mapping[str, Any], own: Mapping[str, Any] = {}) -> dict[str, Any]:
+    """A whole state from a partial one; unknown keys, names, and values out of range are errors."""
+    for key, value in given.items():
+        if key not in DEFAULTS:
+            raise unknown("key of the explorer's state", key, DEFAULTS)
+        usual = DEFAULTS[key]
+        if key in CHOICES:
+            one_of(key, value, CHOICES[key])
+        elif key in RANGES and whole(key, value, RANGES[key][0]) > RANGES[key][1]:
+            raise LabError(f"{key} = {value}: it must be at most {RANGES[key][1]}")
+        elif key == "rate" and not (_is_number(value) and 0.001 <= value <= 10):
+            raise LabError(f"rate = {value!r}: it must be a number from 0.001 to 10")
+        elif type(usual) in (bool, str) and type(value) is not type(usual):
+            raise LabError(f"{key} = {value!r}: it must be {'True or False' if usual in (True, False) else 'text'}")
+    state = DEFAULTS | dict(given)
+    for key, read in (("curves", estimator), ("objectives", objective)):
+        specs = _a_list(key, state[key])
+        if len(specs) > MOST_CURVES:
+            raise LabError(f"{key}: {len(specs)} are too many to tell apart, give at most {MOST_CURVES}")
+        for spec in specs:
+            if not isinstance(spec, str):
+                raise LabError(f"{key}: found {type(spec).__name__}; give names, and estimators in own=")
+            if spec not in own:
+                read(spec)
+    for key in ("left", "right"):
+        if state[key] not in own:
+            estimator(state[key])
+    points = _a_list("points", state["points"])
+    if len(points) != len(BUMP) or not all(_is_number(w) for w in points):
+        raise LabError(f"points: give {len(BUMP)} finite numbers, the weight at p = 0, 0.05, .. 1")
+    return state
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _a_list(key: str, value: Any) -> list:
+    if not isinstance(value, (list, tuple)):
+        raise LabError(f"{key} = {value!r}: it must be a list")
+    return list(value)
