@@ -39,7 +39,7 @@ TOLD = {"reward": "train pass@1", "completions/mean_length": "mean length", "com
         "dead_groups": "dead groups", "induced_weight": "induced weight", "logp_mismatch": "log-probability mismatch",
         "greedy_solved": "greedy solved", "log_ratio": "log-ratio"}  # as the other worlds say it
 
-UNTOLD = ("rewards/", "epoch", "step_time", "num_tokens")  # said twice, or counted from where TRL began
+UNTOLD = ("rewards/", "epoch", "step_time", "num_tokens", "learning_rate")  # said twice, or counted from TRL's start
 
 
 def preflight(*, objective: str, rollouts: int, prompts: int, updates: int, at_once: int, model: str, limit: int,
@@ -105,6 +105,16 @@ def train(*, state: dict[str, torch.Tensor] | None, steps: int, **settings: Any)
         with Verifier(settings["style"]) as verifier, tempfile.TemporaryDirectory() as scratch:
             yield from generated(lambda handover: Course(handover, verifier, scratch, state, first, steps,
                                                          **settings).run())
+
+
+def answerer(model: str, state: dict[str, torch.Tensor] | None = None) -> Engine:
+    """An engine on a model as it lies in its folder, or with the weights of a training's state."""
+    from lab.llm.transformers_engine import TransformersEngine
+    engine = TransformersEngine(model)
+    if state is not None:
+        engine.model.load_state_dict({key.removeprefix("model/"): value for key, value in state.items()
+                                      if key.startswith("model/")})
+    return engine
 
 
 class Course:
@@ -265,7 +275,7 @@ class Course:
         kept = {TOLD.get(name, name): value for name, value in logs.items()
                 if isinstance(value, (int, float)) and not name.startswith(UNTOLD)}
         if step == 0:
-            kept |= {"problems": len(self.trained), "problems left out": self.dropped}
+            kept |= {"training problems": len(self.trained), "problems left out": self.dropped}
         self.handover.tell(Record(step, metrics | kept, lambda: self.snapshot(step), groups))
 
     def snapshot(self, step: int) -> dict[str, torch.Tensor]:

@@ -1,7 +1,8 @@
 """Experiments and their presets: which parameters there are, what they may be, what each scale sets. Floor 3.
 
 One TOML file an experiment in lab/presets. `[laptop]` gives every parameter; the other scales list only what
-differs. `[parameters]` says of each what it means and its range. Nothing runs before every value has passed.
+differs. `[parameters]` says of each what it means and its range. A preset that says `like = "OTHER"` has the other's
+trainer, parameters, laptop and smoke, except for what it lists itself. Nothing runs before every value has passed.
 """
 
 from __future__ import annotations
@@ -117,12 +118,14 @@ def read_preset(path: Path) -> Experiment:
         content = tomllib.loads(path.read_text())
     except tomllib.TOMLDecodeError as error:
         raise LabError(f"{path.name}: {error}; mend the file") from error
+    if "like" in content:
+        content = _alike(content.pop("like"), content, path)
     for key in ("title", "notebook", "parameters", "laptop"):
         if key not in content:
             raise LabError(f"{path.name}: no {key!r}; every preset needs title, notebook, parameters and laptop")
     for key in content:
         if key not in ("title", "notebook", "trainer", "start", "parameters", *SCALES):
-            raise unknown(f"key of {path.name}", key, ["trainer", "start", "parameters", *SCALES])
+            raise unknown(f"key of {path.name}", key, ["like", "trainer", "start", "parameters", *SCALES])
     rules, scales = content["parameters"], {s: content[s] for s in SCALES if s in content}
     for rule in rules.values():
         for key in rule.keys() - {"least", "most", "choices", "help"}:
@@ -140,6 +143,19 @@ def read_preset(path: Path) -> Experiment:
             raise unknown(f"parameter of {path.name} [{scale}], or one that it lacks:", key, rules)
     return Experiment(path.stem, content["title"], NOTEBOOKS / content["notebook"], content.get("trainer"),
                       start, rules, scales)
+
+
+def _alike(other: str, content: dict[str, Any], path: Path) -> dict[str, Any]:
+    """The content of a preset that is like another one, with what it takes from there."""
+    if not (path.parent / f"{other}.toml").exists():
+        raise unknown(f"preset that {path.name} is like,", str(other), [one.stem for one in path.parent.glob("*.toml")])
+    model = tomllib.loads((path.parent / f"{other}.toml").read_text())
+    for key in ("trainer", "start"):
+        if key in model:
+            content.setdefault(key, model[key])
+    for key in ("parameters", "laptop", "smoke"):
+        content[key] = model.get(key, {}) | content.get(key, {})
+    return content
 
 
 def read_assignments(words: list[str]) -> dict[str, Any]:
