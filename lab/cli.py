@@ -58,6 +58,13 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("names", nargs="*", help="which figures; without, all, the papers' tables and the gallery")
     sub.add_argument("--style", default="icml", help="the widths of icml (default) or neurips")
     sub.add_argument("--stale", action="store_true", help="only name the figures older than what they are made from")
+    sub = verb("report", _page, "one page on finished runs: curves, table, paired comparison, provenance")
+    sub.add_argument("sources", nargs="+", type=Path, metavar="RUNS", help="a sweep file, or folders of finished runs")
+    sub.add_argument("--experiment", default="", help="which one of a sweep file that trains several")
+    sub.add_argument("--metric", default="pass@1", help="what is drawn and tabled (default pass@1)")
+    sub.add_argument("--by", default="", metavar="'KEY ...'", help="parameters that tell settings apart")
+    sub.add_argument("--against", default="", metavar="SETTING", help="what the others are compared with")
+    sub.add_argument("--out", type=Path, metavar="FILE", help="the page (default: report.html in its run folder)")
     verb("check", _check, "look over the environment, data, presets and notebooks")
     sub = verb("eval", _eval, "sample a language model on sets of problems, score it, print a table")
     sub.add_argument("model", help="a folder or a name on the hub")
@@ -170,6 +177,12 @@ def _figures(arguments) -> int:
         from lab.papers import gallery
         print(*gallery.write(), sep="\n")
     return 1 if failed else 0
+
+
+def _page(arguments) -> None:
+    from lab.report import report
+    print(report(arguments.sources, arguments.out, experiment=arguments.experiment, metric=arguments.metric,
+                 by=arguments.by, against=arguments.against))
 
 
 def _check(arguments) -> int:

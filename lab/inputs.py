@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,8 @@ def files(script: Path) -> list[Path]:
         if path in seen:
             continue
         seen[path] = module
+        if module == "lab.estimators":  # which finds them by name in the catalogue
+            waiting.append((ROOT / "lab" / "catalogue.py", "lab.catalogue"))
         if not module.startswith(WORLDS):
             waiting += [(file, other) for other in _imports(path) if (file := _file(other)) is not None]
     return sorted(seen)
@@ -63,14 +66,27 @@ def _file(module: str) -> Path | None:
 
 
 def _imports(path: Path) -> Iterator[str]:
-    """The modules of the lab that a file imports, anywhere in it; a relative import is none of ours."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    """The modules of the lab that a file imports, anywhere in it; `lab.NAME` is the module that NAME comes from."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "lab")
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "lab":
+            yield from (alias.name for alias in node.names if alias.name.startswith("lab."))
+        elif isinstance(node, ast.ImportFrom) and node.module == "lab":
+            yield from (_home().get(alias.name, f"lab.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("lab."):
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
                 yield inner if (ROOT / inner.replace(".", "/")).with_suffix(".py").exists() else node.module
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "lab":
+            yield _home().get(node.attr, f"lab.{node.attr}")
+
+
+@cache
+def _home() -> dict[str, str]:
+    """Where each name of `import lab` comes from."""
+    tree = ast.parse((ROOT / "lab" / "__init__.py").read_text(encoding="utf-8"))
+    return {alias.asname or alias.name: node.module for node in tree.body
+            if isinstance(node, ast.ImportFrom) and node.module != "lab" for alias in node.names}
 
 
 def _code(path: Path) -> str:

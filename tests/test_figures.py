@@ -350,7 +350,8 @@ def test_a_figure_is_stale_after_a_change_of_code_or_records_and_not_after_a_wor
 
 def test_a_figure_counts_the_mathematics_it_stands_on_and_no_trainer():
     files = {inputs.name(path) for path in inputs.files(plots.SCRIPTS / "images_gradients.py")}
-    assert {"figures/images_gradients.py", "lab/plots.py", "lab/weights.py", "lab/estimators.py"} <= files
+    assert {"figures/images_gradients.py", "lab/plots.py", "lab/weights.py", "lab/catalogue.py"} <= files
+    assert "lab/__init__.py" not in files and "lab/design.py" not in files
     assert not any(file.startswith(("lab/toy/", "lab/llm/")) for file in files)
     assert "lab/toy/images.py" in map(inputs.name, inputs.files(plots.SCRIPTS / "images_coverage.py"))
 

@@ -16,7 +16,7 @@ FLOORS = {
        "lab.enumeration lab.metrics lab.stats lab.pass_rates lab.records lab.rng",
     1: "lab.losses lab.state lab.torchvision_ops",
     2: "lab.toy.* lab.llm.*",
-    3: "lab.runs.* lab.papers.* lab.plots lab.inputs lab.maze_pictures lab.audit lab.explain lab.explorer.*",
+    3: "lab.runs.* lab.papers.* lab.plots lab.inputs lab.report lab.maze_pictures lab.audit lab.explain lab.explorer.*",
     4: "lab.cli lab.__main__",
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}

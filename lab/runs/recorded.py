@@ -58,10 +58,16 @@ def results(sweep: str, experiment: str) -> Results:
     path = SWEEPS / f"{sweep}.toml"
     if not path.exists():
         raise unknown("sweep", sweep, [one.stem for one in SWEEPS.glob("*.toml")])
+    return results_of_sweep(path, experiment)
+
+
+def results_of_sweep(path: Path, experiment: str) -> Results:
+    """The same for any sweep file."""
+    sweep = path.stem
     runs = [item.run for item in read_sweep(path) if item.experiment == experiment]
     waiting = [run for run in runs if not run.finished]
     if runs and not waiting:
-        return _of_runs(runs)
+        return results_of_runs(runs)
     folder = RECORDED / sweep
     if (folder / f"{experiment}.json").exists():
         return _recorded(folder, experiment)
@@ -80,14 +86,15 @@ def record(sweep: Path) -> list[Path]:
             raise LabError(f"{len(waiting)} runs have not finished, {waiting[0]} first: run lab sweep {sweep}")
         if not all(run.records() for run in runs):
             continue  # a notebook that trains nothing has nothing to record
-        found = _of_runs(runs)
+        found = results_of_runs(runs)
         write_atomically(folder / f"{experiment}.parquet", found.metrics.to_parquet(index=False))
         write_atomically(folder / f"{experiment}-groups.parquet", found.groups.to_parquet(index=False))
         write_json(folder / f"{experiment}.json", found.runs)
     return sorted(folder.iterdir())
 
 
-def _of_runs(runs: list[Run]) -> Results:
+def results_of_runs(runs: list[Run]) -> Results:
+    """The runs of one experiment in these folders, all of which must have finished."""
     import pandas as pd
     groups = []
     for run in runs:

@@ -1,0 +1,48 @@
+"""A recorded result is what its own command gives: one laptop-scale record, run again as it was typed."""
+
+import json
+import shlex
+
+import numpy as np
+import pandas as pd
+
+from lab.runs import Run, train
+from lab.runs.provenance import versions
+from lab.runs.recorded import RECORDED, results
+from lab.stats import bootstrap
+
+SWEEP, EXPERIMENT, OBJECTIVE = "laptop", "tabular", "maxrl"
+
+
+def test_the_command_in_a_record_gives_the_recorded_numbers_again(command, runs, monkeypatch):
+    monkeypatch.setenv("JUPYTER_PATH", "")
+    found = results(SWEEP, EXPERIMENT)
+    told = json.loads((RECORDED / SWEEP / f"{EXPERIMENT}.json").read_text())
+    sampled = found.metrics[(found.metrics["objective"] == OBJECTIVE) & (found.metrics["gradient"] == "sampled")]
+    name = sampled[sampled["seed"] == 0]["run"].iloc[0]
+    lab, *words = shlex.split(told[name]["provenance"]["command"])
+    done = command(*words)
+    assert lab == "lab" and done.returncode == 0, done.stderr
+    run = Run(runs / name)
+    assert run.finished and run.params == told[name]["params"]
+
+    again, before = pd.DataFrame(run.records()), sampled[sampled["run"] == name]
+    assert again["step"].tolist() == before["step"].tolist()
+    for metric in ("pass@1", "hard pass@1"):
+        seeds = sampled[sampled["step"] == sampled["step"].max()].set_index("seed")[metric]
+        interval = bootstrap(seeds, over="seeds")
+        seeds[0] = again[metric].iloc[-1]  # the run made again, in place of the recorded one
+        assert len(seeds) == 5 and interval.low <= seeds.mean() <= interval.high
+    if {key: versions()[key] for key in ("numpy", "torch")} == {
+            key: told[name]["provenance"]["versions"][key] for key in ("numpy", "torch")}:
+        np.testing.assert_allclose(again["pass@1"], before["pass@1"], atol=1e-6)
+
+
+def test_a_run_of_another_seed_gives_other_numbers(runs):
+    """So that the test above could fail."""
+    before = results(SWEEP, EXPERIMENT).metrics
+    before = before[(before["objective"] == OBJECTIVE) & (before["gradient"] == "sampled") & (before["seed"] == 0)]
+    other = train(EXPERIMENT, objective=OBJECTIVE, gradient="sampled", seed=9, steps=20)
+    here = other.records()[-1]
+    assert here["step"] == 20
+    assert abs(here["pass@1"] - before[before["step"] == 20]["pass@1"].item()) > 1e-6
