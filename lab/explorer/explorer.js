@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 09b4e60a08501c036782afb45e628cbb164aacb06d934df1f0e1175f24fec80d
+// Built by `npm run build` from lab/explorer/front; sources sha256 ba25050cdfa23053a90d8a1345657fe0b1f5a1295e11b19e70d29e0a0dbdb2a8
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -59,9 +59,13 @@ function slider(name, value, { least, most, step, scale, hint, first = false }, 
     event.preventDefault();
     give(round(Number(number2.value)) + move * step);
   });
-  number2.addEventListener("change", () => {
+  const typed = () => {
     if (number2.value !== "") give(Number(number2.value));
     number2.value = round(Number(number2.value) || least);
+  };
+  number2.addEventListener("change", typed);
+  number2.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") typed();
   });
   show(value);
   const element = field(name, bar, hint);
@@ -1983,7 +1987,10 @@ var FilesPanel = class {
   }
   update(state) {
     this.N.show(state.N);
-    if (!this.counts) return;
+    if (!this.counts) {
+      this.app.drawn();
+      return;
+    }
     const lines = this.app.lines(state).filter(({ sequences }) => sequences);
     const gap = (spec) => (N) => {
       try {
@@ -2368,6 +2375,7 @@ var Explorer = class {
     this.panels = {};
     this.body = h("div", { class: "body" });
     root.classList.add("lab-explorer");
+    root.dataset.lmSuppressShortcuts = "true";
     root.replaceChildren(
       h(
         "header",

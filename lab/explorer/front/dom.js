@@ -61,7 +61,12 @@ export function slider(name, value, { least, most, step, scale, hint, first = fa
     event.preventDefault();
     give(round(Number(number.value)) + move * step);
   });
-  number.addEventListener("change", () => { if (number.value !== "") give(Number(number.value)); number.value = round(Number(number.value) || least); });
+  const typed = () => {
+    if (number.value !== "") give(Number(number.value));
+    number.value = round(Number(number.value) || least);
+  };
+  number.addEventListener("change", typed);
+  number.addEventListener("keydown", (event) => { if (event.key === "Enter") typed(); });
   show(value);
   const element = field(name, bar, hint);
   element.classList.add("slider", ...(first ? ["first"] : []));

@@ -23,6 +23,7 @@ export class Explorer {
     this.panels = {};
     this.body = h("div", { class: "body" });
     root.classList.add("lab-explorer");
+    root.dataset.lmSuppressShortcuts = "true"; // in JupyterLab keys pressed here are not the notebook's
     root.replaceChildren(
       h("header", {}, h("div", {}, h("h2", {}, "Which problems does an objective care about?"),
         h("p", { class: "idea" }, "With right-or-wrong rewards a group estimator is two sequences: rollout i gets ", h("b", {}, "gap[j] r", h("sub", {}, "i"), " + offset[j]"),

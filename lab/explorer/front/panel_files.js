@@ -53,7 +53,10 @@ export class FilesPanel {
 
   update(state) {
     this.N.show(state.N);
-    if (!this.counts) return;
+    if (!this.counts) {
+      this.app.drawn();
+      return;
+    }
     const lines = this.app.lines(state).filter(({ sequences }) => sequences);
     const gap = (spec) => (N) => { try { return this.app.estimator(spec, N).sequences?.[0] ?? null; } catch { return null; } };
     try {

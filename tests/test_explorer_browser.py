@@ -1,0 +1,570 @@
+"""The explorer as a person uses it: the page opened from disk, and the widget in JupyterLab, in a real Chromium.
+
+What is drawn is taken from the page (its paths, tables and saved files) and compared with the lab. Every test ends by
+asserting that the page said nothing on its console and asked nothing of any network.
+"""
+
+import csv
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote, unquote
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from browser import browser
+
+import lab
+from lab.audit import audit
+from lab.explorer import answers, page
+from lab.explorer.state import DEFAULTS
+from lab.toy import paired
+
+ROOT = Path(__file__).parents[1]
+EXACT = 1e-9
+LOG = answers.pass_rates("log")
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    return page.write(tmp_path_factory.mktemp("page") / "explorer.html")
+
+
+@contextmanager
+def quiet(chromium, allowed: str, **options):
+    """A tab of its own; fails if the page errs, warns, or asks for anything but addresses that start with `allowed`."""
+    context = chromium.new_context(**({"viewport": {"width": 1300, "height": 1000}} | options))
+    said, asked = [], []
+    context.on("request", lambda request: asked.append(request.url))
+    tab = context.new_page()
+    tab.set_default_timeout(10_000)
+    tab.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    yield tab
+    context.close()
+    assert [words for words in said if words.startswith(("error", "warning")) or not re.match(r"\w+: ", words)] == []
+    assert [url for url in asked if not url.startswith((allowed, "data:", "blob:"))] == []
+
+
+@pytest.fixture
+def opened(chromium, address):
+    """Open the page from disk with a state in its address; a context manager."""
+    @contextmanager
+    def open_page(options=None, **state):
+        with quiet(chromium, address, **(options or {})) as tab:
+            tab.goto(address + (f"#{quote(json.dumps(state))}" if state else ""))
+            tab.wait_for_selector(".lab-explorer[data-revision]")
+            yield tab
+    return open_page
+
+
+def saved(tab, kind: str) -> Path:
+    """The file behind one of the Save buttons of the panel on the screen."""
+    with tab.expect_download() as found:
+        tab.locator(".saver:visible").get_by_role("button", name=kind).click()
+    return Path(found.value.path())
+
+
+def columns(tab) -> dict[str, np.ndarray]:
+    rows = list(csv.reader(saved(tab, "CSV").read_text().splitlines()))
+    return {name: np.array([float(x) for x in column if x]) for name, *column in zip(*rows, strict=True)}
+
+
+def pixels(tab, name: str) -> np.ndarray:
+    """The points of a drawn line, "points 2", in pixels of its chart."""
+    d = tab.locator(f".lines path[data-name=\"{name}\"]:visible").last.get_attribute("d")
+    return np.array([[float(x) for x in pair.split()] for pair in re.split("[ML]", d)[1:]])
+
+
+def close(ours, theirs, tolerance=EXACT):
+    np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance * np.abs(theirs).max())
+
+
+def until(fact, seconds: float = 20) -> None:
+    """Wait for `fact()`, asked from here: the page's own policy forbids the evaluation of text."""
+    deadline = time.monotonic() + seconds
+    while not fact():
+        assert time.monotonic() < deadline, "it did not come"
+        time.sleep(0.05)
+
+
+def number(tab):
+    return tab.get_by_label("Rollouts a problem, N, as a number").locator("visible=true")
+
+
+# --- Curves -------------------------------------------------------------------------------------------------
+
+
+def test_the_page_from_disk_draws_the_numbers_of_the_lab(opened):
+    with opened() as tab:
+        found = columns(tab)
+        assert len(found["p"]) == answers.POINTS
+        for spec in DEFAULTS["curves"]:
+            close(found[f"{spec} N=16"], lab.induced_weight(spec, 16, found["p"]))
+            close(found[f"limit of {spec}"], lab.estimator(spec).limit.weight(found["p"]))
+
+
+def test_a_drawn_line_lies_where_its_numbers_say(opened):
+    """The pixels of the path are those of log p and log w, by one straight line each."""
+    with opened(curves=["maxrl"], N=64) as tab:
+        found, drawn = columns(tab), pixels(tab, "maxrl")
+        for pixel, value in ((drawn[:, 0], found["p"]), (drawn[:, 1], lab.induced_weight("maxrl", 64, found["p"]))):
+            slope, start = np.polyfit(np.log(value), pixel, 1)
+            assert abs(slope) > 20 and np.abs(slope * np.log(value) + start - pixel).max() < 0.02  # two decimals
+        for words, value in (("0.01", 0.01), ("0.1", 0.1)):  # and the ticks lie on the same line
+            tick = tab.locator(".axes:visible text", has_text=re.compile(f"^{words}$")).first
+            slope, start = np.polyfit(np.log(found["p"]), drawn[:, 0], 1)
+            assert float(tick.get_attribute("x")) == pytest.approx(slope * np.log(value) + start, abs=0.05)
+
+
+@pytest.mark.parametrize("quantity, words", [("objective", "objective J"), ("efficiency", "efficiency"),
+                                             ("mass", "signal mass"), ("contrast", "contrast")])
+def test_each_quantity_is_one_press_away_and_is_that_of_the_lab(opened, quantity, words):
+    with opened(N=40) as tab:
+        tab.get_by_role("tab", name=words).click()
+        tab.get_by_role("group", name="axis of the pass rate").get_by_role("button", name="log-odds").click()
+        found = columns(tab)
+        for spec in DEFAULTS["curves"]:
+            close(found[f"{spec} N=40"], answers.QUANTITIES[quantity](lab.estimator(spec), 40, found["p"]))
+
+
+def test_dragging_the_slider_moves_the_curves(opened):
+    with opened() as tab:
+        before = pixels(tab, "maxrl")
+        box = tab.get_by_label("Rollouts a problem, N", exact=True).bounding_box()
+        y = box["y"] + box["height"] / 2
+        tab.mouse.move(box["x"] + box["width"] / 3, y)
+        tab.mouse.down()
+        tab.mouse.move(box["x"] + 0.8 * box["width"], y, steps=8)
+        tab.mouse.up()
+        N = int(number(tab).input_value())
+        assert 150 < N < 600 and np.abs(pixels(tab, "maxrl") - before).max() > 10
+        close(columns(tab)[f"maxrl N={N}"], lab.induced_weight("maxrl", N, answers.pass_rates("log")))
+
+
+def test_the_keyboard_alone_is_enough(opened):
+    with opened() as tab:
+        tab.get_by_label("Rollouts a problem, N", exact=True).focus()
+        tab.keyboard.press("ArrowRight")
+        assert number(tab).input_value() == "17"
+        tab.get_by_role("tab", name="weight").focus()
+        tab.get_by_label("curves over the pass rate").focus()
+        for _ in range(5):
+            tab.keyboard.press("Shift+ArrowLeft")
+        p = float(re.search(r"p = ([\d.]+)", tab.locator(".readout output").inner_text())[1])
+        told = tab.locator(".readout tbody tr", has_text="MaxRL").locator("td").all_inner_texts()
+        ours = [f(lab.estimator("maxrl"), 17, np.array([p]))[0] for f in answers.QUANTITIES.values()]
+        told = [float(text.replace("−", "-")) for text in (told[0], *told[2:])]
+        np.testing.assert_allclose(told, ours, rtol=0.01)  # p is read out to three figures
+        pad = tab.get_by_role("application")
+        pad.focus()
+        pad.press("ArrowRight")
+        pad.press("ArrowUp")
+        assert "power(a=0.55, b=0.55)" in columns(tab)
+
+
+def test_the_readout_follows_the_pointer(opened):
+    with opened() as tab:
+        box = tab.get_by_label("curves over the pass rate").bounding_box()
+        tab.mouse.move(box["x"] + 60, box["y"] + 100)
+        first = tab.locator(".readout output").inner_text()
+        tab.mouse.move(box["x"] + 600, box["y"] + 100)
+        assert tab.locator(".readout output").inner_text() != first
+
+
+def test_options_of_an_estimator_change_its_curve(opened):
+    with opened(curves=["grpo", "maxrl", "pacs_anchor", "truncated(order=4)"]) as tab:
+        rows = tab.locator(".item")
+        rows.filter(has_text="GRPO").first.get_by_role("button", name="1", exact=True).click()
+        rows.filter(has_text="where all are wrong").get_by_role("combobox").select_option(label="baseline kept (eq. 7)")
+        beta = rows.filter(has_text="beta").get_by_label("beta", exact=True)
+        beta.focus()
+        beta.press("ArrowRight")
+        beta.press("ArrowRight")
+        order = rows.filter(has_text="order T").get_by_label("order T", exact=True)
+        order.focus()
+        order.press("ArrowRight")
+        assert order.evaluate("element => element === document.activeElement")  # the hand keeps what it holds
+        found = columns(tab)
+        for spec in ("grpo(ddof=1)", "maxrl_eq7", "pacs_anchor(beta=1.2)", "truncated(order=5)"):
+            close(found[f"{spec} N=16"], lab.induced_weight(spec, 16, found["p"]))
+        rows.filter(has_text="where all are wrong").get_by_role("button", name="remove").click()
+        tab.get_by_label("add an estimator").select_option("entropic")
+        assert {"entropic(eta=2) N=16"} <= columns(tab).keys() and "maxrl_eq7 N=16" not in columns(tab)
+
+
+def test_the_point_of_the_family_can_be_dragged_and_touched(opened):
+    with opened({"has_touch": True}) as tab:
+        box = tab.get_by_role("application").bounding_box()
+        place = lambda a, b: (box["x"] + (34 + (a + 0.1) / 1.25 * 150) / 220 * box["width"],  # noqa: E731
+                              box["y"] + (162 - (b + 0.1) / 1.25 * 150) / 202 * box["height"])
+        tab.mouse.move(*place(0.5, 0.5))
+        tab.mouse.down()
+        tab.mouse.move(*place(1, 0), steps=5)
+        tab.mouse.up()
+        found = columns(tab)
+        close(found["power(a=1, b=0)"], 1 / found["p"])
+        tab.get_by_role("application").scroll_into_view_if_needed()
+        box = tab.get_by_role("application").bounding_box()
+        tab.touchscreen.tap(*place(0.5, 0.5))
+        found = columns(tab)
+        close(found["power(a=0.5, b=0.5)"], 1 / np.sqrt(found["p"] * (1 - found["p"])))
+
+
+def test_an_estimator_that_needs_more_rollouts_says_so_and_the_others_stay(opened):
+    with opened(curves=["rloo", "pkpo(k=30)"]) as tab:
+        assert "needs groups of at least 30" in tab.locator(".item .fault:visible").inner_text()
+        assert "rloo N=16" in columns(tab)
+
+
+# --- Draw ---------------------------------------------------------------------------------------------------
+
+
+def code(tab) -> str:
+    return tab.locator("code.line:visible").inner_text()
+
+
+def test_a_weight_drawn_by_the_mouse_is_fitted_as_the_lab_fits_it_and_its_line_trains(opened, tmp_path):
+    with opened(panel="draw") as tab:
+        chart = tab.get_by_role("slider", name="drawn weight")
+        box = chart.bounding_box()
+        tab.mouse.move(box["x"] + 100, box["y"] + 60)
+        tab.mouse.down()
+        for x in range(120, 900, 40):
+            tab.mouse.move(box["x"] + x, box["y"] + 60 + x / 5)
+        tab.mouse.up()
+        found, line = columns(tab), code(tab)
+        spec = json.loads(re.search(r'objective=("(?:[^"\\]|\\.)*")', line)[1])
+        chosen = lab.estimator(spec)
+        assert spec.startswith("drawn(p=") and chosen.options["w"] != DEFAULTS["points"]
+        for name, ours in zip(("gap", "offset"), chosen.coefficients(16), strict=True):
+            close(found[name], ours)
+        close(found["w_N"], lab.induced_weight(chosen, 16, found["p"]))
+        close(found["w"], chosen.limit.weight(found["p"]))
+        close(found["residual"], found["w_N"] - found["w"])
+    from lab import runs
+    assert line == f'from lab import runs; runs.train("tabular", objective={json.dumps(spec)}, rollouts=16)'
+    run = runs.train("tabular", objective=spec, rollouts=16, scale="smoke", folder=str(tmp_path / "run"))
+    assert run.params["parameters"]["objective"] == spec and len(run.records()) > 1
+
+
+def test_a_formula_is_fitted_and_a_wrong_one_is_a_sentence(opened):
+    with opened(panel="draw", by="formula", N=12) as tab:
+        box = tab.get_by_label("w(p) =")
+        box.fill("1/(p + 0.1)")
+        spec = json.loads(re.search(r'objective=("(?:[^"\\]|\\.)*")', code(tab))[1])
+        assert spec == "formula(text='1/(p + 0.1)')"
+        close(columns(tab)["gap"], lab.estimator(spec).coefficients(12)[0])
+        for text, words in (("import os", "expected p, q, pi, e or a function"), ("log(p - 2)", "is not finite")):
+            box.fill(text)
+            assert words in tab.locator(".fault:visible").inner_text()
+        box.fill("4*p*q")
+        assert tab.locator(".fault:visible").count() == 0
+        tab.get_by_label("the advantages of every group sum to zero (one degree less)").check()
+        ours = lab.estimator("formula", text="4*p*q", zero_mean=True).coefficients(12)
+        close(columns(tab)["gap"], ours[0])
+        tab.get_by_role("button", name="Add to the curves").click()
+        found = columns(tab)
+        close(found["formula(text='4*p*q', zero_mean=True) N=12"], 4 * found["p"] * (1 - found["p"]))
+
+
+def test_a_drawing_can_be_made_by_keys(opened):
+    with opened(panel="draw") as tab:
+        chart = tab.get_by_role("slider", name="drawn weight")
+        chart.focus()
+        chart.press("ArrowRight")
+        chart.press("ArrowUp")
+        assert chart.get_attribute("aria-valuetext") == "w(0.35) = 4.1"
+
+
+def test_a_size_that_the_page_does_not_fit_is_a_sentence(opened):
+    with opened(panel="draw", N=500) as tab:
+        assert "up to N = 128; lab.from_weight goes on" in tab.locator(".fault:visible").inner_text()
+
+
+# --- Files --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def counts(tmp_path):
+    rng = np.random.default_rng(2)
+    k = rng.binomial(16, rng.beta(0.4, 1, 80))
+    path = tmp_path / "counts.csv"
+    pd.DataFrame({"problem": range(80), "n": 16, "k": k}).to_csv(path, index=False)
+    return path
+
+
+DROP = """([text, name]) => {
+  const data = new DataTransfer();
+  data.items.add(new File([text], name));
+  document.querySelector('.drop').dispatchEvent(new DragEvent('drop', { dataTransfer: data, cancelable: true }));
+}"""
+
+
+def test_a_dropped_file_tells_what_the_audit_tells(opened, counts):
+    with opened(panel="files", curves=["rloo", "maxrl"]) as tab:
+        tab.evaluate(DROP, [counts.read_text(), "counts.csv"])
+        tab.wait_for_selector(".stage:visible .bars rect")
+        found, table = columns(tab), audit(counts, ("rloo", "maxrl"), rollouts=16).table
+        ours = lambda by, what: table[(table["by"] == by) & table["what"].str.startswith(what)]["value"]  # noqa: E731
+        close(found["problems"], ours("without noise", "share of problems"))
+        close(found["dead"], ours("dead", "share of groups"))
+        for name in ("rloo", "maxrl"):
+            close(found[f"gradient {name}"], ours(name, "share of gradient"))
+            close(found[f"mean gradient {name}"], ours(name, "mean gradient"))
+        bars = tab.locator(".stage:visible .bars").first.locator("rect[fill-opacity='0.85']")
+        close([float(bar.get_attribute("data-value")) for bar in bars.all()], found["problems"])
+
+
+def test_bad_files_are_sentences_and_a_good_one_mends_them(opened, counts, tmp_path):
+    huge = tmp_path / "huge.csv"
+    with open(huge, "wb") as file:
+        file.truncate(10**9)
+    bad = {"columns.csv": ("x,y\n1,2\n", "found columns x, y"), "more.csv": ("n,k\n4,5\n", "k = 5 of n = 4"),
+           "empty.csv": ("", "is empty"), "table.parquet": ("PAR1", "cannot read parquet")}
+    with opened(panel="files") as tab:
+        box = tab.get_by_label("Drop a file here, or choose one")
+        for name, (text, words) in bad.items():
+            (tmp_path / name).write_text(text)
+            box.set_input_files(tmp_path / name)
+            told = tab.locator(".fault:visible")
+            told.filter(has_text=words).wait_for()
+            assert told.inner_text().startswith(name)
+        box.set_input_files(huge)
+        tab.locator(".fault:visible", has_text="huge.csv has 1000 MB: the page reads up to 100").wait_for()
+        box.set_input_files(counts)
+        tab.wait_for_selector(".stage:visible .bars rect")
+        assert tab.locator(".fault:visible").count() == 0
+        assert "80 problems" in tab.locator(".notes").inner_text()
+
+
+# --- Toy ----------------------------------------------------------------------------------------------------
+
+
+def test_the_toy_of_the_page_gives_the_numbers_of_the_line_of_python_below_it(opened):
+    with opened(panel="toy", problems=20, seed=3, rate=0.8, N=8, left="grpo(ddof=1)") as tab:
+        for _ in range(3):
+            tab.get_by_role("button", name="Step").click()
+        assert tab.locator("output.where:visible").inner_text() == "step 3"
+        tab.get_by_role("button", name="Go on").click()
+        until(lambda: int(tab.locator("output.where:visible").inner_text().split()[1]) > 40)
+        tab.get_by_role("button", name="Pause").click()
+        found = columns(tab)
+        steps = len(found["step"]) - 1
+        assert steps > 40
+        words = ('from lab.toy import paired; paired.pass_rates(["grpo(ddof=1)", "maxrl"], rollouts=8, problems=20, '
+                 f"steps={steps}, learning_rate=0.8, seed=3)")
+        assert code(tab) == words
+        settings = dict(rollouts=8, problems=20, learning_rate=0.8)
+        ours = paired.pass_rates(["grpo(ddof=1)", "maxrl"], steps=steps, seed=3, **settings)
+        for k, side in enumerate(("left", "right")):
+            close(np.stack([found[f"{side} {i}"] for i in range(20)], axis=1), ours[k])
+        tab.get_by_role("button", name="Reset").click()
+        assert tab.locator("output.where:visible").inner_text() == "step 0" and len(columns(tab)["step"]) == 1
+        tab.get_by_label("Seed").fill("4")
+        tab.get_by_label("Seed").press("Enter")
+        tab.get_by_role("button", name="Step").click()
+        ours = paired.pass_rates(["maxrl"], steps=1, seed=4, **settings)[0]
+        close(columns(tab)["right 0"], ours[:, 0])
+
+
+# --- Sharing, saving, looks ---------------------------------------------------------------------------------
+
+
+def test_the_address_holds_the_state_and_gives_it_back(opened, chromium, address):
+    with opened() as tab:
+        number(tab).fill("99")
+        number(tab).press("Enter")
+        tab.get_by_role("group", name="axis of the value").get_by_role("button", name="linear").click()
+        tab.wait_for_url(re.compile("linear"), wait_until="commit")
+        assert json.loads(unquote(tab.url.split("#")[1])) == {"N": 99, "y": "linear"}
+        first, url = columns(tab), tab.url
+    with quiet(chromium, address) as tab:
+        tab.goto(url)
+        second = columns(tab)
+    assert first.keys() == second.keys() and all(np.array_equal(first[key], second[key]) for key in first)
+
+
+def test_a_broken_address_is_a_sentence_and_the_start(opened):
+    with opened(N=-3) as tab:
+        told = tab.locator("[role=alert]:visible").inner_text()
+        assert told.startswith("N = -3: it must be a whole number from 2 to 1024") and "rloo N=16" in columns(tab)
+
+
+def test_pictures_can_be_taken_along(opened):
+    with opened() as tab:
+        drawn = ElementTree.fromstring(saved(tab, "SVG").read_text())
+        assert len(drawn.findall(".//{http://www.w3.org/2000/svg}path")) == 8  # four curves and their limits
+        assert "MaxRL" in "".join(drawn.itertext())
+        png = saved(tab, "PNG").read_bytes()
+        assert png[:8] == b"\x89PNG\r\n\x1a\n" and int.from_bytes(png[16:20], "big") == 3 * int(drawn.get("width"))
+
+
+def test_dark_follows_the_system_and_can_be_switched(opened):
+    with opened({"color_scheme": "dark"}) as tab:
+        ground = "getComputedStyle(document.querySelector('.lab-explorer')).backgroundColor"
+        assert tab.evaluate(ground) == "rgb(22, 24, 28)"
+        assert tab.locator(".chart:visible .ground rect").first.get_attribute("fill") == "#16181c"
+        tab.get_by_role("button", name="light or dark").click()
+        assert tab.evaluate(ground) == "rgb(255, 255, 255)"
+
+
+@pytest.mark.parametrize("panel", ["curves", "draw", "files", "toy"])
+def test_a_telephone_shows_everything_without_scrolling_sideways(opened, panel):
+    telephone = {"has_touch": True, "is_mobile": True, "viewport": {"width": 360, "height": 740}}
+    with opened(telephone, panel=panel) as tab:
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 360
+        slider = tab.get_by_label("Rollouts a problem, N", exact=True).locator("visible=true")
+        assert slider.bounding_box()["width"] > 150
+
+
+NAMELESS = """[...document.querySelectorAll('button, input, select, svg[tabindex], [role=slider]')].filter((one) =>
+  !one.closest('[hidden]') && !(one.textContent.trim() || one.getAttribute('aria-label') || one.labels?.length)
+).map((one) => one.outerHTML)"""
+
+
+@pytest.mark.parametrize("panel", ["curves", "draw", "files", "toy"])
+def test_every_control_has_a_name(opened, panel):
+    with opened(panel=panel) as tab:
+        assert tab.evaluate(NAMELESS) == []
+
+
+# --- In JupyterLab ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def jupyter(tmp_path_factory):
+    """JupyterLab on 127.0.0.1 over a folder of its own; its address and that folder."""
+    root = tmp_path_factory.mktemp("jupyter")
+    places = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "JUPYTER_RUNTIME_DIR": "runtime",
+              "JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTERLAB_WORKSPACES_DIR": "workspaces"}
+    environment = os.environ | {key: str(root / "own" / name) for key, name in places.items()}
+    settings = root / "own" / "settings" / "@jupyterlab"
+    for name, content in (("notebook-extension/tracker", {"windowingMode": "none"}),
+                          ("apputils-extension/notification", {"fetchNews": "false", "checkForUpdates": False})):
+        (settings / name).parent.mkdir(parents=True, exist_ok=True)
+        (settings / f"{name}.jupyterlab-settings").write_text(json.dumps(content))
+    (root / "books").mkdir()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = ["--ip=127.0.0.1", f"--port={port}", "--allow-root", "--no-browser", "--IdentityProvider.token=",
+             "--ServerApp.disable_check_xsrf=True", "--expose-app-in-browser", f"--ServerApp.root_dir={root / 'books'}"]
+    with open(root / "log.txt", "wb") as log:
+        server = subprocess.Popen([sys.executable, "-m", "jupyterlab", *words], cwd=root, stdout=log, stderr=log,
+                                  env=environment | {"JUPYTER_PREFER_ENV_PATH": "1", "PYTHONPATH": str(ROOT)})
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/api", timeout=5).close()
+                break
+            except OSError:
+                assert server.poll() is None and time.monotonic() < deadline, (root / "log.txt").read_text()[-2000:]
+                time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}/", root / "books"
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+@contextmanager
+def notebook(chromium, jupyter, book):
+    """A notebook opened in JupyterLab, every cell run, waited for until the explorer shows the lab's own numbers."""
+    import nbformat
+    address, folder = jupyter
+    nbformat.write(book, folder / "book.ipynb")
+    with quiet(chromium, address) as tab:
+        tab.goto(f"{address}lab/tree/book.ipynb")
+        kernel = "window.jupyterapp?.shell?.currentWidget?.context?.sessionContext?.session?.kernel"
+        tab.wait_for_function(kernel, timeout=40_000)
+        tab.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        tab.wait_for_selector(".badge:has-text('computed by lab')", timeout=40_000)
+        yield tab
+        tab.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+        tab.wait_for_timeout(300)
+
+
+def test_notebook_00_shows_the_explorer_with_the_numbers_of_the_kernel(chromium, jupyter):
+    import nbformat
+    with notebook(chromium, jupyter, nbformat.read(ROOT / "notebooks" / "00_weights.ipynb", as_version=4)) as tab:
+        assert float(tab.locator(".badge").get_attribute("data-worst")) < EXACT
+        tab.locator(".lab-explorer").scroll_into_view_if_needed()
+        found = columns(tab)
+        for spec in DEFAULTS["curves"]:
+            np.testing.assert_array_equal(found[f"{spec} N=64"], lab.induced_weight(spec, 64, LOG))
+        number(tab).fill("32")
+        number(tab).press("Enter")
+        tab.wait_for_selector(".badge:has-text('computed by lab')")
+        np.testing.assert_array_equal(columns(tab)["maxrl N=32"], lab.induced_weight("maxrl", 32, LOG))
+
+
+CELLS = ["""import lab, numpy as np, sys
+from lab.explorer import Explorer
+mine = lab.from_weight(lambda p: np.exp(-5 * p), N=16)
+explorer = Explorer(own=[mine], N=16, curves=[mine.label, "rloo"])
+explorer"""]
+
+
+def execute(tab, source: str) -> str:
+    """Run one more cell in the notebook's kernel; its text."""
+    return tab.evaluate("""async (code) => {
+      const kernel = window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel;
+      const run = kernel.requestExecute({ code });
+      let text = '';
+      run.onIOPub = (message) => { text += message.content.text ?? message.content.evalue ?? ''; };
+      await run.done;
+      return text.trim();
+    }""", source)
+
+
+def test_the_widget_and_python_share_one_state_your_estimators_and_your_files(chromium, jupyter, counts):
+    import nbformat
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS],
+                                    metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+    with notebook(chromium, jupyter, book) as tab:
+        found, mine = columns(tab), lab.from_weight(lambda p: np.exp(-5 * p), N=16)
+        np.testing.assert_array_equal(found[f"{mine.label} N=16"], lab.induced_weight(mine, 16, LOG))
+        number(tab).fill("24")
+        number(tab).press("Enter")
+        tab.wait_for_selector(".badge:has-text('computed by lab')")
+        assert execute(tab, "print(explorer.state['N'])") == "24"
+        execute(tab, "explorer.show(N=9, curves=['maxrl'])")
+        until(lambda: number(tab).input_value() == "9")
+        tab.wait_for_selector(".badge:has-text('computed by lab')")
+        np.testing.assert_array_equal(columns(tab)["maxrl N=9"], lab.induced_weight("maxrl", 9, LOG))
+        assert "did you mean 'maxrl'" in execute(tab, "explorer.show(curves=['maxlr'])")
+
+        parquet = counts.with_suffix(".parquet")
+        pd.read_csv(counts).to_parquet(parquet)
+        tab.get_by_role("button", name="Your pass rates").click()
+        box = tab.get_by_label("Drop a file here, or choose one")
+        box.set_input_files(parquet)
+        tab.wait_for_selector(".stage:visible .bars rect")
+        table = audit(counts, ("maxrl",), rollouts=9).table
+        ours = table[table["by"].eq("without noise") & table["what"].eq("share of problems")]["value"]
+        close(columns(tab)["problems"], ours)
+        (parquet.parent / "broken.parquet").write_bytes(b"PAR1 and nothing")
+        box.set_input_files(parquet.parent / "broken.parquet")
+        tab.locator(".fault:visible", has_text="broken.parquet").wait_for()
+
+        tab.get_by_role("button", name="Draw your own").click()
+        execute(tab, "explorer.show(N=200)")
+        tab.wait_for_selector(".badge:has-text('fitted by lab')", timeout=20_000)
+        chosen = lab.estimator("drawn", p=[i / 20 for i in range(21)], w=DEFAULTS["points"])
+        np.testing.assert_allclose(columns(tab)["gap"], chosen.coefficients(200)[0], rtol=1e-6, atol=1e-6)
