@@ -44,7 +44,10 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--show", action="store_true", help="print the parameters and their meaning, run nothing")
     sub = verb("sweep", _sweep, "run every run of a TOML file that is not finished")
     sub.add_argument("file", type=Path)
-    sub.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time (default: one a core)")
+    sub.add_argument("--jobs", type=int, help="runs at a time (default: one a core, or what the Ray cluster holds)")
+    sub.add_argument("--executor", choices=["local", "ray"], default="local",
+                     help="this machine, or a Ray cluster that is there (RAY_ADDRESS) and sees this folder")
+    sub.add_argument("--gpus", type=int, default=0, help="GPUs of each run on Ray")
     sub.add_argument("--fail-fast", action="store_true", help="start nothing more after a failure")
     sub.add_argument("--train", action="store_true", help="by lab train instead of lab run: no Jupyter")
     sub = verb("cluster", _cluster, "write a language model's preset for verl: command, configuration, Slurm and Ray")
@@ -118,10 +121,12 @@ def _run(arguments) -> None:
 
 
 def _train(arguments) -> None:
-    from lab.runs.training import train
+    from lab.runs.training import leads, train
     if request := _request(arguments):
         name, scale, given = request
-        _report(train(name, scale=scale, **given))
+        run = train(name, scale=scale, **given)
+        if leads():
+            _report(run)
 
 
 def _report(run) -> None:
@@ -131,10 +136,19 @@ def _report(run) -> None:
 
 
 def _sweep(arguments) -> int:
-    from lab.runs.sweep import sweep
-    if arguments.jobs < 1:
+    from lab.runs.sweep import read_sweep, sweep
+    if arguments.jobs is not None and arguments.jobs < 1:
         raise LabError(f"--jobs {arguments.jobs}: at least one process is needed")
-    outcome = sweep(arguments.file, arguments.jobs, not arguments.fail_fast, "train" if arguments.train else "run")
+    keep_going, verb = not arguments.fail_fast, "train" if arguments.train else "run"
+    if arguments.executor == "ray":
+        from lab.runs.on_ray import OnRay
+        read_sweep(arguments.file)  # refuses before anything is asked of the cluster
+        with OnRay(arguments.gpus) as executor:
+            outcome = sweep(arguments.file, arguments.jobs or executor.slots, keep_going, verb, executor)
+    elif arguments.gpus:
+        raise LabError(f"--gpus {arguments.gpus}: only Ray deals out GPUs; add --executor ray, or leave it off")
+    else:
+        outcome = sweep(arguments.file, arguments.jobs or os.cpu_count(), keep_going, verb)
     print(f"{len(outcome.before)} finished before, {len(outcome.now)} now, {len(outcome.failed)} failed")
     for run, words in outcome.failed:
         print(f"failed: {run.path / 'log.txt'}: {words}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Sweeps: a TOML file of runs, each its own process, resumed and kept going. Floor 3.
+"""Sweeps: a TOML file of runs, each its own process here or on a Ray cluster, resumed and kept going. Floor 3.
 
     [[runs]]
     experiment = "images"
@@ -20,14 +20,18 @@ import tomllib
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tqdm.auto import tqdm
 
 from lab.errors import LabError, unknown
 from lab.runs.experiments import experiment
-from lab.runs.store import Run
+from lab.runs.store import Run, runs_root
 
+if TYPE_CHECKING:
+    from lab.runs.on_ray import OnRay
+
+FOREVER = 1e9  # seconds; a wait that has an end looks up now and then, without which Ray could not interrupt it
 # Small models run fastest on one thread, and the pool holds as many processes as there are cores.
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
 
@@ -96,8 +100,11 @@ def _expand(path: Path, table: dict[str, Any]) -> list[Item]:
     return items
 
 
-def sweep(path: Path, jobs: int, keep_going: bool = True, verb: str = "run") -> Outcome:
-    """Run what is not finished, `jobs` processes at a time, by `lab run` (or `train`, which needs no Jupyter)."""
+def sweep(path: Path, jobs: int, keep_going: bool = True, verb: str = "run", executor: OnRay | None = None) -> Outcome:
+    """Run what is not finished, `jobs` processes at a time, by `lab run` (or `train`, which needs no Jupyter).
+
+    The processes are this machine's, or those of an `executor`.
+    """
     items = read_sweep(path)
     before = [item.run for item in items if item.run.finished]
     waiting = [item for item in items if item.run not in before]
@@ -107,7 +114,8 @@ def sweep(path: Path, jobs: int, keep_going: bool = True, verb: str = "run") -> 
         """The last words of its process; None if it was not started."""
         if stop.is_set():
             return None
-        words = _process(item, verb)
+        item.run.path.mkdir(parents=True, exist_ok=True)
+        words = (executor.run if executor else logged)(_command(item, verb), str(item.run.path / "log.txt"))
         if not (keep_going or item.run.finished):
             stop.set()
         return words
@@ -125,18 +133,22 @@ def sweep(path: Path, jobs: int, keep_going: bool = True, verb: str = "run") -> 
                     bar.write(f"failed: {item.run.id}: {words}")
                 bar.update()
         finally:
-            stop.set()  # after Ctrl-C, which the processes got too, nothing more is started
+            stop.set()  # after Ctrl-C, which this machine's processes got too, nothing more is started
+            if executor:
+                executor.cancel()
     return Outcome(before, now, failed)
 
 
-def _process(item: Item, verb: str) -> str:
-    """Run one item in a process of its own; its output goes to log.txt. Returns its last line."""
+def _command(item: Item, verb: str) -> list[str]:
     words = [f"{key}={json.dumps(value)}" for key, value in item.given.items()]
-    item.run.path.mkdir(parents=True, exist_ok=True)
-    log = item.run.path / "log.txt"
+    return ["-m", "lab", "--runs", str(runs_root()), verb, item.experiment, f"scale={item.scale}", *words]
+
+
+def logged(words: list[str], log: str) -> str:
+    """Run Python with `words` in a process of its own; its output is added to the file `log`. Returns its last line."""
     with open(log, "a") as out:
         print(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')}", file=out, flush=True)
-        subprocess.run([sys.executable, "-m", "lab", verb, item.experiment, f"scale={item.scale}", *words],
-                       stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=ONE_THREAD | os.environ)
-    lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+        subprocess.run([sys.executable, *words], stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                       env=ONE_THREAD | os.environ, timeout=FOREVER)
+    lines = [line for line in Path(log).read_text(errors="replace").splitlines() if line.strip()]
     return lines[-1]
