@@ -2,7 +2,8 @@
 
 | ours | in verl |
 |---|---|
-| an objective | `lab.NAME` with its options; "pacs": `lab.pacs_anchor`; "ppo": its own GAE with a critic |
+| an objective | `lab.NAME` with its options; "ppo": its own GAE with a critic |
+| "pacs" | `lab.pacs_anchor`, over whole answers (seq-mean-token-sum), whatever `aggregation` says of other losses |
 | one update a batch | `lab.policy_gradient`; of several: its clipped loss (with its third bound, `clip_ratio_c` 3) |
 | `aggregation` | token-mean; sequence-mean: seq-mean-token-mean; sequence-sum: seq-mean-token-sum-norm over `limit` |
 | `kl`, `entropy_bonus` | in the loss; KL as `low_var_kl` (k3, as TRL) |
@@ -37,6 +38,7 @@ from lab.llm.verl import LOSS, PREFIX
 RUN = "$RUN"  # the run folder, in the words of a command: the scripts set it where they run
 AGGREGATIONS = {"token-mean": "token-mean", "sequence-mean": "seq-mean-token-mean",
                 "sequence-sum": "seq-mean-token-sum-norm"}
+WHOLE_ANSWERS = "seq-mean-token-sum"  # PACS's score is of an answer's whole log-probability
 CRITIC_RATE = 1e-5  # PACS Table 4
 TOKENS = 16384  # verl's default for a GPU and a pass; at least two of the longest sequences
 AS_IT_STANDS = "{{ messages[0].content }}"
@@ -50,7 +52,8 @@ def settings(values: dict[str, Any], nodes: int, gpus: int, folder: Path, name: 
     lab means it, or a batch that does not divide.
     """
     _checked(values, nodes * gpus)
-    objective, aggregation = values["objective"], values["aggregation"]
+    objective = values["objective"]
+    aggregation = WHOLE_ANSWERS if objective == "pacs" else AGGREGATIONS[values["aggregation"]]
     clipped = objective == "ppo" or values["updates"] > 1
     rates = {"actor_rollout_ref.actor.optim.lr": values["learning_rate"]}
     if objective == "ppo":
@@ -84,8 +87,8 @@ def settings(values: dict[str, Any], nodes: int, gpus: int, folder: Path, name: 
         "actor_rollout_ref.actor.clip_ratio": values["clip"],
         "actor_rollout_ref.actor.clip_ratio_low": values["clip"],
         "actor_rollout_ref.actor.clip_ratio_high": values["clip"],
-        "actor_rollout_ref.actor.loss_agg_mode": AGGREGATIONS[aggregation],
-        "actor_rollout_ref.actor.loss_scale_factor": values["limit"] if aggregation == "sequence-sum" else None,
+        "actor_rollout_ref.actor.loss_agg_mode": aggregation,
+        "actor_rollout_ref.actor.loss_scale_factor": values["limit"] if aggregation.endswith("norm") else None,
         "actor_rollout_ref.actor.ppo_mini_batch_size": values["prompts"] // values["updates"],
         "actor_rollout_ref.actor.ppo_epochs": 1,
         "actor_rollout_ref.actor.use_dynamic_bsz": True,
@@ -142,8 +145,8 @@ def remarks(values: dict[str, Any]) -> list[str]:
     else:
         said.append(f"{chosen_estimator(values).label}: {chosen_estimator(values).rules}")
     if values["objective"] == "pacs":
-        said.append(f"PACS as the gradient at its reference: exact at the first of {values['updates']} updates of a "
-                    f"batch{'; the others clip the ratio' if values['updates'] > 1 else ''}")
+        said.append("PACS as its gradient where the policy is its reference: exact at the first update of a batch"
+                    + (f"; the other {values['updates'] - 1} clip the ratio" if values["updates"] > 1 else ""))
     if values["truncation"] != "score":
         said.append(f"truncated answers: {values['truncation']}; one that ends exactly at {values['limit']} tokens "
                     "counts among them")
