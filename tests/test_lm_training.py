@@ -126,6 +126,22 @@ def wait_for(found, seconds=90.0):
     return there
 
 
+# --- Several processes --------------------------------------------------------------------------------------
+
+
+def test_two_processes_train_as_one_does(start, runs):
+    one = [record for record, _ in played(objective="pacs", at_once=4)]
+    done = start("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m", "lab", "train", "gsm8k",
+                 "scale=smoke", "at_once=4", "objective=pacs").finish(400)
+    assert done.returncode == 0, done.stderr[-2000:]
+    [folder] = (runs / "gsm8k").iterdir()
+    two = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert (folder / "done.json").exists() and [row["step"] for row in two] == [0, 1, 2]
+    for record, row in zip(one, two, strict=True):
+        for name in record.metrics.keys() - {"log-probability mismatch"}:
+            assert row[name] == pytest.approx(record.metrics[name], rel=1e-3, abs=1e-5), name
+
+
 # --- Resets, order, handover --------------------------------------------------------------------------------
 
 

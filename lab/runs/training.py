@@ -26,15 +26,26 @@ def train(name: str, *, folder: str = "", scale: str = "laptop", checkpoint_seco
     `folder` is where `lab run` wants it, and then `lab run` marks it finished after the notebook's last cell.
     Where `folder` is empty the place follows from the parameters, and the run is finished here. A run that
     was killed goes on from its newest checkpoint and gives the records that it would have given. What the experiment
-    starts from is a run of its own, EXPERIMENT_start, trained first where it has not been.
+    starts from is a run of its own, EXPERIMENT_start, trained first where it has not been. Of several processes that
+    a launcher such as torchrun starts for one training, the first writes and the others only work.
     """
     chosen = experiment(name)
     if not chosen.trainer:
         raise LabError(f"{name} trains nothing: use lab run {name}")
     values = chosen.parameters(scale, parameters)
     run = (Run(Path(folder)) if folder else Run.place(name, values)).open(name, scale, values)
+    if not leads():
+        if not run.finished:
+            for _ in chosen.train(values, load_checkpoint(run)[0]):
+                pass
+        return run
     _complete(run, chosen, values, scale, checkpoint_seconds, finish=not folder)
     return run
+
+
+def leads() -> bool:
+    """Whether this is the process that writes: the only one, or the first of those of a launcher such as torchrun."""
+    return os.environ.get("RANK", "0") == "0"
 
 
 def _complete(run: Run, chosen: Experiment, values: dict[str, Any], scale: str, checkpoint_seconds: float,
