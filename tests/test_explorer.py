@@ -242,6 +242,19 @@ def test_the_page_tells_of_a_file_what_the_audit_tells(front, tmp_path):
         same(told["signals"][name], column("mean gradient", name))
 
 
+def test_intervals_are_as_wide_as_those_of_the_lab(front):
+    """Both draw problems again 200 times, by other random numbers: the ends differ by a share of the width."""
+    n, correct = counts(3)
+    told = front("pass_rates", """const again = m.resampled(a[0], a[1]), draws = [];
+        const wrong = ({ p, mass }) => mass.reduce((sum, m, i) => sum + m * (1 - p[i]) ** 16, 0);
+        for (let i = 0; i < 200; i++) draws.push(wrong(again(i)));
+        return m.interval(draws);""", n.tolist(), correct.tolist())
+    from lab.pass_rates import dead_share, intervals
+    (ours,) = intervals(n, correct, lambda p, mass: dead_share(p, mass, 16)[0][:, None], slack=1.0)
+    width = ours.high - ours.low
+    assert abs(told[0] - ours.low) < 0.25 * width and abs(told[1] - ours.high) < 0.25 * width
+
+
 READ = """const { readFile } = m, found = [];
 for (const [name, text] of a) {
   try { found.push(await readFile(new File([text], name))); } catch (error) { found.push(error.message); }

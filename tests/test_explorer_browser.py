@@ -163,6 +163,10 @@ def test_the_keyboard_alone_is_enough(opened):
         tab.keyboard.press("ArrowRight")
         assert number(tab).input_value() == "17"
         tab.get_by_role("tab", name="weight").focus()
+        tab.keyboard.press("ArrowRight")
+        assert tab.evaluate("document.activeElement.textContent").startswith("objective J")
+        assert "objective J" in tab.locator(".axes:visible").last.inner_html()
+        tab.keyboard.press("ArrowLeft")
         tab.get_by_label("curves over the pass rate").focus()
         for _ in range(5):
             tab.keyboard.press("Shift+ArrowLeft")
@@ -327,6 +331,10 @@ def test_a_dropped_file_tells_what_the_audit_tells(opened, counts):
         for name in ("rloo", "maxrl"):
             close(found[f"gradient {name}"], ours(name, "share of gradient"))
             close(found[f"mean gradient {name}"], ours(name, "mean gradient"))
+        tab.locator(".notes", has_text="95 % over 80 problems").wait_for(timeout=30_000)
+        found = columns(tab)
+        inside = (found["dead, low"] <= found["dead"]) & (found["dead"] <= found["dead, high"])
+        assert inside.all() and (found["dead, high"] - found["dead, low"] < 0.3).all()
         bars = tab.locator(".stage:visible .bars").first.locator("rect[fill-opacity='0.85']")
         close([float(bar.get_attribute("data-value")) for bar in bars.all()], found["problems"])
 
@@ -398,6 +406,16 @@ def test_the_address_holds_the_state_and_gives_it_back(opened, chromium, address
         tab.goto(url)
         second = columns(tab)
     assert first.keys() == second.keys() and all(np.array_equal(first[key], second[key]) for key in first)
+
+
+def test_links_and_lines_are_copied(opened):
+    with opened({"permissions": ["clipboard-read", "clipboard-write"]}, N=20, panel="draw") as tab:
+        tab.get_by_role("button", name="Copy this line").click()
+        assert tab.evaluate("navigator.clipboard.readText()") == code(tab)
+        tab.get_by_role("button", name="Copy link").click()
+        tab.get_by_role("button", name="Copied").wait_for()
+        path, state = tab.evaluate("navigator.clipboard.readText()").split("#")
+        assert path == tab.url.split("#")[0] and json.loads(unquote(state)) == {"N": 20, "panel": "draw"}
 
 
 def test_a_broken_address_is_a_sentence_and_the_start(opened):
@@ -517,7 +535,7 @@ def test_notebook_00_shows_the_explorer_with_the_numbers_of_the_kernel(chromium,
 CELLS = ["""import lab, numpy as np, sys
 from lab.explorer import Explorer
 mine = lab.from_weight(lambda p: np.exp(-5 * p), N=16)
-explorer = Explorer(own=[mine], N=16, curves=[mine.label, "rloo"])
+explorer = Explorer(own=[mine], N=16, curves=[mine.label, "rloo"], pass_rates=FOLDER)
 explorer"""]
 
 
@@ -533,9 +551,13 @@ def execute(tab, source: str) -> str:
     }""", source)
 
 
-def test_the_widget_and_python_share_one_state_your_estimators_and_your_files(chromium, jupyter, counts):
+def test_the_widget_and_python_share_one_state_your_estimators_and_your_files(chromium, jupyter, counts, tmp_path):
     import nbformat
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS],
+
+    from lab import runs
+    run = runs.train("tabular", objective="rloo", scale="smoke", folder=str(tmp_path / "run"))
+    cells = [f"FOLDER = {str(run.path)!r}", *CELLS]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
                                     metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
     with notebook(chromium, jupyter, book) as tab:
         found, mine = columns(tab), lab.from_weight(lambda p: np.exp(-5 * p), N=16)
@@ -553,9 +575,12 @@ def test_the_widget_and_python_share_one_state_your_estimators_and_your_files(ch
         parquet = counts.with_suffix(".parquet")
         pd.read_csv(counts).to_parquet(parquet)
         tab.get_by_role("button", name="Your pass rates").click()
+        assert "there is no noise to remove" in tab.locator(".notes").inner_text()  # of the run that Python gave
+        last = run.groups().query("step == step.max()")["pass_rate"]
+        assert columns(tab)["problems"][0] == pytest.approx((last <= 0.01).mean())
         box = tab.get_by_label("Drop a file here, or choose one")
         box.set_input_files(parquet)
-        tab.wait_for_selector(".stage:visible .bars rect")
+        tab.locator(".notes", has_text="rollouts are right").wait_for()
         table = audit(counts, ("maxrl",), rollouts=9).table
         ours = table[table["by"].eq("without noise") & table["what"].eq("share of problems")]["value"]
         close(columns(tab)["problems"], ours)

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 ba25050cdfa23053a90d8a1345657fe0b1f5a1295e11b19e70d29e0a0dbdb2a8
+// Built by `npm run build` from lab/explorer/front; sources sha256 dba6d6f52a6ead12d70d176564fc0f3ffc2cbaa51fad4a37b684506616b06d5c
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -30,15 +30,41 @@ function select(values, chosen, change, names = (x) => x) {
   );
 }
 function segmented(label, choices, chosen, change) {
-  return h("div", { class: "segmented", role: "group", "aria-label": label }, Object.entries(choices).map(([value, words]) => h("button", { type: "button", "aria-pressed": String(value === String(chosen)), onclick: () => change(value) }, words)));
+  return h(
+    "div",
+    { class: "segmented", role: "group", "aria-label": label },
+    Object.entries(choices).map(
+      ([value, words]) => h(
+        "button",
+        { type: "button", "aria-pressed": String(value === String(chosen)), onclick: () => change(value) },
+        words
+      )
+    )
+  );
 }
 function checkbox(words, checked2, change) {
-  return h("label", { class: "check" }, h("input", { type: "checkbox", checked: checked2, onchange: (event) => change(event.target.checked) }), words);
+  return h(
+    "label",
+    { class: "check" },
+    h("input", { type: "checkbox", checked: checked2, onchange: (event) => change(event.target.checked) }),
+    words
+  );
 }
 function slider(name, value, { least, most, step, scale, hint, first = false }, change) {
   const forth = scale ?? { to: (x) => x, from: (x) => x };
-  const bar = h("input", { type: "range", min: scale ? "0" : String(least), max: scale ? "1" : String(most), step: scale ? "any" : String(step) });
-  const number2 = h("input", { type: "number", min: String(least), max: String(most), step: String(step), "aria-label": `${name}, as a number` });
+  const bar = h("input", {
+    type: "range",
+    min: scale ? "0" : String(least),
+    max: scale ? "1" : String(most),
+    step: scale ? "any" : String(step)
+  });
+  const number2 = h("input", {
+    type: "number",
+    min: String(least),
+    max: String(most),
+    step: String(step),
+    "aria-label": `${name}, as a number`
+  });
   const round = (x) => Math.min(most, Math.max(least, Number((Math.round(x / step) * step).toPrecision(12))));
   const show = (x) => {
     bar.value = forth.from(x);
@@ -71,10 +97,13 @@ function slider(name, value, { least, most, step, scale, hint, first = false }, 
   const element = field(name, bar, hint);
   element.classList.add("slider", ...first ? ["first"] : []);
   element.append(number2);
-  return { element, show: (x) => {
-    number2.value = x;
-    show(x);
-  } };
+  return {
+    element,
+    show: (x) => {
+      number2.value = x;
+      show(x);
+    }
+  };
 }
 function keepFocus(element, build) {
   const places = () => [...element.querySelectorAll("button, input, select, [tabindex]")];
@@ -92,7 +121,8 @@ function format(x, figures = 4) {
   if (!Number.isFinite(x)) return x > 0 ? "∞" : "-∞";
   if (x === 0) return "0";
   const size = Math.abs(x);
-  if (size < 1e-4 || size >= 1e6) return x.toExponential(2).replace(/\.?0*e/, "e").replaceAll("-", "−").replace("e+", "e");
+  if (size < 1e-4 || size >= 1e6)
+    return x.toExponential(2).replace(/\.?0*e/, "e").replaceAll("-", "−").replace("e+", "e");
   return String(Number(x.toPrecision(figures))).replace("-", "−");
 }
 
@@ -110,31 +140,38 @@ function scaleOf({ kind, domain: [low, high2] }) {
 }
 function ticksOf({ kind, domain: [low, high2], ticks }, room) {
   if (ticks) return ticks;
-  if (kind === "logit") return [1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999].filter((p) => p >= low * 0.99 && 1 - p >= (1 - high2) * 0.99).map((p) => [p, format(p)]);
+  if (kind === "logit")
+    return [1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999].filter((p) => p >= low * 0.99 && 1 - p >= (1 - high2) * 0.99).map((p) => [p, format(p)]);
   if (kind === "log") {
     const first = Math.ceil(Math.log10(low) - 1e-9), last = Math.floor(Math.log10(high2) + 1e-9), jump = Math.max(1, Math.ceil((last - first) / room));
     const decades = [];
     const minor = last - first < 2 ? [1, 2, 5] : [1];
     for (let k = first - 1; k <= last; k += jump) {
-      for (const m of minor) if (m * 10 ** k >= low * 0.999 && m * 10 ** k <= high2 * 1.001) decades.push([m * 10 ** k, Math.abs(k) > 4 ? `1e${k}`.replace("-", "−") : format(m * 10 ** k)]);
+      for (const m of minor)
+        if (m * 10 ** k >= low * 0.999 && m * 10 ** k <= high2 * 1.001)
+          decades.push([m * 10 ** k, Math.abs(k) > 4 ? `1e${k}`.replace("-", "−") : format(m * 10 ** k)]);
     }
     return decades;
   }
   const rough = (high2 - low) / room, size = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find((m) => m * size >= rough * 0.999) * size;
   const found = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high2 + 1e-9 * step; k++) found.push([k * step, format(Number((k * step).toPrecision(10)))]);
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high2 + 1e-9 * step; k++)
+    found.push([k * step, format(Number((k * step).toPrecision(10)))]);
   return found;
 }
 function niceDomain(values, kind, floor = 1e-6) {
   let low = Infinity, high2 = -Infinity;
-  for (const x of values) if (Number.isFinite(x) && (kind !== "log" || x > 0)) {
-    if (x < low) low = x;
-    if (x > high2) high2 = x;
-  }
+  for (const x of values)
+    if (Number.isFinite(x) && (kind !== "log" || x > 0)) {
+      if (x < low) low = x;
+      if (x > high2) high2 = x;
+    }
   if (!(high2 >= low)) return kind === "log" ? [0.1, 10] : [0, 1];
   if (kind === "log") {
     low = Math.max(low, high2 * floor);
-    const pair2 = [10 ** Math.floor(Math.log10(low) * 2 - 0.1), 10 ** Math.ceil(Math.log10(high2) * 2 + 0.1)].map((x) => 10 ** (Math.log10(x) / 2));
+    const pair2 = [10 ** Math.floor(Math.log10(low) * 2 - 0.1), 10 ** Math.ceil(Math.log10(high2) * 2 + 0.1)].map(
+      (x) => 10 ** (Math.log10(x) / 2)
+    );
     return pair2[0] === pair2[1] ? [pair2[0] / Math.sqrt(10), pair2[1] * Math.sqrt(10)] : pair2;
   }
   if (low > 0 && low < 0.6 * high2) low = 0;
@@ -145,8 +182,15 @@ function niceDomain(values, kind, floor = 1e-6) {
 var Chart = class {
   constructor({ label, height = 0.5, least = 150, small = false }) {
     Object.assign(this, { label, height, least, small, spec: null, theme: THEMES.light, pointer: null });
-    this.svg = svg("svg", { role: "img", "aria-label": label, "font-family": FONT, xmlns: "http://www.w3.org/2000/svg" });
-    this.parts = Object.fromEntries(["ground", "axes", "bars", "lines", "dots", "mark", "legend"].map((name) => [name, svg("g", { class: name })]));
+    this.svg = svg("svg", {
+      role: "img",
+      "aria-label": label,
+      "font-family": FONT,
+      xmlns: "http://www.w3.org/2000/svg"
+    });
+    this.parts = Object.fromEntries(
+      ["ground", "axes", "bars", "lines", "dots", "mark", "legend"].map((name) => [name, svg("g", { class: name })])
+    );
     this.svg.append(...Object.values(this.parts));
     this.element = h("div", { class: "chart" }, this.svg);
     this.drawn = "";
@@ -161,20 +205,50 @@ var Chart = class {
     const width = this.element.clientWidth || 640, tall = Math.max(this.least, Math.round(this.height * width));
     this.frame(spec, theme, width, tall);
     this.lines(spec.lines ?? []);
-    this.fill("bars", (spec.bars ?? []).map((bar) => this.bar(bar)));
-    this.fill("dots", (spec.dots ?? []).map(({ x, y, color, r = 3, hollow = false }) => svg("circle", {
-      cx: this.x(x),
-      cy: this.y(y),
-      r,
-      fill: hollow ? theme.ground : color,
-      stroke: color,
-      "stroke-width": 1.4
-    })));
+    this.fill(
+      "bars",
+      (spec.bars ?? []).map((bar) => this.bar(bar))
+    );
+    const whiskers = (spec.whiskers ?? []).map(
+      ({ x, low, high: high2, color }) => svg("line", {
+        x1: this.x(x),
+        x2: this.x(x),
+        y1: this.y(low),
+        y2: this.y(high2),
+        stroke: color ?? theme.ink,
+        "stroke-width": 1.3,
+        "data-low": low,
+        "data-high": high2
+      })
+    );
+    this.fill(
+      "dots",
+      whiskers.concat(
+        (spec.dots ?? []).map(
+          ({ x, y, color, r = 3, hollow = false }) => svg("circle", {
+            cx: this.x(x),
+            cy: this.y(y),
+            r,
+            fill: hollow ? theme.ground : color,
+            stroke: color,
+            "stroke-width": 1.4
+          })
+        )
+      )
+    );
     this.mark(spec.mark);
   }
   frame(spec, theme, width, tall) {
     const legend = (spec.lines ?? []).concat(spec.keys ?? []).filter((line2) => line2.label);
-    const key = JSON.stringify([spec.x, spec.y, width, tall, theme.ground, legend.map(({ label, color, dash }) => [label, color, dash]), spec.bands]);
+    const key = JSON.stringify([
+      spec.x,
+      spec.y,
+      width,
+      tall,
+      theme.ground,
+      legend.map(({ label, color, dash }) => [label, color, dash]),
+      spec.bands
+    ]);
     if (key === this.drawn) return;
     this.drawn = key;
     const size = this.small ? 10 : 12, places = this.small ? [] : this.place(legend, width - 62, size);
@@ -186,10 +260,13 @@ var Chart = class {
     this.x = (value) => left + wide * xs.at(value);
     this.y = (value) => top + high2 * (1 - ys.at(value));
     this.invert = (px, py) => [xs.value((px - left) / wide), ys.value(1 - (py - top) / high2)];
-    for (const [name, value] of Object.entries({ width, height: tall, viewBox: `0 0 ${width} ${tall}` })) this.svg.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ width, height: tall, viewBox: `0 0 ${width} ${tall}` }))
+      this.svg.setAttribute(name, value);
     this.fill("ground", [
       svg("rect", { width, height: tall, fill: theme.ground }),
-      ...(spec.bands ?? []).map(([from, to]) => svg("rect", { x: this.x(from), y: top, width: this.x(to) - this.x(from), height: high2, fill: theme.band }))
+      ...(spec.bands ?? []).map(
+        ([from, to]) => svg("rect", { x: this.x(from), y: top, width: this.x(to) - this.x(from), height: high2, fill: theme.band })
+      )
     ]);
     const axes = [];
     const text2 = (words, attributes) => axes.push(svg("text", { fill: theme.muted, "font-size": size, ...attributes }, words));
@@ -204,17 +281,41 @@ var Chart = class {
         text2(words, { x: left - 8, y: this.y(value) + 4, "text-anchor": "end" });
       }
       text2(spec.x.label, { x: left + wide / 2, y: tall - 6, "text-anchor": "middle", fill: theme.ink });
-      text2(spec.y.label, { transform: `translate(13 ${top + high2 / 2}) rotate(-90)`, "text-anchor": "middle", fill: theme.ink });
+      text2(spec.y.label, {
+        transform: `translate(13 ${top + high2 / 2}) rotate(-90)`,
+        "text-anchor": "middle",
+        fill: theme.ink
+      });
     }
     line(left, bottom, left + wide, bottom, theme.axis);
     line(left, top, left, bottom, theme.axis);
     this.fill("axes", axes);
-    this.fill("legend", places.flatMap(({ item, x, line: row2 }) => [
-      item.block ? svg("rect", { x: x + 8, y: 6 + 20 * row2, width: 12, height: 10, fill: item.color, "fill-opacity": item.opacity ?? 1 }) : svg("line", { x1: x, x2: x + 26, y1: 11 + 20 * row2, y2: 11 + 20 * row2, stroke: item.color, "stroke-width": item.width ?? 2, "stroke-dasharray": dashes(item) }),
-      svg("text", { x: x + 32, y: 15 + 20 * row2, "font-size": size, fill: theme.ink }, item.label)
-    ]));
+    this.fill(
+      "legend",
+      places.flatMap(({ item, x, line: row2 }) => [
+        item.block ? svg("rect", {
+          x: x + 8,
+          y: 6 + 20 * row2,
+          width: 12,
+          height: 10,
+          fill: item.color,
+          "fill-opacity": item.opacity ?? 1
+        }) : svg("line", {
+          x1: x,
+          x2: x + 26,
+          y1: 11 + 20 * row2,
+          y2: 11 + 20 * row2,
+          stroke: item.color,
+          "stroke-width": item.width ?? 2,
+          "stroke-dasharray": dashes(item)
+        }),
+        svg("text", { x: x + 32, y: 15 + 20 * row2, "font-size": size, fill: theme.ink }, item.label)
+      ])
+    );
     this.clip ??= `lab-clip-${Math.random().toString(36).slice(2)}`;
-    this.parts.ground.append(svg("clipPath", { id: this.clip }, svg("rect", { x: left, y: top - 2, width: wide + 2, height: high2 + 4 })));
+    this.parts.ground.append(
+      svg("clipPath", { id: this.clip }, svg("rect", { x: left, y: top - 2, width: wide + 2, height: high2 + 4 }))
+    );
     this.parts.lines.setAttribute("clip-path", `url(#${this.clip})`);
   }
   /** Where the legend's entries go: in rows above the frame. */
@@ -230,7 +331,8 @@ var Chart = class {
   lines(lines) {
     const group = this.parts.lines;
     while (group.childElementCount > lines.length) group.lastChild.remove();
-    while (group.childElementCount < lines.length) group.append(svg("path", { fill: "none", "stroke-linejoin": "round" }));
+    while (group.childElementCount < lines.length)
+      group.append(svg("path", { fill: "none", "stroke-linejoin": "round" }));
     lines.forEach((line, i) => {
       const path = group.children[i];
       path.setAttribute("d", this.path(line));
@@ -275,7 +377,20 @@ var Chart = class {
   mark(value) {
     const { left, top, width, height } = this.box, at = value === void 0 ? NaN : this.x(value);
     const seen = at >= left - 1 && at <= left + width + 1;
-    this.fill("mark", seen ? [svg("line", { x1: at, x2: at, y1: top, y2: top + height, stroke: this.theme.muted, "stroke-width": 1, "stroke-dasharray": "2 3" })] : []);
+    this.fill(
+      "mark",
+      seen ? [
+        svg("line", {
+          x1: at,
+          x2: at,
+          y1: top,
+          y2: top + height,
+          stroke: this.theme.muted,
+          "stroke-width": 1,
+          "stroke-dasharray": "2 3"
+        })
+      ] : []
+    );
   }
   fill(part, children) {
     this.parts[part].replaceChildren(...children);
@@ -284,24 +399,30 @@ var Chart = class {
   listen(moved, { drag = false, done = () => {
   } } = {}) {
     let down = false;
-    const tell = (event) => {
+    const tell2 = (event) => {
       const bounds = this.svg.getBoundingClientRect(), zoom = this.svg.width.baseVal.value / bounds.width;
       const { left, top, width, height } = this.box, clamp = (x, low, high2) => Math.min(high2, Math.max(low, x));
-      moved(...this.invert(clamp((event.clientX - bounds.left) * zoom, left, left + width), clamp((event.clientY - bounds.top) * zoom, top, top + height)));
+      moved(
+        ...this.invert(
+          clamp((event.clientX - bounds.left) * zoom, left, left + width),
+          clamp((event.clientY - bounds.top) * zoom, top, top + height)
+        )
+      );
     };
     this.svg.style.touchAction = drag ? "none" : "pan-y";
     this.svg.addEventListener("pointerdown", (event) => {
       down = true;
       if (drag) this.svg.setPointerCapture(event.pointerId);
-      tell(event);
+      tell2(event);
     });
     this.svg.addEventListener("pointermove", (event) => {
-      if (down || !drag) tell(event);
+      if (down || !drag) tell2(event);
     });
-    for (const end of ["pointerup", "pointercancel"]) this.svg.addEventListener(end, () => {
-      if (down) done();
-      down = false;
-    });
+    for (const end of ["pointerup", "pointercancel"])
+      this.svg.addEventListener(end, () => {
+        if (down) done();
+        down = false;
+      });
   }
 };
 var dashes = ({ dash, width = 2 }) => dash?.length ? dash.map((x) => x * width).join(" ") : "none";
@@ -364,8 +485,14 @@ var QUANTITIES = {
   },
   efficiency(grid, [gap, offset]) {
     const table = grid.table(gap.length - 1);
-    const right = expect(table, gap.map((g, j) => (g + offset[j]) ** 2));
-    const wrong = expect(table, offset.map((a) => a * a));
+    const right = expect(
+      table,
+      gap.map((g, j) => (g + offset[j]) ** 2)
+    );
+    const wrong = expect(
+      table,
+      offset.map((a) => a * a)
+    );
     return expect(table, gap).map((w, i) => {
       const p = grid.p[i];
       return p * (1 - p) * w * w / (p * right[i] + (1 - p) * wrong[i]);
@@ -373,7 +500,10 @@ var QUANTITIES = {
   },
   mass(grid, [gap, offset]) {
     const table = grid.table(gap.length - 1);
-    const right = expect(table, gap.map((g, j) => Math.abs(g + offset[j])));
+    const right = expect(
+      table,
+      gap.map((g, j) => Math.abs(g + offset[j]))
+    );
     const wrong = expect(table, offset.map(Math.abs));
     return right.map((value, i) => grid.p[i] * value + (1 - grid.p[i]) * wrong[i]);
   },
@@ -456,9 +586,11 @@ function svd(columns) {
     }
   }
   const s = u.map((column) => Math.sqrt(dot(column, column)));
-  u.forEach((column, k) => column.forEach((_, i) => {
-    column[i] = s[k] > 0 ? column[i] / s[k] : 0;
-  }));
+  u.forEach(
+    (column, k) => column.forEach((_, i) => {
+      column[i] = s[k] > 0 ? column[i] / s[k] : 0;
+    })
+  );
   return { u, s: Float64Array.from(s), v };
 }
 function leastSquares(columns, b) {
@@ -495,7 +627,10 @@ function nonNegative(columns, b) {
     if (best < 0 || free.size >= b.length) break;
     free.add(best);
     for (; ; ) {
-      const set = [...free], solution = leastSquares(set.map((j) => columns[j]), b);
+      const set = [...free], solution = leastSquares(
+        set.map((j) => columns[j]),
+        b
+      );
       if (solution.every((value) => value > 0)) {
         x.fill(0);
         set.forEach((j, i) => {
@@ -535,7 +670,10 @@ function prepared(degree, N) {
   const share = node.map((value, i) => value * Math.sin(angle[i]) * (p[i] * (1 - p[i])) ** 2);
   const basis = binomialTable(degree, p), width = degree + 1;
   const columns = Array.from({ length: width }, (_, j) => p.map((_2, i) => Math.sqrt(share[i]) * basis[i * width + j]));
-  const noise = Float64Array.from({ length: width }, (_, j) => p.reduce((sum, _2, i) => sum + share[i] * basis[i * width + j], 0));
+  const noise = Float64Array.from(
+    { length: width },
+    (_, j) => p.reduce((sum, _2, i) => sum + share[i] * basis[i * width + j], 0)
+  );
   const scaled = columns.map((column, j) => column.map((value) => value / Math.sqrt(noise[j])));
   const ready = { p, share, basis, noise, plain: svd(columns), ridge: svd(scaled) };
   if (READY.size > 8) READY.clear();
@@ -544,11 +682,13 @@ function prepared(degree, N) {
 }
 var dot2 = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
 function fit(degree, N, at, w) {
-  if (N > LARGEST) throw new Error(`N = ${N}: the page fits drawn weights up to N = ${LARGEST}; lab.from_weight goes on from there`);
+  if (N > LARGEST)
+    throw new Error(`N = ${N}: the page fits drawn weights up to N = ${LARGEST}; lab.from_weight goes on from there`);
   const { p, share, basis, noise, plain, ridge } = prepared(degree, N);
   const finite = (x) => {
     const value = w(x);
-    if (!Number.isFinite(value)) throw new Error(`w(${Number(x.toPrecision(6))}) is not finite: a drawn weight must be finite inside (0, 1)`);
+    if (!Number.isFinite(value))
+      throw new Error(`w(${Number(x.toPrecision(6))}) is not finite: a drawn weight must be finite inside (0, 1)`);
     return value;
   };
   const wanted = p.map(finite), start2 = Float64Array.from({ length: degree + 1 }, (_, j) => finite(at(j)));
@@ -568,7 +708,10 @@ function fit(degree, N, at, w) {
   });
   const unreachable = dot2(left, left);
   if (unreachable <= 1e-18 * size) return start2.map((value, j) => value + change[j]);
-  const price = (BIAS_PRICE * unreachable + ERROR_PRICE * size) / (dot2(noise, start2.map((value) => value * value)) || 1);
+  const price = (BIAS_PRICE * unreachable + ERROR_PRICE * size) / (dot2(
+    noise,
+    start2.map((value) => value * value)
+  ) || 1);
   const step = new Float64Array(degree + 1);
   ridge.s.forEach((s, k) => {
     const along = dot2(ridge.u[k], missing2) * s / (s * s + price);
@@ -596,7 +739,11 @@ var LONGEST = 200;
 var DEEPEST = 30;
 function parseFormula(text2) {
   if (text2.length > LONGEST) throw new Error(`the formula has ${text2.length} characters: write at most ${LONGEST}`);
-  const tokens = [...text2.matchAll(/\s*(?:(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|([A-Za-z_]\w*)|(\*\*|[-+*/^(),])|(\S))/g)].map(([, number2, name, sign, other]) => ({ number: number2, name, sign, other }));
+  const tokens = [
+    ...text2.matchAll(
+      /\s*(?:(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|([A-Za-z_]\w*)|(\*\*|[-+*/^(),])|(\S))/g
+    )
+  ].map(([, number2, name, sign, other]) => ({ number: number2, name, sign, other }));
   let at = 0, depth = 0;
   const said = (token) => token.number ?? token.name ?? token.sign ?? token.other;
   const fault = (wanted) => new Error(
@@ -691,7 +838,10 @@ var leaveOneOut = (gap) => [gap, gap.map((g, j) => -g * (j / (gap.length - 1)))]
 var std = (mean, N, ddof = 0) => Math.sqrt(mean * (1 - mean) * N / (N - ddof));
 function centred(N, scale) {
   const s = row(N + 1, (K) => scale(K / N, K));
-  return pair(s.map((x, K) => (1 - K / N) * x), s.map((x, K) => -K / N * x));
+  return pair(
+    s.map((x, K) => (1 - K / N) * x),
+    s.map((x, K) => -K / N * x)
+  );
 }
 var one = () => 1;
 var reciprocal = (p) => 1 / p;
@@ -722,7 +872,11 @@ var OBJECTIVES = {
     options: { a: range(0, 1.5, 0.05, 0.5), b: range(0, 1.5, 0.05, 0.5) },
     w: ({ a, b }) => power(a, b)
   },
-  truncated: { label: ({ order }) => `MaxRL T=${order}`, options: { order: whole(8) }, w: ({ order }) => truncatedWeight(order) },
+  truncated: {
+    label: ({ order }) => `MaxRL T=${order}`,
+    options: { order: whole(8) },
+    w: ({ order }) => truncatedWeight(order)
+  },
   pass_at: { label: ({ k }) => `pass@${k}`, options: { k: whole(8) }, w: ({ k }) => passAt(k) }
 };
 var groupMean = (N) => [row(N, () => (N - 1) / N), row(N, (j) => -j / N)];
@@ -855,7 +1009,10 @@ var ESTIMATORS = {
     sequences(N, { k }) {
       const fail = miss(N, k), solved = hit(N, k), alone = miss(N - 1, k - 1);
       const scale = fail.map((x, K) => inverse(Math.sqrt(x * solved[K])));
-      return pair(fail.map((x, K) => x * scale[K]), fail.map((x, K) => (x - (K < N ? alone[K] : 0)) * scale[K]));
+      return pair(
+        fail.map((x, K) => x * scale[K]),
+        fail.map((x, K) => (x - (K < N ? alone[K] : 0)) * scale[K])
+      );
     }
   },
   pacs_anchor: {
@@ -873,7 +1030,10 @@ var ESTIMATORS = {
     label: ({ tau }) => `REAL (tau ${tau})`,
     options: { tau: range(0.1, 2, 0.1, 0.5) },
     limit: ({ tau }) => (p) => logOdds(p) / tau,
-    sequences: (N, { tau }) => pair(row(N + 1, (K) => N / (tau * (1 + K))), row(N + 1, (K) => -N / (tau * (1 + N - K))))
+    sequences: (N, { tau }) => pair(
+      row(N + 1, (K) => N / (tau * (1 + K))),
+      row(N + 1, (K) => -N / (tau * (1 + N - K)))
+    )
   },
   entropic: {
     label: ({ eta }) => `entropic (eta ${eta})`,
@@ -884,7 +1044,11 @@ var ESTIMATORS = {
   },
   drawn: {
     label: "drawn",
-    options: { p: { kind: "list", required: true }, w: { kind: "list", required: true }, zero_mean: choice(false, true) },
+    options: {
+      p: { kind: "list", required: true },
+      w: { kind: "list", required: true },
+      zero_mean: choice(false, true)
+    },
     least: ({ zero_mean }) => zero_mean ? 3 : 2,
     limit: ({ p, w }) => throughPoints(p, w),
     sequences: (N, { p, w, zero_mean }) => fromWeight(throughPoints(p, w), N, zero_mean)
@@ -923,7 +1087,8 @@ function parseSpec(text2) {
 }
 function literal(text2, cure) {
   if (text2 in LITERALS) return LITERALS[text2];
-  if (text2[0] === "[") return text2.slice(1, -1).split(",").filter((x) => x.trim()).map((x) => literal(x.trim(), cure));
+  if (text2[0] === "[")
+    return text2.slice(1, -1).split(",").filter((x) => x.trim()).map((x) => literal(x.trim(), cure));
   if (/^['"]/.test(text2)) return text2.slice(1, -1);
   const number2 = Number(text2);
   if (!Number.isFinite(number2)) throw cure;
@@ -942,14 +1107,25 @@ function resolve(table, spec) {
   if (!(name in table)) throw new Error(`unknown ${kind} '${name}'. Valid: ${Object.keys(table).sort().join(", ")}`);
   const entry = table[name], known = entry.options ?? {};
   for (const option of Object.keys(given)) {
-    if (!(option in known)) throw new Error(`unknown option of ${kind} '${name}' '${option}'. Valid: ${Object.keys(known).join(", ") || "none"}`);
+    if (!(option in known))
+      throw new Error(
+        `unknown option of ${kind} '${name}' '${option}'. Valid: ${Object.keys(known).join(", ") || "none"}`
+      );
     check(`${option} of ${name}`, given[option], known[option]);
   }
-  const options = Object.fromEntries(Object.entries(known).map(([key, rule]) => [key, key in given ? given[key] : rule.start]));
+  const options = Object.fromEntries(
+    Object.entries(known).map(([key, rule]) => [key, key in given ? given[key] : rule.start])
+  );
   for (const [key, value] of Object.entries(options)) {
     if (value === void 0) throw new Error(`${kind} '${name}' needs ${key}: write ${name}(${key}=...)`);
   }
-  return { name, options, entry, spec: writeSpec(table, name, options), label: typeof entry.label === "string" ? entry.label : entry.label(options) };
+  return {
+    name,
+    options,
+    entry,
+    spec: writeSpec(table, name, options),
+    label: typeof entry.label === "string" ? entry.label : entry.label(options)
+  };
 }
 function check(what, value, rule) {
   const number2 = typeof value === "number";
@@ -968,7 +1144,9 @@ function check(what, value, rule) {
 }
 function writeSpec(table, name, options) {
   const known = table[name].options ?? {};
-  const shown = Object.entries(options).filter(([key, value]) => known[key].required || !(key in known) || value !== known[key].start || table === OBJECTIVES);
+  const shown = Object.entries(options).filter(
+    ([key, value]) => known[key].required || !(key in known) || value !== known[key].start || table === OBJECTIVES
+  );
   return shown.length ? `${name}(${shown.map(([key, value]) => `${key}=${written(value)}`).join(", ")})` : name;
 }
 function coefficients({ entry, options, spec }, N) {
@@ -1023,7 +1201,15 @@ var LOOKS = {
   pkpo: [OLIVE, [2, 1, 1, 1]],
   from_weight: [PURPLE, [4, 1, 2, 1]]
 };
-var OTHERS = [[PURPLE, []], [OLIVE, []], [SKY, []], ["#777777", []], ["#000000", [5, 1]], [PURPLE, [2, 1]], [OLIVE, [6, 1]]];
+var OTHERS = [
+  [PURPLE, []],
+  [OLIVE, []],
+  [SKY, []],
+  ["#777777", []],
+  ["#000000", [5, 1]],
+  [PURPLE, [2, 1]],
+  [OLIVE, [6, 1]]
+];
 var VARIANTS = [[], [6, 2], [2, 1.2], [7, 1.5, 1.5, 1.5], [1, 1.2], [9, 2, 4, 2]];
 function looks(names) {
   const taken = /* @__PURE__ */ new Set();
@@ -1068,12 +1254,18 @@ var CHOICES = {
   by: ["hand", "formula"],
   theme: ["auto", "light", "dark"]
 };
-var RANGES = { N: [2, MOST.N, true], problems: [4, MOST.problems, true], rate: [1e-3, 10, false], seed: [0, 2 ** 31 - 1, true] };
+var RANGES = {
+  N: [2, MOST.N, true],
+  problems: [4, MOST.problems, true],
+  rate: [1e-3, 10, false],
+  seed: [0, 2 ** 31 - 1, true]
+};
 function checked(given) {
   if (typeof given !== "object" || given === null || Array.isArray(given)) throw new Error("a state is a dictionary");
   for (const [key, value] of Object.entries(given)) {
     const usual = DEFAULTS[key], fault = (words) => new Error(`${key} = ${JSON.stringify(value)}: ${words}`);
-    if (usual === void 0) throw new Error(`unknown key '${key}' of a state. Valid: ${Object.keys(DEFAULTS).join(", ")}`);
+    if (usual === void 0)
+      throw new Error(`unknown key '${key}' of a state. Valid: ${Object.keys(DEFAULTS).join(", ")}`);
     if (CHOICES[key] && !CHOICES[key].includes(value)) throw fault(`it must be one of ${CHOICES[key].join(", ")}`);
     if (RANGES[key]) {
       const [least, most, whole2] = RANGES[key];
@@ -1084,7 +1276,8 @@ function checked(given) {
     if (typeof usual === "boolean" && typeof value !== "boolean") throw fault("it must be true or false");
     if (typeof usual === "string" && typeof value !== "string") throw fault("it must be text");
     if (Array.isArray(usual) && !Array.isArray(value)) throw fault("it must be a list");
-    if (key === "points" && !(value.length === usual.length && value.every(Number.isFinite))) throw fault(`it must be ${usual.length} numbers`);
+    if (key === "points" && !(value.length === usual.length && value.every(Number.isFinite)))
+      throw fault(`it must be ${usual.length} numbers`);
     if (["curves", "objectives"].includes(key) && !(value.length <= 8 && value.every((one2) => typeof one2 === "string"))) {
       throw fault("it must be at most 8 names");
     }
@@ -1092,7 +1285,9 @@ function checked(given) {
   return { ...structuredClone(DEFAULTS), ...structuredClone(given) };
 }
 function changes(state) {
-  return Object.fromEntries(Object.entries(state).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(DEFAULTS[key])));
+  return Object.fromEntries(
+    Object.entries(state).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(DEFAULTS[key]))
+  );
 }
 var toHash = (state) => {
   const changed = changes(state);
@@ -1142,7 +1337,12 @@ var MEANING = {
 var AXES = { log: "log", linear: "linear", logit: "log-odds" };
 var SPAN = { log: [1e-4, 1], linear: [0, 1], logit: [1e-4, 1 - 1e-4] };
 var CHOICE_WORDS = { true: "yes", false: "no", dr_grpo: "Dr. GRPO", rloo: "RLOO", plug_in: "plug-in" };
-var CORNERS = [["rl", "RL", 0, 0], ["arcsine", "GRPO", 0.5, 0.5], ["maxrl", "MaxRL", 1, 0], ["log_odds", "PACS", 1, 1]];
+var CORNERS = [
+  ["rl", "RL", 0, 0],
+  ["arcsine", "GRPO", 0.5, 0.5],
+  ["maxrl", "MaxRL", 1, 0],
+  ["log_odds", "PACS", 1, 1]
+];
 var CurvesPanel = class {
   constructor(app) {
     this.app = app;
@@ -1150,17 +1350,31 @@ var CurvesPanel = class {
     this.limits = /* @__PURE__ */ new Map();
     this.at = 0.1;
     const { store } = app;
-    this.N = slider("Rollouts a problem, N", store.state.N, { least: 2, most: MOST.N, step: 1, scale: LOG(2, MOST.N), first: true }, (N) => store.set({ N }));
+    this.N = slider(
+      "Rollouts a problem, N",
+      store.state.N,
+      { least: 2, most: MOST.N, step: 1, scale: LOG(2, MOST.N), first: true },
+      (N) => store.set({ N })
+    );
     this.list = h("div", { class: "list" });
     this.others = h("div", { class: "list" });
     this.pad = new Pad(app);
-    this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "what is drawn" });
+    this.tabs = h("div", {
+      class: "tabs",
+      role: "tablist",
+      "aria-label": "what is drawn",
+      onkeydown: (event) => this.turn(event)
+    });
     this.small = {};
     for (const quantity of Object.keys(NAMES)) {
       const chart = new Chart({ label: NAMES[quantity], height: 0.42, least: 44, small: true });
       const tab = h(
         "button",
-        { type: "button", role: "tab", onclick: () => store.set({ quantity, ...quantity === "weight" ? {} : { y: "linear" } }) },
+        {
+          type: "button",
+          role: "tab",
+          onclick: () => store.set({ quantity, ...quantity === "weight" ? {} : { y: "linear" } })
+        },
         h("span", {}, NAMES[quantity]),
         chart.element
       );
@@ -1197,26 +1411,52 @@ var CurvesPanel = class {
         this.chart.element,
         this.meaning,
         h("div", { class: "below" }, this.table, this.pad.element),
-        app.saver(() => this.chart, () => this.columns(), "curves")
+        app.saver(
+          () => this.chart,
+          () => this.columns(),
+          "curves"
+        )
       )
     );
     this.rows = "";
   }
   adder(kind, table, key) {
     const names = Object.keys(table).filter((name) => !["drawn", "formula"].includes(name));
-    const menu = h("select", { class: "add", "aria-label": `add an ${kind}`, onchange: () => {
-      const name = menu.value, start2 = Object.fromEntries(Object.entries(table[name].options ?? {}).map(([option, rule]) => [option, rule.start]));
-      menu.selectedIndex = 0;
-      this.app.store.set({ [key]: [...this.app.store.state[key], writeSpec(table, name, start2)].slice(0, 8) });
-    } }, h("option", { value: "" }, `+ add an ${kind}`), names.map((name) => h("option", { value: name }, name)));
+    const menu = h(
+      "select",
+      {
+        class: "add",
+        "aria-label": `add an ${kind}`,
+        onchange: () => {
+          const name = menu.value, start2 = Object.fromEntries(
+            Object.entries(table[name].options ?? {}).map(([option, rule]) => [option, rule.start])
+          );
+          menu.selectedIndex = 0;
+          this.app.store.set({ [key]: [...this.app.store.state[key], writeSpec(table, name, start2)].slice(0, 8) });
+        }
+      },
+      h("option", { value: "" }, `+ add an ${kind}`),
+      names.map((name) => h("option", { value: name }, name))
+    );
     return menu;
+  }
+  /** Arrows move along the tabs. */
+  turn(event) {
+    const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key], names = Object.keys(NAMES);
+    if (!move) return;
+    event.preventDefault();
+    const next = this.small[names[(names.indexOf(this.app.store.state.quantity) + move + names.length) % names.length]].tab;
+    next.click();
+    next.focus();
   }
   key(event) {
     const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!move) return;
     event.preventDefault();
     const p = this.grids[this.app.store.state.x].p, near = p.findIndex((x) => x >= this.at * (1 - 1e-12));
-    this.read(p[Math.max(0, Math.min(p.length - 1, (near < 0 ? p.length - 1 : near) + move * (event.shiftKey ? 10 : 1)))]);
+    this.read(
+      p[Math.max(0, Math.min(p.length - 1, (near < 0 ? p.length - 1 : near) + move * (event.shiftKey ? 10 : 1)))]
+    );
   }
   /** Everything that is drawn: { label, name, w, sequences or null, error } a curve. */
   gather(state) {
@@ -1231,7 +1471,14 @@ var CurvesPanel = class {
     for (const spec of state.objectives) {
       try {
         const found = resolve(OBJECTIVES, spec);
-        lines.push({ kind: "objective", spec, name: found.name, label: found.label, options: found.options, w: found.entry.w(found.options) });
+        lines.push({
+          kind: "objective",
+          spec,
+          name: found.name,
+          label: found.label,
+          options: found.options,
+          w: found.entry.w(found.options)
+        });
       } catch (error) {
         lines.push({ kind: "objective", spec, name: spec, label: spec, error: error.message });
       }
@@ -1280,41 +1527,84 @@ var CurvesPanel = class {
   draw(state) {
     const { quantity } = state, p = this.grids[state.x].p, found = this.values(state, quantity);
     const kind = quantity === "objective" || quantity === "efficiency" ? "linear" : state.y;
-    const solid = found.flatMap(({ y, limit }, i) => [...y ?? (this.lines[i].kind === "objective" && limit ? limit : [])]);
+    const solid = found.flatMap(({ y, limit }, i) => [
+      ...y ?? (this.lines[i].kind === "objective" && limit ? limit : [])
+    ]);
     const own = found.some(({ y }) => y) ? found.flatMap(({ y }) => [...y ?? []]) : solid;
     const domain = quantity === "efficiency" ? [0, 1] : niceDomain(own, kind, 1e-5);
     if (quantity === "objective") {
       const cap = 1.2 * Math.max(...own.map(Math.abs));
-      [domain[0], domain[1]] = niceDomain([-cap, cap].map((x) => Math.max(-12, Math.min(12, x))), "linear");
+      [domain[0], domain[1]] = niceDomain(
+        [-cap, cap].map((x) => Math.max(-12, Math.min(12, x))),
+        "linear"
+      );
     }
     this.found = found;
     const drawn = [];
     this.lines.forEach((line, i) => {
       const { y, limit } = found[i], { color, dash } = line;
-      if (line.kind === "objective" && limit) drawn.push({ x: p, y: limit, color, dash: dash.length ? dash : [3, 2], width: 1.6, label: line.label, name: line.spec });
+      if (line.kind === "objective" && limit)
+        drawn.push({
+          x: p,
+          y: limit,
+          color,
+          dash: dash.length ? dash : [3, 2],
+          width: 1.6,
+          label: line.label,
+          name: line.spec
+        });
       if (line.kind === "curve" && y) {
-        if (state.limits && limit) drawn.push({ x: p, y: limit, color, dash: [2, 3], width: 1, opacity: 0.75, name: `limit ${line.spec}` });
+        if (state.limits && limit)
+          drawn.push({ x: p, y: limit, color, dash: [2, 3], width: 1, opacity: 0.75, name: `limit ${line.spec}` });
         drawn.push({ x: p, y, color, dash, width: 2.2, label: line.label, name: line.spec });
       }
     });
     const unit = state.normalise && quantity !== "efficiency" ? ", 1 at w(½)" : "";
-    this.chart.draw({ x: { kind: state.x, domain: SPAN[state.x], label: "pass rate p" }, y: { kind, domain, label: NAMES[quantity] + unit }, lines: drawn, mark: this.at }, this.app.theme());
+    this.chart.draw(
+      {
+        x: { kind: state.x, domain: SPAN[state.x], label: "pass rate p" },
+        y: { kind, domain, label: NAMES[quantity] + unit },
+        lines: drawn,
+        mark: this.at
+      },
+      this.app.theme()
+    );
     this.app.drawn();
   }
   thumbnails(state) {
-    const coarse = this.coarse ??= Object.fromEntries(Object.keys(AXES).map((axis) => [axis, new Grid(passRates(axis, 61))]));
+    const coarse = this.coarse ??= Object.fromEntries(
+      Object.keys(AXES).map((axis) => [axis, new Grid(passRates(axis, 61))])
+    );
     for (const [quantity, { chart, tab }] of Object.entries(this.small)) {
       tab.setAttribute("aria-selected", String(quantity === state.quantity));
       tab.tabIndex = quantity === state.quantity ? 0 : -1;
-      const lines = this.lines.filter(({ sequences }) => sequences).map(({ sequences, color, dash }) => ({ x: coarse[state.x].p, y: QUANTITIES[quantity](coarse[state.x], sequences), color, dash, width: 1.3 }));
+      const lines = this.lines.filter(({ sequences }) => sequences).map(({ sequences, color, dash }) => ({
+        x: coarse[state.x].p,
+        y: QUANTITIES[quantity](coarse[state.x], sequences),
+        color,
+        dash,
+        width: 1.3
+      }));
       const kind = quantity === "weight" || quantity === "contrast" ? state.y : "linear";
-      const domain = quantity === "efficiency" ? [0, 1] : niceDomain(lines.flatMap(({ y }) => [...y]), kind, 1e-4);
-      chart.draw({ x: { kind: state.x, domain: SPAN[state.x], label: "" }, y: { kind, domain, label: "" }, lines }, this.app.theme());
+      const domain = quantity === "efficiency" ? [0, 1] : niceDomain(
+        lines.flatMap(({ y }) => [...y]),
+        kind,
+        1e-4
+      );
+      chart.draw(
+        { x: { kind: state.x, domain: SPAN[state.x], label: "" }, y: { kind, domain, label: "" }, lines },
+        this.app.theme()
+      );
     }
   }
   /** Lists and switches, built anew only when what they show has changed. */
   controls(state) {
-    const key = JSON.stringify([state.curves, state.objectives, state.theme, this.lines.map(({ error, waiting, label }) => [error, waiting, label])]);
+    const key = JSON.stringify([
+      state.curves,
+      state.objectives,
+      state.theme,
+      this.lines.map(({ error, waiting, label }) => [error, waiting, label])
+    ]);
     if (this.editing) {
       this.rows = key;
       [...this.list.children, ...this.others.children].forEach((item, i) => this.reword(item, this.lines[i]));
@@ -1322,7 +1612,9 @@ var CurvesPanel = class {
       this.rows = key;
       keepFocus(this.element, () => {
         this.list.replaceChildren(...state.curves.map((_, i) => this.row(this.lines[i], i, ESTIMATORS, "curves")));
-        this.others.replaceChildren(...state.objectives.map((_, i) => this.row(this.lines[state.curves.length + i], i, OBJECTIVES, "objectives")));
+        this.others.replaceChildren(
+          ...state.objectives.map((_, i) => this.row(this.lines[state.curves.length + i], i, OBJECTIVES, "objectives"))
+        );
       });
     } else {
       [...this.list.children].forEach((item, i) => this.reword(item, this.lines[i]));
@@ -1344,17 +1636,32 @@ var CurvesPanel = class {
       next[i] = spec;
       store.set({ [key]: next });
     };
-    const swatch = svg("svg", { width: 30, height: 12, "aria-hidden": "true" }, svg("line", {
-      x1: 1,
-      x2: 29,
-      y1: 6,
-      y2: 6,
-      stroke: line.color,
-      "stroke-width": 3,
-      "stroke-dasharray": line.dash.length ? line.dash.map((x) => 2 * x).join(" ") : "none"
-    }));
-    const remove = h("button", { type: "button", class: "quiet", "aria-label": `remove ${line.label}`, onclick: () => store.set({ [key]: store.state[key].filter((_, k) => k !== i) }) }, "×");
-    const options = line.options ? Object.entries(line.options).filter(([option]) => !["list", "text"].includes(table[line.name].options[option].kind)) : [];
+    const swatch = svg(
+      "svg",
+      { width: 30, height: 12, "aria-hidden": "true" },
+      svg("line", {
+        x1: 1,
+        x2: 29,
+        y1: 6,
+        y2: 6,
+        stroke: line.color,
+        "stroke-width": 3,
+        "stroke-dasharray": line.dash.length ? line.dash.map((x) => 2 * x).join(" ") : "none"
+      })
+    );
+    const remove = h(
+      "button",
+      {
+        type: "button",
+        class: "quiet",
+        "aria-label": `remove ${line.label}`,
+        onclick: () => store.set({ [key]: store.state[key].filter((_, k) => k !== i) })
+      },
+      "×"
+    );
+    const options = line.options ? Object.entries(line.options).filter(
+      ([option]) => !["list", "text"].includes(table[line.name].options[option].kind)
+    ) : [];
     const inputs = options.filter(([option]) => table[line.name].options[option].only?.(line.options) ?? true).map(([option, value]) => {
       const rule = table[line.name].options[option];
       const change = (next) => {
@@ -1364,21 +1671,45 @@ var CurvesPanel = class {
         this.editing = false;
       };
       if (rule.kind === "choice" && rule.values.length < 3) {
-        return field(option, segmented(option, Object.fromEntries(rule.values.map((one2) => [one2, CHOICE_WORDS[one2] ?? one2])), value, (text2) => change(rule.values.find((one2) => String(one2) === text2))));
+        return field(
+          option,
+          segmented(
+            option,
+            Object.fromEntries(rule.values.map((one2) => [one2, CHOICE_WORDS[one2] ?? one2])),
+            value,
+            (text2) => change(rule.values.find((one2) => String(one2) === text2))
+          )
+        );
       }
       if (rule.kind === "choice") return field(option, select(rule.values, value, change));
-      if (rule.kind === "whole" && value === null) return field(option, h("button", { type: "button", onclick: () => change(8) }, "N"));
+      if (rule.kind === "whole" && value === null)
+        return field(option, h("button", { type: "button", onclick: () => change(8) }, "N"));
       const scale = rule.kind === "whole" ? { least: 1, most: 256, step: 1, scale: LOG(1, 256) } : { least: rule.least, most: rule.most, step: rule.step };
       return slider(rule.kind === "whole" && option === "order" ? "order T" : option, value, scale, change).element;
     });
-    const dead = line.kind === "curve" && line.name.startsWith("maxrl") ? field("where all are wrong", select(
-      ["maxrl", "maxrl_eq6", "maxrl_eq7", "maxrl_loo"],
-      line.name,
-      put,
-      (name) => ({ maxrl: "both dropped (Algorithm 1)", maxrl_eq6: "no baseline (eq. 6)", maxrl_eq7: "baseline kept (eq. 7)", maxrl_loo: "leave-one-out (ours)" })[name]
-    )) : null;
+    const dead = line.kind === "curve" && line.name.startsWith("maxrl") ? field(
+      "where all are wrong",
+      select(
+        ["maxrl", "maxrl_eq6", "maxrl_eq7", "maxrl_loo"],
+        line.name,
+        put,
+        (name) => ({
+          maxrl: "both dropped (Algorithm 1)",
+          maxrl_eq6: "no baseline (eq. 6)",
+          maxrl_eq7: "baseline kept (eq. 7)",
+          maxrl_loo: "leave-one-out (ours)"
+        })[name]
+      )
+    ) : null;
     dead?.classList.add("wide");
-    const item = h("div", { class: "item" }, h("div", { class: "head" }, swatch, h("strong", {}, line.label), remove), dead, inputs, h("p", {}));
+    const item = h(
+      "div",
+      { class: "item" },
+      h("div", { class: "head" }, swatch, h("strong", {}, line.label), remove),
+      dead,
+      inputs,
+      h("p", {})
+    );
     this.reword(item, line);
     return item;
   }
@@ -1409,12 +1740,25 @@ var CurvesPanel = class {
       );
     });
     const N = this.app.store.state.N;
-    this.table.replaceChildren(h("table", {}, h("thead", {}, h(
-      "tr",
-      {},
-      h("th", { scope: "col" }, h("output", { class: "where" }, `p = ${format(this.at, 3)}`)),
-      [`w at N = ${N}`, "limit w", "J − J(½)", "efficiency", "signal mass", "w p(1−p)"].map((words) => h("th", { scope: "col" }, words))
-    )), h("tbody", {}, rows)));
+    this.table.replaceChildren(
+      h(
+        "table",
+        {},
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            h("th", { scope: "col" }, h("output", { class: "where" }, `p = ${format(this.at, 3)}`)),
+            [`w at N = ${N}`, "limit w", "J − J(½)", "efficiency", "signal mass", "w p(1−p)"].map(
+              (words) => h("th", { scope: "col" }, words)
+            )
+          )
+        ),
+        h("tbody", {}, rows)
+      )
+    );
   }
   columns() {
     const { state } = this.app.store, columns = { p: this.grids[state.x].p };
@@ -1441,7 +1785,10 @@ var Pad = class {
     this.element = h("div", { class: "family" }, h("h3", {}, "One family: w = p⁻ᵃ(1−p)⁻ᵇ"), this.svg, this.words);
     const at = (event) => {
       const bounds = this.svg.getBoundingClientRect();
-      this.put(((event.clientX - bounds.left) / bounds.width * 220 - 34) / 150 * 1.25 - 0.1, (162 - (event.clientY - bounds.top) / bounds.height * 202) / 150 * 1.25 - 0.1);
+      this.put(
+        ((event.clientX - bounds.left) / bounds.width * 220 - 34) / 150 * 1.25 - 0.1,
+        (162 - (event.clientY - bounds.top) / bounds.height * 202) / 150 * 1.25 - 0.1
+      );
     };
     let down = false;
     this.svg.style.touchAction = "none";
@@ -1453,9 +1800,10 @@ var Pad = class {
     this.svg.addEventListener("pointermove", (event) => {
       if (down) at(event);
     });
-    for (const end of ["pointerup", "pointercancel"]) this.svg.addEventListener(end, () => {
-      down = false;
-    });
+    for (const end of ["pointerup", "pointercancel"])
+      this.svg.addEventListener(end, () => {
+        down = false;
+      });
     this.svg.addEventListener("keydown", (event) => {
       const [da, db] = { ArrowRight: [0.05, 0], ArrowLeft: [-0.05, 0], ArrowUp: [0, 0.05], ArrowDown: [0, -0.05] }[event.key] ?? [0, 0];
       if (!da && !db) return;
@@ -1477,7 +1825,9 @@ var Pad = class {
   put(a, b) {
     const near = (x) => Number(Math.min(1.15, Math.max(0, Math.round(x * 20) / 20)).toFixed(2)), { store } = this.app;
     const spec = writeSpec(OBJECTIVES, "power", { a: near(a), b: near(b) }), at = store.state.objectives.findIndex((one2) => one2.startsWith("power"));
-    store.set({ objectives: at < 0 ? [...store.state.objectives, spec].slice(-8) : store.state.objectives.with(at, spec) });
+    store.set({
+      objectives: at < 0 ? [...store.state.objectives, spec].slice(-8) : store.state.objectives.with(at, spec)
+    });
   }
   update(state) {
     const theme = this.app.theme(), X = (a) => 34 + (a + 0.1) / 1.25 * 150, Y = (b) => 176 - (b + 0.1) / 1.25 * 150, point = this.point(state);
@@ -1494,9 +1844,17 @@ var Pad = class {
       text2("b: easy ones count", { transform: "translate(10 101) rotate(-90)", "text-anchor": "middle" }),
       ...CORNERS.flatMap(([name, words, a, b]) => [
         svg("circle", { cx: X(a), cy: Y(b), r: 5, fill: this.app.color(LOOKS[name][0]) }),
-        text2(words, { x: X(a) + (a > 0.9 ? -4 : 9), y: Y(b) + (a > 0.9 ? -10 : 4), "text-anchor": a > 0.9 ? "middle" : "start", fill: theme.ink })
+        text2(words, {
+          x: X(a) + (a > 0.9 ? -4 : 9),
+          y: Y(b) + (a > 0.9 ? -10 : 4),
+          "text-anchor": a > 0.9 ? "middle" : "start",
+          fill: theme.ink
+        })
       ]),
-      ...point ? [svg("circle", { cx: X(point.a), cy: Y(point.b), r: 8, fill: "none", stroke: theme.ink, "stroke-width": 2 }), svg("circle", { cx: X(point.a), cy: Y(point.b), r: 2, fill: theme.ink })] : []
+      ...point ? [
+        svg("circle", { cx: X(point.a), cy: Y(point.b), r: 8, fill: "none", stroke: theme.ink, "stroke-width": 2 }),
+        svg("circle", { cx: X(point.a), cy: Y(point.b), r: 2, fill: theme.ink })
+      ] : []
     );
     this.words.textContent = point ? `a = ${point.a}, b = ${point.b}` : "Drag in the square to draw a member of the family.";
   }
@@ -1510,7 +1868,7 @@ var SHAPES = {
   "only the middle": (p) => p > 0.25 && p < 0.65 ? 4 : p === 0.25 || p === 0.65 ? 2 : 0,
   "hard ones": (p) => 4 * (1 - p) ** 3,
   "1/p, cut": (p) => 1 / Math.max(p, 0.1),
-  "level": () => 1,
+  level: () => 1,
   "easy and hard": (p) => 1 + 12 * (p - 0.5) ** 2
 };
 var FORMULAS = ["exp(-5*p)", "1/(p + 0.05)", "step(0.3 - p)", "4*p*q", "p^-0.5 * q^-0.5", "1 + p"];
@@ -1523,14 +1881,52 @@ var DrawPanel = class {
     this.app = app;
     const { store } = app;
     this.grid = new Grid(passRates("linear"));
-    this.N = slider("Rollouts a problem, N", store.state.N, { least: 2, most: 1024, step: 1, scale: LOG(2, 1024), first: true }, (N) => store.set({ N }));
+    this.N = slider(
+      "Rollouts a problem, N",
+      store.state.N,
+      { least: 2, most: 1024, step: 1, scale: LOG(2, 1024), first: true },
+      (N) => store.set({ N })
+    );
     this.way = h("div");
-    this.formula = h("input", { type: "text", spellcheck: "false", autocomplete: "off", oninput: () => store.set({ formula: this.formula.value }) });
-    this.hand = h("div", { class: "row" }, Object.entries(SHAPES).map(([words, f]) => h("button", { type: "button", onclick: () => store.set({ points: P.map((p) => Number(f(p).toFixed(3))) }) }, words)));
-    this.written = h("div", {}, field("w(p) =", this.formula), h("div", { class: "row" }, FORMULAS.map((text2) => h("button", { type: "button", onclick: () => {
-      this.formula.value = text2;
-      store.set({ formula: text2 });
-    } }, text2))));
+    this.formula = h("input", {
+      type: "text",
+      spellcheck: "false",
+      autocomplete: "off",
+      oninput: () => store.set({ formula: this.formula.value })
+    });
+    this.hand = h(
+      "div",
+      { class: "row" },
+      Object.entries(SHAPES).map(
+        ([words, f]) => h(
+          "button",
+          { type: "button", onclick: () => store.set({ points: P.map((p) => Number(f(p).toFixed(3))) }) },
+          words
+        )
+      )
+    );
+    this.written = h(
+      "div",
+      {},
+      field("w(p) =", this.formula),
+      h(
+        "div",
+        { class: "row" },
+        FORMULAS.map(
+          (text2) => h(
+            "button",
+            {
+              type: "button",
+              onclick: () => {
+                this.formula.value = text2;
+                store.set({ formula: text2 });
+              }
+            },
+            text2
+          )
+        )
+      )
+    );
     this.fault = h("p", { class: "fault", role: "alert" });
     this.zero = h("div");
     this.line = h("code", { class: "line", tabindex: "0" });
@@ -1543,11 +1939,14 @@ var DrawPanel = class {
     this.chart.svg.setAttribute("role", "slider");
     this.chart.svg.setAttribute("aria-label", "drawn weight: left and right choose a point, up and down move it");
     this.chosen = 6;
-    this.chart.listen((p, w) => this.pull(p, w), { drag: true, done: () => {
-      this.before = null;
-      this.frozen = null;
-      this.app.refresh();
-    } });
+    this.chart.listen((p, w) => this.pull(p, w), {
+      drag: true,
+      done: () => {
+        this.before = null;
+        this.frozen = null;
+        this.app.refresh();
+      }
+    });
     this.chart.svg.addEventListener("keydown", (event) => this.key(event));
     this.element = h(
       "div",
@@ -1578,7 +1977,11 @@ var DrawPanel = class {
         this.chart.element,
         this.residual.element,
         this.sequences.element,
-        app.saver(() => this.chart, () => this.columns(), "drawn")
+        app.saver(
+          () => this.chart,
+          () => this.columns(),
+          "drawn"
+        )
       )
     );
   }
@@ -1606,7 +2009,9 @@ var DrawPanel = class {
       this.update(state);
     } else {
       const size = Math.max(...state.points.map(Math.abs), 1);
-      this.app.store.set({ points: state.points.with(this.chosen, Number((state.points[this.chosen] + up * size / 40).toPrecision(3))) });
+      this.app.store.set({
+        points: state.points.with(this.chosen, Number((state.points[this.chosen] + up * size / 40).toPrecision(3)))
+      });
     }
   }
   /** `from lab import runs; ...`: the line that trains; every character of it is lab's own language. */
@@ -1643,11 +2048,24 @@ var DrawPanel = class {
   update(state) {
     const { store } = this.app;
     this.N.show(state.N);
-    this.way.replaceChildren(segmented("how the weight is given", { hand: "Draw by hand", formula: "Write a formula" }, state.by, (by) => store.set({ by })));
+    this.way.replaceChildren(
+      segmented(
+        "how the weight is given",
+        { hand: "Draw by hand", formula: "Write a formula" },
+        state.by,
+        (by) => store.set({ by })
+      )
+    );
     this.hand.hidden = state.by !== "hand";
     this.written.hidden = state.by === "hand";
     if (document.activeElement !== this.formula) this.formula.value = state.formula;
-    this.zero.replaceChildren(checkbox("the advantages of every group sum to zero (one degree less)", state.zero_mean, (zero_mean) => store.set({ zero_mean })));
+    this.zero.replaceChildren(
+      checkbox(
+        "the advantages of every group sum to zero (one degree less)",
+        state.zero_mean,
+        (zero_mean) => store.set({ zero_mean })
+      )
+    );
     this.line.textContent = this.python(state);
     this.fault.textContent = "";
     try {
@@ -1675,20 +2093,49 @@ var DrawPanel = class {
     this.draw(state, { w, target, reached });
     const theme = this.app.theme(), color = this.app.color("#aa4499"), blue = this.app.color("#0072b2");
     const large = Math.max(...target.map(Math.abs));
-    this.residual.draw({
-      x: CHARTING,
-      y: { kind: "linear", domain: niceDomain([...left, 0.02 * large, -0.02 * large], "linear"), label: "w_N − w" },
-      lines: [{ x: [0, 1], y: [0, 0], color: theme.axis, width: 1 }, { x: this.grid.p, y: left, color, width: 1.6, label: "what N rollouts do not reach: w_N − w", name: "residual" }]
-    }, theme);
+    this.residual.draw(
+      {
+        x: CHARTING,
+        y: { kind: "linear", domain: niceDomain([...left, 0.02 * large, -0.02 * large], "linear"), label: "w_N − w" },
+        lines: [
+          { x: [0, 1], y: [0, 0], color: theme.axis, width: 1 },
+          {
+            x: this.grid.p,
+            y: left,
+            color,
+            width: 1.6,
+            label: "what N rollouts do not reach: w_N − w",
+            name: "residual"
+          }
+        ]
+      },
+      theme
+    );
     const [gap, offset] = sequences, j = gap.map((_, i) => i);
-    this.sequences.draw({
-      x: { kind: "linear", domain: [-0.5, Math.max(1, gap.length - 0.5)], label: "j, right ones among the other N−1 rollouts" },
-      y: { kind: "linear", domain: niceDomain([...gap, ...offset, 0], "linear"), label: "advantage" },
-      lines: [{ x: [-0.5, gap.length], y: [0, 0], color: theme.axis, width: 1 }, { x: j, y: gap, color, width: 1, label: "gap[j]: what is optimised" }, { x: j, y: offset, color: blue, width: 1, dash: [3, 2], label: "offset[j]: how noisily" }],
-      dots: gap.length > 80 ? [] : [...Array.from(gap, (y, x) => ({ x, y, color })), ...Array.from(offset, (y, x) => ({ x, y, color: blue, hollow: true }))]
-    }, theme);
+    this.sequences.draw(
+      {
+        x: {
+          kind: "linear",
+          domain: [-0.5, Math.max(1, gap.length - 0.5)],
+          label: "j, right ones among the other N−1 rollouts"
+        },
+        y: { kind: "linear", domain: niceDomain([...gap, ...offset, 0], "linear"), label: "advantage" },
+        lines: [
+          { x: [-0.5, gap.length], y: [0, 0], color: theme.axis, width: 1 },
+          { x: j, y: gap, color, width: 1, label: "gap[j]: what is optimised" },
+          { x: j, y: offset, color: blue, width: 1, dash: [3, 2], label: "offset[j]: how noisily" }
+        ],
+        dots: gap.length > 80 ? [] : [
+          ...Array.from(gap, (y, x) => ({ x, y, color })),
+          ...Array.from(offset, (y, x) => ({ x, y, color: blue, hollow: true }))
+        ]
+      },
+      theme
+    );
     const kept = QUANTITIES.efficiency(MIDDLE, sequences);
-    const off = Math.sqrt(left.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0) / target.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0));
+    const off = Math.sqrt(
+      left.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0) / target.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0)
+    );
     this.facts.textContent = `At N = ${state.N} the residual is ${off < 1e-8 ? "zero: the weight is reached exactly" : `${format(100 * off, 3)} % of the weight, measured where the gradient is, by p(1−p)`}. Efficiency ${MIDDLE.p.length ? Array.from(MIDDLE.p, (p, i) => `${format(kept[i], 3)} at p = ${p}`).join(", ") : ""}.`;
   }
   draw(state, found) {
@@ -1696,17 +2143,51 @@ var DrawPanel = class {
     const values = found ? [...found.target, ...found.reached ?? []] : [0, 1];
     const tame = values.filter(Number.isFinite).map((x) => Math.min(x, 1e4));
     this.domain = this.frozen ?? niceDomain([...tame, 0, state.by === "hand" ? 1.3 * Math.max(...tame, 0) : 0], "linear");
-    if (found) lines.push({ x: this.grid.p, y: found.target, color: theme.ink, width: 1.6, dash: [3, 2], label: state.by === "hand" ? "your w(p)" : `w(p) = ${state.formula}`, name: "target" });
-    if (found?.reached) lines.push({ x: this.grid.p, y: found.reached, color: purple, width: 2.6, label: `the best that N = ${state.N} reach`, name: "reached" });
-    if (state.by === "hand") state.points.forEach((y, i) => dots.push({ x: P[i], y, color: i === this.chosen ? purple : theme.ink, r: i === this.chosen ? 5 : 3.2, hollow: i !== this.chosen }));
+    if (found)
+      lines.push({
+        x: this.grid.p,
+        y: found.target,
+        color: theme.ink,
+        width: 1.6,
+        dash: [3, 2],
+        label: state.by === "hand" ? "your w(p)" : `w(p) = ${state.formula}`,
+        name: "target"
+      });
+    if (found?.reached)
+      lines.push({
+        x: this.grid.p,
+        y: found.reached,
+        color: purple,
+        width: 2.6,
+        label: `the best that N = ${state.N} reach`,
+        name: "reached"
+      });
+    if (state.by === "hand")
+      state.points.forEach(
+        (y, i) => dots.push({
+          x: P[i],
+          y,
+          color: i === this.chosen ? purple : theme.ink,
+          r: i === this.chosen ? 5 : 3.2,
+          hollow: i !== this.chosen
+        })
+      );
     this.chart.svg.style.cursor = state.by === "hand" ? "crosshair" : "default";
     this.chart.svg.setAttribute("aria-valuetext", `w(${P[this.chosen]}) = ${state.points[this.chosen]}`);
-    this.chart.draw({ x: CHARTING, y: { kind: "linear", domain: this.domain, label: "weight w(p)" }, lines, dots }, theme);
+    this.chart.draw(
+      { x: CHARTING, y: { kind: "linear", domain: this.domain, label: "weight w(p)" }, lines, dots },
+      theme
+    );
     this.app.drawn();
   }
   columns() {
     if (!this.drawn) return { p: this.grid.p };
-    const { target, reached, left, sequences: [gap, offset] } = this.drawn;
+    const {
+      target,
+      reached,
+      left,
+      sequences: [gap, offset]
+    } = this.drawn;
     return { p: this.grid.p, w: target, w_N: reached, residual: left, j: gap.map((_, i) => i), gap, offset };
   }
 };
@@ -1723,11 +2204,15 @@ var LARGEST2 = 1e8;
 async function readFile(file) {
   const kind = file.name.split(".").pop().toLowerCase();
   if (kind === "parquet") {
-    throw new Error(`${file.name}: a page cannot read parquet; in a notebook the explorer can, or write it as CSV (lab audit reads all three)`);
+    throw new Error(
+      `${file.name}: a page cannot read parquet; in a notebook the explorer can, or write it as CSV (lab audit reads all three)`
+    );
   }
   if (!["csv", "jsonl"].includes(kind)) throw new Error(`${file.name}: give a .csv or .jsonl file`);
   if (file.size > LARGEST2) {
-    throw new Error(`${file.name} has ${(file.size / 1e6).toFixed(0)} MB: the page reads up to ${LARGEST2 / 1e6}; lab audit reads any size`);
+    throw new Error(
+      `${file.name} has ${(file.size / 1e6).toFixed(0)} MB: the page reads up to ${LARGEST2 / 1e6}; lab audit reads any size`
+    );
   }
   const text2 = await file.text();
   if (!text2.trim()) throw new Error(`${file.name} is empty: give one row a problem with n and k, or one row a rollout`);
@@ -1746,7 +2231,8 @@ function csv(text2) {
   }
   const [head, ...body] = rows.filter((row2) => row2.length > 1 || row2[0].trim());
   body.forEach((row2, i) => {
-    if (row2.length !== head.length) throw new Error(`row ${i + 1} has ${row2.length} cells and the head ${head.length}: mend that row`);
+    if (row2.length !== head.length)
+      throw new Error(`row ${i + 1} has ${row2.length} cells and the head ${head.length}: mend that row`);
   });
   return body.map((row2) => Object.fromEntries(head.map((name, i) => [name.trim(), row2[i]])));
 }
@@ -1759,7 +2245,8 @@ function jsonl(text2) {
     } catch {
       throw new Error(`line ${i + 1} is not JSON: give one object a line`);
     }
-    if (typeof row2 !== "object" || row2 === null || Array.isArray(row2)) throw new Error(`line ${i + 1} is not an object: give one object a line`);
+    if (typeof row2 !== "object" || row2 === null || Array.isArray(row2))
+      throw new Error(`line ${i + 1} is not an object: give one object a line`);
     return [row2];
   });
 }
@@ -1771,7 +2258,9 @@ function readCounts(rows) {
   const size = find(SIZES), right = find(RIGHT), name = find([...IDS, ...TEXTS]), reward = find(REWARDS);
   if (size && right) return counts(rows, size, right, name);
   if (!name || !reward) {
-    throw new Error(`found columns ${columns.join(", ")}: give ${SIZES.join("|")} and ${RIGHT.join("|")}, or ${[...IDS, ...TEXTS].join("|")} and ${REWARDS.join("|")}`);
+    throw new Error(
+      `found columns ${columns.join(", ")}: give ${SIZES.join("|")} and ${RIGHT.join("|")}, or ${[...IDS, ...TEXTS].join("|")} and ${REWARDS.join("|")}`
+    );
   }
   return rollouts(rows, name, reward);
 }
@@ -1784,7 +2273,9 @@ function counts(rows, size, right, name) {
     if (seen.has(problem)) throw new Error(`problem ${problem} has several rows of counts: add them up`);
     seen.add(problem);
     if (!Number.isInteger(n[i]) || !Number.isInteger(correct[i]) || n[i] < 1 || correct[i] < 0 || correct[i] > n[i]) {
-      throw new Error(`problem ${problem} has ${right} = ${row2[right]} of ${size} = ${row2[size]}: counts must be whole, with 0 <= ${right} <= ${size}`);
+      throw new Error(
+        `problem ${problem} has ${right} = ${row2[right]} of ${size} = ${row2[size]}: counts must be whole, with 0 <= ${right} <= ${size}`
+      );
     }
   });
   return { n, correct, notes: [`${kept.length} problems, counts from columns ${size} and ${right}`] };
@@ -1799,282 +2290,20 @@ function rollouts(rows, name, reward) {
       return;
     }
     const value = number(row2[reward]);
-    if (value !== 0 && value !== 1) throw new Error(`reward ${row2[reward]} in row ${i + 1} (${name} ${row2[name]}): rewards must be 0 or 1`);
+    if (value !== 0 && value !== 1)
+      throw new Error(`reward ${row2[reward]} in row ${i + 1} (${name} ${row2[name]}): rewards must be 0 or 1`);
     const key = JSON.stringify([String(row2[name]), "step" in row2 ? row2.step : null]), group = groups.get(key) ?? [0, 0];
     group[0]++;
     group[1] += value;
     groups.set(key, group);
   });
   const n = [...groups.values()].map(([size]) => size), correct = [...groups.values()].map(([, right]) => right);
-  if (n.every((size) => size <= 1)) throw new Error(`column ${name} gives every rollout a problem of its own: name the problems in a column problem`);
+  if (n.every((size) => size <= 1))
+    throw new Error(`column ${name} gives every rollout a problem of its own: name the problems in a column problem`);
   const notes = [`${n.length} problems from column ${name}, rewards from column ${reward}`];
   if (lost) notes.push(`${lost} of ${rows.length} rollouts have no reward and are left out`);
   return { n, correct, notes };
 }
-
-// pass_rates.js
-var EXCESS = 1e-6;
-var STEPS = 200;
-var SLACK = 1;
-var EDGES = [0.01, 0.1, 0.3, 0.7, 0.9, 0.99];
-var total = (values) => values.reduce((a, b) => a + b, 0);
-function mixing(n, correct, slack = SLACK) {
-  const cells = /* @__PURE__ */ new Map();
-  n.forEach((size, i) => {
-    const key = `${size} ${correct[i]}`, cell = cells.get(key) ?? { size, right: correct[i], times: 0 };
-    cell.times++;
-    cells.set(key, cell);
-  });
-  const rows = [...cells.values()].sort((a, b) => a.size - b.size || a.right - b.right);
-  const steps = Math.max(200, Math.ceil(4 * Math.PI * Math.sqrt(Math.max(...rows.map(({ size }) => size)))));
-  const p = Float64Array.from({ length: steps + 1 }, (_, i) => Math.sin(Math.PI / 2 * i / steps) ** 2);
-  const power2 = (k, x) => k === 0 ? 0 : k * x;
-  const chance = rows.map(({ size, right }) => {
-    const logs = p.map((x) => power2(right, Math.log(x)) + power2(size - right, Math.log1p(-x))), peak = Math.max(...logs);
-    return logs.map((value) => Math.exp(value - peak));
-  });
-  return { p, mass: mix(chance, rows.map(({ times }) => times), slack) };
-}
-var product = (chance, mass) => chance.map((row2) => {
-  let sum = 0;
-  for (let i = 0; i < mass.length; i++) sum += row2[i] * mass[i];
-  return sum;
-});
-function mix(chance, times, slack) {
-  const problems = total(times), share = times.map((t) => t / problems), width = chance[0].length;
-  let mass = new Float64Array(width).fill(1 / width);
-  for (let step = 0; ; step++) {
-    if (step === STEPS) throw new Error("the pass rates do not settle: give counts of fewer different sizes");
-    const mixed = product(chance, mass), ratio = chance.map((row2, c) => row2.map((value) => value / mixed[c]));
-    const slope = mass.map((_, i) => total(ratio.map((row2, c) => share[c] * row2[i])));
-    if (Math.max(...slope) <= 1 + EXCESS) break;
-    const columns = Array.from(mass, (_, i) => [...ratio.map((row2, c) => Math.sqrt(share[c]) * (row2[i] - 2)), 1]);
-    let newton = nonNegative(columns, [...share.map(() => 0), 1]);
-    const size = total(newton);
-    newton = newton.map((value) => value / size);
-    const change = product(ratio, newton).map((value) => value - 1), rise = total(change.map((value, c) => share[c] * value));
-    let length = 0.99;
-    while (total(change.map((value, c) => share[c] * Math.log1p(length * value))) < 0.1 * length * rise) length /= 2;
-    mass = mass.map((value, i) => value + length * (newton[i] - value));
-  }
-  if (!slack) return mass;
-  const top = product(chance, mass);
-  let smooth = new Float64Array(width).fill(1 / width);
-  for (; ; ) {
-    const mixed = product(chance, smooth);
-    if (total(share.map((s, c) => s * Math.log(mixed[c] / top[c]))) >= -slack / problems) return smooth;
-    const factor = new Float64Array(width);
-    chance.forEach((row2, c) => row2.forEach((value, i) => {
-      factor[i] += share[c] / mixed[c] * value;
-    }));
-    smooth = smooth.map((value, i) => value * factor[i]);
-  }
-}
-function shareByBin(p, mass, edges) {
-  const bins = new Float64Array(edges.length - 1);
-  p.forEach((x, i) => {
-    const above = edges.findIndex((edge) => edge >= x);
-    bins[Math.max(above - 1, 0)] += mass[i];
-  });
-  return Array.from(bins);
-}
-function analyse({ n, correct, exact }, N, estimators, kept = {}) {
-  const reach = exact ? Infinity : Math.max(...n);
-  const naive = exact ?? n.map((size, i) => correct[i] / size), even = naive.map(() => 1 / naive.length);
-  const { p, mass } = exact ? { p: exact, mass: even } : kept.fit ??= mixing(n, correct);
-  const edges = [0, ...EDGES.filter((edge) => Math.min(edge, 1 - edge) >= 0.5 / reach), 1];
-  const sizes = [];
-  for (let size = 2; size <= 4 * N; size *= 2) sizes.push(size);
-  const dead = (points, weights) => sizes.map((size) => total(Array.from(weights, (m, i) => m * ((1 - points[i]) ** size + points[i] ** size))));
-  const gradient = (gap) => {
-    const w = expect(binomialTable(gap.length - 1, p), gap);
-    return Array.from(mass, (m, i) => m * p[i] * (1 - p[i]) * Math.abs(w[i]));
-  };
-  const gradients = {}, signals = {};
-  for (const [name, gap] of Object.entries(estimators)) {
-    const bins = shareByBin(p, gradient(gap(N)), edges), all = Math.max(total(bins), 1e-6);
-    gradients[name] = bins.map((value) => value / all);
-    signals[name] = sizes.map((size) => gap(size) ? total(gradient(gap(size))) : NaN);
-  }
-  return {
-    edges,
-    sizes,
-    reach,
-    gradients,
-    signals,
-    problems: shareByBin(p, mass, edges),
-    naive: exact ? null : shareByBin(naive, even, edges),
-    dead: dead(p, mass),
-    deadNaive: exact ? null : dead(naive, even),
-    p,
-    mass
-  };
-}
-
-// panel_files.js
-var FilesPanel = class {
-  constructor(app) {
-    this.app = app;
-    const { store } = app;
-    this.N = slider("Rollouts a problem, N", store.state.N, { least: 2, most: 1024, step: 1, scale: LOG(2, 1024), first: true }, (N) => store.set({ N }));
-    this.input = h("input", { type: "file", accept: ".csv,.jsonl,.parquet", id: "lab-file", onchange: () => {
-      if (this.input.files[0]) this.open(this.input.files[0]);
-      this.input.value = "";
-    } });
-    this.zone = h(
-      "div",
-      { class: "drop" },
-      h("label", { for: "lab-file" }, "Drop a file here, or choose one"),
-      this.input,
-      h("p", { class: "rules" }, "One row a problem with n and k (how often it was tried and solved), or one row a rollout with problem and reward (0 or 1). CSV or JSONL" + (app.kernel ? ", or parquet." : "; parquet is read in the notebook. Nothing leaves this page."))
-    );
-    for (const [name, over] of [["dragenter", true], ["dragover", true], ["dragleave", false], ["drop", false]]) {
-      this.zone.addEventListener(name, (event) => {
-        event.preventDefault();
-        this.zone.classList.toggle("over", over);
-      });
-    }
-    this.zone.addEventListener("drop", (event) => {
-      if (event.dataTransfer.files[0]) this.open(event.dataTransfer.files[0]);
-    });
-    this.fault = h("p", { class: "fault", role: "alert" });
-    this.notes = h("div", { class: "notes" });
-    this.example = h("button", { type: "button", onclick: () => this.take(EXAMPLE) }, "Show an invented example");
-    this.histogram = new Chart({ label: "pass rates of the problems, with and without sampling noise", height: 0.32, least: 210 });
-    this.gradient = new Chart({ label: "share of the gradient by pass rate", height: 0.32, least: 210 });
-    this.dead = new Chart({ label: "share of dead groups by group size", height: 0.32, least: 210 });
-    this.larger = new Chart({ label: "mean gradient by group size", height: 0.32, least: 210 });
-    this.stage = h(
-      "section",
-      { class: "stage" },
-      h("h3", {}, "How hard the problems are"),
-      this.histogram.element,
-      h("h3", {}, "Where each objective spends its gradient"),
-      this.gradient.element,
-      h("h3", {}, "Dead groups"),
-      this.dead.element,
-      h("h3", {}, "What a larger N would change"),
-      this.larger.element,
-      app.saver(() => this.dead, () => this.columns(), "pass_rates")
-    );
-    this.stage.hidden = true;
-    this.element = h("div", { class: "panel" }, h(
-      "section",
-      { class: "controls", "aria-label": "the file" },
-      this.N.element,
-      this.zone,
-      this.fault,
-      this.example,
-      h("p", { class: "rules" }, "The objectives are those of the first panel."),
-      this.notes
-    ), this.stage);
-  }
-  async open(file) {
-    this.fault.textContent = "";
-    this.notes.textContent = `reading ${file.name} …`;
-    try {
-      this.take(this.app.kernel ? await this.app.kernel.read(file) : await readFile(file), file.name);
-    } catch (error) {
-      this.notes.textContent = "";
-      this.fault.textContent = error.message;
-    }
-  }
-  /** Counts { n, correct, notes } or exact pass rates become what is drawn. */
-  take(counts3) {
-    this.counts = counts3;
-    this.fitted = null;
-    this.app.refresh();
-  }
-  update(state) {
-    this.N.show(state.N);
-    if (!this.counts) {
-      this.app.drawn();
-      return;
-    }
-    const lines = this.app.lines(state).filter(({ sequences }) => sequences);
-    const gap = (spec) => (N) => {
-      try {
-        return this.app.estimator(spec, N).sequences?.[0] ?? null;
-      } catch {
-        return null;
-      }
-    };
-    try {
-      this.found = analyse(this.counts, state.N, Object.fromEntries(lines.map(({ spec }) => [spec, gap(spec)])), this.fitted ??= {});
-    } catch (error) {
-      this.fault.textContent = error.message;
-      return;
-    }
-    this.stage.hidden = false;
-    const { counts: counts3, found } = this, theme = this.app.theme(), bins = found.problems.length, m = counts3.n.length;
-    const dead = counts3.n.filter((size, i) => counts3.correct[i] === 0 || counts3.correct[i] === size).length;
-    this.notes.replaceChildren(...counts3.notes.map((note) => h("p", {}, note)), h("p", {}, `${counts3.correct.reduce((a, b) => a + b, 0)} of ${counts3.n.reduce((a, b) => a + b, 0)} rollouts are right, ${Math.min(...counts3.n)} to ${found.reach} a problem; ${format(100 * dead / m, 3)} % of groups are dead as they lie. Noise removed by maximum likelihood, smooth; larger N is extrapolated. Estimates from ${m} problems, without intervals: lab audit gives them.`));
-    const percent = found.edges.map((edge) => format(100 * edge)), ticks = found.problems.map((_, i) => [i + 0.5, `${percent[i]}–${percent[i + 1]}`]);
-    const x = { kind: "linear", domain: [0, bins], label: "pass rate p, %", ticks };
-    const dashed = looks(lines.map(({ name }) => name)), style = dashed.map((look) => this.app.color(look.color));
-    this.histogram.draw({
-      x,
-      y: { kind: "linear", domain: niceDomain([0, ...found.problems, ...found.naive ?? []], "linear"), label: "share of problems" },
-      bars: [
-        ...found.problems.map((value, i) => ({ from: i + 0.12, to: i + 0.5, value, color: this.app.color("#0072b2"), opacity: 0.85 })),
-        ...(found.naive ?? []).map((value, i) => ({ from: i + 0.52, to: i + 0.88, value, color: theme.muted, outline: true }))
-      ],
-      keys: [{ label: "without noise", color: this.app.color("#0072b2"), block: true }, { label: "k/n taken for p", color: theme.muted, dash: [2, 1] }]
-    }, theme);
-    const shares = lines.map(({ spec }) => found.gradients[spec]), slot = 0.8 / Math.max(1, lines.length);
-    this.gradient.draw({
-      x,
-      y: { kind: "linear", domain: niceDomain([0, ...shares.flat()], "linear"), label: `share of gradient, N = ${state.N}` },
-      bars: shares.flatMap((values, k) => values.map((value, i) => ({ from: i + 0.1 + slot * k, to: i + 0.1 + slot * (k + 0.86), value, color: style[k], opacity: 0.9 }))),
-      keys: lines.map(({ label }, k) => ({ label, color: style[k], block: true }))
-    }, theme);
-    const sizes = found.sizes, top = sizes.at(-1);
-    this.dead.draw({
-      x: { kind: "log", domain: [2, Math.max(4, top)], label: "rollouts N (shaded: extrapolated)", ticks: sizes.map((size) => [size, String(size)]) },
-      y: { kind: "linear", domain: [0, 1], label: "share of groups that are dead" },
-      bands: found.reach < top ? [[Math.max(2, found.reach), top]] : [],
-      lines: [
-        { x: sizes, y: found.dead, color: theme.ink, width: 2.2, label: "dead: all wrong or all right" },
-        ...found.deadNaive ? [{ x: sizes, y: found.deadNaive, color: theme.muted, dash: [3, 2], width: 1.6, label: "the same with k/n taken for p" }] : []
-      ],
-      dots: sizes.map((size, i) => ({ x: size, y: found.dead[i], color: theme.ink })),
-      mark: state.N
-    }, theme);
-    const signals = lines.map(({ spec }) => found.signals[spec]);
-    this.larger.draw({
-      x: this.dead.spec.x,
-      y: { kind: "linear", domain: niceDomain([0, ...signals.flat()], "linear"), label: "mean of p(1−p)|w_N|" },
-      bands: this.dead.spec.bands,
-      lines: lines.map(({ label }, k) => ({ x: sizes, y: signals[k], color: style[k], dash: dashed[k].dash, label })),
-      mark: state.N
-    }, theme);
-    this.app.drawn();
-  }
-  columns() {
-    const { edges, problems, naive, gradients, signals, sizes, dead, deadNaive } = this.found;
-    return {
-      from: edges.slice(0, -1),
-      to: edges.slice(1),
-      problems,
-      ...naive ? { "K/n as p": naive } : {},
-      ...Object.fromEntries(Object.entries(gradients).map(([name, values]) => [`gradient ${name}`, values])),
-      N: sizes,
-      dead,
-      ...deadNaive ? { "dead, K/n as p": deadNaive } : {},
-      ...Object.fromEntries(Object.entries(signals).map(([name, values]) => [`mean gradient ${name}`, values]))
-    };
-  }
-};
-var EXAMPLE = (() => {
-  const n = [], correct = [];
-  for (const [k, times] of [[0, 38], [1, 17], [2, 11], [3, 8], [5, 8], [8, 9], [11, 7], [13, 6], [15, 6], [16, 10]]) {
-    for (let i = 0; i < times; i++) {
-      n.push(16);
-      correct.push(k);
-    }
-  }
-  return { n, correct, notes: [`an invented example: ${n.length} problems of 16 rollouts`] };
-})();
 
 // toy.js
 var M0 = 3528531795;
@@ -2146,6 +2375,458 @@ function summary(p) {
   return { mean: mean(p), hard: mean(p.slice(0, Math.floor(p.length / 4))), likelihood: mean(p.map(Math.log)) };
 }
 
+// pass_rates.js
+var EXCESS = 1e-6;
+var STEPS = 200;
+var SLACK = 1;
+var EDGES = [0.01, 0.1, 0.3, 0.7, 0.9, 0.99];
+var total = (values) => values.reduce((a, b) => a + b, 0);
+function cellsOf(n, correct) {
+  const key = (i) => `${n[i]} ${correct[i]}`, cells = new Map(n.map((size, i) => [key(i), { size, right: correct[i] }]));
+  const rows = [...cells.values()].sort((a, b) => a.size - b.size || a.right - b.right);
+  const place = new Map(rows.map(({ size, right }, c) => [`${size} ${right}`, c]));
+  const steps = Math.max(200, Math.ceil(4 * Math.PI * Math.sqrt(Math.max(...rows.map(({ size }) => size)))));
+  const p = Float64Array.from({ length: steps + 1 }, (_, i) => Math.sin(Math.PI / 2 * i / steps) ** 2);
+  const power2 = (k, x) => k === 0 ? 0 : k * x;
+  const chance = rows.map(({ size, right }) => {
+    const logs = p.map((x) => power2(right, Math.log(x)) + power2(size - right, Math.log1p(-x))), peak = Math.max(...logs);
+    return logs.map((value) => Math.exp(value - peak));
+  });
+  return { p, chance, of: n.map((_, i) => place.get(key(i))) };
+}
+var counted = (of, cells) => of.reduce((times, c) => {
+  times[c]++;
+  return times;
+}, new Array(cells).fill(0));
+function mixing(n, correct, slack = SLACK) {
+  const { p, chance, of } = cellsOf(n, correct);
+  return { p, mass: mix(chance, counted(of, chance.length), slack) };
+}
+function resampled(n, correct) {
+  const { p, chance, of } = cellsOf(n, correct);
+  return (draw) => {
+    const again = of.map((_, i) => of[Math.floor(philox([i, draw, 0, 0], [0, 1651470196])[0] / 2 ** 32 * of.length)]);
+    return { p, mass: mix(chance, counted(again, chance.length), SLACK) };
+  };
+}
+var product = (chance, mass) => chance.map((row2) => {
+  let sum = 0;
+  for (let i = 0; i < mass.length; i++) sum += row2[i] * mass[i];
+  return sum;
+});
+function mix(every, all, slack) {
+  const chance = every.filter((_, c) => all[c] > 0), times = all.filter((count) => count > 0);
+  const problems = total(times), share = times.map((t) => t / problems), width = chance[0].length;
+  let mass = new Float64Array(width).fill(1 / width);
+  for (let step = 0; ; step++) {
+    if (step === STEPS) throw new Error("the pass rates do not settle: give counts of fewer different sizes");
+    const mixed = product(chance, mass), ratio = chance.map((row2, c) => row2.map((value) => value / mixed[c]));
+    const slope = mass.map((_, i) => total(ratio.map((row2, c) => share[c] * row2[i])));
+    if (Math.max(...slope) <= 1 + EXCESS) break;
+    const columns = Array.from(mass, (_, i) => [...ratio.map((row2, c) => Math.sqrt(share[c]) * (row2[i] - 2)), 1]);
+    let newton = nonNegative(columns, [...share.map(() => 0), 1]);
+    const size = total(newton);
+    newton = newton.map((value) => value / size);
+    const change = product(ratio, newton).map((value) => value - 1), rise = total(change.map((value, c) => share[c] * value));
+    let length = 0.99;
+    while (total(change.map((value, c) => share[c] * Math.log1p(length * value))) < 0.1 * length * rise) length /= 2;
+    mass = mass.map((value, i) => value + length * (newton[i] - value));
+  }
+  if (!slack) return mass;
+  const top = product(chance, mass);
+  let smooth = new Float64Array(width).fill(1 / width);
+  for (; ; ) {
+    const mixed = product(chance, smooth);
+    if (total(share.map((s, c) => s * Math.log(mixed[c] / top[c]))) >= -slack / problems) return smooth;
+    const factor = new Float64Array(width);
+    chance.forEach(
+      (row2, c) => row2.forEach((value, i) => {
+        factor[i] += share[c] / mixed[c] * value;
+      })
+    );
+    smooth = smooth.map((value, i) => value * factor[i]);
+  }
+}
+function shareByBin(p, mass, edges) {
+  const bins = new Float64Array(edges.length - 1);
+  p.forEach((x, i) => {
+    const above = edges.findIndex((edge) => edge >= x);
+    bins[Math.max(above - 1, 0)] += mass[i];
+  });
+  return Array.from(bins);
+}
+function interval(values) {
+  const sorted = Float64Array.from(values).sort(), last = sorted.length - 1;
+  return [sorted[Math.floor(0.025 * last)], sorted[Math.ceil(0.975 * last)]];
+}
+function readings({ n, exact }, N) {
+  const reach = exact ? Infinity : Math.max(...n), sizes = [];
+  for (let size = 2; size <= 4 * N; size *= 2) sizes.push(size);
+  return { reach, sizes, edges: [0, ...EDGES.filter((edge) => Math.min(edge, 1 - edge) >= 0.5 / reach), 1] };
+}
+var strengths = (p, gap) => expect(binomialTable(gap.length - 1, p), gap).map((w, i) => p[i] * (1 - p[i]) * Math.abs(w));
+function tell(p, { edges, sizes }, N, gaps) {
+  const at = Object.entries(gaps).map(([name, gap]) => [
+    name,
+    strengths(p, gap(N)),
+    sizes.map((size) => gap(size) && strengths(p, gap(size)))
+  ]);
+  const lost = sizes.map((size) => Array.from(p, (x) => (1 - x) ** size + x ** size));
+  const weigh2 = (mass, values) => total(Array.from(mass, (m, i) => m * values[i]));
+  return (mass) => {
+    const gradients = {}, signals = {};
+    for (const [name, here, elsewhere] of at) {
+      const bins = shareByBin(
+        p,
+        Array.from(mass, (m, i) => m * here[i]),
+        edges
+      ), all = Math.max(total(bins), 1e-6);
+      gradients[name] = bins.map((value) => value / all);
+      signals[name] = elsewhere.map((values) => values ? weigh2(mass, values) : NaN);
+    }
+    return {
+      problems: shareByBin(p, mass, edges),
+      dead: lost.map((values) => weigh2(mass, values)),
+      gradients,
+      signals
+    };
+  };
+}
+function analyse(counts3, N, gaps, kept = {}) {
+  const { n, correct, exact } = counts3, places = readings(counts3, N);
+  const naive = exact ?? n.map((size, i) => correct[i] / size), even = naive.map(() => 1 / naive.length);
+  kept.fit ??= exact ? { p: exact, mass: even } : mixing(n, correct);
+  const found = tell(kept.fit.p, places, N, gaps)(kept.fit.mass);
+  if (exact) return { ...places, ...found };
+  const { problems, dead } = tell(naive, places, N, {})(even);
+  return { ...places, ...found, naive: problems, deadNaive: dead };
+}
+
+// panel_files.js
+var DRAWS = 200;
+var FilesPanel = class {
+  constructor(app) {
+    this.app = app;
+    const { store } = app;
+    this.N = slider(
+      "Rollouts a problem, N",
+      store.state.N,
+      { least: 2, most: 1024, step: 1, scale: LOG(2, 1024), first: true },
+      (N) => store.set({ N })
+    );
+    this.input = h("input", {
+      type: "file",
+      accept: ".csv,.jsonl,.parquet",
+      id: "lab-file",
+      onchange: () => {
+        if (this.input.files[0]) this.open(this.input.files[0]);
+        this.input.value = "";
+      }
+    });
+    this.zone = h(
+      "div",
+      { class: "drop" },
+      h("label", { for: "lab-file" }, "Drop a file here, or choose one"),
+      this.input,
+      h(
+        "p",
+        { class: "rules" },
+        "One row a problem with n and k (how often it was tried and solved), or one row a rollout with problem and reward (0 or 1). CSV or JSONL" + (app.kernel ? ", or parquet." : "; parquet is read in the notebook. Nothing leaves this page.")
+      )
+    );
+    for (const [name, over] of [
+      ["dragenter", true],
+      ["dragover", true],
+      ["dragleave", false],
+      ["drop", false]
+    ]) {
+      this.zone.addEventListener(name, (event) => {
+        event.preventDefault();
+        this.zone.classList.toggle("over", over);
+      });
+    }
+    this.zone.addEventListener("drop", (event) => {
+      if (event.dataTransfer.files[0]) this.open(event.dataTransfer.files[0]);
+    });
+    this.fault = h("p", { class: "fault", role: "alert" });
+    this.notes = h("div", { class: "notes" });
+    this.example = h("button", { type: "button", onclick: () => this.take(EXAMPLE) }, "Show an invented example");
+    this.histogram = new Chart({
+      label: "pass rates of the problems, with and without sampling noise",
+      height: 0.32,
+      least: 210
+    });
+    this.gradient = new Chart({ label: "share of the gradient by pass rate", height: 0.32, least: 210 });
+    this.dead = new Chart({ label: "share of dead groups by group size", height: 0.32, least: 210 });
+    this.larger = new Chart({ label: "mean gradient by group size", height: 0.32, least: 210 });
+    this.stage = h(
+      "section",
+      { class: "stage" },
+      h("h3", {}, "How hard the problems are"),
+      this.histogram.element,
+      h("h3", {}, "Where each objective spends its gradient"),
+      this.gradient.element,
+      h("h3", {}, "Dead groups"),
+      this.dead.element,
+      h("h3", {}, "What a larger N would change"),
+      this.larger.element,
+      app.saver(
+        () => this.dead,
+        () => this.columns(),
+        "pass_rates"
+      )
+    );
+    this.stage.hidden = true;
+    this.element = h(
+      "div",
+      { class: "panel" },
+      h(
+        "section",
+        { class: "controls", "aria-label": "the file" },
+        this.N.element,
+        this.zone,
+        this.fault,
+        this.example,
+        h("p", { class: "rules" }, "The objectives are those of the first panel."),
+        this.notes
+      ),
+      this.stage
+    );
+  }
+  async open(file) {
+    this.fault.textContent = "";
+    this.notes.textContent = `reading ${file.name} …`;
+    try {
+      this.take(this.app.kernel ? await this.app.kernel.read(file) : await readFile(file), file.name);
+    } catch (error) {
+      this.notes.textContent = "";
+      this.fault.textContent = error.message;
+    }
+  }
+  /** Counts { n, correct, notes } or exact pass rates become what is drawn. */
+  take(counts3) {
+    this.counts = counts3;
+    this.kept = {};
+    this.draws = [];
+    this.again = counts3.exact ? null : resampled(counts3.n, counts3.correct);
+    this.app.refresh();
+  }
+  update(state) {
+    this.N.show(state.N);
+    clearTimeout(this.later);
+    if (!this.counts) {
+      this.app.drawn();
+      return;
+    }
+    this.lines = this.app.lines(state).filter(({ sequences }) => sequences);
+    this.gaps = Object.fromEntries(
+      this.lines.map(({ spec }) => [
+        spec,
+        (N) => {
+          try {
+            return this.app.estimator(spec, N).sequences?.[0] ?? null;
+          } catch {
+            return null;
+          }
+        }
+      ])
+    );
+    try {
+      this.found = analyse(this.counts, state.N, this.gaps, this.kept);
+    } catch (error) {
+      this.fault.textContent = error.message;
+      return;
+    }
+    this.stage.hidden = false;
+    this.intervals = null;
+    this.render(state);
+    if (this.again) this.later = setTimeout(() => this.bootstrap(state), 30);
+  }
+  /** Intervals over problems, drawn again DRAWS times between other things; every draw is fitted anew, and kept. */
+  bootstrap(state) {
+    const began = performance.now();
+    while (this.draws.length < DRAWS && performance.now() - began < 25)
+      this.draws.push(this.again(this.draws.length).mass);
+    if (this.draws.length < DRAWS) {
+      this.later = setTimeout(() => this.bootstrap(state), 5);
+      return;
+    }
+    const speak = tell(this.kept.fit.p, this.found, state.N, this.gaps), told = this.draws.map(speak);
+    const spread = (pick) => pick(told[0]).map((_, i) => interval(told.map((one2) => pick(one2)[i])));
+    this.intervals = {
+      problems: spread((one2) => one2.problems),
+      dead: spread((one2) => one2.dead),
+      gradients: Object.fromEntries(Object.keys(this.gaps).map((name) => [name, spread((one2) => one2.gradients[name])]))
+    };
+    this.render(state);
+  }
+  words() {
+    const { n, correct, exact, notes } = this.counts, paragraphs = notes.map((note) => h("p", {}, note));
+    if (exact) return paragraphs;
+    const sum = (values) => values.reduce((a, b) => a + b, 0), dead = n.filter((size, i) => correct[i] === 0 || correct[i] === size).length;
+    return [
+      ...paragraphs,
+      h(
+        "p",
+        {},
+        `${sum(correct)} of ${sum(n)} rollouts are right, ${Math.min(...n)} to ${this.found.reach} a problem; ${format(100 * dead / n.length, 3)} % of groups are dead as they lie.`
+      ),
+      h(
+        "p",
+        {},
+        "Noise removed by maximum likelihood, smooth. " + (this.intervals ? `Lines: 95 % over ${n.length} problems, ${DRAWS} draws.` : "Intervals are being drawn …")
+      )
+    ];
+  }
+  render(state) {
+    const { found, lines } = this, theme = this.app.theme(), bins = found.problems.length, blue = this.app.color("#0072b2");
+    this.notes.replaceChildren(...this.words());
+    const percent = found.edges.map((edge) => format(100 * edge)), ticks = found.problems.map((_, i) => [i + 0.5, `${percent[i]}–${percent[i + 1]}`]);
+    const x = { kind: "linear", domain: [0, bins], label: "pass rate p, %", ticks };
+    const style = looks(lines.map(({ name }) => name)).map((look) => ({ ...look, color: this.app.color(look.color) }));
+    const whiskers = (pairs, place) => (pairs ?? []).map(([low, high2], i) => ({ x: place(i), low, high: high2 }));
+    const spread = this.intervals;
+    const tops = (values, pairs) => niceDomain([0, ...values, ...(pairs ?? []).flat()], "linear");
+    this.histogram.draw(
+      {
+        x,
+        y: {
+          kind: "linear",
+          domain: tops([...found.problems, ...found.naive ?? []], spread?.problems),
+          label: "share of problems"
+        },
+        bars: [
+          ...found.problems.map((value, i) => ({ from: i + 0.12, to: i + 0.5, value, color: blue, opacity: 0.85 })),
+          ...(found.naive ?? []).map((value, i) => ({
+            from: i + 0.52,
+            to: i + 0.88,
+            value,
+            color: theme.muted,
+            outline: true
+          }))
+        ],
+        whiskers: whiskers(spread?.problems, (i) => i + 0.31),
+        keys: [
+          { label: found.naive ? "without noise" : "as computed", color: blue, block: true },
+          ...found.naive ? [{ label: "k/n taken for p", color: theme.muted, dash: [2, 1] }] : []
+        ]
+      },
+      theme
+    );
+    const shares = lines.map(({ spec }) => found.gradients[spec]), slot = 0.8 / Math.max(1, lines.length);
+    this.gradient.draw(
+      {
+        x,
+        y: {
+          kind: "linear",
+          domain: tops(shares.flat(), spread && Object.values(spread.gradients).flat()),
+          label: `share of gradient, N = ${state.N}`
+        },
+        bars: shares.flatMap(
+          (values, k) => values.map((value, i) => ({
+            from: i + 0.1 + slot * k,
+            to: i + 0.1 + slot * (k + 0.86),
+            value,
+            color: style[k].color,
+            opacity: 0.9
+          }))
+        ),
+        whiskers: spread ? lines.flatMap(({ spec }, k) => whiskers(spread.gradients[spec], (i) => i + 0.1 + slot * (k + 0.43))) : [],
+        keys: lines.map(({ label }, k) => ({ label, color: style[k].color, block: true }))
+      },
+      theme
+    );
+    const sizes = found.sizes, top = sizes.at(-1), beyond = found.reach < top;
+    const N = {
+      kind: "log",
+      domain: [2, Math.max(4, top)],
+      label: `rollouts N${beyond ? " (shaded: extrapolated)" : ""}`,
+      ticks: sizes.map((size) => [size, String(size)])
+    };
+    const bands = beyond ? [[Math.max(2, found.reach), top]] : [];
+    this.dead.draw(
+      {
+        x: N,
+        y: { kind: "linear", domain: [0, 1], label: "share of groups that are dead" },
+        bands,
+        mark: state.N,
+        lines: [
+          { x: sizes, y: found.dead, color: theme.ink, width: 2.2, label: "dead: all wrong or all right" },
+          ...found.deadNaive ? [
+            {
+              x: sizes,
+              y: found.deadNaive,
+              color: theme.muted,
+              dash: [3, 2],
+              width: 1.6,
+              label: "the same with k/n taken for p"
+            }
+          ] : []
+        ],
+        whiskers: whiskers(spread?.dead, (i) => sizes[i]),
+        dots: sizes.map((size, i) => ({ x: size, y: found.dead[i], color: theme.ink }))
+      },
+      theme
+    );
+    const signals = lines.map(({ spec }) => found.signals[spec]);
+    this.larger.draw(
+      {
+        x: N,
+        y: { kind: "linear", domain: tops(signals.flat()), label: "mean of p(1−p)|w_N|" },
+        bands,
+        mark: state.N,
+        lines: lines.map(({ label }, k) => ({
+          x: sizes,
+          y: signals[k],
+          color: style[k].color,
+          dash: style[k].dash,
+          label
+        }))
+      },
+      theme
+    );
+    this.app.drawn();
+  }
+  columns() {
+    const { edges, problems, naive, gradients, signals, sizes, dead, deadNaive } = this.found, spread = this.intervals;
+    const ends = (name, pairs) => pairs ? { [`${name}, low`]: pairs.map(([low]) => low), [`${name}, high`]: pairs.map(([, high2]) => high2) } : {};
+    return {
+      from: edges.slice(0, -1),
+      to: edges.slice(1),
+      problems,
+      ...ends("problems", spread?.problems),
+      ...naive ? { "K/n as p": naive } : {},
+      ...Object.fromEntries(Object.entries(gradients).map(([name, values]) => [`gradient ${name}`, values])),
+      N: sizes,
+      dead,
+      ...ends("dead", spread?.dead),
+      ...deadNaive ? { "dead, K/n as p": deadNaive } : {},
+      ...Object.fromEntries(Object.entries(signals).map(([name, values]) => [`mean gradient ${name}`, values]))
+    };
+  }
+};
+var EXAMPLE = (() => {
+  const n = [], correct = [];
+  for (const [k, times] of [
+    [0, 38],
+    [1, 17],
+    [2, 11],
+    [3, 8],
+    [5, 8],
+    [8, 9],
+    [11, 7],
+    [13, 6],
+    [15, 6],
+    [16, 10]
+  ]) {
+    for (let i = 0; i < times; i++) {
+      n.push(16);
+      correct.push(k);
+    }
+  }
+  return { n, correct, notes: [`an invented example: ${n.length} problems of 16 rollouts`] };
+})();
+
 // panel_toy.js
 var LONGEST2 = 2e3;
 var RUNS = 400;
@@ -2154,18 +2835,47 @@ var ToyPanel = class {
   constructor(app) {
     this.app = app;
     const { store } = app, names = Object.keys(ESTIMATORS).filter((name) => !["drawn", "formula"].includes(name));
-    this.N = slider("Rollouts a problem, N", store.state.N, { least: 2, most: 1024, step: 1, scale: LOG(2, 1024), first: true }, (N) => store.set({ N }));
-    this.problems = slider("Problems", store.state.problems, { least: 4, most: 400, step: 1, scale: LOG(4, 400) }, (problems) => store.set({ problems }));
-    this.rate = slider("Learning rate", store.state.rate, { least: 0.05, most: 5, step: 0.05 }, (rate) => store.set({ rate }));
-    this.seed = h("input", { type: "number", min: "0", max: String(2 ** 31 - 1), step: "1", onchange: () => {
-      if (this.seed.checkValidity() && this.seed.value !== "") store.set({ seed: Number(this.seed.value) });
-    } });
+    this.N = slider(
+      "Rollouts a problem, N",
+      store.state.N,
+      { least: 2, most: 1024, step: 1, scale: LOG(2, 1024), first: true },
+      (N) => store.set({ N })
+    );
+    this.problems = slider(
+      "Problems",
+      store.state.problems,
+      { least: 4, most: 400, step: 1, scale: LOG(4, 400) },
+      (problems) => store.set({ problems })
+    );
+    this.rate = slider(
+      "Learning rate",
+      store.state.rate,
+      { least: 0.05, most: 5, step: 0.05 },
+      (rate) => store.set({ rate })
+    );
+    this.seed = h("input", {
+      type: "number",
+      min: "0",
+      max: String(2 ** 31 - 1),
+      step: "1",
+      onchange: () => {
+        if (this.seed.checkValidity() && this.seed.value !== "") store.set({ seed: Number(this.seed.value) });
+      }
+    });
     this.menus = Object.fromEntries(SIDES.map((side) => [side, h("div")]));
-    this.play = h("button", { type: "button", class: "primary", onclick: () => this.playing ? this.pause() : this.start() }, "Play");
+    this.play = h(
+      "button",
+      { type: "button", class: "primary", onclick: () => this.playing ? this.pause() : this.start() },
+      "Play"
+    );
     this.clock = h("output", { class: "where" });
-    this.charts = Object.fromEntries(SIDES.map((side) => [side, new Chart({ label: `pass rates over training, ${side}`, height: 0.72, least: 220 })]));
+    this.charts = Object.fromEntries(
+      SIDES.map((side) => [side, new Chart({ label: `pass rates over training, ${side}`, height: 0.72, least: 220 })])
+    );
     this.heads = Object.fromEntries(SIDES.map((side) => [side, h("h3")]));
-    this.spread = Object.fromEntries(SIDES.map((side) => [side, new Chart({ label: `distribution of pass rates, ${side}`, height: 0.3, least: 110 })]));
+    this.spread = Object.fromEntries(
+      SIDES.map((side) => [side, new Chart({ label: `distribution of pass rates, ${side}`, height: 0.3, least: 110 })])
+    );
     this.mean = new Chart({ label: "mean pass rate and the hardest quarter", height: 0.3, least: 190 });
     this.fault = h("p", { class: "fault", role: "alert" });
     this.line = h("code", { class: "line", tabindex: "0" });
@@ -2185,28 +2895,54 @@ var ToyPanel = class {
           "div",
           { class: "row" },
           this.play,
-          h("button", { type: "button", onclick: () => {
-            this.pause();
-            this.advance(1);
-          } }, "Step"),
-          h("button", { type: "button", onclick: () => {
-            this.pause();
-            this.reset();
-            this.render();
-          } }, "Reset"),
+          h(
+            "button",
+            {
+              type: "button",
+              onclick: () => {
+                this.pause();
+                this.advance(1);
+              }
+            },
+            "Step"
+          ),
+          h(
+            "button",
+            {
+              type: "button",
+              onclick: () => {
+                this.pause();
+                this.reset();
+                this.render();
+              }
+            },
+            "Reset"
+          ),
           this.clock
         ),
         this.fault,
-        h("p", { class: "rules" }, `Each problem is a softmax over ${ANSWERS} answers, one of them right; pass rates start even in log-odds from ${HARDEST} to ${EASIEST}. Both sides draw with the same random numbers (Philox4x32-10, one counter a problem, step and rollout).`),
+        h(
+          "p",
+          { class: "rules" },
+          `Each problem is a softmax over ${ANSWERS} answers, one of them right; pass rates start even in log-odds from ${HARDEST} to ${EASIEST}. Both sides draw with the same random numbers (Philox4x32-10, one counter a problem, step and rollout).`
+        ),
         h("h3", {}, "The same numbers in Python"),
         this.line
       ),
       h(
         "section",
         { class: "stage" },
-        h("div", { class: "pair" }, SIDES.map((side) => h("div", {}, this.heads[side], this.charts[side].element, this.spread[side].element))),
+        h(
+          "div",
+          { class: "pair" },
+          SIDES.map((side) => h("div", {}, this.heads[side], this.charts[side].element, this.spread[side].element))
+        ),
         this.mean.element,
-        app.saver(() => this.mean, () => this.columns(), "toy")
+        app.saver(
+          () => this.mean,
+          () => this.columns(),
+          "toy"
+        )
       )
     );
     this.key = "";
@@ -2219,7 +2955,13 @@ var ToyPanel = class {
       this.found = SIDES.map((side) => this.app.estimator(state[side], state.N));
       if (this.found.some(({ waiting }) => waiting)) return;
       this.runs = this.found.map(({ sequences }) => {
-        const policy = new Policy({ sequences, problems: state.problems, rollouts: state.N, rate: state.rate, seed: state.seed });
+        const policy = new Policy({
+          sequences,
+          problems: state.problems,
+          rollouts: state.N,
+          rate: state.rate,
+          seed: state.seed
+        });
         return { policy, history: [policy.passRates()] };
       });
     } catch (error) {
@@ -2291,9 +3033,12 @@ var ToyPanel = class {
   render() {
     const { state } = this.app.store, theme = this.app.theme();
     if (!this.runs) return;
-    this.clock.textContent = `step ${this.time}`;
+    this.clock.textContent = `step ${this.time}${this.time >= LONGEST2 ? ", the end" : ""}`;
     this.line.textContent = this.line.textContent.replace(/steps=\d+/, `steps=${Math.max(this.time, 1)}`);
-    const style = looks(this.found.map(({ name }) => name)).map((look) => ({ ...look, color: this.app.color(look.color) }));
+    const style = looks(this.found.map(({ name }) => name)).map((look) => ({
+      ...look,
+      color: this.app.color(look.color)
+    }));
     const last = [50, 100, 200, 400, 800, 1200].find((end) => end >= this.time) ?? LONGEST2, x = { kind: "linear", domain: [0, last], label: "step" };
     const every = Math.max(1, Math.floor(this.time / 120)), at = [];
     for (let t = 0; t <= this.time; t += every) at.push(t);
@@ -2302,22 +3047,46 @@ var ToyPanel = class {
     SIDES.forEach((side, k) => {
       const { history: history2 } = this.runs[k], { color, dash } = style[k], shown = Math.ceil(state.problems / 48), now = history2.at(-1), numbers = summary(now);
       const paths = [];
-      for (let i = 0; i < state.problems; i += shown) paths.push({ x: at, y: at.map((t) => history2[t][i]), color, width: 1, opacity: 0.5 });
+      for (let i = 0; i < state.problems; i += shown)
+        paths.push({ x: at, y: at.map((t) => history2[t][i]), color, width: 1, opacity: 0.5 });
       const means = at.map((t) => summary(history2[t]));
       this.heads[side].textContent = `${this.found[k].label}: mean ${format(numbers.mean, 3)}, hardest quarter ${format(numbers.hard, 3)}`;
-      this.charts[side].draw({ x, y: { kind: "logit", domain: [1e-4, 0.9999], label: "pass rate, a line a problem" }, lines: paths }, theme);
+      this.charts[side].draw(
+        { x, y: { kind: "logit", domain: [1e-4, 0.9999], label: "pass rate, a line a problem" }, lines: paths },
+        theme
+      );
       const bins = new Array(20).fill(0);
       now.forEach((p) => {
         bins[Math.min(19, Math.floor(20 * p))]++;
       });
-      this.spread[side].draw({
-        x: { kind: "linear", domain: [0, 1], label: "pass rate now" },
-        y: { kind: "linear", domain: [0, niceDomain([0, state.problems / 2, ...bins], "linear")[1]], label: "problems" },
-        bars: bins.map((value, i) => ({ from: i / 20 + 4e-3, to: (i + 1) / 20 - 4e-3, value, color, opacity: 0.8 }))
-      }, theme);
+      this.spread[side].draw(
+        {
+          x: { kind: "linear", domain: [0, 1], label: "pass rate now" },
+          y: {
+            kind: "linear",
+            domain: [0, niceDomain([0, state.problems / 2, ...bins], "linear")[1]],
+            label: "problems"
+          },
+          bars: bins.map((value, i) => ({
+            from: i / 20 + 4e-3,
+            to: (i + 1) / 20 - 4e-3,
+            value,
+            color,
+            opacity: 0.8
+          }))
+        },
+        theme
+      );
       lines.push(
         { x: at, y: means.map(({ mean }) => mean), color, dash, width: 2.4, label: `${this.found[k].label}, all` },
-        { x: at, y: means.map(({ hard }) => hard), color, dash, width: 1.2, label: `${this.found[k].label}, hardest quarter` }
+        {
+          x: at,
+          y: means.map(({ hard }) => hard),
+          color,
+          dash,
+          width: 1.2,
+          label: `${this.found[k].label}, hardest quarter`
+        }
       );
     });
     this.mean.draw({ x, y: { kind: "linear", domain: [0, 1], label: "mean pass rate" }, lines }, theme);
@@ -2327,7 +3096,8 @@ var ToyPanel = class {
   columns() {
     const columns = { step: this.runs[0].history.map((_, t) => t) };
     SIDES.forEach((side, k) => {
-      for (let i = 0; i < this.app.store.state.problems; i++) columns[`${side} ${i}`] = this.runs[k].history.map((p) => p[i]);
+      for (let i = 0; i < this.app.store.state.problems; i++)
+        columns[`${side} ${i}`] = this.runs[k].history.map((p) => p[i]);
     });
     return columns;
   }
@@ -2398,8 +3168,20 @@ var Explorer = class {
           "div",
           { class: "tools" },
           this.badge,
-          h("button", { type: "button", onclick: (event) => this.share(event.target) }, kernel ? "Copy as Python" : "Copy link"),
-          h("button", { type: "button", "aria-label": "light or dark", onclick: () => store.set({ theme: this.dark ? "light" : "dark" }) }, "◐")
+          h(
+            "button",
+            { type: "button", onclick: (event) => this.share(event.target) },
+            kernel ? "Copy as Python" : "Copy link"
+          ),
+          h(
+            "button",
+            {
+              type: "button",
+              "aria-label": "light or dark",
+              onclick: () => store.set({ theme: this.dark ? "light" : "dark" })
+            },
+            "◐"
+          )
         )
       ),
       this.nav,
@@ -2425,7 +3207,10 @@ var Explorer = class {
   }
   update(state) {
     this.root.dataset.theme = this.dark ? "dark" : "light";
-    keepFocus(this.nav, () => this.nav.replaceChildren(segmented("panel", PANELS, state.panel, (panel) => this.store.set({ panel }))));
+    keepFocus(
+      this.nav,
+      () => this.nav.replaceChildren(segmented("panel", PANELS, state.panel, (panel) => this.store.set({ panel })))
+    );
     this.panel(state.panel);
     for (const [name, panel] of Object.entries(this.panels)) panel.element.hidden = name !== state.panel;
     this.panels[state.panel].update(state);
@@ -2448,9 +3233,14 @@ var Explorer = class {
   }
   /** An estimator at N by its spec: { spec, name, label, options, w, sequences }; one of the notebook's own may be waited for. */
   estimator(spec, N) {
-    if (this.kernel && !(spec.split("(")[0].trim() in ESTIMATORS)) return this.authority.own(spec, N, this.store.state.x);
+    const name = spec.split("(")[0].trim(), large = ["drawn", "formula"].includes(name) && N > LARGEST;
+    if (this.kernel && (large || !(name in ESTIMATORS))) return this.authority.own(spec, N, this.store.state.x);
     const found = resolve(ESTIMATORS, spec);
-    return { ...found, w: found.entry.limit(found.options), sequences: this.authority?.sequences(found.spec, N) ?? coefficients(found, N) };
+    return {
+      ...found,
+      w: found.entry.limit(found.options),
+      sequences: this.authority?.sequences(found.spec, N) ?? coefficients(found, N)
+    };
   }
   /** The curves of the state with their estimators; those that fail are left out. */
   lines(state) {
@@ -2524,7 +3314,13 @@ var Kernel = class {
       if (!answer) return;
       this.waiting.delete(content.id);
       if (content.error) answer.reject(new Error(content.error));
-      else answer.resolve([content, buffers.map((view) => new Float64Array(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength)))]);
+      else
+        answer.resolve([
+          content,
+          buffers.map(
+            (view) => new Float64Array(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength))
+          )
+        ]);
     });
   }
   /** Ask the lab: `what` is one of the questions of lab/explorer/answers.py. Resolves to [content, arrays of float64]. */
@@ -2538,7 +3334,10 @@ var Kernel = class {
   /** The counts of a dropped file, read by Python. */
   async read(file) {
     const largest = 5e7;
-    if (file.size > largest) throw new Error(`${file.name} has ${(file.size / 1e6).toFixed(0)} MB: drop up to ${largest / 1e6}, or give its path: Explorer(pass_rates=...)`);
+    if (file.size > largest)
+      throw new Error(
+        `${file.name} has ${(file.size / 1e6).toFixed(0)} MB: drop up to ${largest / 1e6}, or give its path: Explorer(pass_rates=...)`
+      );
     return counts2(await this.ask("file", { name: file.name }, [await file.arrayBuffer()]));
   }
   authority(refresh) {
@@ -2568,9 +3367,21 @@ var Authority = class {
     const key = `own ${spec} ${N} ${x}`, found = this.known.get(key);
     if (found?.error) throw new Error(found.error);
     if (found) return found;
-    this.once(key, () => this.kernel.ask("estimator", { spec, N, axis: x }).then(([content, arrays]) => {
-      this.keep(key, { spec, name: spec.split("(")[0], label: content.label, sequences: [arrays[0], arrays[1]], limit: arrays[2] ?? null });
-    }, (error) => this.keep(key, { error: error.message })));
+    this.once(
+      key,
+      () => this.kernel.ask("estimator", { spec, N, axis: x }).then(
+        ([content, arrays]) => {
+          this.keep(key, {
+            spec,
+            name: spec.split("(")[0],
+            label: content.label,
+            sequences: [arrays[0], arrays[1]],
+            limit: arrays[2] ?? null
+          });
+        },
+        (error) => this.keep(key, { error: error.message })
+      )
+    );
     return { spec, name: spec, label: spec, waiting: true, sequences: null };
   }
   async once(key, question) {
@@ -2588,43 +3399,54 @@ var Authority = class {
     const missing2 = specs.filter((spec) => !this.get(spec, state, state.quantity));
     if (!missing2.length) return;
     badge.textContent = "";
-    this.timer = setTimeout(() => this.once(JSON.stringify(["curves", missing2, state.N, state.x, state.quantity]), async () => {
-      badge.textContent = "lab is computing …";
-      try {
-        const [, arrays] = await this.kernel.ask("curves", { specs: missing2, N: state.N, quantity: state.quantity, axis: state.x });
-        let worst = 0;
-        const grid = panel.grids[state.x];
-        missing2.forEach((spec, i) => {
-          this.keep(`${state.quantity} ${spec} ${state.N} ${state.x}`, arrays[i]);
-          const line = panel.lines.find((one2) => one2.spec === spec);
-          if (!line?.sequences || line.sequences[0].length !== state.N) return;
-          const ours = QUANTITIES[state.quantity](grid, line.sequences), size = Math.max(...arrays[i].map(Math.abs), 1e-300);
-          ours.forEach((y, k) => {
-            worst = Math.max(worst, Math.abs(y - arrays[i][k]) / size);
+    this.timer = setTimeout(
+      () => this.once(JSON.stringify(["curves", missing2, state.N, state.x, state.quantity]), async () => {
+        badge.textContent = "lab is computing …";
+        try {
+          const [, arrays] = await this.kernel.ask("curves", {
+            specs: missing2,
+            N: state.N,
+            quantity: state.quantity,
+            axis: state.x
           });
-        });
-        badge.textContent = `computed by lab; the page differed by ${worst.toExponential(0)}`;
-        badge.dataset.worst = String(worst);
-      } catch (error) {
-        badge.textContent = error.message;
-      }
-    }), REST);
+          let worst = 0;
+          const grid = panel.grids[state.x];
+          missing2.forEach((spec, i) => {
+            this.keep(`${state.quantity} ${spec} ${state.N} ${state.x}`, arrays[i]);
+            const line = panel.lines.find((one2) => one2.spec === spec);
+            if (!line?.sequences || line.sequences[0].length !== state.N) return;
+            const ours = QUANTITIES[state.quantity](grid, line.sequences), size = Math.max(...arrays[i].map(Math.abs), 1e-300);
+            ours.forEach((y, k) => {
+              worst = Math.max(worst, Math.abs(y - arrays[i][k]) / size);
+            });
+          });
+          badge.textContent = `computed by lab; the page differed by ${worst.toExponential(0)}`;
+          badge.dataset.worst = String(worst);
+        } catch (error) {
+          badge.textContent = error.message;
+        }
+      }),
+      REST
+    );
   }
   design(panel, state, badge) {
     if (!panel.line || !("points" in state) || state.panel !== "draw") return;
     const spec = panel.spec(state);
     if (!spec || this.sequences(spec, state.N)) return;
     badge.textContent = "";
-    this.timer = setTimeout(() => this.once(`design ${spec} ${state.N}`, async () => {
-      try {
-        const [, [gap, offset]] = await this.kernel.ask("estimator", { spec, N: state.N, axis: state.x });
-        this.keep(`sequences ${spec} ${state.N}`, [gap, offset]);
-        badge.textContent = "fitted by lab";
-      } catch (error) {
-        badge.textContent = error.message;
-        this.keep(`sequences ${spec} ${state.N}`, null);
-      }
-    }), REST);
+    this.timer = setTimeout(
+      () => this.once(`design ${spec} ${state.N}`, async () => {
+        try {
+          const [, [gap, offset]] = await this.kernel.ask("estimator", { spec, N: state.N, axis: state.x });
+          this.keep(`sequences ${spec} ${state.N}`, [gap, offset]);
+          badge.textContent = "fitted by lab";
+        } catch (error) {
+          badge.textContent = error.message;
+          this.keep(`sequences ${spec} ${state.N}`, null);
+        }
+      }),
+      REST
+    );
   }
 };
 

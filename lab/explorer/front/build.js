@@ -3,12 +3,20 @@ import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { build } from "esbuild";
 
-const here = new URL(".", import.meta.url), hash = createHash("sha256");
-for (const name of readdirSync(here).filter((file) => file.endsWith(".js") && file !== "build.js").sort()) {
+const here = new URL(".", import.meta.url),
+  hash = createHash("sha256");
+for (const name of readdirSync(here)
+  .filter((file) => file.endsWith(".js") && file !== "build.js")
+  .sort()) {
   hash.update(`${name}\0`).update(readFileSync(new URL(name, here)));
 }
 await build({
-  entryPoints: [new URL("main.js", here).pathname], outfile: process.argv[2] ?? new URL("../explorer.js", here).pathname,
-  bundle: true, format: "esm", target: "es2023", charset: "utf8", legalComments: "none",
+  entryPoints: [new URL("main.js", here).pathname],
+  outfile: process.argv[2] ?? new URL("../explorer.js", here).pathname,
+  bundle: true,
+  format: "esm",
+  target: "es2023",
+  charset: "utf8",
+  legalComments: "none",
   banner: { js: `// Built by \`npm run build\` from lab/explorer/front; sources sha256 ${hash.digest("hex")}` },
 });

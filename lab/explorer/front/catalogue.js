@@ -18,15 +18,20 @@ const hit = (n, k) => logMiss(n, k).map((x) => -Math.expm1(x));
 const inverse = (x) => (x > 0 ? 1 / x : 0);
 const pair = (a1, a0) => [row(a1.length - 1, (j) => a1[j + 1] - a0[j]), a0.slice(0, -1)];
 const leaveOneOut = (gap) => [gap, gap.map((g, j) => -g * (j / (gap.length - 1)))];
-const std = (mean, N, ddof = 0) => Math.sqrt(mean * (1 - mean) * N / (N - ddof));
+const std = (mean, N, ddof = 0) => Math.sqrt((mean * (1 - mean) * N) / (N - ddof));
 
 /** A = (r - mean) scale(mean), from the scale as a function of the group's mean (or of K): groups sum to zero. */
 function centred(N, scale) {
   const s = row(N + 1, (K) => scale(K / N, K));
-  return pair(s.map((x, K) => (1 - K / N) * x), s.map((x, K) => -K / N * x));
+  return pair(
+    s.map((x, K) => (1 - K / N) * x),
+    s.map((x, K) => (-K / N) * x),
+  );
 }
 
-const one = () => 1, reciprocal = (p) => 1 / p, logOdds = (p) => 1 / (p * (1 - p));
+const one = () => 1,
+  reciprocal = (p) => 1 / p,
+  logOdds = (p) => 1 / (p * (1 - p));
 const power = (a, b) => (p) => p ** -a * (1 - p) ** -b;
 const truncatedWeight = (T) => (p) => (p > 0 ? -Math.expm1(T * Math.log1p(-p)) / p : T);
 const passAt = (k) => (p) => k * (1 - p) ** (k - 1);
@@ -34,7 +39,7 @@ const passAt = (k) => (p) => k * (1 - p) ** (k - 1);
 /** sum_{m<T} ((alpha)_m/m!) q^m */
 function series(alpha, T) {
   const terms = [1];
-  for (let m = 0; m < T - 1; m++) terms.push(terms[m] * (alpha + m) / (m + 1));
+  for (let m = 0; m < T - 1; m++) terms.push((terms[m] * (alpha + m)) / (m + 1));
   return (p) => terms.reduceRight((sum, term) => sum * (1 - p) + term, 0);
 }
 
@@ -44,7 +49,7 @@ export function throughPoints(p, w) {
     let i = p.findIndex((at) => at >= x);
     if (i < 0) return w[w.length - 1];
     if (i === 0) return w[0];
-    return w[i - 1] + (w[i] - w[i - 1]) * (x - p[i - 1]) / (p[i] - p[i - 1]);
+    return w[i - 1] + ((w[i] - w[i - 1]) * (x - p[i - 1])) / (p[i] - p[i - 1]);
   };
 }
 
@@ -54,10 +59,15 @@ export const OBJECTIVES = {
   arcsine: { label: "GRPO limit", w: () => power(0.5, 0.5) },
   log_odds: { label: "log-odds", w: () => logOdds },
   power: {
-    label: ({ a, b }) => `p^-${a} (1-p)^-${b}`, options: { a: range(0, 1.5, 0.05, 0.5), b: range(0, 1.5, 0.05, 0.5) },
+    label: ({ a, b }) => `p^-${a} (1-p)^-${b}`,
+    options: { a: range(0, 1.5, 0.05, 0.5), b: range(0, 1.5, 0.05, 0.5) },
     w: ({ a, b }) => power(a, b),
   },
-  truncated: { label: ({ order }) => `MaxRL T=${order}`, options: { order: whole(8) }, w: ({ order }) => truncatedWeight(order) },
+  truncated: {
+    label: ({ order }) => `MaxRL T=${order}`,
+    options: { order: whole(8) },
+    w: ({ order }) => truncatedWeight(order),
+  },
   pass_at: { label: ({ k }) => `pass@${k}`, options: { k: whole(8) }, w: ({ k }) => passAt(k) },
 };
 
@@ -74,50 +84,75 @@ export const ESTIMATORS = {
   psr: { label: "PSR", limit: () => one, sequences: positive },
   nsr: { label: "NSR", limit: () => one, sequences: (N) => [row(N, one), row(N, () => -1)] },
   w_reinforce: {
-    label: "W-REINFORCE", options: { lam: range(0, 2, 0.05, 0.1) }, limit: ({ lam }) => () => 1 + lam,
+    label: "W-REINFORCE",
+    options: { lam: range(0, 2, 0.05, 0.1) },
+    limit:
+      ({ lam }) =>
+      () =>
+        1 + lam,
     sequences: (N, { lam }) => [row(N, () => 1 + lam), row(N, () => -1)],
   },
   grpo: {
-    label: ({ ddof, eps }) => (ddof === 0 && eps === 0 ? "GRPO" : `GRPO (ddof ${ddof}, eps ${exponent(eps)})`), least: 2,
-    options: { ddof: choice(0, 1), eps: choice(0, 1e-6, 1e-4, 1e-2) }, limit: () => power(0.5, 0.5),
+    label: ({ ddof, eps }) => (ddof === 0 && eps === 0 ? "GRPO" : `GRPO (ddof ${ddof}, eps ${exponent(eps)})`),
+    least: 2,
+    options: { ddof: choice(0, 1), eps: choice(0, 1e-6, 1e-4, 1e-2) },
+    limit: () => power(0.5, 0.5),
     sequences: (N, { ddof, eps }) => centred(N, (mean) => inverse(std(mean, N, ddof) + eps)),
   },
   one_sided_grpo: {
-    label: "one-sided GRPO", least: 2, limit: () => power(0.5, 0),
+    label: "one-sided GRPO",
+    least: 2,
+    limit: () => power(0.5, 0),
     sequences: (N) => centred(N, (mean) => inverse(mean) ** 0.5),
   },
   f_grpo: {
-    label: ({ gamma }) => `F-GRPO (gamma ${gamma})`, least: 2, options: { gamma: { ...range(0, 4, 0.1, 1), required: true } },
+    label: ({ gamma }) => `F-GRPO (gamma ${gamma})`,
+    least: 2,
+    options: { gamma: { ...range(0, 4, 0.1, 1), required: true } },
     limit: ({ gamma }) => power(0.5, 0.5 - gamma),
     sequences: (N, { gamma }) => centred(N, (mean) => (1 - mean) ** gamma * inverse(std(mean, N))),
   },
   dgpo: {
-    label: "DGPO", least: 2, limit: () => (p) => 0.5 * logOdds(p),
+    label: "DGPO",
+    least: 2,
+    limit: () => (p) => 0.5 * logOdds(p),
     sequences: (N) => centred(N, (mean) => inverse(2 * std(mean, N) ** 2)),
   },
   mapo: {
-    label: "MAPO", least: 2, limit: () => (p) => 4 * Math.sqrt(p * (1 - p)) + (1 - 4 * p * (1 - p)) / p,
-    sequences: (N) => centred(N, (mean) => {
-      const trust = 4 * mean * (1 - mean);
-      return trust * inverse(std(mean, N)) + (1 - trust) * inverse(mean);
-    }),
+    label: "MAPO",
+    least: 2,
+    limit: () => (p) => 4 * Math.sqrt(p * (1 - p)) + (1 - 4 * p * (1 - p)) / p,
+    sequences: (N) =>
+      centred(N, (mean) => {
+        const trust = 4 * mean * (1 - mean);
+        return trust * inverse(std(mean, N)) + (1 - trust) * inverse(mean);
+      }),
   },
   maxrl: {
-    label: "MaxRL", least: 2, limit: () => reciprocal,
+    label: "MaxRL",
+    least: 2,
+    limit: () => reciprocal,
     sequences: (N) => [row(N, (j) => N / (j + 1) - (j === 0)), row(N, (j) => (j > 0 ? -1 : 0))],
   },
   maxrl_eq6: {
-    label: "MaxRL eq. 6", limit: () => reciprocal, sequences: (N) => [row(N, (j) => N / (j + 1)), row(N, () => 0)],
+    label: "MaxRL eq. 6",
+    limit: () => reciprocal,
+    sequences: (N) => [row(N, (j) => N / (j + 1)), row(N, () => 0)],
   },
   maxrl_eq7: {
-    label: "MaxRL eq. 7", limit: () => reciprocal, sequences: (N) => [row(N, (j) => N / (j + 1)), row(N, () => -1)],
+    label: "MaxRL eq. 7",
+    limit: () => reciprocal,
+    sequences: (N) => [row(N, (j) => N / (j + 1)), row(N, () => -1)],
   },
   maxrl_loo: {
-    label: "MaxRL leave-one-out", least: 2, limit: () => reciprocal,
+    label: "MaxRL leave-one-out",
+    least: 2,
+    limit: () => reciprocal,
     sequences: (N) => leaveOneOut(row(N, (j) => N / (j + 1))),
   },
   truncated: {
-    label: ({ order }) => `MaxRL T=${order}`, options: { order: { ...whole(8), required: true }, form: choice("raw", "zero_mean", "loo") },
+    label: ({ order }) => `MaxRL T=${order}`,
+    options: { order: { ...whole(8), required: true }, form: choice("raw", "zero_mean", "loo") },
     least: ({ order, form }) => ({ raw: order, zero_mean: Math.max(2, order + 1), loo: Math.max(2, order) })[form],
     limit: ({ order }) => truncatedWeight(order),
     sequences(N, { order, form }) {
@@ -125,78 +160,119 @@ export const ESTIMATORS = {
         const pass = hit(N - 1, order);
         return centred(N, (mean, K) => (K < N ? pass[K] : 1) * inverse(mean));
       }
-      const pass = hit(N, order), gap = row(N, (j) => N / (j + 1) * pass[j + 1]);
+      const pass = hit(N, order),
+        gap = row(N, (j) => (N / (j + 1)) * pass[j + 1]);
       return form === "raw" ? [gap, row(N, () => 0)] : leaveOneOut(gap);
     },
   },
   alpha: {
     label: ({ alpha }) => `alpha ${alpha}`,
     options: {
-      alpha: { ...range(0, 2, 0.05, 0.5), required: true }, form: choice("plug_in", "series"),
+      alpha: { ...range(0, 2, 0.05, 0.5), required: true },
+      form: choice("plug_in", "series"),
       order: { ...whole(null), only: ({ form }) => form === FORMS.series },
     },
-    least: ({ form, order }) => (form === FORMS.plug_in ? 2 : order ?? 1),
+    least: ({ form, order }) => (form === FORMS.plug_in ? 2 : (order ?? 1)),
     limit: ({ alpha, order }) => (order === null ? power(alpha, 0) : series(alpha, order)),
     sequences(N, { alpha, form, order }) {
       if (form === FORMS.plug_in) return centred(N, (mean) => inverse(mean) ** alpha);
-      const gap = new Float64Array(N), term = row(N, one);
+      const gap = new Float64Array(N),
+        term = row(N, one);
       for (let m = 0; m < (order ?? N); m++) {
         for (let j = 0; j < N; j++) {
           gap[j] += term[j];
-          term[j] *= (alpha + m) / (m + 1) * Math.max(N - 1 - j - m, 0) / Math.max(N - 1 - m, 1);
+          term[j] *= (((alpha + m) / (m + 1)) * Math.max(N - 1 - j - m, 0)) / Math.max(N - 1 - m, 1);
         }
       }
       return [gap, row(N, () => 0)];
     },
   },
   pkpo: {
-    label: ({ k }) => `PKPO k=${k}`, options: { k: { ...whole(4), required: true }, form: choice("s", "sloo", "sloom1") },
-    least: ({ k, form }) => (form === "sloo" ? k + 1 : k), limit: ({ k }) => passAt(k),
+    label: ({ k }) => `PKPO k=${k}`,
+    options: { k: { ...whole(4), required: true }, form: choice("s", "sloo", "sloom1") },
+    least: ({ k, form }) => (form === "sloo" ? k + 1 : k),
+    limit: ({ k }) => passAt(k),
     sequences(N, { k, form }) {
       const gap = miss(N - 1, k - 1).map((x) => k * x);
       if (form === "sloom1") return [gap, row(N, () => 0)];
       const offset = hit(N - 1, k - 1).map((x) => k * x);
       if (form === "s") return [gap, offset];
       const all = hit(N - 1, k);
-      return [gap, offset.map((x, j) => x - N * k / (N - 1) * all[j])];
+      return [gap, offset.map((x, j) => x - ((N * k) / (N - 1)) * all[j])];
     },
   },
   pass_at_k_group: {
-    label: ({ k }) => `Pass@${k} Training`, options: { k: { ...whole(4), required: true } }, least: ({ k }) => Math.max(2, k),
-    limit: ({ k }) => (p) => (1 - p) ** (k / 2 - 1) / Math.sqrt(-Math.expm1(k * Math.log1p(-p))),
+    label: ({ k }) => `Pass@${k} Training`,
+    options: { k: { ...whole(4), required: true } },
+    least: ({ k }) => Math.max(2, k),
+    limit:
+      ({ k }) =>
+      (p) =>
+        (1 - p) ** (k / 2 - 1) / Math.sqrt(-Math.expm1(k * Math.log1p(-p))),
     sequences(N, { k }) {
-      const fail = miss(N, k), solved = hit(N, k), alone = miss(N - 1, k - 1);
+      const fail = miss(N, k),
+        solved = hit(N, k),
+        alone = miss(N - 1, k - 1);
       const scale = fail.map((x, K) => inverse(Math.sqrt(x * solved[K])));
-      return pair(fail.map((x, K) => x * scale[K]), fail.map((x, K) => (x - (K < N ? alone[K] : 0)) * scale[K]));
+      return pair(
+        fail.map((x, K) => x * scale[K]),
+        fail.map((x, K) => (x - (K < N ? alone[K] : 0)) * scale[K]),
+      );
     },
   },
   pacs_anchor: {
-    label: ({ balanced }) => (balanced ? "PACS" : "PACS, no class weights"), least: 2,
+    label: ({ balanced }) => (balanced ? "PACS" : "PACS, no class weights"),
+    least: 2,
     options: { beta: range(0.1, 10, 0.1, 1), score: choice("rloo", "dr_grpo"), balanced: choice(true, false) },
-    limit: ({ beta, balanced }) => (p) => beta * (balanced ? 0.25 * logOdds(p) : 1),
+    limit:
+      ({ beta, balanced }) =>
+      (p) =>
+        beta * (balanced ? 0.25 * logOdds(p) : 1),
     sequences(N, { beta, score, balanced }) {
-      const factor = score === "rloo" ? beta : beta * (N - 1) / N;
+      const factor = score === "rloo" ? beta : (beta * (N - 1)) / N;
       if (!balanced) return leaveOneOut(row(N, () => factor));
-      return ESTIMATORS.dgpo.sequences(N).map((values) => values.map((x) => factor * N / (2 * (N - 1)) * x));
+      return ESTIMATORS.dgpo.sequences(N).map((values) => values.map((x) => ((factor * N) / (2 * (N - 1))) * x));
     },
   },
   real_anchor: {
-    label: ({ tau }) => `REAL (tau ${tau})`, options: { tau: range(0.1, 2, 0.1, 0.5) }, limit: ({ tau }) => (p) => logOdds(p) / tau,
-    sequences: (N, { tau }) => pair(row(N + 1, (K) => N / (tau * (1 + K))), row(N + 1, (K) => -N / (tau * (1 + N - K)))),
+    label: ({ tau }) => `REAL (tau ${tau})`,
+    options: { tau: range(0.1, 2, 0.1, 0.5) },
+    limit:
+      ({ tau }) =>
+      (p) =>
+        logOdds(p) / tau,
+    sequences: (N, { tau }) =>
+      pair(
+        row(N + 1, (K) => N / (tau * (1 + K))),
+        row(N + 1, (K) => -N / (tau * (1 + N - K))),
+      ),
   },
   entropic: {
-    label: ({ eta }) => `entropic (eta ${eta})`, least: 2, options: { eta: { ...range(0.1, 10, 0.1, 2), required: true } },
-    limit: ({ eta }) => (p) => Math.expm1(eta) / (eta * (1 + Math.expm1(eta) * p)),
+    label: ({ eta }) => `entropic (eta ${eta})`,
+    least: 2,
+    options: { eta: { ...range(0.1, 10, 0.1, 2), required: true } },
+    limit:
+      ({ eta }) =>
+      (p) =>
+        Math.expm1(eta) / (eta * (1 + Math.expm1(eta) * p)),
     sequences: (N, { eta }) => centred(N, (mean) => Math.expm1(eta) / eta / (1 + Math.expm1(eta) * mean)),
   },
   drawn: {
-    label: "drawn", options: { p: { kind: "list", required: true }, w: { kind: "list", required: true }, zero_mean: choice(false, true) },
-    least: ({ zero_mean }) => (zero_mean ? 3 : 2), limit: ({ p, w }) => throughPoints(p, w),
+    label: "drawn",
+    options: {
+      p: { kind: "list", required: true },
+      w: { kind: "list", required: true },
+      zero_mean: choice(false, true),
+    },
+    least: ({ zero_mean }) => (zero_mean ? 3 : 2),
+    limit: ({ p, w }) => throughPoints(p, w),
     sequences: (N, { p, w, zero_mean }) => fromWeight(throughPoints(p, w), N, zero_mean),
   },
   formula: {
-    label: ({ text }) => `w = ${text}`, options: { text: { kind: "text", required: true }, zero_mean: choice(false, true) },
-    least: ({ zero_mean }) => (zero_mean ? 3 : 2), limit: ({ text }) => parseFormula(text),
+    label: ({ text }) => `w = ${text}`,
+    options: { text: { kind: "text", required: true }, zero_mean: choice(false, true) },
+    least: ({ zero_mean }) => (zero_mean ? 3 : 2),
+    limit: ({ text }) => parseFormula(text),
     sequences: (N, { text, zero_mean }) => fromWeight(parseFormula(text), N, zero_mean),
   },
 };
@@ -205,7 +281,7 @@ export const ESTIMATORS = {
 export function fromWeight(w, N, zeroMean = false) {
   if (!zeroMean) return leaveOneOut(fit(N - 1, N, (j) => (j + 0.5) / N, w));
   const phi = fit(N - 2, N, (i) => (i + 1) / N, w);
-  return centred(N, (_, K) => (K > 0 && K < N ? N / (N - 1) * phi[K - 1] : 0));
+  return centred(N, (_, K) => (K > 0 && K < N ? (N / (N - 1)) * phi[K - 1] : 0));
 }
 
 /** The smallest differences that text shows: 1e-06, as Python writes it. */
@@ -236,7 +312,12 @@ export function parseSpec(text) {
 
 function literal(text, cure) {
   if (text in LITERALS) return LITERALS[text];
-  if (text[0] === "[") return text.slice(1, -1).split(",").filter((x) => x.trim()).map((x) => literal(x.trim(), cure));
+  if (text[0] === "[")
+    return text
+      .slice(1, -1)
+      .split(",")
+      .filter((x) => x.trim())
+      .map((x) => literal(x.trim(), cure));
   if (/^['"]/.test(text)) return text.slice(1, -1);
   const number = Number(text);
   if (!Number.isFinite(number)) throw cure;
@@ -256,16 +337,28 @@ export function resolve(table, spec) {
   const [name, given] = parseSpec(spec);
   const kind = table === ESTIMATORS ? "estimator" : "objective";
   if (!(name in table)) throw new Error(`unknown ${kind} '${name}'. Valid: ${Object.keys(table).sort().join(", ")}`);
-  const entry = table[name], known = entry.options ?? {};
+  const entry = table[name],
+    known = entry.options ?? {};
   for (const option of Object.keys(given)) {
-    if (!(option in known)) throw new Error(`unknown option of ${kind} '${name}' '${option}'. Valid: ${Object.keys(known).join(", ") || "none"}`);
+    if (!(option in known))
+      throw new Error(
+        `unknown option of ${kind} '${name}' '${option}'. Valid: ${Object.keys(known).join(", ") || "none"}`,
+      );
     check(`${option} of ${name}`, given[option], known[option]);
   }
-  const options = Object.fromEntries(Object.entries(known).map(([key, rule]) => [key, key in given ? given[key] : rule.start]));
+  const options = Object.fromEntries(
+    Object.entries(known).map(([key, rule]) => [key, key in given ? given[key] : rule.start]),
+  );
   for (const [key, value] of Object.entries(options)) {
     if (value === undefined) throw new Error(`${kind} '${name}' needs ${key}: write ${name}(${key}=...)`);
   }
-  return { name, options, entry, spec: writeSpec(table, name, options), label: typeof entry.label === "string" ? entry.label : entry.label(options) };
+  return {
+    name,
+    options,
+    entry,
+    spec: writeSpec(table, name, options),
+    label: typeof entry.label === "string" ? entry.label : entry.label(options),
+  };
 }
 
 function check(what, value, rule) {
@@ -273,7 +366,11 @@ function check(what, value, rule) {
   if (rule.kind === "choice" && typeof rule.start !== "number" && !rule.values.includes(value)) {
     throw new Error(`${what} = ${written(value)}: it must be one of ${rule.values.map(written).join(", ")}`);
   }
-  if (rule.kind === "whole" && value !== null && !(Number.isInteger(value) && value >= rule.least && value <= rule.most)) {
+  if (
+    rule.kind === "whole" &&
+    value !== null &&
+    !(Number.isInteger(value) && value >= rule.least && value <= rule.most)
+  ) {
     throw new Error(`${what} = ${written(value)}: it must be a whole number from ${rule.least} to ${rule.most}`);
   }
   if ((rule.kind === "number" || (rule.kind === "choice" && typeof rule.start === "number")) && !number) {
@@ -286,23 +383,28 @@ function check(what, value, rule) {
 
 export function writeSpec(table, name, options) {
   const known = table[name].options ?? {};
-  const shown = Object.entries(options).filter(([key, value]) => known[key].required || !(key in known) || value !== known[key].start || table === OBJECTIVES);
+  const shown = Object.entries(options).filter(
+    ([key, value]) => known[key].required || !(key in known) || value !== known[key].start || table === OBJECTIVES,
+  );
   return shown.length ? `${name}(${shown.map(([key, value]) => `${key}=${written(value)}`).join(", ")})` : name;
 }
 
 /** (gap, offset) of a resolved estimator at N, or a sentence thrown. */
 export function coefficients({ entry, options, spec }, N) {
-  const least = typeof entry.least === "function" ? entry.least(options) : entry.least ?? 1;
+  const least = typeof entry.least === "function" ? entry.least(options) : (entry.least ?? 1);
   if (N < least) throw new Error(`${spec} needs groups of at least ${least} rollouts: raise N, or lower its order`);
   return entry.sequences(N, options);
 }
 
 /** What is said of an estimator's odd groups, read off its sequences. */
 export function rules([gap, offset]) {
-  const N = gap.length, last = gap[N - 1] + offset[N - 1];
-  let sum = 0, size = 0;
+  const N = gap.length,
+    last = gap[N - 1] + offset[N - 1];
+  let sum = 0,
+    size = 0;
   for (let K = 0; K <= N; K++) {
-    const right = K > 0 ? gap[K - 1] + offset[K - 1] : 0, wrong = K < N ? offset[K] : 0;
+    const right = K > 0 ? gap[K - 1] + offset[K - 1] : 0,
+      wrong = K < N ? offset[K] : 0;
     sum = Math.max(sum, Math.abs(K * right + (N - K) * wrong));
     size = Math.max(size, Math.abs(right) * N);
   }
@@ -312,17 +414,51 @@ export function rules([gap, offset]) {
 
 // --- Looks: those of lab/plots.py, with lighter forms of the colours for a dark ground ---------------------------
 
-const BLUE = "#0072b2", ORANGE = "#e69f00", RED = "#d55e00", GREEN = "#009e73", PURPLE = "#aa4499", SKY = "#56b4e9", OLIVE = "#999933";
-export const DARK = { [BLUE]: "#4aa8e8", [ORANGE]: "#f0b43c", [RED]: "#ff8a4c", [GREEN]: "#2fc79a", [PURPLE]: "#d98ad0",
-  [SKY]: "#8fd0f5", [OLIVE]: "#c8c86a", "#000000": "#ffffff", "#777777": "#aaaaaa" };
+const BLUE = "#0072b2",
+  ORANGE = "#e69f00",
+  RED = "#d55e00",
+  GREEN = "#009e73",
+  PURPLE = "#aa4499",
+  SKY = "#56b4e9",
+  OLIVE = "#999933";
+export const DARK = {
+  [BLUE]: "#4aa8e8",
+  [ORANGE]: "#f0b43c",
+  [RED]: "#ff8a4c",
+  [GREEN]: "#2fc79a",
+  [PURPLE]: "#d98ad0",
+  [SKY]: "#8fd0f5",
+  [OLIVE]: "#c8c86a",
+  "#000000": "#ffffff",
+  "#777777": "#aaaaaa",
+};
 export const LOOKS = {
-  rl: [BLUE, []], rloo: [BLUE, []], reinforce_mean: [BLUE, [5, 1.5]], reinforce: [SKY, [1, 1]],
-  arcsine: [ORANGE, [4, 1, 1, 1]], grpo: [ORANGE, [4, 1, 1, 1]], maxrl: [RED, []], truncated: [RED, []],
-  maxrl_eq6: [PURPLE, [3, 1]], maxrl_eq7: [SKY, [2, 1]], maxrl_loo: [GREEN, [6, 1, 1, 1, 1, 1]], ml: ["#000000", [1, 1]],
-  log_odds: [GREEN, [6, 1.5, 1, 1.5]], pacs_anchor: [GREEN, [6, 1.5, 1, 1.5]], pkpo: [OLIVE, [2, 1, 1, 1]],
+  rl: [BLUE, []],
+  rloo: [BLUE, []],
+  reinforce_mean: [BLUE, [5, 1.5]],
+  reinforce: [SKY, [1, 1]],
+  arcsine: [ORANGE, [4, 1, 1, 1]],
+  grpo: [ORANGE, [4, 1, 1, 1]],
+  maxrl: [RED, []],
+  truncated: [RED, []],
+  maxrl_eq6: [PURPLE, [3, 1]],
+  maxrl_eq7: [SKY, [2, 1]],
+  maxrl_loo: [GREEN, [6, 1, 1, 1, 1, 1]],
+  ml: ["#000000", [1, 1]],
+  log_odds: [GREEN, [6, 1.5, 1, 1.5]],
+  pacs_anchor: [GREEN, [6, 1.5, 1, 1.5]],
+  pkpo: [OLIVE, [2, 1, 1, 1]],
   from_weight: [PURPLE, [4, 1, 2, 1]],
 };
-const OTHERS = [[PURPLE, []], [OLIVE, []], [SKY, []], ["#777777", []], ["#000000", [5, 1]], [PURPLE, [2, 1]], [OLIVE, [6, 1]]];
+const OTHERS = [
+  [PURPLE, []],
+  [OLIVE, []],
+  [SKY, []],
+  ["#777777", []],
+  ["#000000", [5, 1]],
+  [PURPLE, [2, 1]],
+  [OLIVE, [6, 1]],
+];
 const VARIANTS = [[], [6, 2], [2, 1.2], [7, 1.5, 1.5, 1.5], [1, 1.2], [9, 2, 4, 2]];
 
 /** A colour and dashes for each name: the house look, or a free one; no two lines that are both alike. */
@@ -332,7 +468,7 @@ export function looks(names) {
     let look = LOOKS[name in ESTIMATORS && /drawn|formula/.test(name) ? "from_weight" : name];
     look ??= OTHERS.find((one) => !taken.has(String(one))) ?? OTHERS[0];
     const [color, dash] = look;
-    const free = taken.has(String(look)) ? VARIANTS.find((one) => !taken.has(String([color, one]))) ?? dash : dash;
+    const free = taken.has(String(look)) ? (VARIANTS.find((one) => !taken.has(String([color, one]))) ?? dash) : dash;
     taken.add(String([color, free]));
     return { color, dash: free };
   });

@@ -28,32 +28,66 @@ export function field(name, input, hint) {
 }
 
 export function select(values, chosen, change, names = (x) => x) {
-  return h("select", { onchange: (event) => change(values[event.target.selectedIndex]) },
-    values.map((value) => h("option", { selected: value === chosen }, String(names(value)))));
+  return h(
+    "select",
+    { onchange: (event) => change(values[event.target.selectedIndex]) },
+    values.map((value) => h("option", { selected: value === chosen }, String(names(value)))),
+  );
 }
 
 /** A row of buttons of which one is pressed. */
 export function segmented(label, choices, chosen, change) {
-  return h("div", { class: "segmented", role: "group", "aria-label": label }, Object.entries(choices).map(([value, words]) =>
-    h("button", { type: "button", "aria-pressed": String(value === String(chosen)), onclick: () => change(value) }, words)));
+  return h(
+    "div",
+    { class: "segmented", role: "group", "aria-label": label },
+    Object.entries(choices).map(([value, words]) =>
+      h(
+        "button",
+        { type: "button", "aria-pressed": String(value === String(chosen)), onclick: () => change(value) },
+        words,
+      ),
+    ),
+  );
 }
 
 export function checkbox(words, checked, change) {
-  return h("label", { class: "check" }, h("input", { type: "checkbox", checked, onchange: (event) => change(event.target.checked) }), words);
+  return h(
+    "label",
+    { class: "check" },
+    h("input", { type: "checkbox", checked, onchange: (event) => change(event.target.checked) }),
+    words,
+  );
 }
 
 /** A slider with its number beside it. `scale` maps the slider's place in [0, 1] to a value and back. */
 export function slider(name, value, { least, most, step, scale, hint, first = false }, change) {
   const forth = scale ?? { to: (x) => x, from: (x) => x };
-  const bar = h("input", { type: "range", min: scale ? "0" : String(least), max: scale ? "1" : String(most), step: scale ? "any" : String(step) });
-  const number = h("input", { type: "number", min: String(least), max: String(most), step: String(step), "aria-label": `${name}, as a number` });
+  const bar = h("input", {
+    type: "range",
+    min: scale ? "0" : String(least),
+    max: scale ? "1" : String(most),
+    step: scale ? "any" : String(step),
+  });
+  const number = h("input", {
+    type: "number",
+    min: String(least),
+    max: String(most),
+    step: String(step),
+    "aria-label": `${name}, as a number`,
+  });
   const round = (x) => Math.min(most, Math.max(least, Number((Math.round(x / step) * step).toPrecision(12))));
   const show = (x) => {
     bar.value = forth.from(x);
     bar.setAttribute("aria-valuetext", String(x));
     if (document.activeElement !== number) number.value = x;
   };
-  const give = (x) => { if (Number.isFinite(x)) { const next = round(x); show(next); change(next); } };
+  const give = (x) => {
+    if (Number.isFinite(x)) {
+      const next = round(x);
+      show(next);
+      change(next);
+    }
+  };
   bar.addEventListener("input", () => give(forth.to(Number(bar.value))));
   bar.addEventListener("keydown", (event) => {
     const move = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
@@ -66,12 +100,20 @@ export function slider(name, value, { least, most, step, scale, hint, first = fa
     number.value = round(Number(number.value) || least);
   };
   number.addEventListener("change", typed);
-  number.addEventListener("keydown", (event) => { if (event.key === "Enter") typed(); });
+  number.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") typed();
+  });
   show(value);
   const element = field(name, bar, hint);
   element.classList.add("slider", ...(first ? ["first"] : []));
   element.append(number);
-  return { element, show: (x) => { number.value = x; show(x); } };
+  return {
+    element,
+    show: (x) => {
+      number.value = x;
+      show(x);
+    },
+  };
 }
 
 /** Build a part of the page anew and give the focus back to what stands in the same place. */
@@ -83,7 +125,8 @@ export function keepFocus(element, build) {
 }
 
 export const LOG = (least, most) => ({
-  to: (x) => Math.round(least * (most / least) ** x), from: (value) => Math.log(value / least) / Math.log(most / least),
+  to: (x) => Math.round(least * (most / least) ** x),
+  from: (value) => Math.log(value / least) / Math.log(most / least),
 });
 
 /** A number for people: four figures, no long tails. */
@@ -93,6 +136,11 @@ export function format(x, figures = 4) {
   if (!Number.isFinite(x)) return x > 0 ? "∞" : "-∞";
   if (x === 0) return "0";
   const size = Math.abs(x);
-  if (size < 1e-4 || size >= 1e6) return x.toExponential(2).replace(/\.?0*e/, "e").replaceAll("-", "−").replace("e+", "e");
+  if (size < 1e-4 || size >= 1e6)
+    return x
+      .toExponential(2)
+      .replace(/\.?0*e/, "e")
+      .replaceAll("-", "−")
+      .replace("e+", "e");
   return String(Number(x.toPrecision(figures))).replace("-", "−");
 }

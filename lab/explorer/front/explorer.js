@@ -1,6 +1,7 @@
 // The page itself: one state, four panels, and what they share.
 import { THEMES } from "./chart.js";
 import { DARK, ESTIMATORS, coefficients, looks, resolve, writeSpec } from "./catalogue.js";
+import { LARGEST } from "./design.js";
 import { h, keepFocus, segmented } from "./dom.js";
 import { CurvesPanel } from "./panel_curves.js";
 import { DrawPanel } from "./panel_draw.js";
@@ -25,20 +26,63 @@ export class Explorer {
     root.classList.add("lab-explorer");
     root.dataset.lmSuppressShortcuts = "true"; // in JupyterLab keys pressed here are not the notebook's
     root.replaceChildren(
-      h("header", {}, h("div", {}, h("h2", {}, "Which problems does an objective care about?"),
-        h("p", { class: "idea" }, "With right-or-wrong rewards a group estimator is two sequences: rollout i gets ", h("b", {}, "gap[j] r", h("sub", {}, "i"), " + offset[j]"),
-          ", with j right ones among the others. What is optimised is ", h("b", {}, "w(p) = E[gap[j]]"), "; offset only decides how noisily.")),
-      h("div", { class: "tools" }, this.badge, h("button", { type: "button", onclick: (event) => this.share(event.target) }, kernel ? "Copy as Python" : "Copy link"),
-        h("button", { type: "button", "aria-label": "light or dark", onclick: () => store.set({ theme: this.dark ? "light" : "dark" }) }, "◐"))),
-      this.nav, this.say, this.body);
-    store.listen((state) => { this.say.textContent = ""; this.update(state); });
+      h(
+        "header",
+        {},
+        h(
+          "div",
+          {},
+          h("h2", {}, "Which problems does an objective care about?"),
+          h(
+            "p",
+            { class: "idea" },
+            "With right-or-wrong rewards a group estimator is two sequences: rollout i gets ",
+            h("b", {}, "gap[j] r", h("sub", {}, "i"), " + offset[j]"),
+            ", with j right ones among the others. What is optimised is ",
+            h("b", {}, "w(p) = E[gap[j]]"),
+            "; offset only decides how noisily.",
+          ),
+        ),
+        h(
+          "div",
+          { class: "tools" },
+          this.badge,
+          h(
+            "button",
+            { type: "button", onclick: (event) => this.share(event.target) },
+            kernel ? "Copy as Python" : "Copy link",
+          ),
+          h(
+            "button",
+            {
+              type: "button",
+              "aria-label": "light or dark",
+              onclick: () => store.set({ theme: this.dark ? "light" : "dark" }),
+            },
+            "◐",
+          ),
+        ),
+      ),
+      this.nav,
+      this.say,
+      this.body,
+    );
+    store.listen((state) => {
+      this.say.textContent = "";
+      this.update(state);
+    });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.update(store.state));
     this.update(store.state);
   }
 
   get dark() {
-    const { theme } = this.store.state, jupyter = document.body.dataset.jpThemeLight;
-    return theme === "auto" ? (jupyter ? jupyter === "false" : matchMedia("(prefers-color-scheme: dark)").matches) : theme === "dark";
+    const { theme } = this.store.state,
+      jupyter = document.body.dataset.jpThemeLight;
+    return theme === "auto"
+      ? jupyter
+        ? jupyter === "false"
+        : matchMedia("(prefers-color-scheme: dark)").matches
+      : theme === "dark";
   }
 
   theme() {
@@ -46,12 +90,14 @@ export class Explorer {
   }
 
   color(color) {
-    return this.dark ? DARK[color] ?? color : color;
+    return this.dark ? (DARK[color] ?? color) : color;
   }
 
   update(state) {
     this.root.dataset.theme = this.dark ? "dark" : "light";
-    keepFocus(this.nav, () => this.nav.replaceChildren(segmented("panel", PANELS, state.panel, (panel) => this.store.set({ panel }))));
+    keepFocus(this.nav, () =>
+      this.nav.replaceChildren(segmented("panel", PANELS, state.panel, (panel) => this.store.set({ panel }))),
+    );
     this.panel(state.panel);
     for (const [name, panel] of Object.entries(this.panels)) panel.element.hidden = name !== state.panel;
     this.panels[state.panel].update(state);
@@ -78,20 +124,34 @@ export class Explorer {
 
   /** An estimator at N by its spec: { spec, name, label, options, w, sequences }; one of the notebook's own may be waited for. */
   estimator(spec, N) {
-    if (this.kernel && !(spec.split("(")[0].trim() in ESTIMATORS)) return this.authority.own(spec, N, this.store.state.x);
+    const name = spec.split("(")[0].trim(),
+      large = ["drawn", "formula"].includes(name) && N > LARGEST;
+    if (this.kernel && (large || !(name in ESTIMATORS))) return this.authority.own(spec, N, this.store.state.x);
     const found = resolve(ESTIMATORS, spec);
-    return { ...found, w: found.entry.limit(found.options), sequences: this.authority?.sequences(found.spec, N) ?? coefficients(found, N) };
+    return {
+      ...found,
+      w: found.entry.limit(found.options),
+      sequences: this.authority?.sequences(found.spec, N) ?? coefficients(found, N),
+    };
   }
 
   /** The curves of the state with their estimators; those that fail are left out. */
   lines(state) {
-    return state.curves.flatMap((spec) => { try { return [{ ...this.estimator(spec, state.N), spec }]; } catch { return []; } });
+    return state.curves.flatMap((spec) => {
+      try {
+        return [{ ...this.estimator(spec, state.N), spec }];
+      } catch {
+        return [];
+      }
+    });
   }
 
   /** The spec of an estimator as it is first shown. */
   start(name) {
     const options = ESTIMATORS[name]?.options ?? {};
-    return name in ESTIMATORS ? writeSpec(ESTIMATORS, name, Object.fromEntries(Object.entries(options).map(([key, rule]) => [key, rule.start]))) : name;
+    return name in ESTIMATORS
+      ? writeSpec(ESTIMATORS, name, Object.fromEntries(Object.entries(options).map(([key, rule]) => [key, rule.start])))
+      : name;
   }
 
   verify(panel, state) {
@@ -105,11 +165,21 @@ export class Explorer {
 
   /** Buttons that save a panel's chart and numbers. */
   saver(chart, columns, name) {
-    const attempt = (save) => async () => { try { await save(); } catch (error) { this.say.textContent = `not saved: ${error.message}`; } };
-    return h("div", { class: "row saver" }, h("span", { class: "caption" }, "Save"),
+    const attempt = (save) => async () => {
+      try {
+        await save();
+      } catch (error) {
+        this.say.textContent = `not saved: ${error.message}`;
+      }
+    };
+    return h(
+      "div",
+      { class: "row saver" },
+      h("span", { class: "caption" }, "Save"),
       h("button", { type: "button", onclick: attempt(() => saveSvg(chart(), `lab_${name}`)) }, "SVG"),
       h("button", { type: "button", onclick: attempt(() => savePng(chart(), `lab_${name}`)) }, "PNG"),
-      h("button", { type: "button", onclick: attempt(() => saveCsv(columns(), `lab_${name}`)) }, "CSV"));
+      h("button", { type: "button", onclick: attempt(() => saveCsv(columns(), `lab_${name}`)) }, "CSV"),
+    );
   }
 
   /** The state as a link, or in a notebook as the line that makes this explorer again. */
@@ -119,7 +189,9 @@ export class Explorer {
       await navigator.clipboard.writeText(text);
       const words = button.textContent;
       button.textContent = "Copied";
-      setTimeout(() => { button.textContent = words; }, 1500);
+      setTimeout(() => {
+        button.textContent = words;
+      }, 1500);
     } catch {
       this.say.textContent = `copy this: ${text}`;
     }
@@ -128,7 +200,15 @@ export class Explorer {
 
 /** Explorer(N=64, ...), with what differs from the start. */
 export function pythonOf(state) {
-  const literal = (value) => (typeof value === "boolean" ? (value ? "True" : "False") : Array.isArray(value) ? `[${value.map(literal).join(", ")}]` : JSON.stringify(value));
-  return `from lab.explorer import Explorer; Explorer(${Object.entries(changes(state)).map(([key, value]) => `${key}=${literal(value)}`).join(", ")})`;
+  const literal = (value) =>
+    typeof value === "boolean"
+      ? value
+        ? "True"
+        : "False"
+      : Array.isArray(value)
+        ? `[${value.map(literal).join(", ")}]`
+        : JSON.stringify(value);
+  return `from lab.explorer import Explorer; Explorer(${Object.entries(changes(state))
+    .map(([key, value]) => `${key}=${literal(value)}`)
+    .join(", ")})`;
 }
-

@@ -1,29 +1,47 @@
 // A formula for w(p), read by descent and never evaluated as code; lab/formula.py reads the same language.
 
 const FUNCTIONS = {
-  exp: [1, Math.exp], log: [1, Math.log], sqrt: [1, Math.sqrt], abs: [1, Math.abs], sin: [1, Math.sin], cos: [1, Math.cos],
-  tanh: [1, Math.tanh], step: [1, (x) => (x >= 0 ? 1 : Number.isNaN(x) ? NaN : 0)], min: [2, Math.min], max: [2, Math.max],
+  exp: [1, Math.exp],
+  log: [1, Math.log],
+  sqrt: [1, Math.sqrt],
+  abs: [1, Math.abs],
+  sin: [1, Math.sin],
+  cos: [1, Math.cos],
+  tanh: [1, Math.tanh],
+  step: [1, (x) => (x >= 0 ? 1 : Number.isNaN(x) ? NaN : 0)],
+  min: [2, Math.min],
+  max: [2, Math.max],
 };
-const LONGEST = 200, DEEPEST = 30;
+const LONGEST = 200,
+  DEEPEST = 30;
 
 /** w(p) as a function of a number. Throws one sentence that says where reading stopped. */
 export function parseFormula(text) {
   if (text.length > LONGEST) throw new Error(`the formula has ${text.length} characters: write at most ${LONGEST}`);
-  const tokens = [...text.matchAll(/\s*(?:(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|([A-Za-z_]\w*)|(\*\*|[-+*/^(),])|(\S))/g)]
-    .map(([, number, name, sign, other]) => ({ number, name, sign, other }));
-  let at = 0, depth = 0;
+  const tokens = [
+    ...text.matchAll(
+      /\s*(?:(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|([A-Za-z_]\w*)|(\*\*|[-+*/^(),])|(\S))/g,
+    ),
+  ].map(([, number, name, sign, other]) => ({ number, name, sign, other }));
+  let at = 0,
+    depth = 0;
   const said = (token) => token.number ?? token.name ?? token.sign ?? token.other;
-  const fault = (wanted) => new Error(
-    `cannot read the formula ${at < tokens.length ? `at '${said(tokens[at])}'` : "at its end"}: expected ${wanted}; `
-    + `write p, q = 1-p, numbers, + - * / ^ and ${Object.keys(FUNCTIONS).join(", ")}, for example exp(-5*p)`);
+  const fault = (wanted) =>
+    new Error(
+      `cannot read the formula ${at < tokens.length ? `at '${said(tokens[at])}'` : "at its end"}: expected ${wanted}; ` +
+        `write p, q = 1-p, numbers, + - * / ^ and ${Object.keys(FUNCTIONS).join(", ")}, for example exp(-5*p)`,
+    );
   const take = (...signs) => (signs.includes(tokens[at]?.sign) ? tokens[at++].sign : null);
-  const need = (sign) => { if (!take(sign)) throw fault(`'${sign}'`); };
+  const need = (sign) => {
+    if (!take(sign)) throw fault(`'${sign}'`);
+  };
 
   function sum() {
     if (++depth > DEEPEST) throw new Error(`the formula is nested more than ${DEEPEST} deep: write it flatter`);
     let left = product();
-    for (let sign; (sign = take("+", "-"));) {
-      const one = left, two = product();
+    for (let sign; (sign = take("+", "-")); ) {
+      const one = left,
+        two = product();
       left = sign === "+" ? (p) => one(p) + two(p) : (p) => one(p) - two(p);
     }
     depth--;
@@ -31,8 +49,9 @@ export function parseFormula(text) {
   }
   function product() {
     let left = signed();
-    for (let sign; (sign = take("*", "/"));) {
-      const one = left, two = signed();
+    for (let sign; (sign = take("*", "/")); ) {
+      const one = left,
+        two = signed();
       left = sign === "*" ? (p) => one(p) * two(p) : (p) => one(p) / two(p);
     }
     return left;
@@ -69,7 +88,10 @@ export function parseFormula(text) {
       at++;
       need("(");
       const inner = [sum()];
-      while (inner.length < count) { need(","); inner.push(sum()); }
+      while (inner.length < count) {
+        need(",");
+        inner.push(sum());
+      }
       need(")");
       return count === 1 ? (p) => f(inner[0](p)) : (p) => f(inner[0](p), inner[1](p));
     }

@@ -14,7 +14,13 @@ export class Kernel {
       if (!answer) return;
       this.waiting.delete(content.id);
       if (content.error) answer.reject(new Error(content.error));
-      else answer.resolve([content, buffers.map((view) => new Float64Array(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength)))]);
+      else
+        answer.resolve([
+          content,
+          buffers.map(
+            (view) => new Float64Array(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength)),
+          ),
+        ]);
     });
   }
 
@@ -30,7 +36,10 @@ export class Kernel {
   /** The counts of a dropped file, read by Python. */
   async read(file) {
     const largest = 50e6;
-    if (file.size > largest) throw new Error(`${file.name} has ${(file.size / 1e6).toFixed(0)} MB: drop up to ${largest / 1e6}, or give its path: Explorer(pass_rates=...)`);
+    if (file.size > largest)
+      throw new Error(
+        `${file.name} has ${(file.size / 1e6).toFixed(0)} MB: drop up to ${largest / 1e6}, or give its path: Explorer(pass_rates=...)`,
+      );
     return counts(await this.ask("file", { name: file.name }, [await file.arrayBuffer()]));
   }
 
@@ -41,7 +50,9 @@ export class Kernel {
 
 /** { n, correct, notes } or { exact } from the lab's answer. */
 export function counts([{ notes, exact }, arrays]) {
-  return exact ? { n: [], correct: [], exact: Array.from(arrays[0]), notes } : { n: Array.from(arrays[0]), correct: Array.from(arrays[1]), notes };
+  return exact
+    ? { n: [], correct: [], exact: Array.from(arrays[0]), notes }
+    : { n: Array.from(arrays[0]), correct: Array.from(arrays[1]), notes };
 }
 
 class Authority {
@@ -65,12 +76,24 @@ class Authority {
 
   /** An estimator that only Python knows, asked for once a size. */
   own(spec, N, x) {
-    const key = `own ${spec} ${N} ${x}`, found = this.known.get(key);
+    const key = `own ${spec} ${N} ${x}`,
+      found = this.known.get(key);
     if (found?.error) throw new Error(found.error);
     if (found) return found;
-    this.once(key, () => this.kernel.ask("estimator", { spec, N, axis: x }).then(([content, arrays]) => {
-      this.keep(key, { spec, name: spec.split("(")[0], label: content.label, sequences: [arrays[0], arrays[1]], limit: arrays[2] ?? null });
-    }, (error) => this.keep(key, { error: error.message })));
+    this.once(key, () =>
+      this.kernel.ask("estimator", { spec, N, axis: x }).then(
+        ([content, arrays]) => {
+          this.keep(key, {
+            spec,
+            name: spec.split("(")[0],
+            label: content.label,
+            sequences: [arrays[0], arrays[1]],
+            limit: arrays[2] ?? null,
+          });
+        },
+        (error) => this.keep(key, { error: error.message }),
+      ),
+    );
     return { spec, name: spec, label: spec, waiting: true, sequences: null };
   }
 
@@ -85,30 +108,44 @@ class Authority {
   /** When the hand rests, have the lab compute what is shown, draw its numbers, and say how far the page's were. */
   verify(panel, state, badge) {
     clearTimeout(this.timer);
-    const specs = panel.lines?.filter(({ sequences, kind }) => sequences && kind !== "objective").map(({ spec }) => spec);
+    const specs = panel.lines
+      ?.filter(({ sequences, kind }) => sequences && kind !== "objective")
+      .map(({ spec }) => spec);
     if (!specs) return this.design(panel, state, badge);
     const missing = specs.filter((spec) => !this.get(spec, state, state.quantity));
     if (!missing.length) return;
     badge.textContent = "";
-    this.timer = setTimeout(() => this.once(JSON.stringify(["curves", missing, state.N, state.x, state.quantity]), async () => {
-      badge.textContent = "lab is computing …";
-      try {
-        const [, arrays] = await this.kernel.ask("curves", { specs: missing, N: state.N, quantity: state.quantity, axis: state.x });
-        let worst = 0;
-        const grid = panel.grids[state.x];
-        missing.forEach((spec, i) => {
-          this.keep(`${state.quantity} ${spec} ${state.N} ${state.x}`, arrays[i]);
-          const line = panel.lines.find((one) => one.spec === spec);
-          if (!line?.sequences || line.sequences[0].length !== state.N) return;
-          const ours = QUANTITIES[state.quantity](grid, line.sequences), size = Math.max(...arrays[i].map(Math.abs), 1e-300);
-          ours.forEach((y, k) => { worst = Math.max(worst, Math.abs(y - arrays[i][k]) / size); });
-        });
-        badge.textContent = `computed by lab; the page differed by ${worst.toExponential(0)}`;
-        badge.dataset.worst = String(worst);
-      } catch (error) {
-        badge.textContent = error.message;
-      }
-    }), REST);
+    this.timer = setTimeout(
+      () =>
+        this.once(JSON.stringify(["curves", missing, state.N, state.x, state.quantity]), async () => {
+          badge.textContent = "lab is computing …";
+          try {
+            const [, arrays] = await this.kernel.ask("curves", {
+              specs: missing,
+              N: state.N,
+              quantity: state.quantity,
+              axis: state.x,
+            });
+            let worst = 0;
+            const grid = panel.grids[state.x];
+            missing.forEach((spec, i) => {
+              this.keep(`${state.quantity} ${spec} ${state.N} ${state.x}`, arrays[i]);
+              const line = panel.lines.find((one) => one.spec === spec);
+              if (!line?.sequences || line.sequences[0].length !== state.N) return;
+              const ours = QUANTITIES[state.quantity](grid, line.sequences),
+                size = Math.max(...arrays[i].map(Math.abs), 1e-300);
+              ours.forEach((y, k) => {
+                worst = Math.max(worst, Math.abs(y - arrays[i][k]) / size);
+              });
+            });
+            badge.textContent = `computed by lab; the page differed by ${worst.toExponential(0)}`;
+            badge.dataset.worst = String(worst);
+          } catch (error) {
+            badge.textContent = error.message;
+          }
+        }),
+      REST,
+    );
   }
 
   design(panel, state, badge) {
@@ -116,15 +153,19 @@ class Authority {
     const spec = panel.spec(state);
     if (!spec || this.sequences(spec, state.N)) return;
     badge.textContent = "";
-    this.timer = setTimeout(() => this.once(`design ${spec} ${state.N}`, async () => {
-      try {
-        const [, [gap, offset]] = await this.kernel.ask("estimator", { spec, N: state.N, axis: state.x });
-        this.keep(`sequences ${spec} ${state.N}`, [gap, offset]);
-        badge.textContent = "fitted by lab";
-      } catch (error) {
-        badge.textContent = error.message;
-        this.keep(`sequences ${spec} ${state.N}`, null);
-      }
-    }), REST);
+    this.timer = setTimeout(
+      () =>
+        this.once(`design ${spec} ${state.N}`, async () => {
+          try {
+            const [, [gap, offset]] = await this.kernel.ask("estimator", { spec, N: state.N, axis: state.x });
+            this.keep(`sequences ${spec} ${state.N}`, [gap, offset]);
+            badge.textContent = "fitted by lab";
+          } catch (error) {
+            badge.textContent = error.message;
+            this.keep(`sequences ${spec} ${state.N}`, null);
+          }
+        }),
+      REST,
+    );
   }
 }

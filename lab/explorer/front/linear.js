@@ -8,7 +8,8 @@ const dot = (a, b) => {
 
 /** One-sided Jacobi (Hestenes 1958) of a matrix given by columns: u[k] s[k] v[k], s not sorted; u[k] is 0 where s is. */
 export function svd(columns) {
-  const n = columns.length, u = columns.map((column) => Float64Array.from(column));
+  const n = columns.length,
+    u = columns.map((column) => Float64Array.from(column));
   const v = u.map((_, k) => Float64Array.from({ length: n }, (_, j) => Number(j === k)));
   const rotate = (a, b, c, s) => {
     for (let i = 0; i < a.length; i++) {
@@ -21,32 +22,44 @@ export function svd(columns) {
     turned = false;
     for (let j = 0; j < n - 1; j++) {
       for (let k = j + 1; k < n; k++) {
-        const both = dot(u[j], u[k]), one = dot(u[j], u[j]), two = dot(u[k], u[k]);
+        const both = dot(u[j], u[k]),
+          one = dot(u[j], u[j]),
+          two = dot(u[k], u[k]);
         if (Math.abs(both) <= 1e-15 * Math.sqrt(one * two) || both === 0) continue;
         turned = true;
         const ratio = (two - one) / (2 * both);
-        const t = Math.sign(ratio || 1) / (Math.abs(ratio) + Math.sqrt(1 + ratio * ratio)), c = 1 / Math.sqrt(1 + t * t);
+        const t = Math.sign(ratio || 1) / (Math.abs(ratio) + Math.sqrt(1 + ratio * ratio)),
+          c = 1 / Math.sqrt(1 + t * t);
         rotate(u[j], u[k], c, c * t);
         rotate(v[j], v[k], c, c * t);
       }
     }
   }
   const s = u.map((column) => Math.sqrt(dot(column, column)));
-  u.forEach((column, k) => column.forEach((_, i) => { column[i] = s[k] > 0 ? column[i] / s[k] : 0; }));
+  u.forEach((column, k) =>
+    column.forEach((_, i) => {
+      column[i] = s[k] > 0 ? column[i] / s[k] : 0;
+    }),
+  );
   return { u, s: Float64Array.from(s), v };
 }
 
 /** min |A x - b| by Householder's reflections, A given by columns (more rows than columns). */
 function leastSquares(columns, b) {
-  const a = columns.map((column) => Float64Array.from(column)), right = Float64Array.from(b), n = a.length, diagonal = [];
+  const a = columns.map((column) => Float64Array.from(column)),
+    right = Float64Array.from(b),
+    n = a.length,
+    diagonal = [];
   for (let k = 0; k < n; k++) {
-    const x = a[k].subarray(k), size = Math.sqrt(dot(x, x)) * (x[0] > 0 ? -1 : 1);
+    const x = a[k].subarray(k),
+      size = Math.sqrt(dot(x, x)) * (x[0] > 0 ? -1 : 1);
     diagonal.push(size);
     x[0] -= size;
     const square = dot(x, x);
     if (square === 0) continue;
     for (const other of [...a.slice(k + 1), right]) {
-      const rest = other.subarray(k), factor = 2 * dot(x, rest) / square;
+      const rest = other.subarray(k),
+        factor = (2 * dot(x, rest)) / square;
       for (let i = 0; i < rest.length; i++) rest[i] -= factor * x[i];
     }
   }
@@ -61,11 +74,14 @@ function leastSquares(columns, b) {
 
 /** min |A x - b| with x >= 0 (Lawson and Hanson 1974), A given by columns. */
 export function nonNegative(columns, b) {
-  const n = columns.length, x = new Float64Array(n), free = new Set();
+  const n = columns.length,
+    x = new Float64Array(n),
+    free = new Set();
   for (let round = 0; round < 3 * n; round++) {
     const left = Float64Array.from(b);
     for (const j of free) for (let i = 0; i < left.length; i++) left[i] -= x[j] * columns[j][i];
-    let best = -1, most = 1e-13;
+    let best = -1,
+      most = 1e-13;
     for (let j = 0; j < n; j++) {
       const slope = free.has(j) ? 0 : dot(columns[j], left);
       if (slope > most) [best, most] = [j, slope];
@@ -73,17 +89,28 @@ export function nonNegative(columns, b) {
     if (best < 0 || free.size >= b.length) break;
     free.add(best);
     for (;;) {
-      const set = [...free], solution = leastSquares(set.map((j) => columns[j]), b);
+      const set = [...free],
+        solution = leastSquares(
+          set.map((j) => columns[j]),
+          b,
+        );
       if (solution.every((value) => value > 0)) {
         x.fill(0);
-        set.forEach((j, i) => { x[j] = solution[i]; });
+        set.forEach((j, i) => {
+          x[j] = solution[i];
+        });
         break;
       }
       let step = 1;
-      set.forEach((j, i) => { if (solution[i] <= 0) step = Math.min(step, x[j] / (x[j] - solution[i])); });
+      set.forEach((j, i) => {
+        if (solution[i] <= 0) step = Math.min(step, x[j] / (x[j] - solution[i]));
+      });
       set.forEach((j, i) => {
         x[j] += step * (solution[i] - x[j]);
-        if (x[j] <= 1e-15) { x[j] = 0; free.delete(j); }
+        if (x[j] <= 1e-15) {
+          x[j] = 0;
+          free.delete(j);
+        }
       });
       if (!free.size) break;
     }

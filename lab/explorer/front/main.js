@@ -5,13 +5,18 @@ import { Store, checked, fromHash, toHash } from "./state.js";
 
 /** The widget: Python's `state` and the page's are one. */
 function render({ model, el }) {
-  const store = new Store(checked(model.get("state"))), root = document.createElement("div");
+  const store = new Store(checked(model.get("state"))),
+    root = document.createElement("div");
   el.append(root);
-  const kernel = new Kernel(model), explorer = new Explorer(root, store, kernel);
+  const kernel = new Kernel(model),
+    explorer = new Explorer(root, store, kernel);
   let timer;
   store.listen(() => {
     clearTimeout(timer);
-    timer = setTimeout(() => { model.set("state", store.state); model.save_changes(); }, 60);
+    timer = setTimeout(() => {
+      model.set("state", store.state);
+      model.save_changes();
+    }, 60);
   });
   model.on("change:state", () => store.set(checked(model.get("state"))));
   if (model.get("has_counts")) kernel.ask("counts", {}).then((answer) => explorer.counts(counts(answer)));
@@ -20,7 +25,8 @@ function render({ model, el }) {
 }
 
 function start(root) {
-  let store, fault = "";
+  let store,
+    fault = "";
   try {
     store = new Store(fromHash(location.hash));
   } catch (error) {
@@ -35,7 +41,11 @@ function start(root) {
     timer = setTimeout(() => history.replaceState(null, "", toHash(store.state) || location.pathname), 150);
   });
   addEventListener("hashchange", () => {
-    try { store.set(fromHash(location.hash)); } catch (error) { explorer.say.textContent = error.message; }
+    try {
+      store.set(fromHash(location.hash));
+    } catch (error) {
+      explorer.say.textContent = error.message;
+    }
   });
 }
 
@@ -43,4 +53,3 @@ const page = globalThis.document?.getElementById("lab-explorer-page");
 if (page) start(page);
 
 export default { render };
-

@@ -7,11 +7,12 @@ export function binomialTable(n, p) {
   for (let i = 0; i < p.length; i++) {
     const row = table.subarray(i * (n + 1), (i + 1) * (n + 1));
     const mode = Math.min(n, Math.floor((n + 1) * p[i]));
-    const up = p[i] / (1 - p[i]), down = (1 - p[i]) / p[i];
+    const up = p[i] / (1 - p[i]),
+      down = (1 - p[i]) / p[i];
     let sum = 1;
     row[mode] = 1;
     for (let j = mode; j < n && row[j] > 1e-300; j++) sum += row[j + 1] = row[j] * rise[j] * up;
-    for (let j = mode; j > 0 && row[j] > 1e-300; j--) sum += row[j - 1] = row[j] / rise[j - 1] * down;
+    for (let j = mode; j > 0 && row[j] > 1e-300; j--) sum += row[j - 1] = (row[j] / rise[j - 1]) * down;
     for (let j = 0; j <= n; j++) row[j] /= sum;
   }
   return table;
@@ -31,7 +32,9 @@ export function expect(table, values) {
 
 /** a1(K) of a right and a0(K) of a wrong rollout, K = 0 .. N, from (gap, offset). */
 export function successFailure([gap, offset]) {
-  const N = gap.length, a1 = new Float64Array(N + 1), a0 = new Float64Array(N + 1);
+  const N = gap.length,
+    a1 = new Float64Array(N + 1),
+    a0 = new Float64Array(N + 1);
   for (let j = 0; j < N; j++) {
     a1[j + 1] = gap[j] + offset[j];
     a0[j] = offset[j];
@@ -61,7 +64,8 @@ export const QUANTITIES = {
 
   /** J_N(p) - J_N(1/2), J_N = E[sum of gap below X]/N, X ~ Binomial(N, p). */
   objective(grid, [gap]) {
-    const N = gap.length, sums = new Float64Array(N + 1);
+    const N = gap.length,
+      sums = new Float64Array(N + 1);
     for (let j = 0; j < N; j++) sums[j + 1] = sums[j] + gap[j] / N;
     const [middle] = expect(binomialTable(N, [0.5]), sums);
     return expect(grid.table(N), sums).map((value) => value - middle);
@@ -69,17 +73,26 @@ export const QUANTITIES = {
 
   efficiency(grid, [gap, offset]) {
     const table = grid.table(gap.length - 1);
-    const right = expect(table, gap.map((g, j) => (g + offset[j]) ** 2));
-    const wrong = expect(table, offset.map((a) => a * a));
+    const right = expect(
+      table,
+      gap.map((g, j) => (g + offset[j]) ** 2),
+    );
+    const wrong = expect(
+      table,
+      offset.map((a) => a * a),
+    );
     return expect(table, gap).map((w, i) => {
       const p = grid.p[i];
-      return p * (1 - p) * w * w / (p * right[i] + (1 - p) * wrong[i]);
+      return (p * (1 - p) * w * w) / (p * right[i] + (1 - p) * wrong[i]);
     });
   },
 
   mass(grid, [gap, offset]) {
     const table = grid.table(gap.length - 1);
-    const right = expect(table, gap.map((g, j) => Math.abs(g + offset[j])));
+    const right = expect(
+      table,
+      gap.map((g, j) => Math.abs(g + offset[j])),
+    );
     const wrong = expect(table, offset.map(Math.abs));
     return right.map((value, i) => grid.p[i] * value + (1 - grid.p[i]) * wrong[i]);
   },
@@ -101,13 +114,16 @@ const NODES = new Map();
 /** Gauss-Legendre nodes and weights on [-1, 1], by Newton's method on the Legendre polynomial. */
 export function gaussLegendre(n) {
   if (NODES.has(n)) return NODES.get(n);
-  const x = new Float64Array(n), share = new Float64Array(n);
+  const x = new Float64Array(n),
+    share = new Float64Array(n);
   for (let i = 0; i < n; i++) {
-    let z = -Math.cos(Math.PI * (i + 0.75) / (n + 0.5)), slope = 1;
+    let z = -Math.cos((Math.PI * (i + 0.75)) / (n + 0.5)),
+      slope = 1;
     for (let step = 0; step < 100; step++) {
-      let one = 1, two = 0;
+      let one = 1,
+        two = 0;
       for (let k = 0; k < n; k++) [one, two] = [((2 * k + 1) * z * one - k * two) / (k + 1), one];
-      slope = n * (z * one - two) / (z * z - 1);
+      slope = (n * (z * one - two)) / (z * z - 1);
       const change = one / slope;
       z -= change;
       if (Math.abs(change) < 1e-16) break;
@@ -121,18 +137,20 @@ export function gaussLegendre(n) {
 
 /** The integral of w from 1/2 to p, in the log-odds, where w p (1-p) is mild (lab.objectives.integral). */
 export function integral(w, p) {
-  const [x, share] = gaussLegendre(128), end = Math.log(p) - Math.log1p(-p);
+  const [x, share] = gaussLegendre(128),
+    end = Math.log(p) - Math.log1p(-p);
   let sum = 0;
   for (let i = 0; i < x.length; i++) {
-    const s = 1 / (1 + Math.exp(-end * (x[i] + 1) / 2));
+    const s = 1 / (1 + Math.exp((-end * (x[i] + 1)) / 2));
     sum += w(s) * s * (1 - s) * share[i];
   }
-  return sum * end / 2;
+  return (sum * end) / 2;
 }
 
 /** Pass rates to draw at, for each kind of axis. */
 export function passRates(axis, count = 241) {
-  const at = (i) => i / (count - 1), odds = Math.log(9999);
+  const at = (i) => i / (count - 1),
+    odds = Math.log(9999);
   const forms = {
     linear: (i) => (i + 0.5) / count,
     log: (i) => 10 ** (-4 + 4 * at(i)) * 0.9999 ** at(i),

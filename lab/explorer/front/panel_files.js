@@ -2,35 +2,100 @@
 import { Chart, niceDomain } from "./chart.js";
 import { looks } from "./catalogue.js";
 import { readFile } from "./files.js";
-import { analyse } from "./pass_rates.js";
+import { analyse, interval, resampled, tell } from "./pass_rates.js";
 import { LOG, format, h, slider } from "./dom.js";
+
+const DRAWS = 200;
 
 export class FilesPanel {
   constructor(app) {
     this.app = app;
     const { store } = app;
-    this.N = slider("Rollouts a problem, N", store.state.N, { least: 2, most: 1024, step: 1, scale: LOG(2, 1024), first: true }, (N) => store.set({ N }));
-    this.input = h("input", { type: "file", accept: ".csv,.jsonl,.parquet", id: "lab-file", onchange: () => { if (this.input.files[0]) this.open(this.input.files[0]); this.input.value = ""; } });
-    this.zone = h("div", { class: "drop" }, h("label", { for: "lab-file" }, "Drop a file here, or choose one"), this.input,
-      h("p", { class: "rules" }, "One row a problem with n and k (how often it was tried and solved), or one row a rollout with problem and reward (0 or 1). CSV or JSONL"
-        + (app.kernel ? ", or parquet." : "; parquet is read in the notebook. Nothing leaves this page.")));
-    for (const [name, over] of [["dragenter", true], ["dragover", true], ["dragleave", false], ["drop", false]]) {
-      this.zone.addEventListener(name, (event) => { event.preventDefault(); this.zone.classList.toggle("over", over); });
+    this.N = slider(
+      "Rollouts a problem, N",
+      store.state.N,
+      { least: 2, most: 1024, step: 1, scale: LOG(2, 1024), first: true },
+      (N) => store.set({ N }),
+    );
+    this.input = h("input", {
+      type: "file",
+      accept: ".csv,.jsonl,.parquet",
+      id: "lab-file",
+      onchange: () => {
+        if (this.input.files[0]) this.open(this.input.files[0]);
+        this.input.value = "";
+      },
+    });
+    this.zone = h(
+      "div",
+      { class: "drop" },
+      h("label", { for: "lab-file" }, "Drop a file here, or choose one"),
+      this.input,
+      h(
+        "p",
+        { class: "rules" },
+        "One row a problem with n and k (how often it was tried and solved), or one row a rollout with problem and reward (0 or 1). CSV or JSONL" +
+          (app.kernel ? ", or parquet." : "; parquet is read in the notebook. Nothing leaves this page."),
+      ),
+    );
+    for (const [name, over] of [
+      ["dragenter", true],
+      ["dragover", true],
+      ["dragleave", false],
+      ["drop", false],
+    ]) {
+      this.zone.addEventListener(name, (event) => {
+        event.preventDefault();
+        this.zone.classList.toggle("over", over);
+      });
     }
-    this.zone.addEventListener("drop", (event) => { if (event.dataTransfer.files[0]) this.open(event.dataTransfer.files[0]); });
+    this.zone.addEventListener("drop", (event) => {
+      if (event.dataTransfer.files[0]) this.open(event.dataTransfer.files[0]);
+    });
     this.fault = h("p", { class: "fault", role: "alert" });
     this.notes = h("div", { class: "notes" });
     this.example = h("button", { type: "button", onclick: () => this.take(EXAMPLE) }, "Show an invented example");
-    this.histogram = new Chart({ label: "pass rates of the problems, with and without sampling noise", height: 0.32, least: 210 });
+    this.histogram = new Chart({
+      label: "pass rates of the problems, with and without sampling noise",
+      height: 0.32,
+      least: 210,
+    });
     this.gradient = new Chart({ label: "share of the gradient by pass rate", height: 0.32, least: 210 });
     this.dead = new Chart({ label: "share of dead groups by group size", height: 0.32, least: 210 });
     this.larger = new Chart({ label: "mean gradient by group size", height: 0.32, least: 210 });
-    this.stage = h("section", { class: "stage" }, h("h3", {}, "How hard the problems are"), this.histogram.element, h("h3", {}, "Where each objective spends its gradient"),
-      this.gradient.element, h("h3", {}, "Dead groups"), this.dead.element,
-      h("h3", {}, "What a larger N would change"), this.larger.element, app.saver(() => this.dead, () => this.columns(), "pass_rates"));
+    this.stage = h(
+      "section",
+      { class: "stage" },
+      h("h3", {}, "How hard the problems are"),
+      this.histogram.element,
+      h("h3", {}, "Where each objective spends its gradient"),
+      this.gradient.element,
+      h("h3", {}, "Dead groups"),
+      this.dead.element,
+      h("h3", {}, "What a larger N would change"),
+      this.larger.element,
+      app.saver(
+        () => this.dead,
+        () => this.columns(),
+        "pass_rates",
+      ),
+    );
     this.stage.hidden = true;
-    this.element = h("div", { class: "panel" }, h("section", { class: "controls", "aria-label": "the file" }, this.N.element, this.zone, this.fault, this.example,
-      h("p", { class: "rules" }, "The objectives are those of the first panel."), this.notes), this.stage);
+    this.element = h(
+      "div",
+      { class: "panel" },
+      h(
+        "section",
+        { class: "controls", "aria-label": "the file" },
+        this.N.element,
+        this.zone,
+        this.fault,
+        this.example,
+        h("p", { class: "rules" }, "The objectives are those of the first panel."),
+        this.notes,
+      ),
+      this.stage,
+    );
   }
 
   async open(file) {
@@ -47,65 +112,248 @@ export class FilesPanel {
   /** Counts { n, correct, notes } or exact pass rates become what is drawn. */
   take(counts) {
     this.counts = counts;
-    this.fitted = null;
+    this.kept = {};
+    this.draws = [];
+    this.again = counts.exact ? null : resampled(counts.n, counts.correct);
     this.app.refresh();
   }
 
   update(state) {
     this.N.show(state.N);
+    clearTimeout(this.later);
     if (!this.counts) {
       this.app.drawn();
       return;
     }
-    const lines = this.app.lines(state).filter(({ sequences }) => sequences);
-    const gap = (spec) => (N) => { try { return this.app.estimator(spec, N).sequences?.[0] ?? null; } catch { return null; } };
+    this.lines = this.app.lines(state).filter(({ sequences }) => sequences);
+    this.gaps = Object.fromEntries(
+      this.lines.map(({ spec }) => [
+        spec,
+        (N) => {
+          try {
+            return this.app.estimator(spec, N).sequences?.[0] ?? null;
+          } catch {
+            return null;
+          }
+        },
+      ]),
+    );
     try {
-      this.found = analyse(this.counts, state.N, Object.fromEntries(lines.map(({ spec }) => [spec, gap(spec)])), this.fitted ??= {});
+      this.found = analyse(this.counts, state.N, this.gaps, this.kept);
     } catch (error) {
       this.fault.textContent = error.message;
       return;
     }
     this.stage.hidden = false;
-    const { counts, found } = this, theme = this.app.theme(), bins = found.problems.length, m = counts.n.length;
-    const dead = counts.n.filter((size, i) => counts.correct[i] === 0 || counts.correct[i] === size).length;
-    this.notes.replaceChildren(...counts.notes.map((note) => h("p", {}, note)), h("p", {}, `${counts.correct.reduce((a, b) => a + b, 0)} of ${counts.n.reduce((a, b) => a + b, 0)} rollouts are right, `
-      + `${Math.min(...counts.n)} to ${found.reach} a problem; ${format(100 * dead / m, 3)} % of groups are dead as they lie. Noise removed by maximum likelihood, smooth; larger N is extrapolated. Estimates from ${m} problems, without intervals: lab audit gives them.`));
-    const percent = found.edges.map((edge) => format(100 * edge)), ticks = found.problems.map((_, i) => [i + 0.5, `${percent[i]}–${percent[i + 1]}`]);
+    this.intervals = null;
+    this.render(state);
+    if (this.again) this.later = setTimeout(() => this.bootstrap(state), 30);
+  }
+
+  /** Intervals over problems, drawn again DRAWS times between other things; every draw is fitted anew, and kept. */
+  bootstrap(state) {
+    const began = performance.now();
+    while (this.draws.length < DRAWS && performance.now() - began < 25)
+      this.draws.push(this.again(this.draws.length).mass);
+    if (this.draws.length < DRAWS) {
+      this.later = setTimeout(() => this.bootstrap(state), 5);
+      return;
+    }
+    const speak = tell(this.kept.fit.p, this.found, state.N, this.gaps),
+      told = this.draws.map(speak);
+    const spread = (pick) => pick(told[0]).map((_, i) => interval(told.map((one) => pick(one)[i])));
+    this.intervals = {
+      problems: spread((one) => one.problems),
+      dead: spread((one) => one.dead),
+      gradients: Object.fromEntries(Object.keys(this.gaps).map((name) => [name, spread((one) => one.gradients[name])])),
+    };
+    this.render(state);
+  }
+
+  words() {
+    const { n, correct, exact, notes } = this.counts,
+      paragraphs = notes.map((note) => h("p", {}, note));
+    if (exact) return paragraphs;
+    const sum = (values) => values.reduce((a, b) => a + b, 0),
+      dead = n.filter((size, i) => correct[i] === 0 || correct[i] === size).length;
+    return [
+      ...paragraphs,
+      h(
+        "p",
+        {},
+        `${sum(correct)} of ${sum(n)} rollouts are right, ${Math.min(...n)} to ${this.found.reach} a problem; ${format((100 * dead) / n.length, 3)} % of groups are dead as they lie.`,
+      ),
+      h(
+        "p",
+        {},
+        "Noise removed by maximum likelihood, smooth. " +
+          (this.intervals ? `Lines: 95 % over ${n.length} problems, ${DRAWS} draws.` : "Intervals are being drawn …"),
+      ),
+    ];
+  }
+
+  render(state) {
+    const { found, lines } = this,
+      theme = this.app.theme(),
+      bins = found.problems.length,
+      blue = this.app.color("#0072b2");
+    this.notes.replaceChildren(...this.words());
+    const percent = found.edges.map((edge) => format(100 * edge)),
+      ticks = found.problems.map((_, i) => [i + 0.5, `${percent[i]}–${percent[i + 1]}`]);
     const x = { kind: "linear", domain: [0, bins], label: "pass rate p, %", ticks };
-    const dashed = looks(lines.map(({ name }) => name)), style = dashed.map((look) => this.app.color(look.color));
-    this.histogram.draw({ x, y: { kind: "linear", domain: niceDomain([0, ...found.problems, ...found.naive ?? []], "linear"), label: "share of problems" },
-      bars: [...found.problems.map((value, i) => ({ from: i + 0.12, to: i + 0.5, value, color: this.app.color("#0072b2"), opacity: 0.85 })),
-        ...(found.naive ?? []).map((value, i) => ({ from: i + 0.52, to: i + 0.88, value, color: theme.muted, outline: true }))],
-      keys: [{ label: "without noise", color: this.app.color("#0072b2"), block: true }, { label: "k/n taken for p", color: theme.muted, dash: [2, 1] }] }, theme);
-    const shares = lines.map(({ spec }) => found.gradients[spec]), slot = 0.8 / Math.max(1, lines.length);
-    this.gradient.draw({ x, y: { kind: "linear", domain: niceDomain([0, ...shares.flat()], "linear"), label: `share of gradient, N = ${state.N}` },
-      bars: shares.flatMap((values, k) => values.map((value, i) => ({ from: i + 0.1 + slot * k, to: i + 0.1 + slot * (k + 0.86), value, color: style[k], opacity: 0.9 }))),
-      keys: lines.map(({ label }, k) => ({ label, color: style[k], block: true })) }, theme);
-    const sizes = found.sizes, top = sizes.at(-1);
-    this.dead.draw({ x: { kind: "log", domain: [2, Math.max(4, top)], label: "rollouts N (shaded: extrapolated)", ticks: sizes.map((size) => [size, String(size)]) },
-      y: { kind: "linear", domain: [0, 1], label: "share of groups that are dead" }, bands: found.reach < top ? [[Math.max(2, found.reach), top]] : [],
-      lines: [{ x: sizes, y: found.dead, color: theme.ink, width: 2.2, label: "dead: all wrong or all right" },
-        ...(found.deadNaive ? [{ x: sizes, y: found.deadNaive, color: theme.muted, dash: [3, 2], width: 1.6, label: "the same with k/n taken for p" }] : [])],
-      dots: sizes.map((size, i) => ({ x: size, y: found.dead[i], color: theme.ink })), mark: state.N }, theme);
+    const style = looks(lines.map(({ name }) => name)).map((look) => ({ ...look, color: this.app.color(look.color) }));
+    const whiskers = (pairs, place) => (pairs ?? []).map(([low, high], i) => ({ x: place(i), low, high }));
+    const spread = this.intervals;
+    const tops = (values, pairs) => niceDomain([0, ...values, ...(pairs ?? []).flat()], "linear");
+    this.histogram.draw(
+      {
+        x,
+        y: {
+          kind: "linear",
+          domain: tops([...found.problems, ...(found.naive ?? [])], spread?.problems),
+          label: "share of problems",
+        },
+        bars: [
+          ...found.problems.map((value, i) => ({ from: i + 0.12, to: i + 0.5, value, color: blue, opacity: 0.85 })),
+          ...(found.naive ?? []).map((value, i) => ({
+            from: i + 0.52,
+            to: i + 0.88,
+            value,
+            color: theme.muted,
+            outline: true,
+          })),
+        ],
+        whiskers: whiskers(spread?.problems, (i) => i + 0.31),
+        keys: [
+          { label: found.naive ? "without noise" : "as computed", color: blue, block: true },
+          ...(found.naive ? [{ label: "k/n taken for p", color: theme.muted, dash: [2, 1] }] : []),
+        ],
+      },
+      theme,
+    );
+    const shares = lines.map(({ spec }) => found.gradients[spec]),
+      slot = 0.8 / Math.max(1, lines.length);
+    this.gradient.draw(
+      {
+        x,
+        y: {
+          kind: "linear",
+          domain: tops(shares.flat(), spread && Object.values(spread.gradients).flat()),
+          label: `share of gradient, N = ${state.N}`,
+        },
+        bars: shares.flatMap((values, k) =>
+          values.map((value, i) => ({
+            from: i + 0.1 + slot * k,
+            to: i + 0.1 + slot * (k + 0.86),
+            value,
+            color: style[k].color,
+            opacity: 0.9,
+          })),
+        ),
+        whiskers: spread
+          ? lines.flatMap(({ spec }, k) => whiskers(spread.gradients[spec], (i) => i + 0.1 + slot * (k + 0.43)))
+          : [],
+        keys: lines.map(({ label }, k) => ({ label, color: style[k].color, block: true })),
+      },
+      theme,
+    );
+    const sizes = found.sizes,
+      top = sizes.at(-1),
+      beyond = found.reach < top;
+    const N = {
+      kind: "log",
+      domain: [2, Math.max(4, top)],
+      label: `rollouts N${beyond ? " (shaded: extrapolated)" : ""}`,
+      ticks: sizes.map((size) => [size, String(size)]),
+    };
+    const bands = beyond ? [[Math.max(2, found.reach), top]] : [];
+    this.dead.draw(
+      {
+        x: N,
+        y: { kind: "linear", domain: [0, 1], label: "share of groups that are dead" },
+        bands,
+        mark: state.N,
+        lines: [
+          { x: sizes, y: found.dead, color: theme.ink, width: 2.2, label: "dead: all wrong or all right" },
+          ...(found.deadNaive
+            ? [
+                {
+                  x: sizes,
+                  y: found.deadNaive,
+                  color: theme.muted,
+                  dash: [3, 2],
+                  width: 1.6,
+                  label: "the same with k/n taken for p",
+                },
+              ]
+            : []),
+        ],
+        whiskers: whiskers(spread?.dead, (i) => sizes[i]),
+        dots: sizes.map((size, i) => ({ x: size, y: found.dead[i], color: theme.ink })),
+      },
+      theme,
+    );
     const signals = lines.map(({ spec }) => found.signals[spec]);
-    this.larger.draw({ x: this.dead.spec.x, y: { kind: "linear", domain: niceDomain([0, ...signals.flat()], "linear"), label: "mean of p(1−p)|w_N|" }, bands: this.dead.spec.bands,
-      lines: lines.map(({ label }, k) => ({ x: sizes, y: signals[k], color: style[k], dash: dashed[k].dash, label })), mark: state.N }, theme);
+    this.larger.draw(
+      {
+        x: N,
+        y: { kind: "linear", domain: tops(signals.flat()), label: "mean of p(1−p)|w_N|" },
+        bands,
+        mark: state.N,
+        lines: lines.map(({ label }, k) => ({
+          x: sizes,
+          y: signals[k],
+          color: style[k].color,
+          dash: style[k].dash,
+          label,
+        })),
+      },
+      theme,
+    );
     this.app.drawn();
   }
 
   columns() {
-    const { edges, problems, naive, gradients, signals, sizes, dead, deadNaive } = this.found;
-    return { from: edges.slice(0, -1), to: edges.slice(1), problems, ...(naive ? { "K/n as p": naive } : {}),
-      ...Object.fromEntries(Object.entries(gradients).map(([name, values]) => [`gradient ${name}`, values])), N: sizes, dead, ...(deadNaive ? { "dead, K/n as p": deadNaive } : {}),
-      ...Object.fromEntries(Object.entries(signals).map(([name, values]) => [`mean gradient ${name}`, values])) };
+    const { edges, problems, naive, gradients, signals, sizes, dead, deadNaive } = this.found,
+      spread = this.intervals;
+    const ends = (name, pairs) =>
+      pairs ? { [`${name}, low`]: pairs.map(([low]) => low), [`${name}, high`]: pairs.map(([, high]) => high) } : {};
+    return {
+      from: edges.slice(0, -1),
+      to: edges.slice(1),
+      problems,
+      ...ends("problems", spread?.problems),
+      ...(naive ? { "K/n as p": naive } : {}),
+      ...Object.fromEntries(Object.entries(gradients).map(([name, values]) => [`gradient ${name}`, values])),
+      N: sizes,
+      dead,
+      ...ends("dead", spread?.dead),
+      ...(deadNaive ? { "dead, K/n as p": deadNaive } : {}),
+      ...Object.fromEntries(Object.entries(signals).map(([name, values]) => [`mean gradient ${name}`, values])),
+    };
   }
 }
 
 /** Counts that were made up: 120 problems of 16 rollouts, many hard, some easy. It says so wherever it is shown. */
 const EXAMPLE = (() => {
-  const n = [], correct = [];
-  for (const [k, times] of [[0, 38], [1, 17], [2, 11], [3, 8], [5, 8], [8, 9], [11, 7], [13, 6], [15, 6], [16, 10]]) {
-    for (let i = 0; i < times; i++) { n.push(16); correct.push(k); }
+  const n = [],
+    correct = [];
+  for (const [k, times] of [
+    [0, 38],
+    [1, 17],
+    [2, 11],
+    [3, 8],
+    [5, 8],
+    [8, 9],
+    [11, 7],
+    [13, 6],
+    [15, 6],
+    [16, 10],
+  ]) {
+    for (let i = 0; i < times; i++) {
+      n.push(16);
+      correct.push(k);
+    }
   }
   return { n, correct, notes: [`an invented example: ${n.length} problems of 16 rollouts`] };
 })();

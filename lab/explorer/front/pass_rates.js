@@ -1,47 +1,80 @@
-// Pass rates behind counts, with the sampling noise removed: lab/pass_rates.py and lab/audit.py, without intervals.
+// Pass rates behind counts, with the sampling noise removed: lab/pass_rates.py and lab/audit.py.
 import { binomialTable, expect } from "./mathematics.js";
 import { nonNegative } from "./linear.js";
+import { philox } from "./toy.js";
 
-const EXCESS = 1e-6, STEPS = 200, SLACK = 1;
+const EXCESS = 1e-6,
+  STEPS = 200,
+  SLACK = 1;
 export const EDGES = [0.01, 0.1, 0.3, 0.7, 0.9, 0.99];
 
 const total = (values) => values.reduce((a, b) => a + b, 0);
 
-/** The distribution of p under which the counts are likely: smooth, SLACK below the highest log-likelihood. */
-export function mixing(n, correct, slack = SLACK) {
-  const cells = new Map();
-  n.forEach((size, i) => {
-    const key = `${size} ${correct[i]}`, cell = cells.get(key) ?? { size, right: correct[i], times: 0 };
-    cell.times++;
-    cells.set(key, cell);
-  });
+/** Points p, the chance of each distinct (n, K) at them over its peak, and the cell that every problem is in. */
+function cellsOf(n, correct) {
+  const key = (i) => `${n[i]} ${correct[i]}`,
+    cells = new Map(n.map((size, i) => [key(i), { size, right: correct[i] }]));
   const rows = [...cells.values()].sort((a, b) => a.size - b.size || a.right - b.right);
+  const place = new Map(rows.map(({ size, right }, c) => [`${size} ${right}`, c]));
   const steps = Math.max(200, Math.ceil(4 * Math.PI * Math.sqrt(Math.max(...rows.map(({ size }) => size)))));
-  const p = Float64Array.from({ length: steps + 1 }, (_, i) => Math.sin(Math.PI / 2 * i / steps) ** 2);
+  const p = Float64Array.from({ length: steps + 1 }, (_, i) => Math.sin(((Math.PI / 2) * i) / steps) ** 2);
   const power = (k, x) => (k === 0 ? 0 : k * x);
   const chance = rows.map(({ size, right }) => {
-    const logs = p.map((x) => power(right, Math.log(x)) + power(size - right, Math.log1p(-x))), peak = Math.max(...logs);
+    const logs = p.map((x) => power(right, Math.log(x)) + power(size - right, Math.log1p(-x))),
+      peak = Math.max(...logs);
     return logs.map((value) => Math.exp(value - peak));
   });
-  return { p, mass: mix(chance, rows.map(({ times }) => times), slack) };
+  return { p, chance, of: n.map((_, i) => place.get(key(i))) };
 }
 
-const product = (chance, mass) => chance.map((row) => { let sum = 0; for (let i = 0; i < mass.length; i++) sum += row[i] * mass[i]; return sum; });
+const counted = (of, cells) =>
+  of.reduce((times, c) => {
+    times[c]++;
+    return times;
+  }, new Array(cells).fill(0));
+
+/** The distribution of p under which the counts are likely: smooth, SLACK below the highest log-likelihood. */
+export function mixing(n, correct, slack = SLACK) {
+  const { p, chance, of } = cellsOf(n, correct);
+  return { p, mass: mix(chance, counted(of, chance.length), slack) };
+}
+
+/** The same for problems drawn again with replacement: a function of the draw's number, its randomness Philox's. */
+export function resampled(n, correct) {
+  const { p, chance, of } = cellsOf(n, correct);
+  return (draw) => {
+    const again = of.map((_, i) => of[Math.floor((philox([i, draw, 0, 0], [0, 0x626f6f74])[0] / 2 ** 32) * of.length)]);
+    return { p, mass: mix(chance, counted(again, chance.length), SLACK) };
+  };
+}
+
+const product = (chance, mass) =>
+  chance.map((row) => {
+    let sum = 0;
+    for (let i = 0; i < mass.length; i++) sum += row[i] * mass[i];
+    return sum;
+  });
 
 /** Constrained Newton steps (Wang 2007) to the top, then EM from even mass until it is within `slack` of it. */
-function mix(chance, times, slack) {
-  const problems = total(times), share = times.map((t) => t / problems), width = chance[0].length;
+function mix(every, all, slack) {
+  const chance = every.filter((_, c) => all[c] > 0),
+    times = all.filter((count) => count > 0);
+  const problems = total(times),
+    share = times.map((t) => t / problems),
+    width = chance[0].length;
   let mass = new Float64Array(width).fill(1 / width);
   for (let step = 0; ; step++) {
     if (step === STEPS) throw new Error("the pass rates do not settle: give counts of fewer different sizes");
-    const mixed = product(chance, mass), ratio = chance.map((row, c) => row.map((value) => value / mixed[c]));
+    const mixed = product(chance, mass),
+      ratio = chance.map((row, c) => row.map((value) => value / mixed[c]));
     const slope = mass.map((_, i) => total(ratio.map((row, c) => share[c] * row[i])));
     if (Math.max(...slope) <= 1 + EXCESS) break;
     const columns = Array.from(mass, (_, i) => [...ratio.map((row, c) => Math.sqrt(share[c]) * (row[i] - 2)), 1]);
     let newton = nonNegative(columns, [...share.map(() => 0), 1]);
     const size = total(newton);
     newton = newton.map((value) => value / size);
-    const change = product(ratio, newton).map((value) => value - 1), rise = total(change.map((value, c) => share[c] * value));
+    const change = product(ratio, newton).map((value) => value - 1),
+      rise = total(change.map((value, c) => share[c] * value));
     let length = 0.99;
     while (total(change.map((value, c) => share[c] * Math.log1p(length * value))) < 0.1 * length * rise) length /= 2;
     mass = mass.map((value, i) => value + length * (newton[i] - value));
@@ -53,7 +86,11 @@ function mix(chance, times, slack) {
     const mixed = product(chance, smooth);
     if (total(share.map((s, c) => s * Math.log(mixed[c] / top[c]))) >= -slack / problems) return smooth;
     const factor = new Float64Array(width);
-    chance.forEach((row, c) => row.forEach((value, i) => { factor[i] += share[c] / mixed[c] * value; }));
+    chance.forEach((row, c) =>
+      row.forEach((value, i) => {
+        factor[i] += (share[c] / mixed[c]) * value;
+      }),
+    );
     smooth = smooth.map((value, i) => value * factor[i]);
   }
 }
@@ -68,27 +105,65 @@ export function shareByBin(p, mass, edges) {
   return Array.from(bins);
 }
 
-/** What a file says of training: `estimators` maps a name to its gap by N (null where N is too small); `kept` holds the fit. */
-export function analyse({ n, correct, exact }, N, estimators, kept = {}) {
-  const reach = exact ? Infinity : Math.max(...n);
-  const naive = exact ?? n.map((size, i) => correct[i] / size), even = naive.map(() => 1 / naive.length);
-  const { p, mass } = exact ? { p: exact, mass: even } : kept.fit ??= mixing(n, correct);
-  const edges = [0, ...EDGES.filter((edge) => Math.min(edge, 1 - edge) >= 0.5 / reach), 1];
-  const sizes = [];
+/** The lowest and highest of 95 in 100 values: order statistics, as lab.stats takes them. */
+export function interval(values) {
+  const sorted = Float64Array.from(values).sort(),
+    last = sorted.length - 1;
+  return [sorted[Math.floor(0.025 * last)], sorted[Math.ceil(0.975 * last)]];
+}
+
+/** Where the numbers of a file are read off: bins that its group sizes can tell apart, and sizes up to four times N. */
+export function readings({ n, exact }, N) {
+  const reach = exact ? Infinity : Math.max(...n),
+    sizes = [];
   for (let size = 2; size <= 4 * N; size *= 2) sizes.push(size);
-  const dead = (points, weights) => sizes.map((size) => total(Array.from(weights, (m, i) => m * ((1 - points[i]) ** size + points[i] ** size))));
-  const gradient = (gap) => {
-    const w = expect(binomialTable(gap.length - 1, p), gap);
-    return Array.from(mass, (m, i) => m * p[i] * (1 - p[i]) * Math.abs(w[i]));
+  return { reach, sizes, edges: [0, ...EDGES.filter((edge) => Math.min(edge, 1 - edge) >= 0.5 / reach), 1] };
+}
+
+/** p(1-p)|w| of each estimator at the points p, for groups of N: what expected gradients are sums of. */
+const strengths = (p, gap) =>
+  expect(binomialTable(gap.length - 1, p), gap).map((w, i) => p[i] * (1 - p[i]) * Math.abs(w));
+
+/** What a distribution of pass rates says of training. `gaps`: the gap of each estimator by N, null where N is too small. */
+export function tell(p, { edges, sizes }, N, gaps) {
+  const at = Object.entries(gaps).map(([name, gap]) => [
+    name,
+    strengths(p, gap(N)),
+    sizes.map((size) => gap(size) && strengths(p, gap(size))),
+  ]);
+  const lost = sizes.map((size) => Array.from(p, (x) => (1 - x) ** size + x ** size));
+  const weigh = (mass, values) => total(Array.from(mass, (m, i) => m * values[i]));
+  return (mass) => {
+    const gradients = {},
+      signals = {};
+    for (const [name, here, elsewhere] of at) {
+      const bins = shareByBin(
+          p,
+          Array.from(mass, (m, i) => m * here[i]),
+          edges,
+        ),
+        all = Math.max(total(bins), 1e-6);
+      gradients[name] = bins.map((value) => value / all);
+      signals[name] = elsewhere.map((values) => (values ? weigh(mass, values) : NaN));
+    }
+    return {
+      problems: shareByBin(p, mass, edges),
+      dead: lost.map((values) => weigh(mass, values)),
+      gradients,
+      signals,
+    };
   };
-  const gradients = {}, signals = {};
-  for (const [name, gap] of Object.entries(estimators)) {
-    const bins = shareByBin(p, gradient(gap(N)), edges), all = Math.max(total(bins), 1e-6);
-    gradients[name] = bins.map((value) => value / all);
-    signals[name] = sizes.map((size) => (gap(size) ? total(gradient(gap(size))) : NaN));
-  }
-  return {
-    edges, sizes, reach, gradients, signals, problems: shareByBin(p, mass, edges), naive: exact ? null : shareByBin(naive, even, edges),
-    dead: dead(p, mass), deadNaive: exact ? null : dead(naive, even), p, mass,
-  };
+}
+
+/** What a file says of training, and what K/n taken for p would say. `kept` holds the fit from one N to the next. */
+export function analyse(counts, N, gaps, kept = {}) {
+  const { n, correct, exact } = counts,
+    places = readings(counts, N);
+  const naive = exact ?? n.map((size, i) => correct[i] / size),
+    even = naive.map(() => 1 / naive.length);
+  kept.fit ??= exact ? { p: exact, mass: even } : mixing(n, correct);
+  const found = tell(kept.fit.p, places, N, gaps)(kept.fit.mass);
+  if (exact) return { ...places, ...found };
+  const { problems, dead } = tell(naive, places, N, {})(even);
+  return { ...places, ...found, naive: problems, deadNaive: dead };
 }

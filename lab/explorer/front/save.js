@@ -14,7 +14,8 @@ export const saveSvg = (chart, name) => download(`${name}.svg`, new Blob([text(c
 
 /** The picture at three pixels a point, sharp enough for print. */
 export async function savePng(chart, name) {
-  const image = new Image(), canvas = document.createElement("canvas");
+  const image = new Image(),
+    canvas = document.createElement("canvas");
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text(chart))}`;
   await image.decode();
   canvas.width = 3 * chart.svg.width.baseVal.value;
@@ -25,7 +26,8 @@ export async function savePng(chart, name) {
 
 /** Columns {name: numbers}; every digit is kept, so that the file gives back the drawn numbers exactly. */
 export function saveCsv(columns, name) {
-  const names = Object.keys(columns), length = Math.max(...Object.values(columns).map((values) => values.length));
+  const names = Object.keys(columns),
+    length = Math.max(...Object.values(columns).map((values) => values.length));
   const quoted = (word) => (/[",\n]/.test(word) ? `"${word.replaceAll('"', '""')}"` : word);
   const rows = [names.map(quoted).join(",")];
   for (let i = 0; i < length; i++) rows.push(names.map((column) => columns[column][i] ?? "").join(","));

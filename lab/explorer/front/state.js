@@ -1,24 +1,50 @@
 // What is on the screen, as one flat dictionary: in the page's address, and as Explorer.state in Python.
 
 export const DEFAULTS = {
-  panel: "curves", N: 16, curves: ["rloo", "grpo", "maxrl", "pacs_anchor"], objectives: [],
-  quantity: "weight", x: "log", y: "log", normalise: false, limits: true,
-  by: "hand", points: [0, 0, 0, 0, 0, 2, 4, 4, 4, 4, 4, 4, 4, 2, 0, 0, 0, 0, 0, 0, 0], formula: "exp(-5*p)", zero_mean: false,
-  left: "rloo", right: "maxrl", problems: 96, rate: 0.5, seed: 0, theme: "auto",
+  panel: "curves",
+  N: 16,
+  curves: ["rloo", "grpo", "maxrl", "pacs_anchor"],
+  objectives: [],
+  quantity: "weight",
+  x: "log",
+  y: "log",
+  normalise: false,
+  limits: true,
+  by: "hand",
+  points: [0, 0, 0, 0, 0, 2, 4, 4, 4, 4, 4, 4, 4, 2, 0, 0, 0, 0, 0, 0, 0],
+  formula: "exp(-5*p)",
+  zero_mean: false,
+  left: "rloo",
+  right: "maxrl",
+  problems: 96,
+  rate: 0.5,
+  seed: 0,
+  theme: "auto",
 };
 export const MOST = { N: 1024, problems: 400 };
 const CHOICES = {
-  panel: ["curves", "draw", "files", "toy"], quantity: ["weight", "objective", "efficiency", "mass", "contrast"],
-  x: ["log", "linear", "logit"], y: ["log", "linear"], by: ["hand", "formula"], theme: ["auto", "light", "dark"],
+  panel: ["curves", "draw", "files", "toy"],
+  quantity: ["weight", "objective", "efficiency", "mass", "contrast"],
+  x: ["log", "linear", "logit"],
+  y: ["log", "linear"],
+  by: ["hand", "formula"],
+  theme: ["auto", "light", "dark"],
 };
-const RANGES = { N: [2, MOST.N, true], problems: [4, MOST.problems, true], rate: [0.001, 10, false], seed: [0, 2 ** 31 - 1, true] };
+const RANGES = {
+  N: [2, MOST.N, true],
+  problems: [4, MOST.problems, true],
+  rate: [0.001, 10, false],
+  seed: [0, 2 ** 31 - 1, true],
+};
 
 /** A state with every key, from a partial one; throws a sentence for what no state can hold. */
 export function checked(given) {
   if (typeof given !== "object" || given === null || Array.isArray(given)) throw new Error("a state is a dictionary");
   for (const [key, value] of Object.entries(given)) {
-    const usual = DEFAULTS[key], fault = (words) => new Error(`${key} = ${JSON.stringify(value)}: ${words}`);
-    if (usual === undefined) throw new Error(`unknown key '${key}' of a state. Valid: ${Object.keys(DEFAULTS).join(", ")}`);
+    const usual = DEFAULTS[key],
+      fault = (words) => new Error(`${key} = ${JSON.stringify(value)}: ${words}`);
+    if (usual === undefined)
+      throw new Error(`unknown key '${key}' of a state. Valid: ${Object.keys(DEFAULTS).join(", ")}`);
     if (CHOICES[key] && !CHOICES[key].includes(value)) throw fault(`it must be one of ${CHOICES[key].join(", ")}`);
     if (RANGES[key]) {
       const [least, most, whole] = RANGES[key];
@@ -29,8 +55,12 @@ export function checked(given) {
     if (typeof usual === "boolean" && typeof value !== "boolean") throw fault("it must be true or false");
     if (typeof usual === "string" && typeof value !== "string") throw fault("it must be text");
     if (Array.isArray(usual) && !Array.isArray(value)) throw fault("it must be a list");
-    if (key === "points" && !(value.length === usual.length && value.every(Number.isFinite))) throw fault(`it must be ${usual.length} numbers`);
-    if (["curves", "objectives"].includes(key) && !(value.length <= 8 && value.every((one) => typeof one === "string"))) {
+    if (key === "points" && !(value.length === usual.length && value.every(Number.isFinite)))
+      throw fault(`it must be ${usual.length} numbers`);
+    if (
+      ["curves", "objectives"].includes(key) &&
+      !(value.length <= 8 && value.every((one) => typeof one === "string"))
+    ) {
       throw fault("it must be at most 8 names");
     }
   }
@@ -39,18 +69,26 @@ export function checked(given) {
 
 /** Only what differs from the start: short addresses, and a short line of Python. */
 export function changes(state) {
-  return Object.fromEntries(Object.entries(state).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(DEFAULTS[key])));
+  return Object.fromEntries(
+    Object.entries(state).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(DEFAULTS[key])),
+  );
 }
 
 export const toHash = (state) => {
   const changed = changes(state);
-  return Object.keys(changed).length ? `#${encodeURIComponent(JSON.stringify(changed)).replaceAll("%2C", ",").replaceAll("%3A", ":")}` : "";
+  return Object.keys(changed).length
+    ? `#${encodeURIComponent(JSON.stringify(changed)).replaceAll("%2C", ",").replaceAll("%3A", ":")}`
+    : "";
 };
 
 export function fromHash(hash) {
   if (hash.length < 2) return checked({});
   let given;
-  try { given = JSON.parse(decodeURIComponent(hash.slice(1))); } catch { throw new Error("the address holds no state that can be read"); }
+  try {
+    given = JSON.parse(decodeURIComponent(hash.slice(1)));
+  } catch {
+    throw new Error("the address holds no state that can be read");
+  }
   return checked(given);
 }
 

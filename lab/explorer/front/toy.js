@@ -1,19 +1,29 @@
 // A tabular policy trained by sampling, number for number that of lab/toy/paired.py.
 import { successFailure } from "./mathematics.js";
 
-const M0 = 0xd2511f53, M1 = 0xcd9e8d57, W0 = 0x9e3779b9, W1 = 0xbb67ae85;
+const M0 = 0xd2511f53,
+  M1 = 0xcd9e8d57,
+  W0 = 0x9e3779b9,
+  W1 = 0xbb67ae85;
 
 /** The high word of a 32 x 32 bit product. */
 function high(a, b) {
-  const al = a & 0xffff, ah = a >>> 16, bl = b & 0xffff, bh = b >>> 16;
-  const middle = ah * bl + ((al * bl) >>> 16), cross = al * bh + (middle & 0xffff);
+  const al = a & 0xffff,
+    ah = a >>> 16,
+    bl = b & 0xffff,
+    bh = b >>> 16;
+  const middle = ah * bl + ((al * bl) >>> 16),
+    cross = al * bh + (middle & 0xffff);
   return (ah * bh + Math.floor(middle / 65536) + Math.floor(cross / 65536)) >>> 0;
 }
 
 /** Philox4x32-10 (Salmon et al. 2011): four random 32-bit words from a counter of four and a key of two. */
 export function philox([c0, c1, c2, c3], [k0, k1]) {
   for (let round = 0; round < 10; round++) {
-    const h0 = high(M0, c0), l0 = Math.imul(M0, c0) >>> 0, h1 = high(M1, c2), l1 = Math.imul(M1, c2) >>> 0;
+    const h0 = high(M0, c0),
+      l0 = Math.imul(M0, c0) >>> 0,
+      h1 = high(M1, c2),
+      l1 = Math.imul(M1, c2) >>> 0;
     [c0, c1, c2, c3] = [(h1 ^ c1 ^ k0) >>> 0, l1, (h0 ^ c3 ^ k1) >>> 0, l0];
     k0 = (k0 + W0) >>> 0;
     k1 = (k1 + W1) >>> 0;
@@ -21,7 +31,9 @@ export function philox([c0, c1, c2, c3], [k0, k1]) {
   return [c0, c1, c2, c3];
 }
 
-export const ANSWERS = 8, HARDEST = 0.001, EASIEST = 0.9;
+export const ANSWERS = 8,
+  HARDEST = 0.001,
+  EASIEST = 0.9;
 const logit = (p) => Math.log(p) - Math.log1p(-p);
 
 /** One policy: a row of logits a problem, answer 0 is the right one; pass rates start even in log-odds. */
@@ -37,8 +49,10 @@ export class Policy {
   }
 
   softmax(x) {
-    const row = this.logits.subarray(x * ANSWERS, (x + 1) * ANSWERS), most = Math.max(...row);
-    const out = row.map((value) => Math.exp(value - most)), sum = out.reduce((a, b) => a + b);
+    const row = this.logits.subarray(x * ANSWERS, (x + 1) * ANSWERS),
+      most = Math.max(...row);
+    const out = row.map((value) => Math.exp(value - most)),
+      sum = out.reduce((a, b) => a + b);
     return out.map((value) => value / sum);
   }
 
@@ -48,9 +62,11 @@ export class Policy {
 
   /** N answers a problem by common random numbers, their advantages, one step up the gradient. Returns K by problem. */
   step() {
-    const { rollouts: N, rate } = this, solved = new Int32Array(this.problems);
+    const { rollouts: N, rate } = this,
+      solved = new Int32Array(this.problems);
     for (let x = 0; x < this.problems; x++) {
-      const pi = this.softmax(x), counts = new Float64Array(ANSWERS);
+      const pi = this.softmax(x),
+        counts = new Float64Array(ANSWERS);
       for (let block = 0; 4 * block < N; block++) {
         const words = philox([block, x, this.time, 0], [this.seed, 0x6c6162]);
         for (let i = 0; i < 4 && 4 * block + i < N; i++) {
@@ -60,10 +76,11 @@ export class Policy {
           counts[answer]++;
         }
       }
-      const K = solved[x] = counts[0], sum = this.right[K] * K + this.wrong[K] * (N - K);
+      const K = (solved[x] = counts[0]),
+        sum = this.right[K] * K + this.wrong[K] * (N - K);
       for (let a = 0; a < ANSWERS; a++) {
         const paid = counts[a] * (a === 0 ? this.right[K] : this.wrong[K]);
-        this.logits[x * ANSWERS + a] += rate * (paid - sum * pi[a]) / N;
+        this.logits[x * ANSWERS + a] += (rate * (paid - sum * pi[a])) / N;
       }
     }
     this.time++;
