@@ -63,6 +63,7 @@ LOOKS = {
     "ml": Look("maximum likelihood", BLACK, (0, (1, 1)), "*"),
     "log_odds": Look("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
     "pacs_anchor": Look("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
+    "pacs": Look("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
     "pkpo": Look("PKPO", OLIVE, (0, (2, 1, 1, 1)), "<"),
     "from_weight": Look("drawn", PURPLE, (0, (4, 1, 2, 1)), "X"),
 }

@@ -239,3 +239,38 @@ def test_the_memory_of_one_gpu_is_told_and_too_much_is_refused():
 def test_unknown_models_of_the_hub_have_no_estimate_and_folders_have_their_own():
     assert architecture("somebody/unknown-7B") is None and len(KNOWN) == 5
     assert weights(architecture(str(FOLDER))) == 412_800
+
+
+# --- The path of a GPU: TRL's own vLLM in the trainer's process ------------------------------------------------
+
+COLOCATED = """
+import functools, json, sys
+from lab.llm.vllm_engine import _vllm
+library = _vllm(False)
+from trl.generation import vllm_generation
+from lab.llm.training import Course, train
+from lab.runs.experiments import experiment
+
+def push(self):  # what TRL's sync_weights does on a GPU; vLLM's CPU build packs weights and needs another way
+    llm = self.llm
+    llm.collective_rpc("reload_weights", kwargs=dict(
+        weights_iterator=[(name, weight.detach()) for name, weight in self.model.state_dict().items()]))
+    llm.reset_prefix_cache()
+
+vllm_generation.LLM = functools.partial(library.LLM, enforce_eager=True, enable_chunked_prefill=False, dtype="float32",
+                                        kv_cache_memory_bytes=2**28)
+vllm_generation.VLLMGeneration.sync_weights = push
+values = experiment("gsm8k").parameters("smoke", dict(engine="vllm", engine_memory=0.1, learning_rate=2e-3, steps=3))
+print("RECORDS", json.dumps([record.metrics for record in train(state=None, **values)]))
+"""
+
+
+def test_with_vllm_in_the_trainers_process_rollouts_come_from_the_weights_of_now(start):
+    pytest.importorskip("vllm")
+    done = start("-c", COLOCATED).finish(400)
+    assert done.returncode == 0, done.stderr[-3000:]
+    [line] = [line for line in done.stdout.splitlines() if line.startswith("RECORDS")]
+    records = json.loads(line.removeprefix("RECORDS"))
+    assert len(records) == 4 and all(record["grad_norm"] > 0 for record in records[1:3])
+    # A step of AdamW moves every weight by 2e-3, so old weights or old keys in the sampler would show.
+    assert max(record["log-probability mismatch"] for record in records[1:]) < 1e-4
