@@ -12,6 +12,7 @@ from lab.llm.datasets import SETS
 from lab.papers import gallery, issues, registry, tables
 from lab.papers.published import printed
 from lab.papers.registry import FAILS, HOLDS, MEANS, OPEN, UNKNOWN, Number, items, judge, number
+from lab.runs.cluster import job
 from lab.runs.evaluations import evaluate
 from lab.runs.experiments import experiment, read_assignments
 from lab.runs.provenance import ROOT
@@ -55,12 +56,14 @@ def test_a_command_of_the_page_is_one_that_the_lab_would_accept(item):
         if verb in ("train", "run"):
             given = read_assignments(words[1:])
             assert experiment(words[0]).parameters(given.pop("scale"), given)
+        elif verb == "cluster":
+            assert job(words[0], read_assignments(words[1:])).command
         elif verb == "eval":
             sets = [word for word in words[1:] if "=" not in word]
             assert set(sets) <= set(SETS) and sets
             assert set(read_assignments(words[1 + len(sets):])) <= set(inspect.signature(evaluate).parameters)
         elif verb == "sweep":
-            assert (ROOT / words[0]).exists() or words[0] == "sweeps/gsm8k.toml"
+            assert (ROOT / words[0]).exists()
         else:
             assert verb == "figures" and set(words) <= set(plots.figure_names())
 
