@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from lab.errors import LabError, unknown
+from lab.errors import LabError, one_of, unknown, whole
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -45,9 +45,8 @@ def _parser() -> argparse.ArgumentParser:
     sub = verb("sweep", _sweep, "run every run of a TOML file that is not finished")
     sub.add_argument("file", type=Path)
     sub.add_argument("--jobs", type=int, help="runs at a time (default: one a core, or what the Ray cluster holds)")
-    sub.add_argument("--executor", choices=["local", "ray"], default="local",
-                     help="this machine, or a Ray cluster that is there (RAY_ADDRESS) and sees this folder")
-    sub.add_argument("--gpus", type=int, default=0, help="GPUs of each run on Ray")
+    sub.add_argument("values", nargs="*", metavar="key=value", help="executor=ray: a Ray cluster that is there "
+                     "(RAY_ADDRESS) and sees this folder takes the runs; gpus=1: of each run on it")
     sub.add_argument("--fail-fast", action="store_true", help="start nothing more after a failure")
     sub.add_argument("--train", action="store_true", help="by lab train instead of lab run: no Jupyter")
     sub = verb("cluster", _cluster, "write a language model's preset for verl: command, configuration, Slurm and Ray")
@@ -136,17 +135,22 @@ def _report(run) -> None:
 
 
 def _sweep(arguments) -> int:
+    from lab.runs.experiments import read_assignments
     from lab.runs.sweep import read_sweep, sweep
     if arguments.jobs is not None and arguments.jobs < 1:
         raise LabError(f"--jobs {arguments.jobs}: at least one process is needed")
     keep_going, verb = not arguments.fail_fast, "train" if arguments.train else "run"
-    if arguments.executor == "ray":
+    given = {"executor": "local", "gpus": 0} | read_assignments(arguments.values)
+    for key in given.keys() - {"executor", "gpus"}:
+        raise unknown("setting of a sweep", key, ["executor", "gpus"])
+    gpus = whole("gpus", given["gpus"], 0)
+    if one_of("executor", given["executor"], ("local", "ray")) == "ray":
         from lab.runs.on_ray import OnRay
         read_sweep(arguments.file)  # refuses before anything is asked of the cluster
-        with OnRay(arguments.gpus) as executor:
+        with OnRay(gpus) as executor:
             outcome = sweep(arguments.file, arguments.jobs or executor.slots, keep_going, verb, executor)
-    elif arguments.gpus:
-        raise LabError(f"--gpus {arguments.gpus}: only Ray deals out GPUs; add --executor ray, or leave it off")
+    elif gpus:
+        raise LabError(f"gpus = {gpus}: only Ray deals out GPUs; add executor=ray, or leave it off")
     else:
         outcome = sweep(arguments.file, arguments.jobs or os.cpu_count(), keep_going, verb)
     print(f"{len(outcome.before)} finished before, {len(outcome.now)} now, {len(outcome.failed)} failed")

@@ -61,7 +61,7 @@ def sweep(cluster, start, tmp_path):
         path = tmp_path / "small.toml"
         path.write_text(FILE.replace("STEPS", str(steps)))
         runs = [item.run for item in read_sweep(path)]
-        return start("-m", "lab", "sweep", path, "--train", "--executor", "ray", RAY_ADDRESS=cluster, **LOCAL), runs
+        return start("-m", "lab", "sweep", path, "executor=ray", "--train", RAY_ADDRESS=cluster, **LOCAL), runs
 
     return begin
 
@@ -117,12 +117,13 @@ def test_ctrl_c_stops_the_runs_on_the_cluster_too(sweep):
 def test_what_the_cluster_cannot_give_is_refused(monkeypatch, refused, tmp_path):
     import ray
     (tmp_path / "small.toml").write_text(FILE.replace("STEPS", "[10]"))
-    words = "sweep", str(tmp_path / "small.toml"), "--gpus", "2"
-    assert refused(*words) == "--gpus 2: only Ray deals out GPUs; add --executor ray, or leave it off"
+    words = "sweep", str(tmp_path / "small.toml"), "gpus=2"
+    assert "did you mean 'executor'" in refused(*words, "executer=ray")
+    assert refused(*words) == "gpus = 2: only Ray deals out GPUs; add executor=ray, or leave it off"
     monkeypatch.setenv("RAY_ADDRESS", "auto")
     for name, value in (("init", None), ("shutdown", None), ("cluster_resources", {"CPU": 64.0, "GPU": 1.0})):
         monkeypatch.setattr(ray, name, lambda value=value, **_: value)
-    assert refused(*words, "--executor", "ray") == (
+    assert refused(*words, "executor=ray") == (
         "the Ray cluster has 64 cores and 1 GPUs, and a run needs 1 and 2: ask for fewer, or add nodes")
 
 
@@ -131,6 +132,6 @@ def test_without_a_cluster_the_sentence_comes_at_once_and_says_what_to_start(mon
     monkeypatch.setenv("RAY_ADDRESS", address)
     (tmp_path / "small.toml").write_text(FILE.replace("STEPS", "[10]"))
     began = time.monotonic()
-    said = refused("sweep", str(tmp_path / "small.toml"), "--executor", "ray")
+    said = refused("sweep", str(tmp_path / "small.toml"), "executor=ray")
     assert said.startswith(f"no Ray cluster answers at RAY_ADDRESS={address} (") and time.monotonic() - began < 60
     assert said.endswith("set it to the address of one, or start one here with ray start --head")
