@@ -55,7 +55,7 @@ def draw(table: pd.DataFrame):
         panel.plot(ours["published"], places, "o", markerfacecolor="none", color=plots.RED, label="published, 17x17")
         panel.axvline(part.loc["supervised start", "pass@k"], color="#777777", linestyle=":", linewidth=1,
                       label="supervised start, 9x9")
-        title = f"pass@{k}" + ("" if k == theirs else f" (published: @{theirs})")
+        title = f"pass@{k}" + ("" if k == theirs else f"\n(published: @{theirs})")
         panel.set(title=title, xlim=(0, 1.02), xlabel="share of mazes")
         panel.set_yticks(places, names)
     axes[0].invert_yaxis()

@@ -39,5 +39,5 @@ def draw(table: pd.DataFrame):
     start = table[table["objective"] == "start"]
     axes.plot(start["k"], start["pass@k"], color="#777777", linestyle=":", marker=".", label="supervised start")
     axes.set(xscale="log", xlabel="k", ylabel="pass@k", ylim=(0, 1.02))
-    figure.legend(loc="outside lower center", ncols=3)
+    figure.legend(loc="outside lower center", ncols=2)
     return figure

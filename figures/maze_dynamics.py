@@ -11,7 +11,7 @@ held-out mazes from 128 rollouts each. Last: the share of training mazes with at
 over the steps since the record before. Lines: mean of 2 seeds; bands: from the lower to the higher seed."""
 
 NAMES = ("maxrl", "grpo", "rloo", "pacs_anchor")
-METRICS = {"pass@1": "pass@1", "pass@32": "pass@32", "pass@128": "pass@128", "solved": "training mazes solved"}
+METRICS = {"pass@1": "pass@1", "pass@32": "pass@32", "pass@128": "pass@128", "solved": "mazes solved"}
 
 
 def records() -> Results:

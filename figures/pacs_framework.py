@@ -46,8 +46,8 @@ def draw(table: pd.DataFrame):
     axes[2].plot(table["rollout"], table["reward"], "x", color="black", label="reward")
     axes[3].plot(table["rollout"], table["without weights"], "o", color="black", markerfacecolor="white",
                  label="without class weights")
-    for panel, title in zip(axes, ("1. reward proxy $\\hat{r}$", "2. score $\\psi$ in the group",
-                                   "3. $\\sigma(\\psi)$ against the reward", "4. acts as advantage"), strict=True):
+    for panel, title in zip(axes, ("1. proxy $\\hat{r}$", "2. score $\\psi$", "3. prediction $\\sigma(\\psi)$",
+                                   "4. as advantage"), strict=True):
         panel.set_title(title)
     marked = [axes[place].get_legend_handles_labels() for place in (2, 3)]
     known = {label: handle for handles, labels in marked for handle, label in zip(handles, labels, strict=True)}

@@ -13,7 +13,8 @@ import importlib.util
 import io
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -87,6 +88,18 @@ STYLE = {
 }
 
 
+@contextmanager
+def drawn_for(venue: str) -> Iterator[None]:
+    """Within it, COLUMN and PAGE stand for the widths of this venue."""
+    if venue not in VENUES:
+        raise unknown("venue", venue, VENUES)
+    token = _venue.set(venue)
+    try:
+        yield
+    finally:
+        _venue.reset(token)
+
+
 def use_style() -> None:
     """Set the house style for every figure drawn after."""
     plt.rcParams.update(STYLE)
@@ -103,9 +116,10 @@ def panels(columns: int = 1, rows: int = 1, width: float = COLUMN, height: float
 
 
 def band(axes, x, low, middle, high, name: str, label: str | None = None, **kwargs) -> None:
-    """A line with its interval as a band, in the look of `name`."""
+    """A line with its interval as a band, in the look of `name`; a few marks tell it apart in grey."""
     style = look(name)
-    axes.plot(x, middle, label=label or style.label, **(style.line | kwargs))
+    marks = {"marker": style.marker, "markersize": 3, "markevery": max(1, len(x) // 7)}
+    axes.plot(x, middle, label=label or style.label, **(style.line | marks | kwargs))
     axes.fill_between(x, low, high, color=style.color, alpha=0.18, linewidth=0)
 
 
@@ -184,18 +198,14 @@ def draw_figures(names: Iterable[str] = (), venue: str = "icml") -> dict[str, st
     for name in names:
         if name not in figure_names():
             raise unknown("figure", name, figure_names())
-    if venue not in VENUES:
-        raise unknown("venue", venue, VENUES)
-    token, failed = _venue.set(venue), {}
-    try:
+    failed = {}
+    with drawn_for(venue):
         for name in names:
             try:
                 draw_figure(name)
                 print(f"{name}: {out_folder() / name}.pdf", flush=True)
             except LabError as error:
                 failed[name] = str(error)
-    finally:
-        _venue.reset(token)
     return failed
 
 

@@ -357,6 +357,40 @@ def test_a_figure_counts_the_mathematics_it_stands_on_and_no_trainer():
     assert "lab/toy/images.py" in map(inputs.name, inputs.files(plots.SCRIPTS / "images_coverage.py"))
 
 
+def overhanging(figure) -> list[str]:
+    """The titles, labels and legends that leave the figure, and titles that run into the next panel's."""
+    figure.draw_without_rendering()
+    room = figure.bbox.padded(3)
+    texts = [text for axes in figure.axes for text in (axes.title, axes._left_title, axes.xaxis.label, axes.yaxis.label)
+             if text.get_text()] + [text for legend in [*figure.legends, *(axes.get_legend() for axes in figure.axes)]
+                                    if legend for text in legend.get_texts()]
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
+    out = [name for name, box in boxes if not (room.x0 <= box.x0 and box.x1 <= room.x1 and room.y0 <= box.y0
+                                               and box.y1 <= room.y1)]
+    titles = [axes._left_title.get_window_extent() for axes in figure.axes if axes._left_title.get_text()]
+    return out + ["titles meet" for a, b in zip(titles, titles[1:], strict=False) if a.overlaps(b)]
+
+
+@pytest.mark.parametrize("venue", plots.VENUES)
+@pytest.mark.parametrize("name", plots.figure_names())
+def test_no_words_of_a_figure_are_cut_or_meet_at_the_width_of_a_venue(with_runs, name, venue):
+    script = script_of(name)
+    with plots.drawn_for(venue):
+        assert overhanging(script.draw(table_of(script))) == []
+    plt.close("all")
+
+
+def test_words_that_are_cut_or_meet_would_be_noticed():
+    figure, axes = plots.panels(columns=2)
+    axes[0].set_title("a title too long for one of two panels")
+    axes[1].set_title("another")
+    assert overhanging(figure) == ["titles meet"]
+    axes[0].set_title("")
+    axes[1].set_title("a title too long for one of two panels")
+    assert overhanging(figure) == ["a title too long for one of two panels"]
+    plt.close("all")
+
+
 # --- In print ---------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("name", plots.figure_names())
