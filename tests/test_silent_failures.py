@@ -1,11 +1,9 @@
-"""One test a line of DESIGN, section 5: every one is a silent failure that somebody reported in another system.
-
-The line on verifiers waits for the verifier.
-"""
+"""One test a line of DESIGN, section 5: every one is a silent failure that somebody reported in another system."""
 
 import ast
 import json
 import re
+import time
 from pathlib import Path
 
 import nbformat
@@ -17,6 +15,7 @@ from lab import metrics, plots, stats
 from lab.cli import main
 from lab.errors import LabError
 from lab.groups import shares
+from lab.llm.verifier import Verifier
 from lab.runs import Run, train
 from lab.runs.experiments import experiment
 
@@ -159,6 +158,26 @@ def test_the_lines_of_metrics_are_the_truth():
     lines = [json.loads(line) for line in (run.path / "metrics.jsonl").read_text().splitlines()]
     assert run.records() == lines and run.done["last"] == lines[-1]
     assert run.table()["pass@1"].tolist() == [line["pass@1"] for line in lines]
+
+
+# --- Verifiers --------------------------------------------------------------------------------------------
+
+def test_a_verifier_answers_right_wrong_or_error_cannot_hang_and_stops_a_run_of_errors(tmp_path):
+    """'A verifier answers right / wrong / error; it cannot hang, never runs model text as code, and a run stops when
+    its error rate passes a stated limit. Unparsable gold answers are counted and skipped.'"""
+    trap = tmp_path / "ran"
+    hostile = rf"\boxed{{__import__('pathlib').Path('{trap}').touch()}}"
+    with Verifier(seconds=1.0, workers=1, error_limit=0.5) as verifier:
+        began = time.monotonic()
+        found = verifier.check([r"\boxed{\frac{1}{2}}", r"\boxed{3}", hostile, r"\boxed{2}"],
+                               ["0.5", "4", "1", "no answer that anyone could read: \\frac{"])
+        assert [verdict.outcome for verdict in found] == ["right", "wrong", "wrong", "error"]
+        assert found[3].reason == "unreadable gold" and found[3].reward is None and not trap.exists()
+        slow = verifier.check([r"\boxed{(1+x)^{300}(1-x)^{300}}"], [r"(1-x^2)^{300}"])
+        assert slow[0].outcome in ("right", "wrong", "error") and time.monotonic() - began < 60
+        assert verifier.unparsable(["7", "\\frac{"]) == {1: "unreadable gold"}
+    with Verifier(workers=1, error_limit=0.02) as verifier, pytest.raises(LabError, match="50 of 50 answers could not"):
+        verifier.check([r"\boxed{2}"] * 50, ["\\frac{"] * 50)
 
 
 # --- What is loaded and served ----------------------------------------------------------------------------
