@@ -1,16 +1,23 @@
 """A Chromium for the tests of the explorer, driven by Playwright. Without one they skip, and fail where CI is set."""
 
 import http.server
+import json
 import os
 import shutil
+import socket
+import subprocess
+import sys
 import threading
+import time
+import urllib.request
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-FRONT = Path(__file__).parents[1] / "lab" / "explorer" / "front"
+ROOT = Path(__file__).parents[1]
+FRONT = ROOT / "lab" / "explorer" / "front"
 SWITCHES = ("--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
             "--disable-component-update --disable-sync").split()
 
@@ -48,3 +55,52 @@ def served(folder: Path):
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+SETTINGS = {"notebook-extension/tracker": {"windowingMode": "none"},  # else cells out of sight are taken out
+            "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False}}
+
+
+@contextmanager
+def jupyterlab(root: Path):
+    """JupyterLab on 127.0.0.1 that knows nothing of its user; its address, and the folder of its notebooks."""
+    own, books = root / "own", root / "books"
+    places = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "JUPYTER_RUNTIME_DIR": "runtime",
+              "JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTERLAB_WORKSPACES_DIR": "workspaces"}
+    for name, content in SETTINGS.items():
+        path = own / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content))
+    books.mkdir(parents=True)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = ["--ip=127.0.0.1", f"--port={port}", "--allow-root", "--no-browser", "--IdentityProvider.token=",
+             "--ServerApp.disable_check_xsrf=True", "--expose-app-in-browser", f"--ServerApp.root_dir={books}"]
+    environment = os.environ | {key: str(own / name) for key, name in places.items()} | {
+        "JUPYTER_PREFER_ENV_PATH": "1", "PYTHONPATH": str(ROOT)}
+    with open(root / "log.txt", "wb") as log:
+        server = subprocess.Popen([sys.executable, "-m", "jupyterlab", *words], cwd=root, stdout=log, stderr=log,
+                                  env=environment)
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/api", timeout=5).close()
+                break
+            except OSError:
+                assert server.poll() is None and time.monotonic() < deadline, (root / "log.txt").read_text()[-2000:]
+                time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}/", books
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def run_notebook(tab, address: str) -> None:
+    """Open a notebook, run every cell, and wait until the explorer in it shows the lab's own numbers."""
+    tab.goto(address)
+    kernel = "window.jupyterapp?.shell?.currentWidget?.context?.sessionContext?.session?.kernel"
+    tab.wait_for_function(kernel, timeout=60_000)
+    tab.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    tab.wait_for_selector(".badge:has-text('computed by lab')", timeout=60_000)

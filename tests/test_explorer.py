@@ -72,7 +72,7 @@ return a[0].map((spec) => {
 
 
 def test_every_estimator_of_the_lab_is_in_the_front_end_with_the_same_options(front):
-    theirs = front("catalogue", """return Object.fromEntries(Object.entries(m.ESTIMATORS).map(([name, one]) =>
+    theirs = front("specs", """return Object.fromEntries(Object.entries(m.ESTIMATORS).map(([name, one]) =>
         [name, Object.entries(one.options ?? {}).map(([key, rule]) => [key, rule.required ? null : rule.start])]));""")
     import inspect
 
@@ -88,13 +88,13 @@ def test_every_estimator_of_the_lab_is_in_the_front_end_with_the_same_options(fr
 @pytest.mark.parametrize("N", [5, 16, 128])
 def test_the_two_sequences_are_those_of_the_lab(front, N):
     specs = [spec for spec in SPECS if N <= 24 or lab.estimator(spec).name not in FITTED]
-    for spec, rows in zip(specs, front("catalogue", SEQUENCES, specs, N), strict=True):
+    for spec, rows in zip(specs, front("specs", SEQUENCES, specs, N), strict=True):
         for ours, theirs in zip(lab.estimator(spec).coefficients(N), rows, strict=True):
             np.testing.assert_allclose(theirs, ours, rtol=EXACT, atol=EXACT * np.abs(ours).max(), err_msg=spec)
 
 
 def test_labels_specs_and_least_sizes_are_those_of_the_lab(front):
-    told = front("catalogue", """return a[0].map((spec) => {
+    told = front("specs", """return a[0].map((spec) => {
         const one = m.resolve(m.ESTIMATORS, spec);
         const works = (N) => { try { m.coefficients(one, N); return true; } catch { return false; } };
         const least = [1, 2, 3, 4, 5, 6].find(works);
@@ -111,7 +111,7 @@ def test_labels_specs_and_least_sizes_are_those_of_the_lab(front):
 def test_every_curve_is_that_of_the_lab(front, quantity, N):
     chosen = map(lab.estimator, SPECS)
     specs = [one.spec for one in chosen if one.least <= N and (N <= 24 or one.name not in FITTED)]
-    curves = front("catalogue", """const { Grid, QUANTITIES } = await import('/mathematics.js'), grid = new Grid(a[3]);
+    curves = front("specs", """const { Grid, QUANTITIES } = await import('/mathematics.js'), grid = new Grid(a[3]);
         const sequences = (spec) => m.coefficients(m.resolve(m.ESTIMATORS, spec), a[1]);
         return a[0].map((spec) => Array.from(QUANTITIES[a[2]](grid, sequences(spec))));""",
                    specs, N, quantity, P.tolist())
@@ -126,7 +126,7 @@ OBJECTIVES = ["rl", "ml", "arcsine", "log_odds", "power(a=0.3, b=0.8)", "power(a
 
 def test_limits_and_their_integrals_are_those_of_the_lab(front):
     asked = [spec for spec in SPECS if lab.estimator(spec).name not in ("drawn", "formula")]
-    told = front("catalogue", """const { LIMITS } = await import('/mathematics.js'), p = Float64Array.from(a[2]);
+    told = front("specs", """const { LIMITS } = await import('/mathematics.js'), p = Float64Array.from(a[2]);
         const tell = (w) => [Array.from(LIMITS.weight(p, w)), Array.from(LIMITS.objective(p, w))];
         const estimator = ({ entry, options }) => tell(entry.limit(options));
         const objective = ({ entry, options }) => tell(entry.w(options));
@@ -326,7 +326,7 @@ def test_the_random_numbers_are_philox_and_the_same_on_both_sides(front):
 
 @pytest.mark.parametrize("spec, N", [("rloo", 16), ("maxrl", 16), ("grpo(ddof=1)", 7), ("pacs_anchor", 2)])
 def test_the_toy_of_the_page_gives_the_numbers_of_python(front, spec, N):
-    told = front("toy", """const c = await import('/catalogue.js');
+    told = front("toy", """const c = await import('/specs.js');
         const sequences = c.coefficients(c.resolve(c.ESTIMATORS, a[0]), a[1]);
         const policy = new m.Policy({ sequences, problems: 24, rollouts: a[1], rate: 0.7, seed: 11 });
         const seen = [Array.from(policy.passRates())];
@@ -394,16 +394,17 @@ def test_a_state_survives_its_address(front):
 
 
 def test_the_looks_are_those_of_the_figures(front):
-    theirs = front("catalogue", "return m.LOOKS;")
+    theirs = front("looks", "return m.LOOKS;")
     for name, (color, dash) in theirs.items():
         ours = plots.LOOKS[name]
         assert color == ours.color and (tuple(dash) == (ours.dash[1] if isinstance(ours.dash, tuple) else ())), name
-    assert set(theirs) == set(plots.LOOKS)
+    drawable = {*lab.estimators(), *lab.objectives(), "from_weight"}
+    assert set(theirs) == set(plots.LOOKS) & drawable
 
 
 def test_no_two_curves_look_alike(front):
     names = ["grpo", "grpo", "grpo", "maxrl", "truncated", "mapo", "dgpo", "entropic"]
-    drawn = front("catalogue", "return m.looks(a[0]).map((one) => JSON.stringify(one));", names)
+    drawn = front("looks", "return m.looks(a[0]).map((one) => JSON.stringify(one));", names)
     assert len(set(drawn)) == len(names)
 
 

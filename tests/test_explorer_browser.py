@@ -6,22 +6,18 @@ asserting that the page said nothing on its console and asked nothing of any net
 
 import csv
 import json
-import os
 import re
-import socket
-import subprocess
-import sys
 import time
-import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote, unquote
 from xml.etree import ElementTree
 
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-from browser import browser
+from browser import browser, jupyterlab, run_notebook
 
 import lab
 from lab.audit import audit
@@ -468,58 +464,23 @@ def test_every_control_has_a_name(opened, panel):
 @pytest.fixture(scope="module")
 def jupyter(tmp_path_factory):
     """JupyterLab on 127.0.0.1 over a folder of its own; its address and that folder."""
-    root = tmp_path_factory.mktemp("jupyter")
-    places = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "JUPYTER_RUNTIME_DIR": "runtime",
-              "JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTERLAB_WORKSPACES_DIR": "workspaces"}
-    environment = os.environ | {key: str(root / "own" / name) for key, name in places.items()}
-    settings = root / "own" / "settings" / "@jupyterlab"
-    for name, content in (("notebook-extension/tracker", {"windowingMode": "none"}),
-                          ("apputils-extension/notification", {"fetchNews": "false", "checkForUpdates": False})):
-        (settings / name).parent.mkdir(parents=True, exist_ok=True)
-        (settings / f"{name}.jupyterlab-settings").write_text(json.dumps(content))
-    (root / "books").mkdir()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    words = ["--ip=127.0.0.1", f"--port={port}", "--allow-root", "--no-browser", "--IdentityProvider.token=",
-             "--ServerApp.disable_check_xsrf=True", "--expose-app-in-browser", f"--ServerApp.root_dir={root / 'books'}"]
-    with open(root / "log.txt", "wb") as log:
-        server = subprocess.Popen([sys.executable, "-m", "jupyterlab", *words], cwd=root, stdout=log, stderr=log,
-                                  env=environment | {"JUPYTER_PREFER_ENV_PATH": "1", "PYTHONPATH": str(ROOT)})
-    try:
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/api", timeout=5).close()
-                break
-            except OSError:
-                assert server.poll() is None and time.monotonic() < deadline, (root / "log.txt").read_text()[-2000:]
-                time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}/", root / "books"
-    finally:
-        server.terminate()
-        server.wait(20)
+    with jupyterlab(tmp_path_factory.mktemp("jupyter")) as found:
+        yield found
 
 
 @contextmanager
 def notebook(chromium, jupyter, book):
     """A notebook opened in JupyterLab, every cell run, waited for until the explorer shows the lab's own numbers."""
-    import nbformat
     address, folder = jupyter
     nbformat.write(book, folder / "book.ipynb")
     with quiet(chromium, address) as tab:
-        tab.goto(f"{address}lab/tree/book.ipynb")
-        kernel = "window.jupyterapp?.shell?.currentWidget?.context?.sessionContext?.session?.kernel"
-        tab.wait_for_function(kernel, timeout=40_000)
-        tab.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
-        tab.wait_for_selector(".badge:has-text('computed by lab')", timeout=40_000)
+        run_notebook(tab, f"{address}lab/tree/book.ipynb")
         yield tab
         tab.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
         tab.wait_for_timeout(300)
 
 
 def test_notebook_00_shows_the_explorer_with_the_numbers_of_the_kernel(chromium, jupyter):
-    import nbformat
     with notebook(chromium, jupyter, nbformat.read(ROOT / "notebooks" / "00_weights.ipynb", as_version=4)) as tab:
         assert float(tab.locator(".badge").get_attribute("data-worst")) < EXACT
         tab.locator(".lab-explorer").scroll_into_view_if_needed()
@@ -552,8 +513,6 @@ def execute(tab, source: str) -> str:
 
 
 def test_the_widget_and_python_share_one_state_your_estimators_and_your_files(chromium, jupyter, counts, tmp_path):
-    import nbformat
-
     from lab import runs
     run = runs.train("tabular", objective="rloo", scale="smoke", folder=str(tmp_path / "run"))
     cells = [f"FOLDER = {str(run.path)!r}", *CELLS]

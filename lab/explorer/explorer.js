@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 dba6d6f52a6ead12d70d176564fc0f3ffc2cbaa51fad4a37b684506616b06d5c
+// Built by `npm run build` from lab/explorer/front; sources sha256 5abd07b38cdfeb7c8e42333129d6bf381b19efb20bcce80af56eb801d46f2151
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -105,10 +105,17 @@ function slider(name, value, { least, most, step, scale, hint, first = false }, 
     }
   };
 }
-function keepFocus(element, build) {
+function write(element, words) {
+  if (element.textContent !== words) element.textContent = words;
+}
+var SHOWN = /* @__PURE__ */ new WeakMap();
+function rebuild(element, facts, build) {
+  const key = JSON.stringify(facts);
+  if (SHOWN.get(element) === key) return;
+  SHOWN.set(element, key);
   const places = () => [...element.querySelectorAll("button, input, select, [tabindex]")];
   const held = places().indexOf(document.activeElement);
-  build();
+  element.replaceChildren(...build());
   if (held >= 0) places()[held]?.focus({ preventScroll: true });
 }
 var LOG = (least, most) => ({
@@ -194,6 +201,7 @@ var Chart = class {
     this.svg.append(...Object.values(this.parts));
     this.element = h("div", { class: "chart" }, this.svg);
     this.drawn = "";
+    this.kept = /* @__PURE__ */ new WeakMap();
     new ResizeObserver(() => {
       if (this.spec && this.element.clientWidth) this.draw(this.spec, this.theme);
     }).observe(this.element);
@@ -335,7 +343,11 @@ var Chart = class {
       group.append(svg("path", { fill: "none", "stroke-linejoin": "round" }));
     lines.forEach((line, i) => {
       const path = group.children[i];
-      path.setAttribute("d", this.path(line));
+      const drawn = this.kept.get(path);
+      if (!drawn || drawn.x !== line.x || drawn.y !== line.y || drawn.frame !== this.drawn) {
+        path.setAttribute("d", this.path(line));
+        this.kept.set(path, { x: line.x, y: line.y, frame: this.drawn });
+      }
       for (const [name, value] of [
         ["stroke", line.color],
         ["stroke-width", line.width ?? 2],
@@ -428,27 +440,28 @@ var Chart = class {
 var dashes = ({ dash, width = 2 }) => dash?.length ? dash.map((x) => x * width).join(" ") : "none";
 
 // mathematics.js
-function binomialTable(n, p) {
-  const table = new Float64Array(p.length * (n + 1));
+function binomialTable(n, p, least = 1e-25) {
+  const width = n + 1, chance = new Float64Array(p.length * width);
+  const low = new Int32Array(p.length), high2 = new Int32Array(p.length);
   const rise = Float64Array.from({ length: n }, (_, j) => (n - j) / (j + 1));
   for (let i = 0; i < p.length; i++) {
-    const row2 = table.subarray(i * (n + 1), (i + 1) * (n + 1));
-    const mode = Math.min(n, Math.floor((n + 1) * p[i]));
+    const row2 = chance.subarray(i * width, (i + 1) * width);
+    const mode = Math.min(n, Math.floor(width * p[i]));
     const up = p[i] / (1 - p[i]), down = (1 - p[i]) / p[i];
-    let sum = 1;
-    row2[mode] = 1;
-    for (let j = mode; j < n && row2[j] > 1e-300; j++) sum += row2[j + 1] = row2[j] * rise[j] * up;
-    for (let j = mode; j > 0 && row2[j] > 1e-300; j--) sum += row2[j - 1] = row2[j] / rise[j - 1] * down;
-    for (let j = 0; j <= n; j++) row2[j] /= sum;
+    let sum = row2[mode] = 1, last = mode, first = mode;
+    for (; last < n && row2[last] > least; last++) sum += row2[last + 1] = row2[last] * rise[last] * up;
+    for (; first > 0 && row2[first] > least; first--) sum += row2[first - 1] = row2[first] / rise[first - 1] * down;
+    for (let j = first; j <= last; j++) row2[j] /= sum;
+    low[i] = first;
+    high2[i] = last;
   }
-  return table;
+  return { chance, width, low, high: high2 };
 }
-function expect(table, values) {
-  const width = values.length;
-  const out = new Float64Array(table.length / width);
-  for (let i = 0, at = 0; i < out.length; i++) {
+function expect({ chance, width, low, high: high2 }, values) {
+  const out = new Float64Array(low.length);
+  for (let i = 0; i < out.length; i++) {
     let sum = 0;
-    for (let j = 0; j < width; j++) sum += table[at++] * values[j];
+    for (let j = low[i], at = i * width + j; j <= high2[i]; j++) sum += chance[at++] * values[j];
     out[i] = sum;
   }
   return out;
@@ -668,11 +681,14 @@ function prepared(degree, N) {
   const angle = x.map((value) => Math.PI * (value + 1) / 2);
   const p = angle.map((value) => Math.sin(value / 2) ** 2);
   const share = node.map((value, i) => value * Math.sin(angle[i]) * (p[i] * (1 - p[i])) ** 2);
-  const basis = binomialTable(degree, p), width = degree + 1;
-  const columns = Array.from({ length: width }, (_, j) => p.map((_2, i) => Math.sqrt(share[i]) * basis[i * width + j]));
+  const basis = binomialTable(degree, p, 1e-300), width = degree + 1;
+  const columns = Array.from(
+    { length: width },
+    (_, j) => p.map((_2, i) => Math.sqrt(share[i]) * basis.chance[i * width + j])
+  );
   const noise = Float64Array.from(
     { length: width },
-    (_, j) => p.reduce((sum, _2, i) => sum + share[i] * basis[i * width + j], 0)
+    (_, j) => p.reduce((sum, _2, i) => sum + share[i] * basis.chance[i * width + j], 0)
   );
   const scaled = columns.map((column, j) => column.map((value) => value / Math.sqrt(noise[j])));
   const ready = { p, share, basis, noise, plain: svd(columns), ridge: svd(scaled) };
@@ -746,8 +762,9 @@ function parseFormula(text2) {
   ].map(([, number2, name, sign, other]) => ({ number: number2, name, sign, other }));
   let at = 0, depth = 0;
   const said = (token) => token.number ?? token.name ?? token.sign ?? token.other;
+  const where = () => at < tokens.length ? `at '${said(tokens[at])}'` : "at its end";
   const fault = (wanted) => new Error(
-    `cannot read the formula ${at < tokens.length ? `at '${said(tokens[at])}'` : "at its end"}: expected ${wanted}; write p, q = 1-p, numbers, + - * / ^ and ${Object.keys(FUNCTIONS).join(", ")}, for example exp(-5*p)`
+    `cannot read the formula ${where()}: expected ${wanted}; write p, q = 1-p, numbers, + - * / ^ and ${Object.keys(FUNCTIONS).join(", ")}, for example exp(-5*p)`
   );
   const take = (...signs) => signs.includes(tokens[at]?.sign) ? tokens[at++].sign : null;
   const need = (sign) => {
@@ -868,7 +885,7 @@ var OBJECTIVES = {
   arcsine: { label: "GRPO limit", w: () => power(0.5, 0.5) },
   log_odds: { label: "log-odds", w: () => logOdds },
   power: {
-    label: ({ a, b }) => `p^-${a} (1-p)^-${b}`,
+    label: ({ a, b }) => `p^−${a} (1−p)^−${b}`,
     options: { a: range(0, 1.5, 0.05, 0.5), b: range(0, 1.5, 0.05, 0.5) },
     w: ({ a, b }) => power(a, b)
   },
@@ -1061,14 +1078,75 @@ var ESTIMATORS = {
     sequences: (N, { text: text2, zero_mean }) => fromWeight(parseFormula(text2), N, zero_mean)
   }
 };
+function exponent(x) {
+  return x !== 0 && Math.abs(x) < 1e-4 ? x.toExponential().replace(/e([+-])(\d)$/, "e$10$2") : String(x);
+}
 function fromWeight(w, N, zeroMean = false) {
   if (!zeroMean) return leaveOneOut(fit(N - 1, N, (j) => (j + 0.5) / N, w));
   const phi = fit(N - 2, N, (i) => (i + 1) / N, w);
   return centred(N, (_, K) => K > 0 && K < N ? N / (N - 1) * phi[K - 1] : 0);
 }
-function exponent(x) {
-  return x !== 0 && Math.abs(x) < 1e-4 ? x.toExponential().replace(/e([+-])(\d)$/, "e$10$2") : String(x);
+
+// looks.js
+var BLUE = "#0072b2";
+var ORANGE = "#e69f00";
+var RED = "#d55e00";
+var GREEN = "#009e73";
+var PURPLE = "#aa4499";
+var SKY = "#56b4e9";
+var OLIVE = "#999933";
+var DARK = {
+  [BLUE]: "#4aa8e8",
+  [ORANGE]: "#f0b43c",
+  [RED]: "#ff8a4c",
+  [GREEN]: "#2fc79a",
+  [PURPLE]: "#d98ad0",
+  [SKY]: "#8fd0f5",
+  [OLIVE]: "#c8c86a",
+  "#000000": "#ffffff",
+  "#777777": "#aaaaaa"
+};
+var LOOKS = {
+  rl: [BLUE, []],
+  rloo: [BLUE, []],
+  reinforce_mean: [BLUE, [5, 1.5]],
+  reinforce: [SKY, [1, 1]],
+  arcsine: [ORANGE, [4, 1, 1, 1]],
+  grpo: [ORANGE, [4, 1, 1, 1]],
+  maxrl: [RED, []],
+  truncated: [RED, []],
+  maxrl_eq6: [PURPLE, [3, 1]],
+  maxrl_eq7: [SKY, [2, 1]],
+  maxrl_loo: [GREEN, [6, 1, 1, 1, 1, 1]],
+  ml: ["#000000", [1, 1]],
+  log_odds: [GREEN, [6, 1.5, 1, 1.5]],
+  pacs_anchor: [GREEN, [6, 1.5, 1, 1.5]],
+  pkpo: [OLIVE, [2, 1, 1, 1]],
+  from_weight: [PURPLE, [4, 1, 2, 1]]
+};
+var OTHERS = [
+  [PURPLE, []],
+  [OLIVE, []],
+  [SKY, []],
+  ["#777777", []],
+  ["#000000", [5, 1]],
+  [PURPLE, [2, 1]],
+  [OLIVE, [6, 1]]
+];
+var VARIANTS = [[], [6, 2], [2, 1.2], [7, 1.5, 1.5, 1.5], [1, 1.2], [9, 2, 4, 2]];
+function looks(names) {
+  const taken = /* @__PURE__ */ new Set();
+  return names.map((name) => {
+    let look = LOOKS[name in ESTIMATORS && /drawn|formula/.test(name) ? "from_weight" : name];
+    look ??= OTHERS.find((one2) => !taken.has(String(one2))) ?? OTHERS[0];
+    const [color, dash] = look;
+    const free = taken.has(String(look)) ? VARIANTS.find((one2) => !taken.has(String([color, one2]))) ?? dash : dash;
+    taken.add(String([color, free]));
+    return { color, dash: free };
+  });
 }
+
+// specs.js
 var LITERALS = { True: true, False: false, None: null };
 function parseSpec(text2) {
   const cure = new Error(`cannot read ${text2}: write a name, or name(option=value, ...), for example grpo(ddof=1)`);
@@ -1163,65 +1241,215 @@ function rules([gap, offset]) {
     size = Math.max(size, Math.abs(right) * N);
   }
   const word = (x) => x === 0 ? "zero" : "kept";
-  return `all wrong: ${word(offset[0])} · all right: ${word(last)} · groups ${sum <= 1e-9 * size ? "sum" : "do not sum"} to zero`;
+  const groups = sum <= 1e-9 * size ? "sum" : "do not sum";
+  return `all wrong: ${word(offset[0])} · all right: ${word(last)} · groups ${groups} to zero`;
 }
-var BLUE = "#0072b2";
-var ORANGE = "#e69f00";
-var RED = "#d55e00";
-var GREEN = "#009e73";
-var PURPLE = "#aa4499";
-var SKY = "#56b4e9";
-var OLIVE = "#999933";
-var DARK = {
-  [BLUE]: "#4aa8e8",
-  [ORANGE]: "#f0b43c",
-  [RED]: "#ff8a4c",
-  [GREEN]: "#2fc79a",
-  [PURPLE]: "#d98ad0",
-  [SKY]: "#8fd0f5",
-  [OLIVE]: "#c8c86a",
-  "#000000": "#ffffff",
-  "#777777": "#aaaaaa"
-};
-var LOOKS = {
-  rl: [BLUE, []],
-  rloo: [BLUE, []],
-  reinforce_mean: [BLUE, [5, 1.5]],
-  reinforce: [SKY, [1, 1]],
-  arcsine: [ORANGE, [4, 1, 1, 1]],
-  grpo: [ORANGE, [4, 1, 1, 1]],
-  maxrl: [RED, []],
-  truncated: [RED, []],
-  maxrl_eq6: [PURPLE, [3, 1]],
-  maxrl_eq7: [SKY, [2, 1]],
-  maxrl_loo: [GREEN, [6, 1, 1, 1, 1, 1]],
-  ml: ["#000000", [1, 1]],
-  log_odds: [GREEN, [6, 1.5, 1, 1.5]],
-  pacs_anchor: [GREEN, [6, 1.5, 1, 1.5]],
-  pkpo: [OLIVE, [2, 1, 1, 1]],
-  from_weight: [PURPLE, [4, 1, 2, 1]]
-};
-var OTHERS = [
-  [PURPLE, []],
-  [OLIVE, []],
-  [SKY, []],
-  ["#777777", []],
-  ["#000000", [5, 1]],
-  [PURPLE, [2, 1]],
-  [OLIVE, [6, 1]]
+
+// pad.js
+var CORNERS = [
+  ["rl", "RL", 0, 0],
+  ["arcsine", "GRPO", 0.5, 0.5],
+  ["maxrl", "MaxRL", 1, 0],
+  ["log_odds", "PACS", 1, 1]
 ];
-var VARIANTS = [[], [6, 2], [2, 1.2], [7, 1.5, 1.5, 1.5], [1, 1.2], [9, 2, 4, 2]];
-function looks(names) {
-  const taken = /* @__PURE__ */ new Set();
-  return names.map((name) => {
-    let look = LOOKS[name in ESTIMATORS && /drawn|formula/.test(name) ? "from_weight" : name];
-    look ??= OTHERS.find((one2) => !taken.has(String(one2))) ?? OTHERS[0];
-    const [color, dash] = look;
-    const free = taken.has(String(look)) ? VARIANTS.find((one2) => !taken.has(String([color, one2]))) ?? dash : dash;
-    taken.add(String([color, free]));
-    return { color, dash: free };
-  });
-}
+var Pad = class {
+  constructor(app) {
+    this.app = app;
+    this.svg = svg("svg", {
+      viewBox: "0 14 220 202",
+      class: "pad",
+      tabindex: "0",
+      role: "application",
+      "aria-label": "the family p to the minus a times 1-p to the minus b: arrows move the point"
+    });
+    this.words = h("p", { class: "rules" });
+    this.element = h("div", { class: "family" }, h("h3", {}, "One family: w = p⁻ᵃ(1−p)⁻ᵇ"), this.svg, this.words);
+    const at = (event) => {
+      const bounds = this.svg.getBoundingClientRect();
+      this.put(
+        ((event.clientX - bounds.left) / bounds.width * 220 - 34) / 150 * 1.25 - 0.1,
+        (162 - (event.clientY - bounds.top) / bounds.height * 202) / 150 * 1.25 - 0.1
+      );
+    };
+    let down = false;
+    this.svg.style.touchAction = "none";
+    this.svg.addEventListener("pointerdown", (event) => {
+      down = true;
+      this.svg.setPointerCapture(event.pointerId);
+      at(event);
+    });
+    this.svg.addEventListener("pointermove", (event) => {
+      if (down) at(event);
+    });
+    for (const end of ["pointerup", "pointercancel"])
+      this.svg.addEventListener(end, () => {
+        down = false;
+      });
+    this.svg.addEventListener("keydown", (event) => {
+      const [da, db] = { ArrowRight: [0.05, 0], ArrowLeft: [-0.05, 0], ArrowUp: [0, 0.05], ArrowDown: [0, -0.05] }[event.key] ?? [0, 0];
+      if (!da && !db) return;
+      event.preventDefault();
+      const { a, b } = this.point(this.app.store.state) ?? { a: 0.5, b: 0.5 };
+      this.put(a + da, b + db);
+    });
+  }
+  point(state) {
+    for (const spec of state.objectives) {
+      try {
+        const found = resolve(OBJECTIVES, spec);
+        if (found.name === "power") return found.options;
+      } catch {
+      }
+    }
+    return null;
+  }
+  put(a, b) {
+    const near = (x) => Number(Math.min(1.15, Math.max(0, Math.round(x * 20) / 20)).toFixed(2)), { store } = this.app;
+    const spec = writeSpec(OBJECTIVES, "power", { a: near(a), b: near(b) }), at = store.state.objectives.findIndex((one2) => one2.startsWith("power"));
+    store.set({
+      objectives: at < 0 ? [...store.state.objectives, spec].slice(-8) : store.state.objectives.with(at, spec)
+    });
+  }
+  update(state) {
+    const theme = this.app.theme(), X = (a) => 34 + (a + 0.1) / 1.25 * 150, Y = (b) => 176 - (b + 0.1) / 1.25 * 150, point = this.point(state);
+    const text2 = (words, attributes) => svg("text", { "font-size": 11, fill: theme.muted, ...attributes }, words);
+    rebuild(this.svg, [point, theme.ground], () => [
+      svg("rect", { x: 34, y: 26, width: 150, height: 150, fill: theme.band, rx: 4 }),
+      ...[0, 0.5, 1].flatMap((x) => [
+        svg("line", { x1: X(x), x2: X(x), y1: 26, y2: 176, stroke: theme.grid }),
+        svg("line", { x1: 34, x2: 184, y1: Y(x), y2: Y(x), stroke: theme.grid }),
+        text2({ 0: "0", 0.5: "½", 1: "1" }[x], { x: X(x), y: 190, "text-anchor": "middle" }),
+        text2({ 0: "0", 0.5: "½", 1: "1" }[x], { x: 28, y: Y(x) + 4, "text-anchor": "end" })
+      ]),
+      text2("a: hard problems count", { x: 109, y: 208, "text-anchor": "middle" }),
+      text2("b: easy ones count", { transform: "translate(10 101) rotate(-90)", "text-anchor": "middle" }),
+      ...CORNERS.flatMap(([name, words, a, b]) => [
+        svg("circle", { cx: X(a), cy: Y(b), r: 5, fill: this.app.color(LOOKS[name][0]) }),
+        text2(words, {
+          x: X(a) + (a > 0.9 ? -4 : 9),
+          y: Y(b) + (a > 0.9 ? -10 : 4),
+          "text-anchor": a > 0.9 ? "middle" : "start",
+          fill: theme.ink
+        })
+      ]),
+      ...point ? [
+        svg("circle", { cx: X(point.a), cy: Y(point.b), r: 8, fill: "none", stroke: theme.ink, "stroke-width": 2 }),
+        svg("circle", { cx: X(point.a), cy: Y(point.b), r: 2, fill: theme.ink })
+      ] : []
+    ]);
+    this.words.textContent = point ? `a = ${point.a}, b = ${point.b}` : "Drag in the square to draw a member of the family.";
+  }
+};
+
+// rows.js
+var WORDS = { true: "yes", false: "no", dr_grpo: "Dr. GRPO", rloo: "RLOO", plug_in: "plug-in" };
+var DEAD_GROUPS = {
+  maxrl: "both dropped (Algorithm 1)",
+  maxrl_eq6: "no baseline (eq. 6)",
+  maxrl_eq7: "baseline kept (eq. 7)",
+  maxrl_loo: "leave-one-out (ours)"
+};
+var MOST = 8;
+var CurveList = class {
+  /** `table`: ESTIMATORS or OBJECTIVES; `key`: where their specs stand in the state. */
+  constructor(app, kind, table, key) {
+    Object.assign(this, { app, table, key });
+    this.list = h("div", { class: "list" });
+    this.element = h("div", {}, this.list, this.adder(kind));
+  }
+  get specs() {
+    return this.app.store.state[this.key];
+  }
+  put(specs) {
+    this.app.store.set({ [this.key]: specs });
+  }
+  adder(kind) {
+    const names = Object.keys(this.table).filter((name) => !["drawn", "formula"].includes(name));
+    const add = () => {
+      const name = menu.value;
+      const start2 = Object.entries(this.table[name].options ?? {}).map(([option, rule]) => [option, rule.start]);
+      menu.selectedIndex = 0;
+      this.put([...this.specs, writeSpec(this.table, name, Object.fromEntries(start2))].slice(-MOST));
+    };
+    const choices = names.map((name) => h("option", { value: name }, name));
+    const menu = h("select", { class: "add", "aria-label": `add an ${kind}`, onchange: add });
+    menu.append(h("option", { value: "" }, `+ add an ${kind}`), ...choices);
+    return menu;
+  }
+  /** Rows are built anew only when what they show has changed, and never while a slider of theirs is being moved. */
+  update(lines, theme) {
+    const shown = lines.map(({ spec, error, waiting, label }) => [spec, error, waiting, label]);
+    rebuild(
+      this.list,
+      [theme, shown],
+      () => this.moving ? [...this.list.children] : lines.map((line, i) => this.row(line, i))
+    );
+    [...this.list.children].forEach((row2, i) => this.reword(row2, lines[i]));
+  }
+  row(line, i) {
+    const dash = line.dash.length ? line.dash.map((x) => 2 * x).join(" ") : "none";
+    const stroke = { stroke: line.color, "stroke-width": 3, "stroke-dasharray": dash };
+    const swatch = svg("svg", { width: 30, height: 12, "aria-hidden": "true" });
+    swatch.append(svg("line", { x1: 1, x2: 29, y1: 6, y2: 6, ...stroke }));
+    const remove = h("button", { type: "button", class: "quiet", "aria-label": `remove ${line.label}` }, "×");
+    remove.addEventListener("click", () => this.put(this.specs.filter((_, k) => k !== i)));
+    const head = h("div", { class: "head" }, swatch, h("strong", {}, line.label), remove);
+    return h("div", { class: "item" }, head, this.deadGroups(line, i), this.options(line, i), h("p", {}));
+  }
+  /** MaxRL's estimators differ only in what a group does where all are wrong: one choice, not four names. */
+  deadGroups(line, i) {
+    if (!(line.name in DEAD_GROUPS) || line.error) return null;
+    const menu = select(
+      Object.keys(DEAD_GROUPS),
+      line.name,
+      (name) => this.put(this.specs.with(i, name)),
+      (name) => DEAD_GROUPS[name]
+    );
+    const row2 = field("where all are wrong", menu);
+    row2.classList.add("wide");
+    return row2;
+  }
+  options(line, i) {
+    const known = this.table[line.name]?.options ?? {};
+    const shown = Object.entries(line.options ?? {}).filter(
+      ([option]) => !["list", "text"].includes(known[option].kind) && (known[option].only?.(line.options) ?? true)
+    );
+    return shown.map(([option, value]) => this.input(option, value, known[option], i));
+  }
+  input(option, value, rule, i) {
+    const change = (next) => {
+      const { name, options } = resolve(this.table, this.specs[i]);
+      this.moving = rule.kind === "number" || rule.kind === "whole";
+      this.put(this.specs.with(i, writeSpec(this.table, name, { ...options, [option]: next })));
+      this.moving = false;
+    };
+    if (rule.kind === "choice" && rule.values.length < 3) {
+      const words = Object.fromEntries(rule.values.map((one2) => [one2, WORDS[one2] ?? one2]));
+      return field(
+        option,
+        segmented(option, words, value, (text2) => change(rule.values.find((one2) => String(one2) === text2)))
+      );
+    }
+    if (rule.kind === "choice") return field(option, select(rule.values, value, change));
+    if (value === null) return field(option, h("button", { type: "button", onclick: () => change(8) }, "N"));
+    if (rule.kind === "number") return slider(option, value, rule, change).element;
+    return slider(
+      option === "order" ? "order T" : option,
+      value,
+      { least: 1, most: 256, step: 1, scale: LOG(1, 256) },
+      change
+    ).element;
+  }
+  /** The words of a row: its label, and its rules or what is wrong with it. */
+  reword(row2, line) {
+    write(row2.querySelector("strong"), line.label);
+    const said = row2.lastElementChild;
+    said.className = line.error ? "fault" : "rules";
+    const waiting = line.waiting ? "lab is computing it …" : "";
+    write(said, line.error ?? (line.sequences ? rules(line.sequences) : waiting));
+    said.hidden = !said.textContent;
+  }
+};
 
 // state.js
 var DEFAULTS = {
@@ -1245,7 +1473,7 @@ var DEFAULTS = {
   seed: 0,
   theme: "auto"
 };
-var MOST = { N: 1024, problems: 400 };
+var MOST2 = { N: 1024, problems: 400 };
 var CHOICES = {
   panel: ["curves", "draw", "files", "toy"],
   quantity: ["weight", "objective", "efficiency", "mass", "contrast"],
@@ -1255,8 +1483,8 @@ var CHOICES = {
   theme: ["auto", "light", "dark"]
 };
 var RANGES = {
-  N: [2, MOST.N, true],
-  problems: [4, MOST.problems, true],
+  N: [2, MOST2.N, true],
+  problems: [4, MOST2.problems, true],
   rate: [1e-3, 10, false],
   seed: [0, 2 ** 31 - 1, true]
 };
@@ -1330,19 +1558,12 @@ var NAMES = {
 var MEANING = {
   weight: "How much each pass rate counts: the expected gradient is w(p) ∇p. Solid: what N rollouts give. Thin dashes: the limit of many.",
   objective: "What is climbed: the integral of w, zero at p = ½.",
-  efficiency: "The squared signal-to-noise ratio kept, beside the oracle baseline r − p (language models: correctness explains little of the score).",
+  efficiency: "The squared signal-to-noise ratio kept, beside the oracle baseline r − p (as in language models, where correctness explains little of the score).",
   mass: "The mean size of the advantages that a problem hands out.",
   contrast: "The weight on the difference between the mean right and the mean wrong answer; the log-odds are flat here."
 };
 var AXES = { log: "log", linear: "linear", logit: "log-odds" };
 var SPAN = { log: [1e-4, 1], linear: [0, 1], logit: [1e-4, 1 - 1e-4] };
-var CHOICE_WORDS = { true: "yes", false: "no", dr_grpo: "Dr. GRPO", rloo: "RLOO", plug_in: "plug-in" };
-var CORNERS = [
-  ["rl", "RL", 0, 0],
-  ["arcsine", "GRPO", 0.5, 0.5],
-  ["maxrl", "MaxRL", 1, 0],
-  ["log_odds", "PACS", 1, 1]
-];
 var CurvesPanel = class {
   constructor(app) {
     this.app = app;
@@ -1353,11 +1574,11 @@ var CurvesPanel = class {
     this.N = slider(
       "Rollouts a problem, N",
       store.state.N,
-      { least: 2, most: MOST.N, step: 1, scale: LOG(2, MOST.N), first: true },
+      { least: 2, most: MOST2.N, step: 1, scale: LOG(2, MOST2.N), first: true },
       (N) => store.set({ N })
     );
-    this.list = h("div", { class: "list" });
-    this.others = h("div", { class: "list" });
+    this.estimators = new CurveList(app, "estimator", ESTIMATORS, "curves");
+    this.objectives = new CurveList(app, "objective", OBJECTIVES, "objectives");
     this.pad = new Pad(app);
     this.tabs = h("div", {
       class: "tabs",
@@ -1397,11 +1618,9 @@ var CurvesPanel = class {
         { class: "controls", "aria-label": "what is compared" },
         this.N.element,
         h("h3", {}, "Estimators at N rollouts"),
-        this.list,
-        this.adder("estimator", ESTIMATORS, "curves"),
+        this.estimators.element,
         h("h3", {}, "Objectives, whatever N"),
-        this.others,
-        this.adder("objective", OBJECTIVES, "objectives")
+        this.objectives.element
       ),
       h(
         "section",
@@ -1418,27 +1637,6 @@ var CurvesPanel = class {
         )
       )
     );
-    this.rows = "";
-  }
-  adder(kind, table, key) {
-    const names = Object.keys(table).filter((name) => !["drawn", "formula"].includes(name));
-    const menu = h(
-      "select",
-      {
-        class: "add",
-        "aria-label": `add an ${kind}`,
-        onchange: () => {
-          const name = menu.value, start2 = Object.fromEntries(
-            Object.entries(table[name].options ?? {}).map(([option, rule]) => [option, rule.start])
-          );
-          menu.selectedIndex = 0;
-          this.app.store.set({ [key]: [...this.app.store.state[key], writeSpec(table, name, start2)].slice(0, 8) });
-        }
-      },
-      h("option", { value: "" }, `+ add an ${kind}`),
-      names.map((name) => h("option", { value: name }, name))
-    );
-    return menu;
   }
   /** Arrows move along the tabs. */
   turn(event) {
@@ -1484,7 +1682,8 @@ var CurvesPanel = class {
       }
     }
     looks(lines.map(({ name }) => name)).forEach((look, i) => {
-      Object.assign(lines[i], look, { color: this.app.color(look.color) });
+      const dash = lines[i].kind === "objective" && !look.dash.length ? [3, 2] : look.dash;
+      Object.assign(lines[i], { color: this.app.color(look.color), dash });
     });
     return lines;
   }
@@ -1514,14 +1713,14 @@ var CurvesPanel = class {
     const grid = this.grids[state.x];
     return this.lines.map((line) => {
       if (line.error || line.waiting) return { y: null, limit: null };
-      const scale = (middle) => state.normalise && quantity !== "efficiency" && middle ? 1 / middle : 1;
-      const limit = this.limit(line, quantity, state.x), limitScale = line.w ? scale(line.w(0.5)) : 1;
-      const shownLimit = limit && limit.map((x) => x * limitScale);
+      const to = (values, middle) => values.map((value) => value / (middle || 1));
+      const scaled = state.normalise && quantity !== "efficiency";
+      const limit = this.limit(line, quantity, state.x);
+      const shownLimit = scaled && limit && line.w ? to(limit, line.w(0.5)) : limit;
       if (line.kind === "objective") return { y: null, limit: shownLimit };
       const exact = this.app.authority?.get(line.spec, state, quantity);
       const y = exact ?? QUANTITIES[quantity](grid, line.sequences);
-      const own = scale(QUANTITIES.weight(HALF, line.sequences)[0]);
-      return { y: own === 1 ? y : y.map((x) => x * own), limit: shownLimit };
+      return { y: scaled ? to(y, QUANTITIES.weight(HALF, line.sequences)[0]) : y, limit: shownLimit };
     });
   }
   draw(state) {
@@ -1548,7 +1747,7 @@ var CurvesPanel = class {
           x: p,
           y: limit,
           color,
-          dash: dash.length ? dash : [3, 2],
+          dash,
           width: 1.6,
           label: line.label,
           name: line.spec
@@ -1597,129 +1796,21 @@ var CurvesPanel = class {
       );
     }
   }
-  /** Lists and switches, built anew only when what they show has changed. */
+  /** The lists, the square, and the switches above the chart. */
   controls(state) {
-    const key = JSON.stringify([
-      state.curves,
-      state.objectives,
-      state.theme,
-      this.lines.map(({ error, waiting, label }) => [error, waiting, label])
-    ]);
-    if (this.editing) {
-      this.rows = key;
-      [...this.list.children, ...this.others.children].forEach((item, i) => this.reword(item, this.lines[i]));
-    } else if (key !== this.rows) {
-      this.rows = key;
-      keepFocus(this.element, () => {
-        this.list.replaceChildren(...state.curves.map((_, i) => this.row(this.lines[i], i, ESTIMATORS, "curves")));
-        this.others.replaceChildren(
-          ...state.objectives.map((_, i) => this.row(this.lines[state.curves.length + i], i, OBJECTIVES, "objectives"))
-        );
-      });
-    } else {
-      [...this.list.children].forEach((item, i) => this.reword(item, this.lines[i]));
-    }
+    this.estimators.update(this.lines.slice(0, state.curves.length), state.theme);
+    this.objectives.update(this.lines.slice(state.curves.length), state.theme);
     this.pad.update(state);
-    this.axes.replaceChildren(
+    const { store } = this.app;
+    rebuild(this.axes, [state.x, state.y, state.limits, state.normalise], () => [
       h("span", { class: "caption" }, "p"),
-      segmented("axis of the pass rate", AXES, state.x, (x) => this.app.store.set({ x })),
+      segmented("axis of the pass rate", AXES, state.x, (x) => store.set({ x })),
       h("span", { class: "caption" }, "value"),
-      segmented("axis of the value", { log: "log", linear: "linear" }, state.y, (y) => this.app.store.set({ y })),
-      checkbox("limits", state.limits, (limits) => this.app.store.set({ limits })),
-      checkbox("scale to 1 at p = ½", state.normalise, (normalise) => this.app.store.set({ normalise }))
-    );
-    this.meaning.textContent = MEANING[state.quantity];
-  }
-  row(line, i, table, key) {
-    const { store } = this.app, put = (spec) => {
-      const next = [...store.state[key]];
-      next[i] = spec;
-      store.set({ [key]: next });
-    };
-    const swatch = svg(
-      "svg",
-      { width: 30, height: 12, "aria-hidden": "true" },
-      svg("line", {
-        x1: 1,
-        x2: 29,
-        y1: 6,
-        y2: 6,
-        stroke: line.color,
-        "stroke-width": 3,
-        "stroke-dasharray": line.dash.length ? line.dash.map((x) => 2 * x).join(" ") : "none"
-      })
-    );
-    const remove = h(
-      "button",
-      {
-        type: "button",
-        class: "quiet",
-        "aria-label": `remove ${line.label}`,
-        onclick: () => store.set({ [key]: store.state[key].filter((_, k) => k !== i) })
-      },
-      "×"
-    );
-    const options = line.options ? Object.entries(line.options).filter(
-      ([option]) => !["list", "text"].includes(table[line.name].options[option].kind)
-    ) : [];
-    const inputs = options.filter(([option]) => table[line.name].options[option].only?.(line.options) ?? true).map(([option, value]) => {
-      const rule = table[line.name].options[option];
-      const change = (next) => {
-        const now = resolve(table, store.state[key][i]).options;
-        this.editing = rule.kind === "number" || rule.kind === "whole";
-        put(writeSpec(table, line.name, { ...now, [option]: next }));
-        this.editing = false;
-      };
-      if (rule.kind === "choice" && rule.values.length < 3) {
-        return field(
-          option,
-          segmented(
-            option,
-            Object.fromEntries(rule.values.map((one2) => [one2, CHOICE_WORDS[one2] ?? one2])),
-            value,
-            (text2) => change(rule.values.find((one2) => String(one2) === text2))
-          )
-        );
-      }
-      if (rule.kind === "choice") return field(option, select(rule.values, value, change));
-      if (rule.kind === "whole" && value === null)
-        return field(option, h("button", { type: "button", onclick: () => change(8) }, "N"));
-      const scale = rule.kind === "whole" ? { least: 1, most: 256, step: 1, scale: LOG(1, 256) } : { least: rule.least, most: rule.most, step: rule.step };
-      return slider(rule.kind === "whole" && option === "order" ? "order T" : option, value, scale, change).element;
-    });
-    const dead = line.kind === "curve" && line.name.startsWith("maxrl") ? field(
-      "where all are wrong",
-      select(
-        ["maxrl", "maxrl_eq6", "maxrl_eq7", "maxrl_loo"],
-        line.name,
-        put,
-        (name) => ({
-          maxrl: "both dropped (Algorithm 1)",
-          maxrl_eq6: "no baseline (eq. 6)",
-          maxrl_eq7: "baseline kept (eq. 7)",
-          maxrl_loo: "leave-one-out (ours)"
-        })[name]
-      )
-    ) : null;
-    dead?.classList.add("wide");
-    const item = h(
-      "div",
-      { class: "item" },
-      h("div", { class: "head" }, swatch, h("strong", {}, line.label), remove),
-      dead,
-      inputs,
-      h("p", {})
-    );
-    this.reword(item, line);
-    return item;
-  }
-  /** The words of a row: its label, and its rules or what is wrong with it. */
-  reword(item, line) {
-    item.querySelector("strong").textContent = line.label;
-    const said = item.lastElementChild;
-    said.className = line.error ? "fault" : "rules";
-    said.textContent = line.error ?? (line.sequences ? rules(line.sequences) : line.waiting ? "lab is computing it …" : "");
-    said.hidden = !said.textContent;
+      segmented("axis of the value", { log: "log", linear: "linear" }, state.y, (y) => store.set({ y })),
+      checkbox("limits", state.limits, (limits) => store.set({ limits })),
+      checkbox("scale to 1 at p = ½", state.normalise, (normalise) => store.set({ normalise }))
+    ]);
+    write(this.meaning, MEANING[state.quantity]);
   }
   /** The numbers at one pass rate: every quantity of every curve. */
   read(p) {
@@ -1771,94 +1862,6 @@ var CurvesPanel = class {
   }
 };
 var HALF = new Grid([0.5]);
-var Pad = class {
-  constructor(app) {
-    this.app = app;
-    this.svg = svg("svg", {
-      viewBox: "0 14 220 202",
-      class: "pad",
-      tabindex: "0",
-      role: "application",
-      "aria-label": "the family p to the minus a times 1-p to the minus b: arrows move the point"
-    });
-    this.words = h("p", { class: "rules" });
-    this.element = h("div", { class: "family" }, h("h3", {}, "One family: w = p⁻ᵃ(1−p)⁻ᵇ"), this.svg, this.words);
-    const at = (event) => {
-      const bounds = this.svg.getBoundingClientRect();
-      this.put(
-        ((event.clientX - bounds.left) / bounds.width * 220 - 34) / 150 * 1.25 - 0.1,
-        (162 - (event.clientY - bounds.top) / bounds.height * 202) / 150 * 1.25 - 0.1
-      );
-    };
-    let down = false;
-    this.svg.style.touchAction = "none";
-    this.svg.addEventListener("pointerdown", (event) => {
-      down = true;
-      this.svg.setPointerCapture(event.pointerId);
-      at(event);
-    });
-    this.svg.addEventListener("pointermove", (event) => {
-      if (down) at(event);
-    });
-    for (const end of ["pointerup", "pointercancel"])
-      this.svg.addEventListener(end, () => {
-        down = false;
-      });
-    this.svg.addEventListener("keydown", (event) => {
-      const [da, db] = { ArrowRight: [0.05, 0], ArrowLeft: [-0.05, 0], ArrowUp: [0, 0.05], ArrowDown: [0, -0.05] }[event.key] ?? [0, 0];
-      if (!da && !db) return;
-      event.preventDefault();
-      const { a, b } = this.point(this.app.store.state) ?? { a: 0.5, b: 0.5 };
-      this.put(a + da, b + db);
-    });
-  }
-  point(state) {
-    for (const spec of state.objectives) {
-      try {
-        const found = resolve(OBJECTIVES, spec);
-        if (found.name === "power") return found.options;
-      } catch {
-      }
-    }
-    return null;
-  }
-  put(a, b) {
-    const near = (x) => Number(Math.min(1.15, Math.max(0, Math.round(x * 20) / 20)).toFixed(2)), { store } = this.app;
-    const spec = writeSpec(OBJECTIVES, "power", { a: near(a), b: near(b) }), at = store.state.objectives.findIndex((one2) => one2.startsWith("power"));
-    store.set({
-      objectives: at < 0 ? [...store.state.objectives, spec].slice(-8) : store.state.objectives.with(at, spec)
-    });
-  }
-  update(state) {
-    const theme = this.app.theme(), X = (a) => 34 + (a + 0.1) / 1.25 * 150, Y = (b) => 176 - (b + 0.1) / 1.25 * 150, point = this.point(state);
-    const text2 = (words, attributes) => svg("text", { "font-size": 11, fill: theme.muted, ...attributes }, words);
-    this.svg.replaceChildren(
-      svg("rect", { x: 34, y: 26, width: 150, height: 150, fill: theme.band, rx: 4 }),
-      ...[0, 0.5, 1].flatMap((x) => [
-        svg("line", { x1: X(x), x2: X(x), y1: 26, y2: 176, stroke: theme.grid }),
-        svg("line", { x1: 34, x2: 184, y1: Y(x), y2: Y(x), stroke: theme.grid }),
-        text2(x || "0", { x: X(x), y: 190, "text-anchor": "middle" }),
-        text2(x || "0", { x: 28, y: Y(x) + 4, "text-anchor": "end" })
-      ]),
-      text2("a: hard problems count", { x: 109, y: 208, "text-anchor": "middle" }),
-      text2("b: easy ones count", { transform: "translate(10 101) rotate(-90)", "text-anchor": "middle" }),
-      ...CORNERS.flatMap(([name, words, a, b]) => [
-        svg("circle", { cx: X(a), cy: Y(b), r: 5, fill: this.app.color(LOOKS[name][0]) }),
-        text2(words, {
-          x: X(a) + (a > 0.9 ? -4 : 9),
-          y: Y(b) + (a > 0.9 ? -10 : 4),
-          "text-anchor": a > 0.9 ? "middle" : "start",
-          fill: theme.ink
-        })
-      ]),
-      ...point ? [
-        svg("circle", { cx: X(point.a), cy: Y(point.b), r: 8, fill: "none", stroke: theme.ink, "stroke-width": 2 }),
-        svg("circle", { cx: X(point.a), cy: Y(point.b), r: 2, fill: theme.ink })
-      ] : []
-    );
-    this.words.textContent = point ? `a = ${point.a}, b = ${point.b}` : "Drag in the square to draw a member of the family.";
-  }
-};
 
 // panel_draw.js
 var COUNT = 21;
@@ -2016,7 +2019,8 @@ var DrawPanel = class {
   }
   /** `from lab import runs; ...`: the line that trains; every character of it is lab's own language. */
   python(state) {
-    return `from lab import runs; runs.train("tabular", objective=${JSON.stringify(specOf(state))}, rollouts=${state.N})`;
+    const objective = JSON.stringify(specOf(state));
+    return `from lab import runs; runs.train("tabular", objective=${objective}, rollouts=${state.N})`;
   }
   /** What the lab is asked to fit: nothing while the formula cannot be read. */
   spec(state) {
@@ -2136,7 +2140,9 @@ var DrawPanel = class {
     const off = Math.sqrt(
       left.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0) / target.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0)
     );
-    this.facts.textContent = `At N = ${state.N} the residual is ${off < 1e-8 ? "zero: the weight is reached exactly" : `${format(100 * off, 3)} % of the weight, measured where the gradient is, by p(1−p)`}. Efficiency ${MIDDLE.p.length ? Array.from(MIDDLE.p, (p, i) => `${format(kept[i], 3)} at p = ${p}`).join(", ") : ""}.`;
+    const told = `${format(100 * off, 3)} % of the weight, measured where the gradient is, by p(1−p)`;
+    const efficiencies = Array.from(MIDDLE.p, (p, i) => `${format(kept[i], 3)} at p = ${p}`).join(", ");
+    this.facts.textContent = `At N = ${state.N} the residual is ${off < 1e-8 ? "zero: the weight is reached exactly" : told}. Efficiency ${efficiencies}.`;
   }
   draw(state, found) {
     const theme = this.app.theme(), purple = this.app.color("#aa4499"), lines = [], dots = [];
@@ -2204,14 +2210,12 @@ var LARGEST2 = 1e8;
 async function readFile(file) {
   const kind = file.name.split(".").pop().toLowerCase();
   if (kind === "parquet") {
-    throw new Error(
-      `${file.name}: a page cannot read parquet; in a notebook the explorer can, or write it as CSV (lab audit reads all three)`
-    );
+    throw new Error(`${file.name}: a page cannot read parquet; the explorer in a notebook can, and so can lab audit`);
   }
   if (!["csv", "jsonl"].includes(kind)) throw new Error(`${file.name}: give a .csv or .jsonl file`);
   if (file.size > LARGEST2) {
     throw new Error(
-      `${file.name} has ${(file.size / 1e6).toFixed(0)} MB: the page reads up to ${LARGEST2 / 1e6}; lab audit reads any size`
+      `${file.name} has ${Math.round(file.size / 1e6)} MB: the page reads up to ${LARGEST2 / 1e6}; lab audit reads more`
     );
   }
   const text2 = await file.text();
@@ -2460,7 +2464,7 @@ function interval(values) {
   return [sorted[Math.floor(0.025 * last)], sorted[Math.ceil(0.975 * last)]];
 }
 function readings({ n, exact }, N) {
-  const reach = exact ? Infinity : Math.max(...n), sizes = [];
+  const reach = exact ? Infinity : n.reduce((a, b) => Math.max(a, b)), sizes = [];
   for (let size = 2; size <= 4 * N; size *= 2) sizes.push(size);
   return { reach, sizes, edges: [0, ...EDGES.filter((edge) => Math.min(edge, 1 - edge) >= 0.5 / reach), 1] };
 }
@@ -2663,13 +2667,13 @@ var FilesPanel = class {
   words() {
     const { n, correct, exact, notes } = this.counts, paragraphs = notes.map((note) => h("p", {}, note));
     if (exact) return paragraphs;
-    const sum = (values) => values.reduce((a, b) => a + b, 0), dead = n.filter((size, i) => correct[i] === 0 || correct[i] === size).length;
+    const sum = (values) => values.reduce((a, b) => a + b, 0), least = n.reduce((a, b) => Math.min(a, b)), dead = n.filter((size, i) => correct[i] === 0 || correct[i] === size).length;
     return [
       ...paragraphs,
       h(
         "p",
         {},
-        `${sum(correct)} of ${sum(n)} rollouts are right, ${Math.min(...n)} to ${this.found.reach} a problem; ${format(100 * dead / n.length, 3)} % of groups are dead as they lie.`
+        `${sum(correct)} of ${sum(n)} rollouts are right, ${least} to ${this.found.reach} a problem; ${format(100 * dead / n.length, 3)} % of groups are dead as they lie.`
       ),
       h(
         "p",
@@ -3027,7 +3031,8 @@ var ToyPanel = class {
       this.pause();
       this.reset();
     }
-    this.line.textContent = `from lab.toy import paired; paired.pass_rates([${[state.left, state.right].map((spec) => JSON.stringify(spec)).join(", ")}], rollouts=${state.N}, problems=${state.problems}, steps=${Math.max(this.time, 1)}, learning_rate=${state.rate}, seed=${state.seed})`;
+    const names = SIDES.map((side) => JSON.stringify(state[side])).join(", ");
+    this.line.textContent = `from lab.toy import paired; paired.pass_rates([${names}], rollouts=${state.N}, problems=${state.problems}, steps=${Math.max(this.time, 1)}, learning_rate=${state.rate}, seed=${state.seed})`;
     this.render();
   }
   render() {
@@ -3189,7 +3194,7 @@ var Explorer = class {
       this.body
     );
     store.listen((state) => {
-      this.say.textContent = "";
+      write(this.say, "");
       this.update(state);
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.update(store.state));
@@ -3207,10 +3212,9 @@ var Explorer = class {
   }
   update(state) {
     this.root.dataset.theme = this.dark ? "dark" : "light";
-    keepFocus(
-      this.nav,
-      () => this.nav.replaceChildren(segmented("panel", PANELS, state.panel, (panel) => this.store.set({ panel })))
-    );
+    rebuild(this.nav, state.panel, () => [
+      segmented("panel", PANELS, state.panel, (panel) => this.store.set({ panel }))
+    ]);
     this.panel(state.panel);
     for (const [name, panel] of Object.entries(this.panels)) panel.element.hidden = name !== state.panel;
     this.panels[state.panel].update(state);
@@ -3231,7 +3235,7 @@ var Explorer = class {
   refresh() {
     this.update(this.store.state);
   }
-  /** An estimator at N by its spec: { spec, name, label, options, w, sequences }; one of the notebook's own may be waited for. */
+  /** An estimator at N by its spec: { spec, name, label, options, w, sequences }; Python's own may be `waiting`. */
   estimator(spec, N) {
     const name = spec.split("(")[0].trim(), large = ["drawn", "formula"].includes(name) && N > LARGEST;
     if (this.kernel && (large || !(name in ESTIMATORS))) return this.authority.own(spec, N, this.store.state.x);
@@ -3323,7 +3327,7 @@ var Kernel = class {
         ]);
     });
   }
-  /** Ask the lab: `what` is one of the questions of lab/explorer/answers.py. Resolves to [content, arrays of float64]. */
+  /** Ask the lab one of the questions of lab/explorer/widget.py. Resolves to [content, arrays of float64]. */
   ask(what, facts, buffers = []) {
     const id = this.next++;
     return new Promise((resolve2, reject) => {
@@ -3336,7 +3340,7 @@ var Kernel = class {
     const largest = 5e7;
     if (file.size > largest)
       throw new Error(
-        `${file.name} has ${(file.size / 1e6).toFixed(0)} MB: drop up to ${largest / 1e6}, or give its path: Explorer(pass_rates=...)`
+        `${file.name} has ${Math.round(file.size / 1e6)} MB: drop up to ${largest / 1e6}, or give its path: Explorer(pass_rates=...)`
       );
     return counts2(await this.ask("file", { name: file.name }, [await file.arrayBuffer()]));
   }
@@ -3398,7 +3402,7 @@ var Authority = class {
     if (!specs) return this.design(panel, state, badge);
     const missing2 = specs.filter((spec) => !this.get(spec, state, state.quantity));
     if (!missing2.length) return;
-    badge.textContent = "";
+    write(badge, "");
     this.timer = setTimeout(
       () => this.once(JSON.stringify(["curves", missing2, state.N, state.x, state.quantity]), async () => {
         badge.textContent = "lab is computing …";
@@ -3433,7 +3437,7 @@ var Authority = class {
     if (!panel.line || !("points" in state) || state.panel !== "draw") return;
     const spec = panel.spec(state);
     if (!spec || this.sequences(spec, state.N)) return;
-    badge.textContent = "";
+    write(badge, "");
     this.timer = setTimeout(
       () => this.once(`design ${spec} ${state.N}`, async () => {
         try {

@@ -1,4 +1,4 @@
-// `npm run build`: the modules of this folder as one file, readable as it stands, with the digest of its sources on top.
+// `npm run build`: the modules of this folder as one readable file, with the digest of its sources on top.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { build } from "esbuild";

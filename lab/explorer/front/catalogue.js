@@ -59,7 +59,7 @@ export const OBJECTIVES = {
   arcsine: { label: "GRPO limit", w: () => power(0.5, 0.5) },
   log_odds: { label: "log-odds", w: () => logOdds },
   power: {
-    label: ({ a, b }) => `p^-${a} (1-p)^-${b}`,
+    label: ({ a, b }) => `p^−${a} (1−p)^−${b}`,
     options: { a: range(0, 1.5, 0.05, 0.5), b: range(0, 1.5, 0.05, 0.5) },
     w: ({ a, b }) => power(a, b),
   },
@@ -75,7 +75,7 @@ const groupMean = (N) => [row(N, () => (N - 1) / N), row(N, (j) => -j / N)];
 const positive = (N) => [row(N, one), row(N, () => 0)];
 const FORMS = { series: "series", plug_in: "plug_in" };
 
-/** `least(o)`: the smallest N; `sequences(N, o)`: (gap, offset); `limit(o)`: w(p). Options without `start` in `given`. */
+/** `least(o)`: the smallest N; `sequences(N, o)`: (gap, offset); `limit(o)`: w(p); o are the options. */
 export const ESTIMATORS = {
   rloo: { label: "RLOO", least: 2, limit: () => one, sequences: (N) => leaveOneOut(row(N, one)) },
   reinforce: { label: "REINFORCE, no baseline", limit: () => one, sequences: positive },
@@ -277,199 +277,14 @@ export const ESTIMATORS = {
   },
 };
 
+/** The smallest differences that text shows: 1e-06, as Python writes it. */
+export function exponent(x) {
+  return x !== 0 && Math.abs(x) < 1e-4 ? x.toExponential().replace(/e([+-])(\d)$/, "e$10$2") : String(x);
+}
+
 /** lab.from_weight: the (gap, offset) at N whose induced weight is as near to w as N rollouts allow. */
 export function fromWeight(w, N, zeroMean = false) {
   if (!zeroMean) return leaveOneOut(fit(N - 1, N, (j) => (j + 0.5) / N, w));
   const phi = fit(N - 2, N, (i) => (i + 1) / N, w);
   return centred(N, (_, K) => (K > 0 && K < N ? (N / (N - 1)) * phi[K - 1] : 0));
-}
-
-/** The smallest differences that text shows: 1e-06, as Python writes it. */
-function exponent(x) {
-  return x !== 0 && Math.abs(x) < 1e-4 ? x.toExponential().replace(/e([+-])(\d)$/, "e$10$2") : String(x);
-}
-
-// --- Specs: "grpo(ddof=1)", read and written as Python does --------------------------------------------------
-
-const LITERALS = { True: true, False: false, None: null };
-
-/** Read `name` or `name(option=literal, ...)`; nothing is evaluated. Throws a sentence. */
-export function parseSpec(text) {
-  const cure = new Error(`cannot read ${text}: write a name, or name(option=value, ...), for example grpo(ddof=1)`);
-  const found = /^\s*([a-z_]\w*)\s*(?:\((.*)\))?\s*$/s.exec(text);
-  if (!found) throw cure;
-  const options = {};
-  let rest = (found[2] ?? "").trim();
-  const token = /^(\w+)\s*=\s*(True|False|None|'[^']*'|"[^"]*"|\[[^[\]]*\]|[-+]?[\d.]+(?:e[-+]?\d+)?)\s*(?:,\s*|$)/i;
-  while (rest) {
-    const next = token.exec(rest);
-    if (!next) throw cure;
-    options[next[1]] = literal(next[2], cure);
-    rest = rest.slice(next[0].length);
-  }
-  return [found[1], options];
-}
-
-function literal(text, cure) {
-  if (text in LITERALS) return LITERALS[text];
-  if (text[0] === "[")
-    return text
-      .slice(1, -1)
-      .split(",")
-      .filter((x) => x.trim())
-      .map((x) => literal(x.trim(), cure));
-  if (/^['"]/.test(text)) return text.slice(1, -1);
-  const number = Number(text);
-  if (!Number.isFinite(number)) throw cure;
-  return number;
-}
-
-function written(value) {
-  if (Array.isArray(value)) return `[${value.map(written).join(", ")}]`;
-  if (value === null) return "None";
-  if (typeof value === "boolean") return value ? "True" : "False";
-  if (typeof value === "string") return `'${value}'`;
-  return exponent(value);
-}
-
-/** A spec with its options, from one of the tables above: { name, options, label, color... } or a sentence thrown. */
-export function resolve(table, spec) {
-  const [name, given] = parseSpec(spec);
-  const kind = table === ESTIMATORS ? "estimator" : "objective";
-  if (!(name in table)) throw new Error(`unknown ${kind} '${name}'. Valid: ${Object.keys(table).sort().join(", ")}`);
-  const entry = table[name],
-    known = entry.options ?? {};
-  for (const option of Object.keys(given)) {
-    if (!(option in known))
-      throw new Error(
-        `unknown option of ${kind} '${name}' '${option}'. Valid: ${Object.keys(known).join(", ") || "none"}`,
-      );
-    check(`${option} of ${name}`, given[option], known[option]);
-  }
-  const options = Object.fromEntries(
-    Object.entries(known).map(([key, rule]) => [key, key in given ? given[key] : rule.start]),
-  );
-  for (const [key, value] of Object.entries(options)) {
-    if (value === undefined) throw new Error(`${kind} '${name}' needs ${key}: write ${name}(${key}=...)`);
-  }
-  return {
-    name,
-    options,
-    entry,
-    spec: writeSpec(table, name, options),
-    label: typeof entry.label === "string" ? entry.label : entry.label(options),
-  };
-}
-
-function check(what, value, rule) {
-  const number = typeof value === "number";
-  if (rule.kind === "choice" && typeof rule.start !== "number" && !rule.values.includes(value)) {
-    throw new Error(`${what} = ${written(value)}: it must be one of ${rule.values.map(written).join(", ")}`);
-  }
-  if (
-    rule.kind === "whole" &&
-    value !== null &&
-    !(Number.isInteger(value) && value >= rule.least && value <= rule.most)
-  ) {
-    throw new Error(`${what} = ${written(value)}: it must be a whole number from ${rule.least} to ${rule.most}`);
-  }
-  if ((rule.kind === "number" || (rule.kind === "choice" && typeof rule.start === "number")) && !number) {
-    throw new Error(`${what} = ${written(value)}: it must be a number`);
-  }
-  if (rule.kind === "list" && !(Array.isArray(value) && value.length > 1 && value.every(Number.isFinite))) {
-    throw new Error(`${what} = ${written(value)}: it must be a list of two numbers or more`);
-  }
-}
-
-export function writeSpec(table, name, options) {
-  const known = table[name].options ?? {};
-  const shown = Object.entries(options).filter(
-    ([key, value]) => known[key].required || !(key in known) || value !== known[key].start || table === OBJECTIVES,
-  );
-  return shown.length ? `${name}(${shown.map(([key, value]) => `${key}=${written(value)}`).join(", ")})` : name;
-}
-
-/** (gap, offset) of a resolved estimator at N, or a sentence thrown. */
-export function coefficients({ entry, options, spec }, N) {
-  const least = typeof entry.least === "function" ? entry.least(options) : (entry.least ?? 1);
-  if (N < least) throw new Error(`${spec} needs groups of at least ${least} rollouts: raise N, or lower its order`);
-  return entry.sequences(N, options);
-}
-
-/** What is said of an estimator's odd groups, read off its sequences. */
-export function rules([gap, offset]) {
-  const N = gap.length,
-    last = gap[N - 1] + offset[N - 1];
-  let sum = 0,
-    size = 0;
-  for (let K = 0; K <= N; K++) {
-    const right = K > 0 ? gap[K - 1] + offset[K - 1] : 0,
-      wrong = K < N ? offset[K] : 0;
-    sum = Math.max(sum, Math.abs(K * right + (N - K) * wrong));
-    size = Math.max(size, Math.abs(right) * N);
-  }
-  const word = (x) => (x === 0 ? "zero" : "kept");
-  return `all wrong: ${word(offset[0])} · all right: ${word(last)} · groups ${sum <= 1e-9 * size ? "sum" : "do not sum"} to zero`;
-}
-
-// --- Looks: those of lab/plots.py, with lighter forms of the colours for a dark ground ---------------------------
-
-const BLUE = "#0072b2",
-  ORANGE = "#e69f00",
-  RED = "#d55e00",
-  GREEN = "#009e73",
-  PURPLE = "#aa4499",
-  SKY = "#56b4e9",
-  OLIVE = "#999933";
-export const DARK = {
-  [BLUE]: "#4aa8e8",
-  [ORANGE]: "#f0b43c",
-  [RED]: "#ff8a4c",
-  [GREEN]: "#2fc79a",
-  [PURPLE]: "#d98ad0",
-  [SKY]: "#8fd0f5",
-  [OLIVE]: "#c8c86a",
-  "#000000": "#ffffff",
-  "#777777": "#aaaaaa",
-};
-export const LOOKS = {
-  rl: [BLUE, []],
-  rloo: [BLUE, []],
-  reinforce_mean: [BLUE, [5, 1.5]],
-  reinforce: [SKY, [1, 1]],
-  arcsine: [ORANGE, [4, 1, 1, 1]],
-  grpo: [ORANGE, [4, 1, 1, 1]],
-  maxrl: [RED, []],
-  truncated: [RED, []],
-  maxrl_eq6: [PURPLE, [3, 1]],
-  maxrl_eq7: [SKY, [2, 1]],
-  maxrl_loo: [GREEN, [6, 1, 1, 1, 1, 1]],
-  ml: ["#000000", [1, 1]],
-  log_odds: [GREEN, [6, 1.5, 1, 1.5]],
-  pacs_anchor: [GREEN, [6, 1.5, 1, 1.5]],
-  pkpo: [OLIVE, [2, 1, 1, 1]],
-  from_weight: [PURPLE, [4, 1, 2, 1]],
-};
-const OTHERS = [
-  [PURPLE, []],
-  [OLIVE, []],
-  [SKY, []],
-  ["#777777", []],
-  ["#000000", [5, 1]],
-  [PURPLE, [2, 1]],
-  [OLIVE, [6, 1]],
-];
-const VARIANTS = [[], [6, 2], [2, 1.2], [7, 1.5, 1.5, 1.5], [1, 1.2], [9, 2, 4, 2]];
-
-/** A colour and dashes for each name: the house look, or a free one; no two lines that are both alike. */
-export function looks(names) {
-  const taken = new Set();
-  return names.map((name) => {
-    let look = LOOKS[name in ESTIMATORS && /drawn|formula/.test(name) ? "from_weight" : name];
-    look ??= OTHERS.find((one) => !taken.has(String(one))) ?? OTHERS[0];
-    const [color, dash] = look;
-    const free = taken.has(String(look)) ? (VARIANTS.find((one) => !taken.has(String([color, one]))) ?? dash) : dash;
-    taken.add(String([color, free]));
-    return { color, dash: free };
-  });
 }

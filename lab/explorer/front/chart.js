@@ -84,7 +84,8 @@ export class Chart {
     );
     this.svg.append(...Object.values(this.parts));
     this.element = h("div", { class: "chart" }, this.svg);
-    this.drawn = "";
+    this.drawn = ""; // what the frame shows
+    this.kept = new WeakMap(); // what the paths show: limits stand still while N moves
     new ResizeObserver(() => {
       if (this.spec && this.element.clientWidth) this.draw(this.spec, this.theme);
     }).observe(this.element);
@@ -239,7 +240,11 @@ export class Chart {
       group.append(svg("path", { fill: "none", "stroke-linejoin": "round" }));
     lines.forEach((line, i) => {
       const path = group.children[i];
-      path.setAttribute("d", this.path(line));
+      const drawn = this.kept.get(path);
+      if (!drawn || drawn.x !== line.x || drawn.y !== line.y || drawn.frame !== this.drawn) {
+        path.setAttribute("d", this.path(line));
+        this.kept.set(path, { x: line.x, y: line.y, frame: this.drawn });
+      }
       for (const [name, value] of [
         ["stroke", line.color],
         ["stroke-width", line.width ?? 2],

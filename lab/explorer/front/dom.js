@@ -116,11 +116,21 @@ export function slider(name, value, { least, most, step, scale, hint, first = fa
   };
 }
 
-/** Build a part of the page anew and give the focus back to what stands in the same place. */
-export function keepFocus(element, build) {
+/** Put words into an element; the same words again would make the browser lay it out again. */
+export function write(element, words) {
+  if (element.textContent !== words) element.textContent = words;
+}
+
+const SHOWN = new WeakMap();
+
+/** Build what is in an element anew, if the facts that it shows have changed; the focus stays in its place. */
+export function rebuild(element, facts, build) {
+  const key = JSON.stringify(facts);
+  if (SHOWN.get(element) === key) return;
+  SHOWN.set(element, key);
   const places = () => [...element.querySelectorAll("button, input, select, [tabindex]")];
   const held = places().indexOf(document.activeElement);
-  build();
+  element.replaceChildren(...build());
   if (held >= 0) places()[held]?.focus({ preventScroll: true });
 }
 

@@ -1,8 +1,9 @@
 // The page itself: one state, four panels, and what they share.
 import { THEMES } from "./chart.js";
-import { DARK, ESTIMATORS, coefficients, looks, resolve, writeSpec } from "./catalogue.js";
+import { DARK } from "./looks.js";
+import { ESTIMATORS, coefficients, resolve, writeSpec } from "./specs.js";
 import { LARGEST } from "./design.js";
-import { h, keepFocus, segmented } from "./dom.js";
+import { h, rebuild, segmented, write } from "./dom.js";
 import { CurvesPanel } from "./panel_curves.js";
 import { DrawPanel } from "./panel_draw.js";
 import { FilesPanel } from "./panel_files.js";
@@ -68,7 +69,7 @@ export class Explorer {
       this.body,
     );
     store.listen((state) => {
-      this.say.textContent = "";
+      write(this.say, "");
       this.update(state);
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.update(store.state));
@@ -95,9 +96,9 @@ export class Explorer {
 
   update(state) {
     this.root.dataset.theme = this.dark ? "dark" : "light";
-    keepFocus(this.nav, () =>
-      this.nav.replaceChildren(segmented("panel", PANELS, state.panel, (panel) => this.store.set({ panel }))),
-    );
+    rebuild(this.nav, state.panel, () => [
+      segmented("panel", PANELS, state.panel, (panel) => this.store.set({ panel })),
+    ]);
     this.panel(state.panel);
     for (const [name, panel] of Object.entries(this.panels)) panel.element.hidden = name !== state.panel;
     this.panels[state.panel].update(state);
@@ -122,7 +123,7 @@ export class Explorer {
     this.update(this.store.state);
   }
 
-  /** An estimator at N by its spec: { spec, name, label, options, w, sequences }; one of the notebook's own may be waited for. */
+  /** An estimator at N by its spec: { spec, name, label, options, w, sequences }; Python's own may be `waiting`. */
   estimator(spec, N) {
     const name = spec.split("(")[0].trim(),
       large = ["drawn", "formula"].includes(name) && N > LARGEST;

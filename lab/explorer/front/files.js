@@ -11,14 +11,12 @@ const LARGEST = 100e6;
 export async function readFile(file) {
   const kind = file.name.split(".").pop().toLowerCase();
   if (kind === "parquet") {
-    throw new Error(
-      `${file.name}: a page cannot read parquet; in a notebook the explorer can, or write it as CSV (lab audit reads all three)`,
-    );
+    throw new Error(`${file.name}: a page cannot read parquet; the explorer in a notebook can, and so can lab audit`);
   }
   if (!["csv", "jsonl"].includes(kind)) throw new Error(`${file.name}: give a .csv or .jsonl file`);
   if (file.size > LARGEST) {
     throw new Error(
-      `${file.name} has ${(file.size / 1e6).toFixed(0)} MB: the page reads up to ${LARGEST / 1e6}; lab audit reads any size`,
+      `${file.name} has ${Math.round(file.size / 1e6)} MB: the page reads up to ${LARGEST / 1e6}; lab audit reads more`,
     );
   }
   const text = await file.text();
@@ -104,7 +102,8 @@ function counts(rows, size, right, name) {
     seen.add(problem);
     if (!Number.isInteger(n[i]) || !Number.isInteger(correct[i]) || n[i] < 1 || correct[i] < 0 || correct[i] > n[i]) {
       throw new Error(
-        `problem ${problem} has ${right} = ${row[right]} of ${size} = ${row[size]}: counts must be whole, with 0 <= ${right} <= ${size}`,
+        `problem ${problem} has ${right} = ${row[right]} of ${size} = ${row[size]}: ` +
+          `counts must be whole, with 0 <= ${right} <= ${size}`,
       );
     }
   });

@@ -26,9 +26,10 @@ export function parseFormula(text) {
   let at = 0,
     depth = 0;
   const said = (token) => token.number ?? token.name ?? token.sign ?? token.other;
+  const where = () => (at < tokens.length ? `at '${said(tokens[at])}'` : "at its end");
   const fault = (wanted) =>
     new Error(
-      `cannot read the formula ${at < tokens.length ? `at '${said(tokens[at])}'` : "at its end"}: expected ${wanted}; ` +
+      `cannot read the formula ${where()}: expected ${wanted}; ` +
         `write p, q = 1-p, numbers, + - * / ^ and ${Object.keys(FUNCTIONS).join(", ")}, for example exp(-5*p)`,
     );
   const take = (...signs) => (signs.includes(tokens[at]?.sign) ? tokens[at++].sign : null);

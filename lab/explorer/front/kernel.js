@@ -1,5 +1,6 @@
 // In a notebook the lab is the authority: what the page computes at once is computed again by Python when the hand
 // rests, drawn from Python's numbers, and the largest difference is shown. What the page cannot know it asks for.
+import { write } from "./dom.js";
 import { QUANTITIES } from "./mathematics.js";
 
 const REST = 120; // milliseconds without a change before the lab is asked
@@ -24,7 +25,7 @@ export class Kernel {
     });
   }
 
-  /** Ask the lab: `what` is one of the questions of lab/explorer/answers.py. Resolves to [content, arrays of float64]. */
+  /** Ask the lab one of the questions of lab/explorer/widget.py. Resolves to [content, arrays of float64]. */
   ask(what, facts, buffers = []) {
     const id = this.next++;
     return new Promise((resolve, reject) => {
@@ -38,7 +39,8 @@ export class Kernel {
     const largest = 50e6;
     if (file.size > largest)
       throw new Error(
-        `${file.name} has ${(file.size / 1e6).toFixed(0)} MB: drop up to ${largest / 1e6}, or give its path: Explorer(pass_rates=...)`,
+        `${file.name} has ${Math.round(file.size / 1e6)} MB: drop up to ${largest / 1e6}, ` +
+          "or give its path: Explorer(pass_rates=...)",
       );
     return counts(await this.ask("file", { name: file.name }, [await file.arrayBuffer()]));
   }
@@ -114,7 +116,7 @@ class Authority {
     if (!specs) return this.design(panel, state, badge);
     const missing = specs.filter((spec) => !this.get(spec, state, state.quantity));
     if (!missing.length) return;
-    badge.textContent = "";
+    write(badge, "");
     this.timer = setTimeout(
       () =>
         this.once(JSON.stringify(["curves", missing, state.N, state.x, state.quantity]), async () => {
@@ -152,7 +154,7 @@ class Authority {
     if (!panel.line || !("points" in state) || state.panel !== "draw") return;
     const spec = panel.spec(state);
     if (!spec || this.sequences(spec, state.N)) return;
-    badge.textContent = "";
+    write(badge, "");
     this.timer = setTimeout(
       () =>
         this.once(`design ${spec} ${state.N}`, async () => {

@@ -1,30 +1,38 @@
 // Exact finite-N sums, as in lab/weights.py: an estimator is (gap, offset), and everything drawn is an expectation.
 
-/** P(j of n are right) for every pass rate: "points n+1", by ratios outward from the mode, so nothing overflows. */
-export function binomialTable(n, p) {
-  const table = new Float64Array(p.length * (n + 1));
+/**
+ * P(j of n are right) for every pass rate: "points n+1", by ratios outward from the mode, so nothing overflows. Chances
+ * below `least` of the mode's are left 0, and `low`, `high` bound the others: a thousand rollouts cost little more than ten.
+ */
+export function binomialTable(n, p, least = 1e-25) {
+  const width = n + 1,
+    chance = new Float64Array(p.length * width);
+  const low = new Int32Array(p.length),
+    high = new Int32Array(p.length);
   const rise = Float64Array.from({ length: n }, (_, j) => (n - j) / (j + 1));
   for (let i = 0; i < p.length; i++) {
-    const row = table.subarray(i * (n + 1), (i + 1) * (n + 1));
-    const mode = Math.min(n, Math.floor((n + 1) * p[i]));
+    const row = chance.subarray(i * width, (i + 1) * width);
+    const mode = Math.min(n, Math.floor(width * p[i]));
     const up = p[i] / (1 - p[i]),
       down = (1 - p[i]) / p[i];
-    let sum = 1;
-    row[mode] = 1;
-    for (let j = mode; j < n && row[j] > 1e-300; j++) sum += row[j + 1] = row[j] * rise[j] * up;
-    for (let j = mode; j > 0 && row[j] > 1e-300; j--) sum += row[j - 1] = (row[j] / rise[j - 1]) * down;
-    for (let j = 0; j <= n; j++) row[j] /= sum;
+    let sum = (row[mode] = 1),
+      last = mode,
+      first = mode;
+    for (; last < n && row[last] > least; last++) sum += row[last + 1] = row[last] * rise[last] * up;
+    for (; first > 0 && row[first] > least; first--) sum += row[first - 1] = (row[first] / rise[first - 1]) * down;
+    for (let j = first; j <= last; j++) row[j] /= sum;
+    low[i] = first;
+    high[i] = last;
   }
-  return table;
+  return { chance, width, low, high };
 }
 
 /** E[values[j]] for every row of a binomial table. */
-export function expect(table, values) {
-  const width = values.length;
-  const out = new Float64Array(table.length / width);
-  for (let i = 0, at = 0; i < out.length; i++) {
+export function expect({ chance, width, low, high }, values) {
+  const out = new Float64Array(low.length);
+  for (let i = 0; i < out.length; i++) {
     let sum = 0;
-    for (let j = 0; j < width; j++) sum += table[at++] * values[j];
+    for (let j = low[i], at = i * width + j; j <= high[i]; j++) sum += chance[at++] * values[j];
     out[i] = sum;
   }
   return out;

@@ -1,6 +1,6 @@
 // The second panel: draw or write w(p), see what N rollouts reach of it, and take the estimator along.
 import { Chart, niceDomain } from "./chart.js";
-import { coefficients, resolve, ESTIMATORS, writeSpec } from "./catalogue.js";
+import { ESTIMATORS, coefficients, resolve, writeSpec } from "./specs.js";
 import { LARGEST } from "./design.js";
 import { Grid, QUANTITIES, passRates } from "./mathematics.js";
 import { LOG, checkbox, field, format, h, segmented, slider } from "./dom.js";
@@ -172,7 +172,8 @@ export class DrawPanel {
 
   /** `from lab import runs; ...`: the line that trains; every character of it is lab's own language. */
   python(state) {
-    return `from lab import runs; runs.train("tabular", objective=${JSON.stringify(specOf(state))}, rollouts=${state.N})`;
+    const objective = JSON.stringify(specOf(state));
+    return `from lab import runs; runs.train("tabular", objective=${objective}, rollouts=${state.N})`;
   }
 
   /** What the lab is asked to fit: nothing while the formula cannot be read. */
@@ -304,9 +305,11 @@ export class DrawPanel {
       left.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0) /
         target.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0),
     );
+    const told = `${format(100 * off, 3)} % of the weight, measured where the gradient is, by p(1−p)`;
+    const efficiencies = Array.from(MIDDLE.p, (p, i) => `${format(kept[i], 3)} at p = ${p}`).join(", ");
     this.facts.textContent =
-      `At N = ${state.N} the residual is ${off < 1e-8 ? "zero: the weight is reached exactly" : `${format(100 * off, 3)} % of the weight, measured where the gradient is, by p(1−p)`}. ` +
-      `Efficiency ${MIDDLE.p.length ? Array.from(MIDDLE.p, (p, i) => `${format(kept[i], 3)} at p = ${p}`).join(", ") : ""}.`;
+      `At N = ${state.N} the residual is ${off < 1e-8 ? "zero: the weight is reached exactly" : told}. ` +
+      `Efficiency ${efficiencies}.`;
   }
 
   draw(state, found) {

@@ -1,6 +1,6 @@
 // The third panel: pass rates of your own, without their sampling noise, and what they mean for training.
 import { Chart, niceDomain } from "./chart.js";
-import { looks } from "./catalogue.js";
+import { looks } from "./looks.js";
 import { readFile } from "./files.js";
 import { analyse, interval, resampled, tell } from "./pass_rates.js";
 import { LOG, format, h, slider } from "./dom.js";
@@ -34,7 +34,8 @@ export class FilesPanel {
       h(
         "p",
         { class: "rules" },
-        "One row a problem with n and k (how often it was tried and solved), or one row a rollout with problem and reward (0 or 1). CSV or JSONL" +
+        "One row a problem with n and k (how often it was tried and solved), " +
+          "or one row a rollout with problem and reward (0 or 1). CSV or JSONL" +
           (app.kernel ? ", or parquet." : "; parquet is read in the notebook. Nothing leaves this page."),
       ),
     );
@@ -175,13 +176,15 @@ export class FilesPanel {
       paragraphs = notes.map((note) => h("p", {}, note));
     if (exact) return paragraphs;
     const sum = (values) => values.reduce((a, b) => a + b, 0),
+      least = n.reduce((a, b) => Math.min(a, b)),
       dead = n.filter((size, i) => correct[i] === 0 || correct[i] === size).length;
     return [
       ...paragraphs,
       h(
         "p",
         {},
-        `${sum(correct)} of ${sum(n)} rollouts are right, ${Math.min(...n)} to ${this.found.reach} a problem; ${format((100 * dead) / n.length, 3)} % of groups are dead as they lie.`,
+        `${sum(correct)} of ${sum(n)} rollouts are right, ${least} to ${this.found.reach} ` +
+          `a problem; ${format((100 * dead) / n.length, 3)} % of groups are dead as they lie.`,
       ),
       h(
         "p",

@@ -1,6 +1,7 @@
 // The fourth panel: many small problems, two objectives, the same random numbers; lab/toy/paired.py gives the same.
 import { Chart, niceDomain } from "./chart.js";
-import { ESTIMATORS, looks } from "./catalogue.js";
+import { looks } from "./looks.js";
+import { ESTIMATORS } from "./specs.js";
 import { ANSWERS, EASIEST, HARDEST, Policy, summary } from "./toy.js";
 import { LOG, field, format, h, select, slider } from "./dom.js";
 
@@ -99,7 +100,8 @@ export class ToyPanel {
         h(
           "p",
           { class: "rules" },
-          `Each problem is a softmax over ${ANSWERS} answers, one of them right; pass rates start even in log-odds from ${HARDEST} to ${EASIEST}. ` +
+          `Each problem is a softmax over ${ANSWERS} answers, one of them right; ` +
+            `pass rates start even in log-odds from ${HARDEST} to ${EASIEST}. ` +
             "Both sides draw with the same random numbers (Philox4x32-10, one counter a problem, step and rollout).",
         ),
         h("h3", {}, "The same numbers in Python"),
@@ -209,8 +211,9 @@ export class ToyPanel {
       this.pause();
       this.reset();
     }
+    const names = SIDES.map((side) => JSON.stringify(state[side])).join(", ");
     this.line.textContent =
-      `from lab.toy import paired; paired.pass_rates([${[state.left, state.right].map((spec) => JSON.stringify(spec)).join(", ")}], rollouts=${state.N}, ` +
+      `from lab.toy import paired; paired.pass_rates([${names}], rollouts=${state.N}, ` +
       `problems=${state.problems}, steps=${Math.max(this.time, 1)}, learning_rate=${state.rate}, seed=${state.seed})`;
     this.render();
   }

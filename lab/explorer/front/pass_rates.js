@@ -114,7 +114,7 @@ export function interval(values) {
 
 /** Where the numbers of a file are read off: bins that its group sizes can tell apart, and sizes up to four times N. */
 export function readings({ n, exact }, N) {
-  const reach = exact ? Infinity : Math.max(...n),
+  const reach = exact ? Infinity : n.reduce((a, b) => Math.max(a, b)),
     sizes = [];
   for (let size = 2; size <= 4 * N; size *= 2) sizes.push(size);
   return { reach, sizes, edges: [0, ...EDGES.filter((edge) => Math.min(edge, 1 - edge) >= 0.5 / reach), 1] };
@@ -124,7 +124,7 @@ export function readings({ n, exact }, N) {
 const strengths = (p, gap) =>
   expect(binomialTable(gap.length - 1, p), gap).map((w, i) => p[i] * (1 - p[i]) * Math.abs(w));
 
-/** What a distribution of pass rates says of training. `gaps`: the gap of each estimator by N, null where N is too small. */
+/** What a distribution of pass rates says of training. `gaps`: each estimator's gap by N, null where N is too small. */
 export function tell(p, { edges, sizes }, N, gaps) {
   const at = Object.entries(gaps).map(([name, gap]) => [
     name,
