@@ -74,6 +74,12 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("model", help="a folder or a name on the hub")
     sub.add_argument("sets", nargs="+", metavar="SET|key=value", help="sets (lab data check), arithmetic(level=2), "
                      "a file; and settings: n=128 temperature=0.6 top_p=0.95 engine=vllm ...")
+    sub = verb("export", _export, "write a language model that was trained as a folder for lab eval, vLLM and others")
+    sub.add_argument("run", type=Path, help="the run folder of gsm8k, qwen3 or pacs")
+    sub.add_argument("folder", type=Path)
+    sub = verb("compare", _compare, "two evaluations on the same problems: paired differences and samples saved")
+    sub.add_argument("base", type=Path, help="a folder that lab eval named")
+    sub.add_argument("ours", type=Path, help="another one, of the same set sampled alike")
     sub = verb("data", _data, "what sets of problems are at hand, without the network")
     sub.add_argument("what", choices=["check"])
     sub.add_argument("folder", nargs="?", default="", help="an offline folder of sets")
@@ -244,6 +250,23 @@ def _eval(arguments) -> None:
     if "engine" not in given:
         raise LabError("no engine was named: add engine=transformers (a laptop) or engine=vllm (a GPU)")
     evaluate(arguments.model, sets, **given)
+
+
+def _export(arguments) -> None:
+    from lab.llm.training import export
+    from lab.runs.store import Run
+    from lab.runs.training import state_of
+    run = Run(arguments.run)
+    values = run.params["parameters"]
+    if "model" not in values:
+        raise LabError(f"{run.path} trained no language model: give a run of gsm8k, qwen3 or pacs")
+    export(values["model"], state_of(run), arguments.folder)
+    print(f"{arguments.folder}: {values['model']} after the training in {run.path}")
+
+
+def _compare(arguments) -> None:
+    from lab.runs.evaluations import comparison
+    print(comparison(arguments.base, arguments.ours))
 
 
 def _data(arguments) -> None:

@@ -49,6 +49,24 @@ def test_eval_samples_scores_and_prints_a_table_once(capsys, tmp_path, monkeypat
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "evaluations").rglob("*.parquet")} == written
 
 
+def test_compare_tells_paired_differences_and_samples_saved(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("LAB_RUNS", str(tmp_path))
+    for level, limit in ((1, 40), (1, 6), (2, 40)):  # six tokens are not enough to box an answer
+        assert main(["eval", TINY, f"arithmetic(level={level})", "engine=transformers", "n=4", "problems=6",
+                     f"limit={limit}"]) == 0
+    folders = sorted((tmp_path / "evaluations").iterdir(), key=lambda path: path.stat().st_ctime)
+    whole, short, other = (str(next(path for path in folders if json.loads((path / "settings.json").read_text())[key]
+                                    == value and (key == "set" or "level=1" in (path / "settings.json").read_text())))
+                           for key, value in (("limit", 40), ("limit", 6), ("set", "arithmetic(level=2)")))
+    capsys.readouterr()
+    assert main(["compare", whole, whole]) == 0
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| ")][1:]
+    assert [row.split(" | ")[0] for row in rows] == ["| 1", "| 2", "| 4"]
+    assert all("0.000 [0.000, 0.000] | 1.000 [1.000, 1.000]" in row for row in rows)
+    assert main(["compare", whole, short]) == 1 and "limit" in capsys.readouterr().err
+    assert main(["compare", whole, other]) == 1 and "compare on one set" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("words, said", [
     (["eval", TINY, "arithmetic", "engine=transformer"], "'transformers'"),
     (["eval", TINY, "arithmetik", "engine=transformers"], "arithmetik"),

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import lab
+from lab.cli import main
 from lab.errors import LabError
 from lab.llm import imports
 from lab.llm.architectures import KNOWN, architecture, budget, weights
@@ -20,7 +21,8 @@ from lab.llm.training import batch, preflight, train
 from lab.llm.transformers_engine import TransformersEngine
 from lab.llm.verifier import Verifier
 from lab.runs.experiments import experiment
-from lab.runs.training import load_checkpoint
+from lab.runs.training import load_checkpoint, state_of
+from lab.runs.training import train as run_training
 
 imports.trl()
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -188,6 +190,20 @@ def test_an_error_inside_the_loop_is_raised_where_it_is_asked_for():
     assert next(values) == 1
     with pytest.raises(LabError, match="broken"):
         next(values)
+
+
+def test_a_trained_model_is_exported_as_a_folder_that_engines_read(runs, tmp_path, capsys):
+    run = run_training("gsm8k", scale="smoke", learning_rate=1e-3)
+    assert main(["export", str(run.path), str(tmp_path / "model")]) == 0
+    engine, state = TransformersEngine(tmp_path / "model", device="cpu"), state_of(run)
+    for name, weight in engine.model.state_dict().items():
+        torch.testing.assert_close(weight, state[f"model/{name}"], atol=0, rtol=0)
+    assert engine.sample(["2+3=?\n"], Sampling(2, 1.0, 1.0, 8))[0][0].ids
+    assert main(["export", str(run.path), str(tmp_path / "model")]) == 1
+    assert "holds a model already" in capsys.readouterr().err
+    toy = run_training("tabular", scale="smoke", steps=2)
+    assert main(["export", str(toy.path), str(tmp_path / "toy")]) == 1
+    assert "trained no language model" in capsys.readouterr().err
 
 
 # --- Refusals and the estimate of memory ---------------------------------------------------------------------

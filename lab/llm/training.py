@@ -14,6 +14,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,15 @@ def answerer(model: str, state: dict[str, torch.Tensor] | None = None) -> Engine
         engine.model.load_state_dict({key.removeprefix("model/"): value for key, value in state.items()
                                       if key.startswith("model/")})
     return engine
+
+
+def export(model: str, state: dict[str, torch.Tensor], folder: Path) -> None:
+    """Write a trained model and its tokenizer as a folder that `from_pretrained`, vLLM and `lab eval` read."""
+    if (folder / "config.json").exists():
+        raise LabError(f"{folder} holds a model already: name another folder, or remove it")
+    engine = answerer(model, state)
+    engine.model.save_pretrained(folder)
+    engine.tokenizer.save_pretrained(folder)
 
 
 class Course:

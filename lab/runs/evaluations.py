@@ -1,4 +1,4 @@
-"""`lab eval`: a model on sets of problems, sampled once into folders and told as one table. Floor 3."""
+"""`lab eval` and `lab compare`: models on sets of problems, sampled once into folders and told as tables. Floor 3."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from pathlib import Path
 
 from lab.errors import LabError, one_of, whole
 from lab.llm import prompts, tables
-from lab.llm.evaluation import summary
+from lab.llm.evaluation import compare_models, grid, samples_ratio, summary
 from lab.llm.problem_sets import problem_set
+from lab.metrics import pass_at_k
 from lab.runs.samples import ANSWERS, Evaluation, asked, digest, sample
 from lab.runs.store import runs_root
+from lab.stats import bootstrap
 
 SHARED = ("prompt", "n", "temperature", "top_p", "limit", "seed")  # what one caption says of all rows
 
@@ -65,6 +67,28 @@ def row(evaluation: Evaluation, style: str = "strict", truncation: str = "score"
     if settings["temperature"] == 0:
         metrics.pop("entropy", None)
     return tables.Row(settings["model"], settings["set"], metrics)
+
+
+def comparison(base: Path, ours: Path, style: str = "strict") -> str:
+    """Ours against a base on the same problems, as a Markdown table: pass@k of both, the paired difference, and how
+    many times fewer samples ours needs for what the base reaches with k (MaxRL's "2.3x - 19.2x", Figure 5).
+
+    `base`, `ours`: folders of evaluations that `evaluate` names. LabError: other problems or another sampling.
+    """
+    both = [Evaluation(base), Evaluation(ours)]
+    alike = caption(both, style)
+    if (sets := {one.settings["set"] for one in both}) and len(sets) > 1:
+        raise LabError(f"{base.name} and {ours.name} are of {' and '.join(sorted(sets))}: compare on one set")
+    names = [f"{one.settings['model']} ({one.path.name[-8:]})" for one in both]
+    counts = [one.counts(style) for one in both]
+    lines = [f"{both[0].settings['set']}: {names[1]} against {names[0]}. {alike}", "",
+             "| k | base | ours | ours - base | times fewer samples |", "|---|---|---|---|---|"]
+    for k in grid(int(min(table["n"].min() for table in counts))):
+        reach = [bootstrap(pass_at_k(table["n"].to_numpy(), table["right"].to_numpy(), k)) for table in counts]
+        cells = [*reach, compare_models(counts[1], counts[0], k).difference, samples_ratio(counts[0], counts[1], k)]
+        told = " | ".join(f"{one.point:.3f} [{one.low:.3f}, {one.high:.3f}]" for one in cells)
+        lines.append(f"| {k} | {told} |")
+    return "\n".join(lines)
 
 
 def caption(evaluations: Sequence[Evaluation], style: str = "strict", truncation: str = "score") -> str:
