@@ -15,9 +15,10 @@ import pytest
 import torch
 
 from lab.errors import LabError
-from lab.llm import harness
+from lab.llm import harness, harness_tasks
 from lab.llm.arithmetic import problems, solution
-from lab.llm.harness import differences, livecodebench_command, read_lighteval, run
+from lab.llm.harness import differences, run
+from lab.llm.livecodebench import livecodebench_command, read_lighteval
 from lab.rng import generator
 
 pytest.importorskip("lm_eval")
@@ -70,7 +71,7 @@ def questions():
 
 
 def test_our_questions_are_those_of_the_arithmetic_world_and_have_one_right_answer():
-    kept = [json.loads(line) for line in (harness.OURS / "arithmetic_choice.jsonl").read_text().splitlines()]
+    kept = [json.loads(line) for line in (harness_tasks.OURS / "arithmetic_choice.jsonl").read_text().splitlines()]
     assert kept == list(questions()) and len(kept) == 120
     assert all(len(set(one["choices"])) == 4 and len({len(choice) for choice in one["choices"]}) == 1 for one in kept)
 
@@ -232,11 +233,12 @@ def test_a_task_that_runs_text_or_fetched_code_is_refused(models, task, reason, 
 @pytest.mark.parametrize("task", [
     "gpqa_diamond_cot_zeroshot", "gsm8k", "mmlu_abstract_algebra", "minerva_math500", "mrpc"])
 def test_a_task_that_compares_answers_is_not_refused(task):
-    assert harness._definition(task).suffix == ".yaml"
+    assert harness_tasks.definition(task).suffix == ".yaml"
 
 
 def test_no_word_of_ours_trusts_a_repository_or_confirms_unsafe_code():
-    text = (harness.OURS.parents[1] / "llm" / "harness.py").read_text()
+    folder = harness_tasks.OURS.parents[1] / "llm"
+    text = "".join((folder / f"{name}.py").read_text() for name in ("harness", "harness_tasks", "livecodebench"))
     assert re.findall(r"(?:trust_remote_code|confirm_run_unsafe_code) *= *(\w+)", text) == ["False"]
 
 

@@ -5,7 +5,7 @@
 | GPQA diamond | lm-evaluation-harness 0.4.13 | `run`, task `gpqa_diamond_zeroshot` or `gpqa_diamond_cot_zeroshot` |
 | any other task of that harness that runs no text as code | the same | `run` |
 | arithmetic, offline, for tiny models | the same | `run`, our tasks `arithmetic_choice` and `arithmetic_worked` |
-| LiveCodeBench | lighteval 0.13.0 | an environment of its own: `livecodebench_command`, then `read_lighteval` |
+| LiveCodeBench | lighteval 0.13.0 | `lab.llm.livecodebench` |
 
 The first task of GPQA takes the likeliest of four choices; the second reads the choice out of a written answer, for
 which `generation` must leave room. GPQA's data is gated: accept its terms on the hub and log in.
@@ -13,8 +13,6 @@ which `generation` must leave room. GPQA's data is gated: accept its terms on th
 
 from __future__ import annotations
 
-import ast
-import difflib
 import hashlib
 import importlib.metadata
 import json
@@ -23,7 +21,6 @@ import math
 import os
 import random
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,16 +30,13 @@ import numpy as np
 import pandas as pd
 
 from lab.errors import LabError, one_of, whole
+from lab.llm.harness_tasks import OURS, definition, load, ours
 from lab.stats import compare
 
-OURS = Path(__file__).parents[1] / "presets" / "tasks"
 TWO_SIDED = 1.959963984540054  # the 97.5% quantile of the normal distribution
 CAPTION = ("low and high: value -+ 1.96 stderr, a 95% normal interval over the n questions, which may pass 0 or 1 "
            "where n is small; none where stderr is unknown, or 0 because all questions scored alike")
 COLUMNS = ("model", "task", "metric", "value", "stderr", "low", "high", "n", "shots", "scores")
-NAMES = {"exec", "eval", "parse_expr", "sympify", "system", "popen", "trust_remote_code"}  # run text, or fetched code
-MODULES = {"subprocess", "pickle", "evaluate"}  # the last fetches the code of its metrics
-LIVECODEBENCH = "lcb:codegeneration"  # what releases 4 and 5 added: after July 2024, up to January 2025
 
 
 def run(model: str | Path, tasks: Sequence[str], *, engine: str, output: str | Path, limit: int | None = None,
@@ -75,9 +69,9 @@ def run(model: str | Path, tasks: Sequence[str], *, engine: str, output: str | P
              "shots": None if shots is None else whole("shots", shots, 0), "generation": dict(generation or {})}
     files = {task: Path(output) / _file(asked | {"task": task}) for task in tasks}
     if missing := [task for task in files if not files[task].exists()]:
-        paths = {task: _definition(task) for task in missing}
+        paths = {task: definition(task) for task in missing}
         with _as_it_was():
-            loaded = {task: _load(task, path) for task, path in paths.items()}
+            loaded = {task: load(task, path) for task, path in paths.items()}
             answerer = _answerer(engine, model, place, batch)
             for task in missing:
                 _save(files[task], asked, _evaluate(answerer, loaded[task], asked))
@@ -111,180 +105,11 @@ def differences(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(made, columns=["model", "against", "task", "metric", "difference", "low", "high", "n"])
 
 
-def livecodebench_command(model: str | Path, folder: str | Path, tokens: int = 8192, temperature: float = 0.6,
-                          top_p: float = 0.95, task: str = LIVECODEBENCH) -> str:
-    r"""The command by which lighteval scores a model on LiveCodeBench, with vLLM; its results go to `folder`.
-
-    **It runs what the model wrote**, and unpickles the private tests of the data. lighteval guards against accidents,
-    but its guard is "NOT a security sandbox", as its own warning says: run it in a container with nothing to lose,
-    never under the account that trains. The lab only composes the command, and `read_lighteval` reads its numbers.
-
-    lighteval pins packages that the lab has in other versions, so it takes an environment of its own:
-    `python -m venv .venv-lighteval && .venv-lighteval/bin/pip install 'lighteval[vllm]==0.13.0'`. Its metric is called
-    `codegen_pass@1:16`, and yet one answer a question is drawn (read in its source). `LIVECODEBENCH` is the task whose
-    questions come nearest to PACS's window, 7/1/2024 to 1/1/2025; suffixes such as `_release_v5` choose other months.
-    `tokens`, `temperature` and `top_p` as PACS evaluates (Table 5).
-
-    >>> print(livecodebench_command("Qwen/Qwen3-4B", "elsewhere").replace(" '", "\n'"))
-    lighteval vllm
-    'model_name=Qwen/Qwen3-4B,load_format=safetensors,generation_parameters={max_new_tokens:8192,temperature:0.6,top_p:0.95}'
-    'lcb:codegeneration|0' --output-dir elsewhere --save-details
-    """
-    if re.search(r"[,={}\s]", str(model)):
-        raise LabError(f"model = {model!r}: lighteval splits its arguments at commas, signs of equality and spaces, so "
-                       "give a name of the hub or a path without them")
-    drawn = f"{{max_new_tokens:{whole('tokens', tokens)},temperature:{temperature},top_p:{top_p}}}"
-    return shlex.join(["lighteval", "vllm", f"model_name={model},load_format=safetensors,generation_parameters={drawn}",
-                       f"{task}|0", "--output-dir", str(folder), "--save-details"])
-
-
-def read_lighteval(folder: str | Path) -> pd.DataFrame:
-    """The scores that lighteval left in a folder, as `run` gives them, the newest of each model and task.
-
-    lighteval writes results/MODEL/results_DATE.json, without the number of questions; that is the number of rows in
-    details/MODEL/DATE/details_TASK_DATE.parquet, which `--save-details` leaves, and unknown without it. Its averages
-    over tasks are left out: the standard errors beside them are averages too. LabError: no results, or other files.
-    """
-    base, found = Path(folder), {}
-    paths = sorted((base / "results").glob("**/results_*.json"), key=lambda path: path.name)
-    if not paths:
-        raise LabError(f"{base} holds no results/MODEL/results_DATE.json: give the folder that lighteval wrote to "
-                       "(--output-dir)")
-    for path in paths:
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            name, scores = content["config_general"]["model_name"], content["results"]
-            tasks = {task: metrics for task, metrics in scores.items() if "|" in task and ":_average|" not in task}
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise LabError(f"{path} is no results file of lighteval ({error!r}): remove it, or run its command again"
-                           ) from error
-        date = path.stem.removeprefix("results_")
-        details = base / "details" / path.parent.relative_to(base / "results") / date
-        for task, metrics in tasks.items():
-            same = {"model": name, "task": task, "n": _length(details / f"details_{task}_{date}.parquet"),
-                    "shots": int(task.rpartition("|")[2])}
-            found[name, task] = [same | {"metric": metric, "value": value, "stderr": metrics.get(f"{metric}_stderr")}
-                                 for metric, value in metrics.items() if not metric.endswith("_stderr")]
-    return table([row for rows in found.values() for row in rows])
-
-
-def _length(path: Path) -> int | None:
-    if not path.exists():
-        return None
-    import pyarrow.parquet as pq
-    return pq.ParquetFile(path).metadata.num_rows
-
-
-# --- Tasks ------------------------------------------------------------------------------------------------
-
-
 def _version() -> str:
     try:
         return importlib.metadata.version("lm_eval")
     except importlib.metadata.PackageNotFoundError as error:
         raise LabError("the package lm_eval is missing: pip install 'lab[harness]'") from error
-
-
-def _definition(task: str) -> Path:
-    """The YAML file of a task, ours or the harness's, after every check that needs neither its data nor its code."""
-    from lab.llm.imports import transformers
-    transformers()
-    import lm_eval
-    if path := _ours(task):
-        return path
-    root = Path(lm_eval.__file__).resolve().parent / "tasks"
-    path = _found(task, root)
-    if reason := _danger(path, root):
-        raise LabError(f"task {task!r} {reason}, and the lab runs neither text as code nor fetched code: take a task "
-                       "that compares answers, or run this one with the harness itself, in a sandbox")
-    return path
-
-
-def _ours(task: str) -> Path | None:
-    return next((path for path in OURS.glob("*.yaml") if path.stem == task), None)
-
-
-def _found(task: str, root: Path) -> Path:
-    """The file that defines a task; most have its name, and those are looked into first."""
-    files = sorted(root.rglob("*.yaml"), key=lambda path: (path.stem != task, path))
-    line = re.compile(rf"""^["']?task["']?: *["']?{re.escape(task)}["']?\s*$""".encode(), re.MULTILINE)
-    for path in files:
-        if line.search(path.read_bytes()):
-            return path
-    known = {path.stem for path in (*files, *OURS.glob("*.yaml"))} - {task}
-    near = difflib.get_close_matches(task, known, n=3, cutoff=0.6)
-    hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
-    raise LabError(f"unknown task {task!r}: {hint}Name single tasks, not groups; `lm-eval ls tasks` lists them")
-
-
-def _danger(path: Path, root: Path) -> str:
-    """Why a task is not run, or nothing: its mark, or what the Python files that it brings name."""
-    from lm_eval.api.registry import METRIC_REGISTRY
-    from lm_eval.tasks._yaml_loader import load_yaml
-    config = load_yaml(path, resolve_func=False)  # functions stay text: where they are, and nothing is imported
-    if config.get("unsafe_code"):
-        return "is marked unsafe_code: it runs what the model wrote"
-    for metric in () if config.get("process_results") else config.get("metric_list") or ():
-        known = metric["metric"] in METRIC_REGISTRY or metric["metric"].startswith(str(root))
-        if metric.get("hf_evaluate") or not known:
-            return f"fetches the code of its metric {metric['metric']!r}"
-    for file in _brought(json.dumps(config, default=str, ensure_ascii=False), root):
-        for node in ast.walk(ast.parse(file.read_bytes())):
-            match node:
-                case ast.Import(names=names):
-                    found = {name.name.split(".")[0] for name in names} & MODULES
-                case ast.ImportFrom(module=module, names=names):
-                    found = {(module or "").split(".")[0]} & MODULES | {name.name for name in names} & NAMES
-                case ast.Name(id=name) | ast.keyword(arg=name):
-                    found = {name} & NAMES
-                case ast.Attribute(attr=name):
-                    found = {name} & NAMES - {"eval", "exec"}  # of a model, of a data base
-                case _:
-                    continue
-            if found:
-                return f"brings {file.relative_to(root)}, which uses {min(found)}"
-    return ""
-
-
-def _brought(text: str, root: Path) -> Iterator[Path]:
-    """Every Python file beside a function that a task's text names, and beside those of other tasks they import."""
-    todo = {Path(one).parent for one in re.findall(rf'"({re.escape(str(root))}[^"]*)"', text)} | _imported(text, root)
-    done: set[Path] = set()
-    while todo:
-        done.add(folder := todo.pop())
-        for file in sorted(folder.glob("*.py")):
-            yield file
-            todo |= _imported(file.read_text(encoding="utf-8"), root) - done
-
-
-def _imported(text: str, root: Path) -> set[Path]:
-    """The folders of the modules of tasks that a text names in full."""
-    names = [root.joinpath(*name.split(".")) for name in re.findall(r"lm_eval\.tasks\.([\w.]+)", text)]
-    return {folder for name in names for folder in (name, name.parent) if folder != root and folder.is_dir()}
-
-
-def _load(task: str, path: Path) -> Any:
-    """The task with its data."""
-    import datasets
-    from lm_eval.tasks import TaskManager
-    from lm_eval.tasks._yaml_loader import load_yaml
-
-    from lab.llm.engine import said
-    asked: str | dict[str, Any] = str(path)
-    if path.parent == OURS:  # its rows are read here: nothing is copied into a cache
-        asked = load_yaml(path)
-        split, file = asked["test_split"], path.with_name(asked["dataset_kwargs"]["data_files"]["test"])
-        rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-        asked["custom_dataset"] = lambda **_: {split: datasets.Dataset.from_list(rows)}
-    random.seed(0)  # as the harness does: GPQA's choices are put in order on loading
-    try:
-        return TaskManager(include_defaults=False).load([asked])["tasks"][task]
-    except (OSError, ValueError, RuntimeError, ImportError) as error:
-        raise LabError(f"task {task!r} was not loaded ({said(error)}): check the network; where its data is gated, as "
-                       "GPQA's is, accept the terms on the hub and say `hf auth login`") from error
-
-
-# --- The harness ------------------------------------------------------------------------------------------
 
 
 def _answerer(name: str, model: str | Path, place: str, batch: int) -> Any:
@@ -353,8 +178,8 @@ def _as_it_was() -> Iterator[None]:
 def _file(settings: Mapping[str, Any]) -> str:
     """The name of a results file: model and task for the eye, and a digest of all settings."""
     task = settings["task"]
-    ours = _hash(sorted(OURS.iterdir())) if _ours(task) else ""
-    digest = hashlib.sha256(json.dumps([settings, ours], sort_keys=True).encode()).hexdigest()[:8]
+    own = _hash(sorted(OURS.iterdir())) if ours(task) else ""
+    digest = hashlib.sha256(json.dumps([settings, own], sort_keys=True).encode()).hexdigest()[:8]
     words = re.sub(r"[^a-z0-9_.-]+", "_", f"{settings['model']}-{task}".lower()).strip("_.")[-100:]
     return f"{words}-{digest}.json"
 
