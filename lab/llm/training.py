@@ -181,6 +181,9 @@ class Course:
                        processing_class=self.tokenizer, rollout_func=self.roll_out, callbacks=[self._listener()],
                        truncation=settings["truncation"], first_step=self.first * self.updates, **options)
         made.remove_callback(transformers().PrinterCallback)
+        if made.is_fsdp_enabled or made.is_deepspeed_enabled:
+            raise LabError("the weights are spread over processes (FSDP or DeepSpeed), and checkpoints here hold whole "
+                           "ones: launch with torchrun alone, or take lab cluster for models that need it")
         return made
 
     def _model(self) -> Any:
