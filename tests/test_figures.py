@@ -266,7 +266,8 @@ def test_figures_of_runs_carry_an_interval_over_seeds_and_their_number(drawn):
         assert ((table["low"] <= table[metric]) & (table[metric] <= table["high"])).all()
         assert (table["low"] < table["high"]).any()
     assert tabular[tabular["gradient"] != "sampled"][["low", "high"]].isna().all(axis=None)
-    stated = r"95% bootstrap intervals? over (5 seeds|seeds|problems|mazes and (2 )?seeds)|from the lower to the higher seed"
+    over = r"(5 seeds|seeds|problems|mazes and (2 )?seeds)"
+    stated = rf"95% bootstrap intervals? over {over}|from the lower to the higher seed"
     for name in NEED_RUNS.keys() - {"images_gradients"} - PICTURES:
         assert re.search(stated, " ".join(script_of(name).CAPTION.split())), name
 
