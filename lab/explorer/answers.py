@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from lab.audit import Counts, read_counts
+from lab.audit import SLACK, Counts, read_counts
 from lab.errors import LabError, unknown, whole
 from lab.estimators import Estimator, estimator
 from lab.objectives import Array
+from lab.pass_rates import mixing
 from lab.weights import efficiency, finite_objective, induced_weight, signal_mass
 
 POINTS = 241
@@ -52,6 +53,13 @@ def one_estimator(spec: str, N: int, axis: str, own: dict[str, Estimator]) -> tu
     return chosen.label, [*chosen.coefficients(whole("N", N)), *limit]
 
 
+def many_sizes(spec: str, most: int, own: dict[str, Estimator]) -> tuple[list[int], list[Array]]:
+    """The sizes up to `most` that the estimator is defined for, and gap and offset, one after the other, at each."""
+    chosen = find(spec, own)
+    sizes = list(range(max(2, chosen.least), whole("most", most) + 1))
+    return sizes, [np.concatenate(chosen.coefficients(N)) for N in sizes]
+
+
 def find(spec: str, own: dict[str, Estimator]) -> Estimator:
     """An estimator by its spec: the notebook's own first, then the catalogue."""
     return own[spec] if spec in own else estimator(spec)
@@ -69,7 +77,8 @@ def dropped_file(name: str, content: bytes) -> Counts:
 
 
 def as_answer(found: Counts) -> tuple[dict[str, Any], list[Array]]:
-    """Counts as what the page takes: exact pass rates, or n and correct."""
+    """Counts as what the page takes: exact pass rates; or n, correct, and the points and shares of p without noise."""
     if found.exact is not None:
-        return {"notes": found.notes, "exact": True}, [found.exact.astype(np.float64)]
-    return {"notes": found.notes, "exact": False}, [found.n.astype(np.float64), found.correct.astype(np.float64)]
+        return {"notes": found.notes, "exact": True}, [found.exact]
+    fit = mixing(found.n, found.correct, slack=SLACK)
+    return {"notes": found.notes, "exact": False}, [found.n, found.correct, fit.p, fit.mass]

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 5abd07b38cdfeb7c8e42333129d6bf381b19efb20bcce80af56eb801d46f2151
+// Built by `npm run build` from lab/explorer/front; sources sha256 f0b6fec7428b7ed1cee5d6a4f69c8f01d9a1c1cb334c8e5a9294b08a8f46ce03
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -2206,7 +2206,7 @@ var TEXTS = ["prompt", "input"];
 var SIZES = ["n", "N", "rollouts", "samples"];
 var RIGHT = ["k", "K", "correct", "right"];
 var REWARDS = ["correct", "acc", "reward", "score"];
-var LARGEST2 = 1e8;
+var LARGEST2 = 3e7;
 async function readFile(file) {
   const kind = file.name.split(".").pop().toLowerCase();
   if (kind === "parquet") {
@@ -2383,10 +2383,16 @@ function summary(p) {
 var EXCESS = 1e-6;
 var STEPS = 200;
 var SLACK = 1;
+var MOST_CELLS = 150;
 var EDGES = [0.01, 0.1, 0.3, 0.7, 0.9, 0.99];
 var total = (values) => values.reduce((a, b) => a + b, 0);
 function cellsOf(n, correct) {
   const key = (i) => `${n[i]} ${correct[i]}`, cells = new Map(n.map((size, i) => [key(i), { size, right: correct[i] }]));
+  if (cells.size > MOST_CELLS) {
+    throw new Error(
+      `${cells.size} different counts: the page fits up to ${MOST_CELLS}; in a notebook, or by lab audit, all`
+    );
+  }
   const rows = [...cells.values()].sort((a, b) => a.size - b.size || a.right - b.right);
   const place = new Map(rows.map(({ size, right }, c) => [`${size} ${right}`, c]));
   const steps = Math.max(200, Math.ceil(4 * Math.PI * Math.sqrt(Math.max(...rows.map(({ size }) => size)))));
@@ -2508,6 +2514,7 @@ function analyse(counts3, N, gaps, kept = {}) {
 
 // panel_files.js
 var DRAWS = 200;
+var FEW = 64;
 var FilesPanel = class {
   constructor(app) {
     this.app = app;
@@ -2607,12 +2614,14 @@ var FilesPanel = class {
       this.fault.textContent = error.message;
     }
   }
-  /** Counts { n, correct, notes } or exact pass rates become what is drawn. */
+  /** Counts { n, correct, notes } or exact pass rates become what is drawn; `fit` is the lab's, where there is one. */
   take(counts3) {
     this.counts = counts3;
-    this.kept = {};
+    this.kept = counts3.fit ? { fit: counts3.fit } : {};
     this.draws = [];
-    this.again = counts3.exact ? null : resampled(counts3.n, counts3.correct);
+    const few = !counts3.exact && new Set(counts3.n.map((size, i) => `${size} ${counts3.correct[i]}`)).size <= FEW;
+    this.again = few ? resampled(counts3.n, counts3.correct) : null;
+    this.fault.textContent = "";
     this.app.refresh();
   }
   update(state) {
@@ -2639,6 +2648,9 @@ var FilesPanel = class {
       this.found = analyse(this.counts, state.N, this.gaps, this.kept);
     } catch (error) {
       this.fault.textContent = error.message;
+      this.stage.hidden = true;
+      this.notes.textContent = "";
+      this.app.drawn();
       return;
     }
     this.stage.hidden = false;
@@ -2678,7 +2690,7 @@ var FilesPanel = class {
       h(
         "p",
         {},
-        "Noise removed by maximum likelihood, smooth. " + (this.intervals ? `Lines: 95 % over ${n.length} problems, ${DRAWS} draws.` : "Intervals are being drawn …")
+        "Noise removed by maximum likelihood, smooth. " + (this.intervals ? `Lines: 95 % over ${n.length} problems, ${DRAWS} draws.` : this.again ? "Intervals are being drawn …" : "So many different counts are shown without intervals: lab audit gives them.")
       )
     ];
   }
@@ -3307,6 +3319,7 @@ function pythonOf(state) {
 }
 
 // kernel.js
+var AHEAD = 128;
 var REST = 120;
 var Kernel = class {
   constructor(model) {
@@ -3349,14 +3362,15 @@ var Kernel = class {
   }
 };
 function counts2([{ notes, exact }, arrays]) {
-  return exact ? { n: [], correct: [], exact: Array.from(arrays[0]), notes } : { n: Array.from(arrays[0]), correct: Array.from(arrays[1]), notes };
+  const [n, correct, p, mass] = arrays.map((row2) => Array.from(row2));
+  return exact ? { n: [], correct: [], exact: n, notes } : { n, correct, notes, fit: { p, mass } };
 }
 var Authority = class {
   constructor(kernel, refresh) {
     Object.assign(this, { kernel, refresh, known: /* @__PURE__ */ new Map(), asked: /* @__PURE__ */ new Set() });
   }
   keep(key, value) {
-    if (this.known.size > 300) this.known.clear();
+    if (this.known.size > 2e3) this.known.clear();
     this.known.set(key, value);
   }
   /** The curve of `spec` as Python gave it, if it has. */
@@ -3366,27 +3380,30 @@ var Authority = class {
   sequences(spec, N) {
     return this.known.get(`sequences ${spec} ${N}`);
   }
-  /** An estimator that only Python knows, asked for once a size. */
-  own(spec, N, x) {
-    const key = `own ${spec} ${N} ${x}`, found = this.known.get(key);
-    if (found?.error) throw new Error(found.error);
-    if (found) return found;
-    this.once(
-      key,
-      () => this.kernel.ask("estimator", { spec, N, axis: x }).then(
-        ([content, arrays]) => {
-          this.keep(key, {
-            spec,
-            name: spec.split("(")[0],
-            label: content.label,
-            sequences: [arrays[0], arrays[1]],
-            limit: arrays[2] ?? null
-          });
-        },
-        (error) => this.keep(key, { error: error.message })
-      )
-    );
-    return { spec, name: spec, label: spec, waiting: true, sequences: null };
+  /** An estimator that only Python knows: its label and limit are asked for once, its sequences for many N at once. */
+  own(spec, N, axis) {
+    const failed = this.known.get(`failed ${spec} ${N}`);
+    if (failed) throw new Error(failed);
+    const label = this.known.get(`label ${spec}`), limit = this.known.get(`limit ${spec} ${axis}`), sequences = this.sequences(spec, N);
+    const name = spec.split("(")[0];
+    if (label && sequences && limit !== void 0) return { spec, name, label, sequences, limit };
+    this.once(`own ${spec} ${N} ${axis}`, async () => {
+      try {
+        const [content, arrays] = await this.kernel.ask("estimator", { spec, N, axis });
+        this.keep(`label ${spec}`, content.label);
+        this.keep(`limit ${spec} ${axis}`, arrays[2] ?? null);
+        this.keep(`sequences ${spec} ${N}`, arrays.slice(0, 2));
+        if (!label) this.prefetch(spec);
+      } catch (error) {
+        this.keep(`failed ${spec} ${N}`, error.message);
+      }
+    });
+    return { spec, name, label: label ?? spec, waiting: true, sequences: null };
+  }
+  /** The sequences of the sizes most looked at, sent once: the slider then waits for nobody. */
+  async prefetch(spec) {
+    const [{ sizes }, arrays] = await this.kernel.ask("sizes", { spec, most: AHEAD });
+    sizes.forEach((N, i) => this.keep(`sequences ${spec} ${N}`, [arrays[i].slice(0, N), arrays[i].slice(N)]));
   }
   async once(key, question) {
     if (this.asked.has(key)) return;

@@ -71,6 +71,9 @@ class Explorer(anywidget.AnyWidget):
             case "estimator":
                 label, arrays = answers.one_estimator(asked["spec"], asked["N"], asked["axis"], self._own)
                 return {"label": label}, arrays
+            case "sizes":
+                sizes, arrays = answers.many_sizes(asked["spec"], asked["most"], self._own)
+                return {"sizes": sizes}, arrays
             case "file":
                 return answers.as_answer(answers.dropped_file(asked["name"], bytes(buffers[0])))
             case "counts" if self._counts is not None:

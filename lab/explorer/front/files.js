@@ -5,7 +5,7 @@ const IDS = ["problem", "uid", "prompt_id", "index"],
 const SIZES = ["n", "N", "rollouts", "samples"],
   RIGHT = ["k", "K", "correct", "right"];
 const REWARDS = ["correct", "acc", "reward", "score"];
-const LARGEST = 100e6;
+const LARGEST = 30e6; // a table of this size takes some two seconds and a gigabyte
 
 /** { n, correct, notes } of a File, or one sentence thrown. */
 export async function readFile(file) {

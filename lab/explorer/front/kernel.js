@@ -3,6 +3,7 @@
 import { write } from "./dom.js";
 import { QUANTITIES } from "./mathematics.js";
 
+const AHEAD = 128; // sizes of an estimator of Python's own that are sent at once
 const REST = 120; // milliseconds without a change before the lab is asked
 
 export class Kernel {
@@ -50,11 +51,10 @@ export class Kernel {
   }
 }
 
-/** { n, correct, notes } or { exact } from the lab's answer. */
+/** { n, correct, notes, fit } or { exact } from the lab's answer: the noise is removed by the lab. */
 export function counts([{ notes, exact }, arrays]) {
-  return exact
-    ? { n: [], correct: [], exact: Array.from(arrays[0]), notes }
-    : { n: Array.from(arrays[0]), correct: Array.from(arrays[1]), notes };
+  const [n, correct, p, mass] = arrays.map((row) => Array.from(row));
+  return exact ? { n: [], correct: [], exact: n, notes } : { n, correct, notes, fit: { p, mass } };
 }
 
 class Authority {
@@ -63,7 +63,7 @@ class Authority {
   }
 
   keep(key, value) {
-    if (this.known.size > 300) this.known.clear();
+    if (this.known.size > 2000) this.known.clear();
     this.known.set(key, value);
   }
 
@@ -76,27 +76,33 @@ class Authority {
     return this.known.get(`sequences ${spec} ${N}`);
   }
 
-  /** An estimator that only Python knows, asked for once a size. */
-  own(spec, N, x) {
-    const key = `own ${spec} ${N} ${x}`,
-      found = this.known.get(key);
-    if (found?.error) throw new Error(found.error);
-    if (found) return found;
-    this.once(key, () =>
-      this.kernel.ask("estimator", { spec, N, axis: x }).then(
-        ([content, arrays]) => {
-          this.keep(key, {
-            spec,
-            name: spec.split("(")[0],
-            label: content.label,
-            sequences: [arrays[0], arrays[1]],
-            limit: arrays[2] ?? null,
-          });
-        },
-        (error) => this.keep(key, { error: error.message }),
-      ),
-    );
-    return { spec, name: spec, label: spec, waiting: true, sequences: null };
+  /** An estimator that only Python knows: its label and limit are asked for once, its sequences for many N at once. */
+  own(spec, N, axis) {
+    const failed = this.known.get(`failed ${spec} ${N}`);
+    if (failed) throw new Error(failed);
+    const label = this.known.get(`label ${spec}`),
+      limit = this.known.get(`limit ${spec} ${axis}`),
+      sequences = this.sequences(spec, N);
+    const name = spec.split("(")[0];
+    if (label && sequences && limit !== undefined) return { spec, name, label, sequences, limit };
+    this.once(`own ${spec} ${N} ${axis}`, async () => {
+      try {
+        const [content, arrays] = await this.kernel.ask("estimator", { spec, N, axis });
+        this.keep(`label ${spec}`, content.label);
+        this.keep(`limit ${spec} ${axis}`, arrays[2] ?? null);
+        this.keep(`sequences ${spec} ${N}`, arrays.slice(0, 2));
+        if (!label) this.prefetch(spec);
+      } catch (error) {
+        this.keep(`failed ${spec} ${N}`, error.message);
+      }
+    });
+    return { spec, name, label: label ?? spec, waiting: true, sequences: null };
+  }
+
+  /** The sequences of the sizes most looked at, sent once: the slider then waits for nobody. */
+  async prefetch(spec) {
+    const [{ sizes }, arrays] = await this.kernel.ask("sizes", { spec, most: AHEAD });
+    sizes.forEach((N, i) => this.keep(`sequences ${spec} ${N}`, [arrays[i].slice(0, N), arrays[i].slice(N)]));
   }
 
   async once(key, question) {

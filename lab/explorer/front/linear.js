@@ -6,7 +6,7 @@ const dot = (a, b) => {
   return sum;
 };
 
-/** One-sided Jacobi (Hestenes 1958), the matrix given by columns: u[k] s[k] v[k], not sorted; where s[k] is 0 so is u[k]. */
+/** One-sided Jacobi (Hestenes 1958), the matrix by columns: u[k] s[k] v[k], not sorted; u[k] is 0 where s[k] is. */
 export function svd(columns) {
   const n = columns.length,
     u = columns.map((column) => Float64Array.from(column));

@@ -2,7 +2,8 @@
 
 /**
  * P(j of n are right) for every pass rate: "points n+1", by ratios outward from the mode, so nothing overflows. Chances
- * below `least` of the mode's are left 0, and `low`, `high` bound the others: a thousand rollouts cost little more than ten.
+ * below `least` of the mode's are left 0, and `low`, `high` bound the others: a thousand rollouts cost little more than
+ * ten.
  */
 export function binomialTable(n, p, least = 1e-25) {
   const width = n + 1,

@@ -5,7 +5,8 @@ import { readFile } from "./files.js";
 import { analyse, interval, resampled, tell } from "./pass_rates.js";
 import { LOG, format, h, slider } from "./dom.js";
 
-const DRAWS = 200;
+const DRAWS = 200,
+  FEW = 64; // different counts up to which the page draws intervals
 
 export class FilesPanel {
   constructor(app) {
@@ -110,12 +111,14 @@ export class FilesPanel {
     }
   }
 
-  /** Counts { n, correct, notes } or exact pass rates become what is drawn. */
+  /** Counts { n, correct, notes } or exact pass rates become what is drawn; `fit` is the lab's, where there is one. */
   take(counts) {
     this.counts = counts;
-    this.kept = {};
+    this.kept = counts.fit ? { fit: counts.fit } : {};
     this.draws = [];
-    this.again = counts.exact ? null : resampled(counts.n, counts.correct);
+    const few = !counts.exact && new Set(counts.n.map((size, i) => `${size} ${counts.correct[i]}`)).size <= FEW;
+    this.again = few ? resampled(counts.n, counts.correct) : null;
+    this.fault.textContent = "";
     this.app.refresh();
   }
 
@@ -143,6 +146,9 @@ export class FilesPanel {
       this.found = analyse(this.counts, state.N, this.gaps, this.kept);
     } catch (error) {
       this.fault.textContent = error.message;
+      this.stage.hidden = true;
+      this.notes.textContent = "";
+      this.app.drawn();
       return;
     }
     this.stage.hidden = false;
@@ -190,7 +196,11 @@ export class FilesPanel {
         "p",
         {},
         "Noise removed by maximum likelihood, smooth. " +
-          (this.intervals ? `Lines: 95 % over ${n.length} problems, ${DRAWS} draws.` : "Intervals are being drawn …"),
+          (this.intervals
+            ? `Lines: 95 % over ${n.length} problems, ${DRAWS} draws.`
+            : this.again
+              ? "Intervals are being drawn …"
+              : "So many different counts are shown without intervals: lab audit gives them."),
       ),
     ];
   }

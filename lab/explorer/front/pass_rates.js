@@ -6,6 +6,7 @@ import { philox } from "./toy.js";
 const EXCESS = 1e-6,
   STEPS = 200,
   SLACK = 1;
+const MOST_CELLS = 150; // a quarter of a second; the work grows with the cube
 export const EDGES = [0.01, 0.1, 0.3, 0.7, 0.9, 0.99];
 
 const total = (values) => values.reduce((a, b) => a + b, 0);
@@ -14,6 +15,11 @@ const total = (values) => values.reduce((a, b) => a + b, 0);
 function cellsOf(n, correct) {
   const key = (i) => `${n[i]} ${correct[i]}`,
     cells = new Map(n.map((size, i) => [key(i), { size, right: correct[i] }]));
+  if (cells.size > MOST_CELLS) {
+    throw new Error(
+      `${cells.size} different counts: the page fits up to ${MOST_CELLS}; in a notebook, or by lab audit, all`,
+    );
+  }
   const rows = [...cells.values()].sort((a, b) => a.size - b.size || a.right - b.right);
   const place = new Map(rows.map(({ size, right }, c) => [`${size} ${right}`, c]));
   const steps = Math.max(200, Math.ceil(4 * Math.PI * Math.sqrt(Math.max(...rows.map(({ size }) => size)))));
