@@ -56,7 +56,7 @@ def weights(config: Any) -> int:
 
 def budget(config: Any, *, at_once: int, tokens: int, reference: bool, sampler: str, share: float, device: float
            ) -> dict[str, float]:
-    """What training holds on one GPU, in GiB by name, as `lab.llm.training` sets it up.
+    """What training holds on one GPU, in GiB by name, as `lab.llm.course` sets it up.
 
     | argument | meaning |
     |---|---|

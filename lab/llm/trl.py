@@ -114,7 +114,7 @@ class ObjectiveTrainer(trl().GRPOTrainer):
     def _greedy_right(self, inputs, prompts, completion_ids_list) -> torch.Tensor:
         if "greedy" not in inputs[0]:
             raise LabError("greedy_filter needs a rollout function that returns a column 'greedy' with the greedy "
-                           "answer to each prompt: lab.llm.training has one")
+                           "answer to each prompt: lab.llm.course has one")
         found = super()._calculate_rewards(inputs, prompts, [row["greedy"] for row in inputs], completion_ids_list)
         return (found * self.reward_weights.to(found.device)).nansum(1) == 1
 
@@ -180,7 +180,7 @@ class PACSTrainer(ObjectiveTrainer):
 
     The reference is the policy that made the rollouts, as in the official code; with one optimiser step a batch that
     is exactly the anchor. With a reference model (TRL's beta above 0) it is that model, and TRL's KL is left out;
-    reset it with TRL's own `sync_ref_model=True, ref_model_mixup_alpha=1.0`, or as `lab.llm.training` does.
+    reset it with TRL's own `sync_ref_model=True, ref_model_mixup_alpha=1.0`, or as `lab.llm.course` does.
     """
 
     def __init__(self, *given: Any, scale: float = 1.0, score: str = "rloo", balanced: bool = True, actor: bool = False,
