@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +18,7 @@ from lab.pass_rates import mixing
 from lab.weights import efficiency, finite_objective, induced_weight, signal_mass
 
 POINTS = 241
+AHEAD = 0.3  # seconds that a kernel is kept from other work for sizes that may never be looked at
 AXES: dict[str, Callable[[Array], Array]] = {  # pass rates from a share of the axis in [0, 1]; the page has the same
     "linear": lambda share: (share * (POINTS - 1) + 0.5) / POINTS,
     "log": lambda share: 10 ** (-4 + 4 * share) * 0.9999**share,
@@ -54,10 +56,13 @@ def one_estimator(spec: str, N: int, axis: str, own: dict[str, Estimator]) -> tu
 
 
 def many_sizes(spec: str, most: int, own: dict[str, Estimator]) -> tuple[list[int], list[Array]]:
-    """The sizes up to `most` that the estimator is defined for, and gap and offset, one after the other, at each."""
-    chosen = find(spec, own)
-    sizes = list(range(max(2, chosen.least), whole("most", most) + 1))
-    return sizes, [np.concatenate(chosen.coefficients(N)) for N in sizes]
+    """Sizes up to `most`, as many as the kernel makes in `AHEAD` seconds, and at each gap and offset, one array."""
+    chosen, arrays, end = find(spec, own), {}, time.monotonic() + AHEAD
+    for N in range(max(2, chosen.least), whole("most", most) + 1):
+        if time.monotonic() > end:
+            break
+        arrays[N] = np.concatenate(chosen.coefficients(N))
+    return list(arrays), list(arrays.values())
 
 
 def find(spec: str, own: dict[str, Estimator]) -> Estimator:

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 f0b6fec7428b7ed1cee5d6a4f69c8f01d9a1c1cb334c8e5a9294b08a8f46ce03
+// Built by `npm run build` from lab/explorer/front; sources sha256 7a9898a4117981a4ffef5b62bd3ff7cd934b1a57bfe6b99004256daafad9f28b
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -440,31 +440,30 @@ var Chart = class {
 var dashes = ({ dash, width = 2 }) => dash?.length ? dash.map((x) => x * width).join(" ") : "none";
 
 // mathematics.js
-function binomialTable(n, p, least = 1e-25) {
-  const width = n + 1, chance = new Float64Array(p.length * width);
-  const low = new Int32Array(p.length), high2 = new Int32Array(p.length);
-  const rise = Float64Array.from({ length: n }, (_, j) => (n - j) / (j + 1));
-  for (let i = 0; i < p.length; i++) {
-    const row2 = chance.subarray(i * width, (i + 1) * width);
-    const mode = Math.min(n, Math.floor(width * p[i]));
-    const up = p[i] / (1 - p[i]), down = (1 - p[i]) / p[i];
-    let sum = row2[mode] = 1, last = mode, first = mode;
-    for (; last < n && row2[last] > least; last++) sum += row2[last + 1] = row2[last] * rise[last] * up;
-    for (; first > 0 && row2[first] > least; first--) sum += row2[first - 1] = row2[first] / rise[first - 1] * down;
-    for (let j = first; j <= last; j++) row2[j] /= sum;
-    low[i] = first;
-    high2[i] = last;
-  }
-  return { chance, width, low, high: high2 };
-}
-function expect({ chance, width, low, high: high2 }, values) {
-  const out = new Float64Array(low.length);
-  for (let i = 0; i < out.length; i++) {
-    let sum = 0;
-    for (let j = low[i], at = i * width + j; j <= high2[i]; j++) sum += chance[at++] * values[j];
-    out[i] = sum;
-  }
+function row(n, f) {
+  const out = new Float64Array(n);
+  for (let i = 0; i < n; i++) out[i] = f(i);
   return out;
+}
+function binomialTable(n, p, least = 1e-25) {
+  const rise = row(n, (j) => (n - j) / (j + 1)), scratch = new Float64Array(n + 1);
+  return Array.from(p, (x) => {
+    const mode = Math.min(n, Math.floor((n + 1) * x)), up = x / (1 - x), down = (1 - x) / x;
+    let sum = scratch[mode] = 1, low = mode, high2 = mode;
+    for (; high2 < n && scratch[high2] > least; high2++) sum += scratch[high2 + 1] = scratch[high2] * rise[high2] * up;
+    for (; low > 0 && scratch[low] > least; low--) sum += scratch[low - 1] = scratch[low] / rise[low - 1] * down;
+    const chance = scratch.slice(low, high2 + 1);
+    for (let j = 0; j < chance.length; j++) chance[j] /= sum;
+    return { low, chance };
+  });
+}
+function expect(table, values) {
+  return row(table.length, (i) => {
+    const { low, chance } = table[i];
+    let sum = 0;
+    for (let j = 0; j < chance.length; j++) sum += chance[j] * values[low + j];
+    return sum;
+  });
 }
 function successFailure([gap, offset]) {
   const N = gap.length, a1 = new Float64Array(N + 1), a0 = new Float64Array(N + 1);
@@ -497,15 +496,9 @@ var QUANTITIES = {
     return expect(grid.table(N), sums).map((value) => value - middle);
   },
   efficiency(grid, [gap, offset]) {
-    const table = grid.table(gap.length - 1);
-    const right = expect(
-      table,
-      gap.map((g, j) => (g + offset[j]) ** 2)
-    );
-    const wrong = expect(
-      table,
-      offset.map((a) => a * a)
-    );
+    const table = grid.table(gap.length - 1), [a1] = successFailure([gap, offset]);
+    const square = (x) => x * x;
+    const right = expect(table, a1.subarray(1).map(square)), wrong = expect(table, offset.map(square));
     return expect(table, gap).map((w, i) => {
       const p = grid.p[i];
       return p * (1 - p) * w * w / (p * right[i] + (1 - p) * wrong[i]);
@@ -565,7 +558,7 @@ function passRates(axis, count = 241) {
     log: (i) => 10 ** (-4 + 4 * at(i)) * 0.9999 ** at(i),
     logit: (i) => 1 / (1 + Math.exp(odds * (1 - 2 * at(i))))
   };
-  return Float64Array.from({ length: count }, (_, i) => forms[axis](i));
+  return row(count, forms[axis]);
 }
 
 // linear.js
@@ -681,14 +674,13 @@ function prepared(degree, N) {
   const angle = x.map((value) => Math.PI * (value + 1) / 2);
   const p = angle.map((value) => Math.sin(value / 2) ** 2);
   const share = node.map((value, i) => value * Math.sin(angle[i]) * (p[i] * (1 - p[i])) ** 2);
-  const basis = binomialTable(degree, p, 1e-300), width = degree + 1;
-  const columns = Array.from(
-    { length: width },
-    (_, j) => p.map((_2, i) => Math.sqrt(share[i]) * basis.chance[i * width + j])
-  );
-  const noise = Float64Array.from(
-    { length: width },
-    (_, j) => p.reduce((sum, _2, i) => sum + share[i] * basis.chance[i * width + j], 0)
+  const basis = binomialTable(degree, p, 1e-300);
+  const columns = Array.from({ length: degree + 1 }, () => new Float64Array(p.length)), noise = new Float64Array(degree + 1);
+  basis.forEach(
+    ({ low, chance }, i) => chance.forEach((value, k) => {
+      columns[low + k][i] = Math.sqrt(share[i]) * value;
+      noise[low + k] += share[i] * value;
+    })
   );
   const scaled = columns.map((column, j) => column.map((value) => value / Math.sqrt(noise[j])));
   const ready = { p, share, basis, noise, plain: svd(columns), ridge: svd(scaled) };
@@ -838,7 +830,6 @@ function parseFormula(text2) {
 }
 
 // catalogue.js
-var row = (n, f) => Float64Array.from({ length: n }, (_, i) => f(i));
 var range = (least, most, step, start2) => ({ kind: "number", least, most, step, start: start2 });
 var whole = (start2) => ({ kind: "whole", least: 1, most: 1024, start: start2 });
 var choice = (...values) => ({ kind: "choice", values, start: values[0] });
@@ -1378,7 +1369,7 @@ var CurveList = class {
   }
   /** Rows are built anew only when what they show has changed, and never while a slider of theirs is being moved. */
   update(lines, theme) {
-    const shown = lines.map(({ spec, error, waiting, label }) => [spec, error, waiting, label]);
+    const shown = lines.map(({ spec, error, label }) => [spec, error, label]);
     rebuild(
       this.list,
       [theme, shown],
@@ -1742,6 +1733,7 @@ var CurvesPanel = class {
     const drawn = [];
     this.lines.forEach((line, i) => {
       const { y, limit } = found[i], { color, dash } = line;
+      if (line.waiting) drawn.push({ x: [], y: [], color, dash, width: 2.2, label: line.label, name: line.spec });
       if (line.kind === "objective" && limit)
         drawn.push({
           x: p,

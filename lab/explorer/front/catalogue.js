@@ -1,8 +1,8 @@
 // The catalogue, a mirror of lab/catalogue.py and lab/objectives.py: a test holds every number of it to the lab's.
 import { fit } from "./design.js";
 import { parseFormula } from "./formula.js";
+import { row } from "./mathematics.js";
 
-const row = (n, f) => Float64Array.from({ length: n }, (_, i) => f(i));
 const range = (least, most, step, start) => ({ kind: "number", least, most, step, start });
 const whole = (start) => ({ kind: "whole", least: 1, most: 1024, start });
 const choice = (...values) => ({ kind: "choice", values, start: values[0] });

@@ -17,13 +17,14 @@ function prepared(degree, N) {
   const angle = x.map((value) => (Math.PI * (value + 1)) / 2);
   const p = angle.map((value) => Math.sin(value / 2) ** 2);
   const share = node.map((value, i) => value * Math.sin(angle[i]) * (p[i] * (1 - p[i])) ** 2);
-  const basis = binomialTable(degree, p, 1e-300),
-    width = degree + 1;
-  const columns = Array.from({ length: width }, (_, j) =>
-    p.map((_, i) => Math.sqrt(share[i]) * basis.chance[i * width + j]),
-  );
-  const noise = Float64Array.from({ length: width }, (_, j) =>
-    p.reduce((sum, _, i) => sum + share[i] * basis.chance[i * width + j], 0),
+  const basis = binomialTable(degree, p, 1e-300);
+  const columns = Array.from({ length: degree + 1 }, () => new Float64Array(p.length)),
+    noise = new Float64Array(degree + 1);
+  basis.forEach(({ low, chance }, i) =>
+    chance.forEach((value, k) => {
+      columns[low + k][i] = Math.sqrt(share[i]) * value;
+      noise[low + k] += share[i] * value;
+    }),
   );
   const scaled = columns.map((column, j) => column.map((value) => value / Math.sqrt(noise[j])));
   const ready = { p, share, basis, noise, plain: svd(columns), ridge: svd(scaled) };

@@ -1,42 +1,42 @@
 // Exact finite-N sums, as in lab/weights.py: an estimator is (gap, offset), and everything drawn is an expectation.
 
-/**
- * P(j of n are right) for every pass rate: "points n+1", by ratios outward from the mode, so nothing overflows. Chances
- * below `least` of the mode's are left 0, and `low`, `high` bound the others: a thousand rollouts cost little more than
- * ten.
- */
-export function binomialTable(n, p, least = 1e-25) {
-  const width = n + 1,
-    chance = new Float64Array(p.length * width);
-  const low = new Int32Array(p.length),
-    high = new Int32Array(p.length);
-  const rise = Float64Array.from({ length: n }, (_, j) => (n - j) / (j + 1));
-  for (let i = 0; i < p.length; i++) {
-    const row = chance.subarray(i * width, (i + 1) * width);
-    const mode = Math.min(n, Math.floor(width * p[i]));
-    const up = p[i] / (1 - p[i]),
-      down = (1 - p[i]) / p[i];
-    let sum = (row[mode] = 1),
-      last = mode,
-      first = mode;
-    for (; last < n && row[last] > least; last++) sum += row[last + 1] = row[last] * rise[last] * up;
-    for (; first > 0 && row[first] > least; first--) sum += row[first - 1] = (row[first] / rise[first - 1]) * down;
-    for (let j = first; j <= last; j++) row[j] /= sum;
-    low[i] = first;
-    high[i] = last;
-  }
-  return { chance, width, low, high };
+/** An array of n numbers by their index. */
+export function row(n, f) {
+  const out = new Float64Array(n);
+  for (let i = 0; i < n; i++) out[i] = f(i);
+  return out;
 }
 
-/** E[values[j]] for every row of a binomial table. */
-export function expect({ chance, width, low, high }, values) {
-  const out = new Float64Array(low.length);
-  for (let i = 0; i < out.length; i++) {
+/**
+ * P(j of n are right), one { low, chance } a pass rate, the chances of j = low, low + 1, ...; by ratios outward from the
+ * mode, so nothing overflows. Those below `least` of the mode's are left out: a thousand rollouts cost little more than ten.
+ */
+export function binomialTable(n, p, least = 1e-25) {
+  const rise = row(n, (j) => (n - j) / (j + 1)),
+    scratch = new Float64Array(n + 1);
+  return Array.from(p, (x) => {
+    const mode = Math.min(n, Math.floor((n + 1) * x)),
+      up = x / (1 - x),
+      down = (1 - x) / x;
+    let sum = (scratch[mode] = 1),
+      low = mode,
+      high = mode;
+    for (; high < n && scratch[high] > least; high++) sum += scratch[high + 1] = scratch[high] * rise[high] * up;
+    for (; low > 0 && scratch[low] > least; low--) sum += scratch[low - 1] = (scratch[low] / rise[low - 1]) * down;
+    const chance = scratch.slice(low, high + 1);
+    for (let j = 0; j < chance.length; j++) chance[j] /= sum;
+    return { low, chance };
+  });
+}
+
+/** E[values[j]] for every pass rate of a binomial table. */
+export function expect(table, values) {
+  return row(table.length, (i) => {
+    const { low, chance } = table[i];
     let sum = 0;
-    for (let j = low[i], at = i * width + j; j <= high[i]; j++) sum += chance[at++] * values[j];
-    out[i] = sum;
-  }
-  return out;
+    for (let j = 0; j < chance.length; j++) sum += chance[j] * values[low + j];
+    return sum;
+  });
 }
 
 /** a1(K) of a right and a0(K) of a wrong rollout, K = 0 .. N, from (gap, offset). */
@@ -81,15 +81,11 @@ export const QUANTITIES = {
   },
 
   efficiency(grid, [gap, offset]) {
-    const table = grid.table(gap.length - 1);
-    const right = expect(
-      table,
-      gap.map((g, j) => (g + offset[j]) ** 2),
-    );
-    const wrong = expect(
-      table,
-      offset.map((a) => a * a),
-    );
+    const table = grid.table(gap.length - 1),
+      [a1] = successFailure([gap, offset]);
+    const square = (x) => x * x;
+    const right = expect(table, a1.subarray(1).map(square)),
+      wrong = expect(table, offset.map(square));
     return expect(table, gap).map((w, i) => {
       const p = grid.p[i];
       return (p * (1 - p) * w * w) / (p * right[i] + (1 - p) * wrong[i]);
@@ -165,5 +161,5 @@ export function passRates(axis, count = 241) {
     log: (i) => 10 ** (-4 + 4 * at(i)) * 0.9999 ** at(i),
     logit: (i) => 1 / (1 + Math.exp(odds * (1 - 2 * at(i)))),
   };
-  return Float64Array.from({ length: count }, (_, i) => forms[axis](i));
+  return row(count, forms[axis]);
 }

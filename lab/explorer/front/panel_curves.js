@@ -221,6 +221,7 @@ export class CurvesPanel {
     this.lines.forEach((line, i) => {
       const { y, limit } = found[i],
         { color, dash } = line;
+      if (line.waiting) drawn.push({ x: [], y: [], color, dash, width: 2.2, label: line.label, name: line.spec });
       if (line.kind === "objective" && limit)
         drawn.push({
           x: p,

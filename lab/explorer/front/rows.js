@@ -43,7 +43,7 @@ export class CurveList {
 
   /** Rows are built anew only when what they show has changed, and never while a slider of theirs is being moved. */
   update(lines, theme) {
-    const shown = lines.map(({ spec, error, waiting, label }) => [spec, error, waiting, label]);
+    const shown = lines.map(({ spec, error, label }) => [spec, error, label]);
     rebuild(this.list, [theme, shown], () =>
       this.moving ? [...this.list.children] : lines.map((line, i) => this.row(line, i)),
     );
