@@ -1,0 +1,40 @@
+"""MaxRL Figure 4 at laptop scale: many epochs on few problems, pass@k on others."""
+
+import pandas as pd
+
+from lab import plots
+from lab.runs import Results, results
+
+CAPTION = """Many epochs on few problems (MaxRL Figure 4, there SmolLM2-360M on GSM8K), every objective from the
+same tiny Qwen3 (413 thousand weights, supervised on arithmetic): 256 training problems of level 3, 16 problems x 16
+rollouts a step, 10 epochs, AdamW 1e-4, TRL. First three panels: pass@k on 64 other problems from 64 answers each at
+temperature 0.6 and top-p 0.95. Last: pass@1 of the training rollouts at temperature 1, a mean over the steps since
+the record before. Lines: mean of 3 seeds; bands: from the lower to the higher seed."""
+
+NAMES = ("maxrl", "grpo", "rloo", "pacs")
+METRICS = {"pass@1": "pass@1, other problems", "pass@8": "pass@8", "pass@64": "pass@64",
+           "train pass@1": "pass@1, training"}
+
+
+def records() -> Results:
+    return results("gsm8k", "gsm8k")
+
+
+def table(found: Results) -> pd.DataFrame:
+    parts = []
+    for metric in METRICS:
+        told = Results(found.metrics[found.metrics[metric].notna()], found.groups, found.runs)
+        parts.append(told.over_seeds(metric, ["objective"]).rename(columns={metric: "mean"}).assign(metric=metric))
+    return pd.concat(parts, ignore_index=True)
+
+
+def draw(table: pd.DataFrame):
+    figure, axes = plots.panels(columns=4, width=plots.PAGE, height=2.2, sharex=True, sharey=True)
+    for panel, (metric, label) in zip(axes, METRICS.items(), strict=True):
+        for name in NAMES:
+            part = table[(table["objective"] == name) & (table["metric"] == metric)]
+            plots.band(panel, part["step"], part["low"], part["mean"], part["high"], name)
+        panel.set(title=label, xlabel="step", ylim=(0, 1.02))
+    axes[0].set_ylabel("share of problems")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return figure
