@@ -179,7 +179,7 @@ def _table(item: Item) -> str:
 
 
 def _verdict(verdict: str) -> str:
-    kind = "no" if verdict.startswith("does not") else "open" if verdict == UNKNOWN else "yes"
+    kind = "no" if verdict.startswith("does not") else "open" if verdict.startswith(UNKNOWN) else "yes"
     return f"<span class='verdict {kind}'>{escape(verdict)}</span>"
 
 

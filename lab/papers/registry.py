@@ -98,14 +98,12 @@ class Item:
     @property
     def verdict(self) -> str:
         """The verdict on the whole item: that of its claims; what is missing is not outweighed by another world."""
-        if self.missing:
-            return UNKNOWN
         found = [claim.verdict for claim in self.compare if claim.verdict != UNKNOWN]
-        if len(set(found)) > 1:
-            return f"{sum(one in (HOLDS, MEANS) for one in found)} of {len(found)} claims hold"
-        if found:
-            return found[0]
-        return "shown" if self.drawn else UNKNOWN
+        if not found:
+            return "shown" if self.drawn and not self.missing else UNKNOWN
+        here = found[0] if len(set(found)) == 1 else (
+            f"{sum(one in (HOLDS, MEANS) for one in found)} of {len(found)} claims hold")
+        return f"{UNKNOWN} as published; in another setting: {here}" if self.missing else here
 
     @property
     def runs(self) -> dict[str, dict[str, Any]]:
