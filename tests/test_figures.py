@@ -26,7 +26,7 @@ RECORDED = {"images_dynamics": ("images", "images"), "images_coverage": ("images
             "maze_rollouts": ("maze_rollouts", "maze"), "maze_baselines": ("maze_baselines", "maze"),
             "maze_training": ("maze_baselines", "maze"), "maze_entropy": ("maze", "maze"),
             "lm_gradients": ("inside", "inside"),
-            "gsm8k_dynamics": ("gsm8k", "gsm8k"), "gsm8k_solved": ("gsm8k", "gsm8k")}
+            "gsm8k_dynamics": ("gsm8k", "gsm8k"), "gsm8k_solved": ("gsm8k", "gsm8k"), "pacs_beta": ("pacs", "pacs")}
 NEED_RUNS = TRAINED | RECORDED
 PICTURES = {"maze_walks", "pacs_reformulation"}  # of single rollouts: no curve, no mean, no interval
 NUMERIC = [name for name in plots.figure_names() if name not in PICTURES]

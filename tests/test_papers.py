@@ -17,7 +17,6 @@ from lab.runs.evaluations import evaluate
 from lab.runs.experiments import experiment, read_assignments
 from lab.runs.provenance import ROOT
 
-COMING = {"pacs_beta"}  # places that are kept until their runs are recorded
 ITEMS = items()
 BY_KEY = pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.key)
 TABLES = [item for item in ITEMS if item.layout]
@@ -40,7 +39,7 @@ def test_every_figure_and_every_table_of_results_has_its_place_in_order():
 @BY_KEY
 def test_what_stands_for_an_item_exists_and_what_does_not_is_said_in_words(item):
     scripts = set(plots.figure_names())
-    assert set(item.also) <= scripts and set(item.figures) <= scripts | COMING
+    assert set(item.also) <= scripts and set(item.figures) <= scripts
     assert item.figures or item.missing
     assert item.commands or item.missing.startswith("everything")
     assert bool(item.layout) == item.item.startswith("Table")
@@ -63,7 +62,7 @@ def test_a_command_of_the_page_is_one_that_the_lab_would_accept(item):
             assert set(sets) <= set(SETS) and sets
             assert set(read_assignments(words[1 + len(sets):])) <= set(inspect.signature(evaluate).parameters)
         elif verb == "sweep":
-            assert (ROOT / words[0]).exists() or words[0] == "sweeps/pacs.toml"
+            assert (ROOT / words[0]).exists()
         else:
             assert verb == "figures" and set(words) <= set(plots.figure_names())
 
@@ -72,12 +71,8 @@ def test_a_command_of_the_page_is_one_that_the_lab_would_accept(item):
 def test_every_number_of_ours_is_found_or_not_recorded(kept, item):
     for claim in item.compare:
         found = claim.numbers()
-        if found is None:
-            sources = {place.split(":")[0] for place in claim.ours.values()}
-            assert claim.verdict == UNKNOWN and sources & (COMING | {"pacs/pacs"})
-        else:
-            assert claim.verdict in (HOLDS, MEANS, OPEN, FAILS)
-            assert all(one.low <= one.point <= one.high for one in found.values())
+        assert claim.verdict in (HOLDS, MEANS, OPEN, FAILS)
+        assert all(one.low <= one.point <= one.high for one in found.values())
 
 
 def test_verdicts_on_what_was_measured_at_laptop_scale(kept):
