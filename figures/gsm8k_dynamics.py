@@ -12,8 +12,7 @@ temperature 0.6 and top-p 0.95. Last: pass@1 of the training rollouts at tempera
 the record before. Lines: mean of 3 seeds; bands: from the lower to the higher seed."""
 
 NAMES = ("maxrl", "grpo", "rloo", "pacs")
-METRICS = {"pass@1": "pass@1, other problems", "pass@8": "pass@8", "pass@64": "pass@64",
-           "train pass@1": "pass@1, training"}
+METRICS = {"pass@1": "pass@1", "pass@8": "pass@8", "pass@64": "pass@64", "train pass@1": "training pass@1"}
 
 
 def records() -> Results:
@@ -35,6 +34,6 @@ def draw(table: pd.DataFrame):
             part = table[(table["objective"] == name) & (table["metric"] == metric)]
             plots.band(panel, part["step"], part["low"], part["mean"], part["high"], name)
         panel.set(title=label, xlabel="step", ylim=(0, 1.02))
-    axes[0].set_ylabel("share of problems")
+    axes[0].set_ylabel("other problems")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure

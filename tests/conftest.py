@@ -49,7 +49,8 @@ class Started:
     def __init__(self, words, env) -> None:
         self.process = subprocess.Popen([sys.executable, *map(str, words)], cwd=ROOT, env=os.environ | env,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        text=True, start_new_session=True)
+                                        text=True, start_new_session=True,
+                                        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # heeds Ctrl-C
 
     @property
     def group_lives(self) -> bool:

@@ -270,6 +270,6 @@ def test_a_figure_carries_its_data_its_commit_its_runs_and_its_versions(folders)
         return {path.name: path.read_bytes() for path in (folders / "figures").iterdir()}
 
     first = draw()
-    assert set(first) == {f"weights.{kind}" for kind in ("pdf", "png", "csv", "json")}
+    assert set(first) == {f"weights.{kind}" for kind in ("pdf", "png", "csv", "json", "txt")}
     assert {"commit", "versions", "runs", "data_sha256", "caption"} <= set(json.loads(first["weights.json"]))
     assert draw() == first
