@@ -549,8 +549,9 @@ def test_the_widget_and_python_share_one_state_your_estimators_and_your_files(ch
         tab.locator(".fault:visible", has_text="broken.parquet").wait_for()
 
         tab.get_by_role("button", name="Draw your own").click()
+        until(lambda: execute(tab, "print(explorer.state['panel'])") == "draw")  # else the click comes after show
         execute(tab, "explorer.show(N=200)")
-        until(lambda: len(columns(tab)["gap"]) == 200)  # more than the page fits by itself
+        until(lambda: number(tab).input_value() == "200")
         tab.wait_for_selector(".badge:has-text('fitted by lab')", timeout=20_000)
         chosen = lab.estimator("drawn", p=[i / 20 for i in range(21)], w=DEFAULTS["points"])
         np.testing.assert_allclose(columns(tab)["gap"], chosen.coefficients(200)[0], rtol=1e-6, atol=1e-6)
