@@ -41,7 +41,8 @@ def cluster():
             [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", "--node-ip-address=127.0.0.1",
              "--port=0", "--num-cpus=2", "--num-gpus=0", "--include-dashboard=false", f"--temp-dir={folder}",
              "--object-store-memory=80000000"], stdout=log, stderr=log, stdin=subprocess.DEVNULL,
-            env=os.environ | LOCAL, start_new_session=True)
+            env=os.environ | LOCAL, start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # Ray cancels by it
         place = Path(folder) / "ray_current_cluster"
         try:
             wait(lambda: "Ray runtime started" in Path(log.name).read_text(), head)
