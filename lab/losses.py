@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from lab.errors import one_of
-from lab.estimators import Estimator
+from lab.estimators import Estimator, estimator
 from lab.objectives import Objective
 from lab.weights import log_binomials
 
@@ -113,6 +113,11 @@ def pacs(log_ratio: torch.Tensor, rewards: torch.Tensor, *, beta: float = 1.0, s
     if actor:
         cross = cross + cross.detach() * log_ratio * kept
     return cross.sum() / kept.sum().clamp_min(1)
+
+
+def pacs_at_anchor(beta: float, score: str, balanced: bool) -> Estimator:
+    """The estimator that `pacs` is where policy and reference agree. The score grpo has none there: that of rloo."""
+    return estimator("pacs_anchor", beta=beta, score="rloo" if score == "grpo" else score, balanced=balanced)
 
 
 def pacs_scores(reward_proxy: torch.Tensor, kept: torch.Tensor, score: str) -> torch.Tensor:

@@ -98,12 +98,8 @@ class Course:
         return made
 
     def _model(self) -> Any:
-        try:
-            made = transformers().AutoModelForCausalLM.from_pretrained(self.place, dtype=torch.float32,
-                                                                       use_safetensors=True)
-        except (OSError, ValueError, RuntimeError) as error:
-            raise LabError(f"{self.place} was not read ({' '.join(str(error).split())[:300]}): give a causal language "
-                           "model whose weights are safetensors") from error
+        from lab.llm.transformers_engine import causal_model
+        made = causal_model(self.place, torch.float32)
         made.config._name_or_path = self.place  # TRL loads the reference from here
         return made
 
@@ -127,7 +123,6 @@ class Course:
             loss_type=AGGREGATIONS[settings["aggregation"]], logging_steps=settings["log_every"] * self.updates,
             logging_nan_inf_filter=False, gradient_checkpointing=not cpu, save_strategy="no", report_to=[],
             disable_tqdm=True, dataloader_pin_memory=not cpu, **vllm)
-
 
     def right(self, completions: Sequence[str], gold: Sequence[str], **_: Any) -> list[float | None]:
         """TRL's reward function: 1 for right, 0 for wrong, None where the verifier could not tell."""

@@ -21,6 +21,7 @@ from lab.llm.engine import Engine, Sampling
 from lab.llm.handover import generated
 from lab.llm.prompts import prompt as prompt_of
 from lab.llm.verifier import Verifier
+from lab.losses import pacs_at_anchor
 from lab.records import Record
 
 
@@ -49,7 +50,7 @@ def _loss(*, objective: str, rollouts: int, at_once: int, truncation: str, aggre
         if at_once % rollouts:
             raise LabError(f"at_once = {at_once}: PACS compares whole groups, so give a multiple of rollouts = "
                            f"{rollouts}")
-        chosen = estimator("pacs_anchor", beta=beta, score="rloo" if score == "grpo" else score, balanced=balanced)
+        chosen = pacs_at_anchor(beta, score, balanced)
         taught = f": {beta:g} x log-ratio, score {score}, {'balanced' if balanced else 'no'} class weights"
         loss = "cross-entropy of whole answers"
     chosen.coefficients(rollouts)

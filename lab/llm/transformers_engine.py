@@ -36,19 +36,11 @@ class TransformersEngine:
     """
 
     def __init__(self, model: str | Path, device: str | None = None, memory: float = 4.0) -> None:
-        library, (place, name) = transformers(), place_of(model)
+        place, name = place_of(model)
         device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         kind = torch.float32 if device.type == "cpu" else "auto"
         tokenizer = tokenizer_of(place)
-        try:
-            made, found = library.AutoModelForCausalLM.from_pretrained(
-                place, dtype=kind, use_safetensors=True, output_loading_info=True)
-        except (OSError, ValueError, RuntimeError) as error:
-            raise LabError(f"{place} was not read ({said(error)}): give a causal language model whose weights are "
-                           "safetensors") from error
-        if found["missing_keys"]:
-            raise LabError(f"the weights of {place} lack {len(found['missing_keys'])} parts, such as "
-                           f"{min(found['missing_keys'])}: download or save the model again")
+        made = causal_model(place, kind)
         self._stand_on(made.to(device).train(False), tokenizer, name, memory)
 
     @classmethod
@@ -127,6 +119,23 @@ class TransformersEngine:
         read = self.model(input_ids=tokens, attention_mask=mask, position_ids=place.clamp_min(0), use_cache=True,
                           logits_to_keep=1)
         return read.past_key_values, mask, read.logits[:, -1]
+
+
+def causal_model(place: str, kind: torch.dtype | str) -> Any:
+    """A causal language model with its weights, whole: from a folder or the hub, safetensors only.
+
+    Errors: no such model, no safetensors, weights that lack a part.
+    """
+    try:
+        made, found = transformers().AutoModelForCausalLM.from_pretrained(
+            place, dtype=kind, use_safetensors=True, output_loading_info=True)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise LabError(f"{place} was not read ({said(error)}): give a causal language model whose weights are "
+                       "safetensors") from error
+    if found["missing_keys"]:
+        raise LabError(f"the weights of {place} lack {len(found['missing_keys'])} parts, such as "
+                       f"{min(found['missing_keys'])}: download or save the model again")
+    return made
 
 
 def uniforms(sampling: Sampling, answers: Sequence[tuple[int, int]]) -> np.ndarray:

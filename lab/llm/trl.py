@@ -27,7 +27,7 @@ from lab.errors import LabError, one_of, real
 from lab.estimators import advantages, estimator
 from lab.groups import check_binary
 from lab.llm.imports import trl
-from lab.losses import SCORES, pacs
+from lab.losses import SCORES, pacs, pacs_at_anchor
 from lab.rng import stream_seed
 from lab.weights import induced_weight
 
@@ -187,8 +187,7 @@ class PACSTrainer(ObjectiveTrainer):
                  **named: Any) -> None:
         self.scale, self.score = real("beta", scale, 1e-12), one_of("score", score, SCORES)
         self.balanced, self.actor = balanced, actor
-        anchor = {"beta": scale, "score": "rloo" if score == "grpo" else score, "balanced": balanced}
-        super().__init__(estimator("pacs_anchor", **anchor), *given, **named)
+        super().__init__(pacs_at_anchor(scale, score, balanced), *given, **named)
         for name, value in {"smoothing": self.smoothing, "greedy_filter": self.greedy_filter,
                             "an entropy bonus": self.args.entropy_coef, "use_vllm's importance sampling":
                             self.use_vllm and self.vllm_importance_sampling_correction}.items():
