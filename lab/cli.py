@@ -40,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
                                  ("train", _train, "train the same experiment without Jupyter into the same folder")):
         sub = verb(name, function, help)
         sub.add_argument("name", nargs="?", help="the experiment; without it, all are listed")
-        sub.add_argument("values", nargs="*", metavar="key=value", help="parameters, and scale=smoke|laptop|h200|paper")
+        sub.add_argument("values", nargs="*", metavar="key=value", help="parameters, and scale=smoke|laptop|gpu24|h100|h200|paper")
         sub.add_argument("--show", action="store_true", help="print the parameters and their meaning, run nothing")
         if name == "train":
             sub.add_argument("--view", choices=["tensorboard", "wandb"], default="", help="show the records there too")

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from lab.device import compute_device
 from lab.errors import LabError
 from lab.llm.datasets import Problem
 from lab.llm.engine import Engine, Sampling, encoded, place_of, tokenizer_of
@@ -104,7 +105,7 @@ class Course:
         return made
 
     def _config(self, scratch: str) -> Any:
-        settings, cpu = self.settings, not torch.cuda.is_available()
+        settings, cpu = self.settings, compute_device().type == "cpu"
         batch, processes = settings["prompts"] * settings["rollouts"], int(os.environ.get("WORLD_SIZE", 1))
         accumulate = batch // (self.updates * processes * settings["at_once"])
         vllm = {} if settings["engine"] != "vllm" else {

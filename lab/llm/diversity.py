@@ -135,6 +135,8 @@ def embedder(name: str = "Qwen/Qwen3-Embedding-0.6B", batch: int = 8) -> Embed:
     import torch
     from transformers import AutoModel, AutoTokenizer
     from transformers.utils import cached_file
+
+    from lab.device import compute_device
     tokenizer = AutoTokenizer.from_pretrained(name)
     pooling = cached_file(name, "1_Pooling/config.json", _raise_exceptions_for_missing_entries=False)
     last = pooling and json.loads(Path(pooling).read_text(encoding="utf-8")).get("pooling_mode_lasttoken")
@@ -142,7 +144,7 @@ def embedder(name: str = "Qwen/Qwen3-Embedding-0.6B", batch: int = 8) -> Embed:
     if not last or tokenizer("a").input_ids[-1] == tokenizer("a", add_special_tokens=False).input_ids[-1]:
         raise LabError(f"{name!r} {'appends no end token' if last else 'is not said to pool its last token'}: choose a "
                        "model that does (tokenizer.json, 1_Pooling/config.json), or write an embed function for it")
-    model = AutoModel.from_pretrained(name, dtype=torch.float32).to("cuda" if torch.cuda.is_available() else "cpu")
+    model = AutoModel.from_pretrained(name, dtype=torch.float32).to(compute_device())
 
     @torch.inference_mode()
     def embed(texts: Sequence[str]) -> Array:

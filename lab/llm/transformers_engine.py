@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from lab.device import compute_device
 from lab.errors import LabError, real
 from lab.llm.engine import Answer, Sampling, answer, encoded, place_of, said, tokenizer_of
 from lab.llm.imports import transformers
@@ -37,7 +38,7 @@ class TransformersEngine:
 
     def __init__(self, model: str | Path, device: str | None = None, memory: float = 4.0) -> None:
         place, name = place_of(model)
-        device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        device = torch.device(device) if device else compute_device()
         kind = torch.float32 if device.type == "cpu" else "auto"
         tokenizer = tokenizer_of(place)
         made = causal_model(place, kind)

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from lab.device import compute_device
 from lab.errors import LabError, real, whole
 from lab.llm.engine import Answer, Sampling, answer, encoded, place_of, said, tokenizer_of
 from lab.llm.prompts import stop_tokens
@@ -50,7 +51,7 @@ class VLLMEngine:
         place, name = place_of(model)
         tokenizer = tokenizer_of(place)
         settings: dict[str, Any] = {"max_model_len": None if positions is None else whole("positions", positions, 2)}
-        if not (gpu := torch.cuda.is_available()):
+        if not (gpu := compute_device().type == "cuda"):
             settings |= {"dtype": "float32", "enforce_eager": True, "enable_chunked_prefill": False}
             memory = 1.0 if memory is None else memory
         else:

@@ -17,7 +17,9 @@ from lab.errors import LabError, unknown
 
 PRESETS = Path(__file__).parents[1] / "presets"
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
-SCALES = ("smoke", "laptop", "h200", "paper")
+SCALES = ("smoke", "laptop", "gpu24", "h100", "h200", "paper")
+# Refused without a GPU, unless device=cpu is said aloud.
+GPU_SCALES = ("gpu24", "h100", "h200", "paper")
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,9 @@ def versions() -> dict[str, str]:
 def device() -> str:
     """The accelerator's name, or the processor's with the number of threads torch uses."""
     import torch
-    if torch.cuda.is_available():
+
+    from lab.device import compute_device
+    if compute_device().type == "cuda":
         return torch.cuda.get_device_name()
     return f"{_processor()}, {torch.get_num_threads()} of {os.cpu_count()} threads"
 

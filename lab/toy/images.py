@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch.func import functional_call, grad, vmap
 
+from lab.device import compute_device
 from lab.errors import LabError
 from lab.records import Record
 from lab.rng import stream_seed
@@ -33,7 +34,7 @@ class Images:
     def __init__(self, signal: Signal, pictures: Pictures, model: torch.nn.Module, batch: int, last_step: int,
                  seed: int, precision: str = "float32", compile_model: bool = False) -> None:
         self.signal, self.pictures, self.batch, self.last_step, self.seed = signal, pictures, batch, last_step, seed
-        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.device = compute_device()
         self.layout = torch.channels_last if self.device.type == "cuda" else torch.contiguous_format
         self.model = model.to(self.device, memory_format=self.layout)
         self.autocast = torch.autocast(self.device.type, torch.bfloat16, enabled=precision == "bfloat16")
@@ -140,7 +141,7 @@ def train_digits(*, width: int, **parameters: Any) -> Iterator[Record]:
 def pictures_of(*, data: str, folder_of_images: str, cache: str, classes: int, size: int, seed: int,
                 **_: Any) -> Pictures:
     """The source of pictures that these parameters name, on the GPU where there is one."""
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = compute_device()
     if data == "digits":
         return Digits(seed, device)
     if data == "procedural":

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
+from lab.device import compute_device
 from lab.errors import LabError
 from lab.estimators import advantages, estimator
 from lab.losses import policy_gradient
@@ -36,7 +37,7 @@ class Player:
     """A model, the mazes it is examined on, and how it plays."""
 
     def __init__(self, model: Transformer, exam: Mazes, samples: int, length: int, precision: str, seed: int) -> None:
-        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.device = compute_device()
         self.model, self.exam, self.samples, self.length, self.seed = model.to(self.device), exam, samples, length, seed
         self.precision = precision
         self.captured: dict[torch.Size, Captured] = {}
@@ -268,5 +269,5 @@ def trained(state: dict[str, torch.Tensor], *, width: int, layers: int, position
 
 def player_of(model: Transformer, size: int, mazes: int, samples: int, length: int, precision: str,
               seed: int) -> Player:
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = compute_device()
     return Player(model, making.examination(size, mazes, device), samples, length, precision, seed)

@@ -1,0 +1,88 @@
+"""What a training asks of a machine, counted before it starts: memory, arithmetic, bytes, disk. Floor 0.
+
+Trainers count (`budget(**parameters) -> Budget` beside `train` in their module), `lab preflight`
+compares with the machine. Nothing here is measured on a GPU: every time is a floor divided by a
+share of the peak that is written beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+GIB = 2**30
+# Shares of a GPU's peak that well-written kernels reach in practice. Assumptions, not measurements.
+ARITHMETIC_SHARE, BANDWIDTH_SHARE = 0.4, 0.6
+SECONDS_A_LAUNCH = 6e-6  # of a small kernel outside a captured graph
+
+
+@dataclass(frozen=True)
+class GPU:
+    """A card's data sheet: memory in GiB as the driver reports it, dense bfloat16 FLOP/s, bytes/s."""
+
+    name: str
+    memory: float
+    flops: float
+    bandwidth: float
+
+
+CARDS = {  # by scale; NVIDIA's data sheets
+    "gpu24": GPU("24 GB card (RTX 4090)", 23.5, 165e12, 1.01e12),
+    "h100": GPU("H100 80 GB", 79.1, 989e12, 3.35e12),
+    "h200": GPU("H200 141 GB", 139.8, 989e12, 4.8e12),
+}
+
+
+@dataclass(frozen=True)
+class Work:
+    """Arithmetic of one kind: FLOPs, bytes read and written, and kernels launched one by one."""
+
+    flops: float
+    bytes: float = 0.0
+    launches: float = 0.0
+
+    def seconds(self, gpu: GPU) -> float:
+        """The longest of arithmetic, memory traffic and launches, at the assumed shares of the peak."""
+        return max(self.flops / (gpu.flops * ARITHMETIC_SHARE), self.bytes / (gpu.bandwidth * BANDWIDTH_SHARE),
+                   self.launches * SECONDS_A_LAUNCH)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one training asks for.
+
+    | field | unit | meaning |
+    |---|---|---|
+    | `memory` | GiB | of one GPU at its peak, by part |
+    | `checkpoint` | GiB | one checkpoint on disk |
+    | `host_memory` | GiB | of the host's RAM, beyond what Python and torch take |
+    | `disk` | GiB | on disk besides checkpoints (hub cache, image cache), by part |
+    | `step` | | the work of one training step, by part (rollouts, update, ...) |
+    | `evaluation` | | the work of one evaluation |
+    | `start` | | the work of the training that it starts from, whole |
+    | `steps`, `evaluations` | | how many of each the training makes |
+    | `tokens` | | tokens sampled and trained on in one step; 0 where there are none |
+    """
+
+    memory: dict[str, float]
+    checkpoint: float
+    step: dict[str, Work]
+    evaluation: Work
+    steps: int
+    evaluations: int
+    host_memory: float = 0.0
+    disk: dict[str, float] = field(default_factory=dict)
+    start: Work = Work(0)
+    tokens: float = 0.0
+
+    @property
+    def peak_memory(self) -> float:
+        """GiB of one GPU, all parts together."""
+        return sum(self.memory.values())
+
+    def step_seconds(self, gpu: GPU) -> float:
+        return sum(work.seconds(gpu) for work in self.step.values())
+
+    def seconds(self, gpu: GPU) -> float:
+        """The whole training, evaluations and start included."""
+        return (self.steps * self.step_seconds(gpu) + self.evaluations * self.evaluation.seconds(gpu)
+                + self.start.seconds(gpu))
