@@ -1,8 +1,11 @@
-"""Which device this process computes on: the one place that decides. Floor 1."""
+"""Which device this process computes on, and what the machine offers: the one place that decides. Floor 1."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+from dataclasses import dataclass
 
 import torch
 
@@ -29,3 +32,73 @@ def compute_device() -> torch.device:
         raise LabError(f"LAB_DEVICE = cuda, and torch {torch.__version__} finds no GPU: see lab preflight, "
                        "or take cpu")
     return torch.device("cpu")
+
+
+# The oldest driver that runs a CUDA major version (NVIDIA's compatibility table, minor versions included).
+OLDEST_DRIVER = {12: 525, 13: 580}
+
+
+@dataclass(frozen=True)
+class Card:
+    """One GPU as nvidia-smi reports it; memory in GiB."""
+
+    name: str
+    driver: str
+    memory: float
+    free: float
+
+
+def cards() -> list[Card]:
+    """The machine's GPUs, all of them, whatever CUDA_VISIBLE_DEVICES says; empty without nvidia-smi.
+
+    Asking the driver's own tool, and not torch, makes no CUDA context and works beside a CPU build of
+    torch and with a driver that is too old for it.
+    """
+    fields = "name,driver_version,memory.total,memory.free"
+    words = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"]
+    try:
+        answer = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    if answer.returncode != 0:
+        return []
+    rows = [[cell.strip() for cell in line.split(",")] for line in answer.stdout.splitlines() if line.strip()]
+    return [Card(name, driver, float(total) / 1024, float(free) / 1024) for name, driver, total, free in rows]
+
+
+def gpu_fault() -> str:
+    """Why torch cannot compute on a GPU here, with the cure; empty where it can."""
+    if torch.cuda.is_available():
+        return ""
+    here = cards()
+    if not here:
+        return "this machine has no NVIDIA GPU (nvidia-smi finds none): rent one, or say device=cpu"
+    if torch.version.cuda is None:
+        return (f"{here[0].name} is there, but torch {torch.__version__} is a build for the CPU: install the CUDA "
+                "build with pip install -c constraints.txt -e '.[llm,vllm]' in a fresh environment")
+    major = int(torch.version.cuda.split(".")[0])
+    if int(here[0].driver.split(".")[0]) < OLDEST_DRIVER.get(major, 0):
+        return (f"{here[0].name} has driver {here[0].driver}, and torch {torch.__version__} with CUDA "
+                f"{torch.version.cuda} needs {OLDEST_DRIVER[major]} or newer: update the driver, or choose an image "
+                "with a newer one")
+    return (f"{here[0].name} with driver {here[0].driver} is there, but torch {torch.__version__} (CUDA "
+            f"{torch.version.cuda}) does not see it: look at CUDA_VISIBLE_DEVICES and at the container's GPU access")
+
+
+def describe_device() -> str:
+    """The device of this process on one line: a GPU with its driver and free memory, or the CPU."""
+    if compute_device().type == "cpu":
+        return f"CPU, {torch.get_num_threads()} threads"
+    properties = torch.cuda.get_device_properties(torch.cuda.current_device())
+    alike = [card for card in cards() if card.name == properties.name]
+    driver = alike[0].driver if alike else "unknown"
+    free, total = (size / 2**30 for size in torch.cuda.mem_get_info())
+    return (f"{properties.name}, driver {driver}, CUDA {torch.version.cuda}, "
+            f"{free:.1f} of {total:.1f} GiB free")
+
+
+def compiler_fault() -> str:
+    """Why torch.compile and Triton cannot build kernels here, with the cure; empty where they can."""
+    if any(shutil.which(name) for name in (os.environ.get("CC"), "cc", "gcc", "clang") if name):
+        return ""
+    return "no C compiler was found (cc, gcc, clang), which torch.compile and Triton need: apt-get install gcc"

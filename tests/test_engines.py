@@ -345,7 +345,7 @@ def test_a_prompt_that_does_not_fit_is_refused_by_its_number(either):
 @pytest.mark.parametrize("model, message", [
     ("data/models/tinny", "there is no model folder data/models/tinny: check the path, or give a name of the hub"),
     ("", "there is no model folder : check"),
-    ("nobody/nothing", "the tokenizer of nobody/nothing was not read ("),
+    ("nobody/nothing", "nobody/nothing did not come from the hub ("),
 ])
 def test_an_unknown_model_is_refused(name, model, message):
     assert refusal(engine, name, model).startswith(message)

@@ -9,6 +9,7 @@ import torch
 from lab.errors import LabError
 from lab.llm.engine import place_of, said
 from lab.llm.imports import transformers
+from lab.llm.models import pinned
 
 _QWEN3 = {"model_type": "qwen3", "vocab_size": 151936, "head_dim": 128, "num_key_value_heads": 8,
           "rms_norm_eps": 1e-6, "rope_theta": 1_000_000}
@@ -34,8 +35,9 @@ GIB = 2**30
 def architecture(model: str) -> Any:
     """The transformers configuration of a folder, or of a model of `KNOWN`; None for another name of the hub."""
     library = transformers()
-    if model in KNOWN:
-        facts = dict(KNOWN[model])
+    name, _ = pinned(model)
+    if name in KNOWN:
+        facts = dict(KNOWN[name])
         return library.AutoConfig.for_model(facts.pop("model_type"), **facts)
     place, _ = place_of(model)
     if place == model and "/" in model and not model.startswith((".", "/")):

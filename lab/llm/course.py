@@ -21,9 +21,10 @@ import torch
 from lab.device import compute_device
 from lab.errors import LabError
 from lab.llm.datasets import Problem
-from lab.llm.engine import Engine, Sampling, encoded, place_of, tokenizer_of
+from lab.llm.engine import Engine, Sampling, encoded, tokenizer_of
 from lab.llm.handover import Handover
 from lab.llm.imports import transformers, trl
+from lab.llm.models import model_folder
 from lab.llm.problem_sets import problem_set
 from lab.llm.prompts import prompt as prompt_of
 from lab.llm.verifier import Verifier
@@ -46,7 +47,7 @@ class Course:
                  steps: int, **settings: Any) -> None:
         self.handover, self.verifier, self.state, self.first, self.steps = handover, verifier, state, first, steps
         self.settings, self.seed = settings, settings["seed"]
-        self.place, self.name = place_of(settings["model"])
+        self.place, self.name = model_folder(settings["model"])
         self.tokenizer = tokenizer_of(self.place)
         self.trained, self.dropped = self._problems(settings["train_set"], settings["problems"], "train")
         self.exams = {name: self._problems(name, settings["eval_problems"], "test")[0]

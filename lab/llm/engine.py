@@ -112,7 +112,7 @@ def place_of(model: str | Path) -> tuple[str, str]:
     if model and not folder.is_absolute() and not folder.is_dir() and (PROJECT / folder).is_dir():
         folder = PROJECT / folder
     if not (model and folder.is_dir()):
-        if isinstance(model, Path) or not re.fullmatch(r"[\w-][\w.-]*(/[\w-][\w.-]*)?", model):
+        if isinstance(model, Path) or not re.fullmatch(r"[\w-][\w.-]*(/[\w-][\w.-]*)?(@[\w.-]+)?", model):
             raise LabError(f"there is no model folder {model}: check the path, or give a name of the hub")
         return model, model
     if not (folder / "config.json").is_file():

@@ -58,11 +58,12 @@ def run(model: str | Path, tasks: Sequence[str], *, engine: str, output: str | P
     weights, the task and all settings but `batch`. Every task is checked before the model is loaded. LabError: a task
     that is not there, that runs text as code or fetches code, or whose data did not come; the errors of `engine`.
     """
-    from lab.llm.engine import ENGINES, place_of
+    from lab.llm.engine import ENGINES
+    from lab.llm.models import model_folder
     one_of("engine", engine, ENGINES), whole("batch", batch)
     if isinstance(tasks, str) or not tasks:
         raise LabError(f"tasks = {tasks!r}: give a list of one or more names, for example ['gpqa_diamond_zeroshot']")
-    place, name = place_of(model)
+    place, name = model_folder(model)
     weights = [path for path in sorted(Path(place).glob("*")) if path.suffix in (".json", ".safetensors")]
     asked = {"model": name, "weights": _hash(weights), "engine": engine, "harness": _version(), "chat": chat,
              "limit": None if limit is None else whole("limit", limit),

@@ -16,8 +16,9 @@ import torch
 
 from lab.device import compute_device
 from lab.errors import LabError, real
-from lab.llm.engine import Answer, Sampling, answer, encoded, place_of, said, tokenizer_of
+from lab.llm.engine import Answer, Sampling, answer, encoded, said, tokenizer_of
 from lab.llm.imports import transformers
+from lab.llm.models import model_folder
 from lab.llm.prompts import stop_tokens
 from lab.rng import stream_seed
 
@@ -37,7 +38,7 @@ class TransformersEngine:
     """
 
     def __init__(self, model: str | Path, device: str | None = None, memory: float = 4.0) -> None:
-        place, name = place_of(model)
+        place, name = model_folder(model)
         device = torch.device(device) if device else compute_device()
         kind = torch.float32 if device.type == "cpu" else "auto"
         tokenizer = tokenizer_of(place)

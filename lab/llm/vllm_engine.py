@@ -27,7 +27,8 @@ import torch
 
 from lab.device import compute_device
 from lab.errors import LabError, real, whole
-from lab.llm.engine import Answer, Sampling, answer, encoded, place_of, said, tokenizer_of
+from lab.llm.engine import Answer, Sampling, answer, encoded, said, tokenizer_of
+from lab.llm.models import model_folder
 from lab.llm.prompts import stop_tokens
 from lab.rng import stream_seed
 from lab.torchvision_ops import define_torchvision_ops
@@ -48,7 +49,7 @@ class VLLMEngine:
     """
 
     def __init__(self, model: str | Path, positions: int | None = None, memory: float | None = None) -> None:
-        place, name = place_of(model)
+        place, name = model_folder(model)
         tokenizer = tokenizer_of(place)
         settings: dict[str, Any] = {"max_model_len": None if positions is None else whole("positions", positions, 2)}
         if not (gpu := compute_device().type == "cuda"):

@@ -11,6 +11,7 @@ from pathlib import Path
 from lab.errors import LabError, one_of, whole
 from lab.llm import prompts, tables
 from lab.llm.evaluation import compare_models, grid, samples_ratio, summary
+from lab.llm.models import pinned
 from lab.llm.problem_sets import problem_set
 from lab.metrics import pass_at_k
 from lab.runs.samples import ANSWERS, Evaluation, asked, digest, sample
@@ -40,7 +41,7 @@ def evaluate(model: str, sets: Sequence[str], *, engine: str, n: int = 128, temp
     if not sets:
         raise LabError("no set was named: name one or more, for example math500 or 'arithmetic(level=2)'")
     for one in [problem_set(name, problems, folder_of_data) for name in sets]:
-        called = Path(model).resolve().name if weights else model
+        called = Path(model).resolve().name if Path(model).is_dir() else model
         words = re.sub(r"[^a-z0-9_.-]+", "_", f"{called}-{one.source}".lower()).strip("_.")[-100:]
         place = f"{words}-{digest([called, weights, engine, asked(one, chosen, sampling)])[:8]}"
         made.append(Evaluation(runs_root() / "evaluations" / place))
@@ -105,7 +106,8 @@ def caption(evaluations: Sequence[Evaluation], style: str = "strict", truncation
 
 
 def weights_of(model: str) -> str:
-    """The first 12 hexadecimal digits of the SHA-256 of a folder's weights and configuration; empty for other models.
+    """The first 12 hexadecimal digits of the SHA-256 of a folder's weights and configuration; of a model of the hub
+    those of its revision, empty where that is not pinned.
 
     So an evaluation of weights that were trained on since, in the same folder, is another evaluation.
     """
@@ -113,4 +115,4 @@ def weights_of(model: str) -> str:
     for path in sorted(path for kind in ("json", "safetensors") for path in Path(model).glob(f"*.{kind}")):
         with open(path, "rb") as file:
             hashes.append([path.name, hashlib.file_digest(file, "sha256").hexdigest()])
-    return digest(hashes) if hashes else ""
+    return digest(hashes) if hashes else (pinned(model)[1] or "")[:12]
