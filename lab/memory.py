@@ -1,0 +1,155 @@
+"""What a piece of GPU work needs, counted without a GPU: memory at its peak, kernels, traffic. Floor 1.
+
+The work runs on fake tensors, which have a shape, a type and a device but no data: nothing is
+allocated and nothing is computed, so that a model that fills a GPU is counted on a laptop. Their
+device is the CPU, because autograd refuses CUDA tensors where torch was built without CUDA; what
+is counted is the same wherever the two devices choose the same operators. Where they do not, the
+CUDA form is put in its place: see `_FusedNorm`.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.flop_counter import flop_registry, sdpa_backward_flop_count, sdpa_flop_count
+
+BLOCK = 512  # bytes: PyTorch's CUDA allocator rounds every allocation up to a multiple
+
+aten = torch.ops.aten
+NO_KERNEL = {aten.empty, aten.empty_like, aten.empty_strided, aten.new_empty, aten.new_empty_strided}
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What `count` saw.
+
+    | field | unit | meaning |
+    |---|---|---|
+    | `peak` | bytes | the most that was alive at once, of all that the work itself made |
+    | `kept` | bytes | what was still alive when the work had ended: its result |
+    | `bytes` | bytes | read and written by all operators, each taking its arguments from memory |
+    | `flops` | | of matrix products, convolutions and attention, forward and backward |
+    | `launches` | | operators that compute or copy something: about one kernel each |
+    """
+
+    peak: int
+    kept: int
+    bytes: int
+    flops: int
+    launches: int
+
+
+class Counter(TorchDispatchMode):
+    """Counts the operators that PyTorch dispatches while it is entered; `counted` says what so far.
+
+    A storage is alive from the operator that made it until nothing refers to it, autograd included.
+    Not seen: what a kernel allocates for itself (cuBLAS's workspaces), fragmentation of the
+    allocator, and the CUDA context (about 0.5 GiB).
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.live = self.peak = self.bytes = self.flops = self.launches = 0
+        self._storages: dict[int, weakref.ref] = {}
+
+    @property
+    def counted(self) -> Counted:
+        return Counted(self.peak, self.live, self.bytes, self.flops, self.launches)
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        result = func(*args, **kwargs)
+        read, made = _tensors((args, kwargs)), _tensors(result)
+        known = {id(tensor.untyped_storage()) for tensor in read}
+        fresh = [tensor for tensor in made if id(tensor.untyped_storage()) not in known]
+        for tensor in fresh:
+            self._hold(tensor.untyped_storage())
+        computes = bool(fresh) or func._schema.is_mutable
+        if computes and func._overloadpacket not in NO_KERNEL:
+            self.launches += 1
+            self.bytes += sum(map(_size, read)) + sum(map(_size, made))
+            self.flops += _flops(func._overloadpacket, args, kwargs, result)
+        return result
+
+    def _hold(self, storage: torch.UntypedStorage) -> None:
+        key = id(storage)
+        if key in self._storages:
+            return
+        size = -(-storage.nbytes() // BLOCK) * BLOCK
+
+        def free(_: weakref.ref) -> None:
+            del self._storages[key]
+            self.live -= size
+
+        self._storages[key] = weakref.ref(storage, free)
+        self.live += size
+        self.peak = max(self.peak, self.live)
+
+
+def _tensors(tree: Any) -> list[torch.Tensor]:
+    return [leaf for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
+
+
+def _size(tensor: torch.Tensor) -> int:
+    """Bytes that an operator reads or writes of a tensor; what is expanded counts once."""
+    return min(tensor.numel() * tensor.element_size(), tensor.untyped_storage().nbytes())
+
+
+def _flops(operator: Any, args: tuple, kwargs: dict[str, Any], result: Any) -> int:
+    if operator is aten._scaled_dot_product_flash_attention_for_cpu:
+        return sdpa_flop_count(*(tensor.shape for tensor in args[:3]))
+    if operator is aten._scaled_dot_product_flash_attention_for_cpu_backward:
+        return sdpa_backward_flop_count(*(tensor.shape for tensor in args[:4]))
+    formula = flop_registry.get(operator)
+    return 0 if formula is None else formula(*args, **kwargs, out_val=result)
+
+
+class _FusedNorm(torch.autograd.Function):
+    """The memory and the launches of CUDA's one kernel for `rms_norm`; a CPU takes four, and keeps more."""
+
+    @staticmethod
+    def forward(ctx, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        scale = x.new_empty(*x.shape[:-1], 1, dtype=torch.float32)
+        ctx.save_for_backward(x, weight, scale)
+        return x * weight
+
+    @staticmethod
+    def backward(ctx, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        x, weight, _ = ctx.saved_tensors
+        return gradient * x, torch.empty_like(weight)
+
+
+class _AsOnCUDA(TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if func is torch.nn.functional.rms_norm:
+            return _FusedNorm.apply(args[0], kwargs["weight"])
+        return func(*args, **kwargs)
+
+
+def count(work: Callable[[], Any]) -> Counted:
+    """Run `work` on fake tensors and count it.
+
+    `work` makes all that is to be counted, models and their inputs included, in the ordinary way,
+    on the CPU. It may not read a number out of a tensor, since there is none. What it returns is
+    kept alive until all is counted.
+    """
+    counter = Counter()
+    with FakeTensorMode(), _AsOnCUDA(), counter:
+        result = work()
+    counted = counter.counted
+    del result
+    return counted
+
+
+def peak_memory(work: Callable[[], Any]) -> int:
+    """Bytes alive at once, at most, while `work` runs on fake tensors: see `count`."""
+    return count(work).peak
