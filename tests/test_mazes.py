@@ -247,6 +247,10 @@ def test_one_maze_in_thirty_two_is_held_out_and_it_follows_from_its_walls_alone(
     kept = held_out(mazes)
     assert stats.binomtest(int(kept.sum()), 8000, 1 / 32).pvalue > 1e-4
     assert torch.equal(held_out(mazes[::3]), kept[::3])
+    odd = np.random.default_rng(0).integers(1, 2**62, 81) | 1
+    with np.errstate(over="ignore"):
+        keys = mazes.walls.flatten(1).numpy().astype(np.int64) @ odd  # wraps around at 2^64
+    assert np.array_equal((keys >> 32) % 32 == 0, kept.numpy())
     for one in (*kept.nonzero()[:5, 0].tolist(), *range(5)):
         assert held_out(Mazes(mazes.walls[one:one + 1], torch.zeros(1, 1)))[0] == kept[one]
 

@@ -40,6 +40,17 @@ TOLD = {"reward": "train pass@1", "completions/mean_length": "mean length", "com
 UNTOLD = ("rewards/", "epoch", "step_time", "num_tokens", "learning_rate")  # said twice, or counted from TRL's start
 
 
+def device_options(device: torch.device) -> dict[str, bool | str]:
+    """TRL's options that depend on the device; nothing else of a training does.
+
+    A GPU keeps the weights in float32 and computes in bfloat16 (autocast), and computes activations
+    again in the backward pass. The fused AdamW is TRL's default on both, named so that it stays.
+    """
+    gpu = device.type == "cuda"
+    return {"use_cpu": not gpu, "bf16": gpu, "gradient_checkpointing": gpu,
+            "dataloader_pin_memory": gpu, "optim": "adamw_torch_fused"}
+
+
 class Course:
     """One training: everything that TRL is given, and what it calls back."""
 
@@ -106,7 +117,7 @@ class Course:
         return made
 
     def _config(self, scratch: str) -> Any:
-        settings, cpu = self.settings, compute_device().type == "cpu"
+        settings = self.settings
         batch, processes = settings["prompts"] * settings["rollouts"], int(os.environ.get("WORLD_SIZE", 1))
         accumulate = batch // (self.updates * processes * settings["at_once"])
         vllm = {} if settings["engine"] != "vllm" else {
@@ -114,7 +125,7 @@ class Course:
             "vllm_max_model_length": settings["prompt_limit"] + settings["limit"],
             "vllm_importance_sampling_correction": False}
         return trl().GRPOConfig(
-            output_dir=scratch, use_cpu=cpu, bf16=not cpu, seed=self.seed,
+            **device_options(compute_device()), output_dir=scratch, seed=self.seed,
             max_steps=(self.steps - self.first) * self.updates,
             per_device_train_batch_size=settings["at_once"], gradient_accumulation_steps=accumulate,
             steps_per_generation=accumulate * self.updates, num_generations=settings["rollouts"],
@@ -123,8 +134,7 @@ class Course:
             max_grad_norm=1.0, beta=settings["kl"] or float(settings["reference_every"] > 0),
             epsilon=settings["clip"], entropy_coef=settings["entropy_bonus"],
             loss_type=AGGREGATIONS[settings["aggregation"]], logging_steps=settings["log_every"] * self.updates,
-            logging_nan_inf_filter=False, gradient_checkpointing=not cpu, save_strategy="no", report_to=[],
-            disable_tqdm=True, dataloader_pin_memory=not cpu, **vllm)
+            logging_nan_inf_filter=False, save_strategy="no", report_to=[], disable_tqdm=True, **vllm)
 
     def right(self, completions: Sequence[str], gold: Sequence[str], **_: Any) -> list[float | None]:
         """TRL's reward function: 1 for right, 0 for wrong, None where the verifier could not tell."""

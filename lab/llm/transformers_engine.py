@@ -7,7 +7,8 @@ u(seed, prompt, answer, t) of a counter-based generator (Philox), so it does not
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,12 @@ class TransformersEngine:
 
     @torch.inference_mode()
     def sample(self, prompts: Sequence[str], sampling: Sampling, first: int = 0) -> list[list[Answer]]:
-        """See `Engine.sample`."""
+        """See `Engine.sample`. The model answers in eval mode and is left in the mode that it had."""
+        with evaluating(self.model):
+            return self._sampled(prompts, sampling, first)
+
+    def _sampled(self, prompts: Sequence[str], sampling: Sampling,
+                 first: int) -> list[list[Answer]]:
         ids, n = encoded(self.tokenizer, prompts, sampling.limit, self.positions, self.name), sampling.n
         rows = [(j, i) for j in range(len(ids)) for i in range(n)]
         together = self.together(max(map(len, ids), default=0), sampling)
@@ -121,6 +127,22 @@ class TransformersEngine:
         read = self.model(input_ids=tokens, attention_mask=mask, position_ids=place.clamp_min(0), use_cache=True,
                           logits_to_keep=1)
         return read.past_key_values, mask, read.logits[:, -1]
+
+
+@contextmanager
+def evaluating(model: torch.nn.Module) -> Iterator[None]:
+    """The model in eval mode, and after that every part of it in the mode that it had.
+
+    In training mode dropout would change what is said, and a model with gradient checkpointing
+    keeps no keys and values to sample with.
+    """
+    training = [module for module in model.modules() if module.training]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module in training:
+            module.training = True
 
 
 def causal_model(place: str, kind: torch.dtype | str) -> Any:

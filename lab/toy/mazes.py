@@ -165,7 +165,9 @@ def draw(size: int, count: int, seed: int, stream: str, number: int, device: tor
 def held_out(mazes: Mazes) -> torch.Tensor:
     """Boolean "mazes": whether a maze is kept for evaluation. It follows from the walls alone, so no maze is both."""
     odd = np.random.default_rng(0).integers(1, 2**62, mazes.size**2) | 1
-    key = mazes.walls.flatten(1).long() @ torch.from_numpy(odd).to(mazes.walls.device)  # wraps around, as meant
+    weights = torch.from_numpy(odd).to(mazes.walls.device)
+    # A sum, since CUDA has no product of whole-number matrices; it wraps around, as meant.
+    key = torch.where(mazes.walls.flatten(1), weights, 0).sum(1)
     return (key >> 32) % HELD_OUT == 0
 
 
