@@ -119,7 +119,8 @@ def step_speed(asked, player: Player, peak: float) -> None:
 
         def step():
             with unittest.mock.patch("lab.toy.maze.sample_shared", sample):
-                world.loss(0).backward()
+                for part in world.losses(0):
+                    part.backward()
             world.seen.clear()
         return rollouts, step
 

@@ -22,6 +22,7 @@ from lab.runs import Run, experiment, start_of, state_of, train
 from lab.toy import maze
 from lab.toy.maze import Reinforced, Supervised, as_letters, as_text, most_frequent, trained
 from lab.toy.mazes import OUTCOMES, Fresh, draw
+from lab.toy.rollouts import sample_apart
 from lab.toy.training import train as run_loop
 from lab.toy.transformer import Transformer
 
@@ -75,12 +76,16 @@ def grid(mazes, which: int) -> tuple:
 
 # --- One rollout at a time --------------------------------------------------------------------------------
 
+def loss_of(world: Reinforced | Supervised, step: int) -> torch.Tensor:
+    return sum(world.losses(step))
+
+
 def watch(world: Reinforced, step: int = 0):
     """The loss of a step, and the rollouts that it played first."""
     seen, play = [], world.player.play
     world.player.play = lambda *given: seen.append(play(*given)) or seen[-1]
     try:
-        return world.loss(step), seen[0]
+        return loss_of(world, step), seen[0]
     finally:
         world.player.play = play
 
@@ -192,12 +197,14 @@ def test_each_change_to_the_loss_is_what_its_description_says(young, change):
 
 def test_the_greedy_filter_leaves_out_the_mazes_that_are_solved_greedily_and_no_others(young):
     world = world_of(young, greedy_filter=True, batch=12)
-    mazes = world.fresh.at(telling_step(world))
-    with torch.no_grad():
-        first, memory = world.player.read(mazes)
+    step = telling_step(world)
+    mazes = world.fresh.at(step)
+    seen, advantages = [], world.advantages
+    world.advantages = lambda *given: seen.append(given) or advantages(*given)
+    loss_of(world, step)
     right = torch.zeros(12, 4, dtype=torch.bool)
     right[:, 0] = True
-    A = world.advantages(right, torch.zeros(12, 4), mazes, first, memory)
+    A = advantages(right, torch.zeros(12, 4), seen[0][2])
     solved = solved_greedily(world, mazes)
     assert 0 < sum(solved) < 12
     for gone, row in zip(solved, A.tolist(), strict=True):
@@ -207,7 +214,7 @@ def test_the_greedy_filter_leaves_out_the_mazes_that_are_solved_greedily_and_no_
 def test_smoothing_favours_unlikely_right_and_likely_wrong_rollouts_by_hand(young):
     """RLOO's one of two: 1 and -1. With c = 0.5 and mean log-probabilities -2 and -0.4: 1 + 1 and -1 - 0.2."""
     world = world_of(young, objective="rloo", smoothing=0.5)
-    A = world.advantages(torch.tensor([[True, False]]), torch.tensor([[-2.0, -0.4]]), None, None, None)
+    A = world.advantages(torch.tensor([[True, False]]), torch.tensor([[-2.0, -0.4]]), None)
     assert A.tolist() == [pytest.approx([2.0, -1.2])]
 
 
@@ -217,6 +224,60 @@ def test_a_step_that_nothing_solves_moves_nothing_and_smoothing_still_does(young
         world.player.length = 2  # too short for any goal
         loss, _ = watch(world)
         assert (max(gradient.abs().max() for gradient in gradients(world, loss).values()) > 0) == moves
+
+
+# --- A step in parts --------------------------------------------------------------------------------------
+
+CHANGES = [{}, {"entropy_bonus": 0.3}, {"smoothing": 0.2}, {"greedy_filter": True},
+           {"entropy_bonus": 0.1, "smoothing": 0.5, "greedy_filter": True}]
+
+
+def gradient_in_parts(monkeypatch, young, kept: int, sample, **given):
+    """The number of parts of a step, its gradient, and what is remembered of it."""
+    monkeypatch.setattr(maze, "KEPT", kept)
+    monkeypatch.setattr(maze, "sample_shared", sample)
+    world = world_of(young, batch=7, objective="rloo", length=16, **given)
+    parts = 0
+    for loss in world.losses(telling_step(world)):
+        loss.backward()
+        parts += 1
+    gradient = {name: weight.grad for name, weight in world.model.named_parameters()}
+    return parts, gradient, {key: float(value) for key, value in world.seen[-1].items()}
+
+
+@pytest.mark.parametrize("sample", [maze.sample_shared, sample_apart])
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_step_in_parts_has_the_gradient_and_the_record_of_a_step_at_once(monkeypatch, young, sample, change):
+    at_once, whole, told = gradient_in_parts(monkeypatch, young, 2**17, sample, **change)
+    several, split, told_again = gradient_in_parts(monkeypatch, young, 2 * 12 * 16, sample, **change)
+    assert (at_once, several) == (1, 4)
+    largest = max(gradient.norm() for gradient in whole.values())
+    for name, gradient in whole.items():
+        assert (split[name] - gradient).norm() <= 1e-6 * largest, name
+    exact = {"train pass@1", "solved", "dead groups", "mean length", "truncated", "tokens a forward row"}
+    assert {key: told[key] for key in exact} == {key: told_again[key] for key in exact}
+    assert told_again["entropy"] == pytest.approx(told["entropy"], rel=1e-6)
+    assert max(told["log-probability mismatch"], told_again["log-probability mismatch"]) < 1e-4
+
+
+def test_parts_cover_the_mazes_once_and_none_exceeds_the_bound_unless_one_maze_does():
+    for mazes, positions in itertools.product((1, 2, 7, 31, 32, 256), (1, 48, 6144, 23040, 2**17, 2**18)):
+        parts = maze.parts_of(mazes, positions)
+        assert [which for part in parts for which in range(mazes)[part]] == list(range(mazes))
+        sizes = [part.stop - part.start for part in parts]
+        assert max(sizes) * positions <= max(maze.KEPT, positions) and min(sizes) > 0
+        assert len(parts) == math.ceil(mazes / max(1, maze.KEPT // positions)) or len(parts) < mazes
+
+
+def test_every_step_that_was_recorded_is_one_part():
+    """So that results/ is what the code gives today, bit for bit."""
+    for path in (Path(__file__).parents[1] / "data" / "results").glob("maze*/maze.json"):
+        for run in json.loads(path.read_text()).values():
+            values = run["params"]["parameters"]
+            assert len(maze.parts_of(values["batch"], values["rollouts"] * values["length"])) == 1
+    for scale in ("smoke", "laptop"):
+        values = experiment("maze").parameters(scale)
+        assert len(maze.parts_of(values["batch"], values["rollouts"] * values["length"])) == 1
 
 
 # --- What is remembered -----------------------------------------------------------------------------------
@@ -272,7 +333,7 @@ def test_log_probabilities_of_sampling_and_of_scoring_agree_and_their_mismatch_i
         return played
 
     world.player.play = disturbed
-    world.loss(0)
+    loss_of(world, 0)
     sound, broken = (float(seen["log-probability mismatch"]) for seen in world.seen)
     assert sound < 1e-4 and broken > 1e-2
 
@@ -288,20 +349,20 @@ def test_the_mismatch_is_the_largest_over_rollouts(young):
         return played
 
     world.player.play = lying
-    world.loss(0)
+    loss_of(world, 0)
     assert float(world.seen[-1]["log-probability mismatch"]) == pytest.approx(0.25, abs=1e-4)
 
 
 def test_a_record_tells_the_mean_over_the_steps_since_the_last_one(young):
     world = world_of(young)
     with torch.no_grad():
-        world.loss(0)
-        world.loss(1)
+        loss_of(world, 0)
+        loss_of(world, 1)
         steps = [float(seen["entropy"]) for seen in world.seen]
         metrics, _ = world.evaluate(2)
         assert steps[0] != steps[1] and metrics["entropy"] == pytest.approx(sum(steps) / 2)
         assert "entropy" not in world.evaluate(2)[0]
-        world.loss(3)
+        loss_of(world, 3)
         assert world.evaluate(3)[0]["train pass@1"] == pytest.approx(world_step(young, 3))
 
 
@@ -387,7 +448,7 @@ def test_the_supervised_loss_is_the_mean_cross_entropy_of_moves_done_and_eos(you
             logp = player.model.logits(player.model.read(sequence[None])[0])[0].log_softmax(-1)
         terms += [-logp[59 + place, token].item() for place, token in enumerate(answer)]
     assert len(set(map(len, slow_maze.shortest_paths(grid(mazes, 0))))) == 1
-    assert world.loss(0).item() == pytest.approx(sum(terms) / len(terms), rel=1e-5)
+    assert loss_of(world, 0).item() == pytest.approx(sum(terms) / len(terms), rel=1e-5)
 
 
 def test_the_start_tells_its_loss_on_the_examination_and_pass_at_k_after_its_last_step():
@@ -410,7 +471,7 @@ def by_hand(world, rate: float, betas: tuple[float, float], steps: int) -> dict[
     first, second = ({key: torch.zeros_like(value, dtype=torch.float64) for key, value in named.items()}
                      for _ in range(2))
     for step in range(steps):
-        found = dict(zip(named, torch.autograd.grad(world.loss(step), list(named.values())), strict=True))
+        found = dict(zip(named, torch.autograd.grad(loss_of(world, step), list(named.values())), strict=True))
         norm = math.sqrt(sum(float(gradient.double().square().sum()) for gradient in found.values()))
         norms.append(norm)
         with torch.no_grad():
@@ -447,8 +508,8 @@ def test_clipping_shortens_long_gradients_and_leaves_short_ones(length, kept):
     class Slope:
         model = torch.nn.Linear(2, 1, bias=False)
 
-        def loss(self, step):
-            return length * (self.model.weight * torch.tensor([[0.6, 0.8]])).sum()
+        def losses(self, step):
+            return [length * (self.model.weight * torch.tensor([[0.6, 0.8]])).sum()]
 
         def evaluate(self, step):
             return {}, {}
@@ -458,6 +519,25 @@ def test_clipping_shortens_long_gradients_and_leaves_short_ones(length, kept):
     list(run_loop(world, torch.optim.SGD(world.model.parameters(), lr=1.0), lambda step: 1.0, 1, 1, None, clip=1.0))
     moved = before - world.model.weight.detach()
     assert torch.allclose(moved, kept * torch.tensor([[0.6, 0.8]]), atol=1e-5)
+
+
+def test_the_loop_adds_up_the_gradients_of_a_steps_parts_one_after_the_other():
+    class Slopes:
+        model = torch.nn.Linear(1, 1, bias=False)
+
+        def losses(self, step):
+            for part in range(3):
+                before = self.model.weight.grad
+                assert (None if before is None else before.item()) == (None, 1.0, 3.0)[part]
+                yield (part + 1) * self.model.weight.sum()
+
+        def evaluate(self, step):
+            return {}, {}
+
+    world = Slopes()
+    before = world.model.weight.item()
+    list(run_loop(world, torch.optim.SGD(world.model.parameters(), lr=1.0), lambda step: 1.0, 1, 1, None))
+    assert world.model.weight.item() == pytest.approx(before - 6)
 
 
 # --- One seed, one run ------------------------------------------------------------------------------------
@@ -537,7 +617,7 @@ def test_every_step_plays_with_numbers_of_its_own_that_all_objectives_share(youn
         play = world.player.play
         world.player.play = lambda *given, play=play, seen=seen: seen.append(given[3]) or play(*given)
         for step in range(4):
-            world.loss(step)
+            loss_of(world, step)
         drawn[name] = [numbers.numpy().tobytes() for numbers in seen]
     assert drawn["rloo"] == drawn["maxrl"] and len(set(drawn["rloo"])) == 4
 
@@ -562,13 +642,13 @@ def test_thirty_steps_on_two_mazes_learn_to_solve_them(young, name):
     world = world_of(young, objective=name, batch=2, rollouts=64)
     with torch.no_grad():
         while not world.seen or world.seen[-1]["dead groups"] > 0:
-            world.loss(len(world.seen))
+            loss_of(world, len(world.seen))
     mazes = world.fresh.at(len(world.seen) - 1)
     world.seen, world.fresh.at = [], lambda step: mazes
     optimizer = torch.optim.AdamW(world.model.parameters(), lr=2e-3)
     for step in range(30):
         optimizer.zero_grad()
-        world.loss(step).backward()
+        loss_of(world, step).backward()
         torch.nn.utils.clip_grad_norm_(world.model.parameters(), 1.0)
         optimizer.step()
     first, *_, last = (float(seen["train pass@1"]) for seen in world.seen)
@@ -635,8 +715,8 @@ def test_a_resumed_start_goes_on_from_its_checkpoint_and_not_from_the_beginning(
     with monkeypatch.context() as patch, pytest.raises(Crash):
         break_trainer(patch, "train_start", 3)
         train("maze", scale="smoke", checkpoint_seconds=ALWAYS, **SMALL)
-    began, real = [], Supervised.loss
-    monkeypatch.setattr(Supervised, "loss", lambda self, step: began.append(step) or real(self, step))
+    began, real = [], Supervised.losses
+    monkeypatch.setattr(Supervised, "losses", lambda self, step: began.append(step) or real(self, step))
     train("maze", scale="smoke", **SMALL)
     assert began == [2] or began == [1, 2]  # the record in flight may or may not have been saved
 

@@ -47,6 +47,9 @@ class Images:
         right = torch.zeros_like(logp, dtype=torch.bool).scatter_(1, labels[:, None], True)
         return self.signal.loss(logp, right, stream_seed(self.seed, "rollouts", step))
 
+    def losses(self, step: int) -> list[torch.Tensor]:
+        return [self.loss(step)]
+
     @torch.no_grad()
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """On the test images: pass@1 is the mean probability of the label, pass@k the mean of 1-(1-p)^k (D.4), exact.

@@ -24,13 +24,16 @@ from lab.metrics import pass_at_k
 from lab.records import Record
 from lab.rng import stream_seed
 from lab.toy import mazes as making
-from lab.toy.mazes import DONE, EOS, OUTCOMES, PAD, UP, Fresh, Mazes, Walks, walk
+from lab.toy.mazes import DONE, EOS, OUTCOMES, PAD, UP, Fresh, Mazes, walk
 from lab.toy.rollouts import Captured, Rollouts, logits_of, sample_apart, sample_shared
 from lab.toy.training import train as run_loop
 from lab.toy.transformer import Shape, Transformer, fresh_transformer, set_weights
 
 REACH = (1, 8, 32, 64, 128, 256, 1024, 2048)  # the k of pass@k
 TOGETHER = 8192  # rollouts evaluated at once
+# Mazes x rollouts x length whose activations are kept for a backward pass at once: 13 to 15 GiB at
+# the published width. A constant: what a run computes must not depend on the machine.
+KEPT = 2**17
 
 
 class Player:
@@ -129,8 +132,8 @@ class Supervised:
     def __init__(self, player: Player, fresh: Fresh, last_step: int) -> None:
         self.player, self.model, self.fresh, self.last_step = player, player.model, fresh, last_step
 
-    def loss(self, step: int) -> torch.Tensor:
-        return self.of(self.fresh.at(step))
+    def losses(self, step: int) -> list[torch.Tensor]:
+        return [self.of(self.fresh.at(step))]
 
     def of(self, mazes: Mazes) -> torch.Tensor:
         prompts, answers = mazes.prompts(), mazes.answers()
@@ -161,41 +164,76 @@ class Reinforced:
         self.entropy_bonus, self.smoothing, self.greedy_filter = entropy_bonus, smoothing, greedy_filter
         self.seen: list[dict[str, torch.Tensor]] = []
 
-    def loss(self, step: int) -> torch.Tensor:
-        mazes, N = self.fresh.at(step), self.rollouts
+    def losses(self, step: int) -> Iterator[torch.Tensor]:
+        """The loss of a step in parts, each that of some of its mazes: as many as `parts_of` says.
+
+        All rollouts are sampled first, since the mean length of all is in the loss of each.
+        """
+        mazes, player = self.fresh.at(step), self.player
+        parts = parts_of(len(mazes), self.rollouts * player.length)
+        whole = len(parts) == 1
+        with player.arithmetic(), torch.set_grad_enabled(whole and torch.is_grad_enabled()):
+            first, memory = player.read(mazes)
+            uniforms = player.uniforms("rollouts", step, len(mazes), self.rollouts)
+            played = player.play(first, memory, self.rollouts, uniforms)
+            greedy = player.play(first, memory, 1, None) if self.greedy_filter else None
+        right = walk(mazes, played.tokens).right
+        solved = None if greedy is None else walk(mazes, greedy.tokens).right
+        mean_length, tokens = played.lengths.float().mean(), played.said.sum()
+        scored = []
+        for some in parts:
+            if not whole:
+                with player.arithmetic():
+                    first, memory = player.read(mazes[some])
+            part = played if whole else played.part(some.start, some.stop)
+            logp, entropy, rows = self.score(first, memory, part)
+            scored.append((logp.detach(), entropy.detach(), rows))
+            mean_logp = logp.detach() / part.lengths
+            A = self.advantages(right[some], mean_logp, None if solved is None else solved[some])
+            loss = policy_gradient(logp, A) / mean_length * (len(A) / len(mazes))
+            yield loss - self.entropy_bonus * (entropy / tokens)
+            del loss, logp, entropy, first, memory  # nothing is kept while the next part is computed
+        self.remember(right, played, scored)
+
+    def score(self, first: torch.Tensor, memory: list,
+              played: Rollouts) -> tuple[torch.Tensor, torch.Tensor, int]:
+        """Log-probabilities "mazes rollouts", the entropy summed over tokens, and the rows it took.
+
+        Gradients flow through the entropy only where there is a bonus on it.
+        """
         with self.player.arithmetic():
-            first, memory = self.player.read(mazes)
-            played = self.player.play(first, memory, N, self.player.uniforms("rollouts", step, len(mazes), N))
             rows = logits_of(self.model, first, memory, played).log_softmax(-1)
         logp = (rows[played.drawn_from, played.tokens] * played.said).sum(2)
-        entropy = mean_entropy(rows, played) if self.entropy_bonus else 0.0
-        walks = walk(mazes, played.tokens)
-        A = self.advantages(walks.right, logp.detach() / played.lengths, mazes, first, memory)
-        self.remember(walks, played, rows.detach(), logp.detach())
-        return policy_gradient(logp, A) / played.lengths.float().mean() - self.entropy_bonus * entropy
+        return logp, summed_entropy(rows if self.entropy_bonus else rows.detach(), played), len(rows)
 
-    def advantages(self, right: torch.Tensor, mean_logp: torch.Tensor, mazes: Mazes, first: torch.Tensor,
-                   memory: list) -> torch.Tensor:
-        """The estimator's, with the two changes that no estimator of right and wrong alone can make."""
+    def advantages(self, right: torch.Tensor, mean_logp: torch.Tensor,
+                   solved: torch.Tensor | None) -> torch.Tensor:
+        """The estimator's, with two changes that no estimator of right and wrong alone can make.
+
+        | argument | shape | meaning |
+        |---|---|---|
+        | `right` | "mazes rollouts" | boolean |
+        | `mean_logp` | "mazes rollouts" | mean log-probability of a rollout's tokens |
+        | `solved` | "mazes 1" | boolean: the greedy answer is right; None without the filter |
+        """
         A = advantages(self.estimate, right.float(), check=False)
         if self.smoothing:
             A = A - self.smoothing * mean_logp * torch.where(right, 1.0, -1.0)
-        if self.greedy_filter:
-            with self.player.arithmetic():
-                A = A * ~walk(mazes, self.player.play(first, memory, 1, None).tokens).right
-        return A
+        return A if solved is None else A * ~solved
 
-    def remember(self, walks: Walks, played: Rollouts, rows: torch.Tensor, logp: torch.Tensor) -> None:
-        """Keep a step's facts on the device until the next record asks."""
-        K = walks.right.sum(1)
+    def remember(self, right: torch.Tensor, played: Rollouts,
+                 scored: list[tuple[torch.Tensor, torch.Tensor, int]]) -> None:
+        """Keep a step's facts on the device until the next record asks; `scored` is by part."""
+        K, tokens = right.sum(1), played.said.sum()
+        logps, entropies, rows = zip(*scored, strict=True)
         self.seen.append({
-            "train pass@1": walks.right.float().mean(), "solved": (K > 0).float().mean(),
+            "train pass@1": right.float().mean(), "solved": (K > 0).float().mean(),
             "dead groups": ((K == 0) | (K == self.rollouts)).float().mean(),
-            "entropy": mean_entropy(rows, played),
+            "entropy": torch.stack(entropies).sum() / tokens,
             "mean length": played.lengths.float().mean(),
             "truncated": played.cut.float().mean(),
-            "log-probability mismatch": (logp - played.logp.sum(2)).abs().max(),
-            "tokens a forward row": played.said.sum() / len(rows)})
+            "log-probability mismatch": (torch.cat(logps) - played.logp.sum(2)).abs().max(),
+            "tokens a forward row": tokens / sum(rows)})
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         metrics, groups = self.player.evaluate()
@@ -205,10 +243,21 @@ class Reinforced:
         return metrics, groups
 
 
-def mean_entropy(rows: torch.Tensor, played: Rollouts) -> torch.Tensor:
-    """The mean over tokens said of the entropy, in nats, that they were drawn from."""
+def summed_entropy(rows: torch.Tensor, played: Rollouts) -> torch.Tensor:
+    """The sum over tokens said of the entropy, in nats, that they were drawn from."""
     entropy = -(rows.exp() * rows).sum(1)[played.drawn_from]
-    return (entropy * played.said).sum() / played.said.sum()
+    return (entropy * played.said).sum()
+
+
+def parts_of(mazes: int, positions: int) -> list[slice]:
+    """The mazes of a step in parts of about equal size; `positions` is rollouts times length of one.
+
+    >>> [part.stop - part.start for part in parts_of(32, 128 * 48)]
+    [16, 16]
+    """
+    together = max(1, KEPT // positions)
+    each = -(-mazes // -(-mazes // together))
+    return [slice(start, min(start + each, mazes)) for start in range(0, mazes, each)]
 
 
 def preflight(*, objective: str, rollouts: int, size: int, positions: int, length: int, width: int, mazes: int,

@@ -49,6 +49,25 @@ class Rollouts:
         """Tokens said, int64 "problems rollouts"."""
         return self.said.sum(2)
 
+    def part(self, start: int, stop: int) -> Rollouts:
+        """The rollouts of the problems from `start` up to `stop`, as if no others had been sampled."""
+        device = self.tokens.device
+        tokens, said = self.tokens[start:stop], self.said[start:stop]
+        logp, cut = self.logp[start:stop], self.cut[start:stop]
+        if self.tree is None:
+            return Rollouts(tokens, said, logp, _rows_apart(*tokens.shape, device), cut, None)
+        tree = self.tree
+        kept = (tree.problems >= start) & (tree.problems < stop)
+        # A row of `logits_of` is a prompt's or, after those of all prompts, a prefix's: each gets
+        # its number among those that stay. Padding has no row of its own and may name any.
+        rows = torch.zeros(len(self.tokens) + len(kept), dtype=torch.int64, device=device)
+        rows[start:stop] = torch.arange(stop - start, device=device)
+        rows[len(self.tokens):] = stop - start + kept.cumsum(0) - 1
+        drawn_from = rows[self.drawn_from[start:stop]] * said
+        prefixes = Tree(tree.tokens[kept], tree.depths[kept], tree.problems[kept] - start,
+                        tree.slots[kept], tree.seen[kept])
+        return Rollouts(tokens, said, logp, drawn_from, cut, prefixes)
+
 
 @dataclass(frozen=True)
 class Tree:

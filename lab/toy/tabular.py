@@ -40,6 +40,9 @@ class Tabular:
         loss = self.signal.loss(self.model.logits.log_softmax(1), self.right, seed)
         return loss * len(self.right)  # a sum: each problem's own logits then move at the stated rate
 
+    def losses(self, step: int) -> list[torch.Tensor]:
+        return [self.loss(step)]
+
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         p = self.pass_rates()
         with np.errstate(divide="ignore"):  # log 0 = -inf stops the run with a sentence

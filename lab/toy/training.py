@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,8 +22,13 @@ class World(Protocol):
 
     model: torch.nn.Module
 
-    def loss(self, step: int) -> torch.Tensor:
-        """The loss of one step; all its randomness is a function of the seed and the step."""
+    def losses(self, step: int) -> Iterable[torch.Tensor]:
+        """The loss of one step, in parts that add up to it; its randomness follows from seed and step.
+
+        The loop takes the gradient of each part before it asks for the next, so that what a part
+        keeps for its backward pass is freed in between: a world whose step would not fit into memory
+        yields several.
+        """
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """Metrics, and the columns of the groups, of the model as it stands before `step`."""
@@ -90,7 +95,8 @@ def train(world: World, optimizer: torch.optim.Optimizer, rate: Callable[[int], 
         for group in optimizer.param_groups:
             group["lr"] = rate(step)
         optimizer.zero_grad(set_to_none=True)
-        world.loss(step).backward()
+        for part in world.losses(step):
+            part.backward()
         if gradient_norm > 0:
             rescale(world.model, gradient_norm)
         if clip > 0:
