@@ -4,7 +4,7 @@ BIN := .venv/bin
 SWEEP := sweeps/laptop.toml
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup setup-llm figures test lab check clean
+.PHONY: help setup setup-llm figures test gpu lab check clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -33,6 +33,9 @@ figures: setup ## run the laptop notebooks, then draw every figure into figures/
 
 test: setup-llm ## run all tests
 	$(BIN)/python -m pytest
+
+gpu: setup-llm ## the first hour on a rented GPU: every preset for a few steps, recorded into data/results/gpu
+	$(BIN)/lab rehearse
 
 lab: setup ## open JupyterLab on 127.0.0.1
 	JUPYTER_PREFER_ENV_PATH=1 $(BIN)/jupyter lab --ip=127.0.0.1 --notebook-dir=notebooks

@@ -42,8 +42,11 @@ class Work:
 
     def seconds(self, gpu: GPU) -> float:
         """The longest of arithmetic, memory traffic and launches, at the assumed shares of the peak."""
-        return max(self.flops / (gpu.flops * ARITHMETIC_SHARE), self.bytes / (gpu.bandwidth * BANDWIDTH_SHARE),
-                   self.launches * SECONDS_A_LAUNCH)
+        return max(
+            self.flops / (gpu.flops * ARITHMETIC_SHARE),
+            self.bytes / (gpu.bandwidth * BANDWIDTH_SHARE),
+            self.launches * SECONDS_A_LAUNCH,
+        )
 
 
 @dataclass(frozen=True)
@@ -84,5 +87,8 @@ class Budget:
 
     def seconds(self, gpu: GPU) -> float:
         """The whole training, evaluations and start included."""
-        return (self.steps * self.step_seconds(gpu) + self.evaluations * self.evaluation.seconds(gpu)
-                + self.start.seconds(gpu))
+        return (
+            self.steps * self.step_seconds(gpu)
+            + self.evaluations * self.evaluation.seconds(gpu)
+            + self.start.seconds(gpu)
+        )

@@ -6,9 +6,14 @@ import argparse
 import inspect
 import os
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from lab.errors import LabError, one_of, unknown, whole
+from lab.errors import LabError, one_of, real, unknown, whole
+
+REQUEST_HELP = ("how to run: scale=smoke|laptop|gpu24|h100|h200|paper, device=cpu|cuda, checkpoint_minutes=15, "
+                "price=3.5 (of an hour), max_hours=168")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -40,10 +45,16 @@ def _parser() -> argparse.ArgumentParser:
                                  ("train", _train, "train the same experiment without Jupyter into the same folder")):
         sub = verb(name, function, help)
         sub.add_argument("name", nargs="?", help="the experiment; without it, all are listed")
-        sub.add_argument("values", nargs="*", metavar="key=value", help="parameters, and scale=smoke|laptop|gpu24|h100|h200|paper")
+        sub.add_argument("values", nargs="*", metavar="key=value", help=f"parameters, and {REQUEST_HELP}")
         sub.add_argument("--show", action="store_true", help="print the parameters and their meaning, run nothing")
         if name == "train":
             sub.add_argument("--view", choices=["tensorboard", "wandb"], default="", help="show the records there too")
+    sub = verb("preflight", _preflight, "can this machine finish this run, and what will it cost? Trains nothing")
+    sub.add_argument("name", help="the experiment")
+    sub.add_argument("values", nargs="*", metavar="key=value", help=f"parameters, and {REQUEST_HELP}")
+    sub = verb("rehearse", _rehearse, "run every preset for a few steps on this machine's GPU and record what it takes")
+    sub.add_argument("--only", default="", metavar="TEXT", help="the parts whose names contain it")
+    sub.add_argument("--out", type=Path, metavar="DIR", help="where the file goes (default: data/results/gpu)")
     sub = verb("sweep", _sweep, "run every run of a TOML file that is not finished")
     sub.add_argument("file", type=Path)
     sub.add_argument("--jobs", type=int, help="runs at a time (default: one a core, or what the Ray cluster holds)")
@@ -102,44 +113,87 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _request(arguments) -> tuple[str, str, dict] | None:
-    from lab.runs.experiments import experiment, experiments, read_assignments
+@dataclass(frozen=True)
+class _Request:
+    """What `lab run`, `train` and `preflight` were asked for; `terms` do not change what is computed."""
+
+    scale: str
+    given: dict[str, Any]
+    terms: dict[str, Any]
+
+
+def _read_request(words: list[str]) -> _Request:
+    """Tell the words on how to run from the experiment's parameters; device= holds for all that is started."""
+    from lab.runs.experiments import read_assignments
+    given = read_assignments(words)
+    scale = str(given.pop("scale", "laptop"))
+    if "device" in given:
+        os.environ["LAB_DEVICE"] = one_of("device", given.pop("device"), ("auto", "cpu", "cuda"))
+    limits = {"checkpoint_minutes": 1e-3, "price": 0.0, "max_hours": 0.0}
+    terms = {key: real(key, given.pop(key), least) for key, least in limits.items() if key in given}
+    return _Request(scale, given, terms)
+
+
+def _request(arguments) -> _Request | None:
+    """The request of `lab run` or `lab train`, its header printed; None where only a list was asked for."""
+    from lab.runs.experiments import experiment, experiments
     if arguments.name is None:
         for name in experiments():
             print(f"{name:10} {experiment(name).title}")
         return None
-    given = read_assignments(arguments.values)
-    scale = str(given.pop("scale", "laptop"))
+    request = _read_request(arguments.values)
     chosen = experiment(arguments.name)
-    values = chosen.parameters(scale, given)
+    values = chosen.parameters(request.scale, request.given)
     if arguments.show:
-        print(f"{chosen.name}: {chosen.title}\nscales: {', '.join(chosen.scales)}; here {scale}\n")
+        print(f"{chosen.name}: {chosen.title}\nscales: {', '.join(chosen.scales)}; here {request.scale}\n")
         for key, value in values.items():
             print(f"  {key + ' = ' + repr(value):28} {chosen.rules[key].get('help', '')}")
         return None
     print(chosen.header(values), flush=True)
-    return arguments.name, scale, given
+    return request
 
 
 def _run(arguments) -> None:
     from lab.runs.notebooks import run_notebook
     if request := _request(arguments):
-        _report(run_notebook(*request))
+        _report(run_notebook(arguments.name, request.scale, request.given, **request.terms))
 
 
 def _train(arguments) -> None:
     from lab.runs.training import leads, train
     if request := _request(arguments):
-        name, scale, given = request
-        run = train(name, scale=scale, view=arguments.view, **given)
+        run = train(arguments.name, scale=request.scale, view=arguments.view, **request.terms, **request.given)
         if leads():
             _report(run)
+
+
+def _preflight(arguments) -> int:
+    from lab.runs.experiments import experiment
+    from lab.runs.readiness import readiness
+    request = _read_request(arguments.values)
+    chosen = experiment(arguments.name)
+    ready = readiness(chosen, request.scale, chosen.parameters(request.scale, request.given), **request.terms)
+    for finding in ready.findings:
+        print(f"{'FAULT' if finding.fault else 'ok   '} {finding.subject}: {finding.fault or finding.remark}")
+    if ready.paragraph:
+        print(ready.paragraph)
+    return 1 if ready.faults else 0
 
 
 def _report(run) -> None:
     for key, value in run.done["last"].items():
         print(f"  {key}: {value:.6g}")
     print(f"finished in {run.done['seconds']} s: {run.path}")
+
+
+def _rehearse(arguments) -> int:
+    from lab.runs.rehearsal import fill_readme, rehearse
+    measured = rehearse(arguments.out, arguments.only)
+    fill_readme()
+    failed = [name for name, part in measured["parts"].items() if "failed" in part]
+    for name in failed:
+        print(f"failed: {name}: {measured['parts'][name]['failed']}", file=sys.stderr)
+    return 1 if failed else 0
 
 
 def _sweep(arguments) -> int:

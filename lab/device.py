@@ -29,8 +29,10 @@ def compute_device() -> torch.device:
     if torch.cuda.is_available():
         return torch.device("cuda")
     if wanted == "cuda":
-        raise LabError(f"LAB_DEVICE = cuda, and torch {torch.__version__} finds no GPU: see lab preflight, "
-                       "or take cpu")
+        raise LabError(
+            f"LAB_DEVICE = cuda, and torch {torch.__version__} finds no GPU: see lab preflight, "
+            "or take cpu"
+        )
     return torch.device("cpu")
 
 
@@ -62,8 +64,15 @@ def cards() -> list[Card]:
         return []
     if answer.returncode != 0:
         return []
-    rows = [[cell.strip() for cell in line.split(",")] for line in answer.stdout.splitlines() if line.strip()]
-    return [Card(name, driver, float(total) / 1024, float(free) / 1024) for name, driver, total, free in rows]
+    rows = [
+        [cell.strip() for cell in line.split(",")]
+        for line in answer.stdout.splitlines()
+        if line.strip()
+    ]
+    return [
+        Card(name, driver, float(total) / 1024, float(free) / 1024)
+        for name, driver, total, free in rows
+    ]
 
 
 def gpu_fault() -> str:
@@ -74,27 +83,35 @@ def gpu_fault() -> str:
     if not here:
         return "this machine has no NVIDIA GPU (nvidia-smi finds none): rent one, or say device=cpu"
     if torch.version.cuda is None:
-        return (f"{here[0].name} is there, but torch {torch.__version__} is a build for the CPU: install the CUDA "
-                "build with pip install -c constraints.txt -e '.[llm,vllm]' in a fresh environment")
+        return (
+            f"{here[0].name} is there, but torch {torch.__version__} is a build for the CPU: install the CUDA "
+            "build with pip install -c constraints.txt -e '.[llm,vllm]' in a fresh environment"
+        )
     major = int(torch.version.cuda.split(".")[0])
     if int(here[0].driver.split(".")[0]) < OLDEST_DRIVER.get(major, 0):
-        return (f"{here[0].name} has driver {here[0].driver}, and torch {torch.__version__} with CUDA "
-                f"{torch.version.cuda} needs {OLDEST_DRIVER[major]} or newer: update the driver, or choose an image "
-                "with a newer one")
-    return (f"{here[0].name} with driver {here[0].driver} is there, but torch {torch.__version__} (CUDA "
-            f"{torch.version.cuda}) does not see it: look at CUDA_VISIBLE_DEVICES and at the container's GPU access")
+        return (
+            f"{here[0].name} has driver {here[0].driver}, and torch {torch.__version__} with CUDA "
+            f"{torch.version.cuda} needs {OLDEST_DRIVER[major]} or newer: update the driver, or choose an image "
+            "with a newer one"
+        )
+    return (
+        f"{here[0].name} with driver {here[0].driver} is there, but torch {torch.__version__} (CUDA "
+        f"{torch.version.cuda}) does not see it: look at CUDA_VISIBLE_DEVICES and at the container's GPU access"
+    )
 
 
 def describe_device() -> str:
     """The device of this process on one line: a GPU with its driver and free memory, or the CPU."""
     if compute_device().type == "cpu":
-        return f"CPU, {torch.get_num_threads()} threads"
+        return f"CPU, torch threads: {torch.get_num_threads()}"
     properties = torch.cuda.get_device_properties(torch.cuda.current_device())
     alike = [card for card in cards() if card.name == properties.name]
     driver = alike[0].driver if alike else "unknown"
     free, total = (size / 2**30 for size in torch.cuda.mem_get_info())
-    return (f"{properties.name}, driver {driver}, CUDA {torch.version.cuda}, "
-            f"{free:.1f} of {total:.1f} GiB free")
+    return (
+        f"{properties.name}, driver {driver}, CUDA {torch.version.cuda}, "
+        f"{free:.1f} of {total:.1f} GiB free"
+    )
 
 
 def compiler_fault() -> str:

@@ -18,6 +18,7 @@ NEWER = "0" * 40
 def hub(tmp_path, monkeypatch):
     """An offline hub cache that holds a tiny model under the name of a pinned one, at two revisions."""
     from huggingface_hub import constants
+
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     repository = tmp_path / "models--Qwen--Qwen3-4B"
@@ -41,6 +42,7 @@ def test_a_revision_in_the_name_is_the_one_that_is_loaded(hub):
 
 def test_an_engine_answers_from_the_pinned_folder(hub):
     from lab.llm.transformers_engine import TransformersEngine
+
     engine = TransformersEngine("Qwen/Qwen3-4B", device="cpu")
     assert engine.model.config._name_or_path.endswith(REVISIONS["Qwen/Qwen3-4B"])
     assert engine.name == "Qwen/Qwen3-4B"
@@ -55,14 +57,22 @@ def test_an_interrupted_download_does_not_count_as_cached(hub):
 
 def test_a_model_that_the_hub_does_not_give_is_one_sentence_with_its_revision(hub):
     assert not is_cached("Qwen/Qwen3-8B")
-    with pytest.raises(LabError, match=f"Qwen/Qwen3-8B at revision {REVISIONS['Qwen/Qwen3-8B']}.*did not come"):
+    with pytest.raises(
+        LabError, match=f"Qwen/Qwen3-8B at revision {REVISIONS['Qwen/Qwen3-8B']}.*did not come"
+    ):
         model_folder("Qwen/Qwen3-8B")
 
 
 def test_every_model_of_a_preset_or_of_the_memory_table_is_pinned_to_a_whole_commit():
     from lab.runs.experiments import experiment, experiments
+
     presets = [experiment(name) for name in experiments()]
-    named = {values["model"] for preset in presets for values in preset.scales.values() if "model" in values}
+    named = {
+        values["model"]
+        for preset in presets
+        for values in preset.scales.values()
+        if "model" in values
+    }
     hub_names = {name for name in named if not name.endswith("data/models/tiny")}
     assert len(hub_names) >= 3
     assert hub_names <= REVISIONS.keys() and KNOWN.keys() <= REVISIONS.keys()
@@ -71,4 +81,6 @@ def test_every_model_of_a_preset_or_of_the_memory_table_is_pinned_to_a_whole_com
 
 def test_a_folder_has_no_revision_and_its_memory_is_counted_by_the_name_without_one():
     assert revision_of(str(TINY)) is None and pinned("me/mine") == ("me/mine", None)
-    assert architecture(f"Qwen/Qwen3-4B@{NEWER}").hidden_size == KNOWN["Qwen/Qwen3-4B"]["hidden_size"]
+    assert (
+        architecture(f"Qwen/Qwen3-4B@{NEWER}").hidden_size == KNOWN["Qwen/Qwen3-4B"]["hidden_size"]
+    )

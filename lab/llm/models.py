@@ -79,9 +79,16 @@ def _snapshot(model: str, **options: Any) -> str:
         raise LabError("the package huggingface_hub is missing: pip install 'lab[llm]'") from error
     name, revision = pinned(model)
     try:
-        return snapshot_download(name, revision=revision, allow_patterns=WANTED_FILES,
-                                 ignore_patterns=UNWANTED_FILES, **options)
+        return snapshot_download(
+            name,
+            revision=revision,
+            allow_patterns=WANTED_FILES,
+            ignore_patterns=UNWANTED_FILES,
+            **options,
+        )
     except Exception as error:  # the hub, a proxy and the cache each raise kinds of their own
         at = f" at revision {revision}" if revision else ""
-        raise LabError(f"{name}{at} did not come from the hub ({said(error)}): check the model's name and the "
-                       "network, log in where its terms ask for it, or give a folder") from error
+        raise LabError(
+            f"{name}{at} did not come from the hub ({said(error)}): check the model's name and the "
+            "network, log in where its terms ask for it, or give a folder"
+        ) from error

@@ -8,17 +8,21 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from lab.device import compiler_fault, compute_device
 from lab.errors import LabError
 from lab.estimators import estimator
 from lab.llm.architectures import architecture, budget
 from lab.llm.course import Course
-from lab.llm.engine import Engine, Sampling
+from lab.llm.engine import Engine, Sampling, place_of
 from lab.llm.handover import generated
+from lab.llm.models import is_cached, pinned
+from lab.llm.problem_sets import problem_set
 from lab.llm.prompts import prompt as prompt_of
 from lab.llm.verifier import Verifier
 from lab.losses import pacs_at_anchor
@@ -83,6 +87,40 @@ def _memory(*, model: str, engine: str, at_once: int, prompt_limit: int, limit: 
         raise LabError(f"{model} would need about {total:.0f} GiB a GPU ({told}) and device_memory is "
                        f"{device_memory:.0f}: lower at_once, limit or engine_memory, or use lab cluster")
     return [f"  memory of one GPU, estimated: {total:.0f} of {device_memory:.0f} GiB ({told})"]
+
+
+def requirements(*, model: str, train_set: str, problems: int, eval_sets: list[str], eval_problems: int,
+                 folder_of_data: str, style: str, engine: str, **_: Any) -> Iterator[tuple[str, str, str]]:
+    """What a run needs besides a GPU, for `lab preflight`: (subject, fault or nothing, remark).
+
+    Packages, a compiler for vLLM, the model at its pinned revision (one that is not cached is downloaded
+    when the run starts), and every set of problems with gold answers that can be read.
+    """
+    for package in ("trl", "vllm") if engine == "vllm" else ("trl",):
+        missing = find_spec(package) is None
+        yield f"package {package}", (f"{package} is not installed: pip install -c constraints.txt "
+                                     "-e '.[llm,vllm]'" if missing else ""), "installed"
+    if engine == "vllm" and compute_device().type == "cuda":
+        yield "compiler", compiler_fault(), "found, for vLLM's kernels"
+    name, revision = pinned(model)
+    if Path(place_of(model)[0]).is_dir():
+        remark = "a folder here"
+    else:
+        remark = f"revision {revision[:12]}" if revision else "newest revision, not pinned"
+        remark += ", cached" if is_cached(model) else ", to be downloaded"
+    yield f"model {name}", "", remark
+    sets = [(train_set, problems, "train"), *((name, eval_problems, "test") for name in eval_sets)]
+    with Verifier(style) as verifier:
+        for name, count, split in sets:
+            try:
+                asked = problem_set(name, count or None, folder_of_data, split).problems
+            except LabError as error:
+                # Without a network each of the others would be tried for half a minute too.
+                yield f"set {name}", f"{error} (what comes after it was not tried)", ""
+                return
+            unreadable = len(verifier.unparsable([problem.answer for problem in asked]))
+            fault = "" if unreadable < len(asked) - 1 else f"no gold answer of {name} can be read"
+            yield f"set {name}", fault, f"{len(asked)} problems, {unreadable} gold answers unreadable"
 
 
 def train(*, state: dict[str, torch.Tensor] | None, steps: int, **settings: Any) -> Iterator[Record]:

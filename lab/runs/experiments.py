@@ -45,7 +45,7 @@ class Experiment:
             values[key] = value
         values = {key: self._checked(key, value) for key, value in values.items()}
         if self.trainer:
-            self._module().preflight(**values)
+            self.module.preflight(**values)
         return values
 
     @property
@@ -61,14 +61,19 @@ class Experiment:
 
     def train(self, parameters: dict[str, Any], state: dict[str, Any] | None, **start: dict[str, Any]):
         """The trainer's generator of records; `start` is the last state of the training before it, if it has one."""
-        return getattr(self._module(), self.trainer.split(":")[1])(state=state, **start, **parameters)
+        return getattr(self.module, self.trainer.split(":")[1])(state=state, **start, **parameters)
 
     def header(self, parameters: dict[str, Any]) -> str:
         """What is about to run, for the top of its log: title, values, and the rules of its estimator."""
         lines = [f"{self.name}: {self.title}"] + [f"  {key} = {value!r}" for key, value in parameters.items()]
-        return "\n".join(lines + (self._module().preflight(**parameters) if self.trainer else []))
+        if self.trainer:
+            from lab.device import describe_device
+            lines += [*self.module.preflight(**parameters), f"  device: {describe_device()}"]
+        return "\n".join(lines)
 
-    def _module(self):
+    @property
+    def module(self):
+        """The module of its trainer."""
         return importlib.import_module(self.trainer.split(":")[0])
 
     def _checked(self, key: str, value: Any) -> Any:

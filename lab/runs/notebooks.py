@@ -11,17 +11,26 @@ from typing import Any
 
 from lab.errors import LabError, unknown
 from lab.runs.experiments import Experiment, experiment
+from lab.runs.readiness import LONGEST_HOURS, require_ready
 from lab.runs.store import Run
 
 KERNEL = "python3"
 
 
-def run_notebook(name: str, scale: str = "laptop", given: dict[str, Any] | None = None) -> Run:
-    """Execute the notebook of an experiment into its run folder; a finished run is not done again."""
+def run_notebook(name: str, scale: str = "laptop", given: dict[str, Any] | None = None, *, price: float = 0.0,
+                 max_hours: float = LONGEST_HOURS) -> Run:
+    """Execute the notebook of an experiment into its run folder; a finished run is not done again.
+
+    At a GPU scale the machine is looked at first, with `price` and `max_hours` (`lab.runs.readiness`).
+    """
     chosen = experiment(name)
     values = chosen.parameters(scale, given)
     check_notebook(chosen)
-    run = Run.place(name, values).open(name, scale, values)
+    run = Run.place(name, values)
+    if not run.finished:
+        if estimate := require_ready(chosen, scale, values, price=price, max_hours=max_hours):
+            print(estimate, flush=True)
+    run = run.open(name, scale, values)
     with run.lock("run"):
         if not run.finished:
             began = time.monotonic()

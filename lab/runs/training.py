@@ -14,6 +14,7 @@ from tqdm.auto import tqdm
 from lab.errors import LabError, one_of
 from lab.records import Record
 from lab.runs.experiments import Experiment, experiment
+from lab.runs.readiness import LONGEST_HOURS, require_ready
 from lab.runs.store import Run, write_atomically
 from lab.runs.views import VIEWS, View
 
@@ -21,7 +22,7 @@ CHECKPOINT_SECONDS = 20.0
 
 
 def train(name: str, *, folder: str = "", scale: str = "laptop", checkpoint_seconds: float = CHECKPOINT_SECONDS,
-          view: str = "", **parameters: Any) -> Run:
+          view: str = "", price: float = 0.0, max_hours: float = LONGEST_HOURS, **parameters: Any) -> Run:
     """Train an experiment into its run folder and return it; what is finished already is not done again.
 
     `folder` is where `lab run` wants it, and then `lab run` marks it finished after the notebook's last cell.
@@ -29,14 +30,20 @@ def train(name: str, *, folder: str = "", scale: str = "laptop", checkpoint_seco
     was killed goes on from its newest checkpoint and gives the records that it would have given. What the experiment
     starts from is a run of its own, EXPERIMENT_start, trained first where it has not been. Of several processes that
     a launcher such as torchrun starts for one training, the first writes and the others only work. `view`: one of
-    `lab.runs.views`, which shows the records as they come.
+    `lab.runs.views`, which shows the records as they come. At a GPU scale the machine is looked at first
+    (`lab.runs.readiness`), with `price` and `max_hours`.
     """
     one_of("view", view, VIEWS)
     chosen = experiment(name)
     if not chosen.trainer:
         raise LabError(f"{name} trains nothing: use lab run {name}")
     values = chosen.parameters(scale, parameters)
-    run = (Run(Path(folder)) if folder else Run.place(name, values)).open(name, scale, values)
+    run = Run(Path(folder)) if folder else Run.place(name, values)
+    if not run.finished:
+        estimate = require_ready(chosen, scale, values, price=price, max_hours=max_hours)
+        if estimate and leads():
+            print(estimate, flush=True)
+    run = run.open(name, scale, values)
     if not leads():
         if not run.finished:
             for _ in chosen.train(values, load_checkpoint(run)[0]):

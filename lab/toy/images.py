@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch.func import functional_call, grad, vmap
 
-from lab.device import compute_device
+from lab.device import compiler_fault, compute_device
 from lab.errors import LabError
 from lab.records import Record
 from lab.rng import stream_seed
@@ -106,6 +107,22 @@ def preflight(*, objective: str, gradient: str, rollouts: int, data: str = "digi
     if data == "imagenet" and not folder_of_images:
         raise LabError("images: data = 'imagenet' needs folder_of_images: name the folder that holds train/ and val/")
     return Signal(objective, gradient, rollouts).describe()
+
+
+def requirements(
+    *, data: str = "digits", folder_of_images: str = "", compile_model: bool = False, **_: Any
+) -> Iterator[tuple[str, str, str]]:
+    """What a run needs besides a GPU, for `lab preflight`: (subject, fault or nothing, remark)."""
+    if compile_model:
+        yield "compiler", compiler_fault(), "found, for torch.compile"
+    if data == "imagenet":
+        fault = ""
+        if not Path(folder_of_images).is_dir():
+            fault = (
+                f"there is no folder {folder_of_images}: say folder_of_images=FOLDER, one that holds "
+                "train/ and val/ or parquet files (docs/imagenet.md)"
+            )
+        yield "ImageNet", fault, folder_of_images
 
 
 def train(*, objective: str, gradient: str, rollouts: int, data: str, folder_of_images: str, cache: str, classes: int,

@@ -1,0 +1,397 @@
+"""`lab rehearse` (`make gpu`): the first paid hour on a rented card. Floor 3.
+
+Every preset runs for a few steps at the scale of this card, each part in a process of its own, so
+that a part that fails or hangs costs only itself. What was measured is written into one JSON file a
+device after every part: seconds a step, memory, log-probability mismatch, captured graph against
+eager, GPU against CPU, kill and resume, each with the estimate of `lab preflight` beside it. The
+README's cells that say *not yet measured* read these files.
+
+Without a GPU the same parts run on the CPU at scale smoke: a rehearsal of the rehearsal, whose
+numbers are not kept in the project.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lab.budget import CARDS
+from lab.errors import LabError
+from lab.records import Record
+from lab.runs.experiments import experiment, experiments
+from lab.runs.provenance import ROOT, device, provenance
+from lab.runs.store import Run, runs_root, write_atomically, write_json
+
+MEASURED = ROOT / "data" / "results" / "gpu"
+PART_SECONDS = 20 * 60  # after which a part counts as hanging
+# Evaluations and starts are cut to a minimum: it is the step that is measured.
+CUT = {
+    "mazes": 8,
+    "samples": 64,
+    "eval_problems": 4,
+    "start_steps": 4,
+    "start_log_every": 4,
+}
+# Two steps of a language model take minutes; the first ones of any world compile and allocate.
+LANGUAGE_MODEL_STEPS, TOY_STEPS = 3, 20
+
+
+@dataclass(frozen=True)
+class Part:
+    """One thing to measure: the name under which it is recorded, and how."""
+
+    name: str
+    kind: str
+    experiment: str = ""
+    scale: str = ""
+
+
+def scale_of_card(memory: float | None) -> str:
+    """The scale for a card of so many GiB; smoke without one.
+
+    >>> [scale_of_card(memory) for memory in (None, 23.5, 79.1, 139.8)]
+    ['smoke', 'gpu24', 'h100', 'h200']
+    """
+    fitting = [scale for scale, card in CARDS.items() if memory and card.memory <= memory + 0.5]
+    return fitting[-1] if fitting else "smoke"
+
+
+def parts(scale: str) -> list[Part]:
+    """What is measured on a card of this scale, the quickest and most telling first."""
+    trained = [name for name in experiments() if experiment(name).trainer]
+    presets = [name for name in trained if scale in experiment(name).scales]
+    toys = [name for name in trained if not _is_language_model(name)]
+    return [
+        *(Part(f"{name}: device against CPU", "agreement", name, "smoke") for name in toys),
+        Part("maze: captured graph against eager", "graph", "maze", scale),
+        *(
+            Part(f"{name}: killed and resumed", "resume", name, "smoke")
+            for name in ("maze", "images", "gsm8k")
+        ),
+        *(Part(f"{name} {scale}", "steps", name, scale) for name in presets),
+    ]
+
+
+def rehearse(folder: Path | None = None, only: str = "") -> dict[str, Any]:
+    """Run the parts whose names contain `only` and return what the file of this device holds.
+
+    `folder`: where the file goes; by default data/results/gpu on a GPU, and beside the runs on a CPU.
+    A part that failed is recorded with its last words, and tried again by the next call; one that was
+    measured at this commit is kept.
+    """
+    import torch
+
+    on_gpu = torch.cuda.is_available() and os.environ.get("LAB_DEVICE") != "cpu"
+    memory = torch.cuda.get_device_properties(0).total_memory / 2**30 if on_gpu else None
+    scale = scale_of_card(memory)
+    folder = folder or (MEASURED if on_gpu else runs_root() / "rehearsal")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{_slug(device())}.json"
+    about = {"device": device(), "memory": memory, "scale": scale, **provenance()}
+    measured = json.loads(path.read_text()) if path.exists() else {"parts": {}}
+    if measured.get("commit") != about["commit"]:
+        measured = {"parts": {}}  # other code
+    chosen = [part for part in parts(scale) if only in part.name]
+    if not chosen:
+        raise LabError(
+            f"no part is called {only!r}: {', '.join(part.name for part in parts(scale))}"
+        )
+    for part in chosen:
+        known = measured["parts"].get(part.name, {})
+        if known and "failed" not in known:
+            continue
+        print(f"{part.name} ...", flush=True)
+        measured = about | {"parts": measured["parts"] | {part.name: _in_a_process(part)}}
+        write_json(path, measured)
+        print(f"  {_sentence(measured['parts'][part.name])}", flush=True)
+    print(path)
+    return measured
+
+
+def _in_a_process(part: Part) -> dict[str, Any]:
+    """What a part measured, or {"failed": its last words}."""
+    words = [sys.executable, "-m", "lab.runs.rehearsal", part.kind, part.experiment, part.scale]
+    began = time.monotonic()
+    process = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        out, err = process.communicate(timeout=PART_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return {"failed": f"did not end within {PART_SECONDS // 60} minutes"}
+    except KeyboardInterrupt:
+        os.killpg(process.pid, signal.SIGTERM)
+        raise
+    if process.returncode != 0:
+        lines = [line for line in err.splitlines() if line.strip()]
+        return {"failed": lines[-1] if lines else f"exit code {process.returncode}"}
+    return json.loads(out.splitlines()[-1]) | {"wall_seconds": round(time.monotonic() - began, 1)}
+
+
+def _sentence(measured: dict[str, Any]) -> str:
+    return ", ".join(
+        f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}"
+        for key, value in measured.items()
+        if not isinstance(value, (dict, list))
+    )
+
+
+# --- The parts, each in a process of its own ------------------------------------------------------
+
+
+def measure_steps(name: str, scale: str) -> dict[str, Any]:
+    """Train a preset for a few steps: seconds a step, peak memory, the last record, and the estimate."""
+    import torch
+
+    from lab.device import compute_device
+
+    chosen = experiment(name)
+    steps = LANGUAGE_MODEL_STEPS if _is_language_model(name) else TOY_STEPS
+    values = chosen.parameters(scale, _cut(name, scale, steps))
+    on_gpu = compute_device().type == "cuda"
+    told, seconds = None, []
+    last = None
+    for told, spent in _timed(chosen.train(values, None, **_start(name, values))):
+        if isinstance(told, Record):
+            last = told.metrics
+        else:
+            seconds.append(spent)
+    if told is None or last is None:
+        raise LabError(f"{name} gave no record")
+    warm = seconds[len(seconds) // 2 :]
+    result = {
+        "steps": steps,
+        "seconds_a_step": statistics.median(warm),
+        "slowest_step": max(warm),
+        "first_step": seconds[0],
+        "metrics": last,
+    }
+    if on_gpu:
+        result["memory_reserved"] = torch.cuda.max_memory_reserved() / 2**30
+        result["memory_allocated"] = torch.cuda.max_memory_allocated() / 2**30
+    mismatch = last.get("log-probability mismatch")
+    if mismatch is not None:
+        result["log_probability_mismatch"] = mismatch
+    return result | _estimate(chosen, scale, values)
+
+
+def _estimate(chosen: Any, scale: str, values: dict[str, Any]) -> dict[str, float]:
+    """What `lab preflight` says of the same steps, to be compared with what was measured."""
+    module = chosen.module
+    if scale not in CARDS or not hasattr(module, "budget"):
+        return {}
+    budget = module.budget(**values)
+    return {
+        "estimated_seconds_a_step": budget.step_seconds(CARDS[scale]),
+        "estimated_memory": budget.peak_memory,
+    }
+
+
+def _timed(told: Iterator[Any]) -> Iterator[tuple[Any, float]]:
+    """Each value of a trainer with the seconds that it took, the GPU's work included."""
+    import torch
+
+    wait = torch.cuda.synchronize if torch.cuda.is_available() else lambda: None
+    began = time.perf_counter()
+    for one in told:
+        wait()
+        yield one, time.perf_counter() - began
+        began = time.perf_counter()
+
+
+def measure_graph(name: str, scale: str) -> dict[str, Any]:
+    """The captured graph of maze rollouts against the same kernels launched one by one."""
+    import torch
+
+    from lab.device import compute_device
+    from lab.toy.maze import trained
+    from lab.toy.mazes import DONE, EOS
+    from lab.toy.rollouts import Captured, sample_apart
+
+    if compute_device().type != "cuda":
+        return {"skipped": "a graph is captured on a GPU only"}
+    values = experiment(name).parameters(scale, _cut(name, scale, 1))
+    player = trained(_start(name, values)["start"], **values)
+    mazes = player.exam[: min(len(player.exam), values["batch"])]
+    uniforms = player.uniforms("rehearsal", 0, len(mazes), values["rollouts"])
+    captured = Captured()
+    seconds: dict[str, list[float]] = {"captured": [], "eager": []}
+    with torch.no_grad(), player.arithmetic():
+        first, memory = player.read(mazes)
+        arguments = player.model, first, memory, values["rollouts"], values["length"], [DONE, EOS]
+        for _ in range(5):
+            tokens = {}
+            for way, sample in (("captured", captured), ("eager", sample_apart)):
+                torch.cuda.synchronize()
+                began = time.perf_counter()
+                tokens[way] = sample(*arguments, uniforms).tokens.clone()
+                torch.cuda.synchronize()
+                seconds[way].append(time.perf_counter() - began)
+    eager, graph = (statistics.median(seconds[way][1:]) for way in ("eager", "captured"))
+    return {
+        "captured_seconds": graph,
+        "eager_seconds": eager,
+        "times_as_fast": eager / graph,
+        "share_of_equal_tokens": float((tokens["captured"] == tokens["eager"]).float().mean()),
+    }
+
+
+def measure_agreement(name: str, scale: str) -> dict[str, Any]:
+    """The same training on this device and on the CPU: the largest difference of each metric."""
+    records = {}
+    for where in ("auto", "cpu"):
+        environment = os.environ | {
+            "LAB_DEVICE": where,
+            "LAB_RUNS": str(_scratch() / f"agreement-{name}-{where}"),
+        }
+        _lab(["train", name, f"scale={scale}"], environment)
+        records[where] = _only_run(Path(environment["LAB_RUNS"]), name).records()
+    here, cpu = records["auto"], records["cpu"]
+    if [record["step"] for record in here] != [record["step"] for record in cpu]:
+        raise LabError(f"{name}: the device and the CPU gave records of other steps")
+    differences = {
+        key: max(
+            abs(a[key] - b[key]) for a, b in zip(here, cpu, strict=True) if key in a and key in b
+        )
+        for key in cpu[-1]
+        if key != "step"
+    }
+    return {"largest_difference": max(differences.values()), "differences": differences}
+
+
+def measure_resume(name: str, scale: str) -> dict[str, Any]:
+    """A training killed after its first checkpoint and resumed, against one that was left alone."""
+    from lab.runs.training import load_checkpoint
+
+    words = ["train", name, f"scale={scale}", "checkpoint_minutes=0"]
+    whole = os.environ | {"LAB_RUNS": str(_scratch() / f"resume-{name}-whole")}
+    _lab(words, whole)
+    killed = os.environ | {"LAB_RUNS": str(_scratch() / f"resume-{name}-killed")}
+    root = Path(killed["LAB_RUNS"]) / name
+    process = subprocess.Popen(
+        [sys.executable, "-m", "lab", *words],
+        env=killed,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    while process.poll() is None and not list(root.glob("*/checkpoints/step-*.safetensors")):
+        time.sleep(0.002)
+    process.kill()
+    if process.wait() == 0:
+        raise LabError(f"{name} ended before it could be killed: nothing was resumed")
+    _, killed_at = load_checkpoint(_only_run(Path(killed["LAB_RUNS"]), name))
+    _lab(words, killed)
+    pair = [_only_run(Path(root["LAB_RUNS"]), name) for root in (whole, killed)]
+    states = [load_checkpoint(run)[0] for run in pair]
+    worst = max(
+        float((states[0][key].double() - states[1][key].double()).abs().max())
+        for key in states[0]
+        if states[0][key].numel()
+    )
+    return {
+        "killed_after_step": killed_at,
+        "records_equal": pair[0].records() == pair[1].records(),
+        "largest_difference_of_a_weight": worst,
+    }
+
+
+def _is_language_model(name: str) -> bool:
+    return (experiment(name).trainer or "").startswith("lab.llm.")
+
+
+def _cut(name: str, scale: str, steps: int) -> dict[str, Any]:
+    """The parameters of a rehearsal: few steps, small evaluations, everything else as the preset says."""
+    chosen = experiment(name)
+    usual = chosen.scales["laptop"] | chosen.scales[scale]
+    cut = {key: min(value, usual[key]) for key, value in CUT.items() if key in usual and usual[key]}
+    cut |= {key: value for key, value in CUT.items() if key in usual and not usual[key]}
+    return cut | {"steps": steps, "log_every": steps}
+
+
+def _start(name: str, values: dict[str, Any]) -> dict[str, Any]:
+    """What a preset's training starts from, trained here for its few steps; empty where it needs none."""
+    before = experiment(name).before
+    if before is None:
+        return {}
+    state = None
+    for told in before.train({key: values[key] for key in before.rules}, None):
+        state = {key: value.detach().clone() for key, value in told.state().items()}
+    return {"start": state}
+
+
+def _scratch() -> Path:
+    return runs_root() / "rehearsal" / "scratch"
+
+
+def _only_run(root: Path, name: str) -> Run:
+    (path,) = [path for path in (root / name).iterdir() if path.is_dir()]
+    return Run(path)
+
+
+def _lab(words: list[str], environment: dict[str, str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "lab", *words], env=environment, capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        raise LabError(f"lab {' '.join(words)}: {(done.stderr.splitlines() or ['no words'])[-1]}")
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.split(",")[0].lower()).strip("-")
+
+
+# --- The README's cells ---------------------------------------------------------------------------
+
+CELL = re.compile(r"<!-- gpu: (.+?) -->.*?<!-- end -->")
+WAITING = "*not yet measured*"
+
+
+def filled(text: str, measured: list[dict[str, Any]]) -> str:
+    """A page with its cells `<!-- gpu: PART -->...<!-- end -->` filled from files of `rehearse`."""
+
+    def cell(match: re.Match[str]) -> str:
+        said = [
+            f"{part['seconds_a_step']:.3g} s a step, {part['memory_reserved']:.0f} GiB on one "
+            f"{file['device']} ({part['steps']} steps, commit {str(file['commit'])[:7]})"
+            for file in measured
+            for name, part in file["parts"].items()
+            if name.startswith(f"{match[1]} ")
+            and "seconds_a_step" in part
+            and "memory_reserved" in part
+        ]
+        return f"<!-- gpu: {match[1]} -->{'; '.join(said) or WAITING}<!-- end -->"
+
+    return CELL.sub(cell, text)
+
+
+def fill_readme(path: Path = ROOT / "README.md", folder: Path = MEASURED) -> None:
+    """Fill the README's cells from what was measured on GPUs."""
+    files = [json.loads(file.read_text()) for file in sorted(folder.glob("*.json"))]
+    write_atomically(path, filled(path.read_text(), files))
+
+
+MEASURES = {
+    "steps": measure_steps,
+    "graph": measure_graph,
+    "agreement": measure_agreement,
+    "resume": measure_resume,
+}
+
+if __name__ == "__main__":
+    try:
+        print(json.dumps(MEASURES[sys.argv[1]](*sys.argv[2:])))
+    except LabError as error:
+        print(f"lab: {error}", file=sys.stderr)
+        raise SystemExit(1) from None

@@ -1,0 +1,222 @@
+"""Before a run on a GPU the machine is looked at: what is missing is refused, what it will cost is said."""
+
+import importlib
+import os
+import re
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from lab.budget import CARDS, Budget, Work
+from lab.cli import main
+from lab.device import cards, compute_device, gpu_fault
+from lab.errors import LabError
+from lab.runs import readiness
+from lab.runs.experiments import GPU_SCALES, experiment, experiments
+from lab.runs.readiness import Finding, require_ready
+
+SMALL = Budget(
+    memory={"weights": 10.0, "activations": 20.0},
+    checkpoint=1.0,
+    step={"rollouts": Work(flops=1e12, bytes=1e12), "update": Work(flops=3.9e14)},
+    evaluation=Work(flops=1e15),
+    steps=1000,
+    evaluations=5,
+    tokens=1e5,
+)
+
+
+@pytest.fixture
+def h200(monkeypatch):
+    """A machine with an idle H200 and a training that counts `SMALL`; change the budget by setting `.budget`."""
+    trainer = SimpleNamespace(budget=lambda **_: trainer.asks, asks=SMALL)
+    monkeypatch.delenv("LAB_DEVICE", raising=False)
+    monkeypatch.setattr(
+        readiness, "_gpu", lambda: (CARDS["h200"], Finding("device", remark="H200"))
+    )
+    monkeypatch.setitem(sys.modules, "stand_in_trainer", trainer)
+    chosen = SimpleNamespace(name="stand-in", trainer="stand_in_trainer:train")
+    return SimpleNamespace(chosen=chosen, trainer=trainer)
+
+
+def stand_in_nvidia_smi(tmp_path, monkeypatch, answer, code=0):
+    program = tmp_path / "nvidia-smi"
+    program.write_text(f"#!/bin/sh\nprintf '{answer}'\nexit {code}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+
+@pytest.mark.parametrize("verb", ["run", "train"])
+@pytest.mark.parametrize("name", ["maze", "images"])
+@pytest.mark.parametrize("scale", ["h200", "paper"])
+def test_a_gpu_scale_is_refused_without_a_gpu(verb, name, scale, capsys, runs, monkeypatch):
+    monkeypatch.delenv("LAB_DEVICE", raising=False)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert main([verb, name, f"scale={scale}"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(
+        f"lab: {name} at scale {scale} cannot run here: this machine has no NVIDIA GPU"
+    )
+    assert "device=cpu" in said and said.count("\n") == 1
+    assert not runs.exists()
+
+
+def test_python_is_refused_like_the_command_line(runs, monkeypatch):
+    from lab.runs import train
+
+    monkeypatch.delenv("LAB_DEVICE", raising=False)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(LabError, match="no NVIDIA GPU"):
+        train("maze", scale="h200")
+    assert not runs.exists()
+
+
+def test_a_gpu_scale_runs_on_the_cpu_if_that_is_said_aloud(capsys, runs, monkeypatch):
+    monkeypatch.setenv("LAB_DEVICE", "auto")
+    small = "size=7 width=16 layers=1 batch=2 rollouts=4 steps=1 start_steps=1 start_batch=2 mazes=2 samples=4"
+    words = [*small.split(), "precision=float32", "length=18", "log_every=1", "start_log_every=1"]
+    assert main(["train", "maze", "scale=h200", "device=cpu", *words]) == 0
+    assert "device: CPU" in capsys.readouterr().out
+
+
+def test_another_device_is_refused_and_cuda_is_refused_where_there_is_none(monkeypatch):
+    monkeypatch.setenv("LAB_DEVICE", "gpu")
+    with pytest.raises(LabError, match="LAB_DEVICE = 'gpu': it must be one of auto, cpu, cuda"):
+        compute_device()
+    monkeypatch.setenv("LAB_DEVICE", "cuda")
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(LabError, match="finds no GPU"):
+        compute_device()
+
+
+@pytest.mark.parametrize(
+    "cuda, driver, said",
+    [
+        (
+            "13.0",
+            "570.86.15",
+            "has driver 570.86.15, and torch .* with CUDA 13.0 needs 580 or newer",
+        ),
+        ("13.0", "580.65.06", "does not see it: look at CUDA_VISIBLE_DEVICES"),
+        (None, "580.65.06", "is a build for the CPU: install the CUDA build"),
+    ],
+)
+def test_a_gpu_that_torch_cannot_use_is_refused_with_the_reason(
+    cuda, driver, said, tmp_path, monkeypatch
+):
+    stand_in_nvidia_smi(tmp_path, monkeypatch, f"NVIDIA H200, {driver}, 143771, 143000\\n")
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr("torch.version.cuda", cuda)
+    assert re.search(said, gpu_fault())
+
+
+def test_cards_are_read_from_the_drivers_own_tool(tmp_path, monkeypatch):
+    stand_in_nvidia_smi(
+        tmp_path, monkeypatch, "NVIDIA H100 80GB HBM3, 580.65.06, 81559, 81079\\n" * 2
+    )
+    assert [card.name for card in cards()] == ["NVIDIA H100 80GB HBM3"] * 2
+    assert cards()[0].driver == "580.65.06" and cards()[0].memory == pytest.approx(79.65, abs=0.01)
+    stand_in_nvidia_smi(tmp_path, monkeypatch, "no devices were found", code=6)
+    assert cards() == []
+
+
+def test_the_paragraph_says_hours_money_memory_and_what_a_kill_costs(h200):
+    said = require_ready(h200.chosen, "h200", {}, price=3.5)
+    # 1e12 bytes at 60% of 4.8e12 a second take 347 ms, 3.9e14 FLOPs at 40% of 989e12 take 986 ms.
+    assert "1,000 steps of 1.3 s (rollouts 347 ms, update 986 ms" in said
+    # 1,000 x 1.333 s + 5 x 2.53 s = 1,346 s = 22 minutes, 1.31 at 3.50 an hour
+    assert "about 22 min, about 1 at 3.50 an hour" in said
+    assert "100 million tokens" in said and "Memory 30 of 140 GiB" in said
+    # a checkpoint of 1 GiB takes 2 s at 0.5 GiB/s, so one is written every 40 s
+    assert "Loses at most 41 s when it is killed" in said
+    assert "Estimated, not measured" in said
+
+
+def test_checkpoint_minutes_bound_what_a_kill_costs(h200):
+    assert "Loses at most 15 min" in require_ready(h200.chosen, "h200", {}, checkpoint_minutes=15)
+
+
+def test_a_run_that_does_not_fit_the_card_is_refused_with_a_scale_that_does(h200, monkeypatch):
+    monkeypatch.setattr(readiness, "_gpu", lambda: (CARDS["gpu24"], Finding("device")))
+    with pytest.raises(
+        LabError, match="needs 30.0 of 23.5 GiB .weights 10.0, activations 20.0.*take scale=gpu24"
+    ):
+        require_ready(h200.chosen, "h200", {})
+
+
+def test_a_run_of_weeks_is_refused_unless_max_hours_allows_it(h200):
+    h200.trainer.asks = Budget(
+        SMALL.memory, 1.0, SMALL.step, SMALL.evaluation, steps=1_000_000, evaluations=5
+    )
+    with pytest.raises(
+        LabError, match="about 15 days on one H200.*max_hours is 168.*max_hours=370"
+    ):
+        require_ready(h200.chosen, "h200", {})
+    assert "15 days" in require_ready(h200.chosen, "h200", {}, max_hours=400)
+
+
+def test_too_little_host_memory_and_disk_are_refused_together(h200, monkeypatch):
+    h200.trainer.asks = Budget(
+        SMALL.memory,
+        checkpoint=1e7,
+        step=SMALL.step,
+        evaluation=SMALL.evaluation,
+        steps=1,
+        evaluations=1,
+        host_memory=1e7,
+    )
+    with pytest.raises(
+        LabError, match="GiB of host memory and .* are available.*; the run needs .* are free"
+    ):
+        require_ready(h200.chosen, "h200", {})
+
+
+def test_laptop_scales_are_not_looked_at(h200):
+    h200.trainer.asks = None
+    assert require_ready(h200.chosen, "laptop", {}) == ""
+
+
+def test_preflight_lists_every_finding_and_plans_without_a_gpu(capsys, runs, monkeypatch):
+    monkeypatch.delenv("LAB_DEVICE", raising=False)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert main(["preflight", "maze", "scale=h200", "price=3.5"]) == 1
+    said = capsys.readouterr().out
+    assert "FAULT device: this machine has no NVIDIA GPU" in said
+    assert "ok    disk:" in said and "(no GPU is here: planned)" in said
+    assert not runs.exists()
+
+
+def test_every_gpu_scale_of_every_preset_counts_its_run():
+    counted = 0
+    for name in experiments():
+        chosen = experiment(name)
+        for scale in set(chosen.scales) & set(GPU_SCALES) if chosen.trainer else ():
+            module = importlib.import_module(chosen.trainer.split(":")[0])
+            budget = module.budget(**(chosen.scales["laptop"] | chosen.scales[scale]))
+            assert budget.peak_memory > 0 and budget.step_seconds(CARDS["h200"]) > 0
+            assert budget.checkpoint > 0 and budget.steps > 0
+            counted += 1
+    assert counted >= 10
+
+
+def test_every_scale_that_is_named_after_a_card_fits_it():
+    for name in experiments():
+        chosen = experiment(name)
+        for scale in set(chosen.scales) & set(CARDS) if chosen.trainer else ():
+            module = importlib.import_module(chosen.trainer.split(":")[0])
+            budget = module.budget(**(chosen.scales["laptop"] | chosen.scales[scale]))
+            assert budget.peak_memory <= CARDS[scale].memory, (name, scale, budget.memory)
+            assert budget.seconds(CARDS[scale]) < 24 * 3600, (
+                name,
+                scale,
+                budget.seconds(CARDS[scale]),
+            )
+
+
+def test_qwen3_as_published_is_refused_on_one_card():
+    from lab.llm.training import budget
+
+    chosen = experiment("qwen3")
+    asks = budget(**(chosen.scales["laptop"] | chosen.scales["paper"]))
+    assert readiness._hours(asks, CARDS["h200"], readiness.LONGEST_HOURS).fault
