@@ -198,26 +198,16 @@ def test_relative_imports_of_a_package_are_those_of_its_own_files():
 # --- What importing the lab costs ---------------------------------------------------------------------------
 
 FRESH = """
-import sys, time
-start = time.perf_counter()
+import sys
 import lab
-seconds = time.perf_counter() - start
-print(seconds, *sorted(m for m in sys.modules if "." not in m))
+print(*sorted(m for m in sys.modules if "." not in m))
 """
 
 
-def fresh_import() -> tuple[float, set[str]]:
-    found = subprocess.run([sys.executable, "-c", FRESH], cwd=ROOT, capture_output=True,
-                           text=True, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
-    seconds, *loaded = found.stdout.split()
-    return float(seconds), set(loaded)
-
-
 def test_importing_the_lab_loads_numpy_and_nothing_heavier():
-    _, loaded = fresh_import()
+    answer = subprocess.run([sys.executable, "-c", FRESH], cwd=ROOT, capture_output=True, text=True, check=True,
+                            env=os.environ | {"PYTHONPATH": str(ROOT)})
+    loaded = set(answer.stdout.split())
     assert {"lab", "numpy"} <= loaded
-    assert not loaded & {"torch", "scipy", "pandas", "matplotlib", "sklearn", "transformers", "papermill"}
-
-
-def test_importing_the_lab_takes_less_than_0_3_seconds():
-    assert min(fresh_import()[0] for _ in range(5)) < 0.3
+    # How long the import takes is in benchmarks/import_time.py: a busy machine makes any bound here wrong.
+    assert not loaded & {"torch", "scipy", "pandas", "pyarrow", "matplotlib", "sklearn", "transformers", "papermill"}
