@@ -30,6 +30,7 @@ from lab.estimators import advantages, estimator, estimators
 from lab.groups import Rollout, make_groups
 from lab.llm.imports import transformers
 from lab.llm.verifier import FEW, Verifier
+from lab.llm.verl_repairs import repair
 
 if TYPE_CHECKING:
     import torch
@@ -43,9 +44,13 @@ _verifiers: dict[str, Verifier] = {}
 
 
 def register() -> None:
-    """Put every estimator of the catalogue and the loss into verl's registries. A second call changes nothing."""
+    """Put every estimator of the catalogue and the loss into verl's registries. A second call changes nothing.
+
+    verl is mended first (`lab.llm.verl_repairs`): what finds our loss there has a verl that loads models.
+    """
     transformers()
     from verl.trainer.ppo import core_algos
+    repair()
     for name in estimators():
         if PREFIX + name not in core_algos.ADV_ESTIMATOR_REGISTRY:
             core_algos.register_adv_est(PREFIX + name)(partial(advantage, name))
