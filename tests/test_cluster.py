@@ -4,7 +4,10 @@ import json
 import os
 import re
 import shlex
+import socket
 import subprocess
+import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,11 +17,13 @@ import pytest
 
 from lab.errors import LabError
 from lab.llm import verl_config
+from lab.llm.models import REVISIONS, hub_copy
 from lab.llm.prompts import prompt
 from lab.runs.cluster import SCRIPTS, TRAINER, job, prepare
 from lab.runs.experiments import experiment, experiments
 
 needs_verl = pytest.mark.skipif(find_spec("verl") is None, reason="verl is not installed")
+needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
 NAMES = [name for name in experiments() if experiment(name).trainer == TRAINER]
 PLACES = [(name, scale) for name in NAMES for scale in experiment(name).scales]
 HERE = Path(__file__).parents[1]
@@ -130,7 +135,7 @@ def test_the_folder_is_whole_and_its_command_is_its_configuration(runs, tmp_path
     assert said[0] == "gsm8k at scale smoke, objective truncated(order=2), on 1 x 2 GPUs" and said[-1] == str(folder)
     assert "train: arithmetic(level=3): 4 problems, 0 skipped" in said
     assert {path.name for path in folder.iterdir() if path.suffix != ".lock"} == {
-        "train.sh", "slurm.sh", "ray_job.sh", "wait.sh", "config.yaml", "train.parquet",
+        "train.sh", "slurm.sh", "ray_job.sh", "address.sh", "wait.sh", "config.yaml", "train.parquet",
         "eval-arithmetic_level_3.parquet", "params.json", "provenance.json"}
     params = json.loads((folder / "params.json").read_text())
     assert params["parameters"]["gpus"] == 2 and params["parameters"]["seed"] == 3
@@ -250,11 +255,11 @@ def test_without_verl_the_command_is_still_printed_and_a_folder_says_how_to_inst
 @pytest.mark.parametrize("name, scale", PLACES)
 def test_the_scripts_are_sound_bash_without_a_path_of_this_machine(name, scale):
     made = job(name, {"scale": scale, "gpus": 2})
-    assert len(made.scripts) == 4 == len(list(SCRIPTS.iterdir()))
+    assert len(made.scripts) == 5 == len(list(SCRIPTS.iterdir()))
     for text in made.scripts.values():
         done = subprocess.run(["bash", "-n"], input=text, text=True, capture_output=True)
         assert done.returncode == 0, done.stderr
-        bare = text.replace("#!/usr/bin/env bash", "").replace("http://", "").replace("pkg://", "")
+        bare = re.sub(r"#!/usr/bin/env bash|/dev/urandom|http://|pkg://", "", text)
         assert not re.search(r"@[A-Z]+@", text) and not re.search(r"""(^|[\s"'=])/\w""", bare)
     assert "#SBATCH --nodes=1\n" in made.scripts["slurm.sh"] and "--gpus-per-node=2\n" in made.scripts["slurm.sh"]
 
@@ -272,30 +277,153 @@ def test_the_words_of_a_command_mean_the_same_to_bash_whatever_they_hold():
 
 FAKE = """#!/bin/sh
 echo "$(basename "$0") $*" >> "$LOG"
-case "$(basename "$0")" in
-scontrol) echo node1; echo node2;;
-srun) while [ "${1#--}" != "$1" ]; do shift; done; exec "$@";;
-hostname) echo 10.0.0.1;;
+case "$(basename "$0") $*" in
+scontrol*) echo node1; echo node2;;
+srun*) while [ "${1#--}" != "$1" ]; do shift; done; exec "$@";;
+ray*) echo "mode $RAY_AUTH_MODE $(stat -c %a "$RAY_AUTH_TOKEN_PATH") $(cat "$RAY_AUTH_TOKEN_PATH")" >> "$LOG";;
+"python - node2") echo "$WAY";;
+"python -c import ray"*) exit "${OLD_RAY:-0}";;
 esac
 """
 
 
-def test_slurm_starts_ray_on_every_node_waits_and_trains_on_the_first(tmp_path):
-    made = small(nodes=2, gpus=4)
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    for name in ("scontrol", "srun", "hostname", "ray", "sleep", "python"):
-        (tools / name).write_text(FAKE)
-        (tools / name).chmod(0o755)
-    for name, text in made.scripts.items():
-        (tmp_path / name).write_text(text)
-    log = tmp_path / "log"
-    done = subprocess.run(["bash", tmp_path / "slurm.sh"], capture_output=True, text=True, env=os.environ | {
-        "PATH": f"{tools}:{os.environ['PATH']}", "LOG": str(log), "SLURM_SUBMIT_DIR": str(tmp_path),
-        "SLURM_JOB_NODELIST": "node[1-2]", "SLURM_JOB_ID": "12345", "SLURM_JOB_NUM_NODES": "2"})
+@pytest.fixture
+def slurm(tmp_path):
+    """Run slurm.sh of two nodes among stand-ins; returns what it did, line by line, and how it ended."""
+    def run(way: str = "10.0.0.1", **environment: str):
+        made = small(nodes=2, gpus=4)
+        tools = tmp_path / "bin"
+        tools.mkdir()
+        for name in ("scontrol", "srun", "ray", "sleep", "python"):
+            (tools / name).write_text(FAKE)
+            (tools / name).chmod(0o755)
+        for name, text in made.scripts.items():
+            (tmp_path / name).write_text(text)
+        log = tmp_path / "log"
+        given = {"PATH": f"{tools}:{os.environ['PATH']}", "LOG": str(log), "WAY": way,
+                 "SLURM_SUBMIT_DIR": str(tmp_path), "SLURM_JOB_NODELIST": "node[1-2]", "SLURM_JOB_ID": "12345",
+                 "SLURM_JOB_NUM_NODES": "2", "RAY_AUTH_TOKEN": "somebody's"}
+        done = subprocess.run(["bash", tmp_path / "slurm.sh"], capture_output=True, text=True,
+                              env=os.environ | given | environment)
+        return log.read_text().splitlines(), done
+
+    return run
+
+
+def test_slurm_starts_ray_on_every_node_waits_and_trains_on_the_first(slurm):
+    said, done = slurm()
     assert done.returncode == 0, done.stderr
-    said = [line for line in log.read_text().splitlines() if line.startswith(("ray", "python"))]
+    said = [line for line in said if line.startswith(("ray", "python"))]
     assert set(said[:-2]) >= {
         "ray start --head --node-ip-address=10.0.0.1 --port=22345 --num-gpus=4 --include-dashboard=false --block",
         "ray start --address=10.0.0.1:22345 --num-gpus=4 --block", "python - 8"}
     assert said[-2:] == ["python -", said[-1]] and said[-1].startswith("python -m verl.trainer.main_ppo algorithm.adv_")
+
+
+def test_every_node_of_a_slurm_job_has_the_jobs_own_token_which_only_its_user_can_read(slurm, tmp_path):
+    said, _ = slurm()
+    tokens = [line for line in said if line.startswith("mode ")]
+    assert len(tokens) == 2 and len(set(tokens)) == 1 and re.fullmatch(r"mode token 600 [0-9a-f]{64}", tokens[0])
+    assert not [path for path in tmp_path.iterdir() if "token" in path.name]  # gone with the job
+
+
+@pytest.mark.parametrize("way", ["127.0.1.1", ""])
+def test_a_first_node_that_no_other_reaches_is_refused_before_ray_starts(slurm, way):
+    said, done = slurm(way)
+    assert done.returncode == 1 and not [line for line in said if line.startswith("ray")]
+    assert f"ADDRESS = '{way}': no other node reaches the first there; say ADDRESS=" in done.stderr
+
+
+def test_the_address_of_the_first_node_can_be_said(slurm):
+    said, done = slurm("127.0.1.1", ADDRESS="10.9.8.7")
+    assert done.returncode == 0 and any("--node-ip-address=10.9.8.7" in line for line in said)
+    assert "python - node2" not in said
+
+
+def test_a_ray_without_tokens_is_not_started(slurm):
+    said, done = slurm(OLD_RAY="1")
+    assert done.returncode == 1 and not [line for line in said if line.startswith("ray")]
+
+
+def test_the_way_to_another_node_tells_the_address_and_loopback_is_refused():
+    def told(*words):
+        return subprocess.run(["bash", SCRIPTS / "address.sh", *words], capture_output=True, text=True,
+                              env=os.environ | {"PYTHON": sys.executable})
+    near = told("localhost")
+    assert near.returncode == 1 and near.stdout == ""
+    assert near.stderr.startswith("the way from this node to localhost starts at 127.0.0.1, where no other node")
+    far = told()
+    assert re.fullmatch(r"\d+\.\d+\.\d+\.\d+\n", far.stdout) and not far.stdout.startswith("127.") or (
+        far.returncode == 1 and far.stderr.startswith("there is no way from this node to 192.0.2.1"))
+
+
+TELL = """
+import sys
+from ray._raylet import GcsClient
+try:
+    GcsClient(address=sys.argv[1]).internal_kv_keys(b"", None)
+    print("admitted")
+except Exception as error:
+    print(type(error).__name__)
+"""
+
+
+@needs_ray
+def test_rays_head_admits_who_knows_the_token_and_nobody_else(tmp_path):
+    import ray
+    server = Path(ray.__file__).parent / "core/src/ray/gcs/gcs_server"  # what a head answers with
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    for name, token in (("own", "a" * 64), ("other", "b" * 64)):
+        (tmp_path / name).write_text(token)
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
+    bare |= {"HOME": str(tmp_path)}  # where Ray looks for a token besides
+    own, other = ({"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(tmp_path / name)} for name in ("own", "other"))
+    with open(tmp_path / "log", "w") as log:
+        head = subprocess.Popen(
+            [server, f"--log_dir={tmp_path}", "--config_list=e30=", f"--gcs_server_port={port}",
+             "--node-ip-address=127.0.0.1", "--metrics-agent-port=-1", "--session-name=test",
+             f"--ray-commit={ray.__commit__}"], env=bare | own, stdout=log, stderr=log)
+    try:
+        for _ in range(300):
+            with socket.socket() as tried:
+                if not tried.connect_ex(("127.0.0.1", port)):
+                    break
+            assert head.poll() is None, (tmp_path / "log").read_text()
+            time.sleep(0.1)
+        clients = [subprocess.Popen([sys.executable, "-c", TELL, f"127.0.0.1:{port}"], env=bare | given, text=True,
+                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for given in (own, other, {})]
+        told = [client.communicate(timeout=120)[0].strip() for client in clients]
+    finally:
+        head.kill()
+        head.wait()
+    assert told == ["admitted", "AuthenticationError", "AuthenticationError"]
+
+
+# --- Models and versions ------------------------------------------------------------------------------------
+
+def test_a_model_of_the_hub_is_copied_at_its_pinned_revision_and_verl_reads_the_copy():
+    made = job("pacs", {"scale": "paper", "model": "Qwen/Qwen3-4B", "gpus": 8})
+    assert made.settings["actor_rollout_ref.model.path"] == "$RUN/model"
+    assert f"MODEL='Qwen/Qwen3-4B@{REVISIONS['Qwen/Qwen3-4B']}'" in made.scripts["train.sh"]
+    assert made.header[-1] == f"Qwen/Qwen3-4B at revision {REVISIONS['Qwen/Qwen3-4B']}"
+    other = job("pacs", {"scale": "paper", "model": "someone/model", "gpus": 8})
+    assert "MODEL='someone/model'" in other.scripts["train.sh"]
+    assert other.header[-1] == "someone/model at its newest revision, which model/REVISION will name"
+    assert "MODEL=''" in small().scripts["train.sh"]
+
+
+def test_a_copy_of_the_hub_says_its_revision_and_is_made_once(monkeypatch, tmp_path):
+    import huggingface_hub
+    asked = []
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **given: asked.append((name, given)))
+    monkeypatch.setattr(huggingface_hub, "HfApi", lambda: SimpleNamespace(
+        model_info=lambda name: SimpleNamespace(sha="f00")))
+    (tmp_path / "model").mkdir()
+    folder = str(tmp_path / "model")
+    assert hub_copy("someone/model", folder) == hub_copy("someone/model", folder) == "someone/model@f00"
+    ((name, given),) = asked
+    assert (name, given["revision"], given["local_dir"]) == ("someone/model", "f00", folder)
+    with pytest.raises(LabError, match="holds someone/model@f00, not someone/model@bad"):
+        hub_copy("someone/model@bad", folder)

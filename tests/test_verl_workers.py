@@ -3,7 +3,6 @@
 verl knows no CPU: here it is told of one, and trains in float32. What `lab cluster` sets is otherwise as it is.
 """
 
-import os
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace

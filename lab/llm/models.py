@@ -72,6 +72,35 @@ def revision_of(folder: str) -> str | None:
     return path.name if path.parent.name == "snapshots" else None
 
 
+def hub_copy(model: str, folder: str) -> str:
+    """Copy a model of the hub into a folder, unless it is there, and return its name and revision.
+
+    The file REVISION, written last, says which the folder holds: a run that goes on asks the hub
+    for nothing. Errors: the folder holds another model, or the hub did not give this one.
+    """
+    name, revision = pinned(model)
+    record = Path(folder) / "REVISION"
+    if record.is_file():
+        held = record.read_text().strip()
+        if held.partition("@")[0] != name or revision and held != f"{name}@{revision}":
+            raise LabError(f"{folder} holds {held}, not {model}: remove it, or use another folder")
+        return held
+    if not revision:
+        revision = _newest(name)
+    _snapshot(f"{name}@{revision}", local_dir=folder)
+    record.write_text(f"{name}@{revision}\n")
+    return f"{name}@{revision}"
+
+
+def _newest(name: str) -> str:
+    from huggingface_hub import HfApi
+    try:
+        return HfApi().model_info(name).sha
+    except Exception as error:  # as in _snapshot
+        raise LabError(f"{name} was not found on the hub ({said(error)}): check the model's name and "
+                       "the network, or give a folder") from error
+
+
 def _snapshot(model: str, **options: Any) -> str:
     try:
         from huggingface_hub import snapshot_download

@@ -11,8 +11,8 @@
 
 What verl does by its own lights: the batch on a GPU is packed by tokens (`at_once` and `device_memory` are one node's),
 the sampler is vLLM, AdamW with weight decay 0.01 and gradients clipped to norm 1 are its defaults. Attention is torch's
-SDPA, which needs no package of its own. It reads the whole mask of a pack: counted for Qwen3-4B, the attention of a pack
-of 4,096 tokens costs 0.3 of its matrix products, of 16,384 (verl's default) 1.2.
+SDPA, which needs no package of its own. It works through the whole square of a pack: counted for Qwen3-4B, attention
+costs 0.3 of the matrix products in packs of 4,096 tokens, and 1.2 in those of 16,384 (verl's default).
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from lab.estimators import Estimator, estimator
 from lab.llm.datasets import Problem
 from lab.llm.engine import place_of
 from lab.llm.imports import transformers
+from lab.llm.models import pinned
 from lab.llm.prompts import Prompt, prompt
 from lab.llm.verl import LOSS, PREFIX
 
@@ -166,6 +167,10 @@ def remarks(values: dict[str, Any]) -> list[str]:
     if values["truncation"] != "score":
         said.append(f"truncated answers: {values['truncation']}; one that ends exactly at {values['limit']} tokens "
                     "counts among them")
+    name, _, revision = hub_model(values["model"]).partition("@")
+    if name:
+        at = f"at revision {revision}" if revision else "at its newest revision, which model/REVISION will name"
+        said.append(f"{name} {at}")
     return said
 
 
@@ -203,7 +208,20 @@ def _tokens(values: dict[str, Any]) -> int:
 
 def _model(model: str, folder: Path) -> str:
     place, _ = place_of(model)
-    return f"{RUN}/{os.path.relpath(place, folder)}" if Path(place).is_dir() else place
+    return f"{RUN}/{os.path.relpath(place, folder)}" if Path(place).is_dir() else f"{RUN}/model"
+
+
+def hub_model(model: str) -> str:
+    """The name of a model that train.sh copies from the hub, with its revision if one is pinned; "" for a folder.
+
+    >>> hub_model("Qwen/Qwen3-4B")
+    'Qwen/Qwen3-4B@1cfa9a7208912126459214e8b04321603b3df60c'
+    """
+    place, _ = place_of(model)
+    if Path(place).is_dir():
+        return ""
+    name, revision = pinned(place)
+    return f"{name}@{revision}" if revision else name
 
 
 def file_of(name: str) -> str:

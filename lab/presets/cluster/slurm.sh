@@ -10,16 +10,44 @@
 # goes on from its newest checkpoint when it is submitted again.
 set -euo pipefail
 cd "$SLURM_SUBMIT_DIR"
-FIRST="$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)"
-on_first() { srun --overlap --nodes=1 --ntasks=1 --nodelist="$FIRST" "$@"; }
+export PYTHON="${PYTHON:-python}"
+NODES="$(scontrol show hostnames "$SLURM_JOB_NODELIST")"
+FIRST="$(head -n 1 <<< "$NODES")"
+SECOND="$(sed -n 2p <<< "$NODES")"
+on_first() { srun --export=ALL --overlap --nodes=1 --ntasks=1 --nodelist="$FIRST" "$@"; }
 
-ADDRESS="$(on_first hostname --ip-address | awk '{print $1}')"
+if [ -z "${ADDRESS:-}" ]; then
+    ADDRESS="$(on_first bash address.sh ${SECOND:+"$SECOND"})"
+fi
+case "$ADDRESS" in
+"" | 127.* | localhost)
+    echo "ADDRESS = '$ADDRESS': no other node reaches the first there; say ADDRESS=... before sbatch" >&2
+    exit 1 ;;
+esac
+
+# Ray runs the code of whoever reaches its port and knows its token. Ray before 2.52 knows no tokens.
+on_first "$PYTHON" -c 'import ray, sys
+old = tuple(map(int, ray.__version__.split(".")[:2])) < (2, 52)
+sys.exit(f"Ray {ray.__version__} admits everybody: install constraints-cluster.txt, which has a newer one" if old else 0)'
+export RAY_AUTH_MODE=token RAY_AUTH_TOKEN_PATH="$PWD/.ray-token-$SLURM_JOB_ID"
+unset RAY_AUTH_TOKEN  # it would count before the file
+trap 'rm -f "$RAY_AUTH_TOKEN_PATH"' EXIT
+rm -f "$RAY_AUTH_TOKEN_PATH"
+(umask 077 && od -An -N32 -tx1 /dev/urandom | tr -d ' \n' > "$RAY_AUTH_TOKEN_PATH")
+if [ "$(stat -c %a "$RAY_AUTH_TOKEN_PATH")" != 600 ]; then
+    echo "others may read $RAY_AUTH_TOKEN_PATH, Ray's token: put this folder on a file system that keeps modes" >&2
+    exit 1
+fi
+# The servers that verl starts for vLLM listen there too; nothing here calls them over the network.
+VLLM_API_KEY="$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')"
+export VLLM_API_KEY
+
 PORT="$((20000 + SLURM_JOB_ID % 10000))"
 on_first ray start --head --node-ip-address="$ADDRESS" --port="$PORT" --num-gpus=@GPUS@ --include-dashboard=false --block &
 REST="$((SLURM_JOB_NUM_NODES - 1))"
 if [ "$REST" -gt 0 ]; then
     sleep 15
-    srun --overlap --nodes="$REST" --ntasks="$REST" --exclude="$FIRST" \
+    srun --export=ALL --overlap --nodes="$REST" --ntasks="$REST" --exclude="$FIRST" \
         ray start --address="$ADDRESS:$PORT" --num-gpus=@GPUS@ --block &
 fi
 

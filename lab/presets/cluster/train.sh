@@ -12,4 +12,13 @@ from verl.trainer.ppo.core_algos import get_adv_estimator_fn, get_policy_loss_fn
 get_adv_estimator_fn("@ESTIMATOR@"), get_policy_loss_fn("@LOSS@")
 END
 
+# verl knows no revisions: a model of the hub is copied once, at ours, to where every node sees it.
+MODEL='@MODEL@'
+if [ -n "$MODEL" ]; then
+    "$PYTHON" -c 'import sys; from lab.llm.models import hub_copy; print(hub_copy(*sys.argv[1:]))' "$MODEL" "$RUN/model"
+fi
+
+# The servers that verl starts for vLLM listen on this machine's address; nothing here calls them over the network.
+export VLLM_API_KEY="${VLLM_API_KEY:-$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')}"
+
 exec @COMMAND@
