@@ -13,6 +13,7 @@ GIB = 2**30
 # Shares of a GPU's peak that well-written kernels reach in practice. Assumptions, not measurements.
 ARITHMETIC_SHARE, BANDWIDTH_SHARE = 0.4, 0.6
 SECONDS_A_LAUNCH = 6e-6  # of a small kernel outside a captured graph
+CONTEXT = 1.0  # GiB that CUDA itself takes: its context, the kernels' code, cuBLAS's workspaces
 
 
 @dataclass(frozen=True)

@@ -11,21 +11,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
 from torch.func import functional_call, grad, vmap
 
+from lab.budget import CONTEXT, GIB, Budget, Work
 from lab.device import compiler_fault, compute_device
 from lab.errors import LabError
+from lab.memory import count
 from lab.records import Record
 from lab.rng import stream_seed
-from lab.toy.pictures import Digits, Pictures, Procedural
+from lab.toy.pictures import TEST_BATCH, TEST_DIGITS, TEST_IMAGES, Digits, Pictures, Procedural
 from lab.toy.training import Signal
 from lab.toy.training import train as run_loop
 from lab.toy.vision import fresh_network
 
+IMAGENET = {"train": 1281167, "val": 50000}  # pictures
 MEASURED = 1000  # test images whose gradient norm is taken after the last step (MaxRL figure 8: 1,000)
 
 
@@ -149,6 +153,64 @@ def train(*, objective: str, gradient: str, rollouts: int, data: str, folder_of_
         return learning_rate * (1 + math.cos(math.pi * (step - warmup) / max(1, steps - warmup))) / 2
 
     yield from run_loop(world, chosen, rate, steps, log_every, state, gradient_norm)
+
+
+def budget(*, data: str, classes: int, size: int, net: str, width: int, batch: int, steps: int,
+           optimizer: str, precision: str, log_every: int, seed: int, **_: Any) -> Budget:
+    """What the training asks of a GPU, from a count of its own step on fake tensors.
+
+    The network counts as written. Compiling it fuses normalisation with activation, so both memory
+    and traffic are upper bounds where `compile_model` is on. The traffic bounds a step: for batch 256
+    on an A100 (1.555 TB/s) it gives 109 ms, and NVIDIA publishes 2,470 images a second, 104 ms
+    (DeepLearningExamples, ResNet-50 v1.5). Newer cards may stay further from their peak.
+    """
+    channels = 1 if data == "digits" else 3
+
+    def network() -> torch.nn.Module:
+        return fresh_network(seed, net, channels, size, classes, width)
+
+    def draw(images: int) -> tuple[torch.Tensor, torch.Tensor]:
+        if data == "procedural":
+            return Procedural(seed, size, "cpu", classes).train_batch(0, images)
+        return torch.zeros(images, channels, size, size), torch.zeros(images, dtype=torch.int64)
+
+    def step() -> torch.nn.Module:
+        world = _BlankImages(network(), draw, batch, precision)
+        world.loss(0).backward()
+        return world.model
+
+    @torch.no_grad()
+    def examine() -> None:
+        _BlankImages(network(), draw, TEST_BATCH, precision).loss(0)
+
+    weights, trained, examined = count(network).kept, count(step), count(examine)
+    tested = {"digits": TEST_DIGITS, "procedural": TEST_IMAGES, "imagenet": IMAGENET["val"]}[data]
+    batches = tested / TEST_BATCH
+    cache = {"cache of pictures": sum(IMAGENET.values()) * channels * size**2 / GIB}
+    moments = 1 if optimizer == "sgd" else 2
+    return Budget(
+        memory={"CUDA": CONTEXT,
+                "optimizer": moments * weights / GIB,
+                "weights, gradients, activations": max(trained.peak, examined.peak) / GIB},
+        checkpoint=(1 + moments) * weights / GIB,
+        step={"update": Work(trained.flops, trained.bytes, trained.launches)},
+        evaluation=Work(examined.flops * batches, examined.bytes * batches, examined.launches * batches),
+        steps=steps,
+        evaluations=-(-steps // log_every) + 1,
+        disk=cache if data == "imagenet" else {})
+
+
+class _BlankImages(Images):
+    """The world on fake tensors, to count what a step does; channels last take the same memory."""
+
+    def __init__(self, model: torch.nn.Module, draw: Callable[[int], tuple[torch.Tensor, torch.Tensor]],
+                 batch: int, precision: str) -> None:
+        self.batch, self.seed, self.layout = batch, 0, torch.contiguous_format
+        self.model = self.forward = model
+        self.pictures = SimpleNamespace(train_batch=lambda step, batch: draw(batch))
+        self.autocast = torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16")
+        # The estimators keep tables, and must not keep fake ones.
+        self.signal = SimpleNamespace(loss=lambda logp, right, seed: -(logp * right).mean())
 
 
 def train_digits(*, width: int, **parameters: Any) -> Iterator[Record]:

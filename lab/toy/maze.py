@@ -8,18 +8,22 @@ rollout ends with DONE, since what follows cannot change its reward; reinforceme
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from dataclasses import fields
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
 from torch.nn import functional as F
 
+from lab.budget import CONTEXT, GIB, Budget, Work
 from lab.device import compute_device
 from lab.errors import LabError
 from lab.estimators import advantages, estimator
 from lab.losses import policy_gradient
+from lab.memory import Counted, count
 from lab.metrics import pass_at_k
 from lab.records import Record
 from lab.rng import stream_seed
@@ -299,6 +303,110 @@ def train(*, objective: str, rollouts: int, entropy_bonus: float, smoothing: flo
                        smoothing, greedy_filter)
     optimizer = torch.optim.AdamW(player.model.parameters(), lr=learning_rate, weight_decay=0.01)
     yield from run_loop(world, optimizer, lambda step: learning_rate, steps, log_every, state, clip=1.0)
+
+
+def budget(*, objective: str, rollouts: int, size: int, width: int, layers: int, positions: int,
+           precision: str, length: int, batch: int, steps: int, start_batch: int, start_steps: int,
+           start_log_every: int, mazes: int, samples: int, log_every: int, **_: Any) -> Budget:
+    """What the training asks of a GPU, from counts of its own code on fake tensors.
+
+    A captured graph keeps its memory to itself, so that rollouts for training, those for evaluation
+    and the update add up; its launches cost the host nothing. Evaluations count as their rollouts;
+    `tokens` supposes that every rollout takes its whole length.
+    """
+    shape = shape_of(width, layers, positions)
+    parts = parts_of(batch, rollouts * length)
+
+    def gradient(world: Supervised | Reinforced) -> Transformer:
+        for part in world.losses(0):
+            part.backward()
+        return world.model
+
+    def update() -> Transformer:
+        stream = SimpleNamespace(at=lambda step: _blank_mazes(size, parts[0].stop, length))
+        player = _BlankPlayer(Transformer(shape), length, precision)
+        world = Reinforced(player, stream, objective, rollouts, 0.0, 0.0, False)
+        # The estimator keeps its tables, and must not keep fake ones.
+        world.advantages = lambda right, mean_logp, solved: right.float()
+        return gradient(world)
+
+    def start_step() -> Transformer:
+        stream = SimpleNamespace(at=lambda step: _blank_mazes(size, start_batch, length))
+        return gradient(Supervised(_BlankPlayer(Transformer(shape), length, precision), stream, 0))
+
+    @torch.no_grad()
+    def sample(length: int) -> None:
+        player = _BlankPlayer(Transformer(shape), length, precision)
+        uniforms = player.uniforms("", 0, batch, rollouts)
+        with player.arithmetic():
+            first, memory = player.read(_blank_mazes(size, batch, length))
+            sample_apart(player.model, first, memory, rollouts, length, [DONE, EOS], uniforms)
+
+    weights = count(lambda: Transformer(shape)).kept
+    begun, trained = count(start_step), count(update)
+    played = _at_length(lambda few: count(lambda: sample(few)), length)
+    together = samples * min(mazes, max(1, TOGETHER // samples)) / (batch * rollouts)
+    examined = mazes * samples / (batch * rollouts)
+    evaluation = Work(examined * played.flops, examined * played.bytes)
+    # A record of the start is a forward pass on the held-out mazes, the last one an evaluation too.
+    forward = (-(-start_steps // start_log_every) + 1) * mazes / start_batch / 3
+    return Budget(
+        memory={"CUDA": CONTEXT,
+                "AdamW": 2 * weights / GIB,
+                "weights, gradients, activations": max(trained.peak, begun.peak) / GIB,
+                "rollouts in training": played.peak / GIB,
+                "rollouts in evaluation": together * played.peak / GIB},
+        checkpoint=3 * weights / GIB,
+        step={"rollouts": Work(played.flops, played.bytes),
+              "update": Work(trained.flops * batch / parts[0].stop, trained.bytes * batch / parts[0].stop,
+                             trained.launches * len(parts))},
+        evaluation=evaluation,
+        steps=steps,
+        evaluations=-(-steps // log_every) + 1,
+        start=Work(begun.flops * (start_steps + forward) + evaluation.flops,
+                   begun.bytes * (start_steps + forward) + evaluation.bytes,
+                   begun.launches * start_steps),
+        tokens=batch * rollouts * length)
+
+
+class _BlankPlayer(Player):
+    """A player on fake tensors, whose rollouts have a shape and no content: to count what it does."""
+
+    def __init__(self, model: Transformer, length: int, precision: str) -> None:
+        self.device = torch.device("cpu")
+        self.model, self.length, self.precision = model, length, precision
+
+    def uniforms(self, stream: str, number: int, mazes: int, rollouts: int) -> torch.Tensor:
+        return torch.zeros(mazes, rollouts, self.length)
+
+    def play(self, first: torch.Tensor, memory: list, rollouts: int,
+             uniforms: torch.Tensor | None) -> Rollouts:
+        tokens = torch.zeros(len(first), rollouts, self.length, dtype=torch.int64)
+        cut = torch.zeros(len(first), rollouts, dtype=torch.bool)
+        return Rollouts(tokens, tokens.bool(), tokens.float(), tokens, cut, None)
+
+
+def _blank_mazes(size: int, mazes: int, length: int) -> Mazes:
+    """Mazes of the right shape whose paths take a rollout's whole length, DONE included."""
+    walls = torch.zeros(mazes, size, size, dtype=torch.bool)
+    return Mazes(walls, torch.zeros(mazes, length - 1, dtype=torch.int64))
+
+
+def _at_length(counted: Callable[[int], Counted], length: int) -> Counted:
+    """What `counted` gives at `length`, from three short lengths.
+
+    Each token attends to all before it: traffic and arithmetic grow as the square of the length,
+    kernels and memory linearly.
+    """
+    short = (3, 4, 5)
+    if length <= max(short):
+        return counted(length)
+    seen = [counted(few) for few in short]
+    grown = {}
+    for field in fields(Counted):
+        values = [getattr(one, field.name) for one in seen]
+        grown[field.name] = round(np.polyval(np.polyfit(short, values, 2), length))
+    return Counted(**grown)
 
 
 def shape_of(width: int, layers: int, positions: int) -> Shape:

@@ -19,6 +19,7 @@ from lab.errors import LabError, real, whole
 from lab.rng import generator, stream_seed
 
 TEST_DIGITS = 360
+TEST_IMAGES = 2048  # of those drawn on the fly
 TEST_BATCH = 256
 
 Batch = tuple[torch.Tensor, torch.Tensor]  # float32 "images channels size size" about unit variance, int64 "images"
@@ -125,7 +126,7 @@ class Procedural:
     channels = 3
 
     def __init__(self, seed: int, size: int, device: torch.device | str = "cpu", classes: int = WORDS,
-                 nuisance: float = 1.0, test_images: int = 2048) -> None:
+                 nuisance: float = 1.0, test_images: int = TEST_IMAGES) -> None:
         self.seed, self.size, self.device = seed, whole("size", size, 32), torch.device(device)
         self.classes, self.nuisance = whole("classes", classes, 2), real("nuisance", nuisance, 0, 1)
         if classes > WORDS:

@@ -1,0 +1,100 @@
+"""What mazes and images ask of a GPU: counted from their own code, against counts made otherwise and by hand."""
+
+import pytest
+import torch
+
+from lab.budget import CARDS, GIB, GPU
+from lab.memory import count
+from lab.runs import experiment, train
+from lab.toy import images, maze
+from lab.toy.rollouts import sample_apart
+
+
+
+def budget_of(name: str, scale: str, **given):
+    chosen = experiment(name)
+    return chosen.module.budget(**chosen.parameters(scale, given))
+
+
+@pytest.fixture(scope="module")
+def h200():
+    return budget_of("maze", "h200")
+
+
+@pytest.mark.parametrize("scale", ["gpu24", "h100", "h200"])
+@pytest.mark.parametrize("name", ["maze", "images"])
+def test_every_preset_for_a_card_fits_it(name, scale, h200):
+    same = experiment(name).parameters(scale) == experiment(name).parameters("h200")
+    budget = h200 if same and name == "maze" else budget_of(name, scale)
+    assert 1 < budget.peak_memory < 0.9 * CARDS[scale].memory
+
+
+@pytest.mark.parametrize("scale, given, before", [("paper", {}, 84), ("h200", {"batch": 256}, 161)])
+def test_the_published_maze_settings_fit_an_80_gb_card_in_parts_and_did_not_at_once(
+        monkeypatch, scale, given, before):
+    """At once: what a review counted in GiB, within the 15% that a fused norm saves."""
+    values = experiment("maze").parameters(scale, given)
+    assert budget_of("maze", scale, **given).peak_memory < 20 < CARDS["h100"].memory
+    monkeypatch.setattr(maze, "KEPT", 2**30)
+    monkeypatch.setattr(maze, "_at_length", lambda counted, length: counted(2))
+    at_once = maze.budget(**values).memory["weights, gradients, activations"]
+    assert 0.85 * before < at_once < before
+
+
+def test_the_work_of_a_maze_step_is_what_a_review_counted(h200):
+    """It counted 121 GB of rollouts; 90 + 166 GB of scoring and gradient, of which a fused norm saves a sixth."""
+    assert h200.step["rollouts"].bytes == pytest.approx(121e9, rel=0.08)
+    assert h200.step["update"].bytes == pytest.approx((90 + 166) * 1e9 * 5 / 6, rel=0.05)
+    flops = sum(work.flops for work in h200.step.values())
+    assert flops == pytest.approx(7.5e-3 * CARDS["h200"].flops, rel=0.05)
+    assert h200.checkpoint == pytest.approx(3 * 4 * 3_944_704 / GIB, rel=0.01)
+    assert (h200.steps, h200.evaluations, h200.tokens) == (20000, 21, 32 * 128 * 48)
+
+
+def test_rollouts_of_any_length_are_counted_from_three_short_ones():
+    def sample(length: int):
+        def work():
+            model = maze.Transformer(maze.shape_of(16, 2, 96))
+            with torch.no_grad():
+                first, memory = maze._BlankPlayer(model, length, "float32").read(maze._blank_mazes(7, 4, length))
+                return sample_apart(model, first, memory, 8, length, [7, 2], torch.zeros(4, 8, length))
+        return count(work)
+
+    extrapolated, whole = maze._at_length(sample, 14), sample(14)
+    assert extrapolated.launches == whole.launches
+    assert extrapolated.flops == whole.flops
+    assert extrapolated.bytes == pytest.approx(whole.bytes, rel=0.01)
+    assert extrapolated.peak == pytest.approx(whole.peak, rel=0.05)
+
+
+def test_a_resnet_50_takes_the_arithmetic_that_everyone_counts_and_an_a100s_published_time():
+    """4.09 GFLOP multiply-adds an image and pass, three passes; NVIDIA's own training: 2,470 images a second."""
+    budget = budget_of("images", "paper")
+    assert budget.step["update"].flops == pytest.approx(256 * 3 * 2 * 4.09e9, rel=0.02)
+    a100 = GPU("A100", 39.4, 312e12, 1.555e12)
+    assert budget.step_seconds(a100) == pytest.approx(256 / 2470, rel=0.1)
+    assert budget.disk["cache of pictures"] * GIB == pytest.approx(1331167 * 3 * 224**2)
+    assert (budget.steps, budget.evaluations) == (100080, 68)
+
+
+def test_twice_the_batch_takes_twice_the_activations_and_no_more_weights():
+    small, large = (budget_of("images", "laptop", batch=batch) for batch in (64, 128))
+    part = "weights, gradients, activations"
+    assert large.memory[part] == pytest.approx(2 * small.memory[part], rel=0.1)
+    assert large.checkpoint == small.checkpoint
+    assert large.step["update"].flops == 2 * small.step["update"].flops
+
+
+@pytest.mark.parametrize("data", ["digits", "procedural", "imagenet"])
+def test_every_source_of_pictures_can_be_counted(data):
+    values = experiment("images").parameters("smoke") | {"data": data, "size": 8 if data == "digits" else 32}
+    budget = images.budget(**values)
+    assert budget.step["update"].flops > 0 and bool(budget.disk) == (data == "imagenet")
+
+
+def test_counting_leaves_nothing_fake_behind(monkeypatch, tmp_path):
+    """Estimators keep tables of advantages: were they made while counting, training would be given fake ones."""
+    monkeypatch.setenv("LAB_RUNS", str(tmp_path))
+    for name, given in (("maze", {"objective": "maxrl", "rollouts": 7}), ("images", {"rollouts": 17})):
+        budget_of(name, "smoke", **given)
+        assert train(name, scale="smoke", **given).finished
