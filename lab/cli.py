@@ -57,7 +57,8 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--out", type=Path, metavar="DIR", help="where the file goes (default: data/results/gpu)")
     sub = verb("sweep", _sweep, "run every run of a TOML file that is not finished")
     sub.add_argument("file", type=Path)
-    sub.add_argument("--jobs", type=int, help="runs at a time (default: one a core, or what the Ray cluster holds)")
+    sub.add_argument("--jobs", type=int, help="runs at a time (default: one a GPU, without a GPU one a core, or what "
+                     "the Ray cluster holds); more than there are GPUs share them in turn")
     sub.add_argument("values", nargs="*", metavar="key=value", help="executor=ray: a Ray cluster that is there "
                      "(RAY_ADDRESS) and sees this folder takes the runs; gpus=1: of each run on it")
     sub.add_argument("--fail-fast", action="store_true", help="start nothing more after a failure")
@@ -198,7 +199,7 @@ def _rehearse(arguments) -> int:
 
 def _sweep(arguments) -> int:
     from lab.runs.experiments import read_assignments
-    from lab.runs.sweep import read_sweep, sweep
+    from lab.runs.sweep import read_sweep, sweep, visible_gpus
     if arguments.jobs is not None and arguments.jobs < 1:
         raise LabError(f"--jobs {arguments.jobs}: at least one process is needed")
     keep_going, verb = not arguments.fail_fast, "train" if arguments.train else "run"
@@ -214,7 +215,9 @@ def _sweep(arguments) -> int:
     elif gpus:
         raise LabError(f"gpus = {gpus}: only Ray deals out GPUs; add executor=ray, or leave it off")
     else:
-        outcome = sweep(arguments.file, arguments.jobs or os.cpu_count(), keep_going, verb)
+        visible = visible_gpus()
+        jobs = arguments.jobs or len(visible) or os.cpu_count()
+        outcome = sweep(arguments.file, jobs, keep_going, verb, gpus=visible)
     print(f"{len(outcome.before)} finished before, {len(outcome.now)} now, {len(outcome.failed)} failed")
     for run, words in outcome.failed:
         print(f"failed: {run.path / 'log.txt'}: {words}", file=sys.stderr)

@@ -1,13 +1,15 @@
 """Sweeps for real: processes, failures, kills. What is finished is never done again, and nothing changes a curve."""
 
+import os
 import signal
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from lab.runs import Run
-from lab.runs.sweep import read_sweep
+from lab.runs.sweep import read_sweep, visible_gpus
 
 FILE = """
 [[runs]]
@@ -168,6 +170,103 @@ def test_values_reach_the_process_as_they_were_read(write, monkeypatch):
     (run,) = outcome.now
     values = run.params["parameters"]
     assert values["objective"] == "0.25 * log_odds" and values["hardest"] == 1e-5 and values["learning_rate"] == 1.0
+
+
+# --- GPUs -------------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def has_gpus(tmp_path, monkeypatch):
+    """A machine on which the driver's tool lists so many GPUs."""
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.delenv("LAB_DEVICE", raising=False)
+
+    def install(count: int, fails: bool = False) -> None:
+        lines = "".join(f"GPU {number}: NVIDIA H200 (UUID: GPU-{number})\\n  MIG 1g: (UUID: MIG-{number})\\n"
+                        for number in range(count))
+        tool = tmp_path / "bin" / "nvidia-smi"
+        tool.parent.mkdir(exist_ok=True)
+        tool.write_text(f"#!/bin/sh\n[ \"$1\" = -L ] || exit 2\nprintf '{lines}'\nexit {int(fails)}\n")
+        tool.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+
+    return install
+
+
+@pytest.mark.parametrize("allowed, seen", [
+    (None, ["0", "1", "2"]), ("2,0", ["2", "0"]), ("GPU-1", ["GPU-1"]), ("1,-1,2", ["1"]), ("", []), ("-1", [])])
+def test_the_visible_gpus_are_the_drivers_unless_the_environment_names_some(has_gpus, monkeypatch, allowed, seen):
+    has_gpus(3)
+    if allowed is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", allowed)
+    assert visible_gpus() == seen
+    monkeypatch.setenv("LAB_DEVICE", "cpu")
+    assert visible_gpus() == []
+
+
+def test_without_a_driver_or_with_one_that_fails_no_gpu_is_visible(has_gpus, monkeypatch):
+    has_gpus(2, fails=True)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    assert visible_gpus() == []
+    has_gpus(0)
+    assert visible_gpus() == []
+    monkeypatch.setenv("PATH", "")
+    assert visible_gpus() == []
+
+
+SHOW = "import os, time; time.sleep(0.3); print('saw', os.getenv('CUDA_VISIBLE_DEVICES'), os.getenv('OMP_NUM_THREADS'))"
+
+
+def what_each_process_saw(write, monkeypatch, *options: str) -> list[str]:
+    """The last words of the processes of a sweep of three runs, which tell what they were given."""
+    from lab import cli
+    from lab.runs import sweep as module
+    monkeypatch.setattr(module, "_command", lambda *_: ["-c", SHOW])
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    path = write(FILE)
+    cli.main(["sweep", str(path), "--train", *options])
+    return sorted((item.run.path / "log.txt").read_text().splitlines()[-1] for item in read_sweep(path))
+
+
+@pytest.mark.parametrize("allowed, options, saw", [
+    (None, [], {"saw 0 None", "saw 1 None"}),
+    ("1", [], {"saw 1 None"}),
+    ("GPU-1,GPU-0", ["--jobs", "1"], {"saw GPU-1 None"}),
+    (None, ["--jobs", "3"], {"saw 0 None", "saw 1 None"})])
+def test_each_process_of_a_sweep_sees_one_gpu_and_all_its_threads(
+        has_gpus, write, monkeypatch, capsys, runs, allowed, options, saw):
+    has_gpus(2)
+    if allowed:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", allowed)
+    seen = what_each_process_saw(write, monkeypatch, *options)
+    assert len(seen) == 3 and set(seen) == saw
+
+
+def test_without_a_gpu_each_process_has_one_thread(has_gpus, write, monkeypatch, capsys, runs):
+    has_gpus(0)
+    assert set(what_each_process_saw(write, monkeypatch)) == {"saw None 1"}
+
+
+def test_as_many_runs_go_at_a_time_as_there_are_gpus_unless_jobs_are_given(has_gpus, write, monkeypatch, capsys, runs):
+    from lab.runs import sweep as module
+    has_gpus(5)
+    given = []
+    monkeypatch.setattr(module, "sweep", lambda path, jobs, *_, gpus: given.append((jobs, len(gpus))) or
+                        module.Outcome([], [], []))
+    from lab import cli
+    for options in ([], ["--jobs", "7"]):
+        cli.main(["sweep", str(write(FILE)), *options])
+    monkeypatch.setenv("LAB_DEVICE", "cpu")
+    cli.main(["sweep", str(write(FILE))])
+    assert given == [(5, 5), (7, 5), (os.cpu_count(), 0)]
+
+
+def test_the_sweeps_for_a_gpu_are_read_and_say_that_they_were_not_run():
+    files = sorted((Path(__file__).parents[1] / "sweeps").glob("*_h200.toml"))
+    assert [path.stem for path in files] == ["gsm8k_h200", "images_h200", "maze_256_h200", "maze_h200"]
+    recorded = {path.name for path in (Path(__file__).parents[1] / "data" / "results").iterdir()}
+    for path in files:
+        assert all(item.scale == "h200" for item in read_sweep(path))
+        assert ("NOT RUN YET" in path.read_text()) == (path.stem not in recorded)
 
 
 # --- Killed -----------------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ def test_a_resnet_50_takes_the_arithmetic_that_everyone_counts_and_an_a100s_publ
 
 
 def test_twice_the_batch_takes_twice_the_activations_and_no_more_weights():
-    small, large = (budget_of("images", "laptop", batch=batch) for batch in (64, 128))
+    small, large = (budget_of("images", "laptop", batch=batch) for batch in (512, 1024))
     part = "weights, gradients, activations"
     assert large.memory[part] == pytest.approx(2 * small.memory[part], rel=0.1)
     assert large.checkpoint == small.checkpoint

@@ -17,9 +17,11 @@ import sys
 import threading
 import time
 import tomllib
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from tqdm.auto import tqdm
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from lab.runs.on_ray import OnRay
 
 FOREVER = 1e9  # seconds; a wait that has an end looks up now and then, without which Ray could not interrupt it
-# Small models run fastest on one thread, and the pool holds as many processes as there are cores.
+# Without a GPU: small models run fastest on one thread, and there are as many processes as cores.
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
 
 
@@ -100,22 +102,58 @@ def _expand(path: Path, table: dict[str, Any]) -> list[Item]:
     return items
 
 
-def sweep(path: Path, jobs: int, keep_going: bool = True, verb: str = "run", executor: OnRay | None = None) -> Outcome:
+def visible_gpus() -> list[str]:
+    """The GPUs that processes started here may use, as CUDA_VISIBLE_DEVICES names them.
+
+    None where LAB_DEVICE is cpu. The driver's own tool is asked, so that no torch is loaded here.
+    """
+    if os.environ.get("LAB_DEVICE") == "cpu":
+        return []
+    try:
+        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    present = sum(line.startswith("GPU ") for line in listed.stdout.splitlines())
+    if listed.returncode != 0 or not present:
+        return []
+    if (allowed := os.environ.get("CUDA_VISIBLE_DEVICES")) is None:
+        return [str(number) for number in range(present)]
+    names = [name.strip() for name in allowed.split(",")]
+    # CUDA ignores what follows a name that is none.
+    return list(itertools.takewhile(lambda name: name not in ("", "-1"), names))
+
+
+def sweep(path: Path, jobs: int, keep_going: bool = True, verb: str = "run", executor: OnRay | None = None,
+          gpus: Sequence[str] = ()) -> Outcome:
     """Run what is not finished, `jobs` processes at a time, by `lab run` (or `train`, which needs no Jupyter).
 
-    The processes are this machine's, or those of an `executor`.
+    The processes are this machine's, or those of an `executor`. Of this machine's `gpus` each process
+    sees one; more jobs than GPUs share them, dealt out in turn.
     """
     items = read_sweep(path)
     before = [item.run for item in items if item.run.finished]
     waiting = [item for item in items if item.run not in before]
     now, failed, stop = [], [], threading.Event()
+    free: SimpleQueue[str] = SimpleQueue()
+    for _, gpu in zip(range(jobs), itertools.cycle(gpus), strict=False):
+        free.put(gpu)
 
     def one(item: Item) -> str | None:
         """The last words of its process; None if it was not started."""
         if stop.is_set():
             return None
         item.run.path.mkdir(parents=True, exist_ok=True)
-        words = (executor.run if executor else logged)(_command(item, verb), str(item.run.path / "log.txt"))
+        log = str(item.run.path / "log.txt")
+        if executor:
+            words = executor.run(_command(item, verb), log)
+        elif gpus:
+            gpu = free.get()
+            try:
+                words = logged(_command(item, verb), log, gpu)
+            finally:
+                free.put(gpu)
+        else:
+            words = logged(_command(item, verb), log)
         if not (keep_going or item.run.finished):
             stop.set()
         return words
@@ -144,11 +182,15 @@ def _command(item: Item, verb: str) -> list[str]:
     return ["-m", "lab", "--runs", str(runs_root()), verb, item.experiment, f"scale={item.scale}", *words]
 
 
-def logged(words: list[str], log: str) -> str:
-    """Run Python with `words` in a process of its own; its output is added to the file `log`. Returns its last line."""
+def logged(words: list[str], log: str, gpu: str = "") -> str:
+    """Run Python with `words` in a process of its own; its output is added to the file `log`. Returns its last line.
+
+    With `gpu` it sees that one alone, else it has one thread.
+    """
+    environment = os.environ | {"CUDA_VISIBLE_DEVICES": gpu} if gpu else ONE_THREAD | os.environ
     with open(log, "a") as out:
         print(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')}", file=out, flush=True)
         subprocess.run([sys.executable, *words], stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                       env=ONE_THREAD | os.environ, timeout=FOREVER)
+                       env=environment, timeout=FOREVER)
     lines = [line for line in Path(log).read_text(errors="replace").splitlines() if line.strip()]
     return lines[-1]
