@@ -1,4 +1,4 @@
-"""What a piece of GPU work needs, counted without a GPU: memory at its peak, kernels, traffic. Floor 1.
+"""What GPU work needs, counted without a GPU: memory at its peak, kernels, traffic. Floor 1.
 
 The work runs on fake tensors, which have a shape, a type and a device but no data: nothing is
 allocated and nothing is computed, so that a model that fills a GPU is counted on a laptop. Their
@@ -24,7 +24,8 @@ from torch.utils.flop_counter import flop_registry, sdpa_backward_flop_count, sd
 BLOCK = 512  # bytes: PyTorch's CUDA allocator rounds every allocation up to a multiple
 
 aten = torch.ops.aten
-NO_KERNEL = {aten.empty, aten.empty_like, aten.empty_strided, aten.new_empty, aten.new_empty_strided}
+NO_KERNEL = {
+    aten.empty, aten.empty_like, aten.empty_strided, aten.new_empty, aten.new_empty_strided}
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def _flops(operator: Any, args: tuple, kwargs: dict[str, Any], result: Any) -> i
 
 
 class _FusedNorm(torch.autograd.Function):
-    """The memory and the launches of CUDA's one kernel for `rms_norm`; a CPU takes four, and keeps more."""
+    """`rms_norm` as the one kernel that CUDA has for it; a CPU takes several and keeps more."""
 
     @staticmethod
     def forward(ctx, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:

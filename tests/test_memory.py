@@ -1,4 +1,4 @@
-"""Counting GPU work on fake tensors: memory at its peak, kernels, traffic and arithmetic, by sizes known by eye."""
+"""GPU work counted on fake tensors: memory, kernels, traffic, arithmetic, by sizes known by eye."""
 
 import torch
 from torch.nn import functional as F

@@ -1,4 +1,4 @@
-"""What mazes and images ask of a GPU: counted from their own code, against counts made otherwise and by hand."""
+"""What mazes and images ask of a GPU, against a review's counts, published times and by hand."""
 
 import pytest
 import torch
@@ -8,7 +8,6 @@ from lab.memory import count
 from lab.runs import experiment, train
 from lab.toy import images, maze
 from lab.toy.rollouts import sample_apart
-
 
 
 def budget_of(name: str, scale: str, **given):
@@ -42,7 +41,7 @@ def test_the_published_maze_settings_fit_an_80_gb_card_in_parts_and_did_not_at_o
 
 
 def test_the_work_of_a_maze_step_is_what_a_review_counted(h200):
-    """It counted 121 GB of rollouts; 90 + 166 GB of scoring and gradient, of which a fused norm saves a sixth."""
+    """121 GB of rollouts; 90 + 166 GB of scoring and gradient, of which a fused norm saves a sixth."""
     assert h200.step["rollouts"].bytes == pytest.approx(121e9, rel=0.08)
     assert h200.step["update"].bytes == pytest.approx((90 + 166) * 1e9 * 5 / 6, rel=0.05)
     flops = sum(work.flops for work in h200.step.values())
@@ -56,8 +55,10 @@ def test_rollouts_of_any_length_are_counted_from_three_short_ones():
         def work():
             model = maze.Transformer(maze.shape_of(16, 2, 96))
             with torch.no_grad():
-                first, memory = maze._BlankPlayer(model, length, "float32").read(maze._blank_mazes(7, 4, length))
-                return sample_apart(model, first, memory, 8, length, [7, 2], torch.zeros(4, 8, length))
+                player = maze._BlankPlayer(model, length, "float32")
+                first, memory = player.read(maze._blank_mazes(7, 4, length))
+                uniforms = torch.zeros(4, 8, length)
+                return sample_apart(model, first, memory, 8, length, [7, 2], uniforms)
         return count(work)
 
     extrapolated, whole = maze._at_length(sample, 14), sample(14)
@@ -68,7 +69,7 @@ def test_rollouts_of_any_length_are_counted_from_three_short_ones():
 
 
 def test_a_resnet_50_takes_the_arithmetic_that_everyone_counts_and_an_a100s_published_time():
-    """4.09 GFLOP multiply-adds an image and pass, three passes; NVIDIA's own training: 2,470 images a second."""
+    """4.09e9 multiply-adds an image and pass, three passes; NVIDIA trains 2,470 images a second."""
     budget = budget_of("images", "paper")
     assert budget.step["update"].flops == pytest.approx(256 * 3 * 2 * 4.09e9, rel=0.02)
     a100 = GPU("A100", 39.4, 312e12, 1.555e12)
@@ -93,7 +94,7 @@ def test_every_source_of_pictures_can_be_counted(data):
 
 
 def test_counting_leaves_nothing_fake_behind(monkeypatch, tmp_path):
-    """Estimators keep tables of advantages: were they made while counting, training would be given fake ones."""
+    """Estimators keep tables of advantages: those made while counting would hold no numbers."""
     monkeypatch.setenv("LAB_RUNS", str(tmp_path))
     for name, given in (("maze", {"objective": "maxrl", "rollouts": 7}), ("images", {"rollouts": 17})):
         budget_of(name, "smoke", **given)

@@ -194,7 +194,8 @@ def budget(*, data: str, classes: int, size: int, net: str, width: int, batch: i
                 "weights, gradients, activations": max(trained.peak, examined.peak) / GIB},
         checkpoint=(1 + moments) * weights / GIB,
         step={"update": Work(trained.flops, trained.bytes, trained.launches)},
-        evaluation=Work(examined.flops * batches, examined.bytes * batches, examined.launches * batches),
+        evaluation=Work(examined.flops * batches, examined.bytes * batches,
+                        examined.launches * batches),
         steps=steps,
         evaluations=-(-steps // log_every) + 1,
         disk=cache if data == "imagenet" else {})
@@ -203,8 +204,9 @@ def budget(*, data: str, classes: int, size: int, net: str, width: int, batch: i
 class _BlankImages(Images):
     """The world on fake tensors, to count what a step does; channels last take the same memory."""
 
-    def __init__(self, model: torch.nn.Module, draw: Callable[[int], tuple[torch.Tensor, torch.Tensor]],
-                 batch: int, precision: str) -> None:
+    def __init__(self, model: torch.nn.Module,
+                 draw: Callable[[int], tuple[torch.Tensor, torch.Tensor]], batch: int,
+                 precision: str) -> None:
         self.batch, self.seed, self.layout = batch, 0, torch.contiguous_format
         self.model = self.forward = model
         self.pictures = SimpleNamespace(train_batch=lambda step, batch: draw(batch))

@@ -347,6 +347,7 @@ def budget(*, objective: str, rollouts: int, size: int, width: int, layers: int,
     played = _at_length(lambda few: count(lambda: sample(few)), length)
     together = samples * min(mazes, max(1, TOGETHER // samples)) / (batch * rollouts)
     examined = mazes * samples / (batch * rollouts)
+    scale = batch / parts[0].stop  # one part was counted
     evaluation = Work(examined * played.flops, examined * played.bytes)
     # A record of the start is a forward pass on the held-out mazes, the last one an evaluation too.
     forward = (-(-start_steps // start_log_every) + 1) * mazes / start_batch / 3
@@ -358,8 +359,8 @@ def budget(*, objective: str, rollouts: int, size: int, width: int, layers: int,
                 "rollouts in evaluation": together * played.peak / GIB},
         checkpoint=3 * weights / GIB,
         step={"rollouts": Work(played.flops, played.bytes),
-              "update": Work(trained.flops * batch / parts[0].stop, trained.bytes * batch / parts[0].stop,
-                             trained.launches * len(parts))},
+              "update": Work(scale * trained.flops, scale * trained.bytes,
+                             len(parts) * trained.launches)},
         evaluation=evaluation,
         steps=steps,
         evaluations=-(-steps // log_every) + 1,
