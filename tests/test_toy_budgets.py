@@ -88,7 +88,8 @@ def test_twice_the_batch_takes_twice_the_activations_and_no_more_weights():
 
 @pytest.mark.parametrize("data", ["digits", "procedural", "imagenet"])
 def test_every_source_of_pictures_can_be_counted(data):
-    values = experiment("images").parameters("smoke") | {"data": data, "size": 8 if data == "digits" else 32}
+    size = 8 if data == "digits" else 32
+    values = experiment("images").parameters("smoke") | {"data": data, "size": size}
     budget = images.budget(**values)
     assert budget.step["update"].flops > 0 and bool(budget.disk) == (data == "imagenet")
 
