@@ -1,6 +1,7 @@
-"""verl's own workers, built from what `lab cluster` composes, load, score, step and save: on a CPU, with one process.
+"""verl's own workers, built from what `lab cluster` composes, load, score, step and save.
 
-verl knows no CPU: here it is told of one, and trains in float32. What `lab cluster` sets is otherwise as it is.
+On a CPU, with one process: verl knows no CPU, so it is told of one here, and trains in float32.
+What `lab cluster` sets is otherwise as it is.
 """
 
 from importlib.util import find_spec
@@ -21,8 +22,16 @@ pytestmark = pytest.mark.skipif(find_spec("verl") is None, reason="verl is not i
 TINY = str(Path(__file__).parents[1] / "data/models/tiny")
 FLOAT32 = {"param_dtype": "fp32", "reduce_dtype": "fp32", "buffer_dtype": "fp32"}
 PROMPTS = [[5, 6, 7, 8, 9, 10], [11, 12, 13]]
-ANSWERS = [[21, 22, 23, 24, 25], [31, 32], [41, 42, 43], [51], [61, 62, 63, 64], [71, 72, 73, 74, 75],
-           [81, 82], [91, 92, 93]]
+ANSWERS = [
+    [21, 22, 23, 24, 25],
+    [31, 32],
+    [41, 42, 43],
+    [51],
+    [61, 62, 63, 64],
+    [71, 72, 73, 74, 75],
+    [81, 82],
+    [91, 92, 93],
+]
 REWARDS = [[1, 0, 0, 0], [1, 1, 0, 1]]
 UIDS = np.array(list("aaaabbbb"), dtype=object)
 
@@ -37,10 +46,17 @@ def cpu(tmp_path_factory):
     class CPU(PlatformCUDA):
         device_name = "cpu"
         device_module = SimpleNamespace(
-            is_available=lambda: False, empty_cache=lambda: None, get_device_name=lambda *_: "cpu",
-            memory_allocated=lambda *_: 0, memory_reserved=lambda *_: 0, mem_get_info=lambda *_: (1, 1),
-            max_memory_allocated=lambda *_: 0, max_memory_reserved=lambda *_: 0,
-            get_rng_state=torch.get_rng_state, set_rng_state=torch.set_rng_state)
+            is_available=lambda: False,
+            empty_cache=lambda: None,
+            get_device_name=lambda *_: "cpu",
+            memory_allocated=lambda *_: 0,
+            memory_reserved=lambda *_: 0,
+            mem_get_info=lambda *_: (1, 1),
+            max_memory_allocated=lambda *_: 0,
+            max_memory_reserved=lambda *_: 0,
+            get_rng_state=torch.get_rng_state,
+            set_rng_state=torch.set_rng_state,
+        )
 
         def is_available(self):
             return True
@@ -58,27 +74,39 @@ def cpu(tmp_path_factory):
     ours = not torch.distributed.is_initialized()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manager, "_current_platform", CPU())
-        for name, value in {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1",
-                            "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1", "REDIS_STORE_SERVER_HOST": "",
-                            "VERL_ENGINE_DEVICE": "cuda"}.items():
+        for name, value in {
+            "RANK": "0",
+            "WORLD_SIZE": "1",
+            "LOCAL_RANK": "0",
+            "LOCAL_WORLD_SIZE": "1",
+            "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": "1",
+            "REDIS_STORE_SERVER_HOST": "",
+            "VERL_ENGINE_DEVICE": "cuda",
+        }.items():
             patch.setenv(name, value)
         if ours:
-            torch.distributed.init_process_group("gloo", init_method=f"file://{store}", rank=0, world_size=1)
+            torch.distributed.init_process_group(
+                "gloo", init_method=f"file://{store}", rank=0, world_size=1
+            )
         yield
         if ours:
             torch.distributed.destroy_process_group()
 
 
 def composed(**given):
-    """What `lab cluster gsm8k scale=smoke` composes for one GPU; only what a CPU cannot do is changed."""
+    """What `lab cluster gsm8k scale=smoke` composes for one GPU, but for what a CPU cannot do."""
     from omegaconf import OmegaConf
+
     made = job("gsm8k", {"scale": "smoke", "gpus": 1} | given)
     config = verl_config.compose(made.settings)
     for role in ("actor_rollout_ref.actor", "critic"):
         OmegaConf.update(config, f"{role}.optim.total_training_steps", 2)
         engine = "fsdp_config" if role != "critic" else "fsdp"
         OmegaConf.update(config, f"{role}.{engine}.mixed_precision", FLOAT32, force_add=True)
-        OmegaConf.update(config, f"{role}.{engine}.use_torch_compile", False)  # of the entropy: a minute
+        OmegaConf.update(
+            config, f"{role}.{engine}.use_torch_compile", False
+        )  # of the entropy: a minute
     OmegaConf.update(config, "actor_rollout_ref.model.path", TINY)
     OmegaConf.update(config, "critic.model.path", TINY)
     return config
@@ -87,25 +115,32 @@ def composed(**given):
 def policy(config):
     """verl's worker of a policy, with its model."""
     from verl.workers.engine_workers import ActorRolloutRefWorker
+
     worker = ActorRolloutRefWorker(config.actor_rollout_ref, role="actor")
     worker.init_model()
     return worker.actor
 
 
 def batch(**more):
-    """Two groups of four answers to prompts of different lengths, as verl's trainer hands them to a worker."""
+    """Two groups of four answers to two prompts, as verl's trainer hands them to a worker."""
     from verl.utils import tensordict_utils as tu
     from verl.workers.utils.padding import left_right_2_no_padding
+
     prompts, answers = max(map(len, PROMPTS)), max(map(len, ANSWERS))
     ids = torch.zeros(len(ANSWERS), prompts + answers, dtype=torch.long)
     seen = torch.zeros_like(ids)
     for row, answer in enumerate(ANSWERS):
         prompt = PROMPTS[row // 4]
-        ids[row, prompts - len(prompt):prompts + len(answer)] = torch.tensor(prompt + answer)
-        seen[row, prompts - len(prompt):prompts + len(answer)] = 1
-    tensors = {"input_ids": ids, "prompts": ids[:, :prompts], "responses": ids[:, prompts:],
-               "attention_mask": seen, "position_ids": (seen.cumsum(1) - 1).clamp(min=0),
-               "response_mask": seen[:, prompts:].float()}
+        ids[row, prompts - len(prompt) : prompts + len(answer)] = torch.tensor(prompt + answer)
+        seen[row, prompts - len(prompt) : prompts + len(answer)] = 1
+    tensors = {
+        "input_ids": ids,
+        "prompts": ids[:, :prompts],
+        "responses": ids[:, prompts:],
+        "attention_mask": seen,
+        "position_ids": (seen.cumsum(1) - 1).clamp(min=0),
+        "response_mask": seen[:, prompts:].float(),
+    }
     words = {"temperature": 1.0, "global_token_num": seen.sum(1).tolist()}
     for name, value in more.items():
         (tensors if isinstance(value, torch.Tensor) else words)[name] = value
@@ -118,7 +153,7 @@ def one_by_one(model) -> torch.Tensor:
     for row, answer in enumerate(ANSWERS):
         ids = torch.tensor([PROMPTS[row // 4] + answer])
         logp = torch.log_softmax(model(ids).logits[0, :-1].float(), -1)
-        chosen = logp.gather(-1, ids[0, 1:, None])[-len(answer):, 0]
+        chosen = logp.gather(-1, ids[0, 1:, None])[-len(answer) :, 0]
         rows.append(torch.nn.functional.pad(chosen, (0, max(map(len, ANSWERS)) - len(answer))))
     return torch.stack(rows)
 
@@ -126,6 +161,7 @@ def one_by_one(model) -> torch.Tensor:
 def scored(worker) -> torch.Tensor:
     from verl.utils import tensordict_utils as tu
     from verl.workers.utils.padding import no_padding_2_padding
+
     data = batch(calculate_entropy=False, compute_loss=False)
     return no_padding_2_padding(tu.get(worker.infer_batch(data), "log_probs"), data).float()
 
@@ -137,19 +173,33 @@ def alone():
 def advantages_in_verl(config) -> torch.Tensor:
     from verl import DataProto
     from verl.trainer.ppo.ray_trainer import compute_advantage
+
     mask = batch()["response_mask"]
     scores = torch.zeros(mask.shape)
-    scores[torch.arange(len(ANSWERS)), mask.sum(1).long() - 1] = torch.tensor(REWARDS).flatten().float()
-    data = DataProto.from_single_dict({"token_level_rewards": scores, "response_mask": mask, "uid": UIDS})
-    made = compute_advantage(data, adv_estimator=config.algorithm.adv_estimator, config=config.algorithm)
+    scores[torch.arange(len(ANSWERS)), mask.sum(1).long() - 1] = (
+        torch.tensor(REWARDS).flatten().float()
+    )
+    data = DataProto.from_single_dict(
+        {"token_level_rewards": scores, "response_mask": mask, "uid": UIDS}
+    )
+    made = compute_advantage(
+        data, adv_estimator=config.algorithm.adv_estimator, config=config.algorithm
+    )
     return made.batch["advantages"]
 
 
 def update(worker, **more):
     from verl.utils import tensordict_utils as tu
+
     rows = len(ANSWERS)
-    data = batch(global_batch_size=rows, mini_batch_size=rows, epochs=1, seed=1,
-                 dataloader_kwargs={"shuffle": False}, **more)
+    data = batch(
+        global_batch_size=rows,
+        mini_batch_size=rows,
+        epochs=1,
+        seed=1,
+        dataloader_kwargs={"shuffle": False},
+        **more,
+    )
     return tu.get(worker.train_mini_batch(data), "metrics")
 
 
@@ -173,13 +223,17 @@ def test_a_step_of_verls_worker_is_adamw_on_the_gradient_of_our_estimator(object
     config = composed(objective=objective)
     worker = policy(config)
     model, old = alone(), scored(worker)
-    said = update(worker, old_log_probs=old, advantages=advantages_in_verl(config), calculate_entropy=False)
+    said = update(
+        worker, old_log_probs=old, advantages=advantages_in_verl(config), calculate_entropy=False
+    )
 
     weights = torch.tensor(lab.advantages(objective, np.array(REWARDS))).flatten().float()
     mask = batch()["response_mask"]
     loss = -(weights[:, None] * one_by_one(model) * mask).sum() / mask.sum()  # token-mean
     loss.backward()
-    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), config.actor_rollout_ref.actor.grad_clip)
+    norm = torch.nn.utils.clip_grad_norm_(
+        model.parameters(), config.actor_rollout_ref.actor.grad_clip
+    )
     optim = config.actor_rollout_ref.actor.optim
     torch.optim.AdamW(model.parameters(), lr=optim.lr, weight_decay=optim.weight_decay).step()
     assert said["loss"] == pytest.approx([loss.item()], rel=1e-4)
@@ -188,7 +242,7 @@ def test_a_step_of_verls_worker_is_adamw_on_the_gradient_of_our_estimator(object
     assert set(ours) <= set(theirs)
     start = dict(alone().named_parameters())
     for name, tensor in ours.items():
-        # Adam's first step has the length of the rate: a wrong gradient would be off by up to 2 of it.
+        # Adam's first step has the length of the rate: a wrong gradient is off by up to 2 of it.
         assert (theirs[name] - tensor).abs().mean() < 0.02 * optim.lr, name
         assert (tensor - start[name]).abs().max() > 0.5 * optim.lr
 
@@ -196,7 +250,12 @@ def test_a_step_of_verls_worker_is_adamw_on_the_gradient_of_our_estimator(object
 def test_a_worker_goes_on_from_verls_checkpoint(tmp_path):
     config = composed()
     worker = policy(config)
-    update(worker, old_log_probs=scored(worker), advantages=advantages_in_verl(config), calculate_entropy=False)
+    update(
+        worker,
+        old_log_probs=scored(worker),
+        advantages=advantages_in_verl(config),
+        calculate_entropy=False,
+    )
     kept = parameters(worker)
     worker.save_checkpoint(str(tmp_path / "actor"), None, 1, 2)
     other = policy(config)
@@ -211,12 +270,19 @@ def test_the_critic_of_ppo_loads_with_the_attention_of_its_configuration_and_lea
     from verl.workers.engine_workers import TrainingWorker
     from verl.workers.utils.losses import value_loss
     from verl.workers.utils.padding import no_padding_2_padding
+
     settings = omega_conf_to_dataclass(composed(objective="ppo").critic)
     settings.engine.max_token_len_per_gpu = settings.ppo_infer_max_token_len_per_gpu
     settings.engine.infer_max_token_len_per_gpu = settings.ppo_infer_max_token_len_per_gpu
-    worker = TrainingWorker(TrainingWorkerConfig(
-        model_type="value_model", model_config=settings.model, engine_config=settings.engine,
-        optimizer_config=settings.optim, checkpoint_config=settings.checkpoint))
+    worker = TrainingWorker(
+        TrainingWorkerConfig(
+            model_type="value_model",
+            model_config=settings.model,
+            engine_config=settings.engine,
+            optimizer_config=settings.optim,
+            checkpoint_config=settings.checkpoint,
+        )
+    )
     worker.reset()
     worker.set_loss_fn(lambda **given: value_loss(config=settings, **given))
     assert worker.engine.module.config._attn_implementation == "sdpa"

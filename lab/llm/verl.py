@@ -46,7 +46,7 @@ _verifiers: dict[str, Verifier] = {}
 def register() -> None:
     """Put every estimator of the catalogue and the loss into verl's registries. A second call changes nothing.
 
-    verl is mended first (`lab.llm.verl_repairs`): what finds our loss there has a verl that loads models.
+    verl is mended first (`lab.llm.verl_repairs`): a process that has our loss can load models.
     """
     transformers()
     from verl.trainer.ppo import core_algos

@@ -10,9 +10,11 @@
 | a prompt that is no chat | a chat template that writes it as it stands |
 
 What verl does by its own lights: the batch on a GPU is packed by tokens (`at_once` and `device_memory` are one node's),
-the sampler is vLLM, AdamW with weight decay 0.01 and gradients clipped to norm 1 are its defaults. Attention is torch's
-SDPA, which needs no package of its own. It works through the whole square of a pack: counted for Qwen3-4B, attention
-costs 0.3 of the matrix products in packs of 4,096 tokens, and 1.2 in those of 16,384 (verl's default).
+the sampler is vLLM, AdamW with weight decay 0.01 and gradients clipped to norm 1 are its defaults.
+
+Attention is torch's SDPA, which needs no package of its own. It works through the whole square of a
+pack: counted for Qwen3-4B, attention costs 0.3 of the matrix products in packs of 4,096 tokens, and
+1.2 in those of 16,384 (verl's default).
 """
 
 from __future__ import annotations
@@ -43,9 +45,10 @@ AGGREGATIONS = {"token-mean": "token-mean", "sequence-mean": "seq-mean-token-mea
                 "sequence-sum": "seq-mean-token-sum-norm"}
 WHOLE_ANSWERS = "seq-mean-token-sum"  # PACS's score is of an answer's whole log-probability
 CRITIC_RATE = 1e-5  # PACS Table 4
-ATTENTION = "sdpa"  # torch's own; verl's default is FlashAttention 2, which has no wheel and nothing installs
+# torch's own; verl's default is FlashAttention 2, which has no wheel and which nothing installs
+ATTENTION = "sdpa"
 SHARDING = "fsdp2"  # verl's default, FSDP1, is on its way out there and in torch
-TOKENS = 4096  # of a GPU and a pass, packed into one row: SDPA's mask and work grow with their square
+TOKENS = 4096  # of a GPU and a pass, in one row: SDPA's mask and work grow with their square
 AS_IT_STANDS = "{{ messages[0].content }}"
 INSTALL = "verl is not installed: pip install -c constraints.txt -e '.[cluster]'"
 
@@ -94,8 +97,8 @@ def settings(values: dict[str, Any], nodes: int, gpus: int, folder: Path, name: 
         "+reward.custom_reward_function.reward_kwargs.style": values["style"],
         "actor_rollout_ref.model.path": _model(values["model"], folder),
         "+actor_rollout_ref.model.override_config.attn_implementation": ATTENTION,
-        # A micro-batch is one row of packed answers: transformers sees from their positions where one
-        # ends, and none reads another (without packing, short answers would be padded to the longest).
+        # A micro-batch is one row of packed answers: transformers sees from their positions where
+        # one ends, and none reads another. Without packing, all would be padded to the longest.
         "actor_rollout_ref.model.use_remove_padding": True,
         "actor_rollout_ref.model.enable_gradient_checkpointing": True,
     } | chat | rates | {
@@ -169,8 +172,8 @@ def remarks(values: dict[str, Any]) -> list[str]:
                     "counts among them")
     name, _, revision = hub_model(values["model"]).partition("@")
     if name:
-        at = f"at revision {revision}" if revision else "at its newest revision, which model/REVISION will name"
-        said.append(f"{name} {at}")
+        newest = "at its newest revision, which model/REVISION will name"
+        said.append(f"{name} at revision {revision}" if revision else f"{name} {newest}")
     return said
 
 
@@ -202,7 +205,7 @@ def _checked(values: dict[str, Any], gpus: int) -> None:
 
 
 def _tokens(values: dict[str, Any]) -> int:
-    """Tokens of a micro-batch: `TOKENS`, or one of the longest sequences, which verl must be able to place."""
+    """Tokens of a micro-batch: `TOKENS`, or the longest sequence, which verl must place."""
     return max(TOKENS, values["prompt_limit"] + values["limit"])
 
 
@@ -212,7 +215,7 @@ def _model(model: str, folder: Path) -> str:
 
 
 def hub_model(model: str) -> str:
-    """The name of a model that train.sh copies from the hub, with its revision if one is pinned; "" for a folder.
+    """The model that train.sh copies from the hub, with a pinned revision; "" for a folder.
 
     >>> hub_model("Qwen/Qwen3-4B")
     'Qwen/Qwen3-4B@1cfa9a7208912126459214e8b04321603b3df60c'

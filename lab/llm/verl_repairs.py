@@ -1,9 +1,11 @@
-"""Two places where verl 0.9.1 does not run with what is installed beside it, mended when the plug-in loads. Floor 2.
+"""Two places where verl 0.9.1 does not run with what is installed beside it, mended by the plug-in.
+
+Floor 2.
 
 | verl 0.9.1 | here |
 |---|---|
-| loads a critic with FlashAttention 2, whatever its configuration says | the attention of its configuration |
-| patches a class of TRL that TRL 1.16 has dropped, for critics of TRL's kind | no critic is of that kind: nothing |
+| loads every critic with FlashAttention 2 | the attention of its configuration |
+| patches a class that TRL 1.16 has dropped, for critics of TRL's kind | no critic is of that kind |
 
 `tests/test_verl_workers.py` loads a policy and a critic through verl's own workers.
 """
@@ -26,8 +28,8 @@ def value_model(
 ) -> Any:
     """A critic: the model of a folder with one number a token, in the attention of `model_config`.
 
-    The signature is that of verl's `load_valuehead_model`, which this replaces. Code that comes with
-    a model is never run: `trust_remote_code` is not passed on.
+    The signature is that of verl's `load_valuehead_model`, which this replaces. Code that comes
+    with a model is never run: `trust_remote_code` is not passed on.
     """
     from transformers import AutoModelForTokenClassification
     return AutoModelForTokenClassification.from_pretrained(

@@ -1,15 +1,15 @@
 """`lab cluster`: a preset written for verl on many GPUs, as a folder that a cluster can run. Floor 3.
 
     train.sh        verl's complete command; also runs by itself on a single machine
-    slurm.sh        for Slurm: starts Ray on every node, at the first one's address (address.sh) and for those alone who
-                    know the job's token, waits for all (wait.sh), then train.sh
+    slurm.sh        for Slurm: starts Ray on every node, at the first one's address (address.sh) and
+                    only for who knows the job's token, waits for all (wait.sh), then train.sh
     ray_job.sh      for a Ray cluster that is there already
     config.yaml     what verl makes of the command, whole and checked, for reading; its paths are of this folder
     train.parquet, eval-SET.parquet                    the problems in verl's form
     params.json, provenance.json                       as in every run folder
 
-The folder must lie where all nodes see it; checkpoints, verl's log (verl-TIME.jsonl) and a model of the hub (model/,
-which its file REVISION names) come to lie in it too.
+The folder must lie where all nodes see it; checkpoints, verl's log (verl-TIME.jsonl) and a model of
+the hub (model/, which its file REVISION names) come to lie in it too.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints the address of this node at which another one, named as the first word if there is one, reaches it. The way to
-# that node tells; this node's own name does not: on Debian it stands for 127.0.1.1.
+# Prints the address at which another node, named by the first word if there is one, reaches this one.
+# The way to that node tells; this node's own name does not: on Debian it stands for 127.0.1.1.
 set -euo pipefail
 "${PYTHON:-python}" - "$@" <<'END'
 import ipaddress
@@ -17,7 +17,7 @@ except OSError as error:
     sys.exit(f"there is no way from this node to {other} ({error}): "
              "say ADDRESS=... before sbatch, this node's IPv4 address in the cluster's network")
 if ipaddress.ip_address(address).is_loopback:
-    sys.exit(f"the way from this node to {other} starts at {address}, where no other node reaches it: "
+    sys.exit(f"the way from this node to {other} starts at {address}, where no other reaches it: "
              "say ADDRESS=... before sbatch, this node's IPv4 address in the cluster's network")
 print(address)
 END

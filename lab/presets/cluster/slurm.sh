@@ -21,21 +21,23 @@ if [ -z "${ADDRESS:-}" ]; then
 fi
 case "$ADDRESS" in
 "" | 127.* | localhost)
-    echo "ADDRESS = '$ADDRESS': no other node reaches the first there; say ADDRESS=... before sbatch" >&2
+    echo "ADDRESS = '$ADDRESS': no other node reaches the first there;" \
+        "say ADDRESS=... before sbatch" >&2
     exit 1 ;;
 esac
 
-# Ray runs the code of whoever reaches its port and knows its token. Ray before 2.52 knows no tokens.
+# Ray runs the code of whoever reaches its port and knows its token; before 2.52 it has none.
 on_first "$PYTHON" -c 'import ray, sys
 old = tuple(map(int, ray.__version__.split(".")[:2])) < (2, 52)
-sys.exit(f"Ray {ray.__version__} admits everybody: install constraints-cluster.txt, which has a newer one" if old else 0)'
+sys.exit(f"Ray {ray.__version__} admits everybody: install with -c constraints-cluster.txt" if old else 0)'
 export RAY_AUTH_MODE=token RAY_AUTH_TOKEN_PATH="$PWD/.ray-token-$SLURM_JOB_ID"
 unset RAY_AUTH_TOKEN  # it would count before the file
 trap 'rm -f "$RAY_AUTH_TOKEN_PATH"' EXIT
 rm -f "$RAY_AUTH_TOKEN_PATH"
 (umask 077 && od -An -N32 -tx1 /dev/urandom | tr -d ' \n' > "$RAY_AUTH_TOKEN_PATH")
 if [ "$(stat -c %a "$RAY_AUTH_TOKEN_PATH")" != 600 ]; then
-    echo "others may read $RAY_AUTH_TOKEN_PATH, Ray's token: put this folder on a file system that keeps modes" >&2
+    echo "others may read Ray's token in $RAY_AUTH_TOKEN_PATH:" \
+        "put this folder on a file system that keeps modes" >&2
     exit 1
 fi
 # The servers that verl starts for vLLM listen there too; nothing here calls them over the network.

@@ -15,10 +15,11 @@ END
 # verl knows no revisions: a model of the hub is copied once, at ours, to where every node sees it.
 MODEL='@MODEL@'
 if [ -n "$MODEL" ]; then
-    "$PYTHON" -c 'import sys; from lab.llm.models import hub_copy; print(hub_copy(*sys.argv[1:]))' "$MODEL" "$RUN/model"
+    "$PYTHON" -c 'import sys; from lab.llm.models import hub_copy; print(hub_copy(*sys.argv[1:]))' \
+        "$MODEL" "$RUN/model"
 fi
 
-# The servers that verl starts for vLLM listen on this machine's address; nothing here calls them over the network.
+# The servers that verl starts for vLLM listen on this machine's address; nothing here calls them.
 export VLLM_API_KEY="${VLLM_API_KEY:-$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')}"
 
 exec @COMMAND@
