@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -37,6 +38,9 @@ AGGREGATIONS = {"token-mean": "dapo", "sequence-mean": "grpo", "sequence-sum": "
 TOLD = {"reward": "train pass@1", "completions/mean_length": "mean length", "completions/clipped_ratio": "truncated",
         "dead_groups": "dead groups", "induced_weight": "induced weight", "logp_mismatch": "log-probability mismatch",
         "greedy_solved": "greedy solved", "log_ratio": "log-ratio"}  # as the other worlds say it
+# Processes wait for each other while one samples, judges or writes longer than the others, and for
+# the first one's checkpoint. Torch's own limit, 30 minutes, is too short for that.
+SECONDS_TO_WAIT = 6 * 3600
 UNTOLD = ("rewards/", "epoch", "step_time", "num_tokens", "learning_rate")  # said twice, or counted from TRL's start
 
 
@@ -134,25 +138,29 @@ class Course:
             max_grad_norm=1.0, beta=settings["kl"] or float(settings["reference_every"] > 0),
             epsilon=settings["clip"], entropy_coef=settings["entropy_bonus"],
             loss_type=AGGREGATIONS[settings["aggregation"]], logging_steps=settings["log_every"] * self.updates,
-            logging_nan_inf_filter=False, save_strategy="no", report_to=[], disable_tqdm=True, **vllm)
+            logging_nan_inf_filter=False, save_strategy="no", report_to=[], disable_tqdm=True,
+            ddp_timeout=SECONDS_TO_WAIT, **vllm)
 
     def right(self, completions: Sequence[str], gold: Sequence[str], **_: Any) -> list[float | None]:
         """TRL's reward function: 1 for right, 0 for wrong, None where the verifier could not tell."""
         return [verdict.reward for verdict in self.verifier.check(list(completions), list(gold))]
 
-    def engine(self) -> Engine:
-        """Whoever samples from the model that is being trained, with the weights of now."""
+    @contextmanager
+    def engine(self) -> Iterator[Engine]:
+        """Whoever samples from the model that is being trained, with the weights of now; only inside the block."""
         trainer = self.trainer
         if self.settings["engine"] == "transformers":
             from lab.llm.transformers_engine import TransformersEngine
-            return TransformersEngine.of(trainer.accelerator.unwrap_model(trainer.model), self.tokenizer, self.name)
-        if trainer.state.global_step != trainer._last_loaded_step:
-            trainer.vllm_generation.sync_weights()
+            model = trainer.accelerator.unwrap_model(trainer.model)
+            yield TransformersEngine.of(model, self.tokenizer, self.name)
+            return
+        stale = trainer.state.global_step != trainer._last_loaded_step
+        with trainer.vllm_generation.awake(stale) as llm:
             trainer._last_loaded_step = trainer.state.global_step
-        if self._engine is None:
-            from lab.llm.vllm_engine import VLLMEngine
-            self._engine = VLLMEngine.of(trainer.vllm_generation.llm, self.tokenizer, self.name)
-        return self._engine
+            if self._engine is None:
+                from lab.llm.vllm_engine import VLLMEngine
+                self._engine = VLLMEngine.of(llm, self.tokenizer, self.name)
+            yield self._engine
 
     def roll_out(self, prompts: list[str], trainer: Any) -> dict[str, list]:
         """TRL's rollout function: this process's part of the batch, whole groups of rollouts each in a row."""
@@ -163,30 +171,32 @@ class Course:
                            "was split across processes; give a number of prompts that the processes divide")
         accelerator = trainer.accelerator
         first = (step * accelerator.num_processes + accelerator.process_index) * len(asked)
-        engine = self.engine()
-        drawn = engine.sample(asked, Sampling(N, settings["temperature"], settings["top_p"], settings["limit"],
-                                              self.seed), first)
+        sampling = Sampling(N, settings["temperature"], settings["top_p"], settings["limit"], self.seed)
+        greedy = []
+        with self.engine() as engine:
+            drawn = engine.sample(asked, sampling, first)
+            if settings["greedy_filter"]:
+                greedy = engine.sample(asked, Sampling(1, 0.0, 1.0, settings["limit"], self.seed))
         ids = encoded(self.tokenizer, asked, settings["limit"], engine.positions, self.name)
         made = {"prompt_ids": [one for one in ids for _ in range(N)],
                 "completion_ids": [list(answer.ids) for group in drawn for answer in group],
                 "logprobs": [list(answer.logp) for group in drawn for answer in group]}
-        if settings["greedy_filter"]:
-            greedy = engine.sample(asked, Sampling(1, 0.0, 1.0, settings["limit"], self.seed))
+        if greedy:
             made["greedy"] = [answer.text for [answer] in greedy for _ in range(N)]
         return made
 
     def examine(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """Pass@k on every evaluation set from `samples` answers a problem, and the right ones of each problem."""
+        """Pass@k on every evaluation set from `samples` answers a problem, and the right ones of each problem.
+
+        Every process samples and judges its share of the problems; what it draws follows from the
+        problem's number, so that the result is that of one process. All processes return it.
+        """
         settings, n = self.settings, self.settings["samples"]
         sampling = Sampling(n, settings["eval_temperature"], settings["eval_top_p"], settings["limit"],
                             stream_seed(self.seed, "examination") % 2**31)
         metrics, groups = {}, {"set": [], "problem": [], "n": [], "right": []}
         for name, asked in self.exams.items():
-            answers = self.engine().sample([text for _, text in asked], sampling)
-            verdicts = self.verifier.check([one.text for each in answers for one in each],
-                                           [one.answer for one, _ in asked for _ in range(n)])
-            outcome = np.reshape([verdict.outcome for verdict in verdicts], (-1, n))
-            judged, right = (outcome != "error").sum(1), (outcome == "right").sum(1)
+            judged, right = self._examined(asked, sampling)
             some = judged > 0
             if not some.any():
                 raise LabError(f"{name}: no answer could be judged; look at its golds with lab data check")
@@ -198,11 +208,28 @@ class Course:
                 groups[key].extend(values)
         return metrics, {key: np.array(values) for key, values in groups.items()}
 
+    def _examined(self, asked: list[tuple[Problem, str]], sampling: Sampling) -> tuple[np.ndarray, np.ndarray]:
+        """How many answers to each problem could be judged, and how many were right: from all processes."""
+        accelerator, n = self.trainer.accelerator, sampling.n
+        ours = np.array_split(np.arange(len(asked)), accelerator.num_processes)[accelerator.process_index]
+        counts = torch.zeros(2, len(asked), dtype=torch.int64)
+        if len(ours):
+            problems = [asked[at] for at in ours]
+            with self.engine() as engine:
+                answers = engine.sample([text for _, text in problems], sampling, int(ours[0]))
+            verdicts = self.verifier.check([one.text for each in answers for one in each],
+                                           [one.answer for one, _ in problems for _ in range(n)])
+            outcome = np.reshape([verdict.outcome for verdict in verdicts], (-1, n))
+            counts[0, ours] = torch.from_numpy((outcome != "error").sum(1))
+            counts[1, ours] = torch.from_numpy((outcome == "right").sum(1))
+        judged, right = accelerator.reduce(counts.to(accelerator.device)).cpu().numpy()
+        return judged, right
+
     def tell(self, step: int, logs: dict[str, float]) -> None:
         """Hand over the record of a step."""
+        metrics, groups = self.examine()
         if not self.trainer.accelerator.is_main_process:
             return self.handover.go_on()
-        metrics, groups = self.examine()
         kept = {TOLD.get(name, name): value for name, value in logs.items()
                 if isinstance(value, (int, float)) and not name.startswith(UNTOLD)}
         if step == 0:

@@ -13,12 +13,17 @@ column `problem` of the data (a whole number a row), and `lab.advantages` gives 
 | a reward of None (the verifier could not judge) | the rollout is lost: a smaller group, advantage 0 |
 | truncated rollouts | `truncation`: "score" as any other, "zero" as wrong, "mask" as lost |
 | the order of rows in a batch | follows from (seed, step): a resumed run goes on exactly |
+| micro-batches | on a GPU sorted by length, and cut to their longest: see `by_length` |
+| vLLM's `max_num_seqs`, all rollouts of a batch | at most `SEQUENCES` |
 
-Written for TRL 1.16, of which it overrides four methods, each checked by hand computation in tests/test_trl.py.
+Written for TRL 1.16, of which it overrides five methods, each checked by hand computation in tests/test_trl.py.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -32,7 +37,56 @@ from lab.rng import stream_seed
 from lab.weights import induced_weight
 
 TRUNCATIONS = ("score", "zero", "mask")
+# Sequences that vLLM decodes together, and its own choice for a card of 80 GB. TRL asks for all
+# rollouts of a batch, and vLLM refuses more than the 4,096 tokens that TRL lets it read in one go.
+SEQUENCES = 1024
 Batch = dict[str, Any]
+
+
+@lru_cache
+def _sampler() -> type:
+    """TRL's vLLM in the trainer's process, as a class that bounds it and knows when it is awake."""
+    from trl.generation.vllm_generation import VLLMGeneration
+
+    class Sampler(VLLMGeneration):
+        """TRL's, with at most `SEQUENCES` at once, for whoever samples outside of its `generate`."""
+
+        def _init_vllm(self) -> None:
+            if self.max_num_seqs is not None:
+                self.max_num_seqs = min(self.max_num_seqs, SEQUENCES)
+            super()._init_vllm()
+
+        @contextmanager
+        def awake(self, stale: bool) -> Iterator[Any]:
+            """vLLM's `LLM` with the weights of now; `stale`: they have changed since the last push.
+
+            In sleep mode it wakes for the block and then gives its memory back: weights, keys and
+            values are dropped, so that they are pushed again when it wakes.
+            """
+            if stale or self._llm_weights_sleeping:
+                self.sync_weights()  # wakes the memory of the weights first
+            if self.enable_sleep_mode:
+                self.llm.wake_up(tags=["kv_cache"])
+            try:
+                yield self.llm
+            finally:
+                if self.enable_sleep_mode:
+                    self.llm.sleep(level=2)
+                    self._llm_weights_sleeping = True
+
+    return Sampler
+
+
+@contextmanager
+def _our_sampler() -> Iterator[None]:
+    """Let TRL's trainers make our `Sampler` in the block: they name theirs and take no other."""
+    from trl.trainer import grpo_trainer
+    theirs = grpo_trainer.VLLMGeneration
+    grpo_trainer.VLLMGeneration = _sampler()
+    try:
+        yield
+    finally:
+        grpo_trainer.VLLMGeneration = theirs
 
 
 class ObjectiveTrainer(trl().GRPOTrainer):
@@ -46,6 +100,8 @@ class ObjectiveTrainer(trl().GRPOTrainer):
     | | -c times its mean token log-probability |
     | `greedy_filter` | SELF (Nguyen et al., 2510.02230): only problems whose greedy answer is wrong count |
     | `first_step` | optimiser steps that were made before this training began |
+    | `by_length` | micro-batches hold rows of like length and are cut to their longest; the loss is the same up to |
+    | | rounding. None: on a GPU, where it saves time; a CPU's results stay those of TRL bit by bit |
 
     `smoothing` needs log-probabilities from the sampler (vLLM, or a rollout function that returns them), and
     `greedy_filter` a rollout function that returns a column `greedy`, the greedy answer to each row's prompt.
@@ -53,13 +109,17 @@ class ObjectiveTrainer(trl().GRPOTrainer):
     """
 
     def __init__(self, objective: Any = "maxrl", *given: Any, truncation: str = "score", smoothing: float = 0.0,
-                 greedy_filter: bool = False, first_step: int = 0, **named: Any) -> None:
-        super().__init__(*given, **named)
+                 greedy_filter: bool = False, first_step: int = 0, by_length: bool | None = None,
+                 **named: Any) -> None:
+        with _our_sampler():
+            super().__init__(*given, **named)
         self.estimator = estimator(objective)
         self.estimator.coefficients(self.num_generations)  # refuses a group that is too small before anything runs
         self.truncation = one_of("truncation", truncation, TRUNCATIONS)
         self.smoothing, self.greedy_filter = real("smoothing", smoothing, 0), greedy_filter
         self.first_step, self.seen = first_step, {}
+        on_gpu = self.accelerator.device.type == "cuda"
+        self.by_length = on_gpu if by_length is None else by_length
         if "problem" not in (self.train_dataset.column_names or ()):
             raise LabError("the training data have no column 'problem': give each row the number of its problem, by "
                            "which the rollouts of a group are told")
@@ -153,10 +213,56 @@ class ObjectiveTrainer(trl().GRPOTrainer):
         """w_N at the pass rates of the batch's groups."""
         return induced_weight(self.estimator, self.num_generations, rate)
 
-    def _get_per_token_logps_and_entropies(self, *given, **named):
-        found = super()._get_per_token_logps_and_entropies(*given, **named)
+    def _prepare_inputs(self, generation_batch):
+        """TRL's micro-batch; those of one optimiser step are first sorted by length among themselves."""
+        if not (self.by_length and self.model.training):
+            return super()._prepare_inputs(generation_batch)
+        before = self._buffered_inputs
+        inputs = super()._prepare_inputs(generation_batch)
+        if self._buffered_inputs is before:
+            return inputs
+        window = self.args.gradient_accumulation_steps
+        parts = self._buffered_inputs
+        # An entropy bonus is a mean over each micro-batch's tokens, so that sorting would change it.
+        if not self._entropy_bonus_enabled:
+            parts = [part for start in range(0, len(parts), window)
+                     for part in sorted_by_length(parts[start:start + window])]
+        self._buffered_inputs = parts
+        return parts[self._step % self.args.steps_per_generation]
+
+    def _get_per_token_logps_and_entropies(self, model, input_ids, attention_mask, logits_to_keep, batch_size=None,
+                                           **named):
+        if not self.by_length or any(value is not None for name, value in named.items()
+                                     if name not in ("compute_entropy", "compute_aux_loss")):
+            found = super()._get_per_token_logps_and_entropies(model, input_ids, attention_mask, logits_to_keep,
+                                                               batch_size, **named)
+        else:
+            found = self._log_probabilities_by_length(model, input_ids, attention_mask, logits_to_keep,
+                                                      batch_size or len(input_ids), **named)
         self._latest = found[0].detach()
         return found
+
+    def _log_probabilities_by_length(self, model, ids, read, width, batch_size, **named):
+        """TRL's log-probabilities "rows width" and entropies, rows of like length together and cut to their longest.
+
+        Zero at what was cut off, which is TRL's own value at padding.
+        """
+        order = read.sum(1).argsort(stable=True)
+        kept: list[list[torch.Tensor]] = []
+        for rows in order.split(batch_size):
+            used = read[rows].any(0).nonzero()[:, 0]
+            first, last = int(used[0]), int(used[-1]) + 1
+            # At least one completion token, which TRL's slices from the right need.
+            first, last = min(first, ids.shape[1] - width - 1), max(last, ids.shape[1] - width + 1)
+            cut = ids.shape[1] - last
+            found = super()._get_per_token_logps_and_entropies(
+                model, ids[rows, first:last], read[rows, first:last], width - cut, **named)
+            kept.append([None if one is None else torch.nn.functional.pad(one, (0, cut)) if one.ndim == 2 else one
+                         for one in found])
+        logp, entropy, auxiliary = zip(*kept, strict=True)
+        back = order.argsort()
+        return (torch.cat(logp)[back], None if entropy[0] is None else torch.cat(entropy)[back],
+                None if auxiliary[0] is None else torch.stack(auxiliary).mean())
 
     def _compute_loss(self, model, inputs):
         loss = super()._compute_loss(model, inputs)
@@ -228,6 +334,21 @@ class PACSTrainer(ObjectiveTrainer):
         self._metrics[mode]["log_ratio"].append(float(self.accelerator.gather(log_ratio.detach().abs()).mean()))
         self._tell_mismatch(flat)
         return loss / (self.current_gradient_accumulation_steps if self.model.training else 1)
+
+
+def sorted_by_length(parts: list[Batch]) -> list[Batch]:
+    """The same rows in micro-batches of the same size, the shortest first; whole groups move where rows are groups.
+
+    A row's length is that of its prompt and answer, a group's that of its longest. The order follows
+    from the lengths, and where they are equal from the order before.
+    """
+    tensors = {name: torch.cat([part[name] for part in parts]) for name, value in parts[0].items()
+               if torch.is_tensor(value) and value.ndim}
+    lengths = tensors["prompt_mask"].sum(-1) + tensors["completion_mask"].sum(-1)
+    order = lengths.view(len(lengths), -1).amax(1).argsort(stable=True)
+    rows = order.split(len(order) // len(parts))
+    return [part | {name: value[chosen] for name, value in tensors.items()}
+            for part, chosen in zip(parts, rows, strict=True)]
 
 
 def group_advantages(chosen: Any, rewards: torch.Tensor) -> torch.Tensor:
