@@ -271,3 +271,49 @@ def test_the_metrics_of_a_batch_are_those_of_its_groups(parts, tmp_path):
     assert told["induced_weight"] == pytest.approx(float(expected))
     logp = by_hand(made.model, parts[1], answers(parts[1]))  # the weights after the step: close, not equal
     assert told["logp_mismatch"] > 0.1 and logp.isfinite().all()
+
+
+# --- Micro-batches by length ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind, options, config", [
+    ("ObjectiveTrainer", {"objective": "maxrl"}, {}),
+    ("ObjectiveTrainer", {"objective": "maxrl"}, {"loss_type": "dapo", "beta": 0.1}),
+    ("ObjectiveTrainer", {"objective": "grpo(ddof=1)"}, {"loss_type": "grpo", "gradient_accumulation_steps": 2,
+                                                           "steps_per_generation": 4}),
+    ("ObjectiveTrainer", {"objective": "rloo"}, {"entropy_coef": 0.1}),
+    ("PACSTrainer", {}, {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 2}),
+])
+def test_micro_batches_sorted_and_cut_by_length_have_the_gradient_of_padded_ones(parts, tmp_path, kind, options, config):
+    steps = {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 4, "max_steps": 2} | config
+    found, widths = [], []
+    for by_length in (False, True):
+        made = trainer(parts, tmp_path, kind=kind, by_length=by_length, config=steps, **options)
+
+        def spied(*given, real=made.model.forward, **named):
+            if named.get("fused_lm_head"):
+                widths[-1].append(named["input_ids"].shape[1])
+            return real(*given, **named)
+
+        widths.append([])
+        made.model.forward = spied
+        made.train()
+        found.append(made.model)
+    assert furthest(found[1], dict(found[0].named_parameters())) < 1e-6
+    assert len(set(widths[0])) == 1 and sum(widths[1]) < sum(widths[0])
+
+
+def test_sorting_by_length_keeps_the_rows_of_a_group_together_and_equal_lengths_in_order():
+    from lab.llm.trl import sorted_by_length
+
+    def part(lengths):
+        lengths = torch.tensor(lengths)
+        mask = (torch.arange(5) < lengths[..., None]).long()
+        return {"prompt_mask": torch.ones_like(mask[..., :1]), "completion_mask": mask, "name": lengths * 10,
+                "num_items_in_batch": torch.tensor(9)}
+
+    rows = sorted_by_length([part([5, 2]), part([2, 1])])
+    assert [one["name"].tolist() for one in rows] == [[10, 20], [20, 50]]
+    groups = sorted_by_length([part([[5, 1], [2, 2]]), part([[1, 3], [1, 1]])])
+    assert [one["name"].tolist() for one in groups] == [[[10, 10], [20, 20]], [[10, 30], [50, 10]]]
+    assert all(one["num_items_in_batch"] == 9 for one in groups)
