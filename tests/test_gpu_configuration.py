@@ -74,7 +74,7 @@ def test_the_configuration_of_a_gpu_is_the_one_that_is_forced_here(forced):
             kinds.add(output.dtype)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(torch.utils.checkpoint, "checkpoint", checkpointed)
+        patch.setattr("transformers.modeling_utils.checkpoint", checkpointed)
         with torch.nn.modules.module.register_module_forward_hook(linear):
             records = played(steps=1)
     [trainer] = forced

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from lab.llm import imports
+from lab.budget import CARDS, GIB
+from lab.llm import course, imports, memory, training
+from lab.llm.architectures import architecture, weights
 from lab.llm.course import SECONDS_TO_WAIT, Course
 from lab.llm.engine import Sampling
 from lab.llm.tiny import FOLDER
@@ -155,3 +157,91 @@ def test_processes_wait_for_each_other_longer_than_torchs_thirty_minutes(monkeyp
     course = Course.__new__(Course)
     course.settings, course.seed, course.updates, course.first, course.steps = values, 0, 1, 0, 2
     assert course._config(str(tmp_path)).ddp_timeout_delta.total_seconds() == SECONDS_TO_WAIT > 4 * 3600
+
+
+# --- Memory and time, counted -----------------------------------------------------------------------------------
+
+
+def settings(name, scale, **given):
+    return experiment(name).scales["laptop"] | experiment(name).scales[scale] | given
+
+
+@pytest.mark.parametrize("name, scale, gib", [
+    ("gsm8k", "h200", 65), ("qwen3", "h200", 106), ("pacs", "h200", 128), ("pacs", "paper", 148)])
+def test_memory_counted_layer_by_layer_is_that_of_whole_models_counted_apart(name, scale, gib):
+    """`gib`: fake tensors through all layers, in a program of its own; vLLM at 0.3 of 141 GiB, no CUDA context."""
+    parts = training._parts(architecture(settings(name, scale)["model"]), 141.0,
+                            **settings(name, scale, engine_memory=0.3))
+    assert sum(parts.values()) - memory.CONTEXT == pytest.approx(gib, abs=0.7)
+    assert parts["vLLM"] == pytest.approx(42.3)
+
+
+def test_layers_counted_from_two_are_the_layers_of_the_whole_model():
+    config = architecture(str(FOLDER))
+    one, two, whole = (np.array(memory._counted(config, layers, 4, 64)) for layers in (1, 2, 7))
+    assert whole.tolist() == pytest.approx((one + 6 * (two - one)).tolist(), rel=1e-3)
+
+
+def test_other_processes_add_buckets_and_a_reference_adds_its_weights(monkeypatch):
+    config = architecture(str(FOLDER))
+    alone = memory.training_memory(config, rows=4, tokens=64, reference=False, processes=1)
+    many = memory.training_memory(config, rows=4, tokens=64, reference=True, processes=2)
+    whole = 4 * weights(config) / GIB
+    assert alone["optimiser"] == 2 * alone["gradients"] == 2 * alone["weights"] == 2 * whole
+    assert {key: many[key] for key in many.keys() - alone.keys()} == {"reference": whole, "DDP's buckets": whole}
+
+
+@pytest.mark.parametrize("name, scale, longest", [
+    ("gsm8k", "gpu24", 9), ("gsm8k", "h100", 6), ("gsm8k", "h200", 6), ("qwen3", "h100", 12), ("qwen3", "h200", 11),
+    ("pacs", "h100", 12), ("pacs", "h200", 12)])
+def test_every_preset_for_one_card_fits_it_and_ends_within_hours_by_derivation(name, scale, longest):
+    values = experiment(name).parameters(scale)
+    card, budget = CARDS[scale], training.budget(**values)
+    assert values["device_memory"] == card.memory and values["engine_memory"] == 0
+    assert budget.peak_memory < card.memory
+    assert 1 < budget.seconds(card) / 3600 < longest
+
+
+@pytest.mark.parametrize("name, days", [("gsm8k", 20), ("qwen3", 12), ("pacs", 20)])
+def test_the_published_scale_takes_one_card_weeks(name, days):
+    budget = training.budget(**settings(name, "paper"))
+    assert budget.seconds(CARDS["h200"]) / 86400 > days
+
+
+def test_a_budget_counts_weights_moments_downloads_and_tokens_and_shares_the_work_over_gpus(monkeypatch):
+    values = settings("qwen3", "h200")
+    one, n = training.budget(**values), weights(architecture(values["model"]))
+    assert one.checkpoint == pytest.approx(12 * n / GIB) and one.disk == {"hub cache": 2 * n / GIB}
+    assert (one.steps, one.evaluations, one.tokens) == (200, 5, 1024 * (256 + 1024))
+    assert one.step["update"].flops == pytest.approx(8 * n * one.tokens * 1.1, rel=0.1)
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    four = training.budget(**values)
+    assert four.tokens == one.tokens and four.step["update"].flops == one.step["update"].flops / 4
+    assert training.budget(**values | {"model": "somebody/unknown-7B"}) is None
+
+
+def on_gpu(monkeypatch, gib):
+    monkeypatch.setattr(torch.cuda, "get_device_properties",
+                        lambda *_: SimpleNamespace(total_memory=int(gib * GIB)))
+    for module in (course, training):
+        monkeypatch.setattr(module, "compute_device", lambda: torch.device("cuda"))
+
+
+def test_what_the_gpu_reports_counts_and_not_what_was_stated(monkeypatch):
+    values = settings("gsm8k", "h200")
+    on_gpu(monkeypatch, 23.5)
+    with pytest.raises(training.LabError, match="would need about 27 GiB a GPU .* there are 24"):
+        training._memory(**values)
+    on_gpu(monkeypatch, 79.1)
+    assert "of 79 GiB" in training._memory(**values)[0]
+
+
+def test_an_engine_that_sleeps_takes_all_that_weights_and_optimiser_leave(monkeypatch):
+    on_gpu(monkeypatch, 79.1)
+    made = Course.__new__(Course)
+    made.settings, made.place = settings("gsm8k", "h100"), str(FOLDER)
+    options = made._engine_share()
+    held = 12 * weights(architecture(str(FOLDER))) / GIB + memory.CONTEXT
+    assert options == {"vllm_enable_sleep_mode": True, "vllm_gpu_memory_utilization": pytest.approx(1 - held / 79.1)}
+    made.settings = made.settings | {"engine_memory": 0.4}
+    assert made._engine_share() == {"vllm_gpu_memory_utilization": 0.4}

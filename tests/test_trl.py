@@ -284,7 +284,7 @@ def test_the_metrics_of_a_batch_are_those_of_its_groups(parts, tmp_path):
     ("ObjectiveTrainer", {"objective": "rloo"}, {"entropy_coef": 0.1}),
     ("PACSTrainer", {}, {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 2}),
 ])
-def test_micro_batches_sorted_and_cut_by_length_have_the_gradient_of_padded_ones(parts, tmp_path, kind, options, config):
+def test_micro_batches_sorted_and_cut_by_length_have_the_padded_ones_gradient(parts, tmp_path, kind, options, config):
     steps = {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 4, "max_steps": 2} | config
     found, widths = [], []
     for by_length in (False, True):

@@ -1,7 +1,9 @@
-"""The architectures of the papers' models, for counting memory and for random weights without the hub. Floor 2."""
+"""The architectures of the papers' models, for counting memory (`lab.llm.memory`) and for random weights without the hub. Floor 2."""
 
 from __future__ import annotations
 
+import json
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -29,7 +31,6 @@ KNOWN = {  # from the config.json of each
         "num_attention_heads": 15, "num_key_value_heads": 5, "intermediate_size": 2560, "rms_norm_eps": 1e-5,
         "rope_theta": 100_000, "max_position_embeddings": 8192, "tie_word_embeddings": True},
 }
-GIB = 2**30
 
 
 def architecture(model: str) -> Any:
@@ -51,28 +52,12 @@ def architecture(model: str) -> Any:
 
 def weights(config: Any) -> int:
     """How many weights a causal language model of this configuration has; tied ones count once."""
+    return _weights(config.to_json_string(use_diff=False))
+
+
+@lru_cache(maxsize=64)
+def _weights(facts: str) -> int:
+    config = transformers().AutoConfig.for_model(**json.loads(facts))
     with torch.device("meta"):
         made = transformers().AutoModelForCausalLM.from_config(config)
     return sum(weight.numel() for weight in made.parameters())
-
-
-def budget(config: Any, *, at_once: int, tokens: int, reference: bool, sampler: str, share: float, device: float
-           ) -> dict[str, float]:
-    """What training holds on one GPU, in GiB by name, as `lab.llm.course` sets it up.
-
-    | argument | meaning |
-    |---|---|
-    | `at_once`, `tokens` | sequences of a forward and backward pass, and the length of the longest |
-    | `reference` | whether a reference model is held beside the policy |
-    | `sampler`, `share` | "vllm" takes this share of the `device`'s GiB for its weights, keys and values |
-
-    Weights, gradients and AdamW's two moments in float32 (arithmetic in bfloat16); of the activations what gradient
-    checkpointing keeps, a stream a layer in bfloat16, and one layer's work. An estimate to plan with, not measured.
-    """
-    n, width = weights(config), config.hidden_size
-    positions = at_once * tokens
-    layer = positions * (8 * width + 3 * config.intermediate_size) * 2
-    found = {"weights": 4 * n, "gradients": 4 * n, "optimiser": 8 * n, "reference": 4 * n * reference,
-             "activations": positions * width * 2 * config.num_hidden_layers + layer,
-             "sampler": share * device * GIB if sampler == "vllm" else 0}
-    return {name: size / GIB for name, size in found.items() if size}

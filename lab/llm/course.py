@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from lab.budget import GIB
 from lab.device import compute_device
 from lab.errors import LabError
 from lab.llm.datasets import Problem
@@ -125,7 +126,7 @@ class Course:
         batch, processes = settings["prompts"] * settings["rollouts"], int(os.environ.get("WORLD_SIZE", 1))
         accumulate = batch // (self.updates * processes * settings["at_once"])
         vllm = {} if settings["engine"] != "vllm" else {
-            "use_vllm": True, "vllm_mode": "colocate", "vllm_gpu_memory_utilization": settings["engine_memory"],
+            "use_vllm": True, "vllm_mode": "colocate", **self._engine_share(),
             "vllm_max_model_length": settings["prompt_limit"] + settings["limit"],
             "vllm_importance_sampling_correction": False}
         return trl().GRPOConfig(
@@ -140,6 +141,21 @@ class Course:
             loss_type=AGGREGATIONS[settings["aggregation"]], logging_steps=settings["log_every"] * self.updates,
             logging_nan_inf_filter=False, save_strategy="no", report_to=[], disable_tqdm=True,
             ddp_timeout=SECONDS_TO_WAIT, **vllm)
+
+    def _engine_share(self) -> dict[str, Any]:
+        """TRL's options on vLLM's memory; with engine_memory = 0 it sleeps while the model trains."""
+        settings = self.settings
+        if settings["engine_memory"]:
+            return {"vllm_gpu_memory_utilization": settings["engine_memory"]}
+        from lab.llm.memory import awake_share
+        device = compute_device()
+        if device.type != "cuda":
+            raise LabError("engine_memory = 0: vLLM's sleep mode needs a GPU; give it a share of the memory")
+        total = torch.cuda.get_device_properties(device).total_memory / GIB
+        config = transformers().AutoConfig.from_pretrained(self.place)
+        reference = bool(settings["kl"] or settings["reference_every"])
+        return {"vllm_enable_sleep_mode": True,
+                "vllm_gpu_memory_utilization": awake_share(config, reference, total)}
 
     def right(self, completions: Sequence[str], gold: Sequence[str], **_: Any) -> list[float | None]:
         """TRL's reward function: 1 for right, 0 for wrong, None where the verifier could not tell."""

@@ -19,7 +19,8 @@ from unittest.mock import patch
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from lab.llm.architectures import GIB, weights
+from lab.budget import GIB
+from lab.llm.architectures import weights
 from lab.llm.imports import transformers, trl
 from lab.memory import Counter
 

@@ -15,10 +15,14 @@ from typing import Any
 import torch
 
 from lab.device import compiler_fault, compute_device
+from lab.budget import GIB, Budget, Work
+from lab.device import compute_device
 from lab.errors import LabError
 from lab.estimators import estimator
-from lab.llm.architectures import architecture, budget
+from lab.llm import memory
+from lab.llm.architectures import architecture, weights
 from lab.llm.course import Course
+from lab.llm.datasets import SETS
 from lab.llm.engine import Engine, Sampling, place_of
 from lab.llm.handover import generated
 from lab.llm.models import is_cached, pinned
@@ -75,52 +79,145 @@ def _batch(*, prompts: int, rollouts: int, updates: int, at_once: int, **_: Any)
             f"{at_once} at once on each of {processes} processes")
 
 
-def _memory(*, model: str, engine: str, at_once: int, prompt_limit: int, limit: int, kl: float, reference_every: int,
-            engine_memory: float, device_memory: float, **_: Any) -> list[str]:
-    """The line on the memory of a GPU, where one is meant and the architecture is known; refuses what would not fit."""
+def _memory(*, model: str, engine: str, device_memory: float, **settings: Any) -> list[str]:
+    """The lines on the memory of a GPU, where one is meant and the architecture is known; refuses what would not fit."""
     if engine != "vllm" or (config := architecture(model)) is None:
         return []
-    parts = budget(config, at_once=at_once, tokens=prompt_limit + limit, reference=bool(kl or reference_every),
-                   sampler=engine, share=engine_memory, device=device_memory)
-    total, told = sum(parts.values()), ", ".join(f"{name} {size:.1f}" for name, size in parts.items())
-    if total > device_memory:
-        raise LabError(f"{model} would need about {total:.0f} GiB a GPU ({told}) and device_memory is "
-                       f"{device_memory:.0f}: lower at_once, limit or engine_memory, or use lab cluster")
-    return [f"  memory of one GPU, estimated: {total:.0f} of {device_memory:.0f} GiB ({told})"]
+    total = gpu_memory(device_memory)
+    parts = _parts(config, total, **settings)
+    needed = sum(parts.values())
+    told = ", ".join(f"{name} {size:.1f}" for name, size in parts.items())
+    if needed > total:
+        raise LabError(f"{model} would need about {needed:.0f} GiB a GPU ({told}) and there are {total:.0f}: lower "
+                       "at_once, limit or engine_memory, or use lab cluster")
+    room, sequences = _sampler_room(config, total, **settings)
+    longest = settings["prompt_limit"] + settings["limit"]
+    if room * GIB < memory.cache_bytes(config) * longest:
+        raise LabError(f"vLLM would have {max(room, 0):.1f} GiB for keys and values, less than one sequence of "
+                       f"{longest} tokens needs: raise engine_memory, or lower limit")
+    asleep = " and sleeps while the model trains" if settings["engine_memory"] == 0 else ""
+    return [f"  memory of one GPU, counted on fake tensors: {needed:.0f} of {total:.0f} GiB ({told})",
+            f"  vLLM has {room:.0f} GiB for keys and values, about {sequences:.0f} sequences at once{asleep}"]
 
 
-def requirements(*, model: str, train_set: str, problems: int, eval_sets: list[str], eval_problems: int,
-                 folder_of_data: str, style: str, engine: str, **_: Any) -> Iterator[tuple[str, str, str]]:
-    """What a run needs besides a GPU, for `lab preflight`: (subject, fault or nothing, remark).
+def gpu_memory(stated: float) -> float:
+    """GiB of one GPU: what it reports where there is one, else what was stated."""
+    if compute_device().type == "cuda":
+        return torch.cuda.get_device_properties(0).total_memory / GIB
+    return stated
 
-    Packages, a compiler for vLLM, the model at its pinned revision (one that is not cached is downloaded
-    when the run starts), and every set of problems with gold answers that can be read.
+
+def _parts(config: Any, total: float, *, at_once: int, prompt_limit: int, limit: int, kl: float, reference_every: int,
+           engine_memory: float, **_: Any) -> dict[str, float]:
+    """GiB of one GPU by name while the model trains, vLLM asleep or awake beside it."""
+    processes = int(os.environ.get("WORLD_SIZE", 1))
+    parts = memory.training_memory(config, rows=at_once, tokens=prompt_limit + limit,
+                                   reference=bool(kl or reference_every), processes=processes)
+    return parts | ({"vLLM": engine_memory * total} if engine_memory else {"vLLM asleep": memory.ASLEEP})
+
+
+def _sampler_room(config: Any, total: float, *, prompts: int, rollouts: int, prompt_limit: int, limit: int, kl: float,
+                  reference_every: int, engine_memory: float, **_: Any) -> tuple[float, float]:
+    """GiB for keys and values while vLLM samples, and how many sequences of the assumed length that holds."""
+    from lab.llm.trl import SEQUENCES
+    asked = prompts * rollouts // int(os.environ.get("WORLD_SIZE", 1))
+    share = engine_memory or memory.awake_share(config, bool(kl or reference_every), total)
+    room = memory.cache_room(config, share, total, min(asked, SEQUENCES))
+    prompt, answer = _lengths(prompt_limit, limit)
+    held = max(0.0, room) * GIB / (memory.cache_bytes(config) * (prompt + answer / 2))
+    return room, min(asked, SEQUENCES, held)
+
+
+# --- What a training asks for -------------------------------------------------------------------------------
+
+# Assumed mean lengths, as shares of what is allowed: answers are half as long as they may be, and
+# prompts a quarter. A policy whose answers are all cut takes about twice the time.
+ANSWER_SHARE, PROMPT_SHARE = 0.5, 0.25
+# Assumed: micro-batches sorted by length compute so much on padding.
+PADDING = 1.1
+# Assumed: what vLLM does on the host for a token step of all sequences, in kernel launches (6 ms).
+LAUNCHES_A_TOKEN_STEP = 1000
+
+
+def _lengths(prompt_limit: int, limit: int) -> tuple[float, float]:
+    """The assumed mean tokens of a prompt and of an answer."""
+    return PROMPT_SHARE * prompt_limit, ANSWER_SHARE * limit
+
+
+def budget(**settings: Any) -> Budget | None:
+    """What a training asks of each GPU; None where the model's architecture is not known.
+
+    Memory is counted on fake tensors (`lab.llm.memory`), with the engine as it is while the model
+    trains; the rest is arithmetic, and nothing is measured:
+
+    - Mean lengths are `PROMPT_SHARE` of prompt_limit and `ANSWER_SHARE` of limit.
+    - A token step of the sampler reads all weights in bfloat16, and keys and values of the sequences
+      alive; these are as many as fit into its memory, at most `lab.llm.trl.SEQUENCES`. It makes at
+      least `limit` such steps, since the longest answer goes that far.
+    - An update takes 8 n FLOPs a token (forward, again for checkpointing, and twice that backward)
+      and attention's own; log-probabilities of an older policy or a reference 2 n.
+    - Judging answers on the CPU is not counted.
     """
-    for package in ("trl", "vllm") if engine == "vllm" else ("trl",):
-        missing = find_spec(package) is None
-        yield f"package {package}", (f"{package} is not installed: pip install -c constraints.txt "
-                                     "-e '.[llm,vllm]'" if missing else ""), "installed"
-    if engine == "vllm" and compute_device().type == "cuda":
-        yield "compiler", compiler_fault(), "found, for vLLM's kernels"
-    name, revision = pinned(model)
-    if Path(place_of(model)[0]).is_dir():
-        remark = "a folder here"
-    else:
-        remark = f"revision {revision[:12]}" if revision else "newest revision, not pinned"
-        remark += ", cached" if is_cached(model) else ", to be downloaded"
-    yield f"model {name}", "", remark
-    sets = [(train_set, problems, "train"), *((name, eval_problems, "test") for name in eval_sets)]
-    with Verifier(style) as verifier:
-        for name, count, split in sets:
-            try:
-                asked = problem_set(name, count or None, folder_of_data, split).problems
-            except LabError as error:
-                # Without a network each of the others would be tried for half a minute too.
-                yield f"set {name}", f"{error} (what comes after it was not tried)", ""
-                return
-            unreadable = len(verifier.unparsable([problem.answer for problem in asked]))
-            fault = "" if unreadable < len(asked) - 1 else f"no gold answer of {name} can be read"
-            yield f"set {name}", fault, f"{len(asked)} problems, {unreadable} gold answers unreadable"
+    config = architecture(settings["model"])
+    if config is None:
+        return None
+    total, n = gpu_memory(settings["device_memory"]), weights(config)
+    processes = int(os.environ.get("WORLD_SIZE", 1))
+    rollouts = settings["prompts"] * settings["rollouts"]
+    reference = bool(settings["kl"] or settings["reference_every"])
+    prompt, answer = _lengths(settings["prompt_limit"], settings["limit"])
+    ours = rollouts / processes
+    _, sequences = _sampler_room(config, total, **settings)
+    tokens = ours * (prompt + answer) * PADDING
+    attention = 4 * _attention_flops(config, prompt + answer) * ours * PADDING
+    batch = memory.micro_batch(config, settings["at_once"], settings["prompt_limit"] + settings["limit"])
+    positions = settings["at_once"] * (settings["prompt_limit"] + settings["limit"])
+    passes = ours / settings["at_once"]
+    step = _sampled(config, ours, prompt, answer, settings["limit"], sequences)
+    step |= {"update": Work(8 * n * tokens + attention),
+             "update, other kernels": Work(0, batch.bytes * tokens / positions, batch.launches * passes),
+             # Weights, gradients and two moments are read and written, and the weights go to the sampler.
+             "optimiser": Work(0, settings["updates"] * 8 * 4 * n + 6 * n)}
+    again = (settings["updates"] > 1) + reference
+    if again:
+        # Of a pass that is computed again and backward, a forward pass alone is about a quarter.
+        step["log-probabilities again"] = Work(again * (2 * n * tokens + attention / 4))
+        step["log-probabilities again, other kernels"] = Work(0, again * batch.bytes / 4 * tokens / positions)
+    examined = sum(_problems(name, settings["eval_problems"]) for name in settings["eval_sets"])
+    evaluation = _sampled(config, examined * settings["samples"] / processes, prompt, answer, settings["limit"],
+                          sequences)
+    bytes_each = 4 * n / GIB
+    return Budget(
+        memory=_parts(config, total, **settings) if settings["engine"] == "vllm" else {},
+        checkpoint=bytes_each * (3 + reference), host_memory=bytes_each * (1 + reference) * processes,
+        disk={"hub cache": 2 * n / GIB}, step=step,
+        evaluation=Work(*(sum(values) for values in zip(*((work.flops, work.bytes, work.launches)
+                                                          for work in evaluation.values()), strict=True))),
+        steps=settings["steps"], evaluations=1 + -(-settings["steps"] // settings["log_every"]),
+        tokens=rollouts * (prompt + answer))
+
+
+def _sampled(config: Any, answers: float, prompt: float, answer: float, limit: int, sequences: float
+             ) -> dict[str, Work]:
+    """The work of sampling so many answers of a mean length, `sequences` of them at once."""
+    n, steps = weights(config), max(limit, answers * answer / max(1.0, min(sequences, answers)))
+    read = answers * answer * (prompt + answer / 2) * memory.cache_bytes(config)
+    # A token's scores are read and written about eight times in float32: softmax, drawing, log-probabilities.
+    scores = answers * answer * config.vocab_size * 4 * 8
+    return {"rollouts": Work(2 * n * answers * (prompt + answer), steps * 2 * n + read + scores),
+            "rollouts, host": Work(0, 0, steps * LAUNCHES_A_TOKEN_STEP)}
+
+
+def _attention_flops(config: Any, tokens: float) -> float:
+    """FLOPs of one forward pass's attention over one sequence, as CUDA computes it with a mask: the whole square."""
+    head = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    return 4 * tokens**2 * head * config.num_attention_heads * config.num_hidden_layers
+
+
+def _problems(name: str, most: int) -> int:
+    """How many problems of an evaluation set are examined; 1,000 of a set whose size is not known."""
+    size = SETS[name].rows if name in SETS else 1000
+    return min(size, most) if most else size
 
 
 def train(*, state: dict[str, torch.Tensor] | None, steps: int, **settings: Any) -> Iterator[Record]:
