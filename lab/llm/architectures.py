@@ -1,4 +1,4 @@
-"""The architectures of the papers' models, for counting memory (`lab.llm.memory`) and for random weights without the hub. Floor 2."""
+"""The architectures of the papers' models, for counting memory and for random weights without the hub. Floor 2."""
 
 from __future__ import annotations
 

@@ -8,13 +8,11 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from lab.device import compiler_fault, compute_device
 from lab.budget import GIB, Budget, Work
 from lab.device import compute_device
 from lab.errors import LabError
@@ -23,10 +21,8 @@ from lab.llm import memory
 from lab.llm.architectures import architecture, weights
 from lab.llm.course import Course
 from lab.llm.datasets import SETS
-from lab.llm.engine import Engine, Sampling, place_of
+from lab.llm.engine import Engine, Sampling
 from lab.llm.handover import generated
-from lab.llm.models import is_cached, pinned
-from lab.llm.problem_sets import problem_set
 from lab.llm.prompts import prompt as prompt_of
 from lab.llm.verifier import Verifier
 from lab.losses import pacs_at_anchor
@@ -80,7 +76,7 @@ def _batch(*, prompts: int, rollouts: int, updates: int, at_once: int, **_: Any)
 
 
 def _memory(*, model: str, engine: str, device_memory: float, **settings: Any) -> list[str]:
-    """The lines on the memory of a GPU, where one is meant and the architecture is known; refuses what would not fit."""
+    """The lines on the memory of a GPU, where one is meant and the architecture known; refuses what would not fit."""
     if engine != "vllm" or (config := architecture(model)) is None:
         return []
     total = gpu_memory(device_memory)

@@ -114,6 +114,10 @@ def readiness(
     if scale not in GPU_SCALES or not hasattr(module, "budget"):
         return Readiness(findings, "")
     budget = module.budget(**values)
+    if budget is None:  # of a model whose architecture is not known
+        findings.append(Finding("memory and hours", remark="not counted: the architecture of the "
+                                f"model {values.get('model')} is not known"))
+        return Readiness(findings, "")
     findings += [_memory(budget, card), *_host(budget)] if card else _host(budget)
     planned = card or CARDS.get(scale, CARDS["h200"])
     if not on_cpu:
