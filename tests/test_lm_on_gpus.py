@@ -245,3 +245,22 @@ def test_an_engine_that_sleeps_takes_all_that_weights_and_optimiser_leave(monkey
     assert options == {"vllm_enable_sleep_mode": True, "vllm_gpu_memory_utilization": pytest.approx(1 - held / 79.1)}
     made.settings = made.settings | {"engine_memory": 0.4}
     assert made._engine_share() == {"vllm_gpu_memory_utilization": 0.4}
+
+
+@pytest.mark.parametrize("given", [{"objective": "maxrl", "updates": 2, "at_once": 2},
+                                   {"objective": "pacs", "at_once": 4}])
+def test_a_training_by_length_goes_on_exactly_and_learns_what_the_padded_one_does(monkeypatch, given):
+    from lab.llm.trl import ObjectiveTrainer
+    values = experiment("gsm8k").parameters("smoke", {"steps": 2, "problems": 3, "learning_rate": 1e-4} | given)
+
+    def played(state=None):
+        return [(record.metrics, dict(record.state())) for record in training.train(state=state, **values)]
+
+    padded = played()
+    monkeypatch.setitem(ObjectiveTrainer.__init__.__kwdefaults__, "by_length", True)
+    whole = played()
+    again = played(whole[1][1])
+    assert again[-1][0] == whole[-1][0]
+    assert all(torch.equal(again[-1][1][key], whole[-1][1][key]) for key in whole[-1][1])
+    assert [metrics["train pass@1"] for metrics, _ in whole[1:]] == [metrics["train pass@1"]
+                                                                     for metrics, _ in padded[1:]]
