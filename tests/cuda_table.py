@@ -1,0 +1,194 @@
+"""Which operators CUDA has, for which types: torch's own table of operators, asked by ATen's names.
+
+The table (`torch.testing._internal`) is the one that torch's own tests run on every kernel. What it
+does not name stands in `LISTED`, each entry with its types and where they come from.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+import unittest
+from functools import cache
+from importlib import import_module
+
+import torch
+from pretended_gpu import Call
+
+FLOATS = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
+WHOLE = {torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
+ALL = FLOATS | WHOLE | {torch.bool}
+
+# Operands that choose, and are not computed with: their type is no type of the kernel.
+CHOOSING = {
+    "index",
+    "indices",
+    "target",
+    "condition",
+    "mask",
+    "total_weight",
+    "rng_state",
+    "count_include_pad",
+}
+
+# ATen's name of an operator, or of a part of one, and the name that the table has.
+NAMES = {
+    "_log_softmax": "log_softmax",
+    "_log_softmax_backward_data": "log_softmax",
+    "_softmax": "softmax",
+    "_softmax_backward_data": "softmax",
+    "_safe_softmax": "softmax",
+    "_fused_rms_norm": "nn.functional.rms_norm",
+    "_fused_rms_norm_backward": "nn.functional.rms_norm",
+    "native_batch_norm": "nn.functional.batch_norm",
+    "native_batch_norm_backward": "nn.functional.batch_norm",
+    "cudnn_batch_norm": "nn.functional.batch_norm",
+    "cudnn_batch_norm_backward": "nn.functional.batch_norm",
+    "convolution": "nn.functional.conv2d",
+    "convolution_backward": "nn.functional.conv2d",
+    "nll_loss_forward": "nn.functional.nll_loss",
+    "nll_loss_backward": "nn.functional.nll_loss",
+    "max_pool2d_with_indices": "nn.functional.max_pool2d",
+    "max_pool2d_with_indices_backward": "nn.functional.max_pool2d",
+    "_adaptive_avg_pool2d": "nn.functional.adaptive_avg_pool2d",
+    "_adaptive_avg_pool2d_backward": "nn.functional.adaptive_avg_pool2d",
+    "embedding": "nn.functional.embedding",
+    "embedding_dense_backward": "nn.functional.embedding",
+    "grid_sampler_2d": "nn.functional.grid_sample",
+    "silu": "nn.functional.silu",
+    "silu_backward": "nn.functional.silu",
+    "threshold_backward": "nn.functional.relu",
+    "affine_grid_generator": "nn.functional.linear",  # a product of matrices, and no more
+    "slice_backward": "slice",
+    "select_backward": "select",
+    "linalg_vector_norm": "linalg.vector_norm",
+    "_local_scalar_dense": "item",
+    "unique_dim": "unique",
+    "_unique2": "unique",
+    "_to_copy": "to",
+    "scaled_dot_product_attention": "nn.functional.scaled_dot_product_attention",
+    "rms_norm": "nn.functional.rms_norm",
+    "__rshift__": "bitwise_right_shift",
+    "__lshift__": "bitwise_left_shift",
+    "index": "__getitem__",
+    "_index_put_impl": "index_put",
+    "binary_cross_entropy_with_logits": "nn.functional.binary_cross_entropy_with_logits",
+    "rand": "uniform",
+    "randn": "normal",
+    "copy": "to",
+}
+
+# What the table does not know, with the types that CUDA takes and why.
+VIEWS = "a view: no kernel runs"
+LISTED: dict[str, tuple[set[torch.dtype], str]] = {
+    "detach": (ALL, VIEWS),
+    "alias": (ALL, VIEWS),
+    "lift_fresh": (ALL, VIEWS),
+    "_unsafe_view": (ALL, VIEWS),
+    "_reshape_alias": (ALL, VIEWS),
+    "binomial": (
+        FLOATS,
+        "aten/native/cuda/Distributions.cu, binomial_cuda: floating types, half and "
+        "bfloat16, with a generator",
+    ),
+    "_fused_adamw_": (
+        {torch.float16, torch.bfloat16, torch.float32, torch.float64},
+        "aten/native/cuda/FusedAdamWKernel.cu: floating types; its steps are float32",
+    ),
+}
+
+
+def _without_ending(name: str) -> str:
+    """The operator itself from the name of its in-place form."""
+    return name[:-1] if name.endswith("_") and not name.endswith("__") else name
+
+
+@cache
+def _table() -> dict[str, list]:
+    """Torch's entries by all names that they have."""
+    if (
+        "expecttest" not in sys.modules
+    ):  # the table's module wants one class of it, for other things
+        try:
+            import_module("expecttest")
+        except ImportError:
+            sys.modules["expecttest"] = types.SimpleNamespace(TestCase=unittest.TestCase)
+    # Types that need a recent GPU stand in the table only where one is found: ours is an Ampere of
+    # 2020 or newer, without the float8 of later ones.
+    versions = import_module("torch.testing._internal.common_cuda")
+    before = {
+        name: getattr(versions, name)
+        for name in vars(versions)
+        if name.startswith("SM")
+        and name.endswith("OrLater")
+        or name.startswith("PLATFORM_SUPPORTS_")
+        and ("BF16" in name or "ATTENTION" in name or "SDPA" in name)
+    }
+    new = {
+        name: name not in ("SM89OrLater", "SM90OrLater", "SM100OrLater", "SM120OrLater")
+        for name in before
+    }
+    vars(versions).update(new)
+    try:
+        entries = import_module("torch.testing._internal.common_methods_invocations")
+    finally:
+        vars(versions).update(before)
+    found: dict[str, list] = {}
+    for kind in (
+        "op_db",
+        "foreach_unary_op_db",
+        "foreach_binary_op_db",
+        "foreach_pointwise_op_db",
+        "foreach_reduce_op_db",
+        "foreach_other_op_db",
+    ):
+        for entry in getattr(entries, kind):
+            names = {
+                entry.name,
+                entry.aten_name,
+                entry.aten_backward_name,
+                *(one.name for one in entry.aliases),
+            }
+            for name in names - {None, ""}:
+                found.setdefault(name, []).append(entry)
+    return found
+
+
+def entries_of(operator: str) -> list:
+    """The table's entries for an operator of ATen; none where it does not know it."""
+    plain = _without_ending(operator)
+    return next(
+        (
+            _table()[name]
+            for name in (NAMES.get(operator), NAMES.get(plain), operator, plain)
+            if name in _table()
+        ),
+        [],
+    )
+
+
+def supported(operator: str, differentiated: bool) -> set[torch.dtype] | None:
+    """The types that CUDA computes an operator in; None for one that nobody knows."""
+    if operator in LISTED:
+        return LISTED[operator][0]
+    entries = entries_of(operator)
+    if not entries:
+        return None
+    backward = differentiated or operator.endswith(("_backward", "_backward_data"))
+    kinds = set().union(*(entry.supported_dtypes("cuda") for entry in entries))
+    if backward and any(entry.supports_autograd for entry in entries):
+        kinds &= set().union(*(entry.supported_backward_dtypes("cuda") for entry in entries))
+    return kinds
+
+
+def refused(call: Call) -> str | None:
+    """Why CUDA would not run this call; None where it would."""
+    kinds = {kind for name, kind in call.operands if name not in CHOOSING} or set(call.results)
+    known = supported(call.operator, call.differentiated)
+    if known is None:
+        return f"{call}: neither torch's table nor tests/cuda_table.py knows it"
+    if call.differentiated:  # whole numbers have no gradient, and pass beside what has one
+        known = known | (WHOLE | {torch.bool}) & (supported(call.operator, False) or set())
+    if missing := kinds - known:
+        return f"{call}: CUDA has no kernel for {', '.join(map(str, sorted(missing, key=str)))}"
+    return None

@@ -1,0 +1,444 @@
+"""Every training on a pretended GPU: operators that CUDA has, one device, capturable graphs.
+
+No GPU is needed and none is used: `pretended_gpu` carries the branches of a GPU out on a CPU, and
+`cuda_table` asks torch's own table of operators what CUDA would have refused.
+"""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+import torch
+from cuda_table import LISTED, NAMES, entries_of, refused
+from PIL import Image
+from pretended_gpu import CUDA, Call, Graph, NotCapturable, OnGPU, PretendedGPU, WrongDevice
+
+from lab.device import compute_device
+from lab.losses import SCORES, pacs
+from lab.runs.experiments import experiment
+from lab.toy import images, maze, mazes, pictures
+from lab.toy.imagenet import ImageNet
+from lab.toy.rollouts import Captured
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def complaints(gpu: PretendedGPU) -> list[str]:
+    """What CUDA would have refused of all that ran; something must have run."""
+    assert gpu.calls
+    return [said for call in gpu.calls if (said := refused(call))]
+
+
+def differentiated(gpu: PretendedGPU) -> set[str]:
+    return {call.operator for call in gpu.calls if call.differentiated}
+
+
+def operators(gpu: PretendedGPU) -> set[str]:
+    return {call.operator for call in gpu.calls}
+
+
+# --- The gate itself --------------------------------------------------------------------------
+
+
+def held_out_by_a_product(mazes):
+    """As it was: a product of matrices of whole numbers."""
+    odd = np.random.default_rng(0).integers(1, 2**62, mazes.size**2) | 1
+    key = mazes.walls.flatten(1).long() @ torch.from_numpy(odd).to(mazes.walls.device)
+    return (key >> 32) % 32 == 0
+
+
+def test_the_product_of_whole_numbers_that_ended_every_maze_on_a_gpu_is_found(monkeypatch):
+    with PretendedGPU() as gpu:
+        mazes.Fresh(7, 2, 0, "mazes", compute_device()).at(0)
+    assert complaints(gpu) == []
+    monkeypatch.setattr(mazes, "held_out", held_out_by_a_product)
+    with PretendedGPU() as gpu:
+        mazes.Fresh(7, 2, 0, "mazes", compute_device()).at(0)
+    [said] = complaints(gpu)
+    assert "aten.mv" in said and "CUDA has no kernel for torch.int64" in said
+
+
+@pytest.mark.parametrize(
+    "operator, other",
+    [
+        ("mm", torch.int64),
+        ("bmm", torch.int32),
+        ("addmv", torch.int64),
+        ("searchsorted", torch.bool),
+        ("linalg_inv_ex", torch.float16),
+        ("cumsum", torch.bool),
+        ("binomial", torch.int64),
+        ("_fused_adamw_", torch.int64),
+    ],
+)
+def test_operators_that_cuda_has_for_other_types_alone_are_refused(operator, other):
+    def call(kind):
+        return Call(operator, "default", (("self", kind),), (kind,), False)
+
+    assert refused(call(torch.float32)) is None
+    assert f"CUDA has no kernel for {other}" in refused(call(other))
+
+
+def test_an_operator_that_nobody_knows_is_refused():
+    call = Call("no_such_operator", "default", (("self", torch.float32),), (torch.float32,), False)
+    assert "neither torch's table nor" in refused(call)
+
+
+def test_a_type_that_has_a_forward_pass_alone_is_refused_where_a_gradient_is_taken():
+    for differentiated in (False, True):
+        call = Call("special_i1", "default", (("self", torch.bfloat16),), (), differentiated)
+        assert (refused(call) is not None) == differentiated
+    passed_on = Call("mul", "Tensor", (("other", torch.bool), ("self", torch.float32)), (), True)
+    assert refused(passed_on) is None  # a mask has no gradient, and passes beside what has one
+
+
+def test_what_is_listed_by_hand_is_not_in_torchs_table_and_has_a_reason():
+    for name, (kinds, why) in LISTED.items():
+        assert not entries_of(name) and kinds and why, name
+    for name, theirs in NAMES.items():
+        assert any(
+            entry.name == theirs or theirs in (entry.aten_name, entry.aten_backward_name)
+            for entry in entries_of(name)
+        ), name
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda x: x + torch.arange(3.0),
+        lambda x: torch.cat((x, torch.zeros(3))),
+        lambda x: x.index_select(0, torch.arange(2)),
+        lambda x: torch.stack((x.sum(), torch.tensor(1.0))),
+        lambda x: torch.rand(3, device="cuda", generator=torch.Generator().manual_seed(0)),
+        lambda x: x.uniform_(generator=torch.Generator("cpu")),
+        lambda x: torch.nn.Linear(3, 3)(x),
+    ],
+)
+def test_a_tensor_or_a_generator_of_the_other_device_is_refused(run):
+    with PretendedGPU(), pytest.raises(WrongDevice):
+        run(torch.ones(3, device="cuda"))
+
+
+def test_what_cuda_allows_of_two_devices_is_allowed_and_numbers_are_right():
+    with PretendedGPU():
+        x = torch.arange(3.0, device="cuda")
+        assert isinstance(x, OnGPU) and x.device == CUDA and x.is_cuda
+        assert (x * torch.tensor(2.0)).tolist() == [0, 2, 4]
+        assert x[torch.tensor([2, 0])].tolist() == [2, 0]
+        x[0] = 5
+        x[1:].copy_(torch.tensor([7.0, 8.0]))
+        assert x.tolist() == [5, 7, 8] and x.cpu().device.type == "cpu"
+        assert torch.zeros(3).copy_(x).numpy().tolist() == [5, 7, 8]
+        queries = torch.rand(1, 2, 3, 4)
+        there = torch.nn.functional.scaled_dot_product_attention(*[queries.to("cuda")] * 3)
+        here = torch.nn.functional.scaled_dot_product_attention(*[queries] * 3)
+        torch.testing.assert_close(there.cpu(), here)
+        drawn = torch.rand(2, generator=torch.Generator("cuda").manual_seed(3), device="cuda")
+        assert drawn.tolist() == torch.rand(2, generator=torch.Generator().manual_seed(3)).tolist()
+        with pytest.raises(TypeError, match="use .cpu"):
+            x.numpy()
+        with torch.autocast("cuda", torch.bfloat16):
+            layer = torch.nn.Linear(3, 2).to("cuda")
+            assert layer(x).dtype == torch.bfloat16
+        layer(x).sum().backward()
+        assert layer.weight.grad.tolist() == [[5, 7, 8]] * 2
+    assert not torch.cuda.is_available() or torch.zeros(1, device="cuda").is_cuda
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda x: x.sum().item(),
+        lambda x: bool(x.any()),
+        lambda x: x.nonzero(),
+        lambda x: x[x > 0],
+        lambda x: x.unique(),
+        lambda x: x.masked_select(x > 0),
+        lambda x: x.cpu(),
+        lambda x: x + torch.tensor([1.0, 2.0, 3.0], device="cuda"),
+        lambda x: torch.equal(x, x),
+        lambda x: x.repeat_interleave(torch.arange(3, device="cuda")),
+        lambda x: torch.rand(3, generator=torch.Generator("cuda"), device="cuda"),
+    ],
+)
+def test_what_a_captured_graph_cannot_hold_is_refused(run):
+    with PretendedGPU():
+        x = torch.ones(3, device="cuda")
+        run(x)
+        with pytest.raises(NotCapturable), torch.cuda.graph(Graph()):
+            run(x)
+
+
+def test_a_replayed_graph_reads_the_memory_of_its_capture_and_writes_there():
+    with PretendedGPU():
+        given = torch.ones(3, device="cuda")
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            made = (given * 2).cumsum(0)
+            made[0] += 1
+        assert made.tolist() == [3, 4, 6]
+        given.fill_(5)
+        assert made.tolist() == [3, 4, 6]
+        graph.replay()
+        assert made.tolist() == [11, 20, 30]
+
+
+# --- Mazes ------------------------------------------------------------------------------------
+
+
+def maze_records(**given) -> list:
+    """The last record of the start and those of reinforcement learning, with their states."""
+    values = experiment("maze").parameters("smoke", {"start_steps": 2, "steps": 2} | given)
+    before = experiment("maze").before
+    *_, last = before.train({key: values[key] for key in before.rules}, None)
+    records = [(last, last.state())]
+    for record in experiment("maze").train(values, None, start=last.state()):
+        records.append((record, record.state()))
+    again = {key: value.cpu() for key, value in records[-2][1].items()}
+    resumed = [
+        record.metrics for record in experiment("maze").train(values, again, start=last.state())
+    ]
+    assert resumed[-1] == records[-1][0].metrics
+    return records
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"objective": "maxrl"},
+        {
+            "objective": "grpo(ddof=1)",
+            "entropy_bonus": 0.01,
+            "smoothing": 0.1,
+            "greedy_filter": True,
+            "precision": "bfloat16",
+        },
+    ],
+)
+def test_mazes_run_on_a_gpu_as_on_a_cpu(given, monkeypatch):
+    replayed = []
+
+    def replay(graph, real=Graph.replay):
+        replayed.append(len(graph.steps))
+        real(graph)
+
+    monkeypatch.setattr(Graph, "replay", replay)
+    with PretendedGPU() as gpu:
+        records = maze_records(**given)
+    assert complaints(gpu) == []
+    assert {"embedding", "mm", "bmm", "_softmax", "_log_softmax"} <= differentiated(gpu)
+    assert {"embedding_dense_backward", "_foreach_addcdiv_", "_foreach_norm"} <= operators(gpu)
+    assert len(replayed) > 4 and min(replayed) > 500  # sampling was captured and replayed
+    kinds = {kind for call in gpu.calls if call.operator == "mm" for _, kind in call.operands}
+    assert kinds == {torch.bfloat16 if "precision" in given else torch.float32}
+    expected = maze_records(**given)
+    for (one, _), (other, _) in zip(records, expected, strict=True):
+        for name in one.metrics.keys() - {"tokens a forward row", "log-probability mismatch"}:
+            near = 0.1 if "precision" in given else 1e-4  # in bfloat16 a token may differ
+            assert one.metrics[name] == pytest.approx(other.metrics[name], rel=near, abs=near), name
+
+
+def test_rollouts_are_captured_once_a_shape_and_need_nothing_of_the_host(monkeypatch):
+    with PretendedGPU() as gpu:
+        values = experiment("maze").parameters("smoke", {})
+        shape = maze.shape_of(values["width"], values["layers"], values["positions"])
+        model = maze.fresh_transformer(0, shape)
+        player = maze.player_of(model, 7, 4, 8, 18, "float32", 0)
+        grid, said = player.show(0, 3)
+        assert len(said) == 3 and "#" in grid
+        player.evaluate()
+        assert all(isinstance(one, Captured) for one in player.captured.values())
+        assert len(player.captured) == 2
+    assert complaints(gpu) == []
+
+
+# --- Images -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def few_pictures(monkeypatch):
+    """A test set of 16 pictures, of 8 of which the gradient is taken."""
+
+    def few(*given, real=pictures.Procedural, **named):
+        return real(*given, **named, test_images=16)
+
+    monkeypatch.setattr(images, "Procedural", few)
+    monkeypatch.setattr(images, "MEASURED", 8)
+
+
+def image_records(**given) -> list:
+    values = experiment("images").parameters(
+        "smoke",
+        {"steps": 2, "log_every": 1, "batch": 4, "rollouts": 8, "classes": 10, "width": 4} | given,
+    )
+    records = [(record, record.state()) for record in experiment("images").train(values, None)]
+    again = {key: value.cpu() for key, value in records[1][1].items()}
+    *_, last = experiment("images").train(values, again)
+    assert last.metrics == records[-1][0].metrics
+    return records
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"data": "digits", "objective": "grpo", "optimizer": "adamw"},
+        {"gradient": "sampled", "precision": "bfloat16"},
+        {"gradient": "conditional", "gradient_norm": 1.0},
+        {
+            "gradient": "expected",
+            "optimizer": "adamw",
+            "gradient_norm": 1.0,
+            "precision": "bfloat16",
+        },
+        {"gradient": "exact", "objective": "ml"},
+        {"gradient": "exact", "objective": "power(a=0.5, b=0)", "precision": "bfloat16"},
+    ],
+)
+def test_images_run_on_a_gpu(few_pictures, given):
+    with PretendedGPU() as gpu:
+        records = image_records(**given)
+    assert complaints(gpu) == []
+    assert {"convolution", "native_batch_norm", "_log_softmax"} <= differentiated(gpu)
+    assert "convolution_backward" in operators(gpu)
+    assert ("binomial" in operators(gpu)) == (
+        given.get("gradient") in (None, "sampled", "conditional")
+    )
+    assert "score_norm" in records[-1][0].groups
+    if given.get("gradient") in ("exact", "expected") and "precision" not in given:
+        other = image_records(**given)[-1][0]
+        assert records[-1][0].metrics["log-likelihood"] == pytest.approx(
+            other.metrics["log-likelihood"], rel=1e-4
+        )
+
+
+@pytest.mark.parametrize("net", ["resnet18", "resnet50"])
+def test_the_published_networks_run_on_a_gpu_in_its_layout(few_pictures, net, monkeypatch):
+    layouts = set()
+
+    def logits(world, forward, pictures, real=images.Images._logits):
+        layouts.add(
+            (
+                world.layout,
+                pictures.to(memory_format=world.layout).is_contiguous(
+                    memory_format=torch.channels_last
+                ),
+            )
+        )
+        return real(world, forward, pictures)
+
+    monkeypatch.setattr(images.Images, "_logits", logits)
+    values = experiment("images").parameters(
+        "smoke", {"net": net, "precision": "bfloat16", "steps": 1, "batch": 2, "classes": 10}
+    )
+    with PretendedGPU() as gpu:
+        for record in experiment("images").train(values, None):
+            record.state()
+    assert complaints(gpu) == [] and layouts == {(torch.channels_last, True)}
+    kinds = {
+        kind for call in gpu.calls if call.operator == "convolution" for _, kind in call.operands
+    }
+    assert torch.bfloat16 in kinds
+
+
+def test_the_pictures_of_imagenet_are_cropped_on_a_gpu(tmp_path):
+    for split in ("train", "val"):
+        for name in ("a", "b"):
+            (tmp_path / split / name).mkdir(parents=True)
+            for at in range(2):
+                Image.new("RGB", (20, 16 + at)).save(tmp_path / split / name / f"{at}.png")
+    with PretendedGPU() as gpu:
+        found = ImageNet(tmp_path, 0, 16, compute_device(), tmp_path / "cache", classes=2)
+        pixels, labels = found.train_batch(0, 4)
+        tested = list(found.test())
+    assert pixels.is_cuda and labels.is_cuda and len(tested) == 1
+    assert complaints(gpu) == [] and "grid_sampler_2d" in operators(gpu)
+
+
+def test_the_tabular_world_stays_on_the_cpu():
+    values = experiment("tabular").parameters("smoke", {"steps": 2})
+    with PretendedGPU() as gpu:
+        records = [record.metrics for record in experiment("tabular").train(values, None)]
+    assert not gpu.calls and records == [
+        record.metrics for record in experiment("tabular").train(values, None)
+    ]
+
+
+# --- Language models --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_the_loss_of_pacs_runs_on_a_gpu(score):
+    with PretendedGPU() as gpu:
+        ratio = torch.tensor([[0.1, -0.2, 0.3], [0.0, 0.1, 0.2]], device="cuda", requires_grad=True)
+        rewards = torch.tensor([[1.0, 0.0, 0.0], [1.0, float("nan"), 0.0]], device="cuda")
+        for actor in (False, True):
+            pacs(ratio, rewards, score=score, balanced=actor, actor=actor).backward()
+        assert ratio.grad.isfinite().all()
+    assert complaints(gpu) == []
+
+
+@pytest.fixture
+def without_triton(monkeypatch):
+    """TRL's kernels in Triton are compiled on a GPU; beside them it has the same in torch."""
+    import_module("lab.llm.trl")  # while there is no GPU
+    import trl.kernels.chunked_logprob
+    import trl.trainer.utils
+
+    for module in (trl.kernels.chunked_logprob, trl.trainer.utils):
+        monkeypatch.setattr(module, "_use_triton", lambda device: False)
+    from accelerate.state import AcceleratorState, GradientState, PartialState
+
+    for state in (
+        AcceleratorState,
+        GradientState,
+        PartialState,
+    ):  # which remember the device of before
+        monkeypatch.setattr(state, "_shared_state", {})
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {
+            "objective": "maxrl",
+            "greedy_filter": True,
+            "smoothing": 0.1,
+            "entropy_bonus": 0.01,
+            "kl": 0.1,
+            "updates": 2,
+            "at_once": 4,
+        },
+        {"objective": "pacs", "reference_every": 1},
+    ],
+)
+def test_a_language_model_is_trained_on_a_gpu_by_the_loop_of_the_presets(without_triton, given):
+    from lab.llm import training
+
+    values = experiment("gsm8k").parameters("smoke", {"steps": 2, "problems": 3} | given)
+    told = {}
+    with PretendedGPU() as gpu:
+        records = [(record, record.state()) for record in training.train(state=None, **values)]
+        again = {key: value.cpu() for key, value in records[1][1].items()}
+        told["resumed"] = [record.metrics for record in training.train(state=again, **values)][-1]
+    assert complaints(gpu) == []
+    assert told["resumed"] == records[-1][0].metrics
+    assert {"embedding", "mm", "_fused_adamw_"} <= operators(gpu)
+    assert {torch.bfloat16} == {
+        kind
+        for call in gpu.calls
+        if call.operator == "mm"
+        for _, kind in call.operands
+        if "addmm" not in call.operator
+    }
+    assert records[-1][1]["model/lm_head.weight"].is_cuda
+    assert records[1][0].metrics["log-probability mismatch"] < 1
+    assert 0 < records[1][0].metrics["train pass@1"] < 1
+
+
+def test_gradient_norms_inside_a_set_of_rollouts_are_measured_on_a_gpu():
+    values = experiment("inside").parameters("smoke", {"problems": 8, "rollouts": 8, "limit": 24})
+    with PretendedGPU() as gpu:
+        [record] = experiment("inside").train(values, None)
+    assert complaints(gpu) == [] and "mm" in differentiated(gpu)
+    [expected] = experiment("inside").train(values, None)
+    assert record.metrics == pytest.approx(expected.metrics, rel=1e-3)
