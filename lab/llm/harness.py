@@ -110,7 +110,7 @@ def _version() -> str:
     try:
         return importlib.metadata.version("lm_eval")
     except importlib.metadata.PackageNotFoundError as error:
-        raise LabError("the package lm_eval is missing: pip install 'lab[harness]'") from error
+        raise LabError("the package lm_eval is missing: pip install -c constraints.txt -e '.[harness]'") from error
 
 
 def _answerer(name: str, model: str | Path, place: str, batch: int) -> Any:

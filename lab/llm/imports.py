@@ -15,7 +15,8 @@ def transformers() -> ModuleType:
     try:
         import transformers
     except ImportError as error:
-        raise LabError("the package transformers is missing: pip install 'lab[llm]'") from error
+        raise LabError("the package transformers is missing: "
+                       "pip install -c constraints.txt -e '.[llm]'") from error
     return transformers
 
 
@@ -26,5 +27,5 @@ def trl() -> ModuleType:
     try:
         import trl
     except ImportError as error:
-        raise LabError("the package trl is missing: pip install 'lab[llm]'") from error
+        raise LabError("the package trl is missing: pip install -c constraints.txt -e '.[llm]'") from error
     return trl

@@ -105,7 +105,8 @@ def _snapshot(model: str, **options: Any) -> str:
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
-        raise LabError("the package huggingface_hub is missing: pip install 'lab[llm]'") from error
+        raise LabError("the package huggingface_hub is missing: "
+                       "pip install -c constraints.txt -e '.[llm]'") from error
     name, revision = pinned(model)
     try:
         return snapshot_download(

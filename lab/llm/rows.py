@@ -86,7 +86,7 @@ def _library() -> Any:
     try:
         import datasets
     except ImportError as error:
-        raise LabError("the package datasets is missing: pip install 'lab[llm]'") from error
+        raise LabError("the package datasets is missing: pip install -c constraints.txt -e '.[llm]'") from error
     return datasets
 
 

