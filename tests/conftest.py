@@ -5,7 +5,9 @@ import signal
 import socket
 import subprocess
 import sys
+from collections import Counter
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,21 @@ def no_network():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket.socket, "connect", connect)
         yield
+
+
+@pytest.fixture(scope="session")
+def vllm_installed():
+    """A test that asks for this starts vLLM: where the engine is left out it is skipped, and named at the end."""
+    if find_spec("vllm") is None:
+        pytest.skip("vLLM is not installed (make setup-llm says why)")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """A line for each reason to skip, with how many tests it kept from running; none where all ran."""
+    reasons = Counter(report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+                      for report in terminalreporter.stats.get("skipped", []))
+    for reason, times in sorted(reasons.items()):
+        terminalreporter.write_line(f"NOT RUN ({times}): {reason.removeprefix('Skipped: ')}", yellow=True)
 
 
 class Started:

@@ -25,7 +25,9 @@ def closure(names: list[str]) -> set[str]:
         except metadata.PackageNotFoundError:
             continue
         found.add(name)
-        needed = {normal(re.match(r"[\w.-]+", each)[0]) for each in required if "extra ==" not in each}
+        needed = {
+            normal(re.match(r"[\w.-]+", each)[0]) for each in required if "extra ==" not in each
+        }
         waiting += needed - found
     return found
 
@@ -37,13 +39,20 @@ class Only:
         self.finder, self.refused = finder, refused
 
     def find_spec(self, name, path=None, target=None):
-        return None if name.partition(".")[0] in self.refused else self.finder.find_spec(name, path, target)
+        return (
+            None
+            if name.partition(".")[0] in self.refused
+            else self.finder.find_spec(name, path, target)
+        )
 
 
 if __name__ == "__main__":
     allowed = closure(sys.argv[1].split(",")) | {"lab"}
-    refused = {module for module, brought in metadata.packages_distributions().items()
-               if not allowed & {normal(each) for each in brought}} - sys.stdlib_module_names
+    refused = {
+        module
+        for module, brought in metadata.packages_distributions().items()
+        if not allowed & {normal(each) for each in brought}
+    } - sys.stdlib_module_names
     sys.meta_path[:] = [Only(finder, refused) for finder in sys.meta_path]
     sys.argv = sys.argv[2:]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

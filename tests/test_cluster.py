@@ -247,7 +247,8 @@ def test_without_verl_the_command_is_still_printed_and_a_folder_says_how_to_inst
     assert warned == f"not checked: {verl_config.INSTALL}\n"
     assert said.startswith('"$PYTHON" -m verl.trainer.main_ppo \\\n    algorithm.adv_estimator=lab.maxrl \\\n')
     assert main(["cluster", "gsm8k", "scale=smoke", "gpus=1"]) == 1
-    assert "verl is not installed: make setup-llm, or on the nodes of a cluster pip install -c constraints-cluster.txt -e '.[cluster,vllm]'" in capsys.readouterr().err
+    assert verl_config.INSTALL in capsys.readouterr().err
+    assert verl_config.INSTALL.startswith("verl is not installed: make setup-llm, or on the nodes of a cluster pip")
     assert not runs.exists()
 
 

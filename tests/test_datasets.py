@@ -211,7 +211,7 @@ def test_a_damaged_or_empty_file_is_refused_in_one_line(tmp_path, name, text):
 
 def test_without_the_library_the_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(LabError, match=r"the package datasets is missing: pip install -c constraints.txt -e '\.\[llm\]'"):
+    with pytest.raises(LabError, match=r"datasets is missing: pip install -c constraints.txt -e '\.\[llm\]'"):
         load("gsm8k", DATA)
 
 

@@ -45,7 +45,7 @@ def generators() -> tuple:
 
 
 @pytest.fixture(scope="module")
-def started() -> SimpleNamespace:
+def started(vllm_installed) -> SimpleNamespace:
     """vLLM's engine, and what its start changed for the rest of the process."""
     def state():
         return generators(), torch.set_num_threads, torch.get_num_threads(), os.environ.get("LD_PRELOAD")

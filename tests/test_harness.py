@@ -93,8 +93,8 @@ def test_the_harness_scores_what_log_likelihoods_by_hand_say(models, table):
         assert list(row["scores"]) == right and row["value"] == np.mean(right)
 
 
-def test_vllm_through_the_harness_scores_every_question_as_transformers_does(models, output, table, start):
-    pytest.importorskip("vllm")
+def test_vllm_through_the_harness_scores_every_question_as_transformers_does(
+        models, output, table, start, vllm_installed):
     code = ("import sys; from lab.llm.harness import run; "
             "run(sys.argv[1], sys.argv[3:], engine='vllm', output=sys.argv[2], limit=16)")
     done = start("-c", code, models[0], output, *BOTH, HF_HUB_OFFLINE="1").finish(300)

@@ -280,8 +280,7 @@ print("RECORDS", json.dumps([record.metrics for record in train(state=None, **va
 """
 
 
-def test_with_vllm_in_the_trainers_process_rollouts_come_from_the_weights_of_now(start):
-    pytest.importorskip("vllm")
+def test_with_vllm_in_the_trainers_process_rollouts_come_from_the_weights_of_now(start, vllm_installed):
     done = start("-c", COLOCATED).finish(400)
     assert done.returncode == 0, done.stderr[-3000:]
     [line] = [line for line in done.stdout.splitlines() if line.startswith("RECORDS")]

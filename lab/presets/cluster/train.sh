@@ -7,11 +7,7 @@ STARTED="$(date +%Y%m%dT%H%M%S)"  # verl begins a log anew when it resumes
 PYTHON="${PYTHON:-python}"
 
 # verl says nothing when a plug-in does not load, and misses it only after the first rollouts.
-"$PYTHON" - <<'END' || {
-  echo "verl does not load the lab here: on every node say" \
-    "pip install -c constraints-cluster.txt -e '.[cluster,vllm]'" >&2
-  exit 1
-}
+"$PYTHON" - <<'END' || { echo "verl does not load the lab here: pip install -c constraints-cluster.txt -e '.[cluster,vllm]' on every node" >&2; exit 1; }
 from verl.trainer.ppo.core_algos import get_adv_estimator_fn, get_policy_loss_fn
 get_adv_estimator_fn("@ESTIMATOR@"), get_policy_loss_fn("@LOSS@")
 END

