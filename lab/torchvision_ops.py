@@ -14,8 +14,8 @@ def define_torchvision_ops() -> None:
     The compiled part of a CUDA build of torchvision does not load beside a CPU build of torch, and
     torchvision's import, which most of transformers and all of vLLM need, then misses these names.
     Where it does load (a Mac, PyTorch's CPU build of torchvision) it defines them itself, and would
-    end the process if they were there already. Call before the first import of any of the three; does
-    nothing where the names exist, or beside a CUDA build.
+    end the process if they were there already. Call before the first import of any of the three;
+    does nothing where the names exist, or beside a CUDA build.
     """
     global _library
     if (
@@ -32,7 +32,7 @@ def define_torchvision_ops() -> None:
 
 
 def _compiled_part_loads() -> bool:
-    """Whether torchvision's file of operators loads here, as torchvision's own import will find it."""
+    """Whether torchvision's file of operators loads here; torchvision's own import looks so too."""
     package = importlib.util.find_spec("torchvision")
     for folder in package.submodule_search_locations if package else ():
         loader = importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES

@@ -1,4 +1,4 @@
-"""Run a module of this environment as if only some packages were installed: those named and what they need.
+"""Run a module as if only some packages were installed: those named and what they need.
 
     python tests/only.py torch,numpy lab train maze scale=smoke
 
@@ -16,7 +16,7 @@ def normal(name: str) -> str:
 
 
 def closure(names: list[str]) -> set[str]:
-    """The distributions `names` and, without extras, all that they require; those not installed here are left out."""
+    """The distributions `names` and all that they require, without extras, as installed here."""
     found, waiting = set(), [normal(name) for name in names]
     while waiting:
         name = waiting.pop()
@@ -33,7 +33,7 @@ def closure(names: list[str]) -> set[str]:
 
 
 class Only:
-    """One of Python's finders, to which the modules of `refused` (top-level names) are not there."""
+    """One of Python's finders, which does not find the modules of `refused` (top-level names)."""
 
     def __init__(self, finder, refused: set[str]) -> None:
         self.finder, self.refused = finder, refused

@@ -32,7 +32,7 @@ def pins(name: str) -> dict[str, str]:
     return resolve.read_pins((ROOT / name).read_text())
 
 
-# --- Constraints --------------------------------------------------------------------------------------------
+# --- Constraints ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -73,7 +73,7 @@ def test_every_direct_requirement_is_pinned(name):
 
 
 def test_pins_satisfy_what_the_installed_packages_demand_of_each_other():
-    """One pin against another, read from the metadata of each package that is installed at its pin."""
+    """One pin against another, from the metadata of each package that is installed at its pin."""
     pinned, wrong, compared = pins("constraints.txt"), [], 0
     for distribution in metadata.distributions():
         name = canonicalize_name(distribution.name)
@@ -129,7 +129,7 @@ def test_every_python_that_a_line_is_promised_for_is_one_its_packages_accept(pyt
     assert wrong == [] and len(seen) > 50
 
 
-# --- Install lines ------------------------------------------------------------------------------------------
+# --- Install lines --------------------------------------------------------------------------------
 
 
 def test_every_install_line_of_the_documents_has_the_shape_that_is_resolved():
@@ -215,11 +215,11 @@ def test_a_line_that_does_not_resolve_fails_the_check_and_is_named_alone(monkeyp
     )
 
 
-# --- What the set-up takes ----------------------------------------------------------------------------------
+# --- What the set-up takes ------------------------------------------------------------------------
 
 
 class Machine:
-    """A stand-in for pip and the driver: which builds of torch are offered, and what was asked of pip."""
+    """A stand-in for pip and driver: which builds of torch are offered, what was asked of pip."""
 
     def __init__(
         self, monkeypatch, *, gpu=False, offers=(), held=None, target="setup-llm", python=(3, 11)
@@ -329,7 +329,7 @@ def test_lab_device_overrides_what_the_driver_says(monkeypatch):
         assert install.has_gpu() is found
 
 
-# --- Servers, Macs, machines without vLLM -------------------------------------------------------------------
+# --- Servers, Macs, machines without vLLM ---------------------------------------------------------
 
 
 @pytest.mark.parametrize("experiment", ["images", "maze"])
@@ -349,7 +349,7 @@ def test_with_exactly_the_packages_that_the_readme_names_for_a_server_training_r
 def test_torchvisions_operators_are_named_only_where_its_own_file_does_not_load(
     loads, tmp_path, start
 ):
-    """On a Mac the file loads and defines them; C++ ends the process where they are defined twice."""
+    """On a Mac the file loads and defines them; C++ ends a process that defines them twice."""
     (tmp_path / "torchvision").mkdir()
     (tmp_path / "torchvision/__init__.py").touch()
     file = tmp_path / "torchvision/_C.so"
@@ -358,7 +358,8 @@ def test_torchvisions_operators_are_named_only_where_its_own_file_does_not_load(
     else:
         file.write_bytes(b"a library for another torch")
     code = (
-        "import torch; from lab.torchvision_ops import define_torchvision_ops as define; define(); define(); "
+        "import torch; from lab.torchvision_ops import define_torchvision_ops as define; "
+        "define(); define(); "
         "print(torch.version.cuda is None, hasattr(torch.ops.torchvision, 'nms'))"
     )
     done = start("-c", code, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}").finish()

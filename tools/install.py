@@ -24,8 +24,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PYTORCH = "https://download.pytorch.org/whl/cpu"
 EXTRAS = {"setup": ("dev",), "setup-llm": ("dev", "llm", "harness", "cluster", "views")}
 
-# The newest Python for which an extra is resolved. verl ends at 3.12; above 3.13 the language models'
-# packages were not tried.
+# The newest Python for which an extra is resolved. verl ends at 3.12; above 3.13 the packages of
+# language models were not tried.
 NEWEST = {
     "dev": (3, 14),
     "views": (3, 14),
@@ -94,7 +94,7 @@ def offered(*words: str) -> bool:
 
 
 def install_torch() -> str:
-    """Install the pinned torch, without what it needs; returns its build, "cuda", "cpu" or "public"."""
+    """Install the pinned torch, without what it needs; its build is "cuda", "cpu" or "public"."""
     version = pin("torch")
     if has_gpu():
         if installed("torch") != version:

@@ -1,8 +1,8 @@
-"""What the public package index gives for this project: writes the constraints, checks the install lines.
+"""What the public package index gives for this project: constraints, and a check of install lines.
 
-    python tools/resolve.py              make constraints: write constraints.txt and constraints-cluster.txt
-    python tools/resolve.py --upgrade    the same with the newest versions instead of those pinned today
-    python tools/resolve.py --check      make check-install: does every documented install line resolve?
+    python tools/resolve.py              make constraints: write both files of constraints
+    python tools/resolve.py --upgrade    the same with the newest versions, not those pinned today
+    python tools/resolve.py --check      make check-install: does every install line resolve?
 
 uv resolves, in seconds and for other Pythons and machines than this one. It reads no configuration
 of pip, and none of its own here, so a package that only this machine offers (a local CPU build of
@@ -52,7 +52,7 @@ def project() -> dict:
 
 
 def public_environment() -> dict[str, str]:
-    """This process's environment without what tells pip or uv of other sources; certificates stay."""
+    """This environment without what tells pip or uv of other sources; certificates stay."""
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "UV_"))
     }
@@ -142,7 +142,7 @@ def lab_pins(upgrade: bool) -> dict[str, str]:
 
 
 def cluster_pins(pins: dict[str, str], upgrade: bool) -> dict[str, str]:
-    """The same extras under verl's own pins; the other versions are those of `pins` where possible."""
+    """The same extras under verl's own pins; other versions are those of `pins` if possible."""
     file = ROOT / "constraints-cluster.txt"
     before = file.read_text() if file.exists() and not upgrade else ""
     extras = [each for each in project()["optional-dependencies"] if each != ENGINE]
@@ -194,7 +194,7 @@ SHAPE = re.compile(r"\bpip install (?:-c (\S+) -e )?'([^']+)'")  # what every li
 
 
 def documents() -> dict[str, str]:
-    """Every file in which a user may find an install line, by its path; broken strings are mended."""
+    """Every file that may hold an install line, by its path; broken strings are mended."""
     files = []
     for name in DOCUMENTS:
         files += [ROOT / name] if (ROOT / name).is_file() else sorted((ROOT / name).rglob("*"))
@@ -242,7 +242,7 @@ def documented() -> dict[Line, list[str]]:
 
 
 def targets(line: Line) -> list[tuple[str, str]]:
-    """The (Python, platform) for which a line must resolve, as far as the packages' metadata allow it."""
+    """The (Python, platform) for which a line must resolve, as far as metadata allow it."""
     from install import NEWEST
 
     newest = min((NEWEST[extra] for extra in line.extras), default=(3, 14))
@@ -258,12 +258,12 @@ def targets(line: Line) -> list[tuple[str, str]]:
 
 
 def check() -> int:
-    """Resolve every documented line; print one row for each. The exit status: 1 if one does not resolve."""
+    """Resolve every documented line, print a row for each; returns 1 if one does not resolve."""
     try:
         compile_pins(["numpy"])
     except Unresolved as error:
         print(
-            "make check-install: the public package index does not answer, NO INSTALL LINE WAS RESOLVED: "
+            "make check-install: the public index does not answer, NO INSTALL LINE WAS RESOLVED: "
             + str(error).splitlines()[0],
             flush=True,
         )
@@ -279,7 +279,7 @@ def check() -> int:
     failed = set()
     for (constraints, python, platform), each in together.items():
         for line in each:
-            # What all lines of a file need together holds what one of them needs: only a failure is looked into.
+            # A solution for all lines of a file holds one for each: only a failure is looked into.
             said = faults[constraints, python, platform] and fault(
                 [line], constraints, python, platform
             )
@@ -292,7 +292,8 @@ def check() -> int:
                 print("      " + said.replace("\n", "\n      "), flush=True)
                 failed.add(line)
     print(
-        f"{len(lines) - len(failed)} of {len(lines)} install lines resolve against the public index alone"
+        f"{len(lines) - len(failed)} of {len(lines)} install lines resolve "
+        "against the public index alone"
     )
     return int(bool(failed))
 
