@@ -481,7 +481,7 @@ def by_hand(world, rate: float, betas: tuple[float, float], steps: int) -> dict[
                 second[key] = betas[1] * second[key] + (1 - betas[1]) * gradient**2
                 mean, square = first[key] / (1 - betas[0] ** (step + 1)), second[key] / (1 - betas[1] ** (step + 1))
                 weight.copy_(weight.double() * (1 - rate * 0.01) - rate * mean / (square.sqrt() + 1e-8))
-    assert max(norms) > max(1, 1.3 * min(norms))
+    assert max(norms) > max(1, 1.2 * min(norms))
     return named
 
 
