@@ -1,0 +1,60 @@
+"""The versions for many nodes are those that verl names itself, read from the metadata of the installed verl."""
+
+import re
+from importlib.metadata import distribution, requires
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+pytestmark = pytest.mark.skipif(find_spec("verl") is None, reason="verl is not installed")
+
+FILE = Path(__file__).parents[1] / "constraints-cluster.txt"
+PINNED_BY_VERL = {"torch", "torchvision", "torchaudio", "transformers", "vllm"}
+
+
+def pins() -> dict[str, str]:
+    """Name to version of every line of the file."""
+    lines = re.findall(r"^([\w.-]+)==(\S+)$", FILE.read_text(), re.MULTILINE)
+    return {canonicalize_name(name): version for name, version in lines}
+
+
+def wanted(extra: str) -> list[Requirement]:
+    """What verl requires with that extra, or with none for ""."""
+    found = map(Requirement, requires("verl"))
+    return [one for one in found if one.marker is None or one.marker.evaluate({"extra": extra})]
+
+
+def test_the_nodes_get_the_torch_vllm_and_transformers_that_verl_pins_for_its_sampler():
+    exact = {one.name: str(one.specifier) for one in wanted("vllm") if "==" in str(one.specifier)}
+    assert set(exact) >= PINNED_BY_VERL
+    assert {name: f"=={pins()[name]}" for name in PINNED_BY_VERL} == {
+        name: exact[name] for name in PINNED_BY_VERL}
+
+
+@pytest.mark.parametrize("extra", ["", "verl-core", "vllm"])
+def test_no_pin_of_the_nodes_contradicts_verl(extra):
+    held, asked = pins(), wanted(extra)
+    checked = [one for one in asked if canonicalize_name(one.name) in held]
+    assert len(checked) > 10
+    for one in checked:
+        assert one.specifier.contains(held[canonicalize_name(one.name)]), one
+
+
+def test_the_nodes_get_all_that_verl_requires_and_what_its_trainer_imports_besides():
+    held = pins()
+    names = {canonicalize_name(one.name) for one in wanted("")} | {"transferqueue", "cachetools"}
+    assert names <= set(held)
+    assert held["verl"] == distribution("verl").version
+
+
+def test_ray_on_the_nodes_has_tokens():
+    assert tuple(map(int, pins()["ray"].split(".")[:2])) >= (2, 52)
+
+
+@pytest.mark.parametrize("python", ["3.11", "3.12"])
+def test_verl_takes_the_pythons_that_the_readme_names(python):
+    assert SpecifierSet(distribution("verl").metadata["Requires-Python"]).contains(python)
