@@ -171,14 +171,14 @@ def budget(**settings: Any) -> Budget | None:
     passes = ours / settings["at_once"]
     step = _sampled(config, ours, prompt, answer, settings["limit"], sequences)
     step |= {"update": Work(8 * n * tokens + attention),
-             "update, other kernels": Work(0, batch.bytes * tokens / positions, batch.launches * passes),
+             "other kernels of the update": Work(0, batch.bytes * tokens / positions, batch.launches * passes),
              # Weights, gradients and two moments are read and written, and the weights go to the sampler.
              "optimiser": Work(0, settings["updates"] * 8 * 4 * n + 6 * n)}
     again = (settings["updates"] > 1) + reference
     if again:
         # Of a pass that is computed again and backward, a forward pass alone is about a quarter.
         step["log-probabilities again"] = Work(again * (2 * n * tokens + attention / 4))
-        step["log-probabilities again, other kernels"] = Work(0, again * batch.bytes / 4 * tokens / positions)
+        step["other kernels of these"] = Work(0, again * batch.bytes / 4 * tokens / positions)
     examined = sum(_problems(name, settings["eval_problems"]) for name in settings["eval_sets"])
     evaluation = _sampled(config, examined * settings["samples"] / processes, prompt, answer, settings["limit"],
                           sequences)
@@ -201,7 +201,7 @@ def _sampled(config: Any, answers: float, prompt: float, answer: float, limit: i
     # A token's scores are read and written about eight times in float32: softmax, drawing, log-probabilities.
     scores = answers * answer * config.vocab_size * 4 * 8
     return {"rollouts": Work(2 * n * answers * (prompt + answer), steps * 2 * n + read + scores),
-            "rollouts, host": Work(0, 0, steps * LAUNCHES_A_TOKEN_STEP)}
+            "host time of rollouts": Work(0, 0, steps * LAUNCHES_A_TOKEN_STEP)}
 
 
 def _attention_flops(config: Any, tokens: float) -> float:
