@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError, one_of, real, unknown, whole
+from lab.termination import EXIT_CODE, Terminated
 
 REQUEST_HELP = ("how to run: scale=smoke|laptop|gpu24|h100|h200|paper, device=cpu|cuda, checkpoint_minutes=15, "
                 "price=3.5 (of an hour), max_hours=168")
@@ -28,6 +29,10 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("lab: stopped; the same command goes on from here", file=sys.stderr)
         return 130
+    except Terminated as stop:
+        if str(stop):
+            print("lab:", stop, file=sys.stderr)
+        return EXIT_CODE
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -130,7 +135,7 @@ def _read_request(words: list[str]) -> _Request:
     scale = str(given.pop("scale", "laptop"))
     if "device" in given:
         os.environ["LAB_DEVICE"] = one_of("device", given.pop("device"), ("auto", "cpu", "cuda"))
-    limits = {"checkpoint_minutes": 1e-3, "price": 0.0, "max_hours": 0.0}
+    limits = {"checkpoint_minutes": 0.0, "price": 0.0, "max_hours": 0.0}
     terms = {key: real(key, given.pop(key), least) for key, least in limits.items() if key in given}
     return _Request(scale, given, terms)
 

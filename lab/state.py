@@ -1,31 +1,152 @@
-"""The state of training as named tensors: what a checkpoint holds, and how it is put back. Floor 1."""
+"""The state of training as named tensors: what it holds, how it is written and put back. Floor 1.
+
+The tensors are those of the model and the optimiser themselves. Nothing is cloned: they are written
+to disk a piece at a time while training stands still, so that a checkpoint needs no memory worth
+speaking of, on the GPU or off it.
+"""
 
 from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
 import torch
 
 from lab.errors import LabError
 
+PIECE = 2**26  # bytes of a tensor that are on the host at a time while it is written
 
-def snapshot(model: torch.nn.Module, optimizer: torch.optim.Optimizer, step: int) -> dict[str, torch.Tensor]:
-    """Weights, buffers, optimiser state and step as named tensors; random streams need none (see `lab.rng`)."""
-    tensors = {f"model/{key}": value for key, value in model.state_dict().items()}
+# As the safetensors format spells them.
+DTYPES = {
+    torch.bool: "BOOL",
+    torch.uint8: "U8",
+    torch.int8: "I8",
+    torch.int16: "I16",
+    torch.int32: "I32",
+    torch.int64: "I64",
+    torch.float8_e4m3fn: "F8_E4M3",
+    torch.float8_e5m2: "F8_E5M2",
+    torch.float16: "F16",
+    torch.bfloat16: "BF16",
+    torch.float32: "F32",
+    torch.float64: "F64",
+}
+
+
+def current_state(model: torch.nn.Module, optimizer: Any, step: int) -> dict[str, torch.Tensor]:
+    """Weights, buffers, optimiser state and step by name, not copied: the next step changes them.
+
+    Random streams need no saving (see `lab.rng`).
+    """
+    tensors = {f"model/{key}": value.detach() for key, value in model.state_dict().items()}
     for index, slots in optimizer.state_dict()["state"].items():
-        tensors |= {f"optimizer/{index}/{key}": value for key, value in slots.items() if torch.is_tensor(value)}
-    return {key: value.detach().clone() for key, value in tensors.items()} | {"step": torch.tensor(step)}
+        for key, value in slots.items():
+            if torch.is_tensor(value):
+                tensors[f"optimizer/{index}/{key}"] = value.detach()
+    return tensors | {"step": torch.tensor(step)}
 
 
-def restore(model: torch.nn.Module, optimizer: torch.optim.Optimizer, state: dict[str, torch.Tensor]) -> int:
-    """Put a snapshot back; returns its step. A snapshot of another model is an error."""
+def restore(model: torch.nn.Module, optimizer: Any, state: Mapping[str, torch.Tensor]) -> int:
+    """Put a state back, tensor by tensor; returns its step. LabError: it is of another model."""
+    weights = {
+        key.removeprefix("model/"): value
+        for key, value in state.items()
+        if key.startswith("model/")
+    }
     try:
-        model.load_state_dict({k.removeprefix("model/"): v for k, v in state.items() if k.startswith("model/")})
+        model.load_state_dict(weights)
     except RuntimeError as error:
         said = str(error).splitlines()[0]
-        raise LabError(f"the checkpoint is of another model ({said}): remove the run folder") from error
+        raise LabError(
+            f"the checkpoint is of another model ({said}): remove the run folder"
+        ) from error
+    trained = [weight for group in optimizer.param_groups for weight in group["params"]]
     slots: dict[int, dict[str, torch.Tensor]] = {}
     for key, value in state.items():
         if key.startswith("optimizer/"):
             _, index, name = key.split("/")
-            slots.setdefault(int(index), {})[name] = value.clone()  # AdamW writes into it
+            # Each goes where its weight is, so that host memory never holds them all. The copy is
+            # the optimiser's own, which writes into it. A counter stays on the host unless it asks.
+            device = value.device if name == "step" else trained[int(index)].device
+            slots.setdefault(int(index), {})[name] = value.to(device, copy=True)
     optimizer.load_state_dict(optimizer.state_dict() | {"state": slots})
     return int(state["step"])
+
+
+def save_tensors(path: Path, tensors: Mapping[str, torch.Tensor], about: Mapping[str, str]) -> None:
+    """Write tensors, and words `about` them, as a safetensors file that is whole or not there.
+
+    Tensors may be on any device; PIECE bytes of them are copied to the host at a time. safetensors'
+    own writers (0.8: `save_file`, `serialize_file`) want every tensor in host memory at once, so
+    the file is written here: 8 bytes with the header's length, the header as JSON, the bytes of
+    each tensor. Its reader checks every offset.
+
+    LabError: the disk has too little room, or refuses; a file of that name stays as it was.
+    """
+    # Large numbers first, as the library does it: each then begins at a multiple of its size.
+    ordered = dict(sorted(tensors.items(), key=lambda pair: (-pair[1].element_size(), pair[0])))
+    header = _header(ordered, about)
+    _check_room(path, len(header) + sum(tensor.nbytes for tensor in ordered.values()))
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with open(draft, "wb") as file:
+            file.write(header)
+            for tensor in ordered.values():
+                for piece in _pieces(tensor):
+                    file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError as error:  # a quota, which no one can ask about before
+        raise LabError(
+            f"{path} cannot be written ({error.strerror}): make room, and the same command goes "
+            "on from the last checkpoint"
+        ) from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _header(tensors: Mapping[str, torch.Tensor], about: Mapping[str, str]) -> bytes:
+    """The length of the header and the header, a multiple of 8 bytes together."""
+    entries: dict[str, Any] = {"__metadata__": dict(about)} if about else {}
+    end = 0
+    for name, tensor in tensors.items():
+        if tensor.dtype not in DTYPES:
+            raise LabError(
+                f"{name} is of {tensor.dtype}, which a checkpoint cannot hold: give the state as "
+                f"{', '.join(DTYPES.values())}"
+            )
+        begin, end = end, end + tensor.nbytes
+        entries[name] = {
+            "dtype": DTYPES[tensor.dtype],
+            "shape": list(tensor.shape),
+            "data_offsets": [begin, end],
+        }
+    text = json.dumps(entries, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text
+
+
+def _pieces(tensor: torch.Tensor) -> Iterator[memoryview]:
+    """The bytes of a tensor in row-major order, PIECE at a time."""
+    flat = tensor.detach().contiguous().reshape(-1)
+    for piece in flat.split(max(1, PIECE // flat.element_size())):
+        yield piece.cpu().view(torch.uint8).numpy().data
+
+
+def _check_room(path: Path, needed: int) -> None:
+    """Refuse to begin a file that its disk cannot hold."""
+    free = shutil.disk_usage(path.parent).free
+    if needed > free:
+        raise LabError(
+            f"the checkpoint {path.name} needs {_size(needed)}, {path.parent} has {_size(free)} "
+            "free: make room there, and the same command goes on from the last checkpoint"
+        )
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.1f} MB"

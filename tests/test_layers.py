@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 FLOORS = {
     0: "lab lab.errors lab.objectives lab.groups lab.estimators lab.catalogue lab.weights lab.design lab.formula "
-       "lab.enumeration lab.metrics lab.stats lab.pass_rates lab.records lab.rng lab.budget",
+       "lab.enumeration lab.metrics lab.stats lab.pass_rates lab.records lab.rng lab.budget lab.termination",
     1: "lab.losses lab.state lab.device lab.memory lab.torchvision_ops",
     2: "lab.toy.* lab.llm.*",
     3: "lab.runs.* lab.papers.* lab.plots lab.inputs lab.report lab.maze_pictures lab.audit lab.explain lab.explorer.*",

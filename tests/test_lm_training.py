@@ -21,6 +21,7 @@ from lab.llm.tiny import FOLDER
 from lab.llm.training import preflight, train
 from lab.llm.transformers_engine import TransformersEngine
 from lab.llm.verifier import Verifier
+from lab.records import Record
 from lab.runs.experiments import experiment
 from lab.runs.training import load_checkpoint, state_of
 from lab.runs.training import train as run_training
@@ -34,7 +35,14 @@ def values(**given):
 
 
 def played(state=None, **given):
-    return [(record, record.state()) for record in train(state=state, **values(**given))]
+    """The records of a training, each with a copy of its state."""
+    return [pair for pair in told(state, **given) if isinstance(pair[0], Record)]
+
+
+def told(state=None, **given):
+    """All that a training tells, pauses too, each with a copy of its state."""
+    return [(one, {key: value.clone() for key, value in one.state().items()})
+            for one in train(state=state, **values(**given))]
 
 
 def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
@@ -46,7 +54,7 @@ def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
 
 def test_two_steps_are_those_of_a_loop_written_out_here():
     settings = values(steps=2, at_once=4, learning_rate=1e-3)
-    N, told = settings["rollouts"], []
+    N, rewarded = settings["rollouts"], []
     engine = TransformersEngine(FOLDER, device="cpu")
     model, plain = engine.model, prompt("plain")
     asked = problem_set(settings["train_set"], settings["problems"], split="train").problems
@@ -60,7 +68,7 @@ def test_two_steps_are_those_of_a_loop_written_out_here():
             rewards = np.array([[verdict.reward for verdict in verifier.check([one.text for one in group],
                                                                               [problem.answer] * N)]
                                 for group, problem in zip(answers, chosen, strict=True)])
-        told.append(rewards.mean())
+        rewarded.append(rewards.mean())
         A, tokens, loss = lab.advantages("maxrl", rewards), 0, 0.0
         for at, group in enumerate(answers):
             for i, answer in enumerate(group):
@@ -72,7 +80,7 @@ def test_two_steps_are_those_of_a_loop_written_out_here():
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
     records = played(steps=2, at_once=4, learning_rate=1e-3)
-    assert [record.metrics["train pass@1"] for record, _ in records[1:]] == told and sum(told) > 0
+    assert [record.metrics["train pass@1"] for record, _ in records[1:]] == rewarded and sum(rewarded) > 0
     start, ours = (records[at][1] for at in (0, -1))
     moved, apart = (np.sqrt(sum(float(((state[f"model/{name}"] - weight) ** 2).sum())
                                 for name, weight in model.named_parameters())) for state in (start, ours))
@@ -99,9 +107,26 @@ def test_a_training_taken_up_from_any_record_gives_the_same_records_and_weights(
     assert not same(whole[0][1], whole[-1][1])
 
 
+@pytest.mark.parametrize("given", [
+    {"objective": "maxrl", "entropy_bonus": 0.01},
+    {"objective": "grpo(ddof=1)", "updates": 2, "at_once": 4, "kl": 0.1},
+    {"objective": "pacs", "reference_every": 2, "learning_rate": 1e-3}])
+def test_a_training_taken_up_between_two_records_gives_the_same_records_and_weights(given):
+    whole = told(steps=5, log_every=3, problems=3, **given)
+    assert [(one.step, isinstance(one, Record)) for one, _ in whole] == [
+        (0, True), (1, False), (2, False), (3, True), (4, False), (5, True)]
+    for taken in (1, 2, 4):
+        again = told(whole[taken][1], steps=5, log_every=3, problems=3, **given)
+        assert [one.step for one, _ in again] == list(range(taken + 1, 6))
+        for (one, state), (other, state2) in zip(again, whole[taken + 1:], strict=True):
+            assert same(state, state2)
+            if isinstance(other, Record):
+                assert list(one.metrics.items()) == list(other.metrics.items())
+
+
 def test_a_killed_run_goes_on_and_ends_as_the_one_that_was_not_killed(start, runs):
     words = ["-c", "from lab.runs.training import train\n"
-             "train('gsm8k', scale='smoke', steps=6, checkpoint_seconds=0.0)"]
+             "train('gsm8k', scale='smoke', steps=6, checkpoint_minutes=0.0)"]
     assert start(*words, LAB_RUNS=str(runs / "whole")).finish().returncode == 0
     killed = start(*words, LAB_RUNS=str(runs / "killed"))
     [folder] = wait_for(lambda: [path.parent.parent for path in (runs / "killed").glob("gsm8k/*/checkpoints/*3.*")])
@@ -264,6 +289,7 @@ from lab.llm.vllm_engine import _vllm
 library = _vllm(False)
 from trl.generation import vllm_generation
 from lab.llm.training import train
+from lab.records import Record
 from lab.runs.experiments import experiment
 
 def push(self):  # what TRL's sync_weights does on a GPU; vLLM's CPU build packs weights and needs another way

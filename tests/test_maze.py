@@ -18,6 +18,7 @@ from safetensors.torch import load_file
 
 import lab
 from lab.errors import LabError
+from lab.records import records as only_records
 from lab.runs import Run, experiment, start_of, state_of, train
 from lab.toy import maze
 from lab.toy.maze import Reinforced, Supervised, as_letters, as_text, most_frequent, trained
@@ -29,7 +30,7 @@ from lab.toy.transformer import Transformer
 CPU = torch.device("cpu")
 ENDS = (7, 2)
 YOUNG = {"start_steps": 160, "start_batch": 32, "start_learning_rate": 1e-2, "start_log_every": 160}
-ALWAYS, NEVER = -1.0, 1e9
+ALWAYS, NEVER = 0.0, 1e9
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -48,12 +49,13 @@ def start_records(**given) -> list:
     """The records of the start with their states."""
     before, values = experiment("maze").before, values_of(**given)
     told = before.train({key: values[key] for key in before.rules}, None)
-    return [(record, record.state()) for record in told]
+    return [(record, copied(record.state())) for record in only_records(told)]
 
 
 def records(start: dict, state=None, **given) -> list:
     """The records of reinforcement learning with their states."""
-    return [(record, record.state()) for record in experiment("maze").train(values_of(**given), state, start=start)]
+    told = experiment("maze").train(values_of(**given), state, start=start)
+    return [(record, copied(record.state())) for record in only_records(told)]
 
 
 @pytest.fixture(scope="module")
@@ -588,7 +590,7 @@ def test_a_start_that_goes_on_from_the_state_of_any_record_gives_what_an_undistu
     told, before, values = start_records(**given), experiment("maze").before, values_of(**given)
     for record, state in told:
         rest = before.train({key: values[key] for key in before.rules}, copied(state))
-        assert_equal(told[record.step:], [(one, one.state()) for one in rest])
+        assert_equal(told[record.step:], [(one, copied(one.state())) for one in only_records(rest)])
 
 
 def copied(state: dict) -> dict:
@@ -690,20 +692,20 @@ def undisturbed(tmp_path_factory) -> tuple:
     """What the run and its start leave behind when nothing disturbs them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_RUNS", str(tmp_path_factory.mktemp("undisturbed")))
-        run = train("maze", scale="smoke", checkpoint_seconds=NEVER, **SMALL)
+        run = train("maze", scale="smoke", checkpoint_minutes=NEVER, **SMALL)
         return left_behind(run), left_behind(start_run(**SMALL))
 
 
 @pytest.mark.parametrize("function", ["train_start", "train"])
-@pytest.mark.parametrize("seconds", [ALWAYS, NEVER])
+@pytest.mark.parametrize("minutes", [ALWAYS, NEVER])
 def test_stopped_after_any_record_of_the_start_or_the_run_it_goes_on_to_the_same_bytes(
-        monkeypatch, undisturbed, tmp_path, function, seconds):
-    for told in range(5) if seconds == ALWAYS else (1, 3):
+        monkeypatch, undisturbed, tmp_path, function, minutes):
+    for told in range(5) if minutes == ALWAYS else (1, 3):
         monkeypatch.setenv("LAB_RUNS", str(tmp_path / str(told)))
         run, start = Run.place("maze", values_of(**SMALL)), start_run(**SMALL)
         with monkeypatch.context() as patch, pytest.raises(Crash):
             break_trainer(patch, function, told)
-            train("maze", scale="smoke", checkpoint_seconds=seconds, **SMALL)
+            train("maze", scale="smoke", checkpoint_minutes=minutes, **SMALL)
         assert start.finished == (function == "train") and not run.finished
         assert len((start if function == "train_start" else run).records()) == told
         assert len(run.records()) == (told if function == "train" else 0)
@@ -714,7 +716,7 @@ def test_stopped_after_any_record_of_the_start_or_the_run_it_goes_on_to_the_same
 def test_a_resumed_start_goes_on_from_its_checkpoint_and_not_from_the_beginning(monkeypatch):
     with monkeypatch.context() as patch, pytest.raises(Crash):
         break_trainer(patch, "train_start", 3)
-        train("maze", scale="smoke", checkpoint_seconds=ALWAYS, **SMALL)
+        train("maze", scale="smoke", checkpoint_minutes=ALWAYS, **SMALL)
     began, real = [], Supervised.losses
     monkeypatch.setattr(Supervised, "losses", lambda self, step: began.append(step) or real(self, step))
     train("maze", scale="smoke", **SMALL)
@@ -722,7 +724,7 @@ def test_a_resumed_start_goes_on_from_its_checkpoint_and_not_from_the_beginning(
 
 
 SCRIPT = ("import sys, json; from lab.runs import train; "
-          "train('maze', scale='smoke', checkpoint_seconds=0.0, **json.loads(sys.argv[1]))")
+          "train('maze', scale='smoke', checkpoint_minutes=0.0, **json.loads(sys.argv[1]))")
 
 
 def test_killed_with_sigkill_during_the_start_it_resumes_to_the_same_bytes(start, tmp_path_factory, monkeypatch):

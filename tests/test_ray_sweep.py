@@ -95,7 +95,7 @@ def test_on_ray_a_killed_run_is_listed_with_its_log_and_goes_on_to_the_numbers_o
     assert (other.path / "metrics.jsonl").stat().st_mtime_ns == before
     from lab.runs import train
     for run in (killed, other):
-        whole = train("tabular", folder=str(tmp_path / run.path.name), scale="smoke", checkpoint_seconds=1e9,
+        whole = train("tabular", folder=str(tmp_path / run.path.name), scale="smoke", checkpoint_minutes=1e9,
                       **run.params["parameters"])
         assert (run.path / "metrics.jsonl").read_bytes() == (whole.path / "metrics.jsonl").read_bytes()
         assert "rules: group of one" in (run.path / "log.txt").read_text()

@@ -146,7 +146,7 @@ def test_a_stopped_run_gives_the_curve_it_would_have_given(monkeypatch, tmp_path
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr("lab.runs.training._Groups.add", stop)
-        train("digits", folder=str(tmp_path / "stopped"), checkpoint_seconds=-1, **given)
+        train("digits", folder=str(tmp_path / "stopped"), checkpoint_minutes=0, **given)
     stopped = train("digits", folder=str(tmp_path / "stopped"), **given)
     for name in ("metrics.jsonl", "groups.parquet"):
         assert (stopped.path / name).read_bytes() == (whole.path / name).read_bytes()

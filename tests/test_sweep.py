@@ -40,7 +40,7 @@ def undisturbed(tmp_path_factory):
         for item in read_sweep(path):
             if item.run.id not in made:
                 run = train(item.experiment, folder=str(tmp_path_factory.mktemp("reference")), scale=item.scale,
-                            checkpoint_seconds=1e9, **item.given)
+                            checkpoint_minutes=1e9, **item.given)
                 made[item.run.id] = (run.path / "metrics.jsonl").read_bytes()
         return {item.run.id: made[item.run.id] for item in read_sweep(path)}
 
@@ -162,7 +162,23 @@ def test_fail_fast_starts_nothing_more_after_a_failure(command, write):
 def test_values_reach_the_process_as_they_were_read(write, monkeypatch):
     from lab.cli import main
     from lab.runs import sweep as module
-    fake = SimpleNamespace(run=lambda words, **_: main(words[3:]), STDOUT=None, DEVNULL=None)
+
+    class Called:
+        """A process that is a call in this one."""
+
+        def __init__(self, words, **_):
+            main(words[3:])
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def wait(self, _):
+            pass
+
+    fake = SimpleNamespace(Popen=Called, STDOUT=None, DEVNULL=None)
     monkeypatch.setattr(module, "subprocess", fake)
     path = write('[[runs]]\nexperiment = "tabular"\nscale = "smoke"\nset = { gradient = "exact", steps = 1, '
                  'objective = "0.25 * log_odds", hardest = 1e-5, learning_rate = 1 }\n')
@@ -267,6 +283,24 @@ def test_the_sweeps_for_a_gpu_are_read_and_say_that_they_were_not_run():
     for path in files:
         assert all(item.scale == "h200" for item in read_sweep(path))
         assert ("NOT RUN YET" in path.read_text()) == (path.stem not in recorded)
+
+
+def test_sigterm_stops_every_run_after_its_step_and_starts_no_other(start, command, write, undisturbed):
+    path = write(FILE.replace("steps = 400", "steps = 1500"))
+    started = start("-m", "lab", "sweep", path, "--train", "--jobs", 1)
+    wait(started, lambda: told(path))
+    started.process.terminate()  # to it alone: it passes it on
+    done = started.finish()
+    assert done.returncode == 143, done
+    assert "lab: stopped by SIGTERM with 0 of 3 runs finished; the same command goes on" in done.stderr
+    assert "failed" not in done.stderr
+    assert not started.group_lives and not finished(path)
+    assert [item.run.path.exists() for item in read_sweep(path)] == [True, False, False]
+    (first, *_) = read_sweep(path)
+    log = (first.run.path / "log.txt").read_text()
+    assert "lab: stopped by SIGTERM at step" in log and list(first.run.path.glob("checkpoints/step-*"))
+    assert command("sweep", path, "--train", "--jobs", 2).returncode == 0
+    assert metrics(path) == undisturbed(path)
 
 
 # --- Killed -----------------------------------------------------------------------------------------------

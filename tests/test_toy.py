@@ -8,6 +8,7 @@ from torch import nn
 import lab
 from lab.enumeration import enumerate_gradient
 from lab.errors import LabError
+from lab.records import records
 from lab.runs import experiment
 from lab.toy import images, training
 from lab.toy.counts import draw_counts
@@ -117,7 +118,7 @@ def test_tabular_metrics_are_means_over_problems_and_over_the_hardest_quarter():
 
 def record_of(name: str, **given):
     chosen = experiment(name)
-    return list(chosen.train(chosen.parameters("smoke", given), state=None))
+    return list(records(chosen.train(chosen.parameters("smoke", given), state=None)))
 
 
 def test_one_step_of_exact_ml_moves_the_logits_by_the_rate_times_the_gradient_of_log_p():

@@ -12,12 +12,13 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 
 import lab
+from lab import state
 from lab.errors import LabError
 from lab.runs import Run, train, training
 from lab.runs.experiments import experiment
 
 SMALL = {"tabular": {"steps": 6, "log_every": 1, "problems": 8}, "digits": {"steps": 4, "log_every": 1, "rollouts": 8}}
-ALWAYS, NEVER = -1.0, 1e9
+ALWAYS, NEVER = 0.0, 1e9
 
 
 class Crash(BaseException):
@@ -46,7 +47,7 @@ def uninterrupted(tmp_path_factory):
         key = name, *given.items()
         if key not in made:
             folder = tmp_path_factory.mktemp("reference")
-            made[key] = train(name, folder=str(folder), scale="smoke", checkpoint_seconds=NEVER, **given)
+            made[key] = train(name, folder=str(folder), scale="smoke", checkpoint_minutes=NEVER, **given)
         return made[key]
 
     return reference
@@ -94,13 +95,14 @@ def test_stopped_after_any_record_a_run_goes_on_to_the_same_result(monkeypatch, 
         folder = str(tmp_path / str(records))
         with monkeypatch.context() as patch, pytest.raises(Crash):
             break_trainer(patch, name, records)
-            train(name, folder=folder, scale="smoke", checkpoint_seconds=ALWAYS, **SMALL[name])
+            train(name, folder=folder, scale="smoke", checkpoint_minutes=ALWAYS, **SMALL[name])
         assert len(Run(Path(folder)).records()) == records and not Run(Path(folder)).finished
         assert_same(train(name, folder=folder, scale="smoke", **SMALL[name]), reference)
 
 
-@pytest.mark.parametrize("owner, method", [(training._Groups, "write"), (training, "save_checkpoint"),
-                                           (training, "write_atomically"), (training, "_line")])
+@pytest.mark.parametrize("owner, method", [
+    (training._Groups, "write"), (training._Checkpoints, "save"), (state, "save_tensors"), (state, "_pieces"),
+    (training, "write_atomically"), (training, "_line")])
 @pytest.mark.parametrize("after", [False, True])
 def test_stopped_anywhere_in_the_writing_a_run_goes_on_to_the_same_result(monkeypatch, uninterrupted, tmp_path, owner,
                                                                           method, after):
@@ -109,23 +111,23 @@ def test_stopped_anywhere_in_the_writing_a_run_goes_on_to_the_same_result(monkey
         folder = str(tmp_path / str(call))
         with monkeypatch.context() as patch, pytest.raises(Crash):
             crash_at(patch, owner, method, call, after)
-            train("tabular", folder=folder, scale="smoke", checkpoint_seconds=ALWAYS, **SMALL["tabular"])
+            train("tabular", folder=folder, scale="smoke", checkpoint_minutes=ALWAYS, **SMALL["tabular"])
         assert_same(train("tabular", folder=folder, scale="smoke", **SMALL["tabular"]), reference)
 
 
 def test_stopped_again_and_again_with_records_past_the_checkpoint(monkeypatch, uninterrupted, tmp_path):
     reference, folder = uninterrupted("digits", **SMALL["digits"]), str(tmp_path)
-    for records, seconds in ((1, NEVER), (2, ALWAYS), (2, NEVER), (0, NEVER), (1, ALWAYS), (2, NEVER)):
+    for records, minutes in ((1, NEVER), (2, ALWAYS), (2, NEVER), (0, NEVER), (1, ALWAYS), (2, NEVER)):
         with monkeypatch.context() as patch, pytest.raises(Crash):
             break_trainer(patch, "digits", records + bool(training._checkpoints(Run(tmp_path))))
-            train("digits", folder=folder, scale="smoke", checkpoint_seconds=seconds, **SMALL["digits"])
+            train("digits", folder=folder, scale="smoke", checkpoint_minutes=minutes, **SMALL["digits"])
     assert_same(train("digits", folder=folder, scale="smoke", **SMALL["digits"]), reference)
 
 
 def test_a_resumed_run_starts_from_its_checkpoint_and_not_from_the_beginning(monkeypatch, tmp_path):
     with monkeypatch.context() as patch, pytest.raises(Crash):
         break_trainer(patch, "tabular", 4)
-        train("tabular", folder=str(tmp_path), scale="smoke", checkpoint_seconds=ALWAYS, **SMALL["tabular"])
+        train("tabular", folder=str(tmp_path), scale="smoke", checkpoint_minutes=ALWAYS, **SMALL["tabular"])
     began, real = [], lab.toy.tabular.Tabular.loss
     monkeypatch.setattr(lab.toy.tabular.Tabular, "loss", lambda self, step: began.append(step) or real(self, step))
     train("tabular", folder=str(tmp_path), scale="smoke", **SMALL["tabular"])
@@ -143,7 +145,7 @@ def test_a_run_stopped_after_its_last_checkpoint_is_finished_without_training(mo
 # --- Killed for real --------------------------------------------------------------------------------------
 
 SCRIPT = ("import sys, json; from lab.runs import train; "
-          "train(sys.argv[1], scale='smoke', checkpoint_seconds=float(sys.argv[2]), **json.loads(sys.argv[3]))")
+          "train(sys.argv[1], scale='smoke', checkpoint_minutes=float(sys.argv[2]), **json.loads(sys.argv[3]))")
 
 
 def kill_after(started, run: Run, lines: int) -> None:
@@ -192,7 +194,7 @@ def test_two_processes_that_start_the_same_run_do_it_once(start, uninterrupted):
 # --- What a checkpoint is, and what is refused ------------------------------------------------------------
 
 def test_a_checkpoint_is_one_safetensors_file_of_weights_optimiser_and_step():
-    run = train("digits", scale="smoke", checkpoint_seconds=ALWAYS, **SMALL["digits"])
+    run = train("digits", scale="smoke", checkpoint_minutes=ALWAYS, **SMALL["digits"])
     (path,) = (run.path / "checkpoints").iterdir()
     with safe_open(path, "pt") as file:
         names = set(file.keys())
@@ -281,7 +283,7 @@ def test_a_run_at_a_rate_that_diverges_stops_with_a_sentence_and_no_done():
 # --- What is trained --------------------------------------------------------------------------------------
 
 def test_how_often_is_told_does_not_change_what_is_trained(tmp_path):
-    often = train("digits", folder=str(tmp_path / "a"), scale="smoke", steps=4, log_every=1, checkpoint_seconds=ALWAYS)
+    often = train("digits", folder=str(tmp_path / "a"), scale="smoke", steps=4, log_every=1, checkpoint_minutes=ALWAYS)
     seldom = train("digits", folder=str(tmp_path / "b"), scale="smoke", steps=4, log_every=4)
     assert [record["step"] for record in seldom.records()] == [0, 4]
     assert seldom.records() == [often.records()[0], often.records()[4]]

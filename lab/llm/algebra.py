@@ -26,6 +26,7 @@ WARM = (("(x+1)^2", "x^2+2x+1"), (r"2\sqrt{2}", r"\sqrt{8}"), (r"\{1,2\}", "2,1"
 def serve(seconds: float, memory: int) -> None:
     """Say "ready"; then one JSON pair (answer, gold) a line in, one reason a line out. Ends with its input."""
     replies, sys.stdout = sys.stdout, sys.stderr  # a library that prints must not speak for us
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the step under way is to be ended; the pipe says when it is over
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     with suppress(ValueError, OSError):  # macOS may refuse

@@ -24,16 +24,17 @@ from lab.device import compute_device
 from lab.errors import LabError
 from lab.llm.datasets import Problem
 from lab.llm.engine import Engine, Sampling, encoded, tokenizer_of
-from lab.llm.handover import Handover
+from lab.llm.handover import Handover, Stopped
 from lab.llm.imports import transformers, trl
 from lab.llm.models import model_folder
 from lab.llm.problem_sets import problem_set
 from lab.llm.prompts import prompt as prompt_of
 from lab.llm.verifier import Verifier
 from lab.metrics import pass_at_k
-from lab.records import Record
+from lab.records import Pause, Record, Standing
 from lab.rng import generator, stream_seed
-from lab.state import restore, snapshot
+from lab.state import current_state, restore
+from lab.termination import REQUEST
 
 AGGREGATIONS = {"token-mean": "dapo", "sequence-mean": "grpo", "sequence-sum": "dr_grpo"}  # TRL's names of them
 TOLD = {"reward": "train pass@1", "completions/mean_length": "mean length", "completions/clipped_ratio": "truncated",
@@ -70,6 +71,7 @@ class Course:
                       for name in settings["eval_sets"]}
         self.updates = settings["updates"]
         self.trainer = self._trainer(scratch)
+        self.losses: torch.Tensor | None = None  # of all processes, where there are several
         self._engine: Engine | None = None
 
     def _problems(self, name: str, most: int, split: str) -> tuple[list[tuple[Problem, str]], int]:
@@ -242,32 +244,72 @@ class Course:
         return judged, right
 
     def tell(self, step: int, logs: dict[str, float]) -> None:
-        """Hand over the record of a step."""
+        """Hand over the record of a step; processes that do not write have only a pause to tell."""
         metrics, groups = self.examine()
         if not self.trainer.accelerator.is_main_process:
-            return self.handover.go_on()
+            return self.hand_over(Pause(step, Standing(step, self.state_at)))
         kept = {TOLD.get(name, name): value for name, value in logs.items()
                 if isinstance(value, (int, float)) and not name.startswith(UNTOLD)}
         if step == 0:
             kept |= {"training problems": len(self.trained), "problems left out": self.dropped}
-        self.handover.tell(Record(step, metrics | kept, lambda: self.snapshot(step), groups))
+        self.hand_over(Record(step, metrics | kept, Standing(step, self.state_at), groups))
 
-    def snapshot(self, step: int) -> dict[str, torch.Tensor]:
+    def pause(self, step: int) -> None:
+        """Hand over the state of a step without a record, with what TRL has added up for the next one."""
+        self.hand_over(Pause(step, Standing(step, lambda at: self.state_at(at) | self.added_up())))
+
+    def hand_over(self, told: Record | Pause) -> None:
+        self.handover.tell(told)
+        if told.step < self.steps:  # after the last step nothing moves any more
+            told.state.move_on()
+
+    def state_at(self, step: int) -> dict[str, torch.Tensor]:
         """Weights, optimiser, step, and the reference where PACS resets one."""
         trainer = self.trainer
-        found = snapshot(trainer.accelerator.unwrap_model(trainer.model), trainer.optimizer, step)
+        state = current_state(trainer.accelerator.unwrap_model(trainer.model), trainer.optimizer, step)
         if self.settings["reference_every"]:
             reference = trainer.ref_model.state_dict()
-            found |= {f"reference/{key}": value.detach().clone() for key, value in reference.items()}
-        return found
+            state |= {f"reference/{key}": value.detach() for key, value in reference.items()}
+        return state
 
-    def restore(self) -> None:
-        """Put the state back into what TRL has made."""
+    def added_up(self) -> dict[str, torch.Tensor]:
+        """What TRL and transformers add up from one log to the next, of which a record gives the means.
+
+        The metrics are numbered: their order is that of the record. `loss` holds that of every process.
+        """
         trainer = self.trainer
-        restore(trainer.accelerator.unwrap_model(trainer.model), trainer.optimizer, self.state)
+        told = [(name, values) for name, values in trainer._metrics["train"].items() if not name.startswith(UNTOLD)]
+        state = {f"added up/{place:03}/{name}": torch.tensor(values, dtype=torch.float64)
+                 for place, (name, values) in enumerate(told)}
+        losses = trainer._tr_loss[None] if self.losses is None else self.losses
+        updates = trainer.state.global_step - trainer._globalstep_last_logged
+        return state | {"added up/loss": losses, "added up/updates": torch.tensor(updates)}
+
+    def restore(self, state: dict[str, torch.Tensor]) -> None:
+        """Put a state back into what TRL has made."""
+        trainer = self.trainer
+        restore(trainer.accelerator.unwrap_model(trainer.model), trainer.optimizer, state)
         if self.settings["reference_every"]:
             trainer.ref_model.load_state_dict({key.removeprefix("reference/"): value for key, value in
-                                               self.state.items() if key.startswith("reference/")})
+                                               state.items() if key.startswith("reference/")})
+        added_up = {key.removeprefix("added up/"): value for key, value in state.items() if key.startswith("added up/")}
+        if added_up:
+            losses, here = added_up.pop("loss"), trainer.accelerator
+            # On another number of processes their mean says the same, up to rounding.
+            mine = losses[here.process_index] if len(losses) == here.num_processes else losses.mean()
+            trainer._tr_loss.copy_(mine)
+            trainer._globalstep_last_logged = -int(added_up.pop("updates"))
+            for key in sorted(added_up):
+                trainer._metrics["train"][key.partition("/")[2]] = added_up[key].tolist()
+
+    def agree(self) -> None:
+        """Let all processes stop after the same step, should one be asked to, and know each other's losses."""
+        accelerator = self.trainer.accelerator
+        if accelerator.num_processes > 1:
+            asked = torch.full((1,), float(REQUEST.came), device=accelerator.device)
+            everyone = accelerator.gather(torch.stack((self.trainer._tr_loss[None], asked), 1))
+            self.losses = everyone[:, 0]
+            REQUEST.agree(bool(everyone[:, 1].any()))
 
     def reset_reference(self) -> None:
         """PACS, section 3.4: the reference becomes the policy, and the optimiser starts anew."""
@@ -282,18 +324,28 @@ class Course:
             """What TRL calls back: step ends and logs."""
 
             def on_train_begin(self, args, state, control, **_):
-                if course.state is not None:
-                    course.restore()
-                else:
+                if course.trainer.accelerator.num_processes > 1:
+                    REQUEST.agree(False)  # until the first step, where they can ask each other
+                if course.state is None:
                     course.tell(0, {})
+                else:
+                    course.restore(course.state)
+                    course.state = None
 
             def on_step_end(self, args, state, control, **_):
                 course.handover.go_on()
                 step, rest = divmod(course.trainer.step, course.updates)
+                if rest:
+                    control.should_log = False
+                    return
                 every = course.settings["reference_every"]
-                if every and not rest and step % every == 0:
+                if every and step % every == 0:
                     course.reset_reference()
-                control.should_log |= not rest and step == course.steps
+                course.agree()
+                # By the steps of the whole training: TRL counts from where this process took it up.
+                control.should_log = step % course.settings["log_every"] == 0 or step == course.steps
+                if not control.should_log:
+                    course.pause(step)
 
             def on_log(self, args, state, control, logs, **_):
                 if "train_runtime" not in logs:  # TRL's farewell
@@ -302,7 +354,12 @@ class Course:
         return Listener()
 
     def run(self) -> None:
-        self.trainer.train()
+        try:
+            self.trainer.train()
+        except Stopped:
+            if REQUEST.due:  # let the one that writes the checkpoint end before a launcher sees another one gone
+                self.trainer.accelerator.wait_for_everyone()
+            raise
 
 
 class Order(torch.utils.data.Sampler):

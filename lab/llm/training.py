@@ -26,7 +26,7 @@ from lab.llm.handover import generated
 from lab.llm.prompts import prompt as prompt_of
 from lab.llm.verifier import Verifier
 from lab.losses import pacs_at_anchor
-from lab.records import Record
+from lab.records import Pause, Record
 
 
 def preflight(**settings: Any) -> list[str]:
@@ -216,8 +216,10 @@ def _problems(name: str, most: int) -> int:
     return min(size, most) if most else size
 
 
-def train(*, state: dict[str, torch.Tensor] | None, steps: int, **settings: Any) -> Iterator[Record]:
-    """Records before the first step, every `log_every` steps, and after the last; see the presets for the settings.
+def train(*, state: dict[str, torch.Tensor] | None, steps: int, **settings: Any) -> Iterator[Record | Pause]:
+    """Records before the first step, every `log_every` steps, and after the last, pauses after the others.
+
+    See the presets for the settings.
 
     Metrics: pass@k on each evaluation set; means since the record before under the names of the other worlds (train
     pass@1, solved, dead groups, induced weight, entropy, mean length, truncated, log-probability mismatch) and, for

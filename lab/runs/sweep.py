@@ -29,10 +29,12 @@ from tqdm.auto import tqdm
 from lab.errors import LabError, unknown
 from lab.runs.experiments import experiment
 from lab.runs.store import Run, runs_root
+from lab.termination import Terminated, on_sigterm
 
 if TYPE_CHECKING:
     from lab.runs.on_ray import OnRay
 
+RUNNING: set[subprocess.Popen] = set()  # the processes of runs, which SIGTERM is passed on to
 FOREVER = 1e9  # seconds; a wait that has an end looks up now and then, without which Ray could not interrupt it
 # Without a GPU: small models run fastest on one thread, and there are as many processes as cores.
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
@@ -133,7 +135,7 @@ def sweep(path: Path, jobs: int, keep_going: bool = True, verb: str = "run", exe
     items = read_sweep(path)
     before = [item.run for item in items if item.run.finished]
     waiting = [item for item in items if item.run not in before]
-    now, failed, stop = [], [], threading.Event()
+    now, failed, stop, stopped = [], [], threading.Event(), threading.Event()
     free: SimpleQueue[str] = SimpleQueue()
     for _, gpu in zip(range(jobs), itertools.cycle(gpus), strict=False):
         free.put(gpu)
@@ -149,31 +151,45 @@ def sweep(path: Path, jobs: int, keep_going: bool = True, verb: str = "run", exe
         elif gpus:
             gpu = free.get()
             try:
-                words = logged(_command(item, verb), log, gpu)
+                words = logged(_command(item, verb), log, gpu, stopped)
             finally:
                 free.put(gpu)
         else:
-            words = logged(_command(item, verb), log)
+            words = logged(_command(item, verb), log, stopped=stopped)
         if not (keep_going or item.run.finished):
             stop.set()
         return words
 
+    def stop_all() -> None:
+        """SIGTERM: nothing more is started, and what runs is told to stop."""
+        stopped.set()
+        stop.set()
+        for process in list(RUNNING):
+            process.terminate()
+        if executor:
+            executor.cancel()
+
     bar = tqdm(total=len(items), initial=len(before), unit="run", desc=path.stem)
-    with ThreadPoolExecutor(jobs) as pool, bar:
-        futures = {pool.submit(one, item): item for item in waiting}
-        try:
-            for future in as_completed(futures):
-                item, words = futures[future], future.result()
-                if item.run.finished:
-                    now.append(item.run)
-                elif words is not None:
-                    failed.append((item.run, words))
-                    bar.write(f"failed: {item.run.id}: {words}")
-                bar.update()
-        finally:
-            stop.set()  # after Ctrl-C, which this machine's processes got too, nothing more is started
-            if executor:
-                executor.cancel()
+    with on_sigterm(stop_all):
+        with ThreadPoolExecutor(jobs) as pool, bar:
+            futures = {pool.submit(one, item): item for item in waiting}
+            try:
+                for future in as_completed(futures):
+                    item, words = futures[future], future.result()
+                    if item.run.finished:
+                        now.append(item.run)
+                    elif words is not None and not stopped.is_set():
+                        failed.append((item.run, words))
+                        bar.write(f"failed: {item.run.id}: {words}")
+                    bar.update()
+            finally:
+                stop.set()  # after Ctrl-C, which this machine's processes got too, nothing more is started
+                if executor:
+                    executor.cancel()
+        if stopped.is_set():
+            finished = len(before) + len(now)
+            raise Terminated(f"stopped by SIGTERM with {finished} of {len(items)} runs finished; the same command "
+                             "goes on from here")
     return Outcome(before, now, failed)
 
 
@@ -182,15 +198,26 @@ def _command(item: Item, verb: str) -> list[str]:
     return ["-m", "lab", "--runs", str(runs_root()), verb, item.experiment, f"scale={item.scale}", *words]
 
 
-def logged(words: list[str], log: str, gpu: str = "") -> str:
+def logged(words: list[str], log: str, gpu: str = "", stopped: threading.Event | None = None) -> str:
     """Run Python with `words` in a process of its own; its output is added to the file `log`. Returns its last line.
 
-    With `gpu` it sees that one alone, else it has one thread.
+    With `gpu` it sees that one alone, else it has one thread. While it runs it is in RUNNING; it is ended at once if
+    `stopped` was set before it could be found there.
     """
     environment = os.environ | {"CUDA_VISIBLE_DEVICES": gpu} if gpu else ONE_THREAD | os.environ
     with open(log, "a") as out:
         print(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')}", file=out, flush=True)
-        subprocess.run([sys.executable, *words], stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                       env=environment, timeout=FOREVER)
+        with subprocess.Popen([sys.executable, *words], stdout=out, stderr=subprocess.STDOUT,
+                              stdin=subprocess.DEVNULL, env=environment) as process:
+            RUNNING.add(process)
+            try:
+                if stopped is not None and stopped.is_set():
+                    process.terminate()
+                process.wait(FOREVER)
+            except BaseException:  # as Ray interrupts it
+                process.kill()
+                raise
+            finally:
+                RUNNING.discard(process)
     lines = [line for line in Path(log).read_text(errors="replace").splitlines() if line.strip()]
     return lines[-1]

@@ -22,7 +22,7 @@ from lab.budget import CONTEXT, GIB, Budget, Work
 from lab.device import compiler_fault, compute_device
 from lab.errors import LabError
 from lab.memory import count
-from lab.records import Record
+from lab.records import Pause, Record
 from lab.rng import stream_seed
 from lab.toy.pictures import TEST_BATCH, TEST_DIGITS, TEST_IMAGES, Digits, Pictures, Procedural
 from lab.toy.training import Signal
@@ -132,7 +132,7 @@ def requirements(
 def train(*, objective: str, gradient: str, rollouts: int, data: str, folder_of_images: str, cache: str, classes: int,
           size: int, net: str, width: int, batch: int, steps: int, optimizer: str, learning_rate: float,
           weight_decay: float, gradient_norm: float, warmup: int, precision: str, compile_model: bool, log_every: int,
-          seed: int, state: dict[str, Any] | None) -> Iterator[Record]:
+          seed: int, state: dict[str, Any] | None) -> Iterator[Record | Pause]:
     """SGD with momentum 0.9, linear warm-up and cosine decay, as published (MaxRL D.2), and the scale-matched controls.
 
     `gradient_norm` above 0 rescales every step's gradient to that norm, so that objectives differ in direction only;
@@ -215,7 +215,7 @@ class _BlankImages(Images):
         self.signal = SimpleNamespace(loss=lambda logp, right, seed: -(logp * right).mean())
 
 
-def train_digits(*, width: int, **parameters: Any) -> Iterator[Record]:
+def train_digits(*, width: int, **parameters: Any) -> Iterator[Record | Pause]:
     """The same on scikit-learn's handwritten digits with the small network."""
     yield from train(data="digits", folder_of_images="", cache="", classes=10, size=8, net="small", width=width,
                      optimizer="sgd", weight_decay=1e-4, gradient_norm=0.0, precision="float32", compile_model=False,

@@ -25,7 +25,7 @@ from lab.estimators import advantages, estimator
 from lab.losses import policy_gradient
 from lab.memory import Counted, count
 from lab.metrics import pass_at_k
-from lab.records import Record
+from lab.records import Pause, Record
 from lab.rng import stream_seed
 from lab.toy import mazes as making
 from lab.toy.mazes import DONE, EOS, OUTCOMES, PAD, UP, Fresh, Mazes, walk
@@ -246,6 +246,18 @@ class Reinforced:
         self.seen = []
         return metrics, groups
 
+    def accumulated(self) -> dict[str, torch.Tensor]:
+        """The facts of the steps since the last record, "steps" each, numbered in the order of the record."""
+        names = self.seen[0] if self.seen else ()
+        return {f"seen/{place:02}/{name}": torch.stack([facts[name] for facts in self.seen])
+                for place, name in enumerate(names)}
+
+    def take_up(self, state: dict[str, torch.Tensor]) -> None:
+        """Go on from what `accumulated` gave."""
+        columns = {key.split("/", 2)[2]: state[key].to(self.player.device, copy=True).unbind()
+                   for key in sorted(state) if key.startswith("seen/")}
+        self.seen = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
 
 def summed_entropy(rows: torch.Tensor, played: Rollouts) -> torch.Tensor:
     """The sum over tokens said of the entropy, in nats, that they were drawn from."""
@@ -282,7 +294,7 @@ def preflight(*, objective: str, rollouts: int, size: int, positions: int, lengt
 
 def train_start(*, size: int, width: int, layers: int, positions: int, precision: str, length: int, mazes: int,
                 samples: int, start_batch: int, start_steps: int, start_learning_rate: float, start_log_every: int,
-                seed: int, state: dict[str, Any] | None) -> Iterator[Record]:
+                seed: int, state: dict[str, Any] | None) -> Iterator[Record | Pause]:
     """Supervised training from random weights (E.1.3), AdamW with the official betas 0.9 and 0.95."""
     model = fresh_transformer(seed, shape_of(width, layers, positions))
     player = player_of(model, size, mazes, samples, length, precision, seed)
@@ -295,7 +307,7 @@ def train_start(*, size: int, width: int, layers: int, positions: int, precision
 def train(*, objective: str, rollouts: int, entropy_bonus: float, smoothing: float, greedy_filter: bool, size: int,
           width: int, layers: int, positions: int, precision: str, length: int, batch: int, steps: int,
           learning_rate: float, mazes: int, samples: int, log_every: int, seed: int, state: dict[str, Any] | None,
-          start: dict[str, torch.Tensor], **_: Any) -> Iterator[Record]:
+          start: dict[str, torch.Tensor], **_: Any) -> Iterator[Record | Pause]:
     """Reinforcement learning from the weights in `start`, the state of `train_start`'s last record."""
     player = trained(start, width=width, layers=layers, positions=positions, size=size, mazes=mazes, samples=samples,
                      length=length, precision=precision, seed=seed)

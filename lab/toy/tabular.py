@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from lab.errors import LabError
-from lab.records import Record
+from lab.records import Pause, Record
 from lab.rng import stream_seed
 from lab.toy.training import Signal
 from lab.toy.training import train as run_loop
@@ -64,7 +64,7 @@ def preflight(*, objective: str, gradient: str, rollouts: int, hardest: float, e
 
 def train(*, objective: str, gradient: str, rollouts: int, problems: int, answers: int, hardest: float,
           easiest: float, steps: int, learning_rate: float, log_every: int, seed: int,
-          state: dict[str, Any] | None) -> Iterator[Record]:
+          state: dict[str, Any] | None) -> Iterator[Record | Pause]:
     """Plain gradient ascent from the same start for every objective and seed."""
     world = Tabular(Signal(objective, gradient, rollouts), problems, answers, hardest, easiest, seed)
     optimizer = torch.optim.SGD(world.model.parameters(), lr=learning_rate)

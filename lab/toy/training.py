@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -12,13 +12,13 @@ from lab.errors import LabError
 from lab.estimators import estimator
 from lab.losses import conditional_share, counted, exact_share, expected_share, population
 from lab.objectives import objective
-from lab.records import Record
-from lab.state import restore, snapshot
+from lab.records import Pause, Record, Standing
+from lab.state import current_state, restore
 from lab.toy.counts import draw_counts
 
 
 class World(Protocol):
-    """What the loop asks of a world."""
+    """What the loop asks of a world; one that adds something up between records is also an `Accumulating` one."""
 
     model: torch.nn.Module
 
@@ -32,6 +32,17 @@ class World(Protocol):
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """Metrics, and the columns of the groups, of the model as it stands before `step`."""
+
+
+@runtime_checkable
+class Accumulating(Protocol):
+    """A world that adds up what its next record will say: that is part of the state between records."""
+
+    def accumulated(self) -> dict[str, torch.Tensor]:
+        """What was added up since the last record, as named tensors."""
+
+    def take_up(self, state: dict[str, torch.Tensor]) -> None:
+        """Take back what `accumulated` gave; `state` holds other tensors too."""
 
 
 class Signal:
@@ -78,20 +89,32 @@ class Signal:
 
 
 def train(world: World, optimizer: torch.optim.Optimizer, rate: Callable[[int], float], steps: int, log_every: int,
-          state: dict[str, Any] | None, gradient_norm: float = 0.0, clip: float = 0.0) -> Iterator[Record]:
-    """Yield a record before the first step, every `log_every` steps, and after the last.
+          state: dict[str, Any] | None, gradient_norm: float = 0.0, clip: float = 0.0) -> Iterator[Record | Pause]:
+    """Yield a record before the first step, every `log_every` steps, and after the last; a pause after the others.
 
-    `rate(step)` is the learning rate. `state` is that of an earlier record, from which training goes on exactly.
-    `gradient_norm` above 0 rescales each step's gradient to that norm (a vanishing one stays); `clip` above 0 only
-    those that are longer.
+    `rate(step)` is the learning rate. `state` is that of an earlier record or pause, from which training goes on
+    exactly. `gradient_norm` above 0 rescales each step's gradient to that norm (a vanishing one stays); `clip` above 0
+    only those that are longer.
     """
-    first = 0 if state is None else restore(world.model, optimizer, state)
+    def state_at(step: int) -> dict[str, torch.Tensor]:
+        added_up = world.accumulated() if isinstance(world, Accumulating) else {}
+        return current_state(world.model, optimizer, step) | added_up
+
+    first = 0
+    if state is not None:
+        first = restore(world.model, optimizer, state)
+        if isinstance(world, Accumulating):
+            world.take_up(state)
     for step in range(first, steps + 1):
+        standing = Standing(step, state_at)
         if step % log_every == 0 or step == steps:
             metrics, groups = world.evaluate(step)
-            yield Record(step, metrics, lambda at=step: snapshot(world.model, optimizer, at), groups)
+            yield Record(step, metrics, standing, groups)
+        else:
+            yield Pause(step, standing)
         if step == steps:
-            return
+            return  # the state of the last step can be read for good: nothing moves any more
+        standing.move_on()
         for group in optimizer.param_groups:
             group["lr"] = rate(step)
         optimizer.zero_grad(set_to_none=True)

@@ -1,0 +1,586 @@
+"""Checkpoints: streamed to disk, between records, by time, on SIGTERM; the last stays whole."""
+
+import errno
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import lab.state
+from lab import termination
+from lab.errors import LabError
+from lab.records import Record, records
+from lab.runs import Run, start_of, training
+from lab.runs.experiments import experiment
+from lab.runs.training import Pace, load_checkpoint, train
+from lab.state import current_state, save_tensors
+
+ALWAYS, NEVER = 0.0, 1e9
+SMALL = {"problems": 8, "steps": 7, "log_every": 5}
+
+
+@pytest.fixture(autouse=True)
+def cpu(monkeypatch):
+    """Runs are promised bit for bit on a CPU."""
+    monkeypatch.setenv("LAB_DEVICE", "cpu")
+
+
+def left_behind(run: Run) -> tuple:
+    """Metrics and groups byte for byte, and the last state."""
+    (checkpoint,) = (run.path / "checkpoints").iterdir()
+    state = {key: value.tolist() for key, value in sorted(load_file(checkpoint).items())}
+    groups = run.path / "groups.parquet"
+    return (run.path / "metrics.jsonl").read_bytes(), groups.read_bytes(), checkpoint.name, state
+
+
+# --- The file -------------------------------------------------------------------------------------
+
+
+def test_the_librarys_own_reader_reads_every_kind_of_tensor_bit_for_bit(tmp_path):
+    torch.manual_seed(0)
+    tensors = {
+        "float32": torch.randn(3, 5),
+        "float64": torch.randn(2, dtype=torch.float64),
+        "bfloat16": torch.randn(7, 3).bfloat16(),
+        "float16": torch.randn(3).half(),
+        "int64": torch.tensor([-(2**62), 3]),
+        "int32": torch.arange(3, dtype=torch.int32),
+        "uint8": torch.arange(5, dtype=torch.uint8),
+        "bool": torch.tensor([True, False, True]),
+        "a single number": torch.tensor(7),
+        "nothing": torch.zeros(0, 4),
+        "turned": torch.randn(4, 6).T,
+        "channels last": torch.randn(2, 3, 4, 5).to(memory_format=torch.channels_last),
+        "odd values": torch.tensor([float("nan"), float("inf"), -0.0]),
+        'ünïcode/0/"name"': torch.ones(1),
+    }
+    save_tensors(tmp_path / "one.safetensors", tensors, {"records": "3"})
+    found = load_file(tmp_path / "one.safetensors")
+    assert found.keys() == tensors.keys()
+    for name, tensor in tensors.items():
+        assert found[name].dtype == tensor.dtype and found[name].shape == tensor.shape
+        raw, expected = (
+            one.contiguous().reshape(-1).view(torch.uint8) for one in (found[name], tensor)
+        )
+        assert torch.equal(raw, expected), name
+    with safe_open(tmp_path / "one.safetensors", "pt") as file:
+        assert file.metadata() == {"records": "3"}
+    length = int.from_bytes((tmp_path / "one.safetensors").read_bytes()[:8], "little")
+    assert length % 8 == 0 and os.listdir(tmp_path) == ["one.safetensors"]
+
+
+def test_a_tensor_larger_than_a_piece_is_written_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(lab.state, "PIECE", 48)
+    tensor = torch.randn(10, 7)
+    save_tensors(tmp_path / "one.safetensors", {"a": tensor, "b": tensor.T}, {})
+    found = load_file(tmp_path / "one.safetensors")
+    assert torch.equal(found["a"], tensor) and torch.equal(found["b"], tensor.T)
+
+
+def test_a_kind_of_number_that_the_format_lacks_is_refused(tmp_path):
+    with pytest.raises(
+        LabError, match="^model/a is of torch.complex64, which a checkpoint cannot hold"
+    ):
+        save_tensors(
+            tmp_path / "one.safetensors", {"model/a": torch.zeros(2, dtype=torch.complex64)}, {}
+        )
+    assert not os.listdir(tmp_path)
+
+
+class Seen(TorchDispatchMode):
+    """The operators that ran inside."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names = set()
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.names.add(function.overloadpacket.__name__)
+        return function(*args, **(kwargs or {}))
+
+
+def test_writing_a_checkpoint_copies_no_tensor_on_its_device(tmp_path):
+    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.BatchNorm1d(8))
+    optimizer = torch.optim.AdamW(model.parameters())
+    model(torch.randn(4, 8)).square().sum().backward()
+    optimizer.step()
+    with Seen() as seen:
+        state = current_state(model, optimizer, 1)
+        save_tensors(tmp_path / "one.safetensors", state, {})
+    assert state["model/0.weight"].data_ptr() == model[0].weight.data_ptr()
+    assert "detach" in seen.names and "split" in seen.names  # it did look
+    assert not seen.names & {
+        "clone",
+        "_to_copy",
+        "copy_",
+        "cat",
+        "stack",
+        "contiguous",
+        "empty_like",
+    }
+
+
+RESIDENT = """
+import resource, sys, torch
+from pathlib import Path
+from lab.state import save_tensors
+tensors = {f"model/{at}": torch.full((2**22,), float(at)) for at in range(32)}  # 512 MiB
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+save_tensors(Path(sys.argv[1]), tensors, {})
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 2**10)
+"""
+
+
+def test_writing_half_a_gibibyte_adds_next_to_nothing_to_a_process(tmp_path, start):
+    done = start("-c", RESIDENT, tmp_path / "one.safetensors").finish()
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "one.safetensors").stat().st_size > 2**29
+    assert float(done.stdout) < 100  # MiB; with a copy of the state it would be 512
+    (tmp_path / "one.safetensors").unlink()
+
+
+# --- The disk -------------------------------------------------------------------------------------
+
+
+def test_a_disk_that_is_too_full_is_told_in_a_sentence_and_the_old_checkpoint_stays(
+    tmp_path, monkeypatch
+):
+    free = iter([10**12] * 2 + [100] * 10)
+    with monkeypatch.context() as patch, pytest.raises(LabError) as error:
+        patch.setattr(lab.state.shutil, "disk_usage", lambda _: SimpleNamespace(free=next(free)))
+        train("tabular", folder=str(tmp_path), scale="smoke", checkpoint_minutes=ALWAYS, **SMALL)
+    said = str(error.value)
+    assert re.match(
+        r"the checkpoint step-00000002.safetensors needs 0\.0 MB, .*checkpoints has 0\.0 MB free",
+        said,
+    )
+    assert "\n" not in said and "goes on from the last checkpoint" in said
+    assert os.listdir(tmp_path / "checkpoints") == ["step-00000001.safetensors"]
+    train("tabular", folder=str(tmp_path), scale="smoke", **SMALL)
+    reference = train("tabular", scale="smoke", **SMALL)
+    assert left_behind(Run(tmp_path)) == left_behind(reference)
+
+
+def test_a_disk_that_refuses_in_the_middle_leaves_the_old_file_and_no_draft(tmp_path):
+    path = tmp_path / "one.safetensors"
+    save_tensors(path, {"a": torch.zeros(4)}, {})
+    before, usual = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(
+        resource.RLIMIT_FSIZE, (4096, usual[1])
+    )  # as a quota: no one can ask about it
+    try:
+        with pytest.raises(
+            LabError, match=f"cannot be written \\({os.strerror(errno.EFBIG)}\\): make room"
+        ):
+            save_tensors(path, {"a": torch.zeros(4096)}, {})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    assert path.read_bytes() == before and os.listdir(tmp_path) == ["one.safetensors"]
+
+
+def test_at_most_two_checkpoints_are_on_disk(tmp_path, monkeypatch):
+    counts, real = [], lab.state.save_tensors
+
+    def counted(path, *given):
+        real(path, *given)
+        counts.append(len(list(path.parent.glob("*step-*"))))  # drafts too
+
+    monkeypatch.setattr(lab.state, "save_tensors", counted)
+    train("tabular", folder=str(tmp_path), scale="smoke", checkpoint_minutes=ALWAYS, **SMALL)
+    assert counts == [1] + [2] * 7 and len(os.listdir(tmp_path / "checkpoints")) == 1
+
+
+def test_a_resumed_run_lets_go_of_the_file_it_came_from(tmp_path, monkeypatch):
+    interrupted(tmp_path, monkeypatch, step=3)
+    mapped, real = [], lab.state.save_tensors
+
+    def spy(*given):
+        mapped.append(str(tmp_path) in Path("/proc/self/maps").read_text())
+        real(*given)
+
+    monkeypatch.setattr(lab.state, "save_tensors", spy)
+    train("tabular", folder=str(tmp_path), scale="smoke", checkpoint_minutes=ALWAYS, **SMALL)
+    assert mapped and not any(mapped)
+
+
+# --- When one is written --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Time that stands still until it is set."""
+    now = SimpleNamespace(seconds=1000.0)
+    monkeypatch.setattr(training.time, "monotonic", lambda: now.seconds)
+    return now
+
+
+def test_without_a_word_writing_takes_at_most_a_twentieth_of_the_time(clock):
+    pace = Pace(None)
+    clock.seconds += 19.9
+    assert not pace.due
+    clock.seconds += 0.2
+    assert pace.due
+    clock.seconds += 30
+    pace.wrote(clock.seconds - 30)  # it took half a minute
+    clock.seconds += 599
+    assert not pace.due
+    clock.seconds += 2
+    assert pace.due
+
+
+def test_minutes_are_kept_however_long_writing_takes(clock):
+    pace = Pace(2)
+    pace.wrote(clock.seconds - 100)
+    clock.seconds += 119
+    assert not pace.due
+    clock.seconds += 1
+    assert pace.due and Pace(0).due
+
+
+def test_the_minutes_reach_a_training_by_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv(training.MINUTES, "0")
+    written, real = [], lab.state.save_tensors
+    monkeypatch.setattr(
+        lab.state,
+        "save_tensors",
+        lambda path, *given: written.append(path.stem) or real(path, *given),
+    )
+    train("tabular", scale="smoke", **SMALL)
+    assert written == [f"step-{step:08}" for step in range(8)]
+    monkeypatch.setenv(training.MINUTES, "soon")
+    with pytest.raises(
+        LabError, match="LAB_CHECKPOINT_MINUTES = 'soon': it must be a number of minutes"
+    ):
+        train("tabular", scale="smoke", problems=4)
+    with pytest.raises(LabError, match="checkpoint_minutes = -1"):
+        train("tabular", scale="smoke", problems=4, checkpoint_minutes=-1)
+
+
+# --- The state is that of now ---------------------------------------------------------------------
+
+
+def test_a_trainer_tells_every_step_and_records_are_those_asked_for():
+    chosen = experiment("tabular")
+    told = list(chosen.train(chosen.parameters("smoke", SMALL), None))
+    assert [one.step for one in told] == list(range(8))
+    assert [one.step for one in told if isinstance(one, Record)] == [0, 5, 7]
+    assert [one.step for one in records(told)] == [0, 5, 7]
+
+
+def test_a_state_asked_for_after_training_went_on_is_refused():
+    chosen = experiment("tabular")
+    told = list(chosen.train(chosen.parameters("smoke", SMALL), None))
+    for one in told[:-1]:
+        with pytest.raises(
+            LabError, match=f"the state after step {one.step} is asked for too late"
+        ):
+            one.state()
+    assert int(told[-1].state()["step"]) == 7  # after the last step nothing moves
+
+
+class Crash(BaseException):
+    """Passes every `except Exception`, like a kill."""
+
+
+def stop_after(patch, step: int) -> None:
+    """Crash as soon as the checkpoint of this step is written."""
+    real = training._Checkpoints.save
+
+    def save(self, told):
+        real(self, told)
+        if told.step == step:
+            raise Crash
+
+    patch.setattr(training._Checkpoints, "save", save)
+
+
+@pytest.mark.parametrize("step", range(7))
+def test_taken_up_between_any_two_records_a_run_ends_as_it_would_have(monkeypatch, tmp_path, step):
+    with monkeypatch.context() as patch, pytest.raises(Crash):
+        stop_after(patch, step)
+        train("tabular", folder=str(tmp_path), scale="smoke", checkpoint_minutes=ALWAYS, **SMALL)
+    assert [record["step"] for record in Run(tmp_path).records()] == [
+        told for told in (0, 5, 7) if told <= step
+    ]
+    train("tabular", folder=str(tmp_path), scale="smoke", **SMALL)
+    assert left_behind(Run(tmp_path)) == left_behind(train("tabular", scale="smoke", **SMALL))
+
+
+# --- Records and checkpoint belong together -------------------------------------------------------
+
+
+def interrupted(folder: Path, monkeypatch, step: int = 6) -> Run:
+    with monkeypatch.context() as patch, pytest.raises(Crash):
+        stop_after(patch, step)
+        train("tabular", folder=str(folder), scale="smoke", checkpoint_minutes=ALWAYS, **SMALL)
+    return Run(folder)
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_a_record_that_is_missing_from_before_the_checkpoint_is_told(monkeypatch, tmp_path, lost):
+    run = interrupted(tmp_path, monkeypatch)
+    lines = (run.path / "metrics.jsonl").read_text().splitlines(keepends=True)
+    assert len(lines) == 2
+    (run.path / "metrics.jsonl").write_text(
+        "".join(line for at, line in enumerate(lines) if at != lost)
+    )
+    with pytest.raises(LabError) as error:
+        train("tabular", folder=str(tmp_path), scale="smoke", **SMALL)
+    said = str(error.value)
+    assert (
+        "holds 1 records up to step 6, and the checkpoint of that step was written after 2" in said
+    )
+    assert "the last of step 5: bring the file back" in said
+    assert len((run.path / "metrics.jsonl").read_text().splitlines()) == 1  # nothing was changed
+
+
+def test_a_checkpoint_of_an_earlier_version_goes_on(monkeypatch, tmp_path):
+    run = interrupted(tmp_path, monkeypatch, step=5)
+    (checkpoint,) = (run.path / "checkpoints").iterdir()
+    state = {key: value.clone() for key, value in load_file(checkpoint).items()}
+    save_file(state, checkpoint)  # the same names, and nothing about itself
+    train("tabular", folder=str(tmp_path), scale="smoke", **SMALL)
+    assert left_behind(run) == left_behind(train("tabular", scale="smoke", **SMALL))
+
+
+def test_a_checkpoint_of_an_earlier_version_whose_record_is_lost_is_told(monkeypatch, tmp_path):
+    run = interrupted(tmp_path, monkeypatch, step=5)
+    (checkpoint,) = (run.path / "checkpoints").iterdir()
+    save_file({key: value.clone() for key, value in load_file(checkpoint).items()}, checkpoint)
+    lines = (run.path / "metrics.jsonl").read_text().splitlines(keepends=True)
+    (run.path / "metrics.jsonl").write_text(lines[0])
+    with pytest.raises(
+        LabError, match="holds 1 records up to step 5, and the checkpoint of that step"
+    ):
+        train("tabular", folder=str(tmp_path), scale="smoke", **SMALL)
+
+
+# --- Signals for real -----------------------------------------------------------------------------
+
+WORLDS = {
+    "tabular": {"steps": 3000, "log_every": 2999},
+    "digits": {"steps": 40, "log_every": 39},
+    "images": {"steps": 12, "log_every": 11},
+    "maze": {"steps": 40, "log_every": 39, "start_steps": 1, "samples": 2, "smoothing": 0.1},
+}
+SENTENCE = (
+    r"lab: stopped by SIGTERM at step (\d+), checkpoint written; "
+    r"the same command goes on from here\n"
+)
+
+
+def checkpointed(run: Run, step: int) -> bool:
+    return any(
+        int(path.stem.removeprefix("step-")) >= step
+        for path in run.path.glob("checkpoints/step-*.safetensors")
+    )
+
+
+def wait_for(started, condition) -> None:
+    while not condition():
+        assert started.process.poll() is None, started.process.stderr.read()
+        time.sleep(0.002)
+
+
+@pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_stopped_between_two_records_a_training_ends_as_the_one_that_was_not(
+    start, monkeypatch, tmp_path, name, how
+):
+    given = WORLDS[name]
+    run = Run.place(name, experiment(name).parameters("smoke", given))
+    words = [f"{key}={value}" for key, value in given.items()]
+    started = start("-m", "lab", "train", name, "scale=smoke", "checkpoint_minutes=0", *words)
+    wait_for(started, lambda: checkpointed(run, 3))
+    started.process.send_signal(how)
+    ended = started.finish()
+    assert ended.returncode == (143 if how == signal.SIGTERM else -9), ended
+    assert not run.finished and len(run.records()) == 1
+    if how == signal.SIGTERM:
+        told = re.search(SENTENCE, ended.stderr)
+        assert told and "Traceback" not in ended.stderr
+        assert load_checkpoint(run)[1] == int(told[1]) >= 3
+    assert train(name, scale="smoke", **given).finished
+    resumed = left_behind(run)
+    monkeypatch.setenv("LAB_RUNS", str(tmp_path))
+    assert resumed == left_behind(train(name, scale="smoke", checkpoint_minutes=NEVER, **given))
+
+
+def test_the_maze_keeps_what_it_added_up_between_records():
+    """Without it the means of a resumed run would be of the later steps alone."""
+    values = experiment("maze").parameters(
+        "smoke", {"steps": 5, "log_every": 5, "start_steps": 1, "samples": 2}
+    )
+    chosen = experiment("maze")
+    begun = {key: values[key] for key in chosen.before.rules}
+    *_, last = chosen.before.train(begun, None)
+    start_state = {key: value.clone() for key, value in last.state().items()}
+    states = {}
+    for told in chosen.train(values, None, start=start_state):
+        states[told.step] = {key: value.clone() for key, value in told.state().items()}
+    assert all(len(states[3][key]) == 3 for key in states[3] if key.startswith("seen/"))
+    assert "seen/00/train pass@1" in states[3] and not any(
+        key.startswith("seen/") for key in states[5]
+    )
+    without = {key: value for key, value in states[3].items() if not key.startswith("seen/")}
+    ends = [
+        list(records(chosen.train(values, state, start=start_state)))[-1]
+        for state in (states[3], without)
+    ]
+    assert (
+        list(ends[0].metrics.items()) == list(told.metrics.items()) != list(ends[1].metrics.items())
+    )
+
+
+def test_sigterm_during_the_start_of_a_maze_stops_it_too(start):
+    given = {"steps": 1, "start_steps": 500, "start_log_every": 500, "samples": 2}
+    run = start_of("maze", experiment("maze").parameters("smoke", given))
+    started = start(
+        "-m",
+        "lab",
+        "train",
+        "maze",
+        "scale=smoke",
+        "checkpoint_minutes=0",
+        *(f"{key}={value}" for key, value in given.items()),
+    )
+    wait_for(started, lambda: checkpointed(run, 2))
+    started.process.terminate()
+    ended = started.finish()
+    assert ended.returncode == 143 and re.search(SENTENCE, ended.stderr) and not run.finished
+
+
+def test_a_second_sigterm_is_like_the_first(start):
+    given = WORLDS["images"]
+    run = Run.place("images", experiment("images").parameters("smoke", given))
+    started = start(
+        "-m",
+        "lab",
+        "train",
+        "images",
+        "scale=smoke",
+        "checkpoint_minutes=0",
+        *(f"{key}={value}" for key, value in given.items()),
+    )
+    wait_for(started, lambda: checkpointed(run, 1))
+    for _ in range(5):
+        started.process.terminate()
+        time.sleep(0.001)
+    ended = started.finish()
+    assert ended.returncode == 143 and re.search(SENTENCE, ended.stderr), ended
+
+
+def test_sigterm_reaches_the_training_inside_a_notebook(start, tmp_path):
+    given = {"steps": 6000, "log_every": 5999}
+    run = Run.place("tabular", experiment("tabular").parameters("smoke", given))
+    words = [
+        "run",
+        "tabular",
+        "scale=smoke",
+        "checkpoint_minutes=0",
+        *(f"{key}={value}" for key, value in given.items()),
+    ]
+    started = start("-m", "lab", *words)
+    wait_for(started, lambda: checkpointed(run, 3))
+    started.process.terminate()  # to `lab run` alone: its kernel is in a session of its own
+    ended = started.finish()
+    assert ended.returncode == 143, ended
+    assert re.search(SENTENCE, ended.stderr), ended.stderr
+    assert not run.finished and len(run.records()) == 1
+    trained = train("tabular", folder=str(run.path), scale="smoke", **given)
+    reference = train(
+        "tabular", folder=str(tmp_path), scale="smoke", checkpoint_minutes=NEVER, **given
+    )
+    assert left_behind(trained) == left_behind(reference)
+
+
+def test_sigterm_in_a_cell_that_trains_nothing_ends_the_notebook_unfinished(start, invent, runs):
+    """The kernel has no handler then and ends at once."""
+    name = invent(
+        "[parameters]\nseconds = {}\n[laptop]\nseconds = 60\n",
+        "import pathlib, time, os",
+        f"pathlib.Path({str(runs)!r}, 'here').touch(); time.sleep(seconds)",
+        parameters="seconds = 60",
+    )
+    presets = sys.modules["lab.runs.experiments"].PRESETS
+    runs.mkdir(parents=True)
+    script = f"""
+import pathlib, sys
+from lab.cli import main
+import lab.runs
+module = sys.modules["lab.runs.experiments"]
+module.PRESETS = pathlib.Path({str(presets)!r})
+module.NOTEBOOKS = module.PRESETS.parent / "notebooks"
+sys.exit(main(["run", {name!r}]))
+"""
+    started = start("-c", script)
+    wait_for(started, lambda: (runs / "here").exists())
+    started.process.terminate()
+    ended = started.finish()
+    assert ended.returncode == 143, ended
+    assert "lab: stopped by SIGTERM; the same command goes on from here\n" in ended.stderr
+    assert not list(runs.glob("*/*/done.json"))
+
+
+# --- The request itself ---------------------------------------------------------------------------
+
+
+def test_after_the_work_sigterm_is_what_it_was():
+    called = []
+    before = signal.signal(signal.SIGTERM, lambda *_: called.append(1))
+    try:
+        with termination.stopping_after_a_step() as request:
+            assert not request.due
+        signal.raise_signal(signal.SIGTERM)
+        assert called == [1] and not termination.REQUEST.due
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_sigterm_after_the_last_step_is_not_swallowed_and_a_later_one_waits_for_the_exit_code():
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        with pytest.raises(termination.Terminated, match="after the last step"):
+            with termination.stopping_after_a_step() as request:
+                signal.raise_signal(signal.SIGTERM)
+                assert request.due
+        assert not termination.REQUEST.due
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN  # the process is on its way out
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_of_several_processes_only_what_they_agreed_on_counts():
+    request = termination.Request()
+    request.agree(False)
+    request.came = True
+    assert not request.due
+    request.agree(True)
+    assert request.due
+
+
+def test_a_training_in_another_thread_leaves_signals_alone(tmp_path):
+    code = (
+        "import signal, threading\nfrom lab.runs import train\n"
+        "worker = threading.Thread(target=lambda: train('tabular', scale='smoke', steps=2))\n"
+        "worker.start(); worker.join()\nassert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"LAB_RUNS": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.glob("tabular/*/done.json"))
