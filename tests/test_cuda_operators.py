@@ -15,6 +15,7 @@ from pretended_gpu import CUDA, Call, Graph, NotCapturable, OnGPU, PretendedGPU,
 
 from lab.device import compute_device
 from lab.losses import SCORES, pacs
+from lab.records import records as records_of
 from lab.runs.experiments import experiment
 from lab.toy import images, maze, mazes, pictures
 from lab.toy.imagenet import ImageNet
@@ -183,6 +184,11 @@ def test_a_replayed_graph_reads_the_memory_of_its_capture_and_writes_there():
         assert made.tolist() == [11, 20, 30]
 
 
+def copied(record) -> dict:
+    """The state of a record, which training goes on to change, as it is now."""
+    return {key: value.clone() for key, value in record.state().items()}
+
+
 # --- Mazes ------------------------------------------------------------------------------------
 
 
@@ -191,12 +197,13 @@ def maze_records(**given) -> list:
     values = experiment("maze").parameters("smoke", {"start_steps": 2, "steps": 2} | given)
     before = experiment("maze").before
     *_, last = before.train({key: values[key] for key in before.rules}, None)
-    records = [(last, last.state())]
-    for record in experiment("maze").train(values, None, start=last.state()):
-        records.append((record, record.state()))
+    records = [(last, copied(last))]
+    for record in records_of(experiment("maze").train(values, None, start=last.state())):
+        records.append((record, copied(record)))
     again = {key: value.cpu() for key, value in records[-2][1].items()}
     resumed = [
-        record.metrics for record in experiment("maze").train(values, again, start=last.state())
+        record.metrics
+        for record in records_of(experiment("maze").train(values, again, start=last.state()))
     ]
     assert resumed[-1] == records[-1][0].metrics
     return records
@@ -271,7 +278,8 @@ def image_records(**given) -> list:
         "smoke",
         {"steps": 2, "log_every": 1, "batch": 4, "rollouts": 8, "classes": 10, "width": 4} | given,
     )
-    records = [(record, record.state()) for record in experiment("images").train(values, None)]
+    told = records_of(experiment("images").train(values, None))
+    records = [(record, copied(record)) for record in told]
     again = {key: value.cpu() for key, value in records[1][1].items()}
     *_, last = experiment("images").train(values, again)
     assert last.metrics == records[-1][0].metrics
@@ -357,10 +365,10 @@ def test_the_pictures_of_imagenet_are_cropped_on_a_gpu(tmp_path):
 def test_the_tabular_world_stays_on_the_cpu():
     values = experiment("tabular").parameters("smoke", {"steps": 2})
     with PretendedGPU() as gpu:
-        records = [record.metrics for record in experiment("tabular").train(values, None)]
-    assert not gpu.calls and records == [
-        record.metrics for record in experiment("tabular").train(values, None)
-    ]
+        told = records_of(experiment("tabular").train(values, None))
+        metrics = [record.metrics for record in told]
+    again = records_of(experiment("tabular").train(values, None))
+    assert not gpu.calls and metrics == [record.metrics for record in again]
 
 
 # --- Language models --------------------------------------------------------------------------
@@ -417,9 +425,11 @@ def test_a_language_model_is_trained_on_a_gpu_by_the_loop_of_the_presets(without
     values = experiment("gsm8k").parameters("smoke", {"steps": 2, "problems": 3} | given)
     told = {}
     with PretendedGPU() as gpu:
-        records = [(record, record.state()) for record in training.train(state=None, **values)]
+        whole = records_of(training.train(state=None, **values))
+        records = [(record, copied(record)) for record in whole]
         again = {key: value.cpu() for key, value in records[1][1].items()}
-        told["resumed"] = [record.metrics for record in training.train(state=again, **values)][-1]
+        rest = records_of(training.train(state=again, **values))
+        told["resumed"] = [record.metrics for record in rest][-1]
     assert complaints(gpu) == []
     assert told["resumed"] == records[-1][0].metrics
     assert {"embedding", "mm", "_fused_adamw_"} <= operators(gpu)

@@ -15,6 +15,7 @@ from lab.llm.engine import Sampling
 from lab.llm.tiny import FOLDER
 from lab.llm.transformers_engine import TransformersEngine
 from lab.llm.verifier import Verifier
+from lab.records import records
 from lab.runs.experiments import experiment
 
 imports.trl()
@@ -254,7 +255,8 @@ def test_a_training_by_length_goes_on_exactly_and_learns_what_the_padded_one_doe
     values = experiment("gsm8k").parameters("smoke", {"steps": 2, "problems": 3, "learning_rate": 1e-4} | given)
 
     def played(state=None):
-        return [(record.metrics, dict(record.state())) for record in training.train(state=state, **values)]
+        told = records(training.train(state=state, **values))
+        return [(record.metrics, {key: value.clone() for key, value in record.state().items()}) for record in told]
 
     padded = played()
     monkeypatch.setitem(ObjectiveTrainer.__init__.__kwdefaults__, "by_length", True)
