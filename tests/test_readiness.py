@@ -11,6 +11,7 @@ from lab.cli import main
 from lab.device import cards, compute_device, gpu_fault
 from lab.errors import LabError
 from lab.runs import readiness
+from lab.runs.experiments import GPU_SCALES, experiment, experiments
 from lab.runs.readiness import Finding, require_ready
 
 SMALL = Budget(
@@ -171,3 +172,46 @@ def test_too_little_host_memory_and_disk_are_refused_together(h200, monkeypatch)
 def test_laptop_scales_are_not_looked_at(h200):
     h200.trainer.asks = None
     assert require_ready(h200.chosen, "laptop", {}) == ""
+
+
+def test_preflight_lists_every_finding_and_plans_without_a_gpu(capsys, runs, monkeypatch):
+    monkeypatch.delenv("LAB_DEVICE", raising=False)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert main(["preflight", "maze", "scale=h200", "price=3.5"]) == 1
+    said = capsys.readouterr().out
+    assert "FAULT device: this machine has no NVIDIA GPU" in said
+    assert "ok    disk:" in said and "(no GPU is here: planned)" in said
+    assert not runs.exists()
+
+
+def test_every_gpu_scale_of_every_preset_counts_its_run():
+    counted = 0
+    for name in experiments():
+        chosen = experiment(name)
+        for scale in set(chosen.scales) & set(GPU_SCALES) if chosen.trainer else ():
+            budget = chosen.module.budget(**(chosen.scales["laptop"] | chosen.scales[scale]))
+            assert budget.peak_memory > 0 and budget.step_seconds(CARDS["h200"]) > 0
+            assert budget.checkpoint > 0 and budget.steps > 0
+            counted += 1
+    assert counted >= 10
+
+
+def test_every_scale_that_is_named_after_a_card_fits_it():
+    for name in experiments():
+        chosen = experiment(name)
+        for scale in set(chosen.scales) & set(CARDS) if chosen.trainer else ():
+            budget = chosen.module.budget(**(chosen.scales["laptop"] | chosen.scales[scale]))
+            assert budget.peak_memory <= CARDS[scale].memory, (name, scale, budget.memory)
+            assert budget.seconds(CARDS[scale]) < 24 * 3600, (
+                name,
+                scale,
+                budget.seconds(CARDS[scale]),
+            )
+
+
+def test_qwen3_as_published_is_refused_on_one_card():
+    from lab.llm.training import budget
+
+    chosen = experiment("qwen3")
+    asks = budget(**(chosen.scales["laptop"] | chosen.scales["paper"]))
+    assert readiness._hours(asks, CARDS["h200"], readiness.LONGEST_HOURS).fault

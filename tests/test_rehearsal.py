@@ -1,0 +1,100 @@
+"""`make gpu` runs here on the CPU with the scales shrunk, so that on a rented card only the numbers are new."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from lab.cli import main
+from lab.errors import LabError
+from lab.runs import rehearsal
+from lab.runs.experiments import experiment, experiments
+from lab.runs.rehearsal import MEASURED, WAITING, Part, filled, parts, rehearse
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def test_all_parts_of_the_maze_are_measured_on_a_cpu_and_recorded(runs, monkeypatch, capsys):
+    monkeypatch.setenv("LAB_DEVICE", "cpu")
+    measured = rehearse(only="maze")["parts"]
+    assert list(measured) == [part.name for part in parts("smoke") if "maze" in part.name]
+    assert measured["maze: device against CPU"]["largest_difference"] == 0.0
+    assert measured["maze: captured graph against eager"] == {
+        "skipped": "a graph is captured on a GPU only",
+        "wall_seconds": measured["maze: captured graph against eager"]["wall_seconds"],
+    }
+    resumed = measured["maze: killed and resumed"]
+    assert resumed["records_equal"] is True and resumed["largest_difference_of_a_weight"] == 0.0
+    steps = measured["maze smoke"]
+    assert 0 < steps["seconds_a_step"] <= steps["slowest_step"] and steps["steps"] == 20
+    assert steps["log_probability_mismatch"] < 1e-4
+    (path,) = (runs / "rehearsal").glob("*.json")
+    written = json.loads(path.read_text())
+    assert written["parts"] == measured and written["commit"] and written["versions"]["torch"]
+    assert str(path) in capsys.readouterr().out
+
+
+def test_every_preset_of_a_card_is_measured_at_its_scale():
+    names = [part.name for part in parts("h200")]
+    trained = [name for name in experiments() if "h200" in experiment(name).scales]
+    assert {"maze", "images", "gsm8k", "qwen3", "pacs"} <= set(trained)
+    assert {f"{name} h200" for name in trained} <= set(names)
+    assert len(set(names)) == len(names)
+
+
+def test_a_rehearsal_cuts_evaluations_and_steps_and_nothing_else():
+    for name in ("maze", "images", "gsm8k", "qwen3"):
+        chosen = experiment(name)
+        usual = chosen.scales["laptop"] | chosen.scales["h200"]
+        cut = rehearsal._cut(name, "h200", 3)
+        assert cut["steps"] == cut["log_every"] == 3
+        assert cut.keys() - {"steps", "log_every"} <= rehearsal.CUT.keys()
+        assert all(not usual[key] or value <= usual[key] for key, value in cut.items())
+
+
+def test_a_part_that_fails_is_recorded_with_its_last_words_and_tried_again(runs, monkeypatch):
+    monkeypatch.setenv("LAB_DEVICE", "cpu")
+    monkeypatch.setattr(
+        rehearsal, "parts", lambda scale: [Part("broken", "steps", "digits", "nowhere")]
+    )
+    failed = rehearse()["parts"]["broken"]["failed"]
+    assert failed.startswith("lab: unknown scale of digits 'nowhere'")
+    monkeypatch.setattr(
+        rehearsal, "parts", lambda scale: [Part("broken", "graph", "maze", "smoke")]
+    )
+    assert "skipped" in rehearse()["parts"]["broken"]
+
+
+def test_the_command_fails_if_a_part_failed_and_names_it(runs, monkeypatch, capsys):
+    monkeypatch.setenv("LAB_DEVICE", "cpu")
+    monkeypatch.setattr(
+        rehearsal, "parts", lambda scale: [Part("broken", "steps", "digits", "nowhere")]
+    )
+    before = README.read_text()
+    assert main(["rehearse"]) == 1
+    assert "failed: broken: lab: unknown scale" in capsys.readouterr().err
+    assert README.read_text() == before
+
+
+def test_a_name_that_no_part_has_is_refused(runs, monkeypatch):
+    monkeypatch.setenv("LAB_DEVICE", "cpu")
+    with pytest.raises(LabError, match="no part is called 'mase': .*maze smoke"):
+        rehearse(only="mase")
+
+
+def test_a_cell_holds_what_was_measured_and_waits_where_nothing_was():
+    page = f"| <!-- gpu: maze -->{WAITING}<!-- end --> | <!-- gpu: pacs -->old<!-- end --> |"
+    part = {"seconds_a_step": 0.1234, "memory_reserved": 31.4, "steps": 20}
+    file = {"device": "NVIDIA H200", "commit": "0123456789", "parts": {"maze h200": part}}
+    assert filled(page, [file]) == (
+        "| <!-- gpu: maze -->0.123 s a step, 31 GiB on one NVIDIA H200 (20 steps, commit 0123456)<!-- end --> "
+        f"| <!-- gpu: pacs -->{WAITING}<!-- end --> |"
+    )
+
+
+def test_the_readme_says_what_the_files_say():
+    files = [json.loads(path.read_text()) for path in sorted(MEASURED.glob("*.json"))]
+    text = README.read_text()
+    assert len(re.findall("<!-- gpu: ", text)) >= 3
+    assert filled(text, files) == text
