@@ -18,6 +18,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 N, PROMPTS = 4, ["2+3=?\n", "4*2=?\n"]
 REWARDS = [1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]
 LIMIT = 6
+# TRL computes the output layer in float32, whatever the model is: how far a step is rounded depends on
+# the processor's matrix products (2.2 millionths of its length were seen).
+ROUNDED = 1e-5
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +110,7 @@ def test_a_step_of_two_prompts_is_the_sum_of_advantages_times_gradients_of_log_p
     made.train()
     A = torch.tensor(np.concatenate([lab.advantages(objective, np.array(REWARDS[at:at + N])) for at in (0, N)]))
     expected = step_by_hand(parts, lambda logp: -(A * logp).sum() / (8 * LIMIT))
-    assert furthest(made.model, expected) < 1e-6
+    assert furthest(made.model, expected) < ROUNDED
 
 
 def test_maxrl_of_the_two_prompts_by_hand(parts, tmp_path):
@@ -123,7 +126,7 @@ def test_the_other_aggregations_divide_by_all_tokens_or_by_each_answers_own(part
     share = A / lengths.sum() if aggregation == "dapo" else A / lengths / 8
     made = trainer(parts, tmp_path, objective="maxrl", config={"loss_type": aggregation})
     made.train()
-    assert furthest(made.model, step_by_hand(parts, lambda logp: -(share * logp).sum())) < 1e-6
+    assert furthest(made.model, step_by_hand(parts, lambda logp: -(share * logp).sum())) < ROUNDED
 
 
 def test_groups_split_over_micro_batches_give_the_same_step(parts, tmp_path):
@@ -155,7 +158,7 @@ def test_a_pacs_step_of_two_prompts_is_the_one_by_hand(parts, tmp_path, score, b
 
     made = trainer(parts, tmp_path, "PACSTrainer", scale=0.7, score=score, balanced=balanced, actor=actor)
     made.train()
-    assert furthest(made.model, step_by_hand(parts, loss)) < 1e-6
+    assert furthest(made.model, step_by_hand(parts, loss)) < ROUNDED
 
 
 def test_pacs_at_its_anchor_is_the_policy_gradient_of_pacs_anchor():
