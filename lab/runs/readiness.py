@@ -66,6 +66,9 @@ def require_ready(
     """The paragraph on a run at a GPU scale, or LabError with all faults; empty at other scales."""
     if scale not in GPU_SCALES:
         return ""
+    refusal = f"{chosen.name} at scale {scale} cannot run here: "
+    if not _on_cpu() and (fault := _gpu()[1].fault):
+        raise LabError(refusal + fault)  # nothing else matters, and counting a run takes seconds
     ready = readiness(
         chosen,
         scale,
@@ -75,7 +78,7 @@ def require_ready(
         checkpoint_minutes=checkpoint_minutes,
     )
     if ready.faults:
-        raise LabError(f"{chosen.name} at scale {scale} cannot run here: {'; '.join(ready.faults)}")
+        raise LabError(refusal + "; ".join(ready.faults))
     return ready.paragraph
 
 
@@ -98,7 +101,7 @@ def readiness(
     """
     from lab.device import describe_device
 
-    on_cpu = os.environ.get("LAB_DEVICE") == "cpu"
+    on_cpu = _on_cpu()
     card = None
     if on_cpu or scale not in GPU_SCALES:
         findings = [Finding("device", remark=describe_device())]
@@ -115,8 +118,13 @@ def readiness(
         return Readiness(findings, "")
     budget = module.budget(**values)
     if budget is None:  # of a model whose architecture is not known
-        findings.append(Finding("memory and hours", remark="not counted: the architecture of the "
-                                f"model {values.get('model')} is not known"))
+        findings.append(
+            Finding(
+                "memory and hours",
+                remark="not counted: the architecture of the "
+                f"model {values.get('model')} is not known",
+            )
+        )
         return Readiness(findings, "")
     findings += [_memory(budget, card), *_host(budget)] if card else _host(budget)
     planned = card or CARDS.get(scale, CARDS["h200"])
@@ -128,6 +136,11 @@ def readiness(
         else _paragraph(chosen, scale, budget, planned, card is None, price, checkpoint_minutes)
     )
     return Readiness(findings, paragraph)
+
+
+def _on_cpu() -> bool:
+    """Whether somebody said aloud that the CPU is meant."""
+    return os.environ.get("LAB_DEVICE") == "cpu"
 
 
 def _gpu() -> tuple[GPU | None, Finding]:

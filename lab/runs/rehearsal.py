@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.budget import CARDS
-from lab.errors import LabError
+from lab.errors import LabError, unknown
 from lab.records import Record
 from lab.runs.experiments import experiment, experiments
 from lab.runs.provenance import ROOT, device, provenance
@@ -314,6 +314,8 @@ def _is_language_model(name: str) -> bool:
 def _cut(name: str, scale: str, steps: int) -> dict[str, Any]:
     """The parameters of a rehearsal: few steps, small evaluations, everything else as the preset says."""
     chosen = experiment(name)
+    if scale not in chosen.scales:
+        raise unknown(f"scale of {name}", scale, chosen.scales)
     usual = chosen.scales["laptop"] | chosen.scales[scale]
     cut = {key: min(value, usual[key]) for key, value in CUT.items() if key in usual and usual[key]}
     cut |= {key: value for key, value in CUT.items() if key in usual and not usual[key]}
