@@ -220,3 +220,30 @@ def test_qwen3_as_published_is_refused_on_one_card():
     chosen = experiment("qwen3")
     asks = budget(**(chosen.scales["laptop"] | chosen.scales["paper"]))
     assert readiness._hours(asks, CARDS["h200"], readiness.LONGEST_HOURS).fault
+
+
+def test_a_language_model_run_looks_at_packages_model_and_golds(capsys, runs):
+    assert main(["preflight", "gsm8k", "scale=smoke"]) == 0
+    said = capsys.readouterr().out
+    assert (
+        "ok    package trl: installed" in said and "ok    model data/models/tiny: a folder" in said
+    )
+    assert said.count("ok    set arithmetic(level=3): ") == 2
+    assert "4 problems, 0 gold answers unreadable" in said
+
+
+def test_a_set_that_is_not_there_and_golds_that_cannot_be_read_are_faults(capsys, runs, tmp_path):
+    assert main(["preflight", "gsm8k", "scale=smoke", "train_set=nowhere.jsonl"]) == 1
+    assert "FAULT set nowhere.jsonl: there is no file nowhere.jsonl" in capsys.readouterr().out
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"question": "1 + 1", "answer": "no idea ("}\n' * 2)
+    assert main(["preflight", "gsm8k", "scale=smoke", f"train_set={rows}"]) == 1
+    assert "no two gold answers" in capsys.readouterr().out
+
+
+def test_a_missing_package_is_a_fault_with_the_line_that_installs_it(monkeypatch, capsys, runs):
+    monkeypatch.setattr("lab.llm.requirements.find_spec", lambda name: None)
+    assert main(["preflight", "gsm8k", "scale=smoke"]) == 1
+    assert (
+        "FAULT package trl: the package trl is missing: pip install -c" in capsys.readouterr().out
+    )

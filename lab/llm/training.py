@@ -24,6 +24,7 @@ from lab.llm.datasets import SETS
 from lab.llm.engine import Engine, Sampling
 from lab.llm.handover import generated
 from lab.llm.prompts import prompt as prompt_of
+from lab.llm.requirements import requirements as requirements
 from lab.llm.verifier import Verifier
 from lab.losses import pacs_at_anchor
 from lab.records import Pause, Record
