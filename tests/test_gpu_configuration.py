@@ -12,6 +12,7 @@ from lab.llm.engine import Sampling
 from lab.llm.tiny import FOLDER
 from lab.llm.training import train
 from lab.llm.transformers_engine import TransformersEngine, evaluating
+from lab.records import records as records_of
 from lab.runs.experiments import experiment
 from lab.runs.training import load_checkpoint
 from lab.runs.training import train as run_training
@@ -26,7 +27,7 @@ from lab.llm import course
 real = course.device_options
 course.device_options = lambda device: real(torch.device("cuda")) | {"use_cpu": True}
 from lab.runs.training import train
-train("gsm8k", scale="smoke", steps=6, checkpoint_seconds=0.0)
+train("gsm8k", scale="smoke", steps=6, checkpoint_minutes=0)
 """
 
 
@@ -50,7 +51,10 @@ def forced(monkeypatch):
 def played(state=None, **given):
     """The records of a training of the tiny model, each with its state."""
     values = experiment("gsm8k").parameters("smoke", {"steps": 3, "problems": 3} | given)
-    return [(record, record.state()) for record in train(state=state, **values)]
+    told = records_of(train(state=state, **values))
+    return [
+        (record, {key: value.clone() for key, value in record.state().items()}) for record in told
+    ]
 
 
 def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
@@ -115,7 +119,7 @@ def test_a_training_as_on_a_gpu_that_is_killed_goes_on_and_ends_as_one_that_was_
     done = {}
     for name in ("killed", "whole"):
         monkeypatch.setenv("LAB_RUNS", str(runs / name))
-        done[name] = run_training("gsm8k", scale="smoke", steps=6, checkpoint_seconds=0.0)
+        done[name] = run_training("gsm8k", scale="smoke", steps=6, checkpoint_minutes=0)
     assert done["killed"].path == folder and len(forced) == 2
     lines = [(run.path / "metrics.jsonl").read_text().splitlines() for run in done.values()]
     assert lines[0] == lines[1] and json.loads(lines[0][-1])["step"] == 6

@@ -1,6 +1,7 @@
 """Training a language model as the presets do: against a naive loop, killed and resumed, refused where it must be."""
 
 import json
+import signal
 import time
 
 import numpy as np
@@ -139,6 +140,37 @@ def test_a_killed_run_goes_on_and_ends_as_the_one_that_was_not_killed(start, run
     assert lines[0] == lines[1] and lines[0][-1]["step"] == 6
     states = [load_checkpoint(lab_run(place))[0] for place in (whole, folder)]
     assert same(*states)
+
+
+def stopped(start, runs, how, *launcher):
+    """The run folder of a training that was stopped between two records, gone on with, and of one that was not."""
+    words = [*launcher, "-m", "lab", "train", "gsm8k", "scale=smoke", "at_once=2", "steps=6", "log_every=5",
+             "checkpoint_minutes=0"]
+    here = {"LAB_RUNS": str(runs / "stopped"), "LAB_DEVICE": "cpu"}
+    started = start(*words, **here)
+    [folder] = wait_for(lambda: [path.parent.parent for path in (runs / "stopped").glob("gsm8k/*/checkpoints/*2.*")])
+    started.kill_group(how)
+    ended = started.finish()
+    assert not (folder / "done.json").exists()
+    assert len((folder / "metrics.jsonl").read_text().splitlines()) == 1
+    assert start(*words, **here).finish(400).returncode == 0
+    assert start(*words, **here | {"LAB_RUNS": str(runs / "whole")}).finish(400).returncode == 0
+    [whole] = (runs / "whole").glob("gsm8k/*")
+    assert (folder / "metrics.jsonl").read_bytes() == (whole / "metrics.jsonl").read_bytes()
+    assert same(load_checkpoint(lab_run(folder))[0], load_checkpoint(lab_run(whole))[0])
+    return ended
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_training_stopped_between_two_records_ends_as_the_one_that_was_not(start, runs, how):
+    ended = stopped(start, runs, how)  # the verifier's workers get the signal too
+    assert ended.returncode == (143 if how == signal.SIGTERM else -9), ended.stderr[-2000:]
+    assert ("lab: stopped by SIGTERM at step" in ended.stderr) == (how == signal.SIGTERM)
+
+
+def test_two_processes_stop_after_the_same_step_and_go_on_exactly(start, runs):
+    ended = stopped(start, runs, signal.SIGTERM, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
+    assert ended.stderr.count("lab: stopped by SIGTERM at step") == 1  # the process that writes says it
 
 
 def lab_run(folder):
