@@ -223,7 +223,7 @@ def _hours(budget: Budget, card: GPU, max_hours: float) -> Finding:
         return Finding("time", remark=_duration(3600 * hours))
     return Finding(
         "time",
-        f"it would take about {_duration(3600 * hours)} on one {card.name} and max_hours is "
+        f"it would take about {_duration(3600 * hours)} on {_cards(card)} and max_hours is "
         f"{max_hours:g}: use more GPUs (lab cluster), a smaller scale, or say max_hours="
         f"{hours:.0f}",
     )
@@ -249,7 +249,7 @@ def _paragraph(
         f", after a start of {_duration(budget.start.seconds(card))}" if budget.start.flops else ""
     )
     return (
-        f"{chosen.name} at scale {scale} on one {card.name}{' (no GPU is here: planned)' if planned else ''}: "
+        f"{chosen.name} at scale {scale} on {_cards(card)}{' (no GPU is here: planned)' if planned else ''}: "
         f"about {_duration(whole)}{costs}. {budget.steps:,} steps of {_duration(step)} ({parts}; "
         f"{_amount(3600 / step)} steps an hour{sampled}) and {budget.evaluations} evaluations of "
         f"{_duration(budget.evaluation.seconds(card))}{start}. Memory {budget.peak_memory:.0f} of "
@@ -257,6 +257,12 @@ def _paragraph(
         f"is killed. Estimated, not measured: {ARITHMETIC_SHARE:.0%} of the peak arithmetic, "
         f"{BANDWIDTH_SHARE:.0%} of the peak bandwidth."
     )
+
+
+def _cards(card: GPU) -> str:
+    """The card, with how many of them a launcher such as torchrun starts this run on."""
+    processes = int(os.environ.get("WORLD_SIZE", 1))
+    return f"one {card.name}" if processes == 1 else f"{processes} x {card.name}"
 
 
 def pause(budget: Budget, checkpoint_minutes: float | None) -> float:
