@@ -38,10 +38,11 @@ def test_all_parts_of_the_maze_are_measured_on_a_cpu_and_recorded(runs, monkeypa
 def test_every_preset_of_a_card_is_measured_at_its_scale():
     names = [part.name for part in parts("h200")]
     trained = [name for name in experiments() if experiment(name).trainer]
-    trained = [name for name in trained if "h200" in experiment(name).scales]
+    trained = [name for name in trained if "h200" in experiment(name).scales and name != "inside"]
     assert {"maze", "images", "gsm8k", "qwen3", "pacs"} <= set(trained)
     assert {f"{name} h200" for name in trained} <= set(names)
     assert len(set(names)) == len(names)
+    assert all(experiment(part.experiment).trainer for part in parts("h200"))
 
 
 def test_a_rehearsal_cuts_evaluations_and_steps_and_nothing_else():
@@ -52,6 +53,16 @@ def test_a_rehearsal_cuts_evaluations_and_steps_and_nothing_else():
         assert cut["steps"] == cut["log_every"] == 3
         assert cut.keys() - {"steps", "log_every"} <= rehearsal.CUT.keys()
         assert all(not usual[key] or value <= usual[key] for key, value in cut.items())
+
+
+@pytest.mark.parametrize("scale", ["gpu24", "h100", "h200"])
+def test_the_parameters_of_every_part_are_those_of_its_preset(scale):
+    trained = [part for part in parts(scale) if part.kind == "steps"]
+    assert len(trained) >= 3
+    for part in trained:
+        chosen = experiment(part.experiment)
+        values = chosen.parameters(scale, rehearsal._cut(part.experiment, scale, 3))
+        assert values["steps"] == 3
 
 
 def test_a_part_that_fails_is_recorded_with_its_last_words_and_tried_again(runs, monkeypatch):

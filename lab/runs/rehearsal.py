@@ -68,7 +68,8 @@ def scale_of_card(memory: float | None) -> str:
 
 def parts(scale: str) -> list[Part]:
     """What is measured on a card of this scale, the quickest and most telling first."""
-    trained = [name for name in experiments() if experiment(name).trainer]
+    known = [experiment(name) for name in experiments()]
+    trained = [one.name for one in known if one.trainer and "steps" in one.rules]
     presets = [name for name in trained if scale in experiment(name).scales]
     toys = [name for name in trained if not _is_language_model(name)]
     return [
