@@ -19,15 +19,13 @@ from lab.errors import LabError
 from lab.runs.experiments import GPU_SCALES, Experiment
 from lab.runs.store import runs_root
 
-LONGEST_HOURS = (
-    7 * 24.0
-)  # a run that takes longer on this machine is refused unless max_hours says more
+# A run that takes longer on this machine is refused unless max_hours says more.
+LONGEST_HOURS = 7 * 24.0
 KEPT_CHECKPOINTS = 2
 DISK_SPEED = 0.5  # GiB a second that a rented machine's disk writes; an assumption
-SHORTEST_PAUSE, PAUSE_SHARE = (
-    20.0,
-    20.0,
-)  # seconds between checkpoints; how many times their own time
+# Seconds between checkpoints where nobody says: at least so many, and so many times what writing
+# one takes, so that at most about 5% of the time goes into writing.
+LEAST_SECONDS, TIMES_THE_WRITING = 20.0, 20.0
 
 
 @dataclass(frozen=True)
@@ -55,28 +53,18 @@ class Readiness:
 
 
 def require_ready(
-    chosen: Experiment,
-    scale: str,
-    values: dict[str, Any],
-    *,
-    price: float = 0.0,
-    max_hours: float = LONGEST_HOURS,
-    checkpoint_minutes: float | None = None,
+    chosen: Experiment, scale: str, values: dict[str, Any], **terms: float | None
 ) -> str:
-    """The paragraph on a run at a GPU scale, or LabError with all faults; empty at other scales."""
+    """The paragraph on a run at a GPU scale, or LabError with all faults; empty at other scales.
+
+    `terms`: price, max_hours and checkpoint_minutes, as for `readiness`.
+    """
     if scale not in GPU_SCALES:
         return ""
     refusal = f"{chosen.name} at scale {scale} cannot run here: "
     if not _on_cpu() and (fault := _gpu()[1].fault):
         raise LabError(refusal + fault)  # nothing else matters, and counting a run takes seconds
-    ready = readiness(
-        chosen,
-        scale,
-        values,
-        price=price,
-        max_hours=max_hours,
-        checkpoint_minutes=checkpoint_minutes,
-    )
+    ready = readiness(chosen, scale, values, **terms)
     if ready.faults:
         raise LabError(refusal + "; ".join(ready.faults))
     return ready.paragraph
@@ -269,7 +257,7 @@ def pause(budget: Budget, checkpoint_minutes: float | None) -> float:
     """Seconds between two checkpoints: as asked, or so that writing takes about 5% of the time."""
     if checkpoint_minutes is not None:
         return 60 * checkpoint_minutes
-    return max(SHORTEST_PAUSE, PAUSE_SHARE * budget.checkpoint / DISK_SPEED)
+    return max(LEAST_SECONDS, TIMES_THE_WRITING * budget.checkpoint / DISK_SPEED)
 
 
 def _duration(seconds: float) -> str:

@@ -15,14 +15,16 @@ from tqdm.auto import tqdm
 from lab.errors import LabError, one_of, real
 from lab.records import Pause, Record
 from lab.runs.experiments import Experiment, experiment
-from lab.runs.readiness import LONGEST_HOURS, require_ready
+from lab.runs.readiness import (
+    LEAST_SECONDS,
+    LONGEST_HOURS,
+    TIMES_THE_WRITING,
+    require_ready,
+)
 from lab.runs.store import Run, write_atomically
 from lab.runs.views import VIEWS, View
 from lab.termination import Request, Terminated, stopping_after_a_step
 
-# Seconds between checkpoints where nobody says: at least so many, and so many times what writing
-# one took, so that at most about 5% of the time goes into writing.
-LEAST_SECONDS, TIMES_THE_WRITING = 20.0, 20.0
 MINUTES = "LAB_CHECKPOINT_MINUTES"  # says it for this process and those that it starts
 
 
