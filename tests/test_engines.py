@@ -50,6 +50,7 @@ def started(vllm_installed) -> SimpleNamespace:
     def state():
         return generators(), torch.set_num_threads, torch.get_num_threads(), os.environ.get("LD_PRELOAD")
 
+    import numba  # noqa: F401, other tests import it in this process, and vLLM's start must bear it
     before = state()
     made = VLLMEngine(FOLDER)
     return SimpleNamespace(engine=made, before=before, after=state())

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,6 +62,7 @@ class VLLMEngine:
             settings["kv_cache_memory_bytes"] = int(real("memory", memory, 0) * 2**30)
         library = _vllm(gpu)
         try:
+            _let_vllm_scan_llvmlite()
             with _as_it_was(), _without_children():
                 llm = library.LLM(place, load_format="safetensors", enable_prefix_caching=True,
                                   logprobs_mode="processed_logprobs", generation_config="vllm", **settings)
@@ -113,6 +115,16 @@ def _vllm(gpu: bool) -> Any:
         raise LabError(f"the package vllm does not import ({said(error)}): beside a CPU build of torch say pip "
                        "uninstall torchaudio torchcodec") from error
     return vllm
+
+
+def _let_vllm_scan_llvmlite() -> None:
+    """Give llvmlite's library object an empty `__dict__`.
+
+    On a CPU vLLM 0.31 reads `vars()` of every global of every module, and that object answers any name, `__dict__`
+    too, with a C function: wherever numba was imported first, vLLM would not start.
+    """
+    if ffi := sys.modules.get("llvmlite.binding.ffi"):
+        ffi.lib._fntab["__dict__"] = {}
 
 
 @contextmanager
