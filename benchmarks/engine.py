@@ -15,10 +15,10 @@ from pathlib import Path
 
 import torch
 
-from lab.llm.arithmetic import problems
-from lab.llm.engine import Sampling, engine
-from lab.llm.prompts import prompt
-from lab.llm.tiny import FOLDER
+from lab.llm.data.arithmetic import problems
+from lab.llm.data.prompts import prompt
+from lab.llm.engines.base import Sampling, engine
+from lab.llm.train.tiny_model import FOLDER
 from lab.rng import stream_seed
 
 

@@ -21,11 +21,11 @@ import torch
 from lab.estimators import advantages
 from lab.losses import policy_gradient
 from lab.torchvision_ops import define_torchvision_ops
-from lab.toy import mazes as making
+from lab.toy import maze_env as making
 from lab.toy.maze import Player, Reinforced, train_start, trained
-from lab.toy.mazes import DONE, EOS, PAD, Fresh, walk
-from lab.toy.rollouts import logits_of, sample_apart, sample_shared
+from lab.toy.maze_env import DONE, EOS, PAD, Fresh, walk
 from lab.toy.transformer import save
+from lab.toy.tree_sampling import logits_of, sample_apart, sample_shared
 
 LENGTH = 64
 CPU = torch.device("cpu")

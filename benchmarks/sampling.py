@@ -15,8 +15,8 @@ import torch
 
 import lab
 from lab.losses import policy_gradient
-from lab.toy.training import Signal
-from lab.toy.vision import fresh_network
+from lab.toy.resnet import fresh_network
+from lab.toy.training_loop import Signal
 
 IMAGES, CLASSES, REPEATS = 128, 1000, 9
 

@@ -1,8 +1,8 @@
-"""Scoring stored answers: `lab.runs.scores.score` on 500 problems with 4,096 answers each, and the metrics after it.
+"""Scoring stored answers: `lab.runs.scoring.score` on 500 problems with 4,096 answers each, and the metrics after it.
 
     python benchmarks/scoring.py [--problems 500] [--answers 4096] [--distinct]
 
-The problems are those of `lab.llm.arithmetic`, level 5; the answers are made up. A problem is easy or hard; its texts
+The problems are those of `lab.llm.data.arithmetic`, level 5; the answers are made up. A problem is easy or hard; its texts
 come as often as Zipf's law says, from 400 of which most differ in the working and few in the result; one in fifty has
 no box, one in fifty a result that only algebra can judge. With --distinct no two texts are equal, which is what long
 solutions look like. Making the answers up is not part of scoring; processor time includes that of the verifier.
@@ -17,14 +17,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lab.llm.arithmetic import problems, solution
-from lab.llm.datasets import Loaded
-from lab.llm.engine import Answer, Sampling
-from lab.llm.evaluation import samples_ratio, summary
-from lab.llm.prompts import prompt
+from lab.llm.data.arithmetic import problems, solution
+from lab.llm.data.datasets import Loaded
+from lab.llm.data.prompts import prompt
+from lab.llm.engines.base import Answer, Sampling
+from lab.llm.evals.evaluation_metrics import samples_ratio, summary
 from lab.rng import generator
-from lab.runs.samples import sample
-from lab.runs.scores import score
+from lab.runs.evaluation_folder import sample
+from lab.runs.scoring import score
 
 TEXTS = 400
 WORKING = "First I look at the brackets, then at the products, and then I go from left to right, step by step. " * 3

@@ -16,8 +16,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from lab.runs import experiment
 from lab.runs.experiments import read_assignments
 from lab.toy.images import Images, pictures_of
-from lab.toy.training import Signal
-from lab.toy.vision import fresh_network
+from lab.toy.resnet import fresh_network
+from lab.toy.training_loop import Signal
 
 
 def main() -> None:

@@ -3,7 +3,7 @@ r"""What our layer adds to a step of TRL, and how fast one GPU samples and train
     python benchmarks/trl_step.py [--model data/models/tiny] [--prompts 8] [--rollouts 16] [--limit 48] [--steps 8]
                              [--at-once 64] [--vllm SHARE] [--peak TFLOPS]
 
-`--model` is a folder, or a name of lab.llm.architectures such as Qwen/Qwen3-1.7B-Base, whose architecture gets random
+`--model` is a folder, or a name of lab.llm.engines.architectures such as Qwen/Qwen3-1.7B-Base, whose architecture gets random
 weights. Two trainers make the same steps in turn: TRL's GRPOTrainer and our ObjectiveTrainer upon it, with the same
 rollouts of exactly `--limit` tokens. `ours` is the time inside what we override, less TRL's inside it. Generation runs
 on TRL's vLLM with `--vllm 0.3` (30% of the GPU's memory), otherwise on our loop over transformers. For one H200:
@@ -20,9 +20,9 @@ from pathlib import Path
 
 import torch
 
-from lab.llm import imports
-from lab.llm.architectures import KNOWN, architecture, weights
-from lab.llm.tiny import tokenizer
+from lab.llm.engines import imports
+from lab.llm.engines.architectures import KNOWN, architecture, weights
+from lab.llm.train.tiny_model import tokenizer
 
 
 def main() -> None:
@@ -67,9 +67,9 @@ def run(asked: argparse.Namespace, model: str, kind: str, scratch: str) -> tuple
     """Seconds of each step, of its generation, and of what we add to it."""
     from datasets import Dataset
 
-    from lab.llm.engine import Sampling, encoded
-    from lab.llm.transformers_engine import TransformersEngine
-    from lab.llm.trl import ObjectiveTrainer
+    from lab.llm.engines.base import Sampling, encoded
+    from lab.llm.engines.transformers_engine import TransformersEngine
+    from lab.llm.train.trl_trainer import ObjectiveTrainer
     codes, gpu, draws, added, steps = tokenizer(), torch.cuda.is_available(), [], [], []
     rows = Dataset.from_dict({"problem": range(asked.prompts),
                               "prompt": [f"{at}+{at}=?\n" for at in range(asked.prompts)]})

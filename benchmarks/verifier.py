@@ -12,7 +12,7 @@ import logging
 import random
 import time
 
-from lab.llm.verifier import Verifier
+from lab.llm.verify.verifier import Verifier
 
 
 def fraction(rng: random.Random) -> tuple[str, str, str]:

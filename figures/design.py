@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 import lab
-from lab import plots
+from lab.show import plots
 
 CAPTION = """A weight drawn by hand (black: only problems of middling difficulty count) and what the best estimator
 for N rollouts makes of it. Left: the induced weight, a polynomial of degree N-1, at N = 8, 32, 128 (light to dark);

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from lab import plots
 from lab.runs import Results, results
+from lab.show import plots
 
 CAPTION = """A small residual network on scikit-learn's handwritten digits (1,437 images to train, 360 to test, 10
 classes), 200 steps of SGD. Test pass@1, the mean probability of the right label, for exact cross-entropy and for

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 import lab
-from lab import plots
+from lab.show import plots
 
 CAPTION = """Efficiency e_N(p) = p(1-p) w_N²/(D1 + D0) at N = 16: the squared signal-to-noise ratio relative to the
 oracle baseline, exact, for scores of equal spread in both classes (1 is the oracle). Keeping the control variate of

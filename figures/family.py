@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 import lab
-from lab import plots
+from lab.show import plots
 
 CAPTION = """One family, w(p) = p^(-a) (1-p)^(-b), holds four methods at its corners: RL (0, 0), GRPO's limit (1/2,
 1/2), MaxRL's limit (1, 0) and PACS with balanced class weights (1, 1). Left: where they lie; a says how much hard

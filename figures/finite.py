@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 import lab
-from lab import plots
+from lab.show import plots
 
 CAPTION = """The weight w_N(p) that groups of N rollouts put on grad p, exact, for N = 2, 4, 16, 64, 256 (light to
 dark), against the limit for many rollouts (dotted). At N = 2 all four are RL. RLOO is exact at every N. MaxRL

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from lab import plots
 from lab.runs import Results, results
+from lab.show import plots
 
 CAPTION = """Many epochs on few problems (MaxRL Figure 4, there SmolLM2-360M on GSM8K), every objective from the
 same tiny Qwen3 (413 thousand weights, supervised on arithmetic): 256 training problems of level 3, 16 problems x 16

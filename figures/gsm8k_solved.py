@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from lab import plots
 from lab.runs import Results, results
+from lab.show import plots
 
 CAPTION = """Training problems that teach (MaxRL Figures 7 and 12, there SmolLM2-360M on GSM8K with 128 rollouts), the
 runs of gsm8k_dynamics: 256 problems of arithmetic, 16 problems x 16 rollouts a step. Left: the share of problems with

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from lab import plots
 from lab.runs import Results, results
+from lab.show import plots
 
 CAPTION = """Is it the shape of the weight, or only its scale? Under SGD a weight of 641 at p = 1/1000 (MaxRL, N =
 1,024) against 1 (REINFORCE) is first of all a 641 times larger step. Test pass@1 at N = 1,024 with SGD at the

@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from lab import plots, stats
+from lab import stats
 from lab.runs import Results, results
+from lab.show import plots
 from lab.toy.images import pass_at
 
 CAPTION = """Coverage of the final models (MaxRL Figure 9, last panel): pass@k = mean of 1-(1-p)^k over 2,048 test

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from lab import plots
 from lab.runs import Results, results
+from lab.show import plots
 
 CAPTION = """From a pass rate of about 1/1000 (MaxRL Figures 2 and 9, here a small residual network on 1,000
 procedural classes at 32 pixels, SGD with the published rate 0.1). Rows: pass@1 (mean probability of the label),

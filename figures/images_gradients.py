@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 import lab
-from lab import plots
 from lab.runs import Results, results
+from lab.show import plots
 
 CAPTION = """Gradient norm against pass rate for 1,000 test images (MaxRL Figure 8), each objective on the model
 that it trained (seed 0, N = 1,024 where labels are sampled; runs and settings as in images_dynamics). The norm is

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from lab import plots, stats
-from lab.llm.gradients import norms
+from lab import stats
+from lab.llm.evals.gradient_norms import norms
 from lab.runs import Results, results
+from lab.show import plots
 
 CAPTION = """Gradient norm against pass rate, one point a problem (MaxRL Figure 6, there Qwen2.5-1.5B-Instruct on
 MATH-500; here a model of 412,800 parameters, as it is, on 100 problems of arithmetic). N = 32 rollouts at

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from lab import metrics, plots, stats
+from lab import metrics, stats
 from lab.papers.published import share
 from lab.runs import Results, results
+from lab.show import plots
 
 CAPTION = """MaxRL beside other methods (MaxRL Table 3 and Figure 18): pass@k on 128 held-out 9x9 mazes after 160
 steps, filled, with 95% bootstrap intervals over mazes and 2 seeds, drawn again crossed; open marks: the published

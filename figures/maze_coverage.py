@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from lab import metrics, plots, stats
+from lab import metrics, stats
 from lab.runs import Results, results
+from lab.show import plots
 
 CAPTION = """Coverage after reinforcement learning on fresh 9x9 mazes; runs and settings as in maze_dynamics. pass@k
 on 128 held-out mazes, from 128 rollouts of each at temperature 1. Dotted: the supervised start of all four (pass@k

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from lab import plots
 from lab.runs import Results, results
+from lab.show import plots
 
 CAPTION = """Reinforcement learning on fresh 9x9 mazes (MaxRL Figures 17 and 12, there 17x17), every objective from
 the same supervised start; 32 mazes x 64 rollouts a step, AdamW 1e-4 as published. First three panels: pass@k on 128

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from lab import plots
 from lab.runs import Results, results
+from lab.show import plots
 
 CAPTION = """Entropy of the policy while four objectives train on fresh 9x9 mazes; runs and settings as in
 maze_dynamics. PACS Figure 5(a) and MaxRL Figures 13 and 16 show it of Qwen3 models, which are another world: this

@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from lab import metrics, plots, stats
+from lab import metrics, stats
 from lab.runs import Results, results
+from lab.show import plots
 
 CAPTION = """What more rollouts a maze are worth (MaxRL Figure 3, there 4 to 128 rollouts of 256 mazes of 17x17 for
 9,000 steps): pass@k after the same 160 steps of 32 fresh 9x9 mazes, so that four times the rollouts cost more. 128

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from lab import plots
 from lab.runs import Results, results
+from lab.show import plots
 
 CAPTION = """Training curves of MaxRL and of the methods of other papers (MaxRL Figure 18, there 17x17), from the same
 supervised start: pass@1, pass@32 and pass@128 on 128 held-out 9x9 mazes, 128 rollouts each, along 160 steps of 32

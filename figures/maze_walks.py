@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from lab import maze_pictures, plots
 from lab.runs import Results, results
+from lab.show import maze_pictures, plots
 
 CAPTION = """A right and a wrong walk of the model that MaxRL trained (MaxRL Figure 10, there 17x17): on each of
 three held-out 9x9 mazes, the most frequent right rollout (green) and the most frequent wrong one (red, to the cross

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 import lab
-from lab import plots
 from lab.enumeration import enumerate_gradient
+from lab.show import plots
 
 CAPTION = """MaxRL at small N: the induced weight of each form, divided by RLOO's. Equations 6 and 7 reach order T =
 N (Theorem 4.2), and so does the leave-one-out form, which also vanishes where all rollouts are wrong. Algorithm 1,

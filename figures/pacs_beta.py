@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from lab import plots
 from lab.metrics import pass_at_k
 from lab.runs import Results, results
+from lab.show import plots
 from lab.stats import bootstrap
 
 CAPTION = """Pass@k by PACS's beta (PACS Figure 4, there Qwen3 on DeepScaleR): a tiny Qwen3 (413 thousand weights),

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import torch
 
-from lab import plots
 from lab.losses import class_weights, pacs, pacs_scores
+from lab.show import plots
 
 CAPTION = """The parts of PACS (PACS Figure 2), worked through for one group of G = 8 rollouts of which two are right;
 made-up log-ratios, formulas of the lab's loss, beta = 1. First: the reward proxy, beta times the log-ratio of policy

@@ -5,8 +5,8 @@ import pandas as pd
 import torch
 
 import lab
-from lab import plots
 from lab.losses import pacs, pacs_scores
+from lab.show import plots
 
 CAPTION = """The same rewards used twice (PACS Figure 1): RLVR turns them into advantages of a policy gradient; PACS
 takes them as labels that a score of the policy is to predict, and descends the cross-entropy. Four rollouts, one

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from lab import plots
 from lab.runs import Results, results
+from lab.show import plots
 
 CAPTION = """Training 256 softmax problems (start: pass rates from 0.001 to 0.9, even in log-odds) by plain gradient
 ascent. Mean pass rate of the hardest quarter: sampled training with N = 16 rollouts (points: mean and 95% bootstrap

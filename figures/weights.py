@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 import lab
-from lab import plots
+from lab.show import plots
 
 CAPTION = """How much each pass rate counts, w(p) (MaxRL Figure 1 and Table 2; formulas, no data). RL counts every
 problem the same, maximum likelihood by 1/p. MaxRL of order T follows 1/p down to p of about 1/T and is flat at T

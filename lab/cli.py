@@ -213,7 +213,7 @@ def _sweep(arguments) -> int:
         raise unknown("setting of a sweep", key, ["executor", "gpus"])
     gpus = whole("gpus", given["gpus"], 0)
     if one_of("executor", given["executor"], ("local", "ray")) == "ray":
-        from lab.runs.on_ray import OnRay
+        from lab.runs.ray_executor import OnRay
         read_sweep(arguments.file)  # refuses before anything is asked of the cluster
         with OnRay(gpus) as executor:
             outcome = sweep(arguments.file, arguments.jobs or executor.slots, keep_going, verb, executor)
@@ -230,7 +230,7 @@ def _sweep(arguments) -> int:
 
 
 def _cluster(arguments) -> None:
-    from lab.llm import verl_config
+    from lab.llm.train import verl_config
     from lab.runs.cluster import job, prepare
     from lab.runs.experiments import read_assignments
     made = job(arguments.name, read_assignments(arguments.values))
@@ -246,13 +246,13 @@ def _cluster(arguments) -> None:
 
 
 def _record(arguments) -> None:
-    from lab.runs.recorded import record
+    from lab.runs.sweep_results import record
     for path in record(arguments.file):
         print(path)
 
 
 def _figures(arguments) -> int:
-    from lab import plots
+    from lab.show import plots
     if arguments.stale:
         old = {name: words for name in arguments.names or plots.figure_names() if (words := plots.stale(name))}
         for name, words in old.items():
@@ -268,7 +268,7 @@ def _figures(arguments) -> int:
 
 
 def _page(arguments) -> None:
-    from lab.report import report
+    from lab.show.report import report
     print(report(arguments.sources, arguments.out, experiment=arguments.experiment, metric=arguments.metric,
                  by=arguments.by, against=arguments.against))
 
@@ -284,7 +284,7 @@ def _check(arguments) -> int:
 
 
 def _explain(arguments) -> None:
-    from lab.explain import explain
+    from lab.show.explain import explain
     print(explain(arguments.name, arguments.rollouts))
 
 
@@ -293,7 +293,7 @@ def _explore(arguments) -> None:
 
     from lab.explorer import page
     from lab.runs.experiments import read_assignments
-    from lab.runs.store import runs_root
+    from lab.runs.run_folder import runs_root
     state = read_assignments(arguments.values)
     address = page.write(arguments.html or runs_root() / "explorer.html", state)
     print(address)
@@ -302,8 +302,8 @@ def _explore(arguments) -> None:
 
 
 def _eval(arguments) -> None:
-    from lab.runs.evaluations import evaluate
     from lab.runs.experiments import read_assignments
+    from lab.runs.model_evaluation import evaluate
     sets = [word for word in arguments.sets if "=" not in word or "(" in word]
     given = read_assignments([word for word in arguments.sets if word not in sets])
     known = inspect.signature(evaluate).parameters.keys() - {"model", "sets"}
@@ -315,8 +315,8 @@ def _eval(arguments) -> None:
 
 
 def _export(arguments) -> None:
-    from lab.llm.training import export
-    from lab.runs.store import Run
+    from lab.llm.train.trainer import export
+    from lab.runs.run_folder import Run
     from lab.runs.training import state_of
     run = Run(arguments.run)
     values = run.params["parameters"]
@@ -327,17 +327,17 @@ def _export(arguments) -> None:
 
 
 def _compare(arguments) -> None:
-    from lab.runs.evaluations import comparison
+    from lab.runs.model_evaluation import comparison
     print(comparison(arguments.base, arguments.ours))
 
 
 def _data(arguments) -> None:
-    from lab.llm.datasets import present
+    from lab.llm.data.datasets import present
     print(*present(arguments.folder), sep="\n")
 
 
 def _verify(arguments) -> None:
-    from lab.llm.audit import audit_file
+    from lab.llm.verify.agreement import audit_file
     lines, table = audit_file(arguments.file, arguments.style)
     print(*lines, sep="\n")
     if len(table):
@@ -345,7 +345,7 @@ def _verify(arguments) -> None:
 
 
 def _audit(arguments) -> None:
-    from lab.audit import audit, draw
+    from lab.show.audit import audit, draw
     found = audit(arguments.path, tuple(arguments.objectives), arguments.rollouts, arguments.reward)
     print(*found.lines(), sep="\n")
     if arguments.picture:

@@ -6,9 +6,9 @@ from collections import Counter
 import pytest
 
 from lab.errors import LabError
-from lab.llm import arithmetic
-from lab.llm.arithmetic import ALPHABET, LEVELS, available, problems, solution
-from lab.llm.datasets import Problem
+from lab.llm.data import arithmetic
+from lab.llm.data.arithmetic import ALPHABET, LEVELS, available, problems, solution
+from lab.llm.data.datasets import Problem
 
 SPLITS = ("train", "test")
 
@@ -143,5 +143,5 @@ def test_what_cannot_be_drawn_is_refused_in_a_sentence(options, sentence):
 
 
 def test_a_problem_from_elsewhere_has_no_worked_solution():
-    with pytest.raises(LabError, match="problem 'gsm8k/0': 'Why.' is no question of lab.llm.arithmetic"):
+    with pytest.raises(LabError, match="problem 'gsm8k/0': 'Why.' is no question of lab.llm.data.arithmetic"):
         solution(Problem("gsm8k/0", "Why?", "9", "gsm8k"))

@@ -10,9 +10,9 @@ from matplotlib import colors
 from matplotlib import pyplot as plt
 
 from lab import pass_rates
-from lab.audit import audit, draw, read_counts
 from lab.errors import LabError
 from lab.runs import train
+from lab.show.audit import audit, draw, read_counts
 
 REWARDS = {"a": [1, 0, 0, 1], "b": [0, 0, 0, 0], "c": [1, 1, 1]}  # N = 4, 4, 3 and K = 2, 0, 3
 

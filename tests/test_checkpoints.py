@@ -17,14 +17,14 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch.utils._python_dispatch import TorchDispatchMode
 
-import lab.state
+import lab.checkpoint
 from lab import termination
+from lab.checkpoint import current_state, save_tensors
 from lab.errors import LabError
 from lab.records import Record, records
 from lab.runs import Run, start_of, training
 from lab.runs.experiments import experiment
 from lab.runs.training import Pace, load_checkpoint, train
-from lab.state import current_state, save_tensors
 
 ALWAYS, NEVER = 0.0, 1e9
 SMALL = {"problems": 8, "steps": 7, "log_every": 5}
@@ -81,7 +81,7 @@ def test_the_librarys_own_reader_reads_every_kind_of_tensor_bit_for_bit(tmp_path
 
 
 def test_a_tensor_larger_than_a_piece_is_written_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr(lab.state, "PIECE", 48)
+    monkeypatch.setattr(lab.checkpoint, "PIECE", 48)
     tensor = torch.randn(10, 7)
     save_tensors(tmp_path / "one.safetensors", {"a": tensor, "b": tensor.T}, {})
     found = load_file(tmp_path / "one.safetensors")
@@ -134,7 +134,7 @@ def test_writing_a_checkpoint_copies_no_tensor_on_its_device(tmp_path):
 RESIDENT = """
 import resource, sys, torch
 from pathlib import Path
-from lab.state import save_tensors
+from lab.checkpoint import save_tensors
 tensors = {f"model/{at}": torch.full((2**22,), float(at)) for at in range(32)}  # 512 MiB
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 save_tensors(Path(sys.argv[1]), tensors, {})
@@ -158,7 +158,7 @@ def test_a_disk_that_is_too_full_is_told_in_a_sentence_and_the_old_checkpoint_st
 ):
     free = iter([10**12] * 2 + [100] * 10)
     with monkeypatch.context() as patch, pytest.raises(LabError) as error:
-        patch.setattr(lab.state.shutil, "disk_usage", lambda _: SimpleNamespace(free=next(free)))
+        patch.setattr(lab.checkpoint.shutil, "disk_usage", lambda _: SimpleNamespace(free=next(free)))
         train("tabular", folder=str(tmp_path), scale="smoke", checkpoint_minutes=ALWAYS, **SMALL)
     said = str(error.value)
     assert re.match(
@@ -190,26 +190,26 @@ def test_a_disk_that_refuses_in_the_middle_leaves_the_old_file_and_no_draft(tmp_
 
 
 def test_at_most_two_checkpoints_are_on_disk(tmp_path, monkeypatch):
-    counts, real = [], lab.state.save_tensors
+    counts, real = [], lab.checkpoint.save_tensors
 
     def counted(path, *given):
         real(path, *given)
         counts.append(len(list(path.parent.glob("*step-*"))))  # drafts too
 
-    monkeypatch.setattr(lab.state, "save_tensors", counted)
+    monkeypatch.setattr(lab.checkpoint, "save_tensors", counted)
     train("tabular", folder=str(tmp_path), scale="smoke", checkpoint_minutes=ALWAYS, **SMALL)
     assert counts == [1] + [2] * 7 and len(os.listdir(tmp_path / "checkpoints")) == 1
 
 
 def test_a_resumed_run_lets_go_of_the_file_it_came_from(tmp_path, monkeypatch):
     interrupted(tmp_path, monkeypatch, step=3)
-    mapped, real = [], lab.state.save_tensors
+    mapped, real = [], lab.checkpoint.save_tensors
 
     def spy(*given):
         mapped.append(str(tmp_path) in Path("/proc/self/maps").read_text())
         real(*given)
 
-    monkeypatch.setattr(lab.state, "save_tensors", spy)
+    monkeypatch.setattr(lab.checkpoint, "save_tensors", spy)
     train("tabular", folder=str(tmp_path), scale="smoke", checkpoint_minutes=ALWAYS, **SMALL)
     assert mapped and not any(mapped)
 
@@ -250,9 +250,9 @@ def test_minutes_are_kept_however_long_writing_takes(clock):
 
 def test_the_minutes_reach_a_training_by_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv(training.MINUTES, "0")
-    written, real = [], lab.state.save_tensors
+    written, real = [], lab.checkpoint.save_tensors
     monkeypatch.setattr(
-        lab.state,
+        lab.checkpoint,
         "save_tensors",
         lambda path, *given: written.append(path.stem) or real(path, *given),
     )

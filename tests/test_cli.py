@@ -78,7 +78,7 @@ def test_a_refusal_of_several_lines_is_printed_as_one(monkeypatch, capsys):
     def refuse(*_):
         raise LabError("first\nsecond")
 
-    monkeypatch.setattr("lab.explain.explain", refuse)
+    monkeypatch.setattr("lab.show.explain.explain", refuse)
     assert main(["explain", "rloo"]) == 1
     assert capsys.readouterr().err == "lab: first second\n"
 
@@ -87,7 +87,7 @@ def test_ctrl_c_exits_with_130_and_says_how_to_go_on(monkeypatch, capsys):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("lab.explain.explain", interrupt)
+    monkeypatch.setattr("lab.show.explain.explain", interrupt)
     assert main(["explain", "rloo"]) == 130
     assert capsys.readouterr().err == "lab: stopped; the same command goes on from here\n"
 
@@ -96,7 +96,7 @@ def test_a_fault_of_the_program_is_not_dressed_up_as_a_refusal(monkeypatch):
     def fault(*_):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("lab.explain.explain", fault)
+    monkeypatch.setattr("lab.show.explain.explain", fault)
     with pytest.raises(ZeroDivisionError):
         main(["explain", "rloo"])
 

@@ -16,9 +16,9 @@ import pandas as pd
 import pytest
 
 from lab.errors import LabError
-from lab.llm import verl_config
-from lab.llm.models import REVISIONS, hub_copy
-from lab.llm.prompts import prompt
+from lab.llm.data.prompts import prompt
+from lab.llm.engines.models import REVISIONS, hub_copy
+from lab.llm.train import verl_config
 from lab.runs.cluster import SCRIPTS, TRAINER, job, prepare
 from lab.runs.experiments import experiment, experiments
 
@@ -172,7 +172,7 @@ def test_the_data_are_verls_rows_with_the_words_of_our_prompt():
 
 
 def test_a_prompt_that_is_no_chat_gets_a_template_that_writes_it_as_it_stands():
-    from lab.llm.engine import tokenizer_of
+    from lab.llm.engines.base import tokenizer_of
     template = small().settings["actor_rollout_ref.model.custom_chat_template"]
     tokenizer = tokenizer_of(str(HERE / "data/models/tiny"))
     (row,) = verl_config.rows([_problem()], prompt("plain"), "train")
@@ -185,7 +185,7 @@ def test_a_prompt_that_is_no_chat_gets_a_template_that_writes_it_as_it_stands():
 
 
 def _problem():
-    from lab.llm.datasets import Problem
+    from lab.llm.data.datasets import Problem
     return Problem("a/1", "2+2=?", "4", "a")
 
 
@@ -194,7 +194,7 @@ def test_verls_own_dataset_reads_what_we_write(tmp_path):
     from omegaconf import OmegaConf
     from verl.utils.dataset.rl_dataset import RLHFDataset
 
-    from lab.llm.engine import tokenizer_of
+    from lab.llm.engines.base import tokenizer_of
     folder = prepare(small(problems=4)).path
     tokenizer = tokenizer_of(str(HERE / "data/models/tiny"))
     tokenizer.chat_template = verl_config.AS_IT_STANDS

@@ -17,9 +17,9 @@ from lab.device import compute_device
 from lab.losses import SCORES, pacs
 from lab.records import records as records_of
 from lab.runs.experiments import experiment
-from lab.toy import images, maze, mazes, pictures
+from lab.toy import image_data, images, maze, maze_env
 from lab.toy.imagenet import ImageNet
-from lab.toy.rollouts import Captured
+from lab.toy.tree_sampling import Captured
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -50,11 +50,11 @@ def held_out_by_a_product(mazes):
 
 def test_the_product_of_whole_numbers_that_ended_every_maze_on_a_gpu_is_found(monkeypatch):
     with PretendedGPU() as gpu:
-        mazes.Fresh(7, 2, 0, "mazes", compute_device()).at(0)
+        maze_env.Fresh(7, 2, 0, "mazes", compute_device()).at(0)
     assert complaints(gpu) == []
-    monkeypatch.setattr(mazes, "held_out", held_out_by_a_product)
+    monkeypatch.setattr(maze_env, "held_out", held_out_by_a_product)
     with PretendedGPU() as gpu:
-        mazes.Fresh(7, 2, 0, "mazes", compute_device()).at(0)
+        maze_env.Fresh(7, 2, 0, "mazes", compute_device()).at(0)
     [said] = complaints(gpu)
     assert "aten.mv" in said and "CUDA has no kernel for torch.int64" in said
 
@@ -266,7 +266,7 @@ def test_rollouts_are_captured_once_a_shape_and_need_nothing_of_the_host(monkeyp
 def few_pictures(monkeypatch):
     """A test set of 16 pictures, of 8 of which the gradient is taken."""
 
-    def few(*given, real=pictures.Procedural, **named):
+    def few(*given, real=image_data.Procedural, **named):
         return real(*given, **named, test_images=16)
 
     monkeypatch.setattr(images, "Procedural", few)
@@ -388,7 +388,7 @@ def test_the_loss_of_pacs_runs_on_a_gpu(score):
 @pytest.fixture
 def without_triton(monkeypatch):
     """TRL's kernels in Triton are compiled on a GPU; beside them it has the same in torch."""
-    import_module("lab.llm.trl")  # while there is no GPU
+    import_module("lab.llm.train.trl_trainer")  # while there is no GPU
     import trl.kernels.chunked_logprob
     import trl.trainer.utils
 
@@ -420,15 +420,15 @@ def without_triton(monkeypatch):
     ],
 )
 def test_a_language_model_is_trained_on_a_gpu_by_the_loop_of_the_presets(without_triton, given):
-    from lab.llm import training
+    from lab.llm.train import trainer
 
     values = experiment("gsm8k").parameters("smoke", {"steps": 2, "problems": 3} | given)
     told = {}
     with PretendedGPU() as gpu:
-        whole = records_of(training.train(state=None, **values))
+        whole = records_of(trainer.train(state=None, **values))
         records = [(record, copied(record)) for record in whole]
         again = {key: value.cpu() for key, value in records[1][1].items()}
-        rest = records_of(training.train(state=again, **values))
+        rest = records_of(trainer.train(state=again, **values))
         told["resumed"] = [record.metrics for record in rest][-1]
     assert complaints(gpu) == []
     assert told["resumed"] == records[-1][0].metrics

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from lab.errors import LabError
-from lab.llm import datasets as ours
-from lab.llm.datasets import SETS, Problem, load, overlap, present
+from lab.llm.data import datasets as ours
+from lab.llm.data.datasets import SETS, Problem, load, overlap, present
 
 DATA = Path(__file__).parent / "data"
 ROWS = {"gsm8k": 4, "gsm8k_platinum": 2, "math500": 2, "aime2024": 2, "aime2025": 2, "beyondaime": 2, "amc23": 2,

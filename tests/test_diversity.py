@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lab.errors import LabError
-from lab.llm.diversity import density, diversity, embedder, mean_distance, project
+from lab.llm.evals.diversity import density, diversity, embedder, mean_distance, project
 from lab.stats import bootstrap
 
 RNG = np.random.default_rng(0)

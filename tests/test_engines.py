@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from lab.errors import LabError
-from lab.llm import transformers_engine
-from lab.llm.answers import extract
-from lab.llm.arithmetic import problems
-from lab.llm.engine import Answer, Sampling, engine
-from lab.llm.prompts import prompt
-from lab.llm.tiny import FOLDER, TURN_END
-from lab.llm.transformers_engine import TransformersEngine, draw, nucleus, uniforms
-from lab.llm.vllm_engine import VLLMEngine
+from lab.llm.data.arithmetic import problems
+from lab.llm.data.prompts import prompt
+from lab.llm.engines import transformers_engine
+from lab.llm.engines.base import Answer, Sampling, engine
+from lab.llm.engines.transformers_engine import TransformersEngine, draw, nucleus, uniforms
+from lab.llm.engines.vllm_engine import VLLMEngine
+from lab.llm.train.tiny_model import FOLDER, TURN_END
+from lab.llm.verify.extract import extract
 from lab.metrics import pass_at_k
 
 os.environ["HF_HUB_OFFLINE"] = "1"

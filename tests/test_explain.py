@@ -7,7 +7,7 @@ import pytest
 
 import lab
 from lab.errors import LabError
-from lab.explain import DOTS, HEIGHT, WIDTH, explain, plot
+from lab.show.explain import DOTS, HEIGHT, WIDTH, explain, plot
 
 OPTIONS = {"order": 4, "alpha": 0.5, "k": 3, "gamma": 0.5, "eta": 1.0, "a": 0.5, "b": 0.25,
            "p": [0.0, 0.5, 1.0], "w": [0.0, 1.0, 0.0], "text": "1 + p"}

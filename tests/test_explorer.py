@@ -15,13 +15,13 @@ import pytest
 from browser import FRONT, browser, served
 
 import lab
-from lab import plots
-from lab.audit import audit, read_counts
 from lab.cli import main
 from lab.explorer import answers, page
 from lab.explorer.state import DEFAULTS, checked
 from lab.formula import formula_weight
 from lab.pass_rates import mixing
+from lab.show import plots
+from lab.show.audit import audit, read_counts
 from lab.toy import paired
 
 EXACT = 1e-9

@@ -20,9 +20,9 @@ import pytest
 from browser import browser, jupyterlab, run_notebook
 
 import lab
-from lab.audit import audit
 from lab.explorer import answers, page
 from lab.explorer.state import DEFAULTS
+from lab.show.audit import audit
 from lab.toy import paired
 
 ROOT = Path(__file__).parents[1]

@@ -14,10 +14,10 @@ from matplotlib import colors, container
 from matplotlib import pyplot as plt
 
 import lab
-from lab import inputs, plots
 from lab.cli import main
-from lab.runs import recorded, train
+from lab.runs import sweep_results, train
 from lab.runs.sweep import read_sweep
+from lab.show import plots, staleness
 
 TRAINED = {"digits": ("laptop", "digits"), "tabular": ("laptop", "tabular")}  # figure: sweep, experiment
 RECORDED = {"images_dynamics": ("images", "images"), "images_coverage": ("images", "images"),
@@ -91,8 +91,8 @@ def with_runs(trained, monkeypatch):
 
 def read_from(sweeps: Path, patch) -> None:
     """Let figures read the sweeps and recorded results of this folder."""
-    patch.setattr(recorded, "SWEEPS", sweeps)
-    patch.setattr(recorded, "RECORDED", sweeps / "recorded")
+    patch.setattr(sweep_results, "SWEEPS", sweeps)
+    patch.setattr(sweep_results, "RECORDED", sweeps / "recorded")
 
 
 @pytest.fixture(scope="module")
@@ -221,7 +221,7 @@ def test_a_figure_of_runs_drawn_again_is_the_same_to_the_byte(drawn, with_runs, 
 # --- Refusals ---------------------------------------------------------------------------------------------
 
 def test_figures_without_their_runs_are_refused_by_a_sentence_and_the_others_drawn(capsys, folders, monkeypatch):
-    monkeypatch.setattr(recorded, "RECORDED", folders / "none")
+    monkeypatch.setattr(sweep_results, "RECORDED", folders / "none")
     assert main(["figures", "tabular", "weights", "digits"]) == 1
     said = capsys.readouterr()
     counts = {name: sum(item.experiment == name for item in read_sweep(plots.ROOT / "sweeps" / "laptop.toml"))
@@ -340,7 +340,7 @@ def test_a_figure_is_stale_after_a_change_of_code_or_records_and_not_after_a_wor
     assert plots.stale("weights") == []
     Path(script).write_text(source.replace("ORDERS = (2, 8, 64)", "ORDERS = (2, 8, 32)"))
     assert plots.stale("weights") == ["weights.py"]
-    real = recorded.results
+    real = sweep_results.results
 
     def changed(*words):
         found = real(*words)
@@ -352,11 +352,11 @@ def test_a_figure_is_stale_after_a_change_of_code_or_records_and_not_after_a_wor
 
 
 def test_a_figure_counts_the_mathematics_it_stands_on_and_no_trainer():
-    files = {inputs.name(path) for path in inputs.files(plots.SCRIPTS / "images_gradients.py")}
-    assert {"figures/images_gradients.py", "lab/plots.py", "lab/weights.py", "lab/catalogue.py"} <= files
+    files = {staleness.name(path) for path in staleness.files(plots.SCRIPTS / "images_gradients.py")}
+    assert {"figures/images_gradients.py", "lab/show/plots.py", "lab/weights.py", "lab/catalogue.py"} <= files
     assert "lab/__init__.py" not in files and "lab/design.py" not in files
     assert not any(file.startswith(("lab/toy/", "lab/llm/")) for file in files)
-    assert "lab/toy/images.py" in map(inputs.name, inputs.files(plots.SCRIPTS / "images_coverage.py"))
+    assert "lab/toy/images.py" in map(staleness.name, staleness.files(plots.SCRIPTS / "images_coverage.py"))
 
 
 def overhanging(figure) -> list[str]:

@@ -6,12 +6,13 @@ import time
 import pytest
 import torch
 
-from lab.llm import course, imports
-from lab.llm.course import device_options
-from lab.llm.engine import Sampling
-from lab.llm.tiny import FOLDER
-from lab.llm.training import train
-from lab.llm.transformers_engine import TransformersEngine, evaluating
+from lab.llm.engines import imports
+from lab.llm.engines.base import Sampling
+from lab.llm.engines.transformers_engine import TransformersEngine, evaluating
+from lab.llm.train import trl_run
+from lab.llm.train.tiny_model import FOLDER
+from lab.llm.train.trainer import train
+from lab.llm.train.trl_run import device_options
 from lab.records import records as records_of
 from lab.runs.experiments import experiment
 from lab.runs.training import load_checkpoint
@@ -39,12 +40,12 @@ def forced(monkeypatch):
     def options(device):
         return device_options(CUDA) | {"use_cpu": True}
 
-    def trainer(self, scratch, real=course.Course._trainer):
+    def trainer(self, scratch, real=trl_run.Course._trainer):
         made.append(real(self, scratch))
         return made[-1]
 
-    monkeypatch.setattr(course, "device_options", options)
-    monkeypatch.setattr(course.Course, "_trainer", trainer)
+    monkeypatch.setattr(trl_run, "device_options", options)
+    monkeypatch.setattr(trl_run.Course, "_trainer", trainer)
     return made
 
 

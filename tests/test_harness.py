@@ -15,10 +15,10 @@ import pytest
 import torch
 
 from lab.errors import LabError
-from lab.llm import harness, harness_tasks
-from lab.llm.arithmetic import problems, solution
-from lab.llm.harness import differences, run
-from lab.llm.livecodebench import livecodebench_command, read_lighteval
+from lab.llm.data.arithmetic import problems, solution
+from lab.llm.evals import harness, harness_tasks
+from lab.llm.evals.harness import differences, run
+from lab.llm.evals.livecodebench import livecodebench_command, read_lighteval
 from lab.rng import generator
 
 pytest.importorskip("lm_eval")
@@ -29,10 +29,10 @@ BOTH = ["arithmetic_worked", "arithmetic_choice"]
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
     """Two tiny models that were taught nothing, one a seed."""
-    from lab.llm import tiny
+    from lab.llm.train import tiny_model
     root = tmp_path_factory.mktemp("models")
     for seed in (0, 1):
-        tiny.save(tiny.fresh_model(seed), root / f"fresh{seed}")
+        tiny_model.save(tiny_model.fresh_model(seed), root / f"fresh{seed}")
     return [root / "fresh0", root / "fresh1"]
 
 
@@ -77,7 +77,7 @@ def test_our_questions_are_those_of_the_arithmetic_world_and_have_one_right_answ
 
 
 def test_the_harness_scores_what_log_likelihoods_by_hand_say(models, table):
-    from lab.llm.transformers_engine import TransformersEngine
+    from lab.llm.engines.transformers_engine import TransformersEngine
     made, forms = TransformersEngine(models[0]), {"arithmetic_worked": "{question}\n{steps}|=",
                                                   "arithmetic_choice": "Question: {question}\nAnswer:| "}
     for task, form in forms.items():
@@ -95,7 +95,7 @@ def test_the_harness_scores_what_log_likelihoods_by_hand_say(models, table):
 
 def test_vllm_through_the_harness_scores_every_question_as_transformers_does(
         models, output, table, start, vllm_installed):
-    code = ("import sys; from lab.llm.harness import run; "
+    code = ("import sys; from lab.llm.evals.harness import run; "
             "run(sys.argv[1], sys.argv[3:], engine='vllm', output=sys.argv[2], limit=16)")
     done = start("-c", code, models[0], output, *BOTH, HF_HUB_OFFLINE="1").finish(300)
     assert done.returncode == 0, done.stderr
@@ -237,7 +237,7 @@ def test_a_task_that_compares_answers_is_not_refused(task):
 
 
 def test_no_word_of_ours_trusts_a_repository_or_confirms_unsafe_code():
-    folder = harness_tasks.OURS.parents[1] / "llm"
+    folder = harness_tasks.OURS.parents[1] / "llm" / "evals"
     text = "".join((folder / f"{name}.py").read_text() for name in ("harness", "harness_tasks", "livecodebench"))
     assert re.findall(r"(?:trust_remote_code|confirm_run_unsafe_code) *= *(\w+)", text) == ["False"]
 

@@ -17,8 +17,8 @@ from PIL import Image
 from lab.errors import LabError
 from lab.rng import generator
 from lab.toy import imagenet
+from lab.toy.image_data import Epochs
 from lab.toy.imagenet import MEAN, STD, ImageNet, crops, transforms
-from lab.toy.pictures import Epochs
 
 CLASSES, SIZE = 3, 16
 LANDSCAPE, TOWER, BANNER = 1.5, 0.2, 5.0  # proportions, width over height

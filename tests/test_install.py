@@ -207,7 +207,7 @@ def test_a_line_that_does_not_resolve_fails_the_check_and_is_named_alone(monkeyp
         "-c",
         "constraints.txt",
         ".[views]",
-        "(lab/runs/views.py)",
+        "(lab/runs/loggers.py)",
     ]
     count = len(resolve.documented())
     assert (

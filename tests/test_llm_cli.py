@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from lab.cli import main
-from lab.llm.datasets import SETS
+from lab.llm.data.datasets import SETS
 from lab.runs.provenance import ROOT
 
 TINY = str(ROOT / "data" / "models" / "tiny")

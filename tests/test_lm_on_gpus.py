@@ -8,13 +8,14 @@ import pytest
 import torch
 
 from lab.budget import CARDS, GIB
-from lab.llm import course, imports, memory, training
-from lab.llm.architectures import architecture, weights
-from lab.llm.course import SECONDS_TO_WAIT, Course
-from lab.llm.engine import Sampling
-from lab.llm.tiny import FOLDER
-from lab.llm.transformers_engine import TransformersEngine
-from lab.llm.verifier import Verifier
+from lab.llm.engines import imports, memory
+from lab.llm.engines.architectures import architecture, weights
+from lab.llm.engines.base import Sampling
+from lab.llm.engines.transformers_engine import TransformersEngine
+from lab.llm.train import trainer, trl_run
+from lab.llm.train.tiny_model import FOLDER
+from lab.llm.train.trl_run import SECONDS_TO_WAIT, Course
+from lab.llm.verify.verifier import Verifier
 from lab.records import records
 from lab.runs.experiments import experiment
 
@@ -49,7 +50,7 @@ def sampler(monkeypatch):
     pytest.importorskip("vllm")
     from trl.generation import vllm_generation
 
-    from lab.llm.trl import _sampler
+    from lab.llm.train.trl_trainer import _sampler
     monkeypatch.setattr(vllm_generation, "LLM", Llm)
     monkeypatch.setattr(vllm_generation, "ensure_master_addr_port", lambda: None)
     for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE"):
@@ -90,7 +91,7 @@ def test_vllm_itself_accepts_the_sequences_of_the_paper_scale_on_one_gpu(sampler
 def test_our_trainers_make_our_sampler_and_leave_trls_alone():
     from trl.trainer import grpo_trainer
 
-    from lab.llm.trl import _our_sampler, _sampler
+    from lab.llm.train.trl_trainer import _our_sampler, _sampler
     theirs = grpo_trainer.VLLMGeneration
     with _our_sampler():
         assert grpo_trainer.VLLMGeneration is _sampler() and issubclass(_sampler(), theirs)
@@ -171,7 +172,7 @@ def settings(name, scale, **given):
     ("gsm8k", "h200", 65), ("qwen3", "h200", 106), ("pacs", "h200", 128), ("pacs", "paper", 148)])
 def test_memory_counted_layer_by_layer_is_that_of_whole_models_counted_apart(name, scale, gib):
     """`gib`: fake tensors through all layers, in a program of its own; vLLM at 0.3 of 141 GiB, no CUDA context."""
-    parts = training._parts(architecture(settings(name, scale)["model"]), 141.0,
+    parts = trainer._parts(architecture(settings(name, scale)["model"]), 141.0,
                             **settings(name, scale, engine_memory=0.3))
     assert sum(parts.values()) - memory.CONTEXT == pytest.approx(gib, abs=0.7)
     assert parts["vLLM"] == pytest.approx(42.3)
@@ -197,7 +198,7 @@ def test_other_processes_add_buckets_and_a_reference_adds_its_weights(monkeypatc
     ("pacs", "h100", 12), ("pacs", "h200", 12)])
 def test_every_preset_for_one_card_fits_it_and_ends_within_hours_by_derivation(name, scale, longest):
     values = experiment(name).parameters(scale)
-    card, budget = CARDS[scale], training.budget(**values)
+    card, budget = CARDS[scale], trainer.budget(**values)
     assert values["device_memory"] == card.memory and values["engine_memory"] == 0
     assert budget.peak_memory < card.memory
     assert 1 < budget.seconds(card) / 3600 < longest
@@ -205,36 +206,36 @@ def test_every_preset_for_one_card_fits_it_and_ends_within_hours_by_derivation(n
 
 @pytest.mark.parametrize("name, days", [("gsm8k", 20), ("qwen3", 12), ("pacs", 20)])
 def test_the_published_scale_takes_one_card_weeks(name, days):
-    budget = training.budget(**settings(name, "paper"))
+    budget = trainer.budget(**settings(name, "paper"))
     assert budget.seconds(CARDS["h200"]) / 86400 > days
 
 
 def test_a_budget_counts_weights_moments_downloads_and_tokens_and_shares_the_work_over_gpus(monkeypatch):
     values = settings("qwen3", "h200")
-    one, n = training.budget(**values), weights(architecture(values["model"]))
+    one, n = trainer.budget(**values), weights(architecture(values["model"]))
     assert one.checkpoint == pytest.approx(12 * n / GIB) and one.disk == {"hub cache": 2 * n / GIB}
     assert (one.steps, one.evaluations, one.tokens) == (200, 5, 1024 * (256 + 1024))
     assert one.step["update"].flops == pytest.approx(8 * n * one.tokens * 1.1, rel=0.1)
     monkeypatch.setenv("WORLD_SIZE", "4")
-    four = training.budget(**values)
+    four = trainer.budget(**values)
     assert four.tokens == one.tokens and four.step["update"].flops == one.step["update"].flops / 4
-    assert training.budget(**values | {"model": "somebody/unknown-7B"}) is None
+    assert trainer.budget(**values | {"model": "somebody/unknown-7B"}) is None
 
 
 def on_gpu(monkeypatch, gib):
     monkeypatch.setattr(torch.cuda, "get_device_properties",
                         lambda *_: SimpleNamespace(total_memory=int(gib * GIB)))
-    for module in (course, training):
+    for module in (trl_run, trainer):
         monkeypatch.setattr(module, "compute_device", lambda: torch.device("cuda"))
 
 
 def test_what_the_gpu_reports_counts_and_not_what_was_stated(monkeypatch):
     values = settings("gsm8k", "h200")
     on_gpu(monkeypatch, 23.5)
-    with pytest.raises(training.LabError, match="would need about 27 GiB a GPU .* there are 24"):
-        training._memory(**values)
+    with pytest.raises(trainer.LabError, match="would need about 27 GiB a GPU .* there are 24"):
+        trainer._memory(**values)
     on_gpu(monkeypatch, 79.1)
-    assert "of 79 GiB" in training._memory(**values)[0]
+    assert "of 79 GiB" in trainer._memory(**values)[0]
 
 
 def test_an_engine_that_sleeps_takes_all_that_weights_and_optimiser_leave(monkeypatch):
@@ -251,11 +252,11 @@ def test_an_engine_that_sleeps_takes_all_that_weights_and_optimiser_leave(monkey
 @pytest.mark.parametrize("given", [{"objective": "maxrl", "updates": 2, "at_once": 2},
                                    {"objective": "pacs", "at_once": 4}])
 def test_a_training_by_length_goes_on_exactly_and_learns_what_the_padded_one_does(monkeypatch, given):
-    from lab.llm.trl import ObjectiveTrainer
+    from lab.llm.train.trl_trainer import ObjectiveTrainer
     values = experiment("gsm8k").parameters("smoke", {"steps": 2, "problems": 3, "learning_rate": 1e-4} | given)
 
     def played(state=None):
-        told = records(training.train(state=state, **values))
+        told = records(trainer.train(state=state, **values))
         return [(record.metrics, {key: value.clone() for key, value in record.state().items()}) for record in told]
 
     padded = played()

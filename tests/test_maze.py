@@ -22,10 +22,10 @@ from lab.records import records as only_records
 from lab.runs import Run, experiment, start_of, state_of, train
 from lab.toy import maze
 from lab.toy.maze import Reinforced, Supervised, as_letters, as_text, most_frequent, trained
-from lab.toy.mazes import OUTCOMES, Fresh, draw
-from lab.toy.rollouts import sample_apart
-from lab.toy.training import train as run_loop
+from lab.toy.maze_env import OUTCOMES, Fresh, draw
+from lab.toy.training_loop import train as run_loop
 from lab.toy.transformer import Transformer
+from lab.toy.tree_sampling import sample_apart
 
 CPU = torch.device("cpu")
 ENDS = (7, 2)
@@ -316,7 +316,7 @@ def test_truncated_rollouts_are_those_that_fill_the_length_without_an_end(young)
 
 def test_an_eos_without_done_is_not_truncated(young, monkeypatch):
     world = world_of(young)
-    monkeypatch.setattr("lab.toy.rollouts.choose", lambda logp, uniforms: torch.full((len(logp),), 2))
+    monkeypatch.setattr("lab.toy.tree_sampling.choose", lambda logp, uniforms: torch.full((len(logp),), 2))
     watch(world)
     assert float(world.seen[-1]["mean length"]) == 1 and float(world.seen[-1]["truncated"]) == 0
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lab.errors import LabError
-from lab.llm.architectures import KNOWN, architecture
-from lab.llm.models import REVISIONS, is_cached, model_folder, pinned, revision_of
+from lab.llm.engines.architectures import KNOWN, architecture
+from lab.llm.engines.models import REVISIONS, is_cached, model_folder, pinned, revision_of
 
 TINY = Path(__file__).parents[1] / "data/models/tiny"
 NEWER = "0" * 40
@@ -41,7 +41,7 @@ def test_a_revision_in_the_name_is_the_one_that_is_loaded(hub):
 
 
 def test_an_engine_answers_from_the_pinned_folder(hub):
-    from lab.llm.transformers_engine import TransformersEngine
+    from lab.llm.engines.transformers_engine import TransformersEngine
 
     engine = TransformersEngine("Qwen/Qwen3-4B", device="cpu")
     assert engine.model.config._name_or_path.endswith(REVISIONS["Qwen/Qwen3-4B"])

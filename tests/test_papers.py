@@ -6,16 +6,16 @@ import shlex
 
 import pytest
 
-from lab import plots
 from lab.errors import LabError
-from lab.llm.datasets import SETS
+from lab.llm.data.datasets import SETS
 from lab.papers import gallery, issues, registry, tables
 from lab.papers.published import printed
 from lab.papers.registry import FAILS, HOLDS, MEANS, OPEN, UNKNOWN, Number, items, judge, number
 from lab.runs.cluster import job
-from lab.runs.evaluations import evaluate
 from lab.runs.experiments import experiment, read_assignments
+from lab.runs.model_evaluation import evaluate
 from lab.runs.provenance import ROOT
+from lab.show import plots
 
 ITEMS = items()
 BY_KEY = pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.key)

@@ -12,9 +12,9 @@ import pytest
 from matplotlib.colors import to_rgb
 
 import lab
-from lab import plots
 from lab.errors import LabError
 from lab.runs import Results, train
+from lab.show import plots
 
 FAMILIES = {"RL": ("rl", "rloo", "reinforce_mean"), "GRPO": ("arcsine", "grpo"), "MaxRL": ("maxrl", "truncated"),
             "ML": ("ml",), "PACS": ("log_odds", "pacs_anchor", "pacs"), "PKPO": ("pkpo",), "drawn": ("from_weight",)}

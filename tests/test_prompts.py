@@ -7,7 +7,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from lab.errors import LabError
-from lab.llm.prompts import ENDS, FOLDER, LENGTH, STOP, Prompt, finish, prompt, prompts, stop_tokens
+from lab.llm.data.prompts import ENDS, FOLDER, LENGTH, STOP, Prompt, finish, prompt, prompts, stop_tokens
 
 TEMPLATE = ("{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n"
             "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}")

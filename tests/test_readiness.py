@@ -215,7 +215,7 @@ def test_every_scale_that_is_named_after_a_card_fits_it():
 
 
 def test_qwen3_as_published_is_refused_on_one_card():
-    from lab.llm.training import budget
+    from lab.llm.train.trainer import budget
 
     chosen = experiment("qwen3")
     asks = budget(**(chosen.scales["laptop"] | chosen.scales["paper"]))
@@ -242,7 +242,7 @@ def test_a_set_that_is_not_there_and_golds_that_cannot_be_read_are_faults(capsys
 
 
 def test_a_missing_package_is_a_fault_with_the_line_that_installs_it(monkeypatch, capsys, runs):
-    monkeypatch.setattr("lab.llm.requirements.find_spec", lambda name: None)
+    monkeypatch.setattr("lab.llm.train.requirements.find_spec", lambda name: None)
     assert main(["preflight", "gsm8k", "scale=smoke"]) == 1
     assert (
         "FAULT package trl: the package trl is missing: pip install -c" in capsys.readouterr().out

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lab import report
 from lab.cli import main
 from lab.errors import LabError
 from lab.runs import Run, train
 from lab.runs.provenance import ROOT
+from lab.show import report
 
 SWEEP = """
 [[runs]]

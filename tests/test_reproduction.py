@@ -8,7 +8,7 @@ import pandas as pd
 
 from lab.runs import Run, train
 from lab.runs.provenance import versions
-from lab.runs.recorded import RECORDED, results
+from lab.runs.sweep_results import RECORDED, results
 from lab.stats import bootstrap
 
 SWEEP, EXPERIMENT, OBJECTIVE = "laptop", "tabular", "maxrl"

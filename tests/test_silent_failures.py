@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 import lab
-from lab import metrics, plots, stats
+from lab import metrics, stats
 from lab.cli import main
 from lab.errors import LabError
 from lab.groups import shares
-from lab.llm.verifier import Verifier
+from lab.llm.verify.verifier import Verifier
 from lab.runs import Run, train
 from lab.runs.experiments import experiment
+from lab.show import plots
 
 ROOT = Path(__file__).parents[1]
 

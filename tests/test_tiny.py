@@ -11,11 +11,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab.llm import tiny
-from lab.llm.arithmetic import available, problems, solution
-from lab.llm.engine import Sampling, engine
-from lab.llm.prompts import prompt, prompts, stop_tokens
-from lab.llm.tiny import FOLDER, UNTAUGHT, batches, fresh_model, pass_rates, tokenizer, train
+from lab.llm.data.arithmetic import available, problems, solution
+from lab.llm.data.prompts import prompt, prompts, stop_tokens
+from lab.llm.engines.base import Sampling, engine
+from lab.llm.train import tiny_model
+from lab.llm.train.tiny_model import FOLDER, UNTAUGHT, batches, fresh_model, pass_rates, tokenizer, train
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
@@ -58,7 +58,7 @@ def test_the_published_pass_rates_are_found_again_and_spread(shipped):
     """150 problems a level, 4 answers to each with another seed: within 4 deviations of the README's numbers."""
     text = (FOLDER / "README.md").read_text()
     published = [float(found) for found in re.findall(r"^\| (?:[123]|all) \| ([0-9.]+) \[", text, re.MULTILINE)]
-    rates = [pass_rates(shipped, level, tiny.PROBLEMS, 4, seed=0) for level in (1, 2, 3)]
+    rates = [pass_rates(shipped, level, tiny_model.PROBLEMS, 4, seed=0) for level in (1, 2, 3)]
     found = [*(each.mean() for each in rates), np.concatenate(rates).mean()]
     assert found == pytest.approx(published, abs=0.08)
     assert 0.2 < published[3] < 0.6 and published[0] > published[2]
@@ -93,11 +93,11 @@ def test_every_prompt_goes_through_the_tokenizer_unchanged(codes, name):
 
 
 def test_a_batch_teaches_solutions_of_the_training_split_and_nothing_else(codes):
-    trained = {problem.question: solution(problem) for level in tiny.SHARES
+    trained = {problem.question: solution(problem) for level in tiny_model.SHARES
                for problem in problems(available(level, "train"), level, 0, "train")}
     ends, seen = [], 0
     for ids, labels in batches(seed=3, steps=20):
-        assert ids.shape == labels.shape and ids.shape[0] == tiny.BATCH and ids.dtype == torch.int64
+        assert ids.shape == labels.shape and ids.shape[0] == tiny_model.BATCH and ids.dtype == torch.int64
         for row, taught in zip(ids.tolist(), labels.tolist(), strict=True):
             start = taught.index(next(filter(lambda label: label != UNTAUGHT, taught)))
             answer = [label for label in taught if label != UNTAUGHT]
@@ -137,9 +137,9 @@ def test_training_begins_at_chance_and_learns():
 
 def test_the_command_makes_the_whole_folder(tmp_path, monkeypatch, capsys):
     folder = tmp_path / "model"
-    monkeypatch.setattr(tiny, "PROBLEMS", 2), monkeypatch.setattr(tiny, "ANSWERS", 2)
+    monkeypatch.setattr(tiny_model, "PROBLEMS", 2), monkeypatch.setattr(tiny_model, "ANSWERS", 2)
     monkeypatch.setattr(sys, "argv", ["tiny", "--folder", str(folder), "--seed", "5", "--steps", "2"])
-    tiny.main()
+    tiny_model.main()
     assert "step 2: loss 5." in capsys.readouterr().out
     assert {path.name for path in folder.iterdir()} == {path.name for path in FOLDER.iterdir()}
     assert "--seed 5 --steps 2" in (folder / "README.md").read_text()

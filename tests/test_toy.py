@@ -10,13 +10,13 @@ from lab.enumeration import enumerate_gradient
 from lab.errors import LabError
 from lab.records import records
 from lab.runs import experiment
-from lab.toy import images, training
-from lab.toy.counts import draw_counts
+from lab.toy import images, training_loop
+from lab.toy.image_data import Digits
 from lab.toy.images import Images
-from lab.toy.pictures import Digits
+from lab.toy.multinomial import draw_counts
+from lab.toy.resnet import fresh_network
 from lab.toy.tabular import Tabular
-from lab.toy.training import Signal
-from lab.toy.vision import fresh_network
+from lab.toy.training_loop import Signal
 
 OBJECTIVES = ["rl", "ml", "arcsine", "log_odds", "truncated(order=3)", "pass_at(k=4)", "0.25 * log_odds",
               "rl + 0.5 * ml"]
@@ -142,12 +142,12 @@ def test_training_climbs_the_likelihood_and_many_rollouts_follow_their_expectati
 def test_two_objectives_with_one_seed_start_from_one_policy_and_sample_the_same_answers(monkeypatch):
     seen = {}
     for name in ("rloo", "maxrl"):
-        def spy(logp, counts, *rest, real=training.counted, name=name):
+        def spy(logp, counts, *rest, real=training_loop.counted, name=name):
             seen.setdefault(name, []).append(counts.clone())
             return real(logp, counts, *rest)
 
         with monkeypatch.context() as patch:
-            patch.setattr(training, "counted", spy)
+            patch.setattr(training_loop, "counted", spy)
             seen[name + " start"] = torch.tensor(record_of("tabular", objective=name, seed=7)[0].groups["pass_rate"])
     assert torch.equal(seen["rloo start"], seen["maxrl start"])
     assert torch.equal(seen["rloo"][0], seen["maxrl"][0]) and seen["rloo"][0].shape == (16, 8)
@@ -218,7 +218,7 @@ def test_two_objectives_with_one_seed_see_the_same_weights_batches_and_first_lab
         world.model.register_forward_pre_hook(lambda _, inputs: batches.append(inputs[0]))
         optimizer = torch.optim.SGD(world.model.parameters(), lr=0.5)
         with monkeypatch.context() as patch:
-            patch.setattr(training, "draw_counts", lambda *given: drawn.append(draw_counts(*given)) or drawn[-1])
+            patch.setattr(training_loop, "draw_counts", lambda *given: drawn.append(draw_counts(*given)) or drawn[-1])
             for step in range(24):  # into the second epoch
                 optimizer.zero_grad()
                 world.loss(step).backward()
@@ -283,14 +283,14 @@ def test_rescaling_gives_the_gradient_the_asked_norm_and_keeps_its_direction():
     world = world_of("maxrl", "sampled")
     world.loss(0).backward()
     before = [weight.grad.clone() for weight in world.model.parameters()]
-    training.rescale(world.model, 3.0)
+    training_loop.rescale(world.model, 3.0)
     after = [weight.grad for weight in world.model.parameters()]
     ratios = torch.cat([(a / b)[b != 0].flatten() for a, b in zip(after, before, strict=True)])
     assert sum(a.square().sum() for a in after).sqrt().item() == pytest.approx(3.0, rel=1e-5)
     assert ratios.std() < 1e-4 * ratios.mean()
     for weight in world.model.parameters():
         weight.grad.zero_()
-    training.rescale(world.model, 3.0)  # nothing was right: nothing moves, and nothing becomes nan
+    training_loop.rescale(world.model, 3.0)  # nothing was right: nothing moves, and nothing becomes nan
     assert all((weight.grad == 0).all() for weight in world.model.parameters())
 
 

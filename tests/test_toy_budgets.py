@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from lab.budget import CARDS, GIB, GPU
-from lab.memory import count
+from lab.gpu_counter import count
 from lab.runs import experiment, train
 from lab.toy import images, maze
-from lab.toy.rollouts import sample_apart
+from lab.toy.tree_sampling import sample_apart
 
 
 def budget_of(name: str, scale: str, **given):

@@ -12,7 +12,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 
 import lab
-from lab import state
+from lab import checkpoint
 from lab.errors import LabError
 from lab.runs import Run, train, training
 from lab.runs.experiments import experiment
@@ -101,7 +101,7 @@ def test_stopped_after_any_record_a_run_goes_on_to_the_same_result(monkeypatch, 
 
 
 @pytest.mark.parametrize("owner, method", [
-    (training._Groups, "write"), (training._Checkpoints, "save"), (state, "save_tensors"), (state, "_pieces"),
+    (training._Groups, "write"), (training._Checkpoints, "save"), (checkpoint, "save_tensors"), (checkpoint, "_pieces"),
     (training, "write_atomically"), (training, "_line")])
 @pytest.mark.parametrize("after", [False, True])
 def test_stopped_anywhere_in_the_writing_a_run_goes_on_to_the_same_result(monkeypatch, uninterrupted, tmp_path, owner,

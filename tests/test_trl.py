@@ -8,8 +8,8 @@ import torch
 
 import lab
 from lab.errors import LabError
-from lab.llm import imports
-from lab.llm.tiny import FOLDER
+from lab.llm.engines import imports
+from lab.llm.train.tiny_model import FOLDER
 from lab.losses import class_weights, pacs, pacs_scores
 
 imports.trl()  # before transformers, for the names that torchvision lacks
@@ -46,7 +46,7 @@ def trainer(parts, tmp_path, kind="ObjectiveTrainer", rewards=REWARDS, said=None
     from transformers import AutoModelForCausalLM
     from trl import GRPOConfig
 
-    import lab.llm.trl as ours
+    import lab.llm.train.trl_trainer as ours
     rows, tokenizer = parts
     said = said or answers(tokenizer)
     model = AutoModelForCausalLM.from_pretrained(FOLDER, dtype=torch.float64)
@@ -307,7 +307,7 @@ def test_micro_batches_sorted_and_cut_by_length_have_the_padded_ones_gradient(pa
 
 
 def test_sorting_by_length_keeps_the_rows_of_a_group_together_and_equal_lengths_in_order():
-    from lab.llm.trl import sorted_by_length
+    from lab.llm.train.trl_trainer import sorted_by_length
 
     def part(lengths):
         lengths = torch.tensor(lengths)

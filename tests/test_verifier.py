@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab import LabError, Rollout, make_groups
-from lab.llm import workers
-from lab.llm.algebra import WARM
-from lab.llm.verifier import OUTCOMES, Verifier, settle, verify
+from lab.llm.verify import worker_pool
+from lab.llm.verify.sympy_worker import WARM
+from lab.llm.verify.verifier import OUTCOMES, Verifier, settle, verify
 
 needs_algebra = pytest.mark.skipif(find_spec("math_verify") is None, reason="math-verify is not installed")
 LATE = "9^{9^{9^9}}"  # no comparison with a number ends
@@ -38,7 +38,7 @@ def patient():
 
 @pytest.fixture
 def no_process(monkeypatch):
-    monkeypatch.setattr(workers, "Worker", lambda *_: pytest.fail("a process was started"))
+    monkeypatch.setattr(worker_pool, "Worker", lambda *_: pytest.fail("a process was started"))
 
 
 def box(text: str) -> str:
@@ -126,7 +126,7 @@ def test_settings_out_of_range_are_refused(setting, sentence):
 
 
 def test_without_math_verify_plain_answers_work_and_the_rest_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(workers.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(worker_pool.importlib.util, "find_spec", lambda name: None)
     assert verify(box("5"), "5").outcome == "right"
     with pytest.raises(LabError, match=r"comparing 'x' with 'y' needs math-verify.*pip install -c \S+ -e '\.\[llm\]'"):
         verify(box("x"), "y")
@@ -163,8 +163,8 @@ def test_verdicts_come_in_the_order_of_the_answers(patient):
 
 @needs_algebra
 def test_equal_pairs_are_compared_once(patient, monkeypatch):
-    sent, send = [], workers.Worker.send
-    monkeypatch.setattr(workers.Worker, "send", lambda self, pair, *rest: (sent.append(pair), send(self, pair, *rest)))
+    sent, send = [], worker_pool.Worker.send
+    monkeypatch.setattr(worker_pool.Worker, "send", lambda self, pair, *rest: (sent.append(pair), send(self, pair, *rest)))
     verdicts = patient.check([box("x+1"), box(r"\left. x+1 \right.")] * 500, ["1 + x"] * 1000)
     assert {verdict.reason for verdict in verdicts} == {"equivalent"} and len(sent) == len(set(sent)) <= 2
 
@@ -173,7 +173,7 @@ TWO_STAGES = """
 import logging
 from math_verify import LatexExtractionConfig, parse
 from math_verify import parser
-from lab.llm.algebra import prepare
+from lab.llm.verify.sympy_worker import prepare
 logging.disable()
 texts = TEXTS
 def read():
@@ -284,7 +284,7 @@ def test_leaving_the_with_leaves_no_process_and_a_closed_verifier_starts_anew():
 
 
 ORPHANS = """
-from lab.llm.verifier import Verifier
+from lab.llm.verify.verifier import Verifier
 verifier = Verifier(workers=2, seconds=1.0, error_limit=1.0)
 verifier.check([r"\\boxed{x}", r"\\boxed{y}"], ["x+1", "y+1"])
 print(*(worker.process.pid for worker in verifier._pool.workers), flush=True)
@@ -332,8 +332,8 @@ def test_old_errors_are_forgotten(no_process):
 
 @needs_algebra
 def test_a_run_stops_as_soon_as_the_limit_is_certain(monkeypatch):
-    killed, kill = [], workers.Worker.kill
-    monkeypatch.setattr(workers.Worker, "kill", lambda self: (killed.append(self.pair), kill(self)))
+    killed, kill = [], worker_pool.Worker.kill
+    monkeypatch.setattr(worker_pool.Worker, "kill", lambda self: (killed.append(self.pair), kill(self)))
     with Verifier(seconds=0.2, workers=2, error_limit=0.02) as one:
         with pytest.raises(LabError, match=r"2 of 50 answers.*\(timeout\)"):
             one.check([box(f"{LATE}+{i}") for i in range(50)], ["5"] * 50)
@@ -398,7 +398,7 @@ WATCHED = """
 import sys
 sys.path.insert(0, TESTS)
 import hostile, logging
-from lab.llm.algebra import WARM, compare, prepare
+from lab.llm.verify.sympy_worker import WARM, compare, prepare
 logging.disable()
 prepare()
 for pair in WARM: compare(*pair)

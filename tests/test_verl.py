@@ -14,7 +14,7 @@ import torch
 
 import lab
 from lab.errors import LabError, parse_call, write_call
-from lab.llm.verl import LOST, compute_score
+from lab.llm.train.verl_adapter import LOST, compute_score
 
 pytestmark = pytest.mark.skipif(find_spec("verl") is None, reason="verl is not installed")
 

@@ -13,8 +13,8 @@ import pytest
 import torch
 
 import lab
-from lab.llm import verl_config
-from lab.llm.imports import transformers
+from lab.llm.engines.imports import transformers
+from lab.llm.train import verl_config
 from lab.runs.cluster import job
 
 pytestmark = pytest.mark.skipif(find_spec("verl") is None, reason="verl is not installed")

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from lab.audit import SLACK, Counts, read_counts
 from lab.errors import LabError, unknown, whole
 from lab.estimators import Estimator, estimator
 from lab.objectives import Array
 from lab.pass_rates import mixing
+from lab.show.audit import SLACK, Counts, read_counts
 from lab.weights import efficiency, finite_objective, induced_weight, signal_mass
 
 POINTS = 241

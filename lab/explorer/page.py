@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from lab.explorer.state import DEFAULTS, checked
-from lab.runs.store import write_atomically
+from lab.runs.run_folder import write_atomically
 
 HERE = Path(__file__).parent
 # The page's own promise, kept by the browser: no connection, no frame, no font, no script but the one inside.

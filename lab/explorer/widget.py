@@ -10,11 +10,11 @@ import anywidget
 import numpy as np
 import traitlets
 
-from lab.audit import Counts, read_counts
 from lab.errors import LabError
 from lab.estimators import Estimator
 from lab.explorer import answers
 from lab.explorer.state import checked
+from lab.show.audit import Counts, read_counts
 
 HERE = Path(__file__).parent
 
@@ -25,7 +25,7 @@ class Explorer(anywidget.AnyWidget):
     | argument | meaning |
     |---|---|
     | `own` | estimators of yours (from `lab.from_weight`, say), drawn beside those of the catalogue |
-    | `pass_rates` | a run folder or file for `lab.audit.read_counts`, or a pair (n, correct), "problems" each |
+    | `pass_rates` | a run folder or file for `lab.show.audit.read_counts`, or a pair (n, correct), "problems" each |
     | others | keys of the state, see `lab.explorer.state.DEFAULTS` |
 
     `.state` is what is on the screen: read it, or set it (`e.state = e.state | {"N": 8}`; `e.show(N=8)` is the same).

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from lab import plots
 from lab.papers import issues, tables
 from lab.papers.published import PAPERS, printed
 from lab.papers.registry import UNKNOWN, Claim, Item, items
 from lab.runs.provenance import ROOT
-from lab.runs.store import write_atomically
+from lab.runs.run_folder import write_atomically
+from lab.show import plots
 
 HOW = """A verdict follows from the numbers. An order "holds" where no two neighbours' intervals touch; where they do it
 "holds in the means" or "does not show"; it "does not hold" where two neighbours stand the other way round and their

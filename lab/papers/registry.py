@@ -11,10 +11,10 @@ import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from lab import plots
 from lab.errors import LabError, unknown
 from lab.papers.published import contradictions, printed
-from lab.runs.recorded import RECORDED, results
+from lab.runs.sweep_results import RECORDED, results
+from lab.show import plots
 
 if TYPE_CHECKING:
     import pandas as pd

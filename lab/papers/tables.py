@@ -2,7 +2,7 @@ r"""The papers' tables, published beside ours, in Markdown and LaTeX. Floor 3.""
 
 from __future__ import annotations
 
-from lab.llm.tables import escaped
+from lab.llm.evals.evaluation_tables import escaped
 from lab.papers.published import PAPERS, printed
 from lab.papers.registry import Item, number
 

@@ -22,15 +22,15 @@ from functools import cached_property
 from typing import Any
 
 from lab.errors import LabError, whole
-from lab.llm import verl_config
-from lab.llm.datasets import Problem
-from lab.llm.problem_sets import problem_set
-from lab.llm.prompts import prompt
-from lab.llm.verifier import Verifier
+from lab.llm.data.datasets import Problem
+from lab.llm.data.problem_sets import problem_set
+from lab.llm.data.prompts import prompt
+from lab.llm.train import verl_config
+from lab.llm.verify.verifier import Verifier
 from lab.runs.experiments import PRESETS, experiment, experiments
-from lab.runs.store import Run, write_atomically
+from lab.runs.run_folder import Run, write_atomically
 
-TRAINER = "lab.llm.training:train"
+TRAINER = "lab.llm.train.trainer:train"
 SCRIPTS = PRESETS / "cluster"
 
 

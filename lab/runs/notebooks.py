@@ -14,7 +14,7 @@ from typing import Any
 from lab.errors import LabError, unknown
 from lab.runs.experiments import Experiment, experiment
 from lab.runs.readiness import LONGEST_HOURS, require_ready
-from lab.runs.store import Run
+from lab.runs.run_folder import Run
 from lab.runs.training import MINUTES
 from lab.termination import Terminated, on_sigterm
 

@@ -17,7 +17,7 @@ from typing import Any
 from lab.budget import ARITHMETIC_SHARE, BANDWIDTH_SHARE, CARDS, GPU, Budget
 from lab.errors import LabError
 from lab.runs.experiments import GPU_SCALES, Experiment
-from lab.runs.store import runs_root
+from lab.runs.run_folder import runs_root
 
 # A run that takes longer on this machine is refused unless max_hours says more.
 LONGEST_HOURS = 7 * 24.0

@@ -30,7 +30,7 @@ from lab.errors import LabError, unknown
 from lab.records import Record
 from lab.runs.experiments import experiment, experiments
 from lab.runs.provenance import ROOT, device, provenance
-from lab.runs.store import Run, runs_root, write_atomically, write_json
+from lab.runs.run_folder import Run, runs_root, write_atomically, write_json
 
 MEASURED = ROOT / "data" / "results" / "gpu"
 PART_SECONDS = 20 * 60  # after which a part counts as hanging
@@ -218,8 +218,8 @@ def measure_graph(name: str, scale: str) -> dict[str, Any]:
 
     from lab.device import compute_device
     from lab.toy.maze import trained
-    from lab.toy.mazes import DONE, EOS
-    from lab.toy.rollouts import Captured, sample_apart
+    from lab.toy.maze_env import DONE, EOS
+    from lab.toy.tree_sampling import Captured, sample_apart
 
     if compute_device().type != "cuda":
         return {"skipped": "a graph is captured on a GPU only"}

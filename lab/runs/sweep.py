@@ -28,11 +28,11 @@ from tqdm.auto import tqdm
 
 from lab.errors import LabError, unknown
 from lab.runs.experiments import experiment
-from lab.runs.store import Run, runs_root
+from lab.runs.run_folder import Run, runs_root
 from lab.termination import Terminated, on_sigterm
 
 if TYPE_CHECKING:
-    from lab.runs.on_ray import OnRay
+    from lab.runs.ray_executor import OnRay
 
 RUNNING: set[subprocess.Popen] = set()  # the processes of runs, which SIGTERM is passed on to
 FOREVER = 1e9  # seconds; a wait that has an end looks up now and then, without which Ray could not interrupt it

@@ -15,14 +15,14 @@ from tqdm.auto import tqdm
 from lab.errors import LabError, one_of, real
 from lab.records import Pause, Record
 from lab.runs.experiments import Experiment, experiment
+from lab.runs.loggers import VIEWS, View
 from lab.runs.readiness import (
     LEAST_SECONDS,
     LONGEST_HOURS,
     TIMES_THE_WRITING,
     require_ready,
 )
-from lab.runs.store import Run, write_atomically
-from lab.runs.views import VIEWS, View
+from lab.runs.run_folder import Run, write_atomically
 from lab.termination import Request, Terminated, stopping_after_a_step
 
 MINUTES = "LAB_CHECKPOINT_MINUTES"  # says it for this process and those that it starts
@@ -47,7 +47,7 @@ def train(
     that it would have given. What the experiment starts from is a run of its own, EXPERIMENT_start,
     trained first where it has not been. Of several processes that a launcher such as torchrun
     starts for one training, the first writes and the others only work. `view`: one of
-    `lab.runs.views`, which shows the records as they come. At a GPU scale the machine is looked at
+    `lab.runs.loggers`, which shows the records as they come. At a GPU scale the machine is looked at
     first (`lab.runs.readiness`), with `price` and `max_hours`.
 
     `checkpoint_minutes`: minutes between checkpoints, 0 for one after every step; without it what
@@ -340,7 +340,7 @@ class _Checkpoints:
 
     def save(self, told: Record | Pause) -> None:
         """Write the state of now, then drop the checkpoint before it."""
-        from lab.state import save_tensors
+        from lab.checkpoint import save_tensors
 
         folder = self.run.path / "checkpoints"
         folder.mkdir(exist_ok=True)

@@ -32,7 +32,7 @@ from torch.nn.functional import affine_grid, grid_sample
 
 from lab.errors import LabError, whole
 from lab.rng import generator
-from lab.toy.pictures import TEST_BATCH, Batch, Epochs
+from lab.toy.image_data import TEST_BATCH, Batch, Epochs
 
 SCALE, RATIO, TRIES = (0.08, 1.0), (3 / 4, 4 / 3), 10  # torchvision's RandomResizedCrop
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -42,7 +42,7 @@ LAYOUT = 1  # of the cache: raise it when what is stored changes
 
 
 class ImageNet:
-    """ImageNet, or any folder of its form, as `lab.toy.pictures.Pictures`.
+    """ImageNet, or any folder of its form, as `lab.toy.image_data.Pictures`.
 
     `cache` is a folder for the squares, made when missing; the first use fills it, later ones (every seed, every
     objective) read it. A cache belongs to the names and lengths of the folder's files and to `size`: when a file comes,

@@ -2,7 +2,7 @@
 
 A rollout is a sampled label, right if it is the image's own; so w(p) = 1/p is exactly cross-entropy, and every
 objective can be compared with exact maximum likelihood (MaxRL, 2602.02710, section 6.1 and appendix D). Departures
-from the paper: labels are drawn as counts, whose cost does not grow with N (`lab.toy.counts`); on a GPU bfloat16
+from the paper: labels are drawn as counts, whose cost does not grow with N (`lab.toy.multinomial`); on a GPU bfloat16
 and compilation are options.
 """
 
@@ -21,13 +21,13 @@ from torch.func import functional_call, grad, vmap
 from lab.budget import CONTEXT, GIB, Budget, Work
 from lab.device import compiler_fault, compute_device
 from lab.errors import LabError
-from lab.memory import count
+from lab.gpu_counter import count
 from lab.records import Pause, Record
 from lab.rng import stream_seed
-from lab.toy.pictures import TEST_BATCH, TEST_DIGITS, TEST_IMAGES, Digits, Pictures, Procedural
-from lab.toy.training import Signal
-from lab.toy.training import train as run_loop
-from lab.toy.vision import fresh_network
+from lab.toy.image_data import TEST_BATCH, TEST_DIGITS, TEST_IMAGES, Digits, Pictures, Procedural
+from lab.toy.resnet import fresh_network
+from lab.toy.training_loop import Signal
+from lab.toy.training_loop import train as run_loop
 
 IMAGENET = {"train": 1281167, "val": 50000}  # pictures
 MEASURED = 1000  # test images whose gradient norm is taken after the last step (MaxRL figure 8: 1,000)

@@ -22,16 +22,16 @@ from lab.budget import CONTEXT, GIB, Budget, Work
 from lab.device import compute_device
 from lab.errors import LabError
 from lab.estimators import advantages, estimator
+from lab.gpu_counter import Counted, count
 from lab.losses import policy_gradient
-from lab.memory import Counted, count
 from lab.metrics import pass_at_k
 from lab.records import Pause, Record
 from lab.rng import stream_seed
-from lab.toy import mazes as making
-from lab.toy.mazes import DONE, EOS, OUTCOMES, PAD, UP, Fresh, Mazes, walk
-from lab.toy.rollouts import Captured, Rollouts, logits_of, sample_apart, sample_shared
-from lab.toy.training import train as run_loop
+from lab.toy import maze_env as making
+from lab.toy.maze_env import DONE, EOS, OUTCOMES, PAD, UP, Fresh, Mazes, walk
+from lab.toy.training_loop import train as run_loop
 from lab.toy.transformer import Shape, Transformer, fresh_transformer, set_weights
+from lab.toy.tree_sampling import Captured, Rollouts, logits_of, sample_apart, sample_shared
 
 REACH = (1, 8, 32, 64, 128, 256, 1024, 2048)  # the k of pass@k
 TOGETHER = 8192  # rollouts evaluated at once

@@ -16,8 +16,8 @@ import torch
 from lab.errors import LabError
 from lab.records import Pause, Record
 from lab.rng import stream_seed
-from lab.toy.training import Signal
-from lab.toy.training import train as run_loop
+from lab.toy.training_loop import Signal
+from lab.toy.training_loop import train as run_loop
 
 
 class Tabular:

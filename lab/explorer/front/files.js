@@ -1,4 +1,4 @@
-// Counts of right rollouts from a CSV or JSONL file, by the same rules as lab.audit.read_counts.
+// Counts of right rollouts from a CSV or JSONL file, by the same rules as lab.show.audit.read_counts.
 
 const IDS = ["problem", "uid", "prompt_id", "index"],
   TEXTS = ["prompt", "input"];

@@ -1,4 +1,4 @@
-// Looks: those of lab/plots.py, with lighter forms of the colours for a dark ground.
+// Looks: those of lab/show/plots.py, with lighter forms of the colours for a dark ground.
 import { ESTIMATORS } from "./catalogue.js";
 
 const BLUE = "#0072b2",

@@ -15,7 +15,7 @@ END
 # verl knows no revisions: a model of the hub is copied once, at ours, to where every node sees it.
 MODEL='@MODEL@'
 if [ -n "$MODEL" ]; then
-    "$PYTHON" -c 'import sys; from lab.llm.models import hub_copy; print(hub_copy(*sys.argv[1:]))' \
+    "$PYTHON" -c 'import sys; from lab.llm.engines.models import hub_copy; print(hub_copy(*sys.argv[1:]))' \
         "$MODEL" "$RUN/model"
 fi
 

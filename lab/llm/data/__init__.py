@@ -1,0 +1,1 @@
+"""Problems for language models: data sets, their readers, generated arithmetic, prompts."""

@@ -1,0 +1,1 @@
+"""Engines that sample from a language model, and what a model needs to be loaded."""

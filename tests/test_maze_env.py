@@ -1,0 +1,423 @@
+"""Mazes: tokens as published, trees as Prim grows them, walks as a slow verifier judges them."""
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+import slow_maze
+import torch
+from scipy import stats
+
+from lab.errors import LabError
+from lab.toy import maze_env as world
+from lab.toy.maze_env import OUTCOMES, Fresh, Mazes, count_mazes, draw, examination, grow, held_out, prompt_length, walk
+
+CPU = torch.device("cpu")
+IDS = {"<pad>": 0, "<bos>": 1, "<eos>": 2, "<unk>": 3, "GRID_START": 4, "GRID_END": 5, "PATH_START": 6, "DONE": 7,
+       "PATH": 8, "WALL": 9, "GOAL": 10, "START": 11, "NEWLINE": 12, "UP": 13, "DOWN": 14, "LEFT": 15, "RIGHT": 16}
+
+# The paper's 7x7 example (E.1.2). Its first row is printed with eight walls, and its path RIGHT x4 DOWN x4 starts into
+# a wall; here the row has seven, and the path is the one that solves it.
+EXAMPLE = """<bos> GRID_START
+    WALL WALL WALL WALL WALL WALL WALL NEWLINE
+    WALL START WALL PATH PATH PATH WALL NEWLINE
+    WALL PATH WALL PATH WALL WALL WALL NEWLINE
+    WALL PATH PATH PATH PATH PATH WALL NEWLINE
+    WALL PATH WALL WALL WALL PATH WALL NEWLINE
+    WALL PATH WALL PATH PATH GOAL WALL NEWLINE
+    WALL WALL WALL WALL WALL WALL WALL NEWLINE
+    GRID_END PATH_START""".split()
+EXAMPLE_PATH = "DOWN DOWN RIGHT RIGHT RIGHT RIGHT DOWN DOWN".split()
+
+
+def refusal(call, *args) -> str:
+    with pytest.raises(LabError) as error:
+        call(*args)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def grids(mazes: Mazes) -> list[tuple]:
+    """The mazes as the slow code reads them."""
+    return [tuple(map(tuple, walls)) for walls in mazes.walls.tolist()]
+
+
+def path_of(mazes: Mazes, which: int) -> list[int]:
+    return [move + 13 for move in mazes.path[which].tolist() if move >= 0]
+
+
+def same(a: Mazes, b: Mazes) -> bool:
+    return torch.equal(a.walls, b.walls) and torch.equal(a.path, b.path)
+
+
+def the_example() -> Mazes:
+    words = [word for word in EXAMPLE[2:-2] if word != "NEWLINE"]
+    walls = torch.tensor([word == "WALL" for word in words]).view(1, 7, 7)
+    return Mazes(walls, torch.tensor([[IDS[word] - IDS["UP"] for word in EXAMPLE_PATH]]))
+
+
+# --- Tokens -----------------------------------------------------------------------------------------------
+
+def test_the_vocabulary_is_the_published_one():
+    assert {word: number for number, word in enumerate(world.WORDS)} == IDS | {"\n": 17} and world.VOCABULARY == 32
+    names = {"PAD": "<pad>", "BOS": "<bos>", "EOS": "<eos>"}
+    for name in ("PAD", "BOS", "EOS", "GRID_START", "GRID_END", "PATH_START", "DONE", "PATH", "WALL", "GOAL", "START",
+                 "NEWLINE", "UP"):
+        assert getattr(world, name) == IDS[names.get(name, name)]
+
+
+def test_the_prompt_and_the_answer_of_the_papers_example_are_those_printed_there():
+    maze = the_example()
+    assert slow_maze.is_tree(grids(maze)[0])
+    assert maze.prompts().tolist() == [[IDS[word] for word in EXAMPLE]]
+    assert maze.answers().tolist() == [[IDS[word] for word in [*EXAMPLE_PATH, "DONE", "<eos>"]]]
+
+
+def test_a_prompt_of_17_by_17_has_310_tokens():
+    prompts = draw(17, 3, 0, "a", 0, CPU).prompts()
+    assert prompts.shape == (3, 310) and prompt_length(17) == 310 and prompts.dtype == torch.int32
+
+
+def test_every_prompt_says_its_maze_square_by_square():
+    mazes = draw(9, 50, 0, "a", 0, CPU)
+    for walls, prompt in zip(grids(mazes), mazes.prompts().tolist(), strict=True):
+        said = ["<bos>", "GRID_START"]
+        for row in range(9):
+            for column in range(9):
+                plain = "WALL" if walls[row][column] else "PATH"
+                said.append({(1, 1): "START", (7, 7): "GOAL"}.get((row, column), plain))
+            said.append("NEWLINE")
+        assert prompt == [IDS[word] for word in [*said, "GRID_END", "PATH_START"]]
+
+
+def test_an_answer_is_the_path_then_done_then_eos_then_padding():
+    mazes = draw(11, 200, 0, "a", 0, CPU)
+    lengths = Counter()
+    for number, answer in enumerate(mazes.answers().tolist()):
+        path = path_of(mazes, number)
+        assert answer == [*path, 7, 2] + [0] * (len(answer) - len(path) - 2)
+        lengths[len(path)] += 1
+    assert len(lengths) > 3 and mazes.answers().shape[1] == max(lengths) + 2
+
+
+# --- Trees and their paths --------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("size, count", [(5, 40), (7, 200), (9, 200), (17, 100), (31, 10)])
+def test_every_maze_is_a_spanning_tree_of_its_cells_with_a_closed_border(size, count):
+    mazes = draw(size, count, 0, "a", 0, CPU)
+    assert mazes.walls.shape == (count, size, size) and mazes.walls.dtype == torch.bool and len(mazes) == count
+    assert all(map(slow_maze.is_tree, grids(mazes)))
+
+
+@pytest.mark.parametrize("size, count", [(5, 40), (7, 200), (9, 200), (17, 100), (31, 10)])
+def test_the_path_is_the_only_shortest_one_and_ends_at_the_goal(size, count):
+    mazes = draw(size, count, 0, "a", 0, CPU)
+    for number, walls in enumerate(grids(mazes)):
+        assert slow_maze.shortest_paths(walls) == [path_of(mazes, number)]
+    assert (mazes.path.sort(1, descending=True).values == -1).equal(mazes.path == -1)  # padded at the end only
+
+
+@pytest.mark.parametrize("choice", [0.0, 1 - 2.0**-24])
+def test_choices_at_both_ends_of_their_range_give_trees(choice):
+    clocks = torch.from_numpy(np.random.default_rng(0).standard_exponential((6, 6, 100), dtype=np.float32))
+    mazes = grow(clocks, torch.full_like(clocks, choice))
+    assert all(map(slow_maze.is_tree, grids(mazes)))
+
+
+def test_a_cell_that_joins_at_once_after_its_neighbour_joins_through_that_neighbour():
+    """A clock of 0, or one so small that adding it changes nothing in float32: 1 of 200,000 mazes of 17x17 has one."""
+    clocks = torch.tensor([[3.0, 0.0], [5.0, 1.0]])[:, :, None]  # the right upper cell joins with the start
+    for choice in (0.0, 0.5, 0.99):
+        mazes = grow(clocks, torch.full_like(clocks, choice))
+        assert slow_maze.is_tree(grids(mazes)[0]) and path_of(mazes, 0) == [16, 16, 14, 14]
+
+
+def test_a_clock_too_small_to_move_a_large_time_still_gives_a_tree():
+    clocks = torch.from_numpy(np.random.default_rng(0).standard_exponential((4, 4, 64), dtype=np.float32))
+    for row in range(4):
+        for column in range(4):
+            late = clocks.clone()
+            late[row, column] = 1e-9
+            mazes = grow(late, torch.rand(late.shape, generator=torch.Generator().manual_seed(0)))
+            assert all(map(slow_maze.is_tree, grids(mazes))), (row, column)
+
+
+@pytest.mark.parametrize("size", [5, 7])
+def test_counting_by_kirchhoff_is_counting_one_by_one(size):
+    assert count_mazes(size) == len(slow_maze.spanning_trees(size))
+
+
+def test_every_allowed_size_is_counted_or_refused_in_a_sentence():
+    for size in (17, 33, 51, 53, 99):
+        try:
+            assert count_mazes(size) > count_mazes(size - 2)
+        except LabError as error:
+            assert "\n" not in str(error)
+
+
+# --- Their distribution -----------------------------------------------------------------------------------
+
+def fits(counts: Counter, chances: dict) -> float:
+    """The chi-square p-value of counts against exact probabilities; outcomes expected fewer than 10 times are one."""
+    total = sum(counts.values())
+    assert counts.keys() <= chances.keys()
+    common = [maze for maze, chance in chances.items() if total * chance >= 10]
+    expected = [float(total * chances[maze]) for maze in common]
+    found = [counts[maze] for maze in common]
+    if len(common) < len(chances):
+        expected, found = [*expected, total - sum(expected)], [*found, total - sum(found)]
+    return stats.chisquare(found, expected).pvalue
+
+
+def test_the_four_mazes_of_5_by_5_come_as_often_as_by_hand():
+    """Two cells lie beside the start and one beyond. When one of the two has joined, the other and the one beyond are
+    the frontier. If the other is next (1/2), the one beyond joins through either (1/4 each); if the one beyond is next
+    (1/2), the other joins through it or through the start (1/4 each). So with 3/4 the start has both its passages."""
+    def corner(*missing):  # the four squares between the cells: right and down of the start, left and up of the goal
+        grid = [[True] * 5 for _ in range(5)]
+        for row, column in ((1, 1), (1, 3), (3, 1), (3, 3), (1, 2), (2, 1), (3, 2), (2, 3)):
+            grid[row][column] = (row, column) in missing
+        return tuple(map(tuple, grid))
+
+    chances = {corner((3, 2)): 3 / 8, corner((2, 3)): 3 / 8, corner((1, 2)): 1 / 8, corner((2, 1)): 1 / 8}
+    assert {walls: float(chance) for walls, chance in slow_maze.prim_chances(5).items()} == chances
+    counts = Counter(grids(draw(5, 20_000, 0, "a", 0, CPU)))
+    assert fits(counts, chances) > 1e-4
+    assert fits(counts, dict.fromkeys(chances, 1 / 4)) < 1e-9
+
+
+def test_the_192_mazes_of_7_by_7_come_as_often_as_prim_makes_them():
+    """Against exact probabilities; so do those of the slow code, and those of Prim by edges would not."""
+    chances = slow_maze.prim_chances(7)
+    assert len(chances) == 192 and sum(chances.values()) == 1
+    assert fits(Counter(grids(draw(7, 40_000, 0, "a", 0, CPU))), chances) > 1e-4
+    for grower, follows in ((slow_maze.prim, True), (slow_maze.prim_by_edges, False)):
+        rng = random.Random(0)
+        p_value = fits(Counter(grower(7, rng) for _ in range(15_000)), chances)
+        assert p_value > 1e-4 if follows else p_value < 1e-9
+
+
+def test_at_17_by_17_paths_are_as_long_and_cells_as_branched_as_prim_makes_them():
+    """Two samples against each other: path lengths, and how many cells of a maze are dead ends."""
+    def facts(mazes: list[tuple]) -> tuple[list[int], list[int]]:
+        lengths = [slow_maze.distances(walls, (1, 1))[15, 15] for walls in mazes]
+        walls = ~np.array(mazes)
+        ways = walls[:, :-2, 1:-1] * 1 + walls[:, 2:, 1:-1] + walls[:, 1:-1, :-2] + walls[:, 1:-1, 2:]
+        return lengths, (ways[:, ::2, ::2] == 1).sum((1, 2)).tolist()
+
+    def p_values(one, other) -> list[float]:
+        found = []
+        for left, right in zip(one, other, strict=True):
+            edges = np.unique(np.quantile([*left, *right], np.linspace(0, 1, 9)[1:-1]))
+            table = [np.bincount(np.digitize(sample, edges), minlength=len(edges) + 1) for sample in (left, right)]
+            found.append(stats.chi2_contingency(np.array(table)[:, np.sum(table, 0) > 0]).pvalue)
+        return found
+
+    rng = random.Random(0)
+    ours = facts(grids(draw(17, 2000, 0, "a", 0, CPU)))
+    slow = facts([slow_maze.prim(17, rng) for _ in range(2000)])
+    other = facts([slow_maze.prim_by_edges(17, rng) for _ in range(600)])
+    assert min(p_values(ours, slow)) > 1e-4 and min(p_values(ours, other)) < 1e-9
+    mazes = draw(17, 2000, 0, "a", 0, CPU)
+    assert (mazes.path >= 0).sum(1).tolist() == ours[0]
+
+
+def test_the_same_seed_stream_and_number_give_the_same_mazes_and_any_other_gives_others():
+    reference = draw(9, 30, 3, "a", 5, CPU)
+    assert same(reference, draw(9, 30, 3, "a", 5, CPU))
+    for other in ((4, "a", 5), (3, "b", 5), (3, "a", 6)):
+        mazes = draw(9, 30, *other, CPU)
+        assert not torch.equal(mazes.walls, reference.walls)
+        assert len(set(grids(mazes)) & set(grids(reference))) < 5
+
+
+def test_drawing_mazes_leaves_the_global_generators_alone():
+    torch.manual_seed(0)
+    before, numpy_before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+    draw(9, 10, 0, "a", 0, CPU)
+    Fresh(9, 4, 0, "a", CPU).at(3)
+    assert torch.equal(torch.get_rng_state(), before) and (np.random.get_state()[1] == numpy_before).all()  # noqa: NPY002
+
+
+# --- Held out ---------------------------------------------------------------------------------------------
+
+def test_one_maze_in_thirty_two_is_held_out_and_it_follows_from_its_walls_alone():
+    mazes = draw(9, 8000, 0, "a", 0, CPU)
+    kept = held_out(mazes)
+    assert stats.binomtest(int(kept.sum()), 8000, 1 / 32).pvalue > 1e-4
+    assert torch.equal(held_out(mazes[::3]), kept[::3])
+    odd = np.random.default_rng(0).integers(1, 2**62, 81) | 1
+    with np.errstate(over="ignore"):
+        keys = mazes.walls.flatten(1).numpy().astype(np.int64) @ odd  # wraps around at 2^64
+    assert np.array_equal((keys >> 32) % 32 == 0, kept.numpy())
+    for one in (*kept.nonzero()[:5, 0].tolist(), *range(5)):
+        assert held_out(Mazes(mazes.walls[one:one + 1], torch.zeros(1, 1)))[0] == kept[one]
+
+
+@pytest.mark.parametrize("size, count", [(7, 5), (9, 256), (17, 64)])
+def test_an_examination_has_the_asked_number_of_distinct_held_out_mazes_with_their_paths(size, count):
+    mazes = examination(size, count, CPU)
+    assert len(mazes) == count == len(set(grids(mazes))) and held_out(mazes).all()
+    for number, walls in enumerate(grids(mazes)):
+        assert slow_maze.is_tree(walls) and slow_maze.shortest_paths(walls) == [path_of(mazes, number)]
+    assert same(mazes, examination(size, count, CPU))
+
+
+def test_fresh_mazes_are_never_held_out_nor_in_the_examination():
+    """16,000 mazes of 9x9: without the filter about 500 would be held out."""
+    exam, fresh = set(grids(examination(9, 256, CPU))), Fresh(9, 64, 0, "mazes", CPU)
+    unfiltered = draw(9, 16_000, 0, "mazes", 0, CPU)
+    assert held_out(unfiltered).sum() > 400 and len(exam & set(grids(unfiltered))) > 15
+    seen = [fresh.at(step) for step in range(250)]
+    assert not any(held_out(mazes).any() for mazes in seen)
+    assert not exam & {walls for mazes in seen for walls in grids(mazes)}
+    assert all(len(mazes) == 64 for mazes in seen)
+
+
+def test_the_mazes_of_a_step_follow_from_seed_stream_and_step_whatever_was_asked_before():
+    fresh, steps = Fresh(9, 4, 1, "mazes", CPU), [0, 1, 63, 64, 65, 127, 128, 200]
+    in_order = {step: fresh.at(step) for step in steps}
+    shuffled = Fresh(9, 4, 1, "mazes", CPU)
+    for step in (200, 0, 128, 63, 64, 1, 127, 65, 0):
+        assert same(shuffled.at(step), in_order[step]) and same(Fresh(9, 4, 1, "mazes", CPU).at(step), in_order[step])
+    for seed, stream in ((2, "mazes"), (1, "start")):
+        assert not torch.equal(Fresh(9, 4, seed, stream, CPU).at(0).walls, in_order[0].walls)
+
+
+def test_every_step_has_mazes_of_its_own():
+    fresh = Fresh(17, 8, 0, "mazes", CPU)
+    seen = [walls for step in (*range(64), 64, 65, 130) for walls in grids(fresh.at(step))]
+    assert len(set(seen)) == len(seen) == 67 * 8
+
+
+def test_fresh_mazes_are_as_prim_makes_them_but_for_those_held_out():
+    chances = slow_maze.prim_chances(7)
+    mazes = Mazes(torch.tensor(list(chances)), torch.zeros(192, 1))
+    trained_on = {walls: chance for walls, chance, kept in zip(grids(mazes), chances.values(),
+                                                              held_out(mazes).tolist(), strict=True) if not kept}
+    whole = sum(trained_on.values())
+    fresh = Fresh(7, 32, 0, "mazes", CPU)
+    counts = Counter(walls for step in range(384) for walls in grids(fresh.at(step)))
+    assert len(trained_on) < 192
+    assert fits(counts, {walls: chance / whole for walls, chance in trained_on.items()}) > 1e-4
+
+
+# --- Refusals ---------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("size", [3, 1, 0, -5, 4, 6, 16])
+def test_a_size_that_is_even_or_too_small_is_refused_in_one_sentence(size):
+    for call, *given in ((count_mazes,), (draw, 1, 0, "a", 0, CPU), (Fresh, 1, 0, "a", CPU), (examination, 1, CPU)):
+        assert refusal(call, size, *given).startswith(f"size = {size}: a maze has walls between its cells, so its side")
+
+
+def test_more_held_out_mazes_than_there_are_is_refused_in_one_sentence():
+    assert refusal(examination, 7, 6, CPU) == (
+        "size = 7 has 192 mazes, of which 5 are held out: 6 were asked for; ask for fewer or take a larger size")
+
+
+def test_a_size_of_which_too_few_mazes_may_be_trained_on_is_refused_in_one_sentence(monkeypatch):
+    monkeypatch.setattr(world, "held_out", lambda mazes: torch.arange(len(mazes)) % 4 == 0)
+    assert "mazes of size 9 may be trained on: take a larger size" in refusal(Fresh(9, 16, 0, "a", CPU).at, 0)
+
+
+# --- Walking ----------------------------------------------------------------------------------------------
+
+LENGTH = 22
+
+
+def near(answer: list[int], rng: random.Random) -> list[int]:
+    """The right answer with a few faults, or no answer at all."""
+    said = list(answer)
+    for _ in range(rng.choice((0, 1, 1, 2, 3))):
+        at = rng.randrange(len(said) + 1)
+        fault = rng.randrange(9)
+        if fault == 0 and said:
+            del said[at - 1]
+        elif fault == 1:
+            said.insert(at, rng.randint(13, 16))
+        elif fault == 2 and at + 1 < len(said):
+            said[at], said[at + 1] = said[at + 1], said[at]
+        elif fault == 3 and said:
+            said[at - 1] = rng.randint(13, 16)
+        elif fault == 4:
+            said.insert(at, rng.randrange(32))
+        elif fault == 5:
+            said.insert(at, rng.choice((0, 2)))
+        elif fault == 6:
+            said = [one for one in said if one != 7]
+        elif fault == 7:
+            said.insert(rng.choice((0, at)), 7)
+        else:
+            said += [rng.choice((7, 2, 0, *range(13, 17))) for _ in range(4)]
+    if rng.random() < 0.1:
+        said = [rng.choice((7, 2, 0, 13, 14, 15, 16, 14, 16)) for _ in range(LENGTH)]
+    if rng.random() < 0.05:
+        said = rng.choice(([], [7], [13, 13, 13, 13, 7], [15] * LENGTH, [13] * LENGTH, [16] * 20 + [7], [2, 7]))
+    return (said + [0] * LENGTH)[:LENGTH]
+
+
+@pytest.mark.parametrize("size", [5, 7, 9])
+def test_walking_judges_thousands_of_rollouts_as_the_slow_verifier_does(size):
+    """Outcomes of all; steps and cells of those that say only moves until the wall, the goal or DONE."""
+    rng, mazes = random.Random(size), draw(size, 40, 0, "a", 0, CPU)
+    tokens = torch.tensor([[near(answer, rng) for _ in range(100)] for answer in mazes.answers().tolist()])
+    walks, seen, compared = walk(mazes, tokens), Counter(), 0
+    for maze, walls in enumerate(grids(mazes)):
+        for rollout, said in enumerate(tokens[maze].tolist()):
+            outcome, steps, places = slow_maze.verify(walls, said)
+            assert OUTCOMES[walks.outcome[maze, rollout]] == outcome, said
+            assert walks.right[maze, rollout] == (outcome == "right")
+            seen[outcome] += 1
+            row, column = places[-1]
+            if steps == LENGTH or said[steps] == 7 or walls[row][column] or row == column == size - 2:
+                compared += 1
+                assert walks.steps[maze, rollout] == steps, said
+                assert walks.cells[maze, rollout, :steps + 1].tolist() == list(map(list, places)), said
+    assert min(seen[outcome] for outcome in OUTCOMES) > 100 and compared > 2500
+    assert walks.cells.shape == (40, 100, LENGTH + 1, 2)
+
+
+def test_steps_are_moves_and_end_where_a_rollout_says_something_else():
+    """RIGHT <eos>: one move was made, however much padding follows."""
+    mazes = the_example()
+    walks = walk(mazes, torch.tensor([[[14, 2, 0, 0, 0, 0], [14, 14, 12, 7, 0, 0]]]))
+    assert walks.outcome.tolist() == [[3, 4]] and walks.steps.tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize("said, outcome, steps", [
+    ([14, 14, 16, 16, 16, 16, 14, 14, 7], "right", 8),
+    ([14, 14, 16, 16, 16, 16, 14, 14, 7, 7], "right", 8),
+    ([14, 14, 16, 16, 16, 16, 14, 14, 7, 12, 13, 2], "right", 8),  # what follows DONE does not count
+    ([14, 14, 16, 16, 16, 16, 14, 14, 14, 14, 14, 7], "right", 8),  # nor a wall after the goal
+    ([14, 13, 14, 14, 16, 16, 16, 16, 14, 14, 7], "right", 10),  # to and fro
+    ([14, 14, 16, 16, 16, 16, 14, 14, 2, 7], "garbled", 8),
+    ([14, 14, 16, 16, 16, 16, 14, 14], "endless", 8),
+    ([14, 14, 16, 16, 16, 16, 14, 7], "short", 7),
+    ([7, 14, 14, 16, 16, 16, 16, 14, 14, 7], "short", 0),
+    ([16, 16, 16, 16, 14, 14, 14, 14, 7], "wall", 1),  # the paper's printed answer
+    ([13, 13, 13, 7], "wall", 1),
+    ([15, 15, 15, 14, 14, 7], "wall", 1),
+])
+def test_walks_through_the_papers_example(said, outcome, steps):
+    walks = walk(the_example(), torch.tensor([[said]]))
+    assert (OUTCOMES[walks.outcome[0, 0]], walks.steps[0, 0]) == (outcome, steps)
+
+
+@pytest.mark.parametrize("size, count", [(5, 20), (9, 200), (17, 200)])
+def test_the_answer_of_every_maze_is_right_and_that_of_another_seldom(size, count):
+    mazes = draw(size, count, 0, "a", 0, CPU)
+    walks = walk(mazes, mazes.answers()[:, None])
+    assert walks.right.all() and torch.equal(walks.steps[:, 0], (mazes.path >= 0).sum(1))
+    if size > 5:
+        assert walk(mazes, mazes.answers().roll(1, 0)[:, None]).right.float().mean() < 0.3
+
+
+def test_rollouts_are_judged_in_their_own_maze_and_apart_from_each_other():
+    mazes = draw(9, 6, 0, "a", 0, CPU)
+    tokens = mazes.answers()[None].expand(6, -1, -1)
+    right = walk(mazes, tokens).right
+    assert right.diagonal().all() and not right.all()
+    for rollout in range(6):
+        assert torch.equal(walk(mazes, tokens[:, rollout:rollout + 1]).right[:, 0], right[:, rollout])
+        assert torch.equal(walk(mazes[rollout:rollout + 1], tokens[:1]).right[0], right[rollout])

@@ -1,0 +1,310 @@
+"""Run folders: what lies in them, when a run is finished, and what is refused."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import filelock
+import pytest
+
+from lab.errors import LabError
+from lab.runs import Run, provenance, run_folder, train
+from lab.runs.experiments import experiment
+
+ROOT = Path(__file__).parents[1]
+
+
+def refusal(call, *args, **options) -> str:
+    with pytest.raises(LabError) as error:
+        call(*args, **options)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def small(**given) -> Run:
+    return train("tabular", scale="smoke", **given)
+
+
+def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
+    return {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.rglob("*")
+            if path.is_file() and path.suffix != ".lock"}
+
+
+# --- What a folder holds ----------------------------------------------------------------------------------
+
+def test_a_trained_run_is_a_folder_of_the_promised_files():
+    run = small()
+    names = {path.name for path in run.path.iterdir() if path.suffix != ".lock"}
+    assert names == {"params.json", "provenance.json", "metrics.jsonl", "groups.parquet", "checkpoints", "done.json"}
+    assert [path.name for path in (run.path / "checkpoints").iterdir()] == ["step-00000020.safetensors"]
+    assert run.params == {"experiment": "tabular", "parameters": experiment("tabular").parameters("smoke"),
+                          "scale": "smoke"}
+    assert [record["step"] for record in run.records()] == [0, 10, 20]
+    assert all(set(record) == {"step", "pass@1", "hard pass@1", "log-likelihood"} for record in run.records())
+    assert run.done["records"] == 3 and run.done["last"] == run.records()[-1] and run.done["seconds"] >= 0
+
+
+def test_metrics_are_one_json_object_a_line():
+    text = (small().path / "metrics.jsonl").read_text()
+    assert text.endswith("\n") and [json.loads(line)["step"] for line in text.splitlines()] == [0, 10, 20]
+
+
+def test_groups_hold_one_row_a_problem_and_step_that_add_up_to_the_metrics():
+    run = small()
+    groups = run.groups()
+    assert list(groups.columns) == ["step", "problem", "pass_rate"] and len(groups) == 3 * 16
+    means = groups.groupby("step")["pass_rate"].mean()
+    assert [record["pass@1"] for record in run.records()] == pytest.approx(list(means), abs=1e-15)
+
+
+def test_a_table_has_the_records_the_parameters_and_the_id_of_the_run():
+    run = small(seed=3)
+    table = run.table()
+    assert list(table["step"]) == [0, 10, 20] and set(table["seed"]) == {3} and set(table["objective"]) == {"maxrl"}
+    assert set(table["run"]) == {run.id} == {f"tabular/{run.path.name}"}
+
+
+def test_the_folder_is_named_by_experiment_objective_seed_and_all_parameters(runs):
+    values = experiment("tabular").parameters("smoke")
+    place = Run.place("tabular", values).path
+    assert place.parent == runs / "tabular" and re.fullmatch(r"maxrl-seed0-[0-9a-f]{8}", place.name)
+    assert Run.place("tabular", dict(reversed(values.items()))).path == place
+    others = {Run.place("tabular", values | {key: value}).path for key, value in {
+        "steps": 21, "seed": 1, "objective": "rloo", "rollouts": 8, "hardest": 0.002}.items()}
+    assert len(others) == 5 and place not in others and not runs.exists()
+    assert Run.place("digits", values).path.name != place.name
+
+
+@pytest.mark.parametrize("objective", ["0.25 * log_odds", "truncated(order=8, form='loo')", "../../x", "É/\\:*?\"<>|",
+                                       f"drawn(p={[i / 99 for i in range(100)]}, w={[1.0] * 100})"])
+def test_any_objective_gives_a_folder_name_that_every_file_system_takes(runs, objective):
+    path = Run.place("tabular", {"objective": objective, "seed": 0}).path
+    assert path.parent == runs / "tabular" and re.fullmatch(r"[a-z0-9_.\-]{1,100}", path.name)
+    assert path.name not in (".", "..")
+
+
+def test_runs_are_kept_where_the_variable_says_and_otherwise_in_the_project(monkeypatch, tmp_path):
+    monkeypatch.setenv("LAB_RUNS", str(tmp_path))
+    assert run_folder.runs_root() == tmp_path
+    monkeypatch.delenv("LAB_RUNS")
+    assert run_folder.runs_root() == ROOT / "runs"
+
+
+# --- When a run is finished -------------------------------------------------------------------------------
+
+def test_done_json_is_the_last_file_written_and_put_in_place_whole(monkeypatch):
+    placed = []
+
+    def replace(draft, target, real=os.replace):
+        placed.append((Path(target).name, Path(draft).read_text() if Path(target).suffix == ".json" else ""))
+        assert Path(draft).parent == Path(target).parent  # one file system, or it is no atomic move
+        real(draft, target)
+
+    monkeypatch.setattr(run_folder.os, "replace", replace)
+    run = small()
+    assert [name for name, _ in placed][-1] == "done.json" and [name for name, _ in placed].count("done.json") == 1
+    assert json.loads(placed[-1][1]) == run.done and not [*run.path.rglob(".*.[0-9]*")]
+
+
+@pytest.mark.parametrize("instant", ["before it is written", "before it is in place"])
+def test_a_crash_at_done_json_leaves_an_unfinished_run_that_the_next_call_finishes(monkeypatch, instant):
+    class Crash(BaseException):
+        pass
+
+    def crash(*args, real=os.replace):
+        if instant == "before it is written" or Path(args[1]).name == "done.json":
+            raise Crash
+        real(*args)
+
+    with monkeypatch.context() as patch, pytest.raises(Crash):
+        if instant == "before it is written":
+            patch.setattr(Run, "finish", crash)
+        else:
+            patch.setattr(run_folder.os, "replace", crash)
+        small()
+    run = Run.place("tabular", experiment("tabular").parameters("smoke"))
+    assert not run.finished and not (run.path / "done.json").exists()
+    assert "done.json is missing" in refusal(lambda: run.done)
+    told = run.records()
+    assert len(told) == 3
+    again = small()
+    assert again.finished and again.records() == told and again.done["last"] == told[-1]
+
+
+def test_a_crash_while_writing_leaves_the_old_file_whole(monkeypatch, tmp_path):
+    path = tmp_path / "params.json"
+    run_folder.write_json(path, {"a": 1})
+
+    def full(_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(run_folder.os, "fsync", full)
+    with pytest.raises(OSError, match="disk full"):
+        run_folder.write_json(path, {"a": 2})
+    assert json.loads(path.read_text()) == {"a": 1}
+
+
+def test_a_finished_run_is_not_done_again(monkeypatch):
+    run = small()
+    before = snapshot(run.path)
+    monkeypatch.setattr("lab.toy.tabular.train", lambda **_: pytest.fail("the trainer was called"))
+    assert small().path == run.path and snapshot(run.path) == before
+
+
+def test_a_folder_without_done_json_is_not_finished_whatever_else_it_holds():
+    run = small()
+    (run.path / "done.json").rename(run.path / ".done.json.123")
+    assert not run.finished
+
+
+# --- What is refused --------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("half", ['{"step": 30, "pass@1": 0.', '{"step": 30}', "{", "\x00\x00\x00"])
+def test_a_half_written_last_line_of_metrics_does_not_count(half):
+    run = small()
+    told = run.records()
+    with open(run.path / "metrics.jsonl", "a") as file:
+        file.write(half)
+    assert run.records() == told and list(run.table()["step"]) == [0, 10, 20]
+
+
+@pytest.mark.parametrize("content", [b'{"step": 0}\n{"st\n{"step": 2}\n', b"\x00\x00\n", b"\xff\xfe\n", b"\n"])
+def test_a_spoilt_line_of_metrics_is_refused_with_a_sentence(content):
+    run = small()
+    (run.path / "metrics.jsonl").write_bytes(content)
+    assert re.search(r"metrics\.jsonl cannot be read \(.+\): remove the folder and run it again", refusal(run.records))
+
+
+def test_a_run_without_records_yet_has_none(tmp_path):
+    assert Run(tmp_path).records() == []
+
+
+@pytest.mark.parametrize("name", ["params", "provenance", "done"])
+@pytest.mark.parametrize("content", [b"", b"{", b'{"a": 1}}', b"\xff\xfe"])
+def test_corrupted_json_is_refused_with_a_sentence(name, content):
+    run = small()
+    (run.path / f"{name}.json").write_bytes(content)
+    said = refusal(lambda: getattr(run, name))
+    assert re.search(rf"{name}\.json cannot be read \(.+\): remove the folder and run it again$", said)
+
+
+@pytest.mark.parametrize("name", ["params", "provenance", "done"])
+def test_a_missing_json_is_refused_with_a_sentence(tmp_path, name):
+    said = refusal(lambda: getattr(Run(tmp_path / "x"), name))
+    assert said.endswith(f"{tmp_path / 'x'} is no run folder, or its run has not finished")
+
+
+def test_a_corrupted_params_json_stops_the_run_that_it_belongs_to():
+    run = Run.place("tabular", experiment("tabular").parameters("smoke"))
+    run.path.mkdir(parents=True)
+    (run.path / "params.json").write_text("{")
+    assert "params.json cannot be read" in refusal(small)
+    assert not run.finished and run.records() == []
+
+
+@pytest.mark.parametrize("given", [{"seed": 1}, {"learning_rate": 0.2}, {"objective": "rloo"}])
+def test_other_parameters_in_the_same_folder_are_refused_and_change_nothing(tmp_path, given):
+    train("tabular", folder=str(tmp_path), scale="smoke", seed=0)
+    before = snapshot(tmp_path)
+    said = refusal(train, "tabular", folder=str(tmp_path), scale="smoke", **({"seed": 0} | given))
+    assert said == f"{tmp_path} holds a run with other parameters: choose another folder, or remove it"
+    assert snapshot(tmp_path) == before
+
+
+def test_another_experiment_in_the_same_folder_is_refused(tmp_path):
+    values = experiment("tabular").parameters("smoke")
+    Run(tmp_path).open("tabular", "smoke", values)
+    assert "holds a run with other parameters" in refusal(Run(tmp_path).open, "digits", "smoke", values)
+    assert Run(tmp_path).open("tabular", "laptop", values).params["scale"] == "smoke"  # a scale is only a name
+
+
+def test_a_lock_is_held_by_one_at_a_time_and_freed_when_its_holder_dies(tmp_path, start):
+    code = ("import sys, pathlib; from lab.runs.run_folder import Run; run = Run(pathlib.Path(sys.argv[1]))\n"
+            "with run.lock('train'): print('held', flush=True); sys.stdin.read() or __import__('time').sleep(600)")
+    holder = start("-c", code, tmp_path)
+    assert holder.process.stdout.readline() == "held\n"
+    with pytest.raises(filelock.Timeout):
+        filelock.FileLock(tmp_path / ".train.lock").acquire(timeout=0.1)
+    with Run(tmp_path).lock("params"):
+        pass  # another lock is free
+    holder.kill()
+    with Run(tmp_path).lock("train"):
+        pass
+
+
+# --- Where it comes from ----------------------------------------------------------------------------------
+
+def test_provenance_names_commit_versions_device_and_command(command, runs):
+    done = command("--runs", runs, "train", "tabular", "scale=smoke", "objective=rloo")
+    assert done.returncode == 0, done.stderr
+    (path,) = (runs / "tabular").iterdir()
+    told = Run(path).provenance
+    assert set(told) == {"commit", "command", "versions", "device", "system"}
+    git = subprocess.run(["git", "log", "-1", "--format=%H", "--", "lab", "notebooks"], cwd=ROOT, capture_output=True,
+                         text=True, check=True).stdout.strip()
+    assert re.fullmatch(r"[0-9a-f]{40}", git) and told["commit"] in (git, git + "+changes")
+    assert told["command"] == "lab --runs runs train tabular scale=smoke objective=rloo"
+    assert told["versions"]["python"] == sys.version.split()[0]
+    assert {name: metadata.version(name) for name in ("numpy", "torch", "scipy")}.items() <= told["versions"].items()
+    assert re.search(r"1 of \d+ threads$", told["device"]) or "NVIDIA" in told["device"]
+
+
+def test_no_file_of_a_run_holds_a_path_of_this_machine(monkeypatch, runs):
+    monkeypatch.setattr(sys, "argv", [str(ROOT / "lab" / "__main__.py"), f"--runs={runs}", "train", "tabular"])
+    files = [file.read_text() for file in small().path.glob("*.json*")]
+    assert len(files) == 4 and any("lab --runs=runs train tabular" in text for text in files)
+    for text in files:
+        assert not re.search(r"(?<![\w.])/\w+/", text), text
+        assert all(str(place) not in text for place in (ROOT, Path.home(), runs, sys.prefix))
+
+
+@pytest.mark.parametrize("argv, command", [
+    (["/home/me/lab/lab/__main__.py", "train", "tabular"], "lab train tabular"),
+    (["/usr/bin/lab", "--runs", "/tmp/a b/runs", "run", "digits"], "lab --runs runs run digits"),
+    (["lab", "--runs=/data/runs", "sweep", "sweeps/laptop.toml"], "lab --runs=runs sweep sweeps/laptop.toml"),
+    (["/x/ipykernel_launcher.py", "-f", "/home/me/.local/share/jupyter/runtime/kernel-1.json"],
+     "ipykernel_launcher.py -f kernel-1.json"),
+])
+def test_the_command_is_kept_without_the_folders_of_the_machine(monkeypatch, argv, command):
+    monkeypatch.setattr(sys, "argv", argv)
+    assert provenance.provenance()["command"] == command
+
+
+def test_a_commit_says_whether_the_files_it_names_were_changed_since(monkeypatch, tmp_path):
+    def git(*words):
+        subprocess.run(["git", "-C", tmp_path, "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True,
+                       capture_output=True)
+
+    monkeypatch.setattr(provenance, "ROOT", tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert provenance.commit_of("lab") is None
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab" / "a.py").write_text("1")
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    first = provenance.commit_of("lab")
+    assert re.fullmatch("[0-9a-f]{40}", first)
+    (tmp_path / "other.txt").write_text("not of the lab")
+    git("add", ".")
+    git("commit", "-qm", "second")
+    assert provenance.commit_of("lab") == first
+    (tmp_path / "lab" / "b.py").write_text("new, and not added")
+    assert provenance.commit_of("lab") == first + "+changes"
+    shutil.rmtree(tmp_path / ".git")
+    monkeypatch.setenv("PATH", "")
+    assert provenance.commit_of("lab") is None
+
+
+def test_git_does_not_ignore_any_source_file():
+    sources = [str(path.relative_to(ROOT)) for folder in ("lab", "figures", "notebooks", "sweeps", "tests")
+               for path in (ROOT / folder).rglob("*")
+               if path.suffix in (".py", ".toml", ".ipynb") and ".ipynb_checkpoints" not in path.parts]
+    assert len(sources) > 40
+    ignored = subprocess.run(["git", "check-ignore", "--no-index", *sources], cwd=ROOT, capture_output=True, text=True)
+    assert ignored.stdout == ""

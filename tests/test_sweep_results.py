@@ -1,0 +1,84 @@
+"""Recorded results: what figures are drawn from in a fresh clone."""
+
+import pandas as pd
+import pytest
+
+from lab.errors import LabError
+from lab.runs import results as found_results
+from lab.runs import train
+from lab.runs.run_folder import Run
+from lab.runs.sweep import read_sweep
+from lab.runs.sweep_results import record, results
+
+SWEEP = """
+[[runs]]
+experiment = "tabular"
+scale = "smoke"
+grid = { objective = ["rloo", "maxrl"], seed = [0, 1] }
+"""
+
+
+@pytest.fixture
+def places(tmp_path, monkeypatch):
+    monkeypatch.setenv("LAB_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setattr("lab.runs.sweep_results.SWEEPS", tmp_path / "sweeps")
+    monkeypatch.setattr("lab.runs.sweep_results.RECORDED", tmp_path / "recorded")
+    (tmp_path / "sweeps").mkdir()
+    (tmp_path / "sweeps" / "tiny.toml").write_text(SWEEP)
+    return tmp_path
+
+
+def run_all(places) -> list[Run]:
+    return [train(item.experiment, scale=item.scale, **item.given) for item in read_sweep(places / "sweeps/tiny.toml")]
+
+
+def test_results_of_unfinished_runs_are_refused_with_the_command_to_run(places):
+    with pytest.raises(LabError, match=r"4 of 4 runs of tabular .* run lab sweep sweeps/tiny.toml"):
+        results("tiny", "tabular")
+    with pytest.raises(LabError, match="4 runs have not finished"):
+        record(places / "sweeps/tiny.toml")
+
+
+def test_an_unknown_sweep_names_the_nearest(places):
+    with pytest.raises(LabError, match="unknown sweep 'tyni'.*tiny"):
+        results("tyni", "tabular")
+
+
+def test_results_hold_exactly_the_runs_of_the_sweep(places):
+    runs = run_all(places)
+    train("tabular", scale="smoke", objective="grpo")  # another run in the same folder
+    found = results("tiny", "tabular")
+    assert set(found.runs) == {run.id for run in runs} == set(found.metrics["run"])
+    assert (found.groups["step"] == 20).all() and len(found.groups) == 4 * 16
+    assert found.runs[runs[0].id]["provenance"]["versions"]["torch"]
+
+
+def test_recorded_results_equal_the_runs_they_were_recorded_from(places):
+    runs = run_all(places)
+    own = results("tiny", "tabular")
+    assert [path.name for path in record(places / "sweeps/tiny.toml")] == [
+        "tabular-groups.parquet", "tabular.json", "tabular.parquet"]
+    for run in runs:
+        (run.path / "done.json").unlink()  # as in a fresh clone
+    recorded = results("tiny", "tabular")
+    pd.testing.assert_frame_equal(recorded.metrics, own.metrics)
+    pd.testing.assert_frame_equal(recorded.groups, own.groups)
+    assert recorded.runs == own.runs
+
+
+def test_over_seeds_gives_mean_interval_and_number_of_seeds(places):
+    run_all(places)
+    found = found_results("tiny", "tabular")
+    curve = found.over_seeds("pass@1", ["objective"])
+    assert set(curve["seeds"]) == {2} and len(curve) == 2 * 3  # steps 0, 10 and 20
+    last = found.metrics[(found.metrics["objective"] == "maxrl") & (found.metrics["step"] == 20)]["pass@1"]
+    row = curve[(curve["objective"] == "maxrl") & (curve["step"] == 20)].iloc[0]
+    assert row["pass@1"] == pytest.approx(last.mean())
+    assert (row["low"], row["high"]) == (pytest.approx(last.min()), pytest.approx(last.max()))
+
+
+def test_one_seed_has_no_interval(places):
+    train("tabular", scale="smoke", objective="rloo", seed=0)
+    (places / "sweeps/tiny.toml").write_text(SWEEP.replace('["rloo", "maxrl"], seed = [0, 1]', '["rloo"], seed = [0]'))
+    curve = results("tiny", "tabular").over_seeds("pass@1", ["objective"])
+    assert curve["low"].isna().all() and curve["high"].isna().all() and (curve["seeds"] == 1).all()

@@ -1,0 +1,353 @@
+"""Rollouts: two ways of sampling that are one, exact in distribution, and scored again with the right gradients."""
+
+import itertools
+
+import pytest
+import torch
+from scipy import stats
+
+from lab.toy import tree_sampling as module
+from lab.toy.maze_env import draw
+from lab.toy.transformer import Shape, Transformer, fresh_transformer
+from lab.toy.tree_sampling import Rollouts, choose, logits_of, sample_apart, sample_shared
+
+WORDS, ENDS = 9, [7, 2]
+TINY = Shape(hidden_size=16, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, intermediate_size=24,
+             vocab_size=WORDS, max_position_embeddings=64)
+SAMPLERS = [sample_shared, sample_apart]
+PROMPTS = torch.randint(WORDS, (3, 6), generator=torch.Generator().manual_seed(1))
+
+
+def perturbed(model: Transformer, seed: int = 0, spread: float = 1.0) -> Transformer:
+    """All weights moved far from where they start, biases and norms too, so that no part is without effect."""
+    random = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for weight in model.parameters():
+            scale = 0.3 if weight.ndim == 1 else spread * weight.shape[-1] ** -0.5
+            weight.add_(torch.randn(weight.shape, generator=random), alpha=scale)
+    return model
+
+
+@pytest.fixture(scope="module")
+def model() -> Transformer:
+    return perturbed(fresh_transformer(0, TINY))
+
+
+def read(model: Transformer, prompts: torch.Tensor = PROMPTS):
+    """Logits after each prompt, and the prompts' keys and values, with their graphs."""
+    stream, memory = model.read(prompts)
+    return model.logits(stream[:, -1]), memory
+
+
+def uniform(*size: int, seed: int = 0) -> torch.Tensor:
+    return torch.rand(size, generator=torch.Generator().manual_seed(seed))
+
+
+def sampled(sample, model, uniforms: torch.Tensor, prompts=PROMPTS, ends=ENDS) -> Rollouts:
+    with torch.no_grad():
+        return sample(model, *read(model, prompts), *uniforms.shape[1:], ends, uniforms)
+
+
+@pytest.fixture
+def scripted(monkeypatch, model):
+    """Rollouts that say the given tokens, "problems rollouts length", whatever the model finds likely."""
+    def say(sample, tokens: torch.Tensor) -> Rollouts:
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "choose", lambda logp, uniforms: (uniforms * WORDS).long())
+            return sampled(sample, model, (tokens + 0.5) / WORDS)
+
+    return say
+
+
+def after(model: Transformer, prompt: torch.Tensor, said: list[int]) -> torch.Tensor:
+    """Log-probabilities of the next token by reading prompt and answer whole, once more for every token."""
+    tokens = torch.cat((prompt, torch.tensor(said, dtype=prompt.dtype)))[None]
+    return model.logits(model.read(tokens)[0])[0, -1].log_softmax(-1)
+
+
+@torch.no_grad()
+def naive(model: Transformer, prompt: torch.Tensor, numbers: list[float], ends=ENDS) -> tuple[list[int], list[float]]:
+    """One rollout: at every token, the first word up to which the probabilities exceed the number."""
+    said, logp = [], []
+    for number in numbers:
+        scores, word = after(model, prompt, said), 0
+        chances = scores.double().exp().tolist()
+        while sum(chances[:word + 1]) <= number:
+            word += 1
+        said.append(word)
+        logp.append(scores[word].item())
+        if word in ends:
+            break
+    return said, logp
+
+
+def words_of(played: Rollouts, problem: int, rollout: int) -> list[int]:
+    return played.tokens[problem, rollout][played.said[problem, rollout]].tolist()
+
+
+# --- What is said -----------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("seed", range(3))
+def test_both_samplers_say_the_same_tokens_with_the_same_log_probabilities(model, seed):
+    shared, apart = (sampled(sample, model, uniform(3, 40, 9, seed=seed)) for sample in SAMPLERS)
+    assert torch.equal(shared.tokens, apart.tokens) and torch.equal(shared.said, apart.said)
+    assert torch.allclose(shared.logp, apart.logp, atol=1e-5) and shared.logp.min() < -2
+    assert len(shared.lengths.unique()) > 4 and len(shared.tokens.unique()) == WORDS
+
+
+@pytest.mark.parametrize("sample", SAMPLERS)
+def test_each_sampler_says_what_reading_the_whole_sequence_for_every_token_says(model, sample):
+    numbers, finished = uniform(3, 8, 7), 0
+    played = sampled(sample, model, numbers)
+    for problem, rollout in itertools.product(range(3), range(8)):
+        said, logp = naive(model, PROMPTS[problem], numbers[problem, rollout].tolist())
+        assert words_of(played, problem, rollout) == said
+        assert played.logp[problem, rollout, :len(said)].tolist() == pytest.approx(logp, abs=1e-5)
+        finished += said[-1] in ENDS
+    assert 3 < finished < 21
+
+
+@pytest.mark.parametrize("sample", SAMPLERS)
+def test_after_the_end_there_is_only_padding_and_before_it_none(model, sample):
+    played = sampled(sample, model, uniform(3, 30, 8))
+    for said, mask, logp in zip(played.tokens.flatten(0, 1).tolist(), played.said.flatten(0, 1).tolist(),
+                                played.logp.flatten(0, 1).tolist(), strict=True):
+        length = next((place + 1 for place, word in enumerate(said) if word in ENDS), 8)
+        assert mask == [place < length for place in range(8)]
+        assert not any(said[length:]) and not any(logp[length:]) and all(one < 0 for one in logp[:length])
+    assert torch.equal(played.lengths, played.said.sum(2)) and played.tokens.dtype == torch.int64
+
+
+@pytest.mark.parametrize("sample", SAMPLERS)
+def test_a_rollout_that_never_ends_is_cut_at_the_length(model, sample):
+    played = sampled(sample, model, uniform(3, 10, 5), ends=[])
+    assert played.said.all() and (played.lengths == 5).all()
+    assert (played.tokens == 7).any()  # what would end it elsewhere
+    assert sampled(sample, model, uniform(3, 10, 1), ends=[]).tokens.shape == (3, 10, 1)
+
+
+@pytest.mark.parametrize("sample", SAMPLERS)
+def test_what_a_rollout_says_depends_on_its_own_numbers_only(model, sample):
+    numbers = uniform(3, 20, 6)
+    together = sampled(sample, model, numbers)
+    for one in range(3):
+        alone = sampled(sample, model, numbers[one:one + 1], PROMPTS[one:one + 1])
+        assert torch.equal(alone.tokens[0], together.tokens[one])
+    few = sampled(sample, model, numbers[:, [6, 4]])
+    assert torch.equal(few.tokens, together.tokens[:, [6, 4]]) and torch.equal(few.said, together.said[:, [6, 4]])
+
+
+@pytest.mark.parametrize("sample", SAMPLERS)
+def test_sampling_leaves_the_prompts_as_they_were_and_builds_no_graph(model, sample):
+    first, memory = read(model)
+    before = [part.detach().clone() for pair in memory for part in pair]
+    played = sample(model, first, memory, 6, 6, ENDS, uniform(3, 6, 6))
+    assert all(torch.equal(part, kept) for part, kept in zip((one for pair in memory for one in pair), before,
+                                                            strict=True))
+    assert not played.logp.requires_grad
+
+
+@pytest.mark.parametrize("sample", SAMPLERS)
+def test_greedy_rollouts_say_the_most_likely_token_every_time(model, sample):
+    with torch.no_grad():
+        played = sample(model, *read(model), 2, 12, ENDS, None)
+    for problem, prompt in enumerate(PROMPTS):
+        said = []
+        while len(said) < 12 and not (said and said[-1] in ENDS):
+            with torch.no_grad():
+                said.append(int(after(model, prompt, said).argmax()))
+        assert words_of(played, problem, 0) == words_of(played, problem, 1) == said
+    assert played.lengths.max() > 3
+
+
+# --- With which probability -------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("chances", [[0.25, 0.5, 0.25], [0.1, 0.0, 0.9], [0.0, 1.0, 0.0], [0.3, 0.7, 0.0]])
+def test_inversion_gives_every_word_its_share_of_the_numbers(chances):
+    """1,000 evenly spaced numbers: as many per word as its probability says, none of a word that cannot be."""
+    logp = torch.tensor(chances).log().expand(1000, -1)
+    words = choose(logp, (torch.arange(1000) + 0.5) / 1000)
+    assert torch.bincount(words, minlength=3).tolist() == pytest.approx([1000 * one for one in chances], abs=1)
+    ends = choose(logp[:2], torch.tensor([0.0, 1 - 2.0**-24]))
+    possible = [word for word, chance in enumerate(chances) if chance]
+    assert ends.tolist() == [possible[0], possible[-1]]
+
+
+@pytest.mark.parametrize("sample", SAMPLERS)
+@pytest.mark.parametrize("length, grid", [(2, 160), (3, 28)])
+def test_the_share_of_numbers_that_say_a_sequence_is_its_probability(model, sample, length, grid):
+    """Every sequence's probability by full forward passes; an even grid of numbers over the cube gives each sequence
+    a box of that volume. A side of the box is off by at most one grid point, and so is the share of a word among the
+    grid points that said the words before it."""
+    prompt, rollouts = PROMPTS[:1], grid**length
+    points = (torch.arange(grid) + 0.5) / grid
+    numbers = torch.cartesian_prod(*[points] * length).view(1, rollouts, length)
+    played = sampled(sample, model, numbers, prompt)
+    counts: dict[tuple, int] = {}
+    for said, mask in zip(played.tokens[0].tolist(), played.said[0].tolist(), strict=True):
+        for upto in range(sum(mask) + 1):
+            counts[tuple(said[:upto])] = counts.get(tuple(said[:upto]), 0) + 1
+    mass, sequences = 0.0, 0
+
+    def follow(said: tuple, chance: float) -> None:
+        nonlocal mass, sequences
+        if len(said) == length or said and said[-1] in ENDS:
+            mass, sequences = mass + chance, sequences + 1
+            assert counts.get(said, 0) / rollouts == pytest.approx(chance, abs=1.01 * length / grid)
+            return
+        with torch.no_grad():
+            scores = after(model, prompt[0], list(said)).exp().tolist()
+        for word, one in enumerate(scores):
+            if counts.get(said):
+                assert counts.get((*said, word), 0) / counts[said] == pytest.approx(one, abs=1.01 / grid), said
+            follow((*said, word), chance * one)
+
+    follow((), 1.0)
+    assert mass == pytest.approx(1, abs=1e-5) and sequences == {2: 2 + 7 * 9, 3: 2 + 7 * 2 + 7 * 7 * 9}[length]
+    assert len({said for said in counts if len(said) == length}) > 20
+
+
+@pytest.mark.parametrize("sample, rollouts", [(sample_shared, 800), (sample_apart, 500)])
+def test_in_the_published_shape_tokens_come_as_often_as_full_forward_passes_say(sample, rollouts):
+    """17x17 prompts, 310 tokens: the first token, and the second after the most frequent first one."""
+    model = perturbed(fresh_transformer(0, Shape()))
+    prompts = draw(17, 2, 0, "a", 0, torch.device("cpu")).prompts().long()
+    played = sampled(sample, model, uniform(2, rollouts, 3, seed=3), prompts, ends=[])
+
+    def p_value(words: torch.Tensor, chances: torch.Tensor) -> float:
+        """Chi-square; the words expected fewer than five times count as one."""
+        expected, found = chances.double() * len(words), torch.bincount(words, minlength=32).double()
+        often = expected >= 5
+        assert often.sum() >= 3
+        return stats.chisquare([*found[often], found[~often].sum()],
+                               [*expected[often], len(words) - expected[often].sum()]).pvalue
+
+    with torch.no_grad():
+        chances = [after(model, prompt, []).exp() for prompt in prompts]
+        for problem, tokens in enumerate(played.tokens):
+            assert p_value(tokens[:, 0], chances[problem]) > 1e-4
+            often = int(torch.bincount(tokens[:, 0]).argmax())
+            second = after(model, prompts[problem], [often]).exp()
+            assert p_value(tokens[tokens[:, 0] == often, 1], second) > 1e-4
+            early = after(model, prompts[problem][:-1], []).exp()
+            assert p_value(tokens[:, 0], early) < 1e-5  # one token too early
+
+
+# --- Scored again, with gradients -------------------------------------------------------------------------
+
+def log_probabilities(model: Transformer, played: Rollouts) -> torch.Tensor:
+    first, memory = read(model)
+    rows = logits_of(model, first, memory, played).log_softmax(-1)
+    return rows[played.drawn_from, played.tokens] * played.said
+
+
+@pytest.mark.parametrize("sample", SAMPLERS)
+def test_the_row_a_token_was_drawn_from_holds_the_logits_of_a_full_forward_pass(model, sample):
+    played = sampled(sample, model, uniform(3, 10, 6))
+    with torch.no_grad():
+        rows = logits_of(model, *read(model), played).log_softmax(-1)
+        for problem, rollout in itertools.product(range(3), range(10)):
+            said = words_of(played, problem, rollout)
+            for depth in range(len(said)):
+                row = rows[played.drawn_from[problem, rollout, depth]]
+                assert torch.allclose(row, after(model, PROMPTS[problem], said[:depth]), atol=2e-5)
+
+
+@pytest.mark.parametrize("sample", SAMPLERS)
+def test_log_probabilities_computed_again_are_those_of_sampling(model, sample):
+    played = sampled(sample, model, uniform(3, 40, 9))
+    assert torch.allclose(log_probabilities(model, played).detach(), played.logp, atol=1e-5)
+
+
+@pytest.mark.parametrize("sample", SAMPLERS)
+def test_gradients_are_those_of_one_full_sequence_for_every_rollout(model, sample):
+    """Of a random linear functional of all tokens' log-probabilities, for every parameter, prompts included."""
+    rollouts = 12
+    played = sampled(sample, model, uniform(3, rollouts, 7))
+    along = torch.randn(played.tokens.shape, generator=torch.Generator().manual_seed(4))
+    parameters = dict(model.named_parameters())
+    found = torch.autograd.grad((log_probabilities(model, played) * along).sum(), list(parameters.values()))
+    total = 0.0
+    for problem, rollout in itertools.product(range(3), range(rollouts)):
+        said = torch.tensor(words_of(played, problem, rollout))
+        logits = model.logits(model.read(torch.cat((PROMPTS[problem], said))[None])[0])[0, PROMPTS.shape[1] - 1:-1]
+        logp = logits.log_softmax(-1).gather(1, said[:, None])[:, 0]
+        total = total + (logp * along[problem, rollout, :len(said)]).sum()
+    expected = torch.autograd.grad(total, list(parameters.values()))
+    for name, ours, theirs in zip(parameters, found, expected, strict=True):
+        assert theirs.norm() > 1e-3 and (ours - theirs).norm() < 1e-5 * theirs.norm(), name
+
+
+def test_both_layouts_have_the_same_gradients(model):
+    found = []
+    for sample in SAMPLERS:
+        played = sampled(sample, model, uniform(3, 20, 8))
+        along = torch.randn(played.tokens.shape, generator=torch.Generator().manual_seed(5))
+        found.append(torch.autograd.grad((log_probabilities(model, played) * along).sum(), list(model.parameters())))
+    for ours, theirs in zip(*found, strict=True):
+        assert (ours - theirs).norm() < 1e-5 * theirs.norm()
+
+
+@pytest.mark.parametrize("sample", SAMPLERS)
+@pytest.mark.parametrize("tokens", [[[[3], [7]]] * 3, [[[7, 0, 0], [2, 0, 0]]] * 3,
+                                    [[[7, 0, 0]] * 2, [[4, 7, 0], [4, 4, 4]], [[7, 0, 0]] * 2]])
+def test_rollouts_that_end_with_their_first_token_can_be_scored(model, scripted, sample, tokens):
+    """All of them, for want of length or by choice, or those of some problems."""
+    played = scripted(sample, torch.tensor(tokens))
+    assert torch.equal(played.tokens, torch.tensor(tokens))
+    logp = log_probabilities(model, played)
+    gradients = torch.autograd.grad(logp.sum(), list(model.parameters()))
+    assert torch.allclose(logp.detach(), played.logp, atol=1e-5) and (played.logp[..., 0] < 0).all()
+    assert all(gradient.isfinite().all() for gradient in gradients) and gradients[0].norm() > 0.1
+
+
+# --- No work twice ----------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("spread, rollouts", [(1.0, 60), (3.0, 60)])
+def test_there_is_one_row_for_every_distinct_unfinished_prefix_and_no_other(spread, rollouts):
+    """Finished rollouts cost nothing, nor does the last token of those that are cut."""
+    model, length = perturbed(fresh_transformer(0, TINY), spread=spread), 8
+    played = sampled(sample_shared, model, uniform(3, rollouts, length))
+    going = set()
+    for problem, rollout in itertools.product(range(3), range(rollouts)):
+        said = words_of(played, problem, rollout)
+        going |= {(problem, *said[:upto]) for upto in range(1, min(len(said), length - 1) + 1)
+                  if said[upto - 1] not in ENDS}
+    with torch.no_grad():
+        rows = logits_of(model, *read(model), played)
+    assert len(rows) == len(PROMPTS) + len(going) == len(PROMPTS) + len(played.tree.tokens)
+    assert len(rows) < 0.8 * played.said.sum()
+
+
+def test_sampling_reads_every_distinct_prefix_once(model, monkeypatch):
+    read_rows, forward = [], Transformer.forward
+
+    def counting(self, tokens, positions, attention):
+        read_rows.append(tokens.numel())
+        return forward(self, tokens, positions, attention)
+
+    first, memory = read(model)
+    monkeypatch.setattr(Transformer, "forward", counting)
+    played = sample_shared(model, first, memory, 60, 8, ENDS, uniform(3, 60, 8))
+    assert sum(read_rows) == len(played.tree.tokens) and len(read_rows) == 7
+    read_rows.clear()
+    logits_of(model, first, memory, played)
+    assert read_rows == [len(played.tree.tokens)]
+
+
+def test_a_prefix_that_all_rollouts_share_is_read_once(model, scripted):
+    played = scripted(sample_shared, torch.full((3, 50, 6), 3))
+    assert played.tree.depths.tolist() == [0] * 3 + [1] * 3 + [2] * 3 + [3] * 3 + [4] * 3
+    assert (played.tree.tokens == 3).all() and played.said.all()
+
+
+def test_prefixes_of_different_problems_are_kept_apart_and_see_only_their_own(scripted):
+    """Two problems that say the same: 3 3, and in the second also 3 4, which shares its first token."""
+    played = scripted(sample_shared, torch.tensor([[[3, 3, 5]] * 2, [[3, 3, 5], [3, 4, 5]], [[7, 0, 0]] * 2]))
+    tree = played.tree
+    facts = {(problem, depth, token): {int(tree.tokens[other]) + 10 * int(tree.depths[other])
+                                       for other in range(len(tree.tokens))
+                                       if tree.problems[other] == problem and row[tree.slots[other]]}
+             for problem, depth, token, row in zip(tree.problems.tolist(), tree.depths.tolist(), tree.tokens.tolist(),
+                                                   tree.seen, strict=True)}
+    assert facts == {(0, 0, 3): {3}, (0, 1, 3): {3, 13}, (1, 0, 3): {3}, (1, 1, 3): {3, 13}, (1, 1, 4): {3, 14}}
