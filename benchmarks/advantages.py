@@ -1,8 +1,9 @@
 """Time the advantages of a batch: `python benchmarks/advantages.py [--repeats 30]`.
 
-Three ways to the same numbers, which are checked to be equal: a Python loop over groups with mean and
-standard deviation (as the official codes do), the same formula over the whole batch at once, and the look-up
-of `lab.advantages` with and without its test for 0 and 1. Medians of one run on one thread.
+Three ways to the same numbers, which are checked to be equal: a Python loop over groups with mean
+and standard deviation (as the official codes do), the same formula over the whole batch at once,
+and the look-up of `lab.advantages` with and without its test for 0 and 1. Medians of one run on one
+thread.
 """
 
 import argparse
@@ -74,15 +75,26 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=30)
     repeats = parser.parse_args().repeats
     torch.set_num_threads(1)
-    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, "
-          f"NumPy {np.__version__}, torch {torch.__version__}; one thread; medians of {repeats}, ms\n")
-    print(f"{'estimator':9} {'batch':>9} {'library':7}" + "".join(
-        f"{head:>12}" for head in ("loop", "formula", "lab", "unchecked", "loop/lab", "formula/lab")))
+    print(
+        f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, "
+        f"NumPy {np.__version__}, torch {torch.__version__}; one thread; medians of {repeats}, ms\n"
+    )
+    print(
+        f"{'estimator':9} {'batch':>9} {'library':7}"
+        + "".join(
+            f"{head:>12}"
+            for head in ("loop", "formula", "lab", "unchecked", "loop/lab", "formula/lab")
+        )
+    )
     for problems, rollouts in SHAPES:
         rng = np.random.default_rng(0)
-        array = (rng.random((problems, rollouts)) < rng.beta(0.3, 1.0, (problems, 1))).astype(np.float32)
-        for rewards, loop, formula in ((array, numpy_loop, numpy_formula),
-                                       (torch.from_numpy(array), torch_loop, torch_formula)):
+        array = (rng.random((problems, rollouts)) < rng.beta(0.3, 1.0, (problems, 1))).astype(
+            np.float32
+        )
+        for rewards, loop, formula in (
+            (array, numpy_loop, numpy_formula),
+            (torch.from_numpy(array), torch_loop, torch_formula),
+        ):
             for kind in KINDS:
                 ways = [partial(way, kind, rewards) for way in (loop, formula, lab.advantages)]
                 ways.append(partial(lab.advantages, kind, rewards, check=False))

@@ -1,8 +1,9 @@
 """Time the interval of pass@k over problems: `python benchmarks/bootstrap.py [--problems 1000]`.
 
-Both sides start from the same boolean sample matrix "problems samples" and end with ten 95% percentile
-intervals. Ours is `lab.stats.bootstrap`; the other is `scipy.stats.bootstrap`, vectorized, in the fastest of
-three batches. Counting and pass@k itself are `lab.metrics` on both sides, and have a line of their own.
+Both sides start from the same boolean sample matrix "problems samples" and end with ten 95%
+percentile intervals. Ours is `lab.stats.bootstrap`; the other is `scipy.stats.bootstrap`,
+vectorized, in the fastest of three batches. Counting and pass@k itself are `lab.metrics` on both
+sides, and have a line of their own.
 """
 
 import argparse
@@ -32,12 +33,22 @@ def curve(matrix: np.ndarray) -> np.ndarray:
 
 
 def ours(matrix: np.ndarray, draws: int) -> np.ndarray:
-    return np.array([(x.low, x.high) for x in bootstrap(curve(matrix), over="problems", draws=draws)]).T
+    return np.array(
+        [(x.low, x.high) for x in bootstrap(curve(matrix), over="problems", draws=draws)]
+    ).T
 
 
 def theirs(matrix: np.ndarray, draws: int, batch: int) -> np.ndarray:
-    found = scipy_stats.bootstrap((curve(matrix),), np.mean, axis=0, n_resamples=draws, batch=batch,
-                                  method="percentile", vectorized=True, rng=np.random.default_rng(0))
+    found = scipy_stats.bootstrap(
+        (curve(matrix),),
+        np.mean,
+        axis=0,
+        n_resamples=draws,
+        batch=batch,
+        method="percentile",
+        vectorized=True,
+        rng=np.random.default_rng(0),
+    )
     return np.array(found.confidence_interval)
 
 
@@ -64,18 +75,28 @@ def main() -> None:
     batch = min(tried, key=tried.get)
     scipy_time, scipy_ends = best_of(args.repeats, lambda: theirs(matrix, args.draws, batch))
 
-    print(f"{args.problems} problems x {args.samples} samples, {values.shape[1]} values of k, "
-          f"{args.draws} draws, best of n = {args.repeats} runs")
-    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, OMP_NUM_THREADS="
-          f"{os.environ.get('OMP_NUM_THREADS', 'unset')}, numpy {np.__version__}, scipy {scipy.__version__}")
+    print(
+        f"{args.problems} problems x {args.samples} samples, {values.shape[1]} values of k, "
+        f"{args.draws} draws, best of n = {args.repeats} runs"
+    )
+    print(
+        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores,"
+        f" OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS', 'unset')}, numpy {np.__version__},"
+        f" scipy {scipy.__version__}"
+    )
     print(f"\n{'from the sample matrix on':<42}{'seconds':>9}{'ratio':>8}")
-    for name, seconds in (("lab.metrics.pass_at_k alone (in both)", ready),
-                          ("lab.stats.bootstrap", lab_time),
-                          (f"scipy.stats.bootstrap, batch {batch}", scipy_time)):
+    for name, seconds in (
+        ("lab.metrics.pass_at_k alone (in both)", ready),
+        ("lab.stats.bootstrap", lab_time),
+        (f"scipy.stats.bootstrap, batch {batch}", scipy_time),
+    ):
         print(f"{name:<42}{seconds:>9.3f}{seconds / lab_time:>8.1f}")
     gap = np.abs(lab_ends - scipy_ends) / (scipy_ends[1] - scipy_ends[0])
     print(f"\nother batches tried once: {', '.join(f'{b}: {s:.2f} s' for b, s in tried.items())}")
-    print(f"ends differ by at most {gap.max():.1%} of an interval's width: two independent sets of resamples")
+    print(
+        f"ends differ by at most {gap.max():.1%} of an interval's width: two independent sets of"
+        " resamples"
+    )
 
 
 if __name__ == "__main__":

@@ -3,9 +3,10 @@
     OMP_NUM_THREADS=1 python benchmarks/engine.py [--model data/models/tiny] [--prompts 16] [--n 64] [--limit 48]
                                                   [--repeats 5]
 
-"bare" is the library's own call with the same prompts and settings: vLLM's `LLM.generate` with seeds and the
-log-probability of each token, transformers' `generate` with `num_return_sequences`, which has neither seeds of its own
-nor log-probabilities. Needs transformers and vLLM (`make setup-llm`).
+"bare" is the library's own call with the same prompts and settings: vLLM's `LLM.generate` with
+seeds and the log-probability of each token, transformers' `generate` with `num_return_sequences`,
+which has neither seeds of its own nor log-probabilities. Needs transformers and vLLM (`make
+setup-llm`).
 """
 
 import argparse
@@ -28,28 +29,44 @@ def main() -> None:
     for name, value in {"prompts": 16, "n": 64, "limit": 48, "repeats": 5}.items():
         parser.add_argument(f"--{name}", type=int, default=value)
     asked = parser.parse_args()
-    texts = [prompt("plain").render(problem.question) for problem in problems(asked.prompts, 2, 0, "test")]
+    texts = [
+        prompt("plain").render(problem.question)
+        for problem in problems(asked.prompts, 2, 0, "test")
+    ]
     sampling = Sampling(asked.n, 1.0, 0.95, asked.limit)
-    ways = {**vllm_ways(asked.model, texts, sampling), **transformers_ways(asked.model, texts, sampling)}
+    ways = {
+        **vllm_ways(asked.model, texts, sampling),
+        **transformers_ways(asked.model, texts, sampling),
+    }
     times, tokens = {name: [] for name in ways}, {}
     for work in ways.values():
         work()
-    for _ in range(asked.repeats):  # one after the other, so that a busy moment of the machine meets all of them
+    for _ in range(
+        asked.repeats
+    ):  # one after the other, so that a busy moment of the machine meets all of them
         for name, work in ways.items():
             began = time.perf_counter()
             tokens[name] = work()
             times[name].append(time.perf_counter() - began)
-    print(f"{asked.prompts} prompts x {asked.n} answers of at most {asked.limit} tokens; {torch.get_num_threads()} "
-          f"threads; best of {asked.repeats}\n\n| way | tokens | s | tokens/s |\n|---|---|---|---|")
+    print(
+        f"{asked.prompts} prompts x {asked.n} answers of at most {asked.limit} tokens;"
+        f" {torch.get_num_threads()} threads; best of {asked.repeats}\n\n| way | tokens | s |"
+        " tokens/s |\n|---|---|---|---|"
+    )
     for name, taken in times.items():
-        print(f"| {name} | {tokens[name]:,} | {min(taken):.2f} | {tokens[name] / min(taken):,.0f} |")
+        print(
+            f"| {name} | {tokens[name]:,} | {min(taken):.2f} | {tokens[name] / min(taken):,.0f} |"
+        )
     for library in ("vLLM", "transformers"):
         pairs = zip(times[f"{library}, ours"], times[f"{library}, bare"], strict=True)
         per_token = tokens[f"{library}, bare"] / tokens[f"{library}, ours"]
         ratios = sorted(per_token * ours / bare for ours, bare in pairs)
         best = per_token * min(times[f"{library}, ours"]) / min(times[f"{library}, bare"])
-        print(f"\n{library}: ours takes {best:.3f} times the bare call's time a token (best runs; median of "
-              f"neighbours {statistics.median(ratios):.3f}, {ratios[0]:.3f} to {ratios[-1]:.3f})")
+        print(
+            f"\n{library}: ours takes {best:.3f} times the bare call's time a token (best runs;"
+            f" median of neighbours {statistics.median(ratios):.3f}, {ratios[0]:.3f} to"
+            f" {ratios[-1]:.3f})"
+        )
 
 
 def vllm_ways(model: Path, texts: list[str], sampling: Sampling) -> dict:
@@ -57,9 +74,19 @@ def vllm_ways(model: Path, texts: list[str], sampling: Sampling) -> dict:
 
     def bare() -> int:
         from vllm import SamplingParams
-        asked = [SamplingParams(n=sampling.n, temperature=sampling.temperature, top_p=sampling.top_p, logprobs=0,
-                                max_tokens=sampling.limit, stop_token_ids=list(ours.stops.values()),
-                                seed=stream_seed(sampling.seed, "answers", j)) for j in range(len(texts))]
+
+        asked = [
+            SamplingParams(
+                n=sampling.n,
+                temperature=sampling.temperature,
+                top_p=sampling.top_p,
+                logprobs=0,
+                max_tokens=sampling.limit,
+                stop_token_ids=list(ours.stops.values()),
+                seed=stream_seed(sampling.seed, "answers", j),
+            )
+            for j in range(len(texts))
+        ]
         found = ours.llm.generate(texts, asked, use_tqdm=False)
         return sum(len(one.token_ids) for request in found for one in request.outputs)
 
@@ -69,19 +96,34 @@ def vllm_ways(model: Path, texts: list[str], sampling: Sampling) -> dict:
 def transformers_ways(model: Path, texts: list[str], sampling: Sampling) -> dict:
     ours = engine("transformers", model)
     from transformers import GenerationConfig
+
     ends = list(ours.stops.values())
-    config = GenerationConfig(do_sample=True, temperature=sampling.temperature, top_p=sampling.top_p, top_k=0,
-                              max_new_tokens=sampling.limit, num_return_sequences=sampling.n, eos_token_id=ends,
-                              pad_token_id=0)
-    asked = ours.tokenizer(texts, return_tensors="pt", padding=True, padding_side="left").to(ours.device)
+    config = GenerationConfig(
+        do_sample=True,
+        temperature=sampling.temperature,
+        top_p=sampling.top_p,
+        top_k=0,
+        max_new_tokens=sampling.limit,
+        num_return_sequences=sampling.n,
+        eos_token_id=ends,
+        pad_token_id=0,
+    )
+    asked = ours.tokenizer(texts, return_tensors="pt", padding=True, padding_side="left").to(
+        ours.device
+    )
 
     def bare() -> int:
         with torch.inference_mode():
-            found = ours.model.generate(**asked, generation_config=config)[:, asked["input_ids"].shape[1]:]
+            found = ours.model.generate(**asked, generation_config=config)[
+                :, asked["input_ids"].shape[1] :
+            ]
         ended = torch.isin(found, torch.tensor(ends, device=found.device)).long().cumsum(1)
         return int((ended == 0).sum() + (ended[:, -1] > 0).sum())
 
-    return {"transformers, bare": bare, "transformers, ours": lambda: counted(ours.sample(texts, sampling))}
+    return {
+        "transformers, bare": bare,
+        "transformers, ours": lambda: counted(ours.sample(texts, sampling)),
+    }
 
 
 def counted(answers: list) -> int:

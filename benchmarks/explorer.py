@@ -1,9 +1,11 @@
-"""Time the explorer in Chromium: `python benchmarks/explorer.py [--moves 60] [--picture docs/explorer.png]`.
+"""Time the explorer in Chromium: `python benchmarks/explorer.py [--moves 60] [--picture
+docs/explorer.png]`.
 
-From the move of the slider N to the redrawn chart, at N about 1,024 with six curves: the handler of the event (numbers
-and paths) and then style and layout, forced by asking for a size. The small pictures and the table follow in the next
-frame. In JupyterLab: an estimator that only Python knows, from the move to its redrawn line, at sizes that were sent
-ahead (N up to 128) and at others, which Python must be asked for. With --picture it only writes the README's picture.
+From the move of the slider N to the redrawn chart, at N about 1,024 with six curves: the handler of
+the event (numbers and paths) and then style and layout, forced by asking for a size. The small
+pictures and the table follow in the next frame. In JupyterLab: an estimator that only Python knows,
+from the move to its redrawn line, at sizes that were sent ahead (N up to 128) and at others, which
+Python must be asked for. With --picture it only writes the README's picture.
 """
 
 import argparse
@@ -77,7 +79,11 @@ def picture(path: Path) -> None:
     """The page in the light, as it opens but for one member of the family."""
     with browser() as running, tempfile.TemporaryDirectory() as folder:
         tab = running.new_page(viewport={"width": 1400, "height": 900}, color_scheme="light")
-        tab.goto(page.write(Path(folder) / "explorer.html", {"N": 32, "objectives": ["power(a=0.75, b=0.25)"]}))
+        tab.goto(
+            page.write(
+                Path(folder) / "explorer.html", {"N": 32, "objectives": ["power(a=0.75, b=0.25)"]}
+            )
+        )
         tab.wait_for_selector(".lab-explorer[data-revision]")
         tab.wait_for_timeout(500)
         tab.screenshot(path=path, full_page=True)
@@ -93,12 +99,18 @@ def main() -> None:
         picture(arguments.picture)
         return
     with browser() as running, tempfile.TemporaryDirectory() as folder:
-        print(f"Chromium {running.version}, {platform.machine()}, load {os.getloadavg()[0]:.1f}; ms\n")
+        print(
+            f"Chromium {running.version}, {platform.machine()}, load {os.getloadavg()[0]:.1f}; ms\n"
+        )
         print("| from the move to the redrawn chart | 10% | median | 90% |\n|---|---|---|---|")
         for N in (32, 1024 - 2 * arguments.moves):
             for quantity in ("weight", "objective", "efficiency"):
                 tab = running.new_page(viewport={"width": 1300, "height": 1000})
-                state = {"curves": SIX, "quantity": quantity, "y": "log" if quantity == "weight" else "linear"}
+                state = {
+                    "curves": SIX,
+                    "quantity": quantity,
+                    "y": "log" if quantity == "weight" else "linear",
+                }
                 tab.goto(page.write(Path(folder) / "page.html", state))
                 tab.wait_for_timeout(500)
                 span = [N, N + 2 * arguments.moves]
@@ -106,11 +118,18 @@ def main() -> None:
                 times = tab.evaluate(MOVE, [arguments.moves, *span])
                 row(f"page, six curves, {quantity}, N from {N}", times)
                 tab.close()
-        cells = ["import lab\nfrom lab.explorer import Explorer",
-                 "mine = lab.Estimator('mine', lambda N: lab.estimator('maxrl_loo').coefficients(N))",
-                 "Explorer(own=[mine], curves=[mine.label, 'rloo', 'grpo', 'maxrl', 'pacs_anchor', 'mapo'])"]
-        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells], metadata={
-            "kernelspec": {"name": "python3", "display_name": "Python 3"}})
+        cells = [
+            "import lab\nfrom lab.explorer import Explorer",
+            "mine = lab.Estimator('mine', lambda N: lab.estimator('maxrl_loo').coefficients(N))",
+            (
+                "Explorer(own=[mine], curves=[mine.label, 'rloo', 'grpo', 'maxrl', 'pacs_anchor',"
+                " 'mapo'])"
+            ),
+        ]
+        book = nbformat.v4.new_notebook(
+            cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
+            metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+        )
         with jupyterlab(Path(folder) / "jupyter") as (address, books):
             nbformat.write(book, books / "book.ipynb")
             tab = running.new_page(viewport={"width": 1500, "height": 1100})

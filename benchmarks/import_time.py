@@ -1,4 +1,6 @@
-"""Time `import lab` in fresh processes beside NumPy alone: `python benchmarks/import_time.py [--runs 10]`."""
+"""Time `import lab` in fresh processes beside NumPy alone: `python benchmarks/import_time.py
+[--runs 10]`.
+"""
 
 import argparse
 import os
@@ -14,8 +16,14 @@ TIMED = "import time; start = time.perf_counter(); import {}; print(time.perf_co
 
 def fresh(module: str) -> float:
     """Milliseconds, measured inside the process: the start of Python itself is not counted."""
-    found = subprocess.run([sys.executable, "-c", TIMED.format(module)], cwd=ROOT, capture_output=True,
-                           text=True, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    found = subprocess.run(
+        [sys.executable, "-c", TIMED.format(module)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
     return 1000 * float(found.stdout)
 
 
@@ -23,8 +31,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=10)
     runs = parser.parse_args().runs
-    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}; "
-          f"{runs} fresh processes each, in turn, milliseconds\n")
+    print(
+        f"{platform.processor() or platform.machine()}, Python {platform.python_version()}; "
+        f"{runs} fresh processes each, in turn, milliseconds\n"
+    )
     times = {module: [] for module in ("numpy", "lab")}
     for _ in range(runs):  # in turn, so that a busy machine slows both
         for module, found in times.items():
@@ -33,7 +43,9 @@ def main() -> None:
     for module, found in times.items():
         print(f"{module:8} {statistics.median(found):8.1f} {min(found):8.1f}")
     beyond = [mine - numpy for mine, numpy in zip(times["lab"], times["numpy"], strict=True)]
-    print(f"{'beyond':8} {statistics.median(beyond):8.1f}")  # pairs; a difference of two minima says little
+    print(
+        f"{'beyond':8} {statistics.median(beyond):8.1f}"
+    )  # pairs; a difference of two minima says little
 
 
 if __name__ == "__main__":

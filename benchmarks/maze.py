@@ -1,11 +1,12 @@
-"""Mazes, rollouts and reinforcement-learning steps a second: ours beside the usual ways, the same work in one run.
+"""Mazes, rollouts and reinforcement-learning steps a second: ours beside the usual ways, the same
+work in one run.
 
     python benchmarks/maze.py [--threads 2] [--official FOLDER] [--size 17] [--mazes 8] [--rollouts 32] [--steps 60]
 
-The policy is the published transformer after `--steps` of supervised training (seed 0), so that rollouts have the
-lengths and the entropy of a young policy; all ways sample from the same weights. `--official` names a folder with
-the generator of MaxRL's code, generate_maze.py; without it the same algorithm as the tests have it (made and solved).
-Needs transformers (`make setup-llm`).
+The policy is the published transformer after `--steps` of supervised training (seed 0), so that
+rollouts have the lengths and the entropy of a young policy; all ways sample from the same weights.
+`--official` names a folder with the generator of MaxRL's code, generate_maze.py; without it the
+same algorithm as the tests have it (made and solved). Needs transformers (`make setup-llm`).
 """
 
 import argparse
@@ -32,7 +33,9 @@ CPU = torch.device("cpu")
 
 
 def seconds(work, repeats: int) -> float:
-    """The best of `repeats` calls after one to warm up; that one alone where it takes over five seconds."""
+    """The best of `repeats` calls after one to warm up; that one alone where it takes over five
+    seconds.
+    """
     began = time.perf_counter()
     work()
     if (first := time.perf_counter() - began) > 5:
@@ -53,10 +56,15 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=value)
     asked = parser.parse_args()
     torch.set_num_threads(asked.threads)
-    print(f"torch {torch.__version__}, {asked.threads} threads; {asked.size}x{asked.size}, "
-          f"{asked.mazes} mazes x {asked.rollouts} rollouts of at most {LENGTH} tokens")
+    print(
+        f"torch {torch.__version__}, {asked.threads} threads; {asked.size}x{asked.size}, "
+        f"{asked.mazes} mazes x {asked.rollouts} rollouts of at most {LENGTH} tokens"
+    )
     peak = measured_peak()
-    print(f"measured peak: {peak / 1e9:.0f} GFLOP/s (float32 product of 4,096 x 256 and 256 x 1,024)\n")
+    print(
+        f"measured peak: {peak / 1e9:.0f} GFLOP/s (float32 product of 4,096 x 256 and 256 x"
+        " 1,024)\n"
+    )
     maze_speed(asked)
     player = young_player(asked)
     step_speed(asked, player, peak)
@@ -80,8 +88,10 @@ def maze_speed(asked) -> None:
         def one() -> None:
             generator.generate()
             generator.to_text_sequence()
+
     else:
         import random
+
         source = random.Random(0)
 
         def one() -> None:
@@ -92,15 +102,32 @@ def maze_speed(asked) -> None:
         mazes.prompts(), mazes.answers()
 
     theirs, batch = 300 / seconds(lambda: [one() for _ in range(300)], 3), 1024 / seconds(ours, 10)
-    print(f"mazes a second, made, solved and written: {name}.py {theirs:,.0f}, ours {batch:,.0f}, "
-          f"{batch / theirs:.0f}x\n")
+    print(
+        f"mazes a second, made, solved and written: {name}.py {theirs:,.0f}, ours {batch:,.0f}, "
+        f"{batch / theirs:.0f}x\n"
+    )
 
 
 def young_player(asked) -> Player:
-    settings = dict(size=asked.size, width=256, layers=4, positions=512, precision="float32", length=LENGTH, mazes=1,
-                    samples=1, seed=0)
-    for record in train_start(**settings, start_batch=8, start_steps=asked.steps, start_learning_rate=5e-4,
-                              start_log_every=asked.steps, state=None):
+    settings = dict(
+        size=asked.size,
+        width=256,
+        layers=4,
+        positions=512,
+        precision="float32",
+        length=LENGTH,
+        mazes=1,
+        samples=1,
+        seed=0,
+    )
+    for record in train_start(
+        **settings,
+        start_batch=8,
+        start_steps=asked.steps,
+        start_learning_rate=5e-4,
+        start_log_every=asked.steps,
+        state=None,
+    ):
         state = record.state
     return trained(state(), **settings)
 
@@ -108,7 +135,9 @@ def young_player(asked) -> Player:
 def step_speed(asked, player: Player, peak: float) -> None:
     """One step of MaxRL, four ways: rollouts alone, then with verifying, gradient and update."""
     model, N = player.model, asked.rollouts
-    world = Reinforced(player, Fresh(asked.size, asked.mazes, 0, "mazes", CPU), "maxrl", N, 0.0, 0.0, False)
+    world = Reinforced(
+        player, Fresh(asked.size, asked.mazes, 0, "mazes", CPU), "maxrl", N, 0.0, 0.0, False
+    )
     mazes = world.fresh.at(0)
     uniforms = player.uniforms("rollouts", 0, asked.mazes, N)
 
@@ -122,11 +151,15 @@ def step_speed(asked, player: Player, peak: float) -> None:
                 for part in world.losses(0):
                     part.backward()
             world.seen.clear()
+
         return rollouts, step
 
     def alone():
         """Our model, used as others do: a prompt for each rollout, whole sequences in the update."""
-        one_by_one, apart = mazes[torch.arange(asked.mazes).repeat_interleave(N)], uniforms.view(-1, 1, LENGTH)
+        one_by_one, apart = (
+            mazes[torch.arange(asked.mazes).repeat_interleave(N)],
+            uniforms.view(-1, 1, LENGTH),
+        )
 
         def rollouts():
             with torch.no_grad():
@@ -135,27 +168,43 @@ def step_speed(asked, player: Player, peak: float) -> None:
         def step():
             played = rollouts()
             right = walk(one_by_one, played.tokens).right.view(asked.mazes, N)
-            update(lambda ids: model.logits(model.read(ids)[0]), one_by_one.prompts(), played.tokens[:, 0], right)
+            update(
+                lambda ids: model.logits(model.read(ids)[0]),
+                one_by_one.prompts(),
+                played.tokens[:, 0],
+                right,
+            )
+
         return rollouts, step
 
     def hugging_face():
         define_torchvision_ops()
         from transformers import GenerationConfig, Qwen2ForCausalLM
+
         with tempfile.TemporaryDirectory() as folder:
             save(model, Path(folder))
             theirs = Qwen2ForCausalLM.from_pretrained(folder).train(False)
-        config = GenerationConfig(do_sample=True, top_k=0, max_new_tokens=LENGTH, num_return_sequences=N,
-                                  eos_token_id=[DONE, EOS], pad_token_id=PAD)
+        config = GenerationConfig(
+            do_sample=True,
+            top_k=0,
+            max_new_tokens=LENGTH,
+            num_return_sequences=N,
+            eos_token_id=[DONE, EOS],
+            pad_token_id=PAD,
+        )
         prompts = mazes.prompts().long()
 
         def rollouts():
             with torch.no_grad():
-                return theirs.generate(prompts, attention_mask=torch.ones_like(prompts), generation_config=config)
+                return theirs.generate(
+                    prompts, attention_mask=torch.ones_like(prompts), generation_config=config
+                )
 
         def step():
-            tokens = rollouts()[:, prompts.shape[1]:]
+            tokens = rollouts()[:, prompts.shape[1] :]
             right = walk(mazes, tokens.view(asked.mazes, N, -1)).right
             update(lambda ids: theirs(ids).logits, prompts.repeat_interleave(N, 0), tokens, right)
+
         return rollouts, step
 
     def update(logits, prompts, tokens, right) -> None:
@@ -163,27 +212,56 @@ def step_speed(asked, player: Player, peak: float) -> None:
         A, said = advantages("maxrl", right.float()).flatten(), tokens != PAD
         for part in torch.arange(len(tokens)).split(32):
             ids = torch.cat((prompts[part], tokens[part]), 1).long()
-            logp = logits(ids)[:, prompts.shape[1] - 1:-1].log_softmax(-1).gather(2, ids[:, prompts.shape[1]:, None])
-            (policy_gradient((logp[..., 0] * said[part]).sum(1), A[part]) * len(part) / said.sum()).backward()
+            logp = (
+                logits(ids)[:, prompts.shape[1] - 1 : -1]
+                .log_softmax(-1)
+                .gather(2, ids[:, prompts.shape[1] :, None])
+            )
+            (
+                policy_gradient((logp[..., 0] * said[part]).sum(1), A[part])
+                * len(part)
+                / said.sum()
+            ).backward()
 
-    ways = {"Hugging Face generate, whole sequences": hugging_face(), "our model, a prompt a rollout": alone(),
-            "shared prompts": shared(sample_apart), "shared prompts and prefixes": shared(sample_shared)}
+    ways = {
+        "Hugging Face generate, whole sequences": hugging_face(),
+        "our model, a prompt a rollout": alone(),
+        "shared prompts": shared(sample_apart),
+        "shared prompts and prefixes": shared(sample_shared),
+    }
     played = ways["shared prompts and prefixes"][0]()
     with torch.no_grad():
         rows = len(logits_of(model, *player.read(mazes), played))
     tokens, prompt = int(played.said.sum()), making.prompt_length(asked.size) * asked.mazes
     weights = sum(weight.numel() for weight in model.parameters() if weight.ndim == 2)
     floor = 2 * weights * (4 * rows + 3 * prompt) / peak
-    print(f"{tokens:,} tokens said in {rows:,} forward rows; floor of a step that shares prompts and prefixes: "
-          f"{floor:.2f} s at the measured peak (a prompt: forward, backward; a row: sampled, forward, backward)\n")
-    print("| way | rollouts, s | rollouts/s | step, s | steps/s | step over floor |\n|---|---|---|---|---|---|")
+    print(
+        f"{tokens:,} tokens said in {rows:,} forward rows; floor of a step that shares prompts and"
+        f" prefixes: {floor:.2f} s at the measured peak (a prompt: forward, backward; a row:"
+        " sampled, forward, backward)\n"
+    )
+    print(
+        "| way | rollouts, s | rollouts/s | step, s | steps/s | step over floor"
+        " |\n|---|---|---|---|---|---|"
+    )
     total = asked.mazes * N
-    results = {name: (seconds(rollouts, 2), seconds(step, 2)) for name, (rollouts, step) in ways.items()}
+    results = {
+        name: (seconds(rollouts, 2), seconds(step, 2)) for name, (rollouts, step) in ways.items()
+    }
     for name, (rollouts, step) in results.items():
-        rates = f"{rollouts:.2f} | {total / rollouts:.0f} | {step:.2f} | {1 / step:.3f} | {step / floor:.1f}"
+        rates = (
+            f"{rollouts:.2f} | {total / rollouts:.0f} | {step:.2f} | {1 / step:.3f} |"
+            f" {step / floor:.1f}"
+        )
         print(f"| {name} | {rates} |")
-    first, last = results["Hugging Face generate, whole sequences"], results["shared prompts and prefixes"]
-    print(f"\nrollouts {first[0] / last[0]:.1f}x, a step {first[1] / last[1]:.1f}x the Hugging Face way")
+    first, last = (
+        results["Hugging Face generate, whole sequences"],
+        results["shared prompts and prefixes"],
+    )
+    print(
+        f"\nrollouts {first[0] / last[0]:.1f}x, a step {first[1] / last[1]:.1f}x the Hugging"
+        " Face way"
+    )
 
 
 if __name__ == "__main__":

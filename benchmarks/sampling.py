@@ -1,7 +1,9 @@
-"""Sampling N labels an image: naive draws against counts, and against the mean given how many were right.
+"""Sampling N labels an image: naive draws against counts, and against the mean given how many were
+right.
 
-The same work in one run: from log-probabilities of 128 images over 1,000 classes to the gradient with respect to them.
-The step it belongs to is shown beside: forward and backward of the laptop's network, or of ResNet-50 (--resnet50).
+The same work in one run: from log-probabilities of 128 images over 1,000 classes to the gradient
+with respect to them. The step it belongs to is shown beside: forward and backward of the laptop's
+network, or of ResNet-50 (--resnet50).
 
     python benchmarks/sampling.py [--resnet50]
 """
@@ -36,7 +38,9 @@ def milliseconds(work: Callable[[], object]) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--resnet50", action="store_true", help="measure the step of ResNet-50 at 224 pixels")
+    parser.add_argument(
+        "--resnet50", action="store_true", help="measure the step of ResNet-50 at 224 pixels"
+    )
     resnet50 = parser.parse_args().resnet50
     torch.set_num_threads(1)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -59,16 +63,29 @@ def main() -> None:
     step = milliseconds(lambda: model(pictures).sum().backward()) * IMAGES / batch
     cross_entropy = milliseconds(lambda: (-logits.log_softmax(1)[right]).mean().backward())
     print(f"torch {torch.__version__}, {device}, one thread; medians of {REPEATS}, ms")
-    print(f"{IMAGES} images, {CLASSES} classes; step of {net} at {size} pixels: {step:.1f}; "
-          f"cross-entropy from the logits, the floor: {cross_entropy:.2f}\n")
-    print(f"{'N':>6}{'naive':>9}{'counts':>9}{'given K':>9}   ratios{'':5}beyond the floor{'':4}share of the step")
+    print(
+        f"{IMAGES} images, {CLASSES} classes; step of {net} at {size} pixels: {step:.1f}; "
+        f"cross-entropy from the logits, the floor: {cross_entropy:.2f}\n"
+    )
+    print(
+        f"{'N':>6}{'naive':>9}{'counts':>9}{'given K':>9}   ratios{'':5}beyond the floor{'':4}share"
+        " of the step"
+    )
     for N in (16, 128, 1024, 4096):
-        slow, counts, given = (milliseconds(work) for work in (
-            lambda N=N: naive(N), lambda N=N: ours("sampled", N), lambda N=N: ours("conditional", N)))
+        slow, counts, given = (
+            milliseconds(work)
+            for work in (
+                lambda N=N: naive(N),
+                lambda N=N: ours("sampled", N),
+                lambda N=N: ours("conditional", N),
+            )
+        )
         beyond = (slow - cross_entropy) / max(given - cross_entropy, 1e-3)
         shares = [100 * (one - cross_entropy) / step for one in (counts, given)]
-        print(f"{N:6}{slow:9.2f}{counts:9.2f}{given:9.2f}{slow / counts:7.1f}x{slow / given:6.1f}x{beyond:15.0f}x"
-              f"{shares[0]:16.1f}%{shares[1]:6.1f}%")
+        print(
+            f"{N:6}{slow:9.2f}{counts:9.2f}{given:9.2f}{slow / counts:7.1f}x{slow / given:6.1f}x{beyond:15.0f}x"
+            f"{shares[0]:16.1f}%{shares[1]:6.1f}%"
+        )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
-"""Scoring stored answers: `lab.runs.scoring.score` on 500 problems with 4,096 answers each, and the metrics after it.
+"""Scoring stored answers: `lab.runs.scoring.score` on 500 problems with 4,096 answers each, and the
+metrics after it.
 
     python benchmarks/scoring.py [--problems 500] [--answers 4096] [--distinct]
 
-The problems are those of `lab.llm.data.arithmetic`, level 5; the answers are made up. A problem is easy or hard; its texts
-come as often as Zipf's law says, from 400 of which most differ in the working and few in the result; one in fifty has
-no box, one in fifty a result that only algebra can judge. With --distinct no two texts are equal, which is what long
-solutions look like. Making the answers up is not part of scoring; processor time includes that of the verifier.
+The problems are those of `lab.llm.data.arithmetic`, level 5; the answers are made up. A problem is
+easy or hard; its texts come as often as Zipf's law says, from 400 of which most differ in the
+working and few in the result; one in fifty has no box, one in fifty a result that only algebra can
+judge. With --distinct no two texts are equal, which is what long solutions look like. Making the
+answers up is not part of scoring; processor time includes that of the verifier.
 """
 
 import argparse
@@ -27,7 +29,10 @@ from lab.runs.evaluation_folder import sample
 from lab.runs.scoring import score
 
 TEXTS = 400
-WORKING = "First I look at the brackets, then at the products, and then I go from left to right, step by step. " * 3
+WORKING = (
+    "First I look at the brackets, then at the products, and then I go from left to right, step by"
+    " step. " * 3
+)
 
 
 class Invention:
@@ -46,20 +51,30 @@ class Invention:
         rate = random.beta(0.5, 1.0)
         texts = []
         for i in range(TEXTS):
-            value = gold if random.random() < rate else gold + int(random.geometric(0.2)) * (1 - 2 * (i % 2))
+            value = (
+                gold
+                if random.random() < rate
+                else gold + int(random.geometric(0.2)) * (1 - 2 * (i % 2))
+            )
             spelt = {0: f"{value}", 1: rf"\boxed{{\sqrt{{{value**2}}}}}"}
             said = spelt.get(int(random.integers(50)), rf"\boxed{{{value}}}")
             texts.append(f"{steps.split('.')[0]}, way {random.integers(TEXTS)}. {said}")
         weights = 1 / (1 + random.permutation(TEXTS))
         chosen = random.choice(TEXTS, sampling.n, p=weights / weights.sum())
         ids, logp = tuple(range(30)), (-0.3,) * 30
-        said = [f"{WORKING}{i} {texts[one]}" if self.distinct else texts[one] for i, one in enumerate(chosen)]
+        said = [
+            f"{WORKING}{i} {texts[one]}" if self.distinct else texts[one]
+            for i, one in enumerate(chosen)
+        ]
         return [Answer(text, ids, logp, "stop", "<|endoftext|>") for text in said]
 
 
 def timed(name: str, work: Callable[[], Any]) -> Any:
     def processor() -> float:
-        return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        return sum(
+            sum(resource.getrusage(who)[:2])
+            for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        )
 
     wall, used = time.perf_counter(), processor()
     result = work()
@@ -74,19 +89,34 @@ def main() -> None:
     parser.add_argument("--distinct", action="store_true")
     given = parser.parse_args()
     loaded = Loaded("arithmetic(level=5)", tuple(problems(given.problems, 5, 0, "test")), ())
-    engine = Invention([(solution(one), int(one.answer)) for one in loaded.problems], given.distinct)
-    print(f"{given.problems} problems x {given.answers} answers, {'no two' if given.distinct else 'many'} texts equal; "
-          f"{len(os.sched_getaffinity(0))} cores\n\n| what | seconds | of processor |\n|---|---|---|")
+    engine = Invention(
+        [(solution(one), int(one.answer)) for one in loaded.problems], given.distinct
+    )
+    print(
+        f"{given.problems} problems x {given.answers} answers,"
+        f" {'no two' if given.distinct else 'many'} texts equal; {len(os.sched_getaffinity(0))}"
+        " cores\n\n| what | seconds | of processor |\n|---|---|---|"
+    )
     with tempfile.TemporaryDirectory() as folder:
-        made = timed("make them up and write them", lambda: sample(
-            engine, loaded, prompt("plain"), Sampling(given.answers, limit=64), Path(folder)))
+        made = timed(
+            "make them up and write them",
+            lambda: sample(
+                engine, loaded, prompt("plain"), Sampling(given.answers, limit=64), Path(folder)
+            ),
+        )
         verdicts = timed("score", lambda: score(made))
         counts = timed("counts, from stored scores", made.counts)
         metrics = timed("summary, with intervals", lambda: summary(counts))
-        timed("ratio of samples, with its interval", lambda: samples_ratio(counts, counts, int(counts["n"].min())))
+        timed(
+            "ratio of samples, with its interval",
+            lambda: samples_ratio(counts, counts, int(counts["n"].min())),
+        )
         size = sum(path.stat().st_size for path in made.path.rglob("*.parquet"))
-        print(f"\npass@1 {metrics['pass@1']}; {verdicts['verdict'].value_counts().to_dict()}; {size / 2**20:.0f} MiB "
-              f"on disk; at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10:.0f} MiB of memory")
+        print(
+            f"\npass@1 {metrics['pass@1']}; {verdicts['verdict'].value_counts().to_dict()};"
+            f" {size / 2**20:.0f} MiB on disk; at most"
+            f" {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10:.0f} MiB of memory"
+        )
 
 
 if __name__ == "__main__":

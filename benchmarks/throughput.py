@@ -1,10 +1,12 @@
-"""Images a second of the image world's training step, and its share of the device's arithmetic limit.
+"""Images a second of the image world's training step, and its share of the device's arithmetic
+limit.
 
     python benchmarks/throughput.py [--scale h200] [--limit TFLOPS] [key=value ...]
 
-Times whole steps (pictures, forward, sampled labels, backward, update) of `lab train images` after a warm-up, and
-counts the network's floating-point operations with torch's own counter. `--limit` is the device's peak in TFLOP/s at
-the precision used: 989 for one H200 in bfloat16 without sparsity (its data sheet).
+Times whole steps (pictures, forward, sampled labels, backward, update) of `lab train images` after
+a warm-up, and counts the network's floating-point operations with torch's own counter. `--limit` is
+the device's peak in TFLOP/s at the precision used: 989 for one H200 in bfloat16 without sparsity
+(its data sheet).
 """
 
 import argparse
@@ -29,9 +31,20 @@ def main() -> None:
     asked = parser.parse_args()
     values = experiment("images").parameters(asked.scale, read_assignments(asked.values))
     pictures = pictures_of(**values)
-    model = fresh_network(0, values["net"], pictures.channels, pictures.size, pictures.classes, values["width"])
+    model = fresh_network(
+        0, values["net"], pictures.channels, pictures.size, pictures.classes, values["width"]
+    )
     signal = Signal(values["objective"], values["gradient"], values["rollouts"])
-    world = Images(signal, pictures, model, values["batch"], -1, 0, values["precision"], values["compile_model"])
+    world = Images(
+        signal,
+        pictures,
+        model,
+        values["batch"],
+        -1,
+        0,
+        values["precision"],
+        values["compile_model"],
+    )
     optimizer = torch.optim.SGD(model.parameters(), lr=values["learning_rate"], momentum=0.9)
 
     def step(number: int) -> None:
@@ -53,11 +66,22 @@ def main() -> None:
     wait()
     seconds = (time.perf_counter() - began) / asked.steps
     rate = work / seconds / 1e12
-    device = torch.cuda.get_device_name() if torch.cuda.is_available() else f"CPU, {torch.get_num_threads()} threads"
+    device = (
+        torch.cuda.get_device_name()
+        if torch.cuda.is_available()
+        else f"CPU, {torch.get_num_threads()} threads"
+    )
     print(f"{device}, torch {torch.__version__}; {asked.steps} steps")
-    print("{net} at {size} pixels, batch {batch}, {precision}, {objective} {gradient} N = {rollouts}".format(**values))
-    print(f"{1000 * seconds:.1f} ms a step, {values['batch'] / seconds:.0f} images a second, {work / 1e9:.1f} GFLOP, "
-          f"{rate:.3f} TFLOP/s" + (f", {100 * rate / asked.limit:.1f}% of {asked.limit:g}" if asked.limit else ""))
+    print(
+        "{net} at {size} pixels, batch {batch}, {precision}, {objective} {gradient} N = {rollouts}".format(
+            **values
+        )
+    )
+    print(
+        f"{1000 * seconds:.1f} ms a step, {values['batch'] / seconds:.0f} images a second,"
+        f" {work / 1e9:.1f} GFLOP, {rate:.3f} TFLOP/s"
+        + (f", {100 * rate / asked.limit:.1f}% of {asked.limit:g}" if asked.limit else "")
+    )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""Answers a second: `lab.llm.Verifier` against math-verify called directly in one process, on the same answers.
+"""Answers a second: `lab.llm.Verifier` against math-verify called directly in one process, on the
+same answers.
 
     python benchmarks/verifier.py [--answers 2000]
 
-The mixture: plain integers 60%, fractions and decimals 20%, expressions 20%; half of each right, and no right answer
-but some integers spelt like its gold. Two sets, one after the other: the first includes starting our workers (but no
-import of math-verify on the other side), the second finds both sides warm.
+The mixture: plain integers 60%, fractions and decimals 20%, expressions 20%; half of each right,
+and no right answer but some integers spelt like its gold. Two sets, one after the other: the first
+includes starting our workers (but no import of math-verify on the other side), the second finds
+both sides warm.
 """
 
 import argparse
@@ -23,13 +25,16 @@ def fraction(rng: random.Random) -> tuple[str, str, str]:
 
 def expression(rng: random.Random) -> tuple[str, str, str]:
     a, b, c = rng.randint(2, 30), rng.randint(2, 30), rng.randint(2, 9)
-    return rng.choice([
-        (f"(x+{a})(x+{b})", f"x^2+{a + b}x+{a * b}", f"x^2+{a + b}x+{a * b + 1}"),
-        (rf"{c}\sqrt{{{a}}}", rf"\sqrt{{{a * c * c}}}", rf"\sqrt{{{a * c * c + 1}}}"),
-        (rf"\frac{{{a}\pi}}{{{b}}}", rf"{2 * a}\pi/{2 * b}", rf"{2 * a + 1}\pi/{2 * b}"),
-        (rf"({a}, \frac{{1}}{{{b}}})", f"({a},1/{b})", f"({a},1/{b + 1})"),
-        (f"[{a}, {a + b})", rf"\left[{a},{a + b}\right)", rf"\left[{a},{a + b}\right]"),
-        (f"x={a}y+{b}", f"{a}y+{b}", f"{a}y+{b + 1}")])
+    return rng.choice(
+        [
+            (f"(x+{a})(x+{b})", f"x^2+{a + b}x+{a * b}", f"x^2+{a + b}x+{a * b + 1}"),
+            (rf"{c}\sqrt{{{a}}}", rf"\sqrt{{{a * c * c}}}", rf"\sqrt{{{a * c * c + 1}}}"),
+            (rf"\frac{{{a}\pi}}{{{b}}}", rf"{2 * a}\pi/{2 * b}", rf"{2 * a + 1}\pi/{2 * b}"),
+            (rf"({a}, \frac{{1}}{{{b}}})", f"({a},1/{b})", f"({a},1/{b + 1})"),
+            (f"[{a}, {a + b})", rf"\left[{a},{a + b}\right)", rf"\left[{a},{a + b}\right]"),
+            (f"x={a}y+{b}", f"{a}y+{b}", f"{a}y+{b + 1}"),
+        ]
+    )
 
 
 def integer(rng: random.Random) -> tuple[str, str, str]:
@@ -42,15 +47,21 @@ def mixture(answers: int, seed: int) -> tuple[list[str], list[str], list[bool]]:
     rng = random.Random(seed)
     kinds = rng.choices([integer, fraction, expression], [0.6, 0.2, 0.2], k=answers)
     rows = [(*kind(rng), rng.random() < 0.5) for kind in kinds]
-    return ([f"Let us add 3 to it, so that the answer is $\\boxed{{{spelt}}}$." for spelt, *_ in rows],
-            [gold if right else other for _, gold, other, right in rows], [right for *_, right in rows])
+    return (
+        [f"Let us add 3 to it, so that the answer is $\\boxed{{{spelt}}}$." for spelt, *_ in rows],
+        [gold if right else other for _, gold, other, right in rows],
+        [right for *_, right in rows],
+    )
 
 
 def direct(responses: list[str], golds: list[str]) -> list[bool]:
     from math_verify import LatexExtractionConfig, parse, verify
+
     latex = [LatexExtractionConfig()]
-    return [verify(parse(rf"\boxed{{{gold}}}", latex), parse(response))
-            for response, gold in zip(responses, golds, strict=True)]
+    return [
+        verify(parse(rf"\boxed{{{gold}}}", latex), parse(response))
+        for response, gold in zip(responses, golds, strict=True)
+    ]
 
 
 def main() -> None:
@@ -59,7 +70,10 @@ def main() -> None:
     count = parser.parse_args().answers
     logging.disable()
     direct(["1"], ["2"])  # its import
-    print(f"| {count} answers | math-verify, answers/s | lab, answers/s | ratio | mistaken: theirs, ours |")
+    print(
+        f"| {count} answers | math-verify, answers/s | lab, answers/s | ratio | mistaken: theirs,"
+        " ours |"
+    )
     print("|---|---|---|---|---|")
     with Verifier() as verifier:
         for seed, name in enumerate(["first", "next"]):
@@ -69,8 +83,13 @@ def main() -> None:
             between = time.perf_counter()
             ours = [verdict.outcome == "right" for verdict in verifier.check(responses, golds)]
             slow, fast = between - began, time.perf_counter() - between
-            wrong = [sum(a != b for a, b in zip(found, right, strict=True)) for found in (theirs, ours)]
-            print(f"| {name} | {count / slow:.0f} | {count / fast:.0f} | {slow / fast:.1f} | {wrong[0]}, {wrong[1]} |")
+            wrong = [
+                sum(a != b for a, b in zip(found, right, strict=True)) for found in (theirs, ours)
+            ]
+            print(
+                f"| {name} | {count / slow:.0f} | {count / fast:.0f} | {slow / fast:.1f} |"
+                f" {wrong[0]}, {wrong[1]} |"
+            )
 
 
 if __name__ == "__main__":

@@ -6,11 +6,12 @@ import pandas as pd
 import lab
 from lab.show import plots
 
-CAPTION = """A weight drawn by hand (black: only problems of middling difficulty count) and what the best estimator
-for N rollouts makes of it. Left: the induced weight, a polynomial of degree N-1, at N = 8, 32, 128 (light to dark);
-the gap to the drawing is the residual that no group estimator of that size removes cheaply. Right: the sequence
-gap[j] at N = 32 (bars), from which rollouts get gap[j] (r - mean of the others); for comparison the drawing read at
-(j+1/2)/N. Exact fits, no data."""
+CAPTION = """A weight drawn by hand (black: only problems of middling difficulty count) and what
+the best estimator for N rollouts makes of it. Left: the induced weight, a polynomial of degree
+N-1, at N = 8, 32, 128 (light to dark); the gap to the drawing is the residual that no group
+estimator of that size removes cheaply. Right: the sequence gap[j] at N = 32 (bars), from which
+rollouts get gap[j] (r - mean of the others); for comparison the drawing read at (j+1/2)/N. Exact
+fits, no data."""
 
 POINTS = ([0.0, 0.2, 0.3, 0.6, 0.7, 1.0], [0.0, 0.0, 4.0, 4.0, 0.0, 0.0])
 SIZES = (8, 32, 128)
@@ -22,10 +23,16 @@ def table() -> pd.DataFrame:
     frames = [pd.DataFrame({"what": "drawn", "N": 0, "x": p, "y": drawn.weight(p)})]
     for N in SIZES:
         fitted = lab.from_weight(drawn, N)
-        frames.append(pd.DataFrame({"what": "induced weight", "N": N, "x": p, "y": lab.induced_weight(fitted, N, p)}))
+        frames.append(
+            pd.DataFrame(
+                {"what": "induced weight", "N": N, "x": p, "y": lab.induced_weight(fitted, N, p)}
+            )
+        )
         j = np.arange(N)
         frames.append(pd.DataFrame({"what": "gap", "N": N, "x": j, "y": fitted.coefficients(N)[0]}))
-        frames.append(pd.DataFrame({"what": "drawing", "N": N, "x": j, "y": drawn.weight((j + 0.5) / N)}))
+        frames.append(
+            pd.DataFrame({"what": "drawing", "N": N, "x": j, "y": drawn.weight((j + 0.5) / N)})
+        )
     return pd.concat(frames, ignore_index=True)
 
 
@@ -36,13 +43,19 @@ def draw(table: pd.DataFrame):
     left.plot(drawn["x"], drawn["y"], color="black", linestyle=(0, (1, 1)), label="drawn w(p)")
     for number, N in enumerate(SIZES):
         part = table[(table["what"] == "induced weight") & (table["N"] == N)]
-        left.plot(part["x"], part["y"], color=color, alpha=(0.35, 0.65, 1.0)[number], label=f"N = {N}")
+        left.plot(
+            part["x"], part["y"], color=color, alpha=(0.35, 0.65, 1.0)[number], label=f"N = {N}"
+        )
     left.set(xlabel="pass rate p", ylabel="weight")
     left.legend()
     bars = table[(table["what"] == "gap") & (table["N"] == 32)]
     right.bar(bars["x"], bars["y"], color=color, width=0.8, label="gap[j], fitted")
     dots = table[(table["what"] == "drawing") & (table["N"] == 32)]
     right.plot(dots["x"], dots["y"], ".", color="black", label="drawing at (j+1/2)/N")
-    right.set(xlabel="j, right ones among the other 31", ylabel="gap[j]", ylim=(None, 1.6 * bars["y"].max()))
+    right.set(
+        xlabel="j, right ones among the other 31",
+        ylabel="gap[j]",
+        ylim=(None, 1.6 * bars["y"].max()),
+    )
     right.legend(loc="upper right")
     return figure

@@ -1,15 +1,18 @@
-"""Images: sampled objectives beside exact maximum likelihood (the laptop's version of MaxRL Figure 2)."""
+"""Images: sampled objectives beside exact maximum likelihood (the laptop's version of MaxRL Figure
+2).
+"""
 
 import pandas as pd
 
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """A small residual network on scikit-learn's handwritten digits (1,437 images to train, 360 to test, 10
-classes), 200 steps of SGD. Test pass@1, the mean probability of the right label, for exact cross-entropy and for
-objectives that see only N sampled labels an image and whether each is right. Lines: mean of 5 seeds; bands: 95%
-bootstrap intervals over seeds. All start at p = 1/10, where no objective is starved of signal; the regime in which
-REINFORCE fails (1,000 classes, p = 1/1000; MaxRL section 6.1) is not reached here."""
+CAPTION = """A small residual network on scikit-learn's handwritten digits (1,437 images to train,
+360 to test, 10 classes), 200 steps of SGD. Test pass@1, the mean probability of the right label,
+for exact cross-entropy and for objectives that see only N sampled labels an image and whether each
+is right. Lines: mean of 5 seeds; bands: 95% bootstrap intervals over seeds. All start at p = 1/10,
+where no objective is starved of signal; the regime in which REINFORCE fails (1,000 classes, p =
+1/1000; MaxRL section 6.1) is not reached here."""
 
 SIZES = (4, 128)
 NAMES = ("ml", "maxrl", "grpo", "reinforce_mean")
@@ -28,7 +31,10 @@ def draw(table: pd.DataFrame):
     figure, axes = plots.panels(columns=2, width=plots.PAGE, height=2.5, sharey=True)
     for panel, N in zip(axes, SIZES, strict=True):
         for name in NAMES:
-            part = table[(table["objective"] == name) & ((table["gradient"] == "exact") | (table["rollouts"] == N))]
+            part = table[
+                (table["objective"] == name)
+                & ((table["gradient"] == "exact") | (table["rollouts"] == N))
+            ]
             label = "cross-entropy (exact ML)" if name == "ml" else None
             plots.band(panel, part["step"], part["low"], part[METRIC], part["high"], name, label)
         panel.set(title=f"N = {N} sampled labels an image", xlabel="step", ylim=(0, 1))

@@ -6,10 +6,11 @@ import pandas as pd
 import lab
 from lab.show import plots
 
-CAPTION = """Efficiency e_N(p) = p(1-p) w_N²/(D1 + D0) at N = 16: the squared signal-to-noise ratio relative to the
-oracle baseline, exact, for scores of equal spread in both classes (1 is the oracle). Keeping the control variate of
-MaxRL eq. 7 where all rollouts are wrong destroys the signal of hard problems (0.025 at p = 1e-4, against 0.937 for
-Algorithm 1); the leave-one-out form is best there. Formulas, no data."""
+CAPTION = """Efficiency e_N(p) = p(1-p) w_N²/(D1 + D0) at N = 16: the squared signal-to-noise ratio
+relative to the oracle baseline, exact, for scores of equal spread in both classes (1 is the
+oracle). Keeping the control variate of MaxRL eq. 7 where all rollouts are wrong destroys the
+signal of hard problems (0.025 at p = 1e-4, against 0.937 for Algorithm 1); the leave-one-out form
+is best there. Formulas, no data."""
 
 N = 16
 CURVES = ("rloo", "grpo", "maxrl", "maxrl_eq6", "maxrl_eq7", "maxrl_loo")
@@ -24,10 +25,18 @@ def draw(table: pd.DataFrame):
     figure, axes = plots.panels(width=plots.COLUMN, height=3.0)
     for name in CURVES:
         style = plots.look(name)
-        axes.plot(np.log10(table["p"] / (1 - table["p"])), table[name],
-                  label="MaxRL Algorithm 1" if name == "maxrl" else style.label, **style.line)
+        axes.plot(
+            np.log10(table["p"] / (1 - table["p"])),
+            table[name],
+            label="MaxRL Algorithm 1" if name == "maxrl" else style.label,
+            **style.line,
+        )
     shown = np.array([1e-4, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99])
-    axes.set_xticks(np.log10(shown / (1 - shown)), ["$10^{-4}$", "0.001", "0.01", "0.1", "0.5", "0.9", "0.99"])
-    axes.set(ylim=(0, 1.02), xlabel="pass rate p (log-odds scale)", ylabel=f"efficiency $e_{{{N}}}(p)$")
+    axes.set_xticks(
+        np.log10(shown / (1 - shown)), ["$10^{-4}$", "0.001", "0.01", "0.1", "0.5", "0.9", "0.99"]
+    )
+    axes.set(
+        ylim=(0, 1.02), xlabel="pass rate p (log-odds scale)", ylabel=f"efficiency $e_{{{N}}}(p)$"
+    )
     figure.legend(loc="outside lower center", fontsize=6.2, ncols=2)
     return figure

@@ -6,10 +6,11 @@ import pandas as pd
 import lab
 from lab.show import plots
 
-CAPTION = """The weight w_N(p) that groups of N rollouts put on grad p, exact, for N = 2, 4, 16, 64, 256 (light to
-dark), against the limit for many rollouts (dotted). At N = 2 all four are RL. RLOO is exact at every N. MaxRL
-(Algorithm 1) stops at order T = N-1. GRPO (ddof 0) saturates at sqrt(N-1) on both sides; PACS (balanced weights,
-beta 1, at its anchor) at N²/(4(N-1)). Formulas, no data."""
+CAPTION = """The weight w_N(p) that groups of N rollouts put on grad p, exact, for N = 2, 4, 16,
+64, 256 (light to dark), against the limit for many rollouts (dotted). At N = 2 all four are RL.
+RLOO is exact at every N. MaxRL (Algorithm 1) stops at order T = N-1. GRPO (ddof 0) saturates at
+sqrt(N-1) on both sides; PACS (balanced weights, beta 1, at its anchor) at N²/(4(N-1)). Formulas,
+no data."""
 
 SIZES = (2, 4, 16, 64, 256)
 ESTIMATORS = {"rloo": "RLOO", "grpo": "GRPO", "maxrl": "MaxRL", "pacs_anchor": "PACS"}
@@ -20,8 +21,13 @@ def table() -> pd.DataFrame:
     frames = []
     for name in ESTIMATORS:
         chosen = lab.estimator(name)
-        curves = {N: lab.induced_weight(chosen, N, p) for N in SIZES} | {np.inf: chosen.limit.weight(p)}
-        frames += [pd.DataFrame({"estimator": name, "N": N, "p": p, "weight": w}) for N, w in curves.items()]
+        curves = {N: lab.induced_weight(chosen, N, p) for N in SIZES} | {
+            np.inf: chosen.limit.weight(p)
+        }
+        frames += [
+            pd.DataFrame({"estimator": name, "N": N, "p": p, "weight": w})
+            for N, w in curves.items()
+        ]
     return pd.concat(frames, ignore_index=True)
 
 
@@ -38,8 +44,16 @@ def draw(table: pd.DataFrame):
             panel.plot(x, part["weight"], color=color, alpha=alpha, linewidth=1.1)
             if name != "rloo" and part["weight"].iloc[0] > 1.5 * labelled:
                 labelled = part["weight"].iloc[0]
-                panel.annotate(f"{N:g}", (x.iloc[0], part["weight"].iloc[0]), (-1, 0), textcoords="offset points",
-                               ha="right", va="center", fontsize=5.5, color=color)
+                panel.annotate(
+                    f"{N:g}",
+                    (x.iloc[0], part["weight"].iloc[0]),
+                    (-1, 0),
+                    textcoords="offset points",
+                    ha="right",
+                    va="center",
+                    fontsize=5.5,
+                    color=color,
+                )
         panel.set(title=label, yscale="log", ylim=(0.3, 3000), xlim=(-5.1, 4.1))
         panel.set_xticks([-4, -2, 0, 2, 4], ["$10^{-4}$", "0.01", "0.5", "0.99", ""])
     axes[0].set_ylabel("induced weight $w_N(p)$")

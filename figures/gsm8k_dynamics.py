@@ -5,14 +5,20 @@ import pandas as pd
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """Many epochs on few problems (MaxRL Figure 4, there SmolLM2-360M on GSM8K), every objective from the
-same tiny Qwen3 (413 thousand weights, supervised on arithmetic): 256 training problems of level 3, 16 problems x 16
-rollouts a step, 10 epochs, AdamW 1e-4, TRL. First three panels: pass@k on 64 other problems from 64 answers each at
-temperature 0.6 and top-p 0.95. Last: pass@1 of the training rollouts at temperature 1, a mean over the steps since
-the record before. Lines: mean of 3 seeds; bands: from the lower to the higher seed."""
+CAPTION = """Many epochs on few problems (MaxRL Figure 4, there SmolLM2-360M on GSM8K), every
+objective from the same tiny Qwen3 (413 thousand weights, supervised on arithmetic): 256 training
+problems of level 3, 16 problems x 16 rollouts a step, 10 epochs, AdamW 1e-4, TRL. First three
+panels: pass@k on 64 other problems from 64 answers each at temperature 0.6 and top-p 0.95. Last:
+pass@1 of the training rollouts at temperature 1, a mean over the steps since the record before.
+Lines: mean of 3 seeds; bands: from the lower to the higher seed."""
 
 NAMES = ("maxrl", "grpo", "rloo", "pacs")
-METRICS = {"pass@1": "pass@1", "pass@8": "pass@8", "pass@64": "pass@64", "train pass@1": "training pass@1"}
+METRICS = {
+    "pass@1": "pass@1",
+    "pass@8": "pass@8",
+    "pass@64": "pass@64",
+    "train pass@1": "training pass@1",
+}
 
 
 def records() -> Results:
@@ -23,7 +29,11 @@ def table(found: Results) -> pd.DataFrame:
     parts = []
     for metric in METRICS:
         told = Results(found.metrics[found.metrics[metric].notna()], found.groups, found.runs)
-        parts.append(told.over_seeds(metric, ["objective"]).rename(columns={metric: "mean"}).assign(metric=metric))
+        parts.append(
+            told.over_seeds(metric, ["objective"])
+            .rename(columns={metric: "mean"})
+            .assign(metric=metric)
+        )
     return pd.concat(parts, ignore_index=True)
 
 

@@ -5,14 +5,18 @@ import pandas as pd
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """Training problems that teach (MaxRL Figures 7 and 12, there SmolLM2-360M on GSM8K with 128 rollouts), the
-runs of gsm8k_dynamics: 256 problems of arithmetic, 16 problems x 16 rollouts a step. Left: the share of problems with
-at least one right rollout; middle: of those whose rollouts are all right or all wrong; right: entropy per token of the
-policy, in nats. Means over the steps since the record before. Lines: mean of 3 seeds; bands: from the lower to the
-higher seed."""
+CAPTION = """Training problems that teach (MaxRL Figures 7 and 12, there SmolLM2-360M on GSM8K with
+128 rollouts), the runs of gsm8k_dynamics: 256 problems of arithmetic, 16 problems x 16 rollouts a
+step. Left: the share of problems with at least one right rollout; middle: of those whose rollouts
+are all right or all wrong; right: entropy per token of the policy, in nats. Means over the steps
+since the record before. Lines: mean of 3 seeds; bands: from the lower to the higher seed."""
 
 NAMES = ("maxrl", "grpo", "rloo", "pacs")
-METRICS = {"solved": "at least one right", "dead groups": "all right or all wrong", "entropy": "entropy, nats"}
+METRICS = {
+    "solved": "at least one right",
+    "dead groups": "all right or all wrong",
+    "entropy": "entropy, nats",
+}
 
 
 def records() -> Results:
@@ -21,8 +25,15 @@ def records() -> Results:
 
 def table(found: Results) -> pd.DataFrame:
     told = Results(found.metrics[found.metrics["solved"].notna()], found.groups, found.runs)
-    return pd.concat([told.over_seeds(metric, ["objective"]).rename(columns={metric: "mean"}).assign(metric=metric)
-                      for metric in METRICS], ignore_index=True)
+    return pd.concat(
+        [
+            told.over_seeds(metric, ["objective"])
+            .rename(columns={metric: "mean"})
+            .assign(metric=metric)
+            for metric in METRICS
+        ],
+        ignore_index=True,
+    )
 
 
 def draw(table: pd.DataFrame):

@@ -1,4 +1,6 @@
-"""Shape or scale? The published comparison beside two controls that take the scale of the weight out."""
+"""Shape or scale? The published comparison beside two controls that take the scale of the weight
+out.
+"""
 
 from dataclasses import replace
 
@@ -7,11 +9,12 @@ import pandas as pd
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """Is it the shape of the weight, or only its scale? Under SGD a weight of 641 at p = 1/1000 (MaxRL, N =
-1,024) against 1 (REINFORCE) is first of all a 641 times larger step. Test pass@1 at N = 1,024 with SGD at the
-published rate; with every gradient rescaled to norm 1, so that objectives differ in direction only; and with AdamW.
-The rates of the two controls were chosen by cross-entropy alone. Lines: mean of 3 seeds; bands: 95% bootstrap
-intervals over seeds (lowest to highest)."""
+CAPTION = """Is it the shape of the weight, or only its scale? Under SGD a weight of 641 at p =
+1/1000 (MaxRL, N = 1,024) against 1 (REINFORCE) is first of all a 641 times larger step. Test
+pass@1 at N = 1,024 with SGD at the published rate; with every gradient rescaled to norm 1, so that
+objectives differ in direction only; and with AdamW. The rates of the two controls were chosen by
+cross-entropy alone. Lines: mean of 3 seeds; bands: 95% bootstrap intervals over seeds (lowest to
+highest)."""
 
 NAMES = ("ml", "maxrl", "grpo", "reinforce_mean")
 SETTINGS = {"sgd": "SGD, as published", "norm": "SGD, gradient norm 1", "adamw": "AdamW"}
@@ -24,7 +27,9 @@ def records() -> Results:
 
 def table(found: Results) -> pd.DataFrame:
     setting = found.metrics["optimizer"].where(found.metrics["gradient_norm"] == 0, "norm")
-    return replace(found, metrics=found.metrics.assign(setting=setting)).over_seeds(METRIC, ["setting", "objective"])
+    return replace(found, metrics=found.metrics.assign(setting=setting)).over_seeds(
+        METRIC, ["setting", "objective"]
+    )
 
 
 def draw(table: pd.DataFrame):
@@ -32,8 +37,15 @@ def draw(table: pd.DataFrame):
     for panel, (setting, label) in zip(axes, SETTINGS.items(), strict=True):
         for name in NAMES:
             part = table[(table["setting"] == setting) & (table["objective"] == name)]
-            plots.band(panel, part["step"], part["low"], part[METRIC], part["high"], name,
-                       "cross-entropy (exact ML)" if name == "ml" else None)
+            plots.band(
+                panel,
+                part["step"],
+                part["low"],
+                part[METRIC],
+                part["high"],
+                name,
+                "cross-entropy (exact ML)" if name == "ml" else None,
+            )
         panel.set(title=label, xlabel="step", ylim=(0, 1))
     axes[0].set_ylabel("test pass@1")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)

@@ -8,10 +8,10 @@ from lab.runs import Results, results
 from lab.show import plots
 from lab.toy.images import pass_at
 
-CAPTION = """Coverage of the final models (MaxRL Figure 9, last panel): pass@k = mean of 1-(1-p)^k over 2,048 test
-images, exact (MaxRL D.4), for k up to 1,024; runs and settings as in images_dynamics. Dotted: a model that guesses
-among 1,000 classes. Lines: mean of 3 seeds; bands: 95% bootstrap intervals over seeds, which with 3 seeds reach
-from the lowest to the highest."""
+CAPTION = """Coverage of the final models (MaxRL Figure 9, last panel): pass@k = mean of 1-(1-p)^k
+over 2,048 test images, exact (MaxRL D.4), for k up to 1,024; runs and settings as in
+images_dynamics. Dotted: a model that guesses among 1,000 classes. Lines: mean of 3 seeds; bands:
+95% bootstrap intervals over seeds, which with 3 seeds reach from the lowest to the highest."""
 
 NAMES = ("ml", "maxrl", "grpo", "reinforce_mean")
 KS = np.unique(np.geomspace(1, 1024, 41).round().astype(int))
@@ -24,11 +24,28 @@ def records() -> Results:
 def table(found: Results) -> pd.DataFrame:
     rows = []
     for (objective, rollouts), part in found.groups.groupby(["objective", "rollouts"]):
-        curves = np.array([[pass_at(one["pass_rate"].to_numpy(), k) for k in KS] for _, one in part.groupby("seed")])
+        curves = np.array(
+            [
+                [pass_at(one["pass_rate"].to_numpy(), k) for k in KS]
+                for _, one in part.groupby("seed")
+            ]
+        )
         for k, interval in zip(KS, stats.bootstrap(curves, over="seeds"), strict=True):
-            rows.append((objective, rollouts, k, interval.point, interval.low, interval.high, interval.n["seeds"]))
+            rows.append(
+                (
+                    objective,
+                    rollouts,
+                    k,
+                    interval.point,
+                    interval.low,
+                    interval.high,
+                    interval.n["seeds"],
+                )
+            )
     rows += [("guessing", 0, k, 1 - (1 - 1e-3) ** int(k), np.nan, np.nan, 0) for k in KS]
-    return pd.DataFrame(rows, columns=["objective", "rollouts", "k", "pass@k", "low", "high", "seeds"])
+    return pd.DataFrame(
+        rows, columns=["objective", "rollouts", "k", "pass@k", "low", "high", "seeds"]
+    )
 
 
 def draw(table: pd.DataFrame):
@@ -39,8 +56,15 @@ def draw(table: pd.DataFrame):
         for name in NAMES:
             part = table[table["objective"] == name]
             part = part if name == "ml" else part[part["rollouts"] == N]
-            plots.band(panel, part["k"], part["low"], part["pass@k"], part["high"], name,
-                       "cross-entropy (exact ML)" if name == "ml" else None)
+            plots.band(
+                panel,
+                part["k"],
+                part["low"],
+                part["pass@k"],
+                part["high"],
+                name,
+                "cross-entropy (exact ML)" if name == "ml" else None,
+            )
         panel.plot(guess["k"], guess["pass@k"], color="#999999", linestyle=":", linewidth=1)
         panel.set(xscale="log", xlabel="k", title=f"N = {N}", ylim=(0, 1.02))
     axes[0].set_ylabel("pass@k")

@@ -1,15 +1,18 @@
-"""MaxRL Figures 2 and 9 (first three panels) at laptop scale: training from one success in a thousand."""
+"""MaxRL Figures 2 and 9 (first three panels) at laptop scale: training from one success in a
+thousand.
+"""
 
 import pandas as pd
 
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """From a pass rate of about 1/1000 (MaxRL Figures 2 and 9, here a small residual network on 1,000
-procedural classes at 32 pixels, SGD with the published rate 0.1). Rows: pass@1 (mean probability of the label),
-pass@128 and top-1 accuracy (majority vote) on 2,048 test images; columns: N labels sampled an image. Cross-entropy
-is exact maximum likelihood. Lines: mean of 3 seeds; bands: 95% bootstrap intervals over seeds, which with 3 seeds
-reach from the lowest to the highest."""
+CAPTION = """From a pass rate of about 1/1000 (MaxRL Figures 2 and 9, here a small residual network
+on 1,000 procedural classes at 32 pixels, SGD with the published rate 0.1). Rows: pass@1 (mean
+probability of the label), pass@128 and top-1 accuracy (majority vote) on 2,048 test images;
+columns: N labels sampled an image. Cross-entropy is exact maximum likelihood. Lines: mean of 3
+seeds; bands: 95% bootstrap intervals over seeds, which with 3 seeds reach from the lowest to the
+highest."""
 
 NAMES = ("ml", "maxrl", "grpo", "reinforce_mean")
 METRICS = {"pass@1": "pass@1", "pass@128": "pass@128", "accuracy": "top-1 accuracy"}
@@ -21,20 +24,34 @@ def records() -> Results:
 
 def table(found: Results) -> pd.DataFrame:
     parts = {metric: found.over_seeds(metric, ["objective", "rollouts"]) for metric in METRICS}
-    return pd.concat([part.rename(columns={metric: "mean"}).assign(metric=metric) for metric, part in parts.items()],
-                     ignore_index=True)
+    return pd.concat(
+        [
+            part.rename(columns={metric: "mean"}).assign(metric=metric)
+            for metric, part in parts.items()
+        ],
+        ignore_index=True,
+    )
 
 
 def draw(table: pd.DataFrame):
     sizes = sorted(set(table[table["objective"] != "ml"]["rollouts"]))
-    figure, axes = plots.panels(columns=len(sizes), rows=3, width=plots.PAGE, height=5.2, sharex=True, sharey="row")
+    figure, axes = plots.panels(
+        columns=len(sizes), rows=3, width=plots.PAGE, height=5.2, sharex=True, sharey="row"
+    )
     for row, (metric, label) in zip(axes, METRICS.items(), strict=True):
         for panel, N in zip(row, sizes, strict=True):
             for name in NAMES:
                 part = table[(table["objective"] == name) & (table["metric"] == metric)]
                 part = part if name == "ml" else part[part["rollouts"] == N]
-                plots.band(panel, part["step"], part["low"], part["mean"], part["high"], name,
-                           "cross-entropy (exact ML)" if name == "ml" else None)
+                plots.band(
+                    panel,
+                    part["step"],
+                    part["low"],
+                    part["mean"],
+                    part["high"],
+                    name,
+                    "cross-entropy (exact ML)" if name == "ml" else None,
+                )
             panel.set_ylim(0, 1)
         row[0].set_ylabel(label)
     for panel, N in zip(axes[0], sizes, strict=True):

@@ -7,10 +7,11 @@ import lab
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """Gradient norm against pass rate for 1,000 test images (MaxRL Figure 8), each objective on the model
-that it trained (seed 0, N = 1,024 where labels are sampled; runs and settings as in images_dynamics). The norm is
-that of the expected gradient, w_N(p) grad p over all weights, from one vectorised pass of per-image gradients of
-log p. REINFORCE has solved no image, so its points crowd into the corner."""
+CAPTION = """Gradient norm against pass rate for 1,000 test images (MaxRL Figure 8), each objective
+on the model that it trained (seed 0, N = 1,024 where labels are sampled; runs and settings as in
+images_dynamics). The norm is that of the expected gradient, w_N(p) grad p over all weights, from
+one vectorised pass of per-image gradients of log p. REINFORCE has solved no image, so its points
+crowd into the corner."""
 
 NAMES = ("ml", "maxrl", "grpo", "reinforce_mean")
 N = 1024
@@ -27,8 +28,16 @@ def table(found: Results) -> pd.DataFrame:
         part = groups[(groups["objective"] == name) & ((name == "ml") | (groups["rollouts"] == N))]
         p = part["pass_rate"].to_numpy()
         share = np.ones_like(p) if name == "ml" else p * lab.induced_weight(name, N, p)
-        frames.append(pd.DataFrame({"objective": name, "image": part["problem"], "pass_rate": p,
-                                    "gradient_norm": share * part["score_norm"]}))
+        frames.append(
+            pd.DataFrame(
+                {
+                    "objective": name,
+                    "image": part["problem"],
+                    "pass_rate": p,
+                    "gradient_norm": share * part["score_norm"],
+                }
+            )
+        )
     return pd.concat(frames, ignore_index=True)
 
 
@@ -36,8 +45,16 @@ def draw(table: pd.DataFrame):
     figure, axes = plots.panels(columns=4, width=plots.PAGE, height=1.9, sharex=True, sharey=True)
     for panel, name in zip(axes, NAMES, strict=True):
         part, style = table[table["objective"] == name], plots.look(name)
-        panel.plot(part["pass_rate"], part["gradient_norm"], "o", color=style.color, alpha=0.35, markersize=1.8,
-                   markeredgewidth=0, rasterized=True)
+        panel.plot(
+            part["pass_rate"],
+            part["gradient_norm"],
+            "o",
+            color=style.color,
+            alpha=0.35,
+            markersize=1.8,
+            markeredgewidth=0,
+            rasterized=True,
+        )
         panel.set(title="cross-entropy" if name == "ml" else style.label, xlim=(-0.02, 1.02))
     axes[0].set_ylabel("gradient norm")
     axes[0].set_ylim(bottom=0)

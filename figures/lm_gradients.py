@@ -1,4 +1,6 @@
-"""MaxRL Figure 6 at laptop scale: gradient norm against pass rate, problem by problem, of a tiny language model."""
+"""MaxRL Figure 6 at laptop scale: gradient norm against pass rate, problem by problem, of a tiny
+language model.
+"""
 
 import numpy as np
 import pandas as pd
@@ -8,11 +10,12 @@ from lab.llm.evals.gradient_norms import norms
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """Gradient norm against pass rate, one point a problem (MaxRL Figure 6, there Qwen2.5-1.5B-Instruct on
-MATH-500; here a model of 412,800 parameters, as it is, on 100 problems of arithmetic). N = 32 rollouts at
-temperature 1, two draws of them; the norm is that of these rollouts' gradient over all weights, for all objectives from
-the same two backward passes a problem. Bars: mean over the problems of a range of pass rates, both draws, with its 95%
-bootstrap intervals over problems. Problems that are always or never right have norm 0 and are left out."""
+CAPTION = """Gradient norm against pass rate, one point a problem (MaxRL Figure 6, there
+Qwen2.5-1.5B-Instruct on MATH-500; here a model of 412,800 parameters, as it is, on 100 problems of
+arithmetic). N = 32 rollouts at temperature 1, two draws of them; the norm is that of these
+rollouts' gradient over all weights, for all objectives from the same two backward passes a
+problem. Bars: mean over the problems of a range of pass rates, both draws, with its 95% bootstrap
+intervals over problems. Problems that are always or never right have norm 0 and are left out."""
 
 NAMES = ("maxrl", "grpo", "rloo", "pacs_anchor")
 RANGES = {"hard": (0, 0.25), "middle": (0.25, 0.75), "easy": (0.75, 1)}
@@ -29,11 +32,25 @@ def table(found: Results) -> pd.DataFrame:
     rows = []
     for name in NAMES:
         for what, (low, high) in RANGES.items():
-            part = points[(points["objective"] == name) & points["pass_rate"].between(low, high, inclusive="right")]
+            part = points[
+                (points["objective"] == name)
+                & points["pass_rate"].between(low, high, inclusive="right")
+            ]
             interval = stats.bootstrap(part.groupby("problem")["gradient_norm"].mean())
-            rows.append((what, name, (low + high) / 2, interval.point, interval.low, interval.high,
-                         interval.n["problems"]))
-    means = pd.DataFrame(rows, columns=["problem", "objective", "pass_rate", "gradient_norm", "low", "high", "n"])
+            rows.append(
+                (
+                    what,
+                    name,
+                    (low + high) / 2,
+                    interval.point,
+                    interval.low,
+                    interval.high,
+                    interval.n["problems"],
+                )
+            )
+    means = pd.DataFrame(
+        rows, columns=["problem", "objective", "pass_rate", "gradient_norm", "low", "high", "n"]
+    )
     kept = points[["problem", "seed", "objective", "pass_rate", "gradient_norm"]]
     return pd.concat([kept, means], ignore_index=True)
 
@@ -43,11 +60,26 @@ def draw(table: pd.DataFrame):
     for panel, name in zip(axes, NAMES, strict=True):
         part, style = table[table["objective"] == name], plots.look(name)
         points, means = part[part["seed"].notna()], part[part["seed"].isna()]
-        panel.plot(points["pass_rate"], points["gradient_norm"], style.marker, color=style.color, alpha=0.45,
-                   markersize=2.5, markeredgewidth=0)
+        panel.plot(
+            points["pass_rate"],
+            points["gradient_norm"],
+            style.marker,
+            color=style.color,
+            alpha=0.45,
+            markersize=2.5,
+            markeredgewidth=0,
+        )
         errors = [means["gradient_norm"] - means["low"], means["high"] - means["gradient_norm"]]
-        panel.errorbar(means["pass_rate"], means["gradient_norm"], errors, fmt="_", color="black", markersize=14,
-                       capsize=2, elinewidth=0.9)
+        panel.errorbar(
+            means["pass_rate"],
+            means["gradient_norm"],
+            errors,
+            fmt="_",
+            color="black",
+            markersize=14,
+            capsize=2,
+            elinewidth=0.9,
+        )
         panel.set(title=style.label, xlim=(-0.02, 1.02))
     axes[0].set_ylabel("gradient norm")
     axes[0].set_ylim(bottom=0)

@@ -8,15 +8,25 @@ from lab.papers.published import share
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """MaxRL beside other methods (MaxRL Table 3 and Figure 18): pass@k on 128 held-out 9x9 mazes after 160
-steps, filled, with 95% bootstrap intervals over mazes and 2 seeds, drawn again crossed; open marks: the published
-values at 17x17, pass@1, @128 and @256 (here @1, @32 and @128), after far longer training. All from the same
-supervised start, dotted. Entropy bonus 0.01 and smoothing 0.05 were not tuned; the paper states neither."""
+CAPTION = """MaxRL beside other methods (MaxRL Table 3 and Figure 18): pass@k on 128 held-out 9x9
+mazes after 160 steps, filled, with 95% bootstrap intervals over mazes and 2 seeds, drawn again
+crossed; open marks: the published values at 17x17, pass@1, @128 and @256 (here @1, @32 and @128),
+after far longer training. All from the same supervised start, dotted. Entropy bonus 0.01 and
+smoothing 0.05 were not tuned; the paper states neither."""
 
-METHODS = {"maxrl": "MaxRL", "pkpo(k=16)": "PKPO (T = 16)", "grpo": "GRPO", "entropy": "GRPO, entropy bonus",
-           "self": "SELF", "smoothing": "Differential smoothing"}
-PRINTED = {"PKPO (T = 16)": "PKPO (T=16)", "GRPO, entropy bonus": "GRPO (with entropy bonus)",
-           "Differential smoothing": "Differential Smoothing"}  # as the paper names them
+METHODS = {
+    "maxrl": "MaxRL",
+    "pkpo(k=16)": "PKPO (T = 16)",
+    "grpo": "GRPO",
+    "entropy": "GRPO, entropy bonus",
+    "self": "SELF",
+    "smoothing": "Differential smoothing",
+}
+PRINTED = {
+    "PKPO (T = 16)": "PKPO (T=16)",
+    "GRPO, entropy bonus": "GRPO (with entropy bonus)",
+    "Differential smoothing": "Differential Smoothing",
+}  # as the paper names them
 KS, THEIRS = [1, 32, 128], [1, 128, 256]
 
 
@@ -25,7 +35,11 @@ def records() -> Results:
 
 
 def method(row) -> str:
-    changed = {"entropy": row.entropy_bonus > 0, "smoothing": row.smoothing > 0, "self": row.greedy_filter}
+    changed = {
+        "entropy": row.entropy_bonus > 0,
+        "smoothing": row.smoothing > 0,
+        "self": row.greedy_filter,
+    }
     return METHODS[next((name for name, on in changed.items() if on), row.objective)]
 
 
@@ -33,16 +47,22 @@ def table(found: Results) -> pd.DataFrame:
     groups = found.groups.assign(method=[method(row) for row in found.groups.itertuples()])
     rows = []
     for name, part in groups.groupby("method"):
-        curves = np.stack([metrics.pass_at_k(one["n"], one["right"], KS) for _, one in part.groupby("seed")])
+        curves = np.stack(
+            [metrics.pass_at_k(one["n"], one["right"], KS) for _, one in part.groupby("seed")]
+        )
         ours = stats.bootstrap(curves, over="both")
         for k, theirs, interval in zip(KS, THEIRS, ours, strict=True):
             said = share("MaxRL", "Table 3", PRINTED.get(name, name), f"pass@{theirs}")
             rows.append((name, k, interval.point, interval.low, interval.high, theirs, said))
     first = found.metrics[found.metrics["step"] == 0].groupby("seed").first()
-    rows += [("supervised start", k, first[f"pass@{k}"].mean(), np.nan, np.nan, k, np.nan) for k in KS]
+    rows += [
+        ("supervised start", k, first[f"pass@{k}"].mean(), np.nan, np.nan, k, np.nan) for k in KS
+    ]
     places = {name: place for place, name in enumerate(METHODS.values())}
     rows = [(places.get(row[0], np.nan), *row) for row in rows]
-    return pd.DataFrame(rows, columns=["place", "method", "k", "pass@k", "low", "high", "published k", "published"])
+    return pd.DataFrame(
+        rows, columns=["place", "method", "k", "pass@k", "low", "high", "published k", "published"]
+    )
 
 
 def draw(table: pd.DataFrame):
@@ -51,11 +71,30 @@ def draw(table: pd.DataFrame):
     for panel, k, theirs in zip(axes, KS, THEIRS, strict=True):
         part = table[table["k"] == k].set_index("method")
         ours, places = part.loc[names], part.loc[names, "place"]
-        panel.errorbar(ours["pass@k"], places, xerr=[ours["pass@k"] - ours["low"], ours["high"] - ours["pass@k"]],
-                       fmt="o", color="black", capsize=2, label="ours, 9x9")
-        panel.plot(ours["published"], places, "o", markerfacecolor="none", color=plots.RED, label="published, 17x17")
-        panel.axvline(part.loc["supervised start", "pass@k"], color="#777777", linestyle=":", linewidth=1,
-                      label="supervised start, 9x9")
+        panel.errorbar(
+            ours["pass@k"],
+            places,
+            xerr=[ours["pass@k"] - ours["low"], ours["high"] - ours["pass@k"]],
+            fmt="o",
+            color="black",
+            capsize=2,
+            label="ours, 9x9",
+        )
+        panel.plot(
+            ours["published"],
+            places,
+            "o",
+            markerfacecolor="none",
+            color=plots.RED,
+            label="published, 17x17",
+        )
+        panel.axvline(
+            part.loc["supervised start", "pass@k"],
+            color="#777777",
+            linestyle=":",
+            linewidth=1,
+            label="supervised start, 9x9",
+        )
         title = f"pass@{k}" + ("" if k == theirs else f"\n(published: @{theirs})")
         panel.set(title=title, xlim=(0, 1.02), xlabel="share of mazes")
         panel.set_yticks(places, names)

@@ -1,4 +1,6 @@
-"""What reinforcement learning adds to and takes from the start: pass@k of mazes at the end of training."""
+"""What reinforcement learning adds to and takes from the start: pass@k of mazes at the end of
+training.
+"""
 
 import numpy as np
 import pandas as pd
@@ -7,10 +9,10 @@ from lab import metrics, stats
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """Coverage after reinforcement learning on fresh 9x9 mazes; runs and settings as in maze_dynamics. pass@k
-on 128 held-out mazes, from 128 rollouts of each at temperature 1. Dotted: the supervised start of all four (pass@k
-recorded at k = 1, 8, 32, 64, 128). Lines: mean of 2 seeds; bands: 95% bootstrap intervals over mazes and seeds,
-drawn again crossed."""
+CAPTION = """Coverage after reinforcement learning on fresh 9x9 mazes; runs and settings as in
+maze_dynamics. pass@k on 128 held-out mazes, from 128 rollouts of each at temperature 1. Dotted:
+the supervised start of all four (pass@k recorded at k = 1, 8, 32, 64, 128). Lines: mean of 2
+seeds; bands: 95% bootstrap intervals over mazes and seeds, drawn again crossed."""
 
 NAMES = ("maxrl", "grpo", "rloo", "pacs_anchor")
 KS = np.unique(np.geomspace(1, 128, 22).round().astype(int)).tolist()
@@ -23,12 +25,16 @@ def records() -> Results:
 def table(found: Results) -> pd.DataFrame:
     rows = []
     for objective, part in found.groups.groupby("objective"):
-        curves = np.stack([metrics.pass_at_k(one["n"], one["right"], KS) for _, one in part.groupby("seed")])
+        curves = np.stack(
+            [metrics.pass_at_k(one["n"], one["right"], KS) for _, one in part.groupby("seed")]
+        )
         for k, interval in zip(KS, stats.bootstrap(curves, over="both"), strict=True):
             rows.append((objective, k, interval.point, interval.low, interval.high))
     start = found.metrics[(found.metrics["step"] == 0) & (found.metrics["objective"] == NAMES[0])]
     for column in [column for column in start if column.startswith("pass@")]:
-        rows.append(("start", int(column.removeprefix("pass@")), start[column].mean(), np.nan, np.nan))
+        rows.append(
+            ("start", int(column.removeprefix("pass@")), start[column].mean(), np.nan, np.nan)
+        )
     return pd.DataFrame(rows, columns=["objective", "k", "pass@k", "low", "high"])
 
 
@@ -38,7 +44,14 @@ def draw(table: pd.DataFrame):
         part = table[table["objective"] == name]
         plots.band(axes, part["k"], part["low"], part["pass@k"], part["high"], name)
     start = table[table["objective"] == "start"]
-    axes.plot(start["k"], start["pass@k"], color="#777777", linestyle=":", marker=".", label="supervised start")
+    axes.plot(
+        start["k"],
+        start["pass@k"],
+        color="#777777",
+        linestyle=":",
+        marker=".",
+        label="supervised start",
+    )
     axes.set(xscale="log", xlabel="k", ylabel="pass@k", ylim=(0, 1.02))
     figure.legend(loc="outside lower center", ncols=2)
     return figure

@@ -1,17 +1,25 @@
-"""MaxRL Figures 17 and 12 (maze) at laptop scale: reinforcement learning on mazes never seen before."""
+"""MaxRL Figures 17 and 12 (maze) at laptop scale: reinforcement learning on mazes never seen
+before.
+"""
 
 import pandas as pd
 
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """Reinforcement learning on fresh 9x9 mazes (MaxRL Figures 17 and 12, there 17x17), every objective from
-the same supervised start; 32 mazes x 64 rollouts a step, AdamW 1e-4 as published. First three panels: pass@k on 128
-held-out mazes from 128 rollouts each. Last: the share of training mazes with at least one right rollout, a mean
-over the steps since the record before. Lines: mean of 2 seeds; bands: from the lower to the higher seed."""
+CAPTION = """Reinforcement learning on fresh 9x9 mazes (MaxRL Figures 17 and 12, there 17x17),
+every objective from the same supervised start; 32 mazes x 64 rollouts a step, AdamW 1e-4 as
+published. First three panels: pass@k on 128 held-out mazes from 128 rollouts each. Last: the share
+of training mazes with at least one right rollout, a mean over the steps since the record before.
+Lines: mean of 2 seeds; bands: from the lower to the higher seed."""
 
 NAMES = ("maxrl", "grpo", "rloo", "pacs_anchor")
-METRICS = {"pass@1": "pass@1", "pass@32": "pass@32", "pass@128": "pass@128", "solved": "mazes solved"}
+METRICS = {
+    "pass@1": "pass@1",
+    "pass@32": "pass@32",
+    "pass@128": "pass@128",
+    "solved": "mazes solved",
+}
 
 
 def records() -> Results:
@@ -22,7 +30,11 @@ def table(found: Results) -> pd.DataFrame:
     parts = {}
     for metric in METRICS:
         told = Results(found.metrics[found.metrics[metric].notna()], found.groups, found.runs)
-        parts[metric] = told.over_seeds(metric, ["objective"]).rename(columns={metric: "mean"}).assign(metric=metric)
+        parts[metric] = (
+            told.over_seeds(metric, ["objective"])
+            .rename(columns={metric: "mean"})
+            .assign(metric=metric)
+        )
     return pd.concat(parts.values(), ignore_index=True)
 
 

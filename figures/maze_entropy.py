@@ -1,14 +1,17 @@
-"""What PACS Figure 5(a) and MaxRL Figures 13 and 16 show of language models, on mazes: entropy of the policy."""
+"""What PACS Figure 5(a) and MaxRL Figures 13 and 16 show of language models, on mazes: entropy of
+the policy.
+"""
 
 import pandas as pd
 
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """Entropy of the policy while four objectives train on fresh 9x9 mazes; runs and settings as in
-maze_dynamics. PACS Figure 5(a) and MaxRL Figures 13 and 16 show it of Qwen3 models, which are another world: this
-says what the objectives do to a small transformer. Nats a token, a mean over the training rollouts since the record
-before. Lines: mean of 2 seeds; bands: from the lower to the higher seed."""
+CAPTION = """Entropy of the policy while four objectives train on fresh 9x9 mazes; runs and
+settings as in maze_dynamics. PACS Figure 5(a) and MaxRL Figures 13 and 16 show it of Qwen3 models,
+which are another world: this says what the objectives do to a small transformer. Nats a token, a
+mean over the training rollouts since the record before. Lines: mean of 2 seeds; bands: from the
+lower to the higher seed."""
 
 NAMES = ("maxrl", "pacs_anchor", "grpo", "rloo")
 

@@ -7,10 +7,11 @@ from lab import metrics, stats
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """What more rollouts a maze are worth (MaxRL Figure 3, there 4 to 128 rollouts of 256 mazes of 17x17 for
-9,000 steps): pass@k after the same 160 steps of 32 fresh 9x9 mazes, so that four times the rollouts cost more. 128
-held-out mazes, 128 rollouts each. Dotted: the supervised start. Points: mean of 2 seeds; bars: 95% bootstrap
-intervals over mazes and seeds, drawn again crossed."""
+CAPTION = """What more rollouts a maze are worth (MaxRL Figure 3, there 4 to 128 rollouts of 256
+mazes of 17x17 for 9,000 steps): pass@k after the same 160 steps of 32 fresh 9x9 mazes, so that
+four times the rollouts cost more. 128 held-out mazes, 128 rollouts each. Dotted: the supervised
+start. Points: mean of 2 seeds; bars: 95% bootstrap intervals over mazes and seeds, drawn again
+crossed."""
 
 NAMES = ("maxrl", "grpo", "rloo")
 KS = [1, 32, 128]
@@ -23,11 +24,16 @@ def records() -> Results:
 def table(found: Results) -> pd.DataFrame:
     rows = []
     for (objective, rollouts), part in found.groups.groupby(["objective", "rollouts"]):
-        curves = np.stack([metrics.pass_at_k(one["n"], one["right"], KS) for _, one in part.groupby("seed")])
+        curves = np.stack(
+            [metrics.pass_at_k(one["n"], one["right"], KS) for _, one in part.groupby("seed")]
+        )
         for k, interval in zip(KS, stats.bootstrap(curves, over="both"), strict=True):
             rows.append((objective, rollouts, k, interval.point, interval.low, interval.high))
     start = found.metrics[(found.metrics["step"] == 0) & (found.metrics["objective"] == NAMES[0])]
-    rows += [("start", 0, k, start.groupby("seed")[f"pass@{k}"].first().mean(), np.nan, np.nan) for k in KS]
+    rows += [
+        ("start", 0, k, start.groupby("seed")[f"pass@{k}"].first().mean(), np.nan, np.nan)
+        for k in KS
+    ]
     return pd.DataFrame(rows, columns=["objective", "rollouts", "k", "pass@k", "low", "high"])
 
 
@@ -38,8 +44,15 @@ def draw(table: pd.DataFrame):
         for shift, name in zip((0.94, 1, 1.06), NAMES, strict=True):
             part, style = table[(table["objective"] == name) & (table["k"] == k)], plots.look(name)
             errors = [part["pass@k"] - part["low"], part["high"] - part["pass@k"]]
-            panel.errorbar(part["rollouts"] * shift, part["pass@k"], errors, marker=style.marker, capsize=2,
-                           label=style.label, **style.line)
+            panel.errorbar(
+                part["rollouts"] * shift,
+                part["pass@k"],
+                errors,
+                marker=style.marker,
+                capsize=2,
+                label=style.label,
+                **style.line,
+            )
         start = table[(table["objective"] == "start") & (table["k"] == k)]["pass@k"].item()
         panel.axhline(start, color="#777777", linestyle=":", linewidth=1, label="supervised start")
         panel.set(xscale="log", xlabel="rollouts a maze", title=f"pass@{k}", ylim=(0, 1.02))

@@ -5,15 +5,20 @@ import pandas as pd
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """Training curves of MaxRL and of the methods of other papers (MaxRL Figure 18, there 17x17), from the same
-supervised start: pass@1, pass@32 and pass@128 on 128 held-out 9x9 mazes, 128 rollouts each, along 160 steps of 32
-mazes x 64 rollouts. Entropy bonus 0.01 and smoothing 0.05 were not tuned; the paper states neither. Lines: mean of 2
-seeds; bands: from the lower to the higher seed."""
+CAPTION = """Training curves of MaxRL and of the methods of other papers (MaxRL Figure 18, there
+17x17), from the same supervised start: pass@1, pass@32 and pass@128 on 128 held-out 9x9 mazes, 128
+rollouts each, along 160 steps of 32 mazes x 64 rollouts. Entropy bonus 0.01 and smoothing 0.05
+were not tuned; the paper states neither. Lines: mean of 2 seeds; bands: from the lower to the
+higher seed."""
 
-LOOKS = {"MaxRL": plots.look("maxrl"), "PKPO (T = 16)": plots.look("pkpo"), "GRPO": plots.look("grpo"),
-         "GRPO, entropy bonus": plots.Look("", plots.SKY, (0, (2, 1)), "D"),
-         "SELF": plots.Look("", plots.BLACK, (0, (1, 1)), "*"),
-         "Differential smoothing": plots.Look("", plots.PURPLE, (0, (3, 1)), "v")}
+LOOKS = {
+    "MaxRL": plots.look("maxrl"),
+    "PKPO (T = 16)": plots.look("pkpo"),
+    "GRPO": plots.look("grpo"),
+    "GRPO, entropy bonus": plots.Look("", plots.SKY, (0, (2, 1)), "D"),
+    "SELF": plots.Look("", plots.BLACK, (0, (1, 1)), "*"),
+    "Differential smoothing": plots.Look("", plots.PURPLE, (0, (3, 1)), "v"),
+}
 METRICS = ("pass@1", "pass@32", "pass@128")
 
 
@@ -22,16 +27,24 @@ def records() -> Results:
 
 
 def method(row) -> str:
-    changed = {"GRPO, entropy bonus": row.entropy_bonus > 0, "Differential smoothing": row.smoothing > 0,
-               "SELF": row.greedy_filter}
+    changed = {
+        "GRPO, entropy bonus": row.entropy_bonus > 0,
+        "Differential smoothing": row.smoothing > 0,
+        "SELF": row.greedy_filter,
+    }
     plain = {"maxrl": "MaxRL", "grpo": "GRPO", "pkpo(k=16)": "PKPO (T = 16)"}[row.objective]
     return next((name for name, on in changed.items() if on), plain)
 
 
 def table(found: Results) -> pd.DataFrame:
     named = found.metrics.assign(method=[method(row) for row in found.metrics.itertuples()])
-    parts = [Results(named, found.groups, found.runs).over_seeds(metric, ["method"]).rename(columns={metric: "mean"})
-             .assign(metric=metric) for metric in METRICS]
+    parts = [
+        Results(named, found.groups, found.runs)
+        .over_seeds(metric, ["method"])
+        .rename(columns={metric: "mean"})
+        .assign(metric=metric)
+        for metric in METRICS
+    ]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -40,8 +53,17 @@ def draw(table: pd.DataFrame):
     for panel, metric in zip(axes, METRICS, strict=True):
         for name, look in LOOKS.items():
             part = table[(table["method"] == name) & (table["metric"] == metric)]
-            panel.plot(part["step"], part["mean"], label=name, marker=look.marker, markersize=3, **look.line)
-            panel.fill_between(part["step"], part["low"], part["high"], color=look.color, alpha=0.12, linewidth=0)
+            panel.plot(
+                part["step"],
+                part["mean"],
+                label=name,
+                marker=look.marker,
+                markersize=3,
+                **look.line,
+            )
+            panel.fill_between(
+                part["step"], part["low"], part["high"], color=look.color, alpha=0.12, linewidth=0
+            )
         panel.set(title=metric, xlabel="step", ylim=(0, 1.02))
     axes[0].set_ylabel("held-out mazes")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)

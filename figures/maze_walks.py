@@ -5,10 +5,11 @@ import pandas as pd
 from lab.runs import Results, results
 from lab.show import maze_pictures, plots
 
-CAPTION = """A right and a wrong walk of the model that MaxRL trained (MaxRL Figure 10, there 17x17): on each of
-three held-out 9x9 mazes, the most frequent right rollout (green) and the most frequent wrong one (red, to the cross
-where it meets a wall or stops), with how many of 128 rollouts were right. Mazes: the first three that were solved
-by some rollouts but fewer than nine in ten. Seed 0."""
+CAPTION = """A right and a wrong walk of the model that MaxRL trained (MaxRL Figure 10, there
+17x17): on each of three held-out 9x9 mazes, the most frequent right rollout (green) and the most
+frequent wrong one (red, to the cross where it meets a wall or stops), with how many of 128
+rollouts were right. Mazes: the first three that were solved by some rollouts but fewer than nine
+in ten. Seed 0."""
 
 
 def records() -> Results:

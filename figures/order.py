@@ -7,10 +7,11 @@ import lab
 from lab.enumeration import enumerate_gradient
 from lab.show import plots
 
-CAPTION = """MaxRL at small N: the induced weight of each form, divided by RLOO's. Equations 6 and 7 reach order T =
-N (Theorem 4.2), and so does the leave-one-out form, which also vanishes where all rollouts are wrong. Algorithm 1,
-which drops both terms where all are wrong and is what is run, reaches T = N-1: at N = 2 it is RLOO. Lines are the
-exact sums over the binomial; open marks are enumerations of all 2^N reward vectors of a Bernoulli policy."""
+CAPTION = """MaxRL at small N: the induced weight of each form, divided by RLOO's. Equations 6 and
+7 reach order T = N (Theorem 4.2), and so does the leave-one-out form, which also vanishes where
+all rollouts are wrong. Algorithm 1, which drops both terms where all are wrong and is what is run,
+reaches T = N-1: at N = 2 it is RLOO. Lines are the exact sums over the binomial; open marks are
+enumerations of all 2^N reward vectors of a Bernoulli policy."""
 
 FORMS = ("maxrl", "maxrl_eq6", "maxrl_eq7", "maxrl_loo")
 SIZES = (2, 4, 8)
@@ -18,7 +19,9 @@ MARKS = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.95])
 
 
 def enumerated_weight(name: str, N: int, p: float) -> float:
-    """The mean gradient over all 2^N outcomes of a policy with one right and one wrong answer, over grad p."""
+    """The mean gradient over all 2^N outcomes of a policy with one right and one wrong answer, over
+    grad p.
+    """
     truth = enumerate_gradient(name, N, [p, 1 - p], [True, False])
     return truth.mean[0] / truth.grad_p[0]
 
@@ -29,8 +32,12 @@ def table() -> pd.DataFrame:
     for name in FORMS:
         for N in SIZES:
             line = pd.DataFrame({"p": p, "weight": lab.induced_weight(name, N, p), "by": "sum"})
-            marks = pd.DataFrame({"p": MARKS, "weight": [enumerated_weight(name, N, x) for x in MARKS]})
-            frames += [part.assign(form=name, N=N) for part in (line, marks.assign(by="enumeration"))]
+            marks = pd.DataFrame(
+                {"p": MARKS, "weight": [enumerated_weight(name, N, x) for x in MARKS]}
+            )
+            frames += [
+                part.assign(form=name, N=N) for part in (line, marks.assign(by="enumeration"))
+            ]
     return pd.concat(frames, ignore_index=True)
 
 
@@ -43,7 +50,13 @@ def draw(table: pd.DataFrame):
             line, marks = part[part["by"] == "sum"], part[part["by"] == "enumeration"]
             label = "MaxRL Algorithm 1" if name == "maxrl" else style.label
             panel.plot(line["p"], line["weight"], label=label, **style.line)
-            panel.plot(marks["p"], marks["weight"], style.marker, color=style.color, markerfacecolor="white")
+            panel.plot(
+                marks["p"],
+                marks["weight"],
+                style.marker,
+                color=style.color,
+                markerfacecolor="white",
+            )
         panel.axhline(N, color="#999999", linewidth=0.6)
         panel.annotate("T = N", (1, N), ha="right", va="bottom", fontsize=6, color="#666666")
         panel.set(title=f"N = {N}", xlabel="pass rate p", ylim=(0.5, 1.12 * N), xlim=(0, 1))

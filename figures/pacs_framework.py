@@ -7,11 +7,12 @@ import torch
 from lab.losses import class_weights, pacs, pacs_scores
 from lab.show import plots
 
-CAPTION = """The parts of PACS (PACS Figure 2), worked through for one group of G = 8 rollouts of which two are right;
-made-up log-ratios, formulas of the lab's loss, beta = 1. First: the reward proxy, beta times the log-ratio of policy
-and reference (equation 6). Second: its score psi against the others of the group (equation 7, RLOO). Third: the
-probability sigma(psi) that is to predict the reward, and the reward (crosses). Fourth: minus the gradient of the loss
-(equation 8) by the log-ratio, as computed by automatic differentiation, with balanced class weights and without: what
+CAPTION = """The parts of PACS (PACS Figure 2), worked through for one group of G = 8 rollouts of
+which two are right; made-up log-ratios, formulas of the lab's loss, beta = 1. First: the reward
+proxy, beta times the log-ratio of policy and reference (equation 6). Second: its score psi against
+the others of the group (equation 7, RLOO). Third: the probability sigma(psi) that is to predict
+the reward, and the reward (crosses). Fourth: minus the gradient of the loss (equation 8) by the
+log-ratio, as computed by automatic differentiation, with balanced class weights and without: what
 acts on each rollout as an advantage."""
 
 RATIOS = (0.4, -0.3, 0.1, 0.6, -0.5, 0.2, -0.1, 0.3)
@@ -28,9 +29,18 @@ def advantage(balanced: bool) -> np.ndarray:
 def table() -> pd.DataFrame:
     ratios, rewards = (torch.tensor(values, dtype=torch.float64) for values in (RATIOS, REWARDS))
     psi = pacs_scores(ratios, torch.ones(len(RATIOS), dtype=torch.bool), "rloo")
-    return pd.DataFrame({"rollout": range(1, len(RATIOS) + 1), "reward": rewards, "proxy": ratios, "psi": psi,
-                         "sigma": torch.sigmoid(psi), "class weight": class_weights(rewards),
-                         "advantage": advantage(True), "without weights": advantage(False)})
+    return pd.DataFrame(
+        {
+            "rollout": range(1, len(RATIOS) + 1),
+            "reward": rewards,
+            "proxy": ratios,
+            "psi": psi,
+            "sigma": torch.sigmoid(psi),
+            "class weight": class_weights(rewards),
+            "advantage": advantage(True),
+            "without weights": advantage(False),
+        }
+    )
 
 
 def draw(table: pd.DataFrame):
@@ -39,17 +49,42 @@ def draw(table: pd.DataFrame):
     for panel, column in zip(axes, ("proxy", "psi", "sigma", "advantage"), strict=True):
         for kind, color, label in ((right, plots.GREEN, "right"), (~right, "#c8c8c8", "wrong")):
             part = table[kind]
-            panel.bar(part["rollout"], part[column], color=color, edgecolor="black", linewidth=0.5, label=label)
+            panel.bar(
+                part["rollout"],
+                part[column],
+                color=color,
+                edgecolor="black",
+                linewidth=0.5,
+                label=label,
+            )
         panel.axhline(0, color="black", linewidth=0.6)
         panel.set(xlabel="rollout", xticks=table["rollout"])
         panel.grid(axis="x", visible=False)
     axes[2].plot(table["rollout"], table["reward"], "x", color="black", label="reward")
-    axes[3].plot(table["rollout"], table["without weights"], "o", color="black", markerfacecolor="white",
-                 label="without class weights")
-    for panel, title in zip(axes, ("1. proxy $\\hat{r}$", "2. score $\\psi$", "3. prediction $\\sigma(\\psi)$",
-                                   "4. as advantage"), strict=True):
+    axes[3].plot(
+        table["rollout"],
+        table["without weights"],
+        "o",
+        color="black",
+        markerfacecolor="white",
+        label="without class weights",
+    )
+    for panel, title in zip(
+        axes,
+        (
+            "1. proxy $\\hat{r}$",
+            "2. score $\\psi$",
+            "3. prediction $\\sigma(\\psi)$",
+            "4. as advantage",
+        ),
+        strict=True,
+    ):
         panel.set_title(title)
     marked = [axes[place].get_legend_handles_labels() for place in (2, 3)]
-    known = {label: handle for handles, labels in marked for handle, label in zip(handles, labels, strict=True)}
+    known = {
+        label: handle
+        for handles, labels in marked
+        for handle, label in zip(handles, labels, strict=True)
+    }
     figure.legend(known.values(), known.keys(), loc="outside lower center", ncols=4)
     return figure

@@ -5,14 +5,19 @@ import pandas as pd
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """Training 256 softmax problems (start: pass rates from 0.001 to 0.9, even in log-odds) by plain gradient
-ascent. Mean pass rate of the hardest quarter: sampled training with N = 16 rollouts (points: mean and 95% bootstrap
-interval over 5 seeds, often smaller than the mark), the exact mean of that estimator, w_16(p) grad p (line), and
-the exact gradient of its limit objective (dotted). Practice follows the finite-N line; where N p is small the limit
-promises more than 16 rollouts can give."""
+CAPTION = """Training 256 softmax problems (start: pass rates from 0.001 to 0.9, even in log-odds)
+by plain gradient ascent. Mean pass rate of the hardest quarter: sampled training with N = 16
+rollouts (points: mean and 95% bootstrap interval over 5 seeds, often smaller than the mark), the
+exact mean of that estimator, w_16(p) grad p (line), and the exact gradient of its limit objective
+(dotted). Practice follows the finite-N line; where N p is small the limit promises more than 16
+rollouts can give."""
 
-PANELS = {"rloo": ("RLOO", "rl"), "grpo": ("GRPO", "arcsine"), "maxrl": ("MaxRL", "ml"),
-          "pacs_anchor": ("PACS", "0.25 * log_odds")}
+PANELS = {
+    "rloo": ("RLOO", "rl"),
+    "grpo": ("GRPO", "arcsine"),
+    "maxrl": ("MaxRL", "ml"),
+    "pacs_anchor": ("PACS", "0.25 * log_odds"),
+}
 METRIC = "hard pass@1"
 
 
@@ -27,17 +32,28 @@ def table(found: Results) -> pd.DataFrame:
 def draw(table: pd.DataFrame):
     figure, axes = plots.panels(columns=4, width=plots.PAGE, height=2.2, sharey=True)
     for panel, (name, (label, limit)) in zip(axes, PANELS.items(), strict=True):
+
         def part(objective, gradient):
             return table[(table["objective"] == objective) & (table["gradient"] == gradient)]
 
         style = plots.look(name)
         practice, mean, exact = part(name, "sampled"), part(name, "expected"), part(limit, "exact")
-        panel.plot(exact["step"], exact[METRIC], color="black", linestyle=(0, (1, 1)), label="limit, exact")
+        panel.plot(
+            exact["step"], exact[METRIC], color="black", linestyle=(0, (1, 1)), label="limit, exact"
+        )
         panel.plot(mean["step"], mean[METRIC], color=style.color, label="N = 16, exact mean")
         few = practice[practice["step"] % 40 == 0]
         reach = (few[METRIC] - few["low"], few["high"] - few[METRIC])
-        panel.errorbar(few["step"], few[METRIC], reach, fmt=style.marker, color=style.color, markersize=3,
-                       elinewidth=0.8, label="N = 16, sampled")
+        panel.errorbar(
+            few["step"],
+            few[METRIC],
+            reach,
+            fmt=style.marker,
+            color=style.color,
+            markersize=3,
+            elinewidth=0.8,
+            label="N = 16, sampled",
+        )
         panel.set(title=label, xlabel="step", ylim=(0, 1))
     axes[0].set_ylabel("pass rate, hardest quarter")
     axes[0].legend(loc="upper left", fontsize=6.2)

@@ -6,9 +6,10 @@ import pandas as pd
 import lab
 from lab.show import plots
 
-CAPTION = """How much each pass rate counts, w(p) (MaxRL Figure 1 and Table 2; formulas, no data). RL counts every
-problem the same, maximum likelihood by 1/p. MaxRL of order T follows 1/p down to p of about 1/T and is flat at T
-below. GRPO's limit for many rollouts lies between at small p and rises again towards p = 1."""
+CAPTION = """How much each pass rate counts, w(p) (MaxRL Figure 1 and Table 2; formulas, no data).
+RL counts every problem the same, maximum likelihood by 1/p. MaxRL of order T follows 1/p down to p
+of about 1/T and is flat at T below. GRPO's limit for many rollouts lies between at small p and
+rises again towards p = 1."""
 
 ORDERS = (2, 8, 64)
 CURVES = ("rl", "arcsine", *(f"truncated(order={T})" for T in ORDERS), "ml")
@@ -24,9 +25,20 @@ def draw(table: pd.DataFrame):
     for name in CURVES:
         style = plots.look(name)
         line = style.line | ({"linewidth": 0.9} if name.startswith("truncated") else {})
-        axes.plot(table["p"], table[name], label=None if name.startswith("truncated") else style.label, **line)
+        axes.plot(
+            table["p"],
+            table[name],
+            label=None if name.startswith("truncated") else style.label,
+            **line,
+        )
     for T in ORDERS:
-        axes.annotate(f"MaxRL T = {T}", (1.1e-3, 1.04 * T), va="bottom", fontsize=6.5, color=plots.look("maxrl").color)
+        axes.annotate(
+            f"MaxRL T = {T}",
+            (1.1e-3, 1.04 * T),
+            va="bottom",
+            fontsize=6.5,
+            color=plots.look("maxrl").color,
+        )
     axes.set(xscale="log", yscale="log", xlabel="pass rate p", ylabel="weight w(p)", xlim=(1e-3, 1))
     axes.legend(loc="upper right")
     return figure

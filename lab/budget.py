@@ -1,4 +1,5 @@
-"""What a training asks of a machine, counted before it starts: memory, arithmetic, bytes, disk. Floor 0.
+"""What a training asks of a machine, counted before it starts: memory, arithmetic, bytes, disk.
+Floor 0.
 
 Trainers count (`budget(**parameters) -> Budget` beside `train` in their module), `lab preflight`
 compares with the machine. Nothing here is measured on a GPU: every time is a floor divided by a
@@ -42,7 +43,9 @@ class Work:
     launches: float = 0.0
 
     def seconds(self, gpu: GPU) -> float:
-        """The longest of arithmetic, memory traffic and launches, at the assumed shares of the peak."""
+        """The longest of arithmetic, memory traffic and launches, at the assumed shares of the
+        peak.
+        """
         return max(
             self.flops / (gpu.flops * ARITHMETIC_SHARE),
             self.bytes / (gpu.bandwidth * BANDWIDTH_SHARE),

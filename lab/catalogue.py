@@ -1,8 +1,8 @@
 """The catalogue of estimators: one function each, returning (gap, offset) for N rollouts. Floor 0.
 
-Notation: K successes among N, r̄ = K/N, j successes among the other N-1, q = 1-p. Many papers give a1(K), the
-advantage of a right rollout, and a0(K), of a wrong one; `_pair` turns them into gap[j] = a1(j+1) - a0(j),
-offset[j] = a0(j).
+Notation: K successes among N, r̄ = K/N, j successes among the other N-1, q = 1-p. Many papers give
+a1(K), the advantage of a right rollout, and a0(K), of a wrong one; `_pair` turns them into gap[j] =
+a1(j+1) - a0(j), offset[j] = a0(j).
 """
 
 import math
@@ -21,9 +21,11 @@ ZHU = "Zhu et al. 2025, arXiv 2506.01347"
 
 
 def log_miss(n: int, k: ArrayLike) -> Array:
-    """log C(n-c, k)/C(n, k), c = 0 .. n on a new last axis: the sum over i < c of log(1 - k/(n-i)), accurate for any n.
+    """log C(n-c, k)/C(n, k), c = 0 .. n on a new last axis: the sum over i < c of log(1 - k/(n-i)),
+    accurate for any n.
 
-    Shape: that of `k`, then n+1. From k/(n-i) = 1 on no draw misses the marked ones, and the logarithm is -inf.
+    Shape: that of `k`, then n+1. From k/(n-i) = 1 on no draw misses the marked ones, and the
+    logarithm is -inf.
     """
     share = np.asarray(k)[..., None] / (n - np.arange(n))
     with np.errstate(divide="ignore"):
@@ -62,12 +64,16 @@ def _inverse(x: Array) -> Array:
 
 
 def leave_one_out(gap: Array) -> Sequences:
-    """The offset -gap[j] j/(N-1): A_i = gap[j] (r_i - mean of the others). Unbiased, and zero at K = 0."""
+    """The offset -gap[j] j/(N-1): A_i = gap[j] (r_i - mean of the others). Unbiased, and zero at K
+    = 0.
+    """
     N = len(gap)
-    return gap, -gap * (np.arange(N) / (N - 1))  # in this order: the share of all right is exactly 1
+    return gap, -gap * (
+        np.arange(N) / (N - 1)
+    )  # in this order: the share of all right is exactly 1
 
 
-# --- Expected reward: w constant -------------------------------------------------------------------------
+# --- Expected reward: w constant ----------------------------------------------------------------
 
 RL = objective("rl")
 
@@ -78,13 +84,20 @@ def reinforce(N: int) -> Sequences:
     return np.ones(N), np.zeros(N)
 
 
-@register(label="REINFORCE", citation="Williams 1992, with the group mean as baseline", limit=RL, least=2)
+@register(
+    label="REINFORCE", citation="Williams 1992, with the group mean as baseline", limit=RL, least=2
+)
 def reinforce_mean(N: int) -> Sequences:
     """A = r - r̄, the papers' REINFORCE. The mean includes the rollout itself, so w_N = (N-1)/N."""
     return np.full(N, (N - 1) / N), -np.arange(N) / N
 
 
-@register(label="RLOO", citation="Kool et al. 2019; Ahmadian et al. 2024, arXiv 2402.14740", limit=RL, least=2)
+@register(
+    label="RLOO",
+    citation="Kool et al. 2019; Ahmadian et al. 2024, arXiv 2402.14740",
+    limit=RL,
+    least=2,
+)
 def rloo(N: int) -> Sequences:
     """A = r minus the mean of the others. w_N = 1 for every N."""
     return leave_one_out(np.ones(N))
@@ -92,7 +105,9 @@ def rloo(N: int) -> Sequences:
 
 @register(label="Dr. GRPO", citation="Liu et al. 2025, arXiv 2503.20783", limit=RL, least=2)
 def dr_grpo(N: int) -> Sequences:
-    """The advantage r - r̄ of REINFORCE with the group mean; Dr. GRPO differs from it in how tokens are summed."""
+    """The advantage r - r̄ of REINFORCE with the group mean; Dr. GRPO differs from it in how tokens
+    are summed.
+    """
     return reinforce_mean(N)
 
 
@@ -110,11 +125,14 @@ def nsr(N: int) -> Sequences:
 
 @register(label="W-REINFORCE", citation=ZHU, limit=lambda lam: (1 + real("lam", lam, 0)) * RL)
 def w_reinforce(N: int, *, lam: float = 0.1) -> Sequences:
-    """Right rollouts get lam, wrong ones -1: (1+lam) times REINFORCE with baseline 1/(1+lam). w_N = 1+lam."""
+    """Right rollouts get lam, wrong ones -1: (1+lam) times REINFORCE with baseline 1/(1+lam). w_N =
+    1+lam.
+    """
     return np.full(N, 1 + lam), -np.ones(N)
 
 
-# --- GRPO and its relatives: w about 1/sqrt(p(1-p)) -------------------------------------------------------
+# --- GRPO and its relatives: w about 1/sqrt(p(1-p)) ---------------------------------------------
+
 
 def _std(N: int, ddof: int = 0) -> Array:
     """The standard deviation of K ones in N, K = 0 .. N."""
@@ -122,31 +140,57 @@ def _std(N: int, ddof: int = 0) -> Array:
     return np.sqrt(mean * (1 - mean) * N / (N - ddof))
 
 
-@register(label=lambda ddof, eps: "GRPO" if ddof == 0 and eps == 0 else f"GRPO (ddof {ddof}, eps {eps:g})",
-          citation="Shao et al. 2024, arXiv 2402.03300", limit=objective("arcsine"), least=2,
-          ddof=lambda ddof, eps: one_of("ddof", ddof, (0, 1)), eps=lambda ddof, eps: real("eps", eps, 0))
+@register(
+    label=lambda ddof, eps: (
+        "GRPO" if ddof == 0 and eps == 0 else f"GRPO (ddof {ddof}, eps {eps:g})"
+    ),
+    citation="Shao et al. 2024, arXiv 2402.03300",
+    limit=objective("arcsine"),
+    least=2,
+    ddof=lambda ddof, eps: one_of("ddof", ddof, (0, 1)),
+    eps=lambda ddof, eps: real("eps", eps, 0),
+)
 def grpo(N: int, *, ddof: int = 0, eps: float = 0.0) -> Sequences:
-    """A = (r - r̄)/(std + eps), zero where all rewards agree. The weight saturates: w_N(0) = sqrt(N-1) at ddof 0.
+    """A = (r - r̄)/(std + eps), zero where all rewards agree. The weight saturates: w_N(0) =
+    sqrt(N-1) at ddof 0.
 
-    MaxRL's ImageNet runs use ddof 0; TRL (eps 1e-4), verl and MaxRL's language-model code (eps 1e-6) ddof 1.
+    MaxRL's ImageNet runs use ddof 0; TRL (eps 1e-4), verl and MaxRL's language-model code (eps
+    1e-6) ddof 1.
     """
     return centred(_inverse(_std(N, ddof) + eps))
 
 
-@register(label="one-sided GRPO", citation=f"{MAXRL}, official code", limit=objective("power", a=0.5, b=0), least=2)
+@register(
+    label="one-sided GRPO",
+    citation=f"{MAXRL}, official code",
+    limit=objective("power", a=0.5, b=0),
+    least=2,
+)
 def one_sided_grpo(N: int) -> Sequences:
-    """A = (r - r̄)/sqrt(r̄): GRPO without the factor that lifts easy problems. Tends to w = 1/sqrt p."""
+    """A = (r - r̄)/sqrt(r̄): GRPO without the factor that lifts easy problems. Tends to w = 1/sqrt
+    p.
+    """
     return alpha(N, alpha=0.5)
 
 
-@register(label=lambda gamma: f"F-GRPO (gamma {gamma:g})", citation="Plyusov et al. 2026, arXiv 2602.06717",
-          limit=lambda gamma: objective("power", a=0.5, b=0.5 - real("gamma", gamma, 0)), least=2, ddof=0)
+@register(
+    label=lambda gamma: f"F-GRPO (gamma {gamma:g})",
+    citation="Plyusov et al. 2026, arXiv 2602.06717",
+    limit=lambda gamma: objective("power", a=0.5, b=0.5 - real("gamma", gamma, 0)),
+    least=2,
+    ddof=0,
+)
 def f_grpo(N: int, *, gamma: float) -> Sequences:
     """GRPO (ddof 0) times (1-r̄)^gamma. Tends to w = (1-p)^gamma / sqrt(p(1-p))."""
     return centred(np.linspace(1, 0, N + 1) ** gamma * _inverse(_std(N)))
 
 
-@register(label="DGPO", citation="Dai et al. 2026, arXiv 2601.20614", limit=0.5 * objective("log_odds"), least=2)
+@register(
+    label="DGPO",
+    citation="Dai et al. 2026, arXiv 2601.20614",
+    limit=0.5 * objective("log_odds"),
+    least=2,
+)
 def dgpo(N: int) -> Sequences:
     """Divide by the mean absolute deviation: A = (r - r̄)/(2 r̄(1-r̄)). w_N = (1-p^N-q^N)/(2pq)."""
     return centred(_inverse(2 * _std(N) ** 2))
@@ -157,26 +201,40 @@ def _mapo_limit() -> Objective:
         angle = np.arcsin(np.sqrt(p))
         return np.log(p) - 4 * p + 2 * p**2 + angle - np.sin(4 * angle) / 4
 
-    return Objective("mapo limit", "MAPO limit", "", J,
-                     lambda p: 4 * np.sqrt(p * (1 - p)) + (1 - 4 * p * (1 - p)) / p)
+    return Objective(
+        "mapo limit",
+        "MAPO limit",
+        "",
+        J,
+        lambda p: 4 * np.sqrt(p * (1 - p)) + (1 - 4 * p * (1 - p)) / p,
+    )
 
 
-@register(label="MAPO", citation="Huang et al. 2025, arXiv 2509.18849", limit=_mapo_limit(), least=2, ddof=0)
+@register(
+    label="MAPO",
+    citation="Huang et al. 2025, arXiv 2509.18849",
+    limit=_mapo_limit(),
+    least=2,
+    ddof=0,
+)
 def mapo(N: int) -> Sequences:
-    """(1-m) (r-r̄)/std + m (r-r̄)/r̄ with m = 1-4r̄(1-r̄): GRPO in the middle, MaxRL's Algorithm 1 at the ends."""
+    """(1-m) (r-r̄)/std + m (r-r̄)/r̄ with m = 1-4r̄(1-r̄): GRPO in the middle, MaxRL's Algorithm 1
+    at the ends.
+    """
     mean = np.linspace(0, 1, N + 1)
     trust = 4 * mean * (1 - mean)
     return centred(trust * _inverse(_std(N)) + (1 - trust) * _inverse(mean))
 
 
-# --- MaxRL: w about 1/p -----------------------------------------------------------------------------------
+# --- MaxRL: w about 1/p -------------------------------------------------------------------------
 
 ML = objective("ml")
 
 
 @register(label="MaxRL", citation=f"{MAXRL}, Algorithm 1", limit=ML, least=2, eps=0.0)
 def maxrl(N: int) -> Sequences:
-    """A = (r - r̄)/r̄, and 0 if all are wrong: the code that everyone runs. w_N = (1-q^(N-1))/p, order T = N-1.
+    """A = (r - r̄)/r̄, and 0 if all are wrong: the code that everyone runs. w_N = (1-q^(N-1))/p,
+    order T = N-1.
 
     One success in four gives 3, -1, -1, -1. At N = 2 it is RLOO.
     """
@@ -192,25 +250,40 @@ def maxrl_eq6(N: int) -> Sequences:
 
 @register(label="MaxRL eq. 7", citation=f"{MAXRL}, eq. 7", limit=ML)
 def maxrl_eq7(N: int) -> Sequences:
-    """Eq. 6 minus the mean score of all, kept where all are wrong: N/K - 1 and -1. The same w_N as eq. 6."""
+    """Eq. 6 minus the mean score of all, kept where all are wrong: N/K - 1 and -1. The same w_N as
+    eq. 6.
+    """
     return N / (np.arange(N) + 1), -np.ones(N)
 
 
-@register(label="MaxRL leave-one-out", citation="this lab: eq. 6 with the leave-one-out offset", limit=ML, least=2)
+@register(
+    label="MaxRL leave-one-out",
+    citation="this lab: eq. 6 with the leave-one-out offset",
+    limit=ML,
+    least=2,
+)
 def maxrl_loo(N: int) -> Sequences:
     """(r_i - mean of the others) N/(j+1): order T = N exactly, and still zero where all are wrong."""
     return leave_one_out(N / (np.arange(N) + 1))
 
 
-@register(label=lambda order, form: f"MaxRL T={order}", citation=f"{MAXRL}, eq. 4",
-          limit=lambda order, form: objective("truncated", order=order),
-          least=lambda order, form: {"raw": whole("order", order), "zero_mean": max(2, order + 1),
-                                     "loo": max(2, order)}[one_of("form", form, ("raw", "zero_mean", "loo"))])
+@register(
+    label=lambda order, form: f"MaxRL T={order}",
+    citation=f"{MAXRL}, eq. 4",
+    limit=lambda order, form: objective("truncated", order=order),
+    least=lambda order, form: {
+        "raw": whole("order", order),
+        "zero_mean": max(2, order + 1),
+        "loo": max(2, order),
+    }[one_of("form", form, ("raw", "zero_mean", "loo"))],
+)
 def truncated(N: int, *, order: int, form: str = "raw") -> Sequences:
-    """MaxRL cut at `order` T <= N: w_N = (1-q^T)/p for every N. gap[j] = (N/(j+1)) pass@T(j+1 right of N).
+    """MaxRL cut at `order` T <= N: w_N = (1-q^T)/p for every N. gap[j] = (N/(j+1)) pass@T(j+1 right
+    of N).
 
-    `form`: "raw" pays right rollouts only; "loo" subtracts the leave-one-out baseline; "zero_mean" is the one
-    unbiased estimator whose groups sum to zero, (r - r̄)/r̄ times pass@T(K right of N-1), T <= N-1.
+    `form`: "raw" pays right rollouts only; "loo" subtracts the leave-one-out baseline; "zero_mean"
+    is the one unbiased estimator whose groups sum to zero, (r - r̄)/r̄ times pass@T(K right of
+    N-1), T <= N-1.
     """
     if form == "zero_mean":
         return centred(np.append(hit(N - 1, order), 1.0) * _inverse(np.linspace(0, 1, N + 1)))
@@ -218,14 +291,19 @@ def truncated(N: int, *, order: int, form: str = "raw") -> Sequences:
     return (gap, np.zeros(N)) if form == "raw" else leave_one_out(gap)
 
 
-@register(label=lambda alpha, form, order: f"alpha {alpha:g}", citation="family w = p^-alpha",
-          limit=lambda alpha, form, order: _alpha_limit(alpha, form, order), least=lambda alpha, form, order:
-          2 if one_of("form", form, ("plug_in", "series")) == "plug_in" else order or 1)
+@register(
+    label=lambda alpha, form, order: f"alpha {alpha:g}",
+    citation="family w = p^-alpha",
+    limit=lambda alpha, form, order: _alpha_limit(alpha, form, order),
+    least=lambda alpha, form, order: (
+        2 if one_of("form", form, ("plug_in", "series")) == "plug_in" else order or 1
+    ),
+)
 def alpha(N: int, *, alpha: float, form: str = "plug_in", order: int | None = None) -> Sequences:
     """w = p^(-alpha): 0 is RL, 1/2 one-sided GRPO, 1 MaxRL.
 
-    `form` "plug_in" is (r - r̄)/r̄^alpha, biased at finite N; "series" pays right rollouts the unbiased estimate of
-    sum_{m<T} ((alpha)_m/m!) q^m, T = `order` (N where it is None).
+    `form` "plug_in" is (r - r̄)/r̄^alpha, biased at finite N; "series" pays right rollouts the
+    unbiased estimate of sum_{m<T} ((alpha)_m/m!) q^m, T = `order` (N where it is None).
     """
     if form == "plug_in":
         return centred(_inverse(np.linspace(0, 1, N + 1)) ** alpha)
@@ -242,24 +320,37 @@ def _alpha_limit(alpha: float, form: str, order: int | None) -> Objective:
     if order is None:
         return objective("power", a=alpha, b=0)
     if form == "plug_in":
-        raise LabError(f"order = {order} given with form='plug_in': only form='series' has an order")
+        raise LabError(
+            f"order = {order} given with form='plug_in': only form='series' has an order"
+        )
     m = np.arange(whole("order", order))
     share = np.concatenate(([1.0], np.cumprod((alpha + m[:-1]) / (m[:-1] + 1))))
-    return Objective(f"alpha series (order={order})", f"alpha {alpha:g}, T={order}", "",
-                     lambda p: -np.polynomial.polynomial.polyval(1 - p, np.append(0.0, share / (m + 1))),
-                     lambda p: np.polynomial.polynomial.polyval(1 - p, share))
+    return Objective(
+        f"alpha series (order={order})",
+        f"alpha {alpha:g}, T={order}",
+        "",
+        lambda p: -np.polynomial.polynomial.polyval(1 - p, np.append(0.0, share / (m + 1))),
+        lambda p: np.polynomial.polynomial.polyval(1 - p, share),
+    )
 
 
-# --- pass@k: w = k (1-p)^(k-1) ----------------------------------------------------------------------------
+# --- pass@k: w = k (1-p)^(k-1) ------------------------------------------------------------------
 
-@register(label=lambda k, form: f"PKPO k={k}", citation=PKPO, limit=lambda k, form: objective("pass_at", k=k),
-          least=lambda k, form: {"s": whole("k", k), "sloo": k + 1, "sloom1": k}[
-              one_of("form", form, ("s", "sloo", "sloom1"))])
+
+@register(
+    label=lambda k, form: f"PKPO k={k}",
+    citation=PKPO,
+    limit=lambda k, form: objective("pass_at", k=k),
+    least=lambda k, form: {"s": whole("k", k), "sloo": k + 1, "sloom1": k}[
+        one_of("form", form, ("s", "sloo", "sloom1"))
+    ],
+)
 def pkpo(N: int, *, k: int, form: str = "s") -> Sequences:
     """Unbiased pass@k: every `form` has w_N = k q^(k-1), for k <= N (sloo: k <= N-1).
 
-    "s" is the transformed reward; "sloo" subtracts its leave-one-out mean; "sloom1" the leave-one-out baseline
-    over subsets of k-1, which for binary rewards leaves only right rollouts paid.
+    "s" is the transformed reward; "sloo" subtracts its leave-one-out mean; "sloom1" the
+    leave-one-out baseline over subsets of k-1, which for binary rewards leaves only right rollouts
+    paid.
     """
     gap = k * miss(N - 1, k - 1)
     if form == "sloom1":
@@ -269,15 +360,25 @@ def pkpo(N: int, *, k: int, form: str = "s") -> Sequences:
 
 
 def _chen_limit(k: int) -> Objective:
-    return Objective(f"pass@{k}, standardised", f"pass@{k}, standardised", "",
-                     lambda p: 2 / k * np.arcsin(np.sqrt(-np.expm1(k * np.log1p(-p)))),
-                     lambda p: (1 - p) ** (k / 2 - 1) / np.sqrt(-np.expm1(k * np.log1p(-p))))
+    return Objective(
+        f"pass@{k}, standardised",
+        f"pass@{k}, standardised",
+        "",
+        lambda p: 2 / k * np.arcsin(np.sqrt(-np.expm1(k * np.log1p(-p)))),
+        lambda p: (1 - p) ** (k / 2 - 1) / np.sqrt(-np.expm1(k * np.log1p(-p))),
+    )
 
 
-@register(label=lambda k: f"Pass@{k} Training", citation="Chen et al. 2025, arXiv 2508.10751",
-          limit=lambda k: _chen_limit(whole("k", k)), least=lambda k: max(2, k), eps=0.0)
+@register(
+    label=lambda k: f"Pass@{k} Training",
+    citation="Chen et al. 2025, arXiv 2508.10751",
+    limit=lambda k: _chen_limit(whole("k", k)),
+    least=lambda k: max(2, k),
+    eps=0.0,
+)
 def pass_at_k_group(N: int, *, k: int) -> Sequences:
-    """Standardised reward of groups of k: with R = pass@k(K of N), a1 = (1-R)/s, a0 = (1-R-C(N-K-1,k-1)/C(N-1,k-1))/s.
+    """Standardised reward of groups of k: with R = pass@k(K of N), a1 = (1-R)/s, a0 =
+    (1-R-C(N-K-1,k-1)/C(N-1,k-1))/s.
 
     s = sqrt(R(1-R)); zero where R is 0 or 1. Tends to w = q^(k/2-1)/sqrt(1-q^k).
     """
@@ -286,21 +387,29 @@ def pass_at_k_group(N: int, *, k: int) -> Sequences:
     return _pair(fail * scale, (fail - alone) * scale)
 
 
-# --- Classification views: w about 1/(p(1-p)) -------------------------------------------------------------
+# --- Classification views: w about 1/(p(1-p)) ---------------------------------------------------
+
 
 def _pacs_limit(beta: float, score: str, balanced: bool) -> Objective:
     one_of("score", score, ("rloo", "dr_grpo")), one_of("balanced", balanced, (True, False))
     return real("beta", beta, 0) * (0.25 * objective("log_odds") if balanced else RL)
 
 
-@register(label=lambda beta, score, balanced: "PACS" if balanced else "PACS, no class weights", citation=PACS,
-          limit=_pacs_limit, least=2)
-def pacs_anchor(N: int, *, beta: float = 1.0, score: str = "rloo", balanced: bool = True) -> Sequences:
+@register(
+    label=lambda beta, score, balanced: "PACS" if balanced else "PACS, no class weights",
+    citation=PACS,
+    limit=_pacs_limit,
+    least=2,
+)
+def pacs_anchor(
+    N: int, *, beta: float = 1.0, score: str = "rloo", balanced: bool = True
+) -> Sequences:
     """PACS at its anchor (policy = reference): the gradient of its first step, as an advantage.
 
-    Without class weights it is exactly beta times RLOO. With balanced weights a1 = beta N²/(4(N-1)K),
-    a0 = -beta N²/(4(N-1)(N-K)), zero where all agree: w_N = beta (N/(N-1)) (1-p^N-q^N)/(4pq), the log-odds.
-    The Dr. GRPO `score` is (N-1)/N times that of RLOO, on and off the anchor.
+    Without class weights it is exactly beta times RLOO. With balanced weights a1 = beta
+    N²/(4(N-1)K), a0 = -beta N²/(4(N-1)(N-K)), zero where all agree: w_N = beta (N/(N-1))
+    (1-p^N-q^N)/(4pq), the log-odds. The Dr. GRPO `score` is (N-1)/N times that of RLOO, on and off
+    the anchor.
     """
     factor = beta if score == "rloo" else beta * (N - 1) / N
     if not balanced:
@@ -310,23 +419,39 @@ def pacs_anchor(N: int, *, beta: float = 1.0, score: str = "rloo", balanced: boo
     return scale * gap, scale * offset
 
 
-@register(label=lambda tau: f"REAL (tau {tau:g})", citation="Zhai et al. 2026, arXiv 2602.05630",
-          limit=lambda tau: (1 / real("tau", tau, 1e-12)) * objective("log_odds"))
+@register(
+    label=lambda tau: f"REAL (tau {tau:g})",
+    citation="Zhai et al. 2026, arXiv 2602.05630",
+    limit=lambda tau: (1 / real("tau", tau, 1e-12)) * objective("log_odds"),
+)
 def real_anchor(N: int, *, tau: float = 0.5) -> Sequences:
-    """REAL's classification loss at its anchor, equal lengths: N/(tau(1+K)), -N/(tau(1+N-K)); acts on dead groups."""
+    """REAL's classification loss at its anchor, equal lengths: N/(tau(1+K)), -N/(tau(1+N-K)); acts
+    on dead groups.
+    """
     K = np.arange(N + 1)
     return _pair(N / (tau * (1 + K)), -N / (tau * (1 + N - K)))
 
 
-@register(label=lambda eta: f"entropic (eta {eta:g})", citation="exponential utility",
-          limit=lambda eta: _entropic_limit(real("eta", eta, 1e-12, 700)), least=2)
+@register(
+    label=lambda eta: f"entropic (eta {eta:g})",
+    citation="exponential utility",
+    limit=lambda eta: _entropic_limit(real("eta", eta, 1e-12, 700)),
+    least=2,
+)
 def entropic(N: int, *, eta: float) -> Sequences:
-    """Exponential utility: A = (e^(eta r)/mean e^(eta r) - 1)/eta. From RL (eta to 0) to ML, bounded at p = 0."""
+    """Exponential utility: A = (e^(eta r)/mean e^(eta r) - 1)/eta. From RL (eta to 0) to ML,
+    bounded at p = 0.
+    """
     lift = math.expm1(eta)
     return centred(lift / eta / (1 + lift * np.linspace(0, 1, N + 1)))
 
 
 def _entropic_limit(eta: float) -> Objective:
     lift = math.expm1(eta)
-    return Objective(f"entropic(eta={eta:g})", f"entropic (eta {eta:g})", "",
-                     lambda p: np.log1p(lift * p) / eta, lambda p: lift / (eta * (1 + lift * p)))
+    return Objective(
+        f"entropic(eta={eta:g})",
+        f"entropic (eta {eta:g})",
+        "",
+        lambda p: np.log1p(lift * p) / eta,
+        lambda p: lift / (eta * (1 + lift * p)),
+    )

@@ -1,4 +1,6 @@
-"""Which device this process computes on, and what the machine offers: the one place that decides. Floor 1."""
+"""Which device this process computes on, and what the machine offers: the one place that decides.
+Floor 1.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ def compute_device() -> torch.device:
     """The GPU where torch finds one, else the CPU.
 
     The environment variable LAB_DEVICE overrides it: "cpu", or "cuda" for a run that must not fall
-    back to the CPU. `lab train ... device=cpu` sets it for one run and all processes that it starts.
-    Errors: another value; "cuda" where torch finds no GPU.
+    back to the CPU. `lab train ... device=cpu` sets it for one run and all processes that it
+    starts. Errors: another value; "cuda" where torch finds no GPU.
     """
     wanted = os.environ.get("LAB_DEVICE") or "auto"
     if wanted not in DEVICES:
@@ -36,7 +38,8 @@ def compute_device() -> torch.device:
     return torch.device("cpu")
 
 
-# The oldest driver that runs a CUDA major version (NVIDIA's compatibility table, minor versions included).
+# The oldest driver that runs a CUDA major version (NVIDIA's compatibility table, minor versions
+# included).
 OLDEST_DRIVER = {12: 525, 13: 580}
 
 
@@ -51,10 +54,11 @@ class Card:
 
 
 def cards() -> list[Card]:
-    """The machine's GPUs, all of them, whatever CUDA_VISIBLE_DEVICES says; empty without nvidia-smi.
+    """The machine's GPUs, all of them, whatever CUDA_VISIBLE_DEVICES says; empty without
+    nvidia-smi.
 
-    Asking the driver's own tool, and not torch, makes no CUDA context and works beside a CPU build of
-    torch and with a driver that is too old for it.
+    Asking the driver's own tool, and not torch, makes no CUDA context and works beside a CPU build
+    of torch and with a driver that is too old for it.
     """
     fields = "name,driver_version,memory.total,memory.free"
     words = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"]
@@ -84,19 +88,21 @@ def gpu_fault() -> str:
         return "this machine has no NVIDIA GPU (nvidia-smi finds none): rent one, or say device=cpu"
     if torch.version.cuda is None:
         return (
-            f"{here[0].name} is there, but torch {torch.__version__} is a build for the CPU: install the CUDA "
-            "build with pip install -c constraints.txt -e '.[llm,vllm]' in a fresh environment"
+            f"{here[0].name} is there, but torch {torch.__version__} is a build for the CPU:"
+            " install the CUDA build with pip install -c constraints.txt -e '.[llm,vllm]' in a"
+            " fresh environment"
         )
     major = int(torch.version.cuda.split(".")[0])
     if int(here[0].driver.split(".")[0]) < OLDEST_DRIVER.get(major, 0):
         return (
-            f"{here[0].name} has driver {here[0].driver}, and torch {torch.__version__} with CUDA "
-            f"{torch.version.cuda} needs {OLDEST_DRIVER[major]} or newer: update the driver, or choose an image "
-            "with a newer one"
+            f"{here[0].name} has driver {here[0].driver}, and torch {torch.__version__} with CUDA"
+            f" {torch.version.cuda} needs {OLDEST_DRIVER[major]} or newer: update the driver, or"
+            " choose an image with a newer one"
         )
     return (
-        f"{here[0].name} with driver {here[0].driver} is there, but torch {torch.__version__} (CUDA "
-        f"{torch.version.cuda}) does not see it: look at CUDA_VISIBLE_DEVICES and at the container's GPU access"
+        f"{here[0].name} with driver {here[0].driver} is there, but torch {torch.__version__} (CUDA"
+        f" {torch.version.cuda}) does not see it: look at CUDA_VISIBLE_DEVICES and at the"
+        " container's GPU access"
     )
 
 
@@ -118,4 +124,7 @@ def compiler_fault() -> str:
     """Why torch.compile and Triton cannot build kernels here, with the cure; empty where they can."""
     if any(shutil.which(name) for name in (os.environ.get("CC"), "cc", "gcc", "clang") if name):
         return ""
-    return "no C compiler was found (cc, gcc, clang), which torch.compile and Triton need: apt-get install gcc"
+    return (
+        "no C compiler was found (cc, gcc, clang), which torch.compile and Triton need: apt-get"
+        " install gcc"
+    )

@@ -1,4 +1,6 @@
-"""What the lab says when it refuses: one sentence with what was found, where, and what to do. Floor 0."""
+"""What the lab says when it refuses: one sentence with what was found, where, and what to do. Floor
+0.
+"""
 
 import ast
 import difflib
@@ -30,7 +32,9 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]]:
     >>> parse_call("grpo(ddof=1, eps=1e-6)")
     ('grpo', {'ddof': 1, 'eps': 1e-06})
     """
-    cure = f"cannot read {text!r}: write a name, or name(option=value, ...), for example grpo(ddof=1)"
+    cure = (
+        f"cannot read {text!r}: write a name, or name(option=value, ...), for example grpo(ddof=1)"
+    )
     if not isinstance(text, str):
         raise LabError(cure)
     if text.isidentifier():
@@ -65,7 +69,11 @@ def whole(name: str, value: Any, least: int = 1) -> int:
 
 def real(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:
     """`value` as a float, refused unless it is finite and in [low, high]."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not (math.isfinite(value) and low <= value <= high):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, Real)
+        or not (math.isfinite(value) and low <= value <= high)
+    ):
         raise LabError(f"{name} = {value!r}: it must be a finite number in [{low:g}, {high:g}]")
     return float(value)
 

@@ -1,12 +1,13 @@
 """Estimators: how N rollouts speak. Floor 0, NumPy only (torch only if the caller brings it).
 
-With binary rewards every group estimator is two sequences of N numbers. Let j be the number of successes
-among the *other* N-1 rollouts; rollout i gets the advantage
+With binary rewards every group estimator is two sequences of N numbers. Let j be the number of
+successes among the *other* N-1 rollouts; rollout i gets the advantage
 
     A_i = gap[j] * r_i + offset[j]
 
-and (1/N) sum_i A_i grad log pi_i has the mean w_N(p) grad p, w_N(p) = E[gap[j]], j ~ Binomial(N-1, p).
-So `gap` says what is optimised, and `offset` only how noisily. The named ones are in `lab/catalogue.py`.
+and (1/N) sum_i A_i grad log pi_i has the mean w_N(p) grad p, w_N(p) = E[gap[j]], j ~ Binomial(N-1,
+p). So `gap` says what is optimised, and `offset` only how noisily. The named ones are in
+`lab/catalogue.py`.
 """
 
 from __future__ import annotations
@@ -51,16 +52,20 @@ class Rules:
     def __str__(self) -> str:
         divisor = "" if self.eps is None else f", eps {self.eps:g}"
         divisor += "" if self.ddof is None else f", ddof {self.ddof}"
-        return (f"group of one: {self.singleton}; all wrong: {self.all_wrong}; all right: {self.all_right}; "
-                f"{'zero' if self.zero_mean else 'not zero'} mean in every group{divisor}")
+        return (
+            f"group of one: {self.singleton}; all wrong: {self.all_wrong}; all right:"
+            f" {self.all_right}; {'zero' if self.zero_mean else 'not zero'} mean in every"
+            f" group{divisor}"
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Estimator:
     """Two sequences for every group size N, and what is known of them.
 
-    `sequences(N)` returns (gap, offset), each of length N. `least` is the smallest N that it is defined for.
-    `limit` is the objective that it tends to for many rollouts, None if it has none. `about` says it in words.
+    `sequences(N)` returns (gap, offset), each of length N. `least` is the smallest N that it is
+    defined for. `limit` is the objective that it tends to for many rollouts, None if it has none.
+    `about` says it in words.
     """
 
     name: str
@@ -95,7 +100,8 @@ class Estimator:
         return tuple(row.copy() for row in _coefficients(self, whole("N", N)))
 
     def success_failure(self, N: int) -> Sequences:
-        """(a1, a0), each of length N+1 and indexed by K: the advantage of a right and of a wrong rollout.
+        """(a1, a0), each of length N+1 and indexed by K: the advantage of a right and of a wrong
+        rollout.
 
         a1[0] and a0[N], which no group can have, are 0.
         """
@@ -110,10 +116,14 @@ class Estimator:
         K = np.arange(N + 1)
         total = K * a1 + (N - K) * a0
         word = {True: "zero", False: "kept"}
-        return Rules(singleton="scored" if self.least == 1 else self.singleton,
-                     all_wrong=word[a0[0] == 0], all_right=word[a1[N] == 0],
-                     zero_mean=bool(np.allclose(total, 0, atol=1e-9 * np.abs(a1).max() * N)),
-                     ddof=self.ddof, eps=self.eps)
+        return Rules(
+            singleton="scored" if self.least == 1 else self.singleton,
+            all_wrong=word[a0[0] == 0],
+            all_right=word[a1[N] == 0],
+            zero_mean=bool(np.allclose(total, 0, atol=1e-9 * np.abs(a1).max() * N)),
+            ddof=self.ddof,
+            eps=self.eps,
+        )
 
 
 @lru_cache(maxsize=256)
@@ -121,13 +131,19 @@ def _coefficients(estimator: Estimator, N: int) -> Sequences:
     if N == 1 < estimator.least and estimator.singleton == "zero":
         return np.zeros(1), np.zeros(1)
     if N < estimator.least:
-        raise LabError(f"{estimator.spec} needs groups of at least {estimator.least} rollouts, found N = {N}: "
-                       "raise rollouts, lower the order or k, or choose another objective"
-                       + (", or say singleton='zero'" if N == 1 else ""))
-    rows = tuple(np.asarray(row, dtype=np.float64) + 0.0 for row in estimator.sequences(N))  # -0.0 becomes 0.0
+        raise LabError(
+            f"{estimator.spec} needs groups of at least {estimator.least} rollouts, found N = {N}: "
+            "raise rollouts, lower the order or k, or choose another objective"
+            + (", or say singleton='zero'" if N == 1 else "")
+        )
+    rows = tuple(
+        np.asarray(row, dtype=np.float64) + 0.0 for row in estimator.sequences(N)
+    )  # -0.0 becomes 0.0
     if len(rows) != 2 or any(row.shape != (N,) for row in rows):
-        raise LabError(f"{estimator.spec}: sequences({N}) gave shapes {[r.shape for r in rows]}; "
-                       f"it must return (gap, offset), each of length {N}")
+        raise LabError(
+            f"{estimator.spec}: sequences({N}) gave shapes {[r.shape for r in rows]}; "
+            f"it must return (gap, offset), each of length {N}"
+        )
     if not all(np.isfinite(row).all() for row in rows):
         raise LabError(f"{estimator.spec}: a coefficient at N = {N} is not finite")
     return rows
@@ -139,15 +155,18 @@ _CATALOGUE: dict[str, tuple[Callable[..., Sequences], dict[str, Any]]] = {}
 def register(**facts: Any) -> Callable[[Callable[..., Sequences]], Callable[..., Sequences]]:
     """Decorator: put a function `(N, *, option=default, ...) -> (gap, offset)` into the catalogue.
 
-    `facts` are fields of `Estimator` (label, citation, limit, least, ddof, eps); each may be a function of the
-    options. The name is the function's own; registering a taken one is an error.
+    `facts` are fields of `Estimator` (label, citation, limit, least, ddof, eps); each may be a
+    function of the options. The name is the function's own; registering a taken one is an error.
     """
+
     def put(function: Callable[..., Sequences]) -> Callable[..., Sequences]:
         key = function.__name__
         if key in _CATALOGUE:
             raise LabError(f"estimator {key!r} is registered already: choose another name")
         if unknown_facts := facts.keys() - Estimator.__dataclass_fields__.keys():
-            raise unknown(f"fact of estimator {key!r}", min(unknown_facts), Estimator.__dataclass_fields__)
+            raise unknown(
+                f"fact of estimator {key!r}", min(unknown_facts), Estimator.__dataclass_fields__
+            )
         _CATALOGUE[key] = function, facts
         _named.cache_clear()
         return function
@@ -156,17 +175,21 @@ def register(**facts: Any) -> Callable[[Callable[..., Sequences]], Callable[...,
 
 
 def estimator(name: str | Estimator, **options: Any) -> Estimator:
-    """The estimator called `name`: a catalogue name, a call written as text, or an `Estimator` itself.
+    """The estimator called `name`: a catalogue name, a call written as text, or an `Estimator`
+    itself.
 
-    Every one takes `singleton="error"` (default) or "zero", the rule for a group of one where one rollout is
-    too few. Unknown names and options are errors that name the nearest valid one.
+    Every one takes `singleton="error"` (default) or "zero", the rule for a group of one where one
+    rollout is too few. Unknown names and options are errors that name the nearest valid one.
 
     >>> estimator("truncated(order=3)").coefficients(4)[0]
     array([3.        , 2.        , 1.33333333, 1.        ])
     """
     if isinstance(name, Estimator):
         if options:
-            raise LabError(f"option {next(iter(options))!r} given with an estimator: its options are set already")
+            raise LabError(
+                f"option {next(iter(options))!r} given with an estimator: its options are set"
+                " already"
+            )
         return name
     if not options and isinstance(name, str):
         return _named(name)
@@ -193,10 +216,18 @@ def _build(name: str, options: dict[str, Any]) -> Estimator:
         if parameter.default is parameter.empty and option not in options:
             raise LabError(f"estimator {name!r} needs {option}: write {name}({option}=...)")
     full = {o: options.get(o, parameter.default) for o, parameter in parameters.items()}
-    facts = dict(sorted(facts.items(), key=lambda fact: fact[0] == "label"))  # labels print what the rest checked
+    facts = dict(
+        sorted(facts.items(), key=lambda fact: fact[0] == "label")
+    )  # labels print what the rest checked
     known = {fact: value(**full) if callable(value) else value for fact, value in facts.items()}
-    return Estimator(name, lambda N: function(N, **full), options=options, about=inspect.getdoc(function) or "",
-                     **known, **rule)
+    return Estimator(
+        name,
+        lambda N: function(N, **full),
+        options=options,
+        about=inspect.getdoc(function) or "",
+        **known,
+        **rule,
+    )
 
 
 def estimators() -> list[str]:
@@ -204,8 +235,14 @@ def estimators() -> list[str]:
     return list(_CATALOGUE)
 
 
-def advantages(estimator_: str | Estimator, rewards: Array | torch.Tensor | Sequence[Group], *, check: bool = True):
-    """The advantage of every rollout: a look-up of two numbers a group, one for its right and one for its wrong ones.
+def advantages(
+    estimator_: str | Estimator,
+    rewards: Array | torch.Tensor | Sequence[Group],
+    *,
+    check: bool = True,
+):
+    """The advantage of every rollout: a look-up of two numbers a group, one for its right and one
+    for its wrong ones.
 
     | argument | shape | meaning |
     |---|---|---|
@@ -213,7 +250,8 @@ def advantages(estimator_: str | Estimator, rewards: Array | torch.Tensor | Sequ
     | `rewards` | list of `Group` | groups of any sizes; the result is a list of arrays, one a group |
     | `check` | | False skips the test for 0 and 1, which on a GPU makes the host wait |
 
-    An entry other than 0 or 1 is an error that names it. Integer and boolean rewards give float advantages.
+    An entry other than 0 or 1 is an error that names it. Integer and boolean rewards give float
+    advantages.
 
     >>> advantages("maxrl", np.array([1, 0, 0, 0]))
     array([ 3., -1., -1., -1.])
@@ -242,11 +280,13 @@ def _tables(chosen: Estimator, N: int, kind: np.dtype) -> Sequences:
 @lru_cache(maxsize=256)
 def _tables_torch(chosen: Estimator, N: int, kind: torch.dtype, device: torch.device):
     import torch
+
     return tuple(torch.as_tensor(row).to(device, kind) for row in chosen.success_failure(N))
 
 
 def _advantages_torch(chosen: Estimator, rewards: torch.Tensor, check: bool) -> torch.Tensor:
     import torch
+
     _check_shape(tuple(rewards.shape))
     if check and not bool(((rewards == 0) | (rewards == 1)).all()):
         check_binary(rewards.detach().double().cpu().numpy())  # float would round 1 - 1e-10 to 1
@@ -259,12 +299,16 @@ def _advantages_torch(chosen: Estimator, rewards: torch.Tensor, check: bool) -> 
 
 def _check_shape(shape: tuple[int, ...]) -> None:
     if not shape or shape[-1] == 0:
-        raise LabError(f"rewards of shape {shape}: the last axis must hold the rollouts of one problem")
+        raise LabError(
+            f"rewards of shape {shape}: the last axis must hold the rollouts of one problem"
+        )
 
 
 def _ragged(chosen: Estimator, groups: Sequence[Group]) -> list[Array]:
     for group in groups:
         if not isinstance(group, Group):
-            raise LabError(f"found {type(group).__name__} in a list of groups: give an array [..., N], "
-                           "or a list of lab.Group")
+            raise LabError(
+                f"found {type(group).__name__} in a list of groups: give an array [..., N], "
+                "or a list of lab.Group"
+            )
     return [advantages(chosen, group.rewards, check=False) for group in groups]

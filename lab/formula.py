@@ -1,7 +1,8 @@
 """A weight w(p) written as a formula: read by descent, never evaluated as code. Floor 0.
 
-The language: p, q = 1-p, pi, e, numbers, + - * / ^ (or **), brackets, and the functions of `FUNCTIONS`. `step(x)` is 1
-from 0 on and 0 below. The explorer's page reads the same (lab/explorer/front/formula.js).
+The language: p, q = 1-p, pi, e, numbers, + - * / ^ (or **), brackets, and the functions of
+`FUNCTIONS`. `step(x)` is 1 from 0 on and 0 below. The explorer's page reads the same
+(lab/explorer/front/formula.js).
 """
 
 import re
@@ -18,13 +19,27 @@ from lab.objectives import Array, Objective, objective
 Term = Callable[[Array], Array]
 
 FUNCTIONS: dict[str, tuple[int, Callable]] = {
-    "exp": (1, np.exp), "log": (1, np.log), "sqrt": (1, np.sqrt), "abs": (1, np.abs), "sin": (1, np.sin),
-    "cos": (1, np.cos), "tanh": (1, np.tanh), "step": (1, lambda x: np.heaviside(x, 1.0)),
-    "min": (2, np.minimum), "max": (2, np.maximum)}
-NAMES: dict[str, Term] = {"p": lambda p: p, "q": lambda p: 1 - p, "pi": lambda p: np.full_like(p, np.pi),
-                          "e": lambda p: np.full_like(p, np.e)}
-TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|([A-Za-z_]\w*)|(\*\*|[-+*/^(),])|(\S))",
-                   re.ASCII)
+    "exp": (1, np.exp),
+    "log": (1, np.log),
+    "sqrt": (1, np.sqrt),
+    "abs": (1, np.abs),
+    "sin": (1, np.sin),
+    "cos": (1, np.cos),
+    "tanh": (1, np.tanh),
+    "step": (1, lambda x: np.heaviside(x, 1.0)),
+    "min": (2, np.minimum),
+    "max": (2, np.maximum),
+}
+NAMES: dict[str, Term] = {
+    "p": lambda p: p,
+    "q": lambda p: 1 - p,
+    "pi": lambda p: np.full_like(p, np.pi),
+    "e": lambda p: np.full_like(p, np.e),
+}
+TOKEN = re.compile(
+    r"\s*(?:(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|([A-Za-z_]\w*)|(\*\*|[-+*/^(),])|(\S))",
+    re.ASCII,
+)
 LONGEST, DEEPEST = 200, 30
 
 
@@ -35,7 +50,10 @@ def formula_weight(text: str) -> Objective:
     array([2.5625, 1.    ])
     """
     if not isinstance(text, str) or len(text) > LONGEST:
-        raise LabError(f"formula {str(text)[:20]!r}: write text of at most {LONGEST} characters, for example exp(-5*p)")
+        raise LabError(
+            f"formula {str(text)[:20]!r}: write text of at most {LONGEST} characters, for example"
+            " exp(-5*p)"
+        )
     term = _Reader(text).whole()
     return replace(objective(term), name=f"formula({text!r})", label=f"w = {text}")
 
@@ -54,10 +72,12 @@ class _Reader:
         return term
 
     def fault(self, wanted: str) -> LabError:
-        left = self.tokens[self.at:]
+        left = self.tokens[self.at :]
         where = f"at '{next(filter(None, left[0]))}'" if left else "at its end"
-        return LabError(f"cannot read the formula {where}: expected {wanted}; write p, q = 1-p, numbers, + - * / ^ and "
-                        f"{', '.join(FUNCTIONS)}, for example exp(-5*p)")
+        return LabError(
+            f"cannot read the formula {where}: expected {wanted}; write p, q = 1-p, numbers, + - *"
+            f" / ^ and {', '.join(FUNCTIONS)}, for example exp(-5*p)"
+        )
 
     def take(self, *signs: str) -> str | None:
         if self.at < len(self.tokens) and self.tokens[self.at][2] in signs:
@@ -108,7 +128,9 @@ class _Reader:
             self.need(")")
             return inner
         if number is None and name not in FUNCTIONS and name not in NAMES:
-            raise self.fault("a number, p or a function" if name is None else "p, q, pi, e or a function")
+            raise self.fault(
+                "a number, p or a function" if name is None else "p, q, pi, e or a function"
+            )
         self.at += 1
         if number is not None:
             return lambda p: np.full_like(p, float(number))
@@ -128,9 +150,12 @@ def _joined(function: Callable, *terms: Term) -> Term:
     return lambda p: function(*(term(p) for term in terms))
 
 
-@register(label=lambda text, zero_mean: f"w = {text}", citation="this lab",
-          limit=lambda text, zero_mean: formula_weight(text),
-          least=lambda text, zero_mean: 2 + one_of("zero_mean", zero_mean, (False, True)))
+@register(
+    label=lambda text, zero_mean: f"w = {text}",
+    citation="this lab",
+    limit=lambda text, zero_mean: formula_weight(text),
+    least=lambda text, zero_mean: 2 + one_of("zero_mean", zero_mean, (False, True)),
+)
 def formula(N: int, *, text: str, zero_mean: bool = False) -> Sequences:
     """`from_weight` of the weight written as a formula of p, for example text = 'exp(-5*p)'."""
     return from_weight(formula_weight(text), N, zero_mean=zero_mean).coefficients(N)

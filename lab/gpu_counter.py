@@ -25,7 +25,12 @@ BLOCK = 512  # bytes: PyTorch's CUDA allocator rounds every allocation up to a m
 
 aten = torch.ops.aten
 NO_KERNEL = {
-    aten.empty, aten.empty_like, aten.empty_strided, aten.new_empty, aten.new_empty_strided}
+    aten.empty,
+    aten.empty_like,
+    aten.empty_strided,
+    aten.new_empty,
+    aten.new_empty_strided,
+}
 
 
 @dataclass(frozen=True)

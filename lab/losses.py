@@ -1,7 +1,8 @@
 """Losses in torch, to be minimised. Floor 1: tensors, no loops.
 
-All weigh the gradients of log-probabilities by factors through which no gradient passes. The population forms use
-grad p = p grad log p, so their factor is `share` = p w(p): 1 for maximum likelihood, p for expected reward.
+All weigh the gradients of log-probabilities by factors through which no gradient passes. The
+population forms use grad p = p grad log p, so their factor is `share` = p w(p): 1 for maximum
+likelihood, p for expected reward.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from lab.weights import log_binomials
 
 
 def policy_gradient(logp: torch.Tensor, advantages: torch.Tensor) -> torch.Tensor:
-    """Minus the mean over problems of (1/N) sum_i A_i log pi(y_i); its gradient ascends w_N(p) grad p on average.
+    """Minus the mean over problems of (1/N) sum_i A_i log pi(y_i); its gradient ascends w_N(p) grad
+    p on average.
 
     | argument | shape | meaning |
     |---|---|---|
@@ -28,9 +30,11 @@ def policy_gradient(logp: torch.Tensor, advantages: torch.Tensor) -> torch.Tenso
     return -(advantages.detach() * logp).mean()
 
 
-def counted(logp: torch.Tensor, counts: torch.Tensor, right: torch.Tensor, estimator: Estimator,
-            N: int) -> torch.Tensor:
-    """`policy_gradient` from how often each answer was drawn: the same value as from the N rollouts themselves.
+def counted(
+    logp: torch.Tensor, counts: torch.Tensor, right: torch.Tensor, estimator: Estimator, N: int
+) -> torch.Tensor:
+    """`policy_gradient` from how often each answer was drawn: the same value as from the N rollouts
+    themselves.
 
     | argument | shape | meaning |
     |---|---|---|
@@ -44,7 +48,8 @@ def counted(logp: torch.Tensor, counts: torch.Tensor, right: torch.Tensor, estim
 
 
 def population(log_p: torch.Tensor, share: torch.Tensor) -> torch.Tensor:
-    """Minus the mean over problems of (p w) log p with p w held fixed, so that the gradient is w(p) grad p.
+    """Minus the mean over problems of (p w) log p with p w held fixed, so that the gradient is w(p)
+    grad p.
 
     | argument | shape | meaning |
     |---|---|---|
@@ -55,13 +60,22 @@ def population(log_p: torch.Tensor, share: torch.Tensor) -> torch.Tensor:
 
 
 def exact_share(log_p: torch.Tensor, objective: Objective) -> torch.Tensor:
-    """p w(p) of an objective. Computed by NumPy in float64, so the host waits, except for maximum likelihood.
+    """p w(p) of an objective. Computed by NumPy in float64, so the host waits, except for maximum
+    likelihood.
 
-    A rate that was rounded to 1 counts as the number below it, so that weights that are infinite at 1 stay finite.
+    A rate that was rounded to 1 counts as the number below it, so that weights that are infinite at
+    1 stay finite.
     """
     if objective.name == "ml":
         return torch.ones_like(log_p)
-    p = log_p.detach().double().exp().cpu().numpy().clip(1e-300, 1 - torch.finfo(log_p.dtype).eps / 2)
+    p = (
+        log_p.detach()
+        .double()
+        .exp()
+        .cpu()
+        .numpy()
+        .clip(1e-300, 1 - torch.finfo(log_p.dtype).eps / 2)
+    )
     return torch.as_tensor(p * objective.weight(p)).to(log_p)
 
 
@@ -73,11 +87,14 @@ def expected_share(log_p: torch.Tensor, estimator: Estimator, N: int) -> torch.T
     return (log_p64[:, 0].exp() * (chance @ gap)).to(log_p)
 
 
-def conditional_share(log_p: torch.Tensor, K: torch.Tensor, estimator: Estimator, N: int) -> torch.Tensor:
-    """p Z(K), Z = (K a1 / p - (N-K) a0 / (1-p)) / N: the mean gradient given that K of N were right (lemma L2).
+def conditional_share(
+    log_p: torch.Tensor, K: torch.Tensor, estimator: Estimator, N: int
+) -> torch.Tensor:
+    """p Z(K), Z = (K a1 / p - (N-K) a0 / (1-p)) / N: the mean gradient given that K of N were right
+    (lemma L2).
 
-    Which rollouts succeeded and how the others failed is averaged out (Rao-Blackwell): the same mean as sampling, no
-    larger variance. `K` "problems" holds whole numbers.
+    Which rollouts succeeded and how the others failed is averaged out (Rao-Blackwell): the same
+    mean as sampling, no larger variance. `K` "problems" holds whole numbers.
     """
     a1, a0 = _success_failure(estimator, N, log_p.dtype, log_p.device)
     wrong = -torch.expm1(log_p.detach())
@@ -89,9 +106,17 @@ def conditional_share(log_p: torch.Tensor, K: torch.Tensor, estimator: Estimator
 SCORES = ("rloo", "grpo", "dr_grpo")  # PACS section 5.2
 
 
-def pacs(log_ratio: torch.Tensor, rewards: torch.Tensor, *, beta: float = 1.0, score: str = "rloo",
-         balanced: bool = True, actor: bool = False) -> torch.Tensor:
-    """PACS (2509.02522, eq. 6 to 8): cross-entropy of a rollout's score against its reward, a mean over rollouts.
+def pacs(
+    log_ratio: torch.Tensor,
+    rewards: torch.Tensor,
+    *,
+    beta: float = 1.0,
+    score: str = "rloo",
+    balanced: bool = True,
+    actor: bool = False,
+) -> torch.Tensor:
+    """PACS (2509.02522, eq. 6 to 8): cross-entropy of a rollout's score against its reward, a mean
+    over rollouts.
 
     | argument | shape | meaning |
     |---|---|---|
@@ -101,28 +126,37 @@ def pacs(log_ratio: torch.Tensor, rewards: torch.Tensor, *, beta: float = 1.0, s
     | `balanced` | | weigh the right and the wrong ones of a group alike: `class_weights` |
     | `actor` | | add the first term of eq. 5: log-probabilities weighed by minus the cross-entropy |
 
-    Where policy and reference agree it is a policy gradient with the advantages `pacs_anchor` (score rloo or dr_grpo).
-    `actor` is off as in the official code: at that point all its weights are -log 2, so its mean is zero and it is
-    noise alone, and elsewhere it makes right rollouts with a low score less likely.
+    Where policy and reference agree it is a policy gradient with the advantages `pacs_anchor`
+    (score rloo or dr_grpo). `actor` is off as in the official code: at that point all its weights
+    are -log 2, so its mean is zero and it is noise alone, and elsewhere it makes right rollouts
+    with a low score less likely.
     """
     kept = ~rewards.isnan()
     scores = pacs_scores(beta * log_ratio, kept, score)
     weights = class_weights(rewards) if balanced else kept.to(scores)
     target = rewards.nan_to_num().to(scores)
-    cross = torch.nn.functional.binary_cross_entropy_with_logits(scores, target, reduction="none") * weights
+    cross = (
+        torch.nn.functional.binary_cross_entropy_with_logits(scores, target, reduction="none")
+        * weights
+    )
     if actor:
         cross = cross + cross.detach() * log_ratio * kept
     return cross.sum() / kept.sum().clamp_min(1)
 
 
 def pacs_at_anchor(beta: float, score: str, balanced: bool) -> Estimator:
-    """The estimator that `pacs` is where policy and reference agree. The score grpo has none there: that of rloo."""
-    return estimator("pacs_anchor", beta=beta, score="rloo" if score == "grpo" else score, balanced=balanced)
+    """The estimator that `pacs` is where policy and reference agree. The score grpo has none there:
+    that of rloo.
+    """
+    return estimator(
+        "pacs_anchor", beta=beta, score="rloo" if score == "grpo" else score, balanced=balanced
+    )
 
 
 def pacs_scores(reward_proxy: torch.Tensor, kept: torch.Tensor, score: str) -> torch.Tensor:
-    """Each rollout's proxy "... rollouts" against its group: minus the mean of the others (rloo), minus the mean of all
-    (dr_grpo), or that over the standard deviation, ddof 1 and 1e-6 added as in the official code (grpo).
+    """Each rollout's proxy "... rollouts" against its group: minus the mean of the others (rloo),
+    minus the mean of all (dr_grpo), or that over the standard deviation, ddof 1 and 1e-6 added as
+    in the official code (grpo).
 
     The last is 0/0 where policy and reference agree: its first step is 10^6 times too long.
     """
@@ -134,14 +168,18 @@ def pacs_scores(reward_proxy: torch.Tensor, kept: torch.Tensor, score: str) -> t
     if score == "dr_grpo":
         return centred
     variance = (centred * centred).sum(-1, keepdim=True) / (n - 1).clamp_min(1)
-    std = torch.where(variance > 0, variance, 1.0).sqrt() * (variance > 0)  # whose gradient at zero is not nan
+    std = torch.where(variance > 0, variance, 1.0).sqrt() * (
+        variance > 0
+    )  # whose gradient at zero is not nan
     return centred / (std + 1e-6)
 
 
 def class_weights(rewards: torch.Tensor) -> torch.Tensor:
-    """G/(2 right) for a right rollout, G/(2 wrong) for a wrong one, 1 where a group has one kind only; 0 for nan.
+    """G/(2 right) for a right rollout, G/(2 wrong) for a wrong one, 1 where a group has one kind
+    only; 0 for nan.
 
-    King and Zeng (2001) with equal classes, as the official code has it: it turns the weight from 1 to 1/(p(1-p)).
+    King and Zeng (2001) with equal classes, as the official code has it: it turns the weight from 1
+    to 1/(p(1-p)).
     """
     kept, right = ~rewards.isnan(), rewards == 1
     n, K = (of.sum(-1, keepdim=True).to(rewards) for of in (kept, right))

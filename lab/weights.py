@@ -1,8 +1,8 @@
 """What an estimator does at finite N, exactly: sums over the binomial number of successes. Floor 0.
 
-`p` is any array of pass rates; every result has its shape. Nothing here samples. Accurate to about 1e-12 for
-N up to 4096 and p from 1e-6 to 1-1e-6 (at p = 0 and 1 too, but for
-ratios, nan there). Lemma numbers are those of docs/mathematics.md.
+`p` is any array of pass rates; every result has its shape. Nothing here samples. Accurate to about
+1e-12 for N up to 4096 and p from 1e-6 to 1-1e-6 (at p = 0 and 1 too, but for ratios, nan there).
+Lemma numbers are those of docs/mathematics.md.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ def log_binomials(n: int) -> Array:
 
 
 def binomial(n: int, p: ArrayLike) -> Array:
-    """P(j successes in n), j on a new last axis: shape "... n+1". Log-space, normalised to sum to 1."""
+    """P(j successes in n), j on a new last axis: shape "... n+1". Log-space, normalised to sum to
+    1.
+    """
     p = check_pass_rates(p)[..., None]
     j = np.arange(n + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -56,7 +58,8 @@ def _expect(values: Array, p: ArrayLike) -> Array:
 
 
 def induced_weight(name: str | Estimator, N: int, p: ArrayLike) -> Array:
-    """The weight that N rollouts really put on grad p: w_N(p) = E[gap[j]], j ~ Binomial(N-1, p) (lemma L1).
+    """The weight that N rollouts really put on grad p: w_N(p) = E[gap[j]], j ~ Binomial(N-1, p)
+    (lemma L1).
 
     >>> induced_weight("rloo", 8, [0.1, 0.9]).round(12)
     array([1., 1.])
@@ -65,7 +68,8 @@ def induced_weight(name: str | Estimator, N: int, p: ArrayLike) -> Array:
 
 
 def finite_objective(name: str | Estimator, N: int, p: ArrayLike) -> Array:
-    """The objective that N rollouts really climb: J_N(p) = E[sum_{j<X} gap[j]]/N, X ~ Binomial(N, p) (lemma L6).
+    """The objective that N rollouts really climb: J_N(p) = E[sum_{j<X} gap[j]]/N, X ~ Binomial(N,
+    p) (lemma L6).
 
     Its derivative is `induced_weight`, and J_N(0) = 0.
 
@@ -77,8 +81,9 @@ def finite_objective(name: str | Estimator, N: int, p: ArrayLike) -> Array:
 
 
 class SecondMoments(NamedTuple):
-    """Where the noise comes from. `right` D1 and `wrong` D0 multiply the scores' spread inside each class;
-    `count` is Var Z(K), the noise of how many succeeded (lemma L2 and section 2)."""
+    """Where the noise comes from. `right` D1 and `wrong` D0 multiply the scores' spread inside each
+    class; `count` is Var Z(K), the noise of how many succeeded (lemma L2 and section 2).
+    """
 
     right: Array
     wrong: Array
@@ -86,10 +91,12 @@ class SecondMoments(NamedTuple):
 
 
 def second_moments(name: str | Estimator, N: int, p: ArrayLike) -> SecondMoments:
-    """D1 = p E[a1(j+1)²], D0 = (1-p) E[a0(j)²] and Var Z, Z(K) = (K a1/p - (N-K) a0/(1-p))/N, K ~ Binomial(N, p).
+    """D1 = p E[a1(j+1)²], D0 = (1-p) E[a0(j)²] and Var Z, Z(K) = (K a1/p - (N-K) a0/(1-p))/N, K ~
+    Binomial(N, p).
 
-    With v1, v0 the traces of the score's covariance given right and given wrong, the gradient estimate has
-    trace Cov = (v1 D1 + v0 D0)/N + |grad p|² Var Z. `count` needs 0 < p < 1 and is nan elsewhere.
+    With v1, v0 the traces of the score's covariance given right and given wrong, the gradient
+    estimate has trace Cov = (v1 D1 + v0 D0)/N + |grad p|² Var Z. `count` needs 0 < p < 1 and is nan
+    elsewhere.
     """
     p = check_pass_rates(p)
     a1, a0 = estimator(name).success_failure(N)
@@ -100,7 +107,9 @@ def second_moments(name: str | Estimator, N: int, p: ArrayLike) -> SecondMoments
 
 
 def _count_noise(right: Array, wrong: Array, p: Array) -> Array:
-    """Var(right[K]/p - wrong[K]/(1-p)), about its mean: it can be 1e-19 of the mean's square (DGPO)."""
+    """Var(right[K]/p - wrong[K]/(1-p)), about its mean: it can be 1e-19 of the mean's square
+    (DGPO).
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         Z = right / p[:, None] - wrong / (1 - p)[:, None]
         chance = binomial(len(right) - 1, p)
@@ -110,8 +119,9 @@ def _count_noise(right: Array, wrong: Array, p: Array) -> Array:
 def efficiency(name: str | Estimator, N: int, p: ArrayLike) -> Array:
     """How much of the possible signal-to-noise is kept: e_N(p) = p(1-p) w_N²/(D1 + D0), in [0, 1].
 
-    The squared signal-to-noise ratio relative to REINFORCE with the oracle baseline A = r - p at the same N,
-    where correctness explains little of the score (language models). 1 is the oracle; scale-free.
+    The squared signal-to-noise ratio relative to REINFORCE with the oracle baseline A = r - p at
+    the same N, where correctness explains little of the score (language models). 1 is the oracle;
+    scale-free.
 
     >>> efficiency("rloo", 8, [0.1, 0.5]).round(6)
     array([0.875, 0.875])
@@ -123,18 +133,26 @@ def efficiency(name: str | Estimator, N: int, p: ArrayLike) -> Array:
 
 
 def signal_to_noise(name: str | Estimator, N: int, p: ArrayLike, explained: float) -> Array:
-    """SNR² of one group's gradient: k pq w² / ((1-k)(D1+D0)/N + k pq Var Z), k = `explained` in (0, 1].
+    """SNR² of one group's gradient: k pq w² / ((1-k)(D1+D0)/N + k pq Var Z), k = `explained` in (0,
+    1].
 
-    `explained` is the share |grad p|²/(pq F) of the score's Fisher trace F that correctness explains: 1 for a
-    single Bernoulli logit, near 0 for a language model. Scores are taken to spread alike in both classes.
+    `explained` is the share |grad p|²/(pq F) of the score's Fisher trace F that correctness
+    explains: 1 for a single Bernoulli logit, near 0 for a language model. Scores are taken to
+    spread alike in both classes.
     """
     if not 0 < explained <= 1:
-        raise LabError(f"explained = {explained!r}: the share of the Fisher trace must be in (0, 1]")
+        raise LabError(
+            f"explained = {explained!r}: the share of the Fisher trace must be in (0, 1]"
+        )
     p = check_pass_rates(p)
     D = second_moments(name, N, p)
     pq = explained * p * (1 - p)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return pq * induced_weight(name, N, p) ** 2 / ((1 - explained) * (D.right + D.wrong) / N + pq * D.count)
+        return (
+            pq
+            * induced_weight(name, N, p) ** 2
+            / ((1 - explained) * (D.right + D.wrong) / N + pq * D.count)
+        )
 
 
 def signal_mass(name: str | Estimator, N: int, p: ArrayLike) -> Array:
@@ -152,5 +170,8 @@ def bias(name: str | Estimator, N: int, p: ArrayLike) -> Array:
     """w_N(p) - w(p), w the estimator's limit. An error for an estimator without one."""
     chosen = estimator(name)
     if chosen.limit is None:
-        raise LabError(f"{chosen.spec} has no limit objective: compare induced_weight with an objective of yours")
+        raise LabError(
+            f"{chosen.spec} has no limit objective: compare induced_weight with an objective of"
+            " yours"
+        )
     return induced_weight(chosen, N, p) - chosen.limit.weight(p)

@@ -1,4 +1,6 @@
-"""A Chromium for the tests of the explorer, driven by Playwright. Without one they skip, and fail where CI is set."""
+"""A Chromium for the tests of the explorer, driven by Playwright. Without one they skip, and fail
+where CI is set.
+"""
 
 import http.server
 import json
@@ -18,22 +20,32 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FRONT = ROOT / "lab" / "explorer" / "front"
-SWITCHES = ("--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-            "--disable-component-update --disable-sync").split()
+SWITCHES = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
 
 
 def chromium() -> str | None:
     """The browser of this machine, by its usual names."""
-    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    return next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
 
 
 @contextmanager
 def browser():
-    """A running Chromium; skips where the machine has none, unless CI is set, where that is a failure."""
+    """A running Chromium; skips where the machine has none, unless CI is set, where that is a
+    failure.
+    """
     if chromium() is None:
-        words = "no chromium, chromium-browser or google-chrome on this machine: apt-get install chromium"
+        words = (
+            "no chromium, chromium-browser or google-chrome on this machine: apt-get install"
+            " chromium"
+        )
         (pytest.fail if os.environ.get("CI") else pytest.skip)(words)
     from playwright.sync_api import sync_playwright
+
     with sync_playwright() as driver:
         running = driver.chromium.launch(executable_path=chromium(), args=SWITCHES)
         yield running
@@ -57,16 +69,27 @@ def served(folder: Path):
     server.server_close()
 
 
-SETTINGS = {"notebook-extension/tracker": {"windowingMode": "none"},  # else cells out of sight are taken out
-            "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False}}
+SETTINGS = {
+    "notebook-extension/tracker": {
+        "windowingMode": "none"
+    },  # else cells out of sight are taken out
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+}
 
 
 @contextmanager
 def jupyterlab(root: Path):
-    """JupyterLab on 127.0.0.1 that knows nothing of its user; its address, and the folder of its notebooks."""
+    """JupyterLab on 127.0.0.1 that knows nothing of its user; its address, and the folder of its
+    notebooks.
+    """
     own, books = root / "own", root / "books"
-    places = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "JUPYTER_RUNTIME_DIR": "runtime",
-              "JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTERLAB_WORKSPACES_DIR": "workspaces"}
+    places = {
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "JUPYTERLAB_SETTINGS_DIR": "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+    }
     for name, content in SETTINGS.items():
         path = own / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -75,13 +98,29 @@ def jupyterlab(root: Path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    words = ["--ip=127.0.0.1", f"--port={port}", "--allow-root", "--no-browser", "--IdentityProvider.token=",
-             "--ServerApp.disable_check_xsrf=True", "--expose-app-in-browser", f"--ServerApp.root_dir={books}"]
-    environment = os.environ | {key: str(own / name) for key, name in places.items()} | {
-        "JUPYTER_PREFER_ENV_PATH": "1", "PYTHONPATH": str(ROOT)}
+    words = [
+        "--ip=127.0.0.1",
+        f"--port={port}",
+        "--allow-root",
+        "--no-browser",
+        "--IdentityProvider.token=",
+        "--ServerApp.disable_check_xsrf=True",
+        "--expose-app-in-browser",
+        f"--ServerApp.root_dir={books}",
+    ]
+    environment = (
+        os.environ
+        | {key: str(own / name) for key, name in places.items()}
+        | {"JUPYTER_PREFER_ENV_PATH": "1", "PYTHONPATH": str(ROOT)}
+    )
     with open(root / "log.txt", "wb") as log:
-        server = subprocess.Popen([sys.executable, "-m", "jupyterlab", *words], cwd=root, stdout=log, stderr=log,
-                                  env=environment)
+        server = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", *words],
+            cwd=root,
+            stdout=log,
+            stderr=log,
+            env=environment,
+        )
     try:
         deadline = time.monotonic() + 60
         while True:
@@ -89,7 +128,9 @@ def jupyterlab(root: Path):
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/api", timeout=5).close()
                 break
             except OSError:
-                assert server.poll() is None and time.monotonic() < deadline, (root / "log.txt").read_text()[-2000:]
+                assert server.poll() is None and time.monotonic() < deadline, (
+                    root / "log.txt"
+                ).read_text()[-2000:]
                 time.sleep(0.1)
         yield f"http://127.0.0.1:{port}/", books
     finally:
@@ -98,7 +139,9 @@ def jupyterlab(root: Path):
 
 
 def run_notebook(tab, address: str) -> None:
-    """Open a notebook, run every cell, and wait until the explorer in it shows the lab's own numbers."""
+    """Open a notebook, run every cell, and wait until the explorer in it shows the lab's own
+    numbers.
+    """
     tab.goto(address)
     kernel = "window.jupyterapp?.shell?.currentWidget?.context?.sessionContext?.session?.kernel"
     tab.wait_for_function(kernel, timeout=60_000)

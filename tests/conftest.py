@@ -1,4 +1,6 @@
-"""What every test stands on: its own folders for runs and figures, no network, one thread, no process left behind."""
+"""What every test stands on: its own folders for runs and figures, no network, one thread, no
+process left behind.
+"""
 
 import os
 import signal
@@ -14,7 +16,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-os.environ.update({name: "1" for name in THREADS})  # before anything imports torch; processes inherit it
+os.environ.update(
+    {name: "1" for name in THREADS}
+)  # before anything imports torch; processes inherit it
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +39,7 @@ def runs(folders) -> Path:
 @pytest.fixture(scope="session", autouse=True)
 def no_network():
     """Connections leave this process only for this machine."""
+
     def connect(self, address, real=socket.socket.connect):
         if self.family != socket.AF_UNIX and address[0] not in ("127.0.0.1", "::1", "localhost"):
             raise OSError(f"a test reached for the network: {address}")
@@ -47,27 +52,42 @@ def no_network():
 
 @pytest.fixture(scope="session")
 def vllm_installed():
-    """A test that asks for this starts vLLM: where the engine is left out it is skipped, and named at the end."""
+    """A test that asks for this starts vLLM: where the engine is left out it is skipped, and named
+    at the end.
+    """
     if find_spec("vllm") is None:
         pytest.skip("vLLM is not installed (make setup-llm says why)")
 
 
 def pytest_terminal_summary(terminalreporter):
     """A line for each reason to skip, with how many tests it kept from running; none where all ran."""
-    reasons = Counter(report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-                      for report in terminalreporter.stats.get("skipped", []))
+    reasons = Counter(
+        report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        for report in terminalreporter.stats.get("skipped", [])
+    )
     for reason, times in sorted(reasons.items()):
-        terminalreporter.write_line(f"NOT RUN ({times}): {reason.removeprefix('Skipped: ')}", yellow=True)
+        terminalreporter.write_line(
+            f"NOT RUN ({times}): {reason.removeprefix('Skipped: ')}", yellow=True
+        )
 
 
 class Started:
-    """A process in a session of its own, so that it can be killed alone or with all that it started."""
+    """A process in a session of its own, so that it can be killed alone or with all that it
+    started.
+    """
 
     def __init__(self, words, env) -> None:
-        self.process = subprocess.Popen([sys.executable, *map(str, words)], cwd=ROOT, env=os.environ | env,
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        text=True, start_new_session=True,
-                                        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # heeds Ctrl-C
+        self.process = subprocess.Popen(
+            [sys.executable, *map(str, words)],
+            cwd=ROOT,
+            env=os.environ | env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )  # heeds Ctrl-C
 
     @property
     def group_lives(self) -> bool:
@@ -119,7 +139,9 @@ def command(start):
 
 @pytest.fixture
 def refused(runs, capsys):
-    """`lab WORDS` is refused before anything runs; returns its sentence without the leading "lab: "."""
+    """`lab WORDS` is refused before anything runs; returns its sentence without the leading "lab:
+    ".
+    """
     from lab.cli import main
 
     def refuse(*words: str) -> str:
@@ -135,8 +157,11 @@ def refused(runs, capsys):
 
 @pytest.fixture
 def invent(tmp_path, monkeypatch):
-    """Make an experiment of the test's own: a preset and a notebook (the source of its cells) in tmp_path."""
+    """Make an experiment of the test's own: a preset and a notebook (the source of its cells) in
+    tmp_path.
+    """
     import nbformat
+
     monkeypatch.setattr(import_module("lab.runs.experiments"), "PRESETS", tmp_path / "presets")
     monkeypatch.setattr(import_module("lab.runs.experiments"), "NOTEBOOKS", tmp_path / "notebooks")
 
@@ -145,10 +170,15 @@ def invent(tmp_path, monkeypatch):
             (tmp_path / folder).mkdir(exist_ok=True)
         head = f'title = "Does it work?"\nnotebook = "{name}.ipynb"\n'
         (tmp_path / "presets" / f"{name}.toml").write_text(head + preset)
-        book = nbformat.v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3",
-                                                                 "language": "python"}})
+        book = nbformat.v4.new_notebook(
+            metadata={
+                "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}
+            }
+        )
         if parameters is not None:
-            book.cells.append(nbformat.v4.new_code_cell(parameters, metadata={"tags": ["parameters"]}))
+            book.cells.append(
+                nbformat.v4.new_code_cell(parameters, metadata={"tags": ["parameters"]})
+            )
         book.cells += [nbformat.v4.new_code_cell(cell) for cell in cells]
         nbformat.write(book, tmp_path / "notebooks" / f"{name}.ipynb")
         return name

@@ -1,7 +1,8 @@
-"""Ground truth by brute force: every reward vector, every sequence of answers. Imports nothing of the lab.
+"""Ground truth by brute force: every reward vector, every sequence of answers. Imports nothing of
+the lab.
 
-Numbers keep their type: fractions stay exact, decimals keep their digits. `advantages` is a function from a
-tuple of N rewards to N numbers.
+Numbers keep their type: fractions stay exact, decimals keep their digits. `advantages` is a
+function from a tuple of N rewards to N numbers.
 """
 
 import itertools
@@ -33,8 +34,9 @@ def expectation(f: Callable[[tuple[int, ...]], object], N: int, p):
 
 def bernoulli_weight(advantages: Advantages, N: int, p):
     """E[(1/N) sum_i A_i S_i]/grad p for one Bernoulli logit: score S_i = r_i - p, grad p = p(1-p)."""
-    return expectation(lambda r: sum(A * (x - p) for A, x in zip(advantages(r), r, strict=True)), N, p) / (
-        N * p * (1 - p))
+    return expectation(
+        lambda r: sum(A * (x - p) for A, x in zip(advantages(r), r, strict=True)), N, p
+    ) / (N * p * (1 - p))
 
 
 def pass_rate(policy: Sequence, right: set[int]):
@@ -47,7 +49,8 @@ def pass_rate_gradient(policy: Sequence, right: set[int]) -> list:
 
 
 def gradient_moments(advantages: Advantages, N: int, policy: Sequence, right: set[int]) -> tuple:
-    """E[g] and tr Cov(g), g = (1/N) sum_i A_i (e_y_i - pi), over all sequences of N answers of a softmax policy.
+    """E[g] and tr Cov(g), g = (1/N) sum_i A_i (e_y_i - pi), over all sequences of N answers of a
+    softmax policy.
 
     `right` holds the indices of the right answers.
     """
@@ -57,7 +60,10 @@ def gradient_moments(advantages: Advantages, N: int, policy: Sequence, right: se
         weight = math.prod(policy[y] for y in ys)
         A = advantages(tuple(int(y in right) for y in ys))
         total = sum(A)
-        g = [(sum(a for a, y in zip(A, ys, strict=True) if y == x) - total * policy[x]) / N for x in answers]
+        g = [
+            (sum(a for a, y in zip(A, ys, strict=True) if y == x) - total * policy[x]) / N
+            for x in answers
+        ]
         mean = [m + weight * x for m, x in zip(mean, g, strict=True)]
         square += weight * sum(x * x for x in g)
     return mean, square - sum(m * m for m in mean)

@@ -1,7 +1,9 @@
-"""Objectives side by side on the same problems, with the same random numbers; the explorer's live toy. Floor 2.
+"""Objectives side by side on the same problems, with the same random numbers; the explorer's live
+toy. Floor 2.
 
-The world of `lab.toy.tabular`, drawn answer by answer: every uniform is a function of (seed, step, problem, rollout) by
-Philox4x32-10, in 32-bit integers, so that the page (lab/explorer/front/toy.js) draws and gives the same numbers.
+The world of `lab.toy.tabular`, drawn answer by answer: every uniform is a function of (seed, step,
+problem, rollout) by Philox4x32-10, in 32-bit integers, so that the page (lab/explorer/front/toy.js)
+draws and gives the same numbers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,9 +25,11 @@ RAISE = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 
 
 def philox(counter: Sequence[Words | int], key: Sequence[int]) -> list[Words]:
-    """Four random 32-bit words for each counter of four words: Philox4x32-10 (Salmon et al. 2011, Random123).
+    """Four random 32-bit words for each counter of four words: Philox4x32-10 (Salmon et al. 2011,
+    Random123).
 
-    `counter` is four whole numbers or arrays that broadcast, `key` two whole numbers, all below 2^32.
+    `counter` is four whole numbers or arrays that broadcast, `key` two whole numbers, all below
+    2^32.
 
     >>> [f"{int(word):08x}" for word in philox((0, 0, 0, 0), (0, 0))]  # Random123's known answer
     ['6627e8d5', 'e169c58d', 'bc57ac4c', '9b00dbd8']
@@ -34,7 +38,12 @@ def philox(counter: Sequence[Words | int], key: Sequence[int]) -> list[Words]:
     k0, k1 = (np.uint64(word) for word in key)
     for _ in range(10):
         one, two = MULTIPLY[0] * c0, MULTIPLY[1] * c2
-        c0, c1, c2, c3 = (two >> np.uint64(32)) ^ c1 ^ k0, two & LOW, (one >> np.uint64(32)) ^ c3 ^ k1, one & LOW
+        c0, c1, c2, c3 = (
+            (two >> np.uint64(32)) ^ c1 ^ k0,
+            two & LOW,
+            (one >> np.uint64(32)) ^ c3 ^ k1,
+            one & LOW,
+        )
         k0, k1 = (k0 + RAISE[0]) & LOW, (k1 + RAISE[1]) & LOW
     return [c0, c1, c2, c3]
 
@@ -46,21 +55,36 @@ def uniforms(seed: int, step: int, problems: int, rollouts: int) -> Array:
     return ((np.stack(words, axis=-1) + 0.5) / 2**32).reshape(problems, -1)[:, :rollouts]
 
 
-def pass_rates(objectives: Sequence[str | Estimator], *, rollouts: int, problems: int = 96, steps: int = 400,
-               learning_rate: float = 0.5, seed: int = 0) -> Array:
-    """Pass rates before the first step and after each, "objectives steps+1 problems", hardest problem first.
+def pass_rates(
+    objectives: Sequence[str | Estimator],
+    *,
+    rollouts: int,
+    problems: int = 96,
+    steps: int = 400,
+    learning_rate: float = 0.5,
+    seed: int = 0,
+) -> Array:
+    """Pass rates before the first step and after each, "objectives steps+1 problems", hardest
+    problem first.
 
-    Plain ascent along the sampled gradient from the same start; what differs is the objective alone.
+    Plain ascent along the sampled gradient from the same start; what differs is the objective
+    alone.
     """
     whole("steps", steps, 0), whole("problems", problems), whole("rollouts", rollouts)
     real("learning_rate", learning_rate)
     if whole("seed", seed, 0) >= 2**32:
         raise LabError(f"seed = {seed}: the generator's key has 32 bits, give a seed below 2^32")
-    return np.stack([np.stack(list(_train(estimator(one), rollouts, problems, steps, learning_rate, seed)))
-                     for one in objectives])
+    return np.stack(
+        [
+            np.stack(list(_train(estimator(one), rollouts, problems, steps, learning_rate, seed)))
+            for one in objectives
+        ]
+    )
 
 
-def _train(chosen: Estimator, N: int, problems: int, steps: int, rate: float, seed: int) -> Iterator[Array]:
+def _train(
+    chosen: Estimator, N: int, problems: int, steps: int, rate: float, seed: int
+) -> Iterator[Array]:
     a1, a0 = chosen.success_failure(N)
     ends = [np.log(p) - np.log1p(-p) for p in (HARDEST, EASIEST)]
     share = np.arange(problems) / max(problems - 1, 1)
@@ -76,13 +100,17 @@ def _train(chosen: Estimator, N: int, problems: int, steps: int, rate: float, se
 
 
 def draw(pi: Array, u: Array) -> Array:
-    """How often each answer comes up, "problems answers": the first whose cumulative chance exceeds u."""
+    """How often each answer comes up, "problems answers": the first whose cumulative chance exceeds
+    u.
+    """
     answer = (u[:, :, None] >= np.cumsum(pi, axis=1)[:, None, :-1]).sum(axis=-1)
     return (answer[:, :, None] == np.arange(pi.shape[1])).sum(axis=1).astype(np.float64)
 
 
 def sampled_gradient(pi: Array, counts: Array, a1: Array, a0: Array) -> Array:
-    """(1/N) sum_i A_i grad log pi(y_i) by the logits, "problems answers", from counts; answer 0 is right."""
+    """(1/N) sum_i A_i grad log pi(y_i) by the logits, "problems answers", from counts; answer 0 is
+    right.
+    """
     N, K = counts[0].sum(), counts[:, :1].astype(int)
     paid = counts * np.where(np.arange(pi.shape[1]) == 0, a1[K], a0[K])
     return (paid - (a1[K] * K + a0[K] * (N - K)) * pi) / N

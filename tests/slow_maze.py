@@ -1,7 +1,9 @@
-"""The maze world by the slowest obvious means: one cell, one move, one token at a time. Imports nothing of the lab.
+"""The maze world by the slowest obvious means: one cell, one move, one token at a time. Imports
+nothing of the lab.
 
-A maze is `walls`, a tuple of rows of booleans; a cell is (row, column) counted in cells, a place (row, column) counted
-in squares of the grid. The walk from place (1, 1) to (size - 2, size - 2) is written with tokens 13 to 16.
+A maze is `walls`, a tuple of rows of booleans; a cell is (row, column) counted in cells, a place
+(row, column) counted in squares of the grid. The walk from place (1, 1) to (size - 2, size - 2) is
+written with tokens 13 to 16.
 """
 
 import itertools
@@ -12,7 +14,8 @@ DONE, UP, DOWN, LEFT, RIGHT = 7, 13, 14, 15, 16
 MOVES = {UP: (-1, 0), DOWN: (1, 0), LEFT: (0, -1), RIGHT: (0, 1)}
 
 
-# --- Growing ----------------------------------------------------------------------------------------------
+# --- Growing ------------------------------------------------------------------------------------
+
 
 def neighbours(cell, cells: int) -> list:
     near = [(cell[0] + row, cell[1] + column) for row, column in MOVES.values()]
@@ -31,26 +34,39 @@ def walls_of(passages, cells: int) -> tuple:
 
 
 def prim(size: int, random) -> tuple:
-    """Prim's algorithm with a uniform frontier: `random` chooses a cell of it, then one of its grown neighbours."""
+    """Prim's algorithm with a uniform frontier: `random` chooses a cell of it, then one of its
+    grown neighbours.
+    """
     cells = size // 2
     grown, frontier, passages = set(), [], []
     cell = 0, 0
     while True:
         grown.add(cell)
-        frontier += [one for one in neighbours(cell, cells) if one not in grown and one not in frontier]
+        frontier += [
+            one for one in neighbours(cell, cells) if one not in grown and one not in frontier
+        ]
         if not frontier:
             return walls_of(passages, cells)
         cell = random.choice(frontier)
         frontier.remove(cell)
-        passages.append((cell, random.choice([one for one in neighbours(cell, cells) if one in grown])))
+        passages.append(
+            (cell, random.choice([one for one in neighbours(cell, cells) if one in grown]))
+        )
 
 
 def prim_by_edges(size: int, random) -> tuple:
-    """The other common way, which is not ours: a uniform choice among the edges that lead out of the tree."""
+    """The other common way, which is not ours: a uniform choice among the edges that lead out of
+    the tree.
+    """
     cells = size // 2
     grown, passages = {(0, 0)}, []
     while len(grown) < cells**2:
-        edges = [(one, cell) for one in sorted(grown) for cell in neighbours(one, cells) if cell not in grown]
+        edges = [
+            (one, cell)
+            for one in sorted(grown)
+            for cell in neighbours(one, cells)
+            if cell not in grown
+        ]
         passages.append(random.choice(edges))
         grown.add(passages[-1][1])
     return walls_of(passages, cells)
@@ -77,7 +93,9 @@ def prim_chances(size: int) -> dict:
 
 
 def spanning_trees(size: int) -> set:
-    """Every maze of this size: all sets of as many passages as a tree has, kept where they connect all cells."""
+    """Every maze of this size: all sets of as many passages as a tree has, kept where they connect
+    all cells.
+    """
     cells = size // 2
     everywhere = list(itertools.product(range(cells), repeat=2))
     edges = [(one, cell) for one in everywhere for cell in neighbours(one, cells) if one < cell]
@@ -85,10 +103,13 @@ def spanning_trees(size: int) -> set:
     return {walls for walls in grids if is_tree(walls)}
 
 
-# --- Looking ----------------------------------------------------------------------------------------------
+# --- Looking ------------------------------------------------------------------------------------
+
 
 def is_tree(walls) -> bool:
-    """Cells open, corners and border closed, one passage fewer than cells, and all of it within reach."""
+    """Cells open, corners and border closed, one passage fewer than cells, and all of it within
+    reach.
+    """
     size = len(walls)
     for row, column in itertools.product(range(size), repeat=2):
         odd = row % 2 + column % 2
@@ -119,16 +140,21 @@ def shortest_paths(walls) -> list:
     to_goal = distances(walls, (len(walls) - 2,) * 2)
     ways = [((1, 1), [])]
     for _ in range(to_goal[1, 1]):
-        ways = [((here[0] + row, here[1] + column), [*said, token])
-                for here, said in ways for token, (row, column) in MOVES.items()
-                if to_goal.get((here[0] + row, here[1] + column)) == to_goal[here] - 1]
+        ways = [
+            ((here[0] + row, here[1] + column), [*said, token])
+            for here, said in ways
+            for token, (row, column) in MOVES.items()
+            if to_goal.get((here[0] + row, here[1] + column)) == to_goal[here] - 1
+        ]
     return [said for _, said in ways]
 
 
-# --- Walking ----------------------------------------------------------------------------------------------
+# --- Walking ------------------------------------------------------------------------------------
+
 
 def verify(walls, tokens) -> tuple[str, int, list]:
-    """How a rollout ends, its moves up to the wall, the goal or the end, and the places from the start on.
+    """How a rollout ends, its moves up to the wall, the goal or the end, and the places from the
+    start on.
 
     The last two count only as long as moves are made: they stop before a token that is none.
     """
@@ -146,6 +172,6 @@ def verify(walls, tokens) -> tuple[str, int, list]:
             break
     if DONE not in tokens:
         met = "endless"
-    elif any(token not in MOVES for token in tokens[:tokens.index(DONE)]):
+    elif any(token not in MOVES for token in tokens[: tokens.index(DONE)]):
         met = "garbled"
     return met, len(places) - 1, places

@@ -10,8 +10,17 @@ import pytest
 from lab import LabError
 from lab.llm.verify.agreement import audit, audit_file
 
-needs_algebra = pytest.mark.skipif(find_spec("math_verify") is None, reason="math-verify is not installed")
-ROWS = [("5", "5"), ("6", "5"), (r"10\%", "10"), ("120_8", "120"), (r"5\text{ cm}", r"5\text{ m}"), ("007", "7")]
+needs_algebra = pytest.mark.skipif(
+    find_spec("math_verify") is None, reason="math-verify is not installed"
+)
+ROWS = [
+    ("5", "5"),
+    ("6", "5"),
+    (r"10\%", "10"),
+    ("120_8", "120"),
+    (r"5\text{ cm}", r"5\text{ m}"),
+    ("007", "7"),
+]
 LATE = r"\gcd(9^{9^9},3)"  # no comparison with it ends
 
 
@@ -24,8 +33,13 @@ def test_the_table_holds_the_disagreements_and_the_counts_hold_all():
     table, counts = audit([box(answer) for answer, _ in rows], [gold for _, gold in rows])
     assert list(table.columns) == ["row", "answer", "gold", "first", "reason", "second"]
     assert table.to_dict("list") == {
-        "row": [2, 3], "answer": [r"10\%", r"5\text{ cm}"], "gold": ["10", r"5\text{ m}"], "first": ["right"] * 2,
-        "reason": ["exact"] * 2, "second": ["wrong"] * 2}
+        "row": [2, 3],
+        "answer": [r"10\%", r"5\text{ cm}"],
+        "gold": ["10", r"5\text{ m}"],
+        "first": ["right"] * 2,
+        "reason": ["exact"] * 2,
+        "second": ["wrong"] * 2,
+    }
     assert counts == {("right", "right"): 2, ("wrong", "wrong"): 1, ("right", "wrong"): 2}
 
 
@@ -49,7 +63,9 @@ def test_errors_are_counted_and_not_limited():
 WRITERS = {
     ".csv": lambda frame, path: frame.to_csv(path, index=False),
     ".parquet": lambda frame, path: frame.to_parquet(path),
-    ".jsonl": lambda frame, path: path.write_text("".join(json.dumps(row) + "\n" for row in frame.to_dict("records"))),
+    ".jsonl": lambda frame, path: path.write_text(
+        "".join(json.dumps(row) + "\n" for row in frame.to_dict("records"))
+    ),
 }
 
 
@@ -57,20 +73,33 @@ WRITERS = {
 @pytest.mark.parametrize("ending", WRITERS)
 def test_a_file_of_rollouts_is_audited_whatever_its_format(tmp_path, ending):
     path = tmp_path / f"rollouts{ending}"
-    WRITERS[ending](pd.DataFrame({"gold": [gold for _, gold in ROWS], "response": [box(a) for a, _ in ROWS]}), path)
+    WRITERS[ending](
+        pd.DataFrame({"gold": [gold for _, gold in ROWS], "response": [box(a) for a, _ in ROWS]}),
+        path,
+    )
     lines, table = audit_file(path)
-    assert lines == [f"6 rollouts in {path}, answers found by 'strict'",
-                     "both right 2, both wrong 1, first in error 0, second unsure 1",
-                     "2 disagreements (first / second): 2 right / wrong"]
+    assert lines == [
+        f"6 rollouts in {path}, answers found by 'strict'",
+        "both right 2, both wrong 1, first in error 0, second unsure 1",
+        "2 disagreements (first / second): 2 right / wrong",
+    ]
     assert table["row"].tolist() == [2, 4]
 
 
 def test_a_column_of_bare_answers_and_golds_that_are_numbers_are_taken(tmp_path):
     path = tmp_path / "rollouts.jsonl"
-    rows = [{"answer": "5", "gold": 5}, {"answer": r"so \boxed{5}", "gold": 5.0}, {"answer": 6, "gold": 5}]
+    rows = [
+        {"answer": "5", "gold": 5},
+        {"answer": r"so \boxed{5}", "gold": 5.0},
+        {"answer": 6, "gold": 5},
+    ]
     path.write_text("\n\n".join(map(json.dumps, rows)))
     lines, table = audit_file(path)
-    assert lines[1].startswith("both right 2, both wrong 1") and table.empty and lines[2] == "0 disagreements"
+    assert (
+        lines[1].startswith("both right 2, both wrong 1")
+        and table.empty
+        and lines[2] == "0 disagreements"
+    )
 
 
 def test_the_style_reaches_both_checkers(tmp_path):
@@ -80,14 +109,28 @@ def test_the_style_reaches_both_checkers(tmp_path):
     assert audit_file(path, "strict")[0][1].startswith("both right 0, both wrong 1")
 
 
-@pytest.mark.parametrize("name, text, sentence", [
-    ("a.csv", "text,gold\na,b\n", "has the columns 'text', 'gold': an audit needs 'gold' and 'response' (or 'answer')"),
-    ("a.csv", "response\na\n", "has the columns 'response': an audit needs 'gold'"),
-    ("a.csv", "", "cannot read"), ("a.jsonl", "{", "cannot read"), ("a.parquet", "x", "cannot read"),
-    ("a.jsonl", "", "has the columns none"), ("a.txt", "x", "ends in '.txt': give rollouts as .parquet, .jsonl or"),
-    ("a.jsonl", '{"response": "a", "gold": "b"}\n{"response": "a", "gold": null}', "row 1: no gold; fill it or leave"),
-    ("a.jsonl", '{"response": null, "gold": "b"}', "row 0: no response; fill it"),
-])
+@pytest.mark.parametrize(
+    "name, text, sentence",
+    [
+        (
+            "a.csv",
+            "text,gold\na,b\n",
+            "has the columns 'text', 'gold': an audit needs 'gold' and 'response' (or 'answer')",
+        ),
+        ("a.csv", "response\na\n", "has the columns 'response': an audit needs 'gold'"),
+        ("a.csv", "", "cannot read"),
+        ("a.jsonl", "{", "cannot read"),
+        ("a.parquet", "x", "cannot read"),
+        ("a.jsonl", "", "has the columns none"),
+        ("a.txt", "x", "ends in '.txt': give rollouts as .parquet, .jsonl or"),
+        (
+            "a.jsonl",
+            '{"response": "a", "gold": "b"}\n{"response": "a", "gold": null}',
+            "row 1: no gold; fill it or leave",
+        ),
+        ("a.jsonl", '{"response": null, "gold": "b"}', "row 0: no response; fill it"),
+    ],
+)
 def test_a_file_that_cannot_serve_is_refused_in_one_sentence(tmp_path, name, text, sentence):
     (tmp_path / name).write_text(text)
     with pytest.raises(LabError, match=re.escape(sentence)) as error:

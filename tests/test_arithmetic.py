@@ -36,13 +36,15 @@ def in_words(question):
     return value
 
 
-# --- Questions, answers, solutions --------------------------------------------------------------------------
+# --- Questions, answers, solutions --------------------------------------------------------------
 
 
 def test_every_answer_is_the_whole_number_that_the_expression_or_the_words_say(whole_family):
     for problem in (problem for found in whole_family.values() for problem in found):
         asked = problem.question
-        right = eval(asked.removesuffix("=?")) if asked.endswith("=?") else in_words(asked)  # our own digits and signs
+        right = (
+            eval(asked.removesuffix("=?")) if asked.endswith("=?") else in_words(asked)
+        )  # our own digits and signs
         assert problem.answer == str(right) and problem.answer.isdecimal(), asked
 
 
@@ -51,7 +53,9 @@ def test_every_solution_reckons_step_by_step_to_the_boxed_answer(whole_family):
         steps, boxed = solution(problem).split(". ")
         assert boxed == rf"\boxed{{{problem.answer}}}"
         first, *later = steps.split("=")
-        assert {eval(step) for step in (first, *later)} == {int(problem.answer)}  # each step equals the last
+        assert {eval(step) for step in (first, *later)} == {
+            int(problem.answer)
+        }  # each step equals the last
         signs = [len(re.findall(r"[-+*]", step)) for step in (first, *later)]
         assert signs == list(range(signs[0], -1, -1)) and len(signs) > 1  # one operation a step
 
@@ -64,8 +68,10 @@ def test_solutions_of_questions_known_by_eye():
     assert worked("2+3*4=?") == r"2+3*4=2+12=14. \boxed{14}"
     assert worked("(9-4)*5=?") == r"(9-4)*5=5*5=25. \boxed{25}"
     assert worked("(2+3)*(9-4)=?") == r"(2+3)*(9-4)=5*(9-4)=5*5=25. \boxed{25}"
-    assert worked("Tom has 6 bags of 7 eggs and loses 3 bags of 4. How many?") == (
-        r"6*7-3*4=42-3*4=42-12=30. \boxed{30}")
+    assert (
+        worked("Tom has 6 bags of 7 eggs and loses 3 bags of 4. How many?")
+        == r"6*7-3*4=42-3*4=42-12=30. \boxed{30}"
+    )
 
 
 def test_questions_are_short_and_written_in_the_alphabet(whole_family):
@@ -80,17 +86,21 @@ def test_levels_grow_in_operations_and_in_numbers(whole_family):
     def of(level):
         solved = [solution(problem) for problem in whole_family[level, "test"]]
         first = [re.split("=", text)[0] for text in solved]
-        return len(re.findall(r"[-+*]", first[0])), max(int(n) for text in first for n in re.findall(r"\d+", text))
+        return len(re.findall(r"[-+*]", first[0])), max(
+            int(n) for text in first for n in re.findall(r"\d+", text)
+        )
 
     assert [of(level) for level in LEVELS] == [(1, 9), (1, 49), (2, 9), (2, 29), (3, 9)]
 
 
-# --- Splits -------------------------------------------------------------------------------------------------
+# --- Splits -------------------------------------------------------------------------------------
 
 
 def test_no_question_appears_twice_in_any_level_or_split(whole_family):
     for part in ("question", "id"):
-        counts = Counter(getattr(problem, part) for found in whole_family.values() for problem in found)
+        counts = Counter(
+            getattr(problem, part) for found in whole_family.values() for problem in found
+        )
         assert max(counts.values()) == 1
 
 
@@ -110,11 +120,16 @@ def test_the_sizes_in_the_docstring_are_the_sizes_there_are(whole_family):
     assert len(table) == len(LEVELS)
     for cells in table:
         level, total, train, test, longest = (int(cell.replace(",", "")) for cell in cells)
-        assert (train, test) == (available(level, "train"), available(level, "test")) and total == train + test
-        assert longest == max(len(p.question) for split in SPLITS for p in whole_family[level, split])
+        assert (train, test) == (
+            available(level, "train"),
+            available(level, "test"),
+        ) and total == train + test
+        assert longest == max(
+            len(p.question) for split in SPLITS for p in whole_family[level, split]
+        )
 
 
-# --- Drawing ------------------------------------------------------------------------------------------------
+# --- Drawing ------------------------------------------------------------------------------------
 
 
 def test_the_same_seed_gives_the_same_problems_and_a_longer_list_begins_with_the_shorter():
@@ -124,24 +139,42 @@ def test_the_same_seed_gives_the_same_problems_and_a_longer_list_begins_with_the
 
 def test_a_draw_of_some_problems_mixes_words_expressions_and_operations():
     found = problems(200, 1, 0, "train")
-    kinds = Counter("words" if "How many" in problem.question else "expression" for problem in found)
+    kinds = Counter(
+        "words" if "How many" in problem.question else "expression" for problem in found
+    )
     assert kinds["words"] > 100 and kinds["expression"] > 10
-    assert {sign for problem in found for sign in re.findall(r"[-+*]", solution(problem))} == set("-+*")
-    assert all(problem.source == "arithmetic" and problem.id.startswith("arithmetic/1/") for problem in found)
+    assert {sign for problem in found for sign in re.findall(r"[-+*]", solution(problem))} == set(
+        "-+*"
+    )
+    assert all(
+        problem.source == "arithmetic" and problem.id.startswith("arithmetic/1/")
+        for problem in found
+    )
 
 
-@pytest.mark.parametrize("options, sentence", [
-    ({"count": 169}, "count = 169: level 1 has 168 different problems for test, so ask for at most that many"),
-    ({"count": 0}, "count = 0: it must be a whole number of at least 1"),
-    ({"level": 6}, "level = 6: it must be one of 1, 2, 3, 4, 5"),
-    ({"split": "dev"}, "split = 'dev': it must be one of 'train', 'test'"),
-    ({"seed": -1}, "seed = -1: it must be a whole number of at least 0"),
-])
+@pytest.mark.parametrize(
+    "options, sentence",
+    [
+        (
+            {"count": 169},
+            (
+                "count = 169: level 1 has 168 different problems for test, so ask for at most that"
+                " many"
+            ),
+        ),
+        ({"count": 0}, "count = 0: it must be a whole number of at least 1"),
+        ({"level": 6}, "level = 6: it must be one of 1, 2, 3, 4, 5"),
+        ({"split": "dev"}, "split = 'dev': it must be one of 'train', 'test'"),
+        ({"seed": -1}, "seed = -1: it must be a whole number of at least 0"),
+    ],
+)
 def test_what_cannot_be_drawn_is_refused_in_a_sentence(options, sentence):
     with pytest.raises(LabError, match=sentence):
         problems(**{"count": 1, "level": 1, "seed": 0, "split": "test"} | options)
 
 
 def test_a_problem_from_elsewhere_has_no_worked_solution():
-    with pytest.raises(LabError, match="problem 'gsm8k/0': 'Why.' is no question of lab.llm.data.arithmetic"):
+    with pytest.raises(
+        LabError, match="problem 'gsm8k/0': 'Why.' is no question of lab.llm.data.arithmetic"
+    ):
         solution(Problem("gsm8k/0", "Why?", "9", "gsm8k"))

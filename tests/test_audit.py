@@ -1,4 +1,6 @@
-"""The audit: what every kind of file is read as, that the numbers are those of lab.pass_rates, and the picture."""
+"""The audit: what every kind of file is read as, that the numbers are those of lab.pass_rates, and
+the picture.
+"""
 
 import json
 import re
@@ -19,8 +21,14 @@ REWARDS = {"a": [1, 0, 0, 1], "b": [0, 0, 0, 0], "c": [1, 1, 1]}  # N = 4, 4, 3 
 
 def rows(**columns) -> pd.DataFrame:
     """One row a rollout of REWARDS, the problems taking turns, with further columns of one value."""
-    table = pd.DataFrame([(problem, i, float(reward)) for problem, rewards in REWARDS.items()
-                          for i, reward in enumerate(rewards)], columns=["problem", "rollout", "reward"])
+    table = pd.DataFrame(
+        [
+            (problem, i, float(reward))
+            for problem, rewards in REWARDS.items()
+            for i, reward in enumerate(rewards)
+        ],
+        columns=["problem", "rollout", "reward"],
+    )
     return table.sort_values("rollout", kind="stable", ignore_index=True).assign(**columns)
 
 
@@ -41,7 +49,9 @@ def verl(step=10, **columns) -> pd.DataFrame:
 
 
 def trl(step=10, **columns) -> pd.DataFrame:
-    """What TRL's log_completions holds for one step: the reward column bears the name of the function."""
+    """What TRL's log_completions holds for one step: the reward column bears the name of the
+    function.
+    """
     table = rows(step=step, advantage=0.1, **columns).rename(columns={"reward": "is_right"})
     table["prompt"] = [[{"role": "user", "content": name}] for name in table["problem"]]
     table["completion"] = [f"{step}: {i}" for i in range(len(table))]
@@ -60,24 +70,36 @@ def simulated(tmp_path_factory):
 
 def value(found, what, by, at):
     table = found.table
-    (row,) = table[table["what"].str.startswith(what) & (table["by"] == by) & (table["at"] == at)].itertuples()
+    (row,) = table[
+        table["what"].str.startswith(what) & (table["by"] == by) & (table["at"] == at)
+    ].itertuples()
     return row
 
 
-# --- Reading ------------------------------------------------------------------------------------------------
+# --- Reading ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
-@pytest.mark.parametrize("n, k", [("n", "k"), ("N", "K"), ("rollouts", "right"), ("samples", "correct")])
+@pytest.mark.parametrize(
+    "n, k", [("n", "k"), ("N", "K"), ("rollouts", "right"), ("samples", "correct")]
+)
 def test_a_table_of_counts_is_read_by_any_of_its_names(tmp_path, kind, n, k):
-    path = write(pd.DataFrame({"problem": ["a", "b"], n: [4, 8], k: [1, 8]}), tmp_path / f"counts.{kind}")
+    path = write(
+        pd.DataFrame({"problem": ["a", "b"], n: [4, 8], k: [1, 8]}), tmp_path / f"counts.{kind}"
+    )
     found = read_counts(path)
-    assert (found.problems, found.n.tolist(), found.correct.tolist()) == (["a", "b"], [4, 8], [1, 8])
+    assert (found.problems, found.n.tolist(), found.correct.tolist()) == (
+        ["a", "b"],
+        [4, 8],
+        [1, 8],
+    )
     assert (found.notes, found.rollouts, found.exact) == ([], None, None)
 
 
 def test_counts_need_no_names_and_the_last_step_counts(tmp_path):
-    path = write(pd.DataFrame({"step": [1, 1, 2, 2], "n": 4, "k": [0, 1, 2, 3]}), tmp_path / "counts.csv")
+    path = write(
+        pd.DataFrame({"step": [1, 1, 2, 2], "n": 4, "k": [0, 1, 2, 3]}), tmp_path / "counts.csv"
+    )
     found = read_counts(path)
     assert found.correct.tolist() == [2, 3] and found.problems == ["row 2", "row 3"]
 
@@ -85,28 +107,44 @@ def test_counts_need_no_names_and_the_last_step_counts(tmp_path):
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
 @pytest.mark.parametrize("name", ["problem", "uid", "prompt_id", "index"])
 @pytest.mark.parametrize("reward", ["reward", "score", "acc", "correct"])
-def test_a_table_of_rollouts_is_counted_by_problem_in_whatever_order_its_rows_are(tmp_path, kind, name, reward):
+def test_a_table_of_rollouts_is_counted_by_problem_in_whatever_order_its_rows_are(
+    tmp_path, kind, name, reward
+):
     table = rows().rename(columns={"problem": name, "reward": reward})
     found = read_counts(write(table, tmp_path / f"rollouts.{kind}"))
-    assert (found.problems, found.n.tolist(), found.correct.tolist()) == (["a", "b", "c"], [4, 4, 3], [2, 0, 3])
+    assert (found.problems, found.n.tolist(), found.correct.tolist()) == (
+        ["a", "b", "c"],
+        [4, 4, 3],
+        [2, 0, 3],
+    )
     assert found.notes == [f"problems from column {name}, rewards from column {reward}"]
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 def test_names_that_look_like_numbers_stay_as_they_are_written(tmp_path, kind):
     table = pd.DataFrame({"problem": ["007", "7", "1e1", "10"] * 2, "reward": [0, 1] * 4})
-    assert read_counts(write(table, tmp_path / f"rollouts.{kind}")).problems == ["007", "7", "1e1", "10"]
+    assert read_counts(write(table, tmp_path / f"rollouts.{kind}")).problems == [
+        "007",
+        "7",
+        "1e1",
+        "10",
+    ]
 
 
 def test_true_and_false_are_rewards(tmp_path):
-    found = read_counts(write(rows().assign(acc=lambda t: t["reward"] == 1), tmp_path / "rollouts.jsonl"))
+    found = read_counts(
+        write(rows().assign(acc=lambda t: t["reward"] == 1), tmp_path / "rollouts.jsonl")
+    )
     assert found.correct.tolist() == [2, 0, 3] and "rewards from column acc" in found.notes[0]
 
 
 def test_the_dump_of_verl_is_told_apart_by_its_text_and_says_so(tmp_path):
     found = read_counts(write(verl(), tmp_path / "10.jsonl"))
     assert (found.problems, found.n.tolist(), found.correct.tolist()) == (
-        ["prompt 0", "prompt 1", "prompt 2"], [4, 4, 3], [2, 0, 3])
+        ["prompt 0", "prompt 1", "prompt 2"],
+        [4, 4, 3],
+        [2, 0, 3],
+    )
     assert found.notes[1] == "equal prompts are one problem: 0 of 3 have more rows than most"
 
 
@@ -123,7 +161,10 @@ def test_the_uid_of_verl_names_a_rollout_and_its_first_part_the_problem(tmp_path
     table = rows(input="the same prompt", output="x", step=3).rename(columns={"reward": "score"})
     table["uid"] = table["problem"] + "1f-0_7_" + table["rollout"].map(str) + "_0"
     found = read_counts(write(table.drop(columns=["problem", "rollout"]), tmp_path / "3.jsonl"))
-    assert (found.problems, found.correct.tolist()) == (["a1f-0_7", "b1f-0_7", "c1f-0_7"], [2, 0, 3])
+    assert (found.problems, found.correct.tolist()) == (
+        ["a1f-0_7", "b1f-0_7", "c1f-0_7"],
+        [2, 0, 3],
+    )
 
 
 def test_a_rollout_of_verl_with_two_outputs_is_not_counted_twice_in_silence(tmp_path):
@@ -146,7 +187,9 @@ def test_the_completions_of_trl_are_read_from_the_column_of_the_reward_function(
 
 def test_of_several_reward_functions_one_must_be_named(tmp_path):
     path = write(trl(format_reward=1.0), tmp_path / "completions_00010.parquet")
-    with pytest.raises(LabError, match="is_right, format_reward, advantage: .* or the column that reward= names"):
+    with pytest.raises(
+        LabError, match="is_right, format_reward, advantage: .* or the column that reward= names"
+    ):
         read_counts(path)
     assert read_counts(path, reward="is_right").correct.tolist() == [2, 0, 3]
     assert read_counts(path, reward="format_reward").correct.tolist() == [4, 4, 3]
@@ -183,7 +226,9 @@ def test_a_run_that_computed_its_pass_rates_has_no_noise_and_its_own_n():
     run = train("tabular", scale="smoke", rollouts=6)
     found, last = read_counts(run.path), run.groups()
     exact = last[last["step"] == last["step"].max()]["pass_rate"]
-    assert found.exact.tolist() == exact.tolist() and len(found.problems) == 16 and found.rollouts == 6
+    assert (
+        found.exact.tolist() == exact.tolist() and len(found.problems) == 16 and found.rollouts == 6
+    )
     assert found.n.size == 0 and "there is no noise to remove" in found.notes[0]
     report = audit(run.path)
     for N in (2, 6, 16):
@@ -194,41 +239,89 @@ def test_a_run_that_computed_its_pass_rates_has_no_noise_and_its_own_n():
 
 def test_a_run_that_sampled_is_read_at_its_last_step_and_audited_for_its_own_n(tmp_path):
     (tmp_path / "params.json").write_text(json.dumps({"parameters": {"rollouts": 4}}))
-    pd.DataFrame({"step": [0, 0, 9, 9], "problem": [0, 1, 0, 1], "samples": 64, "right": [0, 1, 20, 30],
-                  "pass_rate": 0.5}).to_parquet(tmp_path / "groups.parquet")
+    pd.DataFrame(
+        {
+            "step": [0, 0, 9, 9],
+            "problem": [0, 1, 0, 1],
+            "samples": 64,
+            "right": [0, 1, 20, 30],
+            "pass_rate": 0.5,
+        }
+    ).to_parquet(tmp_path / "groups.parquet")
     found = read_counts(tmp_path)
-    assert found.correct.tolist() == [20, 30] and found.n.tolist() == [64, 64] and found.rollouts == 4
+    assert (
+        found.correct.tolist() == [20, 30] and found.n.tolist() == [64, 64] and found.rollouts == 4
+    )
     assert "share of gradient, N = 4" in set(audit(tmp_path).table["what"])
 
 
-# --- Refusals -----------------------------------------------------------------------------------------------
+# --- Refusals -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("table, said", [
-    (rows().assign(reward=lambda t: t["reward"] / 2), r"reward 0.5 in problem 'a', rollout 0: .* use lab.binarize"),
-    (rows().assign(reward=lambda t: 2 * t["reward"] - 1), "reward -1.0 in problem 'a', rollout 3: a reward must"),
-    (rows().assign(reward="yes"), "reward yes in problem 'a', rollout 0: a reward must be 0 or 1"),
-    (rows().drop(columns=["problem"]), "found columns rollout, reward: give n|N|rollouts|samples and k|K"),
-    (rows()[["problem"]], r"found columns problem: .* correct\|acc\|reward\|score or the column"),
-    (rows().assign(problem=["a"] + [None] * 10), "found columns problem, rollout, reward: .* in every row"),
-    (rows().assign(problem=range(11)), "column problem gives every rollout a problem of its own"),
-    (pd.DataFrame({"n": [4, 4], "k": [1, 5]}), "correct at problem 1 is 5, where n is 4"),
-    (pd.DataFrame({"n": [4, 4], "k": [1, 0.5]}), "correct at problem 1 is 0.5"),
-    (pd.DataFrame({"problem": ["a", "a"], "n": 4, "k": 1}), "problem a has several rows of counts: add them up"),
-])
-def test_what_cannot_be_counted_is_refused_by_one_sentence_with_the_name_of_the_file(tmp_path, table, said):
+@pytest.mark.parametrize(
+    "table, said",
+    [
+        (
+            rows().assign(reward=lambda t: t["reward"] / 2),
+            r"reward 0.5 in problem 'a', rollout 0: .* use lab.binarize",
+        ),
+        (
+            rows().assign(reward=lambda t: 2 * t["reward"] - 1),
+            "reward -1.0 in problem 'a', rollout 3: a reward must",
+        ),
+        (
+            rows().assign(reward="yes"),
+            "reward yes in problem 'a', rollout 0: a reward must be 0 or 1",
+        ),
+        (
+            rows().drop(columns=["problem"]),
+            "found columns rollout, reward: give n|N|rollouts|samples and k|K",
+        ),
+        (
+            rows()[["problem"]],
+            r"found columns problem: .* correct\|acc\|reward\|score or the column",
+        ),
+        (
+            rows().assign(problem=["a"] + [None] * 10),
+            "found columns problem, rollout, reward: .* in every row",
+        ),
+        (
+            rows().assign(problem=range(11)),
+            "column problem gives every rollout a problem of its own",
+        ),
+        (pd.DataFrame({"n": [4, 4], "k": [1, 5]}), "correct at problem 1 is 5, where n is 4"),
+        (pd.DataFrame({"n": [4, 4], "k": [1, 0.5]}), "correct at problem 1 is 0.5"),
+        (
+            pd.DataFrame({"problem": ["a", "a"], "n": 4, "k": 1}),
+            "problem a has several rows of counts: add them up",
+        ),
+    ],
+)
+def test_what_cannot_be_counted_is_refused_by_one_sentence_with_the_name_of_the_file(
+    tmp_path, table, said
+):
     path = write(table, tmp_path / "file.csv")
     with pytest.raises(LabError, match=said) as refusal:
         read_counts(path)
     assert str(refusal.value).startswith(f"{path}: ") and "\n" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("name, content", [("no.csv", None), ("rollouts.txt", "n,k"), ("empty.csv", ""),
-                                           ("half.jsonl", '{"n": 1, "k": 1}\n{"n"'), ("no.parquet", "n,k")])
+@pytest.mark.parametrize(
+    "name, content",
+    [
+        ("no.csv", None),
+        ("rollouts.txt", "n,k"),
+        ("empty.csv", ""),
+        ("half.jsonl", '{"n": 1, "k": 1}\n{"n"'),
+        ("no.parquet", "n,k"),
+    ],
+)
 def test_a_file_that_is_no_table_is_refused(tmp_path, name, content):
     if content is not None:
         (tmp_path / name).write_text(content)
-    with pytest.raises(LabError, match=r"cannot be read .*: give a run, or files of \.csv, \.parquet, \.jsonl"):
+    with pytest.raises(
+        LabError, match=r"cannot be read .*: give a run, or files of \.csv, \.parquet, \.jsonl"
+    ):
         read_counts(tmp_path / name)
 
 
@@ -247,7 +340,7 @@ def test_groups_of_one_and_objectives_of_larger_groups_are_refused(simulated):
         audit(path, ("maxlr",))
 
 
-# --- The numbers --------------------------------------------------------------------------------------------
+# --- The numbers --------------------------------------------------------------------------------
 
 
 def test_every_number_is_that_of_the_estimated_distribution(simulated):
@@ -256,7 +349,9 @@ def test_every_number_is_that_of_the_estimated_distribution(simulated):
     edges = [0, 0.1, 0.3, 0.7, 0.9, 1]  # at 16 rollouts 1% cannot be told from 0
     bins = ["0-10", "10-30", "30-70", "70-90", "90-100"]
     for at, share in zip(bins, pass_rates.share_by_bin(p, mass, edges), strict=True):
-        assert value(found, "share of problems", "without noise", at).value == pytest.approx(share, abs=1e-9)
+        assert value(found, "share of problems", "without noise", at).value == pytest.approx(
+            share, abs=1e-9
+        )
     for name in ("rloo", "grpo", "maxrl", "pacs_anchor"):
         parts = pass_rates.share_by_bin(p, pass_rates.expected_gradient(p, mass, name, 16), edges)
         for at, part in zip(bins, parts, strict=True):
@@ -265,17 +360,27 @@ def test_every_number_is_that_of_the_estimated_distribution(simulated):
         assert value(found, "mean gradient", name, 16).value == pytest.approx(parts.sum(), abs=1e-9)
     for N in (2, 4, 8, 16, 32, 64):
         wrong, right = pass_rates.dead_share(p, mass, N)
-        assert value(found, "share of groups", "all wrong", N).value == pytest.approx(wrong, abs=1e-9)
-        assert value(found, "share of groups", "all right", N).value == pytest.approx(right, abs=1e-9)
-        assert value(found, "share of groups", "dead", N).value == pytest.approx(wrong + right, abs=1e-9)
+        assert value(found, "share of groups", "all wrong", N).value == pytest.approx(
+            wrong, abs=1e-9
+        )
+        assert value(found, "share of groups", "all right", N).value == pytest.approx(
+            right, abs=1e-9
+        )
+        assert value(found, "share of groups", "dead", N).value == pytest.approx(
+            wrong + right, abs=1e-9
+        )
 
 
 def test_what_counts_say_at_their_word_stands_beside_it(simulated):
     _, correct, found = simulated
-    assert value(found, "share of problems", "K/n as p", "0-10").value == pytest.approx(np.mean(correct <= 1))
+    assert value(found, "share of problems", "K/n as p", "0-10").value == pytest.approx(
+        np.mean(correct <= 1)
+    )
     for N in (2, 64):
         dead = np.mean((1 - correct / 16) ** N + (correct / 16) ** N)
-        assert value(found, "share of groups", "dead, K/n as p", N).value == pytest.approx(dead, abs=1e-12)
+        assert value(found, "share of groups", "dead, K/n as p", N).value == pytest.approx(
+            dead, abs=1e-12
+        )
     seen = np.mean((correct == 0) | (correct == 16))
     assert f"{seen:.1%} of groups are dead" in found.notes[1]
     # Groups like these, drawn anew, are dead as often as these; K/n taken for p says otherwise
@@ -286,9 +391,16 @@ def test_what_counts_say_at_their_word_stands_beside_it(simulated):
 def test_every_estimate_has_an_interval_over_problems_and_shares_add_up(simulated):
     table = simulated[2].table
     estimates = table[~table["by"].str.contains("K/n")]
-    assert estimates[["value", "low", "high"]].notna().all(axis=None) and (estimates["low"] <= estimates["high"]).all()
+    assert (
+        estimates[["value", "low", "high"]].notna().all(axis=None)
+        and (estimates["low"] <= estimates["high"]).all()
+    )
     assert table[table["by"].str.contains("K/n")][["low", "high"]].isna().all(axis=None)
-    shares = table[table["at"].map(lambda at: isinstance(at, str))].groupby(["what", "by"])["value"].sum()
+    shares = (
+        table[table["at"].map(lambda at: isinstance(at, str))]
+        .groupby(["what", "by"])["value"]
+        .sum()
+    )
     assert len(shares) == 6 and shares.to_numpy() == pytest.approx(1, abs=1e-9)
 
 
@@ -304,7 +416,9 @@ def test_problems_with_different_n_are_audited_for_the_commonest(tmp_path):
     counts = pd.DataFrame({"n": [8] * 30 + [6] * 20 + [16] * 10, "k": [0, 3, 6] * 20})
     found = audit(write(counts, tmp_path / "counts.csv"))
     assert "share of gradient, N = 8" in set(found.table["what"]) and found.reach == 16
-    assert "share of gradient, N = 12" in set(audit(tmp_path / "counts.csv", rollouts=12).table["what"])
+    assert "share of gradient, N = 12" in set(
+        audit(tmp_path / "counts.csv", rollouts=12).table["what"]
+    )
 
 
 def test_an_objective_is_left_out_only_where_groups_are_too_small_for_it(simulated):
@@ -331,7 +445,9 @@ def test_a_run_without_a_living_problem_has_no_gradient_to_share_out(tmp_path):
 def test_the_report_tells_every_number(simulated):
     found = simulated[2]
     told = "\n".join(found.lines())
-    assert told.startswith(f"{simulated[0]}: 500 problems; in brackets 95% intervals over problems\n")
+    assert told.startswith(
+        f"{simulated[0]}: 500 problems; in brackets 95% intervals over problems\n"
+    )
     for row in found.table.itertuples():
         assert f"{row.value:.3f}" in told and row.what in told and row.by in told
     row = value(found, "share of groups", "dead", 16)
@@ -339,7 +455,7 @@ def test_the_report_tells_every_number(simulated):
     assert "NaN" not in told and "nan" not in told and max(map(len, found.lines())) <= 120
 
 
-# --- The picture --------------------------------------------------------------------------------------------
+# --- The picture --------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -352,17 +468,30 @@ def test_the_picture_has_a_panel_for_every_question_and_shows_every_number(pictu
     found, figure = picture
     assert [axes.get_ylabel() for axes in figure.axes] == list(found.table["what"].unique())
     for axes, (_, part) in zip(figure.axes, found.table.groupby("what", sort=False), strict=True):
-        shown = np.concatenate([np.asarray(line.get_ydata(), float) for line in axes.lines]
-                               + [[bar.get_height() for bar in axes.patches if hasattr(bar, "get_height")]])
+        shown = np.concatenate(
+            [np.asarray(line.get_ydata(), float) for line in axes.lines]
+            + [[bar.get_height() for bar in axes.patches if hasattr(bar, "get_height")]]
+        )
         assert all(np.abs(shown - x).min() < 1e-9 for x in part["value"])
 
 
 def test_the_lines_of_a_panel_are_told_apart_without_colour(picture):
     _, figure = picture
     for axes in figure.axes:
-        looks = {(line.get_marker(), str(line._dash_pattern), colors.to_hex(line.get_markerfacecolor()) == "#ffffff")
-                 for line in axes.lines if line.get_marker() not in ("None", "")}
-        bars = {(patch.get_hatch(), patch.get_facecolor()) for patch in axes.patches if patch.get_width() < 1}
+        looks = {
+            (
+                line.get_marker(),
+                str(line._dash_pattern),
+                colors.to_hex(line.get_markerfacecolor()) == "#ffffff",
+            )
+            for line in axes.lines
+            if line.get_marker() not in ("None", "")
+        }
+        bars = {
+            (patch.get_hatch(), patch.get_facecolor())
+            for patch in axes.patches
+            if patch.get_width() < 1
+        }
         legend = [text.get_text() for text in axes.get_legend().get_texts()]
         assert len(legend) == len(set(legend)) == len(looks) + len(bars)
 
@@ -370,7 +499,9 @@ def test_the_lines_of_a_panel_are_told_apart_without_colour(picture):
 def test_what_is_extrapolated_is_shaded_and_an_exact_run_has_nothing_to_shade(picture):
     _, figure = picture
     spans = [[patch for patch in axes.patches if patch.get_width() >= 1] for axes in figure.axes]
-    assert [len(found) for found in spans] == [0, 0, 1, 1] and spans[2][0].get_x() == 4  # log2 of 16
+    assert [len(found) for found in spans] == [0, 0, 1, 1] and spans[2][
+        0
+    ].get_x() == 4  # log2 of 16
     exact = draw(audit(train("tabular", scale="smoke").path))
     assert not [patch for axes in exact.axes[2:] for patch in axes.patches]
     assert [text.get_text() for text in exact.axes[0].get_legend().get_texts()] == ["without noise"]

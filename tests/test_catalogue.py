@@ -1,7 +1,9 @@
-"""Every named estimator against its paper's definition, over all reward vectors, and against its closed form.
+"""Every named estimator against its paper's definition, over all reward vectors, and against its
+closed form.
 
-The definitions below are written from the papers, one reward vector at a time, in exact fractions where no
-root is drawn. Section numbers are those of the catalogue of formulas (docs/mathematics.md).
+The definitions below are written from the papers, one reward vector at a time, in exact fractions
+where no root is drawn. Section numbers are those of the catalogue of formulas
+(docs/mathematics.md).
 """
 
 import itertools
@@ -38,10 +40,10 @@ def mean(values):
 
 
 def others(values, i):
-    return values[:i] + values[i + 1:]
+    return values[:i] + values[i + 1 :]
 
 
-# --- The papers' definitions, on one vector of rewards ----------------------------------------------------
+# --- The papers' definitions, on one vector of rewards ------------------------------------------
 
 
 def reinforce(r):
@@ -78,6 +80,7 @@ def grpo(ddof=0, eps=0.0):
 
 def over_mean(power):
     """(r - r̄)/r̄^power, zero where all are wrong: MaxRL's Algorithm 1 at power 1."""
+
     def definition(r):
         return [(x - mean(r)) / mean(r) ** power if any(r) else 0 for x in r]
 
@@ -109,11 +112,14 @@ def eq7(r):
 
 
 def maxrl_loo(r):
-    return [(x - mean(others(r, i))) * Fraction(len(r), sum(others(r, i)) + 1) for i, x in enumerate(r)]
+    return [
+        (x - mean(others(r, i))) * Fraction(len(r), sum(others(r, i)) + 1) for i, x in enumerate(r)
+    ]
 
 
 def eq6_of_subsets(order):
     """Eq. 6 of a T-subset, averaged over all T-subsets: unbiased for order T."""
+
     def definition(r):
         A = [Fraction(0)] * len(r)
         for subset in itertools.combinations(range(len(r)), order):
@@ -127,6 +133,7 @@ def eq6_of_subsets(order):
 
 def truncated_zero_mean(order):
     """rho(N-1, K, T) (r - r̄)/r̄; at K = N, where r = r̄, the share does not matter."""
+
     def definition(r):
         marked = tuple(sorted(r, reverse=True))[: len(r) - 1]
         return [share_of_subsets_hit(marked, order) * A for A in over_mean(1)(r)]
@@ -135,16 +142,24 @@ def truncated_zero_mean(order):
 
 
 def truncated_loo(order):
-    """(r_i - mean of the others) (N/(K_-i+1)) rho(N, K_-i+1, T): one right rollout beside the others."""
+    """(r_i - mean of the others) (N/(K_-i+1)) rho(N, K_-i+1, T): one right rollout beside the
+    others.
+    """
+
     def definition(r):
-        return [(x - mean(others(r, i))) * Fraction(len(r), sum(others(r, i)) + 1)
-                * share_of_subsets_hit((*others(r, i), 1), order) for i, x in enumerate(r)]
+        return [
+            (x - mean(others(r, i)))
+            * Fraction(len(r), sum(others(r, i)) + 1)
+            * share_of_subsets_hit((*others(r, i), 1), order)
+            for i, x in enumerate(r)
+        ]
 
     return definition
 
 
 def alpha_series(twice_alpha, order=None):
     """a1 = sum_{m<T} ((alpha)_m/m!) C(N-K, m)/C(N-1, m), a0 = 0."""
+
     def definition(r):
         N, K, total, term = len(r), sum(r), Fraction(0), Fraction(1)
         for m in range(order or N):
@@ -171,14 +186,17 @@ def pkpo(k):
 
 def pkpo_sloo(k):
     def definition(r):
-        return [len(r) * (s - mean(transformed_reward(others(r, i), k))) if any(r) else 0
-                for i, s in enumerate(transformed_reward(r, k))]
+        return [
+            len(r) * (s - mean(transformed_reward(others(r, i), k))) if any(r) else 0
+            for i, s in enumerate(transformed_reward(r, k))
+        ]
 
     return definition
 
 
 def pkpo_sloo_minus_one(k):
     """The k-subsets that hold i, each minus the best of its other k-1."""
+
     def definition(r):
         A = [Fraction(0)] * len(r)
         for subset in itertools.combinations(range(len(r)), k):
@@ -192,12 +210,15 @@ def pkpo_sloo_minus_one(k):
 
 def pass_at_k_training(k):
     """Chen et al.: the standardised reward of a k-group, averaged over the k-groups that hold i."""
+
     def definition(r):
         groups = list(itertools.combinations(range(len(r)), k))
         reward = [max(r[i] for i in group) for group in groups]
         spread = std(reward)
         score = [(x - mean(reward)) / spread if spread else 0 for x in reward]
-        mine = [[s for s, group in zip(score, groups, strict=True) if i in group] for i in range(len(r))]
+        mine = [
+            [s for s, group in zip(score, groups, strict=True) if i in group] for i in range(len(r))
+        ]
         return [sum(s) / len(s) for s in mine]
 
     return definition
@@ -205,10 +226,14 @@ def pass_at_k_training(k):
 
 def pacs(beta=1, dr_grpo=False, balanced=True):
     """Section 3.6: u_i = w_i (R_i - 1/2), A_i = beta (G/(G-1)) (u_i - ū); Dr. GRPO has no G/(G-1)."""
+
     def definition(r):
         G = len(r)
         count = {x: r.count(x) for x in r}
-        u = [(Fraction(G, 2 * count[x]) if balanced and len(count) == 2 else 1) * (x - HALF) for x in r]
+        u = [
+            (Fraction(G, 2 * count[x]) if balanced and len(count) == 2 else 1) * (x - HALF)
+            for x in r
+        ]
         return [beta * (1 if dr_grpo else Fraction(G, G - 1)) * (x - mean(u)) for x in u]
 
     return definition
@@ -216,6 +241,7 @@ def pacs(beta=1, dr_grpo=False, balanced=True):
 
 def real(tau):
     """Minus N times the slope at 0 of log(1 + sum_+ e^(-s/tau)) + log(1 + sum_- e^(s/tau))."""
+
     def definition(r):
         N, K = len(r), sum(r)
         return [N / (tau * (1 + K)) if x else -N / (tau * (1 + N - K)) for x in r]
@@ -241,7 +267,7 @@ def drawn_line_zero_mean(r):
     return [(1 + Fraction(sum(r) - 1, len(r) - 2)) * A if any(r) else 0 for A in rloo(r)]
 
 
-# --- Closed forms of w_N, in the arithmetic of p (Fraction or Decimal) --------------------------------------
+# --- Closed forms of w_N, in the arithmetic of p (Fraction or Decimal) --------------------------
 
 
 def constant(numerator, denominator=1):
@@ -276,7 +302,7 @@ def real_weight(N, p):
     return 2 * (h(p) + h(1 - p))
 
 
-# --- a1(K) in decimals, for zero-mean estimators without a closed form --------------------------------------
+# --- a1(K) in decimals, for zero-mean estimators without a closed form --------------------------
 
 
 def grpo_right(ddof=0, eps="0"):
@@ -333,61 +359,189 @@ CASES = [
     Case("w_reinforce(lam=0.5)", 1, w_reinforce(HALF), lambda p: 1.5, constant(3, 2), True),
     Case("grpo", 2, grpo(), lambda p: (p * (1 - p)) ** -0.5, right=grpo_right()),
     Case("grpo(ddof=1)", 2, grpo(1), lambda p: (p * (1 - p)) ** -0.5, right=grpo_right(1)),
-    Case("grpo(ddof=1, eps=1e-06)", 2, grpo(1, 1e-6), lambda p: (p * (1 - p)) ** -0.5,
-         right=grpo_right(1, "1e-6")),
-    Case("grpo(ddof=1, eps=0.0001)", 2, grpo(1, 1e-4), lambda p: (p * (1 - p)) ** -0.5,
-         right=grpo_right(1, "1e-4")),
-    Case("one_sided_grpo", 2, over_mean(0.5), lambda p: p**-0.5,
-         right=lambda K, N: (1 - Decimal(K) / N) / (Decimal(K) / N).sqrt()),
-    Case("f_grpo(gamma=0.5)", 2, f_grpo(0.5), lambda p: p**-0.5,
-         right=lambda K, N: (1 - Decimal(K) / N) / (Decimal(K) / N).sqrt()),
-    Case("f_grpo(gamma=2.0)", 2, f_grpo(2), lambda p: (1 - p) ** 1.5 * p**-0.5,
-         right=lambda K, N: (1 - Decimal(K) / N) ** 2 * grpo_right()(K, N)),
+    Case(
+        "grpo(ddof=1, eps=1e-06)",
+        2,
+        grpo(1, 1e-6),
+        lambda p: (p * (1 - p)) ** -0.5,
+        right=grpo_right(1, "1e-6"),
+    ),
+    Case(
+        "grpo(ddof=1, eps=0.0001)",
+        2,
+        grpo(1, 1e-4),
+        lambda p: (p * (1 - p)) ** -0.5,
+        right=grpo_right(1, "1e-4"),
+    ),
+    Case(
+        "one_sided_grpo",
+        2,
+        over_mean(0.5),
+        lambda p: p**-0.5,
+        right=lambda K, N: (1 - Decimal(K) / N) / (Decimal(K) / N).sqrt(),
+    ),
+    Case(
+        "f_grpo(gamma=0.5)",
+        2,
+        f_grpo(0.5),
+        lambda p: p**-0.5,
+        right=lambda K, N: (1 - Decimal(K) / N) / (Decimal(K) / N).sqrt(),
+    ),
+    Case(
+        "f_grpo(gamma=2.0)",
+        2,
+        f_grpo(2),
+        lambda p: (1 - p) ** 1.5 * p**-0.5,
+        right=lambda K, N: (1 - Decimal(K) / N) ** 2 * grpo_right()(K, N),
+    ),
     Case("dgpo", 2, dgpo, lambda p: 0.5 / (p * (1 - p)), lambda N, p: mixed(N, p) / 2),
-    Case("mapo", 2, mapo, lambda p: 4 * (p * (1 - p)) ** 0.5 + (1 - 4 * p * (1 - p)) / p, right=mapo_right),
+    Case(
+        "mapo",
+        2,
+        mapo,
+        lambda p: 4 * (p * (1 - p)) ** 0.5 + (1 - 4 * p * (1 - p)) / p,
+        right=mapo_right,
+    ),
     Case("maxrl", 2, over_mean(1), lambda p: 1 / p, truncated_weight(lambda N: N - 1)),
     Case("maxrl_eq6", 1, eq6, lambda p: 1 / p, truncated_weight(lambda N: N)),
     Case("maxrl_eq7", 1, eq7, lambda p: 1 / p, truncated_weight(lambda N: N)),
     Case("maxrl_loo", 2, maxrl_loo, lambda p: 1 / p, truncated_weight(lambda N: N)),
-    *(Case(f"truncated(order={T}{form})", least, definition(T), lambda p, T=T: (1 - (1 - p) ** T) / p,
-           truncated_weight(lambda N, T=T: T), True)
-      for T in (1, 2, 4) for form, least, definition in (
-          ("", T, eq6_of_subsets), (", form='loo'", max(2, T), truncated_loo),
-          (", form='zero_mean'", T + 1, truncated_zero_mean))),
-    Case("alpha(alpha=0.5)", 2, over_mean(0.5), lambda p: p**-0.5,
-         right=lambda K, N: (1 - Decimal(K) / N) / (Decimal(K) / N).sqrt()),
+    *(
+        Case(
+            f"truncated(order={T}{form})",
+            least,
+            definition(T),
+            lambda p, T=T: (1 - (1 - p) ** T) / p,
+            truncated_weight(lambda N, T=T: T),
+            True,
+        )
+        for T in (1, 2, 4)
+        for form, least, definition in (
+            ("", T, eq6_of_subsets),
+            (", form='loo'", max(2, T), truncated_loo),
+            (", form='zero_mean'", T + 1, truncated_zero_mean),
+        )
+    ),
+    Case(
+        "alpha(alpha=0.5)",
+        2,
+        over_mean(0.5),
+        lambda p: p**-0.5,
+        right=lambda K, N: (1 - Decimal(K) / N) / (Decimal(K) / N).sqrt(),
+    ),
     Case("alpha(alpha=1)", 2, over_mean(1), lambda p: 1 / p, truncated_weight(lambda N: N - 1)),
-    Case("alpha(alpha=0.5, form='series')", 1, alpha_series(1), lambda p: p**-0.5, series_weight(1)),
-    Case("alpha(alpha=1.5, form='series', order=3)", 3, alpha_series(3, 3),
-         lambda p: 1 + 1.5 * (1 - p) + 1.875 * (1 - p) ** 2, series_weight(3, 3), True),
-    *(Case(f"pkpo(k={k}{form})", least, definition(k), lambda p, k=k: k * (1 - p) ** (k - 1),
-           lambda N, p, k=k: k * (1 - p) ** (k - 1), True)
-      for k in (1, 2, 4) for form, least, definition in (
-          ("", k, pkpo), (", form='sloo'", k + 1, pkpo_sloo), (", form='sloom1'", k, pkpo_sloo_minus_one))),
-    *(Case(f"pass_at_k_group(k={k})", max(2, k), pass_at_k_training(k),
-           lambda p, k=k: (1 - p) ** (k / 2 - 1) / (1 - (1 - p) ** k) ** 0.5, right=pass_at_k_right(k))
-      for k in (1, 2, 4)),
-    Case("pacs_anchor", 2, pacs(), lambda p: 0.25 / (p * (1 - p)),
-         lambda N, p: mixed(N, p) * N / (4 * (N - 1))),
-    Case("pacs_anchor(beta=2, score='dr_grpo')", 2, pacs(2, True), lambda p: 0.5 / (p * (1 - p)),
-         lambda N, p: mixed(N, p) / 2),
-    Case("pacs_anchor(beta=2, balanced=False)", 2, pacs(2, balanced=False), lambda p: 2.0, constant(2), True),
-    Case("pacs_anchor(score='dr_grpo', balanced=False)", 2, pacs(1, True, False), one,
-         lambda N, p: constant(N - 1, N)(N, p)),
+    Case(
+        "alpha(alpha=0.5, form='series')", 1, alpha_series(1), lambda p: p**-0.5, series_weight(1)
+    ),
+    Case(
+        "alpha(alpha=1.5, form='series', order=3)",
+        3,
+        alpha_series(3, 3),
+        lambda p: 1 + 1.5 * (1 - p) + 1.875 * (1 - p) ** 2,
+        series_weight(3, 3),
+        True,
+    ),
+    *(
+        Case(
+            f"pkpo(k={k}{form})",
+            least,
+            definition(k),
+            lambda p, k=k: k * (1 - p) ** (k - 1),
+            lambda N, p, k=k: k * (1 - p) ** (k - 1),
+            True,
+        )
+        for k in (1, 2, 4)
+        for form, least, definition in (
+            ("", k, pkpo),
+            (", form='sloo'", k + 1, pkpo_sloo),
+            (", form='sloom1'", k, pkpo_sloo_minus_one),
+        )
+    ),
+    *(
+        Case(
+            f"pass_at_k_group(k={k})",
+            max(2, k),
+            pass_at_k_training(k),
+            lambda p, k=k: (1 - p) ** (k / 2 - 1) / (1 - (1 - p) ** k) ** 0.5,
+            right=pass_at_k_right(k),
+        )
+        for k in (1, 2, 4)
+    ),
+    Case(
+        "pacs_anchor",
+        2,
+        pacs(),
+        lambda p: 0.25 / (p * (1 - p)),
+        lambda N, p: mixed(N, p) * N / (4 * (N - 1)),
+    ),
+    Case(
+        "pacs_anchor(beta=2, score='dr_grpo')",
+        2,
+        pacs(2, True),
+        lambda p: 0.5 / (p * (1 - p)),
+        lambda N, p: mixed(N, p) / 2,
+    ),
+    Case(
+        "pacs_anchor(beta=2, balanced=False)",
+        2,
+        pacs(2, balanced=False),
+        lambda p: 2.0,
+        constant(2),
+        True,
+    ),
+    Case(
+        "pacs_anchor(score='dr_grpo', balanced=False)",
+        2,
+        pacs(1, True, False),
+        one,
+        lambda N, p: constant(N - 1, N)(N, p),
+    ),
     Case("real_anchor", 1, real(HALF), lambda p: 2 / (p * (1 - p)), real_weight),
-    Case("real_anchor(tau=2.0)", 1, real(2), lambda p: 0.5 / (p * (1 - p)),
-         lambda N, p: real_weight(N, p) / 4),
-    Case("entropic(eta=2.0)", 2, entropic(2),
-         lambda p: math.expm1(2) / (2 * (1 + math.expm1(2) * p)), right=entropic_right),
-    Case("drawn(p=[0.0, 1.0], w=[1.0, 2.0])", 2, drawn_line, lambda p: 1 + p, lambda N, p: 1 + p, True),
-    Case("drawn(p=[0.0, 1.0], w=[1.0, 2.0], zero_mean=True)", 3, drawn_line_zero_mean, lambda p: 1 + p,
-         lambda N, p: 1 + p, True),
+    Case(
+        "real_anchor(tau=2.0)",
+        1,
+        real(2),
+        lambda p: 0.5 / (p * (1 - p)),
+        lambda N, p: real_weight(N, p) / 4,
+    ),
+    Case(
+        "entropic(eta=2.0)",
+        2,
+        entropic(2),
+        lambda p: math.expm1(2) / (2 * (1 + math.expm1(2) * p)),
+        right=entropic_right,
+    ),
+    Case(
+        "drawn(p=[0.0, 1.0], w=[1.0, 2.0])",
+        2,
+        drawn_line,
+        lambda p: 1 + p,
+        lambda N, p: 1 + p,
+        True,
+    ),
+    Case(
+        "drawn(p=[0.0, 1.0], w=[1.0, 2.0], zero_mean=True)",
+        3,
+        drawn_line_zero_mean,
+        lambda p: 1 + p,
+        lambda N, p: 1 + p,
+        True,
+    ),
     Case("formula(text='1 + p')", 2, drawn_line, lambda p: 1 + p, lambda N, p: 1 + p, True),
-    Case("formula(text='1 + p', zero_mean=True)", 3, drawn_line_zero_mean, lambda p: 1 + p, lambda N, p: 1 + p, True),
+    Case(
+        "formula(text='1 + p', zero_mean=True)",
+        3,
+        drawn_line_zero_mean,
+        lambda p: 1 + p,
+        lambda N, p: 1 + p,
+        True,
+    ),
 ]
 BY_SPEC = {case.spec: case for case in CASES}
 SPECS = pytest.mark.parametrize("spec", list(BY_SPEC))
-FITTED = [spec for spec in BY_SPEC if spec.startswith(("drawn", "formula"))]  # a fit of size N: not at thousands
+FITTED = [
+    spec for spec in BY_SPEC if spec.startswith(("drawn", "formula"))
+]  # a fit of size N: not at thousands
 
 
 @cache
@@ -408,14 +562,18 @@ def test_advantages_are_the_definition_for_every_reward_vector(spec):
     for N in sizes(spec):
         vectors = reward_vectors(N)
         expected = np.array([[float(A) for A in defined(spec, r)] for r in vectors])
-        np.testing.assert_allclose(lab.advantages(spec, np.array(vectors)), expected, rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose(
+            lab.advantages(spec, np.array(vectors)), expected, rtol=1e-11, atol=1e-11
+        )
 
 
 @SPECS
 def test_below_the_least_size_an_estimator_is_an_error_that_names_the_size(spec):
     assert lab.estimator(spec).least == BY_SPEC[spec].least
     for N in range(1, BY_SPEC[spec].least):
-        with pytest.raises(lab.LabError, match=rf"at least {BY_SPEC[spec].least} rollouts, found N = {N}"):
+        with pytest.raises(
+            lab.LabError, match=rf"at least {BY_SPEC[spec].least} rollouts, found N = {N}"
+        ):
             lab.advantages(spec, np.ones(N))
 
 
@@ -424,7 +582,9 @@ def test_induced_weight_is_the_mean_over_all_rewards_of_a_bernoulli_policy(spec)
     for N in sizes(spec):
         for p in (Fraction(1, 100), Fraction(3, 10), Fraction(9, 10)):
             expected = bernoulli_weight(partial(defined, spec), N, p)
-            assert float(lab.induced_weight(spec, N, float(p))) == pytest.approx(float(expected), rel=1e-11)
+            assert float(lab.induced_weight(spec, N, float(p))) == pytest.approx(
+                float(expected), rel=1e-11
+            )
 
 
 @SPECS
@@ -455,8 +615,14 @@ def test_induced_weight_of_thousands_of_rollouts_keeps_ten_digits(spec):
     case, p = BY_SPEC[spec], [1e-6, 1e-4, 0.02, 0.5, 0.93, 1 - 1e-6]
     with localcontext(prec=DIGITS):
         for N in (128, 1024, 4096):
-            expected = [float(case.finite(N, Decimal(x)) if case.finite
-                              else zero_mean_weight(case.right, N, Decimal(x))) for x in p]
+            expected = [
+                float(
+                    case.finite(N, Decimal(x))
+                    if case.finite
+                    else zero_mean_weight(case.right, N, Decimal(x))
+                )
+                for x in p
+            ]
             np.testing.assert_allclose(lab.induced_weight(spec, N, p), expected, rtol=1e-10)
 
 
@@ -466,8 +632,10 @@ def test_limit_is_the_published_weight_and_is_approached(spec):
     case, chosen = BY_SPEC[spec], lab.estimator(spec)
     limit = np.array([case.limit(x) for x in p])
     np.testing.assert_allclose(chosen.limit.weight(p), limit, rtol=1e-12)
-    errors = [np.max(np.abs(lab.bias(chosen, N, p)) / limit)
-              for N in ((8, 16, 64) if spec in FITTED or case.exact else (64, 512, 4096))]
+    errors = [
+        np.max(np.abs(lab.bias(chosen, N, p)) / limit)
+        for N in ((8, 16, 64) if spec in FITTED or case.exact else (64, 512, 4096))
+    ]
     if case.exact:
         assert max(errors) < (1e-8 if spec in FITTED else 1e-12)
     else:
@@ -509,20 +677,23 @@ def test_a_group_of_one_follows_the_stated_rule(spec):
         np.testing.assert_allclose(lab.advantages(spec, one_rollout), expected, rtol=1e-14)
 
 
-# --- Facts that can be seen by eye ------------------------------------------------------------------------
+# --- Facts that can be seen by eye --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("spec, rewards, expected", [
-    ("maxrl", [1, 0, 0, 0], [3, -1, -1, -1]),
-    ("maxrl", [0, 0, 0, 0], [0, 0, 0, 0]),
-    ("maxrl_eq6", [1, 0, 1, 0], [2, 0, 2, 0]),
-    ("maxrl_eq7", [0, 0, 0, 0], [-1, -1, -1, -1]),
-    ("rloo", [1, 0, 0, 1, 0], [0.75, -0.5, -0.5, 0.75, -0.5]),
-    ("reinforce_mean", [1, 0, 0, 0], [0.75, -0.25, -0.25, -0.25]),
-    ("grpo", [1, 0, 0, 0, 0], [2, -0.5, -0.5, -0.5, -0.5]),
-    ("pacs_anchor", [1, 1, 0, 0], [2 / 3, 2 / 3, -2 / 3, -2 / 3]),
-    ("pkpo(k=2)", [1, 0, 0], [2, 1, 1]),
-])
+@pytest.mark.parametrize(
+    "spec, rewards, expected",
+    [
+        ("maxrl", [1, 0, 0, 0], [3, -1, -1, -1]),
+        ("maxrl", [0, 0, 0, 0], [0, 0, 0, 0]),
+        ("maxrl_eq6", [1, 0, 1, 0], [2, 0, 2, 0]),
+        ("maxrl_eq7", [0, 0, 0, 0], [-1, -1, -1, -1]),
+        ("rloo", [1, 0, 0, 1, 0], [0.75, -0.5, -0.5, 0.75, -0.5]),
+        ("reinforce_mean", [1, 0, 0, 0], [0.75, -0.25, -0.25, -0.25]),
+        ("grpo", [1, 0, 0, 0, 0], [2, -0.5, -0.5, -0.5, -0.5]),
+        ("pacs_anchor", [1, 1, 0, 0], [2 / 3, 2 / 3, -2 / 3, -2 / 3]),
+        ("pkpo(k=2)", [1, 0, 0], [2, 1, 1]),
+    ],
+)
 def test_small_groups_give_the_numbers_that_one_expects(spec, rewards, expected):
     np.testing.assert_allclose(lab.advantages(spec, np.array(rewards)), expected, rtol=1e-15)
 
@@ -543,25 +714,36 @@ def test_two_rollouts_of_a_zero_mean_estimator_weigh_every_problem_alike(spec):
 @pytest.mark.parametrize("N", [2, 3, 8, 64])
 def test_pacs_without_class_weights_is_beta_times_rloo(N):
     rewards = np.tri(N + 1, N, -1)
-    np.testing.assert_allclose(lab.advantages("pacs_anchor(beta=3, balanced=False)", rewards),
-                               3 * lab.advantages("rloo", rewards), rtol=1e-14)
+    np.testing.assert_allclose(
+        lab.advantages("pacs_anchor(beta=3, balanced=False)", rewards),
+        3 * lab.advantages("rloo", rewards),
+        rtol=1e-14,
+    )
 
 
-@pytest.mark.parametrize("spec, named", [
-    ("psr", "reinforce"), ("dr_grpo", "reinforce_mean"), ("pkpo(k=1)", "reinforce"),
-    ("pass_at_k_group(k=1)", "grpo"),
-    ("truncated(order=1)", "reinforce"), ("truncated(order=1, form='loo')", "rloo"),
-    ("truncated(order=7, form='zero_mean')", "maxrl"), ("truncated(order=8)", "maxrl_eq6"),
-    ("truncated(order=8, form='loo')", "maxrl_loo"), ("alpha(alpha=0)", "reinforce_mean"),
-    ("alpha(alpha=1, form='series')", "maxrl_eq6"),
-])
+@pytest.mark.parametrize(
+    "spec, named",
+    [
+        ("psr", "reinforce"),
+        ("dr_grpo", "reinforce_mean"),
+        ("pkpo(k=1)", "reinforce"),
+        ("pass_at_k_group(k=1)", "grpo"),
+        ("truncated(order=1)", "reinforce"),
+        ("truncated(order=1, form='loo')", "rloo"),
+        ("truncated(order=7, form='zero_mean')", "maxrl"),
+        ("truncated(order=8)", "maxrl_eq6"),
+        ("truncated(order=8, form='loo')", "maxrl_loo"),
+        ("alpha(alpha=0)", "reinforce_mean"),
+        ("alpha(alpha=1, form='series')", "maxrl_eq6"),
+    ],
+)
 def test_corners_of_the_families_are_their_named_members(spec, named):
     rewards = np.array(reward_vectors(8))
     expected = lab.advantages(named, rewards)
     np.testing.assert_allclose(lab.advantages(spec, rewards), expected, rtol=1e-13, atol=1e-13)
 
 
-# --- The two papers' statements ---------------------------------------------------------------------------
+# --- The two papers' statements -----------------------------------------------------------------
 
 RIGHT = {0, 2}
 
@@ -572,7 +754,9 @@ def test_theorem_4_1_the_gradient_of_log_p_is_the_mean_score_of_right_answers():
     assert score == [x / p for x in slope]
     logits = torch.tensor([math.log(x) for x in POLICY], dtype=torch.float64, requires_grad=True)
     log_p = torch.logsumexp(torch.log_softmax(logits, 0)[sorted(RIGHT)], 0)
-    np.testing.assert_allclose(torch.autograd.grad(log_p, logits)[0], [float(x) for x in score], atol=1e-14)
+    np.testing.assert_allclose(
+        torch.autograd.grad(log_p, logits)[0], [float(x) for x in score], atol=1e-14
+    )
     assert float(p) * lab.objective("ml").weight(float(p)) == pytest.approx(1)
 
 
@@ -593,24 +777,33 @@ def test_algorithm_1_is_one_order_short_of_theorem_4_2(N):
     assert gradient_moments(eq7, N, POLICY, RIGHT)[0] == order[N]
     grid = np.linspace(0, 1, 21)
     for spec, T in (("maxrl", N - 1), ("maxrl_eq6", N), ("maxrl_eq7", N), ("maxrl_loo", N)):
-        np.testing.assert_allclose(lab.induced_weight(spec, N, grid),
-                                   lab.objective("truncated", order=T).weight(grid), rtol=1e-13)
+        np.testing.assert_allclose(
+            lab.induced_weight(spec, N, grid),
+            lab.objective("truncated", order=T).weight(grid),
+            rtol=1e-13,
+        )
 
 
 def test_grpo_saturates_where_successes_are_rare():
     for N in (2, 16, 1024):
         assert lab.induced_weight("grpo", N, 0.0) == pytest.approx(math.sqrt(N - 1))
         assert lab.induced_weight("grpo(ddof=1)", N, 0.0) == pytest.approx((N - 1) / math.sqrt(N))
-    at = [round(float(lab.induced_weight(spec, 1024, 1e-3)), 1) for spec in ("rloo", "grpo", "maxrl")]
+    at = [
+        round(float(lab.induced_weight(spec, 1024, 1e-3)), 1) for spec in ("rloo", "grpo", "maxrl")
+    ]
     assert at == [1.0, 24.6, 640.7]  # the published comparison starts with a 640-fold larger step
 
 
-ANSWERS = torch.tensor([0, 3, 1, 4, 2, 0, 1, 4])  # wrong ones; +5 makes the right ones, repeats included
+ANSWERS = torch.tensor(
+    [0, 3, 1, 4, 2, 0, 1, 4]
+)  # wrong ones; +5 makes the right ones, repeats included
 
 
 @pytest.mark.parametrize("G", range(2, 9))
-@pytest.mark.parametrize("beta, score, balanced", [
-    (1.0, "rloo", True), (0.5, "rloo", False), (2.0, "dr_grpo", True), (1.0, "dr_grpo", False)])
+@pytest.mark.parametrize(
+    "beta, score, balanced",
+    [(1.0, "rloo", True), (0.5, "rloo", False), (2.0, "dr_grpo", True), (1.0, "dr_grpo", False)],
+)
 def test_first_gradient_of_the_pacs_loss_is_the_anchor_advantage(G, beta, score, balanced):
     rewards = torch.tensor(reward_vectors(G), dtype=torch.float64)
     groups = len(rewards)
@@ -618,7 +811,9 @@ def test_first_gradient_of_the_pacs_loss_is_the_anchor_advantage(G, beta, score,
     logits = torch.randn(groups, 10, generator=generator, dtype=torch.float64, requires_grad=True)
     answers = ANSWERS[:G] + 5 * rewards.long()
     log_policy = torch.log_softmax(logits, -1).gather(1, answers)
-    proxy = beta * (log_policy - log_policy.detach())  # eq. 7, the reference being the policy itself
+    proxy = beta * (
+        log_policy - log_policy.detach()
+    )  # eq. 7, the reference being the policy itself
     if score == "rloo":  # eq. 6
         rest = [[j for j in range(G) if j != i] for i in range(G)]
         psi = proxy - torch.stack([proxy[:, others].mean(1) for others in rest], 1)
@@ -629,10 +824,14 @@ def test_first_gradient_of_the_pacs_loss_is_the_anchor_advantage(G, beta, score,
         for row, r in enumerate(rewards):
             if 0 < r.sum() < G:
                 weights[row] = torch.where(r == 1, G / (2 * r.sum()), G / (2 * (G - r.sum())))
-    loss = functional.binary_cross_entropy_with_logits(psi, rewards, weight=weights, reduction="none")
+    loss = functional.binary_cross_entropy_with_logits(
+        psi, rewards, weight=weights, reduction="none"
+    )
     gradient = torch.autograd.grad(loss.mean(1).sum(), logits)[0]
 
-    A = lab.advantages(lab.estimator("pacs_anchor", beta=beta, score=score, balanced=balanced), rewards)
+    A = lab.advantages(
+        lab.estimator("pacs_anchor", beta=beta, score=score, balanced=balanced), rewards
+    )
     scores = functional.one_hot(answers, 10) - torch.softmax(logits.detach(), -1)[:, None]
     np.testing.assert_allclose(gradient, -(A[..., None] * scores).mean(1), atol=1e-12)
 
@@ -644,51 +843,72 @@ def test_first_gradient_of_the_real_loss_is_the_anchor_advantage(N):
     right, wrong = rewards * torch.exp(-s / 0.7), (1 - rewards) * torch.exp(s / 0.7)
     loss = torch.log1p(right.sum(1)) + torch.log1p(wrong.sum(1))
     gradient = torch.autograd.grad(loss.sum(), s)[0]
-    np.testing.assert_allclose(gradient, -lab.advantages("real_anchor(tau=0.7)", rewards) / N, atol=1e-12)
+    np.testing.assert_allclose(
+        gradient, -lab.advantages("real_anchor(tau=0.7)", rewards) / N, atol=1e-12
+    )
 
 
-# --- Refusals -----------------------------------------------------------------------------------------------
+# --- Refusals -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("spec", [
-    "truncated(order=5)", "truncated(order=4, form='zero_mean')", "truncated(order=5, form='loo')",
-    "pkpo(k=5)", "pkpo(k=4, form='sloo')", "pass_at_k_group(k=5)", "alpha(alpha=0.5, form='series', order=5)",
-])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "truncated(order=5)",
+        "truncated(order=4, form='zero_mean')",
+        "truncated(order=5, form='loo')",
+        "pkpo(k=5)",
+        "pkpo(k=4, form='sloo')",
+        "pass_at_k_group(k=5)",
+        "alpha(alpha=0.5, form='series', order=5)",
+    ],
+)
 def test_an_order_or_k_beyond_the_rollouts_is_an_error(spec, N=4):
-    for call in (lambda: lab.induced_weight(spec, N, 0.5), lambda: lab.advantages(spec, np.ones((3, N))),
-                 lambda: lab.estimator(spec).coefficients(N)):
-        with pytest.raises(lab.LabError, match=rf"at least \d rollouts, found N = {N}.*lower the order or k"):
+    for call in (
+        lambda: lab.induced_weight(spec, N, 0.5),
+        lambda: lab.advantages(spec, np.ones((3, N))),
+        lambda: lab.estimator(spec).coefficients(N),
+    ):
+        with pytest.raises(
+            lab.LabError, match=rf"at least \d rollouts, found N = {N}.*lower the order or k"
+        ):
             call()
 
 
-@pytest.mark.parametrize("spec, message", [
-    ("grpo(ddof=2)", "ddof = 2: it must be one of 0, 1"),
-    ("grpo(eps=-1)", "eps = -1: it must be a finite number"),
-    ("grpo(eps='small')", "eps = 'small'"),
-    ("w_reinforce(lam=-0.1)", "lam = -0.1"),
-    ("f_grpo(gamma=None)", "gamma = None"),
-    ("truncated(order=0)", "order = 0: it must be a whole number of at least 1"),
-    ("truncated(order=2.5)", "order = 2.5"),
-    ("truncated(order=True)", "order = True"),
-    ("truncated(order=2, form='half')", "form = 'half': it must be one of 'raw', 'zero_mean', 'loo'"),
-    ("alpha(alpha='x')", "alpha = 'x'"),
-    ("alpha(alpha=-1)", "alpha = -1"),
-    ("alpha(alpha=1, form='taylor')", "form = 'taylor': it must be one of 'plug_in', 'series'"),
-    ("alpha(alpha=1, order=3)", "only form='series' has an order"),
-    ("alpha(alpha=1, form='series', order=0)", "order = 0"),
-    ("pkpo(k=0)", "k = 0"),
-    ("pkpo(k=2, form='loo')", "form = 'loo': it must be one of 's', 'sloo', 'sloom1'"),
-    ("pass_at_k_group(k=1.5)", "k = 1.5"),
-    ("pacs_anchor(beta=-1)", "beta = -1"),
-    ("pacs_anchor(score='grpo')", "score = 'grpo': it must be one of 'rloo', 'dr_grpo'"),
-    ("pacs_anchor(balanced=2)", "balanced = 2"),
-    ("real_anchor(tau=0)", "tau = 0"),
-    ("real_anchor(tau='x')", "tau = 'x'"),
-    ("entropic(eta=0)", "eta = 0"),
-    ("entropic(eta=None)", "eta = None"),
-    ("drawn(p=[0.5, 0.1], w=[1, 2])", "p rising"),
-    ("drawn(p=[0.1, 0.5], w=[1])", "two lists of equal length"),
-])
+@pytest.mark.parametrize(
+    "spec, message",
+    [
+        ("grpo(ddof=2)", "ddof = 2: it must be one of 0, 1"),
+        ("grpo(eps=-1)", "eps = -1: it must be a finite number"),
+        ("grpo(eps='small')", "eps = 'small'"),
+        ("w_reinforce(lam=-0.1)", "lam = -0.1"),
+        ("f_grpo(gamma=None)", "gamma = None"),
+        ("truncated(order=0)", "order = 0: it must be a whole number of at least 1"),
+        ("truncated(order=2.5)", "order = 2.5"),
+        ("truncated(order=True)", "order = True"),
+        (
+            "truncated(order=2, form='half')",
+            "form = 'half': it must be one of 'raw', 'zero_mean', 'loo'",
+        ),
+        ("alpha(alpha='x')", "alpha = 'x'"),
+        ("alpha(alpha=-1)", "alpha = -1"),
+        ("alpha(alpha=1, form='taylor')", "form = 'taylor': it must be one of 'plug_in', 'series'"),
+        ("alpha(alpha=1, order=3)", "only form='series' has an order"),
+        ("alpha(alpha=1, form='series', order=0)", "order = 0"),
+        ("pkpo(k=0)", "k = 0"),
+        ("pkpo(k=2, form='loo')", "form = 'loo': it must be one of 's', 'sloo', 'sloom1'"),
+        ("pass_at_k_group(k=1.5)", "k = 1.5"),
+        ("pacs_anchor(beta=-1)", "beta = -1"),
+        ("pacs_anchor(score='grpo')", "score = 'grpo': it must be one of 'rloo', 'dr_grpo'"),
+        ("pacs_anchor(balanced=2)", "balanced = 2"),
+        ("real_anchor(tau=0)", "tau = 0"),
+        ("real_anchor(tau='x')", "tau = 'x'"),
+        ("entropic(eta=0)", "eta = 0"),
+        ("entropic(eta=None)", "eta = None"),
+        ("drawn(p=[0.5, 0.1], w=[1, 2])", "p rising"),
+        ("drawn(p=[0.1, 0.5], w=[1])", "two lists of equal length"),
+    ],
+)
 def test_an_option_out_of_range_or_of_a_wrong_type_is_named(spec, message):
     with pytest.raises(lab.LabError) as error:
         lab.estimator(spec)

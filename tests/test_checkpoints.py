@@ -44,7 +44,7 @@ def left_behind(run: Run) -> tuple:
     return (run.path / "metrics.jsonl").read_bytes(), groups.read_bytes(), checkpoint.name, state
 
 
-# --- The file -------------------------------------------------------------------------------------
+# --- The file -----------------------------------------------------------------------------------
 
 
 def test_the_librarys_own_reader_reads_every_kind_of_tensor_bit_for_bit(tmp_path):
@@ -150,7 +150,7 @@ def test_writing_half_a_gibibyte_adds_next_to_nothing_to_a_process(tmp_path, sta
     (tmp_path / "one.safetensors").unlink()
 
 
-# --- The disk -------------------------------------------------------------------------------------
+# --- The disk -----------------------------------------------------------------------------------
 
 
 def test_a_disk_that_is_too_full_is_told_in_a_sentence_and_the_old_checkpoint_stays(
@@ -158,7 +158,9 @@ def test_a_disk_that_is_too_full_is_told_in_a_sentence_and_the_old_checkpoint_st
 ):
     free = iter([10**12] * 2 + [100] * 10)
     with monkeypatch.context() as patch, pytest.raises(LabError) as error:
-        patch.setattr(lab.checkpoint.shutil, "disk_usage", lambda _: SimpleNamespace(free=next(free)))
+        patch.setattr(
+            lab.checkpoint.shutil, "disk_usage", lambda _: SimpleNamespace(free=next(free))
+        )
         train("tabular", folder=str(tmp_path), scale="smoke", checkpoint_minutes=ALWAYS, **SMALL)
     said = str(error.value)
     assert re.match(
@@ -214,7 +216,7 @@ def test_a_resumed_run_lets_go_of_the_file_it_came_from(tmp_path, monkeypatch):
     assert mapped and not any(mapped)
 
 
-# --- When one is written --------------------------------------------------------------------------
+# --- When one is written ------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -267,7 +269,7 @@ def test_the_minutes_reach_a_training_by_the_environment(monkeypatch, tmp_path):
         train("tabular", scale="smoke", problems=4, checkpoint_minutes=-1)
 
 
-# --- The state is that of now ---------------------------------------------------------------------
+# --- The state is that of now -------------------------------------------------------------------
 
 
 def test_a_trainer_tells_every_step_and_records_are_those_asked_for():
@@ -317,7 +319,7 @@ def test_taken_up_between_any_two_records_a_run_ends_as_it_would_have(monkeypatc
     assert left_behind(Run(tmp_path)) == left_behind(train("tabular", scale="smoke", **SMALL))
 
 
-# --- Records and checkpoint belong together -------------------------------------------------------
+# --- Records and checkpoint belong together -----------------------------------------------------
 
 
 def interrupted(folder: Path, monkeypatch, step: int = 6) -> Run:
@@ -366,7 +368,7 @@ def test_a_checkpoint_of_an_earlier_version_whose_record_is_lost_is_told(monkeyp
         train("tabular", folder=str(tmp_path), scale="smoke", **SMALL)
 
 
-# --- Signals for real -----------------------------------------------------------------------------
+# --- Signals for real ---------------------------------------------------------------------------
 
 WORLDS = {
     "tabular": {"steps": 3000, "log_every": 2999},
@@ -533,7 +535,7 @@ sys.exit(main(["run", {name!r}]))
     assert not list(runs.glob("*/*/done.json"))
 
 
-# --- The request itself ---------------------------------------------------------------------------
+# --- The request itself -------------------------------------------------------------------------
 
 
 def test_after_the_work_sigterm_is_what_it_was():

@@ -27,8 +27,18 @@ def test_help_names_every_command_and_every_command_has_help(capsys):
         assert f"usage: lab {verb}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("words", [[], ["trian"], ["train", "--fast"], ["sweep"], ["sweep", "a.toml", "--jobs", "two"],
-                                   ["explain"], ["explain", "rloo", "--rollouts", "x"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["trian"],
+        ["train", "--fast"],
+        ["sweep"],
+        ["sweep", "a.toml", "--jobs", "two"],
+        ["explain"],
+        ["explain", "rloo", "--rollouts", "x"],
+    ],
+)
 def test_a_wrong_call_exits_with_two_and_the_usage(words, capsys, runs):
     with pytest.raises(SystemExit) as exit:
         main(words)
@@ -60,9 +70,13 @@ def test_train_prints_values_rules_result_and_place_and_does_it_once(capsys, run
     said = capsys.readouterr().out
     (folder,) = (runs / "tabular").iterdir()
     assert said.startswith("tabular: Softmax problems") and "  rollouts = 8\n" in said
-    assert ("  rules: group of one: error; all wrong: zero; all right: zero; zero mean in every group, eps 0, ddof 0"
-            in said)
-    assert re.search(r"  pass@1: 0\.\d+\n", said) and re.search(rf"finished in \d+\.\d+ s: {folder}\n$", said)
+    assert (
+        "  rules: group of one: error; all wrong: zero; all right: zero; zero mean in every group,"
+        " eps 0, ddof 0" in said
+    )
+    assert re.search(r"  pass@1: 0\.\d+\n", said) and re.search(
+        rf"finished in \d+\.\d+ s: {folder}\n$", said
+    )
     before = (folder / "done.json").stat().st_mtime_ns
     assert main(words) == 0 and capsys.readouterr().out == said
     assert (folder / "done.json").stat().st_mtime_ns == before
@@ -101,14 +115,20 @@ def test_a_fault_of_the_program_is_not_dressed_up_as_a_refusal(monkeypatch):
         main(["explain", "rloo"])
 
 
-@pytest.mark.parametrize("words, sentence", [
-    (["explain", "maxlr"], "unknown estimator or objective 'maxlr': did you mean 'maxrl'?"),
-    (["explain", "rloo", "--rollouts", "1"], "rloo needs groups of at least 2 rollouts, found N = 1"),
-    (["explain", "truncated"], "estimator 'truncated' needs order: write truncated(order=...)"),
-    (["explain", "grpo(ddof=2)"], "ddof = 2: it must be one of 0, 1"),
-    (["figures", "weigths"], "unknown figure 'weigths': did you mean 'weights'?"),
-    (["run", "tabular", "tabular"], "cannot read 'tabular': write key=value"),
-])
+@pytest.mark.parametrize(
+    "words, sentence",
+    [
+        (["explain", "maxlr"], "unknown estimator or objective 'maxlr': did you mean 'maxrl'?"),
+        (
+            ["explain", "rloo", "--rollouts", "1"],
+            "rloo needs groups of at least 2 rollouts, found N = 1",
+        ),
+        (["explain", "truncated"], "estimator 'truncated' needs order: write truncated(order=...)"),
+        (["explain", "grpo(ddof=2)"], "ddof = 2: it must be one of 0, 1"),
+        (["figures", "weigths"], "unknown figure 'weigths': did you mean 'weights'?"),
+        (["run", "tabular", "tabular"], "cannot read 'tabular': write key=value"),
+    ],
+)
 def test_a_refusal_is_one_line_and_exit_code_one(refused, words, sentence):
     assert sentence in refused(*words)
 
@@ -129,14 +149,17 @@ def test_the_module_is_the_command(command):
 
 
 def test_explaining_and_helping_load_neither_torch_nor_matplotlib():
-    code = ("import sys; from lab.cli import main; main(['explain', 'grpo'])\n"
-            "try: main(['--help'])\nexcept SystemExit: pass\n"
-            "print(sorted({'torch', 'matplotlib', 'pandas', 'scipy'} & set(sys.modules)))")
+    code = (
+        "import sys; from lab.cli import main; main(['explain', 'grpo'])\n"
+        "try: main(['--help'])\nexcept SystemExit: pass\n"
+        "print(sorted({'torch', 'matplotlib', 'pandas', 'scipy'} & set(sys.modules)))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("\n[]\n")
 
 
-# --- lab check --------------------------------------------------------------------------------------------
+# --- lab check ----------------------------------------------------------------------------------
+
 
 def test_check_finds_no_fault_here_and_looks_at_everything(capsys):
     assert main(["check"]) == 0
@@ -144,7 +167,9 @@ def test_check_finds_no_fault_here_and_looks_at_everything(capsys):
     assert lines[-1] == "all is well" and all(line.startswith("ok    ") for line in lines[:-1])
     looked = {line.removeprefix("ok    ") for line in lines[:-1]}
     assert {"Python", "installed versions", "data: handwritten digits", "sweep laptop"} <= looked
-    assert {f"{what} {name}" for what in ("preset", "notebook of") for name in experiments()} <= looked
+    assert {
+        f"{what} {name}" for what in ("preset", "notebook of") for name in experiments()
+    } <= looked
 
 
 @pytest.fixture
@@ -162,27 +187,59 @@ def faults(capsys):
 PRESET = "[parameters]\nsteps = { least = 1 }\n[laptop]\nsteps = 3\n"
 
 
-@pytest.mark.parametrize("preset, cells, fault", [
-    (PRESET + "[smoke]\nsteps = 0\n", ["print(steps)"], "preset tiny: tiny: steps = 0 is out of range"),
-    (PRESET + "[smoke]\nstep = 1\n", ["print(steps)"], "preset tiny: unknown parameter of tiny.toml [smoke]"),
-    (PRESET, ["print(1)"], "notebook of tiny: tiny.ipynb: no cell reads the parameter steps"),
-    ('trainer = "lab.toy.tabular"\n' + PRESET, ["print(steps)"], "preset tiny: tiny.toml: trainer 'lab.toy.tabular'"),
-    ('trainer = "lab.toy.tabular:trian"\n' + PRESET, ["print(steps)"], "tiny.toml: trainer 'lab.toy.tabular:trian'"),
-    ('trainer = "lab.toy.nowhere:train"\n' + PRESET, ["print(steps)"], "tiny.toml: trainer 'lab.toy.nowhere:train'"),
-])
-def test_check_finds_a_fault_in_a_preset_or_its_notebook(faults, invent, monkeypatch, tmp_path, preset, cells, fault):
+@pytest.mark.parametrize(
+    "preset, cells, fault",
+    [
+        (
+            PRESET + "[smoke]\nsteps = 0\n",
+            ["print(steps)"],
+            "preset tiny: tiny: steps = 0 is out of range",
+        ),
+        (
+            PRESET + "[smoke]\nstep = 1\n",
+            ["print(steps)"],
+            "preset tiny: unknown parameter of tiny.toml [smoke]",
+        ),
+        (PRESET, ["print(1)"], "notebook of tiny: tiny.ipynb: no cell reads the parameter steps"),
+        (
+            'trainer = "lab.toy.tabular"\n' + PRESET,
+            ["print(steps)"],
+            "preset tiny: tiny.toml: trainer 'lab.toy.tabular'",
+        ),
+        (
+            'trainer = "lab.toy.tabular:trian"\n' + PRESET,
+            ["print(steps)"],
+            "tiny.toml: trainer 'lab.toy.tabular:trian'",
+        ),
+        (
+            'trainer = "lab.toy.nowhere:train"\n' + PRESET,
+            ["print(steps)"],
+            "tiny.toml: trainer 'lab.toy.nowhere:train'",
+        ),
+    ],
+)
+def test_check_finds_a_fault_in_a_preset_or_its_notebook(
+    faults, invent, monkeypatch, tmp_path, preset, cells, fault
+):
     invent(preset, *cells, parameters="steps = 3")
     monkeypatch.setattr(import_module("lab.runs.checks"), "ROOT", tmp_path)
     (tmp_path / "constraints.txt").write_text("")
     assert any(fault in line for line in faults())
 
 
-@pytest.mark.parametrize("constraint, fault", [
-    ("numpy==0.1", ["installed versions: numpy {} instead of 0.1: install with -c constraints.txt"]),
-    ("# a note\nno-such-package-anywhere==1.0", []),
-])
-def test_check_compares_what_is_installed_with_the_constraints(faults, invent, monkeypatch, tmp_path, capsys,
-                                                               constraint, fault):
+@pytest.mark.parametrize(
+    "constraint, fault",
+    [
+        (
+            "numpy==0.1",
+            ["installed versions: numpy {} instead of 0.1: install with -c constraints.txt"],
+        ),
+        ("# a note\nno-such-package-anywhere==1.0", []),
+    ],
+)
+def test_check_compares_what_is_installed_with_the_constraints(
+    faults, invent, monkeypatch, tmp_path, capsys, constraint, fault
+):
     invent(PRESET, "print(steps)", parameters="steps = 3")
     monkeypatch.setattr(import_module("lab.runs.checks"), "ROOT", tmp_path)
     (tmp_path / "constraints.txt").write_text(constraint + "\n")
@@ -196,19 +253,28 @@ def test_check_finds_a_fault_in_a_sweep_and_missing_data(faults, invent, monkeyp
     invent(PRESET, "print(steps)", parameters="steps = 3")
     checks = import_module("lab.runs.checks")
     (tmp_path / "sweeps").mkdir()
-    (tmp_path / "sweeps" / "mine.toml").write_text('[[runs]]\nexperiment = "tiny"\nset = { step = 1 }\n')
+    (tmp_path / "sweeps" / "mine.toml").write_text(
+        '[[runs]]\nexperiment = "tiny"\nset = { step = 1 }\n'
+    )
     (tmp_path / "constraints.txt").write_text("")
     monkeypatch.setattr(checks, "ROOT", tmp_path)
-    monkeypatch.setattr("sklearn.datasets.load_digits", lambda: type("Bunch", (), {"images": [1, 2]}))
+    monkeypatch.setattr(
+        "sklearn.datasets.load_digits", lambda: type("Bunch", (), {"images": [1, 2]})
+    )
     first, second = faults()
-    assert first == "data: handwritten digits: found 2 digits instead of 1797: reinstall scikit-learn"
+    assert (
+        first == "data: handwritten digits: found 2 digits instead of 1797: reinstall scikit-learn"
+    )
     assert second.startswith("sweep mine: unknown parameter of tiny 'step': did you mean 'steps'?")
 
 
-# --- Makefile ---------------------------------------------------------------------------------------------
+# --- Makefile -----------------------------------------------------------------------------------
+
 
 def test_make_help_lists_every_target():
-    done = subprocess.run(["make", "help"], cwd=Path(__file__).parents[1], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["make", "help"], cwd=Path(__file__).parents[1], capture_output=True, text=True, check=True
+    )
     listed = {line.split()[0] for line in done.stdout.splitlines()}
     assert {"setup", "figures", "test", "lab", "check", "clean"} <= listed
 

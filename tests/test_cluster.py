@@ -1,4 +1,6 @@
-"""`lab cluster` for every language-model preset and scale, composed and checked by the installed verl."""
+"""`lab cluster` for every language-model preset and scale, composed and checked by the installed
+verl.
+"""
 
 import json
 import os
@@ -43,38 +45,62 @@ def get(config, path: str):
 @needs_verl
 @pytest.mark.parametrize("name, scale", PLACES)
 def test_verl_accepts_every_preset_at_every_scale_and_reads_what_we_mean(name, scale):
-    size = {"nodes": 1, "gpus": 2} if scale == "smoke" else {"nodes": 4, "gpus": 8} if scale == "paper" else {"gpus": 8}
+    size = (
+        {"nodes": 1, "gpus": 2}
+        if scale == "smoke"
+        else {"nodes": 4, "gpus": 8}
+        if scale == "paper"
+        else {"gpus": 8}
+    )
     made = job(name, {"scale": scale} | size)
     values, config = made.values, verl_config.compose(made.settings)
     expected = {
-        "trainer.nnodes": made.nodes, "trainer.n_gpus_per_node": made.gpus,
-        "trainer.total_training_steps": values["steps"], "algorithm.use_kl_in_reward": False,
-        "data.train_batch_size": values["prompts"], "data.max_response_length": values["limit"],
-        "actor_rollout_ref.rollout.n": values["rollouts"], "actor_rollout_ref.rollout.response_length": values["limit"],
+        "trainer.nnodes": made.nodes,
+        "trainer.n_gpus_per_node": made.gpus,
+        "trainer.total_training_steps": values["steps"],
+        "algorithm.use_kl_in_reward": False,
+        "data.train_batch_size": values["prompts"],
+        "data.max_response_length": values["limit"],
+        "actor_rollout_ref.rollout.n": values["rollouts"],
+        "actor_rollout_ref.rollout.response_length": values["limit"],
         "actor_rollout_ref.rollout.temperature": values["temperature"],
         "actor_rollout_ref.rollout.val_kwargs.n": values["samples"],
         "actor_rollout_ref.actor.optim.lr": values["learning_rate"],
         "actor_rollout_ref.actor.ppo_mini_batch_size": values["prompts"] // values["updates"],
-        "actor_rollout_ref.actor.kl_loss_coef": values["kl"], "actor_rollout_ref.actor.use_kl_loss": values["kl"] > 0,
+        "actor_rollout_ref.actor.kl_loss_coef": values["kl"],
+        "actor_rollout_ref.actor.use_kl_loss": values["kl"] > 0,
         "actor_rollout_ref.actor.entropy_coeff": values["entropy_bonus"],
-        "actor_rollout_ref.actor.policy_loss.loss_mode": "vanilla" if values["updates"] > 1 else "lab.policy_gradient",
-        "reward.custom_reward_function.path": "pkg://lab.llm.verl", "data.seed": values["seed"],
-        "actor_rollout_ref.actor.loss_agg_mode": "seq-mean-token-sum" if values["objective"] == "pacs" else
-        verl_config.AGGREGATIONS[values["aggregation"]],
+        "actor_rollout_ref.actor.policy_loss.loss_mode": (
+            "vanilla" if values["updates"] > 1 else "lab.policy_gradient"
+        ),
+        "reward.custom_reward_function.path": "pkg://lab.llm.verl",
+        "data.seed": values["seed"],
+        "actor_rollout_ref.actor.loss_agg_mode": (
+            "seq-mean-token-sum"
+            if values["objective"] == "pacs"
+            else verl_config.AGGREGATIONS[values["aggregation"]]
+        ),
         "algorithm.adv_estimator": f"lab.{verl_config.chosen_estimator(values).name}",
         # both papers' choices that neither prints, which are verl's defaults and must stay so
-        "actor_rollout_ref.actor.optim.weight_decay": 0.01, "actor_rollout_ref.actor.grad_clip": 1.0,
-        "actor_rollout_ref.actor.optim.lr_scheduler_type": "constant", "trainer.resume_mode": "auto",
+        "actor_rollout_ref.actor.optim.weight_decay": 0.01,
+        "actor_rollout_ref.actor.grad_clip": 1.0,
+        "actor_rollout_ref.actor.optim.lr_scheduler_type": "constant",
+        "trainer.resume_mode": "auto",
     }
     assert {path: get(config, path) for path in expected} == expected
 
 
 @needs_verl
-@pytest.mark.parametrize("objective, name, options", [
-    ("rloo", "lab.rloo", {}), ("truncated(order=2, form='loo')", "lab.truncated", {"order": 2, "form": "loo"}),
-    ("grpo(ddof=1, eps=1e-06)", "lab.grpo", {"ddof": 1, "eps": 1e-6}),
-    ("pacs", "lab.pacs_anchor", {"beta": 1.0, "score": "rloo", "balanced": True}),
-    ("drawn(p=[0.0, 1.0], w=[2.0, 1.0])", "lab.drawn", {"p": [0.0, 1.0], "w": [2.0, 1.0]})])
+@pytest.mark.parametrize(
+    "objective, name, options",
+    [
+        ("rloo", "lab.rloo", {}),
+        ("truncated(order=2, form='loo')", "lab.truncated", {"order": 2, "form": "loo"}),
+        ("grpo(ddof=1, eps=1e-06)", "lab.grpo", {"ddof": 1, "eps": 1e-6}),
+        ("pacs", "lab.pacs_anchor", {"beta": 1.0, "score": "rloo", "balanced": True}),
+        ("drawn(p=[0.0, 1.0], w=[2.0, 1.0])", "lab.drawn", {"p": [0.0, 1.0], "w": [2.0, 1.0]}),
+    ],
+)
 def test_an_objective_reaches_verl_with_its_options(objective, name, options):
     config = verl_config.compose(small(objective=objective).settings)
     assert config.algorithm.adv_estimator == name and config.algorithm.get("lab", {}) == options
@@ -86,19 +112,28 @@ def test_the_gradient_of_pacs_in_verl_is_that_of_its_own_loss_over_whole_answers
     from verl.trainer.ppo.core_algos import get_adv_estimator_fn, get_policy_loss_fn
 
     from lab.losses import pacs
+
     made = small(objective="pacs", beta=2.0)
     config = verl_config.compose(made.settings)
-    assert made.header[-1].endswith("where the policy is its reference: exact at the first update of a batch")
+    assert made.header[-1].endswith(
+        "where the policy is its reference: exact at the first update of a batch"
+    )
     mask = torch.tensor([[1, 1, 1], [1, 0, 0], [1, 1, 0], [1, 1, 1.0]])
     rewards = torch.tensor([1, 0, 0, 1.0])
     logp = torch.randn(4, 3, generator=torch.Generator().manual_seed(0), requires_grad=True)
     scores = torch.zeros(4, 3).index_put((torch.arange(4), mask.sum(1).long() - 1), rewards)
     advantages, _ = get_adv_estimator_fn(config.algorithm.adv_estimator)(
-        token_level_rewards=scores, response_mask=mask, index=["a"] * 4, config=config.algorithm)
+        token_level_rewards=scores, response_mask=mask, index=["a"] * 4, config=config.algorithm
+    )
     actor = config.actor_rollout_ref.actor
     loss, _ = get_policy_loss_fn(actor.policy_loss.loss_mode)(
-        old_log_prob=logp.detach(), log_prob=logp, advantages=advantages, response_mask=mask,
-        loss_agg_mode=actor.loss_agg_mode, config=SimpleNamespace(global_batch_info={}))
+        old_log_prob=logp.detach(),
+        log_prob=logp,
+        advantages=advantages,
+        response_mask=mask,
+        loss_agg_mode=actor.loss_agg_mode,
+        config=SimpleNamespace(global_batch_info={}),
+    )
     own = pacs(((logp - logp.detach()) * mask).sum(1)[None], rewards[None], beta=2.0)
     ours, theirs = (torch.autograd.grad(of, logp)[0] for of in (loss, own))
     assert theirs.abs().max() > 0.1 and torch.allclose(ours, theirs, atol=1e-6)
@@ -106,7 +141,9 @@ def test_the_gradient_of_pacs_in_verl_is_that_of_its_own_loss_over_whole_answers
 
 @needs_verl
 def test_truncated_answers_go_to_the_estimator_and_the_loss_is_aggregated_as_named():
-    config = verl_config.compose(small(truncation="zero", aggregation="sequence-sum", style="lenient").settings)
+    config = verl_config.compose(
+        small(truncation="zero", aggregation="sequence-sum", style="lenient").settings
+    )
     limit = experiment("gsm8k").scales["laptop"]["limit"]
     assert config.algorithm.lab == {"truncation": "zero", "limit": limit}
     assert config.reward.custom_reward_function.reward_kwargs == {"style": "lenient"}
@@ -119,43 +156,84 @@ def test_ppo_is_verls_own_with_a_critic():
     made = small(objective="ppo", updates=2, clip=0.3)
     config = verl_config.compose(made.settings)
     from verl.trainer.ppo.utils import need_critic
-    assert config.algorithm.adv_estimator == "gae" and need_critic(config) and config.critic.optim.lr == 1e-5
-    assert config.critic.model.path == config.actor_rollout_ref.model.path and "lab" not in config.algorithm
+
+    assert (
+        config.algorithm.adv_estimator == "gae"
+        and need_critic(config)
+        and config.critic.optim.lr == 1e-5
+    )
+    assert (
+        config.critic.model.path == config.actor_rollout_ref.model.path
+        and "lab" not in config.algorithm
+    )
     actor = config.actor_rollout_ref.actor
-    assert actor.policy_loss.loss_mode == "vanilla" and actor.clip_ratio == actor.clip_ratio_high == 0.3
-    assert any(line.startswith("PPO is verl's own: GAE with gamma 1 and lambda 1") for line in made.header)
+    assert (
+        actor.policy_loss.loss_mode == "vanilla"
+        and actor.clip_ratio == actor.clip_ratio_high == 0.3
+    )
+    assert any(
+        line.startswith("PPO is verl's own: GAE with gamma 1 and lambda 1") for line in made.header
+    )
 
 
 @needs_verl
 def test_the_folder_is_whole_and_its_command_is_its_configuration(runs, tmp_path, capsys):
     from lab.cli import main
-    assert main(["cluster", "gsm8k", "scale=smoke", "objective=truncated(order=2)", "gpus=2", "seed=3"]) == 0
+
+    assert (
+        main(
+            ["cluster", "gsm8k", "scale=smoke", "objective=truncated(order=2)", "gpus=2", "seed=3"]
+        )
+        == 0
+    )
     (folder,) = (runs / "gsm8k_cluster").iterdir()
     said = capsys.readouterr().out.splitlines()
-    assert said[0] == "gsm8k at scale smoke, objective truncated(order=2), on 1 x 2 GPUs" and said[-1] == str(folder)
+    assert said[0] == "gsm8k at scale smoke, objective truncated(order=2), on 1 x 2 GPUs" and said[
+        -1
+    ] == str(folder)
     assert "train: arithmetic(level=3): 4 problems, 0 skipped" in said
     assert {path.name for path in folder.iterdir() if path.suffix != ".lock"} == {
-        "train.sh", "slurm.sh", "ray_job.sh", "address.sh", "wait.sh", "config.yaml",
+        "train.sh",
+        "slurm.sh",
+        "ray_job.sh",
+        "address.sh",
+        "wait.sh",
+        "config.yaml",
         "train.parquet",
-        "eval-arithmetic_level_3.parquet", "params.json", "provenance.json"}
+        "eval-arithmetic_level_3.parquet",
+        "params.json",
+        "provenance.json",
+    }
     params = json.loads((folder / "params.json").read_text())
     assert params["parameters"]["gpus"] == 2 and params["parameters"]["seed"] == 3
 
     python = tmp_path / "python"  # tells its words one by one, after the check that verl knows us
-    python.write_text('#!/bin/sh\nif [ "$1" = - ]; then cat > "$0.asked"; else printf "%s\\n" "$@"; fi\n')
+    python.write_text(
+        '#!/bin/sh\nif [ "$1" = - ]; then cat > "$0.asked"; else printf "%s\\n" "$@"; fi\n'
+    )
     python.chmod(0o755)
-    ran = subprocess.run(["bash", folder / "train.sh", "trainer.val_only=True"], capture_output=True, text=True,
-                         cwd=tmp_path, env=os.environ | {"PYTHON": str(python)})
+    ran = subprocess.run(
+        ["bash", folder / "train.sh", "trainer.val_only=True"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHON": str(python)},
+    )
     first, *given = ran.stdout.splitlines()[1:]
     assert first == "verl.trainer.main_ppo" and given.pop() == "trainer.val_only=True"
     made = job("gsm8k", {"scale": "smoke", "objective": "truncated(order=2)", "gpus": 2, "seed": 3})
-    there = [re.sub(r"verl-\d{8}T\d{6}", "verl-$STARTED", word).replace(str(folder), "$RUN") for word in given]
+    there = [
+        re.sub(r"verl-\d{8}T\d{6}", "verl-$STARTED", word).replace(str(folder), "$RUN")
+        for word in given
+    ]
     assert there == verl_config.words(made.settings)
     assert 'get_adv_estimator_fn("lab.truncated")' in Path(f"{python}.asked").read_text()
 
     from omegaconf import OmegaConf
+
     assert OmegaConf.load(folder / "config.yaml") == OmegaConf.create(
-        OmegaConf.to_container(verl_config.compose(made.settings), resolve=True))
+        OmegaConf.to_container(verl_config.compose(made.settings), resolve=True)
+    )
 
 
 @needs_verl
@@ -167,25 +245,33 @@ def test_the_data_are_verls_rows_with_the_words_of_our_prompt():
     assert list(table.columns) == ["data_source", "prompt", "ability", "reward_model", "extra_info"]
     question = prompt(made.values["prompt"]).render("9*9=?")
     assert all(len(turn) == 1 and turn[0]["role"] == "user" for turn in table["prompt"])
-    assert row["prompt"][0]["content"].endswith(question[-1]) and row["reward_model"]["ground_truth"].isdecimal()
+    assert (
+        row["prompt"][0]["content"].endswith(question[-1])
+        and row["reward_model"]["ground_truth"].isdecimal()
+    )
     assert [info["index"] for info in table["extra_info"]] == [*range(len(table))]
 
 
 def test_a_prompt_that_is_no_chat_gets_a_template_that_writes_it_as_it_stands():
     from lab.llm.engines.base import tokenizer_of
+
     template = small().settings["actor_rollout_ref.model.custom_chat_template"]
     tokenizer = tokenizer_of(str(HERE / "data/models/tiny"))
     (row,) = verl_config.rows([_problem()], prompt("plain"), "train")
-    text = tokenizer.apply_chat_template(row["prompt"], chat_template=template, add_generation_prompt=True,
-                                         tokenize=False)
+    text = tokenizer.apply_chat_template(
+        row["prompt"], chat_template=template, add_generation_prompt=True, tokenize=False
+    )
     assert text == prompt("plain").render("2+2=?")
     chat = verl_config.rows([_problem()], prompt("maxrl_qwen"), "test")[0]["prompt"]
-    assert chat == [{"role": "user", "content": prompt("maxrl_qwen").text.replace("{question}", "2+2=?")}]
+    assert chat == [
+        {"role": "user", "content": prompt("maxrl_qwen").text.replace("{question}", "2+2=?")}
+    ]
     assert "actor_rollout_ref.model.custom_chat_template" not in small(prompt="maxrl_qwen").settings
 
 
 def _problem():
     from lab.llm.data.datasets import Problem
+
     return Problem("a/1", "2+2=?", "4", "a")
 
 
@@ -195,30 +281,64 @@ def test_verls_own_dataset_reads_what_we_write(tmp_path):
     from verl.utils.dataset.rl_dataset import RLHFDataset
 
     from lab.llm.engines.base import tokenizer_of
+
     folder = prepare(small(problems=4)).path
     tokenizer = tokenizer_of(str(HERE / "data/models/tiny"))
     tokenizer.chat_template = verl_config.AS_IT_STANDS
-    there = RLHFDataset(str(folder / "train.parquet"), tokenizer, OmegaConf.create(
-        {"max_prompt_length": 64, "filter_overlong_prompts_workers": 1, "cache_dir": str(tmp_path)}))
-    assert len(there) == 4 and there[2]["index"] == 2 and there[0]["reward_model"]["style"] == "rule"
+    there = RLHFDataset(
+        str(folder / "train.parquet"),
+        tokenizer,
+        OmegaConf.create(
+            {
+                "max_prompt_length": 64,
+                "filter_overlong_prompts_workers": 1,
+                "cache_dir": str(tmp_path),
+            }
+        ),
+    )
+    assert (
+        len(there) == 4 and there[2]["index"] == 2 and there[0]["reward_model"]["style"] == "rule"
+    )
 
 
-# --- Refused ------------------------------------------------------------------------------------------------
+# --- Refused ------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("words, sentence", [
-    ("images", "images trains no language model, and verl trains nothing else: take gsm8k"),
-    ("gsm8k objective=maxlr", "unknown estimator 'maxlr': did you mean 'maxrl'?"),
-    ("gsm8k nodes=0", "nodes = 0: it must be a whole number of at least 1"),
-    ("gsm8k node=2", "unknown parameter of gsm8k 'node'"),
-    ("gsm8k scale=smoke gpus=3", "an update of 2 prompts x 4 rollouts does not divide over 3 GPUs"),
-    ("gsm8k scale=smoke updates=3", "prompts = 2 is no multiple of updates = 3"),
-    ("gsm8k scale=smoke smoothing=0.5", "smoothing = 0.5: verl has no place for it; set it to 0.0"),
-    ("gsm8k scale=smoke objective=pacs reference_every=5", "reference_every = 5: verl has no place for it; set it"),
-    ("gsm8k scale=smoke objective=pacs score=grpo", "score = 'grpo': it has no gradient where the policy is its ref"),
-    ("gsm8k scale=smoke objective=ppo clip=0.0", "clip = 0: PPO clips its ratio"),
-    ("gsm8k scale=smoke objective=ppo truncation=zero", "truncation = zero: verl's PPO scores every answer"),
-    ("gsm8k scale=smoke gpus=1 objective=truncated(order=5)", "needs groups of at least 5 rollouts, found N = 4"),
-])
+
+@pytest.mark.parametrize(
+    "words, sentence",
+    [
+        ("images", "images trains no language model, and verl trains nothing else: take gsm8k"),
+        ("gsm8k objective=maxlr", "unknown estimator 'maxlr': did you mean 'maxrl'?"),
+        ("gsm8k nodes=0", "nodes = 0: it must be a whole number of at least 1"),
+        ("gsm8k node=2", "unknown parameter of gsm8k 'node'"),
+        (
+            "gsm8k scale=smoke gpus=3",
+            "an update of 2 prompts x 4 rollouts does not divide over 3 GPUs",
+        ),
+        ("gsm8k scale=smoke updates=3", "prompts = 2 is no multiple of updates = 3"),
+        (
+            "gsm8k scale=smoke smoothing=0.5",
+            "smoothing = 0.5: verl has no place for it; set it to 0.0",
+        ),
+        (
+            "gsm8k scale=smoke objective=pacs reference_every=5",
+            "reference_every = 5: verl has no place for it; set it",
+        ),
+        (
+            "gsm8k scale=smoke objective=pacs score=grpo",
+            "score = 'grpo': it has no gradient where the policy is its ref",
+        ),
+        ("gsm8k scale=smoke objective=ppo clip=0.0", "clip = 0: PPO clips its ratio"),
+        (
+            "gsm8k scale=smoke objective=ppo truncation=zero",
+            "truncation = zero: verl's PPO scores every answer",
+        ),
+        (
+            "gsm8k scale=smoke gpus=1 objective=truncated(order=5)",
+            "needs groups of at least 5 rollouts, found N = 4",
+        ),
+    ],
+)
 def test_what_verl_cannot_do_is_refused_before_anything_is_written(refused, words, sentence):
     assert sentence in refused("cluster", *words.split(), "--dry")
 
@@ -226,11 +346,17 @@ def test_what_verl_cannot_do_is_refused_before_anything_is_written(refused, word
 @needs_verl
 def test_a_printed_command_was_checked_by_verl(monkeypatch, capsys, runs):
     from lab.cli import main
+
     seen = []
     monkeypatch.setattr(verl_config, "compose", lambda settings: seen.append(settings))
     assert main(["cluster", "gsm8k", "scale=smoke", "gpus=1", "--dry"]) == 0
     said = capsys.readouterr()
-    assert seen == [small().settings] and said.out == small().command + "\n" and said.err == "" and not runs.exists()
+    assert (
+        seen == [small().settings]
+        and said.out == small().command + "\n"
+        and said.err == ""
+        and not runs.exists()
+    )
 
 
 @needs_verl
@@ -239,20 +365,28 @@ def test_a_value_that_verl_refuses_is_told_in_its_words():
         verl_config.compose(small().settings | {"trainer.nods": 4})
 
 
-def test_without_verl_the_command_is_still_printed_and_a_folder_says_how_to_install(monkeypatch, capsys, runs):
+def test_without_verl_the_command_is_still_printed_and_a_folder_says_how_to_install(
+    monkeypatch, capsys, runs
+):
     from lab.cli import main
+
     monkeypatch.setattr(verl_config, "find_spec", lambda name: None)
     assert main(["cluster", "gsm8k", "scale=smoke", "gpus=1", "--dry"]) == 0
     said, warned = capsys.readouterr()
     assert warned == f"not checked: {verl_config.INSTALL}\n"
-    assert said.startswith('"$PYTHON" -m verl.trainer.main_ppo \\\n    algorithm.adv_estimator=lab.maxrl \\\n')
+    assert said.startswith(
+        '"$PYTHON" -m verl.trainer.main_ppo \\\n    algorithm.adv_estimator=lab.maxrl \\\n'
+    )
     assert main(["cluster", "gsm8k", "scale=smoke", "gpus=1"]) == 1
     assert verl_config.INSTALL in capsys.readouterr().err
-    assert verl_config.INSTALL.startswith("verl is not installed: make setup-llm, or on the nodes of a cluster pip")
+    assert verl_config.INSTALL.startswith(
+        "verl is not installed: make setup-llm, or on the nodes of a cluster pip"
+    )
     assert not runs.exists()
 
 
-# --- Scripts ------------------------------------------------------------------------------------------------
+# --- Scripts ------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("name, scale", PLACES)
 def test_the_scripts_are_sound_bash_without_a_path_of_this_machine(name, scale):
@@ -263,17 +397,29 @@ def test_the_scripts_are_sound_bash_without_a_path_of_this_machine(name, scale):
         assert done.returncode == 0, done.stderr
         bare = re.sub(r"#!/usr/bin/env bash|/dev/urandom|http://|pkg://", "", text)
         assert not re.search(r"@[A-Z]+@", text) and not re.search(r"""(^|[\s"'=])/\w""", bare)
-    assert "#SBATCH --nodes=1\n" in made.scripts["slurm.sh"] and "--gpus-per-node=2\n" in made.scripts["slurm.sh"]
+    assert (
+        "#SBATCH --nodes=1\n" in made.scripts["slurm.sh"]
+        and "--gpus-per-node=2\n" in made.scripts["slurm.sh"]
+    )
 
 
 def test_the_words_of_a_command_mean_the_same_to_bash_whatever_they_hold():
     from lab.runs.cluster import _quoted
+
     for word in ("a=1", "a='b c'", 'a="`$(id)`"', "a='\\'x\\''", "a=$HOME/$RUNNING"):
-        assert shlex.split(_quoted(word).replace("\\$", "$").replace("\\`", "`")) == [word] or "$" not in word
-        said = subprocess.run(["bash", "-c", f"printf %s {_quoted(word)}"], capture_output=True, text=True).stdout
+        assert (
+            shlex.split(_quoted(word).replace("\\$", "$").replace("\\`", "`")) == [word]
+            or "$" not in word
+        )
+        said = subprocess.run(
+            ["bash", "-c", f"printf %s {_quoted(word)}"], capture_output=True, text=True
+        ).stdout
         assert said == word
-    said = subprocess.run(["bash", "-c", f"RUN='/a b'; printf %s {_quoted(chr(39) + '$RUN/$HOME`id`' + chr(39))}"],
-                          capture_output=True, text=True).stdout
+    said = subprocess.run(
+        ["bash", "-c", f"RUN='/a b'; printf %s {_quoted(chr(39) + '$RUN/$HOME`id`' + chr(39))}"],
+        capture_output=True,
+        text=True,
+    ).stdout
     assert said == "'/a b/$HOME`id`'"
 
 
@@ -293,6 +439,7 @@ esac
 @pytest.fixture
 def slurm(tmp_path):
     """Run slurm.sh of two nodes among stand-ins; returns what it did, line by line, and its end."""
+
     def run(way: str = "10.0.0.1", **environment: str):
         made = small(nodes=2, gpus=4)
         tools = tmp_path / "bin"
@@ -303,11 +450,22 @@ def slurm(tmp_path):
         for name, text in made.scripts.items():
             (tmp_path / name).write_text(text)
         log = tmp_path / "log"
-        given = {"PATH": f"{tools}:{os.environ['PATH']}", "LOG": str(log), "WAY": way,
-                 "SLURM_SUBMIT_DIR": str(tmp_path), "SLURM_JOB_NODELIST": "node[1-2]",
-                 "SLURM_JOB_ID": "12345", "SLURM_JOB_NUM_NODES": "2", "RAY_AUTH_TOKEN": "another"}
-        done = subprocess.run(["bash", tmp_path / "slurm.sh"], capture_output=True, text=True,
-                              env=os.environ | given | environment)
+        given = {
+            "PATH": f"{tools}:{os.environ['PATH']}",
+            "LOG": str(log),
+            "WAY": way,
+            "SLURM_SUBMIT_DIR": str(tmp_path),
+            "SLURM_JOB_NODELIST": "node[1-2]",
+            "SLURM_JOB_ID": "12345",
+            "SLURM_JOB_NUM_NODES": "2",
+            "RAY_AUTH_TOKEN": "another",
+        }
+        done = subprocess.run(
+            ["bash", tmp_path / "slurm.sh"],
+            capture_output=True,
+            text=True,
+            env=os.environ | given | environment,
+        )
         return log.read_text().splitlines(), done
 
     return run
@@ -318,9 +476,16 @@ def test_slurm_starts_ray_on_every_node_waits_and_trains_on_the_first(slurm):
     assert done.returncode == 0, done.stderr
     said = [line for line in said if line.startswith(("ray", "python"))]
     assert set(said[:-2]) >= {
-        "ray start --head --node-ip-address=10.0.0.1 --port=22345 --num-gpus=4 --include-dashboard=false --block",
-        "ray start --address=10.0.0.1:22345 --num-gpus=4 --block", "python - 8"}
-    assert said[-2:] == ["python -", said[-1]] and said[-1].startswith("python -m verl.trainer.main_ppo algorithm.adv_")
+        (
+            "ray start --head --node-ip-address=10.0.0.1 --port=22345 --num-gpus=4"
+            " --include-dashboard=false --block"
+        ),
+        "ray start --address=10.0.0.1:22345 --num-gpus=4 --block",
+        "python - 8",
+    }
+    assert said[-2:] == ["python -", said[-1]] and said[-1].startswith(
+        "python -m verl.trainer.main_ppo algorithm.adv_"
+    )
 
 
 def test_every_node_of_a_slurm_job_has_its_own_token_which_only_its_user_can_read(slurm, tmp_path):
@@ -351,8 +516,13 @@ def test_a_ray_without_tokens_is_not_started(slurm):
 
 def test_the_way_to_another_node_tells_the_address_and_loopback_is_refused():
     def told(*words):
-        return subprocess.run(["bash", SCRIPTS / "address.sh", *words], capture_output=True,
-                              text=True, env=os.environ | {"PYTHON": sys.executable})
+        return subprocess.run(
+            ["bash", SCRIPTS / "address.sh", *words],
+            capture_output=True,
+            text=True,
+            env=os.environ | {"PYTHON": sys.executable},
+        )
+
     near = told("localhost")
     assert near.returncode == 1 and near.stdout == ""
     assert "the way from this node to localhost starts at 127.0.0.1, where no other" in near.stderr
@@ -377,6 +547,7 @@ except Exception as error:
 @needs_ray
 def test_rays_head_admits_who_knows_the_token_and_nobody_else(tmp_path):
     import ray
+
     server = Path(ray.__file__).parent / "core/src/ray/gcs/gcs_server"  # what a head answers with
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -385,13 +556,26 @@ def test_rays_head_admits_who_knows_the_token_and_nobody_else(tmp_path):
         (tmp_path / name).write_text(token)
     bare = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
     bare |= {"HOME": str(tmp_path)}  # where Ray looks for a token besides
-    own, other = ({"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(tmp_path / name)}
-                  for name in ("own", "other"))
+    own, other = (
+        {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(tmp_path / name)}
+        for name in ("own", "other")
+    )
     with open(tmp_path / "log", "w") as log:
         head = subprocess.Popen(
-            [server, f"--log_dir={tmp_path}", "--config_list=e30=", f"--gcs_server_port={port}",
-             "--node-ip-address=127.0.0.1", "--metrics-agent-port=-1", "--session-name=test",
-             f"--ray-commit={ray.__commit__}"], env=bare | own, stdout=log, stderr=log)
+            [
+                server,
+                f"--log_dir={tmp_path}",
+                "--config_list=e30=",
+                f"--gcs_server_port={port}",
+                "--node-ip-address=127.0.0.1",
+                "--metrics-agent-port=-1",
+                "--session-name=test",
+                f"--ray-commit={ray.__commit__}",
+            ],
+            env=bare | own,
+            stdout=log,
+            stderr=log,
+        )
     try:
         for _ in range(300):
             with socket.socket() as tried:
@@ -399,9 +583,16 @@ def test_rays_head_admits_who_knows_the_token_and_nobody_else(tmp_path):
                     break
             assert head.poll() is None, (tmp_path / "log").read_text()
             time.sleep(0.1)
-        clients = [subprocess.Popen([sys.executable, "-c", TELL, f"127.0.0.1:{port}"],
-                                    env=bare | given, text=True, stdout=subprocess.PIPE,
-                                    stderr=subprocess.DEVNULL) for given in (own, other, {})]
+        clients = [
+            subprocess.Popen(
+                [sys.executable, "-c", TELL, f"127.0.0.1:{port}"],
+                env=bare | given,
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+            for given in (own, other, {})
+        ]
         told = [client.communicate(timeout=120)[0].strip() for client in clients]
     finally:
         head.kill()
@@ -410,6 +601,7 @@ def test_rays_head_admits_who_knows_the_token_and_nobody_else(tmp_path):
 
 
 # --- Models and versions --------------------------------------------------------------------
+
 
 def test_a_model_of_the_hub_is_copied_at_its_pinned_revision_and_verl_reads_the_copy():
     made = job("pacs", {"scale": "paper", "model": "Qwen/Qwen3-4B", "gpus": 8})
@@ -425,11 +617,16 @@ def test_a_model_of_the_hub_is_copied_at_its_pinned_revision_and_verl_reads_the_
 
 def test_a_copy_of_the_hub_says_its_revision_and_is_made_once(monkeypatch, tmp_path):
     import huggingface_hub
+
     asked = []
-    monkeypatch.setattr(huggingface_hub, "snapshot_download",
-                        lambda name, **given: asked.append((name, given)))
-    monkeypatch.setattr(huggingface_hub, "HfApi", lambda: SimpleNamespace(
-        model_info=lambda name: SimpleNamespace(sha="f00")))
+    monkeypatch.setattr(
+        huggingface_hub, "snapshot_download", lambda name, **given: asked.append((name, given))
+    )
+    monkeypatch.setattr(
+        huggingface_hub,
+        "HfApi",
+        lambda: SimpleNamespace(model_info=lambda name: SimpleNamespace(sha="f00")),
+    )
     (tmp_path / "model").mkdir()
     folder = str(tmp_path / "model")
     assert hub_copy("someone/model", folder) == "someone/model@f00"

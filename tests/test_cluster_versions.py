@@ -1,4 +1,6 @@
-"""The versions for many nodes are those that verl names itself, read from the metadata of the installed verl."""
+"""The versions for many nodes are those that verl names itself, read from the metadata of the
+installed verl.
+"""
 
 import re
 from importlib.metadata import distribution, requires
@@ -32,7 +34,8 @@ def test_the_nodes_get_the_torch_vllm_and_transformers_that_verl_pins_for_its_sa
     exact = {one.name: str(one.specifier) for one in wanted("vllm") if "==" in str(one.specifier)}
     assert set(exact) >= PINNED_BY_VERL
     assert {name: f"=={pins()[name]}" for name in PINNED_BY_VERL} == {
-        name: exact[name] for name in PINNED_BY_VERL}
+        name: exact[name] for name in PINNED_BY_VERL
+    }
 
 
 @pytest.mark.parametrize("extra", ["", "verl-core", "vllm"])

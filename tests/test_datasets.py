@@ -1,4 +1,6 @@
-"""Data sets: a pinned table, golds as the graders want them, and every fault a sentence. The rows are made by us."""
+"""Data sets: a pinned table, golds as the graders want them, and every fault a sentence. The rows
+are made by us.
+"""
 
 import json
 import re
@@ -16,8 +18,20 @@ from lab.llm.data import datasets as ours
 from lab.llm.data.datasets import SETS, Problem, load, overlap, present
 
 DATA = Path(__file__).parent / "data"
-ROWS = {"gsm8k": 4, "gsm8k_platinum": 2, "math500": 2, "aime2024": 2, "aime2025": 2, "beyondaime": 2, "amc23": 2,
-        "minerva": 2, "polaris": 2, "deepscaler": 3, "gpqa": 43, "livecodebench": 3}
+ROWS = {
+    "gsm8k": 4,
+    "gsm8k_platinum": 2,
+    "math500": 2,
+    "aime2024": 2,
+    "aime2025": 2,
+    "beyondaime": 2,
+    "amc23": 2,
+    "minerva": 2,
+    "polaris": 2,
+    "deepscaler": 3,
+    "gpqa": 43,
+    "livecodebench": 3,
+}
 WITHOUT_ANSWER = {"gsm8k": 1, "polaris": 1, "deepscaler": 1, "gpqa": 1}
 
 
@@ -25,6 +39,7 @@ WITHOUT_ANSWER = {"gsm8k": 1, "polaris": 1, "deepscaler": 1, "gpqa": 1}
 def small(tmp_path_factory, monkeypatch):
     """The table with the row counts of tests/data, and a cache of the test's own."""
     import datasets
+
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path_factory.mktemp("cache"))
     for name, count in ROWS.items():
         monkeypatch.setitem(SETS, name, replace(SETS[name], rows=count))
@@ -40,25 +55,42 @@ def write(path, *rows):
     return path
 
 
-# --- The table ----------------------------------------------------------------------------------------------
+# --- The table ----------------------------------------------------------------------------------
 
 
 def test_every_set_is_pinned_to_a_whole_commit_and_names_its_rows_and_licence():
     for one in SETS.values():
-        assert re.fullmatch("[0-9a-f]{40}", one.revision) and one.rows > 0 and one.licence and "/" in one.hub
+        assert (
+            re.fullmatch("[0-9a-f]{40}", one.revision)
+            and one.rows > 0
+            and one.licence
+            and "/" in one.hub
+        )
 
 
 def test_the_page_of_the_manifest_says_what_the_table_says(monkeypatch):
     monkeypatch.undo()  # the real row counts
     page = (Path(__file__).parents[1] / "data" / "datasets.md").read_text()
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| ")]
+    lines = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in page.splitlines()
+        if line.startswith("| ")
+    ]
     assert lines[1:] == [
-        [one.name, f"{one.hub} ({one.config})" if one.config else one.hub, one.split, str(one.rows),
-         f"{one.question}, {one.answer or '-'}", f"`{one.revision}`", f"{one.licence}{' (gated)' if one.gated else ''}"]
-        for one in SETS.values()]
+        [
+            one.name,
+            f"{one.hub} ({one.config})" if one.config else one.hub,
+            one.split,
+            str(one.rows),
+            f"{one.question}, {one.answer or '-'}",
+            f"`{one.revision}`",
+            f"{one.licence}{' (gated)' if one.gated else ''}",
+        ]
+        for one in SETS.values()
+    ]
 
 
-# --- Golds --------------------------------------------------------------------------------------------------
+# --- Golds --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -82,7 +114,11 @@ def test_whole_numbers_lose_their_decimal_point_and_latex_stays_as_it_is():
 
 
 def test_a_question_is_kept_letter_by_letter():
-    assert load("gsm8k_platinum", DATA).problems[1].question.startswith("Mia picks 12 plums  and eats 3.")
+    assert (
+        load("gsm8k_platinum", DATA)
+        .problems[1]
+        .question.startswith("Mia picks 12 plums  and eats 3.")
+    )
 
 
 def test_the_gold_of_gpqa_is_the_letter_of_the_right_option():
@@ -90,9 +126,16 @@ def test_the_gold_of_gpqa_is_the_letter_of_the_right_option():
     problems = load("gpqa", DATA).problems
     for problem, answer in zip(problems, right, strict=True):
         assert f"\n({problem.answer}) {answer}" in problem.question
-        assert [line[:3] for line in problem.question.splitlines()[-4:]] == ["(A)", "(B)", "(C)", "(D)"]
+        assert [line[:3] for line in problem.question.splitlines()[-4:]] == [
+            "(A)",
+            "(B)",
+            "(C)",
+            "(D)",
+        ]
     assert {problem.answer for problem in problems} == set("ABCD")
-    assert all(f") {option}" in problems[0].question for option in ("Iron", "None", "007"))  # not read as missing, or 7
+    assert all(
+        f") {option}" in problems[0].question for option in ("Iron", "None", "007")
+    )  # not read as missing, or 7
 
 
 def test_the_options_of_gpqa_keep_their_order_wherever_the_row_stands(tmp_path):
@@ -107,10 +150,12 @@ def test_the_options_of_gpqa_keep_their_order_wherever_the_row_stands(tmp_path):
 def test_of_livecodebench_the_questions_are_read_and_no_test():
     found = load("livecodebench", DATA)
     assert SETS["livecodebench"].fields == ("question_content",)
-    assert [problem.answer for problem in found.problems] == ["", "", ""] and "never" not in repr(found)
+    assert [problem.answer for problem in found.problems] == ["", "", ""] and "never" not in repr(
+        found
+    )
 
 
-# --- Files --------------------------------------------------------------------------------------------------
+# --- Files --------------------------------------------------------------------------------------
 
 
 def test_one_file_can_stand_for_the_folder():
@@ -121,7 +166,10 @@ def test_of_a_folder_with_several_splits_only_the_right_one_is_read(tmp_path):
     rows = [json.loads(line) for line in (DATA / "gsm8k.jsonl").read_text().splitlines()]
     write(tmp_path / "gsm8k" / "train-00000-of-00002.jsonl", *rows[:2])
     write(tmp_path / "gsm8k" / "train-00001-of-00002.jsonl", *rows[2:])
-    write(tmp_path / "gsm8k" / "test-00000-of-00001.jsonl", {"question": "of the test", "answer": "#### 1"})
+    write(
+        tmp_path / "gsm8k" / "test-00000-of-00001.jsonl",
+        {"question": "of the test", "answer": "#### 1"},
+    )
     assert load("gsm8k", tmp_path) == load("gsm8k", DATA)
 
 
@@ -134,7 +182,10 @@ def test_a_changed_file_is_read_again(tmp_path):
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet", "csv"])
 def test_a_file_of_your_own_needs_a_question_and_an_answer(tmp_path, kind):
-    path, rows = tmp_path / f"mine.{kind}", [{"question": "What?", "answer": "007"}, {"question": "So?", "answer": ""}]
+    path, rows = (
+        tmp_path / f"mine.{kind}",
+        [{"question": "What?", "answer": "007"}, {"question": "So?", "answer": ""}],
+    )
     if kind == "parquet":
         pq.write_table(pa.Table.from_pylist(rows), path)
     elif kind == "csv":
@@ -148,7 +199,10 @@ def test_a_file_of_your_own_needs_a_question_and_an_answer(tmp_path, kind):
 
 def test_answers_of_csv_are_text_as_it_stands(tmp_path):
     (tmp_path / "mine.csv").write_text("question,answer\n2+5,007\n3/2,1.50\n")
-    assert [problem.answer for problem in load(str(tmp_path / "mine.csv")).problems] == ["007", "1.50"]
+    assert [problem.answer for problem in load(str(tmp_path / "mine.csv")).problems] == [
+        "007",
+        "1.50",
+    ]
 
 
 def test_an_answer_that_a_parser_took_for_a_date_is_skipped_and_counted(tmp_path):
@@ -156,32 +210,58 @@ def test_an_answer_that_a_parser_took_for_a_date_is_skipped_and_counted(tmp_path
     assert load(str(path)).skipped == ("mine.jsonl/0",)
 
 
-# --- Faults -------------------------------------------------------------------------------------------------
+# --- Faults -------------------------------------------------------------------------------------
 
 
 def test_a_wrong_number_of_rows_is_refused():
     SETS["math500"] = replace(SETS["math500"], rows=500)
-    with pytest.raises(LabError, match="math500.jsonl holds 2 rows and math500 has 500: take the whole split 'test' "
-                                       r"of HuggingFaceH4/MATH-500 \(pinned 6e4ed1a2a79a\)"):
+    with pytest.raises(
+        LabError,
+        match="math500.jsonl holds 2 rows and math500 has 500: take the whole split 'test' "
+        r"of HuggingFaceH4/MATH-500 \(pinned 6e4ed1a2a79a\)",
+    ):
         load("math500", DATA)
 
 
 def test_a_missing_column_is_named_beside_those_that_are_there(tmp_path):
     write(tmp_path / "math500.jsonl", {"question": "1+1", "answer": "2"})
-    with pytest.raises(LabError, match="lacks the column 'problem' of math500 and has question, answer: "):
+    with pytest.raises(
+        LabError, match="lacks the column 'problem' of math500 and has question, answer: "
+    ):
         load("math500", tmp_path)
     path = write(tmp_path / "mine.jsonl", {"problem": "1+1", "answer": "2"})
-    with pytest.raises(LabError, match="mine.jsonl lacks the column 'question' of mine.jsonl and has problem, answer"):
+    with pytest.raises(
+        LabError,
+        match="mine.jsonl lacks the column 'question' of mine.jsonl and has problem, answer",
+    ):
         load(str(path))
 
 
-@pytest.mark.parametrize("name, folder, sentence", [
-    ("gsm8k", "", "holds no data set gsm8k: put gsm8k.parquet, gsm8k.jsonl or a folder gsm8k there, or leave"),
-    ("gsm8k", "nowhere", "there is no folder .*nowhere: give the one that holds the data sets"),
-    ("gsm8k", "notes.txt", "notes.txt is not a file of rows: give one that ends in .parquet, .jsonl, .json, .csv"),
-    ("gsm9k", "", "unknown data set 'gsm9k': did you mean 'gsm8k'?"),
-    ("mine.csv", "", "mine.csv is a file of your own and .* an offline folder: give only the file"),
-])
+@pytest.mark.parametrize(
+    "name, folder, sentence",
+    [
+        (
+            "gsm8k",
+            "",
+            (
+                "holds no data set gsm8k: put gsm8k.parquet, gsm8k.jsonl or a folder gsm8k there,"
+                " or leave"
+            ),
+        ),
+        ("gsm8k", "nowhere", "there is no folder .*nowhere: give the one that holds the data sets"),
+        (
+            "gsm8k",
+            "notes.txt",
+            "notes.txt is not a file of rows: give one that ends in .parquet, .jsonl, .json, .csv",
+        ),
+        ("gsm9k", "", "unknown data set 'gsm9k': did you mean 'gsm8k'?"),
+        (
+            "mine.csv",
+            "",
+            "mine.csv is a file of your own and .* an offline folder: give only the file",
+        ),
+    ],
+)
 def test_what_is_not_there_is_said_in_a_sentence(tmp_path, name, folder, sentence):
     (tmp_path / "notes.txt").write_text("none")
     with pytest.raises(LabError, match=sentence):
@@ -196,32 +276,46 @@ def test_a_missing_file_of_your_own_is_said_in_a_sentence(tmp_path):
 def test_two_kinds_of_file_for_one_set_are_refused(tmp_path):
     write(tmp_path / "gsm8k.jsonl", {"question": "", "answer": ""})
     (tmp_path / "gsm8k.csv").write_text("question,answer\n")
-    with pytest.raises(LabError, match=r"\(gsm8k.jsonl, gsm8k.csv\) are of different kinds: keep one kind of file"):
+    with pytest.raises(
+        LabError, match=r"\(gsm8k.jsonl, gsm8k.csv\) are of different kinds: keep one kind of file"
+    ):
         load("gsm8k", tmp_path)
 
 
-@pytest.mark.parametrize("name, text", [("mine.jsonl", '{"question": oops\n'), ("mine.jsonl", ""),
-                                        ("mine.parquet", "no parquet"), ("mine.csv", "")])
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        ("mine.jsonl", '{"question": oops\n'),
+        ("mine.jsonl", ""),
+        ("mine.parquet", "no parquet"),
+        ("mine.csv", ""),
+    ],
+)
 def test_a_damaged_or_empty_file_is_refused_in_one_line(tmp_path, name, text):
     (tmp_path / name).write_text(text)
-    with pytest.raises(LabError, match=r"is not readable as \w+ \(.+\): download it again") as caught:
+    with pytest.raises(
+        LabError, match=r"is not readable as \w+ \(.+\): download it again"
+    ) as caught:
         load(str(tmp_path / name))
     assert "\n" not in str(caught.value)
 
 
 def test_without_the_library_the_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(LabError, match=r"datasets is missing: pip install -c constraints.txt -e '\.\[llm\]'"):
+    with pytest.raises(
+        LabError, match=r"datasets is missing: pip install -c constraints.txt -e '\.\[llm\]'"
+    ):
         load("gsm8k", DATA)
 
 
-# --- The hub ------------------------------------------------------------------------------------------------
+# --- The hub ------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def hub(monkeypatch):
     """A hub that answers with tests/data and remembers what it was asked for; `down` makes it fail."""
     import datasets
+
     asked = SimpleNamespace(calls=[], down=None)
 
     def load_dataset(*args, **options):
@@ -236,32 +330,46 @@ def hub(monkeypatch):
 
 def test_the_hub_is_asked_for_the_pinned_revision_and_no_code(hub):
     assert load("gsm8k") == load("gsm8k", DATA)
-    (args, options), = hub.calls
+    ((args, options),) = hub.calls
     assert args == ("openai/gsm8k", "main")
     assert options == {"split": "train", "revision": "740312add88f781978c0658806c59bc2815b9866"}
 
 
 def test_livecodebench_comes_as_json_lines_and_not_by_its_loading_script(hub):
-    with pytest.raises(LabError, match="livecodebench/code_generation_lite lacks the column 'question_content'"):
+    with pytest.raises(
+        LabError, match="livecodebench/code_generation_lite lacks the column 'question_content'"
+    ):
         load("livecodebench")
-    (args, options), = hub.calls
-    assert args == ("json",) and options["data_files"] == (
-        "hf://datasets/livecodebench/code_generation_lite@0fe84c3912ea0c4d4a78037083943e8f0c4dd505/test*.jsonl")
+    ((args, options),) = hub.calls
+    assert (
+        args == ("json",)
+        and options["data_files"]
+        == "hf://datasets/livecodebench/code_generation_lite@0fe84c3912ea0c4d4a78037083943e8f0c4dd505/test*.jsonl"
+    )
 
 
-@pytest.mark.parametrize("name, cure", [("gsm8k", ": check the network, or name a folder"),
-                                        ("gpqa", ": accept its terms on the hub and log in, check the network")])
+@pytest.mark.parametrize(
+    "name, cure",
+    [
+        ("gsm8k", ": check the network, or name a folder"),
+        ("gpqa", ": accept its terms on the hub and log in, check the network"),
+    ],
+)
 def test_a_hub_that_does_not_answer_is_one_sentence(hub, name, cure):
     hub.down = ConnectionError("no route\nto anywhere")
     with pytest.raises(LabError, match=rf"did not come from the hub \(no route\){cure}"):
         load(name)
 
 
-# --- What is there, and what is in both ---------------------------------------------------------------------
+# --- What is there, and what is in both ---------------------------------------------------------
 
 
-def test_the_lines_of_the_data_check_say_what_is_there_and_whether_it_is_pinned(tmp_path, monkeypatch, hub):
-    write(tmp_path / "gsm8k.jsonl", *({"question": str(i), "answer": f"#### {i}"} for i in range(4)))
+def test_the_lines_of_the_data_check_say_what_is_there_and_whether_it_is_pinned(
+    tmp_path, monkeypatch, hub
+):
+    write(
+        tmp_path / "gsm8k.jsonl", *({"question": str(i), "answer": f"#### {i}"} for i in range(4))
+    )
     write(tmp_path / "math500.jsonl", {"problem": "1+1", "answer": "2"})
     monkeypatch.setitem(SETS, "minerva", replace(SETS["minerva"], revision=""))
     lines = {line.split(":")[0]: line for line in present(tmp_path)}
@@ -271,13 +379,18 @@ def test_the_lines_of_the_data_check_say_what_is_there_and_whether_it_is_pinned(
     assert lines["minerva"] == "minerva: not offline; 2 rows expected, not pinned"
     assert lines["gpqa"].endswith("not offline; 43 rows expected, pinned 633f5ee89ab8, gated")
     monkeypatch.chdir(DATA)  # no folder is not the current folder
-    assert all("not offline" in line for line in present()) and not hub.calls  # the network is not touched
+    assert (
+        all("not offline" in line for line in present()) and not hub.calls
+    )  # the network is not touched
 
 
 def test_a_test_question_that_was_trained_on_is_found_whatever_its_case_and_spacing():
     assert overlap(load("gsm8k", DATA).problems, load("gsm8k_platinum", DATA).problems) == [
-        ("gsm8k/0", "gsm8k_platinum/1")]
-    assert overlap(load("deepscaler", DATA).problems, load("math500", DATA).problems) == [("deepscaler/1", "math500/1")]
+        ("gsm8k/0", "gsm8k_platinum/1")
+    ]
+    assert overlap(load("deepscaler", DATA).problems, load("math500", DATA).problems) == [
+        ("deepscaler/1", "math500/1")
+    ]
     trained = [Problem("a/0", "12", "12", "a"), Problem("a/1", "12", "12", "a")]
     assert overlap(trained, [Problem("b/0", "1 2", "12", "b")]) == [("a/0", "b/0")]
     assert overlap(trained, [Problem("b/0", "13", "13", "b")]) == []
@@ -285,4 +398,6 @@ def test_a_test_question_that_was_trained_on_is_found_whatever_its_case_and_spac
 
 def test_the_module_holds_no_code_that_unpickles_or_trusts_a_repository():
     source = Path(ours.__file__).read_text() + Path(ours.rows.__file__).read_text()
-    assert not re.search(r"import (pickle|dill|base64|zlib)|trust_remote_code *=|\beval\(|\bexec\(", source)
+    assert not re.search(
+        r"import (pickle|dill|base64|zlib)|trust_remote_code *=|\beval\(|\bexec\(", source
+    )

@@ -1,4 +1,6 @@
-"""From a drawn weight to an estimator: exact where N rollouts reach it, near and tame where they do not."""
+"""From a drawn weight to an estimator: exact where N rollouts reach it, near and tame where they do
+not.
+"""
 
 from fractions import Fraction
 
@@ -29,7 +31,9 @@ def gradient_error(w_N, w, p):
 
 
 @pytest.mark.parametrize("zero_mean", [False, True])
-@pytest.mark.parametrize("N, degree", [(4, 0), (4, 2), (16, 1), (16, 5), (16, 14), (64, 1), (64, 12)])
+@pytest.mark.parametrize(
+    "N, degree", [(4, 0), (4, 2), (16, 1), (16, 5), (16, 14), (64, 1), (64, 12)]
+)
 def test_a_polynomial_that_N_rollouts_reach_is_reached(N, degree, zero_mean):
     w = polynomial(degree)
     chosen = from_weight(w, N, zero_mean=zero_mean)
@@ -38,13 +42,20 @@ def test_a_polynomial_that_N_rollouts_reach_is_reached(N, degree, zero_mean):
 
 @pytest.mark.parametrize("zero_mean, highest", [(False, 3), (True, 2)])
 def test_one_degree_more_than_N_rollouts_reach_leaves_a_residual(zero_mean, highest):
-    assert np.abs(from_weight(polynomial(highest), 4, zero_mean=zero_mean).residual(P)).max() < 1e-12
-    assert np.abs(from_weight(polynomial(highest + 1), 4, zero_mean=zero_mean).residual(P)).max() > 1e-2
+    assert (
+        np.abs(from_weight(polynomial(highest), 4, zero_mean=zero_mean).residual(P)).max() < 1e-12
+    )
+    assert (
+        np.abs(from_weight(polynomial(highest + 1), 4, zero_mean=zero_mean).residual(P)).max()
+        > 1e-2
+    )
 
 
 @pytest.mark.parametrize("degree", [0, 1, 2, 3])
 def test_the_coefficients_of_a_polynomial_are_its_bernstein_coefficients(degree):
-    """p^m has the coefficients C(j, m)/C(N-1, m): the chance that m others, drawn at random, are right."""
+    """p^m has the coefficients C(j, m)/C(N-1, m): the chance that m others, drawn at random, are
+    right.
+    """
     N = 6
     exact = [np.prod([(j - i) / (N - 1 - i) for i in range(degree)]) for j in range(N)]
     gap, offset = from_weight(lambda p: p**degree, N).coefficients(N)
@@ -58,8 +69,9 @@ def test_advantages_have_the_induced_weight_and_the_promised_zeros(w, zero_mean)
     N, p = 5, Fraction(3, 10)
     chosen = from_weight(w, N, zero_mean=zero_mean)
     A = {r: lab.advantages(chosen, np.array(r)) for r in reward_vectors(N)}
-    assert float(bernoulli_weight(lambda r: [Fraction(float(a)) for a in A[r]], N, p)) == pytest.approx(
-        float(lab.induced_weight(chosen, N, 0.3)), rel=1e-11)
+    assert float(
+        bernoulli_weight(lambda r: [Fraction(float(a)) for a in A[r]], N, p)
+    ) == pytest.approx(float(lab.induced_weight(chosen, N, 0.3)), rel=1e-11)
     assert not A[(0,) * N].any() and not A[(1,) * N].any()
     sums = np.abs([a.sum() for a in A.values()])
     assert (sums.max() < 1e-12) == zero_mean == chosen.rules.zero_mean
@@ -83,35 +95,47 @@ def test_a_drawn_step_gives_tame_coefficients_and_less_error_than_reading_it_off
     gap, _ = chosen.coefficients(N)
     assert np.abs(gap).max() < 2
     read_off = lab.Estimator("plug-in", lambda n: (step((np.arange(n) + 0.5) / n), np.zeros(n)))
-    errors = [gradient_error(lab.induced_weight(kind, N, INSIDE), step(INSIDE), INSIDE)
-              for kind in (chosen, read_off)]
+    errors = [
+        gradient_error(lab.induced_weight(kind, N, INSIDE), step(INSIDE), INSIDE)
+        for kind in (chosen, read_off)
+    ]
     assert errors[0] < (0.97 if not zero_mean else 1.05) * errors[1]
 
 
-@pytest.mark.parametrize("w", ["ml", "arcsine", step, lambda p: np.cos(9 * p)],
-                         ids=["ml", "arcsine", "step", "wave"])
+@pytest.mark.parametrize(
+    "w", ["ml", "arcsine", step, lambda p: np.cos(9 * p)], ids=["ml", "arcsine", "step", "wave"]
+)
 def test_more_rollouts_come_nearer(w):
     drawn = lab.objective(w).weight(INSIDE)
-    errors = [gradient_error(lab.induced_weight(from_weight(w, N), N, INSIDE), drawn, INSIDE)
-              for N in (4, 16, 64)]
+    errors = [
+        gradient_error(lab.induced_weight(from_weight(w, N), N, INSIDE), drawn, INSIDE)
+        for N in (4, 16, 64)
+    ]
     assert errors[0] > errors[1] > errors[2]
 
 
-@pytest.mark.parametrize("w", [step, lambda p: np.abs(p - 0.4), "log_odds"], ids=["step", "kink", "log_odds"])
+@pytest.mark.parametrize(
+    "w", [step, lambda p: np.abs(p - 0.4), "log_odds"], ids=["step", "kink", "log_odds"]
+)
 def test_the_pass_rates_of_a_run_draw_the_fit_to_where_they_are(w):
     here = np.random.default_rng(0).beta(2, 30, 200)
     drawn = lab.objective(w).weight(here)
-    fitted, even = (lab.induced_weight(from_weight(w, 8, pass_rates=rates), 8, here)
-                    for rates in (here, None))
+    fitted, even = (
+        lab.induced_weight(from_weight(w, 8, pass_rates=rates), 8, here) for rates in (here, None)
+    )
     assert gradient_error(fitted, drawn, here) < 0.9 * gradient_error(even, drawn, here)
 
 
 def test_pass_rates_count_as_often_as_they_appear_and_only_inside_0_and_1():
     few, many = list(INSIDE[::9]), [0.1] * 50 + list(INSIDE[::9])
-    assert not np.allclose(from_weight(step, 3, pass_rates=few).coefficients(3)[0],
-                           from_weight(step, 3, pass_rates=many).coefficients(3)[0])
-    plain, with_ends = (from_weight("ml", 4, pass_rates=rates).coefficients(4)[0].tolist()
-                        for rates in ([0.2, 0.7], [[0.0, 0.2], [0.7, 1.0]]))
+    assert not np.allclose(
+        from_weight(step, 3, pass_rates=few).coefficients(3)[0],
+        from_weight(step, 3, pass_rates=many).coefficients(3)[0],
+    )
+    plain, with_ends = (
+        from_weight("ml", 4, pass_rates=rates).coefficients(4)[0].tolist()
+        for rates in ([0.2, 0.7], [[0.0, 0.2], [0.7, 1.0]])
+    )
     assert plain == with_ends
 
 
@@ -135,13 +159,15 @@ def test_smaller_groups_are_fitted_anew(zero_mean):
 def test_a_designed_estimator_prints_its_name_rules_and_label():
     chosen = from_weight(lab.objective("ml"), 8)
     assert chosen.spec == chosen.name == "from_weight" and chosen.label == "drawn ML, N=8"
-    assert str(chosen.rules) == (
-        "group of one: error; all wrong: zero; all right: zero; not zero mean in every group")
+    assert (
+        str(chosen.rules)
+        == "group of one: error; all wrong: zero; all right: zero; not zero mean in every group"
+    )
     assert "zero; zero mean in every group" in str(from_weight("ml", 8, zero_mean=True).rules)
     assert lab.estimator(chosen) is chosen
 
 
-# --- A drawing as points ------------------------------------------------------------------------------------
+# --- A drawing as points ------------------------------------------------------------------------
 
 
 def test_a_drawing_is_straight_between_its_points_and_level_outside():
@@ -158,31 +184,46 @@ def test_the_text_of_a_drawing_is_the_fit_of_its_weight(zero_mean):
     text = lab.estimator(lab.estimator("drawn", **points, zero_mean=zero_mean).spec)
     fitted = from_weight(drawn_weight(**points), 12, zero_mean=zero_mean)
     np.testing.assert_allclose(text.coefficients(12), fitted.coefficients(12), rtol=1e-12)
-    np.testing.assert_allclose(text.limit.weight(P), np.interp(P, **{"xp": points["p"], "fp": points["w"]}))
+    np.testing.assert_allclose(
+        text.limit.weight(P), np.interp(P, **{"xp": points["p"], "fp": points["w"]})
+    )
 
 
-@pytest.mark.parametrize("p, w", [
-    ([0.5], [1.0]), ([0.1, 0.5], [1.0]), ([0.5, 0.5], [1.0, 2.0]), ([0.5, 0.1], [1.0, 2.0]),
-    ([0.1, 0.5], [1.0, np.nan]), ([0.1, 0.5], [np.inf, 1.0]), ([[0.1, 0.5]], [[1.0, 2.0]]),
-])
+@pytest.mark.parametrize(
+    "p, w",
+    [
+        ([0.5], [1.0]),
+        ([0.1, 0.5], [1.0]),
+        ([0.5, 0.5], [1.0, 2.0]),
+        ([0.5, 0.1], [1.0, 2.0]),
+        ([0.1, 0.5], [1.0, np.nan]),
+        ([0.1, 0.5], [np.inf, 1.0]),
+        ([[0.1, 0.5]], [[1.0, 2.0]]),
+    ],
+)
 def test_points_that_are_no_drawing_are_refused(p, w):
     with pytest.raises(lab.LabError, match="give two lists of equal length, .*p rising"):
         drawn_weight(p, w)
 
 
-# --- Refusals -----------------------------------------------------------------------------------------------
+# --- Refusals -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("w, N, options", [
-    (lambda p: np.where(p > 0.5, np.nan, 1.0), 5, {}),
-    (lambda p: np.where(p > 0.5, np.inf, 1.0), 5, {}),
-    (lambda p: np.where(p > 0.5, np.nan, 1.0), 5, {"zero_mean": True}),
-    (lambda p: 1 / np.abs(p - 0.3), 5, {"pass_rates": [0.3, 0.6]}),
-    (lambda p: 1 / np.abs(p - 0.5), 5, {}),  # only where the fit starts: (2 + 1/2)/5
-    (lambda p: np.where(p > 0.5, np.nan, 1.0), 5, {"pass_rates": [0.1, 0.2]}),
-])
+@pytest.mark.parametrize(
+    "w, N, options",
+    [
+        (lambda p: np.where(p > 0.5, np.nan, 1.0), 5, {}),
+        (lambda p: np.where(p > 0.5, np.inf, 1.0), 5, {}),
+        (lambda p: np.where(p > 0.5, np.nan, 1.0), 5, {"zero_mean": True}),
+        (lambda p: 1 / np.abs(p - 0.3), 5, {"pass_rates": [0.3, 0.6]}),
+        (lambda p: 1 / np.abs(p - 0.5), 5, {}),  # only where the fit starts: (2 + 1/2)/5
+        (lambda p: np.where(p > 0.5, np.nan, 1.0), 5, {"pass_rates": [0.1, 0.2]}),
+    ],
+)
 def test_a_weight_that_is_not_finite_inside_is_refused_with_the_place(w, N, options):
-    with pytest.raises(lab.LabError, match=r"w\(0\.\d+\) is not finite: a drawn weight must be finite"):
+    with pytest.raises(
+        lab.LabError, match=r"w\(0\.\d+\) is not finite: a drawn weight must be finite"
+    ):
         from_weight(w, N, **options).coefficients(N)
 
 
@@ -190,16 +231,19 @@ def test_a_weight_may_be_infinite_at_the_ends():
     assert np.isfinite(from_weight("log_odds", 8).coefficients(8)).all()
 
 
-@pytest.mark.parametrize("w, N, options, message", [
-    ("ml", 1, {}, "N = 1: it must be a whole number of at least 2"),
-    ("ml", 2, {"zero_mean": True}, "N = 2: it must be a whole number of at least 3"),
-    ("ml", 4.0, {}, "N = 4.0"),
-    ("ml", 4, {"pass_rates": []}, "none of 0 pass rates lies inside"),
-    ("ml", 4, {"pass_rates": [0, 1, 1]}, "none of 3 pass rates lies inside"),
-    ("ml", 4, {"pass_rates": [0.5, 1.5]}, "pass rate 1.5 is outside"),
-    ("mll", 4, {}, "unknown objective 'mll'"),
-    (lambda p: [1.0, 2.0], 4, {}, "gave shape (2,)"),
-])
+@pytest.mark.parametrize(
+    "w, N, options, message",
+    [
+        ("ml", 1, {}, "N = 1: it must be a whole number of at least 2"),
+        ("ml", 2, {"zero_mean": True}, "N = 2: it must be a whole number of at least 3"),
+        ("ml", 4.0, {}, "N = 4.0"),
+        ("ml", 4, {"pass_rates": []}, "none of 0 pass rates lies inside"),
+        ("ml", 4, {"pass_rates": [0, 1, 1]}, "none of 3 pass rates lies inside"),
+        ("ml", 4, {"pass_rates": [0.5, 1.5]}, "pass rate 1.5 is outside"),
+        ("mll", 4, {}, "unknown objective 'mll'"),
+        (lambda p: [1.0, 2.0], 4, {}, "gave shape (2,)"),
+    ],
+)
 def test_a_design_that_cannot_be_made_is_refused(w, N, options, message):
     with pytest.raises(lab.LabError) as error:
         from_weight(w, N, **options)
@@ -207,5 +251,7 @@ def test_a_design_that_cannot_be_made_is_refused(w, N, options, message):
 
 
 def test_a_design_refuses_groups_below_its_least_size():
-    with pytest.raises(lab.LabError, match="from_weight needs groups of at least 2 rollouts, found N = 1"):
+    with pytest.raises(
+        lab.LabError, match="from_weight needs groups of at least 2 rollouts, found N = 1"
+    ):
         lab.advantages(from_weight("ml", 4), np.ones((3, 1)))

@@ -1,4 +1,6 @@
-"""Diversity of right responses: pairs counted by hand, PCA against scikit-learn, a model of the test's own making."""
+"""Diversity of right responses: pairs counted by hand, PCA against scikit-learn, a model of the
+test's own making.
+"""
 
 import itertools
 import json
@@ -19,7 +21,12 @@ def cosine_distance(a, b):
 
 
 def pairs_by_hand(vectors):
-    return np.mean([cosine_distance(a, b) for a, b in itertools.combinations(np.asarray(vectors, dtype=float), 2)])
+    return np.mean(
+        [
+            cosine_distance(a, b)
+            for a, b in itertools.combinations(np.asarray(vectors, dtype=float), 2)
+        ]
+    )
 
 
 def rotation(width, seed=0):
@@ -37,13 +44,20 @@ def look_up(table):
     return embed, asked
 
 
-# --- The score --------------------------------------------------------------------------------------------
+# --- The score ----------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("vectors, distance", [
-    ([[1, 0], [3, 0]], 0.0), ([[1, 0], [0, 2]], 1.0), ([[1, 0], [-2, 0]], 2.0),
-    ([[1, 0], [1, 1]], 1 - 0.5**0.5), ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], 1.0),
-    ([[1, 0], [1, 0], [0, 1], [0, 1]], 2 / 3),
-])
+
+@pytest.mark.parametrize(
+    "vectors, distance",
+    [
+        ([[1, 0], [3, 0]], 0.0),
+        ([[1, 0], [0, 2]], 1.0),
+        ([[1, 0], [-2, 0]], 2.0),
+        ([[1, 0], [1, 1]], 1 - 0.5**0.5),
+        ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], 1.0),
+        ([[1, 0], [1, 0], [0, 1], [0, 1]], 2 / 3),
+    ],
+)
 def test_small_cases_are_those_counted_by_hand(vectors, distance):
     assert mean_distance(vectors) == pytest.approx(distance, abs=1e-15)
     assert pairs_by_hand(vectors) == pytest.approx(distance, abs=1e-15)
@@ -57,7 +71,9 @@ def test_the_distance_is_the_mean_over_all_pairs(count, width):
 
 def test_nearly_equal_responses_keep_their_digits():
     vectors = np.array([1.0, 0.0]) + 1e-9 * np.array([[0, 1], [0, -1]])
-    assert mean_distance(vectors) == pytest.approx(2e-18, rel=1e-9)  # 1 - cos(2e-9), which is 0 when subtracted
+    assert mean_distance(vectors) == pytest.approx(
+        2e-18, rel=1e-9
+    )  # 1 - cos(2e-9), which is 0 when subtracted
 
 
 def test_turning_and_scaling_the_embeddings_changes_nothing():
@@ -85,11 +101,16 @@ def test_the_score_is_the_mean_over_problems_with_two_right_ones():
     assert found.score == bootstrap(found.distances)
     assert found.score.point == pytest.approx(7 / 9) and found.score.n == {"problems": 3}
     assert asked == [["a", "b", "a", "c", "a", "b", "b"]]
-    assert [part.tolist() for part in found.vectors] == [[[1, 0], [0, 1]], [[1, 0], [-1, 0], [1, 0]], [[0, 1], [0, 1]]]
+    assert [part.tolist() for part in found.vectors] == [
+        [[1, 0], [0, 1]],
+        [[1, 0], [-1, 0], [1, 0]],
+        [[0, 1], [0, 1]],
+    ]
 
 
 def test_two_models_are_compared_on_the_problems_they_share():
     from lab.stats import compare
+
     embed = embedder("hashed-ngrams")
     ours = diversity([["one way", "and another"], ["x y z", "p q r"], ["lost"]], embed)
     theirs = diversity([["one way", "one way"], ["x y z", "x y r"], ["4", "5"]], embed)
@@ -98,13 +119,22 @@ def test_two_models_are_compared_on_the_problems_they_share():
     assert shared.tolist() == [0, 1] and compare(a, b).difference.low > 0
 
 
-@pytest.mark.parametrize("right, message", [
-    ([["a"], [], ["a"]], "0 of 3 problems have two right responses, two must: draw more"),
-    ([["a", "a"], ["a"]], "1 of 2 problems have two right responses"),
-    ([["a", "a"], ["a"], ["a", ""]], "problem 2, right response 1 is embedded with length 0.0: leave out empty"),
-    (["a", "aa"], "a problem's right responses are one text: give a list of texts for each problem"),
-    ([["a", "a"], ["nan", "a"]], "problem 1, right response 0 is embedded with length nan"),
-])
+@pytest.mark.parametrize(
+    "right, message",
+    [
+        ([["a"], [], ["a"]], "0 of 3 problems have two right responses, two must: draw more"),
+        ([["a", "a"], ["a"]], "1 of 2 problems have two right responses"),
+        (
+            [["a", "a"], ["a"], ["a", ""]],
+            "problem 2, right response 1 is embedded with length 0.0: leave out empty",
+        ),
+        (
+            ["a", "aa"],
+            "a problem's right responses are one text: give a list of texts for each problem",
+        ),
+        ([["a", "a"], ["nan", "a"]], "problem 1, right response 0 is embedded with length nan"),
+    ],
+)
 def test_what_cannot_be_scored_is_refused_in_one_sentence(right, message):
     embed, _ = look_up({"a": [1, 0], "": [0, 0], "nan": [np.nan, 1]})
     with pytest.raises(LabError, match=message) as error:
@@ -121,10 +151,12 @@ def test_shapes_that_are_no_embeddings_are_refused():
         mean_distance([[1, 2], [0, 0]])
 
 
-# --- The picture ------------------------------------------------------------------------------------------
+# --- The picture --------------------------------------------------------------------------------
+
 
 def test_one_cloud_is_the_pca_of_scikit_learn():
     from sklearn.decomposition import PCA
+
     (points,), shares = project(CLOUD)
     theirs = PCA(2).fit(CLOUD)
     assert np.abs(points) == pytest.approx(np.abs(theirs.transform(CLOUD)), abs=1e-12)
@@ -134,6 +166,7 @@ def test_one_cloud_is_the_pca_of_scikit_learn():
 
 def test_clouds_are_centred_each_on_its_own_and_share_their_axes():
     from sklearn.decomposition import PCA
+
     other = RNG.normal(size=(12, 5)) * [3, 1, 1, 1, 0.1] - 4
     points, shares = project(CLOUD, other)
     assert [part.shape for part in points] == [(7, 2), (12, 2)]
@@ -156,17 +189,24 @@ def test_the_variance_that_is_drawn_is_the_score():
     embed, _ = look_up(dict(zip("abcdefg", CLOUD[:, :2], strict=True)))
     found = diversity([list("abcdefg"), list("ab")], embed)
     (points,), shares = project(found.vectors[0])
-    assert np.square(points).sum() / 6 == pytest.approx(found.distances[0]) and shares.sum() == pytest.approx(1)
+    assert np.square(points).sum() / 6 == pytest.approx(
+        found.distances[0]
+    ) and shares.sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("clouds, message", [
-    ((), r"clouds have shapes \[\]"), (([1.0, 2.0],), r"clouds have shapes \[\(2,\)\]"),
-    ((np.ones((2, 3)), np.ones((2, 4))), "all of one width"), ((np.ones((0, 3)),), r"clouds have shapes \[\(0, 3\)\]"),
-    ((np.full((4, 3), 0.1),), r"clouds of \(4, 3\) numbers span no plane"),
-    ((CLOUD[:1], CLOUD[1:2]), r"clouds of \(2, 5\) numbers span no plane"),
-    ((CLOUD[:, :1],), r"clouds of \(7, 1\) numbers span no plane"),
-    ((CLOUD * np.nan,), r"clouds of \(7, 5\) numbers span no plane"),
-])
+@pytest.mark.parametrize(
+    "clouds, message",
+    [
+        ((), r"clouds have shapes \[\]"),
+        (([1.0, 2.0],), r"clouds have shapes \[\(2,\)\]"),
+        ((np.ones((2, 3)), np.ones((2, 4))), "all of one width"),
+        ((np.ones((0, 3)),), r"clouds have shapes \[\(0, 3\)\]"),
+        ((np.full((4, 3), 0.1),), r"clouds of \(4, 3\) numbers span no plane"),
+        ((CLOUD[:1], CLOUD[1:2]), r"clouds of \(2, 5\) numbers span no plane"),
+        ((CLOUD[:, :1],), r"clouds of \(7, 1\) numbers span no plane"),
+        ((CLOUD * np.nan,), r"clouds of \(7, 5\) numbers span no plane"),
+    ],
+)
 def test_clouds_without_a_plane_are_refused(clouds, message):
     with pytest.raises(LabError, match=message):
         project(*clouds)
@@ -178,28 +218,36 @@ def test_the_density_is_one_in_all_and_its_levels_enclose_their_shares():
     cell = (x[1] - x[0]) * (y[1] - y[0])
     assert values.shape == (120, 120) and values.sum() * cell == pytest.approx(1, abs=0.01)
     assert levels[0] < levels[1]  # the larger share first: a contour plot wants rising levels
-    assert [values[values >= level].sum() / values.sum() for level in levels] == pytest.approx([0.95, 0.5], abs=0.005)
+    assert [values[values >= level].sum() / values.sum() for level in levels] == pytest.approx(
+        [0.95, 0.5], abs=0.005
+    )
     peak = np.unravel_index(values.argmax(), values.shape)
     assert (x[peak[1]], y[peak[0]]) == pytest.approx((5, -1), abs=1)
 
 
 def test_the_density_is_that_of_scipy_on_the_grid():
     from scipy.stats import gaussian_kde
+
     x, y, values, _ = density(CLOUD[:, :2], grid=5)
     assert values[3, 1] == pytest.approx(gaussian_kde(CLOUD[:, :2].T)([x[1], y[3]])[0])
 
 
-@pytest.mark.parametrize("points, shares, message", [
-    ([[0, 0], [1, 1], [2, 2]], (0.5,), r"points of shape \(3, 2\) span no plane"),
-    ([[0, 0], [1, 2]], (0.5,), r"points of shape \(2, 2\) span no plane"),
-    (CLOUD, (0.5,), r"points of shape \(7, 5\) span no plane"), (CLOUD[:, :2], (0.5, 1.0), "share = 1.0"),
-])
+@pytest.mark.parametrize(
+    "points, shares, message",
+    [
+        ([[0, 0], [1, 1], [2, 2]], (0.5,), r"points of shape \(3, 2\) span no plane"),
+        ([[0, 0], [1, 2]], (0.5,), r"points of shape \(2, 2\) span no plane"),
+        (CLOUD, (0.5,), r"points of shape \(7, 5\) span no plane"),
+        (CLOUD[:, :2], (0.5, 1.0), "share = 1.0"),
+    ],
+)
 def test_what_has_no_density_is_refused(points, shares, message):
     with pytest.raises(LabError, match=message):
         density(points, shares)
 
 
-# --- Embeddings -------------------------------------------------------------------------------------------
+# --- Embeddings ---------------------------------------------------------------------------------
+
 
 def test_hashed_ngrams_measure_wording():
     embed = embedder("hashed-ngrams")
@@ -214,22 +262,40 @@ def test_hashed_ngrams_measure_wording():
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    """A folder that looks like Qwen3-Embedding: a tiny Qwen3, words as tokens, an end token, last-token pooling."""
+    """A folder that looks like Qwen3-Embedding: a tiny Qwen3, words as tokens, an end token,
+    last-token pooling.
+    """
     from lab.torchvision_ops import define_torchvision_ops
+
     define_torchvision_ops()
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3Model
+
     folder = tmp_path_factory.mktemp("embedding")
     torch.manual_seed(0)
-    Qwen3Model(Qwen3Config(vocab_size=12, hidden_size=16, intermediate_size=24, num_hidden_layers=2, head_dim=8,
-                           num_attention_heads=2, num_key_value_heads=1, max_position_embeddings=10,
-                           initializer_range=0.5)).save_pretrained(folder)
+    Qwen3Model(
+        Qwen3Config(
+            vocab_size=12,
+            hidden_size=16,
+            intermediate_size=24,
+            num_hidden_layers=2,
+            head_dim=8,
+            num_attention_heads=2,
+            num_key_value_heads=1,
+            max_position_embeddings=10,
+            initializer_range=0.5,
+        )
+    ).save_pretrained(folder)
     words = {word: i for i, word in enumerate(["<unk>", "<end>", "a", "b", "c", "d"])}
     tokenizer = Tokenizer(models.WordLevel(words, unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.post_processor = processors.TemplateProcessing("$A <end>", special_tokens=[("<end>", 1)])
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="<end>", padding_side="left").save_pretrained(folder)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        "$A <end>", special_tokens=[("<end>", 1)]
+    )
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="<end>", padding_side="left"
+    ).save_pretrained(folder)
     (folder / "1_Pooling").mkdir()
     (folder / "1_Pooling/config.json").write_text(json.dumps({"pooling_mode_lasttoken": True}))
     return folder
@@ -238,10 +304,16 @@ def model(tmp_path_factory):
 def test_a_model_is_read_at_the_end_token_whatever_shares_its_batch(model):
     import torch
     from transformers import Qwen3Model
-    texts, ids = ["a", "b c d a b c", "a b", "d d d d"], [[2, 1], [3, 4, 5, 2, 3, 4, 1], [2, 3, 1], [5, 5, 5, 5, 1]]
+
+    texts, ids = (
+        ["a", "b c d a b c", "a b", "d d d d"],
+        [[2, 1], [3, 4, 5, 2, 3, 4, 1], [2, 3, 1], [5, 5, 5, 5, 1]],
+    )
     bare = Qwen3Model.from_pretrained(model)
     with torch.no_grad():
-        exact = np.array([bare(input_ids=torch.tensor([row])).last_hidden_state[0, -1].numpy() for row in ids])
+        exact = np.array(
+            [bare(input_ids=torch.tensor([row])).last_hidden_state[0, -1].numpy() for row in ids]
+        )
     exact /= np.linalg.norm(exact, axis=1, keepdims=True)
     for batch in (1, 2, 8):
         assert embedder(str(model), batch)(texts) == pytest.approx(exact, abs=1e-6)
@@ -257,10 +329,16 @@ def test_a_text_longer_than_the_model_reads_is_refused_and_not_cut(model):
 
 def test_a_model_that_pools_otherwise_or_appends_no_end_token_is_refused(model, tmp_path):
     import shutil
-    for change, message in (("pooling", "is not said to pool its last token"), ("template", "appends no end token")):
+
+    for change, message in (
+        ("pooling", "is not said to pool its last token"),
+        ("template", "appends no end token"),
+    ):
         other = shutil.copytree(model, tmp_path / change)
         if change == "pooling":
-            (other / "1_Pooling/config.json").write_text(json.dumps({"pooling_mode_mean_tokens": True}))
+            (other / "1_Pooling/config.json").write_text(
+                json.dumps({"pooling_mode_mean_tokens": True})
+            )
         else:
             told = json.loads((other / "tokenizer.json").read_text())
             (other / "tokenizer.json").write_text(json.dumps(told | {"post_processor": None}))

@@ -1,6 +1,8 @@
-"""Engines: every draw is the one that enumeration demands, vLLM and transformers agree, and nothing else has a say.
+"""Engines: every draw is the one that enumeration demands, vLLM and transformers agree, and nothing
+else has a say.
 
-vLLM starts once, in this process, on the tiny model of data/models/tiny; nothing here is a stand-in for it.
+vLLM starts once, in this process, on the tiny model of data/models/tiny; nothing here is a stand-in
+for it.
 """
 
 import math
@@ -41,16 +43,27 @@ def ours() -> TransformersEngine:
 
 def generators() -> tuple:
     """The state of the generators that a whole process shares."""
-    return random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()  # noqa: NPY002
+    return (
+        random.getstate(),
+        np.random.get_state()[1].tolist(),  # noqa: NPY002
+        torch.get_rng_state().tolist(),
+    )
 
 
 @pytest.fixture(scope="module")
 def started(vllm_installed) -> SimpleNamespace:
     """vLLM's engine, and what its start changed for the rest of the process."""
+
     def state():
-        return generators(), torch.set_num_threads, torch.get_num_threads(), os.environ.get("LD_PRELOAD")
+        return (
+            generators(),
+            torch.set_num_threads,
+            torch.get_num_threads(),
+            os.environ.get("LD_PRELOAD"),
+        )
 
     import numba  # noqa: F401, other tests import it in this process, and vLLM's start must bear it
+
     before = state()
     made = VLLMEngine(FOLDER)
     return SimpleNamespace(engine=made, before=before, after=state())
@@ -63,14 +76,19 @@ def either(request, ours):
 
 @pytest.fixture(scope="module")
 def plain():
-    """Logits, float32 "tokens vocabulary", of an answer's tokens by one forward pass of transformers, no cache."""
+    """Logits, float32 "tokens vocabulary", of an answer's tokens by one forward pass of
+    transformers, no cache.
+    """
     from transformers import Qwen3ForCausalLM
+
     model = Qwen3ForCausalLM.from_pretrained(FOLDER, dtype=torch.float32).train(False)
 
     def logits(engine, text: str, ids) -> torch.Tensor:
         asked = engine.tokenizer(text)["input_ids"]
         with torch.no_grad():
-            return model(torch.tensor([[*asked, *ids]])).logits[0, len(asked) - 1:len(asked) + len(ids) - 1]
+            return model(torch.tensor([[*asked, *ids]])).logits[
+                0, len(asked) - 1 : len(asked) + len(ids) - 1
+            ]
 
     return logits
 
@@ -97,35 +115,44 @@ def bare(answers: list[list[Answer]]) -> list[list[tuple]]:
 
 
 def successes(answers: list[list[Answer]]) -> np.ndarray:
-    return np.array([sum(extract(a.text, "strict") == problem.answer for a in each)
-                     for problem, each in zip(ASKED, answers, strict=True)])
+    return np.array(
+        [
+            sum(extract(a.text, "strict") == problem.answer for a in each)
+            for problem, each in zip(ASKED, answers, strict=True)
+        ]
+    )
 
 
-# --- What is drawn ------------------------------------------------------------------------------------------
+# --- What is drawn ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("temperature, top_p", WAYS)
 def test_the_log_probabilities_are_those_of_a_plain_forward_pass_after_temperature_and_top_p(
-        either, plain, temperature, top_p):
+    either, plain, temperature, top_p
+):
     sampling = Sampling(4, temperature, top_p, 48, seed=1)
     for text, answers in zip(PROMPTS[::4], either.sample(PROMPTS[::4], sampling), strict=True):
         for answer in answers:
             rows = plain(either, text, answer.ids)
-            expected = [math.log(truth(row, temperature, top_p)[token])
-                        for row, token in zip(rows, answer.ids, strict=True)]
+            expected = [
+                math.log(truth(row, temperature, top_p)[token])
+                for row, token in zip(rows, answer.ids, strict=True)
+            ]
             assert answer.logp == pytest.approx(expected, abs=NEAR)
 
 
 def test_every_token_is_where_the_distribution_function_passes_its_random_number(ours, plain):
-    """The sampler again, by hand: u(seed, prompt, answer, token) lies in the token's own part of [0, 1)."""
+    """The sampler again, by hand: u(seed, prompt, answer, token) lies in the token's own part of
+    [0, 1).
+    """
     sampling = Sampling(3, 1.3, 0.9, 40, seed=7)
     for j, answers in enumerate(ours.sample(PROMPTS[:8], sampling, first=5)):
         for i, answer in enumerate(answers):
             rows = plain(ours, PROMPTS[j], answer.ids)
-            numbers = uniforms(sampling, [(5 + j, i)])[0, :len(answer.ids)]
+            numbers = uniforms(sampling, [(5 + j, i)])[0, : len(answer.ids)]
             for row, token, u in zip(rows, answer.ids, numbers, strict=True):
                 q = truth(row, 1.3, 0.9)
-                assert q[:token].sum() - 1e-5 < u < q[:token + 1].sum() + 1e-5 and q[token] > 0
+                assert q[:token].sum() - 1e-5 < u < q[: token + 1].sum() + 1e-5 and q[token] > 0
 
 
 @pytest.mark.parametrize("temperature, top_p", [(1.0, 1.0), (3.0, 1.0), (3.0, 0.8), (1.5, 0.6)])
@@ -143,11 +170,15 @@ def test_first_tokens_come_as_often_as_enumeration_says(ours, plain, temperature
 
 
 def alarm(a: np.ndarray, b: np.ndarray, n: int) -> float:
-    """The probability of so great a difference between two engines that are one, "problems" of successes in n each:
-    three statistics by permutation within each problem, Bonferroni."""
+    """The probability of so great a difference between two engines that are one, "problems" of
+    successes in n each: three statistics by permutation within each problem, Bonferroni.
+    """
+
     def differences(a, b):
-        return np.stack([np.abs((pass_at_k(n, a, k) - pass_at_k(n, b, k)).mean(-1)) for k in (1, 8)]
-                        + [((a - b)**2).sum(-1)])
+        return np.stack(
+            [np.abs((pass_at_k(n, a, k) - pass_at_k(n, b, k)).mean(-1)) for k in (1, 8)]
+            + [((a - b) ** 2).sum(-1)]
+        )
 
     shuffled = np.random.default_rng(0).hypergeometric(a + b, 2 * n - a - b, n, (20_000, len(a)))
     chance = differences(shuffled, a + b - shuffled) >= differences(a, b)[:, None] - 1e-12
@@ -163,31 +194,45 @@ def test_both_engines_have_the_same_pass_at_k_as_far_as_chance_allows(ours, star
     assert alarm(colder, b, 64) < 1e-3
 
 
-def test_at_temperature_0_each_token_is_the_likeliest_and_its_log_probability_the_models_own(either, plain):
-    for text, (answer,) in zip(PROMPTS[::3], either.sample(PROMPTS[::3], Sampling(1, 0.0, 0.3, 48)), strict=True):
+def test_at_temperature_0_each_token_is_the_likeliest_and_its_log_probability_the_models_own(
+    either, plain
+):
+    for text, (answer,) in zip(
+        PROMPTS[::3], either.sample(PROMPTS[::3], Sampling(1, 0.0, 0.3, 48)), strict=True
+    ):
         logp = plain(either, text, answer.ids).log_softmax(-1)
         assert answer.ids == tuple(logp.argmax(-1).tolist())
         assert answer.logp == pytest.approx(logp.amax(-1).tolist(), abs=NEAR)
 
 
-# --- What an answer depends on ------------------------------------------------------------------------------
+# --- What an answer depends on ------------------------------------------------------------------
 
 
 def test_a_list_may_be_cut_anywhere_and_asked_in_any_company(either):
     sampling = Sampling(6, 1.0, 0.95, 40, seed=2)
     whole = bare(either.sample(PROMPTS[:7], sampling))
-    assert bare(either.sample(PROMPTS[:3], sampling)) + bare(either.sample(PROMPTS[3:7], sampling, first=3)) == whole
+    assert (
+        bare(either.sample(PROMPTS[:3], sampling))
+        + bare(either.sample(PROMPTS[3:7], sampling, first=3))
+        == whole
+    )
     assert bare(either.sample([PROMPTS[5]], sampling, first=5)) == whole[5:6]
     fewer = Sampling(2, 1.0, 0.95, 40, seed=2)
     assert bare(either.sample(PROMPTS[:7], fewer)) == [answers[:2] for answers in whole]
 
 
 def test_the_same_seed_gives_the_same_answers_and_another_seed_or_number_gives_others(either):
-    sampling, texts = Sampling(16, 1.0, 1.0, 40, seed=4), PROMPTS[8:10]  # of level 2, on which the model is unsure
+    sampling, texts = (
+        Sampling(16, 1.0, 1.0, 40, seed=4),
+        PROMPTS[8:10],
+    )  # of level 2, on which the model is unsure
     first = either.sample(texts, sampling)
     assert either.sample(texts, sampling) == first
     assert len({answer.ids for answer in first[0]}) > 8  # not one answer sixteen times
-    others = either.sample(texts, Sampling(16, 1.0, 1.0, 40, seed=5)), either.sample(texts, sampling, first=2)
+    others = (
+        either.sample(texts, Sampling(16, 1.0, 1.0, 40, seed=5)),
+        either.sample(texts, sampling, first=2),
+    )
     assert all(bare(other)[j] != bare(first)[j] for other in others for j in range(2))
     twice = bare(either.sample([texts[0]] * 2, sampling))
     assert twice[0] == bare(first)[0] != twice[1]
@@ -203,11 +248,14 @@ def test_random_numbers_are_a_function_of_seed_prompt_answer_and_token():
     few, many = Sampling(1, limit=5, seed=8), Sampling(1, limit=500, seed=8)
     numbers = uniforms(many, [(3, 0), (3, 1), (4, 0)])
     assert np.array_equal(uniforms(few, [(4, 0), (3, 1)]), numbers[[2, 1], :5])
-    assert len(np.unique(numbers)) == 1500 and not np.isin(uniforms(Sampling(1, limit=500), [(3, 0)]), numbers).any()
+    assert (
+        len(np.unique(numbers)) == 1500
+        and not np.isin(uniforms(Sampling(1, limit=500), [(3, 0)]), numbers).any()
+    )
     assert stats.kstest(numbers.ravel(), "uniform").pvalue > 1e-3
 
 
-# --- How answers end ----------------------------------------------------------------------------------------
+# --- How answers end ----------------------------------------------------------------------------
 
 
 def test_answers_end_at_either_end_token_which_stays_in_the_ids_and_out_of_the_text(either):
@@ -218,24 +266,33 @@ def test_answers_end_at_either_end_token_which_stays_in_the_ids_and_out_of_the_t
         body = answer.ids[:-1] if answer.stop else answer.ids
         assert not set(body) & set(ends.values()) and len(answer.logp) == len(answer.ids) <= 60
         assert answer.text == either.tokenizer.decode(body) and "<|" not in answer.text
-        assert (answer.finish, answer.ids[-1]) == ("stop", ends[answer.stop]) if answer.stop else (
-            answer.finish == "length" and len(answer.ids) == 60)
+        assert (
+            (answer.finish, answer.ids[-1]) == ("stop", ends[answer.stop])
+            if answer.stop
+            else (answer.finish == "length" and len(answer.ids) == 60)
+        )
 
 
 def test_the_limit_cuts_the_same_answer_and_an_end_token_at_the_limit_is_an_end(either):
     (answer,) = either.sample(PROMPTS[:1], Sampling(1, 1.0, 0.9, 48, seed=3))[0]
     assert answer.finish == "stop"
-    at, below = (either.sample(PROMPTS[:1], Sampling(1, 1.0, 0.9, len(answer.ids) - less, seed=3))[0][0]
-                 for less in (0, 1))
+    at, below = (
+        either.sample(PROMPTS[:1], Sampling(1, 1.0, 0.9, len(answer.ids) - less, seed=3))[0][0]
+        for less in (0, 1)
+    )
     assert bare([[at]]) == bare([[answer]])
-    assert below.ids == answer.ids[:-1] and (below.finish, below.stop, below.text) == ("length", "", answer.text)
+    assert below.ids == answer.ids[:-1] and (below.finish, below.stop, below.text) == (
+        "length",
+        "",
+        answer.text,
+    )
 
 
 def test_no_prompts_are_no_answers(either):
     assert either.sample([], Sampling(3)) == []
 
 
-# --- Top-p --------------------------------------------------------------------------------------------------
+# --- Top-p --------------------------------------------------------------------------------------
 
 
 def kept(p: list[float], top_p: float) -> list[float]:
@@ -246,7 +303,9 @@ def test_top_p_keeps_the_fewest_likeliest_tokens_that_reach_it():
     assert kept([0.125, 0.5, 0.25, 0.125], 0.5) == [0, 1, 0, 0]
     assert kept([0.125, 0.5, 0.25, 0.125], 0.51) == pytest.approx([0, 2 / 3, 1 / 3, 0])
     assert kept([0.125, 0.5, 0.25, 0.125], 0.75) == pytest.approx([0, 2 / 3, 1 / 3, 0])
-    assert kept([0.125, 0.5, 0.25, 0.125], 0.8) == pytest.approx([1 / 7, 4 / 7, 2 / 7, 0])  # of equal ones, the first
+    assert kept([0.125, 0.5, 0.25, 0.125], 0.8) == pytest.approx(
+        [1 / 7, 4 / 7, 2 / 7, 0]
+    )  # of equal ones, the first
     assert kept([0.25] * 4, 1e-9) == [1, 0, 0, 0]  # never none
     assert kept([0.125, 0.5, 0.25, 0.125], 1.0) == pytest.approx([0.125, 0.5, 0.25, 0.125])
     assert kept([1.0, 0.0, 0.0], 0.99) == [1, 0, 0]
@@ -259,11 +318,16 @@ def test_top_p_is_its_definition(scores, top_p, temperature):
     q = truth(logits, temperature, top_p)
     ours = nucleus((logits[None] / temperature).log_softmax(-1), top_p).exp()[0].double().numpy()
     edge = np.sort(truth(logits, temperature, 1.0))[::-1].cumsum()
-    if np.abs(edge - top_p).min() > 1e-5 and np.diff(np.sort(logits.double().numpy())).min(initial=1) > 1e-4:
+    if (
+        np.abs(edge - top_p).min() > 1e-5
+        and np.diff(np.sort(logits.double().numpy())).min(initial=1) > 1e-4
+    ):
         assert ours == pytest.approx(q, abs=1e-5)
 
 
-@pytest.mark.parametrize("u, token", [(0.0, 1), (0.2499, 1), (0.2501, 3), (0.9999999, 3), (1 - 2**-53, 3)])
+@pytest.mark.parametrize(
+    "u, token", [(0.0, 1), (0.2499, 1), (0.2501, 3), (0.9999999, 3), (1 - 2**-53, 3)]
+)
 def test_a_draw_at_the_edge_is_a_token_that_can_be_drawn(u, token):
     scores = torch.tensor([[-math.inf, math.log(0.25), -math.inf, math.log(0.75), -math.inf]])
     drawn, logp = draw(scores, 1.0, 1.0, torch.tensor([u], dtype=torch.float64))
@@ -275,13 +339,14 @@ def test_a_very_small_top_p_is_greedy(ours):
     assert bare(ours.sample(PROMPTS[:4], Sampling(1, 1.0, 1e-6, 40))) == bare(greedy)
 
 
-# --- Work and memory ----------------------------------------------------------------------------------------
+# --- Work and memory ----------------------------------------------------------------------------
 
 
 def test_a_prompt_is_read_once_and_no_token_is_computed_after_the_end(ours):
     fed = []
     hook = ours.model.register_forward_pre_hook(
-        lambda model, args, given: fed.append(tuple(given["input_ids"].shape)), with_kwargs=True)
+        lambda model, args, given: fed.append(tuple(given["input_ids"].shape)), with_kwargs=True
+    )
     try:
         answers = sum(ours.sample(PROMPTS[:3], Sampling(5, 1.0, 1.0, 40, seed=1)), [])
     finally:
@@ -291,14 +356,24 @@ def test_a_prompt_is_read_once_and_no_token_is_computed_after_the_end(ours):
     assert sum(rows for rows, _ in fed[1:]) == sum(len(answer.ids) - 1 for answer in answers)
 
 
-def test_with_little_memory_fewer_answers_are_decoded_together_and_they_are_the_same(ours, monkeypatch):
+def test_with_little_memory_fewer_answers_are_decoded_together_and_they_are_the_same(
+    ours, monkeypatch
+):
     sampling = Sampling(5, 1.0, 0.95, 40, seed=9)
     plenty = bare(ours.sample(PROMPTS[:3], sampling))
     small = TransformersEngine(FOLDER, memory=0.004)
     assert 1 < small.together(50, sampling) < 15
-    assert small.together(50, Sampling(5, limit=400)) < small.together(50, sampling) < ours.together(50, sampling)
+    assert (
+        small.together(50, Sampling(5, limit=400))
+        < small.together(50, sampling)
+        < ours.together(50, sampling)
+    )
     monkeypatch.setattr(transformers_engine, "MOST", 4)
-    assert bare(ours.sample(PROMPTS[:3], sampling)) == bare(small.sample(PROMPTS[:3], sampling)) == plenty
+    assert (
+        bare(ours.sample(PROMPTS[:3], sampling))
+        == bare(small.sample(PROMPTS[:3], sampling))
+        == plenty
+    )
     assert TransformersEngine(FOLDER, memory=0).together(50, sampling) == 1
 
 
@@ -307,7 +382,7 @@ def test_starting_vllm_changes_nothing_for_the_rest_of_the_process(started):
     assert started.engine.positions == 1024 and started.engine.name == "tiny"
 
 
-# --- Refusals -----------------------------------------------------------------------------------------------
+# --- Refusals -----------------------------------------------------------------------------------
 
 
 def refusal(work, *words, **settings) -> str:
@@ -317,37 +392,61 @@ def refusal(work, *words, **settings) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("changed, message", [
-    ({"n": 2, "temperature": 0.0}, "n = 2 at temperature 0: all answers to a prompt would be the same, so give n = 1"),
-    ({"temperature": 0.001}, "temperature = 0.001: give 0 for the likeliest token, or at least 0.01"),
-    ({"temperature": math.nan}, "temperature = nan: it must be a finite number in [0, inf]"),
-    ({"top_p": 0.0}, "top_p = 0: no token is left, give temperature 0 for the likeliest"),
-    ({"top_p": 1.5}, "top_p = 1.5: it must be a finite number in [0, 1]"),
-    ({"n": 0}, "n = 0: it must be a whole number of at least 1"),
-    ({"limit": 0}, "limit = 0: it must be a whole number of at least 1"),
-    ({"seed": -1}, "seed = -1: it must be a whole number of at least 0"),
-])
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        (
+            {"n": 2, "temperature": 0.0},
+            "n = 2 at temperature 0: all answers to a prompt would be the same, so give n = 1",
+        ),
+        (
+            {"temperature": 0.001},
+            "temperature = 0.001: give 0 for the likeliest token, or at least 0.01",
+        ),
+        ({"temperature": math.nan}, "temperature = nan: it must be a finite number in [0, inf]"),
+        ({"top_p": 0.0}, "top_p = 0: no token is left, give temperature 0 for the likeliest"),
+        ({"top_p": 1.5}, "top_p = 1.5: it must be a finite number in [0, 1]"),
+        ({"n": 0}, "n = 0: it must be a whole number of at least 1"),
+        ({"limit": 0}, "limit = 0: it must be a whole number of at least 1"),
+        ({"seed": -1}, "seed = -1: it must be a whole number of at least 0"),
+    ],
+)
 def test_a_sampling_that_cannot_be_is_refused(changed, message):
     assert refusal(Sampling, **{"n": 1} | changed) == message
 
 
 def test_a_prompt_that_does_not_fit_is_refused_by_its_number(either):
-    assert refusal(either.sample, ["1+1=?\n", "a" * 1000], Sampling(1, limit=64)) == (
-        "prompt 1 has 1000 tokens, with an answer of up to 64 more than the 1024 positions of tiny: shorten the prompt "
-        "or lower the limit")
-    assert "prompt 0 has 6 tokens, with an answer of up to 4096" in refusal(either.sample, ["1+1=?\n"], Sampling(1))
+    assert (
+        refusal(either.sample, ["1+1=?\n", "a" * 1000], Sampling(1, limit=64))
+        == "prompt 1 has 1000 tokens, with an answer of up to 64 more than the 1024 positions of"
+        " tiny: shorten the prompt or lower the limit"
+    )
+    assert "prompt 0 has 6 tokens, with an answer of up to 4096" in refusal(
+        either.sample, ["1+1=?\n"], Sampling(1)
+    )
     assert len(either.sample(["a" * 1000], Sampling(1, limit=24))[0]) == 1
-    assert refusal(either.sample, ["1+1=?\n", ""], Sampling(1, limit=9)) == (
-        "prompt 1 is empty: give at least one token to continue")
-    assert refusal(either.sample, "1+1=?\n", Sampling(1)) == "prompts is one text: give a list of texts"
+    assert (
+        refusal(either.sample, ["1+1=?\n", ""], Sampling(1, limit=9))
+        == "prompt 1 is empty: give at least one token to continue"
+    )
+    assert (
+        refusal(either.sample, "1+1=?\n", Sampling(1))
+        == "prompts is one text: give a list of texts"
+    )
 
 
 @pytest.mark.parametrize("name", ["transformers", "vllm"])
-@pytest.mark.parametrize("model, message", [
-    ("data/models/tinny", "there is no model folder data/models/tinny: check the path, or give a name of the hub"),
-    ("", "there is no model folder : check"),
-    ("nobody/nothing", "nobody/nothing did not come from the hub ("),
-])
+@pytest.mark.parametrize(
+    "model, message",
+    [
+        (
+            "data/models/tinny",
+            "there is no model folder data/models/tinny: check the path, or give a name of the hub",
+        ),
+        ("", "there is no model folder : check"),
+        ("nobody/nothing", "nobody/nothing did not come from the hub ("),
+    ],
+)
 def test_an_unknown_model_is_refused(name, model, message):
     assert refusal(engine, name, model).startswith(message)
 
@@ -355,6 +454,7 @@ def test_an_unknown_model_is_refused(name, model, message):
 @pytest.fixture
 def copied(tmp_path):
     """A copy of the model without some of its files."""
+
     def copy(*left: str):
         for path in FOLDER.iterdir():
             if path.name not in left:
@@ -367,36 +467,50 @@ def copied(tmp_path):
 @pytest.mark.parametrize("name", ["transformers", "vllm"])
 def test_a_folder_without_configuration_or_tokenizer_is_refused(name, copied):
     folder = copied("config.json", "tokenizer.json")
-    assert refusal(engine, name, folder) == (
-        f"{folder} holds no config.json: give a folder that save_pretrained wrote")
+    assert (
+        refusal(engine, name, folder)
+        == f"{folder} holds no config.json: give a folder that save_pretrained wrote"
+    )
     (folder / "config.json").write_bytes((FOLDER / "config.json").read_bytes())
-    assert refusal(engine, name, folder) == (
-        f"{folder} holds no tokenizer (tokenizer.json, tokenizer.model, vocab.json, tekken.json): save the model's "
-        "tokenizer there too")
+    assert (
+        refusal(engine, name, folder)
+        == f"{folder} holds no tokenizer (tokenizer.json, tokenizer.model, vocab.json,"
+        " tekken.json): save the model's tokenizer there too"
+    )
     (folder / "tokenizer.json").write_text("{")
     assert refusal(engine, name, folder).startswith(f"the tokenizer of {folder} was not read (")
 
 
 def test_weights_that_are_no_safetensors_or_lack_a_part_are_refused(copied):
     from safetensors.torch import load_file, save_file
+
     folder = copied("model.safetensors")
     (folder / "pytorch_model.bin").write_bytes(b"never read")
     assert refusal(TransformersEngine, folder).startswith(f"{folder} was not read (")
     weights = load_file(FOLDER / "model.safetensors")
     del weights["model.layers.1.mlp.up_proj.weight"]
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    assert refusal(TransformersEngine, folder) == (
-        f"the weights of {folder} lack 1 parts, such as model.layers.1.mlp.up_proj.weight: download or save the model "
-        "again")
+    assert (
+        refusal(TransformersEngine, folder)
+        == f"the weights of {folder} lack 1 parts, such as model.layers.1.mlp.up_proj.weight:"
+        " download or save the model again"
+    )
 
 
 def test_an_unknown_engine_and_missing_packages_are_refused(monkeypatch):
-    assert refusal(engine, "vlm", FOLDER) == "unknown engine 'vlm': did you mean 'vllm'? Valid: transformers, vllm"
+    assert (
+        refusal(engine, "vlm", FOLDER)
+        == "unknown engine 'vlm': did you mean 'vllm'? Valid: transformers, vllm"
+    )
     monkeypatch.setitem(sys.modules, "vllm", None)
-    assert refusal(engine, "vllm", FOLDER) == (
-        "the package vllm is missing: pip install -c constraints.txt -e '.[vllm]' for a GPU, "
-        "make setup-llm without one")
+    assert (
+        refusal(engine, "vllm", FOLDER)
+        == "the package vllm is missing: pip install -c constraints.txt -e '.[vllm]' for a GPU, "
+        "make setup-llm without one"
+    )
     monkeypatch.setitem(sys.modules, "transformers", None)
     for name in ("transformers", "vllm"):
-        assert refusal(engine, name, FOLDER) == (
-            "the package transformers is missing: pip install -c constraints.txt -e '.[llm]'")
+        assert (
+            refusal(engine, name, FOLDER)
+            == "the package transformers is missing: pip install -c constraints.txt -e '.[llm]'"
+        )

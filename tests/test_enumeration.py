@@ -8,12 +8,28 @@ from lab.enumeration import MOST_OUTCOMES, enumerate_gradient
 from lab.errors import LabError
 
 POLICY, RIGHT = [0.1, 0.2, 0.3, 0.4], [True, False, True, False]
-NAMES = ["reinforce", "reinforce_mean", "rloo", "grpo", "grpo(ddof=1, eps=1e-6)", "maxrl", "maxrl_eq6", "maxrl_eq7",
-         "maxrl_loo", "truncated(order=2)", "truncated(order=2, form='loo')", "pkpo(k=2)", "pacs_anchor", "mapo"]
+NAMES = [
+    "reinforce",
+    "reinforce_mean",
+    "rloo",
+    "grpo",
+    "grpo(ddof=1, eps=1e-6)",
+    "maxrl",
+    "maxrl_eq6",
+    "maxrl_eq7",
+    "maxrl_loo",
+    "truncated(order=2)",
+    "truncated(order=2, form='loo')",
+    "pkpo(k=2)",
+    "pacs_anchor",
+    "mapo",
+]
 
 
 def test_one_rollout_of_a_fair_coin_by_eye():
-    """Right (1/2): score (1/2, -1/2), advantage 1. Wrong: advantage 0. Mean half the score; E|g|² = 1/4."""
+    """Right (1/2): score (1/2, -1/2), advantage 1. Wrong: advantage 0. Mean half the score; E|g|² =
+    1/4.
+    """
     g = enumerate_gradient("reinforce", 1, [0.5, 0.5], [True, False])
     np.testing.assert_allclose(g.mean, [0.25, -0.25], atol=1e-15)
     assert g.p == 0.5 and g.spread == pytest.approx(0.25 - 0.125, abs=1e-15)
@@ -36,7 +52,10 @@ def test_the_gradient_of_the_pass_rate_is_that_of_the_softmax():
     def pass_rate(z):
         return (np.exp(z) / np.exp(z).sum())[RIGHT].sum()
 
-    slope = [(pass_rate(logits + step * e) - pass_rate(logits - step * e)) / (2 * step) for e in np.eye(4)]
+    slope = [
+        (pass_rate(logits + step * e) - pass_rate(logits - step * e)) / (2 * step)
+        for e in np.eye(4)
+    ]
     assert g.p == pytest.approx(0.4) and np.allclose(g.grad_p, slope, atol=1e-9)
 
 
@@ -74,14 +93,24 @@ def test_an_estimator_itself_is_taken_too():
     np.testing.assert_allclose(g.mean, (1 + g.p) * g.grad_p, atol=1e-9)
 
 
-@pytest.mark.parametrize("policy, right", [([0.5, 0.6], [True, False]), ([0.5, 0.5], [True]), ([1.5, -0.5], [1, 0]),
-                                           ([[0.5, 0.5]], [[1, 0]]), ([0.5, np.nan], [1, 0])])
+@pytest.mark.parametrize(
+    "policy, right",
+    [
+        ([0.5, 0.6], [True, False]),
+        ([0.5, 0.5], [True]),
+        ([1.5, -0.5], [1, 0]),
+        ([[0.5, 0.5]], [[1, 0]]),
+        ([0.5, np.nan], [1, 0]),
+    ],
+)
 def test_what_is_no_policy_is_refused(policy, right):
     with pytest.raises(LabError, match="give two lists of equal length, the first summing to 1"):
         enumerate_gradient("rloo", 2, policy, right)
 
 
 def test_too_many_outcomes_are_refused_before_memory_runs_out():
-    with pytest.raises(LabError, match=f"2 answers and N = 40 have 1,099,511,627,776 outcomes: at most "
-                                       f"{MOST_OUTCOMES:,}"):
+    with pytest.raises(
+        LabError,
+        match=f"2 answers and N = 40 have 1,099,511,627,776 outcomes: at most {MOST_OUTCOMES:,}",
+    ):
         enumerate_gradient("rloo", 40, [0.5, 0.5], [1, 0])

@@ -1,4 +1,6 @@
-"""The machine under every estimator: two sequences, one look-up, NumPy and torch alike, and its refusals."""
+"""The machine under every estimator: two sequences, one look-up, NumPy and torch alike, and its
+refusals.
+"""
 
 import importlib
 
@@ -13,9 +15,25 @@ import lab
 
 MODULE = importlib.import_module("lab.estimators")  # the name lab.estimators is the function
 
-KINDS = ["reinforce", "rloo", "grpo", "grpo(ddof=1, eps=1e-4)", "f_grpo(gamma=1)", "dgpo", "mapo", "maxrl",
-         "maxrl_eq7", "maxrl_loo", "truncated(order=2)", "alpha(alpha=0.5)", "pkpo(k=2)",
-         "pass_at_k_group(k=2)", "pacs_anchor", "real_anchor", "entropic(eta=1)"]
+KINDS = [
+    "reinforce",
+    "rloo",
+    "grpo",
+    "grpo(ddof=1, eps=1e-4)",
+    "f_grpo(gamma=1)",
+    "dgpo",
+    "mapo",
+    "maxrl",
+    "maxrl_eq7",
+    "maxrl_loo",
+    "truncated(order=2)",
+    "alpha(alpha=0.5)",
+    "pkpo(k=2)",
+    "pass_at_k_group(k=2)",
+    "pacs_anchor",
+    "real_anchor",
+    "entropic(eta=1)",
+]
 kinds = st.sampled_from(KINDS).map(lab.estimator)
 groups_of_two_or_more = st.lists(st.integers(0, 1), min_size=2, max_size=20)
 
@@ -27,10 +45,12 @@ def catalogue(monkeypatch):
 
 
 def for_all(*strategies):
-    return lambda test: settings(deadline=None, max_examples=60, derandomize=True)(given(*strategies)(test))
+    return lambda test: settings(deadline=None, max_examples=60, derandomize=True)(
+        given(*strategies)(test)
+    )
 
 
-# --- The look-up --------------------------------------------------------------------------------------------
+# --- The look-up --------------------------------------------------------------------------------
 
 
 @for_all(kinds, groups_of_two_or_more)
@@ -38,7 +58,7 @@ def test_an_advantage_is_gap_times_reward_plus_offset_at_the_successes_of_the_ot
     gap, offset = kind.coefficients(len(rewards))
     expected = []
     for i, r in enumerate(rewards):
-        j = sum(rewards[:i]) + sum(rewards[i + 1:])
+        j = sum(rewards[:i]) + sum(rewards[i + 1 :])
         expected.append(gap[j] * r + offset[j])
     assert lab.advantages(kind, np.array(rewards)).tolist() == expected
 
@@ -68,7 +88,9 @@ def test_numpy_and_torch_agree_for_every_kind_of_reward(dtype, shape, kind):
     tensor = lab.advantages(kind, torch.from_numpy(rewards))
     assert array.shape == tuple(tensor.shape) == shape
     assert array.dtype == (dtype if dtype.startswith("float") else "float64")
-    assert tensor.dtype == (getattr(torch, dtype) if dtype.startswith("float") else torch.get_default_dtype())
+    assert tensor.dtype == (
+        getattr(torch, dtype) if dtype.startswith("float") else torch.get_default_dtype()
+    )
     assert tensor.device.type == "cpu"
     exact = lab.advantages(kind, rewards.astype(np.float64))
     assert array.tolist() == exact.astype(array.dtype).tolist()
@@ -103,20 +125,26 @@ def test_strided_rewards_are_read_in_their_own_order():
     assert lab.advantages("maxrl", flipped).tolist() == [[2, -1, -1], [-1, -1, 2]]
 
 
-# --- Groups of different sizes ------------------------------------------------------------------------------
+# --- Groups of different sizes ------------------------------------------------------------------
 
 
 @for_all(kinds, st.lists(groups_of_two_or_more, max_size=6))
 def test_ragged_groups_are_scored_one_by_one(kind, ragged):
-    groups = [lab.Group(str(x), tuple(lab.Rollout(str(x), i, r) for i, r in enumerate(rewards)))
-              for x, rewards in enumerate(ragged)]
+    groups = [
+        lab.Group(str(x), tuple(lab.Rollout(str(x), i, r) for i, r in enumerate(rewards)))
+        for x, rewards in enumerate(ragged)
+    ]
     found = lab.advantages(kind, groups)
-    assert [A.tolist() for A in found] == [lab.advantages(kind, np.array(r)).tolist() for r in ragged]
+    assert [A.tolist() for A in found] == [
+        lab.advantages(kind, np.array(r)).tolist() for r in ragged
+    ]
 
 
 def test_a_lost_rollout_makes_its_group_smaller_and_shifts_no_other():
     sampled = {"a": (1, None, 0, 0), "b": (0, 1, 0, 0)}
-    rollouts = [lab.Rollout(x, i, r) for x, rewards in sampled.items() for i, r in enumerate(rewards)]
+    rollouts = [
+        lab.Rollout(x, i, r) for x, rewards in sampled.items() for i, r in enumerate(rewards)
+    ]
     found = lab.advantages("maxrl", lab.make_groups(rollouts, truncation="score"))
     assert [A.tolist() for A in found] == [[2, -1, -1], [-1, 3, -1, -1]]
 
@@ -135,12 +163,17 @@ def test_a_plain_list_of_numbers_is_refused_with_the_two_right_forms(rewards):
         lab.advantages("rloo", rewards)
 
 
-# --- Rewards that are not 0 or 1 ----------------------------------------------------------------------------
+# --- Rewards that are not 0 or 1 ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape, place, said", [
-    ((4,), (2,), "rollout 2:"), ((3, 4), (1, 2), "problem 1, rollout 2:"),
-    ((2, 3, 4), (1, 0, 3), "problem 1, 0, rollout 3:")])
+@pytest.mark.parametrize(
+    "shape, place, said",
+    [
+        ((4,), (2,), "rollout 2:"),
+        ((3, 4), (1, 2), "problem 1, rollout 2:"),
+        ((2, 3, 4), (1, 0, 3), "problem 1, 0, rollout 3:"),
+    ],
+)
 @pytest.mark.parametrize("reward", [0.5, -1.0, 2.0, float("nan"), float("inf"), 1 - 1e-10])
 def test_a_reward_other_than_0_and_1_is_named_with_its_place(shape, place, said, reward):
     rewards = np.zeros(shape)
@@ -157,7 +190,9 @@ def test_an_integer_or_a_missing_reward_is_refused_too():
         lab.advantages("rloo", np.array([[0, 3]]))
     with pytest.raises(lab.LabError, match="reward -1.0 in problem 0, rollout 1"):
         lab.advantages("rloo", torch.tensor([[0, -1]]))
-    with pytest.raises(lab.LabError, match="reward None in rollout 1: .*leave a lost rollout out of"):
+    with pytest.raises(
+        lab.LabError, match="reward None in rollout 1: .*leave a lost rollout out of"
+    ):
         lab.advantages("rloo", np.array([1, None]))
 
 
@@ -169,13 +204,15 @@ def test_without_the_check_valid_rewards_are_scored_the_same():
     assert lab.advantages("maxrl", np.array([0.5, 0.0]), check=False).shape == (2,)  # not looked at
 
 
-@pytest.mark.parametrize("rewards", [np.array(1.0), np.zeros((3, 0)), torch.tensor(1.0), torch.zeros(3, 0)])
+@pytest.mark.parametrize(
+    "rewards", [np.array(1.0), np.zeros((3, 0)), torch.tensor(1.0), torch.zeros(3, 0)]
+)
 def test_rewards_without_a_rollout_axis_are_refused(rewards):
     with pytest.raises(lab.LabError, match="the last axis must hold the rollouts of one problem"):
         lab.advantages("rloo", rewards)
 
 
-# --- The two sequences --------------------------------------------------------------------------------------
+# --- The two sequences --------------------------------------------------------------------------
 
 
 @for_all(kinds, st.integers(2, 40))
@@ -192,15 +229,23 @@ def test_coefficients_are_copies_that_one_may_write_to():
     kind.coefficients(4)[0][:] = 7
     kind.success_failure(4)[0][:] = 7
     assert kind.coefficients(4)[0].tolist() == [1, 1, 1, 1]
-    assert lab.advantages(kind, np.array([1, 0, 0, 0])).tolist() == pytest.approx([1, -1 / 3, -1 / 3, -1 / 3])
+    assert lab.advantages(kind, np.array([1, 0, 0, 0])).tolist() == pytest.approx(
+        [1, -1 / 3, -1 / 3, -1 / 3]
+    )
 
 
-@pytest.mark.parametrize("sequences, message", [
-    (lambda N: (np.ones(N), np.zeros(N + 1)), r"shapes \[\(3,\), \(4,\)\]; it must return \(gap, offset\)"),
-    (lambda N: (np.ones(N),), "each of length 3"),
-    (lambda N: (np.full(N, np.nan), np.zeros(N)), "a coefficient at N = 3 is not finite"),
-    (lambda N: (np.ones(N), np.full(N, np.inf)), "not finite"),
-])
+@pytest.mark.parametrize(
+    "sequences, message",
+    [
+        (
+            lambda N: (np.ones(N), np.zeros(N + 1)),
+            r"shapes \[\(3,\), \(4,\)\]; it must return \(gap, offset\)",
+        ),
+        (lambda N: (np.ones(N),), "each of length 3"),
+        (lambda N: (np.full(N, np.nan), np.zeros(N)), "a coefficient at N = 3 is not finite"),
+        (lambda N: (np.ones(N), np.full(N, np.inf)), "not finite"),
+    ],
+)
 def test_sequences_of_a_wrong_shape_or_not_finite_are_refused(sequences, message):
     with pytest.raises(lab.LabError, match=message):
         lab.Estimator("mine", sequences).coefficients(3)
@@ -212,7 +257,7 @@ def test_a_group_size_that_is_no_whole_number_is_refused(N):
         lab.estimator("rloo").coefficients(N)
 
 
-# --- Names, options and rules -------------------------------------------------------------------------------
+# --- Names, options and rules -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "rloo(singleton='zero')"])
@@ -220,29 +265,41 @@ def test_the_spec_reads_back_as_the_same_estimator(kind):
     first = lab.estimator(kind)
     second = lab.estimator(first.spec)
     assert second.spec == first.spec and second.rules == first.rules
-    assert [row.tolist() for row in second.coefficients(7)] == [row.tolist() for row in first.coefficients(7)]
+    assert [row.tolist() for row in second.coefficients(7)] == [
+        row.tolist() for row in first.coefficients(7)
+    ]
 
 
 def test_options_may_be_written_in_the_name_or_beside_it():
-    for kind in (lab.estimator("truncated(order=3, form='loo')"),
-                 lab.estimator("truncated", order=3, form="loo"),
-                 lab.estimator("truncated(order=2, form='loo')", order=3)):
+    for kind in (
+        lab.estimator("truncated(order=3, form='loo')"),
+        lab.estimator("truncated", order=3, form="loo"),
+        lab.estimator("truncated(order=2, form='loo')", order=3),
+    ):
         assert kind.options == {"order": 3, "form": "loo"} and kind.label == "MaxRL T=3"
 
 
-@pytest.mark.parametrize("name, message", [
-    ("maxlr", "unknown estimator 'maxlr': did you mean 'maxrl'?"),
-    ("GRPO", "unknown estimator 'GRPO'"),
-    ("grpo(dof=1)",
-     "unknown option of estimator 'grpo' 'dof': did you mean 'ddof'? Valid: ddof, eps, singleton"),
-    ("rloo(singelton='zero')", "did you mean 'singleton'?"),
-    ("rloo(singleton='skip')", "singleton = 'skip': it must be one of 'error', 'zero'"),
-    ("truncated", "estimator 'truncated' needs order: write truncated(order=...)"),
-    ("pkpo(form='s')", "estimator 'pkpo' needs k"),
-    ("grpo(1)", "cannot read 'grpo(1)'"),
-    ("grpo(ddof=1, ddof=0)", "cannot read 'grpo(ddof=1, ddof=0)'"),
-    (7, "cannot read 7"),
-])
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("maxlr", "unknown estimator 'maxlr': did you mean 'maxrl'?"),
+        ("GRPO", "unknown estimator 'GRPO'"),
+        (
+            "grpo(dof=1)",
+            (
+                "unknown option of estimator 'grpo' 'dof': did you mean 'ddof'? Valid: ddof, eps,"
+                " singleton"
+            ),
+        ),
+        ("rloo(singelton='zero')", "did you mean 'singleton'?"),
+        ("rloo(singleton='skip')", "singleton = 'skip': it must be one of 'error', 'zero'"),
+        ("truncated", "estimator 'truncated' needs order: write truncated(order=...)"),
+        ("pkpo(form='s')", "estimator 'pkpo' needs k"),
+        ("grpo(1)", "cannot read 'grpo(1)'"),
+        ("grpo(ddof=1, ddof=0)", "cannot read 'grpo(ddof=1, ddof=0)'"),
+        (7, "cannot read 7"),
+    ],
+)
 def test_an_unknown_name_or_option_names_the_nearest_valid_one(name, message):
     with pytest.raises(lab.LabError) as error:
         lab.estimator(name)
@@ -257,15 +314,22 @@ def test_an_estimator_passes_through_but_takes_no_further_options():
 
 
 def test_rules_are_printed_in_words():
-    assert str(lab.estimator("maxrl").rules) == (
-        "group of one: error; all wrong: zero; all right: zero; zero mean in every group, eps 0")
-    assert str(lab.estimator("grpo(ddof=1, eps=1e-6)", singleton="zero").rules) == (
-        "group of one: zero; all wrong: zero; all right: zero; zero mean in every group, eps 1e-06, ddof 1")
-    assert str(lab.estimator("nsr").rules) == (
-        "group of one: scored; all wrong: kept; all right: zero; not zero mean in every group")
+    assert (
+        str(lab.estimator("maxrl").rules)
+        == "group of one: error; all wrong: zero; all right: zero; zero mean in every group, eps 0"
+    )
+    assert (
+        str(lab.estimator("grpo(ddof=1, eps=1e-6)", singleton="zero").rules)
+        == "group of one: zero; all wrong: zero; all right: zero; zero mean in every group, eps"
+        " 1e-06, ddof 1"
+    )
+    assert (
+        str(lab.estimator("nsr").rules)
+        == "group of one: scored; all wrong: kept; all right: zero; not zero mean in every group"
+    )
 
 
-# --- A new estimator ----------------------------------------------------------------------------------------
+# --- A new estimator ----------------------------------------------------------------------------
 
 
 def test_a_new_estimator_of_five_lines_has_advantages_weight_and_rules(catalogue):
@@ -277,11 +341,15 @@ def test_a_new_estimator_of_five_lines_has_advantages_weight_and_rules(catalogue
 
     p = np.linspace(0, 1, 6)
     assert "quadratic" in lab.estimators()
-    assert lab.advantages("quadratic", np.array([1, 1, 1, 0])).tolist() == pytest.approx([1 / 3] * 3 + [0])
+    assert lab.advantages("quadratic", np.array([1, 1, 1, 0])).tolist() == pytest.approx(
+        [1 / 3] * 3 + [0]
+    )
     np.testing.assert_allclose(lab.induced_weight("quadratic(scale=2)", 5, p), 2 * p**2, atol=1e-15)
     np.testing.assert_allclose(lab.bias("quadratic", 9, p), 0, atol=1e-15)
-    assert str(lab.estimator("quadratic").rules) == (
-        "group of one: error; all wrong: zero; all right: kept; not zero mean in every group")
+    assert (
+        str(lab.estimator("quadratic").rules)
+        == "group of one: error; all wrong: zero; all right: kept; not zero mean in every group"
+    )
     with pytest.raises(lab.LabError, match="did you mean 'quadratic'"):
         lab.estimator("quadratc")
 

@@ -1,4 +1,6 @@
-"""Metrics of judged answers: against all subsets on small cases, and against one number at a time on larger ones."""
+"""Metrics of judged answers: against all subsets on small cases, and against one number at a time
+on larger ones.
+"""
 
 import itertools
 import math
@@ -35,7 +37,7 @@ def refusal(call, *args, **options) -> str:
 
 def answers(*rows: tuple) -> pd.DataFrame:
     """problem, answer, verdict, and where they matter finish, tokens, logp."""
-    full = [(*row, *("stop", 10, -2.0)[len(row) - 3:]) for row in rows]
+    full = [(*row, *("stop", 10, -2.0)[len(row) - 3 :]) for row in rows]
     return pd.DataFrame(full, columns=["problem", "answer", "verdict", "finish", "tokens", "logp"])
 
 
@@ -43,32 +45,87 @@ def tally(n, right, **columns) -> pd.DataFrame:
     """Counts of problems whose wrong answers are all of one kind."""
     right = np.asarray(right)
     size = np.broadcast_to(n, right.shape)
-    usual = {"error": 0, "truncated": 0, "silent": 0, "tokens": 10 * size, "logp": -2.0 * size,
-             "votes": [(int(wrong),) if wrong else () for wrong in size - right]}
-    return pd.DataFrame({"problem": [f"p{i}" for i in range(len(right))], "n": size, "right": right} | usual | columns)
+    usual = {
+        "error": 0,
+        "truncated": 0,
+        "silent": 0,
+        "tokens": 10 * size,
+        "logp": -2.0 * size,
+        "votes": [(int(wrong),) if wrong else () for wrong in size - right],
+    }
+    return pd.DataFrame(
+        {"problem": [f"p{i}" for i in range(len(right))], "n": size, "right": right}
+        | usual
+        | columns
+    )
 
 
-# --- Counts ---------------------------------------------------------------------------------------------------
+# --- Counts -------------------------------------------------------------------------------------
 
 
 def test_the_grid_is_the_powers_of_two_and_n():
-    assert [grid(n) for n in (1, 2, 3, 8, 100)] == [[1], [1, 2], [1, 2, 3], [1, 2, 4, 8], [1, 2, 4, 8, 16, 32, 64, 100]]
+    assert [grid(n) for n in (1, 2, 3, 8, 100)] == [
+        [1],
+        [1, 2],
+        [1, 2, 3],
+        [1, 2, 4, 8],
+        [1, 2, 4, 8, 16, 32, 64, 100],
+    ]
 
 
 def test_counts_are_those_of_a_reader_with_a_pencil():
-    table = counts(answers(
-        ("b", "3", "right"), ("b", "4", "wrong"), ("b", "4.0", "wrong", "stop", 20, -3.0), ("b", "x", "wrong"),
-        ("b", None, "wrong", "length", 50, -9.0), ("b", r"\sqrt{9}", "right"), ("b", "2^x", "error"),
-        ("a", "7", "wrong", "length", 50, -1.0)))
+    table = counts(
+        answers(
+            ("b", "3", "right"),
+            ("b", "4", "wrong"),
+            ("b", "4.0", "wrong", "stop", 20, -3.0),
+            ("b", "x", "wrong"),
+            ("b", None, "wrong", "length", 50, -9.0),
+            ("b", r"\sqrt{9}", "right"),
+            ("b", "2^x", "error"),
+            ("a", "7", "wrong", "length", 50, -1.0),
+        )
+    )
     assert table.to_dict("records") == [
-        {"problem": "b", "n": 6, "right": 2, "error": 1, "truncated": 1, "silent": 1, "tokens": 120, "logp": -22.0,
-         "votes": (2, 1)},
-        {"problem": "a", "n": 1, "right": 0, "error": 0, "truncated": 1, "silent": 0, "tokens": 50, "logp": -1.0,
-         "votes": (1,)}]
+        {
+            "problem": "b",
+            "n": 6,
+            "right": 2,
+            "error": 1,
+            "truncated": 1,
+            "silent": 1,
+            "tokens": 120,
+            "logp": -22.0,
+            "votes": (2, 1),
+        },
+        {
+            "problem": "a",
+            "n": 1,
+            "right": 0,
+            "error": 0,
+            "truncated": 1,
+            "silent": 0,
+            "tokens": 50,
+            "logp": -1.0,
+            "votes": (1,),
+        },
+    ]
 
 
 def test_wrong_answers_are_counted_together_if_they_are_one_number_or_one_text():
-    texts = ["1/2", "0.5", r"\frac{1}{2}", "50", r"50\%", "x + 1", "x+1", r"\text{no}", "no", "1,000", "1000"]
+    texts = [
+        "1/2",
+        "0.5",
+        r"\frac{1}{2}",
+        "50",
+        r"50\%",
+        "x + 1",
+        "x+1",
+        r"\text{no}",
+        "no",
+        "1,000",
+        "1000",
+    ]
     (table,) = counts(answers(*(("p", text, "wrong") for text in texts))).itertuples()
     assert table.votes == (3, 2, 2, 2, 2)
 
@@ -77,7 +134,11 @@ def test_wrong_answers_are_counted_together_if_they_are_one_number_or_one_text()
 def test_a_truncated_answer_is_judged_like_others_or_counts_as_wrong_and_silent(answer, verdict):
     row = answers(("p", answer, verdict, "length"))
     (kept,), (zero,) = counts(row).itertuples(), counts(row, "zero").itertuples()
-    assert (kept.right, kept.silent, kept.votes) == (verdict == "right", answer is None, (1,) * (answer == "4"))
+    assert (kept.right, kept.silent, kept.votes) == (
+        verdict == "right",
+        answer is None,
+        (1,) * (answer == "4"),
+    )
     assert (zero.n, zero.right, zero.silent, zero.votes, zero.truncated) == (1, 0, 1, (), 1)
 
 
@@ -90,15 +151,28 @@ def test_a_truncated_answer_that_could_not_be_judged_is_lost_under_both_policies
 
 def test_counts_of_parts_are_the_parts_of_the_counts():
     rng = np.random.default_rng(0)
-    table = answers(*((f"p{i}", rng.choice(["1", "2", "2.0", None]), rng.choice(["right", "wrong", "error"]),
-                       rng.choice(["stop", "length"]), int(rng.integers(1, 9)), -rng.random())
-                      for i in range(6) for _ in range(20)))
+    table = answers(
+        *(
+            (
+                f"p{i}",
+                rng.choice(["1", "2", "2.0", None]),
+                rng.choice(["right", "wrong", "error"]),
+                rng.choice(["stop", "length"]),
+                int(rng.integers(1, 9)),
+                -rng.random(),
+            )
+            for i in range(6)
+            for _ in range(20)
+        )
+    )
     parts = pd.concat([counts(table[:40]), counts(table[40:])], ignore_index=True)
     pd.testing.assert_frame_equal(parts, counts(table))
-    pd.testing.assert_frame_equal(parts, counts(table.astype({"problem": "category", "answer": "category"})))
+    pd.testing.assert_frame_equal(
+        parts, counts(table.astype({"problem": "category", "answer": "category"}))
+    )
 
 
-# --- Summaries ------------------------------------------------------------------------------------------------
+# --- Summaries ----------------------------------------------------------------------------------
 
 
 def mean_over_subsets(outcomes, k, judge) -> float:
@@ -114,9 +188,18 @@ def winner(subset) -> Fraction:
     return Fraction(0 in leaders, max(len(leaders), 1))
 
 
-@pytest.mark.parametrize("outcomes", [
-    [0, 0, 1, 1, 2, None, None], [0, None, None, None], [0, 0, 0], [1, 1, None], [None, None], [0, 1, 2, 3, 4, None],
-    [0, 0, 0, 1, 1, 1, 2, None]])
+@pytest.mark.parametrize(
+    "outcomes",
+    [
+        [0, 0, 1, 1, 2, None, None],
+        [0, None, None, None],
+        [0, 0, 0],
+        [1, 1, None],
+        [None, None],
+        [0, 1, 2, 3, 4, None],
+        [0, 0, 0, 1, 1, 1, 2, None],
+    ],
+)
 def test_a_majority_is_the_mean_over_all_subsets_with_silent_answers_abstaining(outcomes):
     votes = [outcomes.count(wrong) for wrong in sorted({one for one in outcomes if one})]
     for k in range(1, len(outcomes) + 1):
@@ -128,11 +211,22 @@ def test_a_majority_is_the_mean_over_all_subsets_with_silent_answers_abstaining(
 
 def test_every_metric_is_the_mean_over_problems_of_the_enumeration_of_subsets():
     outcomes = {"a": [0, 0, 1, None, 1], "b": [2, 2, 2, 1, 1], "c": [0, 0, 0, 0, None]}
-    table = counts(answers(*((name, None if one is None else str(one), "right" if one == 0 else "wrong")
-                             for name, ones in outcomes.items() for one in ones)))
+    table = counts(
+        answers(
+            *(
+                (name, None if one is None else str(one), "right" if one == 0 else "wrong")
+                for name, ones in outcomes.items()
+                for one in ones
+            )
+        )
+    )
     found = summary(table, ks=range(1, 6), votes=range(1, 6))
     for k in range(1, 6):
-        for name, judge in (("pass@", lambda s: 0 in s), ("pass^", lambda s: set(s) == {0}), ("maj@", winner)):
+        for name, judge in (
+            ("pass@", lambda s: 0 in s),
+            ("pass^", lambda s: set(s) == {0}),
+            ("maj@", winner),
+        ):
             truth = np.mean([mean_over_subsets(ones, k, judge) for ones in outcomes.values()])
             assert found[f"{name}{k}"].point == pytest.approx(truth, abs=1e-9)
     assert found["solved"].point == pytest.approx(2 / 3)
@@ -143,58 +237,93 @@ def test_intervals_are_those_of_the_bootstrap_over_problems():
     right = np.arange(9)
     found = summary(tally(8, right))
     assert list(found) == [f"pass{sign}{k}" for sign in "@^" for k in (1, 2, 4, 8)] + [
-        "majority", "solved", "length", "truncated", "lost", "entropy"]
+        "majority",
+        "solved",
+        "length",
+        "truncated",
+        "lost",
+        "entropy",
+    ]
     assert found["pass@4"] == stats.bootstrap(metrics.pass_at_k(8, right, 4))
     assert found["solved"] == stats.bootstrap(right > 0) and found["pass@4"].n == {"problems": 9}
 
 
 def test_length_truncation_loss_and_entropy_are_means_over_problems_of_their_shares():
-    table = tally([4, 8], [1, 8], error=[4, 0], truncated=[2, 1], tokens=[80, 800], logp=[-20.0, -80.0])
+    table = tally(
+        [4, 8], [1, 8], error=[4, 0], truncated=[2, 1], tokens=[80, 800], logp=[-20.0, -80.0]
+    )
     found = {name: one.point for name, one in summary(table).items()}
-    assert (found["length"], found["truncated"], found["lost"]) == ((10 + 100) / 2, (0.25 + 0.125) / 2, 0.25)
+    assert (found["length"], found["truncated"], found["lost"]) == (
+        (10 + 100) / 2,
+        (0.25 + 0.125) / 2,
+        0.25,
+    )
     assert found["entropy"] == pytest.approx((0.25 + 0.1) / 2)
 
 
 def test_entropy_estimates_that_of_the_distribution_that_was_sampled():
     rng, p = np.random.default_rng(0), np.array([0.5, 0.3, 0.2])
     logp = np.log(rng.choice(p, (400, 50, 4), p=p)).sum(axis=2)  # four tokens an answer
-    table = counts(pd.DataFrame({"problem": np.repeat(np.arange(400), 50), "tokens": 4, "logp": logp.ravel(),
-                                 "finish": "stop", "answer": "1", "verdict": "right"}))
+    table = counts(
+        pd.DataFrame(
+            {
+                "problem": np.repeat(np.arange(400), 50),
+                "tokens": 4,
+                "logp": logp.ravel(),
+                "finish": "stop",
+                "answer": "1",
+                "verdict": "right",
+            }
+        )
+    )
     found = summary(table)["entropy"]
     assert found.low < -(p * np.log(p)).sum() < found.high and found.high - found.low < 0.02
 
 
 def test_entropy_is_left_out_where_a_log_probability_is_missing():
-    assert "entropy" not in summary(counts(answers(("a", "1", "right", "stop", 9, math.nan), ("b", "1", "right"))))
+    assert "entropy" not in summary(
+        counts(answers(("a", "1", "right", "stop", 9, math.nan), ("b", "1", "right")))
+    )
 
 
 def test_lost_answers_make_n_smaller_and_a_problem_without_any_is_left_out():
     found = summary(tally([4, 3, 0], [2, 3, 0], error=[0, 1, 4]))
     assert list(found)[:3] == ["pass@1", "pass@2", "pass@3"]
     assert found["pass@1"].point == pytest.approx(0.75) and found["pass@1"].n == {"problems": 2}
-    assert refusal(summary, tally([4, 0], [2, 0])).startswith("1 of 2 problems have an answer that could be judged")
+    assert refusal(summary, tally([4, 0], [2, 0])).startswith(
+        "1 of 2 problems have an answer that could be judged"
+    )
     for given in ({"ks": [4]}, {"votes": [4]}):
-        assert "where n is 3: draw more samples or lower k" in refusal(summary, tally([4, 3], [2, 3]), **given)
+        assert "where n is 3: draw more samples or lower k" in refusal(
+            summary, tally([4, 3], [2, 3]), **given
+        )
 
 
-# --- Two models -----------------------------------------------------------------------------------------------
+# --- Two models ---------------------------------------------------------------------------------
 
 
 def test_two_models_are_compared_on_the_same_problems_whatever_their_order():
     a, b = tally(8, [1, 2, 3, 8]), tally(16, [0, 4, 4, 16])
     told = compare_models(a, b[::-1], 4)
-    assert told == stats.compare(metrics.pass_at_k(8, a["right"], 4), metrics.pass_at_k(16, b["right"], 4))
+    assert told == stats.compare(
+        metrics.pass_at_k(8, a["right"], 4), metrics.pass_at_k(16, b["right"], 4)
+    )
     assert told.n == {"problems": 4}
 
 
 def test_a_pair_of_a_model_with_itself_differs_by_nothing():
     told = compare_models(tally(8, [1, 5, 8]), tally(8, [1, 5, 8]))
-    assert (told.difference.low, told.difference.high) == (0, 0) and told.probability_of_improvement.point == 0.5
+    assert (told.difference.low, told.difference.high) == (
+        0,
+        0,
+    ) and told.probability_of_improvement.point == 0.5
 
 
 def test_problems_that_only_one_of_two_models_was_asked_are_refused():
     for call in (compare_models, lambda a, b: samples_ratio(a, b, 2)):
-        assert refusal(call, tally(4, [1, 2, 3]), tally(4, [1, 2])).startswith("problem 'p2' is in only one of two")
+        assert refusal(call, tally(4, [1, 2, 3]), tally(4, [1, 2])).startswith(
+            "problem 'p2' is in only one of two"
+        )
 
 
 def test_a_problem_that_one_model_lost_is_left_out_of_the_pair():
@@ -212,8 +341,13 @@ def test_samples_to_reach_is_the_metric_in_every_resample(few_draws):
     rng = np.random.default_rng(0)
     right = rng.binomial(40, rng.beta(0.5, 2, 30))
     for target in (0.05, 0.3, 0.5, float(metrics.pass_at_k(40, right, 40).mean()), 0.999):
-        slow = stats.bootstrap(right, statistic=lambda sample, _, t=target: [
-            metrics.samples_to_reach(40, row, t) for row in sample], draws=evaluation_metrics.REACH_DRAWS)
+        slow = stats.bootstrap(
+            right,
+            statistic=lambda sample, _, t=target: [
+                metrics.samples_to_reach(40, row, t) for row in sample
+            ],
+            draws=evaluation_metrics.REACH_DRAWS,
+        )
         assert_equal(samples_to_reach(tally(40, right), target), slow)
 
 
@@ -237,55 +371,88 @@ def test_the_ratio_of_samples_is_the_metric_in_every_resample(few_draws):
     def slow(sample, axis):
         for row in sample.astype(int):
             target = metrics.pass_at_k(32, base[row], 8).mean()
-            yield metrics.samples_to_reach(32, base[row], target) / metrics.samples_to_reach(64, ours[row], target)
+            yield metrics.samples_to_reach(32, base[row], target) / metrics.samples_to_reach(
+                64, ours[row], target
+            )
 
     told = samples_ratio(tally(32, base), tally(64, ours), 8)
-    assert_equal(told, stats.bootstrap(np.arange(25), statistic=lambda *x: [*slow(*x)], draws=evaluation_metrics.REACH_DRAWS))
+    assert_equal(
+        told,
+        stats.bootstrap(
+            np.arange(25), statistic=lambda *x: [*slow(*x)], draws=evaluation_metrics.REACH_DRAWS
+        ),
+    )
     assert 1 < told.low < told.point < told.high
 
 
 def test_a_model_that_is_right_ten_times_as_often_needs_a_tenth_of_the_samples():
     told = samples_ratio(tally(1000, [1] * 5), tally(1000, [10] * 5), 100)
-    assert told.point == pytest.approx(100 / metrics.samples_to_reach(1000, 10, 0.1)) and 9 < told.point < 10.5
+    assert (
+        told.point == pytest.approx(100 / metrics.samples_to_reach(1000, 10, 0.1))
+        and 9 < told.point < 10.5
+    )
     assert samples_ratio(tally(8, [2, 3]), tally(8, [2, 3]), 4).point == 1
 
 
 def test_the_ratio_is_zero_out_of_reach_and_one_where_nothing_is_to_be_reached():
     assert samples_ratio(tally(8, [8, 8]), tally(8, [0, 0]), 4).point == 0
     assert samples_ratio(tally(8, [0, 0]), tally(8, [3, 0]), 4).point == 1
-    assert "draw more samples or lower k" in refusal(samples_ratio, tally(8, [1, 1]), tally(8, [1, 1]), 9)
+    assert "draw more samples or lower k" in refusal(
+        samples_ratio, tally(8, [1, 1]), tally(8, [1, 1]), 9
+    )
 
 
-# --- Tables ---------------------------------------------------------------------------------------------------
+# --- Tables -------------------------------------------------------------------------------------
 
 
 def interval(point: float, problems: int = 500) -> Interval:
-    return Interval(point, point - 0.01, point + 0.01, 0.95, "problems", {"problems": problems}, 10_000, 0)
+    return Interval(
+        point, point - 0.01, point + 0.01, 0.95, "problems", {"problems": problems}, 10_000, 0
+    )
 
 
-ROWS = [Row("Qwen/Qwen3-4B_Base", "math500", {"pass@1": interval(0.5), "pass^8": interval(0.25)}),
-        Row("ours | 50% & more", "aime2025", {"pass@1": interval(0.125, 30), "length": interval(812.34, 30)})]
+ROWS = [
+    Row("Qwen/Qwen3-4B_Base", "math500", {"pass@1": interval(0.5), "pass^8": interval(0.25)}),
+    Row(
+        "ours | 50% & more",
+        "aime2025",
+        {"pass@1": interval(0.125, 30), "length": interval(812.34, 30)},
+    ),
+]
 SAID = caption(Sampling(128, 0.6, 0.95, 4096, 3), "plain 0123456789ab", "strict")
 
 
 def test_a_markdown_table_has_a_cell_a_metric_and_its_problems():
     assert markdown(ROWS, "Above.").splitlines() == [
-        "Above.", "",
+        "Above.",
+        "",
         "| model | set | problems | pass@1 | pass^8 | length, tokens |",
         "| --- | --- | ---: | ---: | ---: | ---: |",
         "| Qwen/Qwen3-4B_Base | math500 | 500 | 0.500 [0.490, 0.510] | 0.250 [0.240, 0.260] | - |",
-        r"| ours \| 50% & more | aime2025 | 30 | 0.125 [0.115, 0.135] | - | 812.3 [812.3, 812.4] |"]
+        r"| ours \| 50% & more | aime2025 | 30 | 0.125 [0.115, 0.135] | - | 812.3 [812.3, 812.4] |",
+    ]
 
 
 def test_a_caption_states_how_the_answers_were_drawn_and_what_the_brackets_mean():
-    for words in ("n = 128", "temperature 0.6", "top-p 0.95", "4096 tokens", "seed 3", "plain 0123456789ab", "strict",
-                  "truncated ones judged like others", "95% bootstrap intervals over problems"):
+    for words in (
+        "n = 128",
+        "temperature 0.6",
+        "top-p 0.95",
+        "4096 tokens",
+        "seed 3",
+        "plain 0123456789ab",
+        "strict",
+        "truncated ones judged like others",
+        "95% bootstrap intervals over problems",
+    ):
         assert words in SAID
     assert "truncated ones counted as wrong" in caption(Sampling(1), "plain", "lenient", "zero")
 
 
 def parse_latex(text: str) -> dict:
-    """What a strict reader of LaTeX finds: environments closed in order, braces balanced, no bare special character."""
+    """What a strict reader of LaTeX finds: environments closed in order, braces balanced, no bare
+    special character.
+    """
     assert not re.search(r"(?<!\\)[%$#~^_]", text) and text.isascii()
     stack, depth = [], 0
     for match in re.finditer(r"\\(begin|end)\{(\w+)\}|\\[{}\\]|[{}]", text):
@@ -297,19 +464,25 @@ def parse_latex(text: str) -> dict:
         assert depth >= 0
     assert not stack and depth == 0
     (align,) = re.findall(r"\\begin\{tabular\}\{(\w+)\}", text)
-    body = text[text.index(r"\toprule") + 8:text.index(r"\bottomrule")].replace(r"\midrule", "")
+    body = text[text.index(r"\toprule") + 8 : text.index(r"\bottomrule")].replace(r"\midrule", "")
     rows = [re.split(r"(?<!\\)&", row) for row in body.strip().removesuffix(r"\\").split("\\\\\n")]
-    assert {len(row) for row in rows} == {len(align)} and not any(row[0].lstrip()[0] in "[*" for row in rows)
+    assert {len(row) for row in rows} == {len(align)} and not any(
+        row[0].lstrip()[0] in "[*" for row in rows
+    )
     return {"rows": [[cell.strip() for cell in row] for row in rows], "align": align}
 
 
 def test_a_latex_table_is_well_formed_and_escapes_what_latex_would_read():
-    made = latex([*ROWS, Row("[a]*{b}\\c~d^e #1 $x$ <|im_end|>", "s", {"pass@1": interval(0.5)})], SAID)
+    made = latex(
+        [*ROWS, Row("[a]*{b}\\c~d^e #1 $x$ <|im_end|>", "s", {"pass@1": interval(0.5)})], SAID
+    )
     read = parse_latex(made)
     assert read["align"] == "llrrrr" and read["rows"][0][-2] == r"pass\textasciicircum{}8"
     assert read["rows"][1][:4] == [r"Qwen/Qwen3-4B\_Base", "math500", "500", "0.500 [0.490, 0.510]"]
     assert read["rows"][2][0] == r"ours \textbar{} 50\% \& more"
-    assert read["rows"][3][0].startswith(r"{}[a]*\{b\}\textbackslash{}c\textasciitilde{}d\textasciicircum{}e \#1 \$x\$")
+    assert read["rows"][3][0].startswith(
+        r"{}[a]*\{b\}\textbackslash{}c\textasciitilde{}d\textasciicircum{}e \#1 \$x\$"
+    )
     assert r"95\% bootstrap" in made and made.count(r"\midrule") == 1 and "\\toprule\n" in made
 
 
@@ -322,13 +495,21 @@ def test_columns_choose_the_metrics_and_an_unknown_one_is_refused():
 
 def test_metrics_over_different_problems_do_not_share_a_row():
     row = Row("m", "s", {"pass@1": interval(0.5, 30), "pass@2": interval(0.5, 29)})
-    assert refusal(markdown, [row], "") == "m on s has metrics over [29, 30] problems: give a row to each"
+    assert (
+        refusal(markdown, [row], "")
+        == "m on s has metrics over [29, 30] problems: give a row to each"
+    )
 
 
 def test_a_line_break_in_a_name_does_not_break_the_table():
     row = Row("a\nb", "s", {"pass@1": interval(0.5)})
-    assert "| a b | s |" in markdown([row], "") and parse_latex(latex([row], ""))["rows"][1][0] == "a b"
+    assert (
+        "| a b | s |" in markdown([row], "")
+        and parse_latex(latex([row], ""))["rows"][1][0] == "a b"
+    )
 
 
 def test_escaping_touches_no_plain_text():
-    assert escaped("Qwen3-4B (ours), n = 128; [0.1, 0.2]*") == "Qwen3-4B (ours), n = 128; [0.1, 0.2]*"
+    assert (
+        escaped("Qwen3-4B (ours), n = 128; [0.1, 0.2]*") == "Qwen3-4B (ours), n = 128; [0.1, 0.2]*"
+    )

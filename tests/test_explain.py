@@ -9,8 +9,18 @@ import lab
 from lab.errors import LabError
 from lab.show.explain import DOTS, HEIGHT, WIDTH, explain, plot
 
-OPTIONS = {"order": 4, "alpha": 0.5, "k": 3, "gamma": 0.5, "eta": 1.0, "a": 0.5, "b": 0.25,
-           "p": [0.0, 0.5, 1.0], "w": [0.0, 1.0, 0.0], "text": "1 + p"}
+OPTIONS = {
+    "order": 4,
+    "alpha": 0.5,
+    "k": 3,
+    "gamma": 0.5,
+    "eta": 1.0,
+    "a": 0.5,
+    "b": 0.25,
+    "p": [0.0, 0.5, 1.0],
+    "w": [0.0, 1.0, 0.0],
+    "text": "1 + p",
+}
 
 
 def needed(function, skip: int) -> str:
@@ -22,10 +32,12 @@ def needed(function, skip: int) -> str:
 
 def names() -> list[str]:
     from importlib import import_module
+
     estimators = import_module("lab.estimators")._CATALOGUE
     objectives = import_module("lab.objectives")._CATALOGUE
     return [name + needed(function, 1) for name, (function, _) in estimators.items()] + [
-        name + needed(factory, 0) for name, factory in objectives.items() if name not in estimators]
+        name + needed(factory, 0) for name, factory in objectives.items() if name not in estimators
+    ]
 
 
 @pytest.mark.parametrize("name", names())
@@ -37,7 +49,11 @@ def test_every_name_of_the_catalogue_is_explained_on_one_screen(name):
     assert "nan" not in text and lines[-1].startswith("train it: lab train tabular ")
     key = name.split("(")[0]
     chosen = lab.estimator(name) if key in lab.estimators() else lab.objective(name)
-    assert lines[0].startswith(chosen.label) and chosen.about.splitlines()[0] in text and chosen.citation in text
+    assert (
+        lines[0].startswith(chosen.label)
+        and chosen.about.splitlines()[0] in text
+        and chosen.citation in text
+    )
 
 
 @pytest.mark.parametrize("name", names())
@@ -45,11 +61,14 @@ def test_the_last_line_of_every_explanation_can_be_typed(name):
     import shlex
 
     from lab.runs.experiments import experiment, read_assignments
+
     words = shlex.split(explain(name, 8).splitlines()[-1].removeprefix("train it: "))
     assert words[:3] == ["lab", "train", "tabular"]
     given = read_assignments(words[3:])
     values = experiment("tabular").parameters("smoke", given)
-    assert values["objective"] == given["objective"] and values["rollouts"] == given.get("rollouts", 16)
+    assert values["objective"] == given["objective"] and values["rollouts"] == given.get(
+        "rollouts", 16
+    )
 
 
 def test_maxrl_at_four_rollouts_by_eye():
@@ -58,8 +77,13 @@ def test_maxrl_at_four_rollouts_by_eye():
     assert rows["gap"] == ["3", "2", "1.333", "1"] and rows["offset"] == ["0", "-1", "-1", "-1"]
     at = [0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99]
     assert [float(x) for x in rows["p"]] == at
-    assert [float(x) for x in rows["w_N"]] == pytest.approx([(1 - (1 - p) ** 3) / p for p in at], rel=1e-3)
-    assert "rules   group of one: error; all wrong: zero; all right: zero" in text and "limit   ML" in text
+    assert [float(x) for x in rows["w_N"]] == pytest.approx(
+        [(1 - (1 - p) ** 3) / p for p in at], rel=1e-3
+    )
+    assert (
+        "rules   group of one: error; all wrong: zero; all right: zero" in text
+        and "limit   ML" in text
+    )
 
 
 def test_the_rules_for_odd_groups_are_on_the_screen_of_every_estimator():
@@ -74,15 +98,19 @@ def test_more_than_eight_coefficients_are_cut_and_said_to_be():
 def test_an_objective_shows_its_weight_and_value():
     text = explain("ml")
     rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line.strip()}
-    assert rows["w"][:3] == ["1000", "100", "10"] and float(rows["J"][2]) == pytest.approx(np.log(0.1), rel=1e-3)
+    assert rows["w"][:3] == ["1000", "100", "10"] and float(rows["J"][2]) == pytest.approx(
+        np.log(0.1), rel=1e-3
+    )
 
 
 def test_an_unknown_name_is_answered_with_the_nearest():
-    with pytest.raises(LabError, match="unknown estimator or objective 'arcsin': did you mean 'arcsine'?"):
+    with pytest.raises(
+        LabError, match="unknown estimator or objective 'arcsin': did you mean 'arcsine'?"
+    ):
         explain("arcsin")
 
 
-# --- The plot ---------------------------------------------------------------------------------------------
+# --- The plot -----------------------------------------------------------------------------------
 
 X = np.geomspace(1e-3, 0.999, 2 * WIDTH)
 
@@ -120,7 +148,9 @@ def test_the_second_curve_is_dotted_and_the_axes_say_their_ends():
     lit = dots(text)
     assert lit[-1].sum() == 2 * WIDTH and lit[0].sum() == np.ceil(2 * WIDTH / 3)
     lines = text.splitlines()
-    assert lines[0].split("│")[0].strip() == "100" and lines[HEIGHT - 1].split("│")[0].strip() == "1"
+    assert (
+        lines[0].split("│")[0].strip() == "100" and lines[HEIGHT - 1].split("│")[0].strip() == "1"
+    )
     assert lines[-1].split() == ["0.001", "p", "0.999"]
 
 

@@ -1,6 +1,8 @@
-"""The explorer's front end against the lab, number for number; its state, its formulas, its widget's answers.
+"""The explorer's front end against the lab, number for number; its state, its formulas, its
+widget's answers.
 
-The modules of lab/explorer/front run in Chromium as they lie there, and their numbers are compared with Python's.
+The modules of lab/explorer/front run in Chromium as they lie there, and their numbers are compared
+with Python's.
 """
 
 import hashlib
@@ -28,13 +30,41 @@ EXACT = 1e-9
 P = np.array([1e-4, 0.003, 0.05, 0.31, 0.5, 0.77, 0.96, 0.9999])
 BUMP = "drawn(p=[0.0, 0.2, 0.3, 0.6, 0.7, 1.0], w=[0.0, 0.0, 4.0, 4.0, 0.0, 0.0])"
 SPECS = [
-    "rloo", "reinforce", "reinforce_mean", "dr_grpo", "psr", "nsr", "w_reinforce(lam=0.3)", "grpo", "grpo(ddof=1)",
-    "grpo(ddof=1, eps=1e-06)", "one_sided_grpo", "f_grpo(gamma=0.7)", "dgpo", "mapo", "maxrl", "maxrl_eq6", "maxrl_eq7",
-    "maxrl_loo", "truncated(order=2)", "truncated(order=5, form='loo')", "truncated(order=4, form='zero_mean')",
-    "alpha(alpha=0.5)", "alpha(alpha=0.5, form='series')", "alpha(alpha=1.5, form='series', order=3)", "pkpo(k=3)",
-    "pkpo(k=2, form='sloo')", "pkpo(k=4, form='sloom1')", "pass_at_k_group(k=3)", "pacs_anchor",
-    "pacs_anchor(beta=2.5)", "pacs_anchor(score='dr_grpo')", "pacs_anchor(beta=2, balanced=False)", "real_anchor",
-    "entropic(eta=3)", BUMP,
+    "rloo",
+    "reinforce",
+    "reinforce_mean",
+    "dr_grpo",
+    "psr",
+    "nsr",
+    "w_reinforce(lam=0.3)",
+    "grpo",
+    "grpo(ddof=1)",
+    "grpo(ddof=1, eps=1e-06)",
+    "one_sided_grpo",
+    "f_grpo(gamma=0.7)",
+    "dgpo",
+    "mapo",
+    "maxrl",
+    "maxrl_eq6",
+    "maxrl_eq7",
+    "maxrl_loo",
+    "truncated(order=2)",
+    "truncated(order=5, form='loo')",
+    "truncated(order=4, form='zero_mean')",
+    "alpha(alpha=0.5)",
+    "alpha(alpha=0.5, form='series')",
+    "alpha(alpha=1.5, form='series', order=3)",
+    "pkpo(k=3)",
+    "pkpo(k=2, form='sloo')",
+    "pkpo(k=4, form='sloom1')",
+    "pass_at_k_group(k=3)",
+    "pacs_anchor",
+    "pacs_anchor(beta=2.5)",
+    "pacs_anchor(score='dr_grpo')",
+    "pacs_anchor(beta=2, balanced=False)",
+    "real_anchor",
+    "entropic(eta=3)",
+    BUMP,
     "formula(text='exp(-5*p)')",
 ]
 FITTED = ("drawn", "formula")
@@ -42,7 +72,9 @@ FITTED = ("drawn", "formula")
 
 @pytest.fixture(scope="module")
 def front():
-    """Call `front(module, script, *arguments)`: the script's value with the module as `m` and the arguments as `a`."""
+    """Call `front(module, script, *arguments)`: the script's value with the module as `m` and the
+    arguments as `a`.
+    """
     with served(FRONT) as address, browser() as running:
         tab = running.new_page()
         tab.goto(address)
@@ -55,10 +87,14 @@ def front():
 
 
 def same(ours, theirs, tolerance=EXACT):
-    """Equal to `tolerance` of the largest value, and to as much of each value down to a thousandth of it."""
+    """Equal to `tolerance` of the largest value, and to as much of each value down to a thousandth
+    of it.
+    """
     ours, theirs = np.asarray(ours, dtype=float), np.asarray(theirs, dtype=float)
     assert ours.shape == theirs.shape
-    np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance * np.abs(theirs).max() * 1e-3)
+    np.testing.assert_allclose(
+        ours, theirs, rtol=tolerance, atol=tolerance * np.abs(theirs).max() * 1e-3
+    )
 
 
 SEQUENCES = """
@@ -68,15 +104,19 @@ return a[0].map((spec) => {
 });"""
 
 
-# --- The mathematics ----------------------------------------------------------------------------------------
+# --- The mathematics ----------------------------------------------------------------------------
 
 
 def test_every_estimator_of_the_lab_is_in_the_front_end_with_the_same_options(front):
-    theirs = front("specs", """return Object.fromEntries(Object.entries(m.ESTIMATORS).map(([name, one]) =>
-        [name, Object.entries(one.options ?? {}).map(([key, rule]) => [key, rule.required ? null : rule.start])]));""")
+    theirs = front(
+        "specs",
+        """return Object.fromEntries(Object.entries(m.ESTIMATORS).map(([name, one]) =>
+        [name, Object.entries(one.options ?? {}).map(([key, rule]) => [key, rule.required ? null : rule.start])]));""",
+    )
     import inspect
 
     from lab.estimators import _CATALOGUE
+
     ours = {}
     for name, (function, _) in _CATALOGUE.items():
         if function.__module__.startswith("lab."):
@@ -90,16 +130,22 @@ def test_the_two_sequences_are_those_of_the_lab(front, N):
     specs = [spec for spec in SPECS if N <= 24 or lab.estimator(spec).name not in FITTED]
     for spec, rows in zip(specs, front("specs", SEQUENCES, specs, N), strict=True):
         for ours, theirs in zip(lab.estimator(spec).coefficients(N), rows, strict=True):
-            np.testing.assert_allclose(theirs, ours, rtol=EXACT, atol=EXACT * np.abs(ours).max(), err_msg=spec)
+            np.testing.assert_allclose(
+                theirs, ours, rtol=EXACT, atol=EXACT * np.abs(ours).max(), err_msg=spec
+            )
 
 
 def test_labels_specs_and_least_sizes_are_those_of_the_lab(front):
-    told = front("specs", """return a[0].map((spec) => {
+    told = front(
+        "specs",
+        """return a[0].map((spec) => {
         const one = m.resolve(m.ESTIMATORS, spec);
         const works = (N) => { try { m.coefficients(one, N); return true; } catch { return false; } };
         const least = [1, 2, 3, 4, 5, 6].find(works);
         return [one.label, one.spec, least];
-    });""", SPECS)
+    });""",
+        SPECS,
+    )
     for spec, (label, text, least) in zip(SPECS, told, strict=True):
         chosen = lab.estimator(spec)
         assert (label, least) == (chosen.label, chosen.least), spec
@@ -111,29 +157,54 @@ def test_labels_specs_and_least_sizes_are_those_of_the_lab(front):
 def test_every_curve_is_that_of_the_lab(front, quantity, N):
     chosen = map(lab.estimator, SPECS)
     specs = [one.spec for one in chosen if one.least <= N and (N <= 24 or one.name not in FITTED)]
-    curves = front("specs", """const { Grid, QUANTITIES } = await import('/mathematics.js'), grid = new Grid(a[3]);
+    curves = front(
+        "specs",
+        """const { Grid, QUANTITIES } = await import('/mathematics.js'), grid = new Grid(a[3]);
         const sequences = (spec) => m.coefficients(m.resolve(m.ESTIMATORS, spec), a[1]);
         return a[0].map((spec) => Array.from(QUANTITIES[a[2]](grid, sequences(spec))));""",
-                   specs, N, quantity, P.tolist())
+        specs,
+        N,
+        quantity,
+        P.tolist(),
+    )
     for spec, curve in zip(specs, curves, strict=True):
         ours = answers.QUANTITIES[quantity](lab.estimator(spec), N, P)
-        np.testing.assert_allclose(curve, ours, rtol=EXACT, atol=EXACT * np.abs(ours).max(), err_msg=spec)
+        np.testing.assert_allclose(
+            curve, ours, rtol=EXACT, atol=EXACT * np.abs(ours).max(), err_msg=spec
+        )
 
 
-OBJECTIVES = ["rl", "ml", "arcsine", "log_odds", "power(a=0.3, b=0.8)", "power(a=1.1, b=0.4)", "power(a=1, b=1)",
-              "truncated(order=1)", "truncated(order=64)", "pass_at(k=8)"]
+OBJECTIVES = [
+    "rl",
+    "ml",
+    "arcsine",
+    "log_odds",
+    "power(a=0.3, b=0.8)",
+    "power(a=1.1, b=0.4)",
+    "power(a=1, b=1)",
+    "truncated(order=1)",
+    "truncated(order=64)",
+    "pass_at(k=8)",
+]
 
 
 def test_limits_and_their_integrals_are_those_of_the_lab(front):
     asked = [spec for spec in SPECS if lab.estimator(spec).name not in ("drawn", "formula")]
-    told = front("specs", """const { LIMITS } = await import('/mathematics.js'), p = Float64Array.from(a[2]);
+    told = front(
+        "specs",
+        """const { LIMITS } = await import('/mathematics.js'), p = Float64Array.from(a[2]);
         const tell = (w) => [Array.from(LIMITS.weight(p, w)), Array.from(LIMITS.objective(p, w))];
         const estimator = ({ entry, options }) => tell(entry.limit(options));
         const objective = ({ entry, options }) => tell(entry.w(options));
         return [a[0].map((spec) => estimator(m.resolve(m.ESTIMATORS, spec))),
                 a[1].map((spec) => objective(m.resolve(m.OBJECTIVES, spec)))];""",
-                 asked, OBJECTIVES, P.tolist())
-    ours = [lab.estimator(spec).limit for spec in asked] + [lab.objective(spec) for spec in OBJECTIVES]
+        asked,
+        OBJECTIVES,
+        P.tolist(),
+    )
+    ours = [lab.estimator(spec).limit for spec in asked] + [
+        lab.objective(spec) for spec in OBJECTIVES
+    ]
     for one, (weight, value) in zip(ours, told[0] + told[1], strict=True):
         np.testing.assert_allclose(weight, one.weight(P), rtol=EXACT, err_msg=one.name)
         expected = one.value(P) - one.value(0.5)
@@ -147,26 +218,78 @@ def test_both_sides_draw_at_the_same_pass_rates(front, axis):
 
 
 @pytest.mark.parametrize("zero_mean", [False, True])
-@pytest.mark.parametrize("w", ["step(0.3 - p)", "1/(p + 0.01)", "4*p*q", "1 + p", "max(0, sin(9*p))"])
+@pytest.mark.parametrize(
+    "w", ["step(0.3 - p)", "1/(p + 0.01)", "4*p*q", "1 + p", "max(0, sin(9*p))"]
+)
 def test_a_written_weight_is_fitted_as_the_lab_fits_it(front, w, zero_mean):
-    """To 1e-9 up to N = 24; beyond, the fit is itself known only to some 1e-6: its weakest directions are rounding."""
+    """To 1e-9 up to N = 24; beyond, the fit is itself known only to some 1e-6: its weakest
+    directions are rounding.
+    """
     for N, tolerance in ((3, EXACT), (8, EXACT), (24, EXACT), (64, 1e-5)):
-        gap = front("catalogue", """const { parseFormula } = await import('/formula.js');
-            return Array.from(m.fromWeight(parseFormula(a[0]), a[1], a[2])[0]);""", w, N, zero_mean)
+        gap = front(
+            "catalogue",
+            """const { parseFormula } = await import('/formula.js');
+            return Array.from(m.fromWeight(parseFormula(a[0]), a[1], a[2])[0]);""",
+            w,
+            N,
+            zero_mean,
+        )
         ours = lab.estimator("formula", text=w, zero_mean=zero_mean)
         reached = lab.weights.binomial(N - 1, P) @ np.array(gap)
         expected = lab.induced_weight(ours, N, P)
-        np.testing.assert_allclose(reached, expected, atol=tolerance * np.abs(expected).max(), err_msg=f"N = {N}")
+        np.testing.assert_allclose(
+            reached, expected, atol=tolerance * np.abs(expected).max(), err_msg=f"N = {N}"
+        )
 
 
-# --- Formulas -----------------------------------------------------------------------------------------------
+# --- Formulas -----------------------------------------------------------------------------------
 
-FORMULAS = ["1", "p", "2.5e-1*p", "1-p-q", "-p^2", "2^-1^2", "2**p", "p^-0.5 * q^-0.5", "exp(-5*p)/(1 + exp(-5*p))",
-            "min(1/p, 8)", "max(p, q)", "step(p - 0.5)", "log(p) + sqrt(q) - abs(p - .3)",
-            "sin(pi*p)*cos(e*p) + tanh(p)", "+-+p", "((p))"]
-REFUSED = ["", "p +", "p p", "2(p)", "(p", "p)", "import os", "__import__('os')", "p.real", "p if p else q",
-           "lambda: p", "min(p)", "exp()", "sin", "x", "p;q", "p[0]", "'p'", "1,2", "(" * 40 + "p" + ")" * 40,
-           "-" * 60 + "p", "toString", "constructor(p)", "p == q", "ｐ", "p" * 300]
+FORMULAS = [
+    "1",
+    "p",
+    "2.5e-1*p",
+    "1-p-q",
+    "-p^2",
+    "2^-1^2",
+    "2**p",
+    "p^-0.5 * q^-0.5",
+    "exp(-5*p)/(1 + exp(-5*p))",
+    "min(1/p, 8)",
+    "max(p, q)",
+    "step(p - 0.5)",
+    "log(p) + sqrt(q) - abs(p - .3)",
+    "sin(pi*p)*cos(e*p) + tanh(p)",
+    "+-+p",
+    "((p))",
+]
+REFUSED = [
+    "",
+    "p +",
+    "p p",
+    "2(p)",
+    "(p",
+    "p)",
+    "import os",
+    "__import__('os')",
+    "p.real",
+    "p if p else q",
+    "lambda: p",
+    "min(p)",
+    "exp()",
+    "sin",
+    "x",
+    "p;q",
+    "p[0]",
+    "'p'",
+    "1,2",
+    "(" * 40 + "p" + ")" * 40,
+    "-" * 60 + "p",
+    "toString",
+    "constructor(p)",
+    "p == q",
+    "ｐ",
+    "p" * 300,
+]
 
 
 @pytest.mark.parametrize("text", FORMULAS)
@@ -174,7 +297,9 @@ def test_a_formula_means_the_same_on_both_sides_and_in_numpy(front, text):
     told = front("formula", "const w = m.parseFormula(a[0]); return a[1].map(w);", text, P.tolist())
     same(told, formula_weight(text).weight(P), 1e-13)
     names = {name: function for name, (_, function) in lab.formula.FUNCTIONS.items()}
-    meaning = eval(text.replace("^", "**"), {"p": P, "q": 1 - P, "pi": np.pi, "e": np.e} | names)  # text of this file
+    meaning = eval(
+        text.replace("^", "**"), {"p": P, "q": 1 - P, "pi": np.pi, "e": np.e} | names
+    )  # text of this file
     same(told, np.broadcast_to(meaning, P.shape), 1e-13)
 
 
@@ -182,7 +307,11 @@ def test_a_formula_means_the_same_on_both_sides_and_in_numpy(front, text):
 def test_what_is_no_formula_is_refused_with_one_sentence_on_both_sides(front, text):
     with pytest.raises(lab.LabError) as ours:
         formula_weight(text)
-    told = front("formula", "try { m.parseFormula(a[0]); return null; } catch (error) { return error.message; }", text)
+    told = front(
+        "formula",
+        "try { m.parseFormula(a[0]); return null; } catch (error) { return error.message; }",
+        text,
+    )
     assert told and "\n" not in told and "\n" not in str(ours.value)
     if len(text) <= 200:
         assert told == str(ours.value)
@@ -197,7 +326,7 @@ def test_a_formula_is_an_estimator_that_trains_by_its_text():
         lab.estimator("formula(text='log(p - 0.5)')").coefficients(8)
 
 
-# --- Pass rates and files -----------------------------------------------------------------------------------
+# --- Pass rates and files -----------------------------------------------------------------------
 
 
 def counts(seed=0, problems=60):
@@ -209,8 +338,13 @@ def counts(seed=0, problems=60):
 @pytest.mark.parametrize("slack", [0, 1])
 def test_the_noise_is_removed_as_the_lab_removes_it(front, slack):
     n, correct = counts()
-    told = front("pass_rates", "const { p, mass } = m.mixing(...a); return [Array.from(p), Array.from(mass)];",
-                 n.tolist(), correct.tolist(), slack)
+    told = front(
+        "pass_rates",
+        "const { p, mass } = m.mixing(...a); return [Array.from(p), Array.from(mass)];",
+        n.tolist(),
+        correct.tolist(),
+        slack,
+    )
     ours = mixing(n, correct, slack=slack)
     np.testing.assert_allclose(told[0], ours.p, atol=1e-15)
     if slack:  # the smooth fit is one and the same; at the top only what the counts can tell is
@@ -225,14 +359,23 @@ def test_the_page_tells_of_a_file_what_the_audit_tells(front, tmp_path):
     rows = [f"{i},{a},{b}\n" for i, (a, b) in enumerate(zip(n, correct, strict=True))]
     path.write_text("problem,n,k\n" + "".join(rows))
     names, sizes = ["rloo", "maxrl"], (2, 4, 8, 16, 32, 64)
-    gaps = {name: {str(N): lab.estimator(name).coefficients(N)[0].tolist() for N in sizes} for name in names}
-    told = front("pass_rates", """const { readCounts, csv } = await import('/files.js');
+    gaps = {
+        name: {str(N): lab.estimator(name).coefficients(N)[0].tolist() for N in sizes}
+        for name in names
+    }
+    told = front(
+        "pass_rates",
+        """const { readCounts, csv } = await import('/files.js');
         const gaps = Object.fromEntries(Object.entries(a[1]).map(([name, gap]) => [name, (N) => gap[N]]));
-        return m.analyse(readCounts(csv(a[0])), 16, gaps);""", path.read_text(), gaps)
+        return m.analyse(readCounts(csv(a[0])), 16, gaps);""",
+        path.read_text(),
+        gaps,
+    )
     table = audit(path, tuple(names), rollouts=16).table
 
     def column(what, by):
         return table[table["what"].str.startswith(what) & (table["by"] == by)]["value"].to_list()
+
     same(told["problems"], column("share of problems", "without noise"))
     same(told["naive"], column("share of problems", "K/n as p"))
     same(told["dead"], column("share of groups", "dead"))
@@ -243,13 +386,21 @@ def test_the_page_tells_of_a_file_what_the_audit_tells(front, tmp_path):
 
 
 def test_intervals_are_as_wide_as_those_of_the_lab(front):
-    """Both draw problems again 200 times, by other random numbers: the ends differ by a share of the width."""
+    """Both draw problems again 200 times, by other random numbers: the ends differ by a share of
+    the width.
+    """
     n, correct = counts(3)
-    told = front("pass_rates", """const again = m.resampled(a[0], a[1]), draws = [];
+    told = front(
+        "pass_rates",
+        """const again = m.resampled(a[0], a[1]), draws = [];
         const wrong = ({ p, mass }) => mass.reduce((sum, m, i) => sum + m * (1 - p[i]) ** 16, 0);
         for (let i = 0; i < 200; i++) draws.push(wrong(again(i)));
-        return m.interval(draws);""", n.tolist(), correct.tolist())
+        return m.interval(draws);""",
+        n.tolist(),
+        correct.tolist(),
+    )
     from lab.pass_rates import dead_share, intervals
+
     (ours,) = intervals(n, correct, lambda p, mass: dead_share(p, mass, 16)[0][:, None], slack=1.0)
     width = ours.high - ours.low
     assert abs(told[0] - ours.low) < 0.25 * width and abs(told[1] - ours.high) < 0.25 * width
@@ -264,10 +415,17 @@ FILES = {
     "counts.csv": "problem,n,k\na,4,0\nb,4,3\n",
     "steps.csv": "step,problem,n,k\n0,a,4,0\n0,b,4,1\n1,a,4,2\n1,b,4,4\n",
     "windows.csv": 'problem,rollouts,correct\r\n"a, ""the"" first",8,1\r\nb,8,8\r\n',
-    "rows.jsonl": "\n".join(json.dumps({"prompt_id": i // 4, "reward": int(i % 3 == 0)}) for i in range(12)),
+    "rows.jsonl": "\n".join(
+        json.dumps({"prompt_id": i // 4, "reward": int(i % 3 == 0)}) for i in range(12)
+    ),
     "rollouts.csv": "problem,acc\n" + "".join(f"{i // 3},{i % 2}\n" for i in range(12)),
-    "lost.jsonl": "\n".join(json.dumps({"index": i // 4, "correct": i % 2 == 0 if i != 5 else None}) for i in range(9)),
-    "logged.csv": "step,problem,reward\n" + "".join(f"{s},{i // 2},{(i + s) % 2}\n" for s in (1, 2) for i in range(8)),
+    "lost.jsonl": "\n".join(
+        json.dumps({"index": i // 4, "correct": i % 2 == 0 if i != 5 else None}) for i in range(9)
+    ),
+    "logged.csv": (
+        "step,problem,reward\n"
+        + "".join(f"{s},{i // 2},{(i + s) % 2}\n" for s in (1, 2) for i in range(8))
+    ),
 }
 
 
@@ -281,37 +439,57 @@ def test_good_files_are_read_as_the_lab_reads_them(front, tmp_path):
         assert sorted(zip(found["n"], found["correct"], strict=True)) == sorted(pairs), name
 
 
-@pytest.mark.parametrize("name, text, sentence", [
-    ("a.csv", "", "is empty"),
-    ("a.csv", "n,k\n", "no rows below the head"),
-    ("a.csv", "x,y\n1,2\n", "found columns x, y: give n|N|rollouts|samples and k|K|correct|right, or problem|"),
-    ("a.csv", "n,k\n4,5\n", "problem row 0 has k = 5 of n = 4: counts must be whole, with 0 <= k <= n"),
-    ("a.csv", "n,k\n4,-1\n", "counts must be whole"),
-    ("a.csv", "n,k\n4,1.5\n", "counts must be whole"),
-    ("a.csv", "n,k\n4,many\n", "k = many of n = 4"),
-    ("a.csv", "n,k\n4\n", "row 1 has 1 cells and the head 2"),
-    ("a.csv", "problem,n,k\na,4,1\na,4,2\n", "problem a has several rows of counts"),
-    ("a.csv", "problem,reward\na,0.5\na,1\n", "reward 0.5 in row 1 (problem a): rewards must be 0 or 1"),
-    ("a.csv", "problem,reward\na,1\nb,1\n", "gives every rollout a problem of its own"),
-    ("a.csv", "problem,reward\n,1\nb,1\n", "row 1 has no problem"),
-    ("a.jsonl", '{"n": 4, "k": 1}\nnonsense\n', "line 2 is not JSON"),
-    ("a.jsonl", "[1, 2]\n", "line 1 is not an object"),
-    ("a.parquet", "PAR1", "a page cannot read parquet"),
-    ("a.xlsx", "PK", "give a .csv or .jsonl file"),
-])
+@pytest.mark.parametrize(
+    "name, text, sentence",
+    [
+        ("a.csv", "", "is empty"),
+        ("a.csv", "n,k\n", "no rows below the head"),
+        (
+            "a.csv",
+            "x,y\n1,2\n",
+            "found columns x, y: give n|N|rollouts|samples and k|K|correct|right, or problem|",
+        ),
+        (
+            "a.csv",
+            "n,k\n4,5\n",
+            "problem row 0 has k = 5 of n = 4: counts must be whole, with 0 <= k <= n",
+        ),
+        ("a.csv", "n,k\n4,-1\n", "counts must be whole"),
+        ("a.csv", "n,k\n4,1.5\n", "counts must be whole"),
+        ("a.csv", "n,k\n4,many\n", "k = many of n = 4"),
+        ("a.csv", "n,k\n4\n", "row 1 has 1 cells and the head 2"),
+        ("a.csv", "problem,n,k\na,4,1\na,4,2\n", "problem a has several rows of counts"),
+        (
+            "a.csv",
+            "problem,reward\na,0.5\na,1\n",
+            "reward 0.5 in row 1 (problem a): rewards must be 0 or 1",
+        ),
+        ("a.csv", "problem,reward\na,1\nb,1\n", "gives every rollout a problem of its own"),
+        ("a.csv", "problem,reward\n,1\nb,1\n", "row 1 has no problem"),
+        ("a.jsonl", '{"n": 4, "k": 1}\nnonsense\n', "line 2 is not JSON"),
+        ("a.jsonl", "[1, 2]\n", "line 1 is not an object"),
+        ("a.parquet", "PAR1", "a page cannot read parquet"),
+        ("a.xlsx", "PK", "give a .csv or .jsonl file"),
+    ],
+)
 def test_a_bad_file_is_one_sentence(front, name, text, sentence):
     (told,) = front("files", READ, [name, text])
     assert isinstance(told, str) and told.startswith(name) and sentence in told and "\n" not in told
 
 
-# --- The toy ------------------------------------------------------------------------------------------------
+# --- The toy ------------------------------------------------------------------------------------
 
 
 def test_the_random_numbers_are_philox_and_the_same_on_both_sides(front):
-    known = [((0,) * 4, (0, 0), "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),  # Random123's known answers
-             ((2**32 - 1,) * 4, (2**32 - 1,) * 2, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
-             ((0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344), (0xA4093822, 0x299F31D0),
-              "d16cfe09 94fdcceb 5001e420 24126ea1")]
+    known = [
+        ((0,) * 4, (0, 0), "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),  # Random123's known answers
+        ((2**32 - 1,) * 4, (2**32 - 1,) * 2, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
+        (
+            (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344),
+            (0xA4093822, 0x299F31D0),
+            "d16cfe09 94fdcceb 5001e420 24126ea1",
+        ),
+    ]
     for counter, key, words in known:
         assert " ".join(f"{int(word):08x}" for word in paired.philox(counter, key)) == words
         told = front("toy", "return m.philox(a[0], a[1]);", list(counter), list(key))
@@ -321,18 +499,29 @@ def test_the_random_numbers_are_philox_and_the_same_on_both_sides(front):
     assert abs(u.mean() - 0.5) < 5 / np.sqrt(12 * u.size)
     for other in (paired.uniforms(3, 6, 400, 50), paired.uniforms(4, 5, 400, 50)):
         assert not np.array_equal(u, other)
-    np.testing.assert_array_equal(u[:7, :9], paired.uniforms(3, 5, 7, 9))  # a number belongs to its rollout
+    np.testing.assert_array_equal(
+        u[:7, :9], paired.uniforms(3, 5, 7, 9)
+    )  # a number belongs to its rollout
 
 
-@pytest.mark.parametrize("spec, N", [("rloo", 16), ("maxrl", 16), ("grpo(ddof=1)", 7), ("pacs_anchor", 2)])
+@pytest.mark.parametrize(
+    "spec, N", [("rloo", 16), ("maxrl", 16), ("grpo(ddof=1)", 7), ("pacs_anchor", 2)]
+)
 def test_the_toy_of_the_page_gives_the_numbers_of_python(front, spec, N):
-    told = front("toy", """const c = await import('/specs.js');
+    told = front(
+        "toy",
+        """const c = await import('/specs.js');
         const sequences = c.coefficients(c.resolve(c.ESTIMATORS, a[0]), a[1]);
         const policy = new m.Policy({ sequences, problems: 24, rollouts: a[1], rate: 0.7, seed: 11 });
         const seen = [Array.from(policy.passRates())];
         for (let t = 0; t < 120; t++) { policy.step(); seen.push(Array.from(policy.passRates())); }
-        return seen;""", spec, N)
-    ours = paired.pass_rates([spec], rollouts=N, problems=24, steps=120, learning_rate=0.7, seed=11)[0]
+        return seen;""",
+        spec,
+        N,
+    )
+    ours = paired.pass_rates(
+        [spec], rollouts=N, problems=24, steps=120, learning_rate=0.7, seed=11
+    )[0]
     np.testing.assert_allclose(told, ours, rtol=EXACT)
     assert ours[-1].mean() > ours[0].mean() + 0.1  # it learned: the comparison is of something
 
@@ -349,6 +538,7 @@ def test_a_step_of_the_toy_is_the_policy_gradient_of_the_tabular_world():
     import torch
 
     from lab.losses import counted
+
     rng = np.random.default_rng(0)
     logits = torch.tensor(rng.normal(size=(6, paired.ANSWERS)), requires_grad=True)
     pi = logits.detach().softmax(1).numpy()
@@ -369,27 +559,50 @@ def test_a_seed_that_the_generator_cannot_hold_is_refused():
         paired.pass_rates(["rloo"], rollouts=2, problems=2, steps=1, seed=2**32)
 
 
-# --- State, looks, address ----------------------------------------------------------------------------------
+# --- State, looks, address ----------------------------------------------------------------------
 
 
 def test_the_state_starts_and_is_checked_alike_on_both_sides(front):
     assert front("state", "return m.DEFAULTS;") == DEFAULTS
-    bad = [{"panel": "nowhere"}, {"N": 1}, {"N": 1025}, {"N": 2.5}, {"M": 3}, {"curves": "rloo"},
-           {"curves": ["rloo"] * 9}, {"rate": -1}, {"seed": -1}, {"points": [1, 2]}, {"limits": 1},
-           {"formula": 3}, {"theme": "pink"}]
+    bad = [
+        {"panel": "nowhere"},
+        {"N": 1},
+        {"N": 1025},
+        {"N": 2.5},
+        {"M": 3},
+        {"curves": "rloo"},
+        {"curves": ["rloo"] * 9},
+        {"rate": -1},
+        {"seed": -1},
+        {"points": [1, 2]},
+        {"limits": 1},
+        {"formula": 3},
+        {"theme": "pink"},
+    ]
     for one in bad:
         with pytest.raises(lab.LabError):
             checked(one)
-        assert front("state", "try { m.checked(a[0]); return null; } catch (error) { return error.message; }", one)
+        assert front(
+            "state",
+            "try { m.checked(a[0]); return null; } catch (error) { return error.message; }",
+            one,
+        )
 
 
 def test_a_state_survives_its_address(front):
-    state = {"N": 77, "curves": ["grpo(ddof=1, eps=1e-06)", "formula(text='exp(-5*p)')"], "formula": "1 # % & ü",
-             "rate": 1.25, "points": [0.1 * i for i in range(21)]}
-    assert front("state", "return m.fromHash(m.toHash(m.checked(a[0])));", state) == DEFAULTS | state
+    state = {
+        "N": 77,
+        "curves": ["grpo(ddof=1, eps=1e-06)", "formula(text='exp(-5*p)')"],
+        "formula": "1 # % & ü",
+        "rate": 1.25,
+        "points": [0.1 * i for i in range(21)],
+    }
+    assert (
+        front("state", "return m.fromHash(m.toHash(m.checked(a[0])));", state) == DEFAULTS | state
+    )
     assert front("state", "return m.toHash(m.checked({}));") == ""
     refusal = "try { m.fromHash(a[0]); return null; } catch (error) { return error.message; }"
-    for text in ("#nonsense", "#%7B", "#%22a%22", "#{\"N\":-4}", "#%E0%A4%A"):
+    for text in ("#nonsense", "#%7B", "#%22a%22", '#{"N":-4}', "#%E0%A4%A"):
         assert front("state", refusal, text), text
 
 
@@ -397,7 +610,9 @@ def test_the_looks_are_those_of_the_figures(front):
     theirs = front("looks", "return m.LOOKS;")
     for name, (color, dash) in theirs.items():
         ours = plots.LOOKS[name]
-        assert color == ours.color and (tuple(dash) == (ours.dash[1] if isinstance(ours.dash, tuple) else ())), name
+        assert color == ours.color and (
+            tuple(dash) == (ours.dash[1] if isinstance(ours.dash, tuple) else ())
+        ), name
     drawable = {*lab.estimators(), *lab.objectives(), "from_weight"}
     assert set(theirs) == set(plots.LOOKS) & drawable
 
@@ -408,17 +623,21 @@ def test_no_two_curves_look_alike(front):
     assert len(set(drawn)) == len(names)
 
 
-# --- The widget's answers -----------------------------------------------------------------------------------
+# --- The widget's answers -----------------------------------------------------------------------
 
 
 @pytest.fixture
 def asked(monkeypatch):
-    """Ask an Explorer as the page does; returns the content of its answer and the arrays in its buffers."""
+    """Ask an Explorer as the page does; returns the content of its answer and the arrays in its
+    buffers.
+    """
     from lab.explorer import Explorer
 
     def ask(question: dict, buffers=(), **arguments):
         one, sent = Explorer(**arguments), []
-        monkeypatch.setattr(one, "send", lambda content, buffers=None: sent.append((content, buffers)))
+        monkeypatch.setattr(
+            one, "send", lambda content, buffers=None: sent.append((content, buffers))
+        )
         one._answer(one, {"id": 7} | question, list(buffers))
         ((content, arrays),) = sent
         assert content["id"] == 7
@@ -428,7 +647,13 @@ def asked(monkeypatch):
 
 
 def test_the_widget_answers_with_the_numbers_of_the_lab(asked):
-    question = {"what": "curves", "specs": ["maxrl", "grpo(ddof=1)"], "N": 32, "quantity": "efficiency", "axis": "log"}
+    question = {
+        "what": "curves",
+        "specs": ["maxrl", "grpo(ddof=1)"],
+        "N": 32,
+        "quantity": "efficiency",
+        "axis": "log",
+    }
     _, arrays = asked(question)
     for spec, row in zip(question["specs"], arrays, strict=True):
         np.testing.assert_array_equal(row, lab.efficiency(spec, 32, answers.pass_rates("log")))
@@ -447,17 +672,29 @@ def test_the_widget_sends_many_sizes_of_an_estimator_at_once(asked):
     content, arrays = asked({"what": "sizes", "spec": "truncated(order=5)", "most": 12})
     assert content["sizes"] == list(range(5, 13))
     for N, row in zip(content["sizes"], arrays, strict=True):
-        np.testing.assert_array_equal(row.reshape(2, N), lab.estimator("truncated(order=5)").coefficients(N))
+        np.testing.assert_array_equal(
+            row.reshape(2, N), lab.estimator("truncated(order=5)").coefficients(N)
+        )
 
 
 def test_the_widget_reads_parquet_and_says_what_is_wrong_with_a_file(asked, tmp_path):
     import pandas as pd
-    pd.DataFrame({"problem": ["a", "b"], "n": [4, 4], "k": [1, 3]}).to_parquet(tmp_path / "x.parquet")
-    content, arrays = asked({"what": "file", "name": "x.parquet"}, [(tmp_path / "x.parquet").read_bytes()])
+
+    pd.DataFrame({"problem": ["a", "b"], "n": [4, 4], "k": [1, 3]}).to_parquet(
+        tmp_path / "x.parquet"
+    )
+    content, arrays = asked(
+        {"what": "file", "name": "x.parquet"}, [(tmp_path / "x.parquet").read_bytes()]
+    )
     assert [row.tolist() for row in arrays[:2]] == [[4, 4], [1, 3]] and not content["exact"]
-    np.testing.assert_array_equal(arrays[3], mixing([4, 4], [1, 3], slack=1.0).mass)  # the noise is removed by the lab
+    np.testing.assert_array_equal(
+        arrays[3], mixing([4, 4], [1, 3], slack=1.0).mass
+    )  # the noise is removed by the lab
     content, _ = asked({"what": "file", "name": "../../y.csv"}, [b"x,y\n1,2\n"])
-    assert content["error"].startswith("y.csv: found columns x, y") and "/" not in content["error"].split(":")[0]
+    assert (
+        content["error"].startswith("y.csv: found columns x, y")
+        and "/" not in content["error"].split(":")[0]
+    )
     content, _ = asked({"what": "file", "name": "z.csv"}, [b""])
     assert content["error"].startswith("z.csv cannot be read")
 
@@ -471,13 +708,18 @@ def test_counts_given_in_python_reach_the_page(asked):
 
 def test_the_state_of_the_widget_is_whole_and_refuses_what_it_cannot_show():
     from lab.explorer import Explorer
+
     one = Explorer(N=64, curves=["maxrl"])
     assert one.state == DEFAULTS | {"N": 64, "curves": ["maxrl"]}
     one.show(N=8)
     assert one.state["N"] == 8 and one.state["curves"] == ["maxrl"]
-    for state, words in [({"M": 8}, "key of the explorer's state 'M'"), ({"curves": ["maxlr"]}, "did you mean 'maxrl'"),
-                         ({"N": 0}, "at least 2"), ({"curves": ["rloo"] * 9}, "at most 8"),
-                         ({"objectives": ["power(a=1)"]}, "needs b")]:
+    for state, words in [
+        ({"M": 8}, "key of the explorer's state 'M'"),
+        ({"curves": ["maxlr"]}, "did you mean 'maxrl'"),
+        ({"N": 0}, "at least 2"),
+        ({"curves": ["rloo"] * 9}, "at most 8"),
+        ({"objectives": ["power(a=1)"]}, "needs b"),
+    ]:
         with pytest.raises(lab.LabError, match=re.escape(words)):
             one.show(**state)
     assert one.state["N"] == 8
@@ -485,7 +727,7 @@ def test_the_state_of_the_widget_is_whole_and_refuses_what_it_cannot_show():
         Explorer(own=[1.0])
 
 
-# --- The built file, the page, the command ------------------------------------------------------------------
+# --- The built file, the page, the command ------------------------------------------------------
 
 
 def test_the_built_file_is_made_from_the_sources_that_lie_beside_it():
@@ -494,32 +736,46 @@ def test_the_built_file_is_made_from_the_sources_that_lie_beside_it():
         if path.name != "build.js":
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
     first = (FRONT.parent / "explorer.js").read_text(encoding="utf-8").splitlines()[0]
-    assert first.endswith(f"sha256 {digest.hexdigest()}"), "run `npm ci && npm run build` in lab/explorer/front"
+    assert first.endswith(f"sha256 {digest.hexdigest()}"), (
+        "run `npm ci && npm run build` in lab/explorer/front"
+    )
 
 
-@pytest.mark.skipif(not (shutil.which("node") and (FRONT / "node_modules" / "esbuild").exists()),
-                    reason="building needs node and `npm ci` in lab/explorer/front")
+@pytest.mark.skipif(
+    not (shutil.which("node") and (FRONT / "node_modules" / "esbuild").exists()),
+    reason="building needs node and `npm ci` in lab/explorer/front",
+)
 def test_building_again_gives_the_same_bytes(tmp_path):
-    subprocess.run(["node", "build.js", str(tmp_path / "built.js")], cwd=FRONT, check=True, capture_output=True)
+    subprocess.run(
+        ["node", "build.js", str(tmp_path / "built.js")], cwd=FRONT, check=True, capture_output=True
+    )
     assert (tmp_path / "built.js").read_bytes() == (FRONT.parent / "explorer.js").read_bytes()
 
 
 def test_the_page_is_one_file_that_may_ask_nothing_of_anyone():
     text = page.html()
     assert text == page.html() and text.count("<script") == 1 and "default-src 'none'" in text
-    assert set(re.findall(r"https?://[^\s\"'<>`]+", text)) == {"http://www.w3.org/2000/svg"}  # SVG's name
-    assert not re.search(r"\beval\(|new Function|innerHTML|document\.write|localStorage|\bfetch\(", text)
+    assert set(re.findall(r"https?://[^\s\"'<>`]+", text)) == {
+        "http://www.w3.org/2000/svg"
+    }  # SVG's name
+    assert not re.search(
+        r"\beval\(|new Function|innerHTML|document\.write|localStorage|\bfetch\(", text
+    )
 
 
 def test_the_command_writes_the_page_with_its_state_in_the_address(tmp_path, capsys):
     path = tmp_path / "new" / "page.html"
     assert main(["explore", "--html", str(path), "N=64", "panel=toy"]) == 0
-    assert capsys.readouterr().out.strip() == path.as_uri() + "#%7B%22panel%22:%22toy%22,%22N%22:64%7D"
+    assert (
+        capsys.readouterr().out.strip() == path.as_uri() + "#%7B%22panel%22:%22toy%22,%22N%22:64%7D"
+    )
     assert path.read_text(encoding="utf-8") == page.html()
 
 
 def test_the_command_refuses_what_the_explorer_cannot_show(refused, tmp_path):
-    assert "did you mean 'panel'" in refused("explore", "--html", str(tmp_path / "x.html"), "panle=toy")
+    assert "did you mean 'panel'" in refused(
+        "explore", "--html", str(tmp_path / "x.html"), "panle=toy"
+    )
     assert not (tmp_path / "x.html").exists()
 
 
@@ -527,4 +783,7 @@ def test_the_command_opens_the_page_in_the_browser(monkeypatch, runs):
     opened = []
     monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
     assert main(["explore", "N=8"]) == 0
-    assert opened == [(runs / "explorer.html").as_uri() + "#%7B%22N%22:8%7D"] and Path(runs / "explorer.html").exists()
+    assert (
+        opened == [(runs / "explorer.html").as_uri() + "#%7B%22N%22:8%7D"]
+        and Path(runs / "explorer.html").exists()
+    )

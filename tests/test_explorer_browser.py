@@ -1,7 +1,9 @@
-"""The explorer as a person uses it: the page opened from disk, and the widget in JupyterLab, in a real Chromium.
+"""The explorer as a person uses it: the page opened from disk, and the widget in JupyterLab, in a
+real Chromium.
 
-What is drawn is taken from the page (its paths, tables and saved files) and compared with the lab. Every test ends by
-asserting that the page said nothing on its console and asked nothing of any network.
+What is drawn is taken from the page (its paths, tables and saved files) and compared with the lab.
+Every test ends by asserting that the page said nothing on its console and asked nothing of any
+network.
 """
 
 import csv
@@ -43,7 +45,9 @@ def address(tmp_path_factory):
 
 @contextmanager
 def quiet(chromium, allowed: str, **options):
-    """A tab of its own; fails if the page errs, warns, or asks for anything but addresses that start with `allowed`."""
+    """A tab of its own; fails if the page errs, warns, or asks for anything but addresses that
+    start with `allowed`.
+    """
     context = chromium.new_context(**({"viewport": {"width": 1300, "height": 1000}} | options))
     said, asked = [], []
     context.on("request", lambda request: asked.append(request.url))
@@ -53,19 +57,25 @@ def quiet(chromium, allowed: str, **options):
     tab.on("pageerror", lambda error: said.append(str(error)))
     yield tab
     context.close()
-    assert [words for words in said if words.startswith(("error", "warning")) or not re.match(r"\w+: ", words)] == []
+    assert [
+        words
+        for words in said
+        if words.startswith(("error", "warning")) or not re.match(r"\w+: ", words)
+    ] == []
     assert [url for url in asked if not url.startswith((allowed, "data:", "blob:"))] == []
 
 
 @pytest.fixture
 def opened(chromium, address):
     """Open the page from disk with a state in its address; a context manager."""
+
     @contextmanager
     def open_page(options=None, **state):
         with quiet(chromium, address, **(options or {})) as tab:
             tab.goto(address + (f"#{quote(json.dumps(state))}" if state else ""))
             tab.wait_for_selector(".lab-explorer[data-revision]")
             yield tab
+
     return open_page
 
 
@@ -78,12 +88,14 @@ def saved(tab, kind: str) -> Path:
 
 def columns(tab) -> dict[str, np.ndarray]:
     rows = list(csv.reader(saved(tab, "CSV").read_text().splitlines()))
-    return {name: np.array([float(x) for x in column if x]) for name, *column in zip(*rows, strict=True)}
+    return {
+        name: np.array([float(x) for x in column if x]) for name, *column in zip(*rows, strict=True)
+    }
 
 
 def pixels(tab, name: str) -> np.ndarray:
     """The points of a drawn line, "points 2", in pixels of its chart."""
-    d = tab.locator(f".lines path[data-name=\"{name}\"]:visible").last.get_attribute("d")
+    d = tab.locator(f'.lines path[data-name="{name}"]:visible').last.get_attribute("d")
     return np.array([[float(x) for x in pair.split()] for pair in re.split("[ML]", d)[1:]])
 
 
@@ -103,7 +115,7 @@ def number(tab):
     return tab.get_by_label("Rollouts a problem, N, as a number").locator("visible=true")
 
 
-# --- Curves -------------------------------------------------------------------------------------------------
+# --- Curves -------------------------------------------------------------------------------------
 
 
 def test_the_page_from_disk_draws_the_numbers_of_the_lab(opened):
@@ -119,24 +131,43 @@ def test_a_drawn_line_lies_where_its_numbers_say(opened):
     """The pixels of the path are those of log p and log w, by one straight line each."""
     with opened(curves=["maxrl"], N=64) as tab:
         found, drawn = columns(tab), pixels(tab, "maxrl")
-        for pixel, value in ((drawn[:, 0], found["p"]), (drawn[:, 1], lab.induced_weight("maxrl", 64, found["p"]))):
+        for pixel, value in (
+            (drawn[:, 0], found["p"]),
+            (drawn[:, 1], lab.induced_weight("maxrl", 64, found["p"])),
+        ):
             slope, start = np.polyfit(np.log(value), pixel, 1)
-            assert abs(slope) > 20 and np.abs(slope * np.log(value) + start - pixel).max() < 0.02  # two decimals
+            assert (
+                abs(slope) > 20 and np.abs(slope * np.log(value) + start - pixel).max() < 0.02
+            )  # two decimals
         for words, value in (("0.01", 0.01), ("0.1", 0.1)):  # and the ticks lie on the same line
             tick = tab.locator(".axes:visible text", has_text=re.compile(f"^{words}$")).first
             slope, start = np.polyfit(np.log(found["p"]), drawn[:, 0], 1)
-            assert float(tick.get_attribute("x")) == pytest.approx(slope * np.log(value) + start, abs=0.05)
+            assert float(tick.get_attribute("x")) == pytest.approx(
+                slope * np.log(value) + start, abs=0.05
+            )
 
 
-@pytest.mark.parametrize("quantity, words", [("objective", "objective J"), ("efficiency", "efficiency"),
-                                             ("mass", "signal mass"), ("contrast", "contrast")])
+@pytest.mark.parametrize(
+    "quantity, words",
+    [
+        ("objective", "objective J"),
+        ("efficiency", "efficiency"),
+        ("mass", "signal mass"),
+        ("contrast", "contrast"),
+    ],
+)
 def test_each_quantity_is_one_press_away_and_is_that_of_the_lab(opened, quantity, words):
     with opened(N=40) as tab:
         tab.get_by_role("tab", name=words).click()
-        tab.get_by_role("group", name="axis of the pass rate").get_by_role("button", name="log-odds").click()
+        tab.get_by_role("group", name="axis of the pass rate").get_by_role(
+            "button", name="log-odds"
+        ).click()
         found = columns(tab)
         for spec in DEFAULTS["curves"]:
-            close(found[f"{spec} N=40"], answers.QUANTITIES[quantity](lab.estimator(spec), 40, found["p"]))
+            close(
+                found[f"{spec} N=40"],
+                answers.QUANTITIES[quantity](lab.estimator(spec), 40, found["p"]),
+            )
 
 
 def test_dragging_the_slider_moves_the_curves(opened):
@@ -150,7 +181,9 @@ def test_dragging_the_slider_moves_the_curves(opened):
         tab.mouse.up()
         N = int(number(tab).input_value())
         assert 150 < N < 600 and np.abs(pixels(tab, "maxrl") - before).max() > 10
-        close(columns(tab)[f"maxrl N={N}"], lab.induced_weight("maxrl", N, answers.pass_rates("log")))
+        close(
+            columns(tab)[f"maxrl N={N}"], lab.induced_weight("maxrl", N, answers.pass_rates("log"))
+        )
 
 
 def test_the_keyboard_alone_is_enough(opened):
@@ -168,7 +201,9 @@ def test_the_keyboard_alone_is_enough(opened):
             tab.keyboard.press("Shift+ArrowLeft")
         p = float(re.search(r"p = ([\d.]+)", tab.locator(".readout output").inner_text())[1])
         told = tab.locator(".readout tbody tr", has_text="MaxRL").locator("td").all_inner_texts()
-        ours = [f(lab.estimator("maxrl"), 17, np.array([p]))[0] for f in answers.QUANTITIES.values()]
+        ours = [
+            f(lab.estimator("maxrl"), 17, np.array([p]))[0] for f in answers.QUANTITIES.values()
+        ]
         told = [float(text.replace("−", "-")) for text in (told[0], *told[2:])]
         np.testing.assert_allclose(told, ours, rtol=0.01)  # p is read out to three figures
         pad = tab.get_by_role("application")
@@ -191,7 +226,9 @@ def test_options_of_an_estimator_change_its_curve(opened):
     with opened(curves=["grpo", "maxrl", "pacs_anchor", "truncated(order=4)"]) as tab:
         rows = tab.locator(".item")
         rows.filter(has_text="GRPO").first.get_by_role("button", name="1", exact=True).click()
-        rows.filter(has_text="where all are wrong").get_by_role("combobox").select_option(label="baseline kept (eq. 7)")
+        rows.filter(has_text="where all are wrong").get_by_role("combobox").select_option(
+            label="baseline kept (eq. 7)"
+        )
         beta = rows.filter(has_text="beta").get_by_label("beta", exact=True)
         beta.focus()
         beta.press("ArrowRight")
@@ -199,20 +236,26 @@ def test_options_of_an_estimator_change_its_curve(opened):
         order = rows.filter(has_text="order T").get_by_label("order T", exact=True)
         order.focus()
         order.press("ArrowRight")
-        assert order.evaluate("element => element === document.activeElement")  # the hand keeps what it holds
+        assert order.evaluate(
+            "element => element === document.activeElement"
+        )  # the hand keeps what it holds
         found = columns(tab)
         for spec in ("grpo(ddof=1)", "maxrl_eq7", "pacs_anchor(beta=1.2)", "truncated(order=5)"):
             close(found[f"{spec} N=16"], lab.induced_weight(spec, 16, found["p"]))
         rows.filter(has_text="where all are wrong").get_by_role("button", name="remove").click()
         tab.get_by_label("add an estimator").select_option("entropic")
-        assert {"entropic(eta=2) N=16"} <= columns(tab).keys() and "maxrl_eq7 N=16" not in columns(tab)
+        assert {"entropic(eta=2) N=16"} <= columns(tab).keys() and "maxrl_eq7 N=16" not in columns(
+            tab
+        )
 
 
 def test_the_point_of_the_family_can_be_dragged_and_touched(opened):
     with opened({"has_touch": True}) as tab:
         box = tab.get_by_role("application").bounding_box()
-        place = lambda a, b: (box["x"] + (34 + (a + 0.1) / 1.25 * 150) / 220 * box["width"],  # noqa: E731
-                              box["y"] + (162 - (b + 0.1) / 1.25 * 150) / 202 * box["height"])
+        place = lambda a, b: (  # noqa: E731
+            box["x"] + (34 + (a + 0.1) / 1.25 * 150) / 220 * box["width"],
+            box["y"] + (162 - (b + 0.1) / 1.25 * 150) / 202 * box["height"],
+        )
         tab.mouse.move(*place(0.5, 0.5))
         tab.mouse.down()
         tab.mouse.move(*place(1, 0), steps=5)
@@ -232,14 +275,16 @@ def test_an_estimator_that_needs_more_rollouts_says_so_and_the_others_stay(opene
         assert "rloo N=16" in columns(tab)
 
 
-# --- Draw ---------------------------------------------------------------------------------------------------
+# --- Draw ---------------------------------------------------------------------------------------
 
 
 def code(tab) -> str:
     return tab.locator("code.line:visible").inner_text()
 
 
-def test_a_weight_drawn_by_the_mouse_is_fitted_as_the_lab_fits_it_and_its_line_trains(opened, tmp_path):
+def test_a_weight_drawn_by_the_mouse_is_fitted_as_the_lab_fits_it_and_its_line_trains(
+    opened, tmp_path
+):
     with opened(panel="draw") as tab:
         chart = tab.get_by_role("slider", name="drawn weight")
         box = chart.bounding_box()
@@ -258,8 +303,14 @@ def test_a_weight_drawn_by_the_mouse_is_fitted_as_the_lab_fits_it_and_its_line_t
         close(found["w"], chosen.limit.weight(found["p"]))
         close(found["residual"], found["w_N"] - found["w"])
     from lab import runs
-    assert line == f'from lab import runs; runs.train("tabular", objective={json.dumps(spec)}, rollouts=16)'
-    run = runs.train("tabular", objective=spec, rollouts=16, scale="smoke", folder=str(tmp_path / "run"))
+
+    assert (
+        line
+        == f'from lab import runs; runs.train("tabular", objective={json.dumps(spec)}, rollouts=16)'
+    )
+    run = runs.train(
+        "tabular", objective=spec, rollouts=16, scale="smoke", folder=str(tmp_path / "run")
+    )
     assert run.params["parameters"]["objective"] == spec and len(run.records()) > 1
 
 
@@ -270,7 +321,10 @@ def test_a_formula_is_fitted_and_a_wrong_one_is_a_sentence(opened):
         spec = json.loads(re.search(r'objective=("(?:[^"\\]|\\.)*")', code(tab))[1])
         assert spec == "formula(text='1/(p + 0.1)')"
         close(columns(tab)["gap"], lab.estimator(spec).coefficients(12)[0])
-        for text, words in (("import os", "expected p, q, pi, e or a function"), ("log(p - 2)", "is not finite")):
+        for text, words in (
+            ("import os", "expected p, q, pi, e or a function"),
+            ("log(p - 2)", "is not finite"),
+        ):
             box.fill(text)
             assert words in tab.locator(".fault:visible").inner_text()
         box.fill("4*p*q")
@@ -280,7 +334,9 @@ def test_a_formula_is_fitted_and_a_wrong_one_is_a_sentence(opened):
         close(columns(tab)["gap"], ours[0])
         tab.get_by_role("button", name="Add to the curves").click()
         found = columns(tab)
-        close(found["formula(text='4*p*q', zero_mean=True) N=12"], 4 * found["p"] * (1 - found["p"]))
+        close(
+            found["formula(text='4*p*q', zero_mean=True) N=12"], 4 * found["p"] * (1 - found["p"])
+        )
 
 
 def test_a_drawing_can_be_made_by_keys(opened):
@@ -294,10 +350,12 @@ def test_a_drawing_can_be_made_by_keys(opened):
 
 def test_a_size_that_the_page_does_not_fit_is_a_sentence(opened):
     with opened(panel="draw", N=500) as tab:
-        assert "up to N = 128; lab.from_weight goes on" in tab.locator(".fault:visible").inner_text()
+        assert (
+            "up to N = 128; lab.from_weight goes on" in tab.locator(".fault:visible").inner_text()
+        )
 
 
-# --- Files --------------------------------------------------------------------------------------------------
+# --- Files --------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -321,7 +379,9 @@ def test_a_dropped_file_tells_what_the_audit_tells(opened, counts):
         tab.evaluate(DROP, [counts.read_text(), "counts.csv"])
         tab.wait_for_selector(".stage:visible .bars rect")
         found, table = columns(tab), audit(counts, ("rloo", "maxrl"), rollouts=16).table
-        ours = lambda by, what: table[(table["by"] == by) & table["what"].str.startswith(what)]["value"]  # noqa: E731
+        ours = lambda by, what: table[(table["by"] == by) & table["what"].str.startswith(what)][  # noqa: E731
+            "value"
+        ]
         close(found["problems"], ours("without noise", "share of problems"))
         close(found["dead"], ours("dead", "share of groups"))
         for name in ("rloo", "maxrl"):
@@ -339,9 +399,16 @@ def test_bad_files_are_sentences_and_a_good_one_mends_them(opened, counts, tmp_p
     huge = tmp_path / "huge.csv"
     with open(huge, "wb") as file:
         file.truncate(10**9)
-    bad = {"columns.csv": ("x,y\n1,2\n", "found columns x, y"), "more.csv": ("n,k\n4,5\n", "k = 5 of n = 4"),
-           "many.csv": ("n,k\n" + "".join(f"400,{k}\n" for k in range(300)), "300 different counts: the page fits"),
-           "empty.csv": ("", "is empty"), "table.parquet": ("PAR1", "cannot read parquet")}
+    bad = {
+        "columns.csv": ("x,y\n1,2\n", "found columns x, y"),
+        "more.csv": ("n,k\n4,5\n", "k = 5 of n = 4"),
+        "many.csv": (
+            "n,k\n" + "".join(f"400,{k}\n" for k in range(300)),
+            "300 different counts: the page fits",
+        ),
+        "empty.csv": ("", "is empty"),
+        "table.parquet": ("PAR1", "cannot read parquet"),
+    }
     with opened(panel="files") as tab:
         box = tab.get_by_label("Drop a file here, or choose one")
         for name, (text, words) in bad.items():
@@ -351,14 +418,16 @@ def test_bad_files_are_sentences_and_a_good_one_mends_them(opened, counts, tmp_p
             told.filter(has_text=words).wait_for()
             assert told.inner_text().startswith((name, "300 different"))
         box.set_input_files(huge)
-        tab.locator(".fault:visible", has_text="huge.csv has 1000 MB: the page reads up to 30").wait_for()
+        tab.locator(
+            ".fault:visible", has_text="huge.csv has 1000 MB: the page reads up to 30"
+        ).wait_for()
         box.set_input_files(counts)
         tab.wait_for_selector(".stage:visible .bars rect")
         assert tab.locator(".fault:visible").count() == 0
         assert "80 problems" in tab.locator(".notes").inner_text()
 
 
-# --- Toy ----------------------------------------------------------------------------------------------------
+# --- Toy ----------------------------------------------------------------------------------------
 
 
 def test_the_toy_of_the_page_gives_the_numbers_of_the_line_of_python_below_it(opened):
@@ -372,15 +441,20 @@ def test_the_toy_of_the_page_gives_the_numbers_of_the_line_of_python_below_it(op
         found = columns(tab)
         steps = len(found["step"]) - 1
         assert steps > 40
-        words = ('from lab.toy import paired; paired.pass_rates(["grpo(ddof=1)", "maxrl"], rollouts=8, problems=20, '
-                 f"steps={steps}, learning_rate=0.8, seed=3)")
+        words = (
+            'from lab.toy import paired; paired.pass_rates(["grpo(ddof=1)", "maxrl"], rollouts=8,'
+            f" problems=20, steps={steps}, learning_rate=0.8, seed=3)"
+        )
         assert code(tab) == words
         settings = dict(rollouts=8, problems=20, learning_rate=0.8)
         ours = paired.pass_rates(["grpo(ddof=1)", "maxrl"], steps=steps, seed=3, **settings)
         for k, side in enumerate(("left", "right")):
             close(np.stack([found[f"{side} {i}"] for i in range(20)], axis=1), ours[k])
         tab.get_by_role("button", name="Reset").click()
-        assert tab.locator("output.where:visible").inner_text() == "step 0" and len(columns(tab)["step"]) == 1
+        assert (
+            tab.locator("output.where:visible").inner_text() == "step 0"
+            and len(columns(tab)["step"]) == 1
+        )
         tab.get_by_label("Seed").fill("4")
         tab.get_by_label("Seed").press("Enter")
         tab.get_by_role("button", name="Step").click()
@@ -388,21 +462,25 @@ def test_the_toy_of_the_page_gives_the_numbers_of_the_line_of_python_below_it(op
         close(columns(tab)["right 0"], ours[:, 0])
 
 
-# --- Sharing, saving, looks ---------------------------------------------------------------------------------
+# --- Sharing, saving, looks ---------------------------------------------------------------------
 
 
 def test_the_address_holds_the_state_and_gives_it_back(opened, chromium, address):
     with opened() as tab:
         number(tab).fill("99")
         number(tab).press("Enter")
-        tab.get_by_role("group", name="axis of the value").get_by_role("button", name="linear").click()
+        tab.get_by_role("group", name="axis of the value").get_by_role(
+            "button", name="linear"
+        ).click()
         tab.wait_for_url(re.compile("linear"), wait_until="commit")
         assert json.loads(unquote(tab.url.split("#")[1])) == {"N": 99, "y": "linear"}
         first, url = columns(tab), tab.url
     with quiet(chromium, address) as tab:
         tab.goto(url)
         second = columns(tab)
-    assert first.keys() == second.keys() and all(np.array_equal(first[key], second[key]) for key in first)
+    assert first.keys() == second.keys() and all(
+        np.array_equal(first[key], second[key]) for key in first
+    )
 
 
 def test_links_and_lines_are_copied(opened):
@@ -412,22 +490,31 @@ def test_links_and_lines_are_copied(opened):
         tab.get_by_role("button", name="Copy link").click()
         tab.get_by_role("button", name="Copied").wait_for()
         path, state = tab.evaluate("navigator.clipboard.readText()").split("#")
-        assert path == tab.url.split("#")[0] and json.loads(unquote(state)) == {"N": 20, "panel": "draw"}
+        assert path == tab.url.split("#")[0] and json.loads(unquote(state)) == {
+            "N": 20,
+            "panel": "draw",
+        }
 
 
 def test_a_broken_address_is_a_sentence_and_the_start(opened):
     with opened(N=-3) as tab:
         told = tab.locator("[role=alert]:visible").inner_text()
-        assert told.startswith("N = -3: it must be a whole number from 2 to 1024") and "rloo N=16" in columns(tab)
+        assert told.startswith(
+            "N = -3: it must be a whole number from 2 to 1024"
+        ) and "rloo N=16" in columns(tab)
 
 
 def test_pictures_can_be_taken_along(opened):
     with opened() as tab:
         drawn = ElementTree.fromstring(saved(tab, "SVG").read_text())
-        assert len(drawn.findall(".//{http://www.w3.org/2000/svg}path")) == 8  # four curves and their limits
+        assert (
+            len(drawn.findall(".//{http://www.w3.org/2000/svg}path")) == 8
+        )  # four curves and their limits
         assert "MaxRL" in "".join(drawn.itertext())
         png = saved(tab, "PNG").read_bytes()
-        assert png[:8] == b"\x89PNG\r\n\x1a\n" and int.from_bytes(png[16:20], "big") == 3 * int(drawn.get("width"))
+        assert png[:8] == b"\x89PNG\r\n\x1a\n" and int.from_bytes(png[16:20], "big") == 3 * int(
+            drawn.get("width")
+        )
 
 
 def test_dark_follows_the_system_and_can_be_switched(opened):
@@ -459,7 +546,7 @@ def test_every_control_has_a_name(opened, panel):
         assert tab.evaluate(NAMELESS) == []
 
 
-# --- In JupyterLab ------------------------------------------------------------------------------------------
+# --- In JupyterLab ------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -471,7 +558,9 @@ def jupyter(tmp_path_factory):
 
 @contextmanager
 def notebook(chromium, jupyter, book):
-    """A notebook opened in JupyterLab, every cell run, waited for until the explorer shows the lab's own numbers."""
+    """A notebook opened in JupyterLab, every cell run, waited for until the explorer shows the
+    lab's own numbers.
+    """
     address, folder = jupyter
     nbformat.write(book, folder / "book.ipynb")
     with quiet(chromium, address) as tab:
@@ -482,7 +571,9 @@ def notebook(chromium, jupyter, book):
 
 
 def test_notebook_00_shows_the_explorer_with_the_numbers_of_the_kernel(chromium, jupyter):
-    with notebook(chromium, jupyter, nbformat.read(ROOT / "notebooks" / "00_weights.ipynb", as_version=4)) as tab:
+    with notebook(
+        chromium, jupyter, nbformat.read(ROOT / "notebooks" / "00_weights.ipynb", as_version=4)
+    ) as tab:
         assert float(tab.locator(".badge").get_attribute("data-worst")) < EXACT
         tab.locator(".lab-explorer").scroll_into_view_if_needed()
         found = columns(tab)
@@ -491,37 +582,51 @@ def test_notebook_00_shows_the_explorer_with_the_numbers_of_the_kernel(chromium,
         number(tab).fill("32")
         number(tab).press("Enter")
         tab.wait_for_selector(".badge:has-text('computed by lab')")
-        np.testing.assert_array_equal(columns(tab)["maxrl N=32"], lab.induced_weight("maxrl", 32, LOG))
+        np.testing.assert_array_equal(
+            columns(tab)["maxrl N=32"], lab.induced_weight("maxrl", 32, LOG)
+        )
 
 
-CELLS = ["""import lab, numpy as np, sys
+CELLS = [
+    """import lab, numpy as np, sys
 from lab.explorer import Explorer
 mine = lab.from_weight(lambda p: np.exp(-5 * p), N=16)
 explorer = Explorer(own=[mine], N=16, curves=[mine.label, "rloo"], pass_rates=FOLDER)
-explorer"""]
+explorer"""
+]
 
 
 def execute(tab, source: str) -> str:
     """Run one more cell in the notebook's kernel; its text."""
-    return tab.evaluate("""async (code) => {
+    return tab.evaluate(
+        """async (code) => {
       const kernel = window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel;
       const run = kernel.requestExecute({ code });
       let text = '';
       run.onIOPub = (message) => { text += message.content.text ?? message.content.evalue ?? ''; };
       await run.done;
       return text.trim();
-    }""", source)
+    }""",
+        source,
+    )
 
 
-def test_the_widget_and_python_share_one_state_your_estimators_and_your_files(chromium, jupyter, counts, tmp_path):
+def test_the_widget_and_python_share_one_state_your_estimators_and_your_files(
+    chromium, jupyter, counts, tmp_path
+):
     from lab import runs
+
     run = runs.train("tabular", objective="rloo", scale="smoke", folder=str(tmp_path / "run"))
     cells = [f"FOLDER = {str(run.path)!r}", *CELLS]
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
-                                    metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+    book = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
     with notebook(chromium, jupyter, book) as tab:
         found, mine = columns(tab), lab.from_weight(lambda p: np.exp(-5 * p), N=16)
-        np.testing.assert_array_equal(found[f"{mine.label} N=16"], lab.induced_weight(mine, 16, LOG))
+        np.testing.assert_array_equal(
+            found[f"{mine.label} N=16"], lab.induced_weight(mine, 16, LOG)
+        )
         number(tab).fill("24")
         number(tab).press("Enter")
         tab.wait_for_selector(".badge:has-text('computed by lab')")
@@ -529,29 +634,39 @@ def test_the_widget_and_python_share_one_state_your_estimators_and_your_files(ch
         execute(tab, "explorer.show(N=9, curves=['maxrl'])")
         until(lambda: number(tab).input_value() == "9")
         tab.wait_for_selector(".badge:has-text('computed by lab')")
-        np.testing.assert_array_equal(columns(tab)["maxrl N=9"], lab.induced_weight("maxrl", 9, LOG))
+        np.testing.assert_array_equal(
+            columns(tab)["maxrl N=9"], lab.induced_weight("maxrl", 9, LOG)
+        )
         assert "did you mean 'maxrl'" in execute(tab, "explorer.show(curves=['maxlr'])")
 
         parquet = counts.with_suffix(".parquet")
         pd.read_csv(counts).to_parquet(parquet)
         tab.get_by_role("button", name="Your pass rates").click()
-        assert "there is no noise to remove" in tab.locator(".notes").inner_text()  # of the run that Python gave
+        assert (
+            "there is no noise to remove" in tab.locator(".notes").inner_text()
+        )  # of the run that Python gave
         last = run.groups().query("step == step.max()")["pass_rate"]
         assert columns(tab)["problems"][0] == pytest.approx((last <= 0.01).mean())
         box = tab.get_by_label("Drop a file here, or choose one")
         box.set_input_files(parquet)
         tab.locator(".notes", has_text="rollouts are right").wait_for()
         table = audit(counts, ("maxrl",), rollouts=9).table
-        ours = table[table["by"].eq("without noise") & table["what"].eq("share of problems")]["value"]
+        ours = table[table["by"].eq("without noise") & table["what"].eq("share of problems")][
+            "value"
+        ]
         close(columns(tab)["problems"], ours)
         (parquet.parent / "broken.parquet").write_bytes(b"PAR1 and nothing")
         box.set_input_files(parquet.parent / "broken.parquet")
         tab.locator(".fault:visible", has_text="broken.parquet").wait_for()
 
         tab.get_by_role("button", name="Draw your own").click()
-        until(lambda: execute(tab, "print(explorer.state['panel'])") == "draw")  # else the click comes after show
+        until(
+            lambda: execute(tab, "print(explorer.state['panel'])") == "draw"
+        )  # else the click comes after show
         execute(tab, "explorer.show(N=200)")
         until(lambda: number(tab).input_value() == "200")
         tab.wait_for_selector(".badge:has-text('fitted by lab')", timeout=20_000)
         chosen = lab.estimator("drawn", p=[i / 20 for i in range(21)], w=DEFAULTS["points"])
-        np.testing.assert_allclose(columns(tab)["gap"], chosen.coefficients(200)[0], rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(
+            columns(tab)["gap"], chosen.coefficients(200)[0], rtol=1e-6, atol=1e-6
+        )

@@ -1,4 +1,6 @@
-r"""Finding the answer in a response, writing it in one way, reading plain numbers exactly, and what may not pass."""
+r"""Finding the answer in a response, writing it in one way, reading plain numbers exactly, and what
+may not pass.
+"""
 
 import re
 import time
@@ -12,45 +14,71 @@ from hypothesis import strategies as st
 from lab.llm.verify.extract import LONGEST, extract, key, normal, number, readable
 
 fixed = settings(derandomize=True, max_examples=300, deadline=None, database=None)
-PIECES = [*"0123456789.,+-*/^_=()[]{}|<>!&%$ xyeiE'\"`\\", r"\frac", r"\sqrt", r"\left", r"\right", r"\text",
-          r"\boxed{", r"\begin{pmatrix}", r"\\", "{,}", r"\!", r"\,", "__", "−", "５", "\u202e", "\x00", "\ud800"]
+PIECES = [
+    *"0123456789.,+-*/^_=()[]{}|<>!&%$ xyeiE'\"`\\",
+    r"\frac",
+    r"\sqrt",
+    r"\left",
+    r"\right",
+    r"\text",
+    r"\boxed{",
+    r"\begin{pmatrix}",
+    r"\\",
+    "{,}",
+    r"\!",
+    r"\,",
+    "__",
+    "−",
+    "５",
+    "\u202e",
+    "\x00",
+    "\ud800",
+]
 latex = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 
 
-# --- Where the answer is ------------------------------------------------------------------------------------
+# --- Where the answer is ------------------------------------------------------------------------
 
-@pytest.mark.parametrize("response, strict, lenient", [
-    (r"so \boxed{5}.", "5", "5"),
-    (r"\boxed{5}, no: \boxed{6}; 7", "6", "6"),
-    (r"\boxed{\frac{1}{2+\sqrt{3}}}", r"\frac{1}{2+\sqrt{3}}", r"\frac{1}{2+\sqrt{3}}"),
-    (r"\boxed{\{1, 2\}}", r"\{1, 2\}", r"\{1, 2\}"),
-    (r"\boxed{\left\{ 1 \right.}", r"\left\{ 1 \right.", r"\left\{ 1 \right."),
-    (r"\boxed{\boxed{5}}", "5", "5"),
-    (r"\boxed{{5}}", "{5}", "{5}"),
-    (r"\boxed{ 5 }", "5", "5"),
-    (r"\boxed{}", None, None),
-    (r"\boxed{  }", None, None),
-    ("", None, None),
-    ("no answer at all", None, None),
-    (r"first \boxed{5} then \boxed{6", None, "6"),
-    ("3 apples and 4 pears make 7.", None, "7"),
-    ("it costs $5 and $10", None, "10"),
-    ("#### 1,234", None, "1,234"),
-    ("the value is -0.75", None, "-0.75"),
-    ("x = 2^10", None, "2^10"),
-    (r"thus $x+1$ is the answer", None, "x+1"),
-    (r"thus $$\frac{1}{2}$$ and no more", None, r"\frac{1}{2}"),
-    (r"so \(\pi\).", None, r"\pi"),
-    (r"so \[ 3x \]", None, "3x"),
-    ("XDY2K", None, None),
-    ("1, 2, 3", None, "3"),
-])
-def test_strict_takes_the_last_box_and_lenient_else_the_last_formula_or_number(response, strict, lenient):
+
+@pytest.mark.parametrize(
+    "response, strict, lenient",
+    [
+        (r"so \boxed{5}.", "5", "5"),
+        (r"\boxed{5}, no: \boxed{6}; 7", "6", "6"),
+        (r"\boxed{\frac{1}{2+\sqrt{3}}}", r"\frac{1}{2+\sqrt{3}}", r"\frac{1}{2+\sqrt{3}}"),
+        (r"\boxed{\{1, 2\}}", r"\{1, 2\}", r"\{1, 2\}"),
+        (r"\boxed{\left\{ 1 \right.}", r"\left\{ 1 \right.", r"\left\{ 1 \right."),
+        (r"\boxed{\boxed{5}}", "5", "5"),
+        (r"\boxed{{5}}", "{5}", "{5}"),
+        (r"\boxed{ 5 }", "5", "5"),
+        (r"\boxed{}", None, None),
+        (r"\boxed{  }", None, None),
+        ("", None, None),
+        ("no answer at all", None, None),
+        (r"first \boxed{5} then \boxed{6", None, "6"),
+        ("3 apples and 4 pears make 7.", None, "7"),
+        ("it costs $5 and $10", None, "10"),
+        ("#### 1,234", None, "1,234"),
+        ("the value is -0.75", None, "-0.75"),
+        ("x = 2^10", None, "2^10"),
+        (r"thus $x+1$ is the answer", None, "x+1"),
+        (r"thus $$\frac{1}{2}$$ and no more", None, r"\frac{1}{2}"),
+        (r"so \(\pi\).", None, r"\pi"),
+        (r"so \[ 3x \]", None, "3x"),
+        ("XDY2K", None, None),
+        ("1, 2, 3", None, "3"),
+    ],
+)
+def test_strict_takes_the_last_box_and_lenient_else_the_last_formula_or_number(
+    response, strict, lenient
+):
     assert extract(response, "strict") == strict
     assert extract(response, "lenient") == lenient
 
 
-@pytest.mark.parametrize("response", [*hostile.HUGE, *hostile.RESPONSES], ids=lambda text: f"{text[:9]!r}")
+@pytest.mark.parametrize(
+    "response", [*hostile.HUGE, *hostile.RESPONSES], ids=lambda text: f"{text[:9]!r}"
+)
 def test_a_megabyte_is_read_in_well_under_a_second(response):
     start = time.perf_counter()
     for style in ("strict", "lenient"):
@@ -60,90 +88,232 @@ def test_a_megabyte_is_read_in_well_under_a_second(response):
     assert time.perf_counter() - start < 2
 
 
-# --- One way to write it ------------------------------------------------------------------------------------
+# --- One way to write it ------------------------------------------------------------------------
 
-@pytest.mark.parametrize("one, other", [
-    (r"\frac{1}{2}", r"\dfrac{1}{2}"), (r"\tfrac12", r"\frac{1}{2}"), ("x^{2}", "x^2"), (r"\left(1,2\right)", "(1, 2)"),
-    (r"\left.x\right|", "x|"),
-    (r"\text{Monday}", "Monday"), (r"\mathrm{cm}", r"\text{cm}"), (r"\textbf{(A)}", "(A)"), (r"\$5", "5"), ("$x$", "x"),
-    (r"10\%", "10"), (r"90^\circ", "90"), (r"90^{\circ}", "90"), ("90°", "90"), ("５＋ｘ", "5+x"), ("−3", "-3"),
-    ("{5}", "5"), ("5.", "5"), (r"\\frac{1}{2}", r"\frac{1}{2}"), (r"1\,234", "1234"), ("1{,}234", "1,234"),
-    (r"2\pi", "2π"), (r"x \le 3", "x≤3"),
-    (r"\begin{pmatrix}1\\2\end{pmatrix}", r"\begin{pmatrix} 1 \\ 2 \end{pmatrix}"),
-])
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        (r"\frac{1}{2}", r"\dfrac{1}{2}"),
+        (r"\tfrac12", r"\frac{1}{2}"),
+        ("x^{2}", "x^2"),
+        (r"\left(1,2\right)", "(1, 2)"),
+        (r"\left.x\right|", "x|"),
+        (r"\text{Monday}", "Monday"),
+        (r"\mathrm{cm}", r"\text{cm}"),
+        (r"\textbf{(A)}", "(A)"),
+        (r"\$5", "5"),
+        ("$x$", "x"),
+        (r"10\%", "10"),
+        (r"90^\circ", "90"),
+        (r"90^{\circ}", "90"),
+        ("90°", "90"),
+        ("５＋ｘ", "5+x"),
+        ("−3", "-3"),
+        ("{5}", "5"),
+        ("5.", "5"),
+        (r"\\frac{1}{2}", r"\frac{1}{2}"),
+        (r"1\,234", "1234"),
+        ("1{,}234", "1,234"),
+        (r"2\pi", "2π"),
+        (r"x \le 3", "x≤3"),
+        (r"\begin{pmatrix}1\\2\end{pmatrix}", r"\begin{pmatrix} 1 \\ 2 \end{pmatrix}"),
+    ],
+)
 def test_two_spellings_of_one_text_have_one_key(one, other):
     assert key(normal(one)) == key(normal(other)) != ""
 
 
-@pytest.mark.parametrize("one, other", [
-    ("2²", "22"), ("1 2", "12"), ("x_1", "x1"), ("A", "a"), ("(1,2)", "[1,2]"), ("-3", "3"), ("10", "0.1"),
-    ("½", "1/2"),
-    (r"\{1\}", "1"), (r"\frac{12}{3}", r"\frac{1}{23}"), ("٥", "5"), ("х", "x"), ("5\u202e", "5"), ("5\u200b", "5"),
-    (r"\leftarrow", "arrow"), (r"\sqrt{2}3", r"\sqrt{23}"),
-])
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("2²", "22"),
+        ("1 2", "12"),
+        ("x_1", "x1"),
+        ("A", "a"),
+        ("(1,2)", "[1,2]"),
+        ("-3", "3"),
+        ("10", "0.1"),
+        ("½", "1/2"),
+        (r"\{1\}", "1"),
+        (r"\frac{12}{3}", r"\frac{1}{23}"),
+        ("٥", "5"),
+        ("х", "x"),
+        ("5\u202e", "5"),
+        ("5\u200b", "5"),
+        (r"\leftarrow", "arrow"),
+        (r"\sqrt{2}3", r"\sqrt{23}"),
+    ],
+)
 def test_different_texts_keep_different_keys(one, other):
     assert key(normal(one)) != key(normal(other))
 
 
-# --- Plain numbers ------------------------------------------------------------------------------------------
+# --- Plain numbers ------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("text, value", [
-    ("5", 5), ("005", 5), ("+5", 5), ("-5", -5), ("5.", 5), ("5.0", 5), (".5", "1/2"), ("-.5", "-1/2"), ("1,234", 1234),
-    ("12,345,678.5", "24691357/2"), ("3/4", "3/4"), ("-3/4", "-3/4"), ("3/-4", "-3/4"), ("6 / 8", "3/4"),
-    (r"\frac{3}{4}", "3/4"), (r"-\frac{3}{4}", "-3/4"), (r"\frac{-3}{4}", "-3/4"), (r"\frac34", "3/4"),
-    (r"\frac3{40}", "3/40"), (r"\frac{1.5}{2}", "3/4"), (r"1\frac{1}{2}", "3/2"), (r"-1\frac{1}{2}", "-3/2"),
-    (r"1 \frac12", "3/2"), (r"5\text{ cm}", 5), (r"5\text{ cm}^2", 5), (r"5 \mathrm{cm}^{2}", 5), (r"12\%", 12),
-    (r"\$1,234.50", "2469/2"), ("0.1", "1/10"), ("9" * 400, int("9" * 400)),
-])
+
+@pytest.mark.parametrize(
+    "text, value",
+    [
+        ("5", 5),
+        ("005", 5),
+        ("+5", 5),
+        ("-5", -5),
+        ("5.", 5),
+        ("5.0", 5),
+        (".5", "1/2"),
+        ("-.5", "-1/2"),
+        ("1,234", 1234),
+        ("12,345,678.5", "24691357/2"),
+        ("3/4", "3/4"),
+        ("-3/4", "-3/4"),
+        ("3/-4", "-3/4"),
+        ("6 / 8", "3/4"),
+        (r"\frac{3}{4}", "3/4"),
+        (r"-\frac{3}{4}", "-3/4"),
+        (r"\frac{-3}{4}", "-3/4"),
+        (r"\frac34", "3/4"),
+        (r"\frac3{40}", "3/40"),
+        (r"\frac{1.5}{2}", "3/4"),
+        (r"1\frac{1}{2}", "3/2"),
+        (r"-1\frac{1}{2}", "-3/2"),
+        (r"1 \frac12", "3/2"),
+        (r"5\text{ cm}", 5),
+        (r"5\text{ cm}^2", 5),
+        (r"5 \mathrm{cm}^{2}", 5),
+        (r"12\%", 12),
+        (r"\$1,234.50", "2469/2"),
+        ("0.1", "1/10"),
+        ("9" * 400, int("9" * 400)),
+    ],
+)
 def test_a_plain_number_is_read_exactly(text, value):
     assert number(normal(text)) == Fraction(value)
 
 
-@pytest.mark.parametrize("text", [
-    "", "x", "2^3", "1/0", r"\frac{1}{0}", "1,23", "1,2345", "1 2", "1 234", "--5", "5-", "1.2.3", "1/2/3", "1e5",
-    "1E5", "inf", "nan", "٥", "Ⅴ", "½", "1_000", "0x10", "(5)", "5 cm", r"\sqrt{4}", r"1\frac{-1}{2}", "1:2",
-    r"5\text{cm}5", "9" * (LONGEST + 1),
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "x",
+        "2^3",
+        "1/0",
+        r"\frac{1}{0}",
+        "1,23",
+        "1,2345",
+        "1 2",
+        "1 234",
+        "--5",
+        "5-",
+        "1.2.3",
+        "1/2/3",
+        "1e5",
+        "1E5",
+        "inf",
+        "nan",
+        "٥",
+        "Ⅴ",
+        "½",
+        "1_000",
+        "0x10",
+        "(5)",
+        "5 cm",
+        r"\sqrt{4}",
+        r"1\frac{-1}{2}",
+        "1:2",
+        r"5\text{cm}5",
+        "9" * (LONGEST + 1),
+    ],
+)
 def test_what_is_not_plainly_a_number_has_no_value(text):
     assert number(normal(text)) is None
 
 
 @fixed
-@given(st.fractions(max_denominator=10_000),
-       st.sampled_from(["{}/{}", r"\frac{{{}}}{{{}}}", r"$\dfrac {{ {} }} {{ {} }}$."]))
+@given(
+    st.fractions(max_denominator=10_000),
+    st.sampled_from(["{}/{}", r"\frac{{{}}}{{{}}}", r"$\dfrac {{ {} }} {{ {} }}$."]),
+)
 def test_every_fraction_survives_its_spelling(value, spelling):
     assert number(normal(spelling.format(value.numerator, value.denominator))) == value
 
 
 @fixed
-@given(st.integers(0, 10**12), st.integers(0, 6), st.sampled_from(["{}", "-{}", "$ {} $", "{}.", r"{}\text{{ cm}}"]))
+@given(
+    st.integers(0, 10**12),
+    st.integers(0, 6),
+    st.sampled_from(["{}", "-{}", "$ {} $", "{}.", r"{}\text{{ cm}}"]),
+)
 def test_every_decimal_survives_its_spelling(digits, places, spelling):
     value = Fraction(digits, 10**places)
     spelt = f"{digits // 10**places:,}" + (f".{digits % 10**places:0{places}d}" if places else "")
     assert number(normal(spelling.format(spelt))) == (-value if "-" in spelling else value)
 
 
-# --- What may be shown to the algebra -----------------------------------------------------------------------
+# --- What may be shown to the algebra -----------------------------------------------------------
 
-@pytest.mark.parametrize("text", [
-    "x", "x^2+1", r"\frac{a}{b}", r"(-\infty, 3] \cup [5, 7)", r"\{1, 2\}", r"2\sqrt[3]{5}", r"\sin^2 x", "5!", "|x|",
-    r"\begin{pmatrix}1&2\\3&4\end{pmatrix}", r"x \in \mathbb{R}", "f(x)=x^2", "x<3", r"\text{odd}", r"\binom{n}{2}",
-])
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x",
+        "x^2+1",
+        r"\frac{a}{b}",
+        r"(-\infty, 3] \cup [5, 7)",
+        r"\{1, 2\}",
+        r"2\sqrt[3]{5}",
+        r"\sin^2 x",
+        "5!",
+        "|x|",
+        r"\begin{pmatrix}1&2\\3&4\end{pmatrix}",
+        r"x \in \mathbb{R}",
+        "f(x)=x^2",
+        "x<3",
+        r"\text{odd}",
+        r"\binom{n}{2}",
+    ],
+)
 def test_answers_as_people_write_them_are_readable(text):
     assert readable(normal(text))
 
 
-@pytest.mark.parametrize("text", [
-    "", r"\int_0^1 x dx", r"\sum_{i=1}^n i", r"\lim_{x\to 0} x", r"\operatorname{exit}(0)", "a__b", "f'(x)", '"5"',
-    "`5`", "x#", "x@y", "x\x00", "x\u202e", "é", "х", "\ud800", "1\x003", r"\variable{x}", r"\input{x}",
-    "x" * (LONGEST + 1), "(" * 21 + ")" * 21, "{" * 30 + "x" + "}" * 30,
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        r"\int_0^1 x dx",
+        r"\sum_{i=1}^n i",
+        r"\lim_{x\to 0} x",
+        r"\operatorname{exit}(0)",
+        "a__b",
+        "f'(x)",
+        '"5"',
+        "`5`",
+        "x#",
+        "x@y",
+        "x\x00",
+        "x\u202e",
+        "é",
+        "х",
+        "\ud800",
+        "1\x003",
+        r"\variable{x}",
+        r"\input{x}",
+        "x" * (LONGEST + 1),
+        "(" * 21 + ")" * 21,
+        "{" * 30 + "x" + "}" * 30,
+    ],
+)
 def test_other_texts_are_not(text):
     assert not readable(normal(text))
 
 
 def test_code_with_quotes_underscore_pairs_or_unknown_commands_is_not():
-    suspect = [text for text in hostile.CODE if re.search(r"__|['\"`#@]|operatorname|write|input|variable", text)]
+    suspect = [
+        text
+        for text in hostile.CODE
+        if re.search(r"__|['\"`#@]|operatorname|write|input|variable", text)
+    ]
     assert len(suspect) > 20 and not [text for text in suspect if readable(normal(text))]
 
 
@@ -156,4 +326,9 @@ def test_any_text_is_read_without_an_exception_and_only_the_alphabet_passes(text
     form = normal(text)
     key(form), number(form)
     if readable(form):
-        assert form.isascii() and form.isprintable() and not set("'\"`#@$?~") & set(form) and "__" not in form
+        assert (
+            form.isascii()
+            and form.isprintable()
+            and not set("'\"`#@$?~") & set(form)
+            and "__" not in form
+        )

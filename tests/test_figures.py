@@ -19,16 +19,32 @@ from lab.runs import sweep_results, train
 from lab.runs.sweep import read_sweep
 from lab.show import plots, staleness
 
-TRAINED = {"digits": ("laptop", "digits"), "tabular": ("laptop", "tabular")}  # figure: sweep, experiment
-RECORDED = {"images_dynamics": ("images", "images"), "images_coverage": ("images", "images"),
-            "images_gradients": ("images", "images"), "images_control": ("images_control", "images"),
-            "maze_dynamics": ("maze", "maze"), "maze_coverage": ("maze", "maze"), "maze_walks": ("maze", "maze"),
-            "maze_rollouts": ("maze_rollouts", "maze"), "maze_baselines": ("maze_baselines", "maze"),
-            "maze_training": ("maze_baselines", "maze"), "maze_entropy": ("maze", "maze"),
-            "lm_gradients": ("inside", "inside"),
-            "gsm8k_dynamics": ("gsm8k", "gsm8k"), "gsm8k_solved": ("gsm8k", "gsm8k"), "pacs_beta": ("pacs", "pacs")}
+TRAINED = {
+    "digits": ("laptop", "digits"),
+    "tabular": ("laptop", "tabular"),
+}  # figure: sweep, experiment
+RECORDED = {
+    "images_dynamics": ("images", "images"),
+    "images_coverage": ("images", "images"),
+    "images_gradients": ("images", "images"),
+    "images_control": ("images_control", "images"),
+    "maze_dynamics": ("maze", "maze"),
+    "maze_coverage": ("maze", "maze"),
+    "maze_walks": ("maze", "maze"),
+    "maze_rollouts": ("maze_rollouts", "maze"),
+    "maze_baselines": ("maze_baselines", "maze"),
+    "maze_training": ("maze_baselines", "maze"),
+    "maze_entropy": ("maze", "maze"),
+    "lm_gradients": ("inside", "inside"),
+    "gsm8k_dynamics": ("gsm8k", "gsm8k"),
+    "gsm8k_solved": ("gsm8k", "gsm8k"),
+    "pacs_beta": ("pacs", "pacs"),
+}
 NEED_RUNS = TRAINED | RECORDED
-PICTURES = {"maze_walks", "pacs_reformulation"}  # of single rollouts: no curve, no mean, no interval
+PICTURES = {
+    "maze_walks",
+    "pacs_reformulation",
+}  # of single rollouts: no curve, no mean, no interval
 NUMERIC = [name for name in plots.figure_names() if name not in PICTURES]
 THEORY = [name for name in plots.figure_names() if name not in NEED_RUNS]
 OUT = plots.SCRIPTS / "out"
@@ -70,7 +86,9 @@ grid = { objective = ["reinforce_mean", "grpo", "maxrl"], rollouts = [4, 128], s
 def trained(tmp_path_factory):
     """(folder of runs, folder of the sweep file): every run of SWEEP, really trained."""
     base = tmp_path_factory.mktemp("trained")
-    for name in sorted({sweep for sweep, _ in RECORDED.values()}):  # too long to train here: drawn as recorded
+    for name in sorted(
+        {sweep for sweep, _ in RECORDED.values()}
+    ):  # too long to train here: drawn as recorded
         copy(plots.ROOT / "sweeps" / f"{name}.toml", base)
         copytree(plots.ROOT / "data" / "results" / name, base / "recorded" / name)
     (base / "laptop.toml").write_text(SWEEP)
@@ -108,7 +126,9 @@ def drawn(trained, tmp_path_factory):
 
 
 def script_of(name: str):
-    specification = import_module("importlib.util").spec_from_file_location(name, plots.SCRIPTS / f"{name}.py")
+    specification = import_module("importlib.util").spec_from_file_location(
+        name, plots.SCRIPTS / f"{name}.py"
+    )
     script = import_module("importlib.util").module_from_spec(specification)
     specification.loader.exec_module(script)
     return script
@@ -122,9 +142,16 @@ def heights(figure) -> list[np.ndarray]:
     """The y values of every curve, mark, bar, error bar and band of a figure, panel by panel."""
     found = []
     for axes in figure.axes:
-        found += [np.asarray(line.get_ydata(), dtype=float) for line in axes.lines if len(line.get_ydata()) > 2]
-        found += [np.array([bar.get_height() for bar in bars]) for bars in axes.containers
-                  if isinstance(bars, container.BarContainer)]
+        found += [
+            np.asarray(line.get_ydata(), dtype=float)
+            for line in axes.lines
+            if len(line.get_ydata()) > 2
+        ]
+        found += [
+            np.array([bar.get_height() for bar in bars])
+            for bars in axes.containers
+            if isinstance(bars, container.BarContainer)
+        ]
         for collection in axes.collections:
             found += [path.vertices[:, 1] for path in collection.get_paths()]
     return found
@@ -141,12 +168,18 @@ def all_among(values: np.ndarray, known: np.ndarray) -> bool:
     return bool((np.abs(near - values).min(0) <= 1e-9 * np.maximum(1, np.abs(values))).all())
 
 
-# --- Scripts and files ------------------------------------------------------------------------------------
+# --- Scripts and files --------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("name", plots.figure_names())
 def test_a_script_is_a_page_with_a_caption_a_table_and_a_drawing(name):
     script = script_of(name)
-    assert script.__doc__ and len(script.CAPTION.split()) > 20 and callable(script.table) and callable(script.draw)
+    assert (
+        script.__doc__
+        and len(script.CAPTION.split()) > 20
+        and callable(script.table)
+        and callable(script.draw)
+    )
     assert len((plots.SCRIPTS / f"{name}.py").read_text().splitlines()) <= 80
     assert hasattr(script, "records") == (name in NEED_RUNS)
 
@@ -157,7 +190,10 @@ def test_every_figure_is_saved_as_pdf_png_csv_json_and_txt(drawn, name):
     assert kinds == {".pdf", ".png", ".csv", ".json", ".txt"}
     assert len((drawn / f"{name}.csv").read_text().splitlines()) > (3 if name in PICTURES else 5)
     told = json.loads((drawn / f"{name}.json").read_text())
-    assert told["caption"] == " ".join(script_of(name).CAPTION.split()) and told["command"] == f"lab figures {name}"
+    assert (
+        told["caption"] == " ".join(script_of(name).CAPTION.split())
+        and told["command"] == f"lab figures {name}"
+    )
     assert told["data_sha256"] == hashlib.sha256((drawn / f"{name}.csv").read_bytes()).hexdigest()
     assert {"numpy", "matplotlib", "python"} <= set(told["versions"])
     assert told["commit"] is None or re.fullmatch(r"[0-9a-f]{40}(\+changes)?", told["commit"])
@@ -169,7 +205,10 @@ def test_a_figure_names_exactly_the_runs_that_it_draws(drawn, with_runs, trained
     sweep, experiment = NEED_RUNS.get(name, ("laptop", None))
     items = read_sweep(trained[1] / f"{sweep}.toml")
     assert list(told) == sorted(item.run.id for item in items if item.experiment == experiment)
-    assert all(set(facts) == {"commit", "device", "scale", "seconds", "seed", "command"} for facts in told.values())
+    assert all(
+        set(facts) == {"commit", "device", "scale", "seconds", "seed", "command"}
+        for facts in told.values()
+    )
     assert bool(told) == (name in NEED_RUNS)
 
 
@@ -180,7 +219,9 @@ def test_what_is_drawn_is_in_the_csv_and_the_csv_is_enough_to_draw_it(drawn, wit
     first, again = script.draw(table_of(script)), script.draw(known)
     shown, redrawn = heights(first), heights(again)
     assert len(shown) >= 3 and len(shown) == len(redrawn)
-    assert all(len(line.get_ydata()) for axes in first.axes for line in axes.lines)  # no curve is missing
+    assert all(
+        len(line.get_ydata()) for axes in first.axes for line in axes.lines
+    )  # no curve is missing
     for values, same in zip(shown, redrawn, strict=True):
         assert all_among(values, numbers(known))
         np.testing.assert_allclose(same, values, rtol=1e-8, atol=1e-12)
@@ -196,8 +237,13 @@ def test_no_two_named_curves_of_a_panel_look_alike_in_grey(with_runs, name):
         for line in axes.lines:
             if not line.get_label().startswith("_"):
                 grey = np.dot(colors.to_rgb(line.get_color()), [0.2126, 0.7152, 0.0722])
-                looks[line.get_label()] = (str(line.get_linestyle()), str(line._dash_pattern), line.get_marker(),
-                                           line.get_alpha(), round(float(grey) / 0.07))
+                looks[line.get_label()] = (
+                    str(line.get_linestyle()),
+                    str(line._dash_pattern),
+                    line.get_marker(),
+                    line.get_alpha(),
+                    round(float(grey) / 0.07),
+                )
         assert len(set(looks.values())) == len(looks), looks
     plt.close("all")
 
@@ -215,49 +261,79 @@ def test_another_process_draws_the_same_bytes(drawn, command, folders):
 def test_a_figure_of_runs_drawn_again_is_the_same_to_the_byte(drawn, with_runs, folders, name):
     plots.draw_figure(name)
     for kind in ("pdf", "png", "csv", "json", "txt"):
-        assert (folders / "figures" / f"{name}.{kind}").read_bytes() == (drawn / f"{name}.{kind}").read_bytes()
+        assert (folders / "figures" / f"{name}.{kind}").read_bytes() == (
+            drawn / f"{name}.{kind}"
+        ).read_bytes()
 
 
-# --- Refusals ---------------------------------------------------------------------------------------------
+# --- Refusals -----------------------------------------------------------------------------------
 
-def test_figures_without_their_runs_are_refused_by_a_sentence_and_the_others_drawn(capsys, folders, monkeypatch):
+
+def test_figures_without_their_runs_are_refused_by_a_sentence_and_the_others_drawn(
+    capsys, folders, monkeypatch
+):
     monkeypatch.setattr(sweep_results, "RECORDED", folders / "none")
     assert main(["figures", "tabular", "weights", "digits"]) == 1
     said = capsys.readouterr()
-    counts = {name: sum(item.experiment == name for item in read_sweep(plots.ROOT / "sweeps" / "laptop.toml"))
-              for name in ("tabular", "digits")}
+    counts = {
+        name: sum(
+            item.experiment == name for item in read_sweep(plots.ROOT / "sweeps" / "laptop.toml")
+        )
+        for name in ("tabular", "digits")
+    }
     assert said.err.splitlines() == [
-        f"lab: figure {name} not drawn: {n} of {n} runs of {name} in sweeps/laptop.toml have not finished: "
-        "run lab sweep sweeps/laptop.toml" for name, n in counts.items()]
+        f"lab: figure {name} not drawn: {n} of {n} runs of {name} in sweeps/laptop.toml have not"
+        " finished: run lab sweep sweeps/laptop.toml"
+        for name, n in counts.items()
+    ]
     assert said.out == f"weights: {folders / 'figures' / 'weights'}.pdf\n"
     assert {path.stem for path in (folders / "figures").iterdir()} == {"weights"}
 
 
-def test_a_figure_with_one_run_missing_is_refused(with_runs, trained, tmp_path, capsys, monkeypatch):
-    run = next(item.run for item in read_sweep(trained[1] / "laptop.toml") if item.experiment == "digits")
+def test_a_figure_with_one_run_missing_is_refused(
+    with_runs, trained, tmp_path, capsys, monkeypatch
+):
+    run = next(
+        item.run for item in read_sweep(trained[1] / "laptop.toml") if item.experiment == "digits"
+    )
     done = (run.path / "done.json").rename(tmp_path / "done.json")
     try:
         assert main(["figures", "digits"]) == 1
     finally:
         done.rename(run.path / "done.json")
-    assert capsys.readouterr().err.startswith("lab: figure digits not drawn: 1 of 14 runs of digits in sweeps/laptop.t")
+    assert capsys.readouterr().err.startswith(
+        "lab: figure digits not drawn: 1 of 14 runs of digits in sweeps/laptop.t"
+    )
 
 
 def test_runs_that_are_not_of_the_sweep_change_no_figure(drawn, with_runs, folders):
-    extra = train("tabular", scale="smoke", objective="maxrl", steps=80, log_every=20, problems=8, learning_rate=0.5)
+    extra = train(
+        "tabular",
+        scale="smoke",
+        objective="maxrl",
+        steps=80,
+        log_every=20,
+        problems=8,
+        learning_rate=0.5,
+    )
     try:
         plots.draw_figure("tabular")
     finally:
         import_module("shutil").rmtree(extra.path)
-    assert (folders / "figures" / "tabular.csv").read_bytes() == (drawn / "tabular.csv").read_bytes()
+    assert (folders / "figures" / "tabular.csv").read_bytes() == (
+        drawn / "tabular.csv"
+    ).read_bytes()
 
 
 def test_an_unknown_figure_is_refused_before_any_is_drawn(refused, folders):
-    assert refused("figures", "weights", "weigths").startswith("unknown figure 'weigths': did you mean 'weights'?")
+    assert refused("figures", "weights", "weigths").startswith(
+        "unknown figure 'weigths': did you mean 'weights'?"
+    )
     assert not (folders / "figures").exists()
 
 
-# --- What they say ----------------------------------------------------------------------------------------
+# --- What they say ------------------------------------------------------------------------------
+
 
 def test_figures_of_runs_carry_an_interval_over_seeds_and_their_number(drawn):
     tabular, digits = (pd.read_csv(drawn / f"{name}.csv") for name in ("tabular", "digits"))
@@ -275,8 +351,13 @@ def test_figures_of_runs_carry_an_interval_over_seeds_and_their_number(drawn):
 
 def test_a_mean_over_seeds_is_that_of_the_recorded_runs(drawn, with_runs, trained):
     table = pd.read_csv(drawn / "tabular.csv")
-    runs = [item.run for item in read_sweep(trained[1] / "laptop.toml") if item.experiment == "tabular"
-            and item.given["objective"] == "maxrl" and item.given["gradient"] == "sampled"]
+    runs = [
+        item.run
+        for item in read_sweep(trained[1] / "laptop.toml")
+        if item.experiment == "tabular"
+        and item.given["objective"] == "maxrl"
+        and item.given["gradient"] == "sampled"
+    ]
     mean = np.mean([[record["hard pass@1"] for record in run.records()] for run in runs], axis=0)
     row = table[(table["objective"] == "maxrl") & (table["gradient"] == "sampled")]
     assert len(runs) == 3 and row["hard pass@1"].tolist() == pytest.approx(list(mean), abs=1e-9)
@@ -292,7 +373,10 @@ def test_the_numbers_in_the_captions_are_those_of_the_tables(drawn):
     for N, part in finite[np.isfinite(finite["N"])].groupby("N"):
         most = part.groupby("estimator")["weight"].max()
         assert most["rloo"] == pytest.approx(1) and most["maxrl"] <= N - 1 + 1e-9
-        assert most["grpo"] <= np.sqrt(N - 1) + 1e-9 and most["pacs_anchor"] <= N**2 / (4 * (N - 1)) + 1e-9
+        assert (
+            most["grpo"] <= np.sqrt(N - 1) + 1e-9
+            and most["pacs_anchor"] <= N**2 / (4 * (N - 1)) + 1e-9
+        )
     assert np.allclose(finite[finite["N"] == 2]["weight"], 1)
 
 
@@ -301,14 +385,18 @@ def test_the_marks_of_the_order_figure_lie_on_its_lines(drawn):
     marks = table[table["by"] == "enumeration"]
     assert len(marks) == 4 * 3 * 6
     for row in marks.itertuples():
-        assert row.weight == pytest.approx(float(lab.induced_weight(row.form, int(row.N), row.p)), rel=1e-9)
+        assert row.weight == pytest.approx(
+            float(lab.induced_weight(row.form, int(row.N), row.p)), rel=1e-9
+        )
 
 
 @pytest.mark.parametrize("name", THEORY)
 def test_the_figures_kept_in_the_repository_are_what_their_scripts_draw(drawn, name):
     kept, now = pd.read_csv(OUT / f"{name}.csv"), pd.read_csv(drawn / f"{name}.csv")
     pd.testing.assert_frame_equal(kept, now, rtol=1e-6, atol=1e-9)
-    assert json.loads((OUT / f"{name}.json").read_text())["caption"] == " ".join(script_of(name).CAPTION.split())
+    assert json.loads((OUT / f"{name}.json").read_text())["caption"] == " ".join(
+        script_of(name).CAPTION.split()
+    )
 
 
 @pytest.mark.parametrize("name", plots.figure_names())
@@ -319,7 +407,8 @@ def test_the_figures_kept_in_the_repository_belong_to_their_data(name):
     assert all((OUT / f"{name}.{kind}").exists() for kind in ("pdf", "png"))
 
 
-# --- Stale ------------------------------------------------------------------------------------------------
+# --- Stale --------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("name", plots.figure_names())
 def test_no_figure_in_the_repository_is_older_than_what_it_is_made_from(name, monkeypatch):
@@ -328,13 +417,16 @@ def test_no_figure_in_the_repository_is_older_than_what_it_is_made_from(name, mo
 
 
 def test_a_figure_is_stale_after_a_change_of_code_or_records_and_not_after_a_word_in_a_comment(
-        folders, tmp_path, monkeypatch):
+    folders, tmp_path, monkeypatch
+):
     shutil = import_module("shutil")
     script = shutil.copy(plots.SCRIPTS / "weights.py", tmp_path)
     shutil.copy(plots.SCRIPTS / "maze_coverage.py", tmp_path)
     monkeypatch.setattr(plots, "SCRIPTS", tmp_path)
     assert plots.stale("weights") == ["not drawn"]
-    assert plots.draw_figures() == {} and plots.stale("weights") == plots.stale("maze_coverage") == []
+    assert (
+        plots.draw_figures() == {} and plots.stale("weights") == plots.stale("maze_coverage") == []
+    )
     source = Path(script).read_text()
     Path(script).write_text("# A word.\n" + source.replace('"""MaxRL Figure 1', '"""Figure 1'))
     assert plots.stale("weights") == []
@@ -352,24 +444,48 @@ def test_a_figure_is_stale_after_a_change_of_code_or_records_and_not_after_a_wor
 
 
 def test_a_figure_counts_the_mathematics_it_stands_on_and_no_trainer():
-    files = {staleness.name(path) for path in staleness.files(plots.SCRIPTS / "images_gradients.py")}
-    assert {"figures/images_gradients.py", "lab/show/plots.py", "lab/weights.py", "lab/catalogue.py"} <= files
+    files = {
+        staleness.name(path) for path in staleness.files(plots.SCRIPTS / "images_gradients.py")
+    }
+    assert {
+        "figures/images_gradients.py",
+        "lab/show/plots.py",
+        "lab/weights.py",
+        "lab/catalogue.py",
+    } <= files
     assert "lab/__init__.py" not in files and "lab/design.py" not in files
     assert not any(file.startswith(("lab/toy/", "lab/llm/")) for file in files)
-    assert "lab/toy/images.py" in map(staleness.name, staleness.files(plots.SCRIPTS / "images_coverage.py"))
+    assert "lab/toy/images.py" in map(
+        staleness.name, staleness.files(plots.SCRIPTS / "images_coverage.py")
+    )
 
 
 def overhanging(figure) -> list[str]:
-    """The titles, labels and legends that leave the figure, and titles that run into the next panel's."""
+    """The titles, labels and legends that leave the figure, and titles that run into the next
+    panel's.
+    """
     figure.draw_without_rendering()
     room = figure.bbox.padded(3)
-    texts = [text for axes in figure.axes for text in (axes.title, axes._left_title, axes.xaxis.label, axes.yaxis.label)
-             if text.get_text()] + [text for legend in [*figure.legends, *(axes.get_legend() for axes in figure.axes)]
-                                    if legend for text in legend.get_texts()]
+    texts = [
+        text
+        for axes in figure.axes
+        for text in (axes.title, axes._left_title, axes.xaxis.label, axes.yaxis.label)
+        if text.get_text()
+    ] + [
+        text
+        for legend in [*figure.legends, *(axes.get_legend() for axes in figure.axes)]
+        if legend
+        for text in legend.get_texts()
+    ]
     boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
-    out = [name for name, box in boxes if not (room.x0 <= box.x0 and box.x1 <= room.x1 and room.y0 <= box.y0
-                                               and box.y1 <= room.y1)]
-    titles = [axes._left_title.get_window_extent() for axes in figure.axes if axes._left_title.get_text()]
+    out = [
+        name
+        for name, box in boxes
+        if not (room.x0 <= box.x0 and box.x1 <= room.x1 and room.y0 <= box.y0 and box.y1 <= room.y1)
+    ]
+    titles = [
+        axes._left_title.get_window_extent() for axes in figure.axes if axes._left_title.get_text()
+    ]
     return out + ["titles meet" for a, b in zip(titles, titles[1:], strict=False) if a.overlaps(b)]
 
 
@@ -393,7 +509,8 @@ def test_words_that_are_cut_or_meet_would_be_noticed():
     plt.close("all")
 
 
-# --- In print ---------------------------------------------------------------------------------------------
+# --- In print -----------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("name", plots.figure_names())
 def test_every_font_of_a_figure_is_embedded(name):
@@ -404,7 +521,8 @@ def test_every_font_of_a_figure_is_embedded(name):
 
 def test_the_command_names_stale_figures_and_draws_nothing(capsys, folders):
     assert main(["figures", "--stale", "weights", "order"]) == 1
-    assert capsys.readouterr().out.splitlines() == [f"{name}: not drawn: run lab figures {name}"
-                                                    for name in ("weights", "order")]
+    assert capsys.readouterr().out.splitlines() == [
+        f"{name}: not drawn: run lab figures {name}" for name in ("weights", "order")
+    ]
     assert not (folders / "figures").exists() and main(["figures", "weights"]) == 0
     assert main(["figures", "--stale", "weights"]) == 0

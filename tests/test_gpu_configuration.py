@@ -64,10 +64,16 @@ def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
 
 def test_the_configuration_of_a_gpu_is_the_one_that_is_forced_here(forced):
     assert device_options(CUDA) == {
-        "use_cpu": False, "bf16": True, "gradient_checkpointing": True,
-        "dataloader_pin_memory": True, "optim": "adamw_torch_fused"}
-    assert not any(device_options(torch.device("cpu"))[name]
-                   for name in ("bf16", "gradient_checkpointing", "dataloader_pin_memory"))
+        "use_cpu": False,
+        "bf16": True,
+        "gradient_checkpointing": True,
+        "dataloader_pin_memory": True,
+        "optim": "adamw_torch_fused",
+    }
+    assert not any(
+        device_options(torch.device("cpu"))[name]
+        for name in ("bf16", "gradient_checkpointing", "dataloader_pin_memory")
+    )
     again, kinds = [], set()
 
     def checkpointed(*given, real=torch.utils.checkpoint.checkpoint, **named):
@@ -90,10 +96,14 @@ def test_the_configuration_of_a_gpu_is_the_one_that_is_forced_here(forced):
     assert records[-1][0].step == 1 and records[-1][0].metrics["grad_norm"] > 0
 
 
-@pytest.mark.parametrize("given", [
-    {"objective": "maxrl"},
-    {"objective": "pacs", "reference_every": 2},
-    {"objective": "grpo(ddof=1)", "updates": 2, "at_once": 4, "kl": 0.1}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"objective": "maxrl"},
+        {"objective": "pacs", "reference_every": 2},
+        {"objective": "grpo(ddof=1)", "updates": 2, "at_once": 4, "kl": 0.1},
+    ],
+)
 def test_a_training_as_on_a_gpu_samples_steps_and_goes_on_exactly_from_any_record(forced, given):
     whole = played(learning_rate=1e-3, **given)
     assert [record.step for record, _ in whole] == [0, 1, 2, 3]
@@ -101,13 +111,15 @@ def test_a_training_as_on_a_gpu_samples_steps_and_goes_on_exactly_from_any_recor
         again = played(whole[taken][1], learning_rate=1e-3, **given)
         later = [pair for pair in whole if pair[0].step > taken]
         assert [record.metrics for record, _ in again if record.step > taken] == [
-            record.metrics for record, _ in later]
+            record.metrics for record, _ in later
+        ]
         assert same(again[-1][1], whole[-1][1])
     assert not same(whole[0][1], whole[-1][1])
 
 
 def test_a_training_as_on_a_gpu_that_is_killed_goes_on_and_ends_as_one_that_was_not(
-        start, runs, forced, monkeypatch):
+    start, runs, forced, monkeypatch
+):
     killed = start("-c", FORCED, LAB_RUNS=str(runs / "killed"))
     end, found = time.monotonic() + 200, []
     while not found:

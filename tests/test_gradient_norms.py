@@ -15,13 +15,27 @@ NAMES = ["rloo", "grpo", "maxrl", "pacs_anchor"]
 
 @pytest.fixture(scope="module")
 def qwen():
-    """A Qwen3 with 49,000 weights in float32, far from its initial values so that no gradient is small."""
+    """A Qwen3 with 49,000 weights in float32, far from its initial values so that no gradient is
+    small.
+    """
     from lab.torchvision_ops import define_torchvision_ops
+
     define_torchvision_ops()
     from transformers import Qwen3Config, Qwen3ForCausalLM
-    model = Qwen3ForCausalLM(Qwen3Config(vocab_size=50, hidden_size=40, intermediate_size=80, num_hidden_layers=3,
-                                         num_attention_heads=4, num_key_value_heads=2, head_dim=10,
-                                         max_position_embeddings=64, tie_word_embeddings=True))
+
+    model = Qwen3ForCausalLM(
+        Qwen3Config(
+            vocab_size=50,
+            hidden_size=40,
+            intermediate_size=80,
+            num_hidden_layers=3,
+            num_attention_heads=4,
+            num_key_value_heads=2,
+            head_dim=10,
+            max_position_embeddings=64,
+            tie_word_embeddings=True,
+        )
+    )
     assert 40_000 < sum(weight.numel() for weight in model.parameters()) < 60_000
     random = torch.Generator().manual_seed(0)
     with torch.no_grad():
@@ -31,7 +45,9 @@ def qwen():
 
 
 class Chain(torch.nn.Module):
-    """A plain module that returns logits: the next token depends on the last one; `unused` has no effect."""
+    """A plain module that returns logits: the next token depends on the last one; `unused` has no
+    effect.
+    """
 
     def __init__(self):
         super().__init__()
@@ -51,12 +67,19 @@ def chain():
 def asked(problem, rewards, seed=0, vocabulary=50, longest=9):
     """A prompt of 5 tokens and answers of 1 to `longest` tokens."""
     rng = np.random.default_rng(seed)
-    answers = [rng.integers(vocabulary, size=rng.integers(1, longest + 1)).tolist() for _ in rewards]
+    answers = [
+        rng.integers(vocabulary, size=rng.integers(1, longest + 1)).tolist() for _ in rewards
+    ]
     return Sampled(problem, rng.integers(vocabulary, size=5).tolist(), answers, rewards)
 
 
-RAGGED = [asked("few", [1, 0, 0, 0], 1), asked("half", [0, 1, 1, 0, 1, 0], 2), asked("most", [1, 1, 0], 3),
-          asked("all wrong", [0, 0, 0, 0, 0], 4), asked("all right", [1, 1], 5)]
+RAGGED = [
+    asked("few", [1, 0, 0, 0], 1),
+    asked("half", [0, 1, 1, 0, 1, 0], 2),
+    asked("most", [1, 1, 0], 3),
+    asked("all wrong", [0, 0, 0, 0, 0], 4),
+    asked("all right", [1, 1], 5),
+]
 
 
 def scored_alone(model, prompt, answer, temperature=1.0):
@@ -75,8 +98,12 @@ def gradient(model, scalar):
 
 def naive_norm(model, group, name, temperature=1.0):
     """One backward pass through the loss that a trainer would minimise."""
-    logp = torch.stack([scored_alone(model, group.prompt, answer, temperature) for answer in group.answers])
-    advantage = torch.as_tensor(advantages(name, np.array(group.rewards, dtype=np.float64))).to(logp)
+    logp = torch.stack(
+        [scored_alone(model, group.prompt, answer, temperature) for answer in group.answers]
+    )
+    advantage = torch.as_tensor(advantages(name, np.array(group.rewards, dtype=np.float64))).to(
+        logp
+    )
     return float(gradient(model, policy_gradient(logp[None], advantage[None])).norm())
 
 
@@ -91,26 +118,51 @@ def test_two_backward_passes_give_the_norm_of_every_objective(qwen):
     assert len(table) == len(RAGGED) * len(NAMES)
     for group in RAGGED:
         for name in NAMES:
-            assert norm_of(table, group.problem, name) == pytest.approx(naive_norm(qwen, group, name), rel=1e-5)
+            assert norm_of(table, group.problem, name) == pytest.approx(
+                naive_norm(qwen, group, name), rel=1e-5
+            )
 
 
 def test_other_objectives_follow_from_the_same_three_numbers(chain):
     group = asked("toy", [1, 0, 1, 0, 0, 0], 6, vocabulary=6)
-    names = ["reinforce", "reinforce_mean", "nsr", "grpo(ddof=1)", "f_grpo(gamma=1)", "dgpo", "maxrl_eq6", "maxrl_loo",
-             "truncated(order=3)", "pkpo(k=2)", "pacs_anchor(balanced=False)", estimator("rloo")]
+    names = [
+        "reinforce",
+        "reinforce_mean",
+        "nsr",
+        "grpo(ddof=1)",
+        "f_grpo(gamma=1)",
+        "dgpo",
+        "maxrl_eq6",
+        "maxrl_loo",
+        "truncated(order=3)",
+        "pkpo(k=2)",
+        "pacs_anchor(balanced=False)",
+        estimator("rloo"),
+    ]
     table = norms(moments(chain, [group]), names)
     for name in names:
-        assert norm_of(table, "toy", estimator(name).spec) == pytest.approx(naive_norm(chain, group, name), rel=1e-12)
+        assert norm_of(table, "toy", estimator(name).spec) == pytest.approx(
+            naive_norm(chain, group, name), rel=1e-12
+        )
 
 
 def test_the_moments_are_the_inner_products_of_the_two_sums(qwen):
     group = RAGGED[1]
     scores = [gradient(qwen, scored_alone(qwen, group.prompt, answer)) for answer in group.answers]
-    R, W = (sum(s for s, r in zip(scores, group.rewards, strict=True) if r == kind) for kind in (1, 0))
+    R, W = (
+        sum(s for s, r in zip(scores, group.rewards, strict=True) if r == kind) for kind in (1, 0)
+    )
     row = moments(qwen, [group], each=True).iloc[0]
     assert row[["problem", "N", "K"]].tolist() == ["half", 6, 3]
-    exact = [R @ R, W @ W, R @ W, *(sum(s @ s for s, r in zip(scores, group.rewards, strict=True) if r == kind)
-                                    for kind in (1, 0))]
+    exact = [
+        R @ R,
+        W @ W,
+        R @ W,
+        *(
+            sum(s @ s for s, r in zip(scores, group.rewards, strict=True) if r == kind)
+            for kind in (1, 0)
+        ),
+    ]
     found = row[["right_sq", "wrong_sq", "cross", "right_each", "wrong_each"]].tolist()
     assert found == pytest.approx([float(x) for x in exact], rel=1e-5)
 
@@ -132,7 +184,9 @@ def test_the_size_of_a_micro_batch_does_not_matter(chain, qwen):
     whole = moments(chain, groups, tokens=10**6)
     for tokens in (1, 13, 40):
         part = moments(chain, groups, tokens=tokens)
-        assert np.allclose(part.iloc[:, 1:].astype(float), whole.iloc[:, 1:].astype(float), rtol=1e-12, atol=0)
+        assert np.allclose(
+            part.iloc[:, 1:].astype(float), whole.iloc[:, 1:].astype(float), rtol=1e-12, atol=0
+        )
     alone, together = moments(qwen, RAGGED[:2], tokens=1), moments(qwen, RAGGED[:2])
     assert np.allclose(alone.iloc[:, 3:], together.iloc[:, 3:], rtol=1e-5)
 
@@ -149,15 +203,21 @@ def test_log_probabilities_are_at_temperature_one_unless_stated(qwen):
     group = RAGGED[0]
     for options, temperature in (({}, 1.0), ({"temperature": 0.6}, 0.6)):
         found = log_probabilities(qwen, group.prompt, group.answers, **options)
-        exact = [scored_alone(qwen, group.prompt, answer, temperature).item() for answer in group.answers]
+        exact = [
+            scored_alone(qwen, group.prompt, answer, temperature).item() for answer in group.answers
+        ]
         assert found.tolist() == pytest.approx(exact, rel=1e-5)
         table = norms(moments(qwen, [group], **options), ["maxrl"])
-        assert norm_of(table, "few", "maxrl") == pytest.approx(naive_norm(qwen, group, "maxrl", temperature), rel=1e-5)
+        assert norm_of(table, "few", "maxrl") == pytest.approx(
+            naive_norm(qwen, group, "maxrl", temperature), rel=1e-5
+        )
 
 
 def test_a_subset_of_the_weights_counts_alone_and_the_parts_add_up(qwen):
-    parts = [moments(qwen, RAGGED[:1], chosen=lambda name, last=last: ("layers.2." in name) == last)
-             for last in (True, False)]
+    parts = [
+        moments(qwen, RAGGED[:1], chosen=lambda name, last=last: ("layers.2." in name) == last)
+        for last in (True, False)
+    ]
     both = moments(qwen, RAGGED[:1])
     for column in ("right_sq", "wrong_sq", "cross"):
         assert sum(part[column][0] for part in parts) == pytest.approx(both[column][0], rel=1e-5)
@@ -175,38 +235,56 @@ def test_frozen_weights_do_not_count_and_unused_ones_add_nothing(chain):
 
 
 def test_one_token_of_a_softmax_has_the_gradient_one_writes_down(chain):
-    """Prompt [2], answers [0] right and [1] wrong: s = onehot - p, so R - W = (1, -1, 0, ..) whatever p is."""
+    """Prompt [2], answers [0] right and [1] wrong: s = onehot - p, so R - W = (1, -1, 0, ..)
+    whatever p is.
+    """
     table = moments(chain, [Sampled("by hand", [2], [[0], [1]], [1, 0])])
-    assert norm_of(norms(table, ["rloo"]), "by hand", "rloo") == pytest.approx(2**0.5 / 2, rel=1e-12)
+    assert norm_of(norms(table, ["rloo"]), "by hand", "rloo") == pytest.approx(
+        2**0.5 / 2, rel=1e-12
+    )
     p = chain.table.weight[2].softmax(0).detach()
     assert table["right_sq"][0] == pytest.approx(float(1 - 2 * p[0] + p @ p), rel=1e-12)
 
 
 def test_the_signal_is_made_of_pairs_of_different_rollouts(chain):
     group = asked("a", [1, 1, 0, 1, 0], 11, 6)
-    scores = torch.stack([gradient(chain, scored_alone(chain, group.prompt, answer)) for answer in group.answers])
+    scores = torch.stack(
+        [gradient(chain, scored_alone(chain, group.prompt, answer)) for answer in group.answers]
+    )
     gram, right = (scores @ scores.T).numpy(), np.array(group.rewards, dtype=bool)
     found = norms(moments(chain, [group], each=True), NAMES).set_index("objective")["signal_sq"]
     for name in NAMES:
         a1, a0 = (a[3] for a in estimator(name).success_failure(5))
-        same = [g[~np.eye(len(g), dtype=bool)].mean() for g in (gram[right][:, right], gram[~right][:, ~right])]
+        same = [
+            g[~np.eye(len(g), dtype=bool)].mean()
+            for g in (gram[right][:, right], gram[~right][:, ~right])
+        ]
         across = gram[right][:, ~right].mean()
         exact = (3 * a1) ** 2 * same[0] + 2 * (3 * a1) * (2 * a0) * across + (2 * a0) ** 2 * same[1]
         assert found[name] == pytest.approx(exact / 25, rel=1e-10)
 
 
 def test_the_signal_is_unbiased_while_the_norm_counts_the_noise(chain):
-    """All groups of four with two right, drawn from the right answers {0, 1} and the wrong ones {3, 4}: by enumeration.
+    """All groups of four with two right, drawn from the right answers {0, 1} and the wrong ones {3,
+    4}: by enumeration.
 
-    In each class both answers are taken equally often, so the mean gradient of rloo is the sum of two class means."""
+    In each class both answers are taken equally often, so the mean gradient of rloo is the sum of
+    two class means.
+    """
     with torch.no_grad():
-        chain.table.weight.zero_()  # uniform over six tokens: both answers of a class are equally likely
+        # uniform over six tokens: both answers of a class are equally likely
+        chain.table.weight.zero_()
     pairs = [(a, b) for a in (0, 1) for b in (0, 1)]
-    groups = [Sampled(f"{r}{w}", [2], [[r[0]], [r[1]], [w[0] + 3], [w[1] + 3]], [1, 1, 0, 0])
-              for r in pairs for w in pairs]
+    groups = [
+        Sampled(f"{r}{w}", [2], [[r[0]], [r[1]], [w[0] + 3], [w[1] + 3]], [1, 1, 0, 0])
+        for r in pairs
+        for w in pairs
+    ]
     table = norms(moments(chain, groups, each=True), ["rloo"])
     a1, a0 = (a[2] for a in estimator("rloo").success_failure(4))
-    mean = np.array([a1 / 2, a1 / 2, 0, a0 / 2, a0 / 2, 0]) / 2  # the uniform part of the scores cancels
+    mean = (
+        np.array([a1 / 2, a1 / 2, 0, a0 / 2, a0 / 2, 0]) / 2
+    )  # the uniform part of the scores cancels
     assert table["signal_sq"].mean() == pytest.approx(mean @ mean, rel=1e-12)
     assert (table["gradient_norm"] ** 2).mean() > 1.4 * mean @ mean
 
@@ -237,13 +315,16 @@ def test_autocast_to_half_precision_comes_near(qwen):
 BROKEN = Sampled("p7", [1, 2], [[3], [4]], [1, 0])
 
 
-@pytest.mark.parametrize("group, message", [
-    (BROKEN._replace(rewards=[1, 0.5]), "reward 0.5 in problem 'p7', rollout 1"),
-    (BROKEN._replace(rewards=[]), "group 'p7' has no rollouts"),
-    (BROKEN._replace(rewards=[1]), "problem 'p7' has 2 answers, 1 rewards: give as many"),
-    (BROKEN._replace(prompt=[]), "problem 'p7' has an empty prompt or answer"),
-    (BROKEN._replace(answers=[[3], []]), "problem 'p7' has an empty prompt or answer"),
-])
+@pytest.mark.parametrize(
+    "group, message",
+    [
+        (BROKEN._replace(rewards=[1, 0.5]), "reward 0.5 in problem 'p7', rollout 1"),
+        (BROKEN._replace(rewards=[]), "group 'p7' has no rollouts"),
+        (BROKEN._replace(rewards=[1]), "problem 'p7' has 2 answers, 1 rewards: give as many"),
+        (BROKEN._replace(prompt=[]), "problem 'p7' has an empty prompt or answer"),
+        (BROKEN._replace(answers=[[3], []]), "problem 'p7' has an empty prompt or answer"),
+    ],
+)
 def test_a_group_that_makes_no_sense_is_named(chain, group, message):
     with pytest.raises(LabError, match=message):
         moments(chain, [group])
@@ -262,9 +343,14 @@ def test_dropout_left_over_gradients_and_infinite_weights_are_refused(chain):
         moments(chain, [BROKEN])
 
 
-@pytest.mark.parametrize("options, message", [
-    ({"temperature": 0.0}, "temperature = 0.0"), ({"tokens": 0}, "tokens = 0"),
-    ({"chosen": lambda name: False}, "no parameter that requires a gradient is chosen")])
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"temperature": 0.0}, "temperature = 0.0"),
+        ({"tokens": 0}, "tokens = 0"),
+        ({"chosen": lambda name: False}, "no parameter that requires a gradient is chosen"),
+    ],
+)
 def test_an_option_out_of_range_is_refused(chain, options, message):
     with pytest.raises(LabError, match=message):
         moments(chain, [BROKEN], **options)
@@ -272,7 +358,9 @@ def test_an_option_out_of_range_is_refused(chain, options, message):
 
 def test_norms_want_a_table_of_moments_and_groups_that_are_large_enough(chain):
     table = moments(chain, [Sampled("one", [1], [[2]], [1])])
-    with pytest.raises(LabError, match="the table has 1 rows of problem, N, K: give what `moments` returned"):
+    with pytest.raises(
+        LabError, match="the table has 1 rows of problem, N, K: give what `moments` returned"
+    ):
         norms(table[["problem", "N", "K"]], ["rloo"])
     with pytest.raises(LabError, match="the table has 0 rows"):
         norms(table[:0], ["rloo"])

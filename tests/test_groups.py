@@ -8,14 +8,21 @@ from lab.groups import shares
 
 LOST = None
 SAMPLED = [
-    Rollout("b", 0, 1.0), Rollout("a", 0, 0.0, truncated=True), Rollout("b", 1, LOST),
-    Rollout("a", 1, 1.0, truncated=True), Rollout("a", 2, 1.0), Rollout("c", 0, LOST, truncated=True),
-    Rollout("b", 2, 0.0), Rollout("d", 0, 1.0, truncated=True),
+    Rollout("b", 0, 1.0),
+    Rollout("a", 0, 0.0, truncated=True),
+    Rollout("b", 1, LOST),
+    Rollout("a", 1, 1.0, truncated=True),
+    Rollout("a", 2, 1.0),
+    Rollout("c", 0, LOST, truncated=True),
+    Rollout("b", 2, 0.0),
+    Rollout("d", 0, 1.0, truncated=True),
 ]
 
 
 def test_a_group_counts_its_rollouts_successes_and_pass_rate():
-    group = Group("x", (Rollout("x", 3, 1), Rollout("x", 1, 0), Rollout("x", 2, 1), Rollout("x", 0, 1)))
+    group = Group(
+        "x", (Rollout("x", 3, 1), Rollout("x", 1, 0), Rollout("x", 2, 1), Rollout("x", 0, 1))
+    )
     assert (group.N, group.K, group.pass_rate) == (4, 3, 0.75)
     assert group.rewards.dtype == np.float64 and group.rewards.tolist() == [1, 0, 1, 1]
 
@@ -23,7 +30,11 @@ def test_a_group_counts_its_rollouts_successes_and_pass_rate():
 def test_two_problems_with_equal_prompts_stay_two_groups():
     prompt = "What is 2 + 2?"
     problems = {"train/7": prompt, "train/912": prompt}
-    rollouts = [Rollout(problem, i, r) for problem, r in zip(problems, (1, 0), strict=True) for i in range(3)]
+    rollouts = [
+        Rollout(problem, i, r)
+        for problem, r in zip(problems, (1, 0), strict=True)
+        for i in range(3)
+    ]
     groups = make_groups(rollouts[::2] + rollouts[1::2], "score")
     assert [g.problem for g in groups] == ["train/7", "train/912"]
     assert [g.rewards.tolist() for g in groups] == [[1, 1, 1], [0, 0, 0]]
@@ -42,11 +53,14 @@ def test_a_lost_rollout_leaves_a_smaller_group_and_a_lost_problem_none():
     assert make_groups([Rollout("x", 0, LOST)], "score") == []
 
 
-@pytest.mark.parametrize("truncation, expected", [
-    ("score", {"b": [1, 0], "a": [0, 1, 1], "d": [1]}),
-    ("zero", {"b": [1, 0], "a": [0, 0, 1], "d": [0]}),
-    ("mask", {"b": [1, 0], "a": [1]}),
-])
+@pytest.mark.parametrize(
+    "truncation, expected",
+    [
+        ("score", {"b": [1, 0], "a": [0, 1, 1], "d": [1]}),
+        ("zero", {"b": [1, 0], "a": [0, 0, 1], "d": [0]}),
+        ("mask", {"b": [1, 0], "a": [1]}),
+    ],
+)
 def test_truncated_rollouts_follow_the_stated_policy(truncation, expected):
     assert {g.problem: g.rewards.tolist() for g in make_groups(SAMPLED, truncation)} == expected
 
@@ -58,7 +72,9 @@ def test_the_policy_zero_keeps_the_mark_and_leaves_its_input_alone():
 
 
 def test_an_unknown_truncation_policy_is_refused():
-    with pytest.raises(LabError, match="truncation = 'drop': it must be one of 'score', 'zero', 'mask'"):
+    with pytest.raises(
+        LabError, match="truncation = 'drop': it must be one of 'score', 'zero', 'mask'"
+    ):
         make_groups(SAMPLED, "drop")
 
 
@@ -70,7 +86,9 @@ def test_the_shares_of_lost_and_truncated_rollouts_are_of_all_rollouts():
 
 
 def test_the_same_rollout_twice_is_refused():
-    with pytest.raises(LabError, match="rollout 1 of problem 'x' appears twice: give every rollout"):
+    with pytest.raises(
+        LabError, match="rollout 1 of problem 'x' appears twice: give every rollout"
+    ):
         make_groups([Rollout("x", 0, 1), Rollout("x", 1, 0), Rollout("x", 1, 0)], "score")
     assert make_groups([Rollout("x", 1, 1), Rollout("y", 1, 0)], "score")[1].problem == "y"
 
@@ -79,18 +97,24 @@ def test_the_same_rollout_twice_is_refused():
 def test_a_reward_that_is_not_binary_is_named_with_problem_rollout_and_cure(reward):
     with pytest.raises(LabError) as error:
         make_groups([Rollout("algebra/7", 0, 1), Rollout("algebra/7", 4, reward)], "score")
-    assert str(error.value) == (
-        f"reward {reward} in problem 'algebra/7', rollout 4: a reward must be 0 or 1; "
-        "use lab.binarize(rewards, threshold), or leave a lost rollout out of its group")
+    assert (
+        str(error.value)
+        == f"reward {reward} in problem 'algebra/7', rollout 4: a reward must be 0 or 1; "
+        "use lab.binarize(rewards, threshold), or leave a lost rollout out of its group"
+    )
 
 
 def test_a_lost_rollout_inside_a_group_is_refused():
-    with pytest.raises(LabError, match="reward None in problem 'x', rollout 0: .*leave a lost rollout out"):
+    with pytest.raises(
+        LabError, match="reward None in problem 'x', rollout 0: .*leave a lost rollout out"
+    ):
         Group("x", (Rollout("x", 0, LOST),))
 
 
 def test_a_group_of_two_problems_or_of_nothing_is_refused():
-    with pytest.raises(LabError, match="rollout 1 of problem 'y' found in group 'x': .*lab.make_groups"):
+    with pytest.raises(
+        LabError, match="rollout 1 of problem 'y' found in group 'x': .*lab.make_groups"
+    ):
         Group("x", (Rollout("x", 0, 1), Rollout("y", 1, 1)))
     with pytest.raises(LabError, match="group 'x' has no rollouts"):
         Group("x", ())
@@ -102,8 +126,14 @@ def test_binarizing_counts_a_score_at_the_threshold_as_right():
     assert binarize([-np.inf, 3, np.inf], threshold=-1).tolist() == [0, 1, 1]
 
 
-@pytest.mark.parametrize("scores, place", [
-    ([0.1, np.nan], "rollout 1"), ([[0, 1], [None, 1]], "problem 1, rollout 0"), (np.nan, "rollout 0")])
+@pytest.mark.parametrize(
+    "scores, place",
+    [
+        ([0.1, np.nan], "rollout 1"),
+        ([[0, 1], [None, 1]], "problem 1, rollout 0"),
+        (np.nan, "rollout 0"),
+    ],
+)
 def test_a_score_that_is_no_number_is_not_called_wrong(scores, place):
     with pytest.raises(LabError, match=f"score nan at {place}: a lost rollout has no score"):
         binarize(scores, 0.5)

@@ -1,4 +1,6 @@
-"""Other people's harness: real runs on a tiny model, offline; what is refused; what is read back; lighteval's files."""
+"""Other people's harness: real runs on a tiny model, offline; what is refused; what is read back;
+lighteval's files.
+"""
 
 import json
 import math
@@ -30,6 +32,7 @@ BOTH = ["arithmetic_worked", "arithmetic_choice"]
 def models(tmp_path_factory):
     """Two tiny models that were taught nothing, one a seed."""
     from lab.llm.train import tiny_model
+
     root = tmp_path_factory.mktemp("models")
     for seed in (0, 1):
         tiny_model.save(tiny_model.fresh_model(seed), root / f"fresh{seed}")
@@ -44,42 +47,67 @@ def output(tmp_path_factory):
 @pytest.fixture(scope="module")
 def table(models, output):
     """Both tasks of ours, sixteen questions each, by both models."""
-    return pd.concat([run(model, BOTH, engine="transformers", output=output, limit=16) for model in models],
-                     ignore_index=True)
+    return pd.concat(
+        [run(model, BOTH, engine="transformers", output=output, limit=16) for model in models],
+        ignore_index=True,
+    )
 
 
 @pytest.fixture
 def offline(monkeypatch):
     import datasets
     import huggingface_hub
+
     for config in (huggingface_hub.constants, datasets.config):
         monkeypatch.setattr(config, "HF_HUB_OFFLINE", True)
 
 
 def questions():
-    """What lab/presets/tasks/arithmetic_choice.jsonl holds: 40 test problems of each of three levels."""
+    """What lab/presets/tasks/arithmetic_choice.jsonl holds: 40 test problems of each of three
+    levels.
+    """
     for level in (1, 2, 3):
         chance = generator(0, "arithmetic_choice", level)
         for problem in problems(40, level, seed=0, split="test"):
             steps, _, answer = solution(problem).partition(". ")[0].rpartition("=")
-            near = [number for number in range(max(0, int(answer) - 10), int(answer) + 11)
-                    if len(str(number)) == len(answer) and number != int(answer)]
+            near = [
+                number
+                for number in range(max(0, int(answer) - 10), int(answer) + 11)
+                if len(str(number)) == len(answer) and number != int(answer)
+            ]
             choices = [int(answer), *chance.choice(near, 3, replace=False).tolist()]
             order = chance.permutation(4).tolist()
-            yield {"level": level, "question": problem.question, "steps": steps,
-                   "choices": [str(choices[at]) for at in order], "gold": order.index(0)}
+            yield {
+                "level": level,
+                "question": problem.question,
+                "steps": steps,
+                "choices": [str(choices[at]) for at in order],
+                "gold": order.index(0),
+            }
 
 
 def test_our_questions_are_those_of_the_arithmetic_world_and_have_one_right_answer():
-    kept = [json.loads(line) for line in (harness_tasks.OURS / "arithmetic_choice.jsonl").read_text().splitlines()]
+    kept = [
+        json.loads(line)
+        for line in (harness_tasks.OURS / "arithmetic_choice.jsonl").read_text().splitlines()
+    ]
     assert kept == list(questions()) and len(kept) == 120
-    assert all(len(set(one["choices"])) == 4 and len({len(choice) for choice in one["choices"]}) == 1 for one in kept)
+    assert all(
+        len(set(one["choices"])) == 4 and len({len(choice) for choice in one["choices"]}) == 1
+        for one in kept
+    )
 
 
 def test_the_harness_scores_what_log_likelihoods_by_hand_say(models, table):
     from lab.llm.engines.transformers_engine import TransformersEngine
-    made, forms = TransformersEngine(models[0]), {"arithmetic_worked": "{question}\n{steps}|=",
-                                                  "arithmetic_choice": "Question: {question}\nAnswer:| "}
+
+    made, forms = (
+        TransformersEngine(models[0]),
+        {
+            "arithmetic_worked": "{question}\n{steps}|=",
+            "arithmetic_choice": "Question: {question}\nAnswer:| ",
+        },
+    )
     for task, form in forms.items():
         before, sign, right = *form.split("|"), []
         for asked in list(questions())[:16]:
@@ -87,16 +115,19 @@ def test_the_harness_scores_what_log_likelihoods_by_hand_say(models, table):
             for choice in asked["choices"]:
                 ids = torch.tensor([context + made.tokenizer(sign + choice)["input_ids"]])
                 logp = made.model(ids).logits.log_softmax(-1)[0, :-1].gather(1, ids[0, 1:, None])
-                scores.append(logp[len(context) - 1:].sum().item())
+                scores.append(logp[len(context) - 1 :].sum().item())
             right.append(float(np.argmax(scores) == asked["gold"]))
         row = table[(table["model"] == "fresh0") & (table["task"] == task)].iloc[0]
         assert list(row["scores"]) == right and row["value"] == np.mean(right)
 
 
 def test_vllm_through_the_harness_scores_every_question_as_transformers_does(
-        models, output, table, start, vllm_installed):
-    code = ("import sys; from lab.llm.evals.harness import run; "
-            "run(sys.argv[1], sys.argv[3:], engine='vllm', output=sys.argv[2], limit=16)")
+    models, output, table, start, vllm_installed
+):
+    code = (
+        "import sys; from lab.llm.evals.harness import run; "
+        "run(sys.argv[1], sys.argv[3:], engine='vllm', output=sys.argv[2], limit=16)"
+    )
     done = start("-c", code, models[0], output, *BOTH, HF_HUB_OFFLINE="1").finish(300)
     assert done.returncode == 0, done.stderr
     found = run(models[0], BOTH, engine="vllm", output=output, limit=16)
@@ -104,25 +135,51 @@ def test_vllm_through_the_harness_scores_every_question_as_transformers_does(
 
 
 def test_a_row_has_its_n_and_the_normal_interval_of_its_standard_error(table):
-    assert list(table["task"]) == BOTH * 2 and set(table["metric"]) == {"acc"} and list(table["n"]) == [16] * 4
+    assert (
+        list(table["task"]) == BOTH * 2
+        and set(table["metric"]) == {"acc"}
+        and list(table["n"]) == [16] * 4
+    )
     assert tuple(table.columns) == harness.COLUMNS and list(table["shots"]) == [0] * 4
     for row in table.itertuples():
         stderr = math.sqrt(row.value * (1 - row.value) / 15)
         assert row.stderr == pytest.approx(stderr)
-        assert (row.low, row.high) == pytest.approx((row.value - 1.96 * stderr, row.value + 1.96 * stderr), abs=1e-4)
+        assert (row.low, row.high) == pytest.approx(
+            (row.value - 1.96 * stderr, row.value + 1.96 * stderr), abs=1e-4
+        )
 
 
 def test_where_all_questions_score_alike_there_is_no_interval():
-    row = {"model": "m", "task": "t", "metric": "acc", "value": 1.0, "stderr": 0.0, "n": 9, "shots": 0, "scores": None}
+    row = {
+        "model": "m",
+        "task": "t",
+        "metric": "acc",
+        "value": 1.0,
+        "stderr": 0.0,
+        "n": 9,
+        "shots": 0,
+        "scores": None,
+    }
     made = harness.table([row, row | {"stderr": None}]).iloc
-    assert math.isnan(made[0].low) and math.isnan(made[0].high) and math.isnan(made[1].stderr) and made[1].n == 9
+    assert (
+        math.isnan(made[0].low)
+        and math.isnan(made[0].high)
+        and math.isnan(made[1].stderr)
+        and made[1].n == 9
+    )
 
 
 def test_two_models_are_compared_question_by_question(table):
     found = differences(table)
-    assert list(found["task"]) == BOTH and set(found["model"]) == {"fresh1"} and set(found["against"]) == {"fresh0"}
+    assert (
+        list(found["task"]) == BOTH
+        and set(found["model"]) == {"fresh1"}
+        and set(found["against"]) == {"fresh0"}
+    )
     for row in found.itertuples():
-        base, ours = (one["scores"].iloc[0] for _, one in table[table["task"] == row.task].groupby("model"))
+        base, ours = (
+            one["scores"].iloc[0] for _, one in table[table["task"] == row.task].groupby("model")
+        )
         assert row.difference == pytest.approx(np.mean(ours) - np.mean(base)) and row.n == 16
         assert row.low <= row.difference <= row.high
     assert differences(table[table["model"] == "fresh0"]).empty
@@ -130,13 +187,17 @@ def test_two_models_are_compared_question_by_question(table):
         differences(pd.concat([table, table]))
 
 
-def test_results_are_read_back_and_belong_to_their_settings_and_weights(models, output, table, monkeypatch, tmp_path):
+def test_results_are_read_back_and_belong_to_their_settings_and_weights(
+    models, output, table, monkeypatch, tmp_path
+):
     monkeypatch.setattr(harness, "_answerer", lambda *_: pytest.fail("it ran again"))
     again = run(models[0], BOTH, engine="transformers", output=output, limit=16, batch=3)
     pd.testing.assert_frame_equal(again, table.iloc[:2])
     ran = []
     monkeypatch.setattr(harness, "_answerer", lambda *_: None)
-    monkeypatch.setattr(harness, "_evaluate", lambda answerer, task, asked: ran.append(task.task_name) or [])
+    monkeypatch.setattr(
+        harness, "_evaluate", lambda answerer, task, asked: ran.append(task.task_name) or []
+    )
     run(models[0], BOTH[:1], engine="transformers", output=output, limit=15)
     run(models[0], BOTH, engine="transformers", output=output, limit=16, chat=True)
     copy = tmp_path / "fresh0"
@@ -150,19 +211,32 @@ def test_results_are_read_back_and_belong_to_their_settings_and_weights(models, 
     assert ran == [BOTH[0], *BOTH, BOTH[1]]
 
 
-def test_what_a_kill_left_is_not_run_again_and_a_damaged_file_is_an_error(models, table, tmp_path, monkeypatch):
+def test_what_a_kill_left_is_not_run_again_and_a_damaged_file_is_an_error(
+    models, table, tmp_path, monkeypatch
+):
     def killed(answerer, task, asked):
         if task.task_name == BOTH[1]:
             raise KeyboardInterrupt
-        return [{"task": task.task_name, "metric": "acc", "value": 0.5, "stderr": 0.1, "n": 4, "shots": 0,
-                 "scores": None}]
+        return [
+            {
+                "task": task.task_name,
+                "metric": "acc",
+                "value": 0.5,
+                "stderr": 0.1,
+                "n": 4,
+                "shots": 0,
+                "scores": None,
+            }
+        ]
 
     monkeypatch.setattr(harness, "_answerer", lambda *_: None)
     monkeypatch.setattr(harness, "_evaluate", killed)
     with pytest.raises(KeyboardInterrupt):
         run(models[0], BOTH, engine="transformers", output=tmp_path)
     (file,) = tmp_path.iterdir()
-    assert run(models[0], BOTH[:1], engine="transformers", output=tmp_path)["value"].tolist() == [0.5]
+    assert run(models[0], BOTH[:1], engine="transformers", output=tmp_path)["value"].tolist() == [
+        0.5
+    ]
     file.write_text("{")
     with pytest.raises(LabError, match=r"cannot be read .*: remove it, and the task is run again$"):
         run(models[0], BOTH[:1], engine="transformers", output=tmp_path)
@@ -178,15 +252,24 @@ def test_the_process_is_left_as_it_was(models, tmp_path):
     assert states[0] == states[1]
 
 
-# --- GPQA, with made-up questions ---------------------------------------------------------------------------
+# --- GPQA, with made-up questions ---------------------------------------------------------------
 
 
 @pytest.fixture
 def gpqa(monkeypatch):
     """Four questions in the columns of GPQA's data, in place of a download."""
     import datasets
-    rows = [{"Question": f"Which is {n}?", "Correct Answer": str(n), "Incorrect Answer 1": str(n + 1),
-             "Incorrect Answer 2": str(n + 2), "Incorrect Answer 3": str(n + 3)} for n in range(4)]
+
+    rows = [
+        {
+            "Question": f"Which is {n}?",
+            "Correct Answer": str(n),
+            "Incorrect Answer 1": str(n + 1),
+            "Incorrect Answer 2": str(n + 2),
+            "Incorrect Answer 3": str(n + 3),
+        }
+        for n in range(4)
+    ]
 
     def load(path, name=None, **_):
         assert (path, name) == ("Idavidrein/gpqa", "gpqa_diamond")
@@ -197,32 +280,61 @@ def gpqa(monkeypatch):
 
 def test_gpqa_diamond_runs_by_choice_and_by_written_answer(models, gpqa, tmp_path):
     tasks = ["gpqa_diamond_zeroshot", "gpqa_diamond_cot_zeroshot"]
-    found = run(models[0], tasks, engine="transformers", output=tmp_path, chat=True,
-                generation={"max_gen_toks": 4, "do_sample": False})
+    found = run(
+        models[0],
+        tasks,
+        engine="transformers",
+        output=tmp_path,
+        chat=True,
+        generation={"max_gen_toks": 4, "do_sample": False},
+    )
     assert list(zip(found["task"], found["metric"], strict=True)) == [
-        (tasks[0], "acc"), (tasks[0], "acc_norm"),
-        (tasks[1], "exact_match,strict-match"), (tasks[1], "exact_match,flexible-extract")]
+        (tasks[0], "acc"),
+        (tasks[0], "acc_norm"),
+        (tasks[1], "exact_match,strict-match"),
+        (tasks[1], "exact_match,flexible-extract"),
+    ]
     assert list(found["n"]) == [4] * 4 and found["value"].between(0, 1).all()
     assert found["scores"].map(len).tolist() == [4] * 4
 
 
-def test_data_that_does_not_come_is_an_error_before_the_model_is_loaded(models, offline, tmp_path, monkeypatch):
+def test_data_that_does_not_come_is_an_error_before_the_model_is_loaded(
+    models, offline, tmp_path, monkeypatch
+):
     monkeypatch.setattr(harness, "_answerer", lambda *_: pytest.fail("the model was loaded"))
-    with pytest.raises(LabError, match=r"task 'gpqa_diamond_zeroshot' was not loaded .* accept the terms on the hub"):
-        run(models[0], ["arithmetic_choice", "gpqa_diamond_zeroshot"], engine="transformers", output=tmp_path)
+    with pytest.raises(
+        LabError,
+        match=r"task 'gpqa_diamond_zeroshot' was not loaded .* accept the terms on the hub",
+    ):
+        run(
+            models[0],
+            ["arithmetic_choice", "gpqa_diamond_zeroshot"],
+            engine="transformers",
+            output=tmp_path,
+        )
 
 
-# --- What is refused ----------------------------------------------------------------------------------------
+# --- What is refused ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("task, reason", [
-    ("humaneval", "is marked unsafe_code"), ("humaneval_single_line_infilling", "is marked unsafe_code"),
-    ("mbpp_plus_instruct", "is marked unsafe_code"), ("cruxeval_input_cot", "is marked unsafe_code"),
-    ("longproc_html_to_tsv_2k", "is marked unsafe_code"), ("polemo2_in", "fetches the code of its metric 'f1'"),
-    ("wmt-ro-en-t5-prompt", "fetches the code of its metric 'wer'"),
-    ("niah_single_1", "brings ruler/common_utils.py, which uses trust_remote_code"),
-    ("squadv2", "brings squadv2/task.py, which uses evaluate"),
-    ("non_greedy_robustness_math_algebra", "brings score/math/math_grader.py, which uses parse_expr")])
+@pytest.mark.parametrize(
+    "task, reason",
+    [
+        ("humaneval", "is marked unsafe_code"),
+        ("humaneval_single_line_infilling", "is marked unsafe_code"),
+        ("mbpp_plus_instruct", "is marked unsafe_code"),
+        ("cruxeval_input_cot", "is marked unsafe_code"),
+        ("longproc_html_to_tsv_2k", "is marked unsafe_code"),
+        ("polemo2_in", "fetches the code of its metric 'f1'"),
+        ("wmt-ro-en-t5-prompt", "fetches the code of its metric 'wer'"),
+        ("niah_single_1", "brings ruler/common_utils.py, which uses trust_remote_code"),
+        ("squadv2", "brings squadv2/task.py, which uses evaluate"),
+        (
+            "non_greedy_robustness_math_algebra",
+            "brings score/math/math_grader.py, which uses parse_expr",
+        ),
+    ],
+)
 def test_a_task_that_runs_text_or_fetched_code_is_refused(models, task, reason, tmp_path):
     with pytest.raises(LabError) as caught:
         run(models[0], [task], engine="transformers", output=tmp_path)
@@ -230,40 +342,66 @@ def test_a_task_that_runs_text_or_fetched_code_is_refused(models, task, reason, 
     assert "the lab runs neither text as code nor fetched code" in str(caught.value)
 
 
-@pytest.mark.parametrize("task", [
-    "gpqa_diamond_cot_zeroshot", "gsm8k", "mmlu_abstract_algebra", "minerva_math500", "mrpc"])
+@pytest.mark.parametrize(
+    "task",
+    ["gpqa_diamond_cot_zeroshot", "gsm8k", "mmlu_abstract_algebra", "minerva_math500", "mrpc"],
+)
 def test_a_task_that_compares_answers_is_not_refused(task):
     assert harness_tasks.definition(task).suffix == ".yaml"
 
 
 def test_no_word_of_ours_trusts_a_repository_or_confirms_unsafe_code():
     folder = harness_tasks.OURS.parents[1] / "llm" / "evals"
-    text = "".join((folder / f"{name}.py").read_text() for name in ("harness", "harness_tasks", "livecodebench"))
+    text = "".join(
+        (folder / f"{name}.py").read_text()
+        for name in ("harness", "harness_tasks", "livecodebench")
+    )
     assert re.findall(r"(?:trust_remote_code|confirm_run_unsafe_code) *= *(\w+)", text) == ["False"]
 
 
-@pytest.mark.parametrize("given, sentence", [
-    (dict(tasks=["gpqa_diamond"]), "unknown task 'gpqa_diamond': did you mean 'gpqa_diamond_"),
-    (dict(tasks=["arithmetic_choise"]), "unknown task 'arithmetic_choise': did you mean 'arithmetic_choice' or "),
-    (dict(tasks=["../tasks/arithmetic_choice"]), "unknown task '../tasks/arithmetic_choice': "),
-    (dict(tasks=[]), "tasks = []: give a list"), (dict(tasks="gsm8k"), "tasks = 'gsm8k': give a list"),
-    (dict(engine="hf"), "engine = 'hf': it must be one of 'transformers', 'vllm'"),
-    (dict(limit=0), "limit = 0: it must be a whole number of at least 1"),
-    (dict(model="no/such/folder"), "there is no model folder no/such/folder")])
+@pytest.mark.parametrize(
+    "given, sentence",
+    [
+        (dict(tasks=["gpqa_diamond"]), "unknown task 'gpqa_diamond': did you mean 'gpqa_diamond_"),
+        (
+            dict(tasks=["arithmetic_choise"]),
+            "unknown task 'arithmetic_choise': did you mean 'arithmetic_choice' or ",
+        ),
+        (dict(tasks=["../tasks/arithmetic_choice"]), "unknown task '../tasks/arithmetic_choice': "),
+        (dict(tasks=[]), "tasks = []: give a list"),
+        (dict(tasks="gsm8k"), "tasks = 'gsm8k': give a list"),
+        (dict(engine="hf"), "engine = 'hf': it must be one of 'transformers', 'vllm'"),
+        (dict(limit=0), "limit = 0: it must be a whole number of at least 1"),
+        (dict(model="no/such/folder"), "there is no model folder no/such/folder"),
+    ],
+)
 def test_what_cannot_be_run_is_refused_in_a_sentence(models, given, sentence, tmp_path):
-    asked = {"model": models[0], "tasks": BOTH, "engine": "transformers", "output": tmp_path} | given
+    asked = {
+        "model": models[0],
+        "tasks": BOTH,
+        "engine": "transformers",
+        "output": tmp_path,
+    } | given
     with pytest.raises(LabError, match="^" + re.escape(sentence)):
         run(asked.pop("model"), asked.pop("tasks"), **asked)
 
 
-# --- lighteval ----------------------------------------------------------------------------------------------
+# --- lighteval ----------------------------------------------------------------------------------
 
 
 def test_the_command_is_one_that_lightevals_parser_takes_apart():
-    words = shlex.split(livecodebench_command("Qwen/Qwen3-4B", "my results", tokens=100, temperature=0.5, top_p=0.9))
+    words = shlex.split(
+        livecodebench_command("Qwen/Qwen3-4B", "my results", tokens=100, temperature=0.5, top_p=0.9)
+    )
     assert words[:2] == ["lighteval", "vllm"] and words[3:] == [
-        "lcb:codegeneration|0", "--output-dir", "my results", "--save-details"]
-    inside = re.search(r"generation_parameters=(\{.*?\}),?", words[2])  # as lighteval reads its arguments
+        "lcb:codegeneration|0",
+        "--output-dir",
+        "my results",
+        "--save-details",
+    ]
+    inside = re.search(
+        r"generation_parameters=(\{.*?\}),?", words[2]
+    )  # as lighteval reads its arguments
     drawn = json.loads(re.sub(r"(\w+):", r'"\1":', inside[1]))
     rest = dict(one.split("=") for one in words[2].replace(inside[0], "").strip(",").split(","))
     assert drawn == {"max_new_tokens": 100, "temperature": 0.5, "top_p": 0.9}
@@ -277,11 +415,29 @@ def lighteval(folder, date, value, rows=None, model="Qwen/Qwen3-4B"):
     task, metric = "lcb:codegeneration|0", "codegen_pass@1:16"
     scores = {metric: value, f"{metric}_stderr": 0.02}
     (folder / "results" / model).mkdir(parents=True, exist_ok=True)
-    (folder / "results" / model / f"results_{date}.json").write_text(json.dumps({
-        "config_general": {"lighteval_sha": "?", "max_samples": None, "model_name": model, "model_config": {}},
-        "results": {task: scores, "lcb:_average|0": scores, "all": scores}, "versions": {task: 0},
-        "config_tasks": {task: {"name": "lcb:codegeneration", "original_num_docs": -1, "effective_num_docs": -1}},
-        "summary_tasks": {}, "summary_general": {}}))
+    (folder / "results" / model / f"results_{date}.json").write_text(
+        json.dumps(
+            {
+                "config_general": {
+                    "lighteval_sha": "?",
+                    "max_samples": None,
+                    "model_name": model,
+                    "model_config": {},
+                },
+                "results": {task: scores, "lcb:_average|0": scores, "all": scores},
+                "versions": {task: 0},
+                "config_tasks": {
+                    task: {
+                        "name": "lcb:codegeneration",
+                        "original_num_docs": -1,
+                        "effective_num_docs": -1,
+                    }
+                },
+                "summary_tasks": {},
+                "summary_general": {},
+            }
+        )
+    )
     if rows:
         details = folder / "details" / model / date
         details.mkdir(parents=True)
@@ -293,11 +449,15 @@ def test_lightevals_results_are_read_into_the_same_table(tmp_path):
     lighteval(tmp_path, "2026-01-02T00-00-00.000001", 0.2, 268)
     lighteval(tmp_path, "2026-01-01T00-00-00.000001", 0.3, model="tiny")
     found = read_lighteval(tmp_path)
-    assert tuple(found.columns) == harness.COLUMNS and set(found["task"]) == {"lcb:codegeneration|0"}
+    assert tuple(found.columns) == harness.COLUMNS and set(found["task"]) == {
+        "lcb:codegeneration|0"
+    }
     rows = {row.model: row for row in found.itertuples()}
     assert rows.keys() == {"Qwen/Qwen3-4B", "tiny"} and rows["Qwen/Qwen3-4B"].value == 0.2
     assert rows["Qwen/Qwen3-4B"].n == 268 and rows["Qwen/Qwen3-4B"].metric == "codegen_pass@1:16"
-    assert (rows["tiny"].low, rows["tiny"].high) == pytest.approx((0.3 - 0.0392, 0.3 + 0.0392), abs=1e-4)
+    assert (rows["tiny"].low, rows["tiny"].high) == pytest.approx(
+        (0.3 - 0.0392, 0.3 + 0.0392), abs=1e-4
+    )
     assert rows["tiny"].n is pd.NA and differences(found).empty
 
 

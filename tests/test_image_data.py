@@ -1,4 +1,6 @@
-"""Digits and procedural pictures: pure in (seed, step), never trained on the test, and classes that can be read off."""
+"""Digits and procedural pictures: pure in (seed, step), never trained on the test, and classes that
+can be read off.
+"""
 
 import itertools
 from collections import Counter
@@ -10,7 +12,18 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from lab.errors import LabError
 from lab.toy import image_data
-from lab.toy.image_data import CODE, COLOURS, MEAN, SHAPES, STD, TEXTURES, Digits, Epochs, Procedural, digits
+from lab.toy.image_data import (
+    CODE,
+    COLOURS,
+    MEAN,
+    SHAPES,
+    STD,
+    TEXTURES,
+    Digits,
+    Epochs,
+    Procedural,
+    digits,
+)
 
 SOURCES = {"digits": Digits, "procedural": lambda seed: Procedural(seed, 32, test_images=300)}
 
@@ -26,7 +39,9 @@ def label(shape=0, colour=0, texture=0, place=0):
 
 def shown(labels, nuisance=0.0, size=32, seed=0):
     """Pictures as red, green and blue between about 0 and 1."""
-    images = Procedural(0, size, nuisance=nuisance).draw(labels, torch.Generator().manual_seed(seed))
+    images = Procedural(0, size, nuisance=nuisance).draw(
+        labels, torch.Generator().manual_seed(seed)
+    )
     return images * torch.tensor(STD)[:, None, None] + torch.tensor(MEAN)[:, None, None]
 
 
@@ -35,14 +50,18 @@ def ink(images):
     return (images.amax(1) - images.amin(1) - 0.2).clamp(min=0)
 
 
-# --- What every source promises -----------------------------------------------------------------------------
+# --- What every source promises -----------------------------------------------------------------
 
 
 def test_a_batch_has_the_shapes_and_kinds_that_the_source_names(source):
     found = source(0)
     for images, labels in (found.train_batch(3, 24), *found.test()):
         assert images.shape == (len(labels), found.channels, found.size, found.size)
-        assert images.dtype == torch.float32 and labels.dtype == torch.int64 and labels.shape == (len(images),)
+        assert (
+            images.dtype == torch.float32
+            and labels.dtype == torch.int64
+            and labels.shape == (len(images),)
+        )
         assert 0 <= labels.min() and labels.max() < found.classes
     assert len(found.train_batch(3, 24)[1]) == 24
 
@@ -53,7 +72,10 @@ def test_a_batch_is_a_function_of_the_seed_and_the_step_alone(source):
     torch.manual_seed(99)
     list(other.test())
     for step in (3, 0, 2, 1):  # a resumed run starts anywhere
-        assert all(torch.equal(a, b) for a, b in zip(other.train_batch(step, 16), straight[step], strict=True))
+        assert all(
+            torch.equal(a, b)
+            for a, b in zip(other.train_batch(step, 16), straight[step], strict=True)
+        )
 
 
 def test_another_seed_or_another_step_gives_another_batch(source):
@@ -78,7 +100,9 @@ def test_every_seed_is_tested_on_the_same_images(source):
 def test_no_training_image_is_a_test_image(source):
     found = source(0)
     tested = {image.numpy().tobytes() for images, _ in found.test() for image in images}
-    trained = {image.numpy().tobytes() for step in range(40) for image in found.train_batch(step, 32)[0]}
+    trained = {
+        image.numpy().tobytes() for step in range(40) for image in found.train_batch(step, 32)[0]
+    }
     assert tested and trained and not tested & trained
 
 
@@ -87,7 +111,7 @@ def test_a_batch_of_no_images_is_refused(source):
         source(0).train_batch(0, 0)
 
 
-# --- Digits -------------------------------------------------------------------------------------------------
+# --- Digits -------------------------------------------------------------------------------------
 
 
 def test_an_epoch_of_digits_shows_every_training_image_once_and_the_next_in_another_order():
@@ -98,18 +122,22 @@ def test_an_epoch_of_digits_shows_every_training_image_once_and_the_next_in_anot
 
 def test_digits_are_normalised_by_the_training_images_and_split_once():
     trained = torch.cat([Digits(0).train_batch(step, 479)[0] for step in range(3)])
-    (tested, labels), = Digits(0).test()
+    ((tested, labels),) = Digits(0).test()
     assert len(trained) == 1437 and len(tested) == 360
-    assert trained.mean().item() == pytest.approx(0, abs=1e-5) and trained.std().item() == pytest.approx(1, abs=1e-4)
+    assert trained.mean().item() == pytest.approx(
+        0, abs=1e-5
+    ) and trained.std().item() == pytest.approx(1, abs=1e-4)
     assert set(Counter(labels.tolist()).values()) <= {35, 36, 37}  # stratified
 
 
 def test_a_batch_larger_than_the_digits_is_refused():
-    with pytest.raises(LabError, match="batch = 1438: there are only 1437 training images, so at most 1437"):
+    with pytest.raises(
+        LabError, match="batch = 1438: there are only 1437 training images, so at most 1437"
+    ):
         Digits(0).train_batch(0, 1438)
 
 
-# --- Procedural: the code -----------------------------------------------------------------------------------
+# --- Procedural: the code -----------------------------------------------------------------------
 
 
 def test_a_label_is_a_code_of_four_digits_and_every_code_is_a_label():
@@ -155,7 +183,9 @@ def test_the_centre_of_mass_tells_the_place(nuisance):
 
 
 def test_the_shapes_cover_areas_in_their_right_proportions():
-    areas = (ink(shown(label(shape=torch.arange(5)), size=224)) > 0).float().mean((1, 2)) * 4 / 0.46**2
+    areas = (
+        (ink(shown(label(shape=torch.arange(5)), size=224)) > 0).float().mean((1, 2)) * 4 / 0.46**2
+    )
     disc, bar = torch.pi, 2.0
     triangle, cross, ring = 3 * 3**0.5 * 0.6**2, 20 / 9, torch.pi * (1 - 0.44**2)
     assert areas.tolist() == pytest.approx([disc, bar, triangle, cross, ring], rel=0.02), SHAPES
@@ -170,13 +200,23 @@ def test_a_turned_shape_keeps_its_area(monkeypatch):
 
 
 def test_the_textures_darken_the_parts_that_they_name():
-    images = shown(label(texture=torch.arange(5)), size=224)[:, 0, 79:145, 79:145]  # inside the red disc
+    images = shown(label(texture=torch.arange(5)), size=224)[
+        :, 0, 79:145, 79:145
+    ]  # inside the red disc
     plain, halved, striped, chequered, ringed = images > 0.5
     assert plain.all(), TEXTURES
     assert not halved[:, :32].any() and halved[:, 34:].all()
-    assert (striped == striped[0]).all() and striped[0].diff().sum() == 3  # dark, bright, dark, bright
-    assert chequered[33].diff().sum() == 3 and (chequered[33] ^ chequered[53]).float().mean() > 0.9  # the next row
-    assert (ringed == ringed.mT).all() and (ringed == ringed.flip(0)).all() and ringed[33].diff().sum() == 2
+    assert (striped == striped[0]).all() and striped[
+        0
+    ].diff().sum() == 3  # dark, bright, dark, bright
+    assert (
+        chequered[33].diff().sum() == 3 and (chequered[33] ^ chequered[53]).float().mean() > 0.9
+    )  # the next row
+    assert (
+        (ringed == ringed.mT).all()
+        and (ringed == ringed.flip(0)).all()
+        and ringed[33].diff().sum() == 2
+    )
 
 
 def test_a_picture_at_32_pixels_is_one_at_224_seen_from_afar():
@@ -193,28 +233,36 @@ def test_every_picture_is_nearest_the_picture_without_nuisance_of_its_own_class(
     assert (guess == labels).float().mean() > 0.99
 
 
-# --- Procedural: the distribution ---------------------------------------------------------------------------
+# --- Procedural: the distribution ---------------------------------------------------------------
 
 
 def test_training_labels_are_uniform():
     found = Procedural(0, 32, classes=50)
-    counts = torch.bincount(torch.cat([found.train_batch(step, 500)[1] for step in range(20)]), minlength=50)
+    counts = torch.bincount(
+        torch.cat([found.train_batch(step, 500)[1] for step in range(20)]), minlength=50
+    )
     chi_square = ((counts - 200.0) ** 2 / 200).sum()
     assert 25 < chi_square < 85  # 49 degrees of freedom
 
 
 @pytest.mark.parametrize("classes, images", [(1000, 2048), (10, 300), (7, 5)])
 def test_test_labels_are_balanced_as_far_as_their_number_allows(classes, images):
-    labels = torch.cat([labels for _, labels in Procedural(0, 32, classes=classes, test_images=images).test()])
+    labels = torch.cat(
+        [labels for _, labels in Procedural(0, 32, classes=classes, test_images=images).test()]
+    )
     counts = torch.bincount(labels, minlength=classes)
     assert len(labels) == images and counts.max() - counts.min() <= 1
     assert not torch.equal(labels, labels.sort().values)  # and mixed
 
 
 def test_generators_of_training_are_even_and_those_of_the_test_odd(monkeypatch):
-    """On a CPU torch reads the low 32 bits of a seed, on a GPU all 64: the lowest bit tells them apart on both."""
+    """On a CPU torch reads the low 32 bits of a seed, on a GPU all 64: the lowest bit tells them
+    apart on both.
+    """
     seen = []
-    monkeypatch.setattr(Procedural, "_generator", lambda _, seed: seen.append(seed) or torch.Generator())
+    monkeypatch.setattr(
+        Procedural, "_generator", lambda _, seed: seen.append(seed) or torch.Generator()
+    )
     monkeypatch.setattr(Procedural, "draw", lambda _, labels, rng: labels)
     for seed in range(20):
         for step in range(50):
@@ -250,7 +298,13 @@ def test_a_batch_asks_the_device_nothing():
     with Watch() as watch:
         found.train_batch(0, 16)
     assert watch.seen["randn"] == 1
-    assert not watch.seen.keys() & {"_local_scalar_dense", "nonzero", "_to_copy", "lift_fresh", "masked_select"}
+    assert not watch.seen.keys() & {
+        "_local_scalar_dense",
+        "nonzero",
+        "_to_copy",
+        "lift_fresh",
+        "masked_select",
+    }
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
@@ -266,17 +320,25 @@ def test_on_a_gpu_a_batch_never_waits():
     assert torch.equal(images, found.train_batch(1, 16)[0]) and abs(images.mean().item()) < 0.2
 
 
-# --- Procedural: refusals -----------------------------------------------------------------------------------
+# --- Procedural: refusals -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options, sentence", [
-    ({"size": 16}, "size = 16: it must be a whole number of at least 32"),
-    ({"classes": 1001}, "classes = 1001: the code of shapes, colours, textures and places has 1000 words, "
-                        "so ask for at most that many classes"),
-    ({"classes": 1}, "classes = 1: it must be a whole number of at least 2"),
-    ({"nuisance": 1.5}, r"nuisance = 1.5: it must be a finite number in \[0, 1\]"),
-    ({"test_images": 0}, "test_images = 0: it must be a whole number of at least 1"),
-])
+@pytest.mark.parametrize(
+    "options, sentence",
+    [
+        ({"size": 16}, "size = 16: it must be a whole number of at least 32"),
+        (
+            {"classes": 1001},
+            (
+                "classes = 1001: the code of shapes, colours, textures and places has 1000 words, "
+                "so ask for at most that many classes"
+            ),
+        ),
+        ({"classes": 1}, "classes = 1: it must be a whole number of at least 2"),
+        ({"nuisance": 1.5}, r"nuisance = 1.5: it must be a finite number in \[0, 1\]"),
+        ({"test_images": 0}, "test_images = 0: it must be a whole number of at least 1"),
+    ],
+)
 def test_what_cannot_be_drawn_is_refused_in_a_sentence(options, sentence):
     with pytest.raises(LabError, match=sentence):
         Procedural(**{"seed": 0, "size": 32} | options)

@@ -28,7 +28,9 @@ def picture(index: int) -> Image.Image:
     """A smooth picture that tells its index, its left from its right and its top from its bottom."""
     width, height = 40 + 7 * (index % 5), 30 + 5 * (index % 3)
     x, y = np.meshgrid(np.linspace(0, 180, width), np.linspace(0, 180, height))
-    return Image.fromarray(np.stack([x + 20, y + 20, np.full_like(x, 11 * index)], -1).astype(np.uint8))
+    return Image.fromarray(
+        np.stack([x + 20, y + 20, np.full_like(x, 11 * index)], -1).astype(np.uint8)
+    )
 
 
 def write_tree(folder: Path, train: int = 6, val: int = 2) -> Path:
@@ -46,13 +48,21 @@ def write_parquet(folder: Path, tree: Path) -> Path:
     """The same pictures as Hugging Face keeps them, the training ones in two files."""
     import pyarrow as pa
     import pyarrow.parquet as pq
+
     folder.mkdir(parents=True)
     for split, kind, files in (("train", "train", 2), ("val", "validation", 1)):
-        rows = [{"image": {"bytes": path.read_bytes(), "path": path.name}, "label": int(path.parent.name[1:]) - 1}
-                for path in sorted((tree / split).rglob("*.JPEG"))]
+        rows = [
+            {
+                "image": {"bytes": path.read_bytes(), "path": path.name},
+                "label": int(path.parent.name[1:]) - 1,
+            }
+            for path in sorted((tree / split).rglob("*.JPEG"))
+        ]
         for at, part in enumerate(np.array_split(np.arange(len(rows)), files)):
             table = pa.Table.from_pylist([rows[row] for row in part])
-            pq.write_table(table, folder / f"{kind}-0000{at}-of-0000{files}.parquet", row_group_size=4)
+            pq.write_table(
+                table, folder / f"{kind}-0000{at}-of-0000{files}.parquet", row_group_size=4
+            )
     return folder
 
 
@@ -64,9 +74,20 @@ def tree(tmp_path):
 @pytest.fixture
 def load(tree, tmp_path):
     """ImageNet of the tiny tree, or of another folder, in a cache of the test's own."""
+
     def load(folder=tree, seed=0, **options):
-        return ImageNet(folder, **{"seed": seed, "size": SIZE, "device": "cpu", "cache": tmp_path / "cache",
-                                   "classes": CLASSES} | options)
+        return ImageNet(
+            folder,
+            **{
+                "seed": seed,
+                "size": SIZE,
+                "device": "cpu",
+                "cache": tmp_path / "cache",
+                "classes": CLASSES,
+            }
+            | options,
+        )
+
     return load
 
 
@@ -74,7 +95,9 @@ def load(tree, tmp_path):
 def decoded(monkeypatch):
     """The names of the pictures decoded so far."""
     names, real = [], imagenet.decode
-    monkeypatch.setattr(imagenet, "decode", lambda name, *rest: names.append(name) or real(name, *rest))
+    monkeypatch.setattr(
+        imagenet, "decode", lambda name, *rest: names.append(name) or real(name, *rest)
+    )
     return names
 
 
@@ -83,23 +106,30 @@ def held_out(source):
     return torch.cat(images), torch.cat(labels)
 
 
-# --- What it gives ------------------------------------------------------------------------------------------
+# --- What it gives ------------------------------------------------------------------------------
 
 
 def test_a_test_image_is_resized_and_normalised_as_torchvision_does_it(load, tree):
     from lab.torchvision_ops import define_torchvision_ops
+
     define_torchvision_ops()
     from torchvision import transforms as tv
+
     published = tv.Compose([tv.Resize((SIZE, SIZE)), tv.ToTensor(), tv.Normalize(MEAN, STD)])
     paths = sorted((tree / "val").rglob("*.JPEG"))
     images, labels = held_out(load())
-    torch.testing.assert_close(images, torch.stack([published(Image.open(path)) for path in paths]), atol=1e-5, rtol=0)
+    torch.testing.assert_close(
+        images, torch.stack([published(Image.open(path)) for path in paths]), atol=1e-5, rtol=0
+    )
     assert labels.tolist() == [0, 0, 1, 1, 2, 2]
 
 
 def test_a_tree_and_its_parquet_copy_are_the_same_pictures(load, tree, tmp_path):
     one, other = load(), load(write_parquet(tmp_path / "copy", tree))
-    for these, those in ((held_out(one), held_out(other)), (one.train_batch(5, 9), other.train_batch(5, 9))):
+    for these, those in (
+        (held_out(one), held_out(other)),
+        (one.train_batch(5, 9), other.train_batch(5, 9)),
+    ):
         assert torch.equal(these[0], those[0]) and torch.equal(these[1], those[1])
     assert one.names == ["n01", "n02", "n03"] and other.names == ["0", "1", "2"]
 
@@ -112,7 +142,11 @@ def test_parquet_files_may_lie_in_a_folder_called_data(load, tree, tmp_path):
 def test_batches_have_the_shapes_and_kinds_that_the_source_names(load):
     source = load()
     for images, labels in (source.train_batch(0, 5), *source.test()):
-        assert images.shape == (len(labels), source.channels, source.size, source.size) == (len(labels), 3, SIZE, SIZE)
+        assert (
+            images.shape
+            == (len(labels), source.channels, source.size, source.size)
+            == (len(labels), 3, SIZE, SIZE)
+        )
         assert images.dtype == torch.float32 and labels.dtype == torch.int64
     assert source.classes == CLASSES
 
@@ -121,7 +155,10 @@ def test_a_batch_is_a_function_of_the_seed_and_the_step_alone(load):
     one, other = load(), load()
     straight = [one.train_batch(step, 4) for step in range(10)]
     for step in (9, 0, 5):
-        assert all(torch.equal(a, b) for a, b in zip(other.train_batch(step, 4), straight[step], strict=True))
+        assert all(
+            torch.equal(a, b)
+            for a, b in zip(other.train_batch(step, 4), straight[step], strict=True)
+        )
     assert not torch.equal(load(seed=1).train_batch(0, 4)[0], straight[0][0])
     assert not torch.equal(straight[0][0], straight[4][0])  # the second epoch
 
@@ -132,12 +169,18 @@ def test_the_same_pictures_are_cut_otherwise_at_every_step_and_by_every_seed(loa
     for seed, step in ((0, 0), (0, 1), (0, 5), (1, 0), (0, 1)):
         load(seed=seed).train_batch(step, 18)
     assert np.array_equal(cut[1][0], cut[4][0]) and np.array_equal(cut[1][1], cut[4][1])
-    assert len({boxes.tobytes() for boxes, _ in cut}) == len({flips.tobytes() for _, flips in cut}) == 4
+    assert (
+        len({boxes.tobytes() for boxes, _ in cut})
+        == len({flips.tobytes() for _, flips in cut})
+        == 4
+    )
 
 
 def test_an_epoch_shows_every_training_picture_once(load, monkeypatch):
     whole = np.tile([0.0, 0.0, 1.0, 1.0], (6, 1)), np.zeros(6, bool)
-    monkeypatch.setattr(imagenet, "crops", lambda rng, proportions: whole)  # the pictures as they are
+    monkeypatch.setattr(
+        imagenet, "crops", lambda rng, proportions: whole
+    )  # the pictures as they are
     source = load()
     images = torch.cat([source.train_batch(step, 6)[0] for step in range(3)])
     apart = torch.cdist(images.flatten(1), images.flatten(1)).fill_diagonal_(torch.inf)
@@ -153,22 +196,30 @@ def test_every_seed_is_tested_on_the_same_images_and_fewer_are_spread_over_the_c
 def test_no_test_picture_is_a_training_picture(load):
     source = load()
     held = {image.numpy().tobytes() for image in held_out(source)[0]}
-    assert not held & {image.numpy().tobytes() for step in range(9) for image in source.train_batch(step, 6)[0]}
+    assert not held & {
+        image.numpy().tobytes() for step in range(9) for image in source.train_batch(step, 6)[0]
+    }
 
 
 def test_a_batch_larger_than_the_training_set_is_refused(load):
-    with pytest.raises(LabError, match="batch = 19: there are only 18 training images, so at most 18"):
+    with pytest.raises(
+        LabError, match="batch = 19: there are only 18 training images, so at most 18"
+    ):
         load().train_batch(0, 19)
 
 
-# --- Crops --------------------------------------------------------------------------------------------------
+# --- Crops --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("proportions", [1.0, LANDSCAPE, TOWER, BANNER])
 def test_crops_have_the_areas_and_proportions_that_the_paper_states_and_lie_inside(proportions):
     boxes, flips = crops(np.random.default_rng(0), np.full(20_000, proportions))
     left, top, width, height = boxes.T
-    assert (boxes[:, :2] >= 0).all() and (left + width <= 1 + 1e-9).all() and (top + height <= 1 + 1e-9).all()
+    assert (
+        (boxes[:, :2] >= 0).all()
+        and (left + width <= 1 + 1e-9).all()
+        and (top + height <= 1 + 1e-9).all()
+    )
     area, ratio = width * height, proportions * width / height
     assert 0.08 <= area.min() and area.max() <= 1
     assert 3 / 4 - 1e-9 <= ratio.min() and ratio.max() <= 4 / 3 + 1e-9
@@ -179,17 +230,23 @@ def test_crops_have_the_areas_and_proportions_that_the_paper_states_and_lie_insi
 @pytest.mark.parametrize("proportions", [1.0, LANDSCAPE, TOWER, BANNER])
 def test_crops_are_distributed_as_those_of_torchvision(proportions):
     from lab.torchvision_ops import define_torchvision_ops
+
     define_torchvision_ops()
     from torchvision.transforms import RandomResizedCrop
+
     size = np.array([1000 * proportions**0.5, 1000 / proportions**0.5]).round()
     image = torch.empty(1, int(size[1]), int(size[0]))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        theirs = np.array([RandomResizedCrop.get_params(image, [0.08, 1], [3 / 4, 4 / 3]) for _ in range(3000)])
+        theirs = np.array(
+            [RandomResizedCrop.get_params(image, [0.08, 1], [3 / 4, 4 / 3]) for _ in range(3000)]
+        )
     theirs = theirs[:, [1, 0, 3, 2]] / np.tile(size, 2)  # top, left, height, width in pixels
     ours, _ = crops(np.random.default_rng(1), np.full(3000, proportions))
     for level in (0.1, 0.25, 0.5, 0.75, 0.9):
-        np.testing.assert_allclose(np.quantile(ours, level, 0), np.quantile(theirs, level, 0), atol=0.04)
+        np.testing.assert_allclose(
+            np.quantile(ours, level, 0), np.quantile(theirs, level, 0), atol=0.04
+        )
 
 
 def test_a_picture_too_narrow_for_any_crop_is_cut_in_the_middle():
@@ -197,38 +254,56 @@ def test_a_picture_too_narrow_for_any_crop_is_cut_in_the_middle():
     np.testing.assert_allclose(boxes, np.tile([0, 0.5 - 0.01 / 0.75 / 2, 1, 0.01 / 0.75], (100, 1)))
 
 
-@pytest.mark.parametrize("box, flip", [((0, 0, 1, 1), False), ((0, 0, 1, 1), True), ((0.25, 0.5, 0.5, 0.25), False),
-                                       ((0.125, 0.25, 0.75, 0.5), True)])
+@pytest.mark.parametrize(
+    "box, flip",
+    [
+        ((0, 0, 1, 1), False),
+        ((0, 0, 1, 1), True),
+        ((0.25, 0.5, 0.5, 0.25), False),
+        ((0.125, 0.25, 0.75, 0.5), True),
+    ],
+)
 def test_a_box_is_shown_as_a_whole_picture(box, flip):
     y, x = torch.meshgrid(*[(torch.arange(64) + 0.5) / 64] * 2, indexing="ij")
     theta = torch.from_numpy(transforms(np.array([box], float), np.array([flip])))
     grid = torch.nn.functional.affine_grid(theta, [1, 2, 64, 64], align_corners=False)
-    found = torch.nn.functional.grid_sample(torch.stack([x, y])[None], grid, padding_mode="border", align_corners=False)
+    found = torch.nn.functional.grid_sample(
+        torch.stack([x, y])[None], grid, padding_mode="border", align_corners=False
+    )
     left, top, width, height = box
     expected = torch.stack([left + width * (1 - x if flip else x), top + height * y])
     torch.testing.assert_close(found[0], expected, atol=1 / 128, rtol=0)
 
 
 def test_a_training_image_is_the_crop_of_its_picture(load, tree):
-    """The pictures' red grows to the right and their green downwards, which tells where a crop was cut."""
+    """The pictures' red grows to the right and their green downwards, which tells where a crop was
+    cut.
+    """
     source, paths = load(), sorted((tree / "train").rglob("*.JPEG"))
     sizes = np.array([Image.open(paths[row]).size for row in Epochs(0, 18).rows_of(0, 8)])
     boxes, flips = crops(generator(0, "crops", 0), sizes[:, 0] / sizes[:, 1])
-    images = source.train_batch(0, 8)[0] * torch.tensor(STD)[:, None, None] + torch.tensor(MEAN)[:, None, None]
+    images = (
+        source.train_batch(0, 8)[0] * torch.tensor(STD)[:, None, None]
+        + torch.tensor(MEAN)[:, None, None]
+    )
     red, green = images[:, 0] * 255, images[:, 1] * 255
     middle = 20 + 180 * (boxes[:, :2] + boxes[:, 2:] / 2)
-    np.testing.assert_allclose(torch.stack([red.mean((1, 2)), green.mean((1, 2))], 1), middle, atol=4)
+    np.testing.assert_allclose(
+        torch.stack([red.mean((1, 2)), green.mean((1, 2))], 1), middle, atol=4
+    )
     assert ((red[:, :, 0] > red[:, :, -1]).all(1).numpy() == flips).all()
 
 
-# --- The cache ----------------------------------------------------------------------------------------------
+# --- The cache ----------------------------------------------------------------------------------
 
 
 def test_the_second_time_nothing_is_decoded(load, tree, decoded):
     first = load().train_batch(3, 8)
     assert len(decoded) == 24
     for path in tree.rglob("*.JPEG"):
-        path.write_bytes(bytes(path.stat().st_size))  # the same names and lengths, and no picture inside
+        path.write_bytes(
+            bytes(path.stat().st_size)
+        )  # the same names and lengths, and no picture inside
     again = load(seed=0).train_batch(3, 8)
     assert len(decoded) == 24 and torch.equal(first[0], again[0])
 
@@ -245,11 +320,15 @@ def test_another_size_is_another_cache(load, decoded):
     assert len(decoded) == 48
 
 
-@pytest.mark.parametrize("change", [
-    lambda folder: picture(22).save(folder / "new.JPEG"),
-    lambda folder: (folder / "n01_0.JPEG").rename(folder / "n01_9.JPEG"),
-    lambda folder: picture(22).save(folder / "n01_0.JPEG", quality=50),
-    lambda folder: (folder / "n01_0.JPEG").unlink()])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda folder: picture(22).save(folder / "new.JPEG"),
+        lambda folder: (folder / "n01_0.JPEG").rename(folder / "n01_9.JPEG"),
+        lambda folder: picture(22).save(folder / "n01_0.JPEG", quality=50),
+        lambda folder: (folder / "n01_0.JPEG").unlink(),
+    ],
+)
 def test_a_file_that_comes_goes_or_changes_length_makes_another_cache(load, tree, decoded, change):
     load()
     change(tree / "val" / "n01")
@@ -257,7 +336,9 @@ def test_a_file_that_comes_goes_or_changes_length_makes_another_cache(load, tree
     assert len(decoded) == 24 + len(list(tree.rglob("*.JPEG")))
 
 
-def test_the_cache_is_the_same_however_many_pictures_are_decoded_at_a_time(load, monkeypatch, tmp_path):
+def test_the_cache_is_the_same_however_many_pictures_are_decoded_at_a_time(
+    load, monkeypatch, tmp_path
+):
     one = load()
     monkeypatch.setattr(imagenet, "CHUNK", 5)
     other = load(cache=tmp_path / "other")
@@ -272,15 +353,19 @@ def test_nothing_is_written_beside_the_pictures(load, tree):
 
 
 def test_a_cache_whose_building_was_killed_is_built_again(load, tree, tmp_path, decoded):
-    code = ("import os, sys; from lab.toy import imagenet\n"
-            "real, left = imagenet.decode, [20]\n"
-            "def dying(*args):\n"
-            "    left[0] -= 1\n"
-            "    return real(*args) if left[0] else os._exit(9)\n"
-            "imagenet.decode = dying\n"
-            f"imagenet.ImageNet({str(tree)!r}, 0, {SIZE}, 'cpu', {str(tmp_path / 'cache')!r}, {CLASSES})\n")
-    died = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[1], env=os.environ,
-                          capture_output=True, timeout=60)
+    code = (
+        "import os, sys; from lab.toy import imagenet\nreal, left = imagenet.decode, [20]\ndef"
+        " dying(*args):\n    left[0] -= 1\n    return real(*args) if left[0] else"
+        f" os._exit(9)\nimagenet.decode = dying\nimagenet.ImageNet({str(tree)!r}, 0, {SIZE}, 'cpu',"
+        f" {str(tmp_path / 'cache')!r}, {CLASSES})\n"
+    )
+    died = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[1],
+        env=os.environ,
+        capture_output=True,
+        timeout=60,
+    )
     assert died.returncode == 9
     left = [path.name for path in (tmp_path / "cache").iterdir() if path.is_dir()]
     assert len(left) == 1 and left[0].endswith(".partial")
@@ -317,11 +402,13 @@ def test_a_damaged_cache_is_named(load, tmp_path):
     load()
     broken = next((tmp_path / "cache").glob("*/train-images.npy"))
     broken.write_bytes(broken.read_bytes()[:1000])
-    with pytest.raises(LabError, match="train-images.npy is damaged .* remove .*, and the next run builds it again"):
+    with pytest.raises(
+        LabError, match="train-images.npy is damaged .* remove .*, and the next run builds it again"
+    ):
         load()
 
 
-# --- Refusals -----------------------------------------------------------------------------------------------
+# --- Refusals -----------------------------------------------------------------------------------
 
 
 def refusal(load, *args, **options) -> str:
@@ -332,21 +419,30 @@ def refusal(load, *args, **options) -> str:
 
 
 def test_a_missing_folder_is_named(load, tmp_path):
-    assert refusal(load, tmp_path / "nowhere") == \
-        f"there is no folder {tmp_path}/nowhere: give the one that holds train and val, or the parquet files"
+    assert (
+        refusal(load, tmp_path / "nowhere")
+        == f"there is no folder {tmp_path}/nowhere: give the one that holds train and val, or the"
+        " parquet files"
+    )
 
 
 @pytest.mark.parametrize("split", ["train", "val"])
 def test_a_missing_split_is_named(load, tree, split):
     shutil.rmtree(tree / split)
-    assert refusal(load) == \
-        f"{tree}/{split} is missing: an ImageNet folder holds train and val, each with a folder a class"
+    assert (
+        refusal(load)
+        == f"{tree}/{split} is missing: an ImageNet folder holds train and val, each with a folder"
+        " a class"
+    )
 
 
 def test_a_missing_parquet_split_is_named(load, tree, tmp_path):
     copy = write_parquet(tmp_path / "copy", tree)
     next(copy.glob("validation-*")).unlink()
-    assert refusal(load, copy) == f"{copy} holds no validation-*.parquet: download that split of the data set too"
+    assert (
+        refusal(load, copy)
+        == f"{copy} holds no validation-*.parquet: download that split of the data set too"
+    )
 
 
 def test_test_images_that_lie_loose_are_sent_to_their_classes(load, tree):
@@ -354,7 +450,9 @@ def test_test_images_that_lie_loose_are_sent_to_their_classes(load, tree):
         path.rename(tree / "val" / path.name)
     for name in ("n01", "n02", "n03"):
         (tree / "val" / name).rmdir()
-    assert refusal(load).startswith(f"{tree}/val holds 6 images and no class folder: move each image into the folder")
+    assert refusal(load).startswith(
+        f"{tree}/val holds 6 images and no class folder: move each image into the folder"
+    )
 
 
 def test_a_class_without_images_is_named(load, tree):
@@ -365,22 +463,32 @@ def test_a_class_without_images_is_named(load, tree):
 
 def test_a_class_that_only_one_split_has_is_named(load, tree):
     shutil.rmtree(tree / "val" / "n03")
-    assert refusal(load) == (f"the classes of train and val differ in {tree}: n03 is only in train; they have 3 and 2, "
-                             "and must have the same")
+    assert (
+        refusal(load)
+        == f"the classes of train and val differ in {tree}: n03 is only in train; they have 3"
+        " and 2, "
+        "and must have the same"
+    )
 
 
 def test_another_number_of_classes_than_a_thousand_is_refused(load, tree):
-    assert refusal(load, classes=1000) == f"{tree} holds 3 classes, not 1000: complete it, or say classes = 3"
+    assert (
+        refusal(load, classes=1000)
+        == f"{tree} holds 3 classes, not 1000: complete it, or say classes = 3"
+    )
 
 
 def test_labels_that_do_not_count_from_zero_are_refused(load, tree, tmp_path):
     import pyarrow.parquet as pq
+
     copy = write_parquet(tmp_path / "copy", tree)
     for path in copy.iterdir():
         table = pq.read_table(path)
         pq.write_table(table.set_column(1, "label", [table.column("label").to_numpy() + 1]), path)
-    assert refusal(load, copy) == \
-        f"{copy}: the labels of train go from 1 to 3; number the classes from 0 to 2"
+    assert (
+        refusal(load, copy)
+        == f"{copy}: the labels of train go from 1 to 3; number the classes from 0 to 2"
+    )
 
 
 def test_an_unreadable_image_is_named(load, tree):
@@ -391,36 +499,56 @@ def test_an_unreadable_image_is_named(load, tree):
 
 def test_an_unreadable_image_in_a_parquet_file_is_named_by_its_row(load, tree, tmp_path):
     (tree / "train" / "n03" / "n03_1.JPEG").write_bytes(b"")
-    copy = write_parquet(tmp_path / "copy", tree)  # 13 of 18 pictures before it, 9 of them in the first file
-    assert refusal(load, copy).startswith(f"row 4 of {copy}/train-00001-of-00002.parquet is not readable as an image (")
+    copy = write_parquet(
+        tmp_path / "copy", tree
+    )  # 13 of 18 pictures before it, 9 of them in the first file
+    assert refusal(load, copy).startswith(
+        f"row 4 of {copy}/train-00001-of-00002.parquet is not readable as an image ("
+    )
 
 
-@pytest.mark.parametrize("row, found", [
-    ({"picture": {"bytes": b""}, "label": 0}, "picture (struct<bytes: binary>), label (int64)"),
-    ({"image": b"", "label": 0}, "image (binary), label (int64)"),
-    ({"image": {"path": ""}, "label": 0}, "image (struct<path: string>), label (int64)"),
-    ({"image": {"bytes": b"", "path": ""}}, "image (struct<bytes: binary, path: string>)"),
-    ({"image": {"bytes": b""}, "label": "n01"}, "image (struct<bytes: binary>), label (string)")])
+@pytest.mark.parametrize(
+    "row, found",
+    [
+        ({"picture": {"bytes": b""}, "label": 0}, "picture (struct<bytes: binary>), label (int64)"),
+        ({"image": b"", "label": 0}, "image (binary), label (int64)"),
+        ({"image": {"path": ""}, "label": 0}, "image (struct<path: string>), label (int64)"),
+        ({"image": {"bytes": b"", "path": ""}}, "image (struct<bytes: binary, path: string>)"),
+        (
+            {"image": {"bytes": b""}, "label": "n01"},
+            "image (struct<bytes: binary>), label (string)",
+        ),
+    ],
+)
 def test_a_parquet_file_without_the_columns_is_named(load, tmp_path, row, found):
     import pyarrow as pa
     import pyarrow.parquet as pq
+
     for kind in ("train", "validation"):
         pq.write_table(pa.Table.from_pylist([row]), tmp_path / f"{kind}-0.parquet")
-    assert refusal(load, tmp_path) == (
-        f"{tmp_path}/train-0.parquet has the columns {found}; it must have image, a struct with bytes, and label, "
-        "a whole number: take a Hugging Face image data set")
+    assert (
+        refusal(load, tmp_path)
+        == f"{tmp_path}/train-0.parquet has the columns {found}; it must have image, a struct with"
+        " bytes, and label, a whole number: take a Hugging Face image data set"
+    )
 
 
 def test_a_file_that_is_no_parquet_is_named(load, tmp_path):
     (tmp_path / "train-0.parquet").write_bytes(b"nothing")
     (tmp_path / "validation-0.parquet").write_bytes(b"nothing")
-    assert refusal(load, tmp_path).startswith(f"{tmp_path}/train-0.parquet is not readable as parquet (")
+    assert refusal(load, tmp_path).startswith(
+        f"{tmp_path}/train-0.parquet is not readable as parquet ("
+    )
 
 
 def test_a_disk_too_small_is_told_before_anything_is_decoded(load, decoded, monkeypatch, tmp_path):
     monkeypatch.setattr(imagenet.shutil, "disk_usage", lambda _: SimpleNamespace(free=5))
-    assert refusal(load) == (f"the cache of 24 squares of 16 pixels needs 0.0 GB and {tmp_path}/cache has 0.0 GB free: "
-                             "name a cache folder on a larger disk")
+    assert (
+        refusal(load)
+        == f"the cache of 24 squares of 16 pixels needs 0.0 GB and {tmp_path}/cache has 0.0 GB"
+        " free: "
+        "name a cache folder on a larger disk"
+    )
     assert decoded == []
 
 
@@ -430,5 +558,7 @@ def test_odd_kinds_of_images_are_read_as_colour(load, tree):
     picture(4).convert("CMYK").save(tree / "train" / "n01" / "n01_1.JPEG")
     buffer = io.BytesIO()
     picture(5).convert("P").save(buffer, "PNG")
-    (tree / "train" / "n01" / "n01_2.JPEG").write_bytes(buffer.getvalue())  # ImageNet holds one such file
+    (tree / "train" / "n01" / "n01_2.JPEG").write_bytes(
+        buffer.getvalue()
+    )  # ImageNet holds one such file
     assert load().train_batch(0, 18)[0].isfinite().all()

@@ -32,7 +32,7 @@ def pins(name: str) -> dict[str, str]:
     return resolve.read_pins((ROOT / name).read_text())
 
 
-# --- Constraints ----------------------------------------------------------------------------------
+# --- Constraints --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -129,7 +129,7 @@ def test_every_python_that_a_line_is_promised_for_is_one_its_packages_accept(pyt
     assert wrong == [] and len(seen) > 50
 
 
-# --- Install lines --------------------------------------------------------------------------------
+# --- Install lines ------------------------------------------------------------------------------
 
 
 def test_every_install_line_of_the_documents_has_the_shape_that_is_resolved():
@@ -215,7 +215,7 @@ def test_a_line_that_does_not_resolve_fails_the_check_and_is_named_alone(monkeyp
     )
 
 
-# --- What the set-up takes ------------------------------------------------------------------------
+# --- What the set-up takes ----------------------------------------------------------------------
 
 
 class Machine:
@@ -329,7 +329,7 @@ def test_lab_device_overrides_what_the_driver_says(monkeypatch):
         assert install.has_gpu() is found
 
 
-# --- Servers, Macs, machines without vLLM ---------------------------------------------------------
+# --- Servers, Macs, machines without vLLM -------------------------------------------------------
 
 
 @pytest.mark.parametrize("experiment", ["images", "maze"])

@@ -15,7 +15,9 @@ TINY = str(ROOT / "data" / "models" / "tiny")
 def test_data_check_names_every_set_and_that_none_is_offline(capsys, tmp_path):
     assert main(["data", "check", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split(":")[0] for line in lines] == list(SETS) and all("not offline" in line for line in lines)
+    assert [line.split(":")[0] for line in lines] == list(SETS) and all(
+        "not offline" in line for line in lines
+    )
 
 
 def test_verify_audit_lists_what_the_two_judges_disagree_on(capsys, tmp_path):
@@ -32,32 +34,73 @@ def test_verify_audit_lists_what_the_two_judges_disagree_on(capsys, tmp_path):
 def test_audit_reports_and_draws_a_table_of_counts(capsys, tmp_path):
     path, picture = tmp_path / "counts.csv", tmp_path / "audit.png"
     pd.DataFrame({"problem": range(40), "n": 16, "k": [0, 1, 4, 16] * 10}).to_csv(path, index=False)
-    assert main(["audit", str(path), "--objectives", "maxrl", "rloo", "--picture", str(picture)]) == 0
+    assert (
+        main(["audit", str(path), "--objectives", "maxrl", "rloo", "--picture", str(picture)]) == 0
+    )
     told = capsys.readouterr().out
-    assert "40 problems" in told and "50.0% of groups are dead" in told and picture.stat().st_size > 10_000
+    assert (
+        "40 problems" in told
+        and "50.0% of groups are dead" in told
+        and picture.stat().st_size > 10_000
+    )
 
 
 def test_eval_samples_scores_and_prints_a_table_once(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("LAB_RUNS", str(tmp_path))
-    words = ["eval", TINY, "arithmetic(level=1)", "engine=transformers", "n=4", "problems=5", "limit=40"]
+    words = [
+        "eval",
+        TINY,
+        "arithmetic(level=1)",
+        "engine=transformers",
+        "n=4",
+        "problems=5",
+        "limit=40",
+    ]
     assert main(words) == 0
     first = capsys.readouterr().out
-    assert "| tiny | arithmetic(level=1) | 5 |" in first and "n = 4 answers a problem at temperature 0.6" in first
-    written = {path: path.stat().st_mtime_ns for path in (tmp_path / "evaluations").rglob("*.parquet")}
+    assert (
+        "| tiny | arithmetic(level=1) | 5 |" in first
+        and "n = 4 answers a problem at temperature 0.6" in first
+    )
+    written = {
+        path: path.stat().st_mtime_ns for path in (tmp_path / "evaluations").rglob("*.parquet")
+    }
     assert main(words) == 0
     assert capsys.readouterr().out == first
-    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "evaluations").rglob("*.parquet")} == written
+    assert {
+        path: path.stat().st_mtime_ns for path in (tmp_path / "evaluations").rglob("*.parquet")
+    } == written
 
 
 def test_compare_tells_paired_differences_and_samples_saved(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("LAB_RUNS", str(tmp_path))
     for level, limit in ((1, 40), (1, 6), (2, 40)):  # six tokens are not enough to box an answer
-        assert main(["eval", TINY, f"arithmetic(level={level})", "engine=transformers", "n=4", "problems=6",
-                     f"limit={limit}"]) == 0
+        assert (
+            main(
+                [
+                    "eval",
+                    TINY,
+                    f"arithmetic(level={level})",
+                    "engine=transformers",
+                    "n=4",
+                    "problems=6",
+                    f"limit={limit}",
+                ]
+            )
+            == 0
+        )
     folders = sorted((tmp_path / "evaluations").iterdir(), key=lambda path: path.stat().st_ctime)
-    whole, short, other = (str(next(path for path in folders if json.loads((path / "settings.json").read_text())[key]
-                                    == value and (key == "set" or "level=1" in (path / "settings.json").read_text())))
-                           for key, value in (("limit", 40), ("limit", 6), ("set", "arithmetic(level=2)")))
+    whole, short, other = (
+        str(
+            next(
+                path
+                for path in folders
+                if json.loads((path / "settings.json").read_text())[key] == value
+                and (key == "set" or "level=1" in (path / "settings.json").read_text())
+            )
+        )
+        for key, value in (("limit", 40), ("limit", 6), ("set", "arithmetic(level=2)"))
+    )
     capsys.readouterr()
     assert main(["compare", whole, whole]) == 0
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| ")][1:]
@@ -67,13 +110,22 @@ def test_compare_tells_paired_differences_and_samples_saved(capsys, tmp_path, mo
     assert main(["compare", whole, other]) == 1 and "compare on one set" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words, said", [
-    (["eval", TINY, "arithmetic", "engine=transformer"], "'transformers'"),
-    (["eval", TINY, "arithmetik", "engine=transformers"], "arithmetik"),
-    (["eval", TINY, "engine=transformers"], "no set"),
-    (["eval", TINY, "arithmetic", "engine=transformers", "temprature=1"], "did you mean 'temperature'"),
-    (["eval", TINY, "arithmetic"], "engine")])
-def test_a_mistyped_evaluation_is_refused_in_one_sentence(capsys, tmp_path, monkeypatch, words, said):
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["eval", TINY, "arithmetic", "engine=transformer"], "'transformers'"),
+        (["eval", TINY, "arithmetik", "engine=transformers"], "arithmetik"),
+        (["eval", TINY, "engine=transformers"], "no set"),
+        (
+            ["eval", TINY, "arithmetic", "engine=transformers", "temprature=1"],
+            "did you mean 'temperature'",
+        ),
+        (["eval", TINY, "arithmetic"], "engine"),
+    ],
+)
+def test_a_mistyped_evaluation_is_refused_in_one_sentence(
+    capsys, tmp_path, monkeypatch, words, said
+):
     monkeypatch.setenv("LAB_RUNS", str(tmp_path))
     assert main(words) == 1
     error = capsys.readouterr().err

@@ -1,4 +1,6 @@
-"""What a language-model training does on one GPU or on several, checked without one: by the libraries' own classes."""
+"""What a language-model training does on one GPU or on several, checked without one: by the
+libraries' own classes.
+"""
 
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -23,7 +25,7 @@ imports.trl()
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-# --- vLLM as TRL starts it ----------------------------------------------------------------------------------
+# --- vLLM as TRL starts it ----------------------------------------------------------------------
 
 
 class Llm:
@@ -51,13 +53,19 @@ def sampler(monkeypatch):
     from trl.generation import vllm_generation
 
     from lab.llm.train.trl_trainer import _sampler
+
     monkeypatch.setattr(vllm_generation, "LLM", Llm)
     monkeypatch.setattr(vllm_generation, "ensure_master_addr_port", lambda: None)
     for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE"):
         monkeypatch.setenv(name, "0")
-    accelerator = SimpleNamespace(num_processes=1, process_index=0, local_process_index=0, is_fsdp2=False,
-                                  wait_for_everyone=lambda: None, state=SimpleNamespace(
-                                      deepspeed_plugin=None, fsdp_plugin=None))
+    accelerator = SimpleNamespace(
+        num_processes=1,
+        process_index=0,
+        local_process_index=0,
+        is_fsdp2=False,
+        wait_for_everyone=lambda: None,
+        state=SimpleNamespace(deepspeed_plugin=None, fsdp_plugin=None),
+    )
     model = torch.nn.Linear(2, 2)
     model.name_or_path = "model"
 
@@ -66,18 +74,24 @@ def sampler(monkeypatch):
         made = _sampler()(model, accelerator, None, **settings)
         monkeypatch.setattr(type(made), "_iter_named_params", lambda self: iter(()), raising=False)
         return made
+
     return make
 
 
 @pytest.mark.parametrize("name", ["gsm8k", "pacs", "qwen3"])
 def test_vllm_itself_accepts_the_sequences_of_the_paper_scale_on_one_gpu(sampler, name):
     from vllm.config import SchedulerConfig
+
     values = experiment(name).scales["laptop"] | experiment(name).scales["paper"]
     asked, length = values["prompts"] * values["rollouts"], values["prompt_limit"] + values["limit"]
 
     def scheduler(sequences):
-        return SchedulerConfig(max_model_len=length, is_encoder_decoder=False, max_num_seqs=sequences,
-                               max_num_batched_tokens=tokens).max_num_seqs
+        return SchedulerConfig(
+            max_model_len=length,
+            is_encoder_decoder=False,
+            max_num_seqs=sequences,
+            max_num_batched_tokens=tokens,
+        ).max_num_seqs
 
     settings = sampler(max_num_seqs=asked, max_model_length=length).llm.settings
     tokens = settings["max_num_batched_tokens"]
@@ -92,6 +106,7 @@ def test_our_trainers_make_our_sampler_and_leave_trls_alone():
     from trl.trainer import grpo_trainer
 
     from lab.llm.train.trl_trainer import _our_sampler, _sampler
+
     theirs = grpo_trainer.VLLMGeneration
     with _our_sampler():
         assert grpo_trainer.VLLMGeneration is _sampler() and issubclass(_sampler(), theirs)
@@ -109,7 +124,9 @@ def test_an_engine_in_sleep_mode_is_awake_with_the_weights_of_now_inside_the_blo
     assert llm.told == ["wake weights", "forget", "wake kv_cache", "sleep 2"]
     llm.told.clear()
     with pytest.raises(RuntimeError, match="broken"), generation.awake(stale=False):
-        raise RuntimeError("broken")  # weights were dropped when it slept: pushed again though not stale
+        raise RuntimeError(
+            "broken"
+        )  # weights were dropped when it slept: pushed again though not stale
     assert llm.told == ["wake weights", "forget", "wake kv_cache", "sleep 2"] and llm.asleep
 
 
@@ -122,13 +139,16 @@ def test_an_engine_that_never_sleeps_gets_new_weights_only_when_they_have_change
         assert generation.llm.told == told
 
 
-# --- Several processes --------------------------------------------------------------------------------------
+# --- Several processes --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("processes", [2, 3, 7])
 def test_an_examination_shared_over_processes_is_that_of_one(processes):
     engine = TransformersEngine(FOLDER, device="cpu")
-    asked = [(SimpleNamespace(answer=str(a + b)), f"{a}+{b}=?\n") for a, b in [(2, 3), (4, 5), (1, 1), (6, 2), (3, 3)]]
+    asked = [
+        (SimpleNamespace(answer=str(a + b)), f"{a}+{b}=?\n")
+        for a, b in [(2, 3), (4, 5), (1, 1), (6, 2), (3, 3)]
+    ]
 
     def counts(process, of):
         sampled = []
@@ -138,11 +158,15 @@ def test_an_examination_shared_over_processes_is_that_of_one(processes):
             def sample(prompts, *given):
                 sampled.extend(prompts)
                 return engine.sample(prompts, *given)
+
             yield SimpleNamespace(sample=sample)
 
         course = Course.__new__(Course)
-        course.trainer = SimpleNamespace(accelerator=SimpleNamespace(
-            num_processes=of, process_index=process, device="cpu", reduce=lambda tensor: tensor))
+        course.trainer = SimpleNamespace(
+            accelerator=SimpleNamespace(
+                num_processes=of, process_index=process, device="cpu", reduce=lambda tensor: tensor
+            )
+        )
         course.engine, course.verifier = spied, verifier
         return np.array(course._examined(asked, Sampling(16, 0.6, 0.95, 24, 7))), len(sampled)
 
@@ -151,29 +175,43 @@ def test_an_examination_shared_over_processes_is_that_of_one(processes):
         parts = [counts(process, processes) for process in range(processes)]
     assert all_of_them == 5 and sum(part[1] for part in parts) == 5
     assert max(part[1] for part in parts) == -(-5 // processes)
-    assert np.array_equal(sum(part[0] for part in parts), whole) and 0 < whole[1].sum() < whole[0].sum()
+    assert (
+        np.array_equal(sum(part[0] for part in parts), whole)
+        and 0 < whole[1].sum() < whole[0].sum()
+    )
 
 
 def test_processes_wait_for_each_other_longer_than_torchs_thirty_minutes(monkeypatch, tmp_path):
     values = experiment("gsm8k").parameters("smoke")
     course = Course.__new__(Course)
     course.settings, course.seed, course.updates, course.first, course.steps = values, 0, 1, 0, 2
-    assert course._config(str(tmp_path)).ddp_timeout_delta.total_seconds() == SECONDS_TO_WAIT > 4 * 3600
+    assert (
+        course._config(str(tmp_path)).ddp_timeout_delta.total_seconds()
+        == SECONDS_TO_WAIT
+        > 4 * 3600
+    )
 
 
-# --- Memory and time, counted -----------------------------------------------------------------------------------
+# --- Memory and time, counted -------------------------------------------------------------------
 
 
 def settings(name, scale, **given):
     return experiment(name).scales["laptop"] | experiment(name).scales[scale] | given
 
 
-@pytest.mark.parametrize("name, scale, gib", [
-    ("gsm8k", "h200", 65), ("qwen3", "h200", 106), ("pacs", "h200", 128), ("pacs", "paper", 148)])
+@pytest.mark.parametrize(
+    "name, scale, gib",
+    [("gsm8k", "h200", 65), ("qwen3", "h200", 106), ("pacs", "h200", 128), ("pacs", "paper", 148)],
+)
 def test_memory_counted_layer_by_layer_is_that_of_whole_models_counted_apart(name, scale, gib):
-    """`gib`: fake tensors through all layers, in a program of its own; vLLM at 0.3 of 141 GiB, no CUDA context."""
-    parts = trainer._parts(architecture(settings(name, scale)["model"]), 141.0,
-                            **settings(name, scale, engine_memory=0.3))
+    """`gib`: fake tensors through all layers, in a program of its own; vLLM at 0.3 of 141 GiB, no
+    CUDA context.
+    """
+    parts = trainer._parts(
+        architecture(settings(name, scale)["model"]),
+        141.0,
+        **settings(name, scale, engine_memory=0.3),
+    )
     assert sum(parts.values()) - memory.CONTEXT == pytest.approx(gib, abs=0.7)
     assert parts["vLLM"] == pytest.approx(42.3)
 
@@ -190,13 +228,27 @@ def test_other_processes_add_buckets_and_a_reference_adds_its_weights(monkeypatc
     many = memory.training_memory(config, rows=4, tokens=64, reference=True, processes=2)
     whole = 4 * weights(config) / GIB
     assert alone["optimiser"] == 2 * alone["gradients"] == 2 * alone["weights"] == 2 * whole
-    assert {key: many[key] for key in many.keys() - alone.keys()} == {"reference": whole, "DDP's buckets": whole}
+    assert {key: many[key] for key in many.keys() - alone.keys()} == {
+        "reference": whole,
+        "DDP's buckets": whole,
+    }
 
 
-@pytest.mark.parametrize("name, scale, longest", [
-    ("gsm8k", "gpu24", 9), ("gsm8k", "h100", 6), ("gsm8k", "h200", 6), ("qwen3", "h100", 12), ("qwen3", "h200", 11),
-    ("pacs", "h100", 12), ("pacs", "h200", 12)])
-def test_every_preset_for_one_card_fits_it_and_ends_within_hours_by_derivation(name, scale, longest):
+@pytest.mark.parametrize(
+    "name, scale, longest",
+    [
+        ("gsm8k", "gpu24", 9),
+        ("gsm8k", "h100", 6),
+        ("gsm8k", "h200", 6),
+        ("qwen3", "h100", 12),
+        ("qwen3", "h200", 11),
+        ("pacs", "h100", 12),
+        ("pacs", "h200", 12),
+    ],
+)
+def test_every_preset_for_one_card_fits_it_and_ends_within_hours_by_derivation(
+    name, scale, longest
+):
     values = experiment(name).parameters(scale)
     card, budget = CARDS[scale], trainer.budget(**values)
     assert values["device_memory"] == card.memory and values["engine_memory"] == 0
@@ -210,7 +262,9 @@ def test_the_published_scale_takes_one_card_weeks(name, days):
     assert budget.seconds(CARDS["h200"]) / 86400 > days
 
 
-def test_a_budget_counts_weights_moments_downloads_and_tokens_and_shares_the_work_over_gpus(monkeypatch):
+def test_a_budget_counts_weights_moments_downloads_and_tokens_and_shares_the_work_over_gpus(
+    monkeypatch,
+):
     values = settings("qwen3", "h200")
     one, n = trainer.budget(**values), weights(architecture(values["model"]))
     assert one.checkpoint == pytest.approx(12 * n / GIB) and one.disk == {"hub cache": 2 * n / GIB}
@@ -223,8 +277,9 @@ def test_a_budget_counts_weights_moments_downloads_and_tokens_and_shares_the_wor
 
 
 def on_gpu(monkeypatch, gib):
-    monkeypatch.setattr(torch.cuda, "get_device_properties",
-                        lambda *_: SimpleNamespace(total_memory=int(gib * GIB)))
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda *_: SimpleNamespace(total_memory=int(gib * GIB))
+    )
     for module in (trl_run, trainer):
         monkeypatch.setattr(module, "compute_device", lambda: torch.device("cuda"))
 
@@ -244,20 +299,33 @@ def test_an_engine_that_sleeps_takes_all_that_weights_and_optimiser_leave(monkey
     made.settings, made.place = settings("gsm8k", "h100"), str(FOLDER)
     options = made._engine_share()
     held = 12 * weights(architecture(str(FOLDER))) / GIB + memory.CONTEXT
-    assert options == {"vllm_enable_sleep_mode": True, "vllm_gpu_memory_utilization": pytest.approx(1 - held / 79.1)}
+    assert options == {
+        "vllm_enable_sleep_mode": True,
+        "vllm_gpu_memory_utilization": pytest.approx(1 - held / 79.1),
+    }
     made.settings = made.settings | {"engine_memory": 0.4}
     assert made._engine_share() == {"vllm_gpu_memory_utilization": 0.4}
 
 
-@pytest.mark.parametrize("given", [{"objective": "maxrl", "updates": 2, "at_once": 2},
-                                   {"objective": "pacs", "at_once": 4}])
-def test_a_training_by_length_goes_on_exactly_and_learns_what_the_padded_one_does(monkeypatch, given):
+@pytest.mark.parametrize(
+    "given",
+    [{"objective": "maxrl", "updates": 2, "at_once": 2}, {"objective": "pacs", "at_once": 4}],
+)
+def test_a_training_by_length_goes_on_exactly_and_learns_what_the_padded_one_does(
+    monkeypatch, given
+):
     from lab.llm.train.trl_trainer import ObjectiveTrainer
-    values = experiment("gsm8k").parameters("smoke", {"steps": 2, "problems": 3, "learning_rate": 1e-4} | given)
+
+    values = experiment("gsm8k").parameters(
+        "smoke", {"steps": 2, "problems": 3, "learning_rate": 1e-4} | given
+    )
 
     def played(state=None):
         told = records(trainer.train(state=state, **values))
-        return [(record.metrics, {key: value.clone() for key, value in record.state().items()}) for record in told]
+        return [
+            (record.metrics, {key: value.clone() for key, value in record.state().items()})
+            for record in told
+        ]
 
     padded = played()
     monkeypatch.setitem(ObjectiveTrainer.__init__.__kwdefaults__, "by_length", True)
@@ -265,5 +333,6 @@ def test_a_training_by_length_goes_on_exactly_and_learns_what_the_padded_one_doe
     again = played(whole[1][1])
     assert again[-1][0] == whole[-1][0]
     assert all(torch.equal(again[-1][1][key], whole[-1][1][key]) for key in whole[-1][1])
-    assert [metrics["train pass@1"] for metrics, _ in whole[1:]] == [metrics["train pass@1"]
-                                                                     for metrics, _ in padded[1:]]
+    assert [metrics["train pass@1"] for metrics, _ in whole[1:]] == [
+        metrics["train pass@1"] for metrics, _ in padded[1:]
+    ]

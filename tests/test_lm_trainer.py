@@ -1,4 +1,6 @@
-"""Training a language model as the presets do: against a naive loop, killed and resumed, refused where it must be."""
+"""Training a language model as the presets do: against a naive loop, killed and resumed, refused
+where it must be.
+"""
 
 import json
 import signal
@@ -42,15 +44,17 @@ def played(state=None, **given):
 
 def told(state=None, **given):
     """All that a training tells, pauses too, each with a copy of its state."""
-    return [(one, {key: value.clone() for key, value in one.state().items()})
-            for one in train(state=state, **values(**given))]
+    return [
+        (one, {key: value.clone() for key, value in one.state().items()})
+        for one in train(state=state, **values(**given))
+    ]
 
 
 def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
     return one.keys() == other.keys() and all(torch.equal(one[key], other[key]) for key in one)
 
 
-# --- Against a naive loop -----------------------------------------------------------------------------------
+# --- Against a naive loop -----------------------------------------------------------------------
 
 
 def test_two_steps_are_those_of_a_loop_written_out_here():
@@ -63,92 +67,159 @@ def test_two_steps_are_those_of_a_loop_written_out_here():
     for step in range(2):
         chosen = [asked[at] for at in batch(0, step, settings["prompts"], len(asked))]
         texts = [plain.render(one.question) for one in chosen]
-        answers = engine.sample(texts, Sampling(N, 1.0, 1.0, settings["limit"], 0), step * len(texts))
+        answers = engine.sample(
+            texts, Sampling(N, 1.0, 1.0, settings["limit"], 0), step * len(texts)
+        )
         ids = encoded(engine.tokenizer, texts, settings["limit"], engine.positions, "tiny")
         with Verifier() as verifier:
-            rewards = np.array([[verdict.reward for verdict in verifier.check([one.text for one in group],
-                                                                              [problem.answer] * N)]
-                                for group, problem in zip(answers, chosen, strict=True)])
+            rewards = np.array(
+                [
+                    [
+                        verdict.reward
+                        for verdict in verifier.check(
+                            [one.text for one in group], [problem.answer] * N
+                        )
+                    ]
+                    for group, problem in zip(answers, chosen, strict=True)
+                ]
+            )
         rewarded.append(rewards.mean())
         A, tokens, loss = lab.advantages("maxrl", rewards), 0, 0.0
         for at, group in enumerate(answers):
             for i, answer in enumerate(group):
-                scores = model(input_ids=torch.tensor([ids[at] + list(answer.ids)])).logits[0].log_softmax(-1)
-                logp = scores[len(ids[at]) - 1:-1].gather(1, torch.tensor(answer.ids)[:, None]).sum()
+                scores = (
+                    model(input_ids=torch.tensor([ids[at] + list(answer.ids)]))
+                    .logits[0]
+                    .log_softmax(-1)
+                )
+                logp = (
+                    scores[len(ids[at]) - 1 : -1].gather(1, torch.tensor(answer.ids)[:, None]).sum()
+                )
                 loss, tokens = loss - A[at, i] * logp, tokens + len(answer.ids)
         optimiser.zero_grad()
         (loss / tokens).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
     records = played(steps=2, at_once=4, learning_rate=1e-3)
-    assert [record.metrics["train pass@1"] for record, _ in records[1:]] == rewarded and sum(rewarded) > 0
+    assert [record.metrics["train pass@1"] for record, _ in records[1:]] == rewarded and sum(
+        rewarded
+    ) > 0
     start, ours = (records[at][1] for at in (0, -1))
-    moved, apart = (np.sqrt(sum(float(((state[f"model/{name}"] - weight) ** 2).sum())
-                                for name, weight in model.named_parameters())) for state in (start, ours))
-    assert apart < 1e-3 * moved  # AdamW's first steps are the signs of gradients, and some are rounding
+    moved, apart = (
+        np.sqrt(
+            sum(
+                float(((state[f"model/{name}"] - weight) ** 2).sum())
+                for name, weight in model.named_parameters()
+            )
+        )
+        for state in (start, ours)
+    )
+    assert (
+        apart < 1e-3 * moved
+    )  # AdamW's first steps are the signs of gradients, and some are rounding
     assert max(record.metrics["log-probability mismatch"] for record, _ in records[1:]) < 1e-4
 
 
-# --- Exact resume -------------------------------------------------------------------------------------------
+# --- Exact resume -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("given", [
-    {"objective": "maxrl"}, {"objective": "grpo(ddof=1)", "updates": 2, "at_once": 4, "kl": 0.1},
-    {"objective": "pacs", "reference_every": 2, "learning_rate": 1e-3},
-    {"objective": "pacs", "updates": 2, "at_once": 4},
-    {"objective": "maxrl", "greedy_filter": True, "smoothing": 0.1, "entropy_bonus": 0.01}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"objective": "maxrl"},
+        {"objective": "grpo(ddof=1)", "updates": 2, "at_once": 4, "kl": 0.1},
+        {"objective": "pacs", "reference_every": 2, "learning_rate": 1e-3},
+        {"objective": "pacs", "updates": 2, "at_once": 4},
+        {"objective": "maxrl", "greedy_filter": True, "smoothing": 0.1, "entropy_bonus": 0.01},
+    ],
+)
 def test_a_training_taken_up_from_any_record_gives_the_same_records_and_weights(given):
     whole = played(steps=3, problems=3, **given)
     assert [record.step for record, _ in whole] == [0, 1, 2, 3]
     for taken in (0, 1, 2):
         again = played(whole[taken][1], steps=3, problems=3, **given)
         later = [pair for pair in whole if pair[0].step > taken]
-        assert [record.metrics for record, _ in again if record.step > taken] == [record.metrics for record, _ in later]
+        assert [record.metrics for record, _ in again if record.step > taken] == [
+            record.metrics for record, _ in later
+        ]
         assert same(again[-1][1], whole[-1][1])
     assert not same(whole[0][1], whole[-1][1])
 
 
-@pytest.mark.parametrize("given", [
-    {"objective": "maxrl", "entropy_bonus": 0.01},
-    {"objective": "grpo(ddof=1)", "updates": 2, "at_once": 4, "kl": 0.1},
-    {"objective": "pacs", "reference_every": 2, "learning_rate": 1e-3}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"objective": "maxrl", "entropy_bonus": 0.01},
+        {"objective": "grpo(ddof=1)", "updates": 2, "at_once": 4, "kl": 0.1},
+        {"objective": "pacs", "reference_every": 2, "learning_rate": 1e-3},
+    ],
+)
 def test_a_training_taken_up_between_two_records_gives_the_same_records_and_weights(given):
     whole = told(steps=5, log_every=3, problems=3, **given)
     assert [(one.step, isinstance(one, Record)) for one, _ in whole] == [
-        (0, True), (1, False), (2, False), (3, True), (4, False), (5, True)]
+        (0, True),
+        (1, False),
+        (2, False),
+        (3, True),
+        (4, False),
+        (5, True),
+    ]
     for taken in (1, 2, 4):
         again = told(whole[taken][1], steps=5, log_every=3, problems=3, **given)
         assert [one.step for one, _ in again] == list(range(taken + 1, 6))
-        for (one, state), (other, state2) in zip(again, whole[taken + 1:], strict=True):
+        for (one, state), (other, state2) in zip(again, whole[taken + 1 :], strict=True):
             assert same(state, state2)
             if isinstance(other, Record):
                 assert list(one.metrics.items()) == list(other.metrics.items())
 
 
 def test_a_killed_run_goes_on_and_ends_as_the_one_that_was_not_killed(start, runs):
-    words = ["-c", "from lab.runs.training import train\n"
-             "train('gsm8k', scale='smoke', steps=6, checkpoint_minutes=0.0)"]
+    words = [
+        "-c",
+        (
+            "from lab.runs.training import train\n"
+            "train('gsm8k', scale='smoke', steps=6, checkpoint_minutes=0.0)"
+        ),
+    ]
     assert start(*words, LAB_RUNS=str(runs / "whole")).finish().returncode == 0
     killed = start(*words, LAB_RUNS=str(runs / "killed"))
-    [folder] = wait_for(lambda: [path.parent.parent for path in (runs / "killed").glob("gsm8k/*/checkpoints/*3.*")])
+    [folder] = wait_for(
+        lambda: [path.parent.parent for path in (runs / "killed").glob("gsm8k/*/checkpoints/*3.*")]
+    )
     killed.kill_group()
     assert not (folder / "done.json").exists()
     assert start(*words, LAB_RUNS=str(runs / "killed")).finish().returncode == 0
     [whole] = (runs / "whole").glob("gsm8k/*")
-    lines = [[json.loads(line) for line in (place / "metrics.jsonl").read_text().splitlines()]
-             for place in (whole, folder)]
+    lines = [
+        [json.loads(line) for line in (place / "metrics.jsonl").read_text().splitlines()]
+        for place in (whole, folder)
+    ]
     assert lines[0] == lines[1] and lines[0][-1]["step"] == 6
     states = [load_checkpoint(lab_run(place))[0] for place in (whole, folder)]
     assert same(*states)
 
 
 def stopped(start, runs, how, *launcher):
-    """The run folder of a training that was stopped between two records, gone on with, and of one that was not."""
-    words = [*launcher, "-m", "lab", "train", "gsm8k", "scale=smoke", "at_once=2", "steps=6", "log_every=5",
-             "checkpoint_minutes=0"]
+    """The run folder of a training that was stopped between two records, gone on with, and of one
+    that was not.
+    """
+    words = [
+        *launcher,
+        "-m",
+        "lab",
+        "train",
+        "gsm8k",
+        "scale=smoke",
+        "at_once=2",
+        "steps=6",
+        "log_every=5",
+        "checkpoint_minutes=0",
+    ]
     here = {"LAB_RUNS": str(runs / "stopped"), "LAB_DEVICE": "cpu"}
     started = start(*words, **here)
-    [folder] = wait_for(lambda: [path.parent.parent for path in (runs / "stopped").glob("gsm8k/*/checkpoints/*2.*")])
+    [folder] = wait_for(
+        lambda: [path.parent.parent for path in (runs / "stopped").glob("gsm8k/*/checkpoints/*2.*")]
+    )
     started.kill_group(how)
     ended = started.finish()
     assert not (folder / "done.json").exists()
@@ -169,12 +240,23 @@ def test_a_training_stopped_between_two_records_ends_as_the_one_that_was_not(sta
 
 
 def test_two_processes_stop_after_the_same_step_and_go_on_exactly(start, runs):
-    ended = stopped(start, runs, signal.SIGTERM, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
-    assert ended.stderr.count("lab: stopped by SIGTERM at step") == 1  # the process that writes says it
+    ended = stopped(
+        start,
+        runs,
+        signal.SIGTERM,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--nproc-per-node=2",
+    )
+    assert (
+        ended.stderr.count("lab: stopped by SIGTERM at step") == 1
+    )  # the process that writes says it
 
 
 def lab_run(folder):
     from lab.runs.run_folder import Run
+
     return Run(folder)
 
 
@@ -186,30 +268,47 @@ def wait_for(found, seconds=90.0):
     return there
 
 
-# --- Several processes --------------------------------------------------------------------------------------
+# --- Several processes --------------------------------------------------------------------------
 
 
 def test_two_processes_train_as_one_does(start, runs):
     one = [record for record, _ in played(objective="pacs", at_once=4)]
-    done = start("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m", "lab", "train", "gsm8k",
-                 "scale=smoke", "at_once=4", "objective=pacs").finish(400)
+    done = start(
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--nproc-per-node=2",
+        "-m",
+        "lab",
+        "train",
+        "gsm8k",
+        "scale=smoke",
+        "at_once=4",
+        "objective=pacs",
+    ).finish(400)
     assert done.returncode == 0, done.stderr[-2000:]
     [folder] = (runs / "gsm8k").iterdir()
     two = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     assert (folder / "done.json").exists() and [row["step"] for row in two] == [0, 1, 2]
     for record, row in zip(one, two, strict=True):
-        for name in record.metrics.keys() - {"log-probability mismatch", "entropy"}:  # a mean of passes: other passes
+        for name in record.metrics.keys() - {
+            "log-probability mismatch",
+            "entropy",
+        }:  # a mean of passes: other passes
             assert row[name] == pytest.approx(record.metrics[name], rel=1e-3, abs=1e-5), name
 
 
-# --- Resets, order, handover --------------------------------------------------------------------------------
+# --- Resets, order, handover --------------------------------------------------------------------
 
 
 def test_pacs_resets_its_reference_and_its_optimiser_every_so_many_steps():
     records = played(objective="pacs", reference_every=2, steps=4, problems=3)
     for record, state in records:
-        agrees = all(torch.equal(state[key], state["reference/" + key.removeprefix("model/")])
-                     for key in state if key.startswith("model/"))
+        agrees = all(
+            torch.equal(state[key], state["reference/" + key.removeprefix("model/")])
+            for key in state
+            if key.startswith("model/")
+        )
         assert agrees == (record.step % 2 == 0)
         moments = [key for key in state if key.startswith("optimizer/")]
         assert bool(moments) == (record.step % 2 == 1)
@@ -219,7 +318,7 @@ def test_pacs_resets_its_reference_and_its_optimiser_every_so_many_steps():
 def test_every_problem_comes_once_an_epoch_and_another_seed_has_another_order():
     for seed in (0, 1):
         rows = [row for step in range(10) for row in batch(seed, step, 3, 10)]
-        assert [sorted(rows[at:at + 10]) for at in (0, 10, 20)] == [list(range(10))] * 3
+        assert [sorted(rows[at : at + 10]) for at in (0, 10, 20)] == [list(range(10))] * 3
     assert batch(0, 0, 10, 10) != batch(1, 0, 10, 10) and batch(0, 0, 10, 10) != batch(0, 1, 10, 10)
 
 
@@ -264,17 +363,22 @@ def test_a_trained_model_is_exported_as_a_folder_that_engines_read(runs, tmp_pat
     assert "trained no language model" in capsys.readouterr().err
 
 
-# --- Refusals and the estimate of memory ---------------------------------------------------------------------
+# --- Refusals and the estimate of memory --------------------------------------------------------
 
 
-@pytest.mark.parametrize("given, sentence", [
-    ({"objective": "maxlr"}, "did you mean 'maxrl'"), ({"objective": "ppo"}, "use lab cluster"),
-    ({"at_once": 3}, "is no multiple of updates x processes x at_once"),
-    ({"objective": "pacs", "at_once": 2}, "PACS compares whole groups"),
-    ({"objective": "pacs", "kl": 0.1}, "PACS has a loss of its own"),
-    ({"reference_every": 2}, "only PACS resets a reference"), ({"prompt": "plane"}, "did you mean 'plain'"),
-    ({"eval_temperature": 0.001}, "out of range"),
-])
+@pytest.mark.parametrize(
+    "given, sentence",
+    [
+        ({"objective": "maxlr"}, "did you mean 'maxrl'"),
+        ({"objective": "ppo"}, "use lab cluster"),
+        ({"at_once": 3}, "is no multiple of updates x processes x at_once"),
+        ({"objective": "pacs", "at_once": 2}, "PACS compares whole groups"),
+        ({"objective": "pacs", "kl": 0.1}, "PACS has a loss of its own"),
+        ({"reference_every": 2}, "only PACS resets a reference"),
+        ({"prompt": "plane"}, "did you mean 'plain'"),
+        ({"eval_temperature": 0.001}, "out of range"),
+    ],
+)
 def test_what_cannot_be_trained_is_refused_before_anything_runs(given, sentence):
     with pytest.raises(LabError, match=sentence):
         values(**given)
@@ -287,13 +391,21 @@ def test_a_group_that_would_be_split_across_processes_is_refused(monkeypatch):
 
 
 def test_problems_that_do_not_fit_are_refused_with_their_number():
-    with pytest.raises(LabError, match="0 of 4 problems have a usable gold answer and a prompt of at most 2 tokens"):
+    with pytest.raises(
+        LabError, match="0 of 4 problems have a usable gold answer and a prompt of at most 2 tokens"
+    ):
         list(train(state=None, **values(prompt_limit=2)))
 
 
-@pytest.mark.parametrize("name, billions", [
-    ("Qwen/Qwen3-1.7B-Base", 1.72), ("Qwen/Qwen3-4B-Base", 4.02), ("Qwen/Qwen3-8B", 8.19),
-    ("HuggingFaceTB/SmolLM2-360M-Instruct", 0.362)])
+@pytest.mark.parametrize(
+    "name, billions",
+    [
+        ("Qwen/Qwen3-1.7B-Base", 1.72),
+        ("Qwen/Qwen3-4B-Base", 4.02),
+        ("Qwen/Qwen3-8B", 8.19),
+        ("HuggingFaceTB/SmolLM2-360M-Instruct", 0.362),
+    ],
+)
 def test_the_architectures_have_the_published_number_of_weights(name, billions):
     assert weights(architecture(name)) / 1e9 == pytest.approx(billions, rel=0.003)
 
@@ -301,7 +413,10 @@ def test_the_architectures_have_the_published_number_of_weights(name, billions):
 def test_the_memory_of_one_gpu_is_told_and_too_much_is_refused():
     chosen = experiment("gsm8k")
     header = chosen.header(chosen.parameters("h200"))
-    assert "memory of one GPU, counted on fake tensors" in header and "sleeps while the model trains" in header
+    assert (
+        "memory of one GPU, counted on fake tensors" in header
+        and "sleeps while the model trains" in header
+    )
     with pytest.raises(LabError, match="would need about .* GiB a GPU"):
         chosen.parameters("h200", {"model": "Qwen/Qwen3-8B", "limit": 64, "prompt_limit": 64})
     with pytest.raises(LabError, match="for keys and values, less than one sequence"):
@@ -313,7 +428,7 @@ def test_unknown_models_of_the_hub_have_no_estimate_and_folders_have_their_own()
     assert weights(architecture(str(FOLDER))) == 412_800
 
 
-# --- The path of a GPU: TRL's own vLLM in the trainer's process ------------------------------------------------
+# --- The path of a GPU: TRL's own vLLM in the trainer's process ---------------------------------
 
 COLOCATED = """
 import functools, json, sys
@@ -338,11 +453,14 @@ print("RECORDS", json.dumps([record.metrics for record in train(state=None, **va
 """
 
 
-def test_with_vllm_in_the_trainers_process_rollouts_come_from_the_weights_of_now(start, vllm_installed):
+def test_with_vllm_in_the_trainers_process_rollouts_come_from_the_weights_of_now(
+    start, vllm_installed
+):
     done = start("-c", COLOCATED).finish(400)
     assert done.returncode == 0, done.stderr[-3000:]
     [line] = [line for line in done.stdout.splitlines() if line.startswith("RECORDS")]
     records = json.loads(line.removeprefix("RECORDS"))
     assert len(records) == 4 and all(record["grad_norm"] > 0 for record in records[1:3])
-    # A step of AdamW moves every weight by 2e-3, so old weights or old keys in the sampler would show.
+    # A step of AdamW moves every weight by 2e-3, so old weights or old keys in the sampler would
+    # show.
     assert max(record["log-probability mismatch"] for record in records[1:]) < 1e-4

@@ -14,6 +14,7 @@ SMALL = {"scale": "smoke", "steps": 4, "log_every": 2}
 
 def shown_by_tensorboard(run: Run) -> dict[int, float]:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
     events = EventAccumulator(str(run.path / "tensorboard"))
     events.Reload()
     return {event.step: event.value for event in events.Scalars("pass@1")}
@@ -21,10 +22,15 @@ def shown_by_tensorboard(run: Run) -> dict[int, float]:
 
 def test_tensorboard_shows_the_records(runs):
     pytest.importorskip("tensorboard")
-    assert main(["train", "tabular", "scale=smoke", "steps=4", "log_every=2", "--view", "tensorboard"]) == 0
+    assert (
+        main(["train", "tabular", "scale=smoke", "steps=4", "log_every=2", "--view", "tensorboard"])
+        == 0
+    )
     [folder] = (runs / "tabular").iterdir()
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    assert shown_by_tensorboard(Run(folder)) == pytest.approx({line["step"]: line["pass@1"] for line in lines})
+    assert shown_by_tensorboard(Run(folder)) == pytest.approx(
+        {line["step"]: line["pass@1"] for line in lines}
+    )
 
 
 def test_a_view_made_later_changes_nothing_of_the_run(runs):

@@ -41,7 +41,9 @@ def test_the_share_is_held_fixed_so_that_the_gradient_is_w_grad_p():
     assert p.grad.tolist() == [-1.0, -1.0]
 
 
-@pytest.mark.parametrize("name, expected", [("ml", [1, 1]), ("rl", [0.1, 0.5]), ("truncated(order=2)", [0.19, 0.75])])
+@pytest.mark.parametrize(
+    "name, expected", [("ml", [1, 1]), ("rl", [0.1, 0.5]), ("truncated(order=2)", [0.19, 0.75])]
+)
 @pytest.mark.parametrize("kind", [torch.float64, torch.float32, torch.bfloat16])
 def test_the_exact_share_is_p_w_and_keeps_shape_and_type(name, expected, kind):
     log_p = torch.tensor([0.1, 0.5], dtype=torch.float64).log().to(kind).requires_grad_()
@@ -51,10 +53,18 @@ def test_the_exact_share_is_p_w_and_keeps_shape_and_type(name, expected, kind):
     assert share.tolist() == pytest.approx(expected, rel=off)
 
 
-@pytest.mark.parametrize("spec, N, expected", [("maxrl_eq6", 2, [0.19, 0.75]), ("rloo", 5, [0.1, 0.5]),
-                                               ("reinforce_mean", 4, [0.075, 0.375])])
+@pytest.mark.parametrize(
+    "spec, N, expected",
+    [
+        ("maxrl_eq6", 2, [0.19, 0.75]),
+        ("rloo", 5, [0.1, 0.5]),
+        ("reinforce_mean", 4, [0.075, 0.375]),
+    ],
+)
 @pytest.mark.parametrize("kind", [torch.float64, torch.float32])
-def test_the_expected_share_is_p_times_the_induced_weight_and_keeps_shape_and_type(spec, N, expected, kind):
+def test_the_expected_share_is_p_times_the_induced_weight_and_keeps_shape_and_type(
+    spec, N, expected, kind
+):
     log_p = torch.tensor([0.1, 0.5], dtype=torch.float64).log().to(kind).requires_grad_()
     share = expected_share(log_p, lab.estimator(spec), N)
     assert share.dtype == kind and not share.requires_grad

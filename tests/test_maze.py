@@ -1,4 +1,6 @@
-"""The maze world: gradients against the slow formula, metrics against the slow verifier, and runs that resume."""
+"""The maze world: gradients against the slow formula, metrics against the slow verifier, and runs
+that resume.
+"""
 
 import inspect
 import itertools
@@ -67,16 +69,22 @@ def young() -> dict[str, torch.Tensor]:
 def world_of(young: dict, **given) -> Reinforced:
     values = values_of(**{"rollouts": 12, "batch": 6} | given)
     player = trained(young, **values)
-    return Reinforced(player, Fresh(values["size"], values["batch"], values["seed"], "mazes", CPU),
-                      *(values[key] for key in ("objective", "rollouts", "entropy_bonus", "smoothing",
-                                                "greedy_filter")))
+    return Reinforced(
+        player,
+        Fresh(values["size"], values["batch"], values["seed"], "mazes", CPU),
+        *(
+            values[key]
+            for key in ("objective", "rollouts", "entropy_bonus", "smoothing", "greedy_filter")
+        ),
+    )
 
 
 def grid(mazes, which: int) -> tuple:
     return tuple(map(tuple, mazes.walls[which].tolist()))
 
 
-# --- One rollout at a time --------------------------------------------------------------------------------
+# --- One rollout at a time ----------------------------------------------------------------------
+
 
 def loss_of(world: Reinforced | Supervised, step: int) -> torch.Tensor:
     return sum(world.losses(step))
@@ -93,15 +101,16 @@ def watch(world: Reinforced, step: int = 0):
 
 
 def one_by_one(world: Reinforced, mazes, played):
-    """For each maze a list of rollouts: its tokens, log-probabilities and entropies from a sequence of its own, and
-    whether the slow verifier calls it right."""
+    """For each maze a list of rollouts: its tokens, log-probabilities and entropies from a sequence
+    of its own, and whether the slow verifier calls it right.
+    """
     prompts, groups = mazes.prompts().long(), []
     for which in range(len(mazes)):
         groups.append([])
         for said, mask in zip(played.tokens[which], played.said[which], strict=True):
             said = said[mask]
             stream, _ = world.model.read(torch.cat((prompts[which], said))[None])
-            rows = world.model.logits(stream)[0, prompts.shape[1] - 1:-1].log_softmax(-1)
+            rows = world.model.logits(stream)[0, prompts.shape[1] - 1 : -1].log_softmax(-1)
             entropies = [-sum(row.exp() * row) for row in rows]
             logp = [row[token] for row, token in zip(rows, said.tolist(), strict=True)]
             outcome, _, _ = slow_maze.verify(grid(mazes, which), said.tolist())
@@ -118,12 +127,22 @@ def greedy_answer(model: Transformer, prompt: torch.Tensor, length: int) -> list
     return said
 
 
-def slow_loss(world: Reinforced, name: str, mazes, groups, entropy_bonus=0.0, smoothing=0.0, greedy_filter=False):
+def slow_loss(
+    world: Reinforced,
+    name: str,
+    mazes,
+    groups,
+    entropy_bonus=0.0,
+    smoothing=0.0,
+    greedy_filter=False,
+):
     """-(sum_i A_i log pi_i) / tokens of all rollouts, and the changes that the class describes."""
     total, tokens, entropies = 0.0, 0, []
     solved = solved_greedily(world, mazes)
     for which, group in enumerate(groups):
-        A = lab.advantages(name, np.array([outcome == "right" for *_, outcome in group], dtype=float))
+        A = lab.advantages(
+            name, np.array([outcome == "right" for *_, outcome in group], dtype=float)
+        )
         counts = not (greedy_filter and solved[which])
         for a, (said, logp, entropy, outcome) in zip(A, group, strict=True):
             bonus = -smoothing * sum(logp).item() / len(said)
@@ -134,21 +153,33 @@ def slow_loss(world: Reinforced, name: str, mazes, groups, entropy_bonus=0.0, sm
 
 
 def solved_greedily(world: Reinforced, mazes) -> list[bool]:
-    answers = [greedy_answer(world.model, prompt, world.player.length) for prompt in mazes.prompts().long()]
-    return [slow_maze.verify(grid(mazes, which), answer)[0] == "right" for which, answer in enumerate(answers)]
+    answers = [
+        greedy_answer(world.model, prompt, world.player.length) for prompt in mazes.prompts().long()
+    ]
+    return [
+        slow_maze.verify(grid(mazes, which), answer)[0] == "right"
+        for which, answer in enumerate(answers)
+    ]
 
 
 def telling_step(world: Reinforced) -> int:
-    """The first step with a maze that is solved greedily and by some of its rollouts, another that is solved by some
-    and not greedily, and one that none solves: what the young model does in a given step may depend on the machine."""
+    """The first step with a maze that is solved greedily and by some of its rollouts, another that
+    is solved by some and not greedily, and one that none solves: what the young model does in a
+    given step may depend on the machine.
+    """
     for step in range(100):
         mazes = world.fresh.at(step)
         with torch.no_grad():
             _, played = watch(world, step)
-        K = [sum(slow_maze.verify(grid(mazes, which), said)[0] == "right" for said in rollouts)
-             for which, rollouts in enumerate(played.tokens.tolist())]
-        mixed = [greedily for greedily, right in zip(solved_greedily(world, mazes), K, strict=True)
-                 if 0 < right < world.rollouts]
+        K = [
+            sum(slow_maze.verify(grid(mazes, which), said)[0] == "right" for said in rollouts)
+            for which, rollouts in enumerate(played.tokens.tolist())
+        ]
+        mixed = [
+            greedily
+            for greedily, right in zip(solved_greedily(world, mazes), K, strict=True)
+            if 0 < right < world.rollouts
+        ]
         if {True, False} <= set(mixed) and 0 in K:
             return step
     raise AssertionError("no step of a hundred tells the changes apart")
@@ -156,7 +187,9 @@ def telling_step(world: Reinforced) -> int:
 
 def gradients(world: Reinforced, loss: torch.Tensor) -> dict[str, torch.Tensor]:
     named = dict(world.model.named_parameters())
-    return dict(zip(named, torch.autograd.grad(loss, list(named.values()), retain_graph=True), strict=True))
+    return dict(
+        zip(named, torch.autograd.grad(loss, list(named.values()), retain_graph=True), strict=True)
+    )
 
 
 def assert_same_gradient(found: dict, expected: dict) -> None:
@@ -178,11 +211,22 @@ def test_the_gradient_is_the_sum_of_advantage_times_score_over_all_tokens(young,
     assert_same_gradient(ours, theirs)
     other = gradients(world, slow_loss(world, "reinforce", mazes, groups))
     norm = math.sqrt(sum(float(gradient.square().sum()) for gradient in theirs.values()))
-    assert math.sqrt(sum(float((ours[key] - other[key]).square().sum()) for key in ours)) > 0.05 * norm > 0
+    assert (
+        math.sqrt(sum(float((ours[key] - other[key]).square().sum()) for key in ours))
+        > 0.05 * norm
+        > 0
+    )
 
 
-@pytest.mark.parametrize("change", [{"entropy_bonus": 0.3}, {"smoothing": 0.2}, {"greedy_filter": True},
-                                    {"entropy_bonus": 0.1, "smoothing": 0.5, "greedy_filter": True}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"entropy_bonus": 0.3},
+        {"smoothing": 0.2},
+        {"greedy_filter": True},
+        {"entropy_bonus": 0.1, "smoothing": 0.5, "greedy_filter": True},
+    ],
+)
 def test_each_change_to_the_loss_is_what_its_description_says(young, change):
     world = world_of(young, objective="rloo", **change)
     step = telling_step(world)
@@ -214,7 +258,9 @@ def test_the_greedy_filter_leaves_out_the_mazes_that_are_solved_greedily_and_no_
 
 
 def test_smoothing_favours_unlikely_right_and_likely_wrong_rollouts_by_hand(young):
-    """RLOO's one of two: 1 and -1. With c = 0.5 and mean log-probabilities -2 and -0.4: 1 + 1 and -1 - 0.2."""
+    """RLOO's one of two: 1 and -1. With c = 0.5 and mean log-probabilities -2 and -0.4: 1 + 1 and
+    -1 - 0.2.
+    """
     world = world_of(young, objective="rloo", smoothing=0.5)
     A = world.advantages(torch.tensor([[True, False]]), torch.tensor([[-2.0, -0.4]]), None)
     assert A.tolist() == [pytest.approx([2.0, -1.2])]
@@ -225,13 +271,20 @@ def test_a_step_that_nothing_solves_moves_nothing_and_smoothing_still_does(young
         world = world_of(young, smoothing=smoothing)
         world.player.length = 2  # too short for any goal
         loss, _ = watch(world)
-        assert (max(gradient.abs().max() for gradient in gradients(world, loss).values()) > 0) == moves
+        assert (
+            max(gradient.abs().max() for gradient in gradients(world, loss).values()) > 0
+        ) == moves
 
 
-# --- A step in parts --------------------------------------------------------------------------------------
+# --- A step in parts ----------------------------------------------------------------------------
 
-CHANGES = [{}, {"entropy_bonus": 0.3}, {"smoothing": 0.2}, {"greedy_filter": True},
-           {"entropy_bonus": 0.1, "smoothing": 0.5, "greedy_filter": True}]
+CHANGES = [
+    {},
+    {"entropy_bonus": 0.3},
+    {"smoothing": 0.2},
+    {"greedy_filter": True},
+    {"entropy_bonus": 0.1, "smoothing": 0.5, "greedy_filter": True},
+]
 
 
 def gradient_in_parts(monkeypatch, young, kept: int, sample, **given):
@@ -249,21 +302,34 @@ def gradient_in_parts(monkeypatch, young, kept: int, sample, **given):
 
 @pytest.mark.parametrize("sample", [maze.sample_shared, sample_apart])
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_step_in_parts_has_the_gradient_and_the_record_of_a_step_at_once(monkeypatch, young, sample, change):
+def test_a_step_in_parts_has_the_gradient_and_the_record_of_a_step_at_once(
+    monkeypatch, young, sample, change
+):
     at_once, whole, told = gradient_in_parts(monkeypatch, young, 2**17, sample, **change)
-    several, split, told_again = gradient_in_parts(monkeypatch, young, 2 * 12 * 16, sample, **change)
+    several, split, told_again = gradient_in_parts(
+        monkeypatch, young, 2 * 12 * 16, sample, **change
+    )
     assert (at_once, several) == (1, 4)
     largest = max(gradient.norm() for gradient in whole.values())
     for name, gradient in whole.items():
         assert (split[name] - gradient).norm() <= 1e-6 * largest, name
-    exact = {"train pass@1", "solved", "dead groups", "mean length", "truncated", "tokens a forward row"}
+    exact = {
+        "train pass@1",
+        "solved",
+        "dead groups",
+        "mean length",
+        "truncated",
+        "tokens a forward row",
+    }
     assert {key: told[key] for key in exact} == {key: told_again[key] for key in exact}
     assert told_again["entropy"] == pytest.approx(told["entropy"], rel=1e-6)
     assert max(told["log-probability mismatch"], told_again["log-probability mismatch"]) < 1e-4
 
 
 def test_parts_cover_the_mazes_once_and_none_exceeds_the_bound_unless_one_maze_does():
-    for mazes, positions in itertools.product((1, 2, 7, 31, 32, 256), (1, 48, 6144, 23040, 2**17, 2**18)):
+    for mazes, positions in itertools.product(
+        (1, 2, 7, 31, 32, 256), (1, 48, 6144, 23040, 2**17, 2**18)
+    ):
         parts = maze.parts_of(mazes, positions)
         assert [which for part in parts for which in range(mazes)[part]] == list(range(mazes))
         sizes = [part.stop - part.start for part in parts]
@@ -282,7 +348,8 @@ def test_every_step_that_was_recorded_is_one_part():
         assert len(maze.parts_of(values["batch"], values["rollouts"] * values["length"])) == 1
 
 
-# --- What is remembered -----------------------------------------------------------------------------------
+# --- What is remembered -------------------------------------------------------------------------
+
 
 def test_the_metrics_of_a_step_are_those_of_its_rollouts_one_by_one(young):
     world = world_of(young, batch=8, length=10)
@@ -293,13 +360,21 @@ def test_the_metrics_of_a_step_are_those_of_its_rollouts_one_by_one(young):
     every = list(itertools.chain(*groups))
     tokens = sum(len(said) for said, *_ in every)
     right = [sum(outcome == "right" for *_, outcome in group) for group in groups]
-    prefixes = {(which, *said[:upto]) for which, group in enumerate(groups) for said, *_ in group
-                for upto in range(1, min(len(said), 9) + 1) if said[upto - 1] not in ENDS}
+    prefixes = {
+        (which, *said[:upto])
+        for which, group in enumerate(groups)
+        for said, *_ in group
+        for upto in range(1, min(len(said), 9) + 1)
+        if said[upto - 1] not in ENDS
+    }
     expected = {
-        "train pass@1": sum(right) / 96, "solved": sum(K > 0 for K in right) / 8,
+        "train pass@1": sum(right) / 96,
+        "solved": sum(K > 0 for K in right) / 8,
         "dead groups": sum(K in (0, 12) for K in right) / 8,
         "entropy": sum(one.item() for *_, entropies, _ in every for one in entropies) / tokens,
-        "mean length": tokens / 96, "tokens a forward row": tokens / (8 + len(prefixes))}
+        "mean length": tokens / 96,
+        "tokens a forward row": tokens / (8 + len(prefixes)),
+    }
     found = {key: float(value) for key, value in world.seen[-1].items()}
     assert {key: found[key] for key in expected} == pytest.approx(expected, rel=1e-4)
     assert 0 < expected["solved"] < 1 and 0 < expected["dead groups"] < 1
@@ -316,7 +391,9 @@ def test_truncated_rollouts_are_those_that_fill_the_length_without_an_end(young)
 
 def test_an_eos_without_done_is_not_truncated(young, monkeypatch):
     world = world_of(young)
-    monkeypatch.setattr("lab.toy.tree_sampling.choose", lambda logp, uniforms: torch.full((len(logp),), 2))
+    monkeypatch.setattr(
+        "lab.toy.tree_sampling.choose", lambda logp, uniforms: torch.full((len(logp),), 2)
+    )
     watch(world)
     assert float(world.seen[-1]["mean length"]) == 1 and float(world.seen[-1]["truncated"]) == 0
 
@@ -331,7 +408,9 @@ def test_log_probabilities_of_sampling_and_of_scoring_agree_and_their_mismatch_i
         played = play(*given)
         with torch.no_grad():
             for weight in world.model.parameters():
-                weight += 0.01 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(0))
+                weight += 0.01 * torch.randn(
+                    weight.shape, generator=torch.Generator().manual_seed(0)
+                )
         return played
 
     world.player.play = disturbed
@@ -372,15 +451,23 @@ def world_step(young, step: int) -> float:
     world = world_of(young)
     _, played = watch(world, step)
     mazes = world.fresh.at(step)
-    return np.mean([slow_maze.verify(grid(mazes, which), said)[0] == "right"
-                    for which, group in enumerate(played.tokens.tolist()) for said in group])
+    return np.mean(
+        [
+            slow_maze.verify(grid(mazes, which), said)[0] == "right"
+            for which, group in enumerate(played.tokens.tolist())
+            for said in group
+        ]
+    )
 
 
-# --- Examination ------------------------------------------------------------------------------------------
+# --- Examination --------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("together", [8192, 32])
 def test_an_examination_counts_what_the_slow_verifier_counts(young, monkeypatch, together):
-    """pass@k from every subset of the 16 rollouts of each of 4 mazes, however many mazes are played at once."""
+    """pass@k from every subset of the 16 rollouts of each of 4 mazes, however many mazes are played
+    at once.
+    """
     monkeypatch.setattr(maze, "TOGETHER", together)
     player = trained(young, **values_of(samples=16))
     seen, play = [], player.play
@@ -388,23 +475,31 @@ def test_an_examination_counts_what_the_slow_verifier_counts(young, monkeypatch,
     metrics, groups = player.evaluate()
     tokens = torch.cat([played.tokens for played in seen])
     assert len(seen) == (1 if together == 8192 else 2) and tokens.shape == (4, 16, 18)
-    outcomes = [[slow_maze.verify(grid(player.exam, which), said)[0] for said in rollouts]
-                for which, rollouts in enumerate(tokens.tolist())]
+    outcomes = [
+        [slow_maze.verify(grid(player.exam, which), said)[0] for said in rollouts]
+        for which, rollouts in enumerate(tokens.tolist())
+    ]
     right = [[int(outcome == "right") for outcome in group] for group in outcomes]
     for k in (1, 8):
         expected = sum(share_of_subsets_hit(group, k) for group in right) / 4
         assert metrics[f"pass@{k}"] == pytest.approx(float(expected))
     counts = Counter(itertools.chain(*outcomes))
     assert {name: metrics[name] for name in OUTCOMES[1:]} == pytest.approx(
-        {name: counts[name] / 64 for name in OUTCOMES[1:]})
+        {name: counts[name] / 64 for name in OUTCOMES[1:]}
+    )
     assert "pass@32" not in metrics and 0 < metrics["pass@1"] < 1
     assert groups["problem"].tolist() == [0, 1, 2, 3] and groups["n"].tolist() == [16] * 4
     assert groups["right"].tolist() == [sum(group) for group in right]
-    assert groups["grid"].tolist() == ["/".join("".join(".#"[wall] for wall in row) for row in grid(player.exam, which))
-                                       for which in range(4)]
+    assert groups["grid"].tolist() == [
+        "/".join("".join(".#"[wall] for wall in row) for row in grid(player.exam, which))
+        for which in range(4)
+    ]
     for which, column in itertools.product(range(4), ("right_walk", "wrong_walk")):
-        walks = Counter(as_letters(said) for said, one in zip(tokens[which].tolist(), right[which], strict=True)
-                        if one == (column == "right_walk"))
+        walks = Counter(
+            as_letters(said)
+            for said, one in zip(tokens[which].tolist(), right[which], strict=True)
+            if one == (column == "right_walk")
+        )
         assert walks[groups[column][which]] == max(walks.values(), default=0)
 
 
@@ -417,7 +512,9 @@ def test_a_walk_is_written_in_letters_and_what_is_no_move_as_a_question_mark():
 
 
 def test_padding_that_a_rollout_says_before_its_end_is_no_move_either():
-    """<pad> is a word like others: UP <pad> UP DONE is garbled, and must not be shown as UP UP DONE."""
+    """<pad> is a word like others: UP <pad> UP DONE is garbled, and must not be shown as UP UP
+    DONE.
+    """
     assert as_letters([13, 0, 13, 7, 0, 0]) == "U?U."
 
 
@@ -436,7 +533,8 @@ def test_what_is_examined_depends_on_the_seed_only_through_the_rollouts(young):
     assert one.evaluate()[0] == metrics
 
 
-# --- The start --------------------------------------------------------------------------------------------
+# --- The start ----------------------------------------------------------------------------------
+
 
 def test_the_supervised_loss_is_the_mean_cross_entropy_of_moves_done_and_eos(young):
     values = values_of()
@@ -464,32 +562,47 @@ def test_the_start_tells_its_loss_on_the_examination_and_pass_at_k_after_its_las
 
 
 def by_hand(world, rate: float, betas: tuple[float, float], steps: int) -> dict[str, torch.Tensor]:
-    """Weights after so many steps: gradients clipped to norm 1, AdamW with weight decay 0.01, term by term.
+    """Weights after so many steps: gradients clipped to norm 1, AdamW with weight decay 0.01, term
+    by term.
 
-    Adam forgets a scale that all its gradients share, so clipping is seen only where their norms differ.
+    Adam forgets a scale that all its gradients share, so clipping is seen only where their norms
+    differ.
     """
     norms = []
     named = dict(world.model.named_parameters())
-    first, second = ({key: torch.zeros_like(value, dtype=torch.float64) for key, value in named.items()}
-                     for _ in range(2))
+    first, second = (
+        {key: torch.zeros_like(value, dtype=torch.float64) for key, value in named.items()}
+        for _ in range(2)
+    )
     for step in range(steps):
-        found = dict(zip(named, torch.autograd.grad(loss_of(world, step), list(named.values())), strict=True))
-        norm = math.sqrt(sum(float(gradient.double().square().sum()) for gradient in found.values()))
+        found = dict(
+            zip(named, torch.autograd.grad(loss_of(world, step), list(named.values())), strict=True)
+        )
+        norm = math.sqrt(
+            sum(float(gradient.double().square().sum()) for gradient in found.values())
+        )
         norms.append(norm)
         with torch.no_grad():
             for key, weight in named.items():
                 gradient = found[key].double() * min(1.0, 1 / (norm + 1e-6))
                 first[key] = betas[0] * first[key] + (1 - betas[0]) * gradient
                 second[key] = betas[1] * second[key] + (1 - betas[1]) * gradient**2
-                mean, square = first[key] / (1 - betas[0] ** (step + 1)), second[key] / (1 - betas[1] ** (step + 1))
-                weight.copy_(weight.double() * (1 - rate * 0.01) - rate * mean / (square.sqrt() + 1e-8))
+                mean, square = (
+                    first[key] / (1 - betas[0] ** (step + 1)),
+                    second[key] / (1 - betas[1] ** (step + 1)),
+                )
+                weight.copy_(
+                    weight.double() * (1 - rate * 0.01) - rate * mean / (square.sqrt() + 1e-8)
+                )
     assert max(norms) > max(1, 1.2 * min(norms))
     return named
 
 
 def assert_near(state: dict, expected: dict[str, torch.Tensor], rate: float) -> None:
     """Within a hundredth of a step, where a gradient is more than rounding."""
-    off = torch.cat([(state[f"model/{key}"] - value).abs().flatten() for key, value in expected.items()])
+    off = torch.cat(
+        [(state[f"model/{key}"] - value).abs().flatten() for key, value in expected.items()]
+    )
     assert (off < 0.01 * rate).float().mean() > 0.995 and off.max() < 4.1 * rate
 
 
@@ -500,7 +613,13 @@ def test_the_start_is_adamw_with_the_official_betas_and_clipped_gradients():
 
 
 def test_reinforcement_learning_is_adamw_with_clipped_gradients(young):
-    given = {"rollouts": 12, "batch": 6, "learning_rate": 1e-3, "objective": "rloo", "smoothing": 8.0}
+    given = {
+        "rollouts": 12,
+        "batch": 6,
+        "learning_rate": 1e-3,
+        "objective": "rloo",
+        "smoothing": 8.0,
+    }
     told = records(young, steps=3, log_every=1, **given)
     assert_near(told[3][1], by_hand(world_of(young, **given), 1e-3, (0.9, 0.999), 3), 1e-3)
 
@@ -518,7 +637,17 @@ def test_clipping_shortens_long_gradients_and_leaves_short_ones(length, kept):
 
     world = Slope()
     before = world.model.weight.detach().clone()
-    list(run_loop(world, torch.optim.SGD(world.model.parameters(), lr=1.0), lambda step: 1.0, 1, 1, None, clip=1.0))
+    list(
+        run_loop(
+            world,
+            torch.optim.SGD(world.model.parameters(), lr=1.0),
+            lambda step: 1.0,
+            1,
+            1,
+            None,
+            clip=1.0,
+        )
+    )
     moved = before - world.model.weight.detach()
     assert torch.allclose(moved, kept * torch.tensor([[0.6, 0.8]]), atol=1e-5)
 
@@ -538,11 +667,16 @@ def test_the_loop_adds_up_the_gradients_of_a_steps_parts_one_after_the_other():
 
     world = Slopes()
     before = world.model.weight.item()
-    list(run_loop(world, torch.optim.SGD(world.model.parameters(), lr=1.0), lambda step: 1.0, 1, 1, None))
+    list(
+        run_loop(
+            world, torch.optim.SGD(world.model.parameters(), lr=1.0), lambda step: 1.0, 1, 1, None
+        )
+    )
     assert world.model.weight.item() == pytest.approx(before - 6)
 
 
-# --- One seed, one run ------------------------------------------------------------------------------------
+# --- One seed, one run --------------------------------------------------------------------------
+
 
 def assert_equal(told: list, again: list) -> None:
     assert len(told) == len(again)
@@ -550,11 +684,19 @@ def assert_equal(told: list, again: list) -> None:
         assert record.step == other.step and record.metrics == other.metrics
         assert record.groups.keys() == other.groups.keys()
         assert all((record.groups[key] == other.groups[key]).all() for key in record.groups)
-        assert state.keys() == state2.keys() and all(torch.equal(state[key], state2[key]) for key in state)
+        assert state.keys() == state2.keys() and all(
+            torch.equal(state[key], state2[key]) for key in state
+        )
 
 
-LIVELY = {"steps": 4, "log_every": 1, "learning_rate": 1e-3, "smoothing": 0.1, "entropy_bonus": 0.01,
-          "greedy_filter": True}
+LIVELY = {
+    "steps": 4,
+    "log_every": 1,
+    "learning_rate": 1e-3,
+    "smoothing": 0.1,
+    "entropy_bonus": 0.01,
+    "greedy_filter": True,
+}
 
 
 def test_the_same_seed_gives_the_same_run_bit_for_bit_and_another_seed_another(young):
@@ -563,7 +705,9 @@ def test_the_same_seed_gives_the_same_run_bit_for_bit_and_another_seed_another(y
     assert_equal(told, records(young, **LIVELY))
     other = records(young, seed=1, **LIVELY)
     assert told[-1][0].metrics != other[-1][0].metrics
-    assert torch.equal(told[0][1]["model/model.norm.weight"], other[0][1]["model/model.norm.weight"])
+    assert torch.equal(
+        told[0][1]["model/model.norm.weight"], other[0][1]["model/model.norm.weight"]
+    )
 
 
 def test_the_same_seed_gives_the_same_start_bit_for_bit_and_another_seed_another():
@@ -576,13 +720,16 @@ def test_the_same_seed_gives_the_same_start_bit_for_bit_and_another_seed_another
 
 def test_going_on_from_the_state_of_any_record_gives_what_an_undisturbed_run_gives(young):
     told = records(young, **LIVELY)
-    moved = [name for name in told[0][1] if name.startswith("model/") and not torch.equal(told[0][1][name],
-                                                                                         told[4][1][name])]
+    moved = [
+        name
+        for name in told[0][1]
+        if name.startswith("model/") and not torch.equal(told[0][1][name], told[4][1][name])
+    ]
     assert len(moved) > 20 and told[-1][0].metrics["train pass@1"] > 0
     for record, state in told:
         rest = records(young, copied(state), **LIVELY)
         assert rest[0][0].step == record.step
-        assert_equal(told[record.step + 1:], rest[1:])
+        assert_equal(told[record.step + 1 :], rest[1:])
 
 
 def test_a_start_that_goes_on_from_the_state_of_any_record_gives_what_an_undisturbed_one_gives():
@@ -590,7 +737,9 @@ def test_a_start_that_goes_on_from_the_state_of_any_record_gives_what_an_undistu
     told, before, values = start_records(**given), experiment("maze").before, values_of(**given)
     for record, state in told:
         rest = before.train({key: values[key] for key in before.rules}, copied(state))
-        assert_equal(told[record.step:], [(one, copied(one.state())) for one in only_records(rest)])
+        assert_equal(
+            told[record.step :], [(one, copied(one.state())) for one in only_records(rest)]
+        )
 
 
 def copied(state: dict) -> dict:
@@ -617,7 +766,9 @@ def test_every_step_plays_with_numbers_of_its_own_that_all_objectives_share(youn
     for name in ("rloo", "maxrl"):
         world, seen = world_of(young, objective=name), []
         play = world.player.play
-        world.player.play = lambda *given, play=play, seen=seen: seen.append(given[3]) or play(*given)
+        world.player.play = lambda *given, play=play, seen=seen: (
+            seen.append(given[3]) or play(*given)
+        )
         for step in range(4):
             loss_of(world, step)
         drawn[name] = [numbers.numpy().tobytes() for numbers in seen]
@@ -626,14 +777,21 @@ def test_every_step_plays_with_numbers_of_its_own_that_all_objectives_share(youn
 
 def test_every_step_has_random_numbers_of_its_own(young):
     player = trained(young, **values_of())
-    drawn = [player.uniforms("rollouts", step, 2, 3) for step in range(20)] + [player.uniforms("examination", 0, 2, 3)]
+    drawn = [player.uniforms("rollouts", step, 2, 3) for step in range(20)] + [
+        player.uniforms("examination", 0, 2, 3)
+    ]
     assert len({numbers.numpy().tobytes() for numbers in drawn}) == 21
-    assert all(numbers.shape == (2, 3, 18) and 0 <= numbers.min() and numbers.max() < 1 for numbers in drawn)
+    assert all(
+        numbers.shape == (2, 3, 18) and 0 <= numbers.min() and numbers.max() < 1
+        for numbers in drawn
+    )
 
 
 def test_half_precision_runs_and_stays_near_single(young):
-    single, half = (records(young, precision=precision, steps=1, samples=64, objective="rloo")[-1][0].metrics
-                    for precision in ("float32", "bfloat16"))
+    single, half = (
+        records(young, precision=precision, steps=1, samples=64, objective="rloo")[-1][0].metrics
+        for precision in ("float32", "bfloat16")
+    )
     assert half["log-probability mismatch"] < 0.5 and half != single
     assert half["entropy"] == pytest.approx(single["entropy"], rel=0.1)
     assert half["pass@1"] == pytest.approx(single["pass@1"], abs=0.1)
@@ -657,9 +815,16 @@ def test_thirty_steps_on_two_mazes_learn_to_solve_them(young, name):
     assert 0 < first < last - 0.15
 
 
-# --- Run folders ------------------------------------------------------------------------------------------
+# --- Run folders --------------------------------------------------------------------------------
 
-SMALL = {"start_steps": 3, "start_log_every": 1, "steps": 3, "log_every": 1, "smoothing": 0.1, "learning_rate": 1e-3}
+SMALL = {
+    "start_steps": 3,
+    "start_log_every": 1,
+    "steps": 3,
+    "log_every": 1,
+    "smoothing": 0.1,
+    "learning_rate": 1e-3,
+}
 
 
 class Crash(BaseException):
@@ -680,7 +845,12 @@ def break_trainer(patch, function: str, told: int) -> None:
 def left_behind(run: Run) -> tuple:
     (checkpoint,) = (run.path / "checkpoints").iterdir()
     state = {key: value.tolist() for key, value in load_file(checkpoint).items()}
-    return (run.path / "metrics.jsonl").read_bytes(), (run.path / "groups.parquet").read_bytes(), checkpoint.name, state
+    return (
+        (run.path / "metrics.jsonl").read_bytes(),
+        (run.path / "groups.parquet").read_bytes(),
+        checkpoint.name,
+        state,
+    )
 
 
 def start_run(**given) -> Run:
@@ -699,7 +869,8 @@ def undisturbed(tmp_path_factory) -> tuple:
 @pytest.mark.parametrize("function", ["train_start", "train"])
 @pytest.mark.parametrize("minutes", [ALWAYS, NEVER])
 def test_stopped_after_any_record_of_the_start_or_the_run_it_goes_on_to_the_same_bytes(
-        monkeypatch, undisturbed, tmp_path, function, minutes):
+    monkeypatch, undisturbed, tmp_path, function, minutes
+):
     for told in range(5) if minutes == ALWAYS else (1, 3):
         monkeypatch.setenv("LAB_RUNS", str(tmp_path / str(told)))
         run, start = Run.place("maze", values_of(**SMALL)), start_run(**SMALL)
@@ -718,16 +889,22 @@ def test_a_resumed_start_goes_on_from_its_checkpoint_and_not_from_the_beginning(
         break_trainer(patch, "train_start", 3)
         train("maze", scale="smoke", checkpoint_minutes=ALWAYS, **SMALL)
     began, real = [], Supervised.losses
-    monkeypatch.setattr(Supervised, "losses", lambda self, step: began.append(step) or real(self, step))
+    monkeypatch.setattr(
+        Supervised, "losses", lambda self, step: began.append(step) or real(self, step)
+    )
     train("maze", scale="smoke", **SMALL)
     assert began == [2] or began == [1, 2]  # the record in flight may or may not have been saved
 
 
-SCRIPT = ("import sys, json; from lab.runs import train; "
-          "train('maze', scale='smoke', checkpoint_minutes=0.0, **json.loads(sys.argv[1]))")
+SCRIPT = (
+    "import sys, json; from lab.runs import train; "
+    "train('maze', scale='smoke', checkpoint_minutes=0.0, **json.loads(sys.argv[1]))"
+)
 
 
-def test_killed_with_sigkill_during_the_start_it_resumes_to_the_same_bytes(start, tmp_path_factory, monkeypatch):
+def test_killed_with_sigkill_during_the_start_it_resumes_to_the_same_bytes(
+    start, tmp_path_factory, monkeypatch
+):
     given = SMALL | {"start_steps": 60, "samples": 2, "steps": 1}
     run, before = Run.place("maze", values_of(**given)), start_run(**given)
     process = start("-c", SCRIPT, json.dumps(given), CUDA_VISIBLE_DEVICES="").process
@@ -741,26 +918,46 @@ def test_killed_with_sigkill_during_the_start_it_resumes_to_the_same_bytes(start
     assert train("maze", scale="smoke", **given).finished
     resumed = left_behind(run), left_behind(before)
     monkeypatch.setenv("LAB_RUNS", str(tmp_path_factory.mktemp("reference")))
-    assert resumed == (left_behind(train("maze", scale="smoke", **given)), left_behind(start_run(**given)))
+    assert resumed == (
+        left_behind(train("maze", scale="smoke", **given)),
+        left_behind(start_run(**given)),
+    )
 
 
 def test_two_objectives_share_one_start_and_begin_alike(monkeypatch, runs):
     made, real = [], maze.train_start
     monkeypatch.setattr(maze, "train_start", lambda **given: made.append(given) or real(**given))
-    first, second = (train("maze", scale="smoke", objective=name, **SMALL) for name in ("maxrl", "rloo"))
+    first, second = (
+        train("maze", scale="smoke", objective=name, **SMALL) for name in ("maxrl", "rloo")
+    )
     assert len(made) == 1 and "objective" not in made[0]
     (folder,) = (runs / "maze_start").iterdir()
     assert Run(folder).finished and folder == start_run(**SMALL).path
     assert first.records()[0] == second.records()[0] and first.path != second.path
-    for one, other in zip(first.groups().query("step == 0").items(), second.groups().query("step == 0").items(),
-                          strict=True):
+    for one, other in zip(
+        first.groups().query("step == 0").items(),
+        second.groups().query("step == 0").items(),
+        strict=True,
+    ):
         assert one[0] == other[0] and (one[1] == other[1]).all()
 
 
-@pytest.mark.parametrize("given, shared", [
-    ({"rollouts": 4}, True), ({"learning_rate": 1e-2}, True), ({"steps": 1}, True), ({"greedy_filter": True}, True),
-    ({"batch": 2}, True), ({"log_every": 3}, True), ({"seed": 1}, False), ({"start_steps": 4}, False),
-    ({"start_learning_rate": 1e-2}, False), ({"width": 24}, False), ({"size": 9, "positions": 128}, False)])
+@pytest.mark.parametrize(
+    "given, shared",
+    [
+        ({"rollouts": 4}, True),
+        ({"learning_rate": 1e-2}, True),
+        ({"steps": 1}, True),
+        ({"greedy_filter": True}, True),
+        ({"batch": 2}, True),
+        ({"log_every": 3}, True),
+        ({"seed": 1}, False),
+        ({"start_steps": 4}, False),
+        ({"start_learning_rate": 1e-2}, False),
+        ({"width": 24}, False),
+        ({"size": 9, "positions": 128}, False),
+    ],
+)
 def test_a_start_is_shared_by_all_that_agree_in_what_it_takes_and_by_no_others(given, shared):
     assert (start_run(**SMALL | given).path == start_run(**SMALL).path) == shared
 
@@ -802,12 +999,17 @@ def test_a_start_of_another_shape_is_refused_in_one_sentence(young):
     assert "\n" not in str(error.value)
 
 
-# --- Presets ----------------------------------------------------------------------------------------------
+# --- Presets ------------------------------------------------------------------------------------
+
 
 def test_the_start_takes_the_parameters_that_its_preset_names_and_no_others():
     before = experiment("maze").before
     assert set(before.rules) == set(inspect.signature(maze.train_start).parameters) - {"state"}
-    assert before.name == "maze_start" and before.trainer == "lab.toy.maze:train_start" and before.before is None
+    assert (
+        before.name == "maze_start"
+        and before.trainer == "lab.toy.maze:train_start"
+        and before.before is None
+    )
     assert all(set(values) <= set(before.rules) for values in before.scales.values())
     assert before.scales["laptop"].keys() == before.rules.keys()
     assert experiment("tabular").before is None
@@ -823,30 +1025,57 @@ def test_asking_for_the_start_of_what_has_none_is_refused_in_one_sentence():
 def test_the_paper_scale_is_the_published_setting():
     """E.1.1 and E.1.3, and the same at h200 but for what the preset marks."""
     paper, h200 = (experiment("maze").parameters(scale) for scale in ("paper", "h200"))
-    published = {"rollouts": 128, "batch": 32, "learning_rate": 1e-4, "steps": 20000, "size": 17, "mazes": 256,
-                 "start_steps": 1500, "start_batch": 32, "start_learning_rate": 5e-4, "width": 256, "layers": 4,
-                 "positions": 512, "precision": "bfloat16"}
+    published = {
+        "rollouts": 128,
+        "batch": 32,
+        "learning_rate": 1e-4,
+        "steps": 20000,
+        "size": 17,
+        "mazes": 256,
+        "start_steps": 1500,
+        "start_batch": 32,
+        "start_learning_rate": 5e-4,
+        "width": 256,
+        "layers": 4,
+        "positions": 512,
+        "precision": "bfloat16",
+    }
     assert {key: paper[key] for key in published} == published
-    assert {key for key in paper if paper[key] != h200[key]} <= {"length", "log_every", "steps", "samples"}
+    assert {key for key in paper if paper[key] != h200[key]} <= {
+        "length",
+        "log_every",
+        "steps",
+        "samples",
+    }
     shape = maze.shape_of(paper["width"], paper["layers"], paper["positions"])
     assert sum(weight.numel() for weight in Transformer(shape).parameters()) == 3_944_704
 
 
-@pytest.mark.parametrize("words, sentence", [
-    (["rollouts=0"], "maze: rollouts = 0 is out of range, it must be in [1, 65536]"),
-    (["size=8"], "size = 8: a maze has walls between its cells"),
-    (["size=3"], "maze: size = 3 is out of range"),
-    (["positions=77"], "maze: size = 7 makes prompts of 60 tokens; with length = 18 they exceed positions = 77: raise "
-                       "positions to 78"),
-    (["size=17", "positions=256"], "makes prompts of 310 tokens"),
-    (["width=12"], "maze: width = 12 is not a multiple of 8"),
-    (["objective=maxlr"], "unknown estimator 'maxlr': did you mean 'maxrl'?"),
-    (["rollouts=1"], "maxrl needs groups of at least 2 rollouts, found N = 1"),
-    (["precision=float16"], "unknown value of maze's precision 'float16'"),
-    (["start_steps=0"], "maze: start_steps = 0 is out of range"),
-    (["length=1"], "maze: length = 1 is out of range"),
-])
-def test_what_cannot_run_is_refused_in_one_sentence_and_nothing_is_written(refused, words, sentence):
+@pytest.mark.parametrize(
+    "words, sentence",
+    [
+        (["rollouts=0"], "maze: rollouts = 0 is out of range, it must be in [1, 65536]"),
+        (["size=8"], "size = 8: a maze has walls between its cells"),
+        (["size=3"], "maze: size = 3 is out of range"),
+        (
+            ["positions=77"],
+            (
+                "maze: size = 7 makes prompts of 60 tokens; with length = 18 they exceed positions"
+                " = 77: raise positions to 78"
+            ),
+        ),
+        (["size=17", "positions=256"], "makes prompts of 310 tokens"),
+        (["width=12"], "maze: width = 12 is not a multiple of 8"),
+        (["objective=maxlr"], "unknown estimator 'maxlr': did you mean 'maxrl'?"),
+        (["rollouts=1"], "maxrl needs groups of at least 2 rollouts, found N = 1"),
+        (["precision=float16"], "unknown value of maze's precision 'float16'"),
+        (["start_steps=0"], "maze: start_steps = 0 is out of range"),
+        (["length=1"], "maze: length = 1 is out of range"),
+    ],
+)
+def test_what_cannot_run_is_refused_in_one_sentence_and_nothing_is_written(
+    refused, words, sentence
+):
     assert sentence in refused("train", "maze", "scale=smoke", *words)
 
 
@@ -867,25 +1096,36 @@ def test_the_header_says_the_estimator_its_rules_and_what_becomes_of_truncated_r
     assert "truncated rollouts (no DONE within 18 tokens) count as wrong" in header
 
 
-RULES = '[parameters]\nsteps = {}\nseed = {}\n[laptop]\nsteps = 1\nseed = 0\n'
+RULES = "[parameters]\nsteps = {}\nseed = {}\n[laptop]\nsteps = 1\nseed = 0\n"
 
 
-@pytest.mark.parametrize("start, sentence", [
-    ('[start]\ntrainer = "a:b"\nparameters = ["stepz"]\n', "unknown parameter of tiny.toml [start] 'stepz': did you"),
-    ('[start]\nparameters = ["steps"]\n', "tiny.toml [start], or one that it lacks: 'trainer'"),
-    ('[start]\ntrainer = "a:b"\n', "tiny.toml [start], or one that it lacks: 'parameters'"),
-    ('[start]\ntrainer = "a:b"\nparameters = []\nfolder = "x"\n', "tiny.toml [start], or one that it lacks: 'folder'"),
-    ("[start]\n", "tiny.toml [start], or one that it lacks: "),
-    ("[strat]\n", "unknown key of tiny.toml 'strat': did you mean 'start'?"),
-    ("start = 3\n", "tiny.toml"),
-])
+@pytest.mark.parametrize(
+    "start, sentence",
+    [
+        (
+            '[start]\ntrainer = "a:b"\nparameters = ["stepz"]\n',
+            "unknown parameter of tiny.toml [start] 'stepz': did you",
+        ),
+        ('[start]\nparameters = ["steps"]\n', "tiny.toml [start], or one that it lacks: 'trainer'"),
+        ('[start]\ntrainer = "a:b"\n', "tiny.toml [start], or one that it lacks: 'parameters'"),
+        (
+            '[start]\ntrainer = "a:b"\nparameters = []\nfolder = "x"\n',
+            "tiny.toml [start], or one that it lacks: 'folder'",
+        ),
+        ("[start]\n", "tiny.toml [start], or one that it lacks: "),
+        ("[strat]\n", "unknown key of tiny.toml 'strat': did you mean 'start'?"),
+        ("start = 3\n", "tiny.toml"),
+    ],
+)
 def test_a_fault_in_the_start_of_a_preset_names_the_file_and_the_key(invent, start, sentence):
     with pytest.raises(LabError) as error:
         experiment(invent(start + RULES))
     assert sentence in str(error.value) and "\n" not in str(error.value)
 
 
-def test_an_experiment_of_ones_own_may_start_from_a_training_of_its_own(invent, tmp_path, monkeypatch, runs):
+def test_an_experiment_of_ones_own_may_start_from_a_training_of_its_own(
+    invent, tmp_path, monkeypatch, runs
+):
     """Ten lines: a start that counts to `first`, and a training that goes on from there."""
     (tmp_path / "counting.py").write_text(
         "import torch\nfrom lab.records import Record\n\n"
@@ -894,11 +1134,18 @@ def test_an_experiment_of_ones_own_may_start_from_a_training_of_its_own(invent, 
         "    yield Record(first, {'at': first}, lambda: {'count': torch.tensor(first)})\n\n"
         "def train(*, first, steps, state, start):\n"
         "    at = int(start['count'])\n"
-        "    yield Record(steps, {'at': at + steps}, lambda: {'count': torch.tensor(at + steps)})\n")
+        "    yield Record(steps, {'at': at + steps}, lambda: {'count': torch.tensor(at + steps)})\n"
+    )
     monkeypatch.syspath_prepend(tmp_path)
-    name = invent('trainer = "counting:train"\n[start]\ntrainer = "counting:begin"\nparameters = ["first"]\n'
-                  "[parameters]\nfirst = {}\nsteps = {}\n[laptop]\nfirst = 5\nsteps = 2\n", name="counted")
+    name = invent(
+        'trainer = "counting:train"\n[start]\ntrainer = "counting:begin"\nparameters = ["first"]\n'
+        "[parameters]\nfirst = {}\nsteps = {}\n[laptop]\nfirst = 5\nsteps = 2\n",
+        name="counted",
+    )
     assert train(name).records() == [{"step": 2, "at": 7.0}]
     assert train(name, steps=3).records() == [{"step": 3, "at": 8.0}]
     assert train(name, first=1).records() == [{"step": 2, "at": 3.0}]
-    assert len(list((runs / "counted_start").iterdir())) == 2 and Path(import_module("counting").__file__).exists()
+    assert (
+        len(list((runs / "counted_start").iterdir())) == 2
+        and Path(import_module("counting").__file__).exists()
+    )

@@ -11,14 +11,42 @@ from scipy import stats
 
 from lab.errors import LabError
 from lab.toy import maze_env as world
-from lab.toy.maze_env import OUTCOMES, Fresh, Mazes, count_mazes, draw, examination, grow, held_out, prompt_length, walk
+from lab.toy.maze_env import (
+    OUTCOMES,
+    Fresh,
+    Mazes,
+    count_mazes,
+    draw,
+    examination,
+    grow,
+    held_out,
+    prompt_length,
+    walk,
+)
 
 CPU = torch.device("cpu")
-IDS = {"<pad>": 0, "<bos>": 1, "<eos>": 2, "<unk>": 3, "GRID_START": 4, "GRID_END": 5, "PATH_START": 6, "DONE": 7,
-       "PATH": 8, "WALL": 9, "GOAL": 10, "START": 11, "NEWLINE": 12, "UP": 13, "DOWN": 14, "LEFT": 15, "RIGHT": 16}
+IDS = {
+    "<pad>": 0,
+    "<bos>": 1,
+    "<eos>": 2,
+    "<unk>": 3,
+    "GRID_START": 4,
+    "GRID_END": 5,
+    "PATH_START": 6,
+    "DONE": 7,
+    "PATH": 8,
+    "WALL": 9,
+    "GOAL": 10,
+    "START": 11,
+    "NEWLINE": 12,
+    "UP": 13,
+    "DOWN": 14,
+    "LEFT": 15,
+    "RIGHT": 16,
+}
 
-# The paper's 7x7 example (E.1.2). Its first row is printed with eight walls, and its path RIGHT x4 DOWN x4 starts into
-# a wall; here the row has seven, and the path is the one that solves it.
+# The paper's 7x7 example (E.1.2). Its first row is printed with eight walls, and its path RIGHT x4
+# DOWN x4 starts into a wall; here the row has seven, and the path is the one that solves it.
 EXAMPLE = """<bos> GRID_START
     WALL WALL WALL WALL WALL WALL WALL NEWLINE
     WALL START WALL PATH PATH PATH WALL NEWLINE
@@ -57,13 +85,29 @@ def the_example() -> Mazes:
     return Mazes(walls, torch.tensor([[IDS[word] - IDS["UP"] for word in EXAMPLE_PATH]]))
 
 
-# --- Tokens -----------------------------------------------------------------------------------------------
+# --- Tokens -------------------------------------------------------------------------------------
+
 
 def test_the_vocabulary_is_the_published_one():
-    assert {word: number for number, word in enumerate(world.WORDS)} == IDS | {"\n": 17} and world.VOCABULARY == 32
+    assert {word: number for number, word in enumerate(world.WORDS)} == IDS | {
+        "\n": 17
+    } and world.VOCABULARY == 32
     names = {"PAD": "<pad>", "BOS": "<bos>", "EOS": "<eos>"}
-    for name in ("PAD", "BOS", "EOS", "GRID_START", "GRID_END", "PATH_START", "DONE", "PATH", "WALL", "GOAL", "START",
-                 "NEWLINE", "UP"):
+    for name in (
+        "PAD",
+        "BOS",
+        "EOS",
+        "GRID_START",
+        "GRID_END",
+        "PATH_START",
+        "DONE",
+        "PATH",
+        "WALL",
+        "GOAL",
+        "START",
+        "NEWLINE",
+        "UP",
+    ):
         assert getattr(world, name) == IDS[names.get(name, name)]
 
 
@@ -101,12 +145,17 @@ def test_an_answer_is_the_path_then_done_then_eos_then_padding():
     assert len(lengths) > 3 and mazes.answers().shape[1] == max(lengths) + 2
 
 
-# --- Trees and their paths --------------------------------------------------------------------------------
+# --- Trees and their paths ----------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("size, count", [(5, 40), (7, 200), (9, 200), (17, 100), (31, 10)])
 def test_every_maze_is_a_spanning_tree_of_its_cells_with_a_closed_border(size, count):
     mazes = draw(size, count, 0, "a", 0, CPU)
-    assert mazes.walls.shape == (count, size, size) and mazes.walls.dtype == torch.bool and len(mazes) == count
+    assert (
+        mazes.walls.shape == (count, size, size)
+        and mazes.walls.dtype == torch.bool
+        and len(mazes) == count
+    )
     assert all(map(slow_maze.is_tree, grids(mazes)))
 
 
@@ -115,26 +164,36 @@ def test_the_path_is_the_only_shortest_one_and_ends_at_the_goal(size, count):
     mazes = draw(size, count, 0, "a", 0, CPU)
     for number, walls in enumerate(grids(mazes)):
         assert slow_maze.shortest_paths(walls) == [path_of(mazes, number)]
-    assert (mazes.path.sort(1, descending=True).values == -1).equal(mazes.path == -1)  # padded at the end only
+    assert (mazes.path.sort(1, descending=True).values == -1).equal(
+        mazes.path == -1
+    )  # padded at the end only
 
 
 @pytest.mark.parametrize("choice", [0.0, 1 - 2.0**-24])
 def test_choices_at_both_ends_of_their_range_give_trees(choice):
-    clocks = torch.from_numpy(np.random.default_rng(0).standard_exponential((6, 6, 100), dtype=np.float32))
+    clocks = torch.from_numpy(
+        np.random.default_rng(0).standard_exponential((6, 6, 100), dtype=np.float32)
+    )
     mazes = grow(clocks, torch.full_like(clocks, choice))
     assert all(map(slow_maze.is_tree, grids(mazes)))
 
 
 def test_a_cell_that_joins_at_once_after_its_neighbour_joins_through_that_neighbour():
-    """A clock of 0, or one so small that adding it changes nothing in float32: 1 of 200,000 mazes of 17x17 has one."""
-    clocks = torch.tensor([[3.0, 0.0], [5.0, 1.0]])[:, :, None]  # the right upper cell joins with the start
+    """A clock of 0, or one so small that adding it changes nothing in float32: 1 of 200,000 mazes
+    of 17x17 has one.
+    """
+    clocks = torch.tensor([[3.0, 0.0], [5.0, 1.0]])[
+        :, :, None
+    ]  # the right upper cell joins with the start
     for choice in (0.0, 0.5, 0.99):
         mazes = grow(clocks, torch.full_like(clocks, choice))
         assert slow_maze.is_tree(grids(mazes)[0]) and path_of(mazes, 0) == [16, 16, 14, 14]
 
 
 def test_a_clock_too_small_to_move_a_large_time_still_gives_a_tree():
-    clocks = torch.from_numpy(np.random.default_rng(0).standard_exponential((4, 4, 64), dtype=np.float32))
+    clocks = torch.from_numpy(
+        np.random.default_rng(0).standard_exponential((4, 4, 64), dtype=np.float32)
+    )
     for row in range(4):
         for column in range(4):
             late = clocks.clone()
@@ -156,10 +215,13 @@ def test_every_allowed_size_is_counted_or_refused_in_a_sentence():
             assert "\n" not in str(error)
 
 
-# --- Their distribution -----------------------------------------------------------------------------------
+# --- Their distribution -------------------------------------------------------------------------
+
 
 def fits(counts: Counter, chances: dict) -> float:
-    """The chi-square p-value of counts against exact probabilities; outcomes expected fewer than 10 times are one."""
+    """The chi-square p-value of counts against exact probabilities; outcomes expected fewer than 10
+    times are one.
+    """
     total = sum(counts.values())
     assert counts.keys() <= chances.keys()
     common = [maze for maze, chance in chances.items() if total * chance >= 10]
@@ -171,16 +233,26 @@ def fits(counts: Counter, chances: dict) -> float:
 
 
 def test_the_four_mazes_of_5_by_5_come_as_often_as_by_hand():
-    """Two cells lie beside the start and one beyond. When one of the two has joined, the other and the one beyond are
-    the frontier. If the other is next (1/2), the one beyond joins through either (1/4 each); if the one beyond is next
-    (1/2), the other joins through it or through the start (1/4 each). So with 3/4 the start has both its passages."""
-    def corner(*missing):  # the four squares between the cells: right and down of the start, left and up of the goal
+    """Two cells lie beside the start and one beyond. When one of the two has joined, the other and
+    the one beyond are the frontier. If the other is next (1/2), the one beyond joins through either
+    (1/4 each); if the one beyond is next (1/2), the other joins through it or through the start
+    (1/4 each). So with 3/4 the start has both its passages.
+    """
+
+    def corner(
+        *missing,
+    ):  # the four squares between the cells: right and down of the start, left and up of the goal
         grid = [[True] * 5 for _ in range(5)]
         for row, column in ((1, 1), (1, 3), (3, 1), (3, 3), (1, 2), (2, 1), (3, 2), (2, 3)):
             grid[row][column] = (row, column) in missing
         return tuple(map(tuple, grid))
 
-    chances = {corner((3, 2)): 3 / 8, corner((2, 3)): 3 / 8, corner((1, 2)): 1 / 8, corner((2, 1)): 1 / 8}
+    chances = {
+        corner((3, 2)): 3 / 8,
+        corner((2, 3)): 3 / 8,
+        corner((1, 2)): 1 / 8,
+        corner((2, 1)): 1 / 8,
+    }
     assert {walls: float(chance) for walls, chance in slow_maze.prim_chances(5).items()} == chances
     counts = Counter(grids(draw(5, 20_000, 0, "a", 0, CPU)))
     assert fits(counts, chances) > 1e-4
@@ -188,7 +260,9 @@ def test_the_four_mazes_of_5_by_5_come_as_often_as_by_hand():
 
 
 def test_the_192_mazes_of_7_by_7_come_as_often_as_prim_makes_them():
-    """Against exact probabilities; so do those of the slow code, and those of Prim by edges would not."""
+    """Against exact probabilities; so do those of the slow code, and those of Prim by edges would
+    not.
+    """
     chances = slow_maze.prim_chances(7)
     assert len(chances) == 192 and sum(chances.values()) == 1
     assert fits(Counter(grids(draw(7, 40_000, 0, "a", 0, CPU))), chances) > 1e-4
@@ -200,17 +274,23 @@ def test_the_192_mazes_of_7_by_7_come_as_often_as_prim_makes_them():
 
 def test_at_17_by_17_paths_are_as_long_and_cells_as_branched_as_prim_makes_them():
     """Two samples against each other: path lengths, and how many cells of a maze are dead ends."""
+
     def facts(mazes: list[tuple]) -> tuple[list[int], list[int]]:
         lengths = [slow_maze.distances(walls, (1, 1))[15, 15] for walls in mazes]
         walls = ~np.array(mazes)
-        ways = walls[:, :-2, 1:-1] * 1 + walls[:, 2:, 1:-1] + walls[:, 1:-1, :-2] + walls[:, 1:-1, 2:]
+        ways = (
+            walls[:, :-2, 1:-1] * 1 + walls[:, 2:, 1:-1] + walls[:, 1:-1, :-2] + walls[:, 1:-1, 2:]
+        )
         return lengths, (ways[:, ::2, ::2] == 1).sum((1, 2)).tolist()
 
     def p_values(one, other) -> list[float]:
         found = []
         for left, right in zip(one, other, strict=True):
             edges = np.unique(np.quantile([*left, *right], np.linspace(0, 1, 9)[1:-1]))
-            table = [np.bincount(np.digitize(sample, edges), minlength=len(edges) + 1) for sample in (left, right)]
+            table = [
+                np.bincount(np.digitize(sample, edges), minlength=len(edges) + 1)
+                for sample in (left, right)
+            ]
             found.append(stats.chi2_contingency(np.array(table)[:, np.sum(table, 0) > 0]).pvalue)
         return found
 
@@ -237,10 +317,14 @@ def test_drawing_mazes_leaves_the_global_generators_alone():
     before, numpy_before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
     draw(9, 10, 0, "a", 0, CPU)
     Fresh(9, 4, 0, "a", CPU).at(3)
-    assert torch.equal(torch.get_rng_state(), before) and (np.random.get_state()[1] == numpy_before).all()  # noqa: NPY002
+    assert (
+        torch.equal(torch.get_rng_state(), before)
+        and (np.random.get_state()[1] == numpy_before).all()  # noqa: NPY002
+    )
 
 
-# --- Held out ---------------------------------------------------------------------------------------------
+# --- Held out -----------------------------------------------------------------------------------
+
 
 def test_one_maze_in_thirty_two_is_held_out_and_it_follows_from_its_walls_alone():
     mazes = draw(9, 8000, 0, "a", 0, CPU)
@@ -252,15 +336,19 @@ def test_one_maze_in_thirty_two_is_held_out_and_it_follows_from_its_walls_alone(
         keys = mazes.walls.flatten(1).numpy().astype(np.int64) @ odd  # wraps around at 2^64
     assert np.array_equal((keys >> 32) % 32 == 0, kept.numpy())
     for one in (*kept.nonzero()[:5, 0].tolist(), *range(5)):
-        assert held_out(Mazes(mazes.walls[one:one + 1], torch.zeros(1, 1)))[0] == kept[one]
+        assert held_out(Mazes(mazes.walls[one : one + 1], torch.zeros(1, 1)))[0] == kept[one]
 
 
 @pytest.mark.parametrize("size, count", [(7, 5), (9, 256), (17, 64)])
-def test_an_examination_has_the_asked_number_of_distinct_held_out_mazes_with_their_paths(size, count):
+def test_an_examination_has_the_asked_number_of_distinct_held_out_mazes_with_their_paths(
+    size, count
+):
     mazes = examination(size, count, CPU)
     assert len(mazes) == count == len(set(grids(mazes))) and held_out(mazes).all()
     for number, walls in enumerate(grids(mazes)):
-        assert slow_maze.is_tree(walls) and slow_maze.shortest_paths(walls) == [path_of(mazes, number)]
+        assert slow_maze.is_tree(walls) and slow_maze.shortest_paths(walls) == [
+            path_of(mazes, number)
+        ]
     assert same(mazes, examination(size, count, CPU))
 
 
@@ -280,7 +368,9 @@ def test_the_mazes_of_a_step_follow_from_seed_stream_and_step_whatever_was_asked
     in_order = {step: fresh.at(step) for step in steps}
     shuffled = Fresh(9, 4, 1, "mazes", CPU)
     for step in (200, 0, 128, 63, 64, 1, 127, 65, 0):
-        assert same(shuffled.at(step), in_order[step]) and same(Fresh(9, 4, 1, "mazes", CPU).at(step), in_order[step])
+        assert same(shuffled.at(step), in_order[step]) and same(
+            Fresh(9, 4, 1, "mazes", CPU).at(step), in_order[step]
+        )
     for seed, stream in ((2, "mazes"), (1, "start")):
         assert not torch.equal(Fresh(9, 4, seed, stream, CPU).at(0).walls, in_order[0].walls)
 
@@ -294,8 +384,13 @@ def test_every_step_has_mazes_of_its_own():
 def test_fresh_mazes_are_as_prim_makes_them_but_for_those_held_out():
     chances = slow_maze.prim_chances(7)
     mazes = Mazes(torch.tensor(list(chances)), torch.zeros(192, 1))
-    trained_on = {walls: chance for walls, chance, kept in zip(grids(mazes), chances.values(),
-                                                              held_out(mazes).tolist(), strict=True) if not kept}
+    trained_on = {
+        walls: chance
+        for walls, chance, kept in zip(
+            grids(mazes), chances.values(), held_out(mazes).tolist(), strict=True
+        )
+        if not kept
+    }
     whole = sum(trained_on.values())
     fresh = Fresh(7, 32, 0, "mazes", CPU)
     counts = Counter(walls for step in range(384) for walls in grids(fresh.at(step)))
@@ -303,25 +398,38 @@ def test_fresh_mazes_are_as_prim_makes_them_but_for_those_held_out():
     assert fits(counts, {walls: chance / whole for walls, chance in trained_on.items()}) > 1e-4
 
 
-# --- Refusals ---------------------------------------------------------------------------------------------
+# --- Refusals -----------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("size", [3, 1, 0, -5, 4, 6, 16])
 def test_a_size_that_is_even_or_too_small_is_refused_in_one_sentence(size):
-    for call, *given in ((count_mazes,), (draw, 1, 0, "a", 0, CPU), (Fresh, 1, 0, "a", CPU), (examination, 1, CPU)):
-        assert refusal(call, size, *given).startswith(f"size = {size}: a maze has walls between its cells, so its side")
+    for call, *given in (
+        (count_mazes,),
+        (draw, 1, 0, "a", 0, CPU),
+        (Fresh, 1, 0, "a", CPU),
+        (examination, 1, CPU),
+    ):
+        assert refusal(call, size, *given).startswith(
+            f"size = {size}: a maze has walls between its cells, so its side"
+        )
 
 
 def test_more_held_out_mazes_than_there_are_is_refused_in_one_sentence():
-    assert refusal(examination, 7, 6, CPU) == (
-        "size = 7 has 192 mazes, of which 5 are held out: 6 were asked for; ask for fewer or take a larger size")
+    assert (
+        refusal(examination, 7, 6, CPU)
+        == "size = 7 has 192 mazes, of which 5 are held out: 6 were asked for; ask for fewer or"
+        " take a larger size"
+    )
 
 
 def test_a_size_of_which_too_few_mazes_may_be_trained_on_is_refused_in_one_sentence(monkeypatch):
     monkeypatch.setattr(world, "held_out", lambda mazes: torch.arange(len(mazes)) % 4 == 0)
-    assert "mazes of size 9 may be trained on: take a larger size" in refusal(Fresh(9, 16, 0, "a", CPU).at, 0)
+    assert "mazes of size 9 may be trained on: take a larger size" in refusal(
+        Fresh(9, 16, 0, "a", CPU).at, 0
+    )
 
 
-# --- Walking ----------------------------------------------------------------------------------------------
+# --- Walking ------------------------------------------------------------------------------------
 
 LENGTH = 22
 
@@ -353,15 +461,21 @@ def near(answer: list[int], rng: random.Random) -> list[int]:
     if rng.random() < 0.1:
         said = [rng.choice((7, 2, 0, 13, 14, 15, 16, 14, 16)) for _ in range(LENGTH)]
     if rng.random() < 0.05:
-        said = rng.choice(([], [7], [13, 13, 13, 13, 7], [15] * LENGTH, [13] * LENGTH, [16] * 20 + [7], [2, 7]))
+        said = rng.choice(
+            ([], [7], [13, 13, 13, 13, 7], [15] * LENGTH, [13] * LENGTH, [16] * 20 + [7], [2, 7])
+        )
     return (said + [0] * LENGTH)[:LENGTH]
 
 
 @pytest.mark.parametrize("size", [5, 7, 9])
 def test_walking_judges_thousands_of_rollouts_as_the_slow_verifier_does(size):
-    """Outcomes of all; steps and cells of those that say only moves until the wall, the goal or DONE."""
+    """Outcomes of all; steps and cells of those that say only moves until the wall, the goal or
+    DONE.
+    """
     rng, mazes = random.Random(size), draw(size, 40, 0, "a", 0, CPU)
-    tokens = torch.tensor([[near(answer, rng) for _ in range(100)] for answer in mazes.answers().tolist()])
+    tokens = torch.tensor(
+        [[near(answer, rng) for _ in range(100)] for answer in mazes.answers().tolist()]
+    )
     walks, seen, compared = walk(mazes, tokens), Counter(), 0
     for maze, walls in enumerate(grids(mazes)):
         for rollout, said in enumerate(tokens[maze].tolist()):
@@ -370,10 +484,17 @@ def test_walking_judges_thousands_of_rollouts_as_the_slow_verifier_does(size):
             assert walks.right[maze, rollout] == (outcome == "right")
             seen[outcome] += 1
             row, column = places[-1]
-            if steps == LENGTH or said[steps] == 7 or walls[row][column] or row == column == size - 2:
+            if (
+                steps == LENGTH
+                or said[steps] == 7
+                or walls[row][column]
+                or row == column == size - 2
+            ):
                 compared += 1
                 assert walks.steps[maze, rollout] == steps, said
-                assert walks.cells[maze, rollout, :steps + 1].tolist() == list(map(list, places)), said
+                assert walks.cells[maze, rollout, : steps + 1].tolist() == list(
+                    map(list, places)
+                ), said
     assert min(seen[outcome] for outcome in OUTCOMES) > 100 and compared > 2500
     assert walks.cells.shape == (40, 100, LENGTH + 1, 2)
 
@@ -385,20 +506,27 @@ def test_steps_are_moves_and_end_where_a_rollout_says_something_else():
     assert walks.outcome.tolist() == [[3, 4]] and walks.steps.tolist() == [[1, 2]]
 
 
-@pytest.mark.parametrize("said, outcome, steps", [
-    ([14, 14, 16, 16, 16, 16, 14, 14, 7], "right", 8),
-    ([14, 14, 16, 16, 16, 16, 14, 14, 7, 7], "right", 8),
-    ([14, 14, 16, 16, 16, 16, 14, 14, 7, 12, 13, 2], "right", 8),  # what follows DONE does not count
-    ([14, 14, 16, 16, 16, 16, 14, 14, 14, 14, 14, 7], "right", 8),  # nor a wall after the goal
-    ([14, 13, 14, 14, 16, 16, 16, 16, 14, 14, 7], "right", 10),  # to and fro
-    ([14, 14, 16, 16, 16, 16, 14, 14, 2, 7], "garbled", 8),
-    ([14, 14, 16, 16, 16, 16, 14, 14], "endless", 8),
-    ([14, 14, 16, 16, 16, 16, 14, 7], "short", 7),
-    ([7, 14, 14, 16, 16, 16, 16, 14, 14, 7], "short", 0),
-    ([16, 16, 16, 16, 14, 14, 14, 14, 7], "wall", 1),  # the paper's printed answer
-    ([13, 13, 13, 7], "wall", 1),
-    ([15, 15, 15, 14, 14, 7], "wall", 1),
-])
+@pytest.mark.parametrize(
+    "said, outcome, steps",
+    [
+        ([14, 14, 16, 16, 16, 16, 14, 14, 7], "right", 8),
+        ([14, 14, 16, 16, 16, 16, 14, 14, 7, 7], "right", 8),
+        (
+            [14, 14, 16, 16, 16, 16, 14, 14, 7, 12, 13, 2],
+            "right",
+            8,
+        ),  # what follows DONE does not count
+        ([14, 14, 16, 16, 16, 16, 14, 14, 14, 14, 14, 7], "right", 8),  # nor a wall after the goal
+        ([14, 13, 14, 14, 16, 16, 16, 16, 14, 14, 7], "right", 10),  # to and fro
+        ([14, 14, 16, 16, 16, 16, 14, 14, 2, 7], "garbled", 8),
+        ([14, 14, 16, 16, 16, 16, 14, 14], "endless", 8),
+        ([14, 14, 16, 16, 16, 16, 14, 7], "short", 7),
+        ([7, 14, 14, 16, 16, 16, 16, 14, 14, 7], "short", 0),
+        ([16, 16, 16, 16, 14, 14, 14, 14, 7], "wall", 1),  # the paper's printed answer
+        ([13, 13, 13, 7], "wall", 1),
+        ([15, 15, 15, 14, 14, 7], "wall", 1),
+    ],
+)
 def test_walks_through_the_papers_example(said, outcome, steps):
     walks = walk(the_example(), torch.tensor([[said]]))
     assert (OUTCOMES[walks.outcome[0, 0]], walks.steps[0, 0]) == (outcome, steps)
@@ -419,5 +547,7 @@ def test_rollouts_are_judged_in_their_own_maze_and_apart_from_each_other():
     right = walk(mazes, tokens).right
     assert right.diagonal().all() and not right.all()
     for rollout in range(6):
-        assert torch.equal(walk(mazes, tokens[:, rollout:rollout + 1]).right[:, 0], right[:, rollout])
-        assert torch.equal(walk(mazes[rollout:rollout + 1], tokens[:1]).right[0], right[rollout])
+        assert torch.equal(
+            walk(mazes, tokens[:, rollout : rollout + 1]).right[:, 0], right[:, rollout]
+        )
+        assert torch.equal(walk(mazes[rollout : rollout + 1], tokens[:1]).right[0], right[rollout])

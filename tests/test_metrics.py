@@ -1,4 +1,6 @@
-"""Metrics of repeated sampling: closed forms against all subsets, and whole-number arithmetic up to 8,192."""
+"""Metrics of repeated sampling: closed forms against all subsets, and whole-number arithmetic up to
+8,192.
+"""
 
 import itertools
 import math
@@ -38,7 +40,9 @@ def test_closed_forms_equal_the_enumeration_of_all_subsets():
         for c in range(n + 1):
             for k in range(1, n + 1):
                 outcomes = [1] * c + [0] * (n - c)
-                reach, reliability = (float(share_of_subsets(outcomes, k, judge)) for judge in (any, all))
+                reach, reliability = (
+                    float(share_of_subsets(outcomes, k, judge)) for judge in (any, all)
+                )
                 assert pass_at_k(n, c, k) == pytest.approx(reach, abs=1e-14)
                 assert pass_all_k(n, c, k) == pytest.approx(reliability, abs=1e-14)
 
@@ -50,13 +54,18 @@ def test_large_counts_equal_exact_whole_numbers(n):
     reach, reliability = pass_at_k(n, counts, ks), pass_all_k(n, counts, ks)
     for (i, c), (j, k) in itertools.product(enumerate(counts.tolist()), enumerate(ks)):
         subsets = math.comb(n, k)
-        missed, all_right = Fraction(math.comb(n - c, k), subsets), Fraction(math.comb(c, k), subsets)
+        missed, all_right = (
+            Fraction(math.comb(n - c, k), subsets),
+            Fraction(math.comb(c, k), subsets),
+        )
         assert reach[i, j] == pytest.approx(float(1 - missed), rel=2e-15, abs=0)
         assert reliability[i, j] == pytest.approx(float(all_right), rel=1e-10, abs=1e-300)
 
 
 def test_pass_at_n_is_one_when_anything_succeeded():
-    assert str(pass_at_k(8192, [0, 1, 5, 8192], 8192).tolist()) == "[0.0, 1.0, 1.0, 1.0]"  # and not -0.0
+    assert (
+        str(pass_at_k(8192, [0, 1, 5, 8192], 8192).tolist()) == "[0.0, 1.0, 1.0, 1.0]"
+    )  # and not -0.0
     assert pass_all_k(8192, [0, 1, 8191, 8192], 8192).tolist() == [0.0, 0.0, 0.0, 1.0]
 
 
@@ -91,7 +100,9 @@ def test_pass_at_k_is_unbiased():
     assert weights @ pass_all_k(n, np.arange(n + 1), k) == pytest.approx(p**k, rel=1e-13)
 
 
-@pytest.mark.parametrize("counts", [(3,), (2, 1, 1), (3, 3), (1,) * 6, (4, 3, 2, 1), (2,) * 4, (5, 1, 0, 3)])
+@pytest.mark.parametrize(
+    "counts", [(3,), (2, 1, 1), (3, 3), (1,) * 6, (4, 3, 2, 1), (2,) * 4, (5, 1, 0, 3)]
+)
 def test_majority_equals_the_enumeration_of_all_subsets(counts):
     outcomes = [answer for answer, count in enumerate(counts) for _ in range(count)]
     for k, right in itertools.product(range(1, len(outcomes) + 1), range(len(counts))):
@@ -112,8 +123,12 @@ def test_three_answers_equal_exact_whole_numbers():
     for x, y in itertools.product(range(k + 1), repeat=2):
         votes = (x, y, k - x - y)
         if votes[2] >= 0 and x == max(votes):
-            total += Fraction(math.comb(a, x) * math.comb(b, y) * math.comb(c, votes[2]), votes.count(x))
-    assert majority_at_k([a, b, c], k) == pytest.approx(float(total / math.comb(a + b + c, k)), abs=1e-13)
+            total += Fraction(
+                math.comb(a, x) * math.comb(b, y) * math.comb(c, votes[2]), votes.count(x)
+            )
+    assert majority_at_k([a, b, c], k) == pytest.approx(
+        float(total / math.comb(a + b + c, k)), abs=1e-13
+    )
 
 
 @pytest.mark.parametrize("answers, each, k", [(4, 2048, 5000), (256, 16, 1024), (600, 1, 77)])
@@ -147,8 +162,12 @@ def test_samples_to_reach_reads_the_line_between_whole_k():
 def test_samples_to_reach_is_one_below_pass_at_one_and_infinite_out_of_reach():
     assert samples_to_reach(8, [4, 4], 0.3) == 1.0
     assert samples_to_reach(8, [8, 0, 0], 1 / 3) == 1.0
-    assert samples_to_reach(8, [1, 1, 0], 2 / 3) == pytest.approx(8)  # reached at k = n, and not before
-    assert samples_to_reach([5, 41], [1, 1], (1 + 5 / 41) / 2) == pytest.approx(5)  # despite rounding
+    assert samples_to_reach(8, [1, 1, 0], 2 / 3) == pytest.approx(
+        8
+    )  # reached at k = n, and not before
+    assert samples_to_reach([5, 41], [1, 1], (1 + 5 / 41) / 2) == pytest.approx(
+        5
+    )  # despite rounding
     assert samples_to_reach(8, [8, 8, 0], 0.67) == math.inf
 
 
@@ -165,33 +184,53 @@ def test_solved_fraction_is_the_mean_of_pass_at_n():
 
 
 def test_histogram_keeps_never_and_always_apart_and_has_exact_edges():
-    edges, counts = pass_rate_histogram(10, np.arange(11))  # each tenth lies on the right edge of its bin
+    edges, counts = pass_rate_histogram(
+        10, np.arange(11)
+    )  # each tenth lies on the right edge of its bin
     assert edges == pytest.approx(np.arange(11) / 10)
     assert counts.tolist() == [1] * 10 + [0, 1]  # 10/10 is "always", so (0.9, 1) is empty
     assert pass_rate_histogram([3, 1000], [1, 999], bins=3)[1].tolist() == [0, 1, 0, 1, 0]
     assert pass_rate_histogram(4096, np.arange(4097), bins=7)[1].sum() == 4097
 
 
-@pytest.mark.parametrize("call, message", [
-    (lambda: pass_at_k(8, 3, 0), "k is 0: give whole numbers of at least 1"),
-    (lambda: pass_at_k(8, 3, [1, 2.5]), "k at index 1 is 2.5"),
-    (lambda: pass_at_k([8, 4], [1, 2], 6), "k at problem 1 is 6, where n is 4: draw more samples or lower k"),
-    (lambda: pass_all_k([[8, 4]], 2, [1, 6]), "k at problem 0, 1 is 6, where n is 4"),
-    (lambda: pass_at_k(8, [1, 9], 1), "correct at problem 1 is 9, where n is 8: give the number of right"),
-    (lambda: pass_at_k(8, [-1, 9], 1), "correct at problem 0 is -1"),
-    (lambda: pass_at_k(8, [1, 0.5], 1), "correct at problem 1 is 0.5"),
-    (lambda: pass_at_k(8, [1, np.nan], 1), "correct at problem 1 is nan"),
-    (lambda: pass_at_k([8, 0], 0, 1), "n at problem 1 is 0: give a whole number of samples"),
-    (lambda: pass_at_k(8, [True, False], 1), r"correct is bool of shape \(2,\): .*booleans: sum"),
-    (lambda: solved_fraction([]), r"correct is float64 of shape \(0,\)"),
-    (lambda: solved_fraction([2, -1]), "correct at problem 1 is -1: give the number of right samples"),
-    (lambda: pass_rate_histogram(8, 1, 0), "bins is 0"),
-    (lambda: samples_to_reach(8, 1, 1.5), r"target is 1.5: .* give a target in \(0, 1\]"),
-    (lambda: majority_at_k([2, -1], 1), "counts at answer 1 is -1"),
-    (lambda: majority_at_k([2, 1], 4), "k is 4, where n is 3"),
-    (lambda: majority_at_k([2, 1], 1, 2), r"correct is 2 and counts has shape \(2,\)"),
-    (lambda: majority_at_k([[2, 1]], 1), r"counts has shape \(1, 2\): give counts of one problem"),
-])
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: pass_at_k(8, 3, 0), "k is 0: give whole numbers of at least 1"),
+        (lambda: pass_at_k(8, 3, [1, 2.5]), "k at index 1 is 2.5"),
+        (
+            lambda: pass_at_k([8, 4], [1, 2], 6),
+            "k at problem 1 is 6, where n is 4: draw more samples or lower k",
+        ),
+        (lambda: pass_all_k([[8, 4]], 2, [1, 6]), "k at problem 0, 1 is 6, where n is 4"),
+        (
+            lambda: pass_at_k(8, [1, 9], 1),
+            "correct at problem 1 is 9, where n is 8: give the number of right",
+        ),
+        (lambda: pass_at_k(8, [-1, 9], 1), "correct at problem 0 is -1"),
+        (lambda: pass_at_k(8, [1, 0.5], 1), "correct at problem 1 is 0.5"),
+        (lambda: pass_at_k(8, [1, np.nan], 1), "correct at problem 1 is nan"),
+        (lambda: pass_at_k([8, 0], 0, 1), "n at problem 1 is 0: give a whole number of samples"),
+        (
+            lambda: pass_at_k(8, [True, False], 1),
+            r"correct is bool of shape \(2,\): .*booleans: sum",
+        ),
+        (lambda: solved_fraction([]), r"correct is float64 of shape \(0,\)"),
+        (
+            lambda: solved_fraction([2, -1]),
+            "correct at problem 1 is -1: give the number of right samples",
+        ),
+        (lambda: pass_rate_histogram(8, 1, 0), "bins is 0"),
+        (lambda: samples_to_reach(8, 1, 1.5), r"target is 1.5: .* give a target in \(0, 1\]"),
+        (lambda: majority_at_k([2, -1], 1), "counts at answer 1 is -1"),
+        (lambda: majority_at_k([2, 1], 4), "k is 4, where n is 3"),
+        (lambda: majority_at_k([2, 1], 1, 2), r"correct is 2 and counts has shape \(2,\)"),
+        (
+            lambda: majority_at_k([[2, 1]], 1),
+            r"counts has shape \(1, 2\): give counts of one problem",
+        ),
+    ],
+)
 def test_an_impossible_count_is_refused_with_its_place_and_a_cure(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -25,12 +25,16 @@ from lab.runs.model_evaluation import evaluate, row, weights_of
 from lab.runs.scoring import score
 
 PLAIN = prompt("plain")
-SUMS = Loaded("sums", tuple(Problem(f"sums/{i}", f"{i}+{i}=?", str(2 * i), "sums") for i in range(12)), ())
+SUMS = Loaded(
+    "sums", tuple(Problem(f"sums/{i}", f"{i}+{i}=?", str(2 * i), "sums") for i in range(12)), ()
+)
 FOUR = Sampling(4, limit=20)
 
 
 class Parrot:
-    """An engine that answers i+i=? with 2i, or something else, by chance; it writes down what it was asked."""
+    """An engine that answers i+i=? with 2i, or something else, by chance; it writes down what it
+    was asked.
+    """
 
     name, tokenizer = "parrot", None
 
@@ -43,13 +47,20 @@ class Parrot:
         if self.log:
             with open(self.log, "a") as file:
                 file.write(f"{first} {len(prompts)}\n")
-        return [[self.answer(text, generator(sampling.seed, f"{first + at}", i), sampling) for i in range(sampling.n)]
-                for at, text in enumerate(prompts)]
+        return [
+            [
+                self.answer(text, generator(sampling.seed, f"{first + at}", i), sampling)
+                for i in range(sampling.n)
+            ]
+            for at, text in enumerate(prompts)
+        ]
 
     def answer(self, text, random, sampling):
         value = 2 * int(text.split("+")[0]) + int(random.choice([0, 0, 1, 3]))
         kind = random.integers(5)
-        said = {0: f"it is {value}", 1: rf"\boxed{{{value}.0}}"}.get(int(kind), rf"so \boxed{{{value}}}")
+        said = {0: f"it is {value}", 1: rf"\boxed{{{value}.0}}"}.get(
+            int(kind), rf"so \boxed{{{value}}}"
+        )
         finish = ("length", "") if kind == 0 else ("stop", "<end>")
         return Answer(said, tuple(range(len(said))), tuple([-0.5] * len(said)), *finish)
 
@@ -70,31 +81,52 @@ def sample(*words, part=8, **options) -> Evaluation:
     return evaluation_folder.sample(*words, part=part, **options)
 
 
-# --- Sampling -------------------------------------------------------------------------------------------------
+# --- Sampling -----------------------------------------------------------------------------------
 
 
 def test_an_evaluation_is_a_folder_of_the_promised_files(tmp_path):
     made = sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path / "a")
     score(made)
     assert {path.name for path in made.path.iterdir() if path.suffix != ".lock"} == {
-        "settings.json", "provenance.json", "problems.parquet", "samples", "done.json", "scores-strict.parquet"}
+        "settings.json",
+        "provenance.json",
+        "problems.parquet",
+        "samples",
+        "done.json",
+        "scores-strict.parquet",
+    }
     assert [path.name for path in made.files()] == [f"part-0000{i}.parquet" for i in range(6)]
     table = whole(made)
     assert made.done == {"answers": 48, "tokens": int(table["tokens"].sum())} and made.finished
     assert made.settings == {
-        "model": "parrot", "weights": "", "engine": "Parrot", "set": "sums", "problems": 12,
-        "prompt": f"plain {PLAIN.hash}", **asdict(FOUR),
-        **{name: made.settings[name] for name in ("ids", "questions", "golds", "prompts")}}
+        "model": "parrot",
+        "weights": "",
+        "engine": "Parrot",
+        "set": "sums",
+        "problems": 12,
+        "prompt": f"plain {PLAIN.hash}",
+        **asdict(FOUR),
+        **{name: made.settings[name] for name in ("ids", "questions", "golds", "prompts")},
+    }
     assert [*made.problems()["answer"]] == [problem.answer for problem in SUMS.problems]
 
 
 def test_each_row_is_an_answer_as_the_engine_gave_it(tmp_path):
     table = whole(sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path))
-    assert [*zip(table["problem"], table["index"], strict=True)] == [(p.id, i) for p in SUMS.problems for i in range(4)]
+    assert [*zip(table["problem"], table["index"], strict=True)] == [
+        (p.id, i) for p in SUMS.problems for i in range(4)
+    ]
     told = Parrot().sample([PLAIN.render(problem.question) for problem in SUMS.problems], FOUR)
-    for one, answer in zip(table.itertuples(), (answer for group in told for answer in group), strict=True):
+    for one, answer in zip(
+        table.itertuples(), (answer for group in told for answer in group), strict=True
+    ):
         assert (one.text, one.tokens, one.logp, one.finish, one.stop) == (
-            answer.text, len(answer.ids), sum(answer.logp), answer.finish, answer.stop)
+            answer.text,
+            len(answer.ids),
+            sum(answer.logp),
+            answer.finish,
+            answer.stop,
+        )
 
 
 def test_a_missing_log_probability_is_no_number(tmp_path):
@@ -106,11 +138,18 @@ def test_a_missing_log_probability_is_no_number(tmp_path):
     assert whole(made)["logp"].isna().all() and "entropy" not in row(made).metrics
 
 
-def test_the_settings_are_there_before_the_first_answer_and_done_json_comes_last(monkeypatch, tmp_path):
+def test_the_settings_are_there_before_the_first_answer_and_done_json_comes_last(
+    monkeypatch, tmp_path
+):
     placed, real = [], os.replace
-    monkeypatch.setattr("lab.runs.run_folder.os.replace", lambda a, b: (placed.append(Path(b).name), real(a, b)))
+    monkeypatch.setattr(
+        "lab.runs.run_folder.os.replace", lambda a, b: (placed.append(Path(b).name), real(a, b))
+    )
     sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path)
-    assert placed[:3] == ["provenance.json", "problems.parquet", "settings.json"] and placed[-1] == "done.json"
+    assert (
+        placed[:3] == ["provenance.json", "problems.parquet", "settings.json"]
+        and placed[-1] == "done.json"
+    )
     assert all(name.startswith("part-") for name in placed[3:-1])
 
 
@@ -121,10 +160,14 @@ def test_what_has_finished_is_not_sampled_again(tmp_path):
     assert silent.asked == []
 
 
-def test_parts_hold_whole_problems_up_to_the_answers_and_the_tokens_that_a_part_may_hold(monkeypatch, tmp_path):
+def test_parts_hold_whole_problems_up_to_the_answers_and_the_tokens_that_a_part_may_hold(
+    monkeypatch, tmp_path
+):
     def asked(sampling, **part) -> list:
         parrot = Parrot()
-        evaluation_folder.sample(parrot, SUMS, PLAIN, sampling, tmp_path / str(sampling) / str(part), **part)
+        evaluation_folder.sample(
+            parrot, SUMS, PLAIN, sampling, tmp_path / str(sampling) / str(part), **part
+        )
         return parrot.asked
 
     assert asked(FOUR) == [(0, 12)]
@@ -139,7 +182,7 @@ def test_the_bar_tells_tokens_a_second_and_the_time_left(tmp_path, capsys):
     assert re.search(r"\d+/48 \[\d\d:\d\d<\d\d:\d\d, .*tokens/s\]", capsys.readouterr().err)
 
 
-# --- Killed and resumed ----------------------------------------------------------------------------------------
+# --- Killed and resumed -------------------------------------------------------------------------
 
 CHILD = """
 import sys, pathlib
@@ -148,7 +191,9 @@ t.sample(t.Parrot(pathlib.Path(sys.argv[2]), 0.1), t.SUMS, t.PLAIN, t.FOUR, sys.
 """
 
 
-def test_a_killed_evaluation_gives_the_numbers_of_an_uninterrupted_one_and_redoes_no_finished_problem(tmp_path, start):
+def test_a_killed_evaluation_gives_the_numbers_of_an_uninterrupted_one_and_redoes_no_finished_problem(
+    tmp_path, start
+):
     made, log = Evaluation(tmp_path / "killed"), tmp_path / "log"
     child = start("-c", CHILD, made.path, log, PYTHONPATH=str(Path(__file__).parent))
     deadline = time.monotonic() + 100
@@ -163,9 +208,13 @@ def test_a_killed_evaluation_gives_the_numbers_of_an_uninterrupted_one_and_redoe
     assert last.asked[0][0] == there and made.finished
     uninterrupted = sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path / "whole")
     pd.testing.assert_frame_equal(whole(made), whole(uninterrupted))
-    assert [path.read_bytes() for path in made.files()] == [path.read_bytes() for path in uninterrupted.files()]
+    assert [path.read_bytes() for path in made.files()] == [
+        path.read_bytes() for path in uninterrupted.files()
+    ]
     before = [tuple(map(int, line.split())) for line in log.read_text().splitlines()]
-    assert [one for one in before if one not in last.asked] == [(first, 2) for first in range(0, there, 2)]
+    assert [one for one in before if one not in last.asked] == [
+        (first, 2) for first in range(0, there, 2)
+    ]
 
 
 def test_a_crash_while_a_part_is_written_leaves_the_parts_before_it(monkeypatch, tmp_path):
@@ -186,6 +235,7 @@ def test_a_resumed_evaluation_may_be_cut_into_other_parts(monkeypatch, tmp_path)
         pass
 
     with monkeypatch.context() as patch, pytest.raises(Crash):
+
         def crash(drawn, answers, n, real=evaluation_folder._table):
             if drawn[0].id == "sums/4":
                 raise Crash
@@ -195,33 +245,56 @@ def test_a_resumed_evaluation_may_be_cut_into_other_parts(monkeypatch, tmp_path)
         sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path / "a")
     made = sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path / "a", part=12)
     assert [pq.read_metadata(path).num_rows for path in made.files()] == [8, 8, 12, 12, 8]
-    pd.testing.assert_frame_equal(whole(made), whole(sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path / "b")))
+    pd.testing.assert_frame_equal(
+        whole(made), whole(sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path / "b"))
+    )
 
 
-# --- What is refused --------------------------------------------------------------------------------------------
+# --- What is refused ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("change, said", [
-    (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, n=5)), "n = 4, and 5 was"),
-    (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, temperature=1.0)), "temperature = 0.6, and 1.0 was"),
-    (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, top_p=1.0)), "top_p = 0.95, and 1.0 was"),
-    (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, limit=21)), "limit = 20, and 21 was"),
-    (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, seed=1)), "seed = 0, and 1 was"),
-    (lambda: (Parrot(), SUMS, replace(PLAIN, text="{question} "), FOUR), "prompt = 'plain "),
-    (lambda: (Parrot(), replace(SUMS, problems=SUMS.problems[:5]), PLAIN, FOUR), "problems = 12, and 5 was"),
-    (lambda: (Parrot(), replace(SUMS, problems=SUMS.problems[::-1]), PLAIN, FOUR), "ids = '"),
-    (lambda: (Parrot(), changed(question="0+0=??"), PLAIN, FOUR), "questions = '"),
-    (lambda: (Parrot(), changed(answer="-0"), PLAIN, FOUR), "golds = '"),
-    (lambda: (Parrot(), replace(SUMS, source="other"), PLAIN, FOUR), "set = 'sums', and 'other' was"),
-    (lambda: (type("Other", (Parrot,), {})(), SUMS, PLAIN, FOUR), "engine = 'Parrot', and 'Other' was"),
-    (lambda: (named("polly"), SUMS, PLAIN, FOUR), "model = 'parrot', and 'polly' was"),
-])
-def test_other_settings_in_the_same_folder_are_refused_by_name_and_change_nothing(tmp_path, change, said):
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, n=5)), "n = 4, and 5 was"),
+        (
+            lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, temperature=1.0)),
+            "temperature = 0.6, and 1.0 was",
+        ),
+        (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, top_p=1.0)), "top_p = 0.95, and 1.0 was"),
+        (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, limit=21)), "limit = 20, and 21 was"),
+        (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, seed=1)), "seed = 0, and 1 was"),
+        (lambda: (Parrot(), SUMS, replace(PLAIN, text="{question} "), FOUR), "prompt = 'plain "),
+        (
+            lambda: (Parrot(), replace(SUMS, problems=SUMS.problems[:5]), PLAIN, FOUR),
+            "problems = 12, and 5 was",
+        ),
+        (lambda: (Parrot(), replace(SUMS, problems=SUMS.problems[::-1]), PLAIN, FOUR), "ids = '"),
+        (lambda: (Parrot(), changed(question="0+0=??"), PLAIN, FOUR), "questions = '"),
+        (lambda: (Parrot(), changed(answer="-0"), PLAIN, FOUR), "golds = '"),
+        (
+            lambda: (Parrot(), replace(SUMS, source="other"), PLAIN, FOUR),
+            "set = 'sums', and 'other' was",
+        ),
+        (
+            lambda: (type("Other", (Parrot,), {})(), SUMS, PLAIN, FOUR),
+            "engine = 'Parrot', and 'Other' was",
+        ),
+        (lambda: (named("polly"), SUMS, PLAIN, FOUR), "model = 'parrot', and 'polly' was"),
+    ],
+)
+def test_other_settings_in_the_same_folder_are_refused_by_name_and_change_nothing(
+    tmp_path, change, said
+):
     made = sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     told = refusal(sample, *change(), tmp_path)
-    assert told.startswith(f"{tmp_path} holds answers with {said}") and told.endswith("or ask for the same")
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before and made.finished
+    assert told.startswith(f"{tmp_path} holds answers with {said}") and told.endswith(
+        "or ask for the same"
+    )
+    assert {
+        path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()
+    } == before and made.finished
 
 
 def changed(**fields) -> Loaded:
@@ -236,13 +309,19 @@ def named(name: str) -> Parrot:
 
 def test_other_weights_under_the_same_name_are_refused(tmp_path):
     sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path, weights="a1")
-    assert "weights = 'a1', and 'b2' was" in refusal(sample, Parrot(), SUMS, PLAIN, FOUR, tmp_path, weights="b2")
+    assert "weights = 'a1', and 'b2' was" in refusal(
+        sample, Parrot(), SUMS, PLAIN, FOUR, tmp_path, weights="b2"
+    )
 
 
 def test_problems_that_share_an_id_or_are_none_are_refused(tmp_path):
     twice = replace(SUMS, problems=SUMS.problems * 2)
-    assert refusal(sample, Parrot(), twice, PLAIN, FOUR, tmp_path).startswith("sums: 24 problems with 12 ids")
-    assert "0 problems" in refusal(sample, Parrot(), replace(SUMS, problems=()), PLAIN, FOUR, tmp_path)
+    assert refusal(sample, Parrot(), twice, PLAIN, FOUR, tmp_path).startswith(
+        "sums: 24 problems with 12 ids"
+    )
+    assert "0 problems" in refusal(
+        sample, Parrot(), replace(SUMS, problems=()), PLAIN, FOUR, tmp_path
+    )
 
 
 def test_an_engine_that_gives_too_few_answers_is_refused(tmp_path):
@@ -250,7 +329,9 @@ def test_an_engine_that_gives_too_few_answers_is_refused(tmp_path):
         def sample(self, prompts, sampling, first=0):
             return [group[1:] for group in super().sample(prompts, sampling, first)]
 
-    assert "[3, 3] answers to 2 problems: it must give 4" in refusal(sample, Lazy(), SUMS, PLAIN, FOUR, tmp_path)
+    assert "[3, 3] answers to 2 problems: it must give 4" in refusal(
+        sample, Lazy(), SUMS, PLAIN, FOUR, tmp_path
+    )
     assert Evaluation(tmp_path).files() == []
 
 
@@ -260,8 +341,10 @@ def test_a_missing_or_spoilt_part_is_named(tmp_path):
     made.files()[1].unlink()
     assert "part-00001.parquet is missing" in refusal(sample, Parrot(), SUMS, PLAIN, FOUR, tmp_path)
     (tmp_path / "samples" / "part-00001.parquet").write_bytes(b"PAR1")
-    assert re.search(r"part-00001.parquet cannot be read \(.+\): remove it and the parts after it",
-                     refusal(sample, Parrot(), SUMS, PLAIN, FOUR, tmp_path))
+    assert re.search(
+        r"part-00001.parquet cannot be read \(.+\): remove it and the parts after it",
+        refusal(sample, Parrot(), SUMS, PLAIN, FOUR, tmp_path),
+    )
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff"])
@@ -270,7 +353,7 @@ def test_spoilt_settings_are_refused_with_a_sentence(tmp_path, content):
     assert "settings.json cannot be read" in refusal(sample, Parrot(), SUMS, PLAIN, FOUR, tmp_path)
 
 
-# --- Scoring ----------------------------------------------------------------------------------------------------
+# --- Scoring ------------------------------------------------------------------------------------
 
 
 def test_scores_are_those_of_the_verifier_on_every_answer_by_itself(tmp_path):
@@ -278,13 +361,22 @@ def test_scores_are_those_of_the_verifier_on_every_answer_by_itself(tmp_path):
     golds = {problem.id: problem.answer for problem in SUMS.problems}
     for style in ("strict", "lenient"):
         with scoring.Verifier(style) as verifier:
-            told = [verifier.check([one.text], [golds[one.problem]])[0] for one in whole(made).itertuples()]
+            told = [
+                verifier.check([one.text], [golds[one.problem]])[0]
+                for one in whole(made).itertuples()
+            ]
         found = score(made, style)
-        assert [*found["verdict"]] == [one.outcome for one in told] and len(set(found["verdict"])) == 2
+        assert [*found["verdict"]] == [one.outcome for one in told] and len(
+            set(found["verdict"])
+        ) == 2
         assert [*found["reason"]] == [one.reason for one in told]
-        assert [one if isinstance(one, str) else None for one in found["answer"]] == [one.answer for one in told]
-        pd.testing.assert_frame_equal(found[["problem", "index"]].astype({"problem": "str"}),
-                                      whole(made)[["problem", "index"]])
+        assert [one if isinstance(one, str) else None for one in found["answer"]] == [
+            one.answer for one in told
+        ]
+        pd.testing.assert_frame_equal(
+            found[["problem", "index"]].astype({"problem": "str"}),
+            whole(made)[["problem", "index"]],
+        )
 
 
 def test_another_style_is_another_file_and_the_samples_are_only_read(tmp_path):
@@ -292,11 +384,16 @@ def test_another_style_is_another_file_and_the_samples_are_only_read(tmp_path):
     before = [path.read_bytes() for path in made.files()]
     strict, lenient = score(made), score(made, "lenient")
     assert (strict["verdict"] == "right").sum() < (lenient["verdict"] == "right").sum()
-    assert {path.name for path in tmp_path.glob("scores-*")} == {"scores-strict.parquet", "scores-lenient.parquet"}
+    assert {path.name for path in tmp_path.glob("scores-*")} == {
+        "scores-strict.parquet",
+        "scores-lenient.parquet",
+    }
     assert [path.read_bytes() for path in made.files()] == before
 
 
-def test_equal_answers_to_one_problem_are_judged_once_and_to_two_problems_twice(monkeypatch, tmp_path):
+def test_equal_answers_to_one_problem_are_judged_once_and_to_two_problems_twice(
+    monkeypatch, tmp_path
+):
     asked = []
 
     class Counting(scoring.Verifier):
@@ -332,25 +429,37 @@ def test_scores_are_kept_until_the_verifier_changes(monkeypatch, tmp_path):
 def test_an_unreadable_gold_makes_errors_that_are_no_fault_of_the_answers(tmp_path):
     made = sample(Parrot(), changed(answer=r"\unknown{1}"), PLAIN, FOUR, tmp_path)
     found = score(made)
-    assert [*found["reason"][:4]] == ["unreadable gold"] * 4 and not found["verdict"][4:].eq("error").any()
+    assert [*found["reason"][:4]] == ["unreadable gold"] * 4 and not found["verdict"][4:].eq(
+        "error"
+    ).any()
     assert found["answer"][:4].isna().all()
     assert row(made).metrics["pass@1"].n == {"problems": 11}
 
 
-def test_too_many_errors_among_all_answers_stop_the_scoring_and_leave_no_file(monkeypatch, tmp_path):
+def test_too_many_errors_among_all_answers_stop_the_scoring_and_leave_no_file(
+    monkeypatch, tmp_path
+):
     class Slow(scoring.Verifier):
         """A verifier that cannot judge the answer 3, and has no limit of its own."""
 
         def check(self, responses, golds):
-            return [replace(verdict, outcome="error", reason="timeout") if verdict.answer == "3" else verdict
-                    for verdict in super().check(responses, golds)]
+            return [
+                (
+                    replace(verdict, outcome="error", reason="timeout")
+                    if verdict.answer == "3"
+                    else verdict
+                )
+                for verdict in super().check(responses, golds)
+            ]
 
     monkeypatch.setattr(scoring, "Verifier", Slow)
     made = sample(Parrot(), SUMS, PLAIN, Sampling(32), tmp_path)
     lost = int(whole(made)["text"].str.endswith(r"\boxed{3}").sum())
     assert 2 < lost < 38
     said = refusal(score, made, error_limit=0.005)
-    assert said.startswith(f"{lost} of 384 answers in {tmp_path} could not be judged: the limit is 0.5%")
+    assert said.startswith(
+        f"{lost} of 384 answers in {tmp_path} could not be judged: the limit is 0.5%"
+    )
     assert not [*tmp_path.glob("*scores*")]
     assert score(made, error_limit=0.1)["verdict"].eq("error").sum() == lost
     assert made.counts()["error"].sum() == lost and made.counts()["n"].sum() == 384 - lost
@@ -362,7 +471,10 @@ def test_the_verifiers_own_limit_stops_the_scoring_too(monkeypatch, tmp_path):
             said = rf"\boxed{{x^{{{random.integers(10**9)}}}}}"
             return Answer(said, (1,), (-0.1,), "stop", "<end>")
 
-    monkeypatch.setattr("lab.llm.verify.worker_pool.Pool.ask", lambda self, pairs: ((pair, "timeout") for pair in pairs))
+    monkeypatch.setattr(
+        "lab.llm.verify.worker_pool.Pool.ask",
+        lambda self, pairs: ((pair, "timeout") for pair in pairs),
+    )
     made = sample(Deaf(), SUMS, PLAIN, Sampling(64), tmp_path)
     assert "answers could not be judged, for example" in refusal(score, made)
     assert not [*tmp_path.glob("*scores*")]
@@ -379,13 +491,18 @@ def test_judged_parts_hold_answers_and_verdicts_side_by_side(tmp_path):
     for part in made.judged():
         for one in part.itertuples():
             if one.verdict == "right":
-                assert float(one.answer) == 2 * int(one.problem.split("/")[1]) and one.answer in one.text
+                assert (
+                    float(one.answer) == 2 * int(one.problem.split("/")[1])
+                    and one.answer in one.text
+                )
     table = made.counts()
-    assert [*table["problem"]] == [problem.id for problem in SUMS.problems] and set(table["n"]) == {4}
+    assert [*table["problem"]] == [problem.id for problem in SUMS.problems] and set(table["n"]) == {
+        4
+    }
     assert table["right"].sum() == score(made)["verdict"].eq("right").sum()
 
 
-# --- lab eval ----------------------------------------------------------------------------------------------------
+# --- lab eval -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -413,13 +530,22 @@ SMALL = dict(engine="vllm", n=4, problems=20)
 def test_a_model_is_evaluated_on_several_sets_and_told_as_one_table(parrots, runs, capsys):
     rows = evaluate("org/m", ["arithmetic", "arithmetic(level=2)"], **SMALL)
     said = capsys.readouterr().out.splitlines()
-    assert [(one.model, one.set) for one in rows] == [("org/m by vllm", f"arithmetic(level={i})") for i in (1, 2)]
-    assert said[0].startswith("n = 4 answers a problem at temperature 0.6, top-p 0.95, at most 4096 tokens, seed 0; ")
-    assert said[2] == ("| model | set | problems | pass@1 | pass@4 | majority | length, tokens | truncated | lost | "
-                       "entropy, nats per token |")
+    assert [(one.model, one.set) for one in rows] == [
+        ("org/m by vllm", f"arithmetic(level={i})") for i in (1, 2)
+    ]
+    assert said[0].startswith(
+        "n = 4 answers a problem at temperature 0.6, top-p 0.95, at most 4096 tokens, seed 0; "
+    )
+    assert (
+        said[2]
+        == "| model | set | problems | pass@1 | pass@4 | majority | length, tokens | truncated |"
+        " lost | entropy, nats per token |"
+    )
     assert said[4].startswith("| org/m by vllm | arithmetic(level=1) | 20 | 0.") and len(said) == 8
     assert {path.name.rpartition("-")[0] for path in (runs / "evaluations").iterdir()} == {
-        "org_m-arithmetic_level_1", "org_m-arithmetic_level_2"}
+        "org_m-arithmetic_level_1",
+        "org_m-arithmetic_level_2",
+    }
     assert rows[0].metrics["entropy"].point == pytest.approx(0.375) and len(parrots) == 1
 
 
@@ -447,23 +573,30 @@ def test_weights_that_changed_in_their_folder_are_evaluated_anew(parrots, tmp_pa
     assert len(parrots) == 2 and weights_of(str(tmp_path)) != first and weights_of("org/m") == ""
 
 
-@pytest.mark.parametrize("sets, given, said", [
-    ([], {}, "no set was named"),
-    (["aime2O24"], {}, "unknown data set 'aime2O24': did you mean 'aime2024'?"),
-    (["arithmetics"], {}, "did you mean 'arithmetic'?"),
-    (["arithmetic(levle=2)"], {}, "did you mean 'level'?"),
-    (["arithmetic(level=9)"], {}, "level = 9: it must be one of 1, 2"),
-    (["arithmetic(2)"], {}, "cannot read 'arithmetic(2)'"),
-    (["arithmetic"], {"n": 0}, "n = 0"),
-    (["arithmetic"], {"temperature": -1}, "temperature = -1"),
-    (["arithmetic"], {"engine": "vlm"}, "engine = 'vlm': it must be one of 'transformers', 'vllm'"),
-    (["arithmetic"], {"part": 0}, "part = 0"),
-    (["arithmetic"], {"top_p": 0}, "top_p = 0"),
-    (["arithmetic"], {"style": "loose"}, "style = 'loose'"),
-    (["arithmetic"], {"prompt": "plane"}, "did you mean 'plain'?"),
-    (["arithmetic"], {"problems": 1}, "problems = 1"),
-    (["arithmetic", "questions.jsonl"], {}, "there is no file questions.jsonl"),
-])
+@pytest.mark.parametrize(
+    "sets, given, said",
+    [
+        ([], {}, "no set was named"),
+        (["aime2O24"], {}, "unknown data set 'aime2O24': did you mean 'aime2024'?"),
+        (["arithmetics"], {}, "did you mean 'arithmetic'?"),
+        (["arithmetic(levle=2)"], {}, "did you mean 'level'?"),
+        (["arithmetic(level=9)"], {}, "level = 9: it must be one of 1, 2"),
+        (["arithmetic(2)"], {}, "cannot read 'arithmetic(2)'"),
+        (["arithmetic"], {"n": 0}, "n = 0"),
+        (["arithmetic"], {"temperature": -1}, "temperature = -1"),
+        (
+            ["arithmetic"],
+            {"engine": "vlm"},
+            "engine = 'vlm': it must be one of 'transformers', 'vllm'",
+        ),
+        (["arithmetic"], {"part": 0}, "part = 0"),
+        (["arithmetic"], {"top_p": 0}, "top_p = 0"),
+        (["arithmetic"], {"style": "loose"}, "style = 'loose'"),
+        (["arithmetic"], {"prompt": "plane"}, "did you mean 'plain'?"),
+        (["arithmetic"], {"problems": 1}, "problems = 1"),
+        (["arithmetic", "questions.jsonl"], {}, "there is no file questions.jsonl"),
+    ],
+)
 def test_every_argument_is_checked_before_the_model_is_loaded(parrots, runs, sets, given, said):
     assert said in refusal(evaluate, "m", sets, **SMALL | given)
     assert not parrots and not runs.exists()
@@ -474,15 +607,26 @@ def test_a_set_without_golds_is_refused(tmp_path):
     table = {"question_content": ["a", "b"] * 527 + ["c"]}
     pq.write_table(pa.table(table), tmp_path / "livecodebench.parquet")
     (tmp_path / "livecodebench.jsonl").unlink()
-    assert "fewer than two of them with a gold answer" in refusal(problem_set, "livecodebench", folder=str(tmp_path))
+    assert "fewer than two of them with a gold answer" in refusal(
+        problem_set, "livecodebench", folder=str(tmp_path)
+    )
 
 
 def test_a_file_of_your_own_is_a_set(tmp_path):
     file = tmp_path / "mine.jsonl"
-    file.write_text("".join(json.dumps({"question": f"{i}?", "answer": str(i)}) + "\n" for i in range(5)))
-    assert [problem.answer for problem in problem_set(str(file), 3, "anywhere").problems] == ["0", "1", "2"]
+    file.write_text(
+        "".join(json.dumps({"question": f"{i}?", "answer": str(i)}) + "\n" for i in range(5))
+    )
+    assert [problem.answer for problem in problem_set(str(file), 3, "anywhere").problems] == [
+        "0",
+        "1",
+        "2",
+    ]
 
 
 def test_a_caption_refuses_evaluations_that_were_sampled_differently(tmp_path):
-    made = [sample(Parrot(), SUMS, PLAIN, replace(FOUR, temperature=t), tmp_path / str(t)) for t in (0.6, 1.0)]
+    made = [
+        sample(Parrot(), SUMS, PLAIN, replace(FOUR, temperature=t), tmp_path / str(t))
+        for t in (0.6, 1.0)
+    ]
     assert "0.6 has temperature = 0.6 and 1.0 has 1.0" in refusal(model_evaluation.caption, made)

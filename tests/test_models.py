@@ -16,7 +16,9 @@ NEWER = "0" * 40
 
 @pytest.fixture
 def hub(tmp_path, monkeypatch):
-    """An offline hub cache that holds a tiny model under the name of a pinned one, at two revisions."""
+    """An offline hub cache that holds a tiny model under the name of a pinned one, at two
+    revisions.
+    """
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))

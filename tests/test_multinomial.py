@@ -28,13 +28,19 @@ def draws(how: str, rows: int, N: int) -> np.ndarray:
 def test_counts_are_whole_and_sum_to_n_and_leave_impossible_answers_out(how):
     for N in (1, 7, 4096):
         counts = draws(how, 200, N)
-        assert (counts.sum(1) == N).all() and (counts >= 0).all() and (counts == np.round(counts)).all()
+        assert (
+            (counts.sum(1) == N).all()
+            and (counts >= 0).all()
+            and (counts == np.round(counts)).all()
+        )
         assert (counts[:, 3] == 0).all()
 
 
 @pytest.mark.parametrize("how", ["numpy", "splitting"])
 def test_counts_are_multinomial(how):
-    """Every outcome of N = 3 against its probability: 35 outcomes, 200,000 draws, the chi-square's 99.99% bound."""
+    """Every outcome of N = 3 against its probability: 35 outcomes, 200,000 draws, the chi-square's
+    99.99% bound.
+    """
     rows, N = 200_000, 3
     found, times = np.unique(draws(how, rows, N), axis=0, return_counts=True)
     found = {tuple(row.astype(int)): n for row, n in zip(found, times, strict=True)}
@@ -42,7 +48,8 @@ def test_counts_are_multinomial(how):
     for counts in itertools.product(range(N + 1), repeat=5):
         if sum(counts) == N and counts[3] == 0:
             chance = math.factorial(N) * math.prod(
-                p**n / math.factorial(n) for p, n in zip(CHANCE.tolist(), counts, strict=True))
+                p**n / math.factorial(n) for p, n in zip(CHANCE.tolist(), counts, strict=True)
+            )
             total += (found.get(counts, 0) - rows * chance) ** 2 / (rows * chance)
             outcomes += 1
     assert sum(found.values()) == rows and outcomes == 20
@@ -54,7 +61,11 @@ def test_counts_with_one_answer_or_a_number_that_is_no_power_of_two():
     for answers in (1, 2, 3, 1000):
         chance = torch.full((4, answers), 1 / answers)
         for counts in (draw_counts(chance, 50, seed=1), split_counts(chance, 50, rng)):
-            assert counts.shape == (4, answers) and counts.dtype == chance.dtype and (counts.sum(1) == 50).all()
+            assert (
+                counts.shape == (4, answers)
+                and counts.dtype == chance.dtype
+                and (counts.sum(1) == 50).all()
+            )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -65,16 +76,22 @@ def test_the_loss_of_counts_is_the_loss_of_the_rollouts_themselves(name):
     for answers in itertools.product(range(5), repeat=4):
         drawn = torch.tensor([answers])
         logp = logits.log_softmax(1)
-        naive = policy_gradient(logp.gather(1, drawn), lab.advantages(estimator, RIGHT.gather(1, drawn).double()))
+        naive = policy_gradient(
+            logp.gather(1, drawn), lab.advantages(estimator, RIGHT.gather(1, drawn).double())
+        )
         counts = torch.nn.functional.one_hot(drawn, 5).sum(1).double()
         ours = counted(logp, counts, RIGHT, estimator, 4)
-        left, right = (torch.autograd.grad(loss, logits, retain_graph=True)[0] for loss in (naive, ours))
+        left, right = (
+            torch.autograd.grad(loss, logits, retain_graph=True)[0] for loss in (naive, ours)
+        )
         assert torch.allclose(left, right, atol=1e-14), answers
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_given_k_is_the_conditional_mean_of_the_sampled_gradient(name):
-    """Enumerated: averaging the sampled gradient over all outcomes with K right gives the conditional one exactly."""
+    """Enumerated: averaging the sampled gradient over all outcomes with K right gives the
+    conditional one exactly.
+    """
     N, estimator = 3, lab.estimator(name)
     logits = torch.tensor([[0.3, -1.0, 0.2]], dtype=torch.float64, requires_grad=True)
     right = torch.tensor([[True, False, False]])
@@ -83,7 +100,9 @@ def test_given_k_is_the_conditional_mean_of_the_sampled_gradient(name):
     sums, mass = torch.zeros(N + 1, 3, dtype=torch.float64), torch.zeros(N + 1, dtype=torch.float64)
     for answers in itertools.product(range(3), repeat=N):
         drawn = torch.tensor([answers])
-        loss = policy_gradient(logp.gather(1, drawn), lab.advantages(estimator, right.gather(1, drawn).double()))
+        loss = policy_gradient(
+            logp.gather(1, drawn), lab.advantages(estimator, right.gather(1, drawn).double())
+        )
         K, weight = answers.count(0), math.prod(chance[a] for a in answers)
         sums[K] += weight * torch.autograd.grad(loss, logits, retain_graph=True)[0][0]
         mass[K] += weight
@@ -102,7 +121,9 @@ def test_given_k_has_the_same_mean_and_no_larger_variance(name):
         signal = Signal(name, form, 6)
         losses = (signal.loss(logits.log_softmax(1), RIGHT, seed) for seed in range(1500))
         gradients[form] = torch.stack([torch.autograd.grad(loss, logits)[0][0] for loss in losses])
-    exact = torch.autograd.grad(Signal(name, "expected", 6).loss(logits.log_softmax(1), RIGHT, 0), logits)[0][0]
+    exact = torch.autograd.grad(
+        Signal(name, "expected", 6).loss(logits.log_softmax(1), RIGHT, 0), logits
+    )[0][0]
     for found in gradients.values():
         error = found.std(0) / math.sqrt(len(found)) + 1e-12
         assert ((found.mean(0) - exact).abs() / error).max() < 4.5
@@ -118,13 +139,17 @@ def test_the_expected_share_is_p_times_the_induced_weight(N):
 
 
 def test_many_samples_of_maxrl_approach_cross_entropys_gradient():
-    logits = torch.randn(8, 20, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    logits = torch.randn(
+        8, 20, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
+    ).requires_grad_()
     labels = torch.arange(8)
     right = torch.nn.functional.one_hot(labels, 20).bool()
     exact = torch.autograd.grad(torch.nn.functional.cross_entropy(logits, labels), logits)[0]
     off = []
     for N in (16, 256, 4096):
-        gradient = torch.autograd.grad(Signal("maxrl", "expected", N).loss(logits.log_softmax(1), right, 0), logits)[0]
+        gradient = torch.autograd.grad(
+            Signal("maxrl", "expected", N).loss(logits.log_softmax(1), right, 0), logits
+        )[0]
         off.append(float((gradient - exact).norm() / exact.norm()))
     assert off[0] > off[1] > off[2] and off[2] < 1e-3
 

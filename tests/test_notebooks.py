@@ -26,7 +26,8 @@ def code_cells(path: Path):
     return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
 
 
-# --- As they lie in the repository ------------------------------------------------------------------------
+# --- As they lie in the repository --------------------------------------------------------------
+
 
 def test_there_is_one_notebook_an_experiment_and_one_experiment_a_notebook():
     assert sorted(experiment(name).notebook for name in experiments()) == BOOKS and len(BOOKS) >= 5
@@ -35,8 +36,12 @@ def test_there_is_one_notebook_an_experiment_and_one_experiment_a_notebook():
 def test_notebooks_are_numbered_in_the_order_of_reading():
     """Tens are worlds (1x images), so numbers may be left out, but none is used twice."""
     numbers = [path.name[:3] for path in BOOKS]
-    assert all(re.fullmatch(r"\d\d_", number) for number in numbers) and len(set(numbers)) == len(numbers)
-    assert numbers[:5] == ["00_", "01_", "02_", "03_", "04_"] and "10_images.ipynb" in {path.name for path in BOOKS}
+    assert all(re.fullmatch(r"\d\d_", number) for number in numbers) and len(set(numbers)) == len(
+        numbers
+    )
+    assert numbers[:5] == ["00_", "01_", "02_", "03_", "04_"] and "10_images.ipynb" in {
+        path.name for path in BOOKS
+    }
 
 
 @BY_NAME
@@ -48,8 +53,12 @@ def test_a_notebook_is_valid_and_holds_no_outputs_and_no_counts(path):
 
 
 def test_nbstripout_finds_nothing_to_strip():
-    done = subprocess.run([sys.executable, "-m", "nbstripout", "--verify", *map(str, BOOKS)], capture_output=True,
-                          text=True, env=os.environ | {"PYTHONWARNINGS": "ignore"})
+    done = subprocess.run(
+        [sys.executable, "-m", "nbstripout", "--verify", *map(str, BOOKS)],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONWARNINGS": "ignore"},
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -63,11 +72,15 @@ def test_a_notebook_is_short_and_its_code_cells_are_shorter(path):
 @BY_NAME
 def test_a_notebook_runs_in_the_kernel_called_python3(path):
     book = nbformat.read(path, as_version=4)
-    assert book.metadata.kernelspec.name == "python3" and book.metadata.kernelspec.language == "python"
+    assert (
+        book.metadata.kernelspec.name == "python3" and book.metadata.kernelspec.language == "python"
+    )
 
 
 @BY_NAME
-def test_a_notebook_asks_the_question_of_its_experiment_predicts_compares_and_leaves_things_to_try(path):
+def test_a_notebook_asks_the_question_of_its_experiment_predicts_compares_and_leaves_things_to_try(
+    path,
+):
     cells = nbformat.read(path, as_version=4).cells
     (name,) = [name for name in experiments() if experiment(name).notebook == path]
     assert cells[0].cell_type == "markdown" and cells[0].source == f"# {experiment(name).title}"
@@ -82,10 +95,15 @@ def test_the_first_code_cells_are_parameters_imports_and_the_check(path):
     (name,) = [name for name in experiments() if experiment(name).notebook == path]
     parameters, imports, check = code_cells(path)[:3]
     assert parameters.metadata.tags == ["parameters"] and parameter_cell(path)[0]
-    assert all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in ast.parse(imports.source).body)
+    assert all(
+        isinstance(node, (ast.Import, ast.ImportFrom)) for node in ast.parse(imports.source).body
+    )
     assert f'runs.preflight("{name}"' in check.source
     for cell in code_cells(path)[3:]:
-        assert not any(isinstance(node, (ast.Import, ast.ImportFrom)) for node in ast.walk(ast.parse(cell.source)))
+        assert not any(
+            isinstance(node, (ast.Import, ast.ImportFrom))
+            for node in ast.walk(ast.parse(cell.source))
+        )
 
 
 @BY_NAME
@@ -94,7 +112,8 @@ def test_a_notebook_is_plain_python_without_shell_or_magic(path):
         ast.parse(cell.source)
 
 
-# --- Run at smoke scale -----------------------------------------------------------------------------------
+# --- Run at smoke scale -------------------------------------------------------------------------
+
 
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory):
@@ -126,15 +145,21 @@ def test_a_notebook_at_smoke_scale_gives_a_finished_run_with_its_outputs(execute
     assert "error" not in kinds and len(kinds) >= 3
     text = "".join(output.get("text", "") for cell in cells for output in cell.outputs)
     assert f"{name}: {chosen.title}" in text  # the header of preflight
-    assert not [output for cell in cells for output in cell.outputs if output.get("name") == "stderr"
-                and ("Warning" in output.text or "Error" in output.text)]
+    assert not [
+        output
+        for cell in cells
+        for output in cell.outputs
+        if output.get("name") == "stderr" and ("Warning" in output.text or "Error" in output.text)
+    ]
 
 
 @pytest.mark.parametrize("name", experiments())
 def test_the_parameters_of_the_scale_are_the_ones_that_ran(executed, name):
     cells = code_cells(executed(name).path / "notebook.ipynb")
     (injected,) = [cell for cell in cells if "injected-parameters" in cell.metadata.get("tags", [])]
-    given = {node.targets[0].id: ast.literal_eval(node.value) for node in ast.parse(injected.source).body}
+    given = {
+        node.targets[0].id: ast.literal_eval(node.value) for node in ast.parse(injected.source).body
+    }
     for key, value in experiment(name).parameters("smoke").items():
         assert given[key] == value and type(given[key]) is type(value)
 
@@ -165,19 +190,38 @@ def test_running_a_notebook_leaves_the_one_in_the_repository_alone(executed):
 
 
 def test_plain_papermill_runs_a_notebook_too(start, runs, tmp_path):
-    done = start("-m", "papermill", "notebooks/03_tabular.ipynb", tmp_path / "out.ipynb", "--cwd", "notebooks",
-                 "-p", "steps", 10, "-p", "problems", 8, "-p", "objective", "rloo", "-k", "python3",
-                 JUPYTER_PATH=str(Path(sys.prefix) / "share" / "jupyter")).finish()
+    done = start(
+        "-m",
+        "papermill",
+        "notebooks/03_tabular.ipynb",
+        tmp_path / "out.ipynb",
+        "--cwd",
+        "notebooks",
+        "-p",
+        "steps",
+        10,
+        "-p",
+        "problems",
+        8,
+        "-p",
+        "objective",
+        "rloo",
+        "-k",
+        "python3",
+        JUPYTER_PATH=str(Path(sys.prefix) / "share" / "jupyter"),
+    ).finish()
     assert done.returncode == 0, done.stderr
     (place,) = (runs / "tabular").iterdir()
     assert Run(place).finished and Run(place).params["parameters"]["objective"] == "rloo"
     assert Run(place).done["last"]["step"] == 10
-    assert "error" not in [output.output_type for cell in code_cells(tmp_path / "out.ipynb") for output in cell.outputs]
+    assert "error" not in [
+        output.output_type for cell in code_cells(tmp_path / "out.ipynb") for output in cell.outputs
+    ]
 
 
-# --- Kernels, failures, kills -----------------------------------------------------------------------------
+# --- Kernels, failures, kills -------------------------------------------------------------------
 
-PRESET = '[parameters]\nsteps = { least = 1 }\n[laptop]\nsteps = 3\n'
+PRESET = "[parameters]\nsteps = { least = 1 }\n[laptop]\nsteps = 3\n"
 
 
 def said(run: Run) -> str:
@@ -185,15 +229,28 @@ def said(run: Run) -> str:
     return "".join(output.get("text", "") for cell in cells for output in cell.outputs)
 
 
-def test_a_notebook_runs_in_this_interpreter_whatever_kernels_the_machine_knows(invent, tmp_path, monkeypatch):
-    name = invent(PRESET, "import sys; print('interpreter', sys.executable, steps)", parameters="steps = 3")
-    places = {"JUPYTER_PATH": tmp_path / "path", "JUPYTER_DATA_DIR": tmp_path / "data",
-              "HOME": tmp_path / "home" / ".local" / "share" / "jupyter"}
+def test_a_notebook_runs_in_this_interpreter_whatever_kernels_the_machine_knows(
+    invent, tmp_path, monkeypatch
+):
+    name = invent(
+        PRESET, "import sys; print('interpreter', sys.executable, steps)", parameters="steps = 3"
+    )
+    places = {
+        "JUPYTER_PATH": tmp_path / "path",
+        "JUPYTER_DATA_DIR": tmp_path / "data",
+        "HOME": tmp_path / "home" / ".local" / "share" / "jupyter",
+    }
     for place in places.values():
         (place / "kernels" / "python3").mkdir(parents=True)
-        (place / "kernels" / "python3" / "kernel.json").write_text(json.dumps({
-            "argv": [sys.executable, "-c", "raise SystemExit('the bogus kernel')"], "display_name": "bogus",
-            "language": "python"}))
+        (place / "kernels" / "python3" / "kernel.json").write_text(
+            json.dumps(
+                {
+                    "argv": [sys.executable, "-c", "raise SystemExit('the bogus kernel')"],
+                    "display_name": "bogus",
+                    "language": "python",
+                }
+            )
+        )
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("JUPYTER_PATH", str(places["JUPYTER_PATH"]))
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(places["JUPYTER_DATA_DIR"]))
@@ -202,15 +259,25 @@ def test_a_notebook_runs_in_this_interpreter_whatever_kernels_the_machine_knows(
     assert run.finished and f"interpreter {sys.executable} 3\n" in said(run)
 
 
-def test_a_failing_cell_is_named_leaves_no_done_and_can_be_mended(invent, capsys, monkeypatch, runs):
+def test_a_failing_cell_is_named_leaves_no_done_and_can_be_mended(
+    invent, capsys, monkeypatch, runs
+):
     monkeypatch.setenv("JUPYTER_PATH", "")
-    name = invent(PRESET, "print('before', steps)", "raise ValueError('a bug\\nin two lines')", "print('after')",
-                  parameters="steps = 3")
+    name = invent(
+        PRESET,
+        "print('before', steps)",
+        "raise ValueError('a bug\\nin two lines')",
+        "print('after')",
+        parameters="steps = 3",
+    )
     assert main(["run", name]) == 1
     line = capsys.readouterr().err.splitlines()[-1]
     (place,) = (runs / name).iterdir()
     run = Run(place)
-    assert line == f"lab: cell 4 of tiny.ipynb failed: ValueError: a bug in two lines; see {place / 'notebook.ipynb'}"
+    assert (
+        line == "lab: cell 4 of tiny.ipynb failed: ValueError: a bug in two lines; see"
+        f" {place / 'notebook.ipynb'}"
+    )
     assert not run.finished and "before 3" in said(run) and "after" not in said(run)
     invent(PRESET, "print('before', steps)", "print('after')", parameters="steps = 3")
     assert main(["run", name]) == 0 and run.finished and "after" in said(run)
@@ -219,7 +286,9 @@ def test_a_failing_cell_is_named_leaves_no_done_and_can_be_mended(invent, capsys
 def test_a_kernel_that_dies_is_a_sentence_and_leaves_no_done(invent, monkeypatch, runs):
     monkeypatch.setenv("JUPYTER_PATH", "")
     name = invent(PRESET, "import os; print(steps); os._exit(1)", parameters="steps = 3")
-    with pytest.raises(LabError, match="^the kernel of tiny.ipynb died, often for want of memory; see "):
+    with pytest.raises(
+        LabError, match="^the kernel of tiny.ipynb died, often for want of memory; see "
+    ):
         run_notebook(name)
     assert not Run(next((runs / name).iterdir())).finished
 
@@ -227,15 +296,20 @@ def test_a_kernel_that_dies_is_a_sentence_and_leaves_no_done(invent, monkeypatch
 def kernels(runs: Path) -> list[int]:
     """The kernels that write to this folder of runs."""
     import psutil
+
     found = []
     for process in psutil.process_iter(["cmdline", "environ"]):
         facts = process.info
-        if "ipykernel_launcher" in (facts["cmdline"] or []) and (facts["environ"] or {}).get("LAB_RUNS") == str(runs):
+        if "ipykernel_launcher" in (facts["cmdline"] or []) and (facts["environ"] or {}).get(
+            "LAB_RUNS"
+        ) == str(runs):
             found.append(process.pid)
     return found
 
 
-def test_a_killed_notebook_goes_on_in_the_same_folder_and_its_kernel_ends(start, command, runs, tmp_path):
+def test_a_killed_notebook_goes_on_in_the_same_folder_and_its_kernel_ends(
+    start, command, runs, tmp_path
+):
     given = {"steps": 800, "log_every": 2}
     words = ["run", "tabular", "scale=smoke", *(f"{key}={value}" for key, value in given.items())]
     run = Run.place("tabular", experiment("tabular").parameters("smoke", given))

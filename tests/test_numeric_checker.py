@@ -1,4 +1,6 @@
-"""The second checker: what it computes, what it will not say, and that it owes nothing to the first."""
+"""The second checker: what it computes, what it will not say, and that it owes nothing to the
+first.
+"""
 
 import ast
 import time
@@ -15,50 +17,121 @@ from lab.llm.verify.numeric_checker import second_opinion
 from lab.llm.verify.verifier import settle
 
 RIGHT = [
-    ("5", "5"), ("5.0", "5"), (r"\frac12", "0.5"), ("1,234", "1234"), ("1{,}234", "1234"), ("x^2+1", "1+x^2"),
-    ("(x+1)^2", "x^2+2x+1"), (r"2\sqrt{2}", r"\sqrt{8}"), (r"\sqrt[3]{8}", "2"), (r"\sin^2 x+\cos^2 x", "1"),
-    (r"-\frac{\sqrt{3}}{2}", r"-\sqrt{3}/2"), (r"e^{i\pi}", "-1"), (r"\log_2 8", "3"), ("5!", "120"), ("|-3|", "3"),
-    (r"1\frac{1}{2}", "3/2"), ("1,2", "2,1"), (r"\{1,2\}", "2,1"), ("(1,2)", "(1, 2.0)"),
+    ("5", "5"),
+    ("5.0", "5"),
+    (r"\frac12", "0.5"),
+    ("1,234", "1234"),
+    ("1{,}234", "1234"),
+    ("x^2+1", "1+x^2"),
+    ("(x+1)^2", "x^2+2x+1"),
+    (r"2\sqrt{2}", r"\sqrt{8}"),
+    (r"\sqrt[3]{8}", "2"),
+    (r"\sin^2 x+\cos^2 x", "1"),
+    (r"-\frac{\sqrt{3}}{2}", r"-\sqrt{3}/2"),
+    (r"e^{i\pi}", "-1"),
+    (r"\log_2 8", "3"),
+    ("5!", "120"),
+    ("|-3|", "3"),
+    (r"1\frac{1}{2}", "3/2"),
+    ("1,2", "2,1"),
+    (r"\{1,2\}", "2,1"),
+    ("(1,2)", "(1, 2.0)"),
     (r"[1,\infty)", r"[1, \infty)"),
-    ("x=5", "5"), ("5", "x=5"), (r"\text{Monday}", "monday"), ("(A)", "A"), (r"50\%", "0.5"), (r"5\text{ cm}", "5"),
-    ("x_1+x_2", "x_{2}+x_1"), (r"\frac{x}{2}", "0.5x"), (r"3\cdot 10^{8}", "300000000"), (r"90^\circ", "90"),
-    (r"\sin 2x", r"2\sin x\cos x"), ("2^{100}", str(2**100)), (r"\boxed{5}", "5")]
+    ("x=5", "5"),
+    ("5", "x=5"),
+    (r"\text{Monday}", "monday"),
+    ("(A)", "A"),
+    (r"50\%", "0.5"),
+    (r"5\text{ cm}", "5"),
+    ("x_1+x_2", "x_{2}+x_1"),
+    (r"\frac{x}{2}", "0.5x"),
+    (r"3\cdot 10^{8}", "300000000"),
+    (r"90^\circ", "90"),
+    (r"\sin 2x", r"2\sin x\cos x"),
+    ("2^{100}", str(2**100)),
+    (r"\boxed{5}", "5"),
+]
 WRONG = [
-    ("5", "6"), (r"10\%", "10"), ("0.333333", "1/3"), ("x^2", "x^3"), ("(1,2)", "(2,1)"), ("[1,2)", "[1,2]"),
-    ("A", "a"), ("5 cm", "5"),
-    ("1,2", "1,3"), ("1,2", "1,2,3"), (r"\sqrt{2}", "1.41"), (r"\text{Monday}", "Tuesday"), ("2^{100}", "2^{100}+1"),
-    (r"5\text{ cm}", r"5\text{ m}"), (r"5\text{ cm}^2", r"5\text{ cm}^3"), ("x+y", "x-y"), ("(1)(2)", "(1,2)")]
+    ("5", "6"),
+    (r"10\%", "10"),
+    ("0.333333", "1/3"),
+    ("x^2", "x^3"),
+    ("(1,2)", "(2,1)"),
+    ("[1,2)", "[1,2]"),
+    ("A", "a"),
+    ("5 cm", "5"),
+    ("1,2", "1,3"),
+    ("1,2", "1,2,3"),
+    (r"\sqrt{2}", "1.41"),
+    (r"\text{Monday}", "Tuesday"),
+    ("2^{100}", "2^{100}+1"),
+    (r"5\text{ cm}", r"5\text{ m}"),
+    (r"5\text{ cm}^2", r"5\text{ cm}^3"),
+    ("x+y", "x-y"),
+    ("(1)(2)", "(1,2)"),
+]
 UNSURE = [
-    ("y=5", "x=5"), ("x>3", "3<x"), ("120_8", "120"), (r"\pm 3", "3,-3"), ("1 2", "12"), ("(((", "5"), ("1/0", "5"),
-    ("9^{9^{9^9}}", "5"), ("1000000!", "5"), (r"\begin{pmatrix}1\end{pmatrix}", "1"), (r"\int x dx", "x")]
+    ("y=5", "x=5"),
+    ("x>3", "3<x"),
+    ("120_8", "120"),
+    (r"\pm 3", "3,-3"),
+    ("1 2", "12"),
+    ("(((", "5"),
+    ("1/0", "5"),
+    ("9^{9^{9^9}}", "5"),
+    ("1000000!", "5"),
+    (r"\begin{pmatrix}1\end{pmatrix}", "1"),
+    (r"\int x dx", "x"),
+]
 
 
-@pytest.mark.parametrize("answer, gold, opinion", [
-    (*pair, said) for said, pairs in (("right", RIGHT), ("wrong", WRONG), ("unsure", UNSURE)) for pair in pairs])
+@pytest.mark.parametrize(
+    "answer, gold, opinion",
+    [
+        (*pair, said)
+        for said, pairs in (("right", RIGHT), ("wrong", WRONG), ("unsure", UNSURE))
+        for pair in pairs
+    ],
+)
 def test_the_second_checker_computes_and_says_what_it_cannot_read(answer, gold, opinion):
     assert second_opinion(rf"It is \boxed{{{answer}}}.", gold, "strict") == opinion
 
 
-@pytest.mark.parametrize("response, style, opinion", [
-    ("It is 5.", "strict", "wrong"), ("It is 5.", "lenient", "right"),
-    (r"so $x$ is $\frac{10}{2}$.", "lenient", "right"),
-    ("5 or 6", "lenient", "wrong"), (r"\boxed{6}; 5", "lenient", "wrong"), (r"\boxed{5", "strict", "wrong"),
-    (r"\boxed{4}\boxed{5}", "strict", "right"), (r"\boxed{}", "strict", "wrong"), ("", "lenient", "wrong")])
+@pytest.mark.parametrize(
+    "response, style, opinion",
+    [
+        ("It is 5.", "strict", "wrong"),
+        ("It is 5.", "lenient", "right"),
+        (r"so $x$ is $\frac{10}{2}$.", "lenient", "right"),
+        ("5 or 6", "lenient", "wrong"),
+        (r"\boxed{6}; 5", "lenient", "wrong"),
+        (r"\boxed{5", "strict", "wrong"),
+        (r"\boxed{4}\boxed{5}", "strict", "right"),
+        (r"\boxed{}", "strict", "wrong"),
+        ("", "lenient", "wrong"),
+    ],
+)
 def test_the_second_checker_finds_the_answer_by_itself(response, style, opinion):
     assert second_opinion(response, "5", style) == opinion
 
 
 def test_the_second_checker_shares_nothing_with_the_first():
     tree = ast.parse(Path(numeric_checker.__file__).read_text())
-    named = [node.module if isinstance(node, ast.ImportFrom) else node.names[0].name for node in ast.walk(tree)
-             if isinstance(node, (ast.Import, ast.ImportFrom))]
+    named = [
+        node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+    ]
     assert set(named) == {"cmath", "math", "re", "zlib", "fractions"}
 
 
 def test_hostile_text_gets_an_opinion_at_once_and_none_is_right():
     for response in hostile.responses():
         start = time.perf_counter()
-        assert "right" not in (second_opinion(response, "5", "strict"), second_opinion(response, "x+1", "lenient"))
+        assert "right" not in (
+            second_opinion(response, "5", "strict"),
+            second_opinion(response, "x+1", "lenient"),
+        )
         assert time.perf_counter() - start < 1
 
 
@@ -66,9 +139,15 @@ SPELLINGS = ["{}/{}", r"\frac{{{}}}{{{}}}", r"\dfrac {{ {} }} {{ {} }}"]
 
 
 @settings(derandomize=True, max_examples=300, deadline=None, database=None)
-@given(st.fractions(max_denominator=1000), st.fractions(max_denominator=1000), *[st.sampled_from(SPELLINGS)] * 2)
+@given(
+    st.fractions(max_denominator=1000),
+    st.fractions(max_denominator=1000),
+    *[st.sampled_from(SPELLINGS)] * 2,
+)
 def test_both_checkers_agree_on_every_pair_of_fractions(a, b, one, other):
     answer, gold = one.format(a.numerator, a.denominator), other.format(b.numerator, b.denominator)
-    assert second_opinion(rf"\boxed{{{answer}}}", gold, "strict") == ("right" if a == b else "wrong")
+    assert second_opinion(rf"\boxed{{{answer}}}", gold, "strict") == (
+        "right" if a == b else "wrong"
+    )
     assert settle(answer, gold) == ("exact" if a == b else "different")
     assert second_opinion(rf"\boxed{{{answer}}}", str(Fraction(a)), "strict") == "right"

@@ -1,4 +1,6 @@
-"""Objectives: every w is the derivative of its J, the family holds the named ones, mixtures, and refusals."""
+"""Objectives: every w is the derivative of its J, the family holds the named ones, mixtures, and
+refusals.
+"""
 
 import math
 
@@ -9,10 +11,33 @@ import lab
 from lab import LabError, objective
 
 P = np.array([1e-6, 1e-3, 0.05, 0.31, 0.5, 0.77, 0.97, 1 - 1e-3])
-NAMED = ["rl", "ml", "truncated(order=1)", "truncated(order=2)", "truncated(order=16)", "pass_at(k=1)",
-         "pass_at(k=5)", "arcsine", "log_odds"]
-POWERS = [f"power(a={a}, b={b})" for a, b in ((0, 0), (0.5, 0.5), (1, 0), (1, 1), (0, 1), (0.3, 0.9),
-                                              (-1, -2), (1.7, 0.4), (0.4, 1.7), (1.5, 2), (2, -0.5))]
+NAMED = [
+    "rl",
+    "ml",
+    "truncated(order=1)",
+    "truncated(order=2)",
+    "truncated(order=16)",
+    "pass_at(k=1)",
+    "pass_at(k=5)",
+    "arcsine",
+    "log_odds",
+]
+POWERS = [
+    f"power(a={a}, b={b})"
+    for a, b in (
+        (0, 0),
+        (0.5, 0.5),
+        (1, 0),
+        (1, 1),
+        (0, 1),
+        (0.3, 0.9),
+        (-1, -2),
+        (1.7, 0.4),
+        (0.4, 1.7),
+        (1.5, 2),
+        (2, -0.5),
+    )
+]
 MIXED = ["rl + 0.5 * ml", "2 * (arcsine + log_odds)"]
 
 
@@ -33,27 +58,37 @@ def test_the_weight_is_the_derivative_of_the_value(name):
     np.testing.assert_allclose(slope(chosen.value, inside), chosen.weight(inside), rtol=1e-7)
 
 
-@pytest.mark.parametrize("name, J, w", [
-    ("rl", lambda p: p, lambda p: 1),
-    ("ml", math.log, lambda p: 1 / p),
-    ("truncated(order=3)", lambda p: -sum((1 - p) ** k / k for k in (1, 2, 3)),
-     lambda p: (1 - (1 - p) ** 3) / p),
-    ("pass_at(k=3)", lambda p: 1 - (1 - p) ** 3, lambda p: 3 * (1 - p) ** 2),
-    ("arcsine", lambda p: 2 * math.asin(math.sqrt(p)), lambda p: (p * (1 - p)) ** -0.5),
-    ("log_odds", lambda p: math.log(p / (1 - p)), lambda p: 1 / (p * (1 - p))),
-    ("power(a=0.5, b=0)", lambda p: 2 * math.sqrt(p), lambda p: p**-0.5),
-    ("power(a=2, b=0)", lambda p: 1 - 1 / p, lambda p: p**-2),
-    ("power(a=0, b=2)", lambda p: 1 / (1 - p) - 1, lambda p: (1 - p) ** -2),
-    ("power(a=2, b=2)", lambda p: 2 * math.log(p / (1 - p)) - 1 / p + 1 / (1 - p),
-     lambda p: (p * (1 - p)) ** -2),
-])
+@pytest.mark.parametrize(
+    "name, J, w",
+    [
+        ("rl", lambda p: p, lambda p: 1),
+        ("ml", math.log, lambda p: 1 / p),
+        (
+            "truncated(order=3)",
+            lambda p: -sum((1 - p) ** k / k for k in (1, 2, 3)),
+            lambda p: (1 - (1 - p) ** 3) / p,
+        ),
+        ("pass_at(k=3)", lambda p: 1 - (1 - p) ** 3, lambda p: 3 * (1 - p) ** 2),
+        ("arcsine", lambda p: 2 * math.asin(math.sqrt(p)), lambda p: (p * (1 - p)) ** -0.5),
+        ("log_odds", lambda p: math.log(p / (1 - p)), lambda p: 1 / (p * (1 - p))),
+        ("power(a=0.5, b=0)", lambda p: 2 * math.sqrt(p), lambda p: p**-0.5),
+        ("power(a=2, b=0)", lambda p: 1 - 1 / p, lambda p: p**-2),
+        ("power(a=0, b=2)", lambda p: 1 / (1 - p) - 1, lambda p: (1 - p) ** -2),
+        (
+            "power(a=2, b=2)",
+            lambda p: 2 * math.log(p / (1 - p)) - 1 / p + 1 / (1 - p),
+            lambda p: (p * (1 - p)) ** -2,
+        ),
+    ],
+)
 def test_value_and_weight_are_the_published_formulas(name, J, w):
     np.testing.assert_allclose(objective(name).value(P), [J(p) for p in P], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(objective(name).weight(P), [w(p) for p in P], rtol=1e-9)
 
 
-@pytest.mark.parametrize("a, b, name", [(0, 0, "rl"), (0.5, 0.5, "arcsine"), (1, 0, "ml"),
-                                        (1, 1, "log_odds")])
+@pytest.mark.parametrize(
+    "a, b, name", [(0, 0, "rl"), (0.5, 0.5, "arcsine"), (1, 0, "ml"), (1, 1, "log_odds")]
+)
 def test_the_corners_of_the_power_family_are_the_named_objectives(a, b, name):
     corner, named = objective("power", a=a, b=b), objective(name)
     np.testing.assert_allclose(corner.value(P), named.value(P), rtol=1e-9)
@@ -63,18 +98,21 @@ def test_the_corners_of_the_power_family_are_the_named_objectives(a, b, name):
     assert corner.weight(ends).tolist() == named.weight(ends).tolist()
 
 
-@pytest.mark.parametrize("name, value, weight", [
-    ("rl", (0, 1), (1, 1)),
-    ("ml", (-np.inf, 0), (np.inf, 1)),
-    ("truncated(order=4)", (-25 / 12, 0), (4, 1)),
-    ("pass_at(k=3)", (0, 1), (3, 0)),
-    ("pass_at(k=1)", (0, 1), (1, 1)),
-    ("arcsine", (0, np.pi), (np.inf, np.inf)),
-    ("log_odds", (-np.inf, np.inf), (np.inf, np.inf)),
-    ("power(a=-1, b=-1)", (0, 1 / 6), (0, 0)),
-    ("power(a=1.5, b=1.5)", (-np.inf, np.inf), (np.inf, np.inf)),
-    ("power(a=2, b=0.5)", (-np.inf, 0), (np.inf, np.inf)),
-])
+@pytest.mark.parametrize(
+    "name, value, weight",
+    [
+        ("rl", (0, 1), (1, 1)),
+        ("ml", (-np.inf, 0), (np.inf, 1)),
+        ("truncated(order=4)", (-25 / 12, 0), (4, 1)),
+        ("pass_at(k=3)", (0, 1), (3, 0)),
+        ("pass_at(k=1)", (0, 1), (1, 1)),
+        ("arcsine", (0, np.pi), (np.inf, np.inf)),
+        ("log_odds", (-np.inf, np.inf), (np.inf, np.inf)),
+        ("power(a=-1, b=-1)", (0, 1 / 6), (0, 0)),
+        ("power(a=1.5, b=1.5)", (-np.inf, np.inf), (np.inf, np.inf)),
+        ("power(a=2, b=0.5)", (-np.inf, 0), (np.inf, np.inf)),
+    ],
+)
 def test_values_at_the_ends_are_limits_and_never_nan(name, value, weight):
     assert objective(name).value([0, 1]) == pytest.approx(value, abs=1e-12)
     assert objective(name).weight([0, 1]) == pytest.approx(weight, abs=1e-12)
@@ -82,14 +120,18 @@ def test_values_at_the_ends_are_limits_and_never_nan(name, value, weight):
 
 def test_truncation_runs_from_expected_reward_to_maximum_likelihood():
     assert objective("truncated", order=1).value(P) == pytest.approx(P - 1)
-    errors = [np.max(np.abs(objective("truncated", order=T).weight(P[3:]) * P[3:] - 1)) for T in (4, 16, 64)]
+    errors = [
+        np.max(np.abs(objective("truncated", order=T).weight(P[3:]) * P[3:] - 1))
+        for T in (4, 16, 64)
+    ]
     assert errors[0] > errors[1] > errors[2] and errors[2] < 1e-9
     assert objective("truncated", order=4096).weight(0.0) == 4096
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0,), (1, 0, 2)])
-@pytest.mark.parametrize("name", [*NAMED, "power(a=0.3, b=0.9)", "power(a=1.5, b=2)", lambda p: p,
-                                  lambda p: 7.0])
+@pytest.mark.parametrize(
+    "name", [*NAMED, "power(a=0.3, b=0.9)", "power(a=1.5, b=2)", lambda p: p, lambda p: 7.0]
+)
 def test_value_and_weight_keep_the_shape_and_share_no_memory_with_the_input(name, shape):
     p = np.full(shape, 0.25)
     for found in (objective(name).value(p), objective(name).weight(p)):
@@ -123,36 +165,51 @@ def test_mixtures_add_values_weights_names_and_sources():
     assert mixed.value(1.0) == 1.0
 
 
-@pytest.mark.parametrize("nonsense", [lambda o: o + 1, lambda o: 1 + o, lambda o: o * "2", lambda o: o * o])
+@pytest.mark.parametrize(
+    "nonsense", [lambda o: o + 1, lambda o: 1 + o, lambda o: o * "2", lambda o: o * o]
+)
 def test_a_mixture_with_anything_but_objectives_and_numbers_is_a_type_error(nonsense):
     with pytest.raises(TypeError):
         nonsense(objective("rl"))
 
 
-@pytest.mark.parametrize("name, options, message", [
-    ("logodds", {}, "unknown objective 'logodds': did you mean 'log_odds'?"),
-    ("truncated(oder=3)", {}, "unknown option of objective 'truncated' 'oder': did you mean 'order'?"),
-    ("truncated", {}, "objective 'truncated' needs order: write objective('truncated', order=...)"),
-    ("power", {"a": 1}, "objective 'power' needs b"),
-    ("rl", {"order": 2}, "unknown option of objective 'rl' 'order'"),
-    ("truncated(order=0)", {}, "order = 0: it must be a whole number of at least 1"),
-    ("pass_at(k=2.0)", {}, "k = 2.0"),
-    ("power(a='x', b=1)", {}, "a = 'x': it must be a finite number"),
-    ("rl + 0.5 * mll", {}, "unknown objective 'mll'"),
-    ("rl * ml", {}, "cannot read 'rl * ml'"),
-    ("2 * 3", {}, "cannot read '2 * 3'"),
-    ("rl + * ml", {}, "cannot read 'rl + * ml'"),
-    ("rl[0]", {}, "cannot read 'rl[0]'"),
-    (lambda p: p, {"order": 2}, "option 'order' given with a function"),
-    (5, {}, "cannot read 5"),
-])
+@pytest.mark.parametrize(
+    "name, options, message",
+    [
+        ("logodds", {}, "unknown objective 'logodds': did you mean 'log_odds'?"),
+        (
+            "truncated(oder=3)",
+            {},
+            "unknown option of objective 'truncated' 'oder': did you mean 'order'?",
+        ),
+        (
+            "truncated",
+            {},
+            "objective 'truncated' needs order: write objective('truncated', order=...)",
+        ),
+        ("power", {"a": 1}, "objective 'power' needs b"),
+        ("rl", {"order": 2}, "unknown option of objective 'rl' 'order'"),
+        ("truncated(order=0)", {}, "order = 0: it must be a whole number of at least 1"),
+        ("pass_at(k=2.0)", {}, "k = 2.0"),
+        ("power(a='x', b=1)", {}, "a = 'x': it must be a finite number"),
+        ("rl + 0.5 * mll", {}, "unknown objective 'mll'"),
+        ("rl * ml", {}, "cannot read 'rl * ml'"),
+        ("2 * 3", {}, "cannot read '2 * 3'"),
+        ("rl + * ml", {}, "cannot read 'rl + * ml'"),
+        ("rl[0]", {}, "cannot read 'rl[0]'"),
+        (lambda p: p, {"order": 2}, "option 'order' given with a function"),
+        (5, {}, "cannot read 5"),
+    ],
+)
 def test_a_name_that_cannot_be_read_is_refused_with_the_cure(name, options, message):
     with pytest.raises(LabError) as error:
         objective(name, **options)
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize("p", [-0.1, 1.1, float("nan"), float("inf"), None, [0.5, 2.0], [[0.5], [-1e-9]]])
+@pytest.mark.parametrize(
+    "p", [-0.1, 1.1, float("nan"), float("inf"), None, [0.5, 2.0], [[0.5], [-1e-9]]]
+)
 @pytest.mark.parametrize("method", ["value", "weight"])
 def test_a_pass_rate_outside_0_and_1_is_refused(p, method):
     with pytest.raises(LabError, match=r"pass rate \S+ is outside \[0, 1\]"):

@@ -1,4 +1,6 @@
-"""The papers: registry, tables, gallery, mistakes: complete, in step with the numbers, honest about what lacks."""
+"""The papers: registry, tables, gallery, mistakes: complete, in step with the numbers, honest about
+what lacks.
+"""
 
 import inspect
 import re
@@ -28,12 +30,21 @@ def kept(monkeypatch):
     monkeypatch.delenv("LAB_FIGURES")
 
 
-# --- The registry -----------------------------------------------------------------------------------------
+# --- The registry -------------------------------------------------------------------------------
+
 
 def test_every_figure_and_every_table_of_results_has_its_place_in_order():
-    places = {paper: [item.item for item in ITEMS if item.paper == paper] for paper in ("MaxRL", "PACS")}
-    assert places["MaxRL"] == [f"Figure {n}" for n in range(1, 19)] + ["Table 3", "Table 4", "Table 7"]
-    assert places["PACS"] == [f"Figure {n}" for n in range(1, 7)] + [f"Table {n}" for n in (1, 2, 3, *range(6, 14))]
+    places = {
+        paper: [item.item for item in ITEMS if item.paper == paper] for paper in ("MaxRL", "PACS")
+    }
+    assert places["MaxRL"] == [f"Figure {n}" for n in range(1, 19)] + [
+        "Table 3",
+        "Table 4",
+        "Table 7",
+    ]
+    assert places["PACS"] == [f"Figure {n}" for n in range(1, 7)] + [
+        f"Table {n}" for n in (1, 2, 3, *range(6, 14))
+    ]
 
 
 @BY_KEY
@@ -60,7 +71,9 @@ def test_a_command_of_the_page_is_one_that_the_lab_would_accept(item):
         elif verb == "eval":
             sets = [word for word in words[1:] if "=" not in word]
             assert set(sets) <= set(SETS) and sets
-            assert set(read_assignments(words[1 + len(sets):])) <= set(inspect.signature(evaluate).parameters)
+            assert set(read_assignments(words[1 + len(sets) :])) <= set(
+                inspect.signature(evaluate).parameters
+            )
         elif verb == "sweep":
             assert (ROOT / words[0]).exists()
         else:
@@ -92,16 +105,30 @@ def test_an_item_whose_own_world_is_missing_is_not_measured_whatever_stands_for_
         assert by_key[key].missing and by_key[key].verdict.startswith(UNKNOWN)
 
 
-# --- Numbers and verdicts ---------------------------------------------------------------------------------
+# --- Numbers and verdicts -----------------------------------------------------------------------
 
 A, B, TOUCHING, EXACT = Number(5, 4, 6), Number(2, 1, 3), Number(4.5, 3.5, 5.5), Number(2, 2, 2)
 
 
-@pytest.mark.parametrize("expects, verdict", [
-    ("a > b", HOLDS), ("b < a", HOLDS), ("b > a", FAILS), ("a > touching", MEANS), ("touching > a", OPEN),
-    ("a > touching > b", MEANS), ("a > b > touching", FAILS), ("a = touching", HOLDS), ("a = b", FAILS),
-    ("b = exact < a", HOLDS), ("a > 3", HOLDS), ("a < 5.5", MEANS), ("a < 4.5", OPEN), ("a < 3.9", FAILS),
-])
+@pytest.mark.parametrize(
+    "expects, verdict",
+    [
+        ("a > b", HOLDS),
+        ("b < a", HOLDS),
+        ("b > a", FAILS),
+        ("a > touching", MEANS),
+        ("touching > a", OPEN),
+        ("a > touching > b", MEANS),
+        ("a > b > touching", FAILS),
+        ("a = touching", HOLDS),
+        ("a = b", FAILS),
+        ("b = exact < a", HOLDS),
+        ("a > 3", HOLDS),
+        ("a < 5.5", MEANS),
+        ("a < 4.5", OPEN),
+        ("a < 3.9", FAILS),
+    ],
+)
 def test_a_verdict_follows_from_points_and_intervals(expects, verdict):
     assert judge(expects, {"a": A, "b": B, "touching": TOUCHING, "exact": EXACT}) == verdict
 
@@ -115,17 +142,33 @@ def test_numbers_are_told_with_their_interval_and_small_ones_with_more_digits():
 def test_a_number_is_read_from_the_figure_or_the_last_step_of_a_sweep(kept):
     figure = number("maze_entropy: entropy where objective=maxrl; step=160")
     sweep = number("maze/maze: entropy where objective=maxrl")
-    assert figure.point == pytest.approx(sweep.point, rel=1e-9) and figure.low == pytest.approx(sweep.low, rel=1e-9)
-    largest = number("images_gradients: pass_rate of the largest gradient_norm where objective=grpo")
+    assert figure.point == pytest.approx(sweep.point, rel=1e-9) and figure.low == pytest.approx(
+        sweep.low, rel=1e-9
+    )
+    largest = number(
+        "images_gradients: pass_rate of the largest gradient_norm where objective=grpo"
+    )
     assert 0 < largest.point < 1 and largest.low == largest.high
 
 
-@pytest.mark.parametrize("where, message", [
-    ("maze_coverage pass@k", "cannot read 'maze_coverage pass@k': write FIGURE: COLUMN where KEY=VALUE"),
-    ("maze_coverage: pass@k where objective=maxrl", "names 19 rows of .*: it must name one number"),
-    ("maze_coverage: pass@k where objectiv=maxrl", "unknown column .* .objectiv.: did you mean .objective."),
-    ("maze_coverage: pass where objective=maxrl; k=1", "names 1 rows"),
-])
+@pytest.mark.parametrize(
+    "where, message",
+    [
+        (
+            "maze_coverage pass@k",
+            "cannot read 'maze_coverage pass@k': write FIGURE: COLUMN where KEY=VALUE",
+        ),
+        (
+            "maze_coverage: pass@k where objective=maxrl",
+            "names 19 rows of .*: it must name one number",
+        ),
+        (
+            "maze_coverage: pass@k where objectiv=maxrl",
+            "unknown column .* .objectiv.: did you mean .objective.",
+        ),
+        ("maze_coverage: pass where objective=maxrl; k=1", "names 1 rows"),
+    ],
+)
 def test_a_place_that_names_no_number_is_refused(kept, where, message):
     with pytest.raises(LabError, match=message):
         number(where)
@@ -136,13 +179,14 @@ def test_an_order_with_an_unknown_label_is_refused():
         judge("a > c", {"a": A, "b": B})
 
 
-# --- Tables -----------------------------------------------------------------------------------------------
+# --- Tables -------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("item", TABLES, ids=lambda item: item.key)
 def test_a_table_holds_every_printed_value_once(kept, item):
     head, *body = tables.lines(item)
     published = [line for line in body if line[len(item.layout["rows"])] == "published"]
-    shown = [cell for line in published for cell in line[len(item.layout["rows"]) + 1:] if cell]
+    shown = [cell for line in published for cell in line[len(item.layout["rows"]) + 1 :] if cell]
     assert sorted(shown) == sorted(printed(item.paper, item.item)["text"])
     assert {len(line) for line in body} == {len(head)}
     assert tables.markdown(item).count("\n|") == len(body) + 2
@@ -164,16 +208,28 @@ def test_ours_stand_below_the_published_row_with_their_intervals(kept):
 def test_latex_tables_escape_what_latex_reads_as_code(kept):
     (item,) = [item for item in TABLES if item.ours]
     text = tables.latex(item)
-    assert r"maclaurin\_baseline" in text and r"95\% bootstrap" in text and text.count("{") == text.count("}")
+    assert (
+        r"maclaurin\_baseline" in text
+        and r"95\% bootstrap" in text
+        and text.count("{") == text.count("}")
+    )
     columns = text.split(r"\begin{tabular}{")[1].split("}")[0]
-    assert all(line.count(" & ") == len(columns) - 1 for line in text.splitlines() if line.endswith(r"\\"))
+    assert all(
+        line.count(" & ") == len(columns) - 1 for line in text.splitlines() if line.endswith(r"\\")
+    )
 
 
-# --- Pages ------------------------------------------------------------------------------------------------
+# --- Pages --------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("path, made", [
-    ("docs/papers.md", lambda: gallery.markdown(ITEMS)), ("docs/paper_issues.md", issues.page),
-    ("figures/out/index.html", lambda: gallery.page(ITEMS))])
+
+@pytest.mark.parametrize(
+    "path, made",
+    [
+        ("docs/papers.md", lambda: gallery.markdown(ITEMS)),
+        ("docs/paper_issues.md", issues.page),
+        ("figures/out/index.html", lambda: gallery.page(ITEMS)),
+    ],
+)
 def test_the_pages_in_the_repository_are_what_is_written_now(kept, path, made):
     assert (ROOT / path).read_text(encoding="utf-8") == made(), "write them again: lab figures"
 
@@ -181,12 +237,19 @@ def test_the_pages_in_the_repository_are_what_is_written_now(kept, path, made):
 @pytest.mark.parametrize("item", TABLES, ids=lambda item: item.key)
 def test_the_tables_in_the_repository_are_what_is_written_now(kept, item):
     for kind, made in (("md", tables.markdown), ("tex", tables.latex)):
-        assert (ROOT / f"figures/out/table_{item.key}.{kind}").read_text(encoding="utf-8") == made(item)
+        assert (ROOT / f"figures/out/table_{item.key}.{kind}").read_text(encoding="utf-8") == made(
+            item
+        )
 
 
 def test_the_gallery_needs_nothing_from_elsewhere_and_its_pictures_are_there(kept):
     page = gallery.page(ITEMS)
-    assert "<script" not in page and "http:" not in page and "https:" not in page and "@import" not in page
+    assert (
+        "<script" not in page
+        and "http:" not in page
+        and "https:" not in page
+        and "@import" not in page
+    )
     links = set(re.findall(r"(?:src|href)='([^'#]+)'", page))
     assert len(links) > 60 and all((plots.out_folder() / link).exists() for link in links)
     anchors = set(re.findall(r"href='#([^']+)'", page))
@@ -195,11 +258,16 @@ def test_the_gallery_needs_nothing_from_elsewhere_and_its_pictures_are_there(kep
 
 def test_the_links_of_the_page_lead_somewhere(kept):
     text = gallery.markdown(ITEMS)
-    headings = {re.sub(r"[^\w -]", "", line[4:].lower()).replace(" ", "-")
-                for line in text.splitlines() if line.startswith("### ")}
+    headings = {
+        re.sub(r"[^\w -]", "", line[4:].lower()).replace(" ", "-")
+        for line in text.splitlines()
+        if line.startswith("### ")
+    }
     targets = re.findall(r"\]\(([^)]+)\)", text)
     assert {target[1:] for target in targets if target.startswith("#")} == headings
-    assert all((ROOT / "docs" / target).exists() for target in targets if not target.startswith("#"))
+    assert all(
+        (ROOT / "docs" / target).exists() for target in targets if not target.startswith("#")
+    )
 
 
 def test_every_run_behind_a_figure_is_named_on_its_page(kept):
@@ -227,22 +295,31 @@ def test_without_any_figure_the_pages_say_in_words_what_is_missing(folders, monk
 
 
 def test_words_of_the_registry_are_text_on_the_page_and_never_markup():
-    item = registry.Item("MaxRL", "Figure 1", "a <b> & c", ["lab figures weights"], missing="<script>x</script>")
+    item = registry.Item(
+        "MaxRL", "Figure 1", "a <b> & c", ["lab figures weights"], missing="<script>x</script>"
+    )
     page = gallery.page([item])
-    assert "<script>" not in page and "a &lt;b&gt; &amp; c" in page and "<code>lab figures weights</code>" in page
+    assert (
+        "<script>" not in page
+        and "a &lt;b&gt; &amp; c" in page
+        and "<code>lab figures weights</code>" in page
+    )
 
 
 def test_the_command_writes_tables_gallery_and_pages(folders, monkeypatch, capsys):
     from lab.cli import main
+
     monkeypatch.setattr(plots, "figure_names", lambda: ["weights"])
     assert main(["figures"]) == 0
     out = folders / "figures"
     assert {"index.html", "papers.md", "paper_issues.md", "table_maxrl_table_3.md"} <= {
-        path.name for path in out.iterdir()}
+        path.name for path in out.iterdir()
+    }
     assert str(out / "index.html") in capsys.readouterr().out.splitlines()
 
 
-# --- The papers' own mistakes -----------------------------------------------------------------------------
+# --- The papers' own mistakes -------------------------------------------------------------------
+
 
 def test_the_numbers_of_the_page_are_those_known_from_the_mathematics():
     found = {name: function() for name, function in issues.NUMBERS.items()}
@@ -250,14 +327,23 @@ def test_the_numbers_of_the_page_are_those_known_from_the_mathematics():
     assert found["code_baselines"]["order_4"] == pytest.approx(3.710, abs=5e-4)
     assert found["scale_and_shape"]["maxrl"] == pytest.approx(641, abs=0.5)
     assert found["averaged_baseline"]["average"] < 1e-12 < found["averaged_baseline"]["one"]
-    assert found["control_variate"]["eq7"] > found["control_variate"]["eq6"] > found["control_variate"]["algorithm_1"]
+    assert (
+        found["control_variate"]["eq7"]
+        > found["control_variate"]["eq6"]
+        > found["control_variate"]["algorithm_1"]
+    )
     assert found["mapo"]["apart"] < 1e-12 and found["actor_term"]["mean"] < 1e-12
     assert found["token_mean"]["n_short"] == pytest.approx(found["token_mean"]["n_long"])
     assert found["token_mean"]["tokens_short"] > 2 * found["token_mean"]["tokens_long"]
-    assert found["derivative_signs"]["printed"] == pytest.approx(-found["derivative_signs"]["quotient"], rel=1e-6)
+    assert found["derivative_signs"]["printed"] == pytest.approx(
+        -found["derivative_signs"]["quotient"], rel=1e-6
+    )
     assert found["gibbs"]["total"] > 4 and found["grpo_score"]["times"] > 1e5
     assert "| 2 | 1.9 | 1.9 | 1 | 1.9 | 1.9 | 1 |" in found["one_order_short"]["table"]
-    assert "| 0.0001 |" in found["control_variate"]["table"] and "| 0.025 |" in found["control_variate"]["table"]
+    assert (
+        "| 0.0001 |" in found["control_variate"]["table"]
+        and "| 0.025 |" in found["control_variate"]["table"]
+    )
 
 
 def test_no_number_on_the_page_of_mistakes_is_left_over_and_every_function_is_used():
@@ -269,5 +355,7 @@ def test_no_number_on_the_page_of_mistakes_is_left_over_and_every_function_is_us
 def test_a_name_in_the_words_that_nothing_computes_is_refused(tmp_path, monkeypatch):
     (tmp_path / "issues.md").write_text("It is {ddof.tabel}.")
     monkeypatch.setattr(issues, "WORDS", tmp_path / "issues.md")
-    with pytest.raises(LabError, match="unknown number in issues.md 'ddof.tabel': did you mean 'ddof.table'"):
+    with pytest.raises(
+        LabError, match="unknown number in issues.md 'ddof.tabel': did you mean 'ddof.table'"
+    ):
         issues.page()

@@ -1,4 +1,6 @@
-"""Pass rates behind counts: brute force, an independent certificate, known mixtures recovered, and the refusals."""
+"""Pass rates behind counts: brute force, an independent certificate, known mixtures recovered, and
+the refusals.
+"""
 
 import itertools
 import math
@@ -12,7 +14,14 @@ from scipy import stats
 import lab
 from lab import pass_rates
 from lab.errors import LabError
-from lab.pass_rates import beta_binomial, dead_share, expected_gradient, intervals, mixing, share_by_bin
+from lab.pass_rates import (
+    beta_binomial,
+    dead_share,
+    expected_gradient,
+    intervals,
+    mixing,
+    share_by_bin,
+)
 
 EDGES = [0, 0.1, 0.5, 0.9, 1]
 
@@ -34,7 +43,9 @@ def u_shaped(rng, m):
 def log_likelihood(p, mass, n, correct):
     """By scipy's binomial; the rewards in their order, so without the ways to order them."""
     rows = stats.binom.pmf(correct[:, None], n[:, None], p) @ mass
-    return np.log(rows).sum() - sum(math.log(math.comb(int(a), int(b))) for a, b in zip(n, correct, strict=True))
+    return np.log(rows).sum() - sum(
+        math.log(math.comb(int(a), int(b))) for a, b in zip(n, correct, strict=True)
+    )
 
 
 def directional(fit, n, correct, p):
@@ -43,11 +54,13 @@ def directional(fit, n, correct, p):
     return np.mean(stats.binom.pmf(correct[:, None], n[:, None], p) / fitted[:, None], axis=0)
 
 
-# --- The mixture against brute force ------------------------------------------------------------------------
+# --- The mixture against brute force ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n, correct", [
-    ([2, 2], [0, 1]), ([3, 3, 3], [0, 1, 3]), ([1, 4, 2], [1, 1, 0]), ([5, 5], [2, 3])])
+@pytest.mark.parametrize(
+    "n, correct",
+    [([2, 2], [0, 1]), ([3, 3, 3], [0, 1, 3]), ([1, 4, 2], [1, 1, 0]), ([5, 5], [2, 3])],
+)
 def test_no_distribution_on_a_coarse_grid_is_more_likely(n, correct):
     grid, parts = [Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(7, 8)], 24
     rewards = [(1,) * k + (0,) * (size - k) for size, k in zip(n, correct, strict=True)]
@@ -65,7 +78,8 @@ def test_no_distribution_on_a_coarse_grid_is_more_likely(n, correct):
 def test_one_problem_has_all_mass_at_its_own_share_of_right_rollouts():
     fit = mixing(8, [2], np.linspace(0, 1, 101))
     assert fit.mass[25] == pytest.approx(1, abs=1e-5) and fit.log_likelihood == pytest.approx(
-        math.log(0.25**2 * 0.75**6), abs=1e-5)
+        math.log(0.25**2 * 0.75**6), abs=1e-5
+    )
 
 
 def test_counts_of_nothing_and_of_everything_are_certain_at_zero_and_one():
@@ -73,7 +87,7 @@ def test_counts_of_nothing_and_of_everything_are_certain_at_zero_and_one():
     assert fit.mass[[0, -1]] == pytest.approx([0.75, 0.25], abs=1e-5)
 
 
-# --- Its certificate ----------------------------------------------------------------------------------------
+# --- Its certificate ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("m, n, seed", [(30, 4, 0), (500, 16, 1), (200, 200, 2)])
@@ -103,7 +117,9 @@ def test_the_truth_is_never_more_likely_than_the_fit_by_more_than_the_certificat
 
 def test_a_fit_that_does_not_converge_is_an_error_and_not_a_guess(monkeypatch):
     monkeypatch.setattr(pass_rates, "STEPS", 1)
-    with pytest.raises(LabError, match=r"no convergence in 1 steps \(excess .*\): give a coarser grid"):
+    with pytest.raises(
+        LabError, match=r"no convergence in 1 steps \(excess .*\): give a coarser grid"
+    ):
         mixing(16, [0, 3, 16])
 
 
@@ -118,9 +134,15 @@ def test_slack_is_how_far_a_smooth_fit_stays_below_the_highest_log_likelihood(sl
     n, correct = simulated(u_shaped, 300, np.tile([4, 16, 64], 100), 10)
     top, smooth = mixing(n, correct), mixing(n, correct, slack=slack)
     assert top.log_likelihood - slack <= smooth.log_likelihood < top.log_likelihood
-    assert smooth.log_likelihood == pytest.approx(log_likelihood(smooth.p, smooth.mass, n, correct), rel=1e-9)
-    assert smooth.mass.sum() == pytest.approx(1) and smooth.excess == pytest.approx(slack / 300 + top.excess)
-    assert np.sum(smooth.mass > 1e-4) > 100 > 40 > np.sum(top.mass > 1e-4)  # spread out, where the maximum is not
+    assert smooth.log_likelihood == pytest.approx(
+        log_likelihood(smooth.p, smooth.mass, n, correct), rel=1e-9
+    )
+    assert smooth.mass.sum() == pytest.approx(1) and smooth.excess == pytest.approx(
+        slack / 300 + top.excess
+    )
+    assert (
+        np.sum(smooth.mass > 1e-4) > 100 > 40 > np.sum(top.mass > 1e-4)
+    )  # spread out, where the maximum is not
 
 
 def test_a_slack_that_even_mass_has_already_leaves_it_even():
@@ -128,7 +150,7 @@ def test_a_slack_that_even_mass_has_already_leaves_it_even():
     assert np.ptp(fit.mass) == 0
 
 
-# --- Recovery of what is known ------------------------------------------------------------------------------
+# --- Recovery of what is known ------------------------------------------------------------------
 
 
 def test_three_difficulties_are_recovered_from_their_counts():
@@ -143,8 +165,11 @@ def test_the_moments_that_n_rollouts_tell_are_recovered(n):
     n, correct = simulated(u_shaped, 2000, n, 3)
     p, mass, *_ = mixing(n, correct)
     for N in (1, 2, 4, int(n[0])):
-        truth = np.array([stats.betabinom.pmf(0, N, 0.35, 0.45), stats.betabinom.pmf(N, N, 0.35, 0.45)])
-        # A share of 2000 groups has a standard error of at most 1/(2 sqrt 2000) = 0.011: four of these
+        truth = np.array(
+            [stats.betabinom.pmf(0, N, 0.35, 0.45), stats.betabinom.pmf(N, N, 0.35, 0.45)]
+        )
+        # A share of 2000 groups has a standard error of at most 1/(2 sqrt 2000) = 0.011: four of
+        # these
         assert np.array(dead_share(p, mass, N)) == pytest.approx(truth, abs=0.045)
 
 
@@ -162,7 +187,9 @@ def test_a_smooth_fit_of_smooth_pass_rates_has_half_the_error_in_bins_or_less(n)
     errors = np.zeros(2)
     for seed in range(20):
         counts = simulated(u_shaped, 300, n, seed)
-        errors += [np.abs(share_by_bin(*mixing(*counts, slack=x)[:2], EDGES) - truth).sum() for x in (0, 1)]
+        errors += [
+            np.abs(share_by_bin(*mixing(*counts, slack=x)[:2], EDGES) - truth).sum() for x in (0, 1)
+        ]
     assert errors[1] < errors[0] / 2
 
 
@@ -173,13 +200,17 @@ def test_every_single_pass_rate_is_read_as_too_many_dead_groups_by_exact_sums():
         assert naive > sum(dead_share([p], [1.0], N))
 
 
-# --- Invariances --------------------------------------------------------------------------------------------
+# --- Invariances --------------------------------------------------------------------------------
 
 
 def test_the_order_and_the_doubling_of_problems_change_nothing():
     n, correct = simulated(u_shaped, 300, np.tile([4, 16, 64], 100), 5)
     turn = np.random.default_rng(0).permutation(300)
-    fit, turned, twice = mixing(n, correct), mixing(n[turn], correct[turn]), mixing(np.tile(n, 2), np.tile(correct, 2))
+    fit, turned, twice = (
+        mixing(n, correct),
+        mixing(n[turn], correct[turn]),
+        mixing(np.tile(n, 2), np.tile(correct, 2)),
+    )
     assert np.array_equal(fit.mass, turned.mass) and fit.log_likelihood == turned.log_likelihood
     np.testing.assert_allclose(twice.mass, fit.mass, atol=1e-9)
     assert twice.log_likelihood == pytest.approx(2 * fit.log_likelihood, rel=1e-12)
@@ -202,11 +233,13 @@ def test_one_n_is_an_n_for_every_problem():
 def test_problems_with_different_n_have_the_likelihood_of_their_own_binomials(m, n):
     n, correct = simulated(u_shaped, m, np.tile(n, m // 3), 7)
     fit = mixing(n, correct)
-    assert fit.log_likelihood == pytest.approx(log_likelihood(fit.p, fit.mass, n, correct), rel=1e-9)
+    assert fit.log_likelihood == pytest.approx(
+        log_likelihood(fit.p, fit.mass, n, correct), rel=1e-9
+    )
     assert fit.excess <= 1e-6
 
 
-# --- The Beta -----------------------------------------------------------------------------------------------
+# --- The Beta -----------------------------------------------------------------------------------
 
 
 def beta_likelihood(a, b, n, correct):
@@ -219,9 +252,17 @@ def test_no_beta_on_a_grid_is_more_likely(a, b, seed):
     n, correct = simulated(lambda rng, m: rng.beta(a, b, m), 300, np.tile([4, 16, 40], 100), seed)
     fit = beta_binomial(n, correct)
     assert fit.log_likelihood == pytest.approx(beta_likelihood(fit.a, fit.b, n, correct), abs=1e-6)
-    steps = [*itertools.product(np.geomspace(0.3, 3, 15), repeat=2), *itertools.product((0.999, 1, 1.001), repeat=2)]
-    assert max(beta_likelihood(fit.a * x, fit.b * y, n, correct) for x, y in steps) <= fit.log_likelihood + 1e-7
-    assert fit.log_likelihood <= mixing(n, correct).log_likelihood  # a Beta is one of all distributions
+    steps = [
+        *itertools.product(np.geomspace(0.3, 3, 15), repeat=2),
+        *itertools.product((0.999, 1, 1.001), repeat=2),
+    ]
+    assert (
+        max(beta_likelihood(fit.a * x, fit.b * y, n, correct) for x, y in steps)
+        <= fit.log_likelihood + 1e-7
+    )
+    assert (
+        fit.log_likelihood <= mixing(n, correct).log_likelihood
+    )  # a Beta is one of all distributions
 
 
 def test_a_beta_is_recovered():
@@ -230,7 +271,9 @@ def test_a_beta_is_recovered():
     assert fit[:2] == pytest.approx((0.4, 0.8), rel=0.12)  # standard errors of 3% (a) and 4% (b)
 
 
-@pytest.mark.parametrize("n, correct", [(8, [0, 0, 8]), (1, [0, 1, 1, 0]), (4, [0, 0]), ([2, 3], [2, 3])])
+@pytest.mark.parametrize(
+    "n, correct", [(8, [0, 0, 8]), (1, [0, 1, 1, 0]), (4, [0, 0]), ([2, 3], [2, 3])]
+)
 def test_counts_of_none_and_all_have_no_likeliest_beta(n, correct):
     with pytest.raises(LabError, match=f"all {len(correct)} counts are 0 or n.*: use mixing"):
         beta_binomial(n, correct)
@@ -238,19 +281,24 @@ def test_counts_of_none_and_all_have_no_likeliest_beta(n, correct):
 
 def test_counts_that_vary_no_more_than_a_coin_have_no_likeliest_beta_and_grow_likelier_towards_a_point():
     n, correct = np.full(6, 10), np.array([4, 5, 5, 5, 5, 6])
-    with pytest.raises(LabError, match="vary no more than at one p: 0.5 is likeliest, and is no Beta: use mixing"):
+    with pytest.raises(
+        LabError, match="vary no more than at one p: 0.5 is likeliest, and is no Beta: use mixing"
+    ):
         beta_binomial(n, correct)
     climb = [beta_likelihood(x, x, n, correct) for x in (1, 10, 100, 1000, 10000)]
     point = 60 * math.log(0.5)
     assert np.all(np.diff(climb) > 0) and climb[-1] < point == pytest.approx(climb[-1], abs=0.02)
 
 
-# --- What follows from a distribution -----------------------------------------------------------------------
+# --- What follows from a distribution -----------------------------------------------------------
 
 
 @pytest.mark.parametrize("N", [1, 2, 5, 8])
 def test_dead_shares_are_those_of_all_reward_vectors(N):
-    p, mass = [Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)], [Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)]
+    p, mass = (
+        [Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)],
+        [Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)],
+    )
     wrong = sum(w * expectation(lambda r: not any(r), N, q) for q, w in zip(p, mass, strict=True))
     right = sum(w * expectation(all, N, q) for q, w in zip(p, mass, strict=True))
     found = dead_share([float(q) for q in p], [float(w) for w in mass], N)
@@ -270,8 +318,12 @@ def test_the_expected_gradient_is_half_of_the_signal_mass_where_groups_sum_to_ze
     p, mass = np.array([0.0, 0.01, 0.3, 0.9, 1.0]), np.array([0.1, 0.2, 0.3, 0.2, 0.2])
     found = expected_gradient(p, mass, name, N)
     if lab.estimator(name).rules.zero_mean:
-        np.testing.assert_allclose(found, mass * lab.signal_mass(name, N, p) / 2, rtol=1e-9, atol=1e-15)
-    np.testing.assert_allclose(found, mass * p * (1 - p) * lab.induced_weight(name, N, p), rtol=1e-12)
+        np.testing.assert_allclose(
+            found, mass * lab.signal_mass(name, N, p) / 2, rtol=1e-9, atol=1e-15
+        )
+    np.testing.assert_allclose(
+        found, mass * p * (1 - p) * lab.induced_weight(name, N, p), rtol=1e-12
+    )
 
 
 def test_hard_problems_get_more_of_the_gradient_of_maxrl_the_larger_n_and_always_the_same_of_rloo():
@@ -287,16 +339,24 @@ def test_hard_problems_get_more_of_the_gradient_of_maxrl_the_larger_n_and_always
 
 def test_many_distributions_go_through_at_once():
     p, masses = np.array([0.0, 0.2, 1.0]), np.array([[1, 0, 0], [0.2, 0.5, 0.3]])
-    for each in (lambda mass: np.stack(dead_share(p, mass, 3), axis=-1), lambda mass: share_by_bin(p, mass, EDGES),
-                 lambda mass: expected_gradient(p, mass, "grpo", 4)):
+    for each in (
+        lambda mass: np.stack(dead_share(p, mass, 3), axis=-1),
+        lambda mass: share_by_bin(p, mass, EDGES),
+        lambda mass: expected_gradient(p, mass, "grpo", 4),
+    ):
         np.testing.assert_allclose(each(masses), [each(mass) for mass in masses], rtol=1e-12)
 
 
 def test_bins_are_closed_above_and_share_out_everything():
-    assert share_by_bin([0, 0.1, 0.5, 0.9, 1], np.full(5, 0.2), EDGES).round(12).tolist() == [0.4, 0.2, 0.2, 0.2]
+    assert share_by_bin([0, 0.1, 0.5, 0.9, 1], np.full(5, 0.2), EDGES).round(12).tolist() == [
+        0.4,
+        0.2,
+        0.2,
+        0.2,
+    ]
 
 
-# --- Intervals ----------------------------------------------------------------------------------------------
+# --- Intervals ----------------------------------------------------------------------------------
 
 
 def dead_of(N):
@@ -307,8 +367,12 @@ def test_intervals_say_the_point_estimate_and_how_many_problems_they_are_over():
     n, correct = simulated(u_shaped, 100, 8, 9)
     first, second = (intervals(n, correct, dead_of(8), slack=1, draws=50) for _ in range(2))
     assert first == second
-    assert [x.point for x in first] == pytest.approx(list(dead_share(*mixing(n, correct, slack=1)[:2], 8)), abs=1e-9)
-    assert all(x.n == {"problems": 100} and x.level == 0.95 and x.low < x.point < x.high for x in first)
+    assert [x.point for x in first] == pytest.approx(
+        list(dead_share(*mixing(n, correct, slack=1)[:2], 8)), abs=1e-9
+    )
+    assert all(
+        x.n == {"problems": 100} and x.level == 0.95 and x.low < x.point < x.high for x in first
+    )
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say():
@@ -321,22 +385,27 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say():
     assert np.all(inside >= 16)  # of 20: at 95% fewer than 16 come three times in a thousand
 
 
-# --- Refusals -----------------------------------------------------------------------------------------------
+# --- Refusals -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("fit", [mixing, beta_binomial, lambda n, correct: intervals(n, correct, dead_of(2))])
-@pytest.mark.parametrize("n, correct, said", [
-    (4, [1, 5], "correct at problem 1 is 5, where n is 4"),
-    (4, [1, -1], "correct at problem 1 is -1"),
-    ([4, 0], [1, 0], "n at problem 1 is 0"),
-    (4, [1, 1.5], "correct at problem 1 is 1.5"),
-    (4, [1, float("nan")], "correct at problem 1 is nan"),
-    (4.5, [1, 2], "n is 4.5"),
-    (4, [], r"correct is float64 of shape \(0,\)"),
-    (4, [True, False], "booleans: sum"),
-    ([4, 4, 4], [1, 2], r"n has shape \(3,\) and correct \(2,\): give one count a problem"),
-    (4, 3, r"n has shape \(\) and correct \(\): give one count a problem"),
-])
+@pytest.mark.parametrize(
+    "fit", [mixing, beta_binomial, lambda n, correct: intervals(n, correct, dead_of(2))]
+)
+@pytest.mark.parametrize(
+    "n, correct, said",
+    [
+        (4, [1, 5], "correct at problem 1 is 5, where n is 4"),
+        (4, [1, -1], "correct at problem 1 is -1"),
+        ([4, 0], [1, 0], "n at problem 1 is 0"),
+        (4, [1, 1.5], "correct at problem 1 is 1.5"),
+        (4, [1, float("nan")], "correct at problem 1 is nan"),
+        (4.5, [1, 2], "n is 4.5"),
+        (4, [], r"correct is float64 of shape \(0,\)"),
+        (4, [True, False], "booleans: sum"),
+        ([4, 4, 4], [1, 2], r"n has shape \(3,\) and correct \(2,\): give one count a problem"),
+        (4, 3, r"n has shape \(\) and correct \(\): give one count a problem"),
+    ],
+)
 def test_what_is_not_a_count_is_refused_by_one_sentence(fit, n, correct, said):
     with pytest.raises(LabError, match=said) as refusal:
         fit(n, correct)

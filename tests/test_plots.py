@@ -16,8 +16,15 @@ from lab.errors import LabError
 from lab.runs import Results, train
 from lab.show import plots
 
-FAMILIES = {"RL": ("rl", "rloo", "reinforce_mean"), "GRPO": ("arcsine", "grpo"), "MaxRL": ("maxrl", "truncated"),
-            "ML": ("ml",), "PACS": ("log_odds", "pacs_anchor", "pacs"), "PKPO": ("pkpo",), "drawn": ("from_weight",)}
+FAMILIES = {
+    "RL": ("rl", "rloo", "reinforce_mean"),
+    "GRPO": ("arcsine", "grpo"),
+    "MaxRL": ("maxrl", "truncated"),
+    "ML": ("ml",),
+    "PACS": ("log_odds", "pacs_anchor", "pacs"),
+    "PKPO": ("pkpo",),
+    "drawn": ("from_weight",),
+}
 
 
 def lightness(color: str) -> float:
@@ -27,17 +34,30 @@ def lightness(color: str) -> float:
     return 116 * Y ** (1 / 3) - 16 if Y > 0.008856 else 903.3 * Y
 
 
-SAME = [{"rl", "rloo"}, {"arcsine", "grpo"}, {"maxrl", "truncated"}, {"log_odds", "pacs_anchor", "pacs"}]
-DIFFERENT = [pair for pair in itertools.combinations(plots.LOOKS, 2) if not any(set(pair) <= names for names in SAME)]
+SAME = [
+    {"rl", "rloo"},
+    {"arcsine", "grpo"},
+    {"maxrl", "truncated"},
+    {"log_odds", "pacs_anchor", "pacs"},
+]
+DIFFERENT = [
+    pair
+    for pair in itertools.combinations(plots.LOOKS, 2)
+    if not any(set(pair) <= names for names in SAME)
+]
 
 
 def test_every_look_is_of_something_in_the_catalogue():
-    known = set(lab.estimators()) | set(lab.objectives()) | {"pacs"}  # PACS's own loss, of language models
+    known = (
+        set(lab.estimators()) | set(lab.objectives()) | {"pacs"}
+    )  # PACS's own loss, of language models
     assert set(plots.LOOKS) - {"from_weight"} <= known
 
 
 def test_one_colour_a_family_and_one_family_a_colour():
-    colors = {family: {plots.LOOKS[name].color for name in names} for family, names in FAMILIES.items()}
+    colors = {
+        family: {plots.LOOKS[name].color for name in names} for family, names in FAMILIES.items()
+    }
     assert all(len(found) == 1 for found in colors.values())
     assert len(set.union(*colors.values())) == len(FAMILIES)
 
@@ -45,13 +65,19 @@ def test_one_colour_a_family_and_one_family_a_colour():
 def test_two_looks_differ_in_dash_or_marker_so_that_grey_is_enough():
     for a, b in DIFFERENT:
         look, other = plots.LOOKS[a], plots.LOOKS[b]
-        assert look.label != other.label and (look.dash, look.marker) != (other.dash, other.marker), (a, b)
+        assert look.label != other.label and (look.dash, look.marker) != (
+            other.dash,
+            other.marker,
+        ), (a, b)
 
 
 def test_lines_without_marks_differ_in_dash_or_in_lightness():
     for a, b in DIFFERENT:
         look, other = plots.LOOKS[a], plots.LOOKS[b]
-        assert look.dash != other.dash or abs(lightness(look.color) - lightness(other.color)) > 8, (a, b)
+        assert look.dash != other.dash or abs(lightness(look.color) - lightness(other.color)) > 8, (
+            a,
+            b,
+        )
 
 
 def test_every_colour_stands_out_from_white():
@@ -61,7 +87,9 @@ def test_every_colour_stands_out_from_white():
 def test_an_objective_and_the_estimator_that_tends_to_it_look_alike():
     for names in SAME:
         assert len({plots.LOOKS[name]._replace(label="") for name in names}) == 1
-    assert plots.look("grpo(ddof=1)") == plots.look("grpo") and plots.look("truncated(order=8)") == plots.look("maxrl")
+    assert plots.look("grpo(ddof=1)") == plots.look("grpo") and plots.look(
+        "truncated(order=8)"
+    ) == plots.look("maxrl")
 
 
 def test_a_name_without_a_look_is_refused_with_the_nearest():
@@ -74,7 +102,11 @@ def test_a_band_is_a_line_and_a_fill_in_one_look():
     plots.band(axes, [0, 1], [0, 0], [1, 2], [3, 3], "maxrl")
     (line,), (fill,) = axes.lines, axes.collections
     assert line.get_label() == "MaxRL" and list(line.get_ydata()) == [1, 2]
-    assert to_rgb(line.get_color()) == to_rgb(plots.look("maxrl").color) == tuple(fill.get_facecolor()[0][:3])
+    assert (
+        to_rgb(line.get_color())
+        == to_rgb(plots.look("maxrl").color)
+        == tuple(fill.get_facecolor()[0][:3])
+    )
     plt.close(figure)
 
 
@@ -86,12 +118,14 @@ def test_figures_are_as_wide_as_a_column_or_the_page_of_the_paper():
     assert (plots.COLUMN, plots.PAGE) == (3.25, 6.75)
 
 
-# --- Saving -----------------------------------------------------------------------------------------------
+# --- Saving -------------------------------------------------------------------------------------
 
 TABLE = pd.DataFrame({"p": [0.1, 0.2], "w": [1 / 3, 2.0]})
 
 
-def draw_and_save(name: str = "one", caption: str = "A\n   caption.", found: Results | None = None) -> None:
+def draw_and_save(
+    name: str = "one", caption: str = "A\n   caption.", found: Results | None = None
+) -> None:
     figure, axes = plots.panels()
     axes.plot(TABLE["p"], TABLE["w"], label="w")
     axes.legend()
@@ -101,11 +135,23 @@ def draw_and_save(name: str = "one", caption: str = "A\n   caption.", found: Res
 def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):
     draw_and_save()
     out = folders / "figures"
-    assert sorted(path.name for path in out.iterdir()) == ["one.csv", "one.json", "one.pdf", "one.png", "one.txt"]
+    assert sorted(path.name for path in out.iterdir()) == [
+        "one.csv",
+        "one.json",
+        "one.pdf",
+        "one.png",
+        "one.txt",
+    ]
     assert (out / "one.csv").read_text() == "p,w\n0.1,0.3333333333\n0.2,2\n"
-    assert (out / "one.pdf").read_bytes().startswith(b"%PDF") and (out / "one.png").read_bytes()[1:4] == b"PNG"
+    assert (out / "one.pdf").read_bytes().startswith(b"%PDF") and (out / "one.png").read_bytes()[
+        1:4
+    ] == b"PNG"
     told = json.loads((out / "one.json").read_text())
-    assert told["figure"] == "one" and told["caption"] == "A caption." and told["command"] == "lab figures one"
+    assert (
+        told["figure"] == "one"
+        and told["caption"] == "A caption."
+        and told["command"] == "lab figures one"
+    )
     assert told["data"] == "one.csv" and told["runs"] == {}
     assert {"python", "numpy", "matplotlib"} <= set(told["versions"])
     assert told["data_sha256"] == hashlib.sha256((out / "one.csv").read_bytes()).hexdigest()
@@ -114,11 +160,15 @@ def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):
 
 def trained() -> tuple[list, Results]:
     runs = [train("tabular", scale="smoke", seed=seed) for seed in (1, 0)]
-    facts = {run.id: {"params": run.params, "provenance": run.provenance, "seconds": run.done["seconds"]}
-             for run in runs}
-    return runs, Results(pd.concat([run.table() for run in runs]),
-                         pd.concat([run.with_parameters(run.groups().query("step == step.max()")) for run in runs]),
-                         facts)
+    facts = {
+        run.id: {"params": run.params, "provenance": run.provenance, "seconds": run.done["seconds"]}
+        for run in runs
+    }
+    return runs, Results(
+        pd.concat([run.table() for run in runs]),
+        pd.concat([run.with_parameters(run.groups().query("step == step.max()")) for run in runs]),
+        facts,
+    )
 
 
 def test_a_figure_names_the_runs_behind_it(folders):
@@ -127,9 +177,14 @@ def test_a_figure_names_the_runs_behind_it(folders):
     told = json.loads((folders / "figures" / "one.json").read_text())["runs"]
     assert list(told) == sorted(run.id for run in runs)
     for run in runs:
-        assert told[run.id] == {"commit": run.provenance["commit"], "device": run.provenance["device"],
-                                "command": run.provenance["command"], "seed": run.params["parameters"]["seed"],
-                                "scale": "smoke", "seconds": run.done["seconds"]}
+        assert told[run.id] == {
+            "commit": run.provenance["commit"],
+            "device": run.provenance["device"],
+            "command": run.provenance["command"],
+            "seed": run.params["parameters"]["seed"],
+            "scale": "smoke",
+            "seconds": run.done["seconds"],
+        }
 
 
 def test_the_caption_file_states_scale_seeds_n_device_and_commit(folders):
@@ -138,8 +193,14 @@ def test_the_caption_file_states_scale_seeds_n_device_and_commit(folders):
     text = (folders / "figures" / "one.txt").read_text()
     problems = runs[0].params["parameters"]["problems"]
     assert text.startswith("A caption.\n") and "lab figures one at commit " in text
-    for words in ("Scale: smoke.", "Runs: 2.", "Seeds: 0, 1.", f"n: {problems} problems a run.",
-                  f"Device: {runs[0].provenance['device']}.", f"made at commit {runs[0].provenance['commit']}."):
+    for words in (
+        "Scale: smoke.",
+        "Runs: 2.",
+        "Seeds: 0, 1.",
+        f"n: {problems} problems a run.",
+        f"Device: {runs[0].provenance['device']}.",
+        f"made at commit {runs[0].provenance['commit']}.",
+    ):
         assert words in text, words
     draw_and_save()
     assert "formulas and no runs" in (folders / "figures" / "one.txt").read_text()
@@ -149,7 +210,9 @@ def test_the_caption_file_states_scale_seeds_n_device_and_commit(folders):
 def test_a_figure_has_the_widths_of_its_venue(folders, venue, widths):
     assert plots.draw_figures(["weights", "finite"], venue) == {}
     out = folders / "figures" / ("" if venue == "icml" else venue)
-    for name, width in zip(("weights", "finite"), widths, strict=True):  # one column, and the width of the text
+    for name, width in zip(
+        ("weights", "finite"), widths, strict=True
+    ):  # one column, and the width of the text
         box = re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ", (out / f"{name}.pdf").read_bytes())
         assert float(box[1]) == pytest.approx(72 * width, abs=0.01)
 

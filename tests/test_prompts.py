@@ -1,4 +1,6 @@
-"""Prompts: the official texts letter by letter, chat templates that are the tokenizer's own, and both end tokens."""
+"""Prompts: the official texts letter by letter, chat templates that are the tokenizer's own, and
+both end tokens.
+"""
 
 import re
 
@@ -7,31 +9,60 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from lab.errors import LabError
-from lab.llm.data.prompts import ENDS, FOLDER, LENGTH, STOP, Prompt, finish, prompt, prompts, stop_tokens
+from lab.llm.data.prompts import (
+    ENDS,
+    FOLDER,
+    LENGTH,
+    STOP,
+    Prompt,
+    finish,
+    prompt,
+    prompts,
+    stop_tokens,
+)
 
-TEMPLATE = ("{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n"
-            "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}")
+TEMPLATE = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content']"
+    " }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789 \n?.,+=\\{}'APL"
 
 
-def tokenizer(template=TEMPLATE, special=("<|endoftext|>", "<|im_start|>", "<|im_end|>"), eos="<|endoftext|>"):
+def tokenizer(
+    template=TEMPLATE, special=("<|endoftext|>", "<|im_start|>", "<|im_end|>"), eos="<|endoftext|>"
+):
     """A tokenizer of single characters with Qwen's special tokens."""
-    letters = Tokenizer(models.WordLevel({letter: at for at, letter in enumerate(LETTERS)} | {"[?]": 99}, "[?]"))
+    letters = Tokenizer(
+        models.WordLevel({letter: at for at, letter in enumerate(LETTERS)} | {"[?]": 99}, "[?]")
+    )
     letters.pre_tokenizer = pre_tokenizers.Split("", "isolated")
-    found = PreTrainedTokenizerFast(tokenizer_object=letters, unk_token="[?]", eos_token=eos,
-                                    additional_special_tokens=list(special))
+    found = PreTrainedTokenizerFast(
+        tokenizer_object=letters,
+        unk_token="[?]",
+        eos_token=eos,
+        additional_special_tokens=list(special),
+    )
     found.chat_template = template
     return found
 
 
-# --- Texts --------------------------------------------------------------------------------------------------
+# --- Texts --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name, turn", [
-    ("maxrl_qwen", "1+1?\nPlease reason step by step, and put your final answer within \\boxed{}."),
-    ("maxrl_gsm8k", "1+1? Let's think step by step and output the final answer within \\boxed{}."),
-    ("pacs", "1+1? Please reason step by step, and put your final answer within \\boxed{}."),
-])
+@pytest.mark.parametrize(
+    "name, turn",
+    [
+        (
+            "maxrl_qwen",
+            "1+1?\nPlease reason step by step, and put your final answer within \\boxed{}.",
+        ),
+        (
+            "maxrl_gsm8k",
+            "1+1? Let's think step by step and output the final answer within \\boxed{}.",
+        ),
+        ("pacs", "1+1? Please reason step by step, and put your final answer within \\boxed{}."),
+    ],
+)
 def test_a_chat_prompt_is_the_official_suffix_in_one_user_turn(name, turn):
     shown = prompt(name).render("1+1?", tokenizer())
     assert shown == f"<|im_start|>user\n{turn}<|im_end|>\n<|im_start|>assistant\n"
@@ -42,18 +73,25 @@ def test_the_plain_prompt_is_the_question_and_a_newline_and_needs_no_tokenizer()
 
 
 def test_every_file_of_the_folder_is_a_prompt_with_one_place_for_the_question():
-    assert prompts() == ["maxrl_gsm8k", "maxrl_qwen", "pacs", "plain"] and len(list(FOLDER.iterdir())) == 4
+    assert (
+        prompts() == ["maxrl_gsm8k", "maxrl_qwen", "pacs", "plain"]
+        and len(list(FOLDER.iterdir())) == 4
+    )
     for name in prompts():
         assert prompt(name).text.count("{question}") == 1 and "{{" not in prompt(name).text
 
 
 def test_upstream_braces_are_doubled_only_on_request():
     assert prompt("maxrl_qwen", upstream_braces=True).text.endswith("within \\boxed{{}}.")
-    with pytest.raises(LabError, match=r"prompt 'plain' holds no \\boxed\{\}, so upstream_braces changes nothing"):
+    with pytest.raises(
+        LabError, match=r"prompt 'plain' holds no \\boxed\{\}, so upstream_braces changes nothing"
+    ):
         prompt("plain", upstream_braces=True)
 
 
-@pytest.mark.parametrize("question", ["What is {x} in {question}?", r"Simplify $\frac{1}{2}$ {{0}}.", "100% of %s"])
+@pytest.mark.parametrize(
+    "question", ["What is {x} in {question}?", r"Simplify $\frac{1}{2}$ {{0}}.", "100% of %s"]
+)
 def test_a_question_with_braces_is_written_as_it_stands(question):
     assert prompt("plain").render(question) == question + "\n"
     assert f"user\n{question}\nPlease" in prompt("maxrl_qwen").render(question, tokenizer())
@@ -64,13 +102,17 @@ def test_the_hash_tells_any_two_prompts_apart_and_stays_the_same():
     found.append(Prompt("plain", "{question}\n", chat=True))
     assert len({one.hash for one in found}) == len(found)
     assert prompt("plain").hash == "5c07b8b7e105" and prompt("maxrl_qwen").hash == "ec2cc325fc49"
-    assert Prompt("other", "{question}\n", chat=False).hash == prompt("plain").hash  # of the text, not of the name
+    assert (
+        Prompt("other", "{question}\n", chat=False).hash == prompt("plain").hash
+    )  # of the text, not of the name
 
 
 def test_the_prompt_is_encoded_once_and_not_with_a_second_beginning():
     words = tokenizer()
     ids = words(prompt("maxrl_qwen").render("1+1?", words), add_special_tokens=False)["input_ids"]
-    assert ids[0] == words.convert_tokens_to_ids("<|im_start|>") and ids.count(words.unk_token_id) == 0
+    assert (
+        ids[0] == words.convert_tokens_to_ids("<|im_start|>") and ids.count(words.unk_token_id) == 0
+    )
 
 
 def test_an_unknown_prompt_names_the_nearest_one():
@@ -78,14 +120,21 @@ def test_an_unknown_prompt_names_the_nearest_one():
         prompt("maxrl-qwen")
 
 
-@pytest.mark.parametrize("words, found", [(None, "no tokenizer was given"),
-                                          (tokenizer(template=None), "the tokenizer has no chat template")])
+@pytest.mark.parametrize(
+    "words, found",
+    [
+        (None, "no tokenizer was given"),
+        (tokenizer(template=None), "the tokenizer has no chat template"),
+    ],
+)
 def test_a_chat_prompt_without_a_chat_template_is_refused(words, found):
-    with pytest.raises(LabError, match=f"prompt 'pacs' is the turn of a chat and {found}: give the tokenizer of"):
+    with pytest.raises(
+        LabError, match=f"prompt 'pacs' is the turn of a chat and {found}: give the tokenizer of"
+    ):
         prompt("pacs").render("1+1?", words)
 
 
-# --- Where an answer ends -----------------------------------------------------------------------------------
+# --- Where an answer ends -----------------------------------------------------------------------
 
 
 def test_both_the_end_of_the_text_and_the_end_of_the_turn_stop_an_answer():
@@ -105,7 +154,9 @@ def test_only_end_tokens_that_the_tokenizer_has_are_named():
 
 
 def test_a_tokenizer_without_an_end_is_refused():
-    with pytest.raises(LabError, match="the tokenizer has no end token: set its eos_token, or answers run to"):
+    with pytest.raises(
+        LabError, match="the tokenizer has no end token: set its eos_token, or answers run to"
+    ):
         stop_tokens(tokenizer(special=(), eos=None))
 
 
@@ -118,6 +169,8 @@ def test_the_reason_names_the_token_that_ended_the_answer_or_the_limit():
 
 @pytest.mark.parametrize("ids", [[1, 2], []])
 def test_an_answer_that_ends_for_no_reason_is_refused(ids):
-    sentence = re.escape(f"an answer of {len(ids)} tokens ends with none of <|im_end|> below the limit 3: keep")
+    sentence = re.escape(
+        f"an answer of {len(ids)} tokens ends with none of <|im_end|> below the limit 3: keep"
+    )
     with pytest.raises(LabError, match=sentence):
         finish(ids, {"<|im_end|>": 9}, limit=3)

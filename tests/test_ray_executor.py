@@ -1,4 +1,6 @@
-"""A sweep on a real Ray cluster of this machine: same folders, same numbers, failures, kills and resume."""
+"""A sweep on a real Ray cluster of this machine: same folders, same numbers, failures, kills and
+resume.
+"""
 
 import os
 import signal
@@ -15,8 +17,11 @@ import pytest
 from lab.runs.sweep import read_sweep
 
 pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
-LOCAL = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # the second: 127.0.0.1 stays that
-         "RAY_worker_niceness": "0"}  # else 15: on a busy machine a run would stand still
+LOCAL = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # the second: 127.0.0.1 stays that
+    "RAY_worker_niceness": "0",
+}  # else 15: on a busy machine a run would stand still
 FILE = """
 [[runs]]
 experiment = "tabular"
@@ -38,11 +43,28 @@ def cluster():
     """The address of a Ray cluster with two cores, on 127.0.0.1 alone."""
     with tempfile.TemporaryDirectory(prefix="ray") as folder, open(f"{folder}/log", "w") as log:
         head = subprocess.Popen(
-            [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", "--node-ip-address=127.0.0.1",
-             "--port=0", "--num-cpus=2", "--num-gpus=0", "--include-dashboard=false", f"--temp-dir={folder}",
-             "--object-store-memory=80000000"], stdout=log, stderr=log, stdin=subprocess.DEVNULL,
-            env=os.environ | LOCAL, start_new_session=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # Ray cancels by it
+            [
+                sys.executable,
+                "-m",
+                "ray.scripts.scripts",
+                "start",
+                "--head",
+                "--block",
+                "--node-ip-address=127.0.0.1",
+                "--port=0",
+                "--num-cpus=2",
+                "--num-gpus=0",
+                "--include-dashboard=false",
+                f"--temp-dir={folder}",
+                "--object-store-memory=80000000",
+            ],
+            stdout=log,
+            stderr=log,
+            stdin=subprocess.DEVNULL,
+            env=os.environ | LOCAL,
+            start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )  # Ray cancels by it
         place = Path(folder) / "ray_current_cluster"
         try:
             wait(lambda: "Ray runtime started" in Path(log.name).read_text(), head)
@@ -58,11 +80,17 @@ def cluster():
 @pytest.fixture
 def sweep(cluster, start, tmp_path):
     """Start `lab sweep` on the cluster for runs of so many steps; returns the process and the runs."""
+
     def begin(steps: list[int]):
         path = tmp_path / "small.toml"
         path.write_text(FILE.replace("STEPS", str(steps)))
         runs = [item.run for item in read_sweep(path)]
-        return start("-m", "lab", "sweep", path, "executor=ray", "--train", RAY_ADDRESS=cluster, **LOCAL), runs
+        return (
+            start(
+                "-m", "lab", "sweep", path, "executor=ray", "--train", RAY_ADDRESS=cluster, **LOCAL
+            ),
+            runs,
+        )
 
     return begin
 
@@ -70,8 +98,13 @@ def sweep(cluster, start, tmp_path):
 def processes(run, word: str = "") -> list[psutil.Process]:
     """The training processes of the folder that a run is in."""
     folder = str(run.path.parents[1])
-    return [one for one in psutil.process_iter(["cmdline"])
-            if folder in (words := one.info["cmdline"] or []) and "train" in words and word in " ".join(words)]
+    return [
+        one
+        for one in psutil.process_iter(["cmdline"])
+        if folder in (words := one.info["cmdline"] or [])
+        and "train" in words
+        and word in " ".join(words)
+    ]
 
 
 def told(run, lines: int) -> bool:
@@ -79,25 +112,39 @@ def told(run, lines: int) -> bool:
     return path.exists() and path.read_bytes().count(b"\n") >= lines
 
 
-def test_on_ray_a_killed_run_is_listed_with_its_log_and_goes_on_to_the_numbers_of_an_undisturbed_one(sweep, tmp_path):
+def test_on_ray_a_killed_run_is_listed_with_its_log_and_goes_on_to_the_numbers_of_an_undisturbed_one(
+    sweep, tmp_path
+):
     steps = [1500, 50]
     first, (killed, other) = sweep(steps)
     wait(lambda: told(killed, 2), first.process)
     (process,) = processes(killed, "steps=1500")
     process.send_signal(signal.SIGKILL)
     done = first.finish()
-    assert done.stdout.endswith("0 finished before, 1 now, 1 failed\n") and done.returncode == 1, done.stderr
+    assert done.stdout.endswith("0 finished before, 1 now, 1 failed\n") and done.returncode == 1, (
+        done.stderr
+    )
     assert f"failed: {killed.path / 'log.txt'}: " in done.stderr and not killed.finished
     before = (other.path / "metrics.jsonl").stat().st_mtime_ns
 
     done = sweep(steps)[0].finish()
-    assert done.stdout == "1 finished before, 1 now, 0 failed\n" and done.returncode == 0, done.stderr
+    assert done.stdout == "1 finished before, 1 now, 0 failed\n" and done.returncode == 0, (
+        done.stderr
+    )
     assert (other.path / "metrics.jsonl").stat().st_mtime_ns == before
     from lab.runs import train
+
     for run in (killed, other):
-        whole = train("tabular", folder=str(tmp_path / run.path.name), scale="smoke", checkpoint_minutes=1e9,
-                      **run.params["parameters"])
-        assert (run.path / "metrics.jsonl").read_bytes() == (whole.path / "metrics.jsonl").read_bytes()
+        whole = train(
+            "tabular",
+            folder=str(tmp_path / run.path.name),
+            scale="smoke",
+            checkpoint_minutes=1e9,
+            **run.params["parameters"],
+        )
+        assert (run.path / "metrics.jsonl").read_bytes() == (
+            whole.path / "metrics.jsonl"
+        ).read_bytes()
         assert "rules: group of one" in (run.path / "log.txt").read_text()
     assert (killed.path / "log.txt").read_text().count("\n--- 20") == 1
 
@@ -107,7 +154,9 @@ def test_ctrl_c_stops_the_runs_on_the_cluster_too(sweep):
     wait(lambda: told(run, 2), started.process)
     started.kill_group(signal.SIGINT)
     done = started.finish()
-    assert done.returncode == 130 and done.stderr.endswith("lab: stopped; the same command goes on from here\n")
+    assert done.returncode == 130 and done.stderr.endswith(
+        "lab: stopped; the same command goes on from here\n"
+    )
     until = time.monotonic() + 10
     while processes(run):
         assert time.monotonic() < until, "a run outlived its sweep"
@@ -117,22 +166,35 @@ def test_ctrl_c_stops_the_runs_on_the_cluster_too(sweep):
 
 def test_what_the_cluster_cannot_give_is_refused(monkeypatch, refused, tmp_path):
     import ray
+
     (tmp_path / "small.toml").write_text(FILE.replace("STEPS", "[10]"))
     words = "sweep", str(tmp_path / "small.toml"), "gpus=2"
     assert "did you mean 'executor'" in refused(*words, "executer=ray")
     assert refused(*words) == "gpus = 2: only Ray deals out GPUs; add executor=ray, or leave it off"
     monkeypatch.setenv("RAY_ADDRESS", "auto")
-    for name, value in (("init", None), ("shutdown", None), ("cluster_resources", {"CPU": 64.0, "GPU": 1.0})):
+    for name, value in (
+        ("init", None),
+        ("shutdown", None),
+        ("cluster_resources", {"CPU": 64.0, "GPU": 1.0}),
+    ):
         monkeypatch.setattr(ray, name, lambda value=value, **_: value)
-    assert refused(*words, "executor=ray") == (
-        "the Ray cluster has 64 cores and 1 GPUs, and a run needs 1 and 2: ask for fewer, or add nodes")
+    assert (
+        refused(*words, "executor=ray")
+        == "the Ray cluster has 64 cores and 1 GPUs, and a run needs 1 and 2: ask for fewer, or add"
+        " nodes"
+    )
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "nowhere", "ray://127.0.0.1:1"])
-def test_without_a_cluster_the_sentence_comes_at_once_and_says_what_to_start(monkeypatch, refused, tmp_path, address):
+def test_without_a_cluster_the_sentence_comes_at_once_and_says_what_to_start(
+    monkeypatch, refused, tmp_path, address
+):
     monkeypatch.setenv("RAY_ADDRESS", address)
     (tmp_path / "small.toml").write_text(FILE.replace("STEPS", "[10]"))
     began = time.monotonic()
     said = refused("sweep", str(tmp_path / "small.toml"), "executor=ray")
-    assert said.startswith(f"no Ray cluster answers at RAY_ADDRESS={address} (") and time.monotonic() - began < 60
+    assert (
+        said.startswith(f"no Ray cluster answers at RAY_ADDRESS={address} (")
+        and time.monotonic() - began < 60
+    )
     assert said.endswith("set it to the address of one, or start one here with ray start --head")

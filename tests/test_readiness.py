@@ -1,4 +1,6 @@
-"""Before a run on a GPU the machine is looked at: what is missing is refused, what it will cost is said."""
+"""Before a run on a GPU the machine is looked at: what is missing is refused, what it will cost is
+said.
+"""
 
 import os
 import re
@@ -27,7 +29,9 @@ SMALL = Budget(
 
 @pytest.fixture
 def h200(monkeypatch):
-    """A machine with an idle H200 and a training that counts `SMALL`; change the budget by setting `.budget`."""
+    """A machine with an idle H200 and a training that counts `SMALL`; change the budget by setting
+    `.budget`.
+    """
     trainer = SimpleNamespace(budget=lambda **_: trainer.asks, asks=SMALL)
     monkeypatch.delenv("LAB_DEVICE", raising=False)
     monkeypatch.setattr(
@@ -71,7 +75,10 @@ def test_python_is_refused_like_the_command_line(runs, monkeypatch):
 
 def test_a_gpu_scale_runs_on_the_cpu_if_that_is_said_aloud(capsys, runs, monkeypatch):
     monkeypatch.setenv("LAB_DEVICE", "auto")
-    small = "size=7 width=16 layers=1 batch=2 rollouts=4 steps=1 start_steps=1 start_batch=2 mazes=2 samples=4"
+    small = (
+        "size=7 width=16 layers=1 batch=2 rollouts=4 steps=1 start_steps=1 start_batch=2 mazes=2"
+        " samples=4"
+    )
     words = [*small.split(), "precision=float32", "length=18", "log_every=1", "start_log_every=1"]
     assert main(["train", "maze", "scale=h200", "device=cpu", *words]) == 0
     assert "device: CPU" in capsys.readouterr().out

@@ -1,4 +1,6 @@
-"""`make gpu` runs here on the CPU with the scales shrunk, so that on a rented card only the numbers are new."""
+"""`make gpu` runs here on the CPU with the scales shrunk, so that on a rented card only the numbers
+are new.
+"""
 
 import json
 import re
@@ -99,9 +101,10 @@ def test_a_cell_holds_what_was_measured_and_waits_where_nothing_was():
     page = f"| <!-- gpu: maze -->{WAITING}<!-- end --> | <!-- gpu: pacs -->old<!-- end --> |"
     part = {"seconds_a_step": 0.1234, "memory_reserved": 31.4, "steps": 20}
     file = {"device": "NVIDIA H200", "commit": "0123456789", "parts": {"maze h200": part}}
-    assert filled(page, [file]) == (
-        "| <!-- gpu: maze -->0.123 s a step, 31 GiB on one NVIDIA H200 (20 steps, commit 0123456)<!-- end --> "
-        f"| <!-- gpu: pacs -->{WAITING}<!-- end --> |"
+    assert (
+        filled(page, [file])
+        == "| <!-- gpu: maze -->0.123 s a step, 31 GiB on one NVIDIA H200 (20 steps, commit"
+        f" 0123456)<!-- end --> | <!-- gpu: pacs -->{WAITING}<!-- end --> |"
     )
 
 

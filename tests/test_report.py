@@ -1,4 +1,6 @@
-"""A report gathers the runs given, tells what varies, compares on the same problems, and is one page of its own."""
+"""A report gathers the runs given, tells what varies, compares on the same problems, and is one
+page of its own.
+"""
 
 import re
 from pathlib import Path
@@ -22,7 +24,11 @@ grid = { objective = ["rloo", "maxrl"], seed = [0, 1] }
 
 @pytest.fixture
 def four(runs) -> list[Run]:
-    return [train("tabular", scale="smoke", objective=name, seed=seed) for name in ("rloo", "maxrl") for seed in (0, 1)]
+    return [
+        train("tabular", scale="smoke", objective=name, seed=seed)
+        for name in ("rloo", "maxrl")
+        for seed in (0, 1)
+    ]
 
 
 @pytest.fixture
@@ -60,21 +66,27 @@ def test_the_last_step_is_the_mean_over_seeds_with_its_interval_best_first(four)
     for row in table.itertuples():
         assert row[3] == pytest.approx(np.mean(last[row.setting])) and row.seeds == 2
         low, high = map(float, re.findall(r"[\d.]+", row.interval))
-        assert (low, high) == (pytest.approx(min(last[row.setting]), abs=1e-3),
-                               pytest.approx(max(last[row.setting]), abs=1e-3))
+        assert (low, high) == (
+            pytest.approx(min(last[row.setting]), abs=1e-3),
+            pytest.approx(max(last[row.setting]), abs=1e-3),
+        )
     assert table["pass@1"].is_monotonic_decreasing
 
 
 def test_one_seed_has_no_interval(four):
     found = report.gather([four[0].path])
-    assert report.final(report.curves(found, "pass@1", ["objective"]), "pass@1")["interval"].tolist() == ["one seed"]
+    assert report.final(report.curves(found, "pass@1", ["objective"]), "pass@1")[
+        "interval"
+    ].tolist() == ["one seed"]
 
 
 def test_the_comparison_is_paired_on_the_same_problems_and_seeds(four):
     found = report.gather([run.path for run in four])
     (row,) = report.paired(found, ["objective"], "rloo").itertuples()
-    rates = {name: part.sort_values(["seed", "problem"])["pass_rate"].to_numpy()
-             for name, part in found.groups.groupby("objective")}
+    rates = {
+        name: part.sort_values(["seed", "problem"])["pass_rate"].to_numpy()
+        for name, part in found.groups.groupby("objective")
+    }
     assert row[1] == "maxrl" and row[2] == pytest.approx((rates["maxrl"] - rates["rloo"]).mean())
     assert row[4] == pytest.approx(np.mean(np.sign(rates["maxrl"] - rates["rloo"]) / 2 + 0.5))
     assert row.seeds == 2 and row.problems == len(rates["rloo"]) / 2
@@ -99,7 +111,9 @@ def test_runs_that_do_not_belong_together_are_refused(four, sweep, tmp_path):
 
 def test_settings_that_do_not_tell_runs_apart_and_unknown_metrics_are_refused(four):
     found = report.gather([run.path for run in four])
-    with pytest.raises(LabError, match="runs differ in more than rollouts and the seed: add objective"):
+    with pytest.raises(
+        LabError, match="runs differ in more than rollouts and the seed: add objective"
+    ):
         report.curves(found, "pass@1", ["rollouts"])
     with pytest.raises(LabError, match="unknown metric 'pass@2'"):
         report.curves(found, "pass@2", ["objective"])
@@ -114,20 +128,28 @@ def test_every_setting_has_a_line_of_its_own_look(four):
     assert len(axes.lines) == len(looks) == 12
 
 
-def test_the_command_writes_one_page_with_everything_in_it(four, sweep, tmp_path, monkeypatch, capsys):
+def test_the_command_writes_one_page_with_everything_in_it(
+    four, sweep, tmp_path, monkeypatch, capsys
+):
     monkeypatch.setenv("JUPYTER_PATH", "")
     page = tmp_path / "page.html"
     assert main(["report", str(sweep), "--against", "rloo", "--out", str(page)]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == str(page)
     text = page.read_text(encoding="utf-8")
     assert "data:image/png;base64," in text or "image/png" in text
-    assert "minus rloo" in text and all(run.id in text for run in four) and "95% bootstrap intervals" in text
+    assert (
+        "minus rloo" in text
+        and all(run.id in text for run in four)
+        and "95% bootstrap intervals" in text
+    )
     assert not re.search(r"https?://|<script|@import", text)
     assert str(ROOT) not in text
 
 
 def test_a_report_is_written_anew_although_it_was_before(four, sweep, tmp_path, monkeypatch):
-    monkeypatch.setattr(report, "run_notebook", lambda name, scale, given: seen.append(given) or place)
+    monkeypatch.setattr(
+        report, "run_notebook", lambda name, scale, given: seen.append(given) or place
+    )
     monkeypatch.setattr(report, "_html", lambda notebook: "page")
     seen, place = [], Run(tmp_path / "place")
     place.path.mkdir()
@@ -138,4 +160,5 @@ def test_a_report_is_written_anew_although_it_was_before(four, sweep, tmp_path, 
 
 def test_a_path_that_is_not_there_is_refused_with_an_example(refused):
     assert refused("report", "sweeps/none.toml") == (
-        "no sweeps/none.toml: give a sweep file, for example sweeps/laptop.toml, or run folders")
+        "no sweeps/none.toml: give a sweep file, for example sweeps/laptop.toml, or run folders"
+    )

@@ -1,4 +1,6 @@
-"""A recorded result is what its own command gives: one laptop-scale record, run again as it was typed."""
+"""A recorded result is what its own command gives: one laptop-scale record, run again as it was
+typed.
+"""
 
 import json
 import shlex
@@ -18,7 +20,9 @@ def test_the_command_in_a_record_gives_the_recorded_numbers_again(command, runs,
     monkeypatch.setenv("JUPYTER_PATH", "")
     found = results(SWEEP, EXPERIMENT)
     told = json.loads((RECORDED / SWEEP / f"{EXPERIMENT}.json").read_text())
-    sampled = found.metrics[(found.metrics["objective"] == OBJECTIVE) & (found.metrics["gradient"] == "sampled")]
+    sampled = found.metrics[
+        (found.metrics["objective"] == OBJECTIVE) & (found.metrics["gradient"] == "sampled")
+    ]
     name = sampled[sampled["seed"] == 0]["run"].iloc[0]
     lab, *words = shlex.split(told[name]["provenance"]["command"])
     done = command(*words)
@@ -34,14 +38,19 @@ def test_the_command_in_a_record_gives_the_recorded_numbers_again(command, runs,
         seeds[0] = again[metric].iloc[-1]  # the run made again, in place of the recorded one
         assert len(seeds) == 5 and interval.low <= seeds.mean() <= interval.high
     if {key: versions()[key] for key in ("numpy", "torch")} == {
-            key: told[name]["provenance"]["versions"][key] for key in ("numpy", "torch")}:
+        key: told[name]["provenance"]["versions"][key] for key in ("numpy", "torch")
+    }:
         np.testing.assert_allclose(again["pass@1"], before["pass@1"], atol=1e-6)
 
 
 def test_a_run_of_another_seed_gives_other_numbers(runs):
     """So that the test above could fail."""
     before = results(SWEEP, EXPERIMENT).metrics
-    before = before[(before["objective"] == OBJECTIVE) & (before["gradient"] == "sampled") & (before["seed"] == 0)]
+    before = before[
+        (before["objective"] == OBJECTIVE)
+        & (before["gradient"] == "sampled")
+        & (before["seed"] == 0)
+    ]
     other = train(EXPERIMENT, objective=OBJECTIVE, gradient="sampled", seed=9, steps=20)
     here = other.records()[-1]
     assert here["step"] == 20

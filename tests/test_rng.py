@@ -15,7 +15,9 @@ STREAMS = ("weights", "order", "rollouts", "data", "a", "b")
 
 def test_the_same_seed_stream_and_step_give_the_same_draws():
     assert stream_seed(3, "rollouts", 7) == stream_seed(3, "rollouts", 7)
-    np.testing.assert_array_equal(generator(3, "order", 7).random(100), generator(3, "order", 7).random(100))
+    np.testing.assert_array_equal(
+        generator(3, "order", 7).random(100), generator(3, "order", 7).random(100)
+    )
 
 
 def test_a_stream_without_a_step_is_the_stream_at_step_zero():
@@ -40,7 +42,10 @@ def test_seed_and_step_are_not_interchangeable():
 
 def test_drawing_from_one_stream_moves_no_other_in_any_order_of_use():
     alone = {name: generator(0, name, 1).random(5) for name in STREAMS}
-    together, drawn = {name: generator(0, name, 1) for name in STREAMS}, {name: [] for name in STREAMS}
+    together, drawn = (
+        {name: generator(0, name, 1) for name in STREAMS},
+        {name: [] for name in STREAMS},
+    )
     for _ in range(5):
         for name in reversed(STREAMS):
             drawn[name].append(together[name].random())
@@ -51,7 +56,10 @@ def test_drawing_from_one_stream_moves_no_other_in_any_order_of_use():
 def test_the_streams_neither_read_nor_move_the_global_generators():
     np.random.seed(5)  # noqa: NPY002 (the global generator is what is tested)
     torch.manual_seed(5)
-    numpy_before, torch_before = np.random.get_state()[1].copy(), torch.get_rng_state()  # noqa: NPY002
+    numpy_before, torch_before = (
+        np.random.get_state()[1].copy(),  # noqa: NPY002
+        torch.get_rng_state(),
+    )
     first = stream_seed(0, "order"), generator(0, "order").random()
     np.testing.assert_array_equal(np.random.get_state()[1], numpy_before)  # noqa: NPY002
     assert torch.equal(torch.get_rng_state(), torch_before)
@@ -68,7 +76,18 @@ def test_a_stream_seed_fits_the_generators_of_torch_and_numpy():
 
 
 def test_another_process_draws_the_same_whatever_its_hash_seed():
-    code = "from lab.rng import *; print(stream_seed(1, 'order', 2), generator(1, 'order', 2).integers(10**9))"
-    said = {subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
-                           env={"PYTHONHASHSEED": seed}).stdout for seed in ("1", "2")}
+    code = (
+        "from lab.rng import *; print(stream_seed(1, 'order', 2), generator(1, 'order',"
+        " 2).integers(10**9))"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    }
     assert said == {f"{stream_seed(1, 'order', 2)} {generator(1, 'order', 2).integers(10**9)}\n"}

@@ -22,12 +22,17 @@ def test_one_record_tells_pass_rates_norms_and_diversity(measured):
     live = (groups["right"] > 0) & (groups["right"] < 8)
     assert record["live"] == pytest.approx(live.mean()) and live.any()
     entered = groups["right"] >= 2
-    assert (groups["distance"].notna() == entered).all() and groups["right"][entered].sum() == record["right answers"]
+    assert (groups["distance"].notna() == entered).all() and groups["right"][
+        entered
+    ].sum() == record["right answers"]
     assert record["S_div"] == pytest.approx(groups["distance"].mean())
 
 
 def test_the_recorded_moments_give_the_norms_of_objectives_that_were_not_asked_for(measured):
-    (record,), groups = measured.records(), measured.groups().rename(columns={"n": "N", "right": "K"})
+    (record,), groups = (
+        measured.records(),
+        measured.groups().rename(columns={"n": "N", "right": "K"}),
+    )
     live = (groups["K"] > 0) & (groups["K"] < 8)
     norms = gradient_norms.norms(groups, ["maxrl", "rloo", "reinforce_mean"])
     mean = norms[np.tile(live, 3)].groupby("objective")["gradient_norm"].mean()

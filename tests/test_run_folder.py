@@ -31,27 +31,54 @@ def small(**given) -> Run:
 
 
 def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
-    return {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.rglob("*")
-            if path.is_file() and path.suffix != ".lock"}
+    return {
+        path.name: (path.stat().st_mtime_ns, path.read_bytes())
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix != ".lock"
+    }
 
 
-# --- What a folder holds ----------------------------------------------------------------------------------
+# --- What a folder holds ------------------------------------------------------------------------
+
 
 def test_a_trained_run_is_a_folder_of_the_promised_files():
     run = small()
     names = {path.name for path in run.path.iterdir() if path.suffix != ".lock"}
-    assert names == {"params.json", "provenance.json", "metrics.jsonl", "groups.parquet", "checkpoints", "done.json"}
-    assert [path.name for path in (run.path / "checkpoints").iterdir()] == ["step-00000020.safetensors"]
-    assert run.params == {"experiment": "tabular", "parameters": experiment("tabular").parameters("smoke"),
-                          "scale": "smoke"}
+    assert names == {
+        "params.json",
+        "provenance.json",
+        "metrics.jsonl",
+        "groups.parquet",
+        "checkpoints",
+        "done.json",
+    }
+    assert [path.name for path in (run.path / "checkpoints").iterdir()] == [
+        "step-00000020.safetensors"
+    ]
+    assert run.params == {
+        "experiment": "tabular",
+        "parameters": experiment("tabular").parameters("smoke"),
+        "scale": "smoke",
+    }
     assert [record["step"] for record in run.records()] == [0, 10, 20]
-    assert all(set(record) == {"step", "pass@1", "hard pass@1", "log-likelihood"} for record in run.records())
-    assert run.done["records"] == 3 and run.done["last"] == run.records()[-1] and run.done["seconds"] >= 0
+    assert all(
+        set(record) == {"step", "pass@1", "hard pass@1", "log-likelihood"}
+        for record in run.records()
+    )
+    assert (
+        run.done["records"] == 3
+        and run.done["last"] == run.records()[-1]
+        and run.done["seconds"] >= 0
+    )
 
 
 def test_metrics_are_one_json_object_a_line():
     text = (small().path / "metrics.jsonl").read_text()
-    assert text.endswith("\n") and [json.loads(line)["step"] for line in text.splitlines()] == [0, 10, 20]
+    assert text.endswith("\n") and [json.loads(line)["step"] for line in text.splitlines()] == [
+        0,
+        10,
+        20,
+    ]
 
 
 def test_groups_hold_one_row_a_problem_and_step_that_add_up_to_the_metrics():
@@ -65,7 +92,11 @@ def test_groups_hold_one_row_a_problem_and_step_that_add_up_to_the_metrics():
 def test_a_table_has_the_records_the_parameters_and_the_id_of_the_run():
     run = small(seed=3)
     table = run.table()
-    assert list(table["step"]) == [0, 10, 20] and set(table["seed"]) == {3} and set(table["objective"]) == {"maxrl"}
+    assert (
+        list(table["step"]) == [0, 10, 20]
+        and set(table["seed"]) == {3}
+        and set(table["objective"]) == {"maxrl"}
+    )
     assert set(table["run"]) == {run.id} == {f"tabular/{run.path.name}"}
 
 
@@ -74,14 +105,30 @@ def test_the_folder_is_named_by_experiment_objective_seed_and_all_parameters(run
     place = Run.place("tabular", values).path
     assert place.parent == runs / "tabular" and re.fullmatch(r"maxrl-seed0-[0-9a-f]{8}", place.name)
     assert Run.place("tabular", dict(reversed(values.items()))).path == place
-    others = {Run.place("tabular", values | {key: value}).path for key, value in {
-        "steps": 21, "seed": 1, "objective": "rloo", "rollouts": 8, "hardest": 0.002}.items()}
+    others = {
+        Run.place("tabular", values | {key: value}).path
+        for key, value in {
+            "steps": 21,
+            "seed": 1,
+            "objective": "rloo",
+            "rollouts": 8,
+            "hardest": 0.002,
+        }.items()
+    }
     assert len(others) == 5 and place not in others and not runs.exists()
     assert Run.place("digits", values).path.name != place.name
 
 
-@pytest.mark.parametrize("objective", ["0.25 * log_odds", "truncated(order=8, form='loo')", "../../x", "É/\\:*?\"<>|",
-                                       f"drawn(p={[i / 99 for i in range(100)]}, w={[1.0] * 100})"])
+@pytest.mark.parametrize(
+    "objective",
+    [
+        "0.25 * log_odds",
+        "truncated(order=8, form='loo')",
+        "../../x",
+        'É/\\:*?"<>|',
+        f"drawn(p={[i / 99 for i in range(100)]}, w={[1.0] * 100})",
+    ],
+)
 def test_any_objective_gives_a_folder_name_that_every_file_system_takes(runs, objective):
     path = Run.place("tabular", {"objective": objective, "seed": 0}).path
     assert path.parent == runs / "tabular" and re.fullmatch(r"[a-z0-9_.\-]{1,100}", path.name)
@@ -95,24 +142,31 @@ def test_runs_are_kept_where_the_variable_says_and_otherwise_in_the_project(monk
     assert run_folder.runs_root() == ROOT / "runs"
 
 
-# --- When a run is finished -------------------------------------------------------------------------------
+# --- When a run is finished ---------------------------------------------------------------------
+
 
 def test_done_json_is_the_last_file_written_and_put_in_place_whole(monkeypatch):
     placed = []
 
     def replace(draft, target, real=os.replace):
-        placed.append((Path(target).name, Path(draft).read_text() if Path(target).suffix == ".json" else ""))
+        placed.append(
+            (Path(target).name, Path(draft).read_text() if Path(target).suffix == ".json" else "")
+        )
         assert Path(draft).parent == Path(target).parent  # one file system, or it is no atomic move
         real(draft, target)
 
     monkeypatch.setattr(run_folder.os, "replace", replace)
     run = small()
-    assert [name for name, _ in placed][-1] == "done.json" and [name for name, _ in placed].count("done.json") == 1
+    assert [name for name, _ in placed][-1] == "done.json" and [name for name, _ in placed].count(
+        "done.json"
+    ) == 1
     assert json.loads(placed[-1][1]) == run.done and not [*run.path.rglob(".*.[0-9]*")]
 
 
 @pytest.mark.parametrize("instant", ["before it is written", "before it is in place"])
-def test_a_crash_at_done_json_leaves_an_unfinished_run_that_the_next_call_finishes(monkeypatch, instant):
+def test_a_crash_at_done_json_leaves_an_unfinished_run_that_the_next_call_finishes(
+    monkeypatch, instant
+):
     class Crash(BaseException):
         pass
 
@@ -162,7 +216,8 @@ def test_a_folder_without_done_json_is_not_finished_whatever_else_it_holds():
     assert not run.finished
 
 
-# --- What is refused --------------------------------------------------------------------------------------
+# --- What is refused ----------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("half", ['{"step": 30, "pass@1": 0.', '{"step": 30}', "{", "\x00\x00\x00"])
 def test_a_half_written_last_line_of_metrics_does_not_count(half):
@@ -173,11 +228,16 @@ def test_a_half_written_last_line_of_metrics_does_not_count(half):
     assert run.records() == told and list(run.table()["step"]) == [0, 10, 20]
 
 
-@pytest.mark.parametrize("content", [b'{"step": 0}\n{"st\n{"step": 2}\n', b"\x00\x00\n", b"\xff\xfe\n", b"\n"])
+@pytest.mark.parametrize(
+    "content", [b'{"step": 0}\n{"st\n{"step": 2}\n', b"\x00\x00\n", b"\xff\xfe\n", b"\n"]
+)
 def test_a_spoilt_line_of_metrics_is_refused_with_a_sentence(content):
     run = small()
     (run.path / "metrics.jsonl").write_bytes(content)
-    assert re.search(r"metrics\.jsonl cannot be read \(.+\): remove the folder and run it again", refusal(run.records))
+    assert re.search(
+        r"metrics\.jsonl cannot be read \(.+\): remove the folder and run it again",
+        refusal(run.records),
+    )
 
 
 def test_a_run_without_records_yet_has_none(tmp_path):
@@ -190,7 +250,9 @@ def test_corrupted_json_is_refused_with_a_sentence(name, content):
     run = small()
     (run.path / f"{name}.json").write_bytes(content)
     said = refusal(lambda: getattr(run, name))
-    assert re.search(rf"{name}\.json cannot be read \(.+\): remove the folder and run it again$", said)
+    assert re.search(
+        rf"{name}\.json cannot be read \(.+\): remove the folder and run it again$", said
+    )
 
 
 @pytest.mark.parametrize("name", ["params", "provenance", "done"])
@@ -212,20 +274,29 @@ def test_other_parameters_in_the_same_folder_are_refused_and_change_nothing(tmp_
     train("tabular", folder=str(tmp_path), scale="smoke", seed=0)
     before = snapshot(tmp_path)
     said = refusal(train, "tabular", folder=str(tmp_path), scale="smoke", **({"seed": 0} | given))
-    assert said == f"{tmp_path} holds a run with other parameters: choose another folder, or remove it"
+    assert (
+        said == f"{tmp_path} holds a run with other parameters: choose another folder, or remove it"
+    )
     assert snapshot(tmp_path) == before
 
 
 def test_another_experiment_in_the_same_folder_is_refused(tmp_path):
     values = experiment("tabular").parameters("smoke")
     Run(tmp_path).open("tabular", "smoke", values)
-    assert "holds a run with other parameters" in refusal(Run(tmp_path).open, "digits", "smoke", values)
-    assert Run(tmp_path).open("tabular", "laptop", values).params["scale"] == "smoke"  # a scale is only a name
+    assert "holds a run with other parameters" in refusal(
+        Run(tmp_path).open, "digits", "smoke", values
+    )
+    assert (
+        Run(tmp_path).open("tabular", "laptop", values).params["scale"] == "smoke"
+    )  # a scale is only a name
 
 
 def test_a_lock_is_held_by_one_at_a_time_and_freed_when_its_holder_dies(tmp_path, start):
-    code = ("import sys, pathlib; from lab.runs.run_folder import Run; run = Run(pathlib.Path(sys.argv[1]))\n"
-            "with run.lock('train'): print('held', flush=True); sys.stdin.read() or __import__('time').sleep(600)")
+    code = (
+        "import sys, pathlib; from lab.runs.run_folder import Run; run ="
+        " Run(pathlib.Path(sys.argv[1]))\nwith run.lock('train'): print('held', flush=True);"
+        " sys.stdin.read() or __import__('time').sleep(600)"
+    )
     holder = start("-c", code, tmp_path)
     assert holder.process.stdout.readline() == "held\n"
     with pytest.raises(filelock.Timeout):
@@ -237,7 +308,8 @@ def test_a_lock_is_held_by_one_at_a_time_and_freed_when_its_holder_dies(tmp_path
         pass
 
 
-# --- Where it comes from ----------------------------------------------------------------------------------
+# --- Where it comes from ------------------------------------------------------------------------
+
 
 def test_provenance_names_commit_versions_device_and_command(command, runs):
     done = command("--runs", runs, "train", "tabular", "scale=smoke", "objective=rloo")
@@ -245,17 +317,26 @@ def test_provenance_names_commit_versions_device_and_command(command, runs):
     (path,) = (runs / "tabular").iterdir()
     told = Run(path).provenance
     assert set(told) == {"commit", "command", "versions", "device", "system"}
-    git = subprocess.run(["git", "log", "-1", "--format=%H", "--", "lab", "notebooks"], cwd=ROOT, capture_output=True,
-                         text=True, check=True).stdout.strip()
+    git = subprocess.run(
+        ["git", "log", "-1", "--format=%H", "--", "lab", "notebooks"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
     assert re.fullmatch(r"[0-9a-f]{40}", git) and told["commit"] in (git, git + "+changes")
     assert told["command"] == "lab --runs runs train tabular scale=smoke objective=rloo"
     assert told["versions"]["python"] == sys.version.split()[0]
-    assert {name: metadata.version(name) for name in ("numpy", "torch", "scipy")}.items() <= told["versions"].items()
+    assert {name: metadata.version(name) for name in ("numpy", "torch", "scipy")}.items() <= told[
+        "versions"
+    ].items()
     assert re.search(r"1 of \d+ threads$", told["device"]) or "NVIDIA" in told["device"]
 
 
 def test_no_file_of_a_run_holds_a_path_of_this_machine(monkeypatch, runs):
-    monkeypatch.setattr(sys, "argv", [str(ROOT / "lab" / "__main__.py"), f"--runs={runs}", "train", "tabular"])
+    monkeypatch.setattr(
+        sys, "argv", [str(ROOT / "lab" / "__main__.py"), f"--runs={runs}", "train", "tabular"]
+    )
     files = [file.read_text() for file in small().path.glob("*.json*")]
     assert len(files) == 4 and any("lab --runs=runs train tabular" in text for text in files)
     for text in files:
@@ -263,13 +344,28 @@ def test_no_file_of_a_run_holds_a_path_of_this_machine(monkeypatch, runs):
         assert all(str(place) not in text for place in (ROOT, Path.home(), runs, sys.prefix))
 
 
-@pytest.mark.parametrize("argv, command", [
-    (["/home/me/lab/lab/__main__.py", "train", "tabular"], "lab train tabular"),
-    (["/usr/bin/lab", "--runs", "/tmp/a b/runs", "run", "digits"], "lab --runs runs run digits"),
-    (["lab", "--runs=/data/runs", "sweep", "sweeps/laptop.toml"], "lab --runs=runs sweep sweeps/laptop.toml"),
-    (["/x/ipykernel_launcher.py", "-f", "/home/me/.local/share/jupyter/runtime/kernel-1.json"],
-     "ipykernel_launcher.py -f kernel-1.json"),
-])
+@pytest.mark.parametrize(
+    "argv, command",
+    [
+        (["/home/me/lab/lab/__main__.py", "train", "tabular"], "lab train tabular"),
+        (
+            ["/usr/bin/lab", "--runs", "/tmp/a b/runs", "run", "digits"],
+            "lab --runs runs run digits",
+        ),
+        (
+            ["lab", "--runs=/data/runs", "sweep", "sweeps/laptop.toml"],
+            "lab --runs=runs sweep sweeps/laptop.toml",
+        ),
+        (
+            [
+                "/x/ipykernel_launcher.py",
+                "-f",
+                "/home/me/.local/share/jupyter/runtime/kernel-1.json",
+            ],
+            "ipykernel_launcher.py -f kernel-1.json",
+        ),
+    ],
+)
 def test_the_command_is_kept_without_the_folders_of_the_machine(monkeypatch, argv, command):
     monkeypatch.setattr(sys, "argv", argv)
     assert provenance.provenance()["command"] == command
@@ -277,8 +373,11 @@ def test_the_command_is_kept_without_the_folders_of_the_machine(monkeypatch, arg
 
 def test_a_commit_says_whether_the_files_it_names_were_changed_since(monkeypatch, tmp_path):
     def git(*words):
-        subprocess.run(["git", "-C", tmp_path, "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True,
-                       capture_output=True)
+        subprocess.run(
+            ["git", "-C", tmp_path, "-c", "user.name=a", "-c", "user.email=a@b", *words],
+            check=True,
+            capture_output=True,
+        )
 
     monkeypatch.setattr(provenance, "ROOT", tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
@@ -302,9 +401,14 @@ def test_a_commit_says_whether_the_files_it_names_were_changed_since(monkeypatch
 
 
 def test_git_does_not_ignore_any_source_file():
-    sources = [str(path.relative_to(ROOT)) for folder in ("lab", "figures", "notebooks", "sweeps", "tests")
-               for path in (ROOT / folder).rglob("*")
-               if path.suffix in (".py", ".toml", ".ipynb") and ".ipynb_checkpoints" not in path.parts]
+    sources = [
+        str(path.relative_to(ROOT))
+        for folder in ("lab", "figures", "notebooks", "sweeps", "tests")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".py", ".toml", ".ipynb") and ".ipynb_checkpoints" not in path.parts
+    ]
     assert len(sources) > 40
-    ignored = subprocess.run(["git", "check-ignore", "--no-index", *sources], cwd=ROOT, capture_output=True, text=True)
+    ignored = subprocess.run(
+        ["git", "check-ignore", "--no-index", *sources], cwd=ROOT, capture_output=True, text=True
+    )
     assert ignored.stdout == ""

@@ -1,4 +1,6 @@
-"""Intervals: against enumeration of every resample, the normal limit, and the honest limit of few seeds."""
+"""Intervals: against enumeration of every resample, the normal limit, and the honest limit of few
+seeds.
+"""
 
 import itertools
 import math
@@ -34,7 +36,9 @@ def test_the_interval_prints_its_level_and_what_it_is_over():
 @pytest.mark.parametrize("statistic", [None, np.mean, np.median, np.max])
 def test_the_interval_is_the_quantile_of_every_possible_resample(statistic):
     values = np.array([0.0, 1.0, 4.0, 9.0])
-    exact = np.sort([(statistic or np.mean)(r) for r in itertools.product(values, repeat=4)])  # 256 resamples
+    exact = np.sort(
+        [(statistic or np.mean)(r) for r in itertools.product(values, repeat=4)]
+    )  # 256 resamples
     found = bootstrap(values, statistic=statistic, level=0.71, draws=100_000)
     assert ends(found) == (exact[math.floor(0.145 * 255)], exact[math.ceil(0.855 * 255)])
     assert found.point == (statistic or np.mean)(values)
@@ -58,7 +62,9 @@ def test_the_interval_covers_the_true_mean_about_as_often_as_it_says():
     rng = np.random.default_rng(7)
     found = [bootstrap(rng.random(60) < 0.3, draws=400, seed=seed) for seed in range(300)]
     covered = np.mean([x.low <= 0.3 <= x.high for x in found])
-    assert 0.89 <= covered <= 0.99  # 95%, less the few points that a percentile interval lacks at n = 60
+    assert (
+        0.89 <= covered <= 0.99
+    )  # 95%, less the few points that a percentile interval lacks at n = 60
 
 
 def test_three_seeds_cover_the_median_at_most_three_times_in_four():
@@ -66,7 +72,9 @@ def test_three_seeds_cover_the_median_at_most_three_times_in_four():
     samples = rng.normal(0, 1, (600, 3))
     intervals = [ends(bootstrap(sample, over="seeds", draws=200)) for sample in samples]
     lows, highs = np.array(intervals).T
-    assert (lows >= samples.min(axis=1) - 1e-12).all() and (highs <= samples.max(axis=1) + 1e-12).all()
+    assert (lows >= samples.min(axis=1) - 1e-12).all() and (
+        highs <= samples.max(axis=1) + 1e-12
+    ).all()
     covered = np.mean((lows <= 0) & (highs >= 0))
     assert 0.65 < covered < 0.81  # at most 0.75, give or take three standard errors
 
@@ -91,7 +99,9 @@ def test_other_axes_are_carried_along_with_the_same_resamples():
     curve = pass_at_k(16, np.arange(17), [1, 4, 16])
     together = bootstrap(curve, draws=500)
     assert [x.point for x in together] == pytest.approx(curve.mean(axis=0))
-    for one, alone in zip(together, (bootstrap(column, draws=500) for column in curve.T), strict=True):
+    for one, alone in zip(
+        together, (bootstrap(column, draws=500) for column in curve.T), strict=True
+    ):
         assert ends(one) == pytest.approx(ends(alone), rel=1e-12)
     nested = bootstrap(curve.reshape(17, 3, 1), draws=500)
     assert [len(nested), len(nested[0])] == [3, 1]
@@ -117,7 +127,9 @@ def test_over_both_is_wider_than_over_problems_or_seeds_alone(pass_rates):
     problems = width(bootstrap(pass_rates.mean(axis=0), over="problems"))
     seeds = width(bootstrap(pass_rates.mean(axis=1), over="seeds"))
     assert both > max(problems, seeds)
-    assert both == pytest.approx(math.hypot(problems, seeds), rel=0.1)  # crossed: the two variances add
+    assert both == pytest.approx(
+        math.hypot(problems, seeds), rel=0.1
+    )  # crossed: the two variances add
 
 
 def test_pairing_narrows_the_interval_of_correlated_runs():
@@ -128,7 +140,9 @@ def test_pairing_narrows_the_interval_of_correlated_runs():
     apart = [bootstrap(run, seed=seed) for seed, run in enumerate((ours, base))]
     unpaired = math.hypot(*(x.high - x.low for x in apart))
     assert duel.difference.high - duel.difference.low < unpaired / 5
-    assert duel.difference.low > 0 and apart[0].low < apart[1].high  # paired sees what the overlap hides
+    assert (
+        duel.difference.low > 0 and apart[0].low < apart[1].high
+    )  # paired sees what the overlap hides
     assert duel.difference.point == pytest.approx(ours.mean() - base.mean())
     assert duel.probability_of_improvement.low > 0.9
 
@@ -157,24 +171,47 @@ def test_comparing_a_run_with_itself_finds_nothing(pass_rates):
 def test_exchanging_the_runs_mirrors_the_comparison(pass_rates):
     one, other = compare(pass_rates[0], pass_rates[1]), compare(pass_rates[1], pass_rates[0])
     assert other.difference.point == pytest.approx(-one.difference.point, rel=1e-12)
-    assert other.probability_of_improvement.point == pytest.approx(1 - one.probability_of_improvement.point)
+    assert other.probability_of_improvement.point == pytest.approx(
+        1 - one.probability_of_improvement.point
+    )
     assert one.difference.point != 0
 
 
-@pytest.mark.parametrize("call, message", [
-    (lambda: bootstrap([0.5], over="seeds"), r"values has sizes \{'seeds': 1\}: one item has no interval"),
-    (lambda: bootstrap([[0.5, 1.0]], over="both"), r"sizes \{'problems': 2, 'seeds': 1\}"),
-    (lambda: bootstrap([]), r"values has shape \(0,\)"),
-    (lambda: bootstrap([0.5, 1.0], over="both"), r"over='both' needs"),
-    (lambda: bootstrap([0.5, np.nan, 1.0]), r"values is nan at index \(1,\): repair it, or leave"),
-    (lambda: bootstrap([0.5, np.inf]), r"values is inf at index \(1,\)"),
-    (lambda: bootstrap([0.5, 1.0], over="problem"), "unknown over 'problem': did you mean 'problems'"),
-    (lambda: bootstrap([0.5, 1.0], level=95), "level is 95 with 10000 draws"),
-    (lambda: bootstrap([0.5, 1.0], draws=10), "level is 0.95 with 10 draws"),
-    (lambda: bootstrap([0.5, 1.0], statistic=lambda x, axis: x.mean()), r"statistic gave shape \(\)"),
-    (lambda: bootstrap([0.5, 1.0], statistic=lambda x, a: np.ptp(x, a) / np.ptp(x, a)), "statistic is NaN"),
-    (lambda: compare([1, 2, 3], [1, 2]), r"a has shape \(3,\), b has shape \(2,\): give both on the same"),
-])
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (
+            lambda: bootstrap([0.5], over="seeds"),
+            r"values has sizes \{'seeds': 1\}: one item has no interval",
+        ),
+        (lambda: bootstrap([[0.5, 1.0]], over="both"), r"sizes \{'problems': 2, 'seeds': 1\}"),
+        (lambda: bootstrap([]), r"values has shape \(0,\)"),
+        (lambda: bootstrap([0.5, 1.0], over="both"), r"over='both' needs"),
+        (
+            lambda: bootstrap([0.5, np.nan, 1.0]),
+            r"values is nan at index \(1,\): repair it, or leave",
+        ),
+        (lambda: bootstrap([0.5, np.inf]), r"values is inf at index \(1,\)"),
+        (
+            lambda: bootstrap([0.5, 1.0], over="problem"),
+            "unknown over 'problem': did you mean 'problems'",
+        ),
+        (lambda: bootstrap([0.5, 1.0], level=95), "level is 95 with 10000 draws"),
+        (lambda: bootstrap([0.5, 1.0], draws=10), "level is 0.95 with 10 draws"),
+        (
+            lambda: bootstrap([0.5, 1.0], statistic=lambda x, axis: x.mean()),
+            r"statistic gave shape \(\)",
+        ),
+        (
+            lambda: bootstrap([0.5, 1.0], statistic=lambda x, a: np.ptp(x, a) / np.ptp(x, a)),
+            "statistic is NaN",
+        ),
+        (
+            lambda: compare([1, 2, 3], [1, 2]),
+            r"a has shape \(3,\), b has shape \(2,\): give both on the same",
+        ),
+    ],
+)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_what_has_no_interval_is_refused_with_a_cure(call, message):
     with pytest.raises(ValueError, match=message):

@@ -1,4 +1,6 @@
-"""Sweeps for real: processes, failures, kills. What is finished is never done again, and nothing changes a curve."""
+"""Sweeps for real: processes, failures, kills. What is finished is never done again, and nothing
+changes a curve.
+"""
 
 import os
 import signal
@@ -34,13 +36,19 @@ def write(tmp_path):
 def undisturbed(tmp_path_factory):
     """The metrics that every run of a sweep file should have, trained one by one in this process."""
     from lab.runs import train
+
     made = {}
 
     def reference(path) -> dict[str, bytes]:
         for item in read_sweep(path):
             if item.run.id not in made:
-                run = train(item.experiment, folder=str(tmp_path_factory.mktemp("reference")), scale=item.scale,
-                            checkpoint_minutes=1e9, **item.given)
+                run = train(
+                    item.experiment,
+                    folder=str(tmp_path_factory.mktemp("reference")),
+                    scale=item.scale,
+                    checkpoint_minutes=1e9,
+                    **item.given,
+                )
                 made[item.run.id] = (run.path / "metrics.jsonl").read_bytes()
         return {item.run.id: made[item.run.id] for item in read_sweep(path)}
 
@@ -48,7 +56,9 @@ def undisturbed(tmp_path_factory):
 
 
 def metrics(path) -> dict[str, bytes]:
-    return {item.run.id: (item.run.path / "metrics.jsonl").read_bytes() for item in read_sweep(path)}
+    return {
+        item.run.id: (item.run.path / "metrics.jsonl").read_bytes() for item in read_sweep(path)
+    }
 
 
 def finished(path) -> list[Run]:
@@ -56,8 +66,12 @@ def finished(path) -> list[Run]:
 
 
 def files(runs: list[Run]) -> dict:
-    return {file: (file.stat().st_mtime_ns, file.read_bytes()) for run in runs for file in run.path.rglob("*")
-            if file.is_file() and file.suffix != ".lock"}
+    return {
+        file: (file.stat().st_mtime_ns, file.read_bytes())
+        for run in runs
+        for file in run.path.rglob("*")
+        if file.is_file() and file.suffix != ".lock"
+    }
 
 
 def wait(started, condition) -> None:
@@ -72,12 +86,19 @@ def told(path, lines: int = 1) -> bool:
     return any(place.exists() and place.read_bytes().count(b"\n") >= lines for place in places)
 
 
-# --- Reading ----------------------------------------------------------------------------------------------
+# --- Reading ------------------------------------------------------------------------------------
+
 
 def test_a_grid_is_every_combination_and_a_set_is_in_each(write):
     items = read_sweep(write(FILE.replace("seed = [1]", "seed = [1, 2]")))
     assert [(item.given["objective"], item.given["seed"]) for item in items] == [
-        ("rloo", 1), ("rloo", 2), ("maxrl", 1), ("maxrl", 2), ("grpo", 1), ("grpo", 2)]
+        ("rloo", 1),
+        ("rloo", 2),
+        ("maxrl", 1),
+        ("maxrl", 2),
+        ("grpo", 1),
+        ("grpo", 2),
+    ]
     assert all(item.given["steps"] == 400 and item.scale == "smoke" for item in items)
     assert len({item.run.path for item in items}) == 6
 
@@ -87,33 +108,77 @@ def test_a_run_named_twice_is_one_run_and_scale_is_laptop_without_a_word(write):
     assert len(items) == 4 and items[-1].scale == "laptop" and items[-1].given == {}
 
 
-@pytest.mark.parametrize("text, sentence", [
-    ("", "small.toml holds no runs: write at least one [[runs]] table"),
-    ("[[runs]]\n", "small.toml: a [[runs]] table without experiment: name one"),
-    ("[runs]\nexperiment = 'tabular'\n", "small.toml: runs must be [[runs]] tables, in double brackets"),
-    ("runs = [1]\n", "small.toml: runs must be [[runs]] tables"),
-    ("[[run]]\nexperiment = 'tabular'\n", "unknown key of small.toml 'run': did you mean 'runs'?"),
-    ("[[runs]]\nexperiment = 'tabular'\nscales = 'smoke'\n", "unknown key of [[runs]] in small.toml 'scales': did you"),
-    ("[[runs]]\nexperiment = 'tabullar'\n", "unknown experiment 'tabullar': did you mean 'tabular'?"),
-    ("[[runs]]\nexperiment = 'tabular'\nscale = 'smok'\n", "unknown scale of tabular 'smok'"),
-    ("[[runs]]\nexperiment = 'tabular'\nset = { step = 1 }\n", "unknown parameter of tabular 'step': did you mean 'st"),
-    ("[[runs]]\nexperiment = 'tabular'\nset = 3\n", "small.toml: set = 3 must be a table"),
-    ("[[runs]]\nexperiment = 'tabular'\ngrid = { seed = 1 }\n", "grid.seed = 1 must be a list of at least one value"),
-    ("[[runs]]\nexperiment = 'tabular'\ngrid = { seed = [] }\n", "grid.seed = [] must be a list of at least one value"),
-    ("[[runs]]\nexperiment = 'tabular'\ngrid = { seed = [1, -1] }\n", "tabular: seed = -1 is out of range"),
-    ("[[runs]]\nexperiment = 'tabular'\nset = { seed = 1 }\ngrid = { seed = [1] }\n", "seed is both in set and in gr"),
-    ("[[runs]\n", "small.toml: Expected ']]' at the end of an array declaration (at line 1, column 7); mend the file"),
-])
+@pytest.mark.parametrize(
+    "text, sentence",
+    [
+        ("", "small.toml holds no runs: write at least one [[runs]] table"),
+        ("[[runs]]\n", "small.toml: a [[runs]] table without experiment: name one"),
+        (
+            "[runs]\nexperiment = 'tabular'\n",
+            "small.toml: runs must be [[runs]] tables, in double brackets",
+        ),
+        ("runs = [1]\n", "small.toml: runs must be [[runs]] tables"),
+        (
+            "[[run]]\nexperiment = 'tabular'\n",
+            "unknown key of small.toml 'run': did you mean 'runs'?",
+        ),
+        (
+            "[[runs]]\nexperiment = 'tabular'\nscales = 'smoke'\n",
+            "unknown key of [[runs]] in small.toml 'scales': did you",
+        ),
+        (
+            "[[runs]]\nexperiment = 'tabullar'\n",
+            "unknown experiment 'tabullar': did you mean 'tabular'?",
+        ),
+        ("[[runs]]\nexperiment = 'tabular'\nscale = 'smok'\n", "unknown scale of tabular 'smok'"),
+        (
+            "[[runs]]\nexperiment = 'tabular'\nset = { step = 1 }\n",
+            "unknown parameter of tabular 'step': did you mean 'st",
+        ),
+        ("[[runs]]\nexperiment = 'tabular'\nset = 3\n", "small.toml: set = 3 must be a table"),
+        (
+            "[[runs]]\nexperiment = 'tabular'\ngrid = { seed = 1 }\n",
+            "grid.seed = 1 must be a list of at least one value",
+        ),
+        (
+            "[[runs]]\nexperiment = 'tabular'\ngrid = { seed = [] }\n",
+            "grid.seed = [] must be a list of at least one value",
+        ),
+        (
+            "[[runs]]\nexperiment = 'tabular'\ngrid = { seed = [1, -1] }\n",
+            "tabular: seed = -1 is out of range",
+        ),
+        (
+            "[[runs]]\nexperiment = 'tabular'\nset = { seed = 1 }\ngrid = { seed = [1] }\n",
+            "seed is both in set and in gr",
+        ),
+        (
+            "[[runs]\n",
+            (
+                "small.toml: Expected ']]' at the end of an array declaration (at line 1, column"
+                " 7); mend the file"
+            ),
+        ),
+    ],
+)
 def test_a_fault_in_a_sweep_file_stops_it_before_anything_runs(write, refused, text, sentence):
-    assert sentence in refused("sweep", str(write(FILE + text if text.startswith("[[runs]]") else text)))
+    assert sentence in refused(
+        "sweep", str(write(FILE + text if text.startswith("[[runs]]") else text))
+    )
 
 
 def test_a_missing_sweep_file_and_no_processes_are_refused(refused, write):
-    assert refused("sweep", "nowhere.toml").startswith("no sweep file nowhere.toml: give the path of a TOML file")
-    assert refused("sweep", str(write(FILE)), "--jobs", "0") == "--jobs 0: at least one process is needed"
+    assert refused("sweep", "nowhere.toml").startswith(
+        "no sweep file nowhere.toml: give the path of a TOML file"
+    )
+    assert (
+        refused("sweep", str(write(FILE)), "--jobs", "0")
+        == "--jobs 0: at least one process is needed"
+    )
 
 
-# --- Running ----------------------------------------------------------------------------------------------
+# --- Running ------------------------------------------------------------------------------------
+
 
 def spoil(path, which: int) -> Run:
     """Make one run of the file fail: its folder holds a params.json that cannot be read."""
@@ -123,7 +188,9 @@ def spoil(path, which: int) -> Run:
     return run
 
 
-def test_a_sweep_keeps_going_lists_failures_can_be_mended_and_then_does_nothing(command, write, undisturbed):
+def test_a_sweep_keeps_going_lists_failures_can_be_mended_and_then_does_nothing(
+    command, write, undisturbed
+):
     path = write(FILE)
     run = spoil(path, 0)
     first = command("sweep", path, "--train", "--jobs", 2)
@@ -141,7 +208,9 @@ def test_a_sweep_keeps_going_lists_failures_can_be_mended_and_then_does_nothing(
 
     (run.path / "params.json").unlink()
     second = command("sweep", path, "--train", "--jobs", 2)
-    assert second.returncode == 0 and second.stdout == "2 finished before, 1 now, 0 failed\n", second.stderr
+    assert second.returncode == 0 and second.stdout == "2 finished before, 1 now, 0 failed\n", (
+        second.stderr
+    )
     assert files(others) == before and metrics(path) == undisturbed(path)
 
     before = files(finished(path))
@@ -180,15 +249,22 @@ def test_values_reach_the_process_as_they_were_read(write, monkeypatch):
 
     fake = SimpleNamespace(Popen=Called, STDOUT=None, DEVNULL=None)
     monkeypatch.setattr(module, "subprocess", fake)
-    path = write('[[runs]]\nexperiment = "tabular"\nscale = "smoke"\nset = { gradient = "exact", steps = 1, '
-                 'objective = "0.25 * log_odds", hardest = 1e-5, learning_rate = 1 }\n')
+    path = write(
+        '[[runs]]\nexperiment = "tabular"\nscale = "smoke"\nset = { gradient = "exact", steps = 1, '
+        'objective = "0.25 * log_odds", hardest = 1e-5, learning_rate = 1 }\n'
+    )
     outcome = module.sweep(path, jobs=1, verb="train")
     (run,) = outcome.now
     values = run.params["parameters"]
-    assert values["objective"] == "0.25 * log_odds" and values["hardest"] == 1e-5 and values["learning_rate"] == 1.0
+    assert (
+        values["objective"] == "0.25 * log_odds"
+        and values["hardest"] == 1e-5
+        and values["learning_rate"] == 1.0
+    )
 
 
-# --- GPUs -------------------------------------------------------------------------------------------------
+# --- GPUs ---------------------------------------------------------------------------------------
+
 
 @pytest.fixture
 def has_gpus(tmp_path, monkeypatch):
@@ -197,20 +273,35 @@ def has_gpus(tmp_path, monkeypatch):
     monkeypatch.delenv("LAB_DEVICE", raising=False)
 
     def install(count: int, fails: bool = False) -> None:
-        lines = "".join(f"GPU {number}: NVIDIA H200 (UUID: GPU-{number})\\n  MIG 1g: (UUID: MIG-{number})\\n"
-                        for number in range(count))
+        lines = "".join(
+            f"GPU {number}: NVIDIA H200 (UUID: GPU-{number})\\n  MIG 1g: (UUID: MIG-{number})\\n"
+            for number in range(count)
+        )
         tool = tmp_path / "bin" / "nvidia-smi"
         tool.parent.mkdir(exist_ok=True)
-        tool.write_text(f"#!/bin/sh\n[ \"$1\" = -L ] || exit 2\nprintf '{lines}'\nexit {int(fails)}\n")
+        tool.write_text(
+            f"#!/bin/sh\n[ \"$1\" = -L ] || exit 2\nprintf '{lines}'\nexit {int(fails)}\n"
+        )
         tool.chmod(0o755)
         monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
 
     return install
 
 
-@pytest.mark.parametrize("allowed, seen", [
-    (None, ["0", "1", "2"]), ("2,0", ["2", "0"]), ("GPU-1", ["GPU-1"]), ("1,-1,2", ["1"]), ("", []), ("-1", [])])
-def test_the_visible_gpus_are_the_drivers_unless_the_environment_names_some(has_gpus, monkeypatch, allowed, seen):
+@pytest.mark.parametrize(
+    "allowed, seen",
+    [
+        (None, ["0", "1", "2"]),
+        ("2,0", ["2", "0"]),
+        ("GPU-1", ["GPU-1"]),
+        ("1,-1,2", ["1"]),
+        ("", []),
+        ("-1", []),
+    ],
+)
+def test_the_visible_gpus_are_the_drivers_unless_the_environment_names_some(
+    has_gpus, monkeypatch, allowed, seen
+):
     has_gpus(3)
     if allowed is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", allowed)
@@ -229,27 +320,38 @@ def test_without_a_driver_or_with_one_that_fails_no_gpu_is_visible(has_gpus, mon
     assert visible_gpus() == []
 
 
-SHOW = "import os, time; time.sleep(0.3); print('saw', os.getenv('CUDA_VISIBLE_DEVICES'), os.getenv('OMP_NUM_THREADS'))"
+SHOW = (
+    "import os, time; time.sleep(0.3); print('saw', os.getenv('CUDA_VISIBLE_DEVICES'),"
+    " os.getenv('OMP_NUM_THREADS'))"
+)
 
 
 def what_each_process_saw(write, monkeypatch, *options: str) -> list[str]:
     """The last words of the processes of a sweep of three runs, which tell what they were given."""
     from lab import cli
     from lab.runs import sweep as module
+
     monkeypatch.setattr(module, "_command", lambda *_: ["-c", SHOW])
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     path = write(FILE)
     cli.main(["sweep", str(path), "--train", *options])
-    return sorted((item.run.path / "log.txt").read_text().splitlines()[-1] for item in read_sweep(path))
+    return sorted(
+        (item.run.path / "log.txt").read_text().splitlines()[-1] for item in read_sweep(path)
+    )
 
 
-@pytest.mark.parametrize("allowed, options, saw", [
-    (None, [], {"saw 0 None", "saw 1 None"}),
-    ("1", [], {"saw 1 None"}),
-    ("GPU-1,GPU-0", ["--jobs", "1"], {"saw GPU-1 None"}),
-    (None, ["--jobs", "3"], {"saw 0 None", "saw 1 None"})])
+@pytest.mark.parametrize(
+    "allowed, options, saw",
+    [
+        (None, [], {"saw 0 None", "saw 1 None"}),
+        ("1", [], {"saw 1 None"}),
+        ("GPU-1,GPU-0", ["--jobs", "1"], {"saw GPU-1 None"}),
+        (None, ["--jobs", "3"], {"saw 0 None", "saw 1 None"}),
+    ],
+)
 def test_each_process_of_a_sweep_sees_one_gpu_and_all_its_threads(
-        has_gpus, write, monkeypatch, capsys, runs, allowed, options, saw):
+    has_gpus, write, monkeypatch, capsys, runs, allowed, options, saw
+):
     has_gpus(2)
     if allowed:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", allowed)
@@ -262,13 +364,20 @@ def test_without_a_gpu_each_process_has_one_thread(has_gpus, write, monkeypatch,
     assert set(what_each_process_saw(write, monkeypatch)) == {"saw None 1"}
 
 
-def test_as_many_runs_go_at_a_time_as_there_are_gpus_unless_jobs_are_given(has_gpus, write, monkeypatch, capsys, runs):
+def test_as_many_runs_go_at_a_time_as_there_are_gpus_unless_jobs_are_given(
+    has_gpus, write, monkeypatch, capsys, runs
+):
     from lab.runs import sweep as module
+
     has_gpus(5)
     given = []
-    monkeypatch.setattr(module, "sweep", lambda path, jobs, *_, gpus: given.append((jobs, len(gpus))) or
-                        module.Outcome([], [], []))
+    monkeypatch.setattr(
+        module,
+        "sweep",
+        lambda path, jobs, *_, gpus: given.append((jobs, len(gpus))) or module.Outcome([], [], []),
+    )
     from lab import cli
+
     for options in ([], ["--jobs", "7"]):
         cli.main(["sweep", str(write(FILE)), *options])
     monkeypatch.setenv("LAB_DEVICE", "cpu")
@@ -278,48 +387,71 @@ def test_as_many_runs_go_at_a_time_as_there_are_gpus_unless_jobs_are_given(has_g
 
 def test_the_sweeps_for_a_gpu_are_read_and_say_that_they_were_not_run():
     files = sorted((Path(__file__).parents[1] / "sweeps").glob("*_h200.toml"))
-    assert [path.stem for path in files] == ["gsm8k_h200", "images_h200", "maze_256_h200", "maze_h200"]
+    assert [path.stem for path in files] == [
+        "gsm8k_h200",
+        "images_h200",
+        "maze_256_h200",
+        "maze_h200",
+    ]
     recorded = {path.name for path in (Path(__file__).parents[1] / "data" / "results").iterdir()}
     for path in files:
         assert all(item.scale == "h200" for item in read_sweep(path))
         assert ("NOT RUN YET" in path.read_text()) == (path.stem not in recorded)
 
 
-def test_sigterm_stops_every_run_after_its_step_and_starts_no_other(start, command, write, undisturbed):
+def test_sigterm_stops_every_run_after_its_step_and_starts_no_other(
+    start, command, write, undisturbed
+):
     path = write(FILE.replace("steps = 400", "steps = 1500"))
     started = start("-m", "lab", "sweep", path, "--train", "--jobs", 1)
     wait(started, lambda: told(path))
     started.process.terminate()  # to it alone: it passes it on
     done = started.finish()
     assert done.returncode == 143, done
-    assert "lab: stopped by SIGTERM with 0 of 3 runs finished; the same command goes on" in done.stderr
+    assert (
+        "lab: stopped by SIGTERM with 0 of 3 runs finished; the same command goes on" in done.stderr
+    )
     assert "failed" not in done.stderr
     assert not started.group_lives and not finished(path)
     assert [item.run.path.exists() for item in read_sweep(path)] == [True, False, False]
-    (first, *_) = read_sweep(path)
+    first, *_ = read_sweep(path)
     log = (first.run.path / "log.txt").read_text()
-    assert "lab: stopped by SIGTERM at step" in log and list(first.run.path.glob("checkpoints/step-*"))
+    assert "lab: stopped by SIGTERM at step" in log and list(
+        first.run.path.glob("checkpoints/step-*")
+    )
     assert command("sweep", path, "--train", "--jobs", 2).returncode == 0
     assert metrics(path) == undisturbed(path)
 
 
-# --- Killed -----------------------------------------------------------------------------------------------
+# --- Killed -------------------------------------------------------------------------------------
 
-def test_killed_with_all_its_processes_a_sweep_goes_on_where_it_was(start, command, write, undisturbed):
-    path = write(FILE.replace('["rloo", "maxrl", "grpo"]', '["maxrl"], steps = [200, 2500]').replace(
-        "steps = 400, ", ""))
+
+def test_killed_with_all_its_processes_a_sweep_goes_on_where_it_was(
+    start, command, write, undisturbed
+):
+    path = write(
+        FILE.replace('["rloo", "maxrl", "grpo"]', '["maxrl"], steps = [200, 2500]').replace(
+            "steps = 400, ", ""
+        )
+    )
     started = start("-m", "lab", "sweep", path, "--train", "--jobs", 2)
-    wait(started, lambda: finished(path) and told(path))  # a short run is finished, a long one under way
+    wait(
+        started, lambda: finished(path) and told(path)
+    )  # a short run is finished, a long one under way
     started.kill_group()
     done = finished(path)
     before = files(done)
     assert len(done) == 1
     again = command("sweep", path, "--train", "--jobs", 2)
-    assert again.returncode == 0 and again.stdout == f"{len(done)} finished before, 1 now, 0 failed\n"
+    assert (
+        again.returncode == 0 and again.stdout == f"{len(done)} finished before, 1 now, 0 failed\n"
+    )
     assert files(done) == before and metrics(path) == undisturbed(path)
 
 
-def test_killed_alone_a_sweep_run_again_at_once_shares_the_folder_with_its_orphan(start, write, undisturbed):
+def test_killed_alone_a_sweep_run_again_at_once_shares_the_folder_with_its_orphan(
+    start, write, undisturbed
+):
     path = write(FILE.replace("steps = 400", "steps = 1500").replace('"rloo", "maxrl", ', ""))
     (run,) = [item.run for item in read_sweep(path)]
     started = start("-m", "lab", "sweep", path, "--train")
@@ -332,7 +464,9 @@ def test_killed_alone_a_sweep_run_again_at_once_shares_the_folder_with_its_orpha
     assert not run.finished
     started.kill_group(signal.SIGCONT)
     done = again.finish()
-    assert done.returncode == 0 and done.stdout == "0 finished before, 1 now, 0 failed\n", done.stderr
+    assert done.returncode == 0 and done.stdout == "0 finished before, 1 now, 0 failed\n", (
+        done.stderr
+    )
     assert metrics(path) == undisturbed(path) and len(run.records()) == run.done["records"] == 301
 
 
@@ -342,7 +476,9 @@ def test_ctrl_c_ends_the_processes_and_starts_nothing_more(start, command, write
     wait(started, lambda: told(path))
     started.kill_group(signal.SIGINT)
     done = started.finish()
-    assert done.returncode == 130 and done.stderr.endswith("lab: stopped; the same command goes on from here\n")
+    assert done.returncode == 130 and done.stderr.endswith(
+        "lab: stopped; the same command goes on from here\n"
+    )
     assert not started.group_lives
     assert [item.run.path.exists() for item in read_sweep(path)] == [True, False, False]
     assert not finished(path)

@@ -29,7 +29,10 @@ def places(tmp_path, monkeypatch):
 
 
 def run_all(places) -> list[Run]:
-    return [train(item.experiment, scale=item.scale, **item.given) for item in read_sweep(places / "sweeps/tiny.toml")]
+    return [
+        train(item.experiment, scale=item.scale, **item.given)
+        for item in read_sweep(places / "sweeps/tiny.toml")
+    ]
 
 
 def test_results_of_unfinished_runs_are_refused_with_the_command_to_run(places):
@@ -57,7 +60,10 @@ def test_recorded_results_equal_the_runs_they_were_recorded_from(places):
     runs = run_all(places)
     own = results("tiny", "tabular")
     assert [path.name for path in record(places / "sweeps/tiny.toml")] == [
-        "tabular-groups.parquet", "tabular.json", "tabular.parquet"]
+        "tabular-groups.parquet",
+        "tabular.json",
+        "tabular.parquet",
+    ]
     for run in runs:
         (run.path / "done.json").unlink()  # as in a fresh clone
     recorded = results("tiny", "tabular")
@@ -71,7 +77,9 @@ def test_over_seeds_gives_mean_interval_and_number_of_seeds(places):
     found = found_results("tiny", "tabular")
     curve = found.over_seeds("pass@1", ["objective"])
     assert set(curve["seeds"]) == {2} and len(curve) == 2 * 3  # steps 0, 10 and 20
-    last = found.metrics[(found.metrics["objective"] == "maxrl") & (found.metrics["step"] == 20)]["pass@1"]
+    last = found.metrics[(found.metrics["objective"] == "maxrl") & (found.metrics["step"] == 20)][
+        "pass@1"
+    ]
     row = curve[(curve["objective"] == "maxrl") & (curve["step"] == 20)].iloc[0]
     assert row["pass@1"] == pytest.approx(last.mean())
     assert (row["low"], row["high"]) == (pytest.approx(last.min()), pytest.approx(last.max()))
@@ -79,6 +87,8 @@ def test_over_seeds_gives_mean_interval_and_number_of_seeds(places):
 
 def test_one_seed_has_no_interval(places):
     train("tabular", scale="smoke", objective="rloo", seed=0)
-    (places / "sweeps/tiny.toml").write_text(SWEEP.replace('["rloo", "maxrl"], seed = [0, 1]', '["rloo"], seed = [0]'))
+    (places / "sweeps/tiny.toml").write_text(
+        SWEEP.replace('["rloo", "maxrl"], seed = [0, 1]', '["rloo"], seed = [0]')
+    )
     curve = results("tiny", "tabular").over_seeds("pass@1", ["objective"])
     assert curve["low"].isna().all() and curve["high"].isna().all() and (curve["seeds"] == 1).all()

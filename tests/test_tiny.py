@@ -1,4 +1,6 @@
-"""The tiny model: what is shipped is what the code makes, small, readable by all, and neither hopeless nor done."""
+"""The tiny model: what is shipped is what the code makes, small, readable by all, and neither
+hopeless nor done.
+"""
 
 import json
 import os
@@ -15,7 +17,15 @@ from lab.llm.data.arithmetic import available, problems, solution
 from lab.llm.data.prompts import prompt, prompts, stop_tokens
 from lab.llm.engines.base import Sampling, engine
 from lab.llm.train import tiny_model
-from lab.llm.train.tiny_model import FOLDER, UNTAUGHT, batches, fresh_model, pass_rates, tokenizer, train
+from lab.llm.train.tiny_model import (
+    FOLDER,
+    UNTAUGHT,
+    batches,
+    fresh_model,
+    pass_rates,
+    tokenizer,
+    train,
+)
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
@@ -30,13 +40,19 @@ def codes():
     return tokenizer()
 
 
-# --- What is shipped ----------------------------------------------------------------------------------------
+# --- What is shipped ----------------------------------------------------------------------------
 
 
 def test_the_shipped_folder_is_a_model_of_the_hub_below_3_megabytes():
     names = {path.name for path in FOLDER.iterdir()}
-    assert names == {"README.md", "config.json", "generation_config.json", "model.safetensors", "tokenizer.json",
-                     "tokenizer_config.json"}
+    assert names == {
+        "README.md",
+        "config.json",
+        "generation_config.json",
+        "model.safetensors",
+        "tokenizer.json",
+        "tokenizer_config.json",
+    }
     assert (FOLDER / "model.safetensors").stat().st_size < 2e6
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 3e6
     config = json.loads((FOLDER / "config.json").read_text())
@@ -47,7 +63,8 @@ def test_the_shipped_folder_is_a_model_of_the_hub_below_3_megabytes():
 def test_the_shipped_model_has_the_shape_and_the_tokenizer_of_the_code(shipped, codes):
     fresh = fresh_model(0)
     assert {name: weight.shape for name, weight in shipped.model.state_dict().items()} == {
-        name: weight.shape for name, weight in fresh.state_dict().items()}
+        name: weight.shape for name, weight in fresh.state_dict().items()
+    }
     assert 4e5 < sum(weight.numel() for weight in fresh.parameters()) < 1e6
     assert shipped.tokenizer.get_vocab() == codes.get_vocab()
     assert shipped.tokenizer.chat_template == codes.chat_template
@@ -55,9 +72,14 @@ def test_the_shipped_model_has_the_shape_and_the_tokenizer_of_the_code(shipped, 
 
 
 def test_the_published_pass_rates_are_found_again_and_spread(shipped):
-    """150 problems a level, 4 answers to each with another seed: within 4 deviations of the README's numbers."""
+    """150 problems a level, 4 answers to each with another seed: within 4 deviations of the
+    README's numbers.
+    """
     text = (FOLDER / "README.md").read_text()
-    published = [float(found) for found in re.findall(r"^\| (?:[123]|all) \| ([0-9.]+) \[", text, re.MULTILINE)]
+    published = [
+        float(found)
+        for found in re.findall(r"^\| (?:[123]|all) \| ([0-9.]+) \[", text, re.MULTILINE)
+    ]
     rates = [pass_rates(shipped, level, tiny_model.PROBLEMS, 4, seed=0) for level in (1, 2, 3)]
     found = [*(each.mean() for each in rates), np.concatenate(rates).mean()]
     assert found == pytest.approx(published, abs=0.08)
@@ -71,7 +93,7 @@ def test_a_chat_prompt_is_read_and_continued(shipped):
     assert text.endswith("<|im_start|>assistant\n") and 1 <= len(answer.ids) <= 8
 
 
-# --- The tokenizer ------------------------------------------------------------------------------------------
+# --- The tokenizer ------------------------------------------------------------------------------
 
 
 @settings(max_examples=80, deadline=None)
@@ -89,19 +111,28 @@ def test_every_prompt_goes_through_the_tokenizer_unchanged(codes, name):
     assert codes.decode(ids) == text and ids.count(257) == text.count("<|im_start|>")
 
 
-# --- Training -----------------------------------------------------------------------------------------------
+# --- Training -----------------------------------------------------------------------------------
 
 
 def test_a_batch_teaches_solutions_of_the_training_split_and_nothing_else(codes):
-    trained = {problem.question: solution(problem) for level in tiny_model.SHARES
-               for problem in problems(available(level, "train"), level, 0, "train")}
+    trained = {
+        problem.question: solution(problem)
+        for level in tiny_model.SHARES
+        for problem in problems(available(level, "train"), level, 0, "train")
+    }
     ends, seen = [], 0
     for ids, labels in batches(seed=3, steps=20):
-        assert ids.shape == labels.shape and ids.shape[0] == tiny_model.BATCH and ids.dtype == torch.int64
+        assert (
+            ids.shape == labels.shape
+            and ids.shape[0] == tiny_model.BATCH
+            and ids.dtype == torch.int64
+        )
         for row, taught in zip(ids.tolist(), labels.tolist(), strict=True):
             start = taught.index(next(filter(lambda label: label != UNTAUGHT, taught)))
             answer = [label for label in taught if label != UNTAUGHT]
-            assert row[start:start + len(answer)] == answer and set(row[start + len(answer):]) <= {256}
+            assert row[start : start + len(answer)] == answer and set(
+                row[start + len(answer) :]
+            ) <= {256}
             question = codes.decode(row[:start])
             assert question.endswith("\n") and codes.decode(answer[:-1]) == trained[question[:-1]]
             ends.append(answer[-1])
@@ -110,8 +141,10 @@ def test_a_batch_teaches_solutions_of_the_training_split_and_nothing_else(codes)
 
 
 def test_problems_of_one_length_stand_together():
-    filled = [float((labels != UNTAUGHT).sum(1).max() / (labels != UNTAUGHT).sum(1).float().mean())
-              for _, labels in batches(0, 16)]
+    filled = [
+        float((labels != UNTAUGHT).sum(1).max() / (labels != UNTAUGHT).sum(1).float().mean())
+        for _, labels in batches(0, 16)
+    ]
     assert np.mean(filled) < 1.2
 
 
@@ -138,7 +171,9 @@ def test_training_begins_at_chance_and_learns():
 def test_the_command_makes_the_whole_folder(tmp_path, monkeypatch, capsys):
     folder = tmp_path / "model"
     monkeypatch.setattr(tiny_model, "PROBLEMS", 2), monkeypatch.setattr(tiny_model, "ANSWERS", 2)
-    monkeypatch.setattr(sys, "argv", ["tiny", "--folder", str(folder), "--seed", "5", "--steps", "2"])
+    monkeypatch.setattr(
+        sys, "argv", ["tiny", "--folder", str(folder), "--seed", "5", "--steps", "2"]
+    )
     tiny_model.main()
     assert "step 2: loss 5." in capsys.readouterr().out
     assert {path.name for path in folder.iterdir()} == {path.name for path in FOLDER.iterdir()}

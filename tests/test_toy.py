@@ -18,11 +18,21 @@ from lab.toy.resnet import fresh_network
 from lab.toy.tabular import Tabular
 from lab.toy.training_loop import Signal
 
-OBJECTIVES = ["rl", "ml", "arcsine", "log_odds", "truncated(order=3)", "pass_at(k=4)", "0.25 * log_odds",
-              "rl + 0.5 * ml"]
+OBJECTIVES = [
+    "rl",
+    "ml",
+    "arcsine",
+    "log_odds",
+    "truncated(order=3)",
+    "pass_at(k=4)",
+    "0.25 * log_odds",
+    "rl + 0.5 * ml",
+]
 
 
-def make(objective: str, gradient: str, rollouts: int = 4, problems: int = 5, seed: int = 0) -> Tabular:
+def make(
+    objective: str, gradient: str, rollouts: int = 4, problems: int = 5, seed: int = 0
+) -> Tabular:
     return Tabular(Signal(objective, gradient, rollouts), problems, 3, 0.05, 0.8, seed)
 
 
@@ -33,7 +43,8 @@ def ascent(world, step: int = 0) -> torch.Tensor:
     return -world.model.logits.grad.clone()
 
 
-# --- Tabular ----------------------------------------------------------------------------------------------
+# --- Tabular ------------------------------------------------------------------------------------
+
 
 def test_tabular_starts_at_pass_rates_even_in_log_odds_between_hardest_and_easiest():
     world = Tabular(Signal("rloo", "sampled", 4), 9, 7, 0.001, 0.9, seed=0)
@@ -42,7 +53,9 @@ def test_tabular_starts_at_pass_rates_even_in_log_odds_between_hardest_and_easie
     steps = np.diff(np.log(p / (1 - p)))
     np.testing.assert_allclose(steps, steps[0], rtol=1e-9)
     wrong = world.model.logits.detach().softmax(1)[:, 1:]
-    assert torch.allclose(wrong, wrong[:, :1].expand_as(wrong))  # the wrong answers share the rest evenly
+    assert torch.allclose(
+        wrong, wrong[:, :1].expand_as(wrong)
+    )  # the wrong answers share the rest evenly
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
@@ -55,7 +68,9 @@ def test_the_exact_gradient_is_that_of_the_objective_by_finite_differences(name)
             moved = logits.clone()
             moved[place] += way
             value.append(J.value(moved.softmax(1)[:, 0].numpy()).sum())
-        assert found[place].item() == pytest.approx((value[0] - value[1]) / 2e-5, rel=1e-6, abs=1e-8)
+        assert found[place].item() == pytest.approx(
+            (value[0] - value[1]) / 2e-5, rel=1e-6, abs=1e-8
+        )
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
@@ -64,23 +79,46 @@ def test_the_exact_gradient_is_w_times_the_gradient_of_the_pass_rate(name):
     pi = world.model.logits.detach().softmax(1).numpy()
     p = pi[:, :1]
     grad_p = p * (np.eye(3)[0] - pi)
-    np.testing.assert_allclose(ascent(world).numpy(), lab.objective(name).weight(p) * grad_p, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(
+        ascent(world).numpy(), lab.objective(name).weight(p) * grad_p, rtol=1e-12, atol=1e-15
+    )
 
 
-@pytest.mark.parametrize("name", ["rloo", "reinforce_mean", "grpo", "grpo(ddof=1)", "maxrl", "maxrl_eq7", "maxrl_loo",
-                                  "pacs_anchor", "pkpo(k=2)", "truncated(order=2)"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "rloo",
+        "reinforce_mean",
+        "grpo",
+        "grpo(ddof=1)",
+        "maxrl",
+        "maxrl_eq7",
+        "maxrl_loo",
+        "pacs_anchor",
+        "pkpo(k=2)",
+        "truncated(order=2)",
+    ],
+)
 @pytest.mark.parametrize("N", [2, 5])
 def test_the_expected_gradient_is_the_enumerated_mean_of_every_problem(name, N):
     world = make(name, "expected", rollouts=N)
-    for found, pi in zip(ascent(world), world.model.logits.detach().softmax(1).numpy(), strict=True):
-        np.testing.assert_allclose(found, enumerate_gradient(name, N, pi, [True, False, False]).mean, atol=1e-7)
+    for found, pi in zip(
+        ascent(world), world.model.logits.detach().softmax(1).numpy(), strict=True
+    ):
+        np.testing.assert_allclose(
+            found, enumerate_gradient(name, N, pi, [True, False, False]).mean, atol=1e-7
+        )
 
 
-@pytest.mark.parametrize("name, N", [("rloo", 4), ("grpo", 4), ("maxrl", 4), ("maxrl_eq7", 2), ("pacs_anchor", 6)])
+@pytest.mark.parametrize(
+    "name, N", [("rloo", 4), ("grpo", 4), ("maxrl", 4), ("maxrl_eq7", 2), ("pacs_anchor", 6)]
+)
 def test_sampled_gradients_have_the_enumerated_mean_and_spread(name, N):
     """4,000 steps: within 4.5 standard errors, and a neighbouring estimator would be seen."""
     steps, world = 4000, make(name, "sampled", rollouts=N, problems=3)
-    draws = torch.stack([ascent(world, step) for step in range(steps)]).numpy()  # "steps problems answers"
+    draws = torch.stack(
+        [ascent(world, step) for step in range(steps)]
+    ).numpy()  # "steps problems answers"
     mean, error = draws.mean(0), draws.std(0, ddof=1) / np.sqrt(steps)
     pi = world.model.logits.detach().softmax(1).numpy()
     truth = [enumerate_gradient(name, N, row, [True, False, False]) for row in pi]
@@ -88,8 +126,13 @@ def test_sampled_gradients_have_the_enumerated_mean_and_spread(name, N):
     assert np.abs(z).max() < 4.5
     spread = ((draws - mean) ** 2).sum(2).mean(0)
     np.testing.assert_allclose(spread, [one.spread for one in truth], rtol=0.15)
-    others = {"rloo": "reinforce_mean", "grpo": "grpo(ddof=1)", "maxrl": "grpo", "maxrl_eq7": "maxrl",
-              "pacs_anchor": "pacs_anchor(score='dr_grpo')"}
+    others = {
+        "rloo": "reinforce_mean",
+        "grpo": "grpo(ddof=1)",
+        "maxrl": "grpo",
+        "maxrl_eq7": "maxrl",
+        "pacs_anchor": "pacs_anchor(score='dr_grpo')",
+    }
     wrong = [enumerate_gradient(others[name], N, row, [True, False, False]).mean for row in pi]
     assert np.abs((mean - np.array(wrong)) / error).max() > 6
 
@@ -98,19 +141,25 @@ def test_sampled_gradients_of_several_seeds_differ_and_of_one_do_not():
     first, again, other = (ascent(make("rloo", "sampled", seed=seed)) for seed in (1, 1, 2))
     assert torch.equal(first, again) and not torch.equal(first, other)
     world = make("rloo", "sampled")
-    assert not torch.equal(ascent(world, 0), ascent(world, 1)) and torch.equal(ascent(world, 0), ascent(world, 0))
+    assert not torch.equal(ascent(world, 0), ascent(world, 1)) and torch.equal(
+        ascent(world, 0), ascent(world, 0)
+    )
 
 
 def test_each_problem_moves_by_its_own_gradient_however_many_there_are():
     few, many = make("ml", "exact", problems=2), make("ml", "exact", problems=200)
-    assert torch.allclose(ascent(few)[0], ascent(many)[0]) and torch.allclose(ascent(few)[-1], ascent(many)[-1])
+    assert torch.allclose(ascent(few)[0], ascent(many)[0]) and torch.allclose(
+        ascent(few)[-1], ascent(many)[-1]
+    )
 
 
 def test_tabular_metrics_are_means_over_problems_and_over_the_hardest_quarter():
     world = make("rloo", "sampled", problems=8)
     metrics, groups = world.evaluate(0)
     p = world.pass_rates()
-    assert metrics["pass@1"] == pytest.approx(p.mean()) and metrics["hard pass@1"] == pytest.approx((p[0] + p[1]) / 2)
+    assert metrics["pass@1"] == pytest.approx(p.mean()) and metrics["hard pass@1"] == pytest.approx(
+        (p[0] + p[1]) / 2
+    )
     assert metrics["log-likelihood"] == pytest.approx(np.log(p).mean())
     np.testing.assert_array_equal(groups["problem"], np.arange(8))
     np.testing.assert_array_equal(groups["pass_rate"], p)
@@ -122,7 +171,9 @@ def record_of(name: str, **given):
 
 
 def test_one_step_of_exact_ml_moves_the_logits_by_the_rate_times_the_gradient_of_log_p():
-    before, after = record_of("tabular", objective="ml", gradient="exact", steps=1, learning_rate=0.5)
+    before, after = record_of(
+        "tabular", objective="ml", gradient="exact", steps=1, learning_rate=0.5
+    )
     p = before.groups["pass_rate"]
     wrong = (1 - p) / 7
     moved = np.stack([np.log(p) + 0.5 * (1 - p), *[np.log(wrong) - 0.5 * wrong] * 7])
@@ -131,41 +182,58 @@ def test_one_step_of_exact_ml_moves_the_logits_by_the_rate_times_the_gradient_of
 
 
 def test_training_climbs_the_likelihood_and_many_rollouts_follow_their_expectation():
-    ends = {gradient: record_of("tabular", objective="maxrl", gradient=gradient, rollouts=256, steps=60)[-1].metrics
-            for gradient in ("sampled", "expected")}
+    ends = {
+        gradient: (
+            record_of("tabular", objective="maxrl", gradient=gradient, rollouts=256, steps=60)[
+                -1
+            ].metrics
+        )
+        for gradient in ("sampled", "expected")
+    }
     start = record_of("tabular", steps=1)[0].metrics
     for end in ends.values():
         assert end["log-likelihood"] > start["log-likelihood"] + 0.5
-    assert ends["sampled"]["log-likelihood"] == pytest.approx(ends["expected"]["log-likelihood"], abs=0.1)
+    assert ends["sampled"]["log-likelihood"] == pytest.approx(
+        ends["expected"]["log-likelihood"], abs=0.1
+    )
 
 
-def test_two_objectives_with_one_seed_start_from_one_policy_and_sample_the_same_answers(monkeypatch):
+def test_two_objectives_with_one_seed_start_from_one_policy_and_sample_the_same_answers(
+    monkeypatch,
+):
     seen = {}
     for name in ("rloo", "maxrl"):
+
         def spy(logp, counts, *rest, real=training_loop.counted, name=name):
             seen.setdefault(name, []).append(counts.clone())
             return real(logp, counts, *rest)
 
         with monkeypatch.context() as patch:
             patch.setattr(training_loop, "counted", spy)
-            seen[name + " start"] = torch.tensor(record_of("tabular", objective=name, seed=7)[0].groups["pass_rate"])
+            seen[name + " start"] = torch.tensor(
+                record_of("tabular", objective=name, seed=7)[0].groups["pass_rate"]
+            )
     assert torch.equal(seen["rloo start"], seen["maxrl start"])
     assert torch.equal(seen["rloo"][0], seen["maxrl"][0]) and seen["rloo"][0].shape == (16, 8)
     assert len(seen["rloo"]) == 20 and not torch.equal(seen["rloo"][0], seen["rloo"][1])
 
 
-# --- Images -----------------------------------------------------------------------------------------------
+# --- Images -------------------------------------------------------------------------------------
 
 CLASSES = 10
 
 
-def world_of(objective: str, gradient: str, rollouts: int = 8, seed: int = 0, last_step: int = -1) -> Images:
+def world_of(
+    objective: str, gradient: str, rollouts: int = 8, seed: int = 0, last_step: int = -1
+) -> Images:
     model = fresh_network(seed, "small", 1, 8, CLASSES, width=4)
     return Images(Signal(objective, gradient, rollouts), Digits(seed), model, 64, last_step, seed)
 
 
 def gradients(world: Images, loss: torch.Tensor) -> torch.Tensor:
-    return torch.cat([g.flatten() for g in torch.autograd.grad(loss, list(world.model.parameters()))])
+    return torch.cat(
+        [g.flatten() for g in torch.autograd.grad(loss, list(world.model.parameters()))]
+    )
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -192,7 +260,9 @@ def test_the_expected_gradient_of_many_rollouts_is_near_cross_entropy_and_of_two
 
 
 def test_the_mean_of_sampled_maxrl_gradients_approaches_the_expected_one():
-    """The last layer's gradient over 3,000 draws on one batch, within 4.5 standard errors; cross-entropy is not."""
+    """The last layer's gradient over 3,000 draws on one batch, within 4.5 standard errors;
+    cross-entropy is not.
+    """
     world, draws = world_of("maxrl", "sampled", rollouts=8), 3000
     pictures, labels = world.pictures.train_batch(0, 16)
     with torch.no_grad():
@@ -218,7 +288,11 @@ def test_two_objectives_with_one_seed_see_the_same_weights_batches_and_first_lab
         world.model.register_forward_pre_hook(lambda _, inputs: batches.append(inputs[0]))
         optimizer = torch.optim.SGD(world.model.parameters(), lr=0.5)
         with monkeypatch.context() as patch:
-            patch.setattr(training_loop, "draw_counts", lambda *given: drawn.append(draw_counts(*given)) or drawn[-1])
+            patch.setattr(
+                training_loop,
+                "draw_counts",
+                lambda *given: drawn.append(draw_counts(*given)) or drawn[-1],
+            )
             for step in range(24):  # into the second epoch
                 optimizer.zero_grad()
                 world.loss(step).backward()
@@ -226,10 +300,14 @@ def test_two_objectives_with_one_seed_see_the_same_weights_batches_and_first_lab
         return start, torch.stack(batches), drawn
 
     (start, batches, counts), (start2, batches2, counts2) = watch("rloo"), watch("maxrl")
-    assert all(torch.equal(start[key], start2[key]) for key in start) and torch.equal(batches, batches2)
+    assert all(torch.equal(start[key], start2[key]) for key in start) and torch.equal(
+        batches, batches2
+    )
     assert torch.equal(counts[0], counts2[0]) and not torch.equal(counts[20], counts2[20])
     other, batches3, _ = watch("rloo", seed=1)
-    assert not torch.equal(batches, batches3) and not torch.equal(start["0.weight"], other["0.weight"])
+    assert not torch.equal(batches, batches3) and not torch.equal(
+        start["0.weight"], other["0.weight"]
+    )
 
 
 def test_an_epoch_shows_every_image_at_most_once_and_the_next_one_in_another_order():
@@ -240,7 +318,9 @@ def test_an_epoch_shows_every_image_at_most_once_and_the_next_one_in_another_ord
             world.loss(step)
     first, second = torch.cat(seen[:22]), torch.cat(seen[22:])
     assert len(first) == 1408
-    assert len({image.numpy().tobytes() for image in first}) == 1408 and not torch.equal(first, second)
+    assert len({image.numpy().tobytes() for image in first}) == 1408 and not torch.equal(
+        first, second
+    )
 
 
 def test_building_and_training_leave_the_global_generator_alone_and_do_not_read_it():
@@ -290,7 +370,9 @@ def test_rescaling_gives_the_gradient_the_asked_norm_and_keeps_its_direction():
     assert ratios.std() < 1e-4 * ratios.mean()
     for weight in world.model.parameters():
         weight.grad.zero_()
-    training_loop.rescale(world.model, 3.0)  # nothing was right: nothing moves, and nothing becomes nan
+    training_loop.rescale(
+        world.model, 3.0
+    )  # nothing was right: nothing moves, and nothing becomes nan
     assert all((weight.grad == 0).all() for weight in world.model.parameters())
 
 
@@ -303,11 +385,20 @@ def test_evaluating_does_not_move_the_model():
 
 def test_the_schedule_warms_up_linearly_and_falls_by_a_cosine(monkeypatch):
     rates = []
-    monkeypatch.setattr(images, "run_loop", lambda world, optimizer, rate, steps, *_: iter(
-        rates.extend(rate(step) for step in range(steps + 1)) or ()))
+    monkeypatch.setattr(
+        images,
+        "run_loop",
+        lambda world, optimizer, rate, steps, *_: iter(
+            rates.extend(rate(step) for step in range(steps + 1)) or ()
+        ),
+    )
     record_of("digits", steps=20, warmup=4, learning_rate=0.1)
     assert rates[:4] == pytest.approx([0.025, 0.05, 0.075, 0.1]) and rates[4] == pytest.approx(0.1)
-    assert rates[12] == pytest.approx(0.05) and rates[20] == pytest.approx(0) and np.all(np.diff(rates[4:]) < 0)
+    assert (
+        rates[12] == pytest.approx(0.05)
+        and rates[20] == pytest.approx(0)
+        and np.all(np.diff(rates[4:]) < 0)
+    )
 
 
 def test_exact_ml_learns_the_digits():
@@ -317,12 +408,15 @@ def test_exact_ml_learns_the_digits():
 
 @pytest.mark.parametrize("objective", ["arcsine", "log_odds"])
 def test_weights_that_are_infinite_at_one_do_not_stop_an_image_run_that_gets_there(objective):
-    records = record_of("digits", objective=objective, gradient="exact", steps=120, log_every=120, width=8)
+    records = record_of(
+        "digits", objective=objective, gradient="exact", steps=120, log_every=120, width=8
+    )
     assert records[-1].metrics["accuracy"] > 0.9
 
 
-@pytest.mark.parametrize("name, size", [("small", 8), ("small", 32), ("small", 224), ("resnet18", 32),
-                                        ("resnet50", 64)])
+@pytest.mark.parametrize(
+    "name, size", [("small", 8), ("small", 32), ("small", 224), ("resnet18", 32), ("resnet50", 64)]
+)
 def test_networks_are_built_of_torchvisions_blocks_and_answer_for_every_class(name, size):
     model = fresh_network(0, name, 3, size, 12, width=4).eval()
     assert any(type(part).__module__ == "torchvision.models.resnet" for part in model.modules())
@@ -335,11 +429,14 @@ def test_a_run_on_procedural_pictures_is_the_same_twice_to_the_bit():
     assert first[0].metrics["pass@1"] == pytest.approx(1e-3, rel=0.2)
 
 
-# --- Signals ----------------------------------------------------------------------------------------------
+# --- Signals ------------------------------------------------------------------------------------
+
 
 def test_answers_are_drawn_anew_at_every_step_and_for_every_seed(monkeypatch):
     seen = []
-    monkeypatch.setattr(Signal, "loss", lambda self, logp, right, seed: seen.append(seed) or logp.sum())
+    monkeypatch.setattr(
+        Signal, "loss", lambda self, logp, right, seed: seen.append(seed) or logp.sum()
+    )
     for seed in (0, 1):
         for world in (make("rloo", "sampled", seed=seed), world_of("rloo", "sampled", seed=seed)):
             drawn = len(seen)
@@ -358,10 +455,15 @@ def test_a_signal_refuses_too_few_rollouts_and_unknown_names_before_anything_run
         Signal("rloo", "exact", 4)
 
 
-@pytest.mark.parametrize("name, gradient", [("maxrl", "sampled"), ("maxrl", "expected"), ("ml", "exact")])
+@pytest.mark.parametrize(
+    "name, gradient", [("maxrl", "sampled"), ("maxrl", "expected"), ("ml", "exact")]
+)
 def test_a_policy_that_is_not_a_number_stops_training_with_a_sentence(name, gradient):
     logp = torch.full((2, 3), torch.nan)
-    with pytest.raises(LabError, match="^a log-probability is not a number: training diverged, lower the learning ra"):
+    with pytest.raises(
+        LabError,
+        match="^a log-probability is not a number: training diverged, lower the learning ra",
+    ):
         Signal(name, gradient, 4).loss(logp, torch.eye(3)[:2].bool(), 0)
 
 
@@ -370,4 +472,6 @@ def test_the_mask_of_right_answers_may_hold_several():
     right = torch.tensor([[True, False, True, False]])
     loss = Signal("ml", "exact", 1).loss(logp, right, 0)
     loss.backward()
-    np.testing.assert_allclose(-logp.grad, [[0.25, 0, 0.75, 0]], atol=1e-12)  # the share of each in p
+    np.testing.assert_allclose(
+        -logp.grad, [[0.25, 0, 0.75, 0]], atol=1e-12
+    )  # the share of each in p

@@ -30,7 +30,8 @@ def test_every_preset_for_a_card_fits_it(name, scale, h200):
 
 @pytest.mark.parametrize("scale, given, before", [("paper", {}, 84), ("h200", {"batch": 256}, 161)])
 def test_the_published_maze_settings_fit_an_80_gb_card_in_parts_and_did_not_at_once(
-        monkeypatch, scale, given, before):
+    monkeypatch, scale, given, before
+):
     """At once: what a review counted in GiB, within the 15% that a fused norm saves."""
     values = experiment("maze").parameters(scale, given)
     assert budget_of("maze", scale, **given).peak_memory < 20 < CARDS["h100"].memory
@@ -59,6 +60,7 @@ def test_rollouts_of_any_length_are_counted_from_three_short_ones():
                 first, memory = player.read(maze._blank_mazes(7, 4, length))
                 uniforms = torch.zeros(4, 8, length)
                 return sample_apart(model, first, memory, 8, length, [7, 2], uniforms)
+
         return count(work)
 
     extrapolated, whole = maze._at_length(sample, 14), sample(14)
@@ -97,6 +99,9 @@ def test_every_source_of_pictures_can_be_counted(data):
 def test_counting_leaves_nothing_fake_behind(monkeypatch, tmp_path):
     """Estimators keep tables of advantages: those made while counting would hold no numbers."""
     monkeypatch.setenv("LAB_RUNS", str(tmp_path))
-    for name, given in (("maze", {"objective": "maxrl", "rollouts": 7}), ("images", {"rollouts": 17})):
+    for name, given in (
+        ("maze", {"objective": "maxrl", "rollouts": 7}),
+        ("images", {"rollouts": 17}),
+    ):
         budget_of(name, "smoke", **given)
         assert train(name, scale="smoke", **given).finished

@@ -17,7 +17,10 @@ from lab.errors import LabError
 from lab.runs import Run, train, training
 from lab.runs.experiments import experiment
 
-SMALL = {"tabular": {"steps": 6, "log_every": 1, "problems": 8}, "digits": {"steps": 4, "log_every": 1, "rollouts": 8}}
+SMALL = {
+    "tabular": {"steps": 6, "log_every": 1, "problems": 8},
+    "digits": {"steps": 4, "log_every": 1, "rollouts": 8},
+}
 ALWAYS, NEVER = 0.0, 1e9
 
 
@@ -28,14 +31,19 @@ class Crash(BaseException):
 def outcome(run: Run) -> tuple[bytes, bytes, dict[str, torch.Tensor]]:
     """All that training leaves behind: metrics and groups byte for byte, and the last state."""
     (checkpoint,) = (run.path / "checkpoints").iterdir()
-    return ((run.path / "metrics.jsonl").read_bytes(), (run.path / "groups.parquet").read_bytes(),
-            load_file(checkpoint) | {"file": torch.tensor(list(checkpoint.name.encode()))})
+    return (
+        (run.path / "metrics.jsonl").read_bytes(),
+        (run.path / "groups.parquet").read_bytes(),
+        load_file(checkpoint) | {"file": torch.tensor(list(checkpoint.name.encode()))},
+    )
 
 
 def assert_same(run: Run, reference: Run) -> None:
     here, there = outcome(run), outcome(reference)
     assert here[0] == there[0] and here[1] == there[1]
-    assert here[2].keys() == there[2].keys() and all(torch.equal(here[2][key], there[2][key]) for key in there[2])
+    assert here[2].keys() == there[2].keys() and all(
+        torch.equal(here[2][key], there[2][key]) for key in there[2]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +55,9 @@ def uninterrupted(tmp_path_factory):
         key = name, *given.items()
         if key not in made:
             folder = tmp_path_factory.mktemp("reference")
-            made[key] = train(name, folder=str(folder), scale="smoke", checkpoint_minutes=NEVER, **given)
+            made[key] = train(
+                name, folder=str(folder), scale="smoke", checkpoint_minutes=NEVER, **given
+            )
         return made[key]
 
     return reference
@@ -86,10 +96,13 @@ def break_trainer(patch, name: str, records: int) -> None:
     patch.setattr(module, function, broken)
 
 
-# --- Stopped at every possible place, in this process -----------------------------------------------------
+# --- Stopped at every possible place, in this process -------------------------------------------
+
 
 @pytest.mark.parametrize("name", SMALL)
-def test_stopped_after_any_record_a_run_goes_on_to_the_same_result(monkeypatch, uninterrupted, tmp_path, name):
+def test_stopped_after_any_record_a_run_goes_on_to_the_same_result(
+    monkeypatch, uninterrupted, tmp_path, name
+):
     reference = uninterrupted(name, **SMALL[name])
     for records in range(len(reference.records()) + 1):
         folder = str(tmp_path / str(records))
@@ -100,36 +113,74 @@ def test_stopped_after_any_record_a_run_goes_on_to_the_same_result(monkeypatch, 
         assert_same(train(name, folder=folder, scale="smoke", **SMALL[name]), reference)
 
 
-@pytest.mark.parametrize("owner, method", [
-    (training._Groups, "write"), (training._Checkpoints, "save"), (checkpoint, "save_tensors"), (checkpoint, "_pieces"),
-    (training, "write_atomically"), (training, "_line")])
+@pytest.mark.parametrize(
+    "owner, method",
+    [
+        (training._Groups, "write"),
+        (training._Checkpoints, "save"),
+        (checkpoint, "save_tensors"),
+        (checkpoint, "_pieces"),
+        (training, "write_atomically"),
+        (training, "_line"),
+    ],
+)
 @pytest.mark.parametrize("after", [False, True])
-def test_stopped_anywhere_in_the_writing_a_run_goes_on_to_the_same_result(monkeypatch, uninterrupted, tmp_path, owner,
-                                                                          method, after):
+def test_stopped_anywhere_in_the_writing_a_run_goes_on_to_the_same_result(
+    monkeypatch, uninterrupted, tmp_path, owner, method, after
+):
     reference = uninterrupted("tabular", **SMALL["tabular"])
     for call in range(7):
         folder = str(tmp_path / str(call))
         with monkeypatch.context() as patch, pytest.raises(Crash):
             crash_at(patch, owner, method, call, after)
-            train("tabular", folder=folder, scale="smoke", checkpoint_minutes=ALWAYS, **SMALL["tabular"])
+            train(
+                "tabular",
+                folder=folder,
+                scale="smoke",
+                checkpoint_minutes=ALWAYS,
+                **SMALL["tabular"],
+            )
         assert_same(train("tabular", folder=folder, scale="smoke", **SMALL["tabular"]), reference)
 
 
-def test_stopped_again_and_again_with_records_past_the_checkpoint(monkeypatch, uninterrupted, tmp_path):
+def test_stopped_again_and_again_with_records_past_the_checkpoint(
+    monkeypatch, uninterrupted, tmp_path
+):
     reference, folder = uninterrupted("digits", **SMALL["digits"]), str(tmp_path)
-    for records, minutes in ((1, NEVER), (2, ALWAYS), (2, NEVER), (0, NEVER), (1, ALWAYS), (2, NEVER)):
+    for records, minutes in (
+        (1, NEVER),
+        (2, ALWAYS),
+        (2, NEVER),
+        (0, NEVER),
+        (1, ALWAYS),
+        (2, NEVER),
+    ):
         with monkeypatch.context() as patch, pytest.raises(Crash):
             break_trainer(patch, "digits", records + bool(training._checkpoints(Run(tmp_path))))
-            train("digits", folder=folder, scale="smoke", checkpoint_minutes=minutes, **SMALL["digits"])
+            train(
+                "digits",
+                folder=folder,
+                scale="smoke",
+                checkpoint_minutes=minutes,
+                **SMALL["digits"],
+            )
     assert_same(train("digits", folder=folder, scale="smoke", **SMALL["digits"]), reference)
 
 
 def test_a_resumed_run_starts_from_its_checkpoint_and_not_from_the_beginning(monkeypatch, tmp_path):
     with monkeypatch.context() as patch, pytest.raises(Crash):
         break_trainer(patch, "tabular", 4)
-        train("tabular", folder=str(tmp_path), scale="smoke", checkpoint_minutes=ALWAYS, **SMALL["tabular"])
+        train(
+            "tabular",
+            folder=str(tmp_path),
+            scale="smoke",
+            checkpoint_minutes=ALWAYS,
+            **SMALL["tabular"],
+        )
     began, real = [], lab.toy.tabular.Tabular.loss
-    monkeypatch.setattr(lab.toy.tabular.Tabular, "loss", lambda self, step: began.append(step) or real(self, step))
+    monkeypatch.setattr(
+        lab.toy.tabular.Tabular, "loss", lambda self, step: began.append(step) or real(self, step)
+    )
     train("tabular", folder=str(tmp_path), scale="smoke", **SMALL["tabular"])
     assert began == [3, 4, 5]
 
@@ -142,10 +193,12 @@ def test_a_run_stopped_after_its_last_checkpoint_is_finished_without_training(mo
     assert train("tabular", scale="smoke").done["records"] == 3
 
 
-# --- Killed for real --------------------------------------------------------------------------------------
+# --- Killed for real ----------------------------------------------------------------------------
 
-SCRIPT = ("import sys, json; from lab.runs import train; "
-          "train(sys.argv[1], scale='smoke', checkpoint_minutes=float(sys.argv[2]), **json.loads(sys.argv[3]))")
+SCRIPT = (
+    "import sys, json; from lab.runs import train; train(sys.argv[1], scale='smoke',"
+    " checkpoint_minutes=float(sys.argv[2]), **json.loads(sys.argv[3]))"
+)
 
 
 def kill_after(started, run: Run, lines: int) -> None:
@@ -158,10 +211,16 @@ def kill_after(started, run: Run, lines: int) -> None:
     assert started.process.returncode == -9 and not run.finished
 
 
-@pytest.mark.parametrize("name, given, kills", [
-    ("tabular", {"steps": 300, "log_every": 1}, (4, 60)), ("digits", {"steps": 24, "log_every": 1}, (3,))])
-def test_killed_with_sigkill_between_checkpoints_a_run_resumes_to_the_same_bytes(start, uninterrupted, name, given,
-                                                                                kills):
+@pytest.mark.parametrize(
+    "name, given, kills",
+    [
+        ("tabular", {"steps": 300, "log_every": 1}, (4, 60)),
+        ("digits", {"steps": 24, "log_every": 1}, (3,)),
+    ],
+)
+def test_killed_with_sigkill_between_checkpoints_a_run_resumes_to_the_same_bytes(
+    start, uninterrupted, name, given, kills
+):
     run = Run.place(name, experiment(name).parameters("smoke", given))
     for lines in kills:
         kill_after(start("-c", SCRIPT, name, 0, json.dumps(given)), run, lines)
@@ -171,7 +230,9 @@ def test_killed_with_sigkill_between_checkpoints_a_run_resumes_to_the_same_bytes
     assert_same(run, uninterrupted(name, **given))
 
 
-def test_killed_before_the_first_checkpoint_the_command_starts_again_to_the_same_bytes(start, command, uninterrupted):
+def test_killed_before_the_first_checkpoint_the_command_starts_again_to_the_same_bytes(
+    start, command, uninterrupted
+):
     given = {"steps": 1500, "log_every": 10, "seed": 3}
     words = ["train", "tabular", "scale=smoke", *(f"{key}={value}" for key, value in given.items())]
     run = Run.place("tabular", experiment("tabular").parameters("smoke", given))
@@ -191,7 +252,8 @@ def test_two_processes_that_start_the_same_run_do_it_once(start, uninterrupted):
     assert_same(run, uninterrupted("tabular", **given))
 
 
-# --- What a checkpoint is, and what is refused ------------------------------------------------------------
+# --- What a checkpoint is, and what is refused --------------------------------------------------
+
 
 def test_a_checkpoint_is_one_safetensors_file_of_weights_optimiser_and_step():
     run = train("digits", scale="smoke", checkpoint_minutes=ALWAYS, **SMALL["digits"])
@@ -218,7 +280,9 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path):
     other = train("tabular", folder=str(tmp_path), scale="smoke", problems=8)
     (path,) = (other.path / "checkpoints").iterdir()
     said = spoil_then_train(lambda target: target.write_bytes(path.read_bytes()))
-    assert said.startswith("the checkpoint is of another model (") and said.endswith("): remove the run folder")
+    assert said.startswith("the checkpoint is of another model (") and said.endswith(
+        "): remove the run folder"
+    )
 
 
 def test_a_spoilt_checkpoint_is_refused():
@@ -229,23 +293,32 @@ def test_a_spoilt_checkpoint_is_refused():
 @pytest.fixture
 def trainer(invent, tmp_path, monkeypatch):
     """A trainer of the test's own: a module with this body for `train(*, steps, state)`."""
+
     def make(body: str) -> str:
         (tmp_path / "my_trainer.py").write_text(
-            "import numpy as np\nfrom lab.records import Record\ndef preflight(**_):\n    return []\n"
-            f"def train(*, steps, state):\n    {body}\n")
-        return invent('trainer = "my_trainer:train"\n[parameters]\nsteps = {}\n[laptop]\nsteps = 3\n')
+            "import numpy as np\nfrom lab.records import Record\ndef preflight(**_):\n    return"
+            f" []\ndef train(*, steps, state):\n    {body}\n"
+        )
+        return invent(
+            'trainer = "my_trainer:train"\n[parameters]\nsteps = {}\n[laptop]\nsteps = 3\n'
+        )
 
     monkeypatch.syspath_prepend(tmp_path)
     yield make
     import sys
+
     sys.modules.pop("my_trainer", None)
 
 
 @pytest.mark.parametrize("bad", ["nan", "inf", "-inf"])
 def test_a_metric_that_is_not_finite_stops_the_run_with_a_sentence(trainer, bad):
-    name = trainer("for step in range(steps):\n"
-                   f"        yield Record(step, {{'loss': 1.0, 'reward': [0.5, 0.5, float('{bad}')][step]}}, dict)")
-    with pytest.raises(LabError, match=f"^reward = {bad} at step 2: training diverged, lower the learning rate or"):
+    name = trainer(
+        "for step in range(steps):\n        yield Record(step, {'loss': 1.0, 'reward': [0.5, 0.5,"
+        f" float('{bad}')][step]}}, dict)"
+    )
+    with pytest.raises(
+        LabError, match=f"^reward = {bad} at step 2: training diverged, lower the learning rate or"
+    ):
         train(name)
     run = Run.place(name, {"steps": 3})
     assert not run.finished and [record["step"] for record in run.records()] == [0, 1]
@@ -253,7 +326,9 @@ def test_a_metric_that_is_not_finite_stops_the_run_with_a_sentence(trainer, bad)
 
 def test_a_trainer_that_tells_nothing_is_an_error(trainer):
     name = trainer("yield from ()")
-    with pytest.raises(LabError, match="tiny gave no record: a trainer must yield at least its last step"):
+    with pytest.raises(
+        LabError, match="tiny gave no record: a trainer must yield at least its last step"
+    ):
         train(name)
     assert not Run.place(name, {"steps": 3}).finished
 
@@ -273,17 +348,36 @@ def test_a_trainer_that_fails_leaves_its_records_and_no_done(trainer):
 
 
 def test_a_run_at_a_rate_that_diverges_stops_with_a_sentence_and_no_done():
-    wild = {"objective": "nsr", "rollouts": 1, "learning_rate": 1000.0, "log_every": 1, "problems": 16, "steps": 40}
-    with pytest.raises(LabError, match=r"^[\w@\- ]+ = (-inf|nan) at step \d+: training diverged, lower"):
+    wild = {
+        "objective": "nsr",
+        "rollouts": 1,
+        "learning_rate": 1000.0,
+        "log_every": 1,
+        "problems": 16,
+        "steps": 40,
+    }
+    with pytest.raises(
+        LabError, match=r"^[\w@\- ]+ = (-inf|nan) at step \d+: training diverged, lower"
+    ):
         train("tabular", **wild)
     run = Run.place("tabular", experiment("tabular").parameters(given=wild))
-    assert not run.finished and np.isfinite([list(record.values()) for record in run.records()]).all()
+    assert (
+        not run.finished and np.isfinite([list(record.values()) for record in run.records()]).all()
+    )
 
 
-# --- What is trained --------------------------------------------------------------------------------------
+# --- What is trained ----------------------------------------------------------------------------
+
 
 def test_how_often_is_told_does_not_change_what_is_trained(tmp_path):
-    often = train("digits", folder=str(tmp_path / "a"), scale="smoke", steps=4, log_every=1, checkpoint_minutes=ALWAYS)
+    often = train(
+        "digits",
+        folder=str(tmp_path / "a"),
+        scale="smoke",
+        steps=4,
+        log_every=1,
+        checkpoint_minutes=ALWAYS,
+    )
     seldom = train("digits", folder=str(tmp_path / "b"), scale="smoke", steps=4, log_every=4)
     assert [record["step"] for record in seldom.records()] == [0, 4]
     assert seldom.records() == [often.records()[0], often.records()[4]]
@@ -308,5 +402,7 @@ def test_a_new_estimator_of_five_lines_trains_at_once(monkeypatch):
     run = train("tabular", scale="smoke", objective="twice", learning_rate=0.1)
     same = train("tabular", scale="smoke", objective="rloo", learning_rate=0.2)
     assert run.finished and run.path.name.startswith("twice-seed0-")
-    assert [r["pass@1"] for r in run.records()] == pytest.approx([r["pass@1"] for r in same.records()], abs=1e-12)
+    assert [r["pass@1"] for r in run.records()] == pytest.approx(
+        [r["pass@1"] for r in same.records()], abs=1e-12
+    )
     assert run.records()[-1]["pass@1"] > run.records()[0]["pass@1"] + 0.02

@@ -1,4 +1,6 @@
-"""The small language model: the Qwen2 of transformers, number by number, and its attention in two parts."""
+"""The small language model: the Qwen2 of transformers, number by number, and its attention in two
+parts.
+"""
 
 import json
 import math
@@ -8,25 +10,51 @@ import torch
 from torch import nn
 
 from lab.errors import LabError
-from lab.toy.transformer import Shape, Transformer, attend, fresh_transformer, load, rotate, rotations, save
+from lab.toy.transformer import (
+    Shape,
+    Transformer,
+    attend,
+    fresh_transformer,
+    load,
+    rotate,
+    rotations,
+    save,
+)
 
-TINY = Shape(hidden_size=24, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, intermediate_size=40,
-             vocab_size=12, max_position_embeddings=32)
-ONE_KEY = Shape(hidden_size=32, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=1, intermediate_size=16,
-                vocab_size=7, max_position_embeddings=64)
+TINY = Shape(
+    hidden_size=24,
+    num_hidden_layers=2,
+    num_attention_heads=4,
+    num_key_value_heads=2,
+    intermediate_size=40,
+    vocab_size=12,
+    max_position_embeddings=32,
+)
+ONE_KEY = Shape(
+    hidden_size=32,
+    num_hidden_layers=3,
+    num_attention_heads=4,
+    num_key_value_heads=1,
+    intermediate_size=16,
+    vocab_size=7,
+    max_position_embeddings=64,
+)
 
 
 @pytest.fixture(scope="module")
 def qwen():
     """transformers' Qwen2Config and Qwen2ForCausalLM."""
     from lab.torchvision_ops import define_torchvision_ops
+
     define_torchvision_ops()
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")
     return transformers.Qwen2Config, transformers.Qwen2ForCausalLM
 
 
 def perturbed(model: nn.Module, seed: int = 0) -> nn.Module:
-    """All weights moved far from where they start, biases and norms too, so that no part is without effect."""
+    """All weights moved far from where they start, biases and norms too, so that no part is without
+    effect.
+    """
     random = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, weight in model.named_parameters():
@@ -51,7 +79,8 @@ def refusal(call, *given) -> str:
     return str(error.value)
 
 
-# --- The model --------------------------------------------------------------------------------------------
+# --- The model ----------------------------------------------------------------------------------
+
 
 def test_the_published_sizes_make_3944704_parameters():
     assert sum(weight.numel() for weight in Transformer(Shape()).parameters()) == 3_944_704
@@ -66,26 +95,46 @@ def test_a_model_saved_here_gives_the_same_logits_in_transformers(qwen, tmp_path
     ours, tokens = perturbed(Transformer(shape)), tokens_for(shape)
     save(ours, tmp_path / "model")
     theirs = qwen[1].from_pretrained(tmp_path / "model", dtype=torch.float32).eval()
-    assert theirs.config.tie_word_embeddings and theirs.lm_head.weight is theirs.model.embed_tokens.weight
+    assert (
+        theirs.config.tie_word_embeddings
+        and theirs.lm_head.weight is theirs.model.embed_tokens.weight
+    )
     found, expected = logits_of(ours, tokens), theirs(tokens).logits.detach()
-    assert expected.std() > 0.3 and (found - expected).abs().max() < 1e-5 * expected.abs().max().clamp_min(1)
+    assert expected.std() > 0.3 and (
+        found - expected
+    ).abs().max() < 1e-5 * expected.abs().max().clamp_min(1)
     assert (logits_of(ours, tokens.roll(1, 1)) - expected).abs().max() > 0.1  # order matters
 
 
 @pytest.mark.parametrize("shape", [TINY, ONE_KEY])
 @pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
-def test_a_model_saved_by_transformers_gives_the_same_logits_here_in_float32(qwen, tmp_path, shape, kind):
+def test_a_model_saved_by_transformers_gives_the_same_logits_here_in_float32(
+    qwen, tmp_path, shape, kind
+):
     config, model = qwen
-    theirs = perturbed(model(config(
-        vocab_size=shape.vocab_size, hidden_size=shape.hidden_size, intermediate_size=shape.intermediate_size,
-        num_hidden_layers=shape.num_hidden_layers, num_attention_heads=shape.num_attention_heads,
-        num_key_value_heads=shape.num_key_value_heads, max_position_embeddings=shape.max_position_embeddings,
-        rms_norm_eps=1e-6, tie_word_embeddings=True, rope_parameters={"rope_type": "default", "rope_theta": 1e6})))
+    theirs = perturbed(
+        model(
+            config(
+                vocab_size=shape.vocab_size,
+                hidden_size=shape.hidden_size,
+                intermediate_size=shape.intermediate_size,
+                num_hidden_layers=shape.num_hidden_layers,
+                num_attention_heads=shape.num_attention_heads,
+                num_key_value_heads=shape.num_key_value_heads,
+                max_position_embeddings=shape.max_position_embeddings,
+                rms_norm_eps=1e-6,
+                tie_word_embeddings=True,
+                rope_parameters={"rope_type": "default", "rope_theta": 1e6},
+            )
+        )
+    )
     theirs.to(kind).save_pretrained(tmp_path)
     ours, tokens = load(tmp_path), tokens_for(shape)
     assert ours.shape == shape and {weight.dtype for weight in ours.parameters()} == {torch.float32}
     expected = model.from_pretrained(tmp_path, dtype=torch.float32).eval()(tokens).logits.detach()
-    assert (logits_of(ours, tokens) - expected).abs().max() < 1e-5 * expected.abs().max().clamp_min(1)
+    assert (logits_of(ours, tokens) - expected).abs().max() < 1e-5 * expected.abs().max().clamp_min(
+        1
+    )
 
 
 def norm_by_hand(x: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
@@ -105,29 +154,44 @@ def logits_by_hand(model: Transformer, tokens: list[int]) -> torch.Tensor:
     shape, weights = model.shape, {key: value.double() for key, value in model.state_dict().items()}
     stream = [weights["model.embed_tokens.weight"][token] for token in tokens]
     for layer in range(shape.num_hidden_layers):
-        part = {key.removeprefix(f"model.layers.{layer}."): value for key, value in weights.items()
-                if key.startswith(f"model.layers.{layer}.")}
+        part = {
+            key.removeprefix(f"model.layers.{layer}."): value
+            for key, value in weights.items()
+            if key.startswith(f"model.layers.{layer}.")
+        }
 
         def heads(name, x, part=part):
-            return (part[f"self_attn.{name}.weight"] @ x + part[f"self_attn.{name}.bias"]).split(shape.head)
+            return (part[f"self_attn.{name}.weight"] @ x + part[f"self_attn.{name}.bias"]).split(
+                shape.head
+            )
 
         inputs = [norm_by_hand(x, part["input_layernorm.weight"]) for x in stream]
-        keys = [[turned_by_hand(k, place) for k in heads("k_proj", x)] for place, x in enumerate(inputs)]
+        keys = [
+            [turned_by_hand(k, place) for k in heads("k_proj", x)] for place, x in enumerate(inputs)
+        ]
         values = [heads("v_proj", x) for x in inputs]
         for place, x in enumerate(inputs):
             mixed = []
             for head, q in enumerate(heads("q_proj", x)):
                 of = head * shape.num_key_value_heads // shape.num_attention_heads
-                scores = torch.stack([turned_by_hand(q, place) @ keys[before][of] for before in range(place + 1)])
+                scores = torch.stack(
+                    [turned_by_hand(q, place) @ keys[before][of] for before in range(place + 1)]
+                )
                 chances = (scores / math.sqrt(shape.head)).softmax(0)
-                mixed.append(sum(chance * values[before][of] for before, chance in enumerate(chances)))
+                mixed.append(
+                    sum(chance * values[before][of] for before, chance in enumerate(chances))
+                )
             stream[place] = stream[place] + part["self_attn.o_proj.weight"] @ torch.cat(mixed)
         for place, x in enumerate(stream):
             y = norm_by_hand(x, part["post_attention_layernorm.weight"])
             gate, up = part["mlp.gate_proj.weight"] @ y, part["mlp.up_proj.weight"] @ y
             stream[place] = x + part["mlp.down_proj.weight"] @ (gate * gate.sigmoid() * up)
-    return torch.stack([weights["model.embed_tokens.weight"] @ norm_by_hand(x, weights["model.norm.weight"])
-                        for x in stream])
+    return torch.stack(
+        [
+            weights["model.embed_tokens.weight"] @ norm_by_hand(x, weights["model.norm.weight"])
+            for x in stream
+        ]
+    )
 
 
 @pytest.mark.parametrize("shape", [TINY, ONE_KEY])
@@ -142,7 +206,9 @@ def test_what_is_saved_and_loaded_is_the_same_to_the_bit(tmp_path):
     save(model, tmp_path)
     again = load(tmp_path)
     assert again.shape == TINY and again.state_dict().keys() == model.state_dict().keys()
-    assert all(torch.equal(value, again.state_dict()[key]) for key, value in model.state_dict().items())
+    assert all(
+        torch.equal(value, again.state_dict()[key]) for key, value in model.state_dict().items()
+    )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "model.safetensors"]
 
 
@@ -160,11 +226,18 @@ def test_reading_gives_the_keys_and_values_of_every_layer_after_rotation():
     with torch.no_grad():
         stream, memory = model.read(tokens)
     assert len(memory) == 2 and all(part.shape == (3, 2, 5, 6) for pair in memory for part in pair)
-    weights = {key.removeprefix("model."): value.double() for key, value in model.state_dict().items()}
+    weights = {
+        key.removeprefix("model."): value.double() for key, value in model.state_dict().items()
+    }
     for place, token in enumerate(tokens[1].tolist()):
-        x = norm_by_hand(weights["embed_tokens.weight"][token], weights["layers.0.input_layernorm.weight"])
-        keys, values = (weights[f"layers.0.self_attn.{name}.weight"] @ x + weights[f"layers.0.self_attn.{name}.bias"]
-                        for name in ("k_proj", "v_proj"))
+        x = norm_by_hand(
+            weights["embed_tokens.weight"][token], weights["layers.0.input_layernorm.weight"]
+        )
+        keys, values = (
+            weights[f"layers.0.self_attn.{name}.weight"] @ x
+            + weights[f"layers.0.self_attn.{name}.bias"]
+            for name in ("k_proj", "v_proj")
+        )
         expected = torch.stack([turned_by_hand(key, place) for key in keys.split(6)])
         assert torch.allclose(memory[0][0][1, :, place].double(), expected, atol=1e-5)
         assert torch.allclose(memory[0][1][1, :, place].flatten().double(), values, atol=1e-5)
@@ -174,7 +247,10 @@ def test_a_rotation_keeps_lengths_and_depends_on_differences_of_positions_only()
     q, k = torch.randn(2, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 
     def product(at, other):
-        turned = (rotate(part[None], *rotations(torch.tensor(place), 8)) for part, place in ((q, at), (k, other)))
+        turned = (
+            rotate(part[None], *rotations(torch.tensor(place), 8))
+            for part, place in ((q, at), (k, other))
+        )
         return torch.mul(*turned).sum().item()
 
     assert product(3, 3) == pytest.approx((q * k).sum().item(), abs=1e-6)
@@ -182,7 +258,8 @@ def test_a_rotation_keeps_lengths_and_depends_on_differences_of_positions_only()
     assert abs(product(9, 4) - product(4, 9)) > 1e-2
 
 
-# --- Attention in two parts -------------------------------------------------------------------------------
+# --- Attention in two parts ---------------------------------------------------------------------
+
 
 def attention_by_hand(q, prompt, k, v, seen):
     """Masked attention over prompt and own keys joined, one query and one head at a time."""
@@ -194,10 +271,16 @@ def attention_by_hand(q, prompt, k, v, seen):
             for query in range(queries):
                 for one in range(heads):
                     mine = seen[problem, tree, query]
-                    keys = torch.cat((prompt[0][problem, one // group], k[problem, tree, mine, one // group]))
-                    values = torch.cat((prompt[1][problem, one // group], v[problem, tree, mine, one // group]))
-                    scores = torch.tensor([(q[problem, tree, query, one] @ key).item() / head**0.5 for key in keys],
-                                          dtype=q.dtype)
+                    keys = torch.cat(
+                        (prompt[0][problem, one // group], k[problem, tree, mine, one // group])
+                    )
+                    values = torch.cat(
+                        (prompt[1][problem, one // group], v[problem, tree, mine, one // group])
+                    )
+                    scores = torch.tensor(
+                        [(q[problem, tree, query, one] @ key).item() / head**0.5 for key in keys],
+                        dtype=q.dtype,
+                    )
                     weights = (scores - scores.max()).exp()
                     out[problem, tree, query, one] = (weights / weights.sum()) @ values
     return out
@@ -205,17 +288,31 @@ def attention_by_hand(q, prompt, k, v, seen):
 
 def parts(problems, trees, queries, keys, heads, shared, head, length, kind=torch.float64, seed=0):
     random = torch.Generator().manual_seed(seed)
-    made = [torch.randn(*size, generator=random, dtype=kind) for size in (
-        (problems, trees, queries, heads, head), (problems, shared, length, head), (problems, shared, length, head),
-        (problems, trees, keys, shared, head), (problems, trees, keys, shared, head))]
+    made = [
+        torch.randn(*size, generator=random, dtype=kind)
+        for size in (
+            (problems, trees, queries, heads, head),
+            (problems, shared, length, head),
+            (problems, shared, length, head),
+            (problems, trees, keys, shared, head),
+            (problems, trees, keys, shared, head),
+        )
+    ]
     return made[0], (made[1], made[2]), made[3], made[4]
 
 
 @pytest.mark.parametrize("heads, shared", [(4, 2), (4, 1), (3, 3)])
 @pytest.mark.parametrize("mask", ["own", "problem", "query", "key"])
 def test_attention_in_two_parts_is_ordinary_attention_on_joined_keys(heads, shared, mask):
-    """Two problems, three trees in each; the mask is given in full or with axes left to broadcasting."""
-    shape = {"own": (2, 3, 4, 5), "problem": (2, 1, 4, 5), "query": (1, 1, 4, 5), "key": (1, 1, 1, 5)}[mask]
+    """Two problems, three trees in each; the mask is given in full or with axes left to
+    broadcasting.
+    """
+    shape = {
+        "own": (2, 3, 4, 5),
+        "problem": (2, 1, 4, 5),
+        "query": (1, 1, 4, 5),
+        "key": (1, 1, 1, 5),
+    }[mask]
     seen = torch.rand(shape, generator=torch.Generator().manual_seed(2)) < 0.5
     assert seen.any() and not seen.all()
     q, prompt, k, v = parts(2, 3, 4, 5, heads, shared, 6, 7)
@@ -233,14 +330,19 @@ def test_a_query_that_sees_no_key_of_its_own_sees_the_prompt():
 
 
 def test_attention_with_as_many_own_keys_as_a_causal_mask_is_the_models_own():
-    """A sequence cut in two, the first half read and the second attending to it, is the sequence read whole."""
+    """A sequence cut in two, the first half read and the second attending to it, is the sequence
+    read whole.
+    """
     model, tokens = perturbed(Transformer(TINY)), tokens_for(TINY)
     with torch.no_grad():
         whole, _ = model.read(tokens)
         _, memory = model.read(tokens[:, :8])
         causal = torch.ones(12, 12, dtype=torch.bool).tril()[None, None]
-        rest = model(tokens[:, None, 8:], torch.arange(8, 20).expand(3, 1, 12),
-                     lambda layer, q, k, v: attend(q, memory[layer], k, v, causal))
+        rest = model(
+            tokens[:, None, 8:],
+            torch.arange(8, 20).expand(3, 1, 12),
+            lambda layer, q, k, v: attend(q, memory[layer], k, v, causal),
+        )
     assert torch.allclose(rest[:, 0], whole[:, 8:], atol=1e-5)
 
 
@@ -248,17 +350,27 @@ def test_attention_has_the_gradients_of_ordinary_attention():
     q, prompt, k, v = parts(2, 2, 3, 4, 4, 2, 6, 5)
     leaves = [part.requires_grad_() for part in (q, *prompt, k, v)]
     seen = torch.rand(2, 2, 3, 4, generator=torch.Generator().manual_seed(3)) < 0.6
-    keys = torch.cat((prompt[0][:, None].expand(-1, 2, -1, -1, -1), k.transpose(2, 3)), 3).repeat_interleave(2, 2)
-    values = torch.cat((prompt[1][:, None].expand(-1, 2, -1, -1, -1), v.transpose(2, 3)), 3).repeat_interleave(2, 2)
+    keys = torch.cat(
+        (prompt[0][:, None].expand(-1, 2, -1, -1, -1), k.transpose(2, 3)), 3
+    ).repeat_interleave(2, 2)
+    values = torch.cat(
+        (prompt[1][:, None].expand(-1, 2, -1, -1, -1), v.transpose(2, 3)), 3
+    ).repeat_interleave(2, 2)
     full = torch.cat((torch.ones(2, 2, 3, 5, dtype=torch.bool), seen), 3)[:, :, None]
-    ordinary = nn.functional.scaled_dot_product_attention(q.transpose(2, 3), keys, values, full).transpose(2, 3)
+    ordinary = nn.functional.scaled_dot_product_attention(
+        q.transpose(2, 3), keys, values, full
+    ).transpose(2, 3)
     ours, along = attend(q, prompt, k, v, seen), torch.randn_like(q)
-    for found, expected in zip(torch.autograd.grad((ours * along).sum(), leaves),
-                               torch.autograd.grad((ordinary * along).sum(), leaves), strict=True):
+    for found, expected in zip(
+        torch.autograd.grad((ours * along).sum(), leaves),
+        torch.autograd.grad((ordinary * along).sum(), leaves),
+        strict=True,
+    ):
         assert expected.abs().max() > 0.1 and torch.allclose(found, expected, atol=1e-5)
 
 
-# --- Weights that follow from the seed --------------------------------------------------------------------
+# --- Weights that follow from the seed ----------------------------------------------------------
+
 
 def test_the_weights_follow_from_the_seed_alone():
     made = []
@@ -266,8 +378,12 @@ def test_the_weights_follow_from_the_seed_alone():
         torch.manual_seed(torchs)
         made.append(fresh_transformer(seed, TINY).state_dict())
     assert all(torch.equal(made[0][key], made[1][key]) for key in made[0])
-    assert not any(torch.equal(made[0][key], made[2][key]) for key in made[0] if key.endswith("proj.weight"))
-    assert not torch.equal(made[0]["model.embed_tokens.weight"], made[2]["model.embed_tokens.weight"])
+    assert not any(
+        torch.equal(made[0][key], made[2][key]) for key in made[0] if key.endswith("proj.weight")
+    )
+    assert not torch.equal(
+        made[0]["model.embed_tokens.weight"], made[2]["model.embed_tokens.weight"]
+    )
 
 
 def test_fresh_weights_have_deviation_two_hundredths_biases_zero_and_norms_one():
@@ -281,13 +397,17 @@ def test_fresh_weights_have_deviation_two_hundredths_biases_zero_and_norms_one()
             assert abs(weight.mean()) < 5 * error and abs(weight.std() - 0.02) < 5 * error, name
 
 
-# --- Refusals ---------------------------------------------------------------------------------------------
+# --- Refusals -----------------------------------------------------------------------------------
+
 
 def test_a_sequence_longer_than_the_model_is_refused_in_one_sentence():
     model = Transformer(TINY)
     model.read(torch.zeros(1, 32, dtype=torch.int64))
-    assert refusal(model.read, torch.zeros(2, 33, dtype=torch.int64)) == (
-        "a sequence has 33 tokens and the model 32 positions: raise positions, or take smaller mazes")
+    assert (
+        refusal(model.read, torch.zeros(2, 33, dtype=torch.int64))
+        == "a sequence has 33 tokens and the model 32 positions: raise positions, or take smaller"
+        " mazes"
+    )
 
 
 def test_a_folder_without_a_model_is_refused_in_one_sentence(tmp_path):
@@ -296,9 +416,16 @@ def test_a_folder_without_a_model_is_refused_in_one_sentence(tmp_path):
         assert "holds no readable config.json and model.safetensors" in refusal(load, folder)
 
 
-@pytest.mark.parametrize("name, content", [
-    ("config.json", b""), ("config.json", b"{"), ("config.json", b"\xff\xfe\xfa"), ("model.safetensors", b""),
-    ("model.safetensors", b"x" * 100)])
+@pytest.mark.parametrize(
+    "name, content",
+    [
+        ("config.json", b""),
+        ("config.json", b"{"),
+        ("config.json", b"\xff\xfe\xfa"),
+        ("model.safetensors", b""),
+        ("model.safetensors", b"x" * 100),
+    ],
+)
 def test_a_file_that_cannot_be_read_is_refused_in_one_sentence(tmp_path, name, content):
     save(fresh_transformer(0, TINY), tmp_path)
     (tmp_path / name).write_bytes(content)
@@ -307,20 +434,41 @@ def test_a_file_that_cannot_be_read_is_refused_in_one_sentence(tmp_path, name, c
 
 def edit(folder, **changes) -> None:
     config = json.loads((folder / "config.json").read_text()) | changes
-    (folder / "config.json").write_text(json.dumps({key: value for key, value in config.items() if value is not None}))
+    (folder / "config.json").write_text(
+        json.dumps({key: value for key, value in config.items() if value is not None})
+    )
 
 
-@pytest.mark.parametrize("changes", [{"hidden_size": 32}, {"num_hidden_layers": 1}, {"num_hidden_layers": 3},
-                                     {"intermediate_size": 48}, {"vocab_size": 13}, {"num_key_value_heads": 1}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"hidden_size": 32},
+        {"num_hidden_layers": 1},
+        {"num_hidden_layers": 3},
+        {"intermediate_size": 48},
+        {"vocab_size": 13},
+        {"num_key_value_heads": 1},
+    ],
+)
 def test_weights_of_other_sizes_than_the_config_says_are_refused_in_one_sentence(tmp_path, changes):
     save(fresh_transformer(0, TINY), tmp_path)
     edit(tmp_path, **changes)
     assert refusal(load, tmp_path).startswith(f"{tmp_path} is a checkpoint of another model (")
 
 
-@pytest.mark.parametrize("key, value", [
-    ("model_type", "llama"), ("hidden_act", "gelu"), ("rms_norm_eps", 1e-5), ("tie_word_embeddings", False),
-    ("rope_theta", 1e4), ("model_type", None), ("tie_word_embeddings", None), ("rope_theta", None)])
+@pytest.mark.parametrize(
+    "key, value",
+    [
+        ("model_type", "llama"),
+        ("hidden_act", "gelu"),
+        ("rms_norm_eps", 1e-5),
+        ("tie_word_embeddings", False),
+        ("rope_theta", 1e4),
+        ("model_type", None),
+        ("tie_word_embeddings", None),
+        ("rope_theta", None),
+    ],
+)
 def test_another_architecture_is_refused_in_one_sentence_with_what_was_found(tmp_path, key, value):
     save(fresh_transformer(0, TINY), tmp_path)
     edit(tmp_path, **{key: value})
@@ -328,12 +476,21 @@ def test_another_architecture_is_refused_in_one_sentence_with_what_was_found(tmp
     assert f"config.json: {key} is {value!r}" in said and "is known here" in said
 
 
-@pytest.mark.parametrize("changes", [
-    {"use_sliding_window": True, "sliding_window": 4, "max_window_layers": 0},
-    {"rope_theta": None, "rope_parameters": {"rope_type": "linear", "factor": 2.0, "rope_theta": 1e6}},
-    {"rope_scaling": {"rope_type": "linear", "factor": 2.0}}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"use_sliding_window": True, "sliding_window": 4, "max_window_layers": 0},
+        {
+            "rope_theta": None,
+            "rope_parameters": {"rope_type": "linear", "factor": 2.0, "rope_theta": 1e6},
+        },
+        {"rope_scaling": {"rope_type": "linear", "factor": 2.0}},
+    ],
+)
 def test_an_attention_that_is_not_known_here_is_not_loaded_as_if_it_were(tmp_path, changes):
-    """transformers computes other logits from such a config; loading it in silence would give a different model."""
+    """transformers computes other logits from such a config; loading it in silence would give a
+    different model.
+    """
     save(fresh_transformer(0, TINY), tmp_path)
     edit(tmp_path, **changes)
     assert "config.json" in refusal(load, tmp_path)

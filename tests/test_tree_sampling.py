@@ -1,4 +1,6 @@
-"""Rollouts: two ways of sampling that are one, exact in distribution, and scored again with the right gradients."""
+"""Rollouts: two ways of sampling that are one, exact in distribution, and scored again with the
+right gradients.
+"""
 
 import itertools
 
@@ -12,14 +14,23 @@ from lab.toy.transformer import Shape, Transformer, fresh_transformer
 from lab.toy.tree_sampling import Rollouts, choose, logits_of, sample_apart, sample_shared
 
 WORDS, ENDS = 9, [7, 2]
-TINY = Shape(hidden_size=16, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, intermediate_size=24,
-             vocab_size=WORDS, max_position_embeddings=64)
+TINY = Shape(
+    hidden_size=16,
+    num_hidden_layers=2,
+    num_attention_heads=4,
+    num_key_value_heads=2,
+    intermediate_size=24,
+    vocab_size=WORDS,
+    max_position_embeddings=64,
+)
 SAMPLERS = [sample_shared, sample_apart]
 PROMPTS = torch.randint(WORDS, (3, 6), generator=torch.Generator().manual_seed(1))
 
 
 def perturbed(model: Transformer, seed: int = 0, spread: float = 1.0) -> Transformer:
-    """All weights moved far from where they start, biases and norms too, so that no part is without effect."""
+    """All weights moved far from where they start, biases and norms too, so that no part is without
+    effect.
+    """
     random = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for weight in model.parameters():
@@ -50,7 +61,10 @@ def sampled(sample, model, uniforms: torch.Tensor, prompts=PROMPTS, ends=ENDS) -
 
 @pytest.fixture
 def scripted(monkeypatch, model):
-    """Rollouts that say the given tokens, "problems rollouts length", whatever the model finds likely."""
+    """Rollouts that say the given tokens, "problems rollouts length", whatever the model finds
+    likely.
+    """
+
     def say(sample, tokens: torch.Tensor) -> Rollouts:
         with monkeypatch.context() as patch:
             patch.setattr(module, "choose", lambda logp, uniforms: (uniforms * WORDS).long())
@@ -60,19 +74,23 @@ def scripted(monkeypatch, model):
 
 
 def after(model: Transformer, prompt: torch.Tensor, said: list[int]) -> torch.Tensor:
-    """Log-probabilities of the next token by reading prompt and answer whole, once more for every token."""
+    """Log-probabilities of the next token by reading prompt and answer whole, once more for every
+    token.
+    """
     tokens = torch.cat((prompt, torch.tensor(said, dtype=prompt.dtype)))[None]
     return model.logits(model.read(tokens)[0])[0, -1].log_softmax(-1)
 
 
 @torch.no_grad()
-def naive(model: Transformer, prompt: torch.Tensor, numbers: list[float], ends=ENDS) -> tuple[list[int], list[float]]:
+def naive(
+    model: Transformer, prompt: torch.Tensor, numbers: list[float], ends=ENDS
+) -> tuple[list[int], list[float]]:
     """One rollout: at every token, the first word up to which the probabilities exceed the number."""
     said, logp = [], []
     for number in numbers:
         scores, word = after(model, prompt, said), 0
         chances = scores.double().exp().tolist()
-        while sum(chances[:word + 1]) <= number:
+        while sum(chances[: word + 1]) <= number:
             word += 1
         said.append(word)
         logp.append(scores[word].item())
@@ -85,7 +103,8 @@ def words_of(played: Rollouts, problem: int, rollout: int) -> list[int]:
     return played.tokens[problem, rollout][played.said[problem, rollout]].tolist()
 
 
-# --- What is said -----------------------------------------------------------------------------------------
+# --- What is said -------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("seed", range(3))
 def test_both_samplers_say_the_same_tokens_with_the_same_log_probabilities(model, seed):
@@ -102,7 +121,7 @@ def test_each_sampler_says_what_reading_the_whole_sequence_for_every_token_says(
     for problem, rollout in itertools.product(range(3), range(8)):
         said, logp = naive(model, PROMPTS[problem], numbers[problem, rollout].tolist())
         assert words_of(played, problem, rollout) == said
-        assert played.logp[problem, rollout, :len(said)].tolist() == pytest.approx(logp, abs=1e-5)
+        assert played.logp[problem, rollout, : len(said)].tolist() == pytest.approx(logp, abs=1e-5)
         finished += said[-1] in ENDS
     assert 3 < finished < 21
 
@@ -110,11 +129,19 @@ def test_each_sampler_says_what_reading_the_whole_sequence_for_every_token_says(
 @pytest.mark.parametrize("sample", SAMPLERS)
 def test_after_the_end_there_is_only_padding_and_before_it_none(model, sample):
     played = sampled(sample, model, uniform(3, 30, 8))
-    for said, mask, logp in zip(played.tokens.flatten(0, 1).tolist(), played.said.flatten(0, 1).tolist(),
-                                played.logp.flatten(0, 1).tolist(), strict=True):
+    for said, mask, logp in zip(
+        played.tokens.flatten(0, 1).tolist(),
+        played.said.flatten(0, 1).tolist(),
+        played.logp.flatten(0, 1).tolist(),
+        strict=True,
+    ):
         length = next((place + 1 for place, word in enumerate(said) if word in ENDS), 8)
         assert mask == [place < length for place in range(8)]
-        assert not any(said[length:]) and not any(logp[length:]) and all(one < 0 for one in logp[:length])
+        assert (
+            not any(said[length:])
+            and not any(logp[length:])
+            and all(one < 0 for one in logp[:length])
+        )
     assert torch.equal(played.lengths, played.said.sum(2)) and played.tokens.dtype == torch.int64
 
 
@@ -131,10 +158,12 @@ def test_what_a_rollout_says_depends_on_its_own_numbers_only(model, sample):
     numbers = uniform(3, 20, 6)
     together = sampled(sample, model, numbers)
     for one in range(3):
-        alone = sampled(sample, model, numbers[one:one + 1], PROMPTS[one:one + 1])
+        alone = sampled(sample, model, numbers[one : one + 1], PROMPTS[one : one + 1])
         assert torch.equal(alone.tokens[0], together.tokens[one])
     few = sampled(sample, model, numbers[:, [6, 4]])
-    assert torch.equal(few.tokens, together.tokens[:, [6, 4]]) and torch.equal(few.said, together.said[:, [6, 4]])
+    assert torch.equal(few.tokens, together.tokens[:, [6, 4]]) and torch.equal(
+        few.said, together.said[:, [6, 4]]
+    )
 
 
 @pytest.mark.parametrize("sample", SAMPLERS)
@@ -142,8 +171,10 @@ def test_sampling_leaves_the_prompts_as_they_were_and_builds_no_graph(model, sam
     first, memory = read(model)
     before = [part.detach().clone() for pair in memory for part in pair]
     played = sample(model, first, memory, 6, 6, ENDS, uniform(3, 6, 6))
-    assert all(torch.equal(part, kept) for part, kept in zip((one for pair in memory for one in pair), before,
-                                                            strict=True))
+    assert all(
+        torch.equal(part, kept)
+        for part, kept in zip((one for pair in memory for one in pair), before, strict=True)
+    )
     assert not played.logp.requires_grad
 
 
@@ -160,14 +191,21 @@ def test_greedy_rollouts_say_the_most_likely_token_every_time(model, sample):
     assert played.lengths.max() > 3
 
 
-# --- With which probability -------------------------------------------------------------------------------
+# --- With which probability ---------------------------------------------------------------------
 
-@pytest.mark.parametrize("chances", [[0.25, 0.5, 0.25], [0.1, 0.0, 0.9], [0.0, 1.0, 0.0], [0.3, 0.7, 0.0]])
+
+@pytest.mark.parametrize(
+    "chances", [[0.25, 0.5, 0.25], [0.1, 0.0, 0.9], [0.0, 1.0, 0.0], [0.3, 0.7, 0.0]]
+)
 def test_inversion_gives_every_word_its_share_of_the_numbers(chances):
-    """1,000 evenly spaced numbers: as many per word as its probability says, none of a word that cannot be."""
+    """1,000 evenly spaced numbers: as many per word as its probability says, none of a word that
+    cannot be.
+    """
     logp = torch.tensor(chances).log().expand(1000, -1)
     words = choose(logp, (torch.arange(1000) + 0.5) / 1000)
-    assert torch.bincount(words, minlength=3).tolist() == pytest.approx([1000 * one for one in chances], abs=1)
+    assert torch.bincount(words, minlength=3).tolist() == pytest.approx(
+        [1000 * one for one in chances], abs=1
+    )
     ends = choose(logp[:2], torch.tensor([0.0, 1 - 2.0**-24]))
     possible = [word for word, chance in enumerate(chances) if chance]
     assert ends.tolist() == [possible[0], possible[-1]]
@@ -176,9 +214,10 @@ def test_inversion_gives_every_word_its_share_of_the_numbers(chances):
 @pytest.mark.parametrize("sample", SAMPLERS)
 @pytest.mark.parametrize("length, grid", [(2, 160), (3, 28)])
 def test_the_share_of_numbers_that_say_a_sequence_is_its_probability(model, sample, length, grid):
-    """Every sequence's probability by full forward passes; an even grid of numbers over the cube gives each sequence
-    a box of that volume. A side of the box is off by at most one grid point, and so is the share of a word among the
-    grid points that said the words before it."""
+    """Every sequence's probability by full forward passes; an even grid of numbers over the cube
+    gives each sequence a box of that volume. A side of the box is off by at most one grid point,
+    and so is the share of a word among the grid points that said the words before it.
+    """
     prompt, rollouts = PROMPTS[:1], grid**length
     points = (torch.arange(grid) + 0.5) / grid
     numbers = torch.cartesian_prod(*[points] * length).view(1, rollouts, length)
@@ -199,11 +238,16 @@ def test_the_share_of_numbers_that_say_a_sequence_is_its_probability(model, samp
             scores = after(model, prompt[0], list(said)).exp().tolist()
         for word, one in enumerate(scores):
             if counts.get(said):
-                assert counts.get((*said, word), 0) / counts[said] == pytest.approx(one, abs=1.01 / grid), said
+                assert counts.get((*said, word), 0) / counts[said] == pytest.approx(
+                    one, abs=1.01 / grid
+                ), said
             follow((*said, word), chance * one)
 
     follow((), 1.0)
-    assert mass == pytest.approx(1, abs=1e-5) and sequences == {2: 2 + 7 * 9, 3: 2 + 7 * 2 + 7 * 7 * 9}[length]
+    assert (
+        mass == pytest.approx(1, abs=1e-5)
+        and sequences == {2: 2 + 7 * 9, 3: 2 + 7 * 2 + 7 * 7 * 9}[length]
+    )
     assert len({said for said in counts if len(said) == length}) > 20
 
 
@@ -216,11 +260,16 @@ def test_in_the_published_shape_tokens_come_as_often_as_full_forward_passes_say(
 
     def p_value(words: torch.Tensor, chances: torch.Tensor) -> float:
         """Chi-square; the words expected fewer than five times count as one."""
-        expected, found = chances.double() * len(words), torch.bincount(words, minlength=32).double()
+        expected, found = (
+            chances.double() * len(words),
+            torch.bincount(words, minlength=32).double(),
+        )
         often = expected >= 5
         assert often.sum() >= 3
-        return stats.chisquare([*found[often], found[~often].sum()],
-                               [*expected[often], len(words) - expected[often].sum()]).pvalue
+        return stats.chisquare(
+            [*found[often], found[~often].sum()],
+            [*expected[often], len(words) - expected[often].sum()],
+        ).pvalue
 
     with torch.no_grad():
         chances = [after(model, prompt, []).exp() for prompt in prompts]
@@ -233,7 +282,8 @@ def test_in_the_published_shape_tokens_come_as_often_as_full_forward_passes_say(
             assert p_value(tokens[:, 0], early) < 1e-5  # one token too early
 
 
-# --- Scored again, with gradients -------------------------------------------------------------------------
+# --- Scored again, with gradients ---------------------------------------------------------------
+
 
 def log_probabilities(model: Transformer, played: Rollouts) -> torch.Tensor:
     first, memory = read(model)
@@ -261,18 +311,24 @@ def test_log_probabilities_computed_again_are_those_of_sampling(model, sample):
 
 @pytest.mark.parametrize("sample", SAMPLERS)
 def test_gradients_are_those_of_one_full_sequence_for_every_rollout(model, sample):
-    """Of a random linear functional of all tokens' log-probabilities, for every parameter, prompts included."""
+    """Of a random linear functional of all tokens' log-probabilities, for every parameter, prompts
+    included.
+    """
     rollouts = 12
     played = sampled(sample, model, uniform(3, rollouts, 7))
     along = torch.randn(played.tokens.shape, generator=torch.Generator().manual_seed(4))
     parameters = dict(model.named_parameters())
-    found = torch.autograd.grad((log_probabilities(model, played) * along).sum(), list(parameters.values()))
+    found = torch.autograd.grad(
+        (log_probabilities(model, played) * along).sum(), list(parameters.values())
+    )
     total = 0.0
     for problem, rollout in itertools.product(range(3), range(rollouts)):
         said = torch.tensor(words_of(played, problem, rollout))
-        logits = model.logits(model.read(torch.cat((PROMPTS[problem], said))[None])[0])[0, PROMPTS.shape[1] - 1:-1]
+        logits = model.logits(model.read(torch.cat((PROMPTS[problem], said))[None])[0])[
+            0, PROMPTS.shape[1] - 1 : -1
+        ]
         logp = logits.log_softmax(-1).gather(1, said[:, None])[:, 0]
-        total = total + (logp * along[problem, rollout, :len(said)]).sum()
+        total = total + (logp * along[problem, rollout, : len(said)]).sum()
     expected = torch.autograd.grad(total, list(parameters.values()))
     for name, ours, theirs in zip(parameters, found, expected, strict=True):
         assert theirs.norm() > 1e-3 and (ours - theirs).norm() < 1e-5 * theirs.norm(), name
@@ -283,14 +339,24 @@ def test_both_layouts_have_the_same_gradients(model):
     for sample in SAMPLERS:
         played = sampled(sample, model, uniform(3, 20, 8))
         along = torch.randn(played.tokens.shape, generator=torch.Generator().manual_seed(5))
-        found.append(torch.autograd.grad((log_probabilities(model, played) * along).sum(), list(model.parameters())))
+        found.append(
+            torch.autograd.grad(
+                (log_probabilities(model, played) * along).sum(), list(model.parameters())
+            )
+        )
     for ours, theirs in zip(*found, strict=True):
         assert (ours - theirs).norm() < 1e-5 * theirs.norm()
 
 
 @pytest.mark.parametrize("sample", SAMPLERS)
-@pytest.mark.parametrize("tokens", [[[[3], [7]]] * 3, [[[7, 0, 0], [2, 0, 0]]] * 3,
-                                    [[[7, 0, 0]] * 2, [[4, 7, 0], [4, 4, 4]], [[7, 0, 0]] * 2]])
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        [[[3], [7]]] * 3,
+        [[[7, 0, 0], [2, 0, 0]]] * 3,
+        [[[7, 0, 0]] * 2, [[4, 7, 0], [4, 4, 4]], [[7, 0, 0]] * 2],
+    ],
+)
 def test_rollouts_that_end_with_their_first_token_can_be_scored(model, scripted, sample, tokens):
     """All of them, for want of length or by choice, or those of some problems."""
     played = scripted(sample, torch.tensor(tokens))
@@ -301,7 +367,8 @@ def test_rollouts_that_end_with_their_first_token_can_be_scored(model, scripted,
     assert all(gradient.isfinite().all() for gradient in gradients) and gradients[0].norm() > 0.1
 
 
-# --- No work twice ----------------------------------------------------------------------------------------
+# --- No work twice ------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("spread, rollouts", [(1.0, 60), (3.0, 60)])
 def test_there_is_one_row_for_every_distinct_unfinished_prefix_and_no_other(spread, rollouts):
@@ -311,8 +378,11 @@ def test_there_is_one_row_for_every_distinct_unfinished_prefix_and_no_other(spre
     going = set()
     for problem, rollout in itertools.product(range(3), range(rollouts)):
         said = words_of(played, problem, rollout)
-        going |= {(problem, *said[:upto]) for upto in range(1, min(len(said), length - 1) + 1)
-                  if said[upto - 1] not in ENDS}
+        going |= {
+            (problem, *said[:upto])
+            for upto in range(1, min(len(said), length - 1) + 1)
+            if said[upto - 1] not in ENDS
+        }
     with torch.no_grad():
         rows = logits_of(model, *read(model), played)
     assert len(rows) == len(PROMPTS) + len(going) == len(PROMPTS) + len(played.tree.tokens)
@@ -342,12 +412,31 @@ def test_a_prefix_that_all_rollouts_share_is_read_once(model, scripted):
 
 
 def test_prefixes_of_different_problems_are_kept_apart_and_see_only_their_own(scripted):
-    """Two problems that say the same: 3 3, and in the second also 3 4, which shares its first token."""
-    played = scripted(sample_shared, torch.tensor([[[3, 3, 5]] * 2, [[3, 3, 5], [3, 4, 5]], [[7, 0, 0]] * 2]))
+    """Two problems that say the same: 3 3, and in the second also 3 4, which shares its first
+    token.
+    """
+    played = scripted(
+        sample_shared, torch.tensor([[[3, 3, 5]] * 2, [[3, 3, 5], [3, 4, 5]], [[7, 0, 0]] * 2])
+    )
     tree = played.tree
-    facts = {(problem, depth, token): {int(tree.tokens[other]) + 10 * int(tree.depths[other])
-                                       for other in range(len(tree.tokens))
-                                       if tree.problems[other] == problem and row[tree.slots[other]]}
-             for problem, depth, token, row in zip(tree.problems.tolist(), tree.depths.tolist(), tree.tokens.tolist(),
-                                                   tree.seen, strict=True)}
-    assert facts == {(0, 0, 3): {3}, (0, 1, 3): {3, 13}, (1, 0, 3): {3}, (1, 1, 3): {3, 13}, (1, 1, 4): {3, 14}}
+    facts = {
+        (problem, depth, token): {
+            int(tree.tokens[other]) + 10 * int(tree.depths[other])
+            for other in range(len(tree.tokens))
+            if tree.problems[other] == problem and row[tree.slots[other]]
+        }
+        for problem, depth, token, row in zip(
+            tree.problems.tolist(),
+            tree.depths.tolist(),
+            tree.tokens.tolist(),
+            tree.seen,
+            strict=True,
+        )
+    }
+    assert facts == {
+        (0, 0, 3): {3},
+        (0, 1, 3): {3, 13},
+        (1, 0, 3): {3},
+        (1, 1, 3): {3, 13},
+        (1, 1, 4): {3, 14},
+    }

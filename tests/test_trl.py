@@ -1,4 +1,6 @@
-"""TRL's trainer taught by our objectives, against computations by hand and against itself: real TRL, tiny model."""
+"""TRL's trainer taught by our objectives, against computations by hand and against itself: real
+TRL, tiny model.
+"""
 
 import math
 
@@ -18,8 +20,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 N, PROMPTS = 4, ["2+3=?\n", "4*2=?\n"]
 REWARDS = [1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]
 LIMIT = 6
-# TRL computes the output layer in float32, whatever the model is: how far a step is rounded depends on
-# the processor's matrix products (2.2 millionths of its length were seen).
+# TRL computes the output layer in float32, whatever the model is: how far a step is rounded depends
+# on the processor's matrix products (2.2 millionths of its length were seen).
 ROUNDED = 1e-5
 
 
@@ -27,6 +29,7 @@ ROUNDED = 1e-5
 def parts():
     from datasets import Dataset
     from transformers import AutoTokenizer
+
     rows = Dataset.from_dict({"problem": [0, 1], "prompt": PROMPTS})
     return rows, AutoTokenizer.from_pretrained(FOLDER)
 
@@ -40,35 +43,78 @@ def answers(tokenizer) -> list[list[int]]:
     return made
 
 
-def trainer(parts, tmp_path, kind="ObjectiveTrainer", rewards=REWARDS, said=None, greedy=None, logps=False, config=(),
-            **options):
+def trainer(
+    parts,
+    tmp_path,
+    kind="ObjectiveTrainer",
+    rewards=REWARDS,
+    said=None,
+    greedy=None,
+    logps=False,
+    config=(),
+    **options,
+):
     """A trainer whose rollouts and rewards are those above, in TRL's order of rows."""
     from transformers import AutoModelForCausalLM
     from trl import GRPOConfig
 
     import lab.llm.train.trl_trainer as ours
+
     rows, tokenizer = parts
     said = said or answers(tokenizer)
     model = AutoModelForCausalLM.from_pretrained(FOLDER, dtype=torch.float64)
     model.config._name_or_path = str(FOLDER)
-    settings = {"per_device_train_batch_size": 8, "num_generations": N, "max_completion_length": LIMIT, "max_steps": 1,
-                "learning_rate": 1e-3, "weight_decay": 0.0, "max_grad_norm": 1e9, "loss_type": "dr_grpo",
-                "lr_scheduler_type": "constant", "optim": "sgd", "gradient_checkpointing": False} | dict(config)
-    args = GRPOConfig(output_dir=str(tmp_path), use_cpu=True, bf16=False, report_to=[], save_strategy="no",
-                      logging_steps=1, disable_tqdm=True, shuffle_dataset=False, dataloader_pin_memory=False,
-                      **settings)
+    settings = {
+        "per_device_train_batch_size": 8,
+        "num_generations": N,
+        "max_completion_length": LIMIT,
+        "max_steps": 1,
+        "learning_rate": 1e-3,
+        "weight_decay": 0.0,
+        "max_grad_norm": 1e9,
+        "loss_type": "dr_grpo",
+        "lr_scheduler_type": "constant",
+        "optim": "sgd",
+        "gradient_checkpointing": False,
+    } | dict(config)
+    args = GRPOConfig(
+        output_dir=str(tmp_path),
+        use_cpu=True,
+        bf16=False,
+        report_to=[],
+        save_strategy="no",
+        logging_steps=1,
+        disable_tqdm=True,
+        shuffle_dataset=False,
+        dataloader_pin_memory=False,
+        **settings,
+    )
 
     def roll_out(prompts, trainer):
-        made = {"prompt_ids": tokenizer(prompts)["input_ids"], "completion_ids": said,
-                "logprobs": [[-1.0] * len(ids) for ids in said] if logps else None}
+        made = {
+            "prompt_ids": tokenizer(prompts)["input_ids"],
+            "completion_ids": said,
+            "logprobs": [[-1.0] * len(ids) for ids in said] if logps else None,
+        }
         return made | ({"greedy": greedy} if greedy else {})
 
     def reward(completions, **_):
-        return [1.0 if text == "right" else 0.0 for text in completions] if completions == greedy else rewards
+        return (
+            [1.0 if text == "right" else 0.0 for text in completions]
+            if completions == greedy
+            else rewards
+        )
 
-    made = getattr(ours, kind)(*([options.pop("objective")] if "objective" in options else []), model=model, args=args,
-                               reward_funcs=[reward], train_dataset=rows, processing_class=tokenizer,
-                               rollout_func=roll_out, **options)
+    made = getattr(ours, kind)(
+        *([options.pop("objective")] if "objective" in options else []),
+        model=model,
+        args=args,
+        reward_funcs=[reward],
+        train_dataset=rows,
+        processing_class=tokenizer,
+        rollout_func=roll_out,
+        **options,
+    )
     return made
 
 
@@ -78,13 +124,14 @@ def by_hand(model, tokenizer, said) -> torch.Tensor:
     for at, ids in enumerate(said):
         prompt = tokenizer(PROMPTS[at // N])["input_ids"]
         scores = model(input_ids=torch.tensor([prompt + ids])).logits[0].log_softmax(-1)
-        found.append(scores[len(prompt) - 1:-1].gather(1, torch.tensor(ids)[:, None]).sum())
+        found.append(scores[len(prompt) - 1 : -1].gather(1, torch.tensor(ids)[:, None]).sum())
     return torch.stack(found)
 
 
 def step_by_hand(parts, loss, rate=1e-3) -> dict[str, torch.Tensor]:
     """The weights after one step of plain gradient descent on loss(log-probabilities)."""
     from transformers import AutoModelForCausalLM
+
     model = AutoModelForCausalLM.from_pretrained(FOLDER, dtype=torch.float64)
     loss(by_hand(model, parts[1], answers(parts[1]))).backward()
     return {name: weight.detach() - rate * weight.grad for name, weight in model.named_parameters()}
@@ -93,7 +140,10 @@ def step_by_hand(parts, loss, rate=1e-3) -> dict[str, torch.Tensor]:
 def furthest(trained, expected) -> float:
     """The distance between two sets of weights, in units of the step's length."""
     from transformers import AutoModelForCausalLM
-    start = dict(AutoModelForCausalLM.from_pretrained(FOLDER, dtype=torch.float64).named_parameters())
+
+    start = dict(
+        AutoModelForCausalLM.from_pretrained(FOLDER, dtype=torch.float64).named_parameters()
+    )
     found = dict(trained.named_parameters())
 
     def length(a, b):
@@ -104,11 +154,14 @@ def furthest(trained, expected) -> float:
 
 
 @pytest.mark.parametrize("objective", ["maxrl", "grpo(ddof=1)", "rloo", "maxrl_loo", "pacs_anchor"])
-def test_a_step_of_two_prompts_is_the_sum_of_advantages_times_gradients_of_log_probabilities(parts, tmp_path,
-                                                                                             objective):
+def test_a_step_of_two_prompts_is_the_sum_of_advantages_times_gradients_of_log_probabilities(
+    parts, tmp_path, objective
+):
     made = trainer(parts, tmp_path, objective=objective)
     made.train()
-    A = torch.tensor(np.concatenate([lab.advantages(objective, np.array(REWARDS[at:at + N])) for at in (0, N)]))
+    A = torch.tensor(
+        np.concatenate([lab.advantages(objective, np.array(REWARDS[at : at + N])) for at in (0, N)])
+    )
     expected = step_by_hand(parts, lambda logp: -(A * logp).sum() / (8 * LIMIT))
     assert furthest(made.model, expected) < ROUNDED
 
@@ -116,11 +169,22 @@ def test_a_step_of_two_prompts_is_the_sum_of_advantages_times_gradients_of_log_p
 def test_maxrl_of_the_two_prompts_by_hand(parts, tmp_path):
     made = trainer(parts, tmp_path, objective="maxrl")
     made.train()
-    assert list(made._logs["advantages"]) == [1, -1, -1, 1, -1, 3, -1, -1]  # (r - mean) / mean, two and one of four
+    assert list(made._logs["advantages"]) == [
+        1,
+        -1,
+        -1,
+        1,
+        -1,
+        3,
+        -1,
+        -1,
+    ]  # (r - mean) / mean, two and one of four
 
 
 @pytest.mark.parametrize("aggregation", ["dapo", "grpo"])
-def test_the_other_aggregations_divide_by_all_tokens_or_by_each_answers_own(parts, tmp_path, aggregation):
+def test_the_other_aggregations_divide_by_all_tokens_or_by_each_answers_own(
+    parts, tmp_path, aggregation
+):
     lengths = torch.tensor([len(ids) for ids in answers(parts[1])], dtype=torch.float64)
     A = torch.tensor([1, -1, -1, 1, -1, 3, -1, -1], dtype=torch.float64)
     share = A / lengths.sum() if aggregation == "dapo" else A / lengths / 8
@@ -132,51 +196,73 @@ def test_the_other_aggregations_divide_by_all_tokens_or_by_each_answers_own(part
 def test_groups_split_over_micro_batches_give_the_same_step(parts, tmp_path):
     steps = {}
     for at_once, accumulate in ((8, 1), (2, 4)):
-        made = trainer(parts, tmp_path, objective="maxrl", config={
-            "per_device_train_batch_size": at_once, "gradient_accumulation_steps": accumulate})
+        made = trainer(
+            parts,
+            tmp_path,
+            objective="maxrl",
+            config={
+                "per_device_train_batch_size": at_once,
+                "gradient_accumulation_steps": accumulate,
+            },
+        )
         made.train()
         steps[at_once] = dict(made.model.named_parameters())
     assert furthest(made.model, {name: weight.detach() for name, weight in steps[8].items()}) < 1e-6
 
 
-@pytest.mark.parametrize("score, balanced, actor", [
-    ("rloo", True, False), ("rloo", False, False), ("dr_grpo", True, False), ("rloo", True, True)])
+@pytest.mark.parametrize(
+    "score, balanced, actor",
+    [("rloo", True, False), ("rloo", False, False), ("dr_grpo", True, False), ("rloo", True, True)],
+)
 def test_a_pacs_step_of_two_prompts_is_the_one_by_hand(parts, tmp_path, score, balanced, actor):
     def loss(logp):
         total = 0.0
         for start in (0, N):
-            proxy = 0.7 * (logp - logp.detach())[start:start + N]
-            rewards = REWARDS[start:start + N]
+            proxy = 0.7 * (logp - logp.detach())[start : start + N]
+            rewards = REWARDS[start : start + N]
             for i in range(N):
                 others = [proxy[j] for j in range(N) if j != i]
-                psi = proxy[i] - (sum(others) / (N - 1) if score == "rloo" else sum([*others, proxy[i]]) / N)
+                psi = proxy[i] - (
+                    sum(others) / (N - 1) if score == "rloo" else sum([*others, proxy[i]]) / N
+                )
                 count = rewards.count(rewards[i])
                 weight = N / (2 * count) if balanced else 1.0
                 cross = -weight * (torch.nn.functional.logsigmoid(psi if rewards[i] else -psi))
                 total = total + cross + (cross.detach() * logp[start + i] if actor else 0)
         return total / 8
 
-    made = trainer(parts, tmp_path, "PACSTrainer", scale=0.7, score=score, balanced=balanced, actor=actor)
+    made = trainer(
+        parts, tmp_path, "PACSTrainer", scale=0.7, score=score, balanced=balanced, actor=actor
+    )
     made.train()
     assert furthest(made.model, step_by_hand(parts, loss)) < ROUNDED
 
 
 def test_pacs_at_its_anchor_is_the_policy_gradient_of_pacs_anchor():
     logp = torch.randn(3, 5, dtype=torch.float64, requires_grad=True)
-    rewards = torch.tensor([[1., 0, 0, 1, 0], [0, 0, 0, 0, 1], [1, 1, 1, 1, 1]], dtype=torch.float64)
+    rewards = torch.tensor(
+        [[1.0, 0, 0, 1, 0], [0, 0, 0, 0, 1], [1, 1, 1, 1, 1]], dtype=torch.float64
+    )
     for score in ("rloo", "dr_grpo"):
         for balanced in (True, False):
             loss = pacs(logp - logp.detach(), rewards, beta=1.3, score=score, balanced=balanced)
             [gradient] = torch.autograd.grad(loss, logp)
-            A = lab.advantages(lab.estimator("pacs_anchor", beta=1.3, score=score, balanced=balanced), rewards)
+            A = lab.advantages(
+                lab.estimator("pacs_anchor", beta=1.3, score=score, balanced=balanced), rewards
+            )
             torch.testing.assert_close(-gradient * rewards.numel(), A, atol=1e-12, rtol=0)
 
 
 def test_the_three_scores_of_pacs_by_hand():
-    proxy, kept = torch.tensor([[3.0, 1.0, 2.0]], dtype=torch.float64), torch.ones(1, 3, dtype=torch.bool)
+    proxy, kept = (
+        torch.tensor([[3.0, 1.0, 2.0]], dtype=torch.float64),
+        torch.ones(1, 3, dtype=torch.bool),
+    )
     assert pacs_scores(proxy, kept, "rloo").tolist() == [[1.5, -1.5, 0.0]]
     assert pacs_scores(proxy, kept, "dr_grpo").tolist() == [[1.0, -1.0, 0.0]]
-    np.testing.assert_allclose(pacs_scores(proxy, kept, "grpo"), [[1, -1, 0]], atol=2e-6)  # std 1, ddof 1
+    np.testing.assert_allclose(
+        pacs_scores(proxy, kept, "grpo"), [[1, -1, 0]], atol=2e-6
+    )  # std 1, ddof 1
     rewards = torch.tensor([[1.0, 0, 0, 0], [1, 1, 1, 1]]).double()
     assert class_weights(rewards).tolist() == [[2, 2 / 3, 2 / 3, 2 / 3], [1] * 4]
 
@@ -191,11 +277,17 @@ def test_a_lost_rollout_of_pacs_is_as_if_it_had_not_been_there():
 def test_the_score_grpo_has_a_gradient_where_policy_and_reference_agree():
     logp = torch.zeros(1, 4, requires_grad=True)
     pacs(logp - logp.detach(), torch.tensor([[1.0, 0, 0, 1]]), score="grpo").backward()
-    assert logp.grad.isfinite().all() and logp.grad.abs().max() > 1e4  # the million that 1e-6 makes of 0/0
+    assert (
+        logp.grad.isfinite().all() and logp.grad.abs().max() > 1e4
+    )  # the million that 1e-6 makes of 0/0
 
 
-@pytest.mark.parametrize("kind, options", [("ObjectiveTrainer", {"objective": "maxrl"}), ("PACSTrainer", {})])
-def test_a_lost_rollout_makes_a_smaller_group_and_not_a_wrong_answer(parts, tmp_path, kind, options):
+@pytest.mark.parametrize(
+    "kind, options", [("ObjectiveTrainer", {"objective": "maxrl"}), ("PACSTrainer", {})]
+)
+def test_a_lost_rollout_makes_a_smaller_group_and_not_a_wrong_answer(
+    parts, tmp_path, kind, options
+):
     rewards = [1.0, 0.0, None, 1.0, 0.0, 1.0, 0.0, None]
     made = trainer(parts, tmp_path, kind, rewards, **options)
     made.train()
@@ -207,19 +299,35 @@ def test_a_lost_rollout_makes_a_smaller_group_and_not_a_wrong_answer(parts, tmp_
     assert A[2] == A[7] == 0
 
 
-@pytest.mark.parametrize("truncation, expected", [
-    ("score", [-1, -1, 3, -1]), ("zero", [0, 0, 0, 0]), ("mask", [0, 0, 0, 0])])
-def test_the_policy_for_truncated_rollouts_decides_what_a_right_one_without_an_end_is_worth(parts, tmp_path, truncation,
-                                                                                            expected):
-    made = trainer(parts, tmp_path, rewards=[1.0, 0, 0, 1, 0, 0, 1, 0], objective="maxrl", truncation=truncation)
+@pytest.mark.parametrize(
+    "truncation, expected",
+    [("score", [-1, -1, 3, -1]), ("zero", [0, 0, 0, 0]), ("mask", [0, 0, 0, 0])],
+)
+def test_the_policy_for_truncated_rollouts_decides_what_a_right_one_without_an_end_is_worth(
+    parts, tmp_path, truncation, expected
+):
+    made = trainer(
+        parts,
+        tmp_path,
+        rewards=[1.0, 0, 0, 1, 0, 0, 1, 0],
+        objective="maxrl",
+        truncation=truncation,
+    )
     made.train()
     assert list(made._logs["advantages"])[N:] == expected
 
 
 def test_a_masked_rollout_leaves_its_group(parts, tmp_path):
-    made = trainer(parts, tmp_path, rewards=[1.0, 0, 0, 1, 1, 0, 0, 0], objective="maxrl", truncation="mask")
+    made = trainer(
+        parts, tmp_path, rewards=[1.0, 0, 0, 1, 1, 0, 0, 0], objective="maxrl", truncation="mask"
+    )
     made.train()
-    assert list(made._logs["advantages"])[N:] == [2, -1, 0, -1]  # one right of three; the third was cut
+    assert list(made._logs["advantages"])[N:] == [
+        2,
+        -1,
+        0,
+        -1,
+    ]  # one right of three; the third was cut
 
 
 def test_self_counts_only_problems_whose_greedy_answer_is_wrong(parts, tmp_path):
@@ -232,7 +340,16 @@ def test_self_counts_only_problems_whose_greedy_answer_is_wrong(parts, tmp_path)
 def test_differential_smoothing_adds_to_right_and_takes_from_wrong_answers(parts, tmp_path):
     made = trainer(parts, tmp_path, objective="maxrl", smoothing=0.5, logps=True)
     inputs = made._generate_and_score_completions([row for row in parts[0] for _ in range(N)])
-    assert inputs["advantages"].tolist() == [1.5, -1.5, -1.5, 1.5, -1.5, 3.5, -1.5, -1.5]  # every token had -1
+    assert inputs["advantages"].tolist() == [
+        1.5,
+        -1.5,
+        -1.5,
+        1.5,
+        -1.5,
+        3.5,
+        -1.5,
+        -1.5,
+    ]  # every token had -1
 
 
 def refusal(work) -> str:
@@ -245,50 +362,85 @@ def test_what_cannot_be_trained_with_is_refused_in_a_sentence(parts, tmp_path):
     end = parts[1].eos_token_id
     assert "did you mean 'maxrl'" in refusal(lambda: trainer(parts, tmp_path, objective="maxlr"))
     assert "reward 0.5 in problem 0, rollout 2" in refusal(
-        trainer(parts, tmp_path, rewards=[1.0, 0, 0.5, 0, 0, 0, 0, 0], objective="maxrl").train)
+        trainer(parts, tmp_path, rewards=[1.0, 0, 0.5, 0, 0, 0, 0, 0], objective="maxrl").train
+    )
     assert "all 8 rollouts of step 0 were cut at 6 tokens" in refusal(
-        trainer(parts, tmp_path, said=[[50] * LIMIT] * 8, objective="maxrl").train)
+        trainer(parts, tmp_path, said=[[50] * LIMIT] * 8, objective="maxrl").train
+    )
     assert "no multiple of 4" in refusal(
-        lambda: trainer(parts, tmp_path, "PACSTrainer", config={"per_device_train_batch_size": 2,
-                                                                "gradient_accumulation_steps": 4}))
+        lambda: trainer(
+            parts,
+            tmp_path,
+            "PACSTrainer",
+            config={"per_device_train_batch_size": 2, "gradient_accumulation_steps": 4},
+        )
+    )
     assert "use vLLM, or a rollout function" in refusal(
-        trainer(parts, tmp_path, objective="maxrl", smoothing=0.1).train)
+        trainer(parts, tmp_path, objective="maxrl", smoothing=0.1).train
+    )
     assert "needs a rollout function" in refusal(
-        trainer(parts, tmp_path, objective="maxrl", greedy_filter=True).train)
+        trainer(parts, tmp_path, objective="maxrl", greedy_filter=True).train
+    )
     rows = parts[0].rename_column("problem", "number")
-    assert "no column 'problem'" in refusal(lambda: trainer((rows, parts[1]), tmp_path, objective="maxrl"))
+    assert "no column 'problem'" in refusal(
+        lambda: trainer((rows, parts[1]), tmp_path, objective="maxrl")
+    )
     mixed = trainer(parts, tmp_path, objective="maxrl", said=[[50, end]] * 8)
     row = parts[0]
     assert "group 0 of step 0 holds rollouts of problems 0, 1" in refusal(
-        lambda: mixed._generate_and_score_completions([row[at % 2] for at in range(8)]))
+        lambda: mixed._generate_and_score_completions([row[at % 2] for at in range(8)])
+    )
 
 
 def test_the_metrics_of_a_batch_are_those_of_its_groups(parts, tmp_path):
-    made = trainer(parts, tmp_path, rewards=[1.0, 0, 0, 1, 0, 0, 0, 0], objective="maxrl", logps=True)
+    made = trainer(
+        parts, tmp_path, rewards=[1.0, 0, 0, 1, 0, 0, 0, 0], objective="maxrl", logps=True
+    )
     logs = []
-    made.log = lambda found, *_: logs.append({name: values[0] for name, values in made._metrics["train"].items()})
+    made.log = lambda found, *_: logs.append(
+        {name: values[0] for name, values in made._metrics["train"].items()}
+    )
     made.train()
     told = logs[0]
-    assert told["reward"] == 0.25 and told["solved"] == 0.5 and told["dead_groups"] == 0.5 and told["lost"] == 0
+    assert (
+        told["reward"] == 0.25
+        and told["solved"] == 0.5
+        and told["dead_groups"] == 0.5
+        and told["lost"] == 0
+    )
     expected = lab.induced_weight("maxrl", N, [0.5, 0.0]).mean()
     assert told["induced_weight"] == pytest.approx(float(expected))
-    logp = by_hand(made.model, parts[1], answers(parts[1]))  # the weights after the step: close, not equal
+    logp = by_hand(
+        made.model, parts[1], answers(parts[1])
+    )  # the weights after the step: close, not equal
     assert told["logp_mismatch"] > 0.1 and logp.isfinite().all()
 
 
-# --- Micro-batches by length ----------------------------------------------------------------------------------
+# --- Micro-batches by length --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind, options, config", [
-    ("ObjectiveTrainer", {"objective": "maxrl"}, {}),
-    ("ObjectiveTrainer", {"objective": "maxrl"}, {"loss_type": "dapo", "beta": 0.1}),
-    ("ObjectiveTrainer", {"objective": "grpo(ddof=1)"}, {"loss_type": "grpo", "gradient_accumulation_steps": 2,
-                                                           "steps_per_generation": 4}),
-    ("ObjectiveTrainer", {"objective": "rloo"}, {"entropy_coef": 0.1}),
-    ("PACSTrainer", {}, {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 2}),
-])
-def test_micro_batches_sorted_and_cut_by_length_have_the_padded_ones_gradient(parts, tmp_path, kind, options, config):
-    steps = {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 4, "max_steps": 2} | config
+@pytest.mark.parametrize(
+    "kind, options, config",
+    [
+        ("ObjectiveTrainer", {"objective": "maxrl"}, {}),
+        ("ObjectiveTrainer", {"objective": "maxrl"}, {"loss_type": "dapo", "beta": 0.1}),
+        (
+            "ObjectiveTrainer",
+            {"objective": "grpo(ddof=1)"},
+            {"loss_type": "grpo", "gradient_accumulation_steps": 2, "steps_per_generation": 4},
+        ),
+        ("ObjectiveTrainer", {"objective": "rloo"}, {"entropy_coef": 0.1}),
+        ("PACSTrainer", {}, {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 2}),
+    ],
+)
+def test_micro_batches_sorted_and_cut_by_length_have_the_padded_ones_gradient(
+    parts, tmp_path, kind, options, config
+):
+    steps = {
+        "per_device_train_batch_size": 2,
+        "gradient_accumulation_steps": 4,
+        "max_steps": 2,
+    } | config
     found, widths = [], []
     for by_length in (False, True):
         made = trainer(parts, tmp_path, kind=kind, by_length=by_length, config=steps, **options)
@@ -312,8 +464,12 @@ def test_sorting_by_length_keeps_the_rows_of_a_group_together_and_equal_lengths_
     def part(lengths):
         lengths = torch.tensor(lengths)
         mask = (torch.arange(5) < lengths[..., None]).long()
-        return {"prompt_mask": torch.ones_like(mask[..., :1]), "completion_mask": mask, "name": lengths * 10,
-                "num_items_in_batch": torch.tensor(9)}
+        return {
+            "prompt_mask": torch.ones_like(mask[..., :1]),
+            "completion_mask": mask,
+            "name": lengths * 10,
+            "num_items_in_batch": torch.tensor(9),
+        }
 
     rows = sorted_by_length([part([5, 2]), part([2, 1])])
     assert [one["name"].tolist() for one in rows] == [[10, 20], [20, 50]]

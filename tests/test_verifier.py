@@ -19,7 +19,9 @@ from lab.llm.verify import worker_pool
 from lab.llm.verify.sympy_worker import WARM
 from lab.llm.verify.verifier import OUTCOMES, Verifier, settle, verify
 
-needs_algebra = pytest.mark.skipif(find_spec("math_verify") is None, reason="math-verify is not installed")
+needs_algebra = pytest.mark.skipif(
+    find_spec("math_verify") is None, reason="math-verify is not installed"
+)
 LATE = "9^{9^{9^9}}"  # no comparison with a number ends
 
 
@@ -69,20 +71,39 @@ def gone(processes: list[int], seconds: float) -> bool:
     return not any(map(lives, processes))
 
 
-# --- Verdicts that need no process --------------------------------------------------------------------------
+# --- Verdicts that need no process --------------------------------------------------------------
 
-@pytest.mark.parametrize("response, gold, reason", [
-    (box("5"), "5", "exact"), (box("05.0"), "5", "exact"), (box(r"\frac{6}{8}"), "0.75", "exact"),
-    (box("1,234"), "1234", "exact"), (box(r"5\text{ cm}"), "5", "exact"), (box(r"10\%"), "10", "exact"),
-    (box(r"\text{Monday}"), "Monday", "exact"), (box("x^{2}"), "$x^2$", "exact"), (box("5"), r"\boxed{5}", "exact"),
-    (box("北京"), "北京", "exact"), (box("5"), "6", "different"), (box("0.333333"), "1/3", "different"),
-    (box(r"10\%"), "0.1", "different"), ("5", "5", "no answer"), (r"\boxed{}", "5", "no answer"),
-    (r"\boxed{5", "5", "no answer"), (box("$"), "5", "no answer"), (box(r"\%"), "$", "no answer"),
-    (box("1" * 501), "1" * 501, "too long"), (box("int('5')"), "5", "unreadable"),
-    (box("5\u202e"), "5", "unreadable"),
-    (box("(" * 30 + "5" + ")" * 30), "5", "unreadable"), (box("5"), "", "unreadable gold"),
-    (box("5"), "f'(x)", "unreadable gold"), (box("x"), "1" * 600, "unreadable gold"),
-])
+
+@pytest.mark.parametrize(
+    "response, gold, reason",
+    [
+        (box("5"), "5", "exact"),
+        (box("05.0"), "5", "exact"),
+        (box(r"\frac{6}{8}"), "0.75", "exact"),
+        (box("1,234"), "1234", "exact"),
+        (box(r"5\text{ cm}"), "5", "exact"),
+        (box(r"10\%"), "10", "exact"),
+        (box(r"\text{Monday}"), "Monday", "exact"),
+        (box("x^{2}"), "$x^2$", "exact"),
+        (box("5"), r"\boxed{5}", "exact"),
+        (box("北京"), "北京", "exact"),
+        (box("5"), "6", "different"),
+        (box("0.333333"), "1/3", "different"),
+        (box(r"10\%"), "0.1", "different"),
+        ("5", "5", "no answer"),
+        (r"\boxed{}", "5", "no answer"),
+        (r"\boxed{5", "5", "no answer"),
+        (box("$"), "5", "no answer"),
+        (box(r"\%"), "$", "no answer"),
+        (box("1" * 501), "1" * 501, "too long"),
+        (box("int('5')"), "5", "unreadable"),
+        (box("5\u202e"), "5", "unreadable"),
+        (box("(" * 30 + "5" + ")" * 30), "5", "unreadable"),
+        (box("5"), "", "unreadable gold"),
+        (box("5"), "f'(x)", "unreadable gold"),
+        (box("x"), "1" * 600, "unreadable gold"),
+    ],
+)
 def test_arithmetic_alone_decides_plain_cases(no_process, response, gold, reason):
     with Verifier() as one:
         (verdict,) = one.check([response], [gold])
@@ -99,27 +120,42 @@ def test_a_verdict_gives_the_reward_of_a_rollout_and_an_error_a_lost_one(no_proc
     with Verifier() as one:
         verdicts = one.check([box("5"), box("6"), box("7")], ["5", "5", "f'"])
     assert [verdict.reward for verdict in verdicts] == [1.0, 0.0, None]
-    (group,) = make_groups([Rollout("p", i, verdict.reward) for i, verdict in enumerate(verdicts)], "score")
+    (group,) = make_groups(
+        [Rollout("p", i, verdict.reward) for i, verdict in enumerate(verdicts)], "score"
+    )
     assert (group.N, group.K) == (2, 1)
 
 
 def test_a_verdict_names_the_answer_that_was_found(no_process):
-    assert verify(box(r" \frac{1}{2} "), "0.5").answer == r"\frac{1}{2}" and verify("?", "5").answer is None
+    assert (
+        verify(box(r" \frac{1}{2} "), "0.5").answer == r"\frac{1}{2}"
+        and verify("?", "5").answer is None
+    )
 
 
-@pytest.mark.parametrize("responses, golds, sentence", [
-    (["a"], [], "1 responses and 0 golds: give every response its gold answer"),
-    (["a", None], ["1", "2"], "response 1 is None: it must be text; leave lost rollouts out"),
-    (["a"], [5], "gold 0 is 5: it must be text"),
-])
+@pytest.mark.parametrize(
+    "responses, golds, sentence",
+    [
+        (["a"], [], "1 responses and 0 golds: give every response its gold answer"),
+        (["a", None], ["1", "2"], "response 1 is None: it must be text; leave lost rollouts out"),
+        (["a"], [5], "gold 0 is 5: it must be text"),
+    ],
+)
 def test_wrong_input_is_refused(responses, golds, sentence):
     with Verifier() as one, pytest.raises(LabError, match=sentence):
         one.check(responses, golds)
 
 
-@pytest.mark.parametrize("setting, sentence", [
-    ({"style": "loose"}, "style = 'loose': it must be one of 'strict', 'lenient'"), ({"seconds": 0}, "seconds = 0"),
-    ({"workers": 0}, "workers = 0"), ({"error_limit": 2}, "error_limit = 2"), ({"memory": 0.5}, "memory = 0.5")])
+@pytest.mark.parametrize(
+    "setting, sentence",
+    [
+        ({"style": "loose"}, "style = 'loose': it must be one of 'strict', 'lenient'"),
+        ({"seconds": 0}, "seconds = 0"),
+        ({"workers": 0}, "workers = 0"),
+        ({"error_limit": 2}, "error_limit = 2"),
+        ({"memory": 0.5}, "memory = 0.5"),
+    ],
+)
 def test_settings_out_of_range_are_refused(setting, sentence):
     with pytest.raises(LabError, match=sentence):
         Verifier(**setting)
@@ -128,20 +164,46 @@ def test_settings_out_of_range_are_refused(setting, sentence):
 def test_without_math_verify_plain_answers_work_and_the_rest_says_what_to_install(monkeypatch):
     monkeypatch.setattr(worker_pool.importlib.util, "find_spec", lambda name: None)
     assert verify(box("5"), "5").outcome == "right"
-    with pytest.raises(LabError, match=r"comparing 'x' with 'y' needs math-verify.*pip install -c \S+ -e '\.\[llm\]'"):
+    with pytest.raises(
+        LabError,
+        match=r"comparing 'x' with 'y' needs math-verify.*pip install -c \S+ -e '\.\[llm\]'",
+    ):
         verify(box("x"), "y")
 
 
-# --- Verdicts by algebra ------------------------------------------------------------------------------------
+# --- Verdicts by algebra ------------------------------------------------------------------------
 
 EQUIVALENT = [
-    ("(x+1)^2", "x^2+2x+1"), (r"2\sqrt{2}", r"\sqrt{8}"), (r"\pi/2", r"\frac{\pi}{2}"), ("1,2", "2, 1"), ("x=5", "5"),
-    (r"\{1,2\}", "2,1"), ("x>3", "3<x"), ("5!", "120"), (r"\log_2 8", "3"), (r"\pm 3", "-3,3"), ("2^{10}", "1024"),
-    (r"\frac{1}{\sqrt{2}}", r"\frac{\sqrt{2}}{2}"), (r"\binom{5}{2}", "10"), ("(1,2)", r"\left(1,2\right)"),
-    (r"\begin{pmatrix}1\\2\end{pmatrix}", r"\begin{pmatrix} 1 \\ \frac{4}{2} \end{pmatrix}"), (r"3\times 4", "12")]
+    ("(x+1)^2", "x^2+2x+1"),
+    (r"2\sqrt{2}", r"\sqrt{8}"),
+    (r"\pi/2", r"\frac{\pi}{2}"),
+    ("1,2", "2, 1"),
+    ("x=5", "5"),
+    (r"\{1,2\}", "2,1"),
+    ("x>3", "3<x"),
+    ("5!", "120"),
+    (r"\log_2 8", "3"),
+    (r"\pm 3", "-3,3"),
+    ("2^{10}", "1024"),
+    (r"\frac{1}{\sqrt{2}}", r"\frac{\sqrt{2}}{2}"),
+    (r"\binom{5}{2}", "10"),
+    ("(1,2)", r"\left(1,2\right)"),
+    (r"\begin{pmatrix}1\\2\end{pmatrix}", r"\begin{pmatrix} 1 \\ \frac{4}{2} \end{pmatrix}"),
+    (r"3\times 4", "12"),
+]
 DIFFERENT = [
-    ("x^2", "x^2+1"), ("(1,2)", "(2,1)"), ("[1,2)", "[1,2]"), (r"\sqrt{2}", "1.41"), ("y=5", "x=5"), ("x>3", "x<3"),
-    ("1,2", "1,3"), (r"\text{Monday}", r"\text{Tuesday}"), ("B", r"\text{(A)}"), ("1/0", "5"), ("2", r"\pi")]
+    ("x^2", "x^2+1"),
+    ("(1,2)", "(2,1)"),
+    ("[1,2)", "[1,2]"),
+    (r"\sqrt{2}", "1.41"),
+    ("y=5", "x=5"),
+    ("x>3", "x<3"),
+    ("1,2", "1,3"),
+    (r"\text{Monday}", r"\text{Tuesday}"),
+    ("B", r"\text{(A)}"),
+    ("1/0", "5"),
+    ("2", r"\pi"),
+]
 
 
 @needs_algebra
@@ -164,9 +226,15 @@ def test_verdicts_come_in_the_order_of_the_answers(patient):
 @needs_algebra
 def test_equal_pairs_are_compared_once(patient, monkeypatch):
     sent, send = [], worker_pool.Worker.send
-    monkeypatch.setattr(worker_pool.Worker, "send", lambda self, pair, *rest: (sent.append(pair), send(self, pair, *rest)))
+    monkeypatch.setattr(
+        worker_pool.Worker,
+        "send",
+        lambda self, pair, *rest: (sent.append(pair), send(self, pair, *rest)),
+    )
     verdicts = patient.check([box("x+1"), box(r"\left. x+1 \right.")] * 500, ["1 + x"] * 1000)
-    assert {verdict.reason for verdict in verdicts} == {"equivalent"} and len(sent) == len(set(sent)) <= 2
+    assert {verdict.reason for verdict in verdicts} == {"equivalent"} and len(sent) == len(
+        set(sent)
+    ) <= 2
 
 
 TWO_STAGES = """
@@ -190,14 +258,26 @@ assert len(set(before)) > 0.8 * len(texts) and parser.latex2sympy.__name__ == "s
 @needs_algebra
 def test_two_stage_prediction_reads_every_text_as_before():
     texts = sorted({text for pair in EQUIVALENT + DIFFERENT for text in pair})
-    texts += ["x^2+31x+109", r"\frac{1}{", "((", "a b", r"f(x)=x^2", r"(-\infty,3)\cup[5,7]", r"x\in\{1,2\}",
-              r"\sin^2 x", r"|x-1|", r"\lfloor x\rfloor", "1 2"]
+    texts += [
+        "x^2+31x+109",
+        r"\frac{1}{",
+        "((",
+        "a b",
+        r"f(x)=x^2",
+        r"(-\infty,3)\cup[5,7]",
+        r"x\in\{1,2\}",
+        r"\sin^2 x",
+        r"|x-1|",
+        r"\lfloor x\rfloor",
+        "1 2",
+    ]
     code = TWO_STAGES.replace("TEXTS", repr(texts))
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
 
 
-# --- Late, dead, greedy -------------------------------------------------------------------------------------
+# --- Late, dead, greedy -------------------------------------------------------------------------
+
 
 @needs_algebra
 def test_a_hanging_answer_is_an_error_after_one_second(verifier):
@@ -213,9 +293,13 @@ def test_a_hanging_answer_is_an_error_after_one_second(verifier):
 
 @needs_algebra
 def test_the_answers_after_a_hanging_one_are_still_judged(verifier):
-    verdicts = verifier.check([box(LATE), *(box(f"x+{i}") for i in range(20))], ["5"] + ["x+3"] * 20)
+    verdicts = verifier.check(
+        [box(LATE), *(box(f"x+{i}") for i in range(20))], ["5"] + ["x+3"] * 20
+    )
     assert [verdict.reason for verdict in verdicts[:1]] == ["timeout"]
-    assert [verdict.outcome for verdict in verdicts[1:]] == ["wrong"] * 3 + ["right"] + ["wrong"] * 16
+    assert [verdict.outcome for verdict in verdicts[1:]] == ["wrong"] * 3 + ["right"] + [
+        "wrong"
+    ] * 16
 
 
 @needs_algebra
@@ -250,7 +334,10 @@ def test_an_answer_that_needs_too_much_memory_is_an_error():
 @needs_algebra
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds an address space")
 def test_a_worker_that_cannot_start_is_refused_and_not_tried_for_ever():
-    with Verifier(memory=60) as one, pytest.raises(LabError, match="3 workers did not start.*more than 60 MiB"):
+    with (
+        Verifier(memory=60) as one,
+        pytest.raises(LabError, match="3 workers did not start.*more than 60 MiB"),
+    ):
         one.check([box("x")], ["y"])
     assert pids(one) == []
 
@@ -260,7 +347,9 @@ def test_many_threads_may_share_a_verifier(patient):
     found = {}
 
     def work(i):
-        found[i] = [verdict.outcome for verdict in patient.check([box(f"x+{i}"), box("5")], [f"{i}+x", "6"])]
+        found[i] = [
+            verdict.outcome for verdict in patient.check([box(f"x+{i}"), box("5")], [f"{i}+x", "6"])
+        ]
 
     threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
     for thread in threads:
@@ -270,7 +359,8 @@ def test_many_threads_may_share_a_verifier(patient):
     assert found == {i: ["right", "wrong"] for i in range(6)}
 
 
-# --- Nothing is left behind ---------------------------------------------------------------------------------
+# --- Nothing is left behind ---------------------------------------------------------------------
+
 
 @needs_algebra
 def test_leaving_the_with_leaves_no_process_and_a_closed_verifier_starts_anew():
@@ -302,17 +392,24 @@ def test_workers_die_with_a_killed_parent_be_they_idle_or_hanging(start):
     assert gone(started, 10.0)
 
 
-# --- The share of errors ------------------------------------------------------------------------------------
+# --- The share of errors ------------------------------------------------------------------------
+
 
 def test_errors_above_the_limit_stop_the_run_and_say_why(no_process):
     with Verifier() as one:
-        assert one.check([box("5")] * 98 + [box("x")] * 2, ["5"] * 98 + ["f'"] * 2)[-1].outcome == "error"
+        assert (
+            one.check([box("5")] * 98 + [box("x")] * 2, ["5"] * 98 + ["f'"] * 2)[-1].outcome
+            == "error"
+        )
         assert one.error_rate == 0.02
         with pytest.raises(LabError) as error:
             one.check([box("x")], ["g'"])
-    assert str(error.value) == (
-        "3 of 101 answers could not be judged, for example 'x' against the gold \"g'\" (unreadable gold): the limit is "
-        "2.0%; skip the golds that Verifier.unparsable names, give more seconds, or raise error_limit")
+    assert (
+        str(error.value)
+        == "3 of 101 answers could not be judged, for example 'x' against the gold \"g'\""
+        " (unreadable gold): the limit is 2.0%; skip the golds that Verifier.unparsable names,"
+        " give more seconds, or raise error_limit"
+    )
 
 
 def test_fewer_than_fifty_checks_have_no_rate(no_process):
@@ -333,7 +430,9 @@ def test_old_errors_are_forgotten(no_process):
 @needs_algebra
 def test_a_run_stops_as_soon_as_the_limit_is_certain(monkeypatch):
     killed, kill = [], worker_pool.Worker.kill
-    monkeypatch.setattr(worker_pool.Worker, "kill", lambda self: (killed.append(self.pair), kill(self)))
+    monkeypatch.setattr(
+        worker_pool.Worker, "kill", lambda self: (killed.append(self.pair), kill(self))
+    )
     with Verifier(seconds=0.2, workers=2, error_limit=0.02) as one:
         with pytest.raises(LabError, match=r"2 of 50 answers.*\(timeout\)"):
             one.check([box(f"{LATE}+{i}") for i in range(50)], ["5"] * 50)
@@ -343,19 +442,42 @@ def test_a_run_stops_as_soon_as_the_limit_is_certain(monkeypatch):
 
 @needs_algebra
 def test_golds_that_cannot_serve_are_found_without_a_hang(verifier):
-    golds = ["5", "x^2", "", r"\frac{1", "1/0", "Monday", "北京", r"\int x dx", r"\boxed{7}", "f'(x)",
-             r"\gcd(9^{9^9},3)", "1" * 600, "(1,2)"]
+    golds = [
+        "5",
+        "x^2",
+        "",
+        r"\frac{1",
+        "1/0",
+        "Monday",
+        "北京",
+        r"\int x dx",
+        r"\boxed{7}",
+        "f'(x)",
+        r"\gcd(9^{9^9},3)",
+        "1" * 600,
+        "(1,2)",
+    ]
     start = time.monotonic()
     assert verifier.unparsable(golds) == {
-        2: "unreadable gold", 3: "unreadable gold", 4: "crash", 6: "unreadable gold", 7: "unreadable gold",
-        9: "unreadable gold", 10: "timeout", 11: "unreadable gold"}
+        2: "unreadable gold",
+        3: "unreadable gold",
+        4: "crash",
+        6: "unreadable gold",
+        7: "unreadable gold",
+        9: "unreadable gold",
+        10: "timeout",
+        11: "unreadable gold",
+    }
     assert time.monotonic() - start < 20
 
 
-# --- Hostile responses --------------------------------------------------------------------------------------
+# --- Hostile responses --------------------------------------------------------------------------
+
 
 @needs_algebra
-def test_no_hostile_response_is_right_or_hangs_or_crashes_or_runs_or_fills_the_memory(tmp_path, monkeypatch):
+def test_no_hostile_response_is_right_or_hangs_or_crashes_or_runs_or_fills_the_memory(
+    tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("A_SECRET", "kept from workers")
     responses = hostile.responses()
@@ -376,14 +498,20 @@ def test_no_hostile_response_is_right_or_hangs_or_crashes_or_runs_or_fills_the_m
         verdicts = one.check(responses, ["5"] * len(responses))
         seconds = time.monotonic() - start
         reasons = [verdict.reason for verdict in verdicts]
-        assert not [response[:60] for response, reason in zip(responses, reasons, strict=True)
-                    if OUTCOMES[reason] == "right"]
+        assert not [
+            response[:60]
+            for response, reason in zip(responses, reasons, strict=True)
+            if OUTCOMES[reason] == "right"
+        ]
         assert {"unreadable", "different", "no answer", "timeout", "too long"} <= set(reasons)
         assert "crash" not in reasons
         assert seconds < 30 + 10 * reasons.count("timeout")  # starting a new worker takes longest
         assert one.check([box("x+1")], ["1+x"])[0].reason == "equivalent"
-    print(f"{len(responses)} responses, {reasons.count('timeout')} killed, {seconds:.1f} s; workers' largest memory "
-          f"{most:.0f} MiB, parent's growth {megabytes('self', 'VmRSS') - before:.0f} MiB")
+    print(
+        f"{len(responses)} responses, {reasons.count('timeout')} killed, {seconds:.1f} s; workers'"
+        f" largest memory {most:.0f} MiB, parent's growth"
+        f" {megabytes('self', 'VmRSS') - before:.0f} MiB"
+    )
     assert most < 512 and megabytes("self", "VmRSS") - before < 200
     assert hostile.MARK not in os.environ and not list(tmp_path.rglob("*"))
 
@@ -423,41 +551,82 @@ sys.exit(3 if seen else 0)
 @needs_algebra
 @pytest.mark.parametrize("control", [False, True])
 def test_no_text_is_compiled_even_where_the_filter_is_left_out(control, tmp_path):
-    """An audit hook sees every compilation of text, process, write and connection; sympify is the control."""
-    code = WATCHED.replace("TESTS", repr(str(Path(__file__).parent))).replace("CONTROL", str(control))
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path,
-                           env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])})
+    """An audit hook sees every compilation of text, process, write and connection; sympify is the
+    control.
+    """
+    code = WATCHED.replace("TESTS", repr(str(Path(__file__).parent))).replace(
+        "CONTROL", str(control)
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+    )
     assert found.returncode == (3 if control else 0), found.stderr
     assert not list(tmp_path.iterdir())
 
 
 @needs_algebra
 def test_a_worker_can_write_no_file(tmp_path):
-    code = ("from lab.llm import algebra; import sys, pathlib\n"
-            f"algebra.compare = lambda *_: 'wrote ' + str(pathlib.Path({str(tmp_path / 'x')!r}).write_text('x' * 9))\n"
-            "algebra.WARM = ()\nalgebra.serve(5.0, 1024)")
-    found = subprocess.run([sys.executable, "-c", code], input='["x", "y"]\n', capture_output=True, text=True)
+    code = (
+        "from lab.llm import algebra; import sys, pathlib\nalgebra.compare = lambda *_: 'wrote ' +"
+        f" str(pathlib.Path({str(tmp_path / 'x')!r}).write_text('x' * 9))\nalgebra.WARM ="
+        " ()\nalgebra.serve(5.0, 1024)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], input='["x", "y"]\n', capture_output=True, text=True
+    )
     assert found.stdout == "ready\n" and "File too large" in found.stderr
 
 
-PIECES = [*"0123456789+-*/^_=(){}[]<>!|,.&: xyzabEeif", r"\frac", r"\sqrt", r"\pi", r"\cdot", r"\text", r"\{", r"\}",
-          r"\cup", r"\in", r"\infty", r"\sin", r"\log", r"\binom", r"\begin{pmatrix}", r"\end{pmatrix}", r"\\ ", r"\pm"]
+PIECES = [
+    *"0123456789+-*/^_=(){}[]<>!|,.&: xyzabEeif",
+    r"\frac",
+    r"\sqrt",
+    r"\pi",
+    r"\cdot",
+    r"\text",
+    r"\{",
+    r"\}",
+    r"\cup",
+    r"\in",
+    r"\infty",
+    r"\sin",
+    r"\log",
+    r"\binom",
+    r"\begin{pmatrix}",
+    r"\end{pmatrix}",
+    r"\\ ",
+    r"\pm",
+]
 
 
 @needs_algebra
 @settings(derandomize=True, max_examples=8, deadline=None, database=None)
-@given(st.lists(st.lists(st.sampled_from(PIECES), min_size=1, max_size=12).map("".join), min_size=25, max_size=25))
+@given(
+    st.lists(
+        st.lists(st.sampled_from(PIECES), min_size=1, max_size=12).map("".join),
+        min_size=25,
+        max_size=25,
+    )
+)
 def test_random_formulas_have_a_verdict_and_none_is_right(verifier, answers):
     start = time.monotonic()
     verdicts = verifier.check([box(answer) for answer in answers], ["z^{7919}+17"] * len(answers))
     assert not [verdict for verdict in verdicts if verdict.outcome == "right"]
-    assert time.monotonic() - start < 30 + 10 * sum(verdict.outcome == "error" for verdict in verdicts)
+    assert time.monotonic() - start < 30 + 10 * sum(
+        verdict.outcome == "error" for verdict in verdicts
+    )
 
 
 @needs_algebra
 def test_a_worker_does_not_grow_over_hundreds_of_answers(patient):
     pairs = [(f"{i}x+{i * i}", f"{i}(x+{i})") for i in range(1, 301)]
-    assert {v.outcome for v in patient.check([box(a) for a, _ in pairs], [g for _, g in pairs])} == {"right"}
+    assert {
+        v.outcome for v in patient.check([box(a) for a, _ in pairs], [g for _, g in pairs])
+    } == {"right"}
     assert max(megabytes(pid, "VmHWM") for pid in pids(patient)) < 160
 
 

@@ -1,4 +1,6 @@
-"""verl's own registries and loops on a CPU: our estimators there are `lab.advantages`, number by number."""
+"""verl's own registries and loops on a CPU: our estimators there are `lab.advantages`, number by
+number.
+"""
 
 import os
 import subprocess
@@ -18,17 +20,34 @@ from lab.llm.train.verl_adapter import LOST, compute_score
 
 pytestmark = pytest.mark.skipif(find_spec("verl") is None, reason="verl is not installed")
 
-NEEDS = {"f_grpo": "gamma=0.5", "truncated": "order=3", "alpha": "alpha=0.5", "pkpo": "k=2", "pass_at_k_group": "k=2",
-         "entropic": "eta=1.0", "formula": "text='exp(-5*p)'", "drawn": "p=[0.0, 0.5, 1.0], w=[3.0, 1.0, 0.5]"}
-WITH_OPTIONS = ["grpo(ddof=1, eps=1e-06)", "truncated(order=2, form='loo')", "pacs_anchor(beta=2.0, balanced=False)",
-                "pacs_anchor(score='dr_grpo')", "w_reinforce(lam=0.5)", "alpha(alpha=1.5, form='series', order=3)"]
-SPECS = [f"{name}({NEEDS[name]})" if name in NEEDS else name for name in lab.estimators()] + WITH_OPTIONS
+NEEDS = {
+    "f_grpo": "gamma=0.5",
+    "truncated": "order=3",
+    "alpha": "alpha=0.5",
+    "pkpo": "k=2",
+    "pass_at_k_group": "k=2",
+    "entropic": "eta=1.0",
+    "formula": "text='exp(-5*p)'",
+    "drawn": "p=[0.0, 0.5, 1.0], w=[3.0, 1.0, 0.5]",
+}
+WITH_OPTIONS = [
+    "grpo(ddof=1, eps=1e-06)",
+    "truncated(order=2, form='loo')",
+    "pacs_anchor(beta=2.0, balanced=False)",
+    "pacs_anchor(score='dr_grpo')",
+    "w_reinforce(lam=0.5)",
+    "alpha(alpha=1.5, form='series', order=3)",
+]
+SPECS = [
+    f"{name}({NEEDS[name]})" if name in NEEDS else name for name in lab.estimators()
+] + WITH_OPTIONS
 
 
 @pytest.fixture(scope="module")
 def algos():
     """verl's module of registries, which loads our plug-in; 8 seconds."""
     from verl.trainer.ppo import core_algos
+
     return core_algos
 
 
@@ -37,13 +56,15 @@ def in_verl(spec: str, rewards, mask, uids, **options) -> torch.Tensor:
     from omegaconf import OmegaConf
     from verl import DataProto
     from verl.trainer.ppo.ray_trainer import compute_advantage
+
     name, given = parse_call(spec)
     config = OmegaConf.create({"lab": given | options} if given | options else {})
     scores = torch.zeros(mask.shape)
     last = (mask * torch.arange(1, mask.shape[1] + 1)).argmax(1)
     scores[torch.arange(len(mask)), last] = torch.as_tensor(rewards, dtype=torch.float32)
-    data = DataProto.from_single_dict({"token_level_rewards": scores, "response_mask": mask,
-                                       "uid": np.array(uids, dtype=object)})
+    data = DataProto.from_single_dict(
+        {"token_level_rewards": scores, "response_mask": mask, "uid": np.array(uids, dtype=object)}
+    )
     made = compute_advantage(data, adv_estimator=f"lab.{name}", config=config)
     assert torch.equal(made.batch["advantages"], made.batch["returns"])
     return made.batch["advantages"]
@@ -53,7 +74,8 @@ def whole(n: int, tokens: int = 3) -> torch.Tensor:
     return torch.ones(n, tokens)
 
 
-# --- Advantages ---------------------------------------------------------------------------------------------
+# --- Advantages ---------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_every_estimator_in_verl_is_ours_on_every_group_of_four_shuffled(spec):
@@ -62,7 +84,9 @@ def test_every_estimator_in_verl_is_ours_on_every_group_of_four_shuffled(spec):
     order = np.random.default_rng(0).permutation(64)
     found = in_verl(spec, outcomes.reshape(-1)[order], whole(64), uids[order])
     expected = lab.advantages(spec, outcomes).reshape(-1)[order]
-    np.testing.assert_allclose(found.numpy(), np.repeat(expected[:, None], 3, axis=1).astype(np.float32), rtol=1e-7)
+    np.testing.assert_allclose(
+        found.numpy(), np.repeat(expected[:, None], 3, axis=1).astype(np.float32), rtol=1e-7
+    )
 
 
 def test_groups_of_any_size_are_told_by_their_uids_alone():
@@ -75,7 +99,9 @@ def test_groups_of_any_size_are_told_by_their_uids_alone():
 
 
 def test_only_tokens_that_the_model_wrote_carry_an_advantage():
-    mask = torch.tensor([[1, 1, 0, 0], [1, 0, 1, 1], [1, 1, 1, 1.0]])  # the second was interrupted by a tool's words
+    mask = torch.tensor(
+        [[1, 1, 0, 0], [1, 0, 1, 1], [1, 1, 1, 1.0]]
+    )  # the second was interrupted by a tool's words
     found = in_verl("rloo", [1, 0, 0], mask, ["a"] * 3)
     assert torch.equal(found, torch.tensor([[1.0], [-0.5], [-0.5]]) * mask)
 
@@ -85,32 +111,64 @@ def test_padding_and_lost_rewards_belong_to_no_group():
     mask[5:] = 0  # verl fills a batch up with rows of a uid of their own, without a token
     found = in_verl("grpo", [1, 0, LOST, 0, 1, 0, 0], mask, ["a", "a", "a", "a", "a", "pad", "pad"])
     ours = lab.advantages("grpo", np.array([1, 0, 0, 1]))
-    assert found[[0, 1, 3, 4], 0].tolist() == pytest.approx(ours.tolist()) and not found[[2, 5, 6]].any()
+    assert (
+        found[[0, 1, 3, 4], 0].tolist() == pytest.approx(ours.tolist())
+        and not found[[2, 5, 6]].any()
+    )
 
 
 def test_the_mark_of_a_lost_reward_survives_verls_arithmetic_and_moves_no_mean():
-    assert sum([0.0, LOST, 0.0]) == LOST == torch.tensor(LOST, dtype=torch.bfloat16).item() and abs(LOST) < 1e-6
+    assert (
+        sum([0.0, LOST, 0.0]) == LOST == torch.tensor(LOST, dtype=torch.bfloat16).item()
+        and abs(LOST) < 1e-6
+    )
 
 
 def test_truncated_answers_are_scored_count_as_wrong_or_are_left_out_as_told():
     mask = torch.tensor([[1, 1, 0], [1, 1, 1], [1, 0, 0], [1, 1, 0.0]])
-    for policy, ours, kept in (("score", [1, 1, 0, 0], [0, 1, 2, 3]), ("zero", [1, 0, 0, 0], [0, 1, 2, 3]),
-                               ("mask", [1, 0, 0], [0, 2, 3])):
+    for policy, ours, kept in (
+        ("score", [1, 1, 0, 0], [0, 1, 2, 3]),
+        ("zero", [1, 0, 0, 0], [0, 1, 2, 3]),
+        ("mask", [1, 0, 0], [0, 2, 3]),
+    ):
         found = in_verl("maxrl", [1, 1, 0, 0], mask, ["a"] * 4, truncation=policy, limit=3)[:, 0]
         assert found[kept].tolist() == lab.advantages("maxrl", np.array(ours)).tolist()
         assert len(kept) == 4 or found[1] == 0
-    with pytest.raises(LabError, match=r"truncation=zero without a limit: add \+algorithm.lab.limit"):
+    with pytest.raises(
+        LabError, match=r"truncation=zero without a limit: add \+algorithm.lab.limit"
+    ):
         in_verl("maxrl", [1, 0, 0, 0], mask, ["a"] * 4, truncation="zero")
 
 
-@pytest.mark.parametrize("spec, rewards, uids, options, sentence", [
-    ("maxrl", [1, 0.5], "aa", {}, "reward 0.5 in problem 'a', rollout 1: a reward must be 0 or 1"),
-    ("maxrl", [1, float("nan")], "aa", {}, "reward nan in problem 'a', rollout 1"),
-    ("rloo", [1, 0, 1], "aab", {}, "rloo needs groups of at least 2 rollouts, found N = 1"),
-    ("truncated", [1, 0], "aa", {}, "estimator 'truncated' needs order"),
-    ("grpo", [1, 0], "aa", {"dof": 1}, "unknown option of estimator 'grpo' 'dof': did you mean 'ddof'?"),
-    ("maxrl", [1, LOST] * 30, ["a"] * 60, {}, "30 of 60 answers of this batch could not be judged, the limit is 2%"),
-])
+@pytest.mark.parametrize(
+    "spec, rewards, uids, options, sentence",
+    [
+        (
+            "maxrl",
+            [1, 0.5],
+            "aa",
+            {},
+            "reward 0.5 in problem 'a', rollout 1: a reward must be 0 or 1",
+        ),
+        ("maxrl", [1, float("nan")], "aa", {}, "reward nan in problem 'a', rollout 1"),
+        ("rloo", [1, 0, 1], "aab", {}, "rloo needs groups of at least 2 rollouts, found N = 1"),
+        ("truncated", [1, 0], "aa", {}, "estimator 'truncated' needs order"),
+        (
+            "grpo",
+            [1, 0],
+            "aa",
+            {"dof": 1},
+            "unknown option of estimator 'grpo' 'dof': did you mean 'ddof'?",
+        ),
+        (
+            "maxrl",
+            [1, LOST] * 30,
+            ["a"] * 60,
+            {},
+            "30 of 60 answers of this batch could not be judged, the limit is 2%",
+        ),
+    ],
+)
 def test_what_cannot_be_right_stops_with_a_sentence(spec, rewards, uids, options, sentence):
     with pytest.raises(LabError) as error:
         in_verl(spec, rewards, whole(len(rewards)), list(uids), **options)
@@ -118,24 +176,41 @@ def test_what_cannot_be_right_stops_with_a_sentence(spec, rewards, uids, options
 
 
 def test_a_group_of_one_may_be_set_to_zero_by_its_rule():
-    assert in_verl("rloo", [1, 0, 1], whole(3), list("aab"), singleton="zero")[:, 0].tolist() == [1, -1, 0]
+    assert in_verl("rloo", [1, 0, 1], whole(3), list("aab"), singleton="zero")[:, 0].tolist() == [
+        1,
+        -1,
+        0,
+    ]
 
 
 def test_verls_own_names_are_untouched(algos):
     own = algos.get_adv_estimator_fn("grpo")
     assert own.__module__ == "verl.trainer.ppo.core_algos" and set(lab.estimators()) == {
-        name.removeprefix("lab.") for name in algos.ADV_ESTIMATOR_REGISTRY if name.startswith("lab.")}
+        name.removeprefix("lab.")
+        for name in algos.ADV_ESTIMATOR_REGISTRY
+        if name.startswith("lab.")
+    }
 
 
 def test_verl_loads_us_by_itself_through_its_entry_point():
-    words = "import verl; from verl.trainer.ppo.core_algos import get_adv_estimator_fn, get_policy_loss_fn; " \
-            "print(get_adv_estimator_fn('lab.maxrl').args, get_policy_loss_fn('lab.policy_gradient'))"
-    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True,
-                          env=os.environ | {"VERL_USE_EXTERNAL_MODULES": ""})
-    assert done.returncode == 0 and done.stdout.startswith("('maxrl',) <function policy_gradient"), done.stderr[-800:]
+    words = (
+        "import verl; from verl.trainer.ppo.core_algos import get_adv_estimator_fn,"
+        " get_policy_loss_fn; print(get_adv_estimator_fn('lab.maxrl').args,"
+        " get_policy_loss_fn('lab.policy_gradient'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", words],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"VERL_USE_EXTERNAL_MODULES": ""},
+    )
+    assert done.returncode == 0 and done.stdout.startswith(
+        "('maxrl',) <function policy_gradient"
+    ), done.stderr[-800:]
 
 
-# --- Loss ---------------------------------------------------------------------------------------------------
+# --- Loss ---------------------------------------------------------------------------------------
+
 
 def settings(**info) -> SimpleNamespace:
     return SimpleNamespace(global_batch_info=info)
@@ -150,62 +225,101 @@ def test_the_loss_summed_over_tokens_has_the_gradient_of_the_estimator(algos):
     rewards = np.array([[1, 0, 0], [0, 1, 1]])
     tokens = in_verl("maxrl", rewards.reshape(-1), mask.float(), list("aaabbb")).double()
     loss, metrics = algos.get_policy_loss_fn("lab.policy_gradient")(
-        old_log_prob=logp.detach(), log_prob=logp, advantages=tokens, response_mask=mask,
-        loss_agg_mode="seq-mean-token-sum", config=settings())
+        old_log_prob=logp.detach(),
+        log_prob=logp,
+        advantages=tokens,
+        response_mask=mask,
+        loss_agg_mode="seq-mean-token-sum",
+        config=settings(),
+    )
     A = torch.tensor(lab.advantages("maxrl", rewards)).reshape(-1)
     direct = -(A * (logp * mask).sum(1)).mean()
     ours, hand = (torch.autograd.grad(of, logits, retain_graph=True)[0] for of in (loss, direct))
     assert (ours - hand).abs().max() < 1e-6 * hand.abs().max() and metrics == {"actor/ppo_kl": 0.0}
 
 
-@pytest.mark.parametrize("mode, expected", [("token-mean", (3 * 1 - 1 * 4) / 5), ("seq-mean-token-sum", (3 - 4) / 2),
-                                            ("seq-mean-token-mean", (3 - 1) / 2)])
+@pytest.mark.parametrize(
+    "mode, expected",
+    [
+        ("token-mean", (3 * 1 - 1 * 4) / 5),
+        ("seq-mean-token-sum", (3 - 4) / 2),
+        ("seq-mean-token-mean", (3 - 1) / 2),
+    ],
+)
 def test_the_loss_is_aggregated_as_named(algos, mode, expected):
     mask = torch.tensor([[1.0, 0, 0, 0], [1, 1, 1, 1]])
     loss, _ = algos.get_policy_loss_fn("lab.policy_gradient")(
-        old_log_prob=torch.zeros(2, 4), log_prob=-torch.ones(2, 4), response_mask=mask, loss_agg_mode=mode,
-        advantages=torch.tensor([[3.0], [-1.0]]).expand(2, 4), config=settings())
+        old_log_prob=torch.zeros(2, 4),
+        log_prob=-torch.ones(2, 4),
+        response_mask=mask,
+        loss_agg_mode=mode,
+        advantages=torch.tensor([[3.0], [-1.0]]).expand(2, 4),
+        config=settings(),
+    )
     assert loss.item() == pytest.approx(expected)
 
 
 def test_the_loss_follows_verls_batch_over_many_processes_and_its_rollout_correction(algos):
-    given = dict(old_log_prob=torch.zeros(1, 2), log_prob=-torch.ones(1, 2), advantages=torch.ones(1, 2),
-                 response_mask=torch.ones(1, 2), loss_agg_mode="token-mean")
+    given = dict(
+        old_log_prob=torch.zeros(1, 2),
+        log_prob=-torch.ones(1, 2),
+        advantages=torch.ones(1, 2),
+        response_mask=torch.ones(1, 2),
+        loss_agg_mode="token-mean",
+    )
     loss = algos.get_policy_loss_fn("lab.policy_gradient")
-    assert loss(config=settings(dp_size=4, batch_num_tokens=16), **given)[0].item() == pytest.approx(2 / 16 * 4)
+    assert loss(config=settings(dp_size=4, batch_num_tokens=16), **given)[
+        0
+    ].item() == pytest.approx(2 / 16 * 4)
     corrected = loss(config=settings(), rollout_is_weights=torch.tensor([[0.5, 1.0]]), **given)
     assert corrected[0].item() == pytest.approx(0.75) and corrected[1] == {"actor/ppo_kl": 1.0}
 
 
 def test_on_policy_the_gradient_is_that_of_verls_clipped_loss(algos):
     from verl.workers.config import FSDPActorConfig
-    config = FSDPActorConfig(strategy="fsdp", ppo_mini_batch_size=4, ppo_micro_batch_size_per_gpu=4, rollout_n=2)
+
+    config = FSDPActorConfig(
+        strategy="fsdp", ppo_mini_batch_size=4, ppo_micro_batch_size_per_gpu=4, rollout_n=2
+    )
     logp = torch.randn(4, 3, generator=torch.Generator().manual_seed(1), requires_grad=True)
     tokens = in_verl("grpo", [1, 0, 0, 1], whole(4), list("aabb"))
     gradients = []
     for name in ("lab.policy_gradient", "vanilla"):
         loss, _ = algos.get_policy_loss_fn(name)(
-            old_log_prob=logp.detach(), log_prob=logp, advantages=tokens, response_mask=whole(4),
-            loss_agg_mode="token-mean", config=config)
+            old_log_prob=logp.detach(),
+            log_prob=logp,
+            advantages=tokens,
+            response_mask=whole(4),
+            loss_agg_mode="token-mean",
+            config=config,
+        )
         gradients.append(torch.autograd.grad(loss, logp)[0])
     assert torch.allclose(*gradients, atol=1e-7)
 
 
 def test_pacs_in_verl_is_its_own_loss_at_the_anchor():
     from lab.losses import pacs
+
     ratio = torch.zeros(2, 4, dtype=torch.float64, requires_grad=True)
     rewards = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 1]], dtype=torch.float64)
     for options in ({}, {"balanced": False}, {"beta": 2.0}, {"score": "dr_grpo"}):
-        found = in_verl(write_call("pacs_anchor", options), rewards.reshape(-1), whole(8, 1), list("aaaabbbb"))
+        found = in_verl(
+            write_call("pacs_anchor", options), rewards.reshape(-1), whole(8, 1), list("aaaabbbb")
+        )
         (gradient,) = torch.autograd.grad(pacs(ratio, rewards, **options), ratio)
         assert torch.allclose(found.double().reshape(2, 4), -gradient * 8, atol=1e-6)
 
 
-# --- Reward -------------------------------------------------------------------------------------------------
+# --- Reward -------------------------------------------------------------------------------------
+
 
 def test_the_reward_function_tells_right_wrong_and_lost():
     assert compute_score("x", r"so \boxed{7}", "7") == {"score": 1.0, "acc": 1.0, "lost": 0.0}
-    assert compute_score("x", "so 7", "7", extra_info={"split": "train"}) == {"score": 0.0, "acc": 0.0, "lost": 0.0}
+    assert compute_score("x", "so 7", "7", extra_info={"split": "train"}) == {
+        "score": 0.0,
+        "acc": 0.0,
+        "lost": 0.0,
+    }
     assert compute_score("x", "so 7", "7", style="lenient")["score"] == 1.0
     assert compute_score("x", r"\boxed{7}", "}{") == {"score": LOST, "acc": 0.0, "lost": 1.0}
 
@@ -214,7 +328,9 @@ def test_many_threads_of_verls_reward_loop_share_one_verifier():
     pytest.importorskip("math_verify")
     answers = [rf"\boxed{{\frac{{{n}}}{{7}}x}}" for n in (1, 2, 3)] * 8
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda text: compute_score("x", text, r"\frac{2x}{7}")["score"], answers))
+        found = list(
+            pool.map(lambda text: compute_score("x", text, r"\frac{2x}{7}")["score"], answers)
+        )
     assert found == [0.0, 1.0, 0.0] * 8
 
 
@@ -224,18 +340,35 @@ def test_verls_reward_manager_finds_and_calls_it():
     from omegaconf import OmegaConf
     from verl import DataProto
     from verl.trainer.ppo.reward import load_reward_manager
-    config = OmegaConf.create({"reward": {
-        "custom_reward_function": {"path": "pkg://lab.llm.verl", "name": "compute_score"},
-        "reward_manager": {"source": "register", "name": "naive"}, "sandbox_fusion": {"url": None}}})
+
+    config = OmegaConf.create(
+        {
+            "reward": {
+                "custom_reward_function": {"path": "pkg://lab.llm.verl", "name": "compute_score"},
+                "reward_manager": {"source": "register", "name": "naive"},
+                "sandbox_fusion": {"url": None},
+            }
+        }
+    )
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     try:
-        manager = load_reward_manager(config, SimpleNamespace(decode=lambda ids, **_: r"it is \boxed{12}"))
-        data = DataProto.from_single_dict({
-            "responses": torch.zeros(1, 5, dtype=torch.long), "attention_mask": torch.ones(1, 9, dtype=torch.long),
-            "data_source": np.array(["gsm8k"], dtype=object), "extra_info": np.array([{}], dtype=object),
-            "reward_model": np.array([{"ground_truth": "12", "style": "rule"}], dtype=object)})
+        manager = load_reward_manager(
+            config, SimpleNamespace(decode=lambda ids, **_: r"it is \boxed{12}")
+        )
+        data = DataProto.from_single_dict(
+            {
+                "responses": torch.zeros(1, 5, dtype=torch.long),
+                "attention_mask": torch.ones(1, 9, dtype=torch.long),
+                "data_source": np.array(["gsm8k"], dtype=object),
+                "extra_info": np.array([{}], dtype=object),
+                "reward_model": np.array([{"ground_truth": "12", "style": "rule"}], dtype=object),
+            }
+        )
         found = manager.loop.run_until_complete(manager.run_single(data))
     finally:
         loop.close()
-    assert found == {"reward_score": 1.0, "reward_extra_info": {"score": 1.0, "acc": 1.0, "lost": 0.0}}
+    assert found == {
+        "reward_score": 1.0,
+        "reward_extra_info": {"score": 1.0, "acc": 1.0, "lost": 0.0},
+    }

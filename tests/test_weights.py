@@ -1,4 +1,6 @@
-"""What N rollouts do, exactly: weight, objective and noise against enumeration and published formulas."""
+"""What N rollouts do, exactly: weight, objective and noise against enumeration and published
+formulas.
+"""
 
 import math
 from decimal import Decimal, localcontext
@@ -29,21 +31,40 @@ PAIRS = {
     "maxrl": (lambda N, K: Fraction(N - K, K), lambda N, K: -int(K > 0)),
     "maxrl_eq6": (lambda N, K: Fraction(N, K), lambda N, K: 0),
     "maxrl_eq7": (lambda N, K: Fraction(N, K) - 1, lambda N, K: -1),
-    "maxrl_loo": (lambda N, K: Fraction(N * (N - K), (N - 1) * K),
-                  lambda N, K: Fraction(-N * K, (N - 1) * (K + 1))),
-    "pacs_anchor": (lambda N, K: Fraction(N * N, 4 * (N - 1) * K) if K < N else 0,
-                    lambda N, K: Fraction(-N * N, 4 * (N - 1) * (N - K)) if K else 0),
+    "maxrl_loo": (
+        lambda N, K: Fraction(N * (N - K), (N - 1) * K),
+        lambda N, K: Fraction(-N * K, (N - 1) * (K + 1)),
+    ),
+    "pacs_anchor": (
+        lambda N, K: Fraction(N * N, 4 * (N - 1) * K) if K < N else 0,
+        lambda N, K: Fraction(-N * N, 4 * (N - 1) * (N - K)) if K else 0,
+    ),
     "grpo": (lambda N, K: math.sqrt((N - K) / K), lambda N, K: -math.sqrt(K / (N - K))),
     "real_anchor(tau=1.0)": (lambda N, K: Fraction(N, 1 + K), lambda N, K: Fraction(-N, 1 + N - K)),
 }
 KINDS = pytest.mark.parametrize("kind", list(PAIRS))
-EVERY = [*PAIRS, "dgpo", "mapo", "w_reinforce", "f_grpo(gamma=1)", "truncated(order=2, form='loo')",
-         "pkpo(k=2)", "pkpo(k=2, form='sloo')", "pass_at_k_group(k=2)", "alpha(alpha=0.5)", "entropic(eta=1)"]
+EVERY = [
+    *PAIRS,
+    "dgpo",
+    "mapo",
+    "w_reinforce",
+    "f_grpo(gamma=1)",
+    "truncated(order=2, form='loo')",
+    "pkpo(k=2)",
+    "pkpo(k=2, form='sloo')",
+    "pass_at_k_group(k=2)",
+    "alpha(alpha=0.5)",
+    "entropic(eta=1)",
+]
 FUNCTIONS = {
-    "induced_weight": lab.induced_weight, "finite_objective": lab.finite_objective,
+    "induced_weight": lab.induced_weight,
+    "finite_objective": lab.finite_objective,
     "efficiency": lab.efficiency,
-    "right": lambda *a: lab.second_moments(*a).right, "wrong": lambda *a: lab.second_moments(*a).wrong,
-    "count": lambda *a: lab.second_moments(*a).count, "signal_mass": lab.signal_mass, "bias": lab.bias,
+    "right": lambda *a: lab.second_moments(*a).right,
+    "wrong": lambda *a: lab.second_moments(*a).wrong,
+    "count": lambda *a: lab.second_moments(*a).count,
+    "signal_mass": lab.signal_mass,
+    "bias": lab.bias,
     "signal_to_noise": lambda *a: lab.signal_to_noise(*a, explained=0.3),
 }
 
@@ -71,7 +92,7 @@ def harmonic(n):
     return sum((Fraction(1, k) for k in range(1, n + 1)), Fraction(0))
 
 
-# --- The binomial -------------------------------------------------------------------------------------------
+# --- The binomial -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 8, 31])
@@ -84,17 +105,21 @@ def test_binomial_chances_are_the_exact_fractions(n):
 
 def test_binomial_chances_of_thousands_keep_their_relative_size():
     row = binomial_row(4095, Fraction(1, 64))
-    np.testing.assert_allclose(binomial(4095, 1 / 64)[:300], [float(x) for x in row[:300]], rtol=1e-11)
+    np.testing.assert_allclose(
+        binomial(4095, 1 / 64)[:300], [float(x) for x in row[:300]], rtol=1e-11
+    )
 
 
-# --- Weight and objective -----------------------------------------------------------------------------------
+# --- Weight and objective -----------------------------------------------------------------------
 
 
 @KINDS
 @pytest.mark.parametrize("N", [2, 3, 16])
 def test_the_weight_is_the_mean_gap_over_the_successes_of_the_others(kind, N):
     for p in P:
-        exact = sum(chance * b for chance, b in zip(binomial_row(N - 1, p), gap(kind, N), strict=True))
+        exact = sum(
+            chance * b for chance, b in zip(binomial_row(N - 1, p), gap(kind, N), strict=True)
+        )
         assert close(lab.induced_weight(kind, N, float(p)), exact)
 
 
@@ -102,20 +127,33 @@ def test_the_weight_is_the_mean_gap_over_the_successes_of_the_others(kind, N):
 def test_the_finite_objective_is_the_mean_set_reward(kind):
     for N in (2, 5, 8):
         for p in P:
+
             def reward(r, N=N):  # L6: Psi(x) = (1/N) sum_{j<x} b(j)
                 return sum(gap(kind, N)[: sum(r)]) / N
 
             assert close(lab.finite_objective(kind, N, float(p)), expectation(reward, N, p))
 
 
-@pytest.mark.parametrize("kind, trials, reward", [
-    ("rloo", lambda N: N - 1, lambda x, N: Fraction(x, N - 1)),
-    ("maxrl_eq6", lambda N: N, lambda x, N: harmonic(x)),
-    ("maxrl", lambda N: N - 1, lambda x, N: harmonic(x)),
-    ("pacs_anchor", lambda N: N - 1,
-     lambda x, N: Fraction(N, 4 * (N - 1)) * (harmonic(x) - harmonic(N - 1 - x) + harmonic(N - 1))),
-    ("grpo", lambda N: N - 1, lambda x, N: sum(1 / math.sqrt(K * (N - K)) for K in range(1, x + 1))),
-])
+@pytest.mark.parametrize(
+    "kind, trials, reward",
+    [
+        ("rloo", lambda N: N - 1, lambda x, N: Fraction(x, N - 1)),
+        ("maxrl_eq6", lambda N: N, lambda x, N: harmonic(x)),
+        ("maxrl", lambda N: N - 1, lambda x, N: harmonic(x)),
+        (
+            "pacs_anchor",
+            lambda N: N - 1,
+            lambda x, N: (
+                Fraction(N, 4 * (N - 1)) * (harmonic(x) - harmonic(N - 1 - x) + harmonic(N - 1))
+            ),
+        ),
+        (
+            "grpo",
+            lambda N: N - 1,
+            lambda x, N: sum(1 / math.sqrt(K * (N - K)) for K in range(1, x + 1)),
+        ),
+    ],
+)
 def test_the_finite_objective_has_the_published_set_reward(kind, trials, reward):
     for N in (2, 3, 9, 24):
         for p in P:
@@ -129,8 +167,12 @@ def test_the_finite_objective_has_the_published_set_reward(kind, trials, reward)
 def test_the_weight_is_the_derivative_of_the_finite_objective(kind, N):
     z, h = np.linspace(-5, 5, 11), 0.01
     p = 1 / (1 + np.exp(-z))
-    at = [lab.finite_objective(kind, N, 1 / (1 + np.exp(-(z + k * h)))) for k in (-3, -2, -1, 1, 2, 3)]
-    slope = (45 * (at[3] - at[2]) - 9 * (at[4] - at[1]) + (at[5] - at[0])) / (60 * h) / (p * (1 - p))
+    at = [
+        lab.finite_objective(kind, N, 1 / (1 + np.exp(-(z + k * h)))) for k in (-3, -2, -1, 1, 2, 3)
+    ]
+    slope = (
+        (45 * (at[3] - at[2]) - 9 * (at[4] - at[1]) + (at[5] - at[0])) / (60 * h) / (p * (1 - p))
+    )
     weight = lab.induced_weight(kind, N, p)
     np.testing.assert_allclose(slope, weight, rtol=1e-6, atol=1e-6 * weight.max())
 
@@ -150,7 +192,7 @@ def test_the_bias_is_what_is_missing_to_the_limit():
         lab.bias(lab.Estimator("mine", lambda N: (np.ones(N), np.zeros(N))), 5, p)
 
 
-# --- Noise --------------------------------------------------------------------------------------------------
+# --- Noise --------------------------------------------------------------------------------------
 
 
 @KINDS
@@ -158,6 +200,7 @@ def test_the_bias_is_what_is_missing_to_the_limit():
 def test_second_moments_are_those_of_all_reward_vectors(kind, N):
     A = scored(kind)
     for p in P:
+
         def right(r):
             return sum(a * a for a, x in zip(A(r), r, strict=True) if x)
 
@@ -183,7 +226,10 @@ def test_the_trace_of_the_gradient_covariance_is_the_published_sum(kind, right):
 
     def spread(members, chance):
         """The trace of the score's covariance, given that the answer is in `members`."""
-        square = sum(POLICY[y] * sum(((y == a) - POLICY[a]) ** 2 for a in range(4)) for y in members) / chance
+        square = (
+            sum(POLICY[y] * sum(((y == a) - POLICY[a]) ** 2 for a in range(4)) for y in members)
+            / chance
+        )
         return square - square_slope / chance**2
 
     v1, v0 = spread(right, p), spread(set(range(4)) - right, 1 - p)
@@ -206,23 +252,29 @@ def test_the_labs_own_enumeration_gives_the_exact_fractions(kind):
         assert close(found.spread, trace) and close(found.p, pass_rate(POLICY, right))
 
 
-@pytest.mark.parametrize("probabilities, right, N, message", [
-    ([0.5, 0.6], [True, False], 2, "the first summing to 1"),
-    ([1.5, -0.5], [True, False], 2, "the first summing to 1"),
-    ([0.5, 0.5], [True], 2, "give two lists of equal length"),
-    ([0.1] * 10, [True] * 10, 8, "have 100,000,000 outcomes: at most 2,000,000"),
-])
+@pytest.mark.parametrize(
+    "probabilities, right, N, message",
+    [
+        ([0.5, 0.6], [True, False], 2, "the first summing to 1"),
+        ([1.5, -0.5], [True, False], 2, "the first summing to 1"),
+        ([0.5, 0.5], [True], 2, "give two lists of equal length"),
+        ([0.1] * 10, [True] * 10, 8, "have 100,000,000 outcomes: at most 2,000,000"),
+    ],
+)
 def test_an_enumeration_that_cannot_be_done_is_refused(probabilities, right, N, message):
     with pytest.raises(lab.LabError, match=message):
         enumerate_gradient("rloo", N, probabilities, right)
 
 
 @pytest.mark.parametrize("N", [4, 128, 4096])
-@pytest.mark.parametrize("kind, exact", [
-    ("reinforce", lambda p, q, N: q / (N * p)),
-    ("nsr", lambda p, q, N: p / (N * q)),
-    ("dgpo", lambda p, q, N: (1 - p**N - q**N) * (p**N + q**N) / (4 * p * p * q * q)),
-])
+@pytest.mark.parametrize(
+    "kind, exact",
+    [
+        ("reinforce", lambda p, q, N: q / (N * p)),
+        ("nsr", lambda p, q, N: p / (N * q)),
+        ("dgpo", lambda p, q, N: (1 - p**N - q**N) * (p**N + q**N) / (4 * p * p * q * q)),
+    ],
+)
 def test_count_noise_is_accurate_even_where_it_is_tiny(kind, exact, N):
     for p in (1e-6, 0.01, 0.3, 1 - 1e-6):
         with localcontext(prec=DIGITS):
@@ -238,8 +290,9 @@ def test_efficiencies_that_are_known_by_heart(N):
     np.testing.assert_allclose(lab.efficiency("rloo", N, p), (N - 1) / N, rtol=1e-11)
     np.testing.assert_allclose(lab.efficiency("reinforce", N, p), q, rtol=1e-11)
     np.testing.assert_allclose(lab.efficiency("nsr", N, p), p, rtol=1e-11)
-    np.testing.assert_allclose(lab.efficiency("w_reinforce(lam=0.3)", N, p), p * q * 1.69 / (0.09 * p + q),
-                               rtol=1e-11)
+    np.testing.assert_allclose(
+        lab.efficiency("w_reinforce(lam=0.3)", N, p), p * q * 1.69 / (0.09 * p + q), rtol=1e-11
+    )
 
 
 def test_keeping_the_control_variate_where_all_are_wrong_costs_most_on_hard_problems():
@@ -254,6 +307,7 @@ def test_keeping_the_control_variate_where_all_are_wrong_costs_most_on_hard_prob
 def test_subtracting_the_mean_score_adds_noise_where_pass_at_N_is_below_one_half(N):
     eq6 = scored("maxrl_eq6")
     for p in P:
+
         def noise(c, p=p):  # D1 + D0 of eq. 6 minus c times the mean score
             return expectation(lambda r: sum((a - c) ** 2 for a in eq6(r)), N, p) / N
 
@@ -261,10 +315,14 @@ def test_subtracting_the_mean_score_adds_noise_where_pass_at_N_is_below_one_half
         assert noise(1) - noise(0) == 2 * (1 - p) ** N - 1
         near = [pass_at_N + Fraction(k, 50) for k in (-1, 1)]
         assert all(noise(pass_at_N) < noise(c) for c in (0, 1, *near))
-        D6, D7, D1 = (sum(lab.second_moments(kind, N, float(p))[:2])
-                      for kind in ("maxrl_eq6", "maxrl_eq7", "maxrl"))
+        D6, D7, D1 = (
+            sum(lab.second_moments(kind, N, float(p))[:2])
+            for kind in ("maxrl_eq6", "maxrl_eq7", "maxrl")
+        )
         assert D7 - D6 == pytest.approx(float(2 * (1 - p) ** N - 1), abs=1e-12)
-        assert D6 - D1 == pytest.approx(float(pass_at_N), abs=1e-12)  # Algorithm 1 is always the less noisy
+        assert D6 - D1 == pytest.approx(
+            float(pass_at_N), abs=1e-12
+        )  # Algorithm 1 is always the less noisy
 
 
 @pytest.mark.parametrize("N", [3, 5, 64])
@@ -290,7 +348,9 @@ def test_signal_to_noise_of_a_bernoulli_logit_is_that_of_all_reward_vectors(kind
 
 @pytest.mark.parametrize("right", [{0}, {0, 2, 3}])
 def test_signal_to_noise_is_signal_over_noise_at_the_stated_share_of_the_fisher_trace(right):
-    """A model with equal spread v in both classes: SNR² = |w grad p|²/(v (D1+D0)/N + |grad p|² Var Z)."""
+    """A model with equal spread v in both classes: SNR² = |w grad p|²/(v (D1+D0)/N + |grad p|² Var
+    Z).
+    """
     p, N, spread, square_slope = float(pass_rate(POLICY, right)), 5, 0.7, 0.02
     D = lab.second_moments("maxrl", N, p)
     noise = spread * (D.right + D.wrong) / N + square_slope * D.count
@@ -320,10 +380,12 @@ def test_signal_mass_of_rloo_and_maxrl_are_the_closed_forms():
     p = np.linspace(0, 1, 13)
     for N in (2, 8, 256):
         np.testing.assert_allclose(lab.signal_mass("rloo", N, p), 2 * p * (1 - p), atol=1e-12)
-        np.testing.assert_allclose(lab.signal_mass("maxrl", N, p), 2 * ((1 - (1 - p) ** N) - p), atol=1e-12)
+        np.testing.assert_allclose(
+            lab.signal_mass("maxrl", N, p), 2 * ((1 - (1 - p) ** N) - p), atol=1e-12
+        )
 
 
-# --- Shapes, ends and refusals ------------------------------------------------------------------------------
+# --- Shapes, ends and refusals ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("function", list(FUNCTIONS))

@@ -19,14 +19,18 @@ from lab.weights import efficiency, finite_objective, induced_weight, signal_mas
 
 POINTS = 241
 AHEAD = 0.3  # seconds that a kernel is kept from other work for sizes that may never be looked at
-AXES: dict[str, Callable[[Array], Array]] = {  # pass rates from a share of the axis in [0, 1]; the page has the same
+AXES: dict[
+    str, Callable[[Array], Array]
+] = {  # pass rates from a share of the axis in [0, 1]; the page has the same
     "linear": lambda share: (share * (POINTS - 1) + 0.5) / POINTS,
     "log": lambda share: 10 ** (-4 + 4 * share) * 0.9999**share,
     "logit": lambda share: 1 / (1 + np.exp(np.log(9999) * (1 - 2 * share))),
 }
 QUANTITIES: dict[str, Callable[[Estimator, int, Array], Array]] = {
     "weight": induced_weight,
-    "objective": lambda chosen, N, p: finite_objective(chosen, N, p) - finite_objective(chosen, N, 0.5),
+    "objective": lambda chosen, N, p: (
+        finite_objective(chosen, N, p) - finite_objective(chosen, N, 0.5)
+    ),
     "efficiency": efficiency,
     "mass": signal_mass,
     "contrast": lambda chosen, N, p: p * (1 - p) * induced_weight(chosen, N, p),
@@ -40,7 +44,9 @@ def pass_rates(axis: str) -> Array:
     return AXES[axis](np.linspace(0, 1, POINTS))
 
 
-def curves(specs: list[str], N: int, quantity: str, axis: str, own: dict[str, Estimator]) -> list[Array]:
+def curves(
+    specs: list[str], N: int, quantity: str, axis: str, own: dict[str, Estimator]
+) -> list[Array]:
     """One quantity of each estimator at the points of the axis."""
     if quantity not in QUANTITIES:
         raise unknown("quantity", quantity, QUANTITIES)
@@ -48,7 +54,9 @@ def curves(specs: list[str], N: int, quantity: str, axis: str, own: dict[str, Es
     return [QUANTITIES[quantity](find(spec, own), whole("N", N), p) for spec in specs]
 
 
-def one_estimator(spec: str, N: int, axis: str, own: dict[str, Estimator]) -> tuple[str, list[Array]]:
+def one_estimator(
+    spec: str, N: int, axis: str, own: dict[str, Estimator]
+) -> tuple[str, list[Array]]:
     """Its label; gap and offset at N, and its limit at the points of the axis where it has one."""
     chosen = find(spec, own)
     limit = [] if chosen.limit is None else [chosen.limit.weight(pass_rates(axis))]
@@ -56,7 +64,9 @@ def one_estimator(spec: str, N: int, axis: str, own: dict[str, Estimator]) -> tu
 
 
 def many_sizes(spec: str, most: int, own: dict[str, Estimator]) -> tuple[list[int], list[Array]]:
-    """Sizes up to `most`, as many as the kernel makes in `AHEAD` seconds, and at each gap and offset, one array."""
+    """Sizes up to `most`, as many as the kernel makes in `AHEAD` seconds, and at each gap and
+    offset, one array.
+    """
     chosen, arrays, end = find(spec, own), {}, time.monotonic() + AHEAD
     for N in range(max(2, chosen.least), whole("most", most) + 1):
         if time.monotonic() > end:
@@ -82,7 +92,9 @@ def dropped_file(name: str, content: bytes) -> Counts:
 
 
 def as_answer(found: Counts) -> tuple[dict[str, Any], list[Array]]:
-    """Counts as what the page takes: exact pass rates; or n, correct, and the points and shares of p without noise."""
+    """Counts as what the page takes: exact pass rates; or n, correct, and the points and shares of
+    p without noise.
+    """
     if found.exact is not None:
         return {"notes": found.notes, "exact": True}, [found.exact]
     fit = mixing(found.n, found.correct, slack=SLACK)

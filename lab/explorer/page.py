@@ -12,9 +12,12 @@ from lab.explorer.state import DEFAULTS, checked
 from lab.runs.run_folder import write_atomically
 
 HERE = Path(__file__).parent
-# The page's own promise, kept by the browser: no connection, no frame, no font, no script but the one inside.
-POLICY = ("default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
-          "base-uri 'none'; form-action 'none'")
+# The page's own promise, kept by the browser: no connection, no frame, no font, no script but the
+# one inside.
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+    " blob:; base-uri 'none'; form-action 'none'"
+)
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -40,7 +43,9 @@ html:has([data-theme="dark"]) {{ background: #16181c; }}
 
 def html() -> str:
     """The whole page as text; the same sources give the same text."""
-    style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("style.css", "explorer.js"))
+    style, script = (
+        (HERE / name).read_text(encoding="utf-8") for name in ("style.css", "explorer.js")
+    )
     return PAGE.format(policy=POLICY, style=style, script=script.replace("</script", "<\\/script"))
 
 
@@ -50,4 +55,6 @@ def write(path: str | Path, state: Mapping[str, Any] | None = None) -> str:
     path = Path(path).resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, html())
-    return path.as_uri() + (f"#{quote(json.dumps(changed, separators=(',', ':')), safe=',:')}" if changed else "")
+    return path.as_uri() + (
+        f"#{quote(json.dumps(changed, separators=(',', ':')), safe=',:')}" if changed else ""
+    )

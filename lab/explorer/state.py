@@ -1,4 +1,6 @@
-"""What is on the explorer's screen, as one flat dictionary. Floor 3. The page has the same table (front/state.js)."""
+"""What is on the explorer's screen, as one flat dictionary. Floor 3. The page has the same table
+(front/state.js).
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,32 @@ from lab.objectives import objective
 
 BUMP = [0, 0, 0, 0, 0, 2, 4, 4, 4, 4, 4, 4, 4, 2, 0, 0, 0, 0, 0, 0, 0]
 DEFAULTS: dict[str, Any] = {
-    "panel": "curves", "N": 16, "curves": ["rloo", "grpo", "maxrl", "pacs_anchor"], "objectives": [],
-    "quantity": "weight", "x": "log", "y": "log", "normalise": False, "limits": True,
-    "by": "hand", "points": BUMP, "formula": "exp(-5*p)", "zero_mean": False,
-    "left": "rloo", "right": "maxrl", "problems": 96, "rate": 0.5, "seed": 0, "theme": "auto",
+    "panel": "curves",
+    "N": 16,
+    "curves": ["rloo", "grpo", "maxrl", "pacs_anchor"],
+    "objectives": [],
+    "quantity": "weight",
+    "x": "log",
+    "y": "log",
+    "normalise": False,
+    "limits": True,
+    "by": "hand",
+    "points": BUMP,
+    "formula": "exp(-5*p)",
+    "zero_mean": False,
+    "left": "rloo",
+    "right": "maxrl",
+    "problems": 96,
+    "rate": 0.5,
+    "seed": 0,
+    "theme": "auto",
 }
 CHOICES = {
-    "panel": ("curves", "draw", "files", "toy"), "quantity": ("weight", "objective", "efficiency", "mass", "contrast"),
-    "x": ("log", "linear", "logit"), "y": ("log", "linear"), "by": ("hand", "formula"),
+    "panel": ("curves", "draw", "files", "toy"),
+    "quantity": ("weight", "objective", "efficiency", "mass", "contrast"),
+    "x": ("log", "linear", "logit"),
+    "y": ("log", "linear"),
+    "by": ("hand", "formula"),
     "theme": ("auto", "light", "dark"),
 }
 RANGES = {"N": (2, 1024), "problems": (4, 400), "seed": (0, 2**31 - 1)}
@@ -39,15 +59,22 @@ def checked(given: Mapping[str, Any], own: Mapping[str, Any] = {}) -> dict[str, 
         elif key == "rate" and not (_is_number(value) and 0.001 <= value <= 10):
             raise LabError(f"rate = {value!r}: it must be a number from 0.001 to 10")
         elif type(usual) in (bool, str) and type(value) is not type(usual):
-            raise LabError(f"{key} = {value!r}: it must be {'True or False' if usual in (True, False) else 'text'}")
+            raise LabError(
+                f"{key} = {value!r}: it must be"
+                f" {'True or False' if usual in (True, False) else 'text'}"
+            )
     state = DEFAULTS | dict(given)
     for key, read in (("curves", estimator), ("objectives", objective)):
         specs = _a_list(key, state[key])
         if len(specs) > MOST_CURVES:
-            raise LabError(f"{key}: {len(specs)} are too many to tell apart, give at most {MOST_CURVES}")
+            raise LabError(
+                f"{key}: {len(specs)} are too many to tell apart, give at most {MOST_CURVES}"
+            )
         for spec in specs:
             if not isinstance(spec, str):
-                raise LabError(f"{key}: found {type(spec).__name__}; give names, and estimators in own=")
+                raise LabError(
+                    f"{key}: found {type(spec).__name__}; give names, and estimators in own="
+                )
             if spec not in own:
                 read(spec)
     for key in ("left", "right"):

@@ -28,9 +28,10 @@ class Explorer(anywidget.AnyWidget):
     | `pass_rates` | a run folder or file for `lab.show.audit.read_counts`, or a pair (n, correct), "problems" each |
     | others | keys of the state, see `lab.explorer.state.DEFAULTS` |
 
-    `.state` is what is on the screen: read it, or set it (`e.state = e.state | {"N": 8}`; `e.show(N=8)` is the same).
-    What is drawn while a hand moves is computed by the page, and as soon as it rests by the lab; the page says by how
-    much the two differed. Unknown keys, estimators and values out of range are errors that say what is valid.
+    `.state` is what is on the screen: read it, or set it (`e.state = e.state | {"N": 8}`;
+    `e.show(N=8)` is the same). What is drawn while a hand moves is computed by the page, and as
+    soon as it rests by the lab; the page says by how much the two differed. Unknown keys,
+    estimators and values out of range are errors that say what is valid.
     """
 
     _esm = HERE / "explorer.js"
@@ -38,7 +39,13 @@ class Explorer(anywidget.AnyWidget):
     state = traitlets.Dict().tag(sync=True)
     has_counts = traitlets.Bool(False).tag(sync=True)
 
-    def __init__(self, *, own: Sequence[Estimator] = (), pass_rates: str | Path | tuple | None = None, **state: Any):
+    def __init__(
+        self,
+        *,
+        own: Sequence[Estimator] = (),
+        pass_rates: str | Path | tuple | None = None,
+        **state: Any,
+    ):
         self._own = {_named(one): one for one in own}
         self._counts = _counts(pass_rates)
         if own and "curves" not in state:
@@ -69,7 +76,9 @@ class Explorer(anywidget.AnyWidget):
                 facts = (asked[key] for key in ("specs", "N", "quantity", "axis"))
                 return {}, answers.curves(*facts, self._own)
             case "estimator":
-                label, arrays = answers.one_estimator(asked["spec"], asked["N"], asked["axis"], self._own)
+                label, arrays = answers.one_estimator(
+                    asked["spec"], asked["N"], asked["axis"], self._own
+                )
                 return {"label": label}, arrays
             case "sizes":
                 sizes, arrays = answers.many_sizes(asked["spec"], asked["most"], self._own)
@@ -78,12 +87,17 @@ class Explorer(anywidget.AnyWidget):
                 return answers.as_answer(answers.dropped_file(asked["name"], bytes(buffers[0])))
             case "counts" if self._counts is not None:
                 return answers.as_answer(self._counts)
-        raise LabError(f"the page asked {asked['what']!r}, which this lab does not know: build the page anew")
+        raise LabError(
+            f"the page asked {asked['what']!r}, which this lab does not know: build the page anew"
+        )
 
 
 def _named(one: Estimator) -> str:
     if not isinstance(one, Estimator):
-        raise LabError(f"found {type(one).__name__} in own: give estimators, for example lab.from_weight(w, N=16)")
+        raise LabError(
+            f"found {type(one).__name__} in own: give estimators, for example lab.from_weight(w,"
+            " N=16)"
+        )
     return one.label
 
 
@@ -94,5 +108,10 @@ def _counts(given: str | Path | tuple | None) -> Counts | None:
         return read_counts(given)
     n, correct = np.broadcast_arrays(*(np.asarray(part, dtype=np.int64) for part in given))
     if n.ndim != 1 or not ((correct >= 0) & (correct <= n) & (n > 0)).all():
-        raise LabError("pass_rates must be a path or a pair (n, correct) of counts, 0 <= correct <= n, one a problem")
-    return Counts([str(i) for i in range(len(n))], n, correct, [f"{len(n)} problems, counts given in Python"])
+        raise LabError(
+            "pass_rates must be a path or a pair (n, correct) of counts, 0 <= correct <= n, one a"
+            " problem"
+        )
+    return Counts(
+        [str(i) for i in range(len(n))], n, correct, [f"{len(n)} problems, counts given in Python"]
+    )

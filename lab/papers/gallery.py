@@ -1,7 +1,8 @@
-"""The gallery: figures/out/index.html with every picture, and docs/papers.md with every number. Floor 3.
+"""The gallery: figures/out/index.html with every picture, and docs/papers.md with every number.
+Floor 3.
 
-Both say the same of each figure and table: claim, setting, command, ours with its interval, published, verdict, runs,
-and where the paper contradicts itself.
+Both say the same of each figure and table: claim, setting, command, ours with its interval,
+published, verdict, runs, and where the paper contradicts itself.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ def judged(claim: Claim) -> str:
 
 
 def facts(item: Item) -> Iterator[tuple[str, str]]:
-    """(name, text) of what stands under an item beside its claims; commands are told apart by `backticks`."""
+    """(name, text) of what stands under an item beside its claims; commands are told apart by
+    `backticks`.
+    """
     if item.setting:
         yield "Setting", item.setting
     if item.missing:
@@ -77,95 +80,165 @@ def facts(item: Item) -> Iterator[tuple[str, str]]:
         yield "Command", "; ".join(f"`{command}`" for command in item.commands)
     if item.printed:
         table = printed(item.paper, item.printed)
-        yield "Published", "; ".join(f"{row.method}, {row.benchmark}, {row.metric}: {row.text}"
-                                     + ("%" if row.unit == "percent" else "x" if row.unit == "x" else "")
-                                     + (f" ({row.remark})" if row.remark else "") for row in table.itertuples())
+        yield (
+            "Published",
+            "; ".join(
+                f"{row.method}, {row.benchmark}, {row.metric}: {row.text}"
+                + ("%" if row.unit == "percent" else "x" if row.unit == "x" else "")
+                + (f" ({row.remark})" if row.remark else "")
+                for row in table.itertuples()
+            ),
+        )
     for note in item.notes:
         yield "The paper", note
 
 
 def markdown(found: list[Item]) -> str:
     """docs/papers.md: a table a paper, then each figure and table."""
-    lines = ["# The papers: every figure and table", "",
-             "Written by `lab figures` from [figures/papers.toml](../figures/papers.toml), the figures' own tables and",
-             "[data/published](../data/published/README.md). All pictures on one page: figures/out/index.html. The",
-             "papers' own mistakes: [paper_issues.md](paper_issues.md).", "",
-             *HOW.splitlines(), ""]
+    lines = [
+        "# The papers: every figure and table",
+        "",
+        (
+            "Written by `lab figures` from [figures/papers.toml](../figures/papers.toml), the"
+            " figures' own tables and"
+        ),
+        (
+            "[data/published](../data/published/README.md). All pictures on one page:"
+            " figures/out/index.html. The"
+        ),
+        "papers' own mistakes: [paper_issues.md](paper_issues.md).",
+        "",
+        *HOW.splitlines(),
+        "",
+    ]
     for paper, archive in PAPERS.items():
         mine = [item for item in found if item.paper == paper]
-        lines += [f"## {paper} ({archive})", "", "| | what | verdict here |", "|---|---|---|",
-                  *(f"| [{item.item}](#{_anchor(item)}) | {item.title} | {item.verdict} |" for item in mine), ""]
+        lines += [
+            f"## {paper} ({archive})",
+            "",
+            "| | what | verdict here |",
+            "|---|---|---|",
+            *(
+                f"| [{item.item}](#{_anchor(item)}) | {item.title} | {item.verdict} |"
+                for item in mine
+            ),
+            "",
+        ]
         for item in mine:
             lines += [f"### {paper} {item.item}: {item.title}", ""]
             if item.drawn:
-                shown = " ".join(f"[![{name}](../figures/out/{name}.png)](../figures/out/{name}.pdf)"
-                                 for name in item.drawn)
+                shown = " ".join(
+                    f"[![{name}](../figures/out/{name}.png)](../figures/out/{name}.pdf)"
+                    for name in item.drawn
+                )
                 lines += [shown, ""]
             if item.compare:
-                lines += ["| claim | published | ours | verdict |", "|---|---|---|---|",
-                          *(f"| {claim.claim} | {item.said(claim)} | {'<br>'.join(ours(claim))} | {judged(claim)} |"
-                            for claim in item.compare), ""]
+                lines += [
+                    "| claim | published | ours | verdict |",
+                    "|---|---|---|---|",
+                    *(
+                        f"| {claim.claim} | {item.said(claim)} | {'<br>'.join(ours(claim))} |"
+                        f" {judged(claim)} |"
+                        for claim in item.compare
+                    ),
+                    "",
+                ]
             if item.layout:
                 name = f"table_{item.key}"
-                lines += [f"- **Table.** [Markdown](../figures/out/{name}.md), [LaTeX](../figures/out/{name}.tex)"]
+                lines += [
+                    f"- **Table.** [Markdown](../figures/out/{name}.md),"
+                    f" [LaTeX](../figures/out/{name}.tex)"
+                ]
             lines += [f"- **{name}.** {text}" for name, text in facts(item)]
             if item.also:
-                lines += ["- **See also.** " + ", ".join(f"[{name}](../figures/out/{name}.png)" for name in item.also)]
+                lines += [
+                    "- **See also.** "
+                    + ", ".join(f"[{name}](../figures/out/{name}.png)" for name in item.also)
+                ]
             if item.runs:
-                lines += [f"- **Runs.** {len(item.runs)}: " + ", ".join(f"`{run}`" for run in sorted(item.runs))]
+                lines += [
+                    f"- **Runs.** {len(item.runs)}: "
+                    + ", ".join(f"`{run}`" for run in sorted(item.runs))
+                ]
             lines += [""]
     return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
 
 
 def _anchor(item: Item) -> str:
     """The link that a heading gets: lower case, without punctuation, blanks as dashes."""
-    kept = "".join(letter for letter in f"{item.paper} {item.item}: {item.title}".lower()
-                   if letter.isalnum() or letter in " -_")
+    kept = "".join(
+        letter
+        for letter in f"{item.paper} {item.item}: {item.title}".lower()
+        if letter.isalnum() or letter in " -_"
+    )
     return kept.replace(" ", "-")
 
 
 def page(found: list[Item]) -> str:
-    """figures/out/index.html: one file without scripts or anything from elsewhere but the pictures beside it."""
-    parts = ["<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>",
-             f"<title>The papers, figure by figure</title><style>{STYLE}</style>",
-             "<h1>The papers, figure by figure</h1>",
-             f"<p>{escape(' '.join(HOW.split()))}</p>"]
+    """figures/out/index.html: one file without scripts or anything from elsewhere but the pictures
+    beside it.
+    """
+    parts = [
+        (
+            "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport"
+            " content='width=device-width'>"
+        ),
+        f"<title>The papers, figure by figure</title><style>{STYLE}</style>",
+        "<h1>The papers, figure by figure</h1>",
+        f"<p>{escape(' '.join(HOW.split()))}</p>",
+    ]
     for paper, archive in PAPERS.items():
         mine = [item for item in found if item.paper == paper]
         parts.append(f"<h2>{paper} ({archive})</h2><table>")
-        parts += [f"<tr><td><a href='#{item.key}'>{item.item}</a><td>{escape(item.title)}<td>{_verdict(item.verdict)}"
-                  for item in mine]
+        parts += [
+            "<tr><td><a"
+            f" href='#{item.key}'>{item.item}</a><td>{escape(item.title)}<td>{_verdict(item.verdict)}"
+            for item in mine
+        ]
         parts.append("</table>")
         for item in mine:
-            parts += [f"<h3 id={item.key}>{paper} {item.item}: {escape(item.title)}</h3>", *_item(item)]
+            parts += [
+                f"<h3 id={item.key}>{paper} {item.item}: {escape(item.title)}</h3>",
+                *_item(item),
+            ]
     return "\n".join([*parts, "</html>"]) + "\n"
 
 
 def _item(item: Item) -> Iterator[str]:
     for name in item.drawn:
         words = escape(plots.told(name)["caption"], quote=True)
-        width = int.from_bytes((plots.out_folder() / f"{name}.png").read_bytes()[16:20], "big")  # as PNG has it
-        yield (f"<figure><a href='{name}.pdf'><img src='{name}.png' width={width // 2} alt='{words}' loading=lazy></a>"
-               f"<figcaption>{words} <a href='{name}.csv'>data</a>, <a href='{name}.txt'>caption</a></figcaption>"
-               "</figure>")
+        width = int.from_bytes(
+            (plots.out_folder() / f"{name}.png").read_bytes()[16:20], "big"
+        )  # as PNG has it
+        yield (
+            f"<figure><a href='{name}.pdf'><img src='{name}.png' width={width // 2} alt='{words}'"
+            f" loading=lazy></a><figcaption>{words} <a href='{name}.csv'>data</a>, <a"
+            f" href='{name}.txt'>caption</a></figcaption></figure>"
+        )
     if item.compare:
         yield "<div class='wide claims'><table><tr><th>claim<th>published<th>ours<th>verdict"
         for claim in item.compare:
             remark = escape(judged(claim).removeprefix(claim.verdict))
-            yield (f"<tr><td>{escape(claim.claim)}<td>{escape(item.said(claim))}"
-                   f"<td>{'<br>'.join(map(escape, ours(claim)))}<td>{_verdict(claim.verdict)}{remark}")
+            yield (
+                f"<tr><td>{escape(claim.claim)}<td>{escape(item.said(claim))}"
+                f"<td>{'<br>'.join(map(escape, ours(claim)))}<td>{_verdict(claim.verdict)}{remark}"
+            )
         yield "</table></div>"
     if item.layout:
         yield _table(item)
     yield "<dl>"
     yield from (f"<dt>{name}<dd>{_words(text)}" for name, text in facts(item))
     if item.also:
-        yield "<dt>See also<dd>" + ", ".join(f"<a href='{name}.png'>{name}</a>" for name in item.also)
+        yield "<dt>See also<dd>" + ", ".join(
+            f"<a href='{name}.png'>{name}</a>" for name in item.also
+        )
     yield "</dl>"
     if item.runs:
-        runs = "".join(f"<li><code>{escape(run)}</code> {escape(one['device'])}, {one['seconds']} s, commit "
-                       f"{(one['commit'] or 'none')[:10]}, <code>{escape(one['command'])}</code>"
-                       for run, one in sorted(item.runs.items()))
+        runs = "".join(
+            f"<li><code>{escape(run)}</code> {escape(one['device'])}, {one['seconds']} s, commit "
+            f"{(one['commit'] or 'none')[:10]}, <code>{escape(one['command'])}</code>"
+            for run, one in sorted(item.runs.items())
+        )
         yield f"<details><summary>{len(item.runs)} runs</summary><ul>{runs}</ul></details>"
 
 
@@ -173,17 +246,26 @@ def _table(item: Item) -> str:
     head, *body = tables.lines(item)
     name = f"table_{item.key}"
     rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}" for cell in line) for line in body)
-    return (f"<p class=small>{escape(tables.caption(item))} <a href='{name}.md'>Markdown</a>, <a href='{name}.tex'>"
-            f"LaTeX</a></p><details><summary>{len(body)} rows</summary><div class=wide><table><tr>"
-            + "".join(f"<th>{escape(cell)}" for cell in head) + rows + "</table></div></details>")
+    return (
+        f"<p class=small>{escape(tables.caption(item))} <a href='{name}.md'>Markdown</a>, <a"
+        f" href='{name}.tex'>LaTeX</a></p><details><summary>{len(body)} rows</summary><div"
+        " class=wide><table><tr>"
+        + "".join(f"<th>{escape(cell)}" for cell in head)
+        + rows
+        + "</table></div></details>"
+    )
 
 
 def _verdict(verdict: str) -> str:
-    kind = "no" if verdict.startswith("does not") else "open" if verdict.startswith(UNKNOWN) else "yes"
+    kind = (
+        "no" if verdict.startswith("does not") else "open" if verdict.startswith(UNKNOWN) else "yes"
+    )
     return f"<span class='verdict {kind}'>{escape(verdict)}</span>"
 
 
 def _words(text: str) -> str:
     """A text with its `code` set apart."""
-    return "".join(f"<code>{escape(part)}</code>" if place % 2 else escape(part)
-                   for place, part in enumerate(text.split("`")))
+    return "".join(
+        f"<code>{escape(part)}</code>" if place % 2 else escape(part)
+        for place, part in enumerate(text.split("`"))
+    )

@@ -1,7 +1,8 @@
-"""The numbers of docs/paper_issues.md: for each mistake of a paper, the small enumeration that shows it. Floor 3.
+"""The numbers of docs/paper_issues.md: for each mistake of a paper, the small enumeration that
+shows it. Floor 3.
 
-The words are in issues.md beside this file, where {NAME.KEY} stands for what the function NAME computes under KEY; no
-number of the page is typed. Tables come as Markdown.
+The words are in issues.md beside this file, where {NAME.KEY} stands for what the function NAME
+computes under KEY; no number of the page is typed. Tables come as Markdown.
 """
 
 from __future__ import annotations
@@ -28,13 +29,19 @@ NUMBERS: dict[str, Callable[[], dict[str, Any]]] = {}
 
 
 def page() -> str:
-    """docs/paper_issues.md: the words with their numbers, then where each paper contradicts itself in print."""
+    """docs/paper_issues.md: the words with their numbers, then where each paper contradicts itself
+    in print.
+    """
     found = {name: function() for name, function in NUMBERS.items()}
 
     def put(match: re.Match) -> str:
         name, key = match.groups()
         if key not in found.get(name, {}):
-            raise unknown(f"number in {WORDS.name}", f"{name}.{key}", [f"{n}.{k}" for n in found for k in found[n]])
+            raise unknown(
+                f"number in {WORDS.name}",
+                f"{name}.{key}",
+                [f"{n}.{k}" for n in found for k in found[n]],
+            )
         value = found[name][key]
         return value if isinstance(value, str) else number(value)
 
@@ -61,7 +68,9 @@ def numbers(function: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, An
 
 
 def weight(name: str, N: int, p: float) -> float:
-    """The weight on grad p of an estimator, by summing over every outcome of a policy with one right answer."""
+    """The weight on grad p of an estimator, by summing over every outcome of a policy with one
+    right answer.
+    """
     truth = enumerate_gradient(name, N, [p, 1 - p], [True, False])
     return float(truth.mean @ truth.grad_p / (truth.grad_p @ truth.grad_p))
 
@@ -75,7 +84,8 @@ def truncated(p: float, order: int) -> float:
     return (1 - (1 - p) ** order) / p
 
 
-# --- Both -----------------------------------------------------------------------------------------------------------
+# --- Both ---------------------------------------------------------------------------------------
+
 
 @numbers
 def printed_notes() -> dict[str, Any]:
@@ -86,13 +96,16 @@ def printed_notes() -> dict[str, Any]:
     return {paper: "\n".join(found) for paper, found in lines.items()}
 
 
-# --- MaxRL ----------------------------------------------------------------------------------------------------------
+# --- MaxRL --------------------------------------------------------------------------------------
+
 
 @numbers
 def one_order_short() -> dict[str, Any]:
     forms, p = ("maxrl_eq6", "maxrl_eq7", "maxrl", "maxrl_loo"), 0.1
-    rows = [[str(N), *(weight(name, N, p) for name in forms), truncated(p, N), truncated(p, N - 1)]
-            for N in (2, 3, 4, 8)]
+    rows = [
+        [str(N), *(weight(name, N, p) for name in forms), truncated(p, N), truncated(p, N - 1)]
+        for N in (2, 3, 4, 8)
+    ]
     head = ["N", "eq. 6", "eq. 7", "Algorithm 1", "leave-one-out (ours)", "order N", "order N-1"]
     return {"p": p, "table": table(head, rows)}
 
@@ -102,12 +115,34 @@ def control_variate() -> dict[str, Any]:
     forms, N, rows = ("maxrl_eq6", "maxrl_eq7", "maxrl"), 16, []
     for p in (1e-4, 1e-3, 1e-2, 0.1, 0.5):
         noise = [float(sum(lab.second_moments(name, N, p)[:2])) for name in forms[:2]]
-        rows.append([p, 1 - (1 - p) ** N, *noise, noise[1] - noise[0], 2 * (1 - p) ** N - 1,
-                     *(float(lab.efficiency(name, N, p)) for name in forms)])
-    head = ["p", "pass@16", "noise, eq. 6", "noise, eq. 7", "change", "2(1-p)^16 - 1", "e, eq. 6", "e, eq. 7",
-            "e, Algorithm 1"]
-    three_answers = [enumerate_gradient(name, 6, [0.02, 0.49, 0.49], [True, False, False]).spread for name in forms]
-    return {"table": table(head, rows)} | dict(zip(("eq6", "eq7", "algorithm_1"), three_answers, strict=True))
+        rows.append(
+            [
+                p,
+                1 - (1 - p) ** N,
+                *noise,
+                noise[1] - noise[0],
+                2 * (1 - p) ** N - 1,
+                *(float(lab.efficiency(name, N, p)) for name in forms),
+            ]
+        )
+    head = [
+        "p",
+        "pass@16",
+        "noise, eq. 6",
+        "noise, eq. 7",
+        "change",
+        "2(1-p)^16 - 1",
+        "e, eq. 6",
+        "e, eq. 7",
+        "e, Algorithm 1",
+    ]
+    three_answers = [
+        enumerate_gradient(name, 6, [0.02, 0.49, 0.49], [True, False, False]).spread
+        for name in forms
+    ]
+    return {"table": table(head, rows)} | dict(
+        zip(("eq6", "eq7", "algorithm_1"), three_answers, strict=True)
+    )
 
 
 @numbers
@@ -116,17 +151,26 @@ def code_baselines() -> dict[str, Any]:
     rewards = reward_vectors(N)
     gap = lab.estimator(f"pkpo(k={k}, form='sloom1')").coefficients(N)[0] / k
     paid = rewards * gap[np.maximum(rewards.sum(1, keepdims=True).astype(int) - 1, 0)]
-    advantages = paid - (paid.sum(1, keepdims=True) - paid) / (N - 1)  # minus the mean of the others, as transformed
+    advantages = paid - (paid.sum(1, keepdims=True) - paid) / (
+        N - 1
+    )  # minus the mean of the others, as transformed
     rows = []
     for p in (0.05, 0.2, 0.5):
         q = 1 - p
         chance = np.prod(np.where(rewards == 1, p, q), axis=1)
-        got = float(chance @ (advantages * (rewards - p)).mean(1)) / (p * q)  # one Bernoulli logit: grad p = pq
-        rows.append([p, got, ((N - k) * q ** (k - 1) + (k - 1) * q ** (k - 2)) / (N - 1), q ** (k - 1)])
+        got = float(chance @ (advantages * (rewards - p)).mean(1)) / (
+            p * q
+        )  # one Bernoulli logit: grad p = pq
+        rows.append(
+            [p, got, ((N - k) * q ** (k - 1) + (k - 1) * q ** (k - 2)) / (N - 1), q ** (k - 1)]
+        )
     ways = {m: math.comb(N, m) for m in range(2, k + 1)}
     shrunk = 1 + sum((N - m) / N * ways[m] / (ways[m] - 1) * 0.95 ** (m - 1) for m in ways)
-    return {"table": table(["p", "enumerated", "mixture", "pass@k, (1-p)^(k-1)"], rows),
-            "maclaurin": shrunk, "order_4": truncated(0.05, 4)}
+    return {
+        "table": table(["p", "enumerated", "mixture", "pass@k, (1-p)^(k-1)"], rows),
+        "maclaurin": shrunk,
+        "order_4": truncated(0.05, 4),
+    }
 
 
 @numbers
@@ -138,24 +182,43 @@ def scale_and_shape() -> dict[str, Any]:
 @numbers
 def population_limits() -> dict[str, Any]:
     p = 1e-4
-    rows = [[str(N), float(lab.induced_weight("grpo", N, p)), math.sqrt(N - 1),
-             float(lab.objective("arcsine").weight(p)), float(lab.induced_weight("maxrl", N, p))]
-            for N in (4, 16, 64, 256, 1024)]
+    rows = [
+        [
+            str(N),
+            float(lab.induced_weight("grpo", N, p)),
+            math.sqrt(N - 1),
+            float(lab.objective("arcsine").weight(p)),
+            float(lab.induced_weight("maxrl", N, p)),
+        ]
+        for N in (4, 16, 64, 256, 1024)
+    ]
     return {"table": table(["N", "GRPO", "sqrt(N-1)", "GRPO's limit", "MaxRL"], rows)}
 
 
 @numbers
 def pass_at_k() -> dict[str, Any]:
-    rows = [[str(k), *(truncated(p, k) / (k * (1 - p) ** (k - 1)) for p in (0.1, 0.5, 0.9))] for k in (1, 2, 3, 4)]
+    rows = [
+        [str(k), *(truncated(p, k) / (k * (1 - p) ** (k - 1)) for p in (0.1, 0.5, 0.9))]
+        for k in (1, 2, 3, 4)
+    ]
     return {"table": table(["k = T", "p = 0.1", "p = 0.5", "p = 0.9"], rows)}
 
 
 @numbers
 def first_success() -> dict[str, Any]:
-    """The mean score of a right rollout is grad p / p; a first success at draw m has chance q^(m-1) p."""
+    """The mean score of a right rollout is grad p / p; a first success at draw m has chance q^(m-1)
+    p.
+    """
     p = 0.1
-    rows = [[str(M), sum((1 - p) ** (m - 1) * p for m in range(1, M + 1)) / p, truncated(p, M),
-             sum((1 - p) ** (m - 1) for m in range(1, M + 1))] for M in (1, 8, 64, 512)]
+    rows = [
+        [
+            str(M),
+            sum((1 - p) ** (m - 1) * p for m in range(1, M + 1)) / p,
+            truncated(p, M),
+            sum((1 - p) ** (m - 1) for m in range(1, M + 1)),
+        ]
+        for M in (1, 8, 64, 512)
+    ]
     return {"p": p, "table": table(["M", "weight", "(1-(1-p)^M)/p", "draws, on average"], rows)}
 
 
@@ -170,7 +233,10 @@ def mapo() -> dict[str, Any]:
 @numbers
 def ddof() -> dict[str, Any]:
     one = {N: np.eye(N)[0] for N in (2, 4, 16)}
-    rows = [[str(N), *(float(lab.advantages(name, r)[0]) for name in ("grpo", "grpo(ddof=1)"))] for N, r in one.items()]
+    rows = [
+        [str(N), *(float(lab.advantages(name, r)[0]) for name in ("grpo", "grpo(ddof=1)"))]
+        for N, r in one.items()
+    ]
     return {"table": table(["N", "ddof 0", "ddof 1"], rows)}
 
 
@@ -195,14 +261,21 @@ def epsilon() -> dict[str, Any]:
 
 @numbers
 def token_mean() -> dict[str, Any]:
-    """Three answers of 1, 1 and 10 tokens, RLOO at N = 3: how the two wrong ones share what the right one gains."""
+    """Three answers of 1, 1 and 10 tokens, RLOO at N = 3: how the two wrong ones share what the
+    right one gains.
+    """
     pi, length, right = np.array([0.2, 0.4, 0.4]), np.array([1, 1, 10]), np.array([1.0, 0, 0])
     scores, mean = np.eye(3) - pi, np.zeros((2, 3))
     for answers in map(list, itertools.product(range(3), repeat=3)):
         summed = lab.advantages("rloo", right[answers]) @ scores[answers]
         mean += pi[answers].prod() * np.stack([summed / 3, summed / length[answers].sum()])
     by_n, by_tokens = -mean[:, 1:] / mean[:, :1]
-    return {"n_short": by_n[0], "n_long": by_n[1], "tokens_short": by_tokens[0], "tokens_long": by_tokens[1]}
+    return {
+        "n_short": by_n[0],
+        "n_long": by_n[1],
+        "tokens_short": by_tokens[0],
+        "tokens_long": by_tokens[1],
+    }
 
 
 @numbers
@@ -212,7 +285,8 @@ def negative_rewards() -> dict[str, Any]:
     return {"right": found[0], "wrong": found[1]}
 
 
-# --- PACS -----------------------------------------------------------------------------------------------------------
+# --- PACS ---------------------------------------------------------------------------------------
+
 
 def log_ratios(G: int) -> torch.Tensor:
     return torch.as_tensor(np.random.default_rng(0).normal(size=G))
@@ -223,7 +297,9 @@ def one_method_twice() -> dict[str, Any]:
     rows = []
     for G in (2, 4, 8):
         kept = torch.ones(G, dtype=torch.bool)
-        ratio = pacs_scores(log_ratios(G), kept, "rloo") / pacs_scores(log_ratios(G), kept, "dr_grpo")
+        ratio = pacs_scores(log_ratios(G), kept, "rloo") / pacs_scores(
+            log_ratios(G), kept, "dr_grpo"
+        )
         rows.append([str(G), G / (G - 1), float(ratio.min()), float(ratio.max())])
     return {"table": table(["G", "G/(G-1)", "smallest ratio", "largest ratio"], rows)}
 
@@ -231,9 +307,23 @@ def one_method_twice() -> dict[str, Any]:
 @numbers
 def another_objective() -> dict[str, Any]:
     G, names = 8, ("pacs_anchor(balanced=False)", "rloo", "pacs_anchor")
-    rows = [[p, *(weight(name, G, p) for name in names), G / (G - 1) * (1 - p**G - (1 - p) ** G) / (4 * p * (1 - p)),
-             1 / (4 * p * (1 - p))] for p in (0.05, 0.2, 0.5, 0.95)]
-    head = ["p", "PACS, no weights", "RLOO", "PACS, balanced", "(G/(G-1))(1-p^G-q^G)/(4pq)", "1/(4pq)"]
+    rows = [
+        [
+            p,
+            *(weight(name, G, p) for name in names),
+            G / (G - 1) * (1 - p**G - (1 - p) ** G) / (4 * p * (1 - p)),
+            1 / (4 * p * (1 - p)),
+        ]
+        for p in (0.05, 0.2, 0.5, 0.95)
+    ]
+    head = [
+        "p",
+        "PACS, no weights",
+        "RLOO",
+        "PACS, balanced",
+        "(G/(G-1))(1-p^G-q^G)/(4pq)",
+        "1/(4pq)",
+    ]
     return {"G": str(G), "table": table(head, rows)}
 
 
@@ -241,13 +331,19 @@ def another_objective() -> dict[str, Any]:
 def actor_term() -> dict[str, Any]:
     pi = np.array([0.2, 0.4, 0.4])
     scores, psi = np.eye(3) - pi, -1.5
-    return {"mean": np.abs(math.log(2) * pi @ scores).max(), "psi": psi, "weight": -math.log1p(math.exp(-psi)),
-            "variance": math.log(2) ** 2 * float(pi @ (scores**2).sum(1))}
+    return {
+        "mean": np.abs(math.log(2) * pi @ scores).max(),
+        "psi": psi,
+        "weight": -math.log1p(math.exp(-psi)),
+        "variance": math.log(2) ** 2 * float(pi @ (scores**2).sum(1)),
+    }
 
 
 @numbers
 def cross_terms() -> dict[str, Any]:
-    """The score-function term of eq. 8 by all 3^3 outcomes: with each rollout's own log-likelihood, and with all."""
+    """The score-function term of eq. 8 by all 3^3 outcomes: with each rollout's own log-likelihood,
+    and with all.
+    """
     G, pi, right = 3, np.array([0.3, 0.5, 0.2]), np.array([True, False, False])
     ratio, scores = np.log(3 * pi), np.eye(3) - pi  # the reference is even
     own, all_of = np.zeros(3), np.zeros(3)
@@ -275,8 +371,13 @@ def grpo_score() -> dict[str, Any]:
         pacs(ratios, rewards, score=name, balanced=False).backward()
         steps[name] = float(ratios.grad.abs().max())
     kept = torch.ones(8, dtype=torch.bool)
-    scores = torch.stack([pacs_scores(beta * log_ratios(8), kept, "grpo") for beta in (0.1, 1.0, 10.0)])
-    return {"times": steps["grpo"] / steps["rloo"], "apart": f"{float((scores - scores[1]).abs().max()):.1g}"}
+    scores = torch.stack(
+        [pacs_scores(beta * log_ratios(8), kept, "grpo") for beta in (0.1, 1.0, 10.0)]
+    )
+    return {
+        "times": steps["grpo"] / steps["rloo"],
+        "apart": f"{float((scores - scores[1]).abs().max()):.1g}",
+    }
 
 
 @numbers
@@ -285,22 +386,32 @@ def residual() -> dict[str, Any]:
     for G in (4, 8, 16):
         a1, a0 = lab.estimator("pacs_anchor").success_failure(G)
         weights = class_weights(torch.eye(G, dtype=torch.float64)[0])
-        rows.append([str(G), float(weights.max()), max(abs(a1[1]), abs(a0[1])), G * G / (4 * (G - 1))])
+        rows.append(
+            [str(G), float(weights.max()), max(abs(a1[1]), abs(a0[1])), G * G / (4 * (G - 1))]
+        )
     return {"table": table(["G", "largest class weight", "largest advantage", "G²/(4(G-1))"], rows)}
 
 
 @numbers
 def derivative_signs() -> dict[str, Any]:
     y_hat, step, psi = 0.3, 1e-6, 0.5
-    return {"y_hat": y_hat, "printed": (y_hat - 1) / (y_hat * (1 - y_hat)),
-            "quotient": (math.log(y_hat + step) - math.log(y_hat - step)) / (2 * step),
-            "psi": psi, "slope": 1 / (1 + math.exp(psi))}
+    return {
+        "y_hat": y_hat,
+        "printed": (y_hat - 1) / (y_hat * (1 - y_hat)),
+        "quotient": (math.log(y_hat + step) - math.log(y_hat - step)) / (2 * step),
+        "psi": psi,
+        "slope": 1 / (1 + math.exp(psi)),
+    }
 
 
 @numbers
 def two_versions() -> dict[str, Any]:
     found = printed("PACS")
     older = found[found["paper"] != "PACS"].iloc[0]
-    ours = found[(found["paper"] == "PACS") & (found["benchmark"] == "AIME 2025") & (found["method"] == "PACS")]
+    ours = found[
+        (found["paper"] == "PACS")
+        & (found["benchmark"] == "AIME 2025")
+        & (found["method"] == "PACS")
+    ]
     best = ours[ours["metric"] == "pass@64"]["value"].max()
     return {"older": older["text"], "k": older["metric"], "best": best}

@@ -21,9 +21,11 @@ PAPERS = {"MaxRL": "arXiv 2602.02710", "PACS": "arXiv 2509.02522"}
 def printed(paper: str, item: str | None = None) -> pd.DataFrame:
     """Every value that `paper` prints, or those of one `item`, in the order of the print.
 
-    Columns: item, model, method, benchmark, metric, value (a float), text (as printed), unit, remark.
+    Columns: item, model, method, benchmark, metric, value (a float), text (as printed), unit,
+    remark.
     """
     import pandas as pd
+
     if paper not in PAPERS:
         raise unknown("paper", paper, PAPERS)
     table = pd.read_csv(FOLDER / f"{paper.lower()}.csv", dtype=str, keep_default_na=False)
@@ -40,12 +42,17 @@ def share(paper: str, item: str, method: str, metric: str) -> float:
     table = printed(paper, item)
     found = table[(table["method"] == method) & (table["metric"] == metric)]
     if len(found) != 1:
-        raise unknown(f"method and metric of {paper}'s {item}", f"{method}, {metric}",
-                      table["method"] + ", " + table["metric"])
+        raise unknown(
+            f"method and metric of {paper}'s {item}",
+            f"{method}, {metric}",
+            table["method"] + ", " + table["metric"],
+        )
     return found["value"].item() / 100
 
 
 def contradictions(paper: str, item: str) -> list[str]:
-    """What stands on the page of a figure or table: where its paper contradicts itself, or leaves out what it needs."""
+    """What stands on the page of a figure or table: where its paper contradicts itself, or leaves
+    out what it needs.
+    """
     notes = tomllib.loads((FOLDER / "contradictions.toml").read_text())["notes"]
     return [note["note"] for note in notes if note["paper"] == paper and item in note["items"]]

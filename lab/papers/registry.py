@@ -1,7 +1,8 @@
 """The figures and tables of the papers: claim, command, ours, published, verdict. Floor 3.
 
-figures/papers.toml holds them. A number of ours is never typed there: it is named as a cell of a figure's own table
-(figures/out/NAME.csv) or of a recorded sweep (data/results), and the verdict follows from the numbers.
+figures/papers.toml holds them. A number of ours is never typed there: it is named as a cell of a
+figure's own table (figures/out/NAME.csv) or of a recorded sweep (data/results), and the verdict
+follows from the numbers.
 """
 
 from __future__ import annotations
@@ -36,13 +37,17 @@ class Number:
         return self.text(4 if abs(self.point) < 0.01 else 3 if abs(self.point) < 10 else 1)
 
     def text(self, digits: int, unit: float = 1) -> str:
-        point, low, high = (f"{value * unit:.{digits}f}" for value in (self.point, self.low, self.high))
+        point, low, high = (
+            f"{value * unit:.{digits}f}" for value in (self.point, self.low, self.high)
+        )
         return point if self.low == self.high else f"{point} [{low}, {high}]"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim of a paper beside what was measured here. `ours`: where each number is; `expects`: their order."""
+    """One claim of a paper beside what was measured here. `ours`: where each number is; `expects`:
+    their order.
+    """
 
     claim: str
     published: str | list[str]
@@ -97,18 +102,25 @@ class Item:
 
     @property
     def verdict(self) -> str:
-        """The verdict on the whole item: that of its claims; what is missing is not outweighed by another world."""
+        """The verdict on the whole item: that of its claims; what is missing is not outweighed by
+        another world.
+        """
         found = [claim.verdict for claim in self.compare if claim.verdict != UNKNOWN]
         if not found:
             return "shown" if self.drawn and not self.missing else UNKNOWN
-        here = found[0] if len(set(found)) == 1 else (
-            f"{sum(one in (HOLDS, MEANS) for one in found)} of {len(found)} claims hold")
+        here = (
+            found[0]
+            if len(set(found)) == 1
+            else (f"{sum(one in (HOLDS, MEANS) for one in found)} of {len(found)} claims hold")
+        )
         return f"{UNKNOWN} as published; in another setting: {here}" if self.missing else here
 
     @property
     def runs(self) -> dict[str, dict[str, Any]]:
         """The runs behind its figures, by id."""
-        return {run: facts for name in self.drawn for run, facts in plots.told(name)["runs"].items()}
+        return {
+            run: facts for name in self.drawn for run, facts in plots.told(name)["runs"].items()
+        }
 
     def said(self, claim: Claim) -> str:
         """What the paper says to a claim: a quotation, or cells of its table."""
@@ -124,16 +136,24 @@ class Item:
 
 def items() -> list[Item]:
     """Every figure and table of the registry, in its order."""
-    return [Item(**table | {"compare": [Claim(**claim) for claim in table.get("compare", [])]})
-            for table in tomllib.loads(REGISTRY.read_text())["items"]]
+    return [
+        Item(**table | {"compare": [Claim(**claim) for claim in table.get("compare", [])]})
+        for table in tomllib.loads(REGISTRY.read_text())["items"]
+    ]
 
 
 def number(where: str) -> Number | None:
-    """The number at a place such as "FIGURE: COLUMN where KEY=VALUE; ..."; None where nothing is recorded there."""
+    """The number at a place such as "FIGURE: COLUMN where KEY=VALUE; ..."; None where nothing is
+    recorded there.
+    """
     match = re.fullmatch(r"([\w/]+): (.+?) where (.+)", where)
     if not match:
         raise LabError(f"cannot read {where!r}: write FIGURE: COLUMN where KEY=VALUE; KEY=VALUE")
-    source, column, kept = match[1], match[2], dict(one.split("=", 1) for one in match[3].split("; "))
+    source, column, kept = (
+        match[1],
+        match[2],
+        dict(one.split("=", 1) for one in match[3].split("; ")),
+    )
     table = _last(*source.split("/"), column, kept) if "/" in source else _drawn(source)
     if table is None:
         return None
@@ -144,18 +164,25 @@ def number(where: str) -> Number | None:
     if largest := re.fullmatch(r"(.+) of the largest (.+)", column):
         column, table = largest[1], table.nlargest(1, largest[2])
     if len(table) != 1 or column not in table:
-        raise LabError(f"{where!r} names {len(table)} rows of {', '.join(table.columns)}: it must name one number")
+        raise LabError(
+            f"{where!r} names {len(table)} rows of {', '.join(table.columns)}: it must name one"
+            " number"
+        )
     row = table.iloc[0]
     point = float(row[column])
     low, high = (float(row.get(key, point)) for key in ("low", "high"))
-    return Number(point, *((low, high) if low == low else (point, point)))  # nan: one seed, no interval
+    return Number(
+        point, *((low, high) if low == low else (point, point))
+    )  # nan: one seed, no interval
 
 
 def judge(expects: str, found: dict[str, Number]) -> str:
-    """Whether numbers stand in the order that is expected, for example "MaxRL > GRPO > 0.1" or "MaxRL = ML".
+    """Whether numbers stand in the order that is expected, for example "MaxRL > GRPO > 0.1" or
+    "MaxRL = ML".
 
-    "=" holds where the intervals touch. An order holds where no two neighbours' intervals touch; where some do, the
-    means decide what is said; it does not hold where two neighbours stand the other way round and do not touch.
+    "=" holds where the intervals touch. An order holds where no two neighbours' intervals touch;
+    where some do, the means decide what is said; it does not hold where two neighbours stand the
+    other way round and do not touch.
 
     >>> judge("a > b", {"a": Number(0.5, 0.4, 0.6), "b": Number(0.3, 0.2, 0.45)})
     'holds in the means; intervals overlap'
@@ -192,12 +219,15 @@ def _same(value: str):
 
 def _drawn(name: str) -> pd.DataFrame | None:
     import pandas as pd
+
     path = plots.out_folder() / f"{name}.csv"
     return pd.read_csv(path) if path.exists() else None
 
 
 def _last(sweep: str, experiment: str, metric: str, kept: dict[str, str]) -> pd.DataFrame | None:
-    """The last step of a recorded sweep, a row for each combination of the parameters in `kept`, over seeds."""
+    """The last step of a recorded sweep, a row for each combination of the parameters in `kept`,
+    over seeds.
+    """
     if not (RECORDED / sweep / f"{experiment}.json").exists():
         return None
     found = results(sweep, experiment)

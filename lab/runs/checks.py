@@ -16,7 +16,12 @@ from lab.runs.provenance import ROOT
 
 def checks() -> Iterator[tuple[str, str]]:
     """(subject, fault) pairs; an empty fault means that all is well with the subject."""
-    yield "Python", "" if sys.version_info >= (3, 11) else f"found {sys.version.split()[0]}: install 3.11 or newer"
+    yield (
+        "Python",
+        ""
+        if sys.version_info >= (3, 11)
+        else f"found {sys.version.split()[0]}: install 3.11 or newer",
+    )
     yield "installed versions", _versions()
     yield "data: handwritten digits", _fault(_digits)
     for name in experiments():
@@ -50,6 +55,7 @@ def _versions() -> str:
 
 def _digits() -> None:
     from sklearn.datasets import load_digits
+
     images = len(load_digits().images)
     if images != 1797:
         raise LabError(f"found {images} digits instead of 1797: reinstall scikit-learn")
@@ -59,12 +65,17 @@ def _preset(name: str) -> None:
     chosen = experiment(name)
     if chosen.trainer:
         module, _, function = chosen.trainer.partition(":")
-        if not (importlib.util.find_spec(module) and hasattr(importlib.import_module(module), function)):
-            raise LabError(f'{name}.toml: trainer {chosen.trainer!r} does not exist: write "module:function"')
+        if not (
+            importlib.util.find_spec(module) and hasattr(importlib.import_module(module), function)
+        ):
+            raise LabError(
+                f'{name}.toml: trainer {chosen.trainer!r} does not exist: write "module:function"'
+            )
     for scale in chosen.scales:
         chosen.parameters(scale)
 
 
 def _sweep(path) -> None:
     from lab.runs.sweep import read_sweep
+
     read_sweep(path)

@@ -1,4 +1,5 @@
-"""`lab cluster`: a preset written for verl on many GPUs, as a folder that a cluster can run. Floor 3.
+"""`lab cluster`: a preset written for verl on many GPUs, as a folder that a cluster can run. Floor
+3.
 
     train.sh        verl's complete command; also runs by itself on a single machine
     slurm.sh        for Slurm: starts Ray on every node, at the first one's address (address.sh) and
@@ -56,44 +57,77 @@ class Job:
     def settings(self) -> dict[str, Any]:
         """verl's settings, key by key; LabError for what verl cannot do."""
         place = self.run.path
-        return verl_config.settings(self.values, self.nodes, self.gpus, place, f"{self.name}-{place.name}")
+        return verl_config.settings(
+            self.values, self.nodes, self.gpus, place, f"{self.name}-{place.name}"
+        )
 
     @property
     def header(self) -> list[str]:
         """What is about to run, and what a reader of the command must know besides."""
-        return [f"{self.name} at scale {self.scale}, objective {self.values['objective']}, "
-                f"on {self.nodes} x {self.gpus} GPUs", *verl_config.remarks(self.values)]
+        return [
+            (
+                f"{self.name} at scale {self.scale}, objective {self.values['objective']}, "
+                f"on {self.nodes} x {self.gpus} GPUs"
+            ),
+            *verl_config.remarks(self.values),
+        ]
 
     @property
     def command(self) -> str:
-        """verl's complete command, one setting a line; $RUN, $STARTED and $PYTHON are those of train.sh."""
-        return " \\\n    ".join(['"$PYTHON" -m verl.trainer.main_ppo', *map(_quoted, verl_config.words(self.settings)),
-                                 '"$@"'])
+        """verl's complete command, one setting a line; $RUN, $STARTED and $PYTHON are those of
+        train.sh.
+        """
+        return " \\\n    ".join(
+            [
+                '"$PYTHON" -m verl.trainer.main_ppo',
+                *map(_quoted, verl_config.words(self.settings)),
+                '"$@"',
+            ]
+        )
 
     @property
     def scripts(self) -> dict[str, str]:
         """The shell scripts by name; none holds a path of this machine."""
-        marks = {"HEADER": "\n".join(f"# {line}" for line in self.header), "NAME": self.name, "NODES": str(self.nodes),
-                 "GPUS": str(self.gpus), "TOTAL": str(self.nodes * self.gpus), "COMMAND": self.command,
-                 "MODEL": verl_config.hub_model(self.values["model"]),
-                 "ESTIMATOR": self.settings["algorithm.adv_estimator"],
-                 "LOSS": self.settings["actor_rollout_ref.actor.policy_loss.loss_mode"]}
-        return {path.name: re.sub(r"@([A-Z]+)@", lambda mark: marks[mark[1]], path.read_text())
-                for path in sorted(SCRIPTS.glob("*.sh"))}
+        marks = {
+            "HEADER": "\n".join(f"# {line}" for line in self.header),
+            "NAME": self.name,
+            "NODES": str(self.nodes),
+            "GPUS": str(self.gpus),
+            "TOTAL": str(self.nodes * self.gpus),
+            "COMMAND": self.command,
+            "MODEL": verl_config.hub_model(self.values["model"]),
+            "ESTIMATOR": self.settings["algorithm.adv_estimator"],
+            "LOSS": self.settings["actor_rollout_ref.actor.policy_loss.loss_mode"],
+        }
+        return {
+            path.name: re.sub(r"@([A-Z]+)@", lambda mark: marks[mark[1]], path.read_text())
+            for path in sorted(SCRIPTS.glob("*.sh"))
+        }
 
 
 def job(name: str, given: dict[str, Any]) -> Job:
-    """The job of a language-model preset; `given` holds its parameters, scale (paper), nodes (1) and gpus (8).
+    """The job of a language-model preset; `given` holds its parameters, scale (paper), nodes (1)
+    and gpus (8).
 
-    `objective` may also be "ppo": verl's own, with a critic. LabError: another experiment, or what verl cannot do.
+    `objective` may also be "ppo": verl's own, with a critic. LabError: another experiment, or what
+    verl cannot do.
     """
     given = dict(given)
-    scale, nodes, gpus = str(given.pop("scale", "paper")), given.pop("nodes", 1), given.pop("gpus", 8)
+    scale, nodes, gpus = (
+        str(given.pop("scale", "paper")),
+        given.pop("nodes", 1),
+        given.pop("gpus", 8),
+    )
     chosen = experiment(name)
     if chosen.trainer != TRAINER:
         known = [one for one in experiments() if experiment(one).trainer == TRAINER]
-        raise LabError(f"{name} trains no language model, and verl trains nothing else: take {', '.join(known)}")
-    values = replace(chosen, trainer=None).parameters(scale, given)  # without the checks of one node's trainer
+        raise LabError(
+            f"{name} trains no language model, and verl trains nothing else: take"
+            f" {', '.join(known)}"
+        )
+    values = replace(chosen, trainer=None).parameters(
+        scale, given
+    )  # without the checks of one node's trainer
     made = Job(name, scale, values, whole("nodes", nodes), whole("gpus", gpus))
     _ = made.settings  # refuses before anything is written
     return made
@@ -111,6 +145,7 @@ def prepare(made: Job) -> Run:
     for name, table in tables.items():
         write_atomically(run.path / name, table)
     from omegaconf import OmegaConf
+
     write_atomically(run.path / "config.yaml", OmegaConf.to_yaml(config, resolve=True))
     for name, text in made.scripts.items():
         write_atomically(run.path / name, text)
@@ -125,17 +160,33 @@ def _quoted(word: str) -> str:
 
 
 def _rows(made: Job, name: str, split: str, written: Any) -> bytes:
-    """A set as a parquet file of verl's, without the problems whose gold answers cannot be compared."""
+    """A set as a parquet file of verl's, without the problems whose gold answers cannot be
+    compared.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
-    found = problem_set(name, made.values["problems" if split == "train" else "eval_problems"] or None,
-                        made.values["folder_of_data"], split)
+
+    found = problem_set(
+        name,
+        made.values["problems" if split == "train" else "eval_problems"] or None,
+        made.values["folder_of_data"],
+        split,
+    )
     kept = _usable(found.problems, made.values["style"])
-    print(f"{split}: {found}" + (f"; {len(found.problems) - len(kept)} more have no usable gold answer"
-                                 if len(kept) < len(found.problems) else ""), flush=True)
+    print(
+        f"{split}: {found}"
+        + (
+            f"; {len(found.problems) - len(kept)} more have no usable gold answer"
+            if len(kept) < len(found.problems)
+            else ""
+        ),
+        flush=True,
+    )
     if split == "train" and len(kept) < made.values["prompts"]:
-        raise LabError(f"{name} has {len(kept)} usable problems and a batch takes {made.values['prompts']}: "
-                       "lower prompts, or take another set")
+        raise LabError(
+            f"{name} has {len(kept)} usable problems and a batch takes {made.values['prompts']}: "
+            "lower prompts, or take another set"
+        )
     out = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(verl_config.rows(kept, written, split)), out)
     return out.getvalue()

@@ -1,8 +1,10 @@
-"""Experiments and their presets: which parameters there are, what they may be, what each scale sets. Floor 3.
+"""Experiments and their presets: which parameters there are, what they may be, what each scale
+sets. Floor 3.
 
-One TOML file an experiment in lab/presets. `[laptop]` gives every parameter; the other scales list only what
-differs. `[parameters]` says of each what it means and its range. A preset that says `like = "OTHER"` has the other's
-trainer, parameters, laptop and smoke, except for what it lists itself. Nothing runs before every value has passed.
+One TOML file an experiment in lab/presets. `[laptop]` gives every parameter; the other scales list
+only what differs. `[parameters]` says of each what it means and its range. A preset that says `like
+= "OTHER"` has the other's trainer, parameters, laptop and smoke, except for what it lists itself.
+Nothing runs before every value has passed.
 """
 
 from __future__ import annotations
@@ -34,8 +36,12 @@ class Experiment:
     rules: dict[str, dict[str, Any]]
     scales: dict[str, dict[str, Any]]
 
-    def parameters(self, scale: str = "laptop", given: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Every parameter at `scale` with those in `given` replaced; each is checked, then all together."""
+    def parameters(
+        self, scale: str = "laptop", given: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Every parameter at `scale` with those in `given` replaced; each is checked, then all
+        together.
+        """
         if scale not in self.scales:
             raise unknown(f"scale of {self.name}", scale, self.scales)
         values = self.scales["laptop"] | self.scales[scale]
@@ -50,24 +56,44 @@ class Experiment:
 
     @property
     def before(self) -> Experiment | None:
-        """The training that this one starts from: the trainer and the parameters under [start] of the preset."""
+        """The training that this one starts from: the trainer and the parameters under [start] of
+        the preset.
+        """
         if not self.start:
             return None
         kept = self.start["parameters"]
-        scales = {scale: {key: value for key, value in values.items() if key in kept}
-                  for scale, values in self.scales.items()}
-        return replace(self, name=f"{self.name}_start", title=f"{self.title} The start.", trainer=self.start["trainer"],
-                       start=None, rules={key: self.rules[key] for key in kept}, scales=scales)
+        scales = {
+            scale: {key: value for key, value in values.items() if key in kept}
+            for scale, values in self.scales.items()
+        }
+        return replace(
+            self,
+            name=f"{self.name}_start",
+            title=f"{self.title} The start.",
+            trainer=self.start["trainer"],
+            start=None,
+            rules={key: self.rules[key] for key in kept},
+            scales=scales,
+        )
 
-    def train(self, parameters: dict[str, Any], state: dict[str, Any] | None, **start: dict[str, Any]):
-        """The trainer's generator of records; `start` is the last state of the training before it, if it has one."""
+    def train(
+        self, parameters: dict[str, Any], state: dict[str, Any] | None, **start: dict[str, Any]
+    ):
+        """The trainer's generator of records; `start` is the last state of the training before it,
+        if it has one.
+        """
         return getattr(self.module, self.trainer.split(":")[1])(state=state, **start, **parameters)
 
     def header(self, parameters: dict[str, Any]) -> str:
-        """What is about to run, for the top of its log: title, values, and the rules of its estimator."""
-        lines = [f"{self.name}: {self.title}"] + [f"  {key} = {value!r}" for key, value in parameters.items()]
+        """What is about to run, for the top of its log: title, values, and the rules of its
+        estimator.
+        """
+        lines = [f"{self.name}: {self.title}"] + [
+            f"  {key} = {value!r}" for key, value in parameters.items()
+        ]
         if self.trainer:
             from lab.device import describe_device
+
             lines += [*self.module.preflight(**parameters), f"  device: {describe_device()}"]
         return "\n".join(lines)
 
@@ -88,15 +114,19 @@ class Experiment:
         if isinstance(usual, float) and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
         if type(value) is not type(usual):
-            raise LabError(f"{self.name}: {key} = {value!r} is {type(value).__name__}, "
-                           f"it must be {type(usual).__name__} like {usual!r}")
+            raise LabError(
+                f"{self.name}: {key} = {value!r} is {type(value).__name__}, "
+                f"it must be {type(usual).__name__} like {usual!r}"
+            )
         self._in_range(key, value, rule)
         return value
 
     def _in_range(self, key: str, value: Any, rule: dict[str, Any]) -> None:
         low, high = rule.get("least", float("-inf")), rule.get("most", float("inf"))
         if isinstance(value, (int, float)) and not low <= value <= high:
-            raise LabError(f"{self.name}: {key} = {value!r} is out of range, it must be in [{low}, {high}]")
+            raise LabError(
+                f"{self.name}: {key} = {value!r} is out of range, it must be in [{low}, {high}]"
+            )
         if "choices" in rule and value not in rule["choices"]:
             raise unknown(f"value of {self.name}'s {key}", str(value), map(str, rule["choices"]))
 
@@ -114,7 +144,9 @@ def experiment(name: str) -> Experiment:
 
 
 def preflight(name: str, **given: Any) -> None:
-    """Check the parameters of an experiment and print the header of its run: the first cell of every notebook."""
+    """Check the parameters of an experiment and print the header of its run: the first cell of
+    every notebook.
+    """
     chosen = experiment(name)
     print(chosen.header(chosen.parameters(given=given)))
 
@@ -129,33 +161,56 @@ def read_preset(path: Path) -> Experiment:
         content = _alike(content.pop("like"), content, path)
     for key in ("title", "notebook", "parameters", "laptop"):
         if key not in content:
-            raise LabError(f"{path.name}: no {key!r}; every preset needs title, notebook, parameters and laptop")
+            raise LabError(
+                f"{path.name}: no {key!r}; every preset needs title, notebook, parameters and"
+                " laptop"
+            )
     for key in content:
         if key not in ("title", "notebook", "trainer", "start", "parameters", *SCALES):
-            raise unknown(f"key of {path.name}", key, ["like", "trainer", "start", "parameters", *SCALES])
+            raise unknown(
+                f"key of {path.name}", key, ["like", "trainer", "start", "parameters", *SCALES]
+            )
     rules, scales = content["parameters"], {s: content[s] for s in SCALES if s in content}
     for rule in rules.values():
         for key in rule.keys() - {"least", "most", "choices", "help"}:
             raise unknown(f"rule of {path.name}", key, ["least", "most", "choices", "help"])
     start = content.get("start")
     if not isinstance(start, dict | None):
-        raise LabError(f"{path.name}: start = {start!r} is no table: write [start], then trainer and parameters")
+        raise LabError(
+            f"{path.name}: start = {start!r} is no table: write [start], then trainer and"
+            " parameters"
+        )
     for key in () if start is None else start.keys() ^ {"trainer", "parameters"}:
-        raise unknown(f"key of {path.name} [start], or one that it lacks:", key, ["trainer", "parameters"])
+        raise unknown(
+            f"key of {path.name} [start], or one that it lacks:", key, ["trainer", "parameters"]
+        )
     for key in start["parameters"] if start else ():
         if key not in rules:
             raise unknown(f"parameter of {path.name} [start]", key, rules)
     for scale, values in scales.items():
-        for key in values.keys() ^ rules.keys() if scale == "laptop" else values.keys() - rules.keys():
+        for key in (
+            values.keys() ^ rules.keys() if scale == "laptop" else values.keys() - rules.keys()
+        ):
             raise unknown(f"parameter of {path.name} [{scale}], or one that it lacks:", key, rules)
-    return Experiment(path.stem, content["title"], NOTEBOOKS / content["notebook"], content.get("trainer"),
-                      start, rules, scales)
+    return Experiment(
+        path.stem,
+        content["title"],
+        NOTEBOOKS / content["notebook"],
+        content.get("trainer"),
+        start,
+        rules,
+        scales,
+    )
 
 
 def _alike(other: str, content: dict[str, Any], path: Path) -> dict[str, Any]:
     """The content of a preset that is like another one, with what it takes from there."""
     if not (path.parent / f"{other}.toml").exists():
-        raise unknown(f"preset that {path.name} is like,", str(other), [one.stem for one in path.parent.glob("*.toml")])
+        raise unknown(
+            f"preset that {path.name} is like,",
+            str(other),
+            [one.stem for one in path.parent.glob("*.toml")],
+        )
     model = tomllib.loads((path.parent / f"{other}.toml").read_text())
     for key in ("trainer", "start"):
         if key in model:
@@ -166,7 +221,8 @@ def _alike(other: str, content: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def read_assignments(words: list[str]) -> dict[str, Any]:
-    """`key=value` words as a dictionary; a value is read as TOML, and as plain text where it is not TOML.
+    """`key=value` words as a dictionary; a value is read as TOML, and as plain text where it is not
+    TOML.
 
     >>> read_assignments(["steps=20", "objective=maxrl", "rates=[0.1, 0.5]"])
     {'steps': 20, 'objective': 'maxrl', 'rates': [0.1, 0.5]}

@@ -1,4 +1,5 @@
-"""Views of a run for those who watch: TensorBoard or Weights & Biases. metrics.jsonl stays the truth. Floor 3.
+"""Views of a run for those who watch: TensorBoard or Weights & Biases. metrics.jsonl stays the
+truth. Floor 3.
 
 | view | where | what it needs |
 |---|---|---|
@@ -25,22 +26,38 @@ class View:
     """
 
     def __init__(self, kind: str, run: Run, parameters: dict[str, Any], step: int) -> None:
-        self.kind, self.run, self.parameters, self.step = one_of("view", kind, VIEWS), run, parameters, step
+        self.kind, self.run, self.parameters, self.step = (
+            one_of("view", kind, VIEWS),
+            run,
+            parameters,
+            step,
+        )
 
     def __enter__(self) -> View:
         try:
             if self.kind == "tensorboard":
                 from torch.utils.tensorboard import SummaryWriter
-                self.writer = SummaryWriter(str(self.run.path / "tensorboard"), purge_step=self.step + 1)
+
+                self.writer = SummaryWriter(
+                    str(self.run.path / "tensorboard"), purge_step=self.step + 1
+                )
             if self.kind == "wandb":
                 import wandb
+
                 os.environ.setdefault("WANDB_SILENT", "true")
-                self.writer = wandb.init(project="lab", id=self.run.id.replace("/", "-"), resume="allow",
-                                         dir=self.run.path, config=self.parameters,
-                                         mode=os.environ.get("WANDB_MODE", "offline"))
+                self.writer = wandb.init(
+                    project="lab",
+                    id=self.run.id.replace("/", "-"),
+                    resume="allow",
+                    dir=self.run.path,
+                    config=self.parameters,
+                    mode=os.environ.get("WANDB_MODE", "offline"),
+                )
         except ImportError as error:
-            raise LabError(f"the view {self.kind} needs a package that is missing: "
-                           "pip install -c constraints.txt -e '.[views]'") from error
+            raise LabError(
+                f"the view {self.kind} needs a package that is missing: "
+                "pip install -c constraints.txt -e '.[views]'"
+            ) from error
         return self
 
     def __exit__(self, *_: object) -> None:

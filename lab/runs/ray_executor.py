@@ -1,7 +1,9 @@
-"""The runs of a sweep on a Ray cluster that is there already: same folders, locks and resume. Floor 3.
+"""The runs of a sweep on a Ray cluster that is there already: same folders, locks and resume. Floor
+3.
 
-Every node needs the lab, and the folder of runs at the same path. A run takes one core and its GPUs. If its node dies,
-Ray starts it again elsewhere, and it goes on from its checkpoint, as after any kill.
+Every node needs the lab, and the folder of runs at the same path. A run takes one core and its
+GPUs. If its node dies, Ray starts it again elsewhere, and it goes on from its checkpoint, as after
+any kill.
 """
 
 from __future__ import annotations
@@ -15,31 +17,41 @@ from lab.runs.sweep import logged
 
 
 class OnRay:
-    """A connection to the cluster that RAY_ADDRESS names, else to this machine's; use it in a `with`.
+    """A connection to the cluster that RAY_ADDRESS names, else to this machine's; use it in a
+    `with`.
 
-    `slots`: how many runs it holds at a time. LabError: Ray is not installed, no cluster, or no place for one run.
+    `slots`: how many runs it holds at a time. LabError: Ray is not installed, no cluster, or no
+    place for one run.
     """
 
     def __init__(self, gpus: int = 0) -> None:
         try:
             import ray
         except ImportError as error:
-            raise LabError("Ray is not installed: pip install -c constraints.txt -e '.[cluster]'") from error
+            raise LabError(
+                "Ray is not installed: pip install -c constraints.txt -e '.[cluster]'"
+            ) from error
         whole("gpus", gpus, 0)
         address = os.environ.get("RAY_ADDRESS", "auto")
         try:
             _answers(address)
             ray.init(address=address, log_to_driver=False, logging_level="ERROR")
         except (OSError, ValueError, RuntimeError) as error:
-            raise LabError(f"no Ray cluster answers at RAY_ADDRESS={address} ({str(error).splitlines()[0]}): set it to "
-                           "the address of one, or start one here with ray start --head") from error
+            raise LabError(
+                f"no Ray cluster answers at RAY_ADDRESS={address} ({str(error).splitlines()[0]}):"
+                " set it to the address of one, or start one here with ray start --head"
+            ) from error
         self._ray, self._running = ray, set()
         there = ray.cluster_resources()
-        self.slots = int(min(there.get("CPU", 0), there.get("GPU", 0) / gpus if gpus else float("inf")))
+        self.slots = int(
+            min(there.get("CPU", 0), there.get("GPU", 0) / gpus if gpus else float("inf"))
+        )
         if not self.slots:
             self.__exit__()
-            raise LabError(f"the Ray cluster has {there.get('CPU', 0):g} cores and {there.get('GPU', 0):g} GPUs, and a "
-                           f"run needs 1 and {gpus}: ask for fewer, or add nodes")
+            raise LabError(
+                f"the Ray cluster has {there.get('CPU', 0):g} cores and {there.get('GPU', 0):g}"
+                f" GPUs, and a run needs 1 and {gpus}: ask for fewer, or add nodes"
+            )
         self._task = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=3)(logged)
 
     def __enter__(self) -> OnRay:

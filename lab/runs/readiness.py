@@ -41,7 +41,8 @@ class Finding:
 class Readiness:
     """What `lab preflight` found.
 
-    `paragraph` is the estimate in words, empty where the trainer counts no work (laptop experiments).
+    `paragraph` is the estimate in words, empty where the trainer counts no work (laptop
+    experiments).
     """
 
     findings: list[Finding]
@@ -109,8 +110,9 @@ def readiness(
         findings.append(
             Finding(
                 "memory and hours",
-                remark="not counted: the architecture of the "
-                f"model {values.get('model')} is not known",
+                remark=(
+                    f"not counted: the architecture of the model {values.get('model')} is not known"
+                ),
             )
         )
         return Readiness(findings, "")
@@ -237,13 +239,15 @@ def _paragraph(
         f", after a start of {_duration(budget.start.seconds(card))}" if budget.start.flops else ""
     )
     return (
-        f"{chosen.name} at scale {scale} on {_cards(card)}{' (no GPU is here: planned)' if planned else ''}: "
-        f"about {_duration(whole)}{costs}. {budget.steps:,} steps of {_duration(step)} ({parts}; "
-        f"{_amount(3600 / step)} steps an hour{sampled}) and {budget.evaluations} evaluations of "
-        f"{_duration(budget.evaluation.seconds(card))}{start}. Memory {budget.peak_memory:.0f} of "
-        f"{card.memory:.0f} GiB. Loses at most {_duration(pause(budget, checkpoint_minutes) + step)} when it "
-        f"is killed. Estimated, not measured: {ARITHMETIC_SHARE:.0%} of the peak arithmetic, "
-        f"{BANDWIDTH_SHARE:.0%} of the peak bandwidth."
+        f"{chosen.name} at scale {scale} on"
+        f" {_cards(card)}{' (no GPU is here: planned)' if planned else ''}: about"
+        f" {_duration(whole)}{costs}. {budget.steps:,} steps of {_duration(step)} ({parts};"
+        f" {_amount(3600 / step)} steps an hour{sampled}) and {budget.evaluations} evaluations of"
+        f" {_duration(budget.evaluation.seconds(card))}{start}. Memory {budget.peak_memory:.0f} of"
+        f" {card.memory:.0f} GiB. Loses at most"
+        f" {_duration(pause(budget, checkpoint_minutes) + step)} when it is killed. Estimated, not"
+        f" measured: {ARITHMETIC_SHARE:.0%} of the peak arithmetic, {BANDWIDTH_SHARE:.0%} of the"
+        " peak bandwidth."
     )
 
 

@@ -86,9 +86,9 @@ def parts(scale: str) -> list[Part]:
 def rehearse(folder: Path | None = None, only: str = "") -> dict[str, Any]:
     """Run the parts whose names contain `only` and return what the file of this device holds.
 
-    `folder`: where the file goes; by default data/results/gpu on a GPU, and beside the runs on a CPU.
-    A part that failed is recorded with its last words, and tried again by the next call; one that was
-    measured at this commit is kept.
+    `folder`: where the file goes; by default data/results/gpu on a GPU, and beside the runs on a
+    CPU. A part that failed is recorded with its last words, and tried again by the next call; one
+    that was measured at this commit is kept.
     """
     import torch
 
@@ -149,11 +149,13 @@ def _sentence(measured: dict[str, Any]) -> str:
     )
 
 
-# --- The parts, each in a process of its own ------------------------------------------------------
+# --- The parts, each in a process of its own ----------------------------------------------------
 
 
 def measure_steps(name: str, scale: str) -> dict[str, Any]:
-    """Train a preset for a few steps: seconds a step, peak memory, the last record, and the estimate."""
+    """Train a preset for a few steps: seconds a step, peak memory, the last record, and the
+    estimate.
+    """
     import torch
 
     from lab.device import compute_device
@@ -313,7 +315,9 @@ def _is_language_model(name: str) -> bool:
 
 
 def _cut(name: str, scale: str, steps: int) -> dict[str, Any]:
-    """The parameters of a rehearsal: few steps, small evaluations, everything else as the preset says."""
+    """The parameters of a rehearsal: few steps, small evaluations, everything else as the preset
+    says.
+    """
     chosen = experiment(name)
     if scale not in chosen.scales:
         raise unknown(f"scale of {name}", scale, chosen.scales)
@@ -324,7 +328,9 @@ def _cut(name: str, scale: str, steps: int) -> dict[str, Any]:
 
 
 def _start(name: str, values: dict[str, Any]) -> dict[str, Any]:
-    """What a preset's training starts from, trained here for its few steps; empty where it needs none."""
+    """What a preset's training starts from, trained here for its few steps; empty where it needs
+    none.
+    """
     before = experiment(name).before
     if before is None:
         return {}
@@ -355,7 +361,7 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.split(",")[0].lower()).strip("-")
 
 
-# --- The README's cells ---------------------------------------------------------------------------
+# --- The README's cells -------------------------------------------------------------------------
 
 CELL = re.compile(r"<!-- gpu: (.+?) -->.*?<!-- end -->")
 WAITING = "*not yet measured*"

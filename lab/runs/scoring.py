@@ -1,7 +1,7 @@
 """Scores: the verdict of every answer of an evaluation, in one file a style. Floor 3.
 
-Equal answers to one problem, whatever the text around them, are judged once. A file of scores says which verifier made
-it, and is made anew by one of another version.
+Equal answers to one problem, whatever the text around them, are judged once. A file of scores says
+which verifier made it, and is made anew by one of another version.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from lab.llm.verify.extract import extract
 from lab.llm.verify.verifier import FEW, Verdict, Verifier
 
 WORD = pa.dictionary(pa.int32(), pa.string())
-SCORE = pa.schema({"problem": WORD, "index": pa.int32(), "answer": WORD, "verdict": WORD, "reason": WORD})
+SCORE = pa.schema(
+    {"problem": WORD, "index": pa.int32(), "answer": WORD, "verdict": WORD, "reason": WORD}
+)
 PARTS = ("extract.py", "verifier.py", "sympy_worker.py", "worker_pool.py")  # what decides a verdict
 
 if TYPE_CHECKING:
@@ -34,12 +36,14 @@ if TYPE_CHECKING:
 
 
 def score(evaluation: Evaluation, style: str = "strict", error_limit: float = 0.02) -> pd.DataFrame:
-    """The verdicts of a finished evaluation, in the order of its samples; the samples are only read.
+    """The verdicts of a finished evaluation, in the order of its samples; the samples are only
+    read.
 
-    Columns: problem, index, answer (missing where none was found), verdict (right, wrong, error), reason (see
-    `lab.llm.verify.verifier`), texts as categories. An unreadable gold makes an error of every answer to its problem, and is
-    not counted in the rate. LabError: a style that is none; an evaluation that has not finished; above `error_limit`,
-    among the different answers of a part (by the verifier, as soon as that is certain) or among all answers.
+    Columns: problem, index, answer (missing where none was found), verdict (right, wrong, error),
+    reason (see `lab.llm.verify.verifier`), texts as categories. An unreadable gold makes an error
+    of every answer to its problem, and is not counted in the rate. LabError: a style that is none;
+    an evaluation that has not finished; above `error_limit`, among the different answers of a part
+    (by the verifier, as soon as that is certain) or among all answers.
     """
     with Verifier(style, error_limit=error_limit) as verifier:
         path = evaluation.path / f"scores-{style}.parquet"
@@ -64,7 +68,9 @@ def version() -> str:
 def _notes(path: Path) -> dict[str, str]:
     """What a file of scores says of itself; nothing where it is not there or is damaged."""
     try:
-        return {key.decode(): value.decode() for key, value in pq.read_schema(path).metadata.items()}
+        return {
+            key.decode(): value.decode() for key, value in pq.read_schema(path).metadata.items()
+        }
     except (FileNotFoundError, pa.ArrowInvalid):
         return {}
 
@@ -73,11 +79,18 @@ def _judge(evaluation: Evaluation, verifier: Verifier, draft: Path, judge: dict[
     """Write the scores of all parts, one row group each."""
     problems = evaluation.problems()
     golds = dict(zip(problems["id"], problems["answer"], strict=True))
-    unreadable = {problems["id"][at]: reason for at, reason in verifier.unparsable([*problems["answer"]]).items()}
+    unreadable = {
+        problems["id"][at]: reason
+        for at, reason in verifier.unparsable([*problems["answer"]]).items()
+    }
     found: Counter[str] = Counter()
     with open(draft, "wb") as file:
-        with (pq.ParquetWriter(file, SCORE.with_metadata(judge), compression="zstd") as writer,
-              tqdm(total=evaluation.done["answers"], unit="answer", desc=f"scores, {verifier.style}") as bar):
+        with (
+            pq.ParquetWriter(file, SCORE.with_metadata(judge), compression="zstd") as writer,
+            tqdm(
+                total=evaluation.done["answers"], unit="answer", desc=f"scores, {verifier.style}"
+            ) as bar,
+        ):
             for part in evaluation.samples(["problem", "index", "text"]):
                 table = _verdicts(part, golds, unreadable, verifier)
                 found.update(table["verdict"].to_numpy()[~part["problem"].isin(unreadable)])
@@ -87,16 +100,24 @@ def _judge(evaluation: Evaluation, verifier: Verifier, draft: Path, judge: dict[
         os.fsync(file.fileno())
     total = found.total()
     if total >= FEW and found["error"] > verifier.error_limit * total:
-        raise LabError(f"{found['error']} of {total} answers in {evaluation.path} could not be judged: the limit is "
-                       f"{verifier.error_limit:.1%}; with a higher error_limit the scores say which and why")
+        raise LabError(
+            f"{found['error']} of {total} answers in {evaluation.path} could not be judged: the"
+            f" limit is {verifier.error_limit:.1%}; with a higher error_limit the scores say which"
+            " and why"
+        )
 
 
-def _verdicts(part: pd.DataFrame, golds: Mapping[str, str], unreadable: Mapping[str, str],
-              verifier: Verifier) -> pa.Table:
+def _verdicts(
+    part: pd.DataFrame, golds: Mapping[str, str], unreadable: Mapping[str, str], verifier: Verifier
+) -> pa.Table:
     who, _ = pd.factorize(part["problem"])
     what, texts = pd.factorize(part["text"])
-    found, answers = pd.factorize(np.array([extract(text, verifier.style) for text in texts], dtype=object))
-    _, first, back = np.unique(who * (len(answers) + 1) + found[what] + 1, return_index=True, return_inverse=True)
+    found, answers = pd.factorize(
+        np.array([extract(text, verifier.style) for text in texts], dtype=object)
+    )
+    _, first, back = np.unique(
+        who * (len(answers) + 1) + found[what] + 1, return_index=True, return_inverse=True
+    )
     owners, said = (part[name].iloc[first].tolist() for name in ("problem", "text"))
     asked = [at for at, owner in enumerate(owners) if owner not in unreadable]
     verdicts = [Verdict("error", unreadable.get(owner, ""), None) for owner in owners]
@@ -108,8 +129,13 @@ def _verdicts(part: pd.DataFrame, golds: Mapping[str, str], unreadable: Mapping[
         return pa.array(words, pa.string()).dictionary_encode().take(pa.array(back))
 
     empty = "no answer"  # nothing in the box: not an answer that could have a vote
-    return pa.table({
-        "problem": pa.array(part["problem"], pa.string()).dictionary_encode(), "index": part["index"],
-        "answer": spread([None if one.reason == empty else one.answer for one in verdicts]),
-        "verdict": spread([one.outcome for one in verdicts]), "reason": spread([one.reason for one in verdicts])},
-        schema=SCORE)
+    return pa.table(
+        {
+            "problem": pa.array(part["problem"], pa.string()).dictionary_encode(),
+            "index": part["index"],
+            "answer": spread([None if one.reason == empty else one.answer for one in verdicts]),
+            "verdict": spread([one.outcome for one in verdicts]),
+            "reason": spread([one.reason for one in verdicts]),
+        },
+        schema=SCORE,
+    )

@@ -1,10 +1,11 @@
-"""Sweeps: a TOML file of runs, each its own process here or on a Ray cluster, resumed and kept going. Floor 3.
+"""Sweeps: a TOML file of runs, each its own process here or on a Ray cluster, resumed and kept
+going. Floor 3.
 
-    [[runs]]
-    experiment = "images"
-    scale = "laptop"                     # optional
-    set = { steps = 200 }                # optional
-    grid = { objective = ["rloo", "maxrl"], seed = [0, 1, 2] }
+[[runs]]
+experiment = "images"
+scale = "laptop"                     # optional
+set = { steps = 200 }                # optional
+grid = { objective = ["rloo", "maxrl"], seed = [0, 1, 2] }
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from lab.runs.ray_executor import OnRay
 
 RUNNING: set[subprocess.Popen] = set()  # the processes of runs, which SIGTERM is passed on to
-FOREVER = 1e9  # seconds; a wait that has an end looks up now and then, without which Ray could not interrupt it
+# seconds; a wait that has an end looks up now and then, without which Ray could not interrupt it
+FOREVER = 1e9
 # Without a GPU: small models run fastest on one thread, and there are as many processes as cores.
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
 
@@ -52,7 +54,9 @@ class Item:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a sweep ended: runs that were finished before, runs finished now, and failures with their last words."""
+    """How a sweep ended: runs that were finished before, runs finished now, and failures with their
+    last words.
+    """
 
     before: list[Run]
     now: list[Run]
@@ -64,7 +68,9 @@ def read_sweep(path: Path) -> list[Item]:
     try:
         content = tomllib.loads(path.read_text())
     except FileNotFoundError:
-        raise LabError(f"no sweep file {path}: give the path of a TOML file, for example sweeps/laptop.toml") from None
+        raise LabError(
+            f"no sweep file {path}: give the path of a TOML file, for example sweeps/laptop.toml"
+        ) from None
     except tomllib.TOMLDecodeError as error:
         raise LabError(f"{path}: {error}; mend the file") from error
     for key in content.keys() - {"runs"}:
@@ -83,19 +89,25 @@ def read_sweep(path: Path) -> list[Item]:
 
 def _expand(path: Path, table: dict[str, Any]) -> list[Item]:
     for key in table.keys() - {"experiment", "scale", "set", "grid"}:
-        raise unknown(f"key of [[runs]] in {path.name}", key, ["experiment", "scale", "set", "grid"])
+        raise unknown(
+            f"key of [[runs]] in {path.name}", key, ["experiment", "scale", "set", "grid"]
+        )
     if "experiment" not in table:
         raise LabError(f"{path.name}: a [[runs]] table without experiment: name one")
     name, scale = table["experiment"], table.get("scale", "laptop")
     fixed, grid = table.get("set", {}), table.get("grid", {})
     for key, value in (("set", fixed), ("grid", grid)):
         if not isinstance(value, dict):
-            raise LabError(f"{path.name}: {key} = {value!r} must be a table, for example {{ seed = 1 }}")
+            raise LabError(
+                f"{path.name}: {key} = {value!r} must be a table, for example {{ seed = 1 }}"
+            )
     for key in fixed.keys() & grid.keys():
         raise LabError(f"{path.name}: {key} is both in set and in grid: keep one")
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
-            raise LabError(f"{path.name}: grid.{key} = {values!r} must be a list of at least one value")
+            raise LabError(
+                f"{path.name}: grid.{key} = {values!r} must be a list of at least one value"
+            )
     items = []
     for values in itertools.product(*grid.values()):
         given = fixed | dict(zip(grid, values, strict=True))
@@ -125,12 +137,19 @@ def visible_gpus() -> list[str]:
     return list(itertools.takewhile(lambda name: name not in ("", "-1"), names))
 
 
-def sweep(path: Path, jobs: int, keep_going: bool = True, verb: str = "run", executor: OnRay | None = None,
-          gpus: Sequence[str] = ()) -> Outcome:
-    """Run what is not finished, `jobs` processes at a time, by `lab run` (or `train`, which needs no Jupyter).
+def sweep(
+    path: Path,
+    jobs: int,
+    keep_going: bool = True,
+    verb: str = "run",
+    executor: OnRay | None = None,
+    gpus: Sequence[str] = (),
+) -> Outcome:
+    """Run what is not finished, `jobs` processes at a time, by `lab run` (or `train`, which needs
+    no Jupyter).
 
-    The processes are this machine's, or those of an `executor`. Of this machine's `gpus` each process
-    sees one; more jobs than GPUs share them, dealt out in turn.
+    The processes are this machine's, or those of an `executor`. Of this machine's `gpus` each
+    process sees one; more jobs than GPUs share them, dealt out in turn.
     """
     items = read_sweep(path)
     before = [item.run for item in items if item.run.finished]
@@ -183,32 +202,52 @@ def sweep(path: Path, jobs: int, keep_going: bool = True, verb: str = "run", exe
                         bar.write(f"failed: {item.run.id}: {words}")
                     bar.update()
             finally:
-                stop.set()  # after Ctrl-C, which this machine's processes got too, nothing more is started
+                # after Ctrl-C, which this machine's processes got too, nothing more is started
+                stop.set()
                 if executor:
                     executor.cancel()
         if stopped.is_set():
             finished = len(before) + len(now)
-            raise Terminated(f"stopped by SIGTERM with {finished} of {len(items)} runs finished; the same command "
-                             "goes on from here")
+            raise Terminated(
+                f"stopped by SIGTERM with {finished} of {len(items)} runs finished; the same"
+                " command goes on from here"
+            )
     return Outcome(before, now, failed)
 
 
 def _command(item: Item, verb: str) -> list[str]:
     words = [f"{key}={json.dumps(value)}" for key, value in item.given.items()]
-    return ["-m", "lab", "--runs", str(runs_root()), verb, item.experiment, f"scale={item.scale}", *words]
+    return [
+        "-m",
+        "lab",
+        "--runs",
+        str(runs_root()),
+        verb,
+        item.experiment,
+        f"scale={item.scale}",
+        *words,
+    ]
 
 
-def logged(words: list[str], log: str, gpu: str = "", stopped: threading.Event | None = None) -> str:
-    """Run Python with `words` in a process of its own; its output is added to the file `log`. Returns its last line.
+def logged(
+    words: list[str], log: str, gpu: str = "", stopped: threading.Event | None = None
+) -> str:
+    """Run Python with `words` in a process of its own; its output is added to the file `log`.
+    Returns its last line.
 
-    With `gpu` it sees that one alone, else it has one thread. While it runs it is in RUNNING; it is ended at once if
-    `stopped` was set before it could be found there.
+    With `gpu` it sees that one alone, else it has one thread. While it runs it is in RUNNING; it is
+    ended at once if `stopped` was set before it could be found there.
     """
     environment = os.environ | {"CUDA_VISIBLE_DEVICES": gpu} if gpu else ONE_THREAD | os.environ
     with open(log, "a") as out:
         print(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')}", file=out, flush=True)
-        with subprocess.Popen([sys.executable, *words], stdout=out, stderr=subprocess.STDOUT,
-                              stdin=subprocess.DEVNULL, env=environment) as process:
+        with subprocess.Popen(
+            [sys.executable, *words],
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            env=environment,
+        ) as process:
             RUNNING.add(process)
             try:
                 if stopped is not None and stopped.is_set():

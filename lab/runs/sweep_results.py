@@ -1,7 +1,9 @@
-"""Results: what the runs of a sweep measured, from your own run folders or as recorded in the project. Floor 3.
+"""Results: what the runs of a sweep measured, from your own run folders or as recorded in the
+project. Floor 3.
 
-`lab record SWEEP` copies the numbers of finished runs, not their weights, into data/results/SWEEP, so that figures
-can be drawn from a fresh clone. Runs of your own, once all have finished, come before what is recorded.
+`lab record SWEEP` copies the numbers of finished runs, not their weights, into data/results/SWEEP,
+so that figures can be drawn from a fresh clone. Runs of your own, once all have finished, come
+before what is recorded.
 """
 
 from __future__ import annotations
@@ -28,8 +30,8 @@ SWEEPS, RECORDED = ROOT / "sweeps", ROOT / "data" / "results"
 class Results:
     """The runs of one experiment in one sweep.
 
-    `metrics`: one row a record, with a column for every parameter and the run's id. `groups`: likewise, one row a
-    group at each run's last step. `runs`: by id, where each came from.
+    `metrics`: one row a record, with a column for every parameter and the run's id. `groups`:
+    likewise, one row a group at each run's last step. `runs`: by id, where each came from.
     """
 
     metrics: pd.DataFrame
@@ -37,24 +39,33 @@ class Results:
     runs: dict[str, dict[str, Any]]
 
     def over_seeds(self, metric: str, by: list[str]) -> pd.DataFrame:
-        """The curve of `metric` for every combination of the parameters `by`: mean over seeds with its 95% interval.
+        """The curve of `metric` for every combination of the parameters `by`: mean over seeds with
+        its 95% interval.
 
-        Columns: `by`, step, the metric, low, high, seeds. One seed has no interval: low and high are nan there.
+        Columns: `by`, step, the metric, low, high, seeds. One seed has no interval: low and high
+        are nan there.
         """
         import pandas as pd
+
         rows = []
         for values, part in self.metrics.groupby(by):
             curves = part.pivot(index="step", columns="seed", values=metric)
             n = curves.shape[1]
-            intervals = bootstrap(curves.to_numpy().T, over="seeds") if n > 1 else [None] * len(curves)
-            for step, mean, interval in zip(curves.index, curves.mean(axis=1), intervals, strict=True):
+            intervals = (
+                bootstrap(curves.to_numpy().T, over="seeds") if n > 1 else [None] * len(curves)
+            )
+            for step, mean, interval in zip(
+                curves.index, curves.mean(axis=1), intervals, strict=True
+            ):
                 low, high = (interval.low, interval.high) if interval else (math.nan, math.nan)
                 rows.append((*values, step, mean, low, high, n))
         return pd.DataFrame(rows, columns=[*by, "step", metric, "low", "high", "seeds"])
 
 
 def results(sweep: str, experiment: str) -> Results:
-    """Exactly the runs that sweeps/SWEEP.toml lists for `experiment`, whatever else lies in the run folders."""
+    """Exactly the runs that sweeps/SWEEP.toml lists for `experiment`, whatever else lies in the run
+    folders.
+    """
     path = SWEEPS / f"{sweep}.toml"
     if not path.exists():
         raise unknown("sweep", sweep, [one.stem for one in SWEEPS.glob("*.toml")])
@@ -71,24 +82,32 @@ def results_of_sweep(path: Path, experiment: str) -> Results:
     folder = RECORDED / sweep
     if (folder / f"{experiment}.json").exists():
         return _recorded(folder, experiment)
-    raise LabError(f"{len(waiting)} of {len(runs)} runs of {experiment} in sweeps/{sweep}.toml have not finished: "
-                   f"run lab sweep sweeps/{sweep}.toml")
+    raise LabError(
+        f"{len(waiting)} of {len(runs)} runs of {experiment} in sweeps/{sweep}.toml have not"
+        f" finished: run lab sweep sweeps/{sweep}.toml"
+    )
 
 
 def record(sweep: Path) -> list[Path]:
-    """Write data/results/SWEEP from the sweep's runs, all of which must have finished; returns the files."""
+    """Write data/results/SWEEP from the sweep's runs, all of which must have finished; returns the
+    files.
+    """
     items = read_sweep(sweep)
     folder = RECORDED / sweep.stem
     folder.mkdir(parents=True, exist_ok=True)
     for experiment in dict.fromkeys(item.experiment for item in items):
         runs = [item.run for item in items if item.experiment == experiment]
         if waiting := [run.id for run in runs if not run.finished]:
-            raise LabError(f"{len(waiting)} runs have not finished, {waiting[0]} first: run lab sweep {sweep}")
+            raise LabError(
+                f"{len(waiting)} runs have not finished, {waiting[0]} first: run lab sweep {sweep}"
+            )
         if not all(run.records() for run in runs):
             continue  # a notebook that trains nothing has nothing to record
         found = results_of_runs(runs)
         write_atomically(folder / f"{experiment}.parquet", found.metrics.to_parquet(index=False))
-        write_atomically(folder / f"{experiment}-groups.parquet", found.groups.to_parquet(index=False))
+        write_atomically(
+            folder / f"{experiment}-groups.parquet", found.groups.to_parquet(index=False)
+        )
         write_json(folder / f"{experiment}.json", found.runs)
     return sorted(folder.iterdir())
 
@@ -96,18 +115,24 @@ def record(sweep: Path) -> list[Path]:
 def results_of_runs(runs: list[Run]) -> Results:
     """The runs of one experiment in these folders, all of which must have finished."""
     import pandas as pd
+
     groups = []
     for run in runs:
         table = run.groups()
         groups.append(run.with_parameters(table[table["step"] == table["step"].max()]))
-    facts = {run.id: {"params": run.params, "provenance": run.provenance, "seconds": run.done["seconds"]}
-             for run in runs}
+    facts = {
+        run.id: {"params": run.params, "provenance": run.provenance, "seconds": run.done["seconds"]}
+        for run in runs
+    }
     metrics = pd.concat([run.table() for run in runs], ignore_index=True)
     return Results(metrics, pd.concat(groups, ignore_index=True), facts)
 
 
 def _recorded(folder: Path, experiment: str) -> Results:
     import pandas as pd
-    return Results(pd.read_parquet(folder / f"{experiment}.parquet"),
-                   pd.read_parquet(folder / f"{experiment}-groups.parquet"),
-                   json.loads((folder / f"{experiment}.json").read_text()))
+
+    return Results(
+        pd.read_parquet(folder / f"{experiment}.parquet"),
+        pd.read_parquet(folder / f"{experiment}-groups.parquet"),
+        json.loads((folder / f"{experiment}.json").read_text()),
+    )

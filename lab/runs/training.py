@@ -47,8 +47,8 @@ def train(
     that it would have given. What the experiment starts from is a run of its own, EXPERIMENT_start,
     trained first where it has not been. Of several processes that a launcher such as torchrun
     starts for one training, the first writes and the others only work. `view`: one of
-    `lab.runs.loggers`, which shows the records as they come. At a GPU scale the machine is looked at
-    first (`lab.runs.readiness`), with `price` and `max_hours`.
+    `lab.runs.loggers`, which shows the records as they come. At a GPU scale the machine is looked
+    at first (`lab.runs.readiness`), with `price` and `max_hours`.
 
     `checkpoint_minutes`: minutes between checkpoints, 0 for one after every step; without it what
     the environment variable LAB_CHECKPOINT_MINUTES says, else 20 seconds, or 20 times as long as

@@ -29,17 +29,31 @@ def _estimator(chosen: Estimator, N: int) -> str:
     p = np.geomspace(1e-3, 0.999, 2 * WIDTH)
     gap, offset = chosen.coefficients(N)
     curves = [induced_weight(chosen, N, p)]
-    lines = [f"{chosen.label}   {chosen.spec}", "", chosen.about, "",
-             f"at N = {N}, j successes among the others: advantage = gap[j] * reward + offset[j]",
-             f"  gap     {_row(gap)}", f"  offset  {_row(offset)}", f"  rules   {chosen.rules}"]
+    lines = [
+        f"{chosen.label}   {chosen.spec}",
+        "",
+        chosen.about,
+        "",
+        f"at N = {N}, j successes among the others: advantage = gap[j] * reward + offset[j]",
+        f"  gap     {_row(gap)}",
+        f"  offset  {_row(offset)}",
+        f"  rules   {chosen.rules}",
+    ]
     if chosen.limit is not None:
         curves.append(chosen.limit.weight(p))
         lines.append(f"  limit   {chosen.limit.label}")
-    lines += ["", "induced weight w_N(p)" + ("  (dots: its limit)" if len(curves) > 1 else "")
-              + ", log-log", plot(p, curves), "", "      p  " + _row(SHOWN),
-              "    w_N  " + _row(induced_weight(chosen, N, SHOWN)), "    e_N  " + _row(efficiency(chosen, N, SHOWN))
-              + "   (1 = oracle baseline)", "", f"source: {chosen.citation}",
-              f"train it: lab train tabular {shlex.quote(f'objective={chosen.spec}')} rollouts={N}"]
+    lines += [
+        "",
+        "induced weight w_N(p)" + ("  (dots: its limit)" if len(curves) > 1 else "") + ", log-log",
+        plot(p, curves),
+        "",
+        "      p  " + _row(SHOWN),
+        "    w_N  " + _row(induced_weight(chosen, N, SHOWN)),
+        "    e_N  " + _row(efficiency(chosen, N, SHOWN)) + "   (1 = oracle baseline)",
+        "",
+        f"source: {chosen.citation}",
+        f"train it: lab train tabular {shlex.quote(f'objective={chosen.spec}')} rollouts={N}",
+    ]
     return "\n".join(lines)
 
 
@@ -48,11 +62,23 @@ SHOWN = np.array([0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
 
 def _objective(chosen: Objective) -> str:
     p = np.geomspace(1e-3, 0.999, 2 * WIDTH)
-    return "\n".join([f"{chosen.label}   {chosen.name}", "", chosen.about, "", "weight w(p), log-log",
-                      plot(p, [chosen.weight(p)]), "", "      p  " + _row(SHOWN),
-                      "      w  " + _row(chosen.weight(SHOWN)), "      J  " + _row(chosen.value(SHOWN)), "",
-                      f"source: {chosen.citation}",
-                      f"train it: lab train tabular gradient=exact 'objective={chosen.name}'"])
+    return "\n".join(
+        [
+            f"{chosen.label}   {chosen.name}",
+            "",
+            chosen.about,
+            "",
+            "weight w(p), log-log",
+            plot(p, [chosen.weight(p)]),
+            "",
+            "      p  " + _row(SHOWN),
+            "      w  " + _row(chosen.weight(SHOWN)),
+            "      J  " + _row(chosen.value(SHOWN)),
+            "",
+            f"source: {chosen.citation}",
+            f"train it: lab train tabular gradient=exact 'objective={chosen.name}'",
+        ]
+    )
 
 
 def _row(values: np.ndarray) -> str:
@@ -61,7 +87,9 @@ def _row(values: np.ndarray) -> str:
 
 
 def plot(x: np.ndarray, curves: list[np.ndarray]) -> str:
-    """The first curve as a line of braille dots, the others dotted, both axes logarithmic; x is "2*WIDTH" points."""
+    """The first curve as a line of braille dots, the others dotted, both axes logarithmic; x is
+    "2*WIDTH" points.
+    """
     positive = np.concatenate([curve[(curve > 0) & np.isfinite(curve)] for curve in curves])
     if positive.size == 0:
         return "  (nowhere positive)"
@@ -77,6 +105,9 @@ def plot(x: np.ndarray, curves: list[np.ndarray]) -> str:
                 row = int(round(rows[column]))
                 canvas[row // 4, column // 2] |= DOTS[row % 4][column % 2]
     labels = {0: f"{10**high:8.3g}", HEIGHT - 1: f"{10**low:8.3g}"}
-    lines = [f"{labels.get(i, ' ' * 8)} │{''.join(chr(0x2800 + dots) for dots in row)}" for i, row in enumerate(canvas)]
+    lines = [
+        f"{labels.get(i, ' ' * 8)} │{''.join(chr(0x2800 + dots) for dots in row)}"
+        for i, row in enumerate(canvas)
+    ]
     axis = f"{'':8} └{'─' * WIDTH}\n{'':10}{x[0]:<{WIDTH // 2}g}p{x[-1]:>{WIDTH // 2 - 1}g}"
     return "\n".join(lines) + "\n" + axis

@@ -1,9 +1,9 @@
 """House style, one colour and name per objective, and figures that carry their data. Floor 3.
 
 A figure is one script in figures/: `CAPTION`, `table()` (or `records()`, which finds the runs, and
-`table(found)`), and `draw(table)`.
-It is saved as NAME.pdf, .png, .csv (what is drawn), .json (caption, commit, versions, runs, hashes of its inputs) and
-.txt (the caption, with scale, seeds, n, device and commit).
+`table(found)`), and `draw(table)`. It is saved as NAME.pdf, .png, .csv (what is drawn), .json
+(caption, commit, versions, runs, hashes of its inputs) and .txt (the caption, with scale, seeds, n,
+device and commit).
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ from lab.show import staleness
 
 SCRIPTS = ROOT / "figures"
 COLUMN, PAGE = 3.25, 6.75  # inches: one column and the text width of ICML
-VENUES = {"icml": (COLUMN, PAGE), "neurips": (2.65, 5.5)}  # NeurIPS: two figures side by side, and its text width
+VENUES = {
+    "icml": (COLUMN, PAGE),
+    "neurips": (2.65, 5.5),
+}  # NeurIPS: two figures side by side, and its text width
 _venue = ContextVar("venue", default="icml")
 
 
@@ -47,7 +50,14 @@ class Look(NamedTuple):
 
 
 BLUE, ORANGE, RED, GREEN, PURPLE, SKY, BLACK = (
-    "#0072b2", "#e69f00", "#d55e00", "#009e73", "#aa4499", "#56b4e9", "#000000")  # Okabe and Ito
+    "#0072b2",
+    "#e69f00",
+    "#d55e00",
+    "#009e73",
+    "#aa4499",
+    "#56b4e9",
+    "#000000",
+)  # Okabe and Ito
 OLIVE = "#999933"  # Tol
 LOOKS = {
     "rl": Look("RL", BLUE, "-", "s"),
@@ -79,12 +89,32 @@ def look(name: str) -> Look:
 
 
 STYLE = {
-    "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 7,
-    "xtick.labelsize": 7, "ytick.labelsize": 7, "axes.spines.top": False, "axes.spines.right": False,
-    "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6, "lines.linewidth": 1.4,
-    "lines.markersize": 4, "legend.frameon": False, "legend.handlelength": 2.6, "figure.constrained_layout.use": True,
-    "figure.dpi": 120, "savefig.dpi": 300, "pdf.fonttype": 42, "svg.hashsalt": "lab", "axes.titlelocation": "left",
-    "axes.grid": True, "grid.color": "#e6e6e6", "grid.linewidth": 0.5, "axes.axisbelow": True,
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "legend.fontsize": 7,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 4,
+    "legend.frameon": False,
+    "legend.handlelength": 2.6,
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 120,
+    "savefig.dpi": 300,
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "lab",
+    "axes.titlelocation": "left",
+    "axes.grid": True,
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.5,
+    "axes.axisbelow": True,
 }
 
 
@@ -105,14 +135,18 @@ def use_style() -> None:
     plt.rcParams.update(STYLE)
 
 
-def panels(columns: int = 1, rows: int = 1, width: float = COLUMN, height: float | None = None, **kwargs):
+def panels(
+    columns: int = 1, rows: int = 1, width: float = COLUMN, height: float | None = None, **kwargs
+):
     """A figure of `rows` x `columns` panels in house style; returns (figure, axes).
 
     `width` in inches; COLUMN and PAGE become those of the venue that is drawn for.
     """
     use_style()
     width = dict(zip(VENUES["icml"], VENUES[_venue.get()], strict=True)).get(width, width)
-    return plt.subplots(rows, columns, figsize=(width, height or rows * 0.72 * width / columns), **kwargs)
+    return plt.subplots(
+        rows, columns, figsize=(width, height or rows * 0.72 * width / columns), **kwargs
+    )
 
 
 def band(axes, x, low, middle, high, name: str, label: str | None = None, **kwargs) -> None:
@@ -124,7 +158,8 @@ def band(axes, x, low, middle, high, name: str, label: str | None = None, **kwar
 
 
 def out_folder() -> Path:
-    """Where figures are saved: the folder named by the variable LAB_FIGURES, else figures/out in the project.
+    """Where figures are saved: the folder named by the variable LAB_FIGURES, else figures/out in
+    the project.
 
     Those for another venue than ICML have a folder of its name in it.
     """
@@ -140,8 +175,10 @@ def save(figure, name: str, table, caption: str, found: Results | None = None) -
     folder = out_folder()
     folder.mkdir(parents=True, exist_ok=True)
     data = table.to_csv(index=False, float_format="%.10g", lineterminator="\n")
-    metadata = {"pdf": {"Title": name, "Creator": None, "Producer": None, "CreationDate": None},
-                "png": {"Title": name, "Software": None}}
+    metadata = {
+        "pdf": {"Title": name, "Creator": None, "Producer": None, "CreationDate": None},
+        "png": {"Title": name, "Software": None},
+    }
     for kind, facts in metadata.items():
         buffer = io.BytesIO()
         figure.savefig(buffer, format=kind, metadata=facts)
@@ -151,28 +188,44 @@ def save(figure, name: str, table, caption: str, found: Results | None = None) -
     script = SCRIPTS / f"{name}.py"
     made_from = staleness.hashes(script, found) if script.exists() else {}
     record = {
-        "figure": name, "caption": " ".join(caption.split()), "command": f"lab figures {name}",
-        "commit": commit_of(*(made_from.keys() - {"records"} or ["lab"])), "versions": versions(),
-        "inputs": made_from, "data": f"{name}.csv", "data_sha256": hashlib.sha256(data.encode()).hexdigest(),
+        "figure": name,
+        "caption": " ".join(caption.split()),
+        "command": f"lab figures {name}",
+        "commit": commit_of(*(made_from.keys() - {"records"} or ["lab"])),
+        "versions": versions(),
+        "inputs": made_from,
+        "data": f"{name}.csv",
+        "data_sha256": hashlib.sha256(data.encode()).hexdigest(),
         "problems": _problems(found),
-        "runs": {run: _facts(one) for run, one in sorted(found.runs.items())} if found else {}}
+        "runs": {run: _facts(one) for run, one in sorted(found.runs.items())} if found else {},
+    }
     write_json(folder / f"{name}.json", record)
     write_atomically(folder / f"{name}.txt", legend(record))
 
 
 def _facts(run: dict[str, Any]) -> dict[str, Any]:
     origin, values = run["provenance"], run["params"]["parameters"]
-    return {"scale": run["params"]["scale"], "seed": values.get("seed"), "command": origin["command"],
-            "commit": origin["commit"], "device": origin["device"], "seconds": run["seconds"]}
+    return {
+        "scale": run["params"]["scale"],
+        "seed": values.get("seed"),
+        "command": origin["command"],
+        "commit": origin["commit"],
+        "device": origin["device"],
+        "seconds": run["seconds"],
+    }
 
 
 def _problems(found: Results | None) -> list[int]:
-    """How many problems the runs measured at their last step: one number, or several where runs differ."""
+    """How many problems the runs measured at their last step: one number, or several where runs
+    differ.
+    """
     return sorted(set(found.groups.groupby("run").size().tolist())) if found else []
 
 
 def legend(told: dict[str, Any]) -> str:
-    """The caption of a figure as it goes into a paper: what it shows, then scale, seeds, n, device and commits."""
+    """The caption of a figure as it goes into a paper: what it shows, then scale, seeds, n, device
+    and commits.
+    """
     runs = told["runs"].values()
 
     def all_of(key):
@@ -180,11 +233,21 @@ def legend(told: dict[str, Any]) -> str:
 
     if runs:
         n = " or ".join(map(str, told["problems"]))
-        lines = [f"Scale: {all_of('scale')}. Runs: {len(runs)}. Seeds: {all_of('seed')}. n: {n} problems a run.",
-                 f"Device: {all_of('device')}. Runs made at commit {all_of('commit')}."]
+        lines = [
+            (
+                f"Scale: {all_of('scale')}. Runs: {len(runs)}. Seeds: {all_of('seed')}. n: {n}"
+                " problems a run."
+            ),
+            f"Device: {all_of('device')}. Runs made at commit {all_of('commit')}.",
+        ]
     else:
         lines = ["Scale: none, formulas and no runs. Seeds: none. n: none. Device: any."]
-    return "\n".join([told["caption"], "", *lines, f"Drawn by {told['command']} at commit {told['commit']}."]) + "\n"
+    return (
+        "\n".join(
+            [told["caption"], "", *lines, f"Drawn by {told['command']} at commit {told['commit']}."]
+        )
+        + "\n"
+    )
 
 
 def figure_names() -> list[str]:
@@ -192,7 +255,9 @@ def figure_names() -> list[str]:
 
 
 def draw_figures(names: Iterable[str] = (), venue: str = "icml") -> dict[str, str]:
-    """Draw the figures called `names`, all of them where it is empty; returns those not drawn, with the reason."""
+    """Draw the figures called `names`, all of them where it is empty; returns those not drawn, with
+    the reason.
+    """
     plt.switch_backend("agg")
     names = list(names) or figure_names()
     for name in names:
@@ -219,7 +284,9 @@ def draw_figure(name: str) -> None:
 
 def load(name: str):
     """The script of a figure, as a module."""
-    specification = importlib.util.spec_from_file_location(f"figures.{name}", SCRIPTS / f"{name}.py")
+    specification = importlib.util.spec_from_file_location(
+        f"figures.{name}", SCRIPTS / f"{name}.py"
+    )
     script = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(script)
     return script
@@ -232,9 +299,13 @@ def told(name: str) -> dict[str, Any] | None:
 
 
 def stale(name: str) -> list[str]:
-    """The inputs of a figure that have changed since it was drawn; ["not drawn"] where it never was."""
+    """The inputs of a figure that have changed since it was drawn; ["not drawn"] where it never
+    was.
+    """
     if (kept := told(name)) is None:
         return ["not drawn"]
     then, script = kept.get("inputs", {}), load(name)
-    now = staleness.hashes(SCRIPTS / f"{name}.py", script.records() if hasattr(script, "records") else None)
+    now = staleness.hashes(
+        SCRIPTS / f"{name}.py", script.records() if hasattr(script, "records") else None
+    )
     return sorted(key for key in then.keys() | now.keys() if then.get(key) != now.get(key))

@@ -1,8 +1,10 @@
-"""What a figure is made from, as hashes: a figure whose inputs have changed since is stale. Floor 3.
+"""What a figure is made from, as hashes: a figure whose inputs have changed since is stale. Floor
+3.
 
-The inputs are the script, the modules of the lab that it stands on, the records that it draws and, where it shows them,
-the published values. Comments and docstrings do not count. Of lab.runs only `sweep_results` counts, and files of lab.toy and
-lab.llm only where the script names them: what the others do is in the records already.
+The inputs are the script, the modules of the lab that it stands on, the records that it draws and,
+where it shows them, the published values. Comments and docstrings do not count. Of lab.runs only
+`sweep_results` counts, and files of lab.toy and lab.llm only where the script names them: what the
+others do is in the records already.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ def hashes(script: Path, found: Results | None = None) -> dict[str, str]:
     if "lab/papers/published.py" in told:
         told |= {name(path): _digest(path.read_text()) for path in sorted(PUBLISHED.glob("*.csv"))}
     if found is not None:
-        told["records"] = _digest("".join(_content(table) for table in (found.metrics, found.groups)))
+        told["records"] = _digest(
+            "".join(_content(table) for table in (found.metrics, found.groups))
+        )
     return dict(sorted(told.items()))
 
 
@@ -46,7 +50,9 @@ def files(script: Path) -> list[Path]:
         if module == "lab.estimators":  # which finds them by name in the catalogue
             waiting.append((ROOT / "lab" / "catalogue.py", "lab.catalogue"))
         if not module.startswith(WORLDS):
-            waiting += [(file, other) for other in _imports(path) if (file := _file(other)) is not None]
+            waiting += [
+                (file, other) for other in _imports(path) if (file := _file(other)) is not None
+            ]
     return sorted(seen)
 
 
@@ -59,14 +65,22 @@ def _file(module: str) -> Path | None:
     """The file of a module that counts, or None."""
     if module == "lab.runs":
         module = "lab.runs.sweep_results"
-    if module == "lab.show.staleness" or module.startswith("lab.runs.") and module != "lab.runs.sweep_results":
+    if (
+        module == "lab.show.staleness"
+        or module.startswith("lab.runs.")
+        and module != "lab.runs.sweep_results"
+    ):
         return None
     path = ROOT / module.replace(".", "/")
-    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.exists()), None)
+    return next(
+        (file for file in (path.with_suffix(".py"), path / "__init__.py") if file.exists()), None
+    )
 
 
 def _imports(path: Path) -> Iterator[str]:
-    """The modules of the lab that a file imports, anywhere in it; `lab.NAME` is the module that NAME comes from."""
+    """The modules of the lab that a file imports, anywhere in it; `lab.NAME` is the module that
+    NAME comes from.
+    """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -76,8 +90,16 @@ def _imports(path: Path) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("lab."):
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
-                yield inner if (ROOT / inner.replace(".", "/")).with_suffix(".py").exists() else node.module
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "lab":
+                yield (
+                    inner
+                    if (ROOT / inner.replace(".", "/")).with_suffix(".py").exists()
+                    else node.module
+                )
+        elif (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "lab"
+        ):
             yield _home().get(node.attr, f"lab.{node.attr}")
 
 
@@ -85,15 +107,22 @@ def _imports(path: Path) -> Iterator[str]:
 def _home() -> dict[str, str]:
     """Where each name of `import lab` comes from."""
     tree = ast.parse((ROOT / "lab" / "__init__.py").read_text(encoding="utf-8"))
-    return {alias.asname or alias.name: node.module for node in tree.body
-            if isinstance(node, ast.ImportFrom) and node.module != "lab" for alias in node.names}
+    return {
+        alias.asname or alias.name: node.module
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module != "lab"
+        for alias in node.names
+    }
 
 
 def _code(path: Path) -> str:
     """A file's code without comments, docstrings and layout."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+        if (
+            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+            and ast.get_docstring(node) is not None
+        ):
             node.body = node.body[1:] or [ast.Pass()]
     return ast.unparse(tree)
 

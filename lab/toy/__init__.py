@@ -1,1 +1,3 @@
-"""Small worlds where the truth is known. Floor 2: they yield records and know no folder and no figure."""
+"""Small worlds where the truth is known. Floor 2: they yield records and know no folder and no
+figure.
+"""

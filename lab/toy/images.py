@@ -1,9 +1,10 @@
-"""Images: classification, the one world where the pass rate is the softmax probability of the label. Floor 2.
+"""Images: classification, the one world where the pass rate is the softmax probability of the
+label. Floor 2.
 
-A rollout is a sampled label, right if it is the image's own; so w(p) = 1/p is exactly cross-entropy, and every
-objective can be compared with exact maximum likelihood (MaxRL, 2602.02710, section 6.1 and appendix D). Departures
-from the paper: labels are drawn as counts, whose cost does not grow with N (`lab.toy.multinomial`); on a GPU bfloat16
-and compilation are options.
+A rollout is a sampled label, right if it is the image's own; so w(p) = 1/p is exactly
+cross-entropy, and every objective can be compared with exact maximum likelihood (MaxRL, 2602.02710,
+section 6.1 and appendix D). Departures from the paper: labels are drawn as counts, whose cost does
+not grow with N (`lab.toy.multinomial`); on a GPU bfloat16 and compilation are options.
 """
 
 from __future__ import annotations
@@ -30,19 +31,40 @@ from lab.toy.training_loop import Signal
 from lab.toy.training_loop import train as run_loop
 
 IMAGENET = {"train": 1281167, "val": 50000}  # pictures
-MEASURED = 1000  # test images whose gradient norm is taken after the last step (MaxRL figure 8: 1,000)
+MEASURED = (
+    1000  # test images whose gradient norm is taken after the last step (MaxRL figure 8: 1,000)
+)
 
 
 class Images:
-    """A classifier and its pictures. A batch, and the labels sampled on it, depend on the seed and the step alone."""
+    """A classifier and its pictures. A batch, and the labels sampled on it, depend on the seed and
+    the step alone.
+    """
 
-    def __init__(self, signal: Signal, pictures: Pictures, model: torch.nn.Module, batch: int, last_step: int,
-                 seed: int, precision: str = "float32", compile_model: bool = False) -> None:
-        self.signal, self.pictures, self.batch, self.last_step, self.seed = signal, pictures, batch, last_step, seed
+    def __init__(
+        self,
+        signal: Signal,
+        pictures: Pictures,
+        model: torch.nn.Module,
+        batch: int,
+        last_step: int,
+        seed: int,
+        precision: str = "float32",
+        compile_model: bool = False,
+    ) -> None:
+        self.signal, self.pictures, self.batch, self.last_step, self.seed = (
+            signal,
+            pictures,
+            batch,
+            last_step,
+            seed,
+        )
         self.device = compute_device()
         self.layout = torch.channels_last if self.device.type == "cuda" else torch.contiguous_format
         self.model = model.to(self.device, memory_format=self.layout)
-        self.autocast = torch.autocast(self.device.type, torch.bfloat16, enabled=precision == "bfloat16")
+        self.autocast = torch.autocast(
+            self.device.type, torch.bfloat16, enabled=precision == "bfloat16"
+        )
         self.forward = torch.compile(self.model) if compile_model else self.model
 
     def loss(self, step: int) -> torch.Tensor:
@@ -57,10 +79,12 @@ class Images:
 
     @torch.no_grad()
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """On the test images: pass@1 is the mean probability of the label, pass@k the mean of 1-(1-p)^k (D.4), exact.
+        """On the test images: pass@1 is the mean probability of the label, pass@k the mean of
+        1-(1-p)^k (D.4), exact.
 
-        After the last step the groups also hold the norm of the score, grad log p, for the first 1,000 images, from
-        which that of w(p) grad p follows for every objective: p w(p) times as large.
+        After the last step the groups also hold the norm of the score, grad log p, for the first
+        1,000 images, from which that of w(p) grad p follows for every objective: p w(p) times as
+        large.
         """
         self.model.eval()
         log_p, hits, norms = [], [], []
@@ -72,15 +96,23 @@ class Images:
                 norms.append(gradient_norms(self.model, images, labels))
         log_p = torch.cat(log_p).cpu().numpy()
         p = np.exp(log_p)
-        metrics = {"pass@1": p.mean(), "pass@128": pass_at(p, 128), "accuracy": float(torch.cat(hits).double().mean()),
-                   "log-likelihood": log_p.mean()}
+        metrics = {
+            "pass@1": p.mean(),
+            "pass@128": pass_at(p, 128),
+            "accuracy": float(torch.cat(hits).double().mean()),
+            "log-likelihood": log_p.mean(),
+        }
         groups = {"problem": np.arange(len(p)), "pass_rate": p}
         if norms:
             measured = torch.cat(norms)[:MEASURED].cpu().numpy()
-            groups["score_norm"] = np.concatenate((measured, np.full(len(p) - len(measured), np.nan)))
+            groups["score_norm"] = np.concatenate(
+                (measured, np.full(len(p) - len(measured), np.nan))
+            )
         return metrics, groups
 
-    def _logits(self, forward: Callable[[torch.Tensor], torch.Tensor], images: torch.Tensor) -> torch.Tensor:
+    def _logits(
+        self, forward: Callable[[torch.Tensor], torch.Tensor], images: torch.Tensor
+    ) -> torch.Tensor:
         with self.autocast:
             return forward(images.to(memory_format=self.layout)).float()
 
@@ -90,12 +122,18 @@ def pass_at(p: np.ndarray, k: int) -> float:
     return float(-np.expm1(k * np.log1p(-p.clip(max=1 - 1e-15))).mean())
 
 
-def gradient_norms(model: torch.nn.Module, images: torch.Tensor, labels: torch.Tensor, chunk: int = 16) -> torch.Tensor:
-    """The L2 norm of grad log p over all weights, image by image, in one vectorised pass. Shape "images", float32."""
+def gradient_norms(
+    model: torch.nn.Module, images: torch.Tensor, labels: torch.Tensor, chunk: int = 16
+) -> torch.Tensor:
+    """The L2 norm of grad log p over all weights, image by image, in one vectorised pass. Shape
+    "images", float32.
+    """
     weights = {key: value.detach() for key, value in model.named_parameters()}
     buffers = dict(model.named_buffers())
 
-    def log_p(weights: dict[str, torch.Tensor], image: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
+    def log_p(
+        weights: dict[str, torch.Tensor], image: torch.Tensor, label: torch.Tensor
+    ) -> torch.Tensor:
         logits = functional_call(model, (weights, buffers), (image[None],))
         return logits.log_softmax(1)[0].gather(0, label[None])[0]
 
@@ -105,11 +143,21 @@ def gradient_norms(model: torch.nn.Module, images: torch.Tensor, labels: torch.T
     return vmap(norm, chunk_size=chunk)(images, labels)
 
 
-def preflight(*, objective: str, gradient: str, rollouts: int, data: str = "digits", folder_of_images: str = "",
-              **_: Any) -> list[str]:
+def preflight(
+    *,
+    objective: str,
+    gradient: str,
+    rollouts: int,
+    data: str = "digits",
+    folder_of_images: str = "",
+    **_: Any,
+) -> list[str]:
     """Refuse what cannot run; returns the header's lines on the objective."""
     if data == "imagenet" and not folder_of_images:
-        raise LabError("images: data = 'imagenet' needs folder_of_images: name the folder that holds train/ and val/")
+        raise LabError(
+            "images: data = 'imagenet' needs folder_of_images: name the folder that holds train/"
+            " and val/"
+        )
     return Signal(objective, gradient, rollouts).describe()
 
 
@@ -123,45 +171,99 @@ def requirements(
         fault = ""
         if not Path(folder_of_images).is_dir():
             fault = (
-                f"there is no folder {folder_of_images}: say folder_of_images=FOLDER, one that holds "
-                "train/ and val/ or parquet files (docs/imagenet.md)"
+                f"there is no folder {folder_of_images}: say folder_of_images=FOLDER, one that"
+                " holds train/ and val/ or parquet files (docs/imagenet.md)"
             )
         yield "ImageNet", fault, folder_of_images
 
 
-def train(*, objective: str, gradient: str, rollouts: int, data: str, folder_of_images: str, cache: str, classes: int,
-          size: int, net: str, width: int, batch: int, steps: int, optimizer: str, learning_rate: float,
-          weight_decay: float, gradient_norm: float, warmup: int, precision: str, compile_model: bool, log_every: int,
-          seed: int, state: dict[str, Any] | None) -> Iterator[Record | Pause]:
-    """SGD with momentum 0.9, linear warm-up and cosine decay, as published (MaxRL D.2), and the scale-matched controls.
+def train(
+    *,
+    objective: str,
+    gradient: str,
+    rollouts: int,
+    data: str,
+    folder_of_images: str,
+    cache: str,
+    classes: int,
+    size: int,
+    net: str,
+    width: int,
+    batch: int,
+    steps: int,
+    optimizer: str,
+    learning_rate: float,
+    weight_decay: float,
+    gradient_norm: float,
+    warmup: int,
+    precision: str,
+    compile_model: bool,
+    log_every: int,
+    seed: int,
+    state: dict[str, Any] | None,
+) -> Iterator[Record | Pause]:
+    """SGD with momentum 0.9, linear warm-up and cosine decay, as published (MaxRL D.2), and the
+    scale-matched controls.
 
-    `gradient_norm` above 0 rescales every step's gradient to that norm, so that objectives differ in direction only;
-    `optimizer` "adamw" takes the scale out in another way.
+    `gradient_norm` above 0 rescales every step's gradient to that norm, so that objectives differ
+    in direction only; `optimizer` "adamw" takes the scale out in another way.
     """
-    pictures = pictures_of(data=data, folder_of_images=folder_of_images, cache=cache, classes=classes, size=size,
-                           seed=seed)
+    pictures = pictures_of(
+        data=data,
+        folder_of_images=folder_of_images,
+        cache=cache,
+        classes=classes,
+        size=size,
+        seed=seed,
+    )
     model = fresh_network(seed, net, pictures.channels, pictures.size, pictures.classes, width)
-    world = Images(Signal(objective, gradient, rollouts), pictures, model, batch, steps, seed, precision, compile_model)
+    world = Images(
+        Signal(objective, gradient, rollouts),
+        pictures,
+        model,
+        batch,
+        steps,
+        seed,
+        precision,
+        compile_model,
+    )
     if optimizer == "sgd":
-        chosen = torch.optim.SGD(model.parameters(), lr=learning_rate, momentum=0.9, weight_decay=weight_decay)
+        chosen = torch.optim.SGD(
+            model.parameters(), lr=learning_rate, momentum=0.9, weight_decay=weight_decay
+        )
     else:
         chosen = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=weight_decay)
 
     def rate(step: int) -> float:
         if step < warmup:
             return learning_rate * (step + 1) / warmup
-        return learning_rate * (1 + math.cos(math.pi * (step - warmup) / max(1, steps - warmup))) / 2
+        return (
+            learning_rate * (1 + math.cos(math.pi * (step - warmup) / max(1, steps - warmup))) / 2
+        )
 
     yield from run_loop(world, chosen, rate, steps, log_every, state, gradient_norm)
 
 
-def budget(*, data: str, classes: int, size: int, net: str, width: int, batch: int, steps: int,
-           optimizer: str, precision: str, log_every: int, seed: int, **_: Any) -> Budget:
+def budget(
+    *,
+    data: str,
+    classes: int,
+    size: int,
+    net: str,
+    width: int,
+    batch: int,
+    steps: int,
+    optimizer: str,
+    precision: str,
+    log_every: int,
+    seed: int,
+    **_: Any,
+) -> Budget:
     """What the training asks of a GPU, from a count of its own step on fake tensors.
 
     The network counts as written. Compiling it fuses normalisation with activation, so both memory
-    and traffic are upper bounds where `compile_model` is on. The traffic bounds a step: for batch 256
-    on an A100 (1.555 TB/s) it gives 109 ms, and NVIDIA publishes 2,470 images a second, 104 ms
+    and traffic are upper bounds where `compile_model` is on. The traffic bounds a step: for batch
+    256 on an A100 (1.555 TB/s) it gives 109 ms, and NVIDIA publishes 2,470 images a second, 104 ms
     (DeepLearningExamples, ResNet-50 v1.5). Newer cards may stay further from their peak.
     """
     channels = 1 if data == "digits" else 3
@@ -189,24 +291,32 @@ def budget(*, data: str, classes: int, size: int, net: str, width: int, batch: i
     cache = {"cache of pictures": sum(IMAGENET.values()) * channels * size**2 / GIB}
     moments = 1 if optimizer == "sgd" else 2
     return Budget(
-        memory={"CUDA": CONTEXT,
-                "optimizer": moments * weights / GIB,
-                "weights, gradients, activations": max(trained.peak, examined.peak) / GIB},
+        memory={
+            "CUDA": CONTEXT,
+            "optimizer": moments * weights / GIB,
+            "weights, gradients, activations": max(trained.peak, examined.peak) / GIB,
+        },
         checkpoint=(1 + moments) * weights / GIB,
         step={"update": Work(trained.flops, trained.bytes, trained.launches)},
-        evaluation=Work(examined.flops * batches, examined.bytes * batches,
-                        examined.launches * batches),
+        evaluation=Work(
+            examined.flops * batches, examined.bytes * batches, examined.launches * batches
+        ),
         steps=steps,
         evaluations=-(-steps // log_every) + 1,
-        disk=cache if data == "imagenet" else {})
+        disk=cache if data == "imagenet" else {},
+    )
 
 
 class _BlankImages(Images):
     """The world on fake tensors, to count what a step does; channels last take the same memory."""
 
-    def __init__(self, model: torch.nn.Module,
-                 draw: Callable[[int], tuple[torch.Tensor, torch.Tensor]], batch: int,
-                 precision: str) -> None:
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        draw: Callable[[int], tuple[torch.Tensor, torch.Tensor]],
+        batch: int,
+        precision: str,
+    ) -> None:
         self.batch, self.seed, self.layout = batch, 0, torch.contiguous_format
         self.model = self.forward = model
         self.pictures = SimpleNamespace(train_batch=lambda step, batch: draw(batch))
@@ -217,13 +327,26 @@ class _BlankImages(Images):
 
 def train_digits(*, width: int, **parameters: Any) -> Iterator[Record | Pause]:
     """The same on scikit-learn's handwritten digits with the small network."""
-    yield from train(data="digits", folder_of_images="", cache="", classes=10, size=8, net="small", width=width,
-                     optimizer="sgd", weight_decay=1e-4, gradient_norm=0.0, precision="float32", compile_model=False,
-                     **parameters)
+    yield from train(
+        data="digits",
+        folder_of_images="",
+        cache="",
+        classes=10,
+        size=8,
+        net="small",
+        width=width,
+        optimizer="sgd",
+        weight_decay=1e-4,
+        gradient_norm=0.0,
+        precision="float32",
+        compile_model=False,
+        **parameters,
+    )
 
 
-def pictures_of(*, data: str, folder_of_images: str, cache: str, classes: int, size: int, seed: int,
-                **_: Any) -> Pictures:
+def pictures_of(
+    *, data: str, folder_of_images: str, cache: str, classes: int, size: int, seed: int, **_: Any
+) -> Pictures:
     """The source of pictures that these parameters name, on the GPU where there is one."""
     device = compute_device()
     if data == "digits":
@@ -231,4 +354,5 @@ def pictures_of(*, data: str, folder_of_images: str, cache: str, classes: int, s
     if data == "procedural":
         return Procedural(seed, size, device, classes)
     from lab.toy.imagenet import ImageNet
+
     return ImageNet(folder_of_images, seed, size, device, cache, classes)

@@ -1,9 +1,11 @@
-"""The maze world: a transformer learns to write the way through mazes that it has never seen. Floor 2.
+"""The maze world: a transformer learns to write the way through mazes that it has never seen. Floor
+2.
 
-Infinite data, no likelihood in closed form (MaxRL, 2602.02710, sections 6.2, E.1 and K): supervised training on
-shortest paths from random weights, then reinforcement learning on fresh mazes, one on-policy step a batch. As in the
-official code: AdamW with weight decay 0.01, gradients clipped to norm 1, the loss a mean over tokens. Departures: a
-rollout ends with DONE, since what follows cannot change its reward; reinforcement learning in float32 unless asked.
+Infinite data, no likelihood in closed form (MaxRL, 2602.02710, sections 6.2, E.1 and K): supervised
+training on shortest paths from random weights, then reinforcement learning on fresh mazes, one
+on-policy step a batch. As in the official code: AdamW with weight decay 0.01, gradients clipped to
+norm 1, the loss a mean over tokens. Departures: a rollout ends with DONE, since what follows cannot
+change its reward; reinforcement learning in float32 unless asked.
 """
 
 from __future__ import annotations
@@ -43,9 +45,17 @@ KEPT = 2**17
 class Player:
     """A model, the mazes it is examined on, and how it plays."""
 
-    def __init__(self, model: Transformer, exam: Mazes, samples: int, length: int, precision: str, seed: int) -> None:
+    def __init__(
+        self, model: Transformer, exam: Mazes, samples: int, length: int, precision: str, seed: int
+    ) -> None:
         self.device = compute_device()
-        self.model, self.exam, self.samples, self.length, self.seed = model.to(self.device), exam, samples, length, seed
+        self.model, self.exam, self.samples, self.length, self.seed = (
+            model.to(self.device),
+            exam,
+            samples,
+            length,
+            seed,
+        )
         self.precision = precision
         self.captured: dict[torch.Size, Captured] = {}
 
@@ -53,7 +63,8 @@ class Player:
         """The context of forward passes."""
         if self.precision == "float32":
             return nullcontext()
-        # Without a cache of weights in bfloat16: a captured graph would go on reading those of its first step.
+        # Without a cache of weights in bfloat16: a captured graph would go on reading those of its
+        # first step.
         return torch.autocast(self.device.type, torch.bfloat16, cache_enabled=False)
 
     def read(self, mazes: Mazes):
@@ -61,31 +72,42 @@ class Player:
         stream, memory = self.model.read(mazes.prompts())
         return self.model.logits(stream[:, -1]), memory
 
-    def play(self, first: torch.Tensor, memory: list, rollouts: int, uniforms: torch.Tensor | None) -> Rollouts:
+    def play(
+        self, first: torch.Tensor, memory: list, rollouts: int, uniforms: torch.Tensor | None
+    ) -> Rollouts:
         """`rollouts` of each maze, from what `read` gave; without `uniforms` the likeliest."""
         first, memory = first.detach(), [(k.detach(), v.detach()) for k, v in memory]
         sample = sample_shared
         if self.device.type == "cuda":
-            sample = sample_apart if uniforms is None else self.captured.setdefault(uniforms.shape, Captured())
+            sample = (
+                sample_apart
+                if uniforms is None
+                else self.captured.setdefault(uniforms.shape, Captured())
+            )
         return sample(self.model, first, memory, rollouts, self.length, [DONE, EOS], uniforms)
 
     def uniforms(self, stream: str, number: int, mazes: int, rollouts: int) -> torch.Tensor:
-        """Random numbers "mazes rollouts length": a function of the seed, the stream and the number."""
+        """Random numbers "mazes rollouts length": a function of the seed, the stream and the
+        number.
+        """
         generator = torch.Generator(self.device).manual_seed(stream_seed(self.seed, stream, number))
         return torch.rand(mazes, rollouts, self.length, generator=generator, device=self.device)
 
     @torch.no_grad()
     def evaluate(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """Pass@k on the held-out mazes from `samples` rollouts each at temperature 1, and how the wrong ones end.
+        """Pass@k on the held-out mazes from `samples` rollouts each at temperature 1, and how the
+        wrong ones end.
 
-        The groups hold, for each maze, n, how many were right, its grid as text, and its most frequent right and
-        wrong walk.
+        The groups hold, for each maze, n, how many were right, its grid as text, and its most
+        frequent right and wrong walk.
         """
-        columns: dict[str, list] = {key: [] for key in ("right", "grid", "right_walk", "wrong_walk")}
+        columns: dict[str, list] = {
+            key: [] for key in ("right", "grid", "right_walk", "wrong_walk")
+        }
         outcomes = torch.zeros(len(OUTCOMES), device=self.device)
         each = max(1, TOGETHER // self.samples)
         for number, first in enumerate(range(0, len(self.exam), each)):
-            mazes = self.exam[first:first + each]
+            mazes = self.exam[first : first + each]
             with self.arithmetic():
                 uniforms = self.uniforms("examination", number, len(mazes), self.samples)
                 played = self.play(*self.read(mazes), self.samples, uniforms)
@@ -93,20 +115,31 @@ class Player:
             outcomes += F.one_hot(walks.outcome, len(OUTCOMES)).float().mean(1).sum(0)
             columns["right"] += walks.right.sum(1).tolist()
             for one in range(len(mazes)):
-                columns["grid"].append(as_text(mazes[one:one + 1]))
-                for name, wanted in (("right_walk", walks.right[one]), ("wrong_walk", ~walks.right[one])):
+                columns["grid"].append(as_text(mazes[one : one + 1]))
+                for name, wanted in (
+                    ("right_walk", walks.right[one]),
+                    ("wrong_walk", ~walks.right[one]),
+                ):
                     columns[name].append(most_frequent(played.tokens[one][wanted]))
         right = np.array(columns["right"])
-        reach = {f"pass@{k}": float(pass_at_k(self.samples, right, k).mean()) for k in REACH if k <= self.samples}
-        ends = {name: float(share) for name, share in zip(OUTCOMES[1:], outcomes[1:] / len(self.exam), strict=True)}
+        reach = {
+            f"pass@{k}": float(pass_at_k(self.samples, right, k).mean())
+            for k in REACH
+            if k <= self.samples
+        }
+        ends = {
+            name: float(share)
+            for name, share in zip(OUTCOMES[1:], outcomes[1:] / len(self.exam), strict=True)
+        }
         groups = {"problem": np.arange(len(right)), "n": np.full(len(right), self.samples)}
         return reach | ends, groups | {key: np.array(value) for key, value in columns.items()}
 
-
     @torch.no_grad()
     def show(self, number: int, rollouts: int) -> tuple[str, list[str]]:
-        """The grid of a held-out maze, and `rollouts` fresh ones in it, as `as_text` and `as_letters` write them."""
-        maze = self.exam[number:number + 1]
+        """The grid of a held-out maze, and `rollouts` fresh ones in it, as `as_text` and
+        `as_letters` write them.
+        """
+        maze = self.exam[number : number + 1]
         played = self.play(*self.read(maze), rollouts, self.uniforms("show", number, 1, rollouts))
         return as_text(maze), [as_letters(tokens) for tokens in played.tokens[0].tolist()]
 
@@ -125,7 +158,9 @@ def most_frequent(tokens: torch.Tensor) -> str:
 
 
 def as_letters(tokens: list[int]) -> str:
-    """A rollout, without the padding after it, as letters U, D, L, R, '.' for DONE and '?' for all else."""
+    """A rollout, without the padding after it, as letters U, D, L, R, '.' for DONE and '?' for all
+    else.
+    """
     letters = {UP: "U", UP + 1: "D", UP + 2: "L", UP + 3: "R", DONE: ".", PAD: " "}
     return "".join(letters.get(token, "?") for token in tokens).rstrip().replace(" ", "?")
 
@@ -143,7 +178,7 @@ class Supervised:
         prompts, answers = mazes.prompts(), mazes.answers()
         with self.player.arithmetic():
             stream, _ = self.model.read(torch.cat((prompts, answers[:, :-1].int()), 1))
-            logits = self.model.logits(stream[:, prompts.shape[1] - 1:])
+            logits = self.model.logits(stream[:, prompts.shape[1] - 1 :])
         return F.cross_entropy(logits.flatten(0, 1), answers.flatten(), ignore_index=PAD)
 
     @torch.no_grad()
@@ -156,16 +191,29 @@ class Supervised:
 class Reinforced:
     """Reinforcement learning on fresh mazes.
 
-    `entropy_bonus` adds that multiple of the mean token entropy; `smoothing` is differential smoothing's c (Gai et al.
-    2511.19942): a right rollout gains and a wrong one loses -c times its mean token log-probability; `greedy_filter` is
-    SELF (Nguyen et al. 2510.02230): only mazes whose greedy answer is wrong count.
+    `entropy_bonus` adds that multiple of the mean token entropy; `smoothing` is differential
+    smoothing's c (Gai et al. 2511.19942): a right rollout gains and a wrong one loses -c times its
+    mean token log-probability; `greedy_filter` is SELF (Nguyen et al. 2510.02230): only mazes whose
+    greedy answer is wrong count.
     """
 
-    def __init__(self, player: Player, fresh: Fresh, objective: str, rollouts: int, entropy_bonus: float,
-                 smoothing: float, greedy_filter: bool) -> None:
+    def __init__(
+        self,
+        player: Player,
+        fresh: Fresh,
+        objective: str,
+        rollouts: int,
+        entropy_bonus: float,
+        smoothing: float,
+        greedy_filter: bool,
+    ) -> None:
         self.player, self.model, self.fresh = player, player.model, fresh
         self.estimate, self.rollouts = estimator(objective), rollouts
-        self.entropy_bonus, self.smoothing, self.greedy_filter = entropy_bonus, smoothing, greedy_filter
+        self.entropy_bonus, self.smoothing, self.greedy_filter = (
+            entropy_bonus,
+            smoothing,
+            greedy_filter,
+        )
         self.seen: list[dict[str, torch.Tensor]] = []
 
     def losses(self, step: int) -> Iterator[torch.Tensor]:
@@ -196,11 +244,18 @@ class Reinforced:
             A = self.advantages(right[some], mean_logp, None if solved is None else solved[some])
             loss = policy_gradient(logp, A) / mean_length * (len(A) / len(mazes))
             yield loss - self.entropy_bonus * (entropy / tokens)
-            del loss, logp, entropy, first, memory  # nothing is kept while the next part is computed
+            del (
+                loss,
+                logp,
+                entropy,
+                first,
+                memory,
+            )  # nothing is kept while the next part is computed
         self.remember(right, played, scored)
 
-    def score(self, first: torch.Tensor, memory: list,
-              played: Rollouts) -> tuple[torch.Tensor, torch.Tensor, int]:
+    def score(
+        self, first: torch.Tensor, memory: list, played: Rollouts
+    ) -> tuple[torch.Tensor, torch.Tensor, int]:
         """Log-probabilities "mazes rollouts", the entropy summed over tokens, and the rows it took.
 
         Gradients flow through the entropy only where there is a bonus on it.
@@ -208,10 +263,15 @@ class Reinforced:
         with self.player.arithmetic():
             rows = logits_of(self.model, first, memory, played).log_softmax(-1)
         logp = (rows[played.drawn_from, played.tokens] * played.said).sum(2)
-        return logp, summed_entropy(rows if self.entropy_bonus else rows.detach(), played), len(rows)
+        return (
+            logp,
+            summed_entropy(rows if self.entropy_bonus else rows.detach(), played),
+            len(rows),
+        )
 
-    def advantages(self, right: torch.Tensor, mean_logp: torch.Tensor,
-                   solved: torch.Tensor | None) -> torch.Tensor:
+    def advantages(
+        self, right: torch.Tensor, mean_logp: torch.Tensor, solved: torch.Tensor | None
+    ) -> torch.Tensor:
         """The estimator's, with two changes that no estimator of right and wrong alone can make.
 
         | argument | shape | meaning |
@@ -225,38 +285,58 @@ class Reinforced:
             A = A - self.smoothing * mean_logp * torch.where(right, 1.0, -1.0)
         return A if solved is None else A * ~solved
 
-    def remember(self, right: torch.Tensor, played: Rollouts,
-                 scored: list[tuple[torch.Tensor, torch.Tensor, int]]) -> None:
+    def remember(
+        self,
+        right: torch.Tensor,
+        played: Rollouts,
+        scored: list[tuple[torch.Tensor, torch.Tensor, int]],
+    ) -> None:
         """Keep a step's facts on the device until the next record asks; `scored` is by part."""
         K, tokens = right.sum(1), played.said.sum()
         logps, entropies, rows = zip(*scored, strict=True)
-        self.seen.append({
-            "train pass@1": right.float().mean(), "solved": (K > 0).float().mean(),
-            "dead groups": ((K == 0) | (K == self.rollouts)).float().mean(),
-            "entropy": torch.stack(entropies).sum() / tokens,
-            "mean length": played.lengths.float().mean(),
-            "truncated": played.cut.float().mean(),
-            "log-probability mismatch": (torch.cat(logps) - played.logp.sum(2)).abs().max(),
-            "tokens a forward row": tokens / sum(rows)})
+        self.seen.append(
+            {
+                "train pass@1": right.float().mean(),
+                "solved": (K > 0).float().mean(),
+                "dead groups": ((K == 0) | (K == self.rollouts)).float().mean(),
+                "entropy": torch.stack(entropies).sum() / tokens,
+                "mean length": played.lengths.float().mean(),
+                "truncated": played.cut.float().mean(),
+                "log-probability mismatch": (torch.cat(logps) - played.logp.sum(2)).abs().max(),
+                "tokens a forward row": tokens / sum(rows),
+            }
+        )
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         metrics, groups = self.player.evaluate()
         if self.seen:
-            metrics |= {key: float(torch.stack([seen[key] for seen in self.seen]).mean()) for key in self.seen[0]}
+            metrics |= {
+                key: float(torch.stack([seen[key] for seen in self.seen]).mean())
+                for key in self.seen[0]
+            }
         self.seen = []
         return metrics, groups
 
     def accumulated(self) -> dict[str, torch.Tensor]:
-        """The facts of the steps since the last record, "steps" each, numbered in the order of the record."""
+        """The facts of the steps since the last record, "steps" each, numbered in the order of the
+        record.
+        """
         names = self.seen[0] if self.seen else ()
-        return {f"seen/{place:02}/{name}": torch.stack([facts[name] for facts in self.seen])
-                for place, name in enumerate(names)}
+        return {
+            f"seen/{place:02}/{name}": torch.stack([facts[name] for facts in self.seen])
+            for place, name in enumerate(names)
+        }
 
     def take_up(self, state: dict[str, torch.Tensor]) -> None:
         """Go on from what `accumulated` gave."""
-        columns = {key.split("/", 2)[2]: state[key].to(self.player.device, copy=True).unbind()
-                   for key in sorted(state) if key.startswith("seen/")}
-        self.seen = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        columns = {
+            key.split("/", 2)[2]: state[key].to(self.player.device, copy=True).unbind()
+            for key in sorted(state)
+            if key.startswith("seen/")
+        }
+        self.seen = [
+            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+        ]
 
 
 def summed_entropy(rows: torch.Tensor, played: Rollouts) -> torch.Tensor:
@@ -266,7 +346,8 @@ def summed_entropy(rows: torch.Tensor, played: Rollouts) -> torch.Tensor:
 
 
 def parts_of(mazes: int, positions: int) -> list[slice]:
-    """The mazes of a step in parts of about equal size; `positions` is rollouts times length of one.
+    """The mazes of a step in parts of about equal size; `positions` is rollouts times length of
+    one.
 
     >>> [part.stop - part.start for part in parts_of(32, 128 * 48)]
     [16, 16]
@@ -276,50 +357,146 @@ def parts_of(mazes: int, positions: int) -> list[slice]:
     return [slice(start, min(start + each, mazes)) for start in range(0, mazes, each)]
 
 
-def preflight(*, objective: str, rollouts: int, size: int, positions: int, length: int, width: int, mazes: int,
-              **_: Any) -> list[str]:
+def preflight(
+    *,
+    objective: str,
+    rollouts: int,
+    size: int,
+    positions: int,
+    length: int,
+    width: int,
+    mazes: int,
+    **_: Any,
+) -> list[str]:
     """Refuse what cannot run; returns the header's lines on the objective."""
     prompt = making.prompt_length(making.check_size(size))
     making.examination(size, mazes, torch.device("cpu"))
     if prompt + length > positions:
-        raise LabError(f"maze: size = {size} makes prompts of {prompt} tokens; with length = {length} they exceed "
-                       f"positions = {positions}: raise positions to {prompt + length}, or take a smaller size")
+        raise LabError(
+            f"maze: size = {size} makes prompts of {prompt} tokens; with length = {length} they"
+            f" exceed positions = {positions}: raise positions to {prompt + length}, or take a"
+            " smaller size"
+        )
     if width % 8:
-        raise LabError(f"maze: width = {width} is not a multiple of 8: four heads turn pairs of numbers")
+        raise LabError(
+            f"maze: width = {width} is not a multiple of 8: four heads turn pairs of numbers"
+        )
     chosen = estimator(objective)
     chosen.coefficients(rollouts)
-    return [f"  {chosen.label} [{chosen.citation}], N = {rollouts}", f"  rules: {chosen.rules}",
-            f"  truncated rollouts (no DONE within {length} tokens) count as wrong"]
+    return [
+        f"  {chosen.label} [{chosen.citation}], N = {rollouts}",
+        f"  rules: {chosen.rules}",
+        f"  truncated rollouts (no DONE within {length} tokens) count as wrong",
+    ]
 
 
-def train_start(*, size: int, width: int, layers: int, positions: int, precision: str, length: int, mazes: int,
-                samples: int, start_batch: int, start_steps: int, start_learning_rate: float, start_log_every: int,
-                seed: int, state: dict[str, Any] | None) -> Iterator[Record | Pause]:
+def train_start(
+    *,
+    size: int,
+    width: int,
+    layers: int,
+    positions: int,
+    precision: str,
+    length: int,
+    mazes: int,
+    samples: int,
+    start_batch: int,
+    start_steps: int,
+    start_learning_rate: float,
+    start_log_every: int,
+    seed: int,
+    state: dict[str, Any] | None,
+) -> Iterator[Record | Pause]:
     """Supervised training from random weights (E.1.3), AdamW with the official betas 0.9 and 0.95."""
     model = fresh_transformer(seed, shape_of(width, layers, positions))
     player = player_of(model, size, mazes, samples, length, precision, seed)
     world = Supervised(player, Fresh(size, start_batch, seed, "start", player.device), start_steps)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=start_learning_rate, betas=(0.9, 0.95), weight_decay=0.01)
-    yield from run_loop(world, optimizer, lambda step: start_learning_rate, start_steps, start_log_every, state,
-                        clip=1.0)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=start_learning_rate, betas=(0.9, 0.95), weight_decay=0.01
+    )
+    yield from run_loop(
+        world,
+        optimizer,
+        lambda step: start_learning_rate,
+        start_steps,
+        start_log_every,
+        state,
+        clip=1.0,
+    )
 
 
-def train(*, objective: str, rollouts: int, entropy_bonus: float, smoothing: float, greedy_filter: bool, size: int,
-          width: int, layers: int, positions: int, precision: str, length: int, batch: int, steps: int,
-          learning_rate: float, mazes: int, samples: int, log_every: int, seed: int, state: dict[str, Any] | None,
-          start: dict[str, torch.Tensor], **_: Any) -> Iterator[Record | Pause]:
+def train(
+    *,
+    objective: str,
+    rollouts: int,
+    entropy_bonus: float,
+    smoothing: float,
+    greedy_filter: bool,
+    size: int,
+    width: int,
+    layers: int,
+    positions: int,
+    precision: str,
+    length: int,
+    batch: int,
+    steps: int,
+    learning_rate: float,
+    mazes: int,
+    samples: int,
+    log_every: int,
+    seed: int,
+    state: dict[str, Any] | None,
+    start: dict[str, torch.Tensor],
+    **_: Any,
+) -> Iterator[Record | Pause]:
     """Reinforcement learning from the weights in `start`, the state of `train_start`'s last record."""
-    player = trained(start, width=width, layers=layers, positions=positions, size=size, mazes=mazes, samples=samples,
-                     length=length, precision=precision, seed=seed)
-    world = Reinforced(player, Fresh(size, batch, seed, "mazes", player.device), objective, rollouts, entropy_bonus,
-                       smoothing, greedy_filter)
+    player = trained(
+        start,
+        width=width,
+        layers=layers,
+        positions=positions,
+        size=size,
+        mazes=mazes,
+        samples=samples,
+        length=length,
+        precision=precision,
+        seed=seed,
+    )
+    world = Reinforced(
+        player,
+        Fresh(size, batch, seed, "mazes", player.device),
+        objective,
+        rollouts,
+        entropy_bonus,
+        smoothing,
+        greedy_filter,
+    )
     optimizer = torch.optim.AdamW(player.model.parameters(), lr=learning_rate, weight_decay=0.01)
-    yield from run_loop(world, optimizer, lambda step: learning_rate, steps, log_every, state, clip=1.0)
+    yield from run_loop(
+        world, optimizer, lambda step: learning_rate, steps, log_every, state, clip=1.0
+    )
 
 
-def budget(*, objective: str, rollouts: int, size: int, width: int, layers: int, positions: int,
-           precision: str, length: int, batch: int, steps: int, start_batch: int, start_steps: int,
-           start_log_every: int, mazes: int, samples: int, log_every: int, **_: Any) -> Budget:
+def budget(
+    *,
+    objective: str,
+    rollouts: int,
+    size: int,
+    width: int,
+    layers: int,
+    positions: int,
+    precision: str,
+    length: int,
+    batch: int,
+    steps: int,
+    start_batch: int,
+    start_steps: int,
+    start_log_every: int,
+    mazes: int,
+    samples: int,
+    log_every: int,
+    **_: Any,
+) -> Budget:
     """What the training asks of a GPU, from counts of its own code on fake tensors.
 
     A captured graph keeps its memory to itself, so that rollouts for training, those for evaluation
@@ -364,22 +541,30 @@ def budget(*, objective: str, rollouts: int, size: int, width: int, layers: int,
     # A record of the start is a forward pass on the held-out mazes, the last one an evaluation too.
     forward = (-(-start_steps // start_log_every) + 1) * mazes / start_batch / 3
     return Budget(
-        memory={"CUDA": CONTEXT,
-                "AdamW": 2 * weights / GIB,
-                "weights, gradients, activations": max(trained.peak, begun.peak) / GIB,
-                "rollouts in training": played.peak / GIB,
-                "rollouts in evaluation": together * played.peak / GIB},
+        memory={
+            "CUDA": CONTEXT,
+            "AdamW": 2 * weights / GIB,
+            "weights, gradients, activations": max(trained.peak, begun.peak) / GIB,
+            "rollouts in training": played.peak / GIB,
+            "rollouts in evaluation": together * played.peak / GIB,
+        },
         checkpoint=3 * weights / GIB,
-        step={"rollouts": Work(played.flops, played.bytes),
-              "update": Work(scale * trained.flops, scale * trained.bytes,
-                             len(parts) * trained.launches)},
+        step={
+            "rollouts": Work(played.flops, played.bytes),
+            "update": Work(
+                scale * trained.flops, scale * trained.bytes, len(parts) * trained.launches
+            ),
+        },
         evaluation=evaluation,
         steps=steps,
         evaluations=-(-steps // log_every) + 1,
-        start=Work(begun.flops * (start_steps + forward) + evaluation.flops,
-                   begun.bytes * (start_steps + forward) + evaluation.bytes,
-                   begun.launches * start_steps),
-        tokens=batch * rollouts * length)
+        start=Work(
+            begun.flops * (start_steps + forward) + evaluation.flops,
+            begun.bytes * (start_steps + forward) + evaluation.bytes,
+            begun.launches * start_steps,
+        ),
+        tokens=batch * rollouts * length,
+    )
 
 
 class _BlankPlayer(Player):
@@ -392,8 +577,9 @@ class _BlankPlayer(Player):
     def uniforms(self, stream: str, number: int, mazes: int, rollouts: int) -> torch.Tensor:
         return torch.zeros(mazes, rollouts, self.length)
 
-    def play(self, first: torch.Tensor, memory: list, rollouts: int,
-             uniforms: torch.Tensor | None) -> Rollouts:
+    def play(
+        self, first: torch.Tensor, memory: list, rollouts: int, uniforms: torch.Tensor | None
+    ) -> Rollouts:
         tokens = torch.zeros(len(first), rollouts, self.length, dtype=torch.int64)
         cut = torch.zeros(len(first), rollouts, dtype=torch.bool)
         return Rollouts(tokens, tokens.bool(), tokens.float(), tokens, cut, None)
@@ -423,21 +609,47 @@ def _at_length(counted: Callable[[int], Counted], length: int) -> Counted:
 
 
 def shape_of(width: int, layers: int, positions: int) -> Shape:
-    """The published proportions at any width: four heads, two of keys and values, a feed-forward four times as wide."""
-    return Shape(hidden_size=width, num_hidden_layers=layers, intermediate_size=4 * width,
-                 max_position_embeddings=positions)
+    """The published proportions at any width: four heads, two of keys and values, a feed-forward
+    four times as wide.
+    """
+    return Shape(
+        hidden_size=width,
+        num_hidden_layers=layers,
+        intermediate_size=4 * width,
+        max_position_embeddings=positions,
+    )
 
 
-def trained(state: dict[str, torch.Tensor], *, width: int, layers: int, positions: int, size: int, mazes: int,
-            samples: int, length: int, precision: str, seed: int, **_: Any) -> Player:
+def trained(
+    state: dict[str, torch.Tensor],
+    *,
+    width: int,
+    layers: int,
+    positions: int,
+    size: int,
+    mazes: int,
+    samples: int,
+    length: int,
+    precision: str,
+    seed: int,
+    **_: Any,
+) -> Player:
     """The player that training with these parameters left in `state`."""
     model = Transformer(shape_of(width, layers, positions))
-    set_weights(model, {key.removeprefix("model/"): value for key, value in state.items() if key.startswith("model/")},
-                "the start")
+    set_weights(
+        model,
+        {
+            key.removeprefix("model/"): value
+            for key, value in state.items()
+            if key.startswith("model/")
+        },
+        "the start",
+    )
     return player_of(model, size, mazes, samples, length, precision, seed)
 
 
-def player_of(model: Transformer, size: int, mazes: int, samples: int, length: int, precision: str,
-              seed: int) -> Player:
+def player_of(
+    model: Transformer, size: int, mazes: int, samples: int, length: int, precision: str, seed: int
+) -> Player:
     device = compute_device()
     return Player(model, making.examination(size, mazes, device), samples, length, precision, seed)

@@ -1,7 +1,8 @@
 """N sampled answers at a cost that hardly grows with N. Floor 2.
 
-Where a policy is one softmax over a few answers, the loss of N rollouts depends only on how often each answer was
-drawn. Drawing those counts instead of the N answers gives a gradient with exactly the same distribution.
+Where a policy is one softmax over a few answers, the loss of N rollouts depends only on how often
+each answer was drawn. Drawing those counts instead of the N answers gives a gradient with exactly
+the same distribution.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ def draw_counts(chance: torch.Tensor, N: int, seed: int) -> torch.Tensor:
 def split_counts(chance: torch.Tensor, N: int, rng: torch.Generator) -> torch.Tensor:
     """The same by binary splitting, on any device and with no host synchronisation.
 
-    The answers are halved again and again, and each time the draws of a part are split by a binomial between its two
-    halves: log2(answers) binomials on whole tensors.
+    The answers are halved again and again, and each time the draws of a part are split by a
+    binomial between its two halves: log2(answers) binomials on whole tensors.
     """
     answers = chance.shape[1]
     depth = max(answers - 1, 1).bit_length()

@@ -1,8 +1,9 @@
 """Many small softmax problems: theory against practice in seconds. Floor 2.
 
-Each problem has its own row of logits over `answers` answers, one of them right. The pass rate is a softmax
-probability, so the gradient of every objective is known in closed form, and what N rollouts do on average can
-be followed without sampling. Start: pass rates spread evenly in log-odds between `hardest` and `easiest`.
+Each problem has its own row of logits over `answers` answers, one of them right. The pass rate is a
+softmax probability, so the gradient of every objective is known in closed form, and what N rollouts
+do on average can be followed without sampling. Start: pass rates spread evenly in log-odds between
+`hardest` and `easiest`.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ from lab.toy.training_loop import train as run_loop
 class Tabular:
     """`problems` independent softmax policies; answer 0 is the right one."""
 
-    def __init__(self, signal: Signal, problems: int, answers: int, hardest: float, easiest: float, seed: int) -> None:
+    def __init__(
+        self, signal: Signal, problems: int, answers: int, hardest: float, easiest: float, seed: int
+    ) -> None:
         self.signal, self.seed = signal, seed
         start = torch.linspace(0, 1, problems, dtype=torch.float64)
-        odds = torch.logit(torch.tensor(hardest, dtype=torch.float64)) * (1 - start) + start * torch.logit(
-            torch.tensor(easiest, dtype=torch.float64))
+        odds = torch.logit(torch.tensor(hardest, dtype=torch.float64)) * (
+            1 - start
+        ) + start * torch.logit(torch.tensor(easiest, dtype=torch.float64))
         logits = torch.zeros(problems, answers, dtype=torch.float64)
         logits[:, 0] = odds + np.log(answers - 1)
         self.model = torch.nn.Module()
@@ -38,7 +42,9 @@ class Tabular:
     def loss(self, step: int) -> torch.Tensor:
         seed = stream_seed(self.seed, "rollouts", step)
         loss = self.signal.loss(self.model.logits.log_softmax(1), self.right, seed)
-        return loss * len(self.right)  # a sum: each problem's own logits then move at the stated rate
+        return loss * len(
+            self.right
+        )  # a sum: each problem's own logits then move at the stated rate
 
     def losses(self, step: int) -> list[torch.Tensor]:
         return [self.loss(step)]
@@ -47,7 +53,11 @@ class Tabular:
         p = self.pass_rates()
         with np.errstate(divide="ignore"):  # log 0 = -inf stops the run with a sentence
             likelihood = np.log(p).mean()
-        metrics = {"pass@1": p.mean(), "hard pass@1": p[: len(p) // 4].mean(), "log-likelihood": likelihood}
+        metrics = {
+            "pass@1": p.mean(),
+            "hard pass@1": p[: len(p) // 4].mean(),
+            "log-likelihood": likelihood,
+        }
         return metrics, {"problem": np.arange(len(p)), "pass_rate": p}
 
     def pass_rates(self) -> np.ndarray:
@@ -55,17 +65,33 @@ class Tabular:
         return self.model.logits.detach().softmax(1)[:, 0].numpy()
 
 
-def preflight(*, objective: str, gradient: str, rollouts: int, hardest: float, easiest: float, **_: Any) -> list[str]:
+def preflight(
+    *, objective: str, gradient: str, rollouts: int, hardest: float, easiest: float, **_: Any
+) -> list[str]:
     """Refuse what cannot run; returns the header's lines on the objective."""
     if not hardest < easiest:
         raise LabError(f"tabular: hardest = {hardest} is not below easiest = {easiest}: swap them")
     return Signal(objective, gradient, rollouts).describe()
 
 
-def train(*, objective: str, gradient: str, rollouts: int, problems: int, answers: int, hardest: float,
-          easiest: float, steps: int, learning_rate: float, log_every: int, seed: int,
-          state: dict[str, Any] | None) -> Iterator[Record | Pause]:
+def train(
+    *,
+    objective: str,
+    gradient: str,
+    rollouts: int,
+    problems: int,
+    answers: int,
+    hardest: float,
+    easiest: float,
+    steps: int,
+    learning_rate: float,
+    log_every: int,
+    seed: int,
+    state: dict[str, Any] | None,
+) -> Iterator[Record | Pause]:
     """Plain gradient ascent from the same start for every objective and seed."""
-    world = Tabular(Signal(objective, gradient, rollouts), problems, answers, hardest, easiest, seed)
+    world = Tabular(
+        Signal(objective, gradient, rollouts), problems, answers, hardest, easiest, seed
+    )
     optimizer = torch.optim.SGD(world.model.parameters(), lr=learning_rate)
     yield from run_loop(world, optimizer, lambda step: learning_rate, steps, log_every, state)

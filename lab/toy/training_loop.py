@@ -18,16 +18,19 @@ from lab.toy.multinomial import draw_counts
 
 
 class World(Protocol):
-    """What the loop asks of a world; one that adds something up between records is also an `Accumulating` one."""
+    """What the loop asks of a world; one that adds something up between records is also an
+    `Accumulating` one.
+    """
 
     model: torch.nn.Module
 
     def losses(self, step: int) -> Iterable[torch.Tensor]:
-        """The loss of one step, in parts that add up to it; its randomness follows from seed and step.
+        """The loss of one step, in parts that add up to it; its randomness follows from seed and
+        step.
 
         The loop takes the gradient of each part before it asks for the next, so that what a part
-        keeps for its backward pass is freed in between: a world whose step would not fit into memory
-        yields several.
+        keeps for its backward pass is freed in between: a world whose step would not fit into
+        memory yields several.
         """
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
@@ -36,7 +39,9 @@ class World(Protocol):
 
 @runtime_checkable
 class Accumulating(Protocol):
-    """A world that adds up what its next record will say: that is part of the state between records."""
+    """A world that adds up what its next record will say: that is part of the state between
+    records.
+    """
 
     def accumulated(self) -> dict[str, torch.Tensor]:
         """What was added up since the last record, as named tensors."""
@@ -46,27 +51,35 @@ class Accumulating(Protocol):
 
 
 class Signal:
-    """How an objective speaks to a policy that is one softmax over a few answers, one of four ways (`gradient`):
+    """How an objective speaks to a policy that is one softmax over a few answers, one of four ways
+    (`gradient`):
 
-    "sampled"      N answers drawn a problem, scored, weighed by the estimator's advantages: real RLVR (drawn as counts)
-    "conditional"  the mean of that given how many of the N were right: less noise, the same mean
-    "expected"     the mean of that over all draws, w_N(p) grad p: no noise, finite N
-    "exact"        w(p) grad p for an objective of the catalogue: `ml` is cross-entropy
+    "sampled"      N answers drawn a problem, scored, weighed by the estimator's advantages: real
+    RLVR (drawn as counts) "conditional"  the mean of that given how many of the N were right: less
+    noise, the same mean "expected"     the mean of that over all draws, w_N(p) grad p: no noise,
+    finite N "exact"        w(p) grad p for an objective of the catalogue: `ml` is cross-entropy
     """
 
     def __init__(self, name: str, gradient: str, rollouts: int) -> None:
         self.gradient, self.rollouts = gradient, rollouts
         self.target = objective(name) if gradient == "exact" else estimator(name)
         if gradient != "exact":
-            self.target.coefficients(rollouts)  # refuses an N that is too small before anything runs
+            self.target.coefficients(
+                rollouts
+            )  # refuses an N that is too small before anything runs
 
     def loss(self, logp: torch.Tensor, right: torch.Tensor, seed: int) -> torch.Tensor:
-        """The loss from log-probabilities "problems answers" and the boolean mask of right answers, same shape.
+        """The loss from log-probabilities "problems answers" and the boolean mask of right answers,
+        same shape.
 
         What is drawn follows from `seed` alone.
         """
-        if logp.device.type == "cpu" and logp.isnan().any():  # a GPU would have to wait: there the next record tells
-            raise LabError("a log-probability is not a number: training diverged, lower the learning rate")
+        if (
+            logp.device.type == "cpu" and logp.isnan().any()
+        ):  # a GPU would have to wait: there the next record tells
+            raise LabError(
+                "a log-probability is not a number: training diverged, lower the learning rate"
+            )
         N, estimate = self.rollouts, self.target
         if self.gradient == "sampled":
             return counted(logp, draw_counts(logp.detach().exp(), N, seed), right, estimate, N)
@@ -84,18 +97,33 @@ class Signal:
         """Header lines: what is optimised, and the rules for odd groups."""
         if self.gradient == "exact":
             return [f"  exact gradient of {self.target.label}: no sampling"]
-        return [f"  {self.target.label} [{self.target.citation}], {self.gradient} with N = {self.rollouts}",
-                f"  rules: {self.target.rules}"]
+        return [
+            (
+                f"  {self.target.label} [{self.target.citation}], {self.gradient} with N ="
+                f" {self.rollouts}"
+            ),
+            f"  rules: {self.target.rules}",
+        ]
 
 
-def train(world: World, optimizer: torch.optim.Optimizer, rate: Callable[[int], float], steps: int, log_every: int,
-          state: dict[str, Any] | None, gradient_norm: float = 0.0, clip: float = 0.0) -> Iterator[Record | Pause]:
-    """Yield a record before the first step, every `log_every` steps, and after the last; a pause after the others.
+def train(
+    world: World,
+    optimizer: torch.optim.Optimizer,
+    rate: Callable[[int], float],
+    steps: int,
+    log_every: int,
+    state: dict[str, Any] | None,
+    gradient_norm: float = 0.0,
+    clip: float = 0.0,
+) -> Iterator[Record | Pause]:
+    """Yield a record before the first step, every `log_every` steps, and after the last; a pause
+    after the others.
 
-    `rate(step)` is the learning rate. `state` is that of an earlier record or pause, from which training goes on
-    exactly. `gradient_norm` above 0 rescales each step's gradient to that norm (a vanishing one stays); `clip` above 0
-    only those that are longer.
+    `rate(step)` is the learning rate. `state` is that of an earlier record or pause, from which
+    training goes on exactly. `gradient_norm` above 0 rescales each step's gradient to that norm (a
+    vanishing one stays); `clip` above 0 only those that are longer.
     """
+
     def state_at(step: int) -> dict[str, torch.Tensor]:
         added_up = world.accumulated() if isinstance(world, Accumulating) else {}
         return current_state(world.model, optimizer, step) | added_up

@@ -1,13 +1,15 @@
 """Rollouts of a small language model that never do the same work twice. Floor 2.
 
-Rollout i draws its token at depth t from its own uniform number u[i, t], so what it says is a function of these numbers
-whatever is computed together with it: sampling through a tree of prefixes is independent sampling, not like it.
-Two ways to the same rollouts:
+Rollout i draws its token at depth t from its own uniform number u[i, t], so what it says is a
+function of these numbers whatever is computed together with it: sampling through a tree of prefixes
+is independent sampling, not like it. Two ways to the same rollouts:
 
-`sample_shared`  one forward pass per *distinct* prefix in use; finished rollouts leave the batch (CPU)
-`sample_apart`   every rollout its own row, fixed shapes, nothing that the host must wait for (GPU, `Captured`)
+`sample_shared`  one forward pass per *distinct* prefix in use; finished rollouts leave the batch
+(CPU) `sample_apart`   every rollout its own row, fixed shapes, nothing that the host must wait for
+(GPU, `Captured`)
 
-`logits_of` then computes the same logits again with gradients, sharing the same prompts and prefixes.
+`logits_of` then computes the same logits again with gradients, sharing the same prompts and
+prefixes.
 """
 
 from __future__ import annotations
@@ -62,16 +64,22 @@ class Rollouts:
         # its number among those that stay. Padding has no row of its own and may name any.
         rows = torch.zeros(len(self.tokens) + len(kept), dtype=torch.int64, device=device)
         rows[start:stop] = torch.arange(stop - start, device=device)
-        rows[len(self.tokens):] = stop - start + kept.cumsum(0) - 1
+        rows[len(self.tokens) :] = stop - start + kept.cumsum(0) - 1
         drawn_from = rows[self.drawn_from[start:stop]] * said
-        prefixes = Tree(tree.tokens[kept], tree.depths[kept], tree.problems[kept] - start,
-                        tree.slots[kept], tree.seen[kept])
+        prefixes = Tree(
+            tree.tokens[kept],
+            tree.depths[kept],
+            tree.problems[kept] - start,
+            tree.slots[kept],
+            tree.seen[kept],
+        )
         return Rollouts(tokens, said, logp, drawn_from, cut, prefixes)
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The distinct prefixes of a batch of rollouts, shorter ones first, each at a slot of its problem.
+    """The distinct prefixes of a batch of rollouts, shorter ones first, each at a slot of its
+    problem.
 
     | field | shape | meaning |
     |---|---|---|
@@ -88,7 +96,8 @@ class Tree:
 
 
 def choose(logp: torch.Tensor, uniforms: torch.Tensor | None) -> torch.Tensor:
-    """A token for each row of log-probabilities, "rows vocabulary": by inversion, or without uniforms the likeliest.
+    """A token for each row of log-probabilities, "rows vocabulary": by inversion, or without
+    uniforms the likeliest.
 
     `uniforms` is "rows", in [0, 1) with 24 bits: a token of probability below 6e-8 may never come.
     """
@@ -99,8 +108,15 @@ def choose(logp: torch.Tensor, uniforms: torch.Tensor | None) -> torch.Tensor:
 
 
 @torch.no_grad()
-def sample_shared(model: Transformer, first: torch.Tensor, memory: Memory, rollouts: int, length: int, ends: list[int],
-                  uniforms: torch.Tensor | None) -> Rollouts:
+def sample_shared(
+    model: Transformer,
+    first: torch.Tensor,
+    memory: Memory,
+    rollouts: int,
+    length: int,
+    ends: list[int],
+    uniforms: torch.Tensor | None,
+) -> Rollouts:
     """Sample through the tree of prefixes.
 
     | argument | shape | meaning |
@@ -114,14 +130,18 @@ def sample_shared(model: Transformer, first: torch.Tensor, memory: Memory, rollo
     problems, words = first.shape
     size, device, start = (problems * rollouts, length), first.device, memory[0][0].shape[2]
     logp = torch.zeros(size, device=device)
-    tokens, drawn_from, said = (torch.zeros_like(logp, dtype=kind) for kind in (torch.int64, torch.int64, torch.bool))
+    tokens, drawn_from, said = (
+        torch.zeros_like(logp, dtype=kind) for kind in (torch.int64, torch.int64, torch.bool)
+    )
     ends = torch.tensor(ends, device=device)
     going = torch.arange(problems * rollouts, device=device)
     row, logits, rows = going // rollouts, first, 0
     growing = _Growing(memory, problems)
     for depth in range(length):
         scores = logits.log_softmax(-1)
-        token = choose(scores[row], None if uniforms is None else uniforms.flatten(0, 1)[going, depth])
+        token = choose(
+            scores[row], None if uniforms is None else uniforms.flatten(0, 1)[going, depth]
+        )
         tokens[going, depth], drawn_from[going, depth] = token, rows + row
         said[going, depth], logp[going, depth] = True, scores[row, token]
         on = ~torch.isin(token, ends)
@@ -133,36 +153,57 @@ def sample_shared(model: Transformer, first: torch.Tensor, memory: Memory, rollo
         word = prefix % words
         attention = growing.deeper(prefix // words, word)
         logits = model.logits(model(word, torch.full_like(word, start + depth), attention))
-    shape, cut = (problems, rollouts, length), torch.zeros_like(said[:, 0]).index_fill_(0, going, True)
-    return Rollouts(tokens.view(shape), said.view(shape), logp.view(shape), drawn_from.view(shape), cut.view(shape[:2]),
-                    growing.tree())
+    shape, cut = (
+        (problems, rollouts, length),
+        torch.zeros_like(said[:, 0]).index_fill_(0, going, True),
+    )
+    return Rollouts(
+        tokens.view(shape),
+        said.view(shape),
+        logp.view(shape),
+        drawn_from.view(shape),
+        cut.view(shape[:2]),
+        growing.tree(),
+    )
 
 
 class _Growing:
-    """The tree while `sample_shared` goes deeper: keys and values of the prompts and all prefixes, slot by slot."""
+    """The tree while `sample_shared` goes deeper: keys and values of the prompts and all prefixes,
+    slot by slot.
+    """
 
     def __init__(self, memory: Memory, problems: int) -> None:
         self.kept, self.prompt, device = list(memory), memory[0][0].shape[2], memory[0][0].device
         self.problem = torch.arange(problems, device=device)
         self.used = torch.zeros_like(self.problem)  # slots by problem
-        self.seen = torch.zeros(problems, 0, dtype=torch.bool, device=device)  # by prefix of the level above
+        self.seen = torch.zeros(
+            problems, 0, dtype=torch.bool, device=device
+        )  # by prefix of the level above
         self.levels: list[tuple[torch.Tensor, ...]] = []
 
     def deeper(self, parent: torch.Tensor, word: torch.Tensor):
-        """Add prefixes one token longer, given by their rows in the level above and last tokens; their attention."""
+        """Add prefixes one token longer, given by their rows in the level above and last tokens;
+        their attention.
+        """
         problem = self.problem = self.problem[parent]
         nth = _nth(problem)
         slot = self.used[problem] + nth
         self.used = self.used + torch.bincount(problem, minlength=len(self.used))
         slots = int(self.used.max())
-        seen = self.seen = F.pad(self.seen[parent], (0, slots - self.seen.shape[1])).scatter_(1, slot[:, None], True)
+        seen = self.seen = F.pad(self.seen[parent], (0, slots - self.seen.shape[1])).scatter_(
+            1, slot[:, None], True
+        )
         self.levels.append((word, torch.full_like(word, len(self.levels)), problem, slot, seen))
         room, wanted = self.kept[0][0].shape[2], self.prompt + slots
         if wanted > room:
-            self.kept = [tuple(F.pad(part, (0, 0, 0, wanted)) for part in pair) for pair in self.kept]  # double
+            self.kept = [
+                tuple(F.pad(part, (0, 0, 0, wanted)) for part in pair) for pair in self.kept
+            ]  # double
         see = _see(seen, problem, nth, len(self.used), self.prompt)
 
-        def attention(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        def attention(
+            layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
+        ) -> torch.Tensor:
             keys, values = self.kept[layer]
             keys[problem, :, self.prompt + slot], values[problem, :, self.prompt + slot] = k, v
             return see(q, keys[:, :, :wanted], values[:, :, :wanted])
@@ -175,7 +216,10 @@ class _Growing:
             return Tree(nothing, nothing, nothing, nothing, self.seen[:0])
         *columns, seen = zip(*self.levels, strict=True)
         slots = seen[-1].shape[1]
-        return Tree(*map(torch.cat, columns), torch.cat([F.pad(part, (0, slots - part.shape[1])) for part in seen]))
+        return Tree(
+            *map(torch.cat, columns),
+            torch.cat([F.pad(part, (0, slots - part.shape[1])) for part in seen]),
+        )
 
 
 def _nth(problem: torch.Tensor) -> torch.Tensor:
@@ -183,10 +227,14 @@ def _nth(problem: torch.Tensor) -> torch.Tensor:
     return torch.arange(len(problem), device=problem.device) - torch.searchsorted(problem, problem)
 
 
-def _see(seen: torch.Tensor, problem: torch.Tensor, place: torch.Tensor, problems: int, prompt: int):
-    """Attention of prefixes, each to the whole prompt of its problem and to the slots it has `seen`.
+def _see(
+    seen: torch.Tensor, problem: torch.Tensor, place: torch.Tensor, problems: int, prompt: int
+):
+    """Attention of prefixes, each to the whole prompt of its problem and to the slots it has
+    `seen`.
 
-    The prefixes of a problem are laid side by side at their `place`, so that one call serves all problems.
+    The prefixes of a problem are laid side by side at their `place`, so that one call serves all
+    problems.
     """
     width = int(place.max()) + 1
     at = problem * width + place
@@ -196,26 +244,40 @@ def _see(seen: torch.Tensor, problem: torch.Tensor, place: torch.Tensor, problem
 
     def see(q: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         queries = _spread(q, at, problems, width)
-        out = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask.to(q.dtype), enable_gqa=True)
+        out = F.scaled_dot_product_attention(
+            queries, keys, values, attn_mask=mask.to(q.dtype), enable_gqa=True
+        )
         return out.transpose(1, 2).flatten(0, 1)[at]
 
     return see
 
 
 def _spread(x: torch.Tensor, at: torch.Tensor, problems: int, width: int) -> torch.Tensor:
-    """"rows heads head" to "problems heads width head", zero where no row stands."""
+    """ "rows heads head" to "problems heads width head", zero where no row stands."""
     rows = x.new_zeros(problems * width, *x.shape[1:]).index_copy(0, at, x)
     return rows.unflatten(0, (problems, width)).transpose(1, 2)
 
 
 @torch.no_grad()
-def sample_apart(model: Transformer, first: torch.Tensor, memory: Memory, rollouts: int, length: int, ends: list[int],
-                 uniforms: torch.Tensor | None) -> Rollouts:
-    """Sample every rollout as a row of its own, `length` steps of fixed shape. Arguments as `sample_shared`."""
+def sample_apart(
+    model: Transformer,
+    first: torch.Tensor,
+    memory: Memory,
+    rollouts: int,
+    length: int,
+    ends: list[int],
+    uniforms: torch.Tensor | None,
+) -> Rollouts:
+    """Sample every rollout as a row of its own, `length` steps of fixed shape. Arguments as
+    `sample_shared`.
+    """
     problems, device, start = len(first), first.device, memory[0][0].shape[2]
     size = (problems, rollouts, length)
     tokens = torch.zeros(size, dtype=torch.int64, device=device)
-    said, logp = torch.zeros(size, dtype=torch.bool, device=device), torch.zeros(size, device=device)
+    said, logp = (
+        torch.zeros(size, dtype=torch.bool, device=device),
+        torch.zeros(size, device=device),
+    )
     kept = torch.zeros(len(memory), 2, *size, *model.kept, device=device, dtype=memory[0][0].dtype)
     going = torch.ones(size[:2], dtype=torch.bool, device=device)
     logits = first[:, None].expand(-1, rollouts, -1)
@@ -231,7 +293,9 @@ def sample_apart(model: Transformer, first: torch.Tensor, memory: Memory, rollou
             position = torch.full((problems, rollouts, 1), start + depth, device=device)
             stream = model(tokens[:, :, depth, None], position, _next_of_each(kept, memory, depth))
             logits = model.logits(stream[:, :, 0])
-    return Rollouts(tokens, said, logp, _rows_apart(problems, rollouts, length, device), going, None)
+    return Rollouts(
+        tokens, said, logp, _rows_apart(problems, rollouts, length, device), going, None
+    )
 
 
 def _next_of_each(kept: torch.Tensor, memory: Memory, depth: int):
@@ -239,7 +303,7 @@ def _next_of_each(kept: torch.Tensor, memory: Memory, depth: int):
         own = kept[layer]
         own[0, :, :, depth], own[1, :, :, depth] = k[:, :, 0], v[:, :, 0]
         seen = torch.ones(1, 1, 1, depth + 1, dtype=torch.bool, device=q.device)
-        return attend(q, memory[layer], own[0, :, :, :depth + 1], own[1, :, :, :depth + 1], seen)
+        return attend(q, memory[layer], own[0, :, :, : depth + 1], own[1, :, :, : depth + 1], seen)
 
     return attention
 
@@ -253,27 +317,41 @@ def _rows_apart(problems: int, rollouts: int, length: int, device: torch.device)
 
 
 class Captured:
-    """`sample_apart` recorded once as a CUDA graph and then replayed: hundreds of small kernels for one launch.
+    """`sample_apart` recorded once as a CUDA graph and then replayed: hundreds of small kernels for
+    one launch.
 
-    The shapes and the places of the weights are those of the first call. What it returns is overwritten by the next.
+    The shapes and the places of the weights are those of the first call. What it returns is
+    overwritten by the next.
     """
 
     def __init__(self) -> None:
         self.graph: torch.cuda.CUDAGraph | None = None
 
-    def __call__(self, model: Transformer, first: torch.Tensor, memory: Memory, rollouts: int, length: int,
-                 ends: list[int], uniforms: torch.Tensor) -> Rollouts:
+    def __call__(
+        self,
+        model: Transformer,
+        first: torch.Tensor,
+        memory: Memory,
+        rollouts: int,
+        length: int,
+        ends: list[int],
+        uniforms: torch.Tensor,
+    ) -> Rollouts:
         given = [first, uniforms, *(part for pair in memory for part in pair)]
         if self.graph is None:
             self.given = [part.clone() for part in given]
             pairs = list(zip(self.given[2::2], self.given[3::2], strict=True))
 
             def work() -> Rollouts:
-                return sample_apart(model, self.given[0], pairs, rollouts, length, ends, self.given[1])
+                return sample_apart(
+                    model, self.given[0], pairs, rollouts, length, ends, self.given[1]
+                )
 
             side = torch.cuda.Stream()
             side.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(side):  # capture wants every kernel to have run once before, on another stream
+            with torch.cuda.stream(
+                side
+            ):  # capture wants every kernel to have run once before, on another stream
                 work()
             torch.cuda.current_stream().wait_stream(side)
             self.graph = torch.cuda.CUDAGraph()
@@ -284,10 +362,14 @@ class Captured:
         return self.said
 
 
-def logits_of(model: Transformer, first: torch.Tensor, memory: Memory, rollouts: Rollouts) -> torch.Tensor:
-    """Logits "rows vocabulary" after every prompt and every prefix of the rollouts, in one forward pass with gradients.
+def logits_of(
+    model: Transformer, first: torch.Tensor, memory: Memory, rollouts: Rollouts
+) -> torch.Tensor:
+    """Logits "rows vocabulary" after every prompt and every prefix of the rollouts, in one forward
+    pass with gradients.
 
-    `first` and `memory` as in `sample_shared`, but with their graphs: gradients flow through the shared prompts.
+    `first` and `memory` as in `sample_shared`, but with their graphs: gradients flow through the
+    shared prompts.
     """
     start, tree = memory[0][0].shape[2], rollouts.tree
     if not (rollouts.tokens[..., 1:] if tree is None else tree.tokens).numel():
@@ -297,7 +379,9 @@ def logits_of(model: Transformer, first: torch.Tensor, memory: Memory, rollouts:
         length = tokens.shape[2]
         seen = torch.ones(length, length, dtype=torch.bool, device=tokens.device).tril()[None, None]
         positions = (start + torch.arange(length, device=tokens.device)).expand_as(tokens)
-        stream = model(tokens, positions, lambda layer, q, k, v: attend(q, memory[layer], k, v, seen))
+        stream = model(
+            tokens, positions, lambda layer, q, k, v: attend(q, memory[layer], k, v, seen)
+        )
         stream = stream.flatten(0, 2)
     else:
         problems, slots, prompt = len(first), tree.seen.shape[1], memory[0][0].shape[2]
@@ -305,8 +389,13 @@ def logits_of(model: Transformer, first: torch.Tensor, memory: Memory, rollouts:
         at = tree.problems * slots + tree.slots
 
         def attention(layer: int, q: torch.Tensor, *own: torch.Tensor) -> torch.Tensor:
-            return see(q, *(torch.cat((shared, _spread(part, at, problems, slots)), 2)
-                            for shared, part in zip(memory[layer], own, strict=True)))
+            return see(
+                q,
+                *(
+                    torch.cat((shared, _spread(part, at, problems, slots)), 2)
+                    for shared, part in zip(memory[layer], own, strict=True)
+                ),
+            )
 
         stream = model(tree.tokens, start + tree.depths, attention)
     return torch.cat((first, model.logits(stream)))

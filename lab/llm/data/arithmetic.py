@@ -1,7 +1,8 @@
-"""Arithmetic: short problems made by us, with whole answers and worked solutions, for tiny models. Floor 2.
+"""Arithmetic: short problems made by us, with whole answers and worked solutions, for tiny models.
+Floor 2.
 
-Five levels, each a finite list of different questions: expressions ("3+4=?"), and most of them told in words as well,
-with two names and three things ("Tom has 3 pens and buys 4. How many?").
+Five levels, each a finite list of different questions: expressions ("3+4=?"), and most of them told
+in words as well, with two names and three things ("Tom has 3 pens and buys 4. How many?").
 
 | level | operations | numbers | questions | train | test | longest, in characters |
 |---|---|---|---|---|---|---|
@@ -11,9 +12,10 @@ with two names and three things ("Tom has 3 pens and buys 4. How many?").
 | 4 | two, brackets | 10 to 29 with 2 to 9 | 30,720 | 24,447 | 6,273 | 48 |
 | 5 | three, brackets | 2 to 9 | 78,555 | 63,262 | 15,293 | 57 |
 
-No number on the way is negative. A question belongs to the test if a hash of its content, the numbers and signs in any
-order, says so, whatever its words and whatever the seed; one content in five does. So the splits share no question, and
-no sum of the test, such as 3+4, is trained on as 4+3 or in words.
+No number on the way is negative. A question belongs to the test if a hash of its content, the
+numbers and signs in any order, says so, whatever its words and whatever the seed; one content in
+five does. So the splits share no question, and no sum of the test, such as 3+4, is trained on as
+4+3 or in words.
 """
 
 from __future__ import annotations
@@ -28,9 +30,15 @@ from lab.llm.data.datasets import Problem
 from lab.rng import generator
 
 SHARE = 5  # one content in so many is for the test
-RULES = (r"\((\d+)([-+])(\d+)\)", r"(\d+)(\*)(\d+)", r"^(\d+)([-+])(\d+)")  # what is reckoned first, second, last
+RULES = (
+    r"\((\d+)([-+])(\d+)\)",
+    r"(\d+)(\*)(\d+)",
+    r"^(\d+)([-+])(\d+)",
+)  # what is reckoned first, second, last
 NAMES, THINGS = ("Tom", "Ann"), ("pens", "nuts", "eggs")
-ALPHABET = "\n ()*+,-.0123456789=?AHT\\abdefghlmnopstuwxy{}"  # of questions, plain prompts and solutions
+ALPHABET = (  # of questions, plain prompts and solutions
+    "\n ()*+,-.0123456789=?AHT\\abdefghlmnopstuwxy{}"
+)
 
 ONE, TEN, MANY = range(2, 10), range(10, 30), range(10, 50)
 TOLD = {  # the expressions that are also told in words
@@ -49,7 +57,9 @@ LEVELS = {  # the expressions of a level with the ranges of a, b, c, d
     2: {"a+b": (MANY, MANY), "a-b": (MANY, MANY), "a*b": (MANY, ONE)},
     3: dict.fromkeys(("a+b-c", "a*b+c", "a*b-c", "a+b*c", "(a+b)*c", "(a-b)*c"), (ONE, ONE, ONE)),
     4: dict.fromkeys(("a+b-c", "a*b+c", "a*b-c", "a+b*c", "(a+b)*c", "(a-b)*c"), (TEN, ONE, ONE)),
-    5: dict.fromkeys(("a*b+c-d", "a*b+c*d", "a*b-c*d", "(a+b)*c-d", "(a+b)*(c-d)"), (ONE, ONE, ONE, ONE)),
+    5: dict.fromkeys(
+        ("a*b+c-d", "a*b+c*d", "a*b-c*d", "(a+b)*c-d", "(a+b)*(c-d)"), (ONE, ONE, ONE, ONE)
+    ),
 }
 
 
@@ -63,8 +73,10 @@ def problems(count: int, level: int, seed: int, split: str) -> list[Problem]:
     """
     count, seed, there = whole("count", count), whole("seed", seed, 0), _split(level, split)
     if count > len(there):
-        raise LabError(f"count = {count}: level {level} has {len(there)} different problems for {split}, so ask for at "
-                       "most that many, or take another level")
+        raise LabError(
+            f"count = {count}: level {level} has {len(there)} different problems for {split}, so"
+            " ask for at most that many, or take another level"
+        )
     order = generator(seed, f"arithmetic {level} {split}").permutation(len(there))[:count]
     return [there[at] for at in order]
 
@@ -75,7 +87,8 @@ def available(level: int, split: str) -> int:
 
 
 def solution(problem: Problem) -> str:
-    r"""The worked solution, for supervised training: one operation a step, and the boxed answer at the end.
+    r"""The worked solution, for supervised training: one operation a step, and the boxed answer at
+    the end.
 
     >>> print(solution(Problem("", "2+3*4=?", "14", "")))
     2+3*4=2+12=14. \boxed{14}
@@ -84,17 +97,21 @@ def solution(problem: Problem) -> str:
         if expression := _questions(level).get(problem.question):
             steps = _steps(expression)
             return f"{'='.join(steps)}. \\boxed{{{steps[-1]}}}"
-    raise LabError(f"problem {problem.id!r}: {problem.question!r} is no question of lab.llm.data.arithmetic, and only those "
-                   "have a worked solution")
+    raise LabError(
+        f"problem {problem.id!r}: {problem.question!r} is no question of lab.llm.data.arithmetic,"
+        " and only those have a worked solution"
+    )
 
 
 @cache
 def _split(level: int, split: str) -> tuple[Problem, ...]:
     one_of("split", split, ("train", "test"))
     one_of("level", level, tuple(LEVELS))
-    return tuple(Problem(f"arithmetic/{level}/{at}", question, _steps(expression)[-1], "arithmetic")
-                 for at, (question, expression) in enumerate(_questions(level).items())
-                 if _tested(expression) == (split == "test"))
+    return tuple(
+        Problem(f"arithmetic/{level}/{at}", question, _steps(expression)[-1], "arithmetic")
+        for at, (question, expression) in enumerate(_questions(level).items())
+        if _tested(expression) == (split == "test")
+    )
 
 
 @cache
@@ -115,14 +132,18 @@ def _questions(level: int) -> dict[str, str]:
 
 @cache
 def _tested(expression: str) -> bool:
-    """Whether the content of an expression, its numbers and signs in any order, belongs to the test."""
+    """Whether the content of an expression, its numbers and signs in any order, belongs to the
+    test.
+    """
     content = " ".join(sorted(re.findall(r"\d+|\D", expression)))
     return hashlib.sha256(content.encode()).digest()[0] % SHARE == 0
 
 
 @cache
 def _steps(expression: str) -> tuple[str, ...]:
-    """The expression after each operation, brackets first, then products, to the result; none if below zero."""
+    """The expression after each operation, brackets first, then products, to the result; none if
+    below zero.
+    """
     steps = [expression]
     while not steps[-1].isdecimal():
         step = next(filter(None, (re.search(rule, steps[-1]) for rule in RULES)))
@@ -130,5 +151,5 @@ def _steps(expression: str) -> tuple[str, ...]:
         result = left * right if sign == "*" else left + right if sign == "+" else left - right
         if result < 0:
             return ()
-        steps.append(f"{steps[-1][:step.start()]}{result}{steps[-1][step.end():]}")
+        steps.append(f"{steps[-1][: step.start()]}{result}{steps[-1][step.end() :]}")
     return tuple(steps)

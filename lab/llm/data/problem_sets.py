@@ -1,4 +1,6 @@
-"""Problems by the name that a command gives: arithmetic, a set of the table, or a file of your own. Floor 2."""
+"""Problems by the name that a command gives: arithmetic, a set of the table, or a file of your own.
+Floor 2.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,14 @@ from lab.llm.data.datasets import SETS, Loaded, load
 from lab.llm.data.readers import KINDS
 
 
-def problem_set(name: str, problems: int | None = None, folder: str = "", split: str = "test") -> Loaded:
+def problem_set(
+    name: str, problems: int | None = None, folder: str = "", split: str = "test"
+) -> Loaded:
     """The first `problems` problems of a set, or all of them.
 
-    `name`: arithmetic or arithmetic(level=2), level 1 unless told, then `split` in the order of seed 0; else as
-    `lab.llm.data.datasets.load`, which looks into `folder` for a set of its table. LabError: fewer than two gold answers.
+    `name`: arithmetic or arithmetic(level=2), level 1 unless told, then `split` in the order of
+    seed 0; else as `lab.llm.data.datasets.load`, which looks into `folder` for a set of its table.
+    LabError: fewer than two gold answers.
     """
     if name.startswith("arithmetic") and Path(name).suffix not in KINDS:
         level = _level(name)
@@ -24,9 +29,12 @@ def problem_set(name: str, problems: int | None = None, folder: str = "", split:
     else:
         found = load(name, "" if Path(name).suffix in KINDS else folder)
     if problems is not None:
-        found = replace(found, problems=found.problems[:whole("problems", problems, 2)])
+        found = replace(found, problems=found.problems[: whole("problems", problems, 2)])
     if sum(bool(problem.answer) for problem in found.problems) < 2:
-        raise LabError(f"{found}, fewer than two of them with a gold answer: take a set that can be scored here")
+        raise LabError(
+            f"{found}, fewer than two of them with a gold answer: take a set that can be scored"
+            " here"
+        )
     return found
 
 

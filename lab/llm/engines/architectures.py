@@ -1,4 +1,6 @@
-"""The architectures of the papers' models, for counting memory and for random weights without the hub. Floor 2."""
+"""The architectures of the papers' models, for counting memory and for random weights without the
+hub. Floor 2.
+"""
 
 from __future__ import annotations
 
@@ -13,28 +15,60 @@ from lab.llm.engines.base import place_of, said
 from lab.llm.engines.imports import transformers
 from lab.llm.engines.models import pinned
 
-_QWEN3 = {"model_type": "qwen3", "vocab_size": 151936, "head_dim": 128, "num_key_value_heads": 8,
-          "rms_norm_eps": 1e-6, "rope_theta": 1_000_000}
-_SMALL = {"hidden_size": 2048, "num_hidden_layers": 28, "num_attention_heads": 16, "intermediate_size": 6144,
-          "tie_word_embeddings": True}
-_MIDDLE = {"hidden_size": 2560, "num_hidden_layers": 36, "num_attention_heads": 32, "intermediate_size": 9728,
-           "tie_word_embeddings": True}
-_LARGE = {"hidden_size": 4096, "num_hidden_layers": 36, "num_attention_heads": 32, "intermediate_size": 12288,
-          "tie_word_embeddings": False}
+_QWEN3 = {
+    "model_type": "qwen3",
+    "vocab_size": 151936,
+    "head_dim": 128,
+    "num_key_value_heads": 8,
+    "rms_norm_eps": 1e-6,
+    "rope_theta": 1_000_000,
+}
+_SMALL = {
+    "hidden_size": 2048,
+    "num_hidden_layers": 28,
+    "num_attention_heads": 16,
+    "intermediate_size": 6144,
+    "tie_word_embeddings": True,
+}
+_MIDDLE = {
+    "hidden_size": 2560,
+    "num_hidden_layers": 36,
+    "num_attention_heads": 32,
+    "intermediate_size": 9728,
+    "tie_word_embeddings": True,
+}
+_LARGE = {
+    "hidden_size": 4096,
+    "num_hidden_layers": 36,
+    "num_attention_heads": 32,
+    "intermediate_size": 12288,
+    "tie_word_embeddings": False,
+}
 KNOWN = {  # from the config.json of each
     "Qwen/Qwen3-1.7B-Base": _QWEN3 | _SMALL | {"max_position_embeddings": 32768},
     "Qwen/Qwen3-4B-Base": _QWEN3 | _MIDDLE | {"max_position_embeddings": 32768},
     "Qwen/Qwen3-4B": _QWEN3 | _MIDDLE | {"max_position_embeddings": 40960},
     "Qwen/Qwen3-8B": _QWEN3 | _LARGE | {"max_position_embeddings": 40960},
     "HuggingFaceTB/SmolLM2-360M-Instruct": {
-        "model_type": "llama", "vocab_size": 49152, "hidden_size": 960, "num_hidden_layers": 32,
-        "num_attention_heads": 15, "num_key_value_heads": 5, "intermediate_size": 2560, "rms_norm_eps": 1e-5,
-        "rope_theta": 100_000, "max_position_embeddings": 8192, "tie_word_embeddings": True},
+        "model_type": "llama",
+        "vocab_size": 49152,
+        "hidden_size": 960,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 15,
+        "num_key_value_heads": 5,
+        "intermediate_size": 2560,
+        "rms_norm_eps": 1e-5,
+        "rope_theta": 100_000,
+        "max_position_embeddings": 8192,
+        "tie_word_embeddings": True,
+    },
 }
 
 
 def architecture(model: str) -> Any:
-    """The transformers configuration of a folder, or of a model of `KNOWN`; None for another name of the hub."""
+    """The transformers configuration of a folder, or of a model of `KNOWN`; None for another name
+    of the hub.
+    """
     library = transformers()
     name, _ = pinned(model)
     if name in KNOWN:
@@ -46,8 +80,10 @@ def architecture(model: str) -> Any:
     try:
         return library.AutoConfig.from_pretrained(place)
     except (OSError, ValueError, KeyError) as error:
-        raise LabError(f"config.json of {place} was not read ({said(error)}): give a folder that save_pretrained "
-                       "wrote") from error
+        raise LabError(
+            f"config.json of {place} was not read ({said(error)}): give a folder that"
+            " save_pretrained wrote"
+        ) from error
 
 
 def weights(config: Any) -> int:

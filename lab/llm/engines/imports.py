@@ -11,21 +11,27 @@ from lab.errors import LabError
 def transformers() -> ModuleType:
     """The package transformers, imported when it is first needed. Errors: it is not installed."""
     from lab.torchvision_ops import define_torchvision_ops
+
     define_torchvision_ops()
     try:
         import transformers
     except ImportError as error:
-        raise LabError("the package transformers is missing: "
-                       "pip install -c constraints.txt -e '.[llm]'") from error
+        raise LabError(
+            "the package transformers is missing: pip install -c constraints.txt -e '.[llm]'"
+        ) from error
     return transformers
 
 
 def trl() -> ModuleType:
     """The package TRL, imported when it is first needed. Errors: it is not installed."""
     transformers()
-    os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")  # of rollout functions, which the pinned version has
+    os.environ.setdefault(
+        "TRL_EXPERIMENTAL_SILENCE", "1"
+    )  # of rollout functions, which the pinned version has
     try:
         import trl
     except ImportError as error:
-        raise LabError("the package trl is missing: pip install -c constraints.txt -e '.[llm]'") from error
+        raise LabError(
+            "the package trl is missing: pip install -c constraints.txt -e '.[llm]'"
+        ) from error
     return trl

@@ -1,4 +1,5 @@
-"""Models of the hub at pinned revisions: the one way from a model's name to the folder it is loaded from. Floor 2.
+"""Models of the hub at pinned revisions: the one way from a model's name to the folder it is loaded
+from. Floor 2.
 
 A revision stands here only if at least two independent public repositories pin it for that model; a
 model that is not listed is loaded at the newest revision of its main branch, unless its name says
@@ -39,7 +40,8 @@ def pinned(model: str) -> tuple[str, str | None]:
 
 
 def model_folder(model: str | Path) -> tuple[str, str]:
-    """The folder to load a model from, and its name for records; a model of the hub is downloaded first.
+    """The folder to load a model from, and its name for records; a model of the hub is downloaded
+    first.
 
     Errors: there is no such folder, or the hub did not give the model.
     """
@@ -94,19 +96,23 @@ def hub_copy(model: str, folder: str) -> str:
 
 def _newest(name: str) -> str:
     from huggingface_hub import HfApi
+
     try:
         return HfApi().model_info(name).sha
     except Exception as error:  # as in _snapshot
-        raise LabError(f"{name} was not found on the hub ({said(error)}): check the model's name and "
-                       "the network, or give a folder") from error
+        raise LabError(
+            f"{name} was not found on the hub ({said(error)}): check the model's name and "
+            "the network, or give a folder"
+        ) from error
 
 
 def _snapshot(model: str, **options: Any) -> str:
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
-        raise LabError("the package huggingface_hub is missing: "
-                       "pip install -c constraints.txt -e '.[llm]'") from error
+        raise LabError(
+            "the package huggingface_hub is missing: pip install -c constraints.txt -e '.[llm]'"
+        ) from error
     name, revision = pinned(model)
     try:
         return snapshot_download(

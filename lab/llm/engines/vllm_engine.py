@@ -1,6 +1,8 @@
-"""Sampling with vLLM, in this process: for real models on a GPU, and the same code on a CPU for tests. Floor 2.
+"""Sampling with vLLM, in this process: for real models on a GPU, and the same code on a CPU for
+tests. Floor 2.
 
-Without a GPU vLLM starts in seconds with the settings below, and in a minute, or not at all, with its own:
+Without a GPU vLLM starts in seconds with the settings below, and in a minute, or not at all, with
+its own:
 
 | setting | why |
 |---|---|
@@ -10,7 +12,8 @@ Without a GPU vLLM starts in seconds with the settings below, and in a minute, o
 | enable_chunked_prefill=False | a prompt that is read in parts breaks seeds: "CPU Generator does not use offset" |
 | float32 | log-probabilities to 1e-6; bfloat16, vLLM's choice, gives 1e-2 |
 
-Set OMP_NUM_THREADS=1 yourself before Python starts where the model is tiny: its threads would wait for each other.
+Set OMP_NUM_THREADS=1 yourself before Python starts where the model is tiny: its threads would wait
+for each other.
 """
 
 from __future__ import annotations
@@ -49,10 +52,14 @@ class VLLMEngine:
     Errors: no such model, no tokenizer, vLLM missing or not importable, no room.
     """
 
-    def __init__(self, model: str | Path, positions: int | None = None, memory: float | None = None) -> None:
+    def __init__(
+        self, model: str | Path, positions: int | None = None, memory: float | None = None
+    ) -> None:
         place, name = model_folder(model)
         tokenizer = tokenizer_of(place)
-        settings: dict[str, Any] = {"max_model_len": None if positions is None else whole("positions", positions, 2)}
+        settings: dict[str, Any] = {
+            "max_model_len": None if positions is None else whole("positions", positions, 2)
+        }
         if not (gpu := compute_device().type == "cuda"):
             settings |= {"dtype": "float32", "enforce_eager": True, "enable_chunked_prefill": False}
             memory = 1.0 if memory is None else memory
@@ -64,11 +71,19 @@ class VLLMEngine:
         try:
             _let_vllm_scan_llvmlite()
             with _as_it_was(), _without_children():
-                llm = library.LLM(place, load_format="safetensors", enable_prefix_caching=True,
-                                  logprobs_mode="processed_logprobs", generation_config="vllm", **settings)
+                llm = library.LLM(
+                    place,
+                    load_format="safetensors",
+                    enable_prefix_caching=True,
+                    logprobs_mode="processed_logprobs",
+                    generation_config="vllm",
+                    **settings,
+                )
         except (OSError, ValueError, RuntimeError) as error:
-            raise LabError(f"vLLM did not start with {place} ({said(error)}): give a causal language model with "
-                           "safetensors weights, fewer positions, or another memory") from error
+            raise LabError(
+                f"vLLM did not start with {place} ({said(error)}): give a causal language model"
+                " with safetensors weights, fewer positions, or another memory"
+            ) from error
         self._stand_on(llm, tokenizer, name)
 
     @classmethod
@@ -80,29 +95,66 @@ class VLLMEngine:
 
     def _stand_on(self, llm: Any, tokenizer: Any, name: str) -> None:
         from vllm import SamplingParams
-        self.llm, self.tokenizer, self.name, self.stops = llm, tokenizer, name, stop_tokens(tokenizer)
+
+        self.llm, self.tokenizer, self.name, self.stops = (
+            llm,
+            tokenizer,
+            name,
+            stop_tokens(tokenizer),
+        )
         self.positions, self._parameters = llm.model_config.max_model_len, SamplingParams
 
-    def sample(self, prompts: Sequence[str], sampling: Sampling, first: int = 0) -> list[list[Answer]]:
+    def sample(
+        self, prompts: Sequence[str], sampling: Sampling, first: int = 0
+    ) -> list[list[Answer]]:
         """See `Engine.sample`."""
         ids = encoded(self.tokenizer, prompts, sampling.limit, self.positions, self.name)
-        asked = [self._parameters(
-            n=sampling.n, temperature=sampling.temperature, top_p=sampling.top_p, max_tokens=sampling.limit,
-            seed=stream_seed(sampling.seed, "answers", first + j), stop_token_ids=list(self.stops.values()),
-            logprobs=0, flat_logprobs=True, detokenize=False) for j in range(len(ids))]
-        with torch.random.fork_rng(devices=[]):  # on a CPU vLLM also draws numbers that it does not use
-            found = self.llm.generate([{"prompt_token_ids": one} for one in ids], asked, use_tqdm=False) if ids else []
-        return [[answer(self.tokenizer, self.stops, one.token_ids, one.logprobs.logprobs, sampling.limit)
-                 for one in request.outputs] for request in found]
+        asked = [
+            self._parameters(
+                n=sampling.n,
+                temperature=sampling.temperature,
+                top_p=sampling.top_p,
+                max_tokens=sampling.limit,
+                seed=stream_seed(sampling.seed, "answers", first + j),
+                stop_token_ids=list(self.stops.values()),
+                logprobs=0,
+                flat_logprobs=True,
+                detokenize=False,
+            )
+            for j in range(len(ids))
+        ]
+        with torch.random.fork_rng(
+            devices=[]
+        ):  # on a CPU vLLM also draws numbers that it does not use
+            found = (
+                self.llm.generate([{"prompt_token_ids": one} for one in ids], asked, use_tqdm=False)
+                if ids
+                else []
+            )
+        return [
+            [
+                answer(
+                    self.tokenizer, self.stops, one.token_ids, one.logprobs.logprobs, sampling.limit
+                )
+                for one in request.outputs
+            ]
+            for request in found
+        ]
 
 
 def _vllm(gpu: bool) -> Any:
     """The package vllm, imported with the settings above."""
-    wanted = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_LOGGING_LEVEL": "ERROR", "VLLM_HOST_IP": "127.0.0.1",
-              "VLLM_NO_USAGE_STATS": "1"}
+    wanted = {
+        "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+        "VLLM_LOGGING_LEVEL": "ERROR",
+        "VLLM_HOST_IP": "127.0.0.1",
+        "VLLM_NO_USAGE_STATS": "1",
+    }
     if not gpu:
         wanted["TORCHDYNAMO_DISABLE"] = "1"
-        torch._dynamo.config.disable = True  # the variable is read on import, which may have been long ago
+        torch._dynamo.config.disable = (
+            True  # the variable is read on import, which may have been long ago
+        )
     for name, value in wanted.items():
         os.environ.setdefault(name, value)
     define_torchvision_ops()
@@ -110,18 +162,23 @@ def _vllm(gpu: bool) -> Any:
         import vllm
     except (ImportError, OSError) as error:
         if getattr(error, "name", "") == "vllm":
-            raise LabError("the package vllm is missing: pip install -c constraints.txt -e '.[vllm]' for "
-                           "a GPU, make setup-llm without one") from error
-        raise LabError(f"the package vllm does not import ({said(error)}): beside a CPU build of torch say pip "
-                       "uninstall torchaudio torchcodec") from error
+            raise LabError(
+                "the package vllm is missing: pip install -c constraints.txt -e '.[vllm]' for "
+                "a GPU, make setup-llm without one"
+            ) from error
+        raise LabError(
+            f"the package vllm does not import ({said(error)}): beside a CPU build of torch say pip"
+            " uninstall torchaudio torchcodec"
+        ) from error
     return vllm
 
 
 def _let_vllm_scan_llvmlite() -> None:
     """Give llvmlite's library object an empty `__dict__`.
 
-    On a CPU vLLM 0.31 reads `vars()` of every global of every module, and that object answers any name, `__dict__`
-    too, with a C function: wherever numba was imported first, vLLM would not start.
+    On a CPU vLLM 0.31 reads `vars()` of every global of every module, and that object answers any
+    name, `__dict__` too, with a C function: wherever numba was imported first, vLLM would not
+    start.
     """
     if ffi := sys.modules.get("llvmlite.binding.ffi"):
         ffi.lib._fntab["__dict__"] = {}
@@ -129,8 +186,11 @@ def _let_vllm_scan_llvmlite() -> None:
 
 @contextmanager
 def _without_children() -> Iterator[None]:
-    """Let vLLM look at the model's class in this process: a child of it does not know torchvision's missing names."""
+    """Let vLLM look at the model's class in this process: a child of it does not know torchvision's
+    missing names.
+    """
     from vllm.model_executor.models import registry
+
     asking = registry._run_in_subprocess
     registry._run_in_subprocess = lambda work: work()
     try:
@@ -141,9 +201,15 @@ def _without_children() -> Iterator[None]:
 
 @contextmanager
 def _as_it_was() -> Iterator[None]:
-    """Undo what starting vLLM does to the whole process: it seeds every global generator, and on a CPU loads its own
-    memory allocator into all later child processes and forbids another number of threads."""
-    python, numpy, ours = random.getstate(), np.random.get_state(), torch.get_rng_state()  # noqa: NPY002
+    """Undo what starting vLLM does to the whole process: it seeds every global generator, and on a
+    CPU loads its own memory allocator into all later child processes and forbids another number of
+    threads.
+    """
+    python, numpy, ours = (
+        random.getstate(),
+        np.random.get_state(),  # noqa: NPY002
+        torch.get_rng_state(),
+    )
     threads, preload = torch.set_num_threads, os.environ.get("LD_PRELOAD")
     try:
         yield

@@ -1,7 +1,8 @@
 """A library's training loop, which calls us, as a generator, which we call. Floor 2.
 
-The loop runs in a thread of its own and only ever one of the two runs: each value that it tells is handed over, and it
-waits until the next one is asked for. Whoever stops asking stops the loop at its next word.
+The loop runs in a thread of its own and only ever one of the two runs: each value that it tells is
+handed over, and it waits until the next one is asked for. Whoever stops asking stops the loop at
+its next word.
 """
 
 from __future__ import annotations
@@ -12,11 +13,15 @@ from typing import Any
 
 
 class Stopped(BaseException):
-    """Raised inside the loop when nobody asks any more; a BaseException, so that no library swallows it."""
+    """Raised inside the loop when nobody asks any more; a BaseException, so that no library
+    swallows it.
+    """
 
 
 class Handover:
-    """What the loop speaks through: `tell(value)`, and `go_on()` where it has nothing to say but may be stopped."""
+    """What the loop speaks through: `tell(value)`, and `go_on()` where it has nothing to say but
+    may be stopped.
+    """
 
     def __init__(self) -> None:
         self._turn, self._told = threading.Semaphore(0), threading.Semaphore(0)

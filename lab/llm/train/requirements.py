@@ -31,8 +31,9 @@ def requirements(
 ) -> Iterator[tuple[str, str, str]]:
     """For `lab preflight`: (subject, fault or nothing, remark).
 
-    Packages, a compiler for Triton's kernels, the model at its pinned revision (one that is not cached
-    is downloaded when the run starts), and every set of problems with gold answers that can be read.
+    Packages, a compiler for Triton's kernels, the model at its pinned revision (one that is not
+    cached is downloaded when the run starts), and every set of problems with gold answers that can
+    be read.
     """
     for package in ("trl", "vllm") if engine == "vllm" else ("trl",):
         fault = "" if find_spec(package) else f"the package {package} is missing: {INSTALL}"

@@ -1,11 +1,13 @@
 """One training of a language model by TRL: what TRL is given, and what it calls back. Floor 2.
 
-TRL makes the steps (`lab.llm.train.trl_trainer`); here are the model, the problems, the rollouts, the examination and the state, so
-that a run is a function of its parameters: the order of problems, every rollout and every row follow from (seed, step),
-and a killed run goes on exactly. A step is one batch of rollouts; `updates` optimiser steps are made from it.
+TRL makes the steps (`lab.llm.train.trl_trainer`); here are the model, the problems, the rollouts,
+the examination and the state, so that a run is a function of its parameters: the order of problems,
+every rollout and every row follow from (seed, step), and a killed run goes on exactly. A step is
+one batch of rollouts; `updates` optimiser steps are made from it.
 
-As in the papers, fully on-policy unless asked: one update a batch, no KL, no entropy bonus, no importance ratio.
-AdamW with weight decay 0.01, gradients clipped to norm 1, a constant rate (neither paper states them; verl's defaults).
+As in the papers, fully on-policy unless asked: one update a batch, no KL, no entropy bonus, no
+importance ratio. AdamW with weight decay 0.01, gradients clipped to norm 1, a constant rate
+(neither paper states them; verl's defaults).
 """
 
 from __future__ import annotations
@@ -36,14 +38,31 @@ from lab.records import Pause, Record, Standing
 from lab.rng import generator, stream_seed
 from lab.termination import REQUEST
 
-AGGREGATIONS = {"token-mean": "dapo", "sequence-mean": "grpo", "sequence-sum": "dr_grpo"}  # TRL's names of them
-TOLD = {"reward": "train pass@1", "completions/mean_length": "mean length", "completions/clipped_ratio": "truncated",
-        "dead_groups": "dead groups", "induced_weight": "induced weight", "logp_mismatch": "log-probability mismatch",
-        "greedy_solved": "greedy solved", "log_ratio": "log-ratio"}  # as the other worlds say it
+AGGREGATIONS = {
+    "token-mean": "dapo",
+    "sequence-mean": "grpo",
+    "sequence-sum": "dr_grpo",
+}  # TRL's names of them
+TOLD = {
+    "reward": "train pass@1",
+    "completions/mean_length": "mean length",
+    "completions/clipped_ratio": "truncated",
+    "dead_groups": "dead groups",
+    "induced_weight": "induced weight",
+    "logp_mismatch": "log-probability mismatch",
+    "greedy_solved": "greedy solved",
+    "log_ratio": "log-ratio",
+}  # as the other worlds say it
 # Processes wait for each other while one samples, judges or writes longer than the others, and for
 # the first one's checkpoint. Torch's own limit, 30 minutes, is too short for that.
 SECONDS_TO_WAIT = 6 * 3600
-UNTOLD = ("rewards/", "epoch", "step_time", "num_tokens", "learning_rate")  # said twice, or counted from TRL's start
+UNTOLD = (
+    "rewards/",
+    "epoch",
+    "step_time",
+    "num_tokens",
+    "learning_rate",
+)  # said twice, or counted from TRL's start
 
 
 def device_options(device: torch.device) -> dict[str, bool | str]:
@@ -53,53 +72,102 @@ def device_options(device: torch.device) -> dict[str, bool | str]:
     again in the backward pass. The fused AdamW is TRL's default on both, named so that it stays.
     """
     gpu = device.type == "cuda"
-    return {"use_cpu": not gpu, "bf16": gpu, "gradient_checkpointing": gpu,
-            "dataloader_pin_memory": gpu, "optim": "adamw_torch_fused"}
+    return {
+        "use_cpu": not gpu,
+        "bf16": gpu,
+        "gradient_checkpointing": gpu,
+        "dataloader_pin_memory": gpu,
+        "optim": "adamw_torch_fused",
+    }
 
 
 class Course:
     """One training: everything that TRL is given, and what it calls back."""
 
-    def __init__(self, handover: Handover, verifier: Verifier, scratch: str, state: dict | None, first: int,
-                 steps: int, **settings: Any) -> None:
-        self.handover, self.verifier, self.state, self.first, self.steps = handover, verifier, state, first, steps
+    def __init__(
+        self,
+        handover: Handover,
+        verifier: Verifier,
+        scratch: str,
+        state: dict | None,
+        first: int,
+        steps: int,
+        **settings: Any,
+    ) -> None:
+        self.handover, self.verifier, self.state, self.first, self.steps = (
+            handover,
+            verifier,
+            state,
+            first,
+            steps,
+        )
         self.settings, self.seed = settings, settings["seed"]
         self.place, self.name = model_folder(settings["model"])
         self.tokenizer = tokenizer_of(self.place)
-        self.trained, self.dropped = self._problems(settings["train_set"], settings["problems"], "train")
-        self.exams = {name: self._problems(name, settings["eval_problems"], "test")[0]
-                      for name in settings["eval_sets"]}
+        self.trained, self.dropped = self._problems(
+            settings["train_set"], settings["problems"], "train"
+        )
+        self.exams = {
+            name: self._problems(name, settings["eval_problems"], "test")[0]
+            for name in settings["eval_sets"]
+        }
         self.updates = settings["updates"]
         self.trainer = self._trainer(scratch)
         self.losses: torch.Tensor | None = None  # of all processes, where there are several
         self._engine: Engine | None = None
 
     def _problems(self, name: str, most: int, split: str) -> tuple[list[tuple[Problem, str]], int]:
-        """The problems of a set with their prompts, without those that are too long; and how many those are."""
+        """The problems of a set with their prompts, without those that are too long; and how many
+        those are.
+        """
         chosen = prompt_of(self.settings["prompt"])
         found = problem_set(name, most or None, self.settings["folder_of_data"], split).problems
         golds = self.verifier.unparsable([one.answer for one in found])
-        asked = [(one, chosen.render(one.question, self.tokenizer)) for at, one in enumerate(found)
-                 if one.answer and at not in golds]
+        asked = [
+            (one, chosen.render(one.question, self.tokenizer))
+            for at, one in enumerate(found)
+            if one.answer and at not in golds
+        ]
         ids = self.tokenizer([text for _, text in asked], add_special_tokens=False)["input_ids"]
-        kept = [pair for pair, one in zip(asked, ids, strict=True) if len(one) <= self.settings["prompt_limit"]]
+        kept = [
+            pair
+            for pair, one in zip(asked, ids, strict=True)
+            if len(one) <= self.settings["prompt_limit"]
+        ]
         if len(kept) < 2:
-            raise LabError(f"{name}: {len(kept)} of {len(found)} problems have a usable gold answer and a prompt of at "
-                           f"most {self.settings['prompt_limit']} tokens: raise prompt_limit, or take another set")
+            raise LabError(
+                f"{name}: {len(kept)} of {len(found)} problems have a usable gold answer and a"
+                f" prompt of at most {self.settings['prompt_limit']} tokens: raise prompt_limit, or"
+                " take another set"
+            )
         return kept, len(found) - len(kept)
 
     def _trainer(self, scratch: str) -> Any:
         from datasets import Dataset
 
         from lab.llm.train.trl_trainer import ObjectiveTrainer, PACSTrainer
+
         settings = self.settings
-        rows = Dataset.from_dict({"problem": range(len(self.trained)), "prompt": [text for _, text in self.trained],
-                                  "gold": [one.answer for one, _ in self.trained]})
-        kind, options = ObjectiveTrainer, {"objective": settings["objective"], "smoothing": settings["smoothing"],
-                                           "greedy_filter": settings["greedy_filter"]}
+        rows = Dataset.from_dict(
+            {
+                "problem": range(len(self.trained)),
+                "prompt": [text for _, text in self.trained],
+                "gold": [one.answer for one, _ in self.trained],
+            }
+        )
+        kind, options = (
+            ObjectiveTrainer,
+            {
+                "objective": settings["objective"],
+                "smoothing": settings["smoothing"],
+                "greedy_filter": settings["greedy_filter"],
+            },
+        )
         if settings["objective"] == "pacs":
             kind = PACSTrainer
-            options = {"scale": settings["beta"]} | {name: settings[name] for name in ("score", "balanced", "actor")}
+            options = {"scale": settings["beta"]} | {
+                name: settings[name] for name in ("score", "balanced", "actor")
+            }
         course = self
 
         class Ordered(kind):
@@ -108,41 +176,80 @@ class Course:
             def _get_train_sampler(self, dataset=None):
                 return Order(course, self.args.steps_per_generation)
 
-        made = Ordered(model=self._model(), args=self._config(scratch), reward_funcs=[self.right], train_dataset=rows,
-                       processing_class=self.tokenizer, rollout_func=self.roll_out, callbacks=[self._listener()],
-                       truncation=settings["truncation"], first_step=self.first * self.updates, **options)
+        made = Ordered(
+            model=self._model(),
+            args=self._config(scratch),
+            reward_funcs=[self.right],
+            train_dataset=rows,
+            processing_class=self.tokenizer,
+            rollout_func=self.roll_out,
+            callbacks=[self._listener()],
+            truncation=settings["truncation"],
+            first_step=self.first * self.updates,
+            **options,
+        )
         made.remove_callback(transformers().PrinterCallback)
         if made.is_fsdp_enabled or made.is_deepspeed_enabled:
-            raise LabError("the weights are spread over processes (FSDP or DeepSpeed), and checkpoints here hold whole "
-                           "ones: launch with torchrun alone, or take lab cluster for models that need it")
+            raise LabError(
+                "the weights are spread over processes (FSDP or DeepSpeed), and checkpoints here"
+                " hold whole ones: launch with torchrun alone, or take lab cluster for models that"
+                " need it"
+            )
         return made
 
     def _model(self) -> Any:
         from lab.llm.engines.transformers_engine import causal_model
+
         made = causal_model(self.place, torch.float32)
         made.config._name_or_path = self.place  # TRL loads the reference from here
         return made
 
     def _config(self, scratch: str) -> Any:
         settings = self.settings
-        batch, processes = settings["prompts"] * settings["rollouts"], int(os.environ.get("WORLD_SIZE", 1))
+        batch, processes = (
+            settings["prompts"] * settings["rollouts"],
+            int(os.environ.get("WORLD_SIZE", 1)),
+        )
         accumulate = batch // (self.updates * processes * settings["at_once"])
-        vllm = {} if settings["engine"] != "vllm" else {
-            "use_vllm": True, "vllm_mode": "colocate", **self._engine_share(),
-            "vllm_max_model_length": settings["prompt_limit"] + settings["limit"],
-            "vllm_importance_sampling_correction": False}
+        vllm = (
+            {}
+            if settings["engine"] != "vllm"
+            else {
+                "use_vllm": True,
+                "vllm_mode": "colocate",
+                **self._engine_share(),
+                "vllm_max_model_length": settings["prompt_limit"] + settings["limit"],
+                "vllm_importance_sampling_correction": False,
+            }
+        )
         return trl().GRPOConfig(
-            **device_options(compute_device()), output_dir=scratch, seed=self.seed,
+            **device_options(compute_device()),
+            output_dir=scratch,
+            seed=self.seed,
             max_steps=(self.steps - self.first) * self.updates,
-            per_device_train_batch_size=settings["at_once"], gradient_accumulation_steps=accumulate,
-            steps_per_generation=accumulate * self.updates, num_generations=settings["rollouts"],
-            max_completion_length=settings["limit"], temperature=settings["temperature"], top_p=settings["top_p"],
-            learning_rate=settings["learning_rate"], lr_scheduler_type="constant", weight_decay=0.01,
-            max_grad_norm=1.0, beta=settings["kl"] or float(settings["reference_every"] > 0),
-            epsilon=settings["clip"], entropy_coef=settings["entropy_bonus"],
-            loss_type=AGGREGATIONS[settings["aggregation"]], logging_steps=settings["log_every"] * self.updates,
-            logging_nan_inf_filter=False, save_strategy="no", report_to=[], disable_tqdm=True,
-            ddp_timeout=SECONDS_TO_WAIT, **vllm)
+            per_device_train_batch_size=settings["at_once"],
+            gradient_accumulation_steps=accumulate,
+            steps_per_generation=accumulate * self.updates,
+            num_generations=settings["rollouts"],
+            max_completion_length=settings["limit"],
+            temperature=settings["temperature"],
+            top_p=settings["top_p"],
+            learning_rate=settings["learning_rate"],
+            lr_scheduler_type="constant",
+            weight_decay=0.01,
+            max_grad_norm=1.0,
+            beta=settings["kl"] or float(settings["reference_every"] > 0),
+            epsilon=settings["clip"],
+            entropy_coef=settings["entropy_bonus"],
+            loss_type=AGGREGATIONS[settings["aggregation"]],
+            logging_steps=settings["log_every"] * self.updates,
+            logging_nan_inf_filter=False,
+            save_strategy="no",
+            report_to=[],
+            disable_tqdm=True,
+            ddp_timeout=SECONDS_TO_WAIT,
+            **vllm,
+        )
 
     def _engine_share(self) -> dict[str, Any]:
         """TRL's options on vLLM's memory; with engine_memory = 0 it sleeps while the model trains."""
@@ -150,25 +257,35 @@ class Course:
         if settings["engine_memory"]:
             return {"vllm_gpu_memory_utilization": settings["engine_memory"]}
         from lab.llm.engines.memory import awake_share
+
         device = compute_device()
         if device.type != "cuda":
-            raise LabError("engine_memory = 0: vLLM's sleep mode needs a GPU; give it a share of the memory")
+            raise LabError(
+                "engine_memory = 0: vLLM's sleep mode needs a GPU; give it a share of the memory"
+            )
         total = torch.cuda.get_device_properties(device).total_memory / GIB
         config = transformers().AutoConfig.from_pretrained(self.place)
         reference = bool(settings["kl"] or settings["reference_every"])
-        return {"vllm_enable_sleep_mode": True,
-                "vllm_gpu_memory_utilization": awake_share(config, reference, total)}
+        return {
+            "vllm_enable_sleep_mode": True,
+            "vllm_gpu_memory_utilization": awake_share(config, reference, total),
+        }
 
-    def right(self, completions: Sequence[str], gold: Sequence[str], **_: Any) -> list[float | None]:
+    def right(
+        self, completions: Sequence[str], gold: Sequence[str], **_: Any
+    ) -> list[float | None]:
         """TRL's reward function: 1 for right, 0 for wrong, None where the verifier could not tell."""
         return [verdict.reward for verdict in self.verifier.check(list(completions), list(gold))]
 
     @contextmanager
     def engine(self) -> Iterator[Engine]:
-        """Whoever samples from the model that is being trained, with the weights of now; only inside the block."""
+        """Whoever samples from the model that is being trained, with the weights of now; only
+        inside the block.
+        """
         trainer = self.trainer
         if self.settings["engine"] == "transformers":
             from lab.llm.engines.transformers_engine import TransformersEngine
+
             model = trainer.accelerator.unwrap_model(trainer.model)
             yield TransformersEngine.of(model, self.tokenizer, self.name)
             return
@@ -177,66 +294,98 @@ class Course:
             trainer._last_loaded_step = trainer.state.global_step
             if self._engine is None:
                 from lab.llm.engines.vllm_engine import VLLMEngine
+
                 self._engine = VLLMEngine.of(llm, self.tokenizer, self.name)
             yield self._engine
 
     def roll_out(self, prompts: list[str], trainer: Any) -> dict[str, list]:
-        """TRL's rollout function: this process's part of the batch, whole groups of rollouts each in a row."""
+        """TRL's rollout function: this process's part of the batch, whole groups of rollouts each
+        in a row.
+        """
         N, settings = self.settings["rollouts"], self.settings
         asked, step = prompts[::N], trainer.step // self.updates
         if len(prompts) % N or any(prompts[at] != asked[at // N] for at in range(len(prompts))):
-            raise LabError(f"a process has {len(prompts)} rollouts of step {step} that are not groups of {N}: a group "
-                           "was split across processes; give a number of prompts that the processes divide")
+            raise LabError(
+                f"a process has {len(prompts)} rollouts of step {step} that are not groups of {N}:"
+                " a group was split across processes; give a number of prompts that the processes"
+                " divide"
+            )
         accelerator = trainer.accelerator
         first = (step * accelerator.num_processes + accelerator.process_index) * len(asked)
-        sampling = Sampling(N, settings["temperature"], settings["top_p"], settings["limit"], self.seed)
+        sampling = Sampling(
+            N, settings["temperature"], settings["top_p"], settings["limit"], self.seed
+        )
         greedy = []
         with self.engine() as engine:
             drawn = engine.sample(asked, sampling, first)
             if settings["greedy_filter"]:
                 greedy = engine.sample(asked, Sampling(1, 0.0, 1.0, settings["limit"], self.seed))
         ids = encoded(self.tokenizer, asked, settings["limit"], engine.positions, self.name)
-        made = {"prompt_ids": [one for one in ids for _ in range(N)],
-                "completion_ids": [list(answer.ids) for group in drawn for answer in group],
-                "logprobs": [list(answer.logp) for group in drawn for answer in group]}
+        made = {
+            "prompt_ids": [one for one in ids for _ in range(N)],
+            "completion_ids": [list(answer.ids) for group in drawn for answer in group],
+            "logprobs": [list(answer.logp) for group in drawn for answer in group],
+        }
         if greedy:
             made["greedy"] = [answer.text for [answer] in greedy for _ in range(N)]
         return made
 
     def examine(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """Pass@k on every evaluation set from `samples` answers a problem, and the right ones of each problem.
+        """Pass@k on every evaluation set from `samples` answers a problem, and the right ones of
+        each problem.
 
         Every process samples and judges its share of the problems; what it draws follows from the
         problem's number, so that the result is that of one process. All processes return it.
         """
         settings, n = self.settings, self.settings["samples"]
-        sampling = Sampling(n, settings["eval_temperature"], settings["eval_top_p"], settings["limit"],
-                            stream_seed(self.seed, "examination") % 2**31)
+        sampling = Sampling(
+            n,
+            settings["eval_temperature"],
+            settings["eval_top_p"],
+            settings["limit"],
+            stream_seed(self.seed, "examination") % 2**31,
+        )
         metrics, groups = {}, {"set": [], "problem": [], "n": [], "right": []}
         for name, asked in self.exams.items():
             judged, right = self._examined(asked, sampling)
             some = judged > 0
             if not some.any():
-                raise LabError(f"{name}: no answer could be judged; look at its golds with lab data check")
+                raise LabError(
+                    f"{name}: no answer could be judged; look at its golds with lab data check"
+                )
             prefix = "" if len(self.exams) == 1 else f"{name} "
-            for k in [2**power for power in range(n.bit_length()) if 2**power <= judged[some].min()]:
+            for k in [
+                2**power for power in range(n.bit_length()) if 2**power <= judged[some].min()
+            ]:
                 metrics[f"{prefix}pass@{k}"] = float(pass_at_k(judged[some], right[some], k).mean())
-            for key, values in {"set": [name] * len(asked), "problem": [one.id for one, _ in asked], "n": judged,
-                                "right": right}.items():
+            for key, values in {
+                "set": [name] * len(asked),
+                "problem": [one.id for one, _ in asked],
+                "n": judged,
+                "right": right,
+            }.items():
                 groups[key].extend(values)
         return metrics, {key: np.array(values) for key, values in groups.items()}
 
-    def _examined(self, asked: list[tuple[Problem, str]], sampling: Sampling) -> tuple[np.ndarray, np.ndarray]:
-        """How many answers to each problem could be judged, and how many were right: from all processes."""
+    def _examined(
+        self, asked: list[tuple[Problem, str]], sampling: Sampling
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """How many answers to each problem could be judged, and how many were right: from all
+        processes.
+        """
         accelerator, n = self.trainer.accelerator, sampling.n
-        ours = np.array_split(np.arange(len(asked)), accelerator.num_processes)[accelerator.process_index]
+        ours = np.array_split(np.arange(len(asked)), accelerator.num_processes)[
+            accelerator.process_index
+        ]
         counts = torch.zeros(2, len(asked), dtype=torch.int64)
         if len(ours):
             problems = [asked[at] for at in ours]
             with self.engine() as engine:
                 answers = engine.sample([text for _, text in problems], sampling, int(ours[0]))
-            verdicts = self.verifier.check([one.text for each in answers for one in each],
-                                           [one.answer for one, _ in problems for _ in range(n)])
+            verdicts = self.verifier.check(
+                [one.text for each in answers for one in each],
+                [one.answer for one, _ in problems for _ in range(n)],
+            )
             outcome = np.reshape([verdict.outcome for verdict in verdicts], (-1, n))
             counts[0, ours] = torch.from_numpy((outcome != "error").sum(1))
             counts[1, ours] = torch.from_numpy((outcome == "right").sum(1))
@@ -248,14 +397,19 @@ class Course:
         metrics, groups = self.examine()
         if not self.trainer.accelerator.is_main_process:
             return self.hand_over(Pause(step, Standing(step, self.state_at)))
-        kept = {TOLD.get(name, name): value for name, value in logs.items()
-                if isinstance(value, (int, float)) and not name.startswith(UNTOLD)}
+        kept = {
+            TOLD.get(name, name): value
+            for name, value in logs.items()
+            if isinstance(value, (int, float)) and not name.startswith(UNTOLD)
+        }
         if step == 0:
             kept |= {"training problems": len(self.trained), "problems left out": self.dropped}
         self.hand_over(Record(step, metrics | kept, Standing(step, self.state_at), groups))
 
     def pause(self, step: int) -> None:
-        """Hand over the state of a step without a record, with what TRL has added up for the next one."""
+        """Hand over the state of a step without a record, with what TRL has added up for the next
+        one.
+        """
         self.hand_over(Pause(step, Standing(step, lambda at: self.state_at(at) | self.added_up())))
 
     def hand_over(self, told: Record | Pause) -> None:
@@ -266,21 +420,31 @@ class Course:
     def state_at(self, step: int) -> dict[str, torch.Tensor]:
         """Weights, optimiser, step, and the reference where PACS resets one."""
         trainer = self.trainer
-        state = current_state(trainer.accelerator.unwrap_model(trainer.model), trainer.optimizer, step)
+        state = current_state(
+            trainer.accelerator.unwrap_model(trainer.model), trainer.optimizer, step
+        )
         if self.settings["reference_every"]:
             reference = trainer.ref_model.state_dict()
             state |= {f"reference/{key}": value.detach() for key, value in reference.items()}
         return state
 
     def added_up(self) -> dict[str, torch.Tensor]:
-        """What TRL and transformers add up from one log to the next, of which a record gives the means.
+        """What TRL and transformers add up from one log to the next, of which a record gives the
+        means.
 
-        The metrics are numbered: their order is that of the record. `loss` holds that of every process.
+        The metrics are numbered: their order is that of the record. `loss` holds that of every
+        process.
         """
         trainer = self.trainer
-        told = [(name, values) for name, values in trainer._metrics["train"].items() if not name.startswith(UNTOLD)]
-        state = {f"added up/{place:03}/{name}": torch.tensor(values, dtype=torch.float64)
-                 for place, (name, values) in enumerate(told)}
+        told = [
+            (name, values)
+            for name, values in trainer._metrics["train"].items()
+            if not name.startswith(UNTOLD)
+        ]
+        state = {
+            f"added up/{place:03}/{name}": torch.tensor(values, dtype=torch.float64)
+            for place, (name, values) in enumerate(told)
+        }
         losses = trainer._tr_loss[None] if self.losses is None else self.losses
         updates = trainer.state.global_step - trainer._globalstep_last_logged
         return state | {"added up/loss": losses, "added up/updates": torch.tensor(updates)}
@@ -290,20 +454,33 @@ class Course:
         trainer = self.trainer
         restore(trainer.accelerator.unwrap_model(trainer.model), trainer.optimizer, state)
         if self.settings["reference_every"]:
-            trainer.ref_model.load_state_dict({key.removeprefix("reference/"): value for key, value in
-                                               state.items() if key.startswith("reference/")})
-        added_up = {key.removeprefix("added up/"): value for key, value in state.items() if key.startswith("added up/")}
+            trainer.ref_model.load_state_dict(
+                {
+                    key.removeprefix("reference/"): value
+                    for key, value in state.items()
+                    if key.startswith("reference/")
+                }
+            )
+        added_up = {
+            key.removeprefix("added up/"): value
+            for key, value in state.items()
+            if key.startswith("added up/")
+        }
         if added_up:
             losses, here = added_up.pop("loss"), trainer.accelerator
             # On another number of processes their mean says the same, up to rounding.
-            mine = losses[here.process_index] if len(losses) == here.num_processes else losses.mean()
+            mine = (
+                losses[here.process_index] if len(losses) == here.num_processes else losses.mean()
+            )
             trainer._tr_loss.copy_(mine)
             trainer._globalstep_last_logged = -int(added_up.pop("updates"))
             for key in sorted(added_up):
                 trainer._metrics["train"][key.partition("/")[2]] = added_up[key].tolist()
 
     def agree(self) -> None:
-        """Let all processes stop after the same step, should one be asked to, and know each other's losses."""
+        """Let all processes stop after the same step, should one be asked to, and know each other's
+        losses.
+        """
         accelerator = self.trainer.accelerator
         if accelerator.num_processes > 1:
             asked = torch.full((1,), float(REQUEST.came), device=accelerator.device)
@@ -314,7 +491,9 @@ class Course:
     def reset_reference(self) -> None:
         """PACS, section 3.4: the reference becomes the policy, and the optimiser starts anew."""
         trainer = self.trainer
-        trainer.ref_model.load_state_dict(trainer.accelerator.unwrap_model(trainer.model).state_dict())
+        trainer.ref_model.load_state_dict(
+            trainer.accelerator.unwrap_model(trainer.model).state_dict()
+        )
         getattr(trainer.optimizer, "optimizer", trainer.optimizer).state.clear()
 
     def _listener(self) -> Any:
@@ -343,7 +522,9 @@ class Course:
                     course.reset_reference()
                 course.agree()
                 # By the steps of the whole training: TRL counts from where this process took it up.
-                control.should_log = step % course.settings["log_every"] == 0 or step == course.steps
+                control.should_log = (
+                    step % course.settings["log_every"] == 0 or step == course.steps
+                )
                 if not control.should_log:
                     course.pause(step)
 
@@ -357,30 +538,47 @@ class Course:
         try:
             self.trainer.train()
         except Stopped:
-            if REQUEST.due:  # let the one that writes the checkpoint end before a launcher sees another one gone
+            if (
+                REQUEST.due
+            ):  # let the one that writes the checkpoint end before a launcher sees another one gone
                 self.trainer.accelerator.wait_for_everyone()
             raise
 
 
 class Order(torch.utils.data.Sampler):
-    """Rows in the order that TRL reads them: a step's problems, each `rollouts` times, once for every pass."""
+    """Rows in the order that TRL reads them: a step's problems, each `rollouts` times, once for
+    every pass.
+    """
 
     def __init__(self, course: Course, passes: int) -> None:
-        self.steps, self.seed, self.problems = range(course.first, course.steps), course.seed, len(course.trained)
-        self.prompts, self.rollouts, self.passes = course.settings["prompts"], course.settings["rollouts"], passes
+        self.steps, self.seed, self.problems = (
+            range(course.first, course.steps),
+            course.seed,
+            len(course.trained),
+        )
+        self.prompts, self.rollouts, self.passes = (
+            course.settings["prompts"],
+            course.settings["rollouts"],
+            passes,
+        )
 
     def __len__(self) -> int:
         return len(self.steps) * self.passes * self.prompts * self.rollouts
 
     def __iter__(self) -> Iterator[int]:
         for step in self.steps:
-            rows = [row for row in batch(self.seed, step, self.prompts, self.problems) for _ in range(self.rollouts)]
+            rows = [
+                row
+                for row in batch(self.seed, step, self.prompts, self.problems)
+                for _ in range(self.rollouts)
+            ]
             for _ in range(self.passes):
                 yield from rows
 
 
 def batch(seed: int, step: int, prompts: int, problems: int) -> list[int]:
-    """The problems of a step: every problem once an epoch, in an order drawn anew for each; batches run across epochs.
+    """The problems of a step: every problem once an epoch, in an order drawn anew for each; batches
+    run across epochs.
 
     >>> sorted(batch(0, 0, 2, 4) + batch(0, 1, 2, 4))
     [0, 1, 2, 3]

@@ -3,8 +3,9 @@
     ObjectiveTrainer("maxrl", model=..., reward_funcs=..., args=GRPOConfig(...), train_dataset=...)
     PACSTrainer(scale=1.0, model=..., ...)
 
-TRL samples, scores, logs and steps; what changes is one array. Rewards come from all processes, groups are told by the
-column `problem` of the data (a whole number a row), and `lab.advantages` gives every rollout its advantage:
+TRL samples, scores, logs and steps; what changes is one array. Rewards come from all processes,
+groups are told by the column `problem` of the data (a whole number a row), and `lab.advantages`
+gives every rollout its advantage:
 
 | TRL's own | here |
 |---|---|
@@ -16,7 +17,8 @@ column `problem` of the data (a whole number a row), and `lab.advantages` gives 
 | micro-batches | on a GPU sorted by length, and cut to their longest: see `by_length` |
 | vLLM's `max_num_seqs`, all rollouts of a batch | at most `SEQUENCES` |
 
-Written for TRL 1.16, of which it overrides five methods, each checked by hand computation in tests/test_trl.py.
+Written for TRL 1.16, of which it overrides five methods, each checked by hand computation in
+tests/test_trl.py.
 """
 
 from __future__ import annotations
@@ -81,6 +83,7 @@ def _sampler() -> type:
 def _our_sampler() -> Iterator[None]:
     """Let TRL's trainers make our `Sampler` in the block: they name theirs and take no other."""
     from trl.trainer import grpo_trainer
+
     theirs = grpo_trainer.VLLMGeneration
     grpo_trainer.VLLMGeneration = _sampler()
     try:
@@ -103,26 +106,38 @@ class ObjectiveTrainer(trl().GRPOTrainer):
     | `by_length` | micro-batches hold rows of like length and are cut to their longest; the loss is the same up to |
     | | rounding. None: on a GPU, where it saves time; a CPU's results stay those of TRL bit by bit |
 
-    `smoothing` needs log-probabilities from the sampler (vLLM, or a rollout function that returns them), and
-    `greedy_filter` a rollout function that returns a column `greedy`, the greedy answer to each row's prompt.
-    All other arguments are TRL's.
+    `smoothing` needs log-probabilities from the sampler (vLLM, or a rollout function that returns
+    them), and `greedy_filter` a rollout function that returns a column `greedy`, the greedy answer
+    to each row's prompt. All other arguments are TRL's.
     """
 
-    def __init__(self, objective: Any = "maxrl", *given: Any, truncation: str = "score", smoothing: float = 0.0,
-                 greedy_filter: bool = False, first_step: int = 0, by_length: bool | None = None,
-                 **named: Any) -> None:
+    def __init__(
+        self,
+        objective: Any = "maxrl",
+        *given: Any,
+        truncation: str = "score",
+        smoothing: float = 0.0,
+        greedy_filter: bool = False,
+        first_step: int = 0,
+        by_length: bool | None = None,
+        **named: Any,
+    ) -> None:
         with _our_sampler():
             super().__init__(*given, **named)
         self.estimator = estimator(objective)
-        self.estimator.coefficients(self.num_generations)  # refuses a group that is too small before anything runs
+        self.estimator.coefficients(
+            self.num_generations
+        )  # refuses a group that is too small before anything runs
         self.truncation = one_of("truncation", truncation, TRUNCATIONS)
         self.smoothing, self.greedy_filter = real("smoothing", smoothing, 0), greedy_filter
         self.first_step, self.seen = first_step, {}
         on_gpu = self.accelerator.device.type == "cuda"
         self.by_length = on_gpu if by_length is None else by_length
         if "problem" not in (self.train_dataset.column_names or ()):
-            raise LabError("the training data have no column 'problem': give each row the number of its problem, by "
-                           "which the rollouts of a group are told")
+            raise LabError(
+                "the training data have no column 'problem': give each row the number of its"
+                " problem, by which the rollouts of a group are told"
+            )
 
     @property
     def step(self) -> int:
@@ -130,7 +145,9 @@ class ObjectiveTrainer(trl().GRPOTrainer):
         return self.first_step + self.state.global_step
 
     def _generate_and_score_completions(self, inputs: list[Batch]) -> Batch:
-        torch.manual_seed(stream_seed(self.args.seed, "rows", self.step))  # TRL shuffles the rows after this
+        torch.manual_seed(
+            stream_seed(self.args.seed, "rows", self.step)
+        )  # TRL shuffles the rows after this
         made = super()._generate_and_score_completions(inputs)
         N = self.num_generations if self.model.training else self.num_generations_eval
         rewards = self._scored(inputs, N)
@@ -140,15 +157,19 @@ class ObjectiveTrainer(trl().GRPOTrainer):
         return made
 
     def _teach(self, made: Batch, rewards: torch.Tensor, ours: slice) -> None:
-        """Put what the loss needs into the batch; `rewards` "problems rollouts" of all processes, nan where lost."""
+        """Put what the loss needs into the batch; `rewards` "problems rollouts" of all processes,
+        nan where lost.
+        """
         A = group_advantages(self.estimator, rewards).flatten()
         if self.greedy_filter:
             A = A * ~self.seen["greedy"]
         made["advantages"] = A[ours].to(made["advantages"])
         if self.smoothing:
             if "sampling_per_token_logps" not in made:
-                raise LabError("smoothing needs the log-probabilities of the sampler: use vLLM, or a rollout function "
-                               "that returns logprobs")
+                raise LabError(
+                    "smoothing needs the log-probabilities of the sampler: use vLLM, or a rollout"
+                    " function that returns logprobs"
+                )
             mask = made["completion_mask"]
             mean = (made["sampling_per_token_logps"] * mask).sum(1) / mask.sum(1).clamp_min(1)
             mine = rewards.flatten()[ours]
@@ -163,33 +184,47 @@ class ObjectiveTrainer(trl().GRPOTrainer):
         device, ends = found.device, [*self.eos_token_ids, self._tokenizer.pad_token_id]
         lost = found.isnan().all(1)
         reward = (found * self.reward_weights.to(device)).nansum(1).masked_fill(lost, torch.nan)
-        cut = torch.tensor([not len(ids) or ids[-1] not in ends for ids in completion_ids_list], device=device)
+        cut = torch.tensor(
+            [not len(ids) or ids[-1] not in ends for ids in completion_ids_list], device=device
+        )
         problem = torch.tensor([row["problem"] for row in inputs], device=device)
-        self.seen = {"reward": reward} | {name: self.accelerator.gather(of)
-                                          for name, of in {"cut": cut, "problem": problem}.items()}
+        self.seen = {"reward": reward} | {
+            name: self.accelerator.gather(of)
+            for name, of in {"cut": cut, "problem": problem}.items()
+        }
         if self.greedy_filter:
             self.seen["greedy"] = self._greedy_right(inputs, prompts, completion_ids_list)
         return found
 
     def _greedy_right(self, inputs, prompts, completion_ids_list) -> torch.Tensor:
         if "greedy" not in inputs[0]:
-            raise LabError("greedy_filter needs a rollout function that returns a column 'greedy' with the greedy "
-                           "answer to each prompt: lab.llm.train.trl_run has one")
-        found = super()._calculate_rewards(inputs, prompts, [row["greedy"] for row in inputs], completion_ids_list)
+            raise LabError(
+                "greedy_filter needs a rollout function that returns a column 'greedy' with the"
+                " greedy answer to each prompt: lab.llm.train.trl_run has one"
+            )
+        found = super()._calculate_rewards(
+            inputs, prompts, [row["greedy"] for row in inputs], completion_ids_list
+        )
         return (found * self.reward_weights.to(found.device)).nansum(1) == 1
 
     def _scored(self, inputs: list[Batch], N: int) -> torch.Tensor:
-        """Rewards "problems rollouts" of all processes after the policy for truncated ones; nan for what is lost."""
+        """Rewards "problems rollouts" of all processes after the policy for truncated ones; nan for
+        what is lost.
+        """
         reward, cut, problem = (self.seen[name] for name in ("reward", "cut", "problem"))
         if cut.all():
-            raise LabError(f"all {len(cut)} rollouts of step {self.step} were cut at {self.max_completion_length} "
-                           "tokens: allow longer ones, or look at why none ends")
+            raise LabError(
+                f"all {len(cut)} rollouts of step {self.step} were cut at"
+                f" {self.max_completion_length} tokens: allow longer ones, or look at why none ends"
+            )
         groups = problem.view(-1, N)
         if (groups != groups[:, :1]).any():
             at = int((groups != groups[:, :1]).any(1).nonzero()[0, 0])
-            raise LabError(f"group {at} of step {self.step} holds rollouts of problems "
-                           f"{', '.join(map(str, groups[at].unique().tolist()))}: the rows of a problem must come "
-                           f"{N} in a row, in one order on all processes")
+            raise LabError(
+                f"group {at} of step {self.step} holds rollouts of problems"
+                f" {', '.join(map(str, groups[at].unique().tolist()))}: the rows of a problem must"
+                f" come {N} in a row, in one order on all processes"
+            )
         if self.truncation != "score":
             reward = reward.masked_fill(cut, 0.0 if self.truncation == "zero" else torch.nan)
         check_binary(reward.view(-1, N).double().nan_to_num().cpu().numpy())
@@ -200,8 +235,11 @@ class ObjectiveTrainer(trl().GRPOTrainer):
         kept = ~rewards.isnan()
         n, K = kept.sum(1), rewards.nansum(1)
         rate = (K / n.clamp_min(1))[n > 0].double().cpu().numpy()
-        told = {"solved": (K > 0).float().mean(), "dead_groups": ((K == 0) | (K == n)).float().mean(),
-                "lost": 1 - kept.float().mean()}
+        told = {
+            "solved": (K > 0).float().mean(),
+            "dead_groups": ((K == 0) | (K == n)).float().mean(),
+            "lost": 1 - kept.float().mean(),
+        }
         if (weight := self._weight(rate)) is not None:
             told["induced_weight"] = weight.mean()
         if self.greedy_filter:
@@ -214,7 +252,9 @@ class ObjectiveTrainer(trl().GRPOTrainer):
         return induced_weight(self.estimator, self.num_generations, rate)
 
     def _prepare_inputs(self, generation_batch):
-        """TRL's micro-batch; those of one optimiser step are first sorted by length among themselves."""
+        """TRL's micro-batch; those of one optimiser step are first sorted by length among
+        themselves.
+        """
         if not (self.by_length and self.model.training):
             return super()._prepare_inputs(generation_batch)
         before = self._buffered_inputs
@@ -223,27 +263,43 @@ class ObjectiveTrainer(trl().GRPOTrainer):
             return inputs
         window = self.args.gradient_accumulation_steps
         parts = self._buffered_inputs
-        # An entropy bonus is a mean over each micro-batch's tokens, so that sorting would change it.
+        # An entropy bonus is a mean over each micro-batch's tokens, so that sorting would change
+        # it.
         if not self._entropy_bonus_enabled:
-            parts = [part for start in range(0, len(parts), window)
-                     for part in sorted_by_length(parts[start:start + window])]
+            parts = [
+                part
+                for start in range(0, len(parts), window)
+                for part in sorted_by_length(parts[start : start + window])
+            ]
         self._buffered_inputs = parts
         return parts[self._step % self.args.steps_per_generation]
 
-    def _get_per_token_logps_and_entropies(self, model, input_ids, attention_mask, logits_to_keep, batch_size=None,
-                                           **named):
-        if not self.by_length or any(value is not None for name, value in named.items()
-                                     if name not in ("compute_entropy", "compute_aux_loss")):
-            found = super()._get_per_token_logps_and_entropies(model, input_ids, attention_mask, logits_to_keep,
-                                                               batch_size, **named)
+    def _get_per_token_logps_and_entropies(
+        self, model, input_ids, attention_mask, logits_to_keep, batch_size=None, **named
+    ):
+        if not self.by_length or any(
+            value is not None
+            for name, value in named.items()
+            if name not in ("compute_entropy", "compute_aux_loss")
+        ):
+            found = super()._get_per_token_logps_and_entropies(
+                model, input_ids, attention_mask, logits_to_keep, batch_size, **named
+            )
         else:
-            found = self._log_probabilities_by_length(model, input_ids, attention_mask, logits_to_keep,
-                                                      batch_size or len(input_ids), **named)
+            found = self._log_probabilities_by_length(
+                model,
+                input_ids,
+                attention_mask,
+                logits_to_keep,
+                batch_size or len(input_ids),
+                **named,
+            )
         self._latest = found[0].detach()
         return found
 
     def _log_probabilities_by_length(self, model, ids, read, width, batch_size, **named):
-        """TRL's log-probabilities "rows width" and entropies, rows of like length together and cut to their longest.
+        """TRL's log-probabilities "rows width" and entropies, rows of like length together and cut
+        to their longest.
 
         Zero at what was cut off, which is TRL's own value at padding.
         """
@@ -256,13 +312,27 @@ class ObjectiveTrainer(trl().GRPOTrainer):
             first, last = min(first, ids.shape[1] - width - 1), max(last, ids.shape[1] - width + 1)
             cut = ids.shape[1] - last
             found = super()._get_per_token_logps_and_entropies(
-                model, ids[rows, first:last], read[rows, first:last], width - cut, **named)
-            kept.append([None if one is None else torch.nn.functional.pad(one, (0, cut)) if one.ndim == 2 else one
-                         for one in found])
+                model, ids[rows, first:last], read[rows, first:last], width - cut, **named
+            )
+            kept.append(
+                [
+                    (
+                        None
+                        if one is None
+                        else torch.nn.functional.pad(one, (0, cut))
+                        if one.ndim == 2
+                        else one
+                    )
+                    for one in found
+                ]
+            )
         logp, entropy, auxiliary = zip(*kept, strict=True)
         back = order.argsort()
-        return (torch.cat(logp)[back], None if entropy[0] is None else torch.cat(entropy)[back],
-                None if auxiliary[0] is None else torch.stack(auxiliary).mean())
+        return (
+            torch.cat(logp)[back],
+            None if entropy[0] is None else torch.cat(entropy)[back],
+            None if auxiliary[0] is None else torch.stack(auxiliary).mean(),
+        )
 
     def _compute_loss(self, model, inputs):
         loss = super()._compute_loss(model, inputs)
@@ -273,7 +343,9 @@ class ObjectiveTrainer(trl().GRPOTrainer):
         """The largest difference between a token's log-probability when sampled and when trained."""
         if (sampled := inputs.get("sampling_per_token_logps")) is not None:
             gap = ((self._latest - sampled.nan_to_num()) * inputs["completion_mask"]).abs().max()
-            self._metrics["train" if self.model.training else "eval"]["logp_mismatch"].append(float(gap))
+            self._metrics["train" if self.model.training else "eval"]["logp_mismatch"].append(
+                float(gap)
+            )
 
 
 class PACSTrainer(ObjectiveTrainer):
@@ -284,32 +356,54 @@ class PACSTrainer(ObjectiveTrainer):
     | `scale` | the paper's beta, of the log-ratio; TRL's own `beta` is a KL coefficient |
     | `score`, `balanced`, `actor` | as in `lab.losses.pacs` |
 
-    The reference is the policy that made the rollouts, as in the official code; with one optimiser step a batch that
-    is exactly the anchor. With a reference model (TRL's beta above 0) it is that model, and TRL's KL is left out;
-    reset it with TRL's own `sync_ref_model=True, ref_model_mixup_alpha=1.0`, or as `lab.llm.train.trl_run` does.
+    The reference is the policy that made the rollouts, as in the official code; with one optimiser
+    step a batch that is exactly the anchor. With a reference model (TRL's beta above 0) it is that
+    model, and TRL's KL is left out; reset it with TRL's own `sync_ref_model=True,
+    ref_model_mixup_alpha=1.0`, or as `lab.llm.train.trl_run` does.
     """
 
-    def __init__(self, *given: Any, scale: float = 1.0, score: str = "rloo", balanced: bool = True, actor: bool = False,
-                 **named: Any) -> None:
+    def __init__(
+        self,
+        *given: Any,
+        scale: float = 1.0,
+        score: str = "rloo",
+        balanced: bool = True,
+        actor: bool = False,
+        **named: Any,
+    ) -> None:
         self.scale, self.score = real("beta", scale, 1e-12), one_of("score", score, SCORES)
         self.balanced, self.actor = balanced, actor
         super().__init__(pacs_at_anchor(scale, score, balanced), *given, **named)
-        for name, value in {"smoothing": self.smoothing, "greedy_filter": self.greedy_filter,
-                            "an entropy bonus": self.args.entropy_coef, "use_vllm's importance sampling":
-                            self.use_vllm and self.vllm_importance_sampling_correction}.items():
+        for name, value in {
+            "smoothing": self.smoothing,
+            "greedy_filter": self.greedy_filter,
+            "an entropy bonus": self.args.entropy_coef,
+            "use_vllm's importance sampling": (
+                self.use_vllm and self.vllm_importance_sampling_correction
+            ),
+        }.items():
             if value:
-                raise LabError(f"PACS has a loss of its own, in which {name} has no place: turn it off")
+                raise LabError(
+                    f"PACS has a loss of its own, in which {name} has no place: turn it off"
+                )
         if self.args.per_device_train_batch_size % self.num_generations:
-            raise LabError(f"PACS compares whole groups: {self.args.per_device_train_batch_size} rollouts at once are "
-                           f"no multiple of {self.num_generations}, so a group would be split; give a multiple")
+            raise LabError(
+                f"PACS compares whole groups: {self.args.per_device_train_batch_size} rollouts at"
+                f" once are no multiple of {self.num_generations}, so a group would be split; give"
+                " a multiple"
+            )
 
     def _teach(self, made: Batch, rewards: torch.Tensor, ours: slice) -> None:
-        """Every tensor as "problems rollouts ...": TRL shuffles and splits the first axis, so groups stay whole."""
+        """Every tensor as "problems rollouts ...": TRL shuffles and splits the first axis, so
+        groups stay whole.
+        """
         super()._teach(made, rewards, ours)  # the advantages at the anchor, for TRL's table
         N = rewards.shape[1]
         if (ours.stop - ours.start) % N:
-            raise LabError(f"a process has {ours.stop - ours.start} rollouts, no multiple of {N}, so that a group is "
-                           "split across processes: change the rollouts at once")
+            raise LabError(
+                f"a process has {ours.stop - ours.start} rollouts, no multiple of {N}, so that a"
+                " group is split across processes: change the rollouts at once"
+            )
         made["rewards"] = rewards.flatten()[ours]
         for key, value in made.items():
             if torch.is_tensor(value) and value.ndim:
@@ -317,42 +411,64 @@ class PACSTrainer(ObjectiveTrainer):
 
     def _compute_loss(self, model, inputs):
         rewards = inputs["rewards"]
-        flat = {key: value.flatten(0, 1) if torch.is_tensor(value) and value.ndim > 1 else value
-                for key, value in inputs.items()}
+        flat = {
+            key: value.flatten(0, 1) if torch.is_tensor(value) and value.ndim > 1 else value
+            for key, value in inputs.items()
+        }
         ids = torch.cat((flat["prompt_ids"], flat["completion_ids"]), 1)
         read = torch.cat((flat["prompt_mask"], flat["completion_mask"]), 1)
         mask = flat["completion_mask"]
-        logp, entropy, _ = self._get_per_token_logps_and_entropies(model, ids, read, mask.shape[1],
-                                                                   compute_entropy=True)
+        logp, entropy, _ = self._get_per_token_logps_and_entropies(
+            model, ids, read, mask.shape[1], compute_entropy=True
+        )
         reference = flat.get("ref_per_token_logps", flat.get("old_per_token_logps"))
         reference = logp.detach() if reference is None else reference
         log_ratio = ((logp - reference) * mask).sum(1).view_as(rewards)
-        loss = pacs(log_ratio, rewards, beta=self.scale, score=self.score, balanced=self.balanced, actor=self.actor)
+        loss = pacs(
+            log_ratio,
+            rewards,
+            beta=self.scale,
+            score=self.score,
+            balanced=self.balanced,
+            actor=self.actor,
+        )
         mode = "train" if self.model.training else "eval"
-        share = self.accelerator.reduce(torch.stack(((entropy * mask).sum(), mask.sum())).detach(), reduction="sum")
+        share = self.accelerator.reduce(
+            torch.stack(((entropy * mask).sum(), mask.sum())).detach(), reduction="sum"
+        )
         self._metrics[mode]["entropy"].append(float(share[0] / share[1].clamp_min(1)))
-        self._metrics[mode]["log_ratio"].append(float(self.accelerator.gather(log_ratio.detach().abs()).mean()))
+        self._metrics[mode]["log_ratio"].append(
+            float(self.accelerator.gather(log_ratio.detach().abs()).mean())
+        )
         self._tell_mismatch(flat)
         return loss / (self.current_gradient_accumulation_steps if self.model.training else 1)
 
 
 def sorted_by_length(parts: list[Batch]) -> list[Batch]:
-    """The same rows in micro-batches of the same size, the shortest first; whole groups move where rows are groups.
+    """The same rows in micro-batches of the same size, the shortest first; whole groups move where
+    rows are groups.
 
-    A row's length is that of its prompt and answer, a group's that of its longest. The order follows
-    from the lengths, and where they are equal from the order before.
+    A row's length is that of its prompt and answer, a group's that of its longest. The order
+    follows from the lengths, and where they are equal from the order before.
     """
-    tensors = {name: torch.cat([part[name] for part in parts]) for name, value in parts[0].items()
-               if torch.is_tensor(value) and value.ndim}
+    tensors = {
+        name: torch.cat([part[name] for part in parts])
+        for name, value in parts[0].items()
+        if torch.is_tensor(value) and value.ndim
+    }
     lengths = tensors["prompt_mask"].sum(-1) + tensors["completion_mask"].sum(-1)
     order = lengths.view(len(lengths), -1).amax(1).argsort(stable=True)
     rows = order.split(len(order) // len(parts))
-    return [part | {name: value[chosen] for name, value in tensors.items()}
-            for part, chosen in zip(parts, rows, strict=True)]
+    return [
+        part | {name: value[chosen] for name, value in tensors.items()}
+        for part, chosen in zip(parts, rows, strict=True)
+    ]
 
 
 def group_advantages(chosen: Any, rewards: torch.Tensor) -> torch.Tensor:
-    """`lab.advantages` of "problems rollouts"; nan marks lost ones: their group is smaller, their advantage 0."""
+    """`lab.advantages` of "problems rollouts"; nan marks lost ones: their group is smaller, their
+    advantage 0.
+    """
     lost = rewards.isnan()
     if not lost.any():
         return advantages(chosen, rewards)

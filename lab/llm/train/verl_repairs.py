@@ -19,6 +19,7 @@ def repair() -> None:
     """Mend verl in this process. A second call changes nothing."""
     from verl.models.transformers import monkey_patch
     from verl.utils import model
+
     model.load_valuehead_model = value_model
     monkey_patch.is_trl_available = lambda: False
 
@@ -32,6 +33,7 @@ def value_model(
     with a model is never run: `trust_remote_code` is not passed on.
     """
     from transformers import AutoModelForTokenClassification
+
     return AutoModelForTokenClassification.from_pretrained(
         local_path, dtype=torch_dtype, config=model_config
     )

@@ -1,1 +1,3 @@
-"""Right or wrong: the verifier, its worker processes, and an independent checker to hold it against."""
+"""Right or wrong: the verifier, its worker processes, and an independent checker to hold it
+against.
+"""

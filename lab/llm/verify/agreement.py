@@ -12,51 +12,84 @@ from lab.llm.verify.numeric_checker import second_opinion
 from lab.llm.verify.verifier import Verifier
 
 
-def audit(responses: Sequence[str], golds: Sequence[str], style: str = "strict",
-          seconds: float = 1.0) -> tuple[pd.DataFrame, Counter]:
+def audit(
+    responses: Sequence[str], golds: Sequence[str], style: str = "strict", seconds: float = 1.0
+) -> tuple[pd.DataFrame, Counter]:
     """Where `Verifier` and the second checker differ, and how often each pair of opinions occurred.
 
-    The table has a row a disagreement: `row` (its place in the input), `answer`, `gold`, `first` (right, wrong, error),
-    `reason`, `second` (right, wrong). The counts are keyed by (first, second) and include second opinions "unsure",
-    which are no disagreement. Errors: those of `Verifier.check`; errors of the first checker are counted, not limited.
+    The table has a row a disagreement: `row` (its place in the input), `answer`, `gold`, `first`
+    (right, wrong, error), `reason`, `second` (right, wrong). The counts are keyed by (first,
+    second) and include second opinions "unsure", which are no disagreement. Errors: those of
+    `Verifier.check`; errors of the first checker are counted, not limited.
     """
     with Verifier(style, seconds, error_limit=1.0) as verifier:
         first = verifier.check(responses, golds)
-    second = [second_opinion(response, gold, style) for response, gold in zip(responses, golds, strict=True)]
-    table = pd.DataFrame({
-        "row": range(len(first)), "answer": [verdict.answer for verdict in first], "gold": list(golds),
-        "first": [verdict.outcome for verdict in first], "reason": [verdict.reason for verdict in first],
-        "second": second})
+    second = [
+        second_opinion(response, gold, style)
+        for response, gold in zip(responses, golds, strict=True)
+    ]
+    table = pd.DataFrame(
+        {
+            "row": range(len(first)),
+            "answer": [verdict.answer for verdict in first],
+            "gold": list(golds),
+            "first": [verdict.outcome for verdict in first],
+            "reason": [verdict.reason for verdict in first],
+            "second": second,
+        }
+    )
     differ = (table["second"] != "unsure") & (table["first"] != table["second"])
-    return table[differ].reset_index(drop=True), Counter(zip(table["first"], table["second"], strict=True))
+    return table[differ].reset_index(drop=True), Counter(
+        zip(table["first"], table["second"], strict=True)
+    )
 
 
-def audit_file(path: str | Path, style: str = "strict", seconds: float = 1.0) -> tuple[list[str], pd.DataFrame]:
-    """`audit` of a .parquet, .jsonl or .csv file with a column `gold` and one of `response`, `answer`.
+def audit_file(
+    path: str | Path, style: str = "strict", seconds: float = 1.0
+) -> tuple[list[str], pd.DataFrame]:
+    """`audit` of a .parquet, .jsonl or .csv file with a column `gold` and one of `response`,
+    `answer`.
 
-    A `response` is searched for its answer; an `answer` is taken whole, as if it stood in a box. Returns the lines of a
-    summary and the table. LabError: a file that cannot be read, a missing column, an empty cell.
+    A `response` is searched for its answer; an `answer` is taken whole, as if it stood in a box.
+    Returns the lines of a summary and the table. LabError: a file that cannot be read, a missing
+    column, an empty cell.
     """
     path = Path(path)
     frame = _read(path)
     column = "response" if "response" in frame else "answer"
     if not {column, "gold"} <= set(frame):
-        raise LabError(f"{path} has the columns {', '.join(map(repr, frame)) or 'none'}: an audit needs 'gold' and "
-                       "'response' (or 'answer'); rename or add them")
+        raise LabError(
+            f"{path} has the columns {', '.join(map(repr, frame)) or 'none'}: an audit needs 'gold'"
+            " and 'response' (or 'answer'); rename or add them"
+        )
     for name in (column, "gold"):
         if (empty := frame[name].isna()).any():
-            raise LabError(f"{path}, row {int(empty.to_numpy().argmax())}: no {name}; fill it or leave the row out")
+            raise LabError(
+                f"{path}, row {int(empty.to_numpy().argmax())}: no {name}; fill it or leave the"
+                " row out"
+            )
     responses = frame[column].astype(str)
     if column == "answer":
-        responses = responses.where(responses.str.contains(r"\boxed{", regex=False), r"\boxed{" + responses + "}")
+        responses = responses.where(
+            responses.str.contains(r"\boxed{", regex=False), r"\boxed{" + responses + "}"
+        )
     table, counts = audit(responses.tolist(), frame["gold"].astype(str).tolist(), style, seconds)
-    unsure, error = (sum(counts[pair] for pair in counts if word in pair) for word in ("unsure", "error"))
-    kinds = [f"{n} {first} / {second}" for (first, second), n in sorted(counts.items())
-             if second not in (first, "unsure")]
-    return [f"{counts.total()} rollouts in {path}, answers found by {style!r}",
-            f"both right {counts['right', 'right']}, both wrong {counts['wrong', 'wrong']}, first in error {error}, "
-            f"second unsure {unsure}",
-            f"{len(table)} disagreements" + (f" (first / second): {', '.join(kinds)}" if kinds else "")], table
+    unsure, error = (
+        sum(counts[pair] for pair in counts if word in pair) for word in ("unsure", "error")
+    )
+    kinds = [
+        f"{n} {first} / {second}"
+        for (first, second), n in sorted(counts.items())
+        if second not in (first, "unsure")
+    ]
+    return [
+        f"{counts.total()} rollouts in {path}, answers found by {style!r}",
+        (
+            f"both right {counts['right', 'right']}, both wrong {counts['wrong', 'wrong']}, first"
+            f" in error {error}, second unsure {unsure}"
+        ),
+        f"{len(table)} disagreements" + (f" (first / second): {', '.join(kinds)}" if kinds else ""),
+    ], table
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -66,8 +99,12 @@ def _read(path: Path) -> pd.DataFrame:
         if path.suffix == ".csv":
             return pd.read_csv(path, dtype=str, keep_default_na=False)
         if path.suffix in (".jsonl", ".json"):
-            return pd.DataFrame([json.loads(line) for line in path.read_text("utf-8").split("\n") if line.strip()])
+            return pd.DataFrame(
+                [json.loads(line) for line in path.read_text("utf-8").split("\n") if line.strip()]
+            )
     except Exception as error:  # each reader has its own; the cure is the same
         said = str(error).partition("\n")[0]
-        raise LabError(f"cannot read {path} ({said}): give rollouts as .parquet, .jsonl or .csv") from error
+        raise LabError(
+            f"cannot read {path} ({said}): give rollouts as .parquet, .jsonl or .csv"
+        ) from error
     raise LabError(f"{path} ends in {path.suffix!r}: give rollouts as .parquet, .jsonl or .csv")

@@ -1,8 +1,9 @@
 r"""What a response answers, and what can be said of it without algebra. Floor 2.
 
-`extract` finds the answer, `normal` writes it in one way, `number` reads it exactly if it is a plain number, and
-`readable` says whether it may be shown to the algebra behind `lab.llm.verify.verifier` at all. Everything here is linear in
-the length of the text and runs in the caller's process.
+`extract` finds the answer, `normal` writes it in one way, `number` reads it exactly if it is a
+plain number, and `readable` says whether it may be shown to the algebra behind
+`lab.llm.verify.verifier` at all. Everything here is linear in the length of the text and runs in
+the caller's process.
 
 Decisions, all visible to a reader of a verdict:
 
@@ -20,37 +21,64 @@ _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _VALUE = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?"
 _LAST = re.compile(
     r"\${1,2}(?P<dollars>[^$\n]{1,200})\${1,2}|\\\((?P<round>[^\n]{1,200}?)\\\)|\\\[(?P<square>.{1,200}?)\\\]"
-    rf"|(?<![\w.])-?{_VALUE}(?:\s*[-+*/^]\s*-?{_VALUE})*")
+    rf"|(?<![\w.])-?{_VALUE}(?:\s*[-+*/^]\s*-?{_VALUE})*"
+)
 
-_FOLD = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | str.maketrans({
-    "−": "-", "×": r"\times ", "÷": r"\div ", "·": r"\cdot ", "π": r"\pi ", "∞": r"\infty ", "√": r"\sqrt ",
-    "≤": r"\le ", "≥": r"\ge ", "²": "^{2}", "³": "^{3}", "°": r"^\circ ", "\u00a0": " ", "\u3000": " "})
+_FOLD = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | str.maketrans(
+    {
+        "−": "-",
+        "×": r"\times ",
+        "÷": r"\div ",
+        "·": r"\cdot ",
+        "π": r"\pi ",
+        "∞": r"\infty ",
+        "√": r"\sqrt ",
+        "≤": r"\le ",
+        "≥": r"\ge ",
+        "²": "^{2}",
+        "³": "^{3}",
+        "°": r"^\circ ",
+        "\u00a0": " ",
+        "\u3000": " ",
+    }
+)
 _DROP = re.compile(
     r"\\(?:left|right)\.|\\(?:left|right|displaystyle|quad|qquad)(?![A-Za-z])|\\\$|\\?%|\$|(?<!\\)\\[!,;: ]"
-    r"|\^\s*(?:\\(?:circ|degree)(?![A-Za-z])|\{\s*\\(?:circ|degree)\s*\})")
+    r"|\^\s*(?:\\(?:circ|degree)(?![A-Za-z])|\{\s*\\(?:circ|degree)\s*\})"
+)
 _TEXT = re.compile(r"\\(?:text|textbf|textit|textrm|textnormal|mathrm|mathbf|mathit|mbox)\s*\{")
 
 _SIGNED = r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _PLAIN = re.compile(rf"(?P<top>{_SIGNED})(?:\s*/\s*(?P<below>{_SIGNED}))?")
-_FRAC = re.compile(rf"(?P<sign>[+-]?)\s*(?P<whole>[0-9]*)\s*\\frac\s*(?:\{{\s*(?P<top>{_SIGNED})\s*\}}|(?P<t>[0-9]))"
-                   rf"\s*(?:\{{\s*(?P<below>{_SIGNED})\s*\}}|(?P<b>[0-9]))")
+_FRAC = re.compile(
+    rf"(?P<sign>[+-]?)\s*(?P<whole>[0-9]*)\s*\\frac\s*(?:\{{\s*(?P<top>{_SIGNED})\s*\}}|(?P<t>[0-9]))"
+    rf"\s*(?:\{{\s*(?P<below>{_SIGNED})\s*\}}|(?P<b>[0-9]))"
+)
 _UNIT = re.compile(r"\s*\\text\{[^{}]*\}(?:\^[0-9]|\^\{[0-9]\})?$")
 
-_LETTERS = ("alpha beta gamma delta epsilon varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
-            "upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega")
-_COMMANDS = frozenset((
-    _LETTERS + " frac sqrt cdot times div pm infty binom choose text mathbb overline bar vec angle triangle "
-    "le leq ge geq lt gt ne neq in notin cup cap setminus subset subseteq emptyset varnothing log ln exp sin cos tan "
-    "csc sec cot arcsin arccos arctan sinh cosh tanh max min gcd lcm mod bmod lfloor rfloor lceil rceil lvert rvert "
-    "vert langle rangle lbrace rbrace ldots begin end").split())
+_LETTERS = (
+    "alpha beta gamma delta epsilon varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho"
+    " sigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
+)
+_COMMANDS = frozenset(
+    (
+        _LETTERS
+        + " frac sqrt cdot times div pm infty binom choose text mathbb overline bar vec angle"
+        " triangle le leq ge geq lt gt ne neq in notin cup cap setminus subset subseteq emptyset"
+        " varnothing log ln exp sin cos tan csc sec cot arcsin arccos arctan sinh cosh tanh max"
+        " min gcd lcm mod bmod lfloor rfloor lceil rceil lvert rvert vert langle rangle lbrace"
+        " rbrace ldots begin end"
+    ).split()
+)
 _ALPHABET = re.compile(r"(?:[A-Za-z0-9 +*/=<>()\[\]{}|.,:;!&^-]|_(?!_)|\\[A-Za-z{}|]|\\\\ )*")
 
 
 def extract(response: str, style: str) -> str | None:
     r"""The answer given in a response, or None.
 
-    "strict": what stands in the last \boxed{...}, if its braces are balanced. "lenient": the same, else the last
-    formula between dollars, \(...\) or \[...\], or the last number or sum of numbers, among the last 4,000 characters.
+    "strict": what stands in the last \boxed{...}, if its braces are balanced. "lenient": the same,
+    else the last formula between dollars, \(...\) or \[...\], or the last number or sum of numbers,
+    among the last 4,000 characters.
 
     >>> extract(r"It is \boxed{\frac{1}{2}}, not 3.", "strict"), extract("so 3 + 4 = 7.", "lenient")
     ('\\frac{1}{2}', '7')
@@ -63,7 +91,8 @@ def extract(response: str, style: str) -> str | None:
 
 
 def normal(text: str) -> str:
-    r"""One way to write an answer: no spacing commands, no currency, one kind of fraction and of text.
+    r"""One way to write an answer: no spacing commands, no currency, one kind of fraction and of
+    text.
 
     >>> normal(r"\$\left( \tfrac{1}{2} , 10\% \right)")
     '( \\frac{1}{2} , 10 )'
@@ -112,10 +141,11 @@ def number(text: str) -> Fraction | None:
 
 
 def readable(text: str) -> bool:
-    r"""Whether a `normal` text holds only known characters and commands, and is neither long nor deep.
+    r"""Whether a `normal` text holds only known characters and commands, and is neither long nor
+    deep.
 
-    The list of commands has no integral, sum, product, limit or \operatorname: none ends a final answer, each can
-    start an endless computation or name a function.
+    The list of commands has no integral, sum, product, limit or \operatorname: none ends a final
+    answer, each can start an endless computation or name a function.
 
     >>> readable(r"\frac{x^2}{\sqrt{3}}"), readable("__import__('os')"), readable(r"\operatorname{exit}(0)")
     (True, False, False)
@@ -136,5 +166,5 @@ def _boxed(text: str) -> str | None:
     for brace in _BRACE.finditer(text, start + len(r"\boxed")):
         depth += {"{": 1, "}": -1}.get(brace[0], 0)
         if depth == 0:
-            return text[start + len(r"\boxed{"):brace.start()]
+            return text[start + len(r"\boxed{") : brace.start()]
     return None

@@ -1,11 +1,12 @@
-r"""A second, independent checker: it computes where `lab.llm.verify.verifier` does algebra. Floor 2.
+r"""A second, independent checker: it computes where `lab.llm.verify.verifier` does algebra. Floor
+2.
 
-It shares no line with the first: it has its own way to find the answer, and a formula becomes a number (an exact
-fraction, else a complex float) with every letter standing for a fixed odd value. Lists are compared item by item, words
-letter by letter. What it cannot read it calls unsure.
+It shares no line with the first: it has its own way to find the answer, and a formula becomes a
+number (an exact fraction, else a complex float) with every letter standing for a fixed odd value.
+Lists are compared item by item, words letter by letter. What it cannot read it calls unsure.
 
-It is literal where the first is lenient, so that the first's conventions show: 10\% is 1/10, units that both sides
-give must agree, a is not A, and of 120_8 it is unsure.
+It is literal where the first is lenient, so that the first's conventions show: 10\% is 1/10, units
+that both sides give must agree, a is not A, and of 120_8 it is unsure.
 """
 
 import cmath
@@ -22,8 +23,14 @@ TOKEN = re.compile(r"\s*(\\[A-Za-z]+|\\.|[0-9]+(?:,[0-9]{3})*(?:\.[0-9]*)?|\.[0-
 OPENING, CLOSING, SET = ("(", "[", "{", r"\{"), (")", "]", "}", r"\}"), r"\{\}"
 TIMES, OVER = ("*", r"\cdot", r"\times"), ("/", r"\div")
 CONSTANTS = {r"\pi": math.pi, "e": math.e, "i": 1j, r"\infty": 1e300}
-FUNCTIONS = {r"\sin": cmath.sin, r"\cos": cmath.cos, r"\tan": cmath.tan, r"\exp": cmath.exp, r"\ln": cmath.log,
-             r"\log": cmath.log10}
+FUNCTIONS = {
+    r"\sin": cmath.sin,
+    r"\cos": cmath.cos,
+    r"\tan": cmath.tan,
+    r"\exp": cmath.exp,
+    r"\ln": cmath.log,
+    r"\log": cmath.log10,
+}
 BEGIN = ("(", "{", r"\frac", r"\sqrt", *FUNCTIONS, *CONSTANTS)
 NAME = re.compile(r"[A-Za-z]|\\(?:alpha|beta|gamma|theta|lambda|mu|phi|omega)")
 
@@ -79,23 +86,34 @@ def equal(answer: str, gold: str) -> bool:
     if all(units) and (units[0][1].strip(), units[0][2]) != (units[1][1].strip(), units[1][2]):
         return False
     answer, gold = UNIT.sub("", answer), UNIT.sub("", gold)
-    words = [re.sub(r"(?<![0-9])\s+|\s+(?![0-9])", "", WORDS.sub(r"\1", text)) for text in (answer, gold)]
+    words = [
+        re.sub(r"(?<![0-9])\s+|\s+(?![0-9])", "", WORDS.sub(r"\1", text)) for text in (answer, gold)
+    ]
     words = [re.sub(r"^\((\w)\)$", r"\1", word) for word in words]  # (A), a choice
     if words[0] == words[1] != "":
         return True
-    if any(re.search(r"(?<![\\A-Za-z])[A-Za-z]{3}|\\(?:text|mathrm)", text) for text in (answer, gold)):
+    if any(
+        re.search(r"(?<![\\A-Za-z])[A-Za-z]{3}|\\(?:text|mathrm)", text) for text in (answer, gold)
+    ):
         if all(word.isalpha() for word in words):
             return words[0].casefold() == words[1].casefold()
         raise Unsure
     sides = [text.split("=") for text in (answer, gold)]
-    if r"\pm" in answer + gold or len(sides[0]) > 1 < len(sides[1]) and sides[0][0].strip() != sides[1][0].strip():
+    if (
+        r"\pm" in answer + gold
+        or len(sides[0]) > 1 < len(sides[1])
+        and sides[0][0].strip() != sides[1][0].strip()
+    ):
         raise Unsure
     (one, left), (two, right) = (items(TOKEN.findall(side[-1])) for side in sides)
     if len(left) != len(right) or (one != two and {one, two} != {"", SET}):
         return False
     values = [[Formula(part).value() for part in side] for side in (left, right)]
     if one in ("", SET):
-        values = [sorted(side, key=lambda value: (complex(value).real, complex(value).imag)) for side in values]
+        values = [
+            sorted(side, key=lambda value: (complex(value).real, complex(value).imag))
+            for side in values
+        ]
     return all(near(a, b) for a, b in zip(*values, strict=True))
 
 
@@ -201,7 +219,9 @@ class Formula:
         if token[0] in ".0123456789":
             whole = Fraction(token.replace(",", "").rstrip("."))
             part = self.base() if self.next == r"\frac" else Fraction(0)
-            proper = isinstance(part, Fraction) and part < 1  # 1\frac{1}{2} is a mixed number, 1\frac{x}{2} a product
+            proper = (
+                isinstance(part, Fraction) and part < 1
+            )  # 1\frac{1}{2} is a mixed number, 1\frac{x}{2} a product
             return whole + part if proper else whole * part
         return self.letter(token)
 
@@ -236,7 +256,9 @@ class Formula:
             token += "_" + self.take()
             while token.count("{") > token.count("}"):
                 token += self.take()
-        return complex(0.5 + 2 * zlib.crc32(token.replace("{", "").replace("}", "").encode()) / 2**32)
+        return complex(
+            0.5 + 2 * zlib.crc32(token.replace("{", "").replace("}", "").encode()) / 2**32
+        )
 
 
 def raised(base: Value, exponent: Value) -> Value:

@@ -1,14 +1,17 @@
 r"""The life of a worker: math-verify on pairs of texts that nobody vouches for. Floor 2.
 
-It runs in a process of its own (`lab.llm.verify.worker_pool`), with an address space of `memory` MiB (Linux; macOS does not hold
-this), an environment with nothing of the caller's but where modules lie, and no right to write a file.
+It runs in a process of its own (`lab.llm.verify.worker_pool`), with an address space of `memory`
+MiB (Linux; macOS does not hold this), an environment with nothing of the caller's but where modules
+lie, and no right to write a file.
 
-No text is ever run as code. math-verify has two ways to Python's `eval`, both through `sympy.parse_expr`: its
-extractor of plain expressions, which is not used, and `sympy.Number` of a digit string, which `prepare` replaces. What
-is left, its LaTeX grammar, builds a formula node by node; and only what `answers.readable` lets through is sent here.
+No text is ever run as code. math-verify has two ways to Python's `eval`, both through
+`sympy.parse_expr`: its extractor of plain expressions, which is not used, and `sympy.Number` of a
+digit string, which `prepare` replaces. What is left, its LaTeX grammar, builds a formula node by
+node; and only what `answers.readable` lets through is sent here.
 
-An exception that math-verify swallows reads as "different"; a lack of memory among them is told by a worker that used
-over half of its room. So a failure may hide a right answer, and never makes a wrong one right.
+An exception that math-verify swallows reads as "different"; a lack of memory among them is told by
+a worker that used over half of its room. So a failure may hide a right answer, and never makes a
+wrong one right.
 """
 
 import json
@@ -20,13 +23,23 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-WARM = (("(x+1)^2", "x^2+2x+1"), (r"2\sqrt{2}", r"\sqrt{8}"), (r"\{1,2\}", "2,1"), ("(1,2]", "[1,2]"), ("x<3", "x>3"))
+WARM = (
+    ("(x+1)^2", "x^2+2x+1"),
+    (r"2\sqrt{2}", r"\sqrt{8}"),
+    (r"\{1,2\}", "2,1"),
+    ("(1,2]", "[1,2]"),
+    ("x<3", "x>3"),
+)
 
 
 def serve(seconds: float, memory: int) -> None:
-    """Say "ready"; then one JSON pair (answer, gold) a line in, one reason a line out. Ends with its input."""
+    """Say "ready"; then one JSON pair (answer, gold) a line in, one reason a line out. Ends with
+    its input.
+    """
     replies, sys.stdout = sys.stdout, sys.stderr  # a library that prints must not speak for us
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the step under way is to be ended; the pipe says when it is over
+    signal.signal(
+        signal.SIGTERM, signal.SIG_IGN
+    )  # the step under way is to be ended; the pipe says when it is over
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     with suppress(ValueError, OSError):  # macOS may refuse
@@ -42,22 +55,38 @@ def serve(seconds: float, memory: int) -> None:
         signal.setitimer(signal.ITIMER_REAL, seconds + 1)  # should nobody be left to kill us
         reply = compare(*json.loads(line))
         signal.setitimer(signal.ITIMER_REAL, 0)
-        print("memory" if reply != "equivalent" and peak() > tight else reply, file=replies, flush=True)
+        print(
+            "memory" if reply != "equivalent" and peak() > tight else reply,
+            file=replies,
+            flush=True,
+        )
 
 
 def compare(answer: str, gold: str) -> str:
-    """math-verify's opinion: equivalent, different, unreadable, unreadable gold, memory or crash. May hang."""
+    """math-verify's opinion: equivalent, different, unreadable, unreadable gold, memory or crash.
+    May hang.
+    """
     from math_verify import LatexExtractionConfig, parse, verify
 
     def read(text: str) -> list:
-        return parse(rf"\boxed{{{text}}}", [LatexExtractionConfig(boxed_match_priority=0)], "no_fallback",
-                     "first_match", parsing_timeout=None, raise_on_error=True)
+        return parse(
+            rf"\boxed{{{text}}}",
+            [LatexExtractionConfig(boxed_match_priority=0)],
+            "no_fallback",
+            "first_match",
+            parsing_timeout=None,
+            raise_on_error=True,
+        )
 
     try:
         expected, found = read(gold), read(answer)
         if not (expected and found):
             return "unreadable" if expected else "unreadable gold"
-        return "equivalent" if verify(expected, found, timeout_seconds=None, raise_on_error=True) else "different"
+        return (
+            "equivalent"
+            if verify(expected, found, timeout_seconds=None, raise_on_error=True)
+            else "different"
+        )
     except MemoryError:
         return "memory"
     except Exception:  # whatever sympy raises, this comparison has no result
@@ -67,17 +96,21 @@ def compare(answer: str, gold: str) -> str:
 def prepare() -> None:
     """Change two things in math-verify's LaTeX parser; neither changes what it reads.
 
-    Safety: a number becomes a sympy Integer or Float directly. Speed, tenfold: ANTLR predicts in two stages, SLL and,
-    where that fails, LL. Under SLL "the parser will either return a correct parse tree (i.e. the same parse tree that
-    would be returned with the LL prediction mode), or it will report a syntax error" (ANTLR 4, PredictionMode.SLL), and
-    an error of syntax raises here.
+    Safety: a number becomes a sympy Integer or Float directly. Speed, tenfold: ANTLR predicts in
+    two stages, SLL and, where that fails, LL. Under SLL "the parser will either return a correct
+    parse tree (i.e. the same parse tree that would be returned with the LL prediction mode), or it
+    will report a syntax error" (ANTLR 4, PredictionMode.SLL), and an error of syntax raises here.
     """
     import math_verify.parser
     from antlr4.atn.PredictionMode import PredictionMode
     from latex2sympy2_extended import latex2sympy2
     from sympy import Float, Integer
 
-    create, read, mode = latex2sympy2._Latex2Sympy.create_parser, latex2sympy2.latex2sympy, PredictionMode.SLL
+    create, read, mode = (
+        latex2sympy2._Latex2Sympy.create_parser,
+        latex2sympy2.latex2sympy,
+        PredictionMode.SLL,
+    )
 
     def create_parser(self, text):
         parser = create(self, text)
@@ -105,7 +138,9 @@ def prepare() -> None:
 def peak() -> float:
     """The largest address space this process had, MiB; 0 where the system does not say."""
     status = Path("/proc/self/status")
-    return int(re.search(r"VmPeak:\s*(\d+)", status.read_text())[1]) / 1024 if status.exists() else 0
+    return (
+        int(re.search(r"VmPeak:\s*(\d+)", status.read_text())[1]) / 1024 if status.exists() else 0
+    )
 
 
 if __name__ == "__main__":

@@ -10,12 +10,13 @@ r"""Right, wrong, or error: does a response give the gold answer? Floor 2.
 | error | timeout, crash, memory | the comparison did not end in time, died, or needed too much: no opinion |
 | error | unreadable gold | the data's fault: find such golds beforehand with `Verifier.unparsable` |
 
-What the form of an answer decides is wrong, so that baffling the parser gains nothing. An error says nothing about the
-answer: its rollout is lost (`Verdict.reward` is None). Nothing that breaks can become right.
+What the form of an answer decides is wrong, so that baffling the parser gains nothing. An error
+says nothing about the answer: its rollout is lost (`Verdict.reward` is None). Nothing that breaks
+can become right.
 
-Most pairs are decided here, by exact arithmetic; the rest go to math-verify 0.9 (Kydlicek, Hugging Face), which
-`lab.llm.verify.worker_pool` holds in processes that are killed when they are late. How no response can run as code:
-`lab.llm.verify.sympy_worker`.
+Most pairs are decided here, by exact arithmetic; the rest go to math-verify 0.9 (Kydlicek, Hugging
+Face), which `lab.llm.verify.worker_pool` holds in processes that are killed when they are late. How
+no response can run as code: `lab.llm.verify.sympy_worker`.
 """
 
 from __future__ import annotations
@@ -30,14 +31,26 @@ from lab.errors import LabError, one_of, real, whole
 from lab.llm.verify.extract import LONGEST, extract, key, normal, number, readable
 from lab.llm.verify.worker_pool import Pair, Pool
 
-OUTCOMES = {"exact": "right", "equivalent": "right", "different": "wrong", "no answer": "wrong", "too long": "wrong",
-            "unreadable": "wrong", "timeout": "error", "crash": "error", "memory": "error", "unreadable gold": "error"}
+OUTCOMES = {
+    "exact": "right",
+    "equivalent": "right",
+    "different": "wrong",
+    "no answer": "wrong",
+    "too long": "wrong",
+    "unreadable": "wrong",
+    "timeout": "error",
+    "crash": "error",
+    "memory": "error",
+    "unreadable gold": "error",
+}
 FEW, RECENT = 50, 1000  # no error rate of fewer checks; earlier checks that count towards it
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`outcome`: right, wrong or error. `reason`: a key of `OUTCOMES`. `answer`: what was found in the response."""
+    """`outcome`: right, wrong or error. `reason`: a key of `OUTCOMES`. `answer`: what was found in
+    the response.
+    """
 
     outcome: str
     reason: str
@@ -61,13 +74,22 @@ class Verifier:
     | `memory` | MiB of address space a worker |
     """
 
-    def __init__(self, style: str = "strict", seconds: float = 1.0, workers: int | None = None,
-                 error_limit: float = 0.02, memory: int = 512) -> None:
+    def __init__(
+        self,
+        style: str = "strict",
+        seconds: float = 1.0,
+        workers: int | None = None,
+        error_limit: float = 0.02,
+        memory: int = 512,
+    ) -> None:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         self.style = one_of("style", style, ("strict", "lenient"))
         self.error_limit = real("error_limit", error_limit, 0, 1)
-        self._pool = Pool(whole("workers", cores if workers is None else workers), real("seconds", seconds, 0.01, 600),
-                          whole("memory", memory))
+        self._pool = Pool(
+            whole("workers", cores if workers is None else workers),
+            real("seconds", seconds, 0.01, 600),
+            whole("memory", memory),
+        )
         self._recent: list[str] = []  # one note a check, empty unless it was an error
         self._turn = threading.Lock()  # the threads of a reward loop take turns
 
@@ -89,52 +111,79 @@ class Verifier:
     def check(self, responses: Sequence[str], golds: Sequence[str]) -> list[Verdict]:
         """One verdict a response, in order; equal pairs are compared once.
 
-        LabError: the lengths differ, something is not text, math-verify is needed and not installed, or more than
-        `error_limit` of at least 50 checks are errors (raised as soon as that is certain).
+        LabError: the lengths differ, something is not text, math-verify is needed and not
+        installed, or more than `error_limit` of at least 50 checks are errors (raised as soon as
+        that is certain).
         """
         if len(responses) != len(golds):
-            raise LabError(f"{len(responses)} responses and {len(golds)} golds: give every response its gold answer")
-        rows = [(extract(_text("response", i, response), self.style), _text("gold", i, gold))
-                for i, (response, gold) in enumerate(zip(responses, golds, strict=True))]
+            raise LabError(
+                f"{len(responses)} responses and {len(golds)} golds: give every response its gold"
+                " answer"
+            )
+        rows = [
+            (extract(_text("response", i, response), self.style), _text("gold", i, gold))
+            for i, (response, gold) in enumerate(zip(responses, golds, strict=True))
+        ]
         settled = {row: settle(*row) for row in dict.fromkeys(rows)}
         reasons: dict[str | Pair, str] = {reason: reason for reason in OUTCOMES}
         with self._turn:
             self._limited(rows, settled, reasons)
-            with closing(self._pool.ask([p for p in dict.fromkeys(settled.values()) if p not in reasons])) as replies:
+            with closing(
+                self._pool.ask([p for p in dict.fromkeys(settled.values()) if p not in reasons])
+            ) as replies:
                 for pair, reasons[pair] in replies:
                     if OUTCOMES[reasons[pair]] == "error":
                         self._limited(rows, settled, reasons)
             self._recent = self._limited(rows, settled, reasons)[-RECENT:]
         found = [reasons[settled[row]] for row in rows]
-        return [Verdict(OUTCOMES[reason], reason, answer) for reason, (answer, _) in zip(found, rows, strict=True)]
+        return [
+            Verdict(OUTCOMES[reason], reason, answer)
+            for reason, (answer, _) in zip(found, rows, strict=True)
+        ]
 
     def unparsable(self, golds: Sequence[str]) -> dict[int, str]:
-        """The golds that cannot serve, by index, with the reason: not readable, or not equal to themselves in time."""
+        """The golds that cannot serve, by index, with the reason: not readable, or not equal to
+        themselves in time.
+        """
         forms = [gold_form(_text("gold", i, gold)) for i, gold in enumerate(golds)]
-        reasons = {form: "exact" if number(form) is not None else "unreadable gold" for form in forms}
-        asked = [(form, form) for form, reason in reasons.items() if reason != "exact" and readable(form)]
+        reasons = {
+            form: "exact" if number(form) is not None else "unreadable gold" for form in forms
+        }
+        asked = [
+            (form, form) for form, reason in reasons.items() if reason != "exact" and readable(form)
+        ]
         with self._turn, closing(self._pool.ask(asked)) as replies:
             for (form, _), reason in replies:
                 reasons[form] = "unreadable gold" if OUTCOMES[reason] == "wrong" else reason
-        return {i: reasons[form] for i, form in enumerate(forms) if OUTCOMES[reasons[form]] != "right"}
+        return {
+            i: reasons[form] for i, form in enumerate(forms) if OUTCOMES[reasons[form]] != "right"
+        }
 
-    def _limited(self, rows: list[tuple[str | None, str]], settled: dict, reasons: dict) -> list[str]:
+    def _limited(
+        self, rows: list[tuple[str | None, str]], settled: dict, reasons: dict
+    ) -> list[str]:
         """A note on every recent check and on these rows; LabError if too many are errors already."""
         notes = list(self._recent)
         for answer, gold in rows:
             reason = reasons.get(settled[answer, gold], "exact")  # nothing against it so far
-            notes.append(f"{_short(answer)} against the gold {_short(gold)} ({reason})"
-                         if OUTCOMES[reason] == "error" else "")
+            notes.append(
+                f"{_short(answer)} against the gold {_short(gold)} ({reason})"
+                if OUTCOMES[reason] == "error"
+                else ""
+            )
         errors = [note for note in notes if note]
         if len(notes) >= FEW and len(errors) > self.error_limit * len(notes):
-            raise LabError(f"{len(errors)} of {len(notes)} answers could not be judged, for example {errors[-1]}: the "
-                           f"limit is {self.error_limit:.1%}; skip the golds that Verifier.unparsable names, give more "
-                           "seconds, or raise error_limit")
+            raise LabError(
+                f"{len(errors)} of {len(notes)} answers could not be judged, for example"
+                f" {errors[-1]}: the limit is {self.error_limit:.1%}; skip the golds that"
+                " Verifier.unparsable names, give more seconds, or raise error_limit"
+            )
         return notes
 
 
 def verify(response: str, gold: str, style: str = "strict", seconds: float = 1.0) -> Verdict:
-    r"""One verdict. Where it needs algebra it starts a worker (about a second): for many answers use `Verifier`.
+    r"""One verdict. Where it needs algebra it starts a worker (about a second): for many answers
+    use `Verifier`.
 
     >>> verify(r"so it is \boxed{\frac{6}{8}}", "0.75")
     Verdict(outcome='right', reason='exact', answer='\\frac{6}{8}')

@@ -1,8 +1,9 @@
 """Worker processes that can be killed, for comparisons that may hang. Floor 2.
 
-A worker is a fresh interpreter on two pipes, not a fork: threads and CUDA in the caller do not matter. One that does
-not answer within `seconds` of wall time is killed with SIGKILL and replaced. Should the caller be gone by then, its own
-alarm ends it a second later; at the end of its input it ends. What runs inside, and its limits: `lab.llm.verify.sympy_worker`.
+A worker is a fresh interpreter on two pipes, not a fork: threads and CUDA in the caller do not
+matter. One that does not answer within `seconds` of wall time is killed with SIGKILL and replaced.
+Should the caller be gone by then, its own alarm ends it a second later; at the end of its input it
+ends. What runs inside, and its limits: `lab.llm.verify.sympy_worker`.
 """
 
 import importlib.util
@@ -20,19 +21,35 @@ from pathlib import Path
 from lab.errors import LabError
 
 Pair = tuple[str, str]  # answer and gold, both `answers.normal` and `answers.readable`
-ALGEBRA = Path(__file__).with_name("sympy_worker.py")  # run as a script: a worker needs nothing else of the lab
+ALGEBRA = Path(__file__).with_name(
+    "sympy_worker.py"
+)  # run as a script: a worker needs nothing else of the lab
 START = 60.0  # seconds a worker has to import sympy and warm up
 
 
 class Worker:
-    """One process. It is starting until `ready`, busy while it has a `pair`, and late after `deadline`."""
+    """One process. It is starting until `ready`, busy while it has a `pair`, and late after
+    `deadline`.
+    """
 
     def __init__(self, seconds: float, memory: int) -> None:
-        environment = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "PYTHONHOME") if name in os.environ}
-        environment |= {"PYTHONPATH": os.pathsep.join(entry or os.curdir for entry in sys.path), "PYTHONHASHSEED": "0"}
+        environment = {
+            name: os.environ[name]
+            for name in ("LD_LIBRARY_PATH", "PYTHONHOME")
+            if name in os.environ
+        }
+        environment |= {
+            "PYTHONPATH": os.pathsep.join(entry or os.curdir for entry in sys.path),
+            "PYTHONHASHSEED": "0",
+        }
         self.process = subprocess.Popen(
             [sys.executable, "-P", str(ALGEBRA), str(seconds), str(memory)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, env=environment)
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            env=environment,
+        )
         self.ready, self.pair, self.deadline = False, None, time.monotonic() + START
 
     def fileno(self) -> int:
@@ -44,7 +61,9 @@ class Worker:
             self.process.stdin.write(json.dumps(pair).encode() + b"\n")
 
     def receive(self) -> str:
-        return self.process.stdout.readline().decode().strip()  # empty at the end of the pipe: it died
+        return (
+            self.process.stdout.readline().decode().strip()
+        )  # empty at the end of the pipe: it died
 
     def kill(self) -> None:
         self.process.kill()
@@ -66,10 +85,14 @@ class Pool:
             self.workers.pop().kill()
 
     def ask(self, pairs: list[Pair]) -> Iterator[tuple[Pair, str]]:
-        """Each pair with its reason, as the workers answer. Close the generator to give up on the rest."""
+        """Each pair with its reason, as the workers answer. Close the generator to give up on the
+        rest.
+        """
         if pairs and importlib.util.find_spec("math_verify") is None:
-            raise LabError(f"comparing {pairs[0][0]!r} with {pairs[0][1]!r} needs math-verify, which is not installed: "
-                           "pip install -c constraints.txt -e '.[llm]'")
+            raise LabError(
+                f"comparing {pairs[0][0]!r} with {pairs[0][1]!r} needs math-verify, which is not"
+                " installed: pip install -c constraints.txt -e '.[llm]'"
+            )
         waiting = deque(pairs)
         try:
             while waiting or any(worker.pair for worker in self.workers):
@@ -86,7 +109,9 @@ class Pool:
                 self._remove(worker)
             elif waiting:
                 worker.send(waiting.popleft(), self.seconds)
-        while len(self.workers) < min(self.size, len(waiting) + sum(bool(worker.pair) for worker in self.workers)):
+        while len(self.workers) < min(
+            self.size, len(waiting) + sum(bool(worker.pair) for worker in self.workers)
+        ):
             self.workers.append(Worker(self.seconds, self.memory))
 
     def _replies(self) -> Iterator[tuple[Pair, str]]:
@@ -110,8 +135,10 @@ class Pool:
                 self.stillborn += 1
                 if self.stillborn == 3:
                     self.stillborn = 0
-                    raise LabError(f"3 workers did not start (the last: exit {worker.process.returncode}): see what "
-                                   f"`import math_verify` says, or give them more than {self.memory} MiB")
+                    raise LabError(
+                        f"3 workers did not start (the last: exit {worker.process.returncode}): see"
+                        f" what `import math_verify` says, or give them more than {self.memory} MiB"
+                    )
 
     def _remove(self, worker: Worker) -> None:
         self.workers.remove(worker)
