@@ -13,6 +13,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import shape_checks
+
+shape_checks.install()  # before anything imports the lab
 
 ROOT = Path(__file__).parents[1]
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")

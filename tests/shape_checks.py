@@ -1,0 +1,103 @@
+"""Every call's array shapes checked while the tests run, in the modules of `CHECKED`.
+
+conftest.py installs this before anything imports the lab. Only annotations with shapes are checked
+(by beartype, inside jaxtyping's names for axes); all others are mypy's.
+"""
+
+import ast
+import functools
+import re
+import sys
+from importlib.machinery import PathFinder, SourceFileLoader
+from types import FunctionType
+
+import jaxtyping
+from beartype import beartype
+from beartype.roar import BeartypeCallHintParamViolation
+
+CHECKED = (
+    "lab.catalogue",
+    "lab.design",
+    "lab.enumeration",
+    "lab.estimators",
+    "lab.formula",
+    "lab.groups",
+    "lab.losses",
+    "lab.metrics",
+    "lab.objectives",
+    "lab.pass_rates",
+    "lab.stats",
+    "lab.toy",
+    "lab.weights",
+)
+SHAPE = re.compile(r"\b(Bool|Float|Int|Num|Shaped)\[")
+functions: list[str] = []  # what is checked, by its full name
+
+
+def checked(function):
+    """`function` with the shapes in its signature checked at each call; others as they are.
+
+    Where an argument has a shape that its annotation does not allow, the function may refuse it
+    itself (LabError); if it does not, the violation is raised.
+    """
+    if not isinstance(function, FunctionType):  # a property or class method decorated before
+        return function
+    shapes = {
+        name: hint for name, hint in function.__annotations__.items() if SHAPE.search(str(hint))
+    }
+    if not shapes:
+        return function
+    functions.append(f"{function.__module__}.{function.__qualname__}")
+    annotations, function.__annotations__ = function.__annotations__, shapes
+    strict = beartype(function)
+    function.__annotations__ = annotations
+
+    @functools.wraps(function)
+    def call(*args, **named):
+        from lab.errors import LabError
+
+        try:
+            return strict(*args, **named)
+        except BeartypeCallHintParamViolation as violation:
+            try:
+                function(*args, **named)
+            except LabError:
+                raise
+            raise violation
+
+    return jaxtyping.jaxtyped(call, typechecker=None)
+
+
+class _Loader(SourceFileLoader):
+    """Loads a module with `checked` as the innermost decorator of every function."""
+
+    def get_code(self, fullname):
+        tree = ast.parse(self.get_source(fullname), self.path)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                decorator = ast.Name("__checked__", ast.Load())
+                node.decorator_list.append(ast.copy_location(decorator, node))
+        return compile(tree, self.path, "exec", dont_inherit=True)
+
+    def exec_module(self, module):
+        module.__checked__ = checked
+        super().exec_module(module)
+
+
+class _Finder:
+    """Finds the modules of `CHECKED` for `_Loader`."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if not any(name == one or name.startswith(f"{one}.") for one in CHECKED):
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = _Loader(name, spec.loader.path)
+        return spec
+
+
+def install() -> None:
+    """Check what is imported from now on; the lab must not be imported yet."""
+    assert "lab" not in sys.modules
+    sys.meta_path.insert(0, _Finder)
