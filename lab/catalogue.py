@@ -1,18 +1,19 @@
 """The catalogue of estimators: one function each, returning (gap, offset) for N rollouts. Floor 0.
 
 Notation: K successes among N, r̄ = K/N, j successes among the other N-1, q = 1-p. Many papers give
-a1(K), the advantage of a right rollout, and a0(K), of a wrong one; `_pair` turns them into gap[j] =
-a1(j+1) - a0(j), offset[j] = a0(j).
+a1(K), the advantage of a right rollout, and a0(K), of a wrong one; `lab.sequences` turns them into
+(gap, offset).
 """
 
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from lab.errors import LabError, one_of, real, whole
-from lab.estimators import Array, Sequences, register
+from lab.estimators import register
 from lab.objectives import Objective, objective
+from lab.sequences import Array, Sequences, centred, from_success_failure, leave_one_out
+from lab.subsets import hit, miss
 
 MAXRL = "Tajwar et al. 2026, arXiv 2602.02710"
 PACS = "PACS 2025, arXiv 2509.02522"
@@ -20,57 +21,9 @@ PKPO = "Walder & Karkhanis 2025, arXiv 2505.15201"
 ZHU = "Zhu et al. 2025, arXiv 2506.01347"
 
 
-def log_miss(n: int, k: ArrayLike) -> Array:
-    """log C(n-c, k)/C(n, k), c = 0 .. n on a new last axis: the sum over i < c of log(1 - k/(n-i)),
-    accurate for any n.
-
-    Shape: that of `k`, then n+1. From k/(n-i) = 1 on no draw misses the marked ones, and the
-    logarithm is -inf.
-    """
-    share = np.asarray(k)[..., None] / (n - np.arange(n))
-    with np.errstate(divide="ignore"):
-        steps = np.log1p(-np.minimum(1.0, share))
-    return np.concatenate((np.zeros((*share.shape[:-1], 1)), np.cumsum(steps, axis=-1)), axis=-1)
-
-
-def miss(n: int, k: int) -> Array:
-    """C(n-c, k)/C(n, k) for c = 0 .. n: the chance that k draws from n miss all of c marked ones.
-
-    >>> miss(4, 2).round(3)
-    array([1.   , 0.5  , 0.167, 0.   , 0.   ])
-    """
-    return np.exp(log_miss(n, k))
-
-
-def hit(n: int, k: int) -> Array:
-    """1 - miss(n, k), accurate where it is small: the unbiased pass@k estimate at c successes in n."""
-    return -np.expm1(log_miss(n, k))
-
-
-def _pair(a1: Array, a0: Array) -> Sequences:
-    """(gap, offset) from a1(K) and a0(K), K = 0 .. N."""
-    return a1[1:] - a0[:-1], a0[:-1]
-
-
-def centred(scale: Array) -> Sequences:
-    """A = (r - r̄) scale(K), K = 0 .. N: the groups sum to zero."""
-    mean = np.linspace(0, 1, len(scale))
-    return _pair((1 - mean) * scale, -mean * scale)
-
-
 def _inverse(x: Array) -> Array:
     """1/x, and 0 where x is 0: the groups whose divisor vanishes get no advantage."""
     return np.divide(1.0, x, out=np.zeros_like(x), where=x > 0)
-
-
-def leave_one_out(gap: Array) -> Sequences:
-    """The offset -gap[j] j/(N-1): A_i = gap[j] (r_i - mean of the others). Unbiased, and zero at K
-    = 0.
-    """
-    N = len(gap)
-    return gap, -gap * (
-        np.arange(N) / (N - 1)
-    )  # in this order: the share of all right is exactly 1
 
 
 # --- Expected reward: w constant ----------------------------------------------------------------
@@ -384,7 +337,7 @@ def pass_at_k_group(N: int, *, k: int) -> Sequences:
     """
     fail, alone = miss(N, k), np.append(miss(N - 1, k - 1), 0.0)
     scale = _inverse(np.sqrt(fail * hit(N, k)))
-    return _pair(fail * scale, (fail - alone) * scale)
+    return from_success_failure(fail * scale, (fail - alone) * scale)
 
 
 # --- Classification views: w about 1/(p(1-p)) ---------------------------------------------------
@@ -429,7 +382,7 @@ def real_anchor(N: int, *, tau: float = 0.5) -> Sequences:
     on dead groups.
     """
     K = np.arange(N + 1)
-    return _pair(N / (tau * (1 + K)), -N / (tau * (1 + N - K)))
+    return from_success_failure(N / (tau * (1 + K)), -N / (tau * (1 + N - K)))
 
 
 @register(

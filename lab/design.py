@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lab.catalogue import centred, leave_one_out
 from lab.errors import LabError, one_of, whole
-from lab.estimators import Estimator, Sequences, register
-from lab.objectives import Array, Objective, check_pass_rates, objective
+from lab.estimators import Estimator, register
+from lab.objectives import Objective, check_pass_rates, objective
+from lab.sequences import Array, Sequences, centred, leave_one_out
 from lab.weights import binomial, induced_weight
 
 # directions of the basis weaker than this share move w_N by less than rounding: left as they are

@@ -19,17 +19,14 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lab.errors import LabError, one_of, parse_call, unknown, whole, write_call
 from lab.groups import Group, check_binary
 from lab.objectives import Objective
+from lab.sequences import Array, Sequences
 
 if TYPE_CHECKING:
     import torch
-
-Array = NDArray[np.float64]
-Sequences = tuple[Array, Array]
 
 
 @dataclass(frozen=True)

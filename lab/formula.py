@@ -13,8 +13,9 @@ import numpy as np
 
 from lab.design import from_weight
 from lab.errors import LabError, one_of
-from lab.estimators import Sequences, register
-from lab.objectives import Array, Objective, objective
+from lab.estimators import register
+from lab.objectives import Objective, objective
+from lab.sequences import Array, Sequences
 
 Term = Callable[[Array], Array]
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lab.catalogue import log_miss
 from lab.errors import LabError
+from lab.subsets import log_miss
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]

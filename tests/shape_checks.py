@@ -26,7 +26,9 @@ CHECKED = (
     "lab.metrics",
     "lab.objectives",
     "lab.pass_rates",
+    "lab.sequences",
     "lab.stats",
+    "lab.subsets",
     "lab.toy",
     "lab.weights",
 )

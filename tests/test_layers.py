@@ -15,7 +15,7 @@ FLOORS = {
     0: (
         "lab lab.errors lab.objectives lab.groups lab.estimators lab.catalogue lab.weights"
         " lab.design lab.formula lab.enumeration lab.metrics lab.stats lab.pass_rates"
-        " lab.shapes lab.records"
+        " lab.shapes lab.sequences lab.subsets lab.records"
         " lab.rng lab.budget lab.termination"
     ),
     1: "lab.losses lab.checkpoint lab.device lab.gpu_counter lab.torchvision_ops",
@@ -138,6 +138,31 @@ def modules() -> dict[str, Path]:
 def test_a_file_imports_only_from_its_floor_and_below(module):
     path = modules()[module]
     assert violations(module, path.read_text(encoding="utf-8"), path.name == "__init__.py") == []
+
+
+def circle(module: str) -> list[str]:
+    """The way of imports from a module back to itself, those inside functions too; empty: none."""
+    paths = modules()
+    waiting, seen = [[module]], set()
+    while waiting:
+        way = waiting.pop()
+        path = paths[way[-1]]
+        source = path.read_text(encoding="utf-8")
+        for name, _, place in imports(way[-1], source, path.name == "__init__.py"):
+            # the package itself imports the mathematics, which is no circle among its files
+            if place == "types" or name == "lab" or name not in paths:
+                continue
+            if name == module:
+                return [*way, name]
+            if name not in seen:
+                seen.add(name)
+                waiting.append([*way, name])
+    return []
+
+
+@pytest.mark.parametrize("module", sorted(set(FLOORS[0].split()) - {"lab"}))
+def test_the_mathematics_has_no_circle_of_imports(module):
+    assert circle(module) == []
 
 
 def test_the_ground_floor_is_there():
