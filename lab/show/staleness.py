@@ -16,7 +16,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.papers.published import FOLDER as PUBLISHED
 from lab.runs.provenance import ROOT
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from lab.runs.sweep_results import Results
 
+PUBLISHED = ROOT / "data" / "published"
 WORLDS = ("lab.toy", "lab.llm")
 
 
