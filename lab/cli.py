@@ -355,7 +355,8 @@ def _rehearse(arguments) -> int:
 
 def _sweep(arguments) -> int:
     from lab.runs.experiments import read_assignments
-    from lab.runs.sweep import read_sweep, sweep, visible_gpus
+    from lab.runs.sweep import sweep, visible_gpus
+    from lab.runs.sweep_file import read_sweep
 
     if arguments.jobs is not None and arguments.jobs < 1:
         raise LabError(f"--jobs {arguments.jobs}: at least one process is needed")

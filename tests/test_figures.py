@@ -16,7 +16,7 @@ from matplotlib import pyplot as plt
 import lab
 from lab.cli import main
 from lab.runs import sweep_results, train
-from lab.runs.sweep import read_sweep
+from lab.runs.sweep_file import read_sweep
 from lab.show import plots, staleness
 
 TRAINED = {

@@ -329,3 +329,38 @@ def test_importing_the_lab_loads_numpy_and_nothing_heavier():
         "transformers",
         "papermill",
     }
+
+
+PICTURES = """
+import sys
+import lab.show.plots
+print(*sys.modules)
+"""
+
+
+def test_importing_the_plots_loads_no_trainer():
+    answer = subprocess.run(
+        [sys.executable, "-c", PICTURES],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    loaded = set(answer.stdout.split())
+    assert {"lab.show.plots", "lab.runs.sweep_results"} <= loaded
+    assert not loaded & {
+        "lab.runs.training",
+        "lab.runs.sweep",
+        "lab.runs.notebooks",
+        "papermill",
+        "torch",
+    }
+
+
+def test_what_is_shown_knows_no_paper():
+    """lab.papers stands on lab.show, so lab.show may not import it."""
+    for module, path in modules().items():
+        if module.startswith("lab.show"):
+            names = [name for name, *_ in imports(module, path.read_text(encoding="utf-8"))]
+            assert not [name for name in names if name.startswith("lab.papers")]

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lab.runs.sweep import read_sweep
+from lab.runs.sweep_file import read_sweep
 
 pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
 LOCAL = {

@@ -11,7 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from lab.runs import Run
-from lab.runs.sweep import read_sweep, visible_gpus
+from lab.runs.sweep import visible_gpus
+from lab.runs.sweep_file import read_sweep
 
 FILE = """
 [[runs]]

@@ -7,7 +7,7 @@ from lab.errors import LabError
 from lab.runs import results as found_results
 from lab.runs import train
 from lab.runs.run_folder import Run
-from lab.runs.sweep import read_sweep
+from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import record, results
 
 SWEEP = """

@@ -1,12 +1,42 @@
-"""Remembering: experiments, run folders, training into them, notebooks, sweeps. Floor 3."""
+"""Experiments, run folders, training into them, notebooks, sweeps and their recorded results.
 
-from lab.runs.experiments import Experiment as Experiment
-from lab.runs.experiments import experiment as experiment
-from lab.runs.experiments import experiments as experiments
-from lab.runs.experiments import preflight as preflight
-from lab.runs.run_folder import Run as Run
-from lab.runs.sweep_results import Results as Results
-from lab.runs.sweep_results import results as results
-from lab.runs.training import start_of as start_of
-from lab.runs.training import state_of as state_of
-from lab.runs.training import train as train
+The functions that train are imported when they are first used, so that drawing a figure from
+recorded results does not load a trainer.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from lab.runs.experiments import Experiment, experiment, experiments, preflight
+from lab.runs.run_folder import Run
+from lab.runs.sweep_results import Results, results
+
+if TYPE_CHECKING:
+    from lab.runs.training import start_of, state_of, train
+
+__all__ = [
+    "Experiment",
+    "Results",
+    "Run",
+    "experiment",
+    "experiments",
+    "preflight",
+    "results",
+    "start_of",
+    "state_of",
+    "train",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """The names of lab.runs.training, which is loaded when one of them is first asked for."""
+    # `experiments` is not lazy: it is also the name of a submodule, whose import would hide it.
+    if name in ("start_of", "state_of", "train"):
+        return getattr(importlib.import_module("lab.runs.training"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -76,6 +76,6 @@ def _preset(name: str) -> None:
 
 
 def _sweep(path) -> None:
-    from lab.runs.sweep import read_sweep
+    from lab.runs.sweep_file import read_sweep
 
     read_sweep(path)

@@ -1,12 +1,5 @@
 """Sweeps: a TOML file of runs, each its own process here or on a Ray cluster, resumed and kept
-going. Floor 3.
-
-[[runs]]
-experiment = "images"
-scale = "laptop"                     # optional
-set = { steps = 200 }                # optional
-grid = { objective = ["rloo", "maxrl"], seed = [0, 1, 2] }
-"""
+going. Floor 3."""
 
 from __future__ import annotations
 
@@ -17,19 +10,17 @@ import subprocess
 import sys
 import threading
 import time
-import tomllib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tqdm.auto import tqdm
 
-from lab.errors import LabError, unknown
-from lab.runs.experiments import experiment
 from lab.runs.run_folder import Run, runs_root
+from lab.runs.sweep_file import Item, read_sweep
 from lab.termination import Terminated, on_sigterm
 
 if TYPE_CHECKING:
@@ -43,16 +34,6 @@ ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPEN
 
 
 @dataclass(frozen=True)
-class Item:
-    """One run of a sweep: what to run, and where it lands."""
-
-    experiment: str
-    scale: str
-    given: dict[str, Any]
-    run: Run
-
-
-@dataclass(frozen=True)
 class Outcome:
     """How a sweep ended: runs that were finished before, runs finished now, and failures with their
     last words.
@@ -61,59 +42,6 @@ class Outcome:
     before: list[Run]
     now: list[Run]
     failed: list[tuple[Run, str]]
-
-
-def read_sweep(path: Path) -> list[Item]:
-    """Every run of the file, all parameters checked, before anything runs."""
-    try:
-        content = tomllib.loads(path.read_text())
-    except FileNotFoundError:
-        raise LabError(
-            f"no sweep file {path}: give the path of a TOML file, for example sweeps/laptop.toml"
-        ) from None
-    except tomllib.TOMLDecodeError as error:
-        raise LabError(f"{path}: {error}; mend the file") from error
-    for key in content.keys() - {"runs"}:
-        raise unknown(f"key of {path.name}", key, ["runs"])
-    items: dict[Path, Item] = {}
-    tables = content.get("runs", [])
-    if not (isinstance(tables, list) and all(isinstance(table, dict) for table in tables)):
-        raise LabError(f"{path.name}: runs must be [[runs]] tables, in double brackets")
-    for table in tables:
-        for item in _expand(path, table):
-            items[item.run.path] = item
-    if not items:
-        raise LabError(f"{path} holds no runs: write at least one [[runs]] table")
-    return list(items.values())
-
-
-def _expand(path: Path, table: dict[str, Any]) -> list[Item]:
-    for key in table.keys() - {"experiment", "scale", "set", "grid"}:
-        raise unknown(
-            f"key of [[runs]] in {path.name}", key, ["experiment", "scale", "set", "grid"]
-        )
-    if "experiment" not in table:
-        raise LabError(f"{path.name}: a [[runs]] table without experiment: name one")
-    name, scale = table["experiment"], table.get("scale", "laptop")
-    fixed, grid = table.get("set", {}), table.get("grid", {})
-    for key, value in (("set", fixed), ("grid", grid)):
-        if not isinstance(value, dict):
-            raise LabError(
-                f"{path.name}: {key} = {value!r} must be a table, for example {{ seed = 1 }}"
-            )
-    for key in fixed.keys() & grid.keys():
-        raise LabError(f"{path.name}: {key} is both in set and in grid: keep one")
-    for key, values in grid.items():
-        if not isinstance(values, list) or not values:
-            raise LabError(
-                f"{path.name}: grid.{key} = {values!r} must be a list of at least one value"
-            )
-    items = []
-    for values in itertools.product(*grid.values()):
-        given = fixed | dict(zip(grid, values, strict=True))
-        run = Run.place(name, experiment(name).parameters(scale, given))
-        items.append(Item(name, scale, given, run))
-    return items
 
 
 def visible_gpus() -> list[str]:

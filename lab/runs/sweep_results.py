@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from lab.errors import LabError, unknown
 from lab.runs.provenance import ROOT
 from lab.runs.run_folder import Run, write_atomically, write_json
-from lab.runs.sweep import read_sweep
+from lab.runs.sweep_file import read_sweep
 from lab.stats import bootstrap
 
 if TYPE_CHECKING:

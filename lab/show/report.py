@@ -15,7 +15,7 @@ from lab.errors import LabError, unknown
 from lab.runs.experiments import NOTEBOOKS, experiment
 from lab.runs.notebooks import run_notebook
 from lab.runs.run_folder import Run, write_atomically
-from lab.runs.sweep import read_sweep
+from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import Results, results_of_runs, results_of_sweep
 from lab.show import plots
 from lab.stats import compare
