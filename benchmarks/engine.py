@@ -18,7 +18,8 @@ import torch
 
 from lab.llm.data.arithmetic import problems
 from lab.llm.data.prompts import prompt
-from lab.llm.engines.base import Sampling, engine
+from lab.llm.engines.base import Sampling
+from lab.llm.engines.factory import engine
 from lab.llm.train.tiny_model import FOLDER
 from lab.rng import stream_seed
 

@@ -22,7 +22,8 @@ from lab.errors import LabError
 from lab.llm.data.arithmetic import problems
 from lab.llm.data.prompts import prompt
 from lab.llm.engines import transformers_engine
-from lab.llm.engines.base import Answer, Sampling, engine
+from lab.llm.engines.base import Answer, Sampling
+from lab.llm.engines.factory import engine
 from lab.llm.engines.transformers_engine import TransformersEngine, draw, nucleus, uniforms
 from lab.llm.engines.vllm_engine import VLLMEngine
 from lab.llm.train.tiny_model import FOLDER, TURN_END

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import lab.llm.engines.base
+import lab.llm.engines.factory
 from lab.errors import LabError
 from lab.llm.data.datasets import Loaded, Problem
 from lab.llm.data.problem_sets import problem_set
@@ -507,7 +507,7 @@ def test_judged_parts_hold_answers_and_verdicts_side_by_side(tmp_path):
 
 @pytest.fixture
 def parrots(monkeypatch):
-    """`lab.llm.engines.base.engine` makes parrots; returns those it made."""
+    """`lab.llm.engines.factory.engine` makes parrots; returns those it made."""
     made = []
 
     class Sums(Parrot):
@@ -520,7 +520,7 @@ def parrots(monkeypatch):
         made[-1].name = f"{model} by {name}"
         return made[-1]
 
-    monkeypatch.setattr(lab.llm.engines.base, "engine", engine)
+    monkeypatch.setattr(lab.llm.engines.factory, "engine", engine)
     return made
 
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from lab.llm.data.arithmetic import available, problems, solution
 from lab.llm.data.prompts import prompt, prompts, stop_tokens
-from lab.llm.engines.base import Sampling, engine
+from lab.llm.engines.base import Sampling
+from lab.llm.engines.factory import engine
 from lab.llm.train import tiny_model
 from lab.llm.train.tiny_model import (
     FOLDER,

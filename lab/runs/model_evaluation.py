@@ -49,15 +49,16 @@ def evaluate(
 ) -> list[evaluation_tables.Row]:
     """Evaluate a model on sets, print the table, and return its rows with every metric.
 
-    `model`: a name on the hub or a folder; `engine`: as `lab.llm.engines.base.engine` takes it;
+    `model`: a name on the hub or a folder; `engine`: as `lab.llm.engines.factory.engine` takes it;
     `sets`, `problems` and `folder_of_data`: as `lab.llm.data.problem_sets.problem_set`; `n`,
     `temperature`, `top_p`, `limit`, `seed`: as `lab.llm.engines.base.Sampling`; `style`: of the
     verifier; `part`: as `samples.sample`. Each set has its folder in runs/evaluations, named by
     model, set and all settings: what is there is neither sampled nor judged again, and where all
     is, the model is not loaded. Every argument is checked before it is.
     """
-    from lab.llm.engines.base import ENGINES, Sampling
-    from lab.llm.engines.base import engine as engine_of
+    from lab.llm.engines.base import Sampling
+    from lab.llm.engines.factory import ENGINES
+    from lab.llm.engines.factory import engine as engine_of
 
     sampling, part = Sampling(n, temperature, top_p, limit, seed), whole("part", part)
     one_of("engine", engine, ENGINES), one_of("style", style, ("strict", "lenient"))

@@ -11,9 +11,9 @@ from typing import Any
 import torch
 
 from lab.errors import LabError
-from lab.llm.engines.base import place_of, said
+from lab.llm.engines.base import said
 from lab.llm.engines.imports import transformers
-from lab.llm.engines.models import pinned
+from lab.llm.engines.models import pinned, place_of
 
 _QWEN3 = {
     "model_type": "qwen3",

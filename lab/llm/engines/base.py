@@ -12,25 +12,15 @@ template has written its special tokens.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
-from lab.errors import LabError, real, unknown, whole
+from lab.errors import LabError, real, whole
 from lab.llm.data.prompts import finish
 from lab.llm.engines.imports import transformers
 
-ENGINES = ("transformers", "vllm")
 COLDEST = 0.01  # vLLM silently takes this for anything colder
-PROJECT = Path(__file__).parents[3]
-TOKENIZERS = (
-    "tokenizer.json",
-    "tokenizer.model",
-    "vocab.json",
-    "tekken.json",
-)  # one of them holds the vocabulary
 
 
 @dataclass(frozen=True)
@@ -103,49 +93,6 @@ class Engine(Protocol):
         once in about a hundred thousand tokens or more seldom, in bfloat16 often. Errors: an empty
         prompt, or one that is too long for `positions`.
         """
-
-
-def engine(name: str, model: str | Path) -> Engine:
-    """The engine of a name, "transformers" or "vllm", for a model: a folder, or a name of the hub.
-
-    Errors: no such engine or model, a folder without a tokenizer, a missing package.
-    """
-    if name == "transformers":
-        from lab.llm.engines.transformers_engine import TransformersEngine
-
-        return TransformersEngine(model)
-    if name == "vllm":
-        from lab.llm.engines.vllm_engine import VLLMEngine
-
-        return VLLMEngine(model)
-    raise unknown("engine", name, ENGINES)
-
-
-def place_of(model: str | Path) -> tuple[str, str]:
-    """What to load a model from, and its name for records: the last part of a folder's path, or its
-    name on the hub.
-
-    A relative folder is looked for where the command runs, then in the project.
-    """
-    folder = Path(model)
-    if model and not folder.is_absolute() and not folder.is_dir() and (PROJECT / folder).is_dir():
-        folder = PROJECT / folder
-    if not (model and folder.is_dir()):
-        if isinstance(model, Path) or not re.fullmatch(
-            r"[\w-][\w.-]*(/[\w-][\w.-]*)?(@[\w.-]+)?", model
-        ):
-            raise LabError(
-                f"there is no model folder {model}: check the path, or give a name of the hub"
-            )
-        return model, model
-    if not (folder / "config.json").is_file():
-        raise LabError(f"{model} holds no config.json: give a folder that save_pretrained wrote")
-    if not any((folder / name).is_file() for name in TOKENIZERS):
-        raise LabError(
-            f"{model} holds no tokenizer ({', '.join(TOKENIZERS)}): save the model's tokenizer"
-            " there too"
-        )
-    return str(folder), folder.resolve().name
 
 
 def tokenizer_of(place: str) -> Any:

@@ -9,12 +9,20 @@ downloaded.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError
-from lab.llm.engines.base import place_of, said
+from lab.llm.engines.base import said
 
+PROJECT = Path(__file__).parents[3]
+TOKENIZERS = (
+    "tokenizer.json",
+    "tokenizer.model",
+    "vocab.json",
+    "tekken.json",
+)  # one of them holds the vocabulary
 REVISIONS = {
     "Qwen/Qwen3-1.7B-Base": "ea980cb0a6c2ae4b936e82123acc929f1cec04c1",
     "Qwen/Qwen3-4B-Base": "906bfd4b4dc7f14ee4320094d8b41684abff8539",
@@ -37,6 +45,33 @@ def pinned(model: str) -> tuple[str, str | None]:
     """
     name, _, revision = str(model).partition("@")
     return name, revision or REVISIONS.get(name)
+
+
+def place_of(model: str | Path) -> tuple[str, str]:
+    """What to load a model from, and its name for records: the last part of a folder's path, or its
+    name on the hub.
+
+    A relative folder is looked for where the command runs, then in the project.
+    """
+    folder = Path(model)
+    if model and not folder.is_absolute() and not folder.is_dir() and (PROJECT / folder).is_dir():
+        folder = PROJECT / folder
+    if not (model and folder.is_dir()):
+        if isinstance(model, Path) or not re.fullmatch(
+            r"[\w-][\w.-]*(/[\w-][\w.-]*)?(@[\w.-]+)?", model
+        ):
+            raise LabError(
+                f"there is no model folder {model}: check the path, or give a name of the hub"
+            )
+        return model, model
+    if not (folder / "config.json").is_file():
+        raise LabError(f"{model} holds no config.json: give a folder that save_pretrained wrote")
+    if not any((folder / name).is_file() for name in TOKENIZERS):
+        raise LabError(
+            f"{model} holds no tokenizer ({', '.join(TOKENIZERS)}): save the model's tokenizer"
+            " there too"
+        )
+    return str(folder), folder.resolve().name
 
 
 def model_folder(model: str | Path) -> tuple[str, str]:

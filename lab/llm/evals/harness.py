@@ -61,7 +61,7 @@ def run(
 
     | argument | meaning |
     |---|---|
-    | `model`, `engine` | as `lab.llm.engines.base.engine` takes them: the same model that the lab's own evaluations ask |
+    | `model`, `engine` | as `lab.llm.engines.factory.engine` takes them: the same model that the lab's own evaluations ask |
     | `output` | the folder of the results, a JSON file a task; what is there is read and not run again |
     | `limit` | only the first so many questions of each task |
     | `shots` | examples before each question, where the task leaves their number open |
@@ -74,7 +74,7 @@ def run(
     the model is loaded. LabError: a task that is not there, that runs text as code or fetches code,
     or whose data did not come; the errors of `engine`.
     """
-    from lab.llm.engines.base import ENGINES
+    from lab.llm.engines.factory import ENGINES
     from lab.llm.engines.models import model_folder
 
     one_of("engine", engine, ENGINES), whole("batch", batch)
@@ -171,7 +171,7 @@ def _answerer(name: str, model: str | Path, place: str, batch: int) -> Any:
     """The lab's own engine in the clothes that the harness knows; no code of a model's repository
     is trusted.
     """
-    from lab.llm.engines.base import engine
+    from lab.llm.engines.factory import engine
 
     made = engine(name, model)
     if name == "transformers":

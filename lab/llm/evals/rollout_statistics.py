@@ -16,7 +16,8 @@ import numpy as np
 from lab.estimators import estimator
 from lab.llm.data import prompts as templates
 from lab.llm.data.problem_sets import problem_set as chosen_problems
-from lab.llm.engines.base import Sampling, engine
+from lab.llm.engines.base import Sampling
+from lab.llm.engines.factory import engine
 from lab.llm.evals import diversity, gradient_norms
 from lab.llm.verify.verifier import Verifier
 from lab.records import Record

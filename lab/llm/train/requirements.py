@@ -10,8 +10,7 @@ from typing import Any
 from lab.device import compiler_fault, compute_device
 from lab.errors import LabError
 from lab.llm.data.problem_sets import problem_set
-from lab.llm.engines.base import place_of
-from lab.llm.engines.models import is_cached, pinned
+from lab.llm.engines.models import is_cached, pinned, place_of
 from lab.llm.verify.verifier import Verifier
 
 INSTALL = "pip install -c constraints.txt -e '.[llm,vllm]'"

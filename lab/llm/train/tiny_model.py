@@ -86,7 +86,7 @@ measures what follows: {n} answers to each problem of the test split, prompt `pl
 |---|---|---|---|
 {rows}
 
-`lab.llm.engines.base.engine("transformers", "data/models/tiny")` answers with it, and so does `engine("vllm", ...)`; it is
+`lab.llm.engines.factory.engine("transformers", "data/models/tiny")` answers with it, and so does `engine("vllm", ...)`; it is
 saved as any model of the hub. An answer ends with `<|endoftext|>`, and one in eight with `<|im_end|>`: stop at both.
 It was never taught the chat template that its tokenizer has.
 """

@@ -37,9 +37,8 @@ from lab.errors import LabError, parse_call
 from lab.estimators import Estimator, estimator
 from lab.llm.data.datasets import Problem
 from lab.llm.data.prompts import Prompt, prompt
-from lab.llm.engines.base import place_of
 from lab.llm.engines.imports import transformers
-from lab.llm.engines.models import pinned
+from lab.llm.engines.models import pinned, place_of
 from lab.llm.train.verl_adapter import LOSS, PREFIX
 
 RUN = "$RUN"  # the run folder, in the words of a command: the scripts set it where they run
