@@ -14,7 +14,7 @@ from lab.estimators import Estimator as Estimator
 from lab.estimators import Rules as Rules
 from lab.estimators import advantages as advantages
 from lab.estimators import estimator as estimator
-from lab.estimators import estimators as estimators
+from lab.estimators import estimator_names as estimator_names
 from lab.estimators import register as register
 from lab.formula import formula_weight as formula_weight
 from lab.groups import Group as Group
@@ -23,7 +23,7 @@ from lab.groups import binarize as binarize
 from lab.groups import make_groups as make_groups
 from lab.objectives import Objective as Objective
 from lab.objectives import objective as objective
-from lab.objectives import objectives as objectives
+from lab.objectives import objective_names as objective_names
 from lab.weights import SecondMoments as SecondMoments
 from lab.weights import bias as bias
 from lab.weights import efficiency as efficiency

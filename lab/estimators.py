@@ -227,8 +227,8 @@ def _build(name: str, options: dict[str, Any]) -> Estimator:
     )
 
 
-def estimators() -> list[str]:
-    """The catalogue's names."""
+def estimator_names() -> list[str]:
+    """The names of the catalogue of estimators."""
     return list(_CATALOGUE)
 
 

@@ -88,7 +88,7 @@ class Objective:
 def objective(name: str | Callable[[ArrayLike], ArrayLike], **options) -> Objective:
     """The objective called `name`, or the one whose weight is the function `name`.
 
-    `name` is a catalogue name (see `objectives()`), a call or a mixture written as text
+    `name` is a catalogue name (see `objective_names()`), a call or a mixture written as text
     ("power(a=0.5, b=0)", "rl + 0.5 * ml"), or any function w(p). Unknown names and options are
     errors that name the nearest valid one.
 
@@ -123,8 +123,8 @@ def objective(name: str | Callable[[ArrayLike], ArrayLike], **options) -> Object
     return replace(_CATALOGUE[name](**options), about=inspect.getdoc(_CATALOGUE[name]) or "")
 
 
-def objectives() -> list[str]:
-    """The catalogue's names."""
+def objective_names() -> list[str]:
+    """The names of the catalogue of objectives."""
     return list(_CATALOGUE)
 
 

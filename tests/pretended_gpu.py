@@ -451,10 +451,9 @@ class PretendedGPU:
 
 def _forget() -> None:
     """Drop what modules keep for a device, so that no tensor of this GPU outlives it."""
-    from lab import losses
+    from lab import estimators, losses
     from lab.toy import maze_env
 
-    estimators = import_module("lab.estimators")  # `lab.estimators` is a function, too
     for kept in (
         estimators._tables_torch,
         losses._success_failure,

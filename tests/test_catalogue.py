@@ -554,7 +554,7 @@ def sizes(spec: str, largest: int = 8) -> range:
 
 
 def test_no_estimator_is_left_without_a_definition():
-    assert {lab.estimator(spec).name for spec in BY_SPEC} == set(lab.estimators())
+    assert {lab.estimator(spec).name for spec in BY_SPEC} == set(lab.estimator_names())
 
 
 @SPECS

@@ -2,8 +2,6 @@
 refusals.
 """
 
-import importlib
-
 import numpy as np
 import pytest
 import torch
@@ -12,8 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lab
-
-MODULE = importlib.import_module("lab.estimators")  # the name lab.estimators is the function
 
 KINDS = [
     "reinforce",
@@ -41,7 +37,7 @@ groups_of_two_or_more = st.lists(st.integers(0, 1), min_size=2, max_size=20)
 @pytest.fixture
 def catalogue(monkeypatch):
     """Registrations of one test end with it."""
-    monkeypatch.setattr(MODULE, "_CATALOGUE", dict(MODULE._CATALOGUE))
+    monkeypatch.setattr(lab.estimators, "_CATALOGUE", dict(lab.estimators._CATALOGUE))
 
 
 def for_all(*strategies):
@@ -340,7 +336,7 @@ def test_a_new_estimator_of_five_lines_has_advantages_weight_and_rules(catalogue
         return scale * j * (j - 1) / ((N - 1) * (N - 2)), np.zeros(N)
 
     p = np.linspace(0, 1, 6)
-    assert "quadratic" in lab.estimators()
+    assert "quadratic" in lab.estimator_names()
     assert lab.advantages("quadratic", np.array([1, 1, 1, 0])).tolist() == pytest.approx(
         [1 / 3] * 3 + [0]
     )

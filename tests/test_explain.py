@@ -31,10 +31,8 @@ def needed(function, skip: int) -> str:
 
 
 def names() -> list[str]:
-    from importlib import import_module
-
-    estimators = import_module("lab.estimators")._CATALOGUE
-    objectives = import_module("lab.objectives")._CATALOGUE
+    estimators = lab.estimators._CATALOGUE
+    objectives = lab.objectives._CATALOGUE
     return [name + needed(function, 1) for name, (function, _) in estimators.items()] + [
         name + needed(factory, 0) for name, factory in objectives.items() if name not in estimators
     ]
@@ -48,7 +46,7 @@ def test_every_name_of_the_catalogue_is_explained_on_one_screen(name):
     assert "source: " in text and not text.count("source: \n")
     assert "nan" not in text and lines[-1].startswith("train it: lab train tabular ")
     key = name.split("(")[0]
-    chosen = lab.estimator(name) if key in lab.estimators() else lab.objective(name)
+    chosen = lab.estimator(name) if key in lab.estimator_names() else lab.objective(name)
     assert (
         lines[0].startswith(chosen.label)
         and chosen.about.splitlines()[0] in text

@@ -613,7 +613,7 @@ def test_the_looks_are_those_of_the_figures(front):
         assert color == ours.color and (
             tuple(dash) == (ours.dash[1] if isinstance(ours.dash, tuple) else ())
         ), name
-    drawable = {*lab.estimators(), *lab.objectives(), "from_weight"}
+    drawable = {*lab.estimator_names(), *lab.objective_names(), "from_weight"}
     assert set(theirs) == set(plots.LOOKS) & drawable
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import inspect
 import os
 import re
 import subprocess
@@ -364,3 +365,11 @@ def test_what_is_shown_knows_no_paper():
         if module.startswith("lab.show"):
             names = [name for name, *_ in imports(module, path.read_text(encoding="utf-8"))]
             assert not [name for name in names if name.startswith("lab.papers")]
+
+
+def test_no_name_of_the_package_hides_one_of_its_modules():
+    import lab
+
+    for name in modules():
+        if name.count(".") == 1 and name != "lab.__main__":
+            assert inspect.ismodule(getattr(lab, name.removeprefix("lab."), lab)), name

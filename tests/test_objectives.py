@@ -49,7 +49,7 @@ def slope(J, p):
 
 
 def test_every_name_of_the_catalogue_is_tested_here():
-    assert {name.split("(")[0] for name in NAMED + POWERS} == set(lab.objectives())
+    assert {name.split("(")[0] for name in NAMED + POWERS} == set(lab.objective_names())
 
 
 @pytest.mark.parametrize("name", NAMED + POWERS + MIXED)

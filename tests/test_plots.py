@@ -49,7 +49,7 @@ DIFFERENT = [
 
 def test_every_look_is_of_something_in_the_catalogue():
     known = (
-        set(lab.estimators()) | set(lab.objectives()) | {"pacs"}
+        set(lab.estimator_names()) | set(lab.objective_names()) | {"pacs"}
     )  # PACS's own loss, of language models
     assert set(plots.LOOKS) - {"from_weight"} <= known
 

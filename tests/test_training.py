@@ -390,8 +390,7 @@ def test_the_last_step_is_always_told_and_saved():
 
 
 def test_a_new_estimator_of_five_lines_trains_at_once(monkeypatch):
-    catalogue = import_module("lab.estimators")._CATALOGUE
-    monkeypatch.setattr(import_module("lab.estimators"), "_CATALOGUE", dict(catalogue))
+    monkeypatch.setattr(lab.estimators, "_CATALOGUE", dict(lab.estimators._CATALOGUE))
 
     @lab.register(label="twice RLOO", citation="this test", limit=2 * lab.objective("rl"), least=2)
     def twice(N):

@@ -39,7 +39,7 @@ WITH_OPTIONS = [
     "alpha(alpha=1.5, form='series', order=3)",
 ]
 SPECS = [
-    f"{name}({NEEDS[name]})" if name in NEEDS else name for name in lab.estimators()
+    f"{name}({NEEDS[name]})" if name in NEEDS else name for name in lab.estimator_names()
 ] + WITH_OPTIONS
 
 
@@ -185,7 +185,7 @@ def test_a_group_of_one_may_be_set_to_zero_by_its_rule():
 
 def test_verls_own_names_are_untouched(algos):
     own = algos.get_adv_estimator_fn("grpo")
-    assert own.__module__ == "verl.trainer.ppo.core_algos" and set(lab.estimators()) == {
+    assert own.__module__ == "verl.trainer.ppo.core_algos" and set(lab.estimator_names()) == {
         name.removeprefix("lab.")
         for name in algos.ADV_ESTIMATOR_REGISTRY
         if name.startswith("lab.")

@@ -7,8 +7,8 @@ import shlex
 import numpy as np
 
 from lab.errors import parse_call, unknown
-from lab.estimators import Estimator, estimator, estimators
-from lab.objectives import Objective, objective, objectives
+from lab.estimators import Estimator, estimator, estimator_names
+from lab.objectives import Objective, objective, objective_names
 from lab.weights import efficiency, induced_weight
 
 WIDTH, HEIGHT = 60, 10
@@ -18,11 +18,11 @@ DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 def explain(name: str, N: int = 16) -> str:
     """Formula, rules, induced weight against its limit as a small plot, and citation."""
     key = parse_call(name)[0]
-    if key in estimators():
+    if key in estimator_names():
         return _estimator(estimator(name), N)
-    if key in objectives():
+    if key in objective_names():
         return _objective(objective(name))
-    raise unknown("estimator or objective", key, [*estimators(), *objectives()])
+    raise unknown("estimator or objective", key, [*estimator_names(), *objective_names()])
 
 
 def _estimator(chosen: Estimator, N: int) -> str:
