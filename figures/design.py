@@ -39,7 +39,7 @@ def table() -> pd.DataFrame:
 def draw(table: pd.DataFrame):
     figure, (left, right) = plots.panels(columns=2, width=plots.PAGE, height=2.3)
     drawn = table[table["what"] == "drawn"]
-    color = plots.look("from_weight").color
+    color = plots.line_style("from_weight").color
     left.plot(drawn["x"], drawn["y"], color="black", linestyle=(0, (1, 1)), label="drawn w(p)")
     for number, N in enumerate(SIZES):
         part = table[(table["what"] == "induced weight") & (table["N"] == N)]

@@ -24,7 +24,7 @@ def table() -> pd.DataFrame:
 def draw(table: pd.DataFrame):
     figure, axes = plots.panels(width=plots.COLUMN, height=3.0)
     for name in CURVES:
-        style = plots.look(name)
+        style = plots.line_style(name)
         axes.plot(
             np.log10(table["p"] / (1 - table["p"])),
             table[name],

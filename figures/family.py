@@ -44,7 +44,7 @@ def draw(table: pd.DataFrame):
         color="#666666",
     )
     for name, (a, b) in CORNERS.items():
-        style = plots.look(LOOKS[name])
+        style = plots.line_style(LOOKS[name])
         left.plot(a, b, style.marker, color=style.color, markersize=8, clip_on=False, zorder=3)
         left.annotate(
             NAMES[name],
@@ -64,7 +64,7 @@ def draw(table: pd.DataFrame):
         yticks=(0, 0.5, 1),
     )
     for name, column in zip(CORNERS, table.columns[1:], strict=True):
-        style = plots.look(LOOKS[name])
+        style = plots.line_style(LOOKS[name])
         right.plot(
             np.log10(table["p"] / (1 - table["p"])), table[column], label=NAMES[name], **style.line
         )

@@ -34,7 +34,7 @@ def table() -> pd.DataFrame:
 def draw(table: pd.DataFrame):
     figure, axes = plots.panels(columns=4, width=plots.PAGE, height=2.0, sharey=True)
     for panel, (name, label) in zip(axes, ESTIMATORS.items(), strict=True):
-        color, labelled = plots.look(name).color, 0.0
+        color, labelled = plots.line_style(name).color, 0.0
         for N, part in table[table["estimator"] == name].groupby("N"):
             x = np.log10(part["p"] / (1 - part["p"]))
             if np.isinf(N):

@@ -44,7 +44,7 @@ def table(found: Results) -> pd.DataFrame:
 def draw(table: pd.DataFrame):
     figure, axes = plots.panels(columns=4, width=plots.PAGE, height=1.9, sharex=True, sharey=True)
     for panel, name in zip(axes, NAMES, strict=True):
-        part, style = table[table["objective"] == name], plots.look(name)
+        part, style = table[table["objective"] == name], plots.line_style(name)
         panel.plot(
             part["pass_rate"],
             part["gradient_norm"],

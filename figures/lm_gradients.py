@@ -58,7 +58,7 @@ def table(found: Results) -> pd.DataFrame:
 def draw(table: pd.DataFrame):
     figure, axes = plots.panels(columns=4, width=plots.PAGE, height=2.1, sharex=True, sharey=True)
     for panel, name in zip(axes, NAMES, strict=True):
-        part, style = table[table["objective"] == name], plots.look(name)
+        part, style = table[table["objective"] == name], plots.line_style(name)
         points, means = part[part["seed"].notna()], part[part["seed"].isna()]
         panel.plot(
             points["pass_rate"],

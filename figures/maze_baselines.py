@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from lab import metrics, stats
-from lab.papers.published import share
+from lab.papers.published import printed_share
 from lab.runs import Results, results
 from lab.show import plots
 
@@ -52,7 +52,7 @@ def table(found: Results) -> pd.DataFrame:
         )
         ours = stats.bootstrap(curves, over="both")
         for k, theirs, interval in zip(KS, THEIRS, ours, strict=True):
-            said = share("MaxRL", "Table 3", PRINTED.get(name, name), f"pass@{theirs}")
+            said = printed_share("MaxRL", "Table 3", PRINTED.get(name, name), f"pass@{theirs}")
             rows.append((name, k, interval.point, interval.low, interval.high, theirs, said))
     first = found.metrics[found.metrics["step"] == 0].groupby("seed").first()
     rows += [

@@ -42,7 +42,10 @@ def draw(table: pd.DataFrame):
     sizes = sorted(set(table["rollouts"]) - {0})
     for panel, k in zip(axes, KS, strict=True):
         for shift, name in zip((0.94, 1, 1.06), NAMES, strict=True):
-            part, style = table[(table["objective"] == name) & (table["k"] == k)], plots.look(name)
+            part, style = (
+                table[(table["objective"] == name) & (table["k"] == k)],
+                plots.line_style(name),
+            )
             errors = [part["pass@k"] - part["low"], part["high"] - part["pass@k"]]
             panel.errorbar(
                 part["rollouts"] * shift,

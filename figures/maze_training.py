@@ -12,12 +12,12 @@ were not tuned; the paper states neither. Lines: mean of 2 seeds; bands: from th
 higher seed."""
 
 LOOKS = {
-    "MaxRL": plots.look("maxrl"),
-    "PKPO (T = 16)": plots.look("pkpo"),
-    "GRPO": plots.look("grpo"),
-    "GRPO, entropy bonus": plots.Look("", plots.SKY, (0, (2, 1)), "D"),
-    "SELF": plots.Look("", plots.BLACK, (0, (1, 1)), "*"),
-    "Differential smoothing": plots.Look("", plots.PURPLE, (0, (3, 1)), "v"),
+    "MaxRL": plots.line_style("maxrl"),
+    "PKPO (T = 16)": plots.line_style("pkpo"),
+    "GRPO": plots.line_style("grpo"),
+    "GRPO, entropy bonus": plots.LineStyle("", plots.SKY, (0, (2, 1)), "D"),
+    "SELF": plots.LineStyle("", plots.BLACK, (0, (1, 1)), "*"),
+    "Differential smoothing": plots.LineStyle("", plots.PURPLE, (0, (3, 1)), "v"),
 }
 METRICS = ("pass@1", "pass@32", "pass@128")
 

@@ -45,7 +45,7 @@ def draw(table: pd.DataFrame):
     figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.4)
     for panel, N in zip(axes, SIZES, strict=True):
         for name in FORMS:
-            style = plots.look(name)
+            style = plots.line_style(name)
             part = table[(table["form"] == name) & (table["N"] == N)]
             line, marks = part[part["by"] == "sum"], part[part["by"] == "enumeration"]
             label = "MaxRL Algorithm 1" if name == "maxrl" else style.label

@@ -58,7 +58,7 @@ def draw(table: pd.DataFrame):
             places,
             part["pass@k"],
             [part["pass@k"] - part["low"], part["high"] - part["pass@k"]],
-            color=plots.look("pacs").color,
+            color=plots.line_style("pacs").color,
             marker=mark,
             linestyle="-",
             capsize=2,

@@ -36,7 +36,7 @@ def draw(table: pd.DataFrame):
         def part(objective, gradient):
             return table[(table["objective"] == objective) & (table["gradient"] == gradient)]
 
-        style = plots.look(name)
+        style = plots.line_style(name)
         practice, mean, exact = part(name, "sampled"), part(name, "expected"), part(limit, "exact")
         panel.plot(
             exact["step"], exact[METRIC], color="black", linestyle=(0, (1, 1)), label="limit, exact"

@@ -23,7 +23,7 @@ def table() -> pd.DataFrame:
 def draw(table: pd.DataFrame):
     figure, axes = plots.panels(width=plots.COLUMN, height=2.5)
     for name in CURVES:
-        style = plots.look(name)
+        style = plots.line_style(name)
         line = style.line | ({"linewidth": 0.9} if name.startswith("truncated") else {})
         axes.plot(
             table["p"],
@@ -37,7 +37,7 @@ def draw(table: pd.DataFrame):
             (1.1e-3, 1.04 * T),
             va="bottom",
             fontsize=6.5,
-            color=plots.look("maxrl").color,
+            color=plots.line_style("maxrl").color,
         )
     axes.set(xscale="log", yscale="log", xlabel="pass rate p", ylabel="weight w(p)", xlim=(1e-3, 1))
     axes.legend(loc="upper right")

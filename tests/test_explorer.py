@@ -609,12 +609,12 @@ def test_a_state_survives_its_address(front):
 def test_the_looks_are_those_of_the_figures(front):
     theirs = front("looks", "return m.LOOKS;")
     for name, (color, dash) in theirs.items():
-        ours = plots.LOOKS[name]
+        ours = plots.LINE_STYLES[name]
         assert color == ours.color and (
             tuple(dash) == (ours.dash[1] if isinstance(ours.dash, tuple) else ())
         ), name
     drawable = {*lab.estimator_names(), *lab.objective_names(), "from_weight"}
-    assert set(theirs) == set(plots.LOOKS) & drawable
+    assert set(theirs) == set(plots.LINE_STYLES) & drawable
 
 
 def test_no_two_curves_look_alike(front):

@@ -445,7 +445,8 @@ def test_a_figure_is_stale_after_a_change_of_code_or_records_and_not_after_a_wor
 
 def test_a_figure_counts_the_mathematics_it_stands_on_and_no_trainer():
     files = {
-        staleness.name(path) for path in staleness.files(plots.SCRIPTS / "images_gradients.py")
+        staleness.relative_name(path)
+        for path in staleness.input_files(plots.SCRIPTS / "images_gradients.py")
     }
     assert {
         "figures/images_gradients.py",
@@ -456,7 +457,7 @@ def test_a_figure_counts_the_mathematics_it_stands_on_and_no_trainer():
     assert "lab/__init__.py" not in files and "lab/design.py" not in files
     assert not any(file.startswith(("lab/toy/", "lab/llm/")) for file in files)
     assert "lab/toy/images.py" in map(
-        staleness.name, staleness.files(plots.SCRIPTS / "images_coverage.py")
+        staleness.relative_name, staleness.input_files(plots.SCRIPTS / "images_coverage.py")
     )
 
 

@@ -12,7 +12,7 @@ from lab.errors import LabError
 from lab.llm.data.datasets import SETS
 from lab.papers import gallery, issues, registry, tables
 from lab.papers.published import printed
-from lab.papers.registry import FAILS, HOLDS, MEANS, OPEN, UNKNOWN, Number, items, judge, number
+from lab.papers.registry import FAILS, HOLDS, MEANS, OPEN, UNKNOWN, Number, items, judge, number_at
 from lab.runs.cluster import job
 from lab.runs.experiments import experiment, read_assignments
 from lab.runs.model_evaluation import evaluate
@@ -55,7 +55,7 @@ def test_what_stands_for_an_item_exists_and_what_does_not_is_said_in_words(item)
     assert item.commands or item.missing.startswith("everything")
     assert bool(item.layout) == item.item.startswith("Table")
     for claim in item.compare:
-        assert item.setting and claim.published and item.said(claim)
+        assert item.setting and claim.published and item.published_text(claim)
 
 
 @BY_KEY
@@ -140,12 +140,12 @@ def test_numbers_are_told_with_their_interval_and_small_ones_with_more_digits():
 
 
 def test_a_number_is_read_from_the_figure_or_the_last_step_of_a_sweep(kept):
-    figure = number("maze_entropy: entropy where objective=maxrl; step=160")
-    sweep = number("maze/maze: entropy where objective=maxrl")
+    figure = number_at("maze_entropy: entropy where objective=maxrl; step=160")
+    sweep = number_at("maze/maze: entropy where objective=maxrl")
     assert figure.point == pytest.approx(sweep.point, rel=1e-9) and figure.low == pytest.approx(
         sweep.low, rel=1e-9
     )
-    largest = number(
+    largest = number_at(
         "images_gradients: pass_rate of the largest gradient_norm where objective=grpo"
     )
     assert 0 < largest.point < 1 and largest.low == largest.high
@@ -171,7 +171,7 @@ def test_a_number_is_read_from_the_figure_or_the_last_step_of_a_sweep(kept):
 )
 def test_a_place_that_names_no_number_is_refused(kept, where, message):
     with pytest.raises(LabError, match=message):
-        number(where)
+        number_at(where)
 
 
 def test_an_order_with_an_unknown_label_is_refused():
@@ -347,14 +347,14 @@ def test_the_numbers_of_the_page_are_those_known_from_the_mathematics():
 
 
 def test_no_number_on_the_page_of_mistakes_is_left_over_and_every_function_is_used():
-    used = set(re.findall(r"\{(\w+)\.\w+\}", issues.WORDS.read_text(encoding="utf-8")))
+    used = set(re.findall(r"\{(\w+)\.\w+\}", issues.TEMPLATE.read_text(encoding="utf-8")))
     assert used == set(issues.NUMBERS)
     assert not re.search(r"\{\w+\.\w+\}", issues.page())
 
 
 def test_a_name_in_the_words_that_nothing_computes_is_refused(tmp_path, monkeypatch):
     (tmp_path / "issues.md").write_text("It is {ddof.tabel}.")
-    monkeypatch.setattr(issues, "WORDS", tmp_path / "issues.md")
+    monkeypatch.setattr(issues, "TEMPLATE", tmp_path / "issues.md")
     with pytest.raises(
         LabError, match="unknown number in issues.md 'ddof.tabel': did you mean 'ddof.table'"
     ):

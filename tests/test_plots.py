@@ -42,7 +42,7 @@ SAME = [
 ]
 DIFFERENT = [
     pair
-    for pair in itertools.combinations(plots.LOOKS, 2)
+    for pair in itertools.combinations(plots.LINE_STYLES, 2)
     if not any(set(pair) <= names for names in SAME)
 ]
 
@@ -51,12 +51,13 @@ def test_every_look_is_of_something_in_the_catalogue():
     known = (
         set(lab.estimator_names()) | set(lab.objective_names()) | {"pacs"}
     )  # PACS's own loss, of language models
-    assert set(plots.LOOKS) - {"from_weight"} <= known
+    assert set(plots.LINE_STYLES) - {"from_weight"} <= known
 
 
 def test_one_colour_a_family_and_one_family_a_colour():
     colors = {
-        family: {plots.LOOKS[name].color for name in names} for family, names in FAMILIES.items()
+        family: {plots.LINE_STYLES[name].color for name in names}
+        for family, names in FAMILIES.items()
     }
     assert all(len(found) == 1 for found in colors.values())
     assert len(set.union(*colors.values())) == len(FAMILIES)
@@ -64,7 +65,7 @@ def test_one_colour_a_family_and_one_family_a_colour():
 
 def test_two_looks_differ_in_dash_or_marker_so_that_grey_is_enough():
     for a, b in DIFFERENT:
-        look, other = plots.LOOKS[a], plots.LOOKS[b]
+        look, other = plots.LINE_STYLES[a], plots.LINE_STYLES[b]
         assert look.label != other.label and (look.dash, look.marker) != (
             other.dash,
             other.marker,
@@ -73,7 +74,7 @@ def test_two_looks_differ_in_dash_or_marker_so_that_grey_is_enough():
 
 def test_lines_without_marks_differ_in_dash_or_in_lightness():
     for a, b in DIFFERENT:
-        look, other = plots.LOOKS[a], plots.LOOKS[b]
+        look, other = plots.LINE_STYLES[a], plots.LINE_STYLES[b]
         assert look.dash != other.dash or abs(lightness(look.color) - lightness(other.color)) > 8, (
             a,
             b,
@@ -81,20 +82,20 @@ def test_lines_without_marks_differ_in_dash_or_in_lightness():
 
 
 def test_every_colour_stands_out_from_white():
-    assert {name for name, look in plots.LOOKS.items() if lightness(look.color) > 75} == set()
+    assert {name for name, look in plots.LINE_STYLES.items() if lightness(look.color) > 75} == set()
 
 
 def test_an_objective_and_the_estimator_that_tends_to_it_look_alike():
     for names in SAME:
-        assert len({plots.LOOKS[name]._replace(label="") for name in names}) == 1
-    assert plots.look("grpo(ddof=1)") == plots.look("grpo") and plots.look(
+        assert len({plots.LINE_STYLES[name]._replace(label="") for name in names}) == 1
+    assert plots.line_style("grpo(ddof=1)") == plots.line_style("grpo") and plots.line_style(
         "truncated(order=8)"
-    ) == plots.look("maxrl")
+    ) == plots.line_style("maxrl")
 
 
 def test_a_name_without_a_look_is_refused_with_the_nearest():
-    with pytest.raises(LabError, match="unknown look for 'grop': did you mean 'grpo'?"):
-        plots.look("grop")
+    with pytest.raises(LabError, match="unknown line style for 'grop': did you mean 'grpo'?"):
+        plots.line_style("grop")
 
 
 def test_a_band_is_a_line_and_a_fill_in_one_look():
@@ -104,7 +105,7 @@ def test_a_band_is_a_line_and_a_fill_in_one_look():
     assert line.get_label() == "MaxRL" and list(line.get_ydata()) == [1, 2]
     assert (
         to_rgb(line.get_color())
-        == to_rgb(plots.look("maxrl").color)
+        == to_rgb(plots.line_style("maxrl").color)
         == tuple(fill.get_facecolor()[0][:3])
     )
     plt.close(figure)

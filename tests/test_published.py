@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lab.errors import LabError
-from lab.papers.published import FOLDER, PAPERS, contradictions, printed, share
+from lab.papers.published import FOLDER, PAPERS, contradictions, printed, printed_share
 
 CELLS = {
     ("MaxRL", "Table 3"): 18,
@@ -144,9 +144,9 @@ def test_every_note_stands_on_a_page_of_a_known_paper_and_says_something_once():
 
 
 def test_a_share_is_a_printed_percentage_over_100_and_an_unknown_cell_names_the_nearest():
-    assert share("MaxRL", "Table 3", "MaxRL", "pass@256") == 0.943
+    assert printed_share("MaxRL", "Table 3", "MaxRL", "pass@256") == 0.943
     with pytest.raises(LabError, match=r"'MaxRL, pass@255': did you mean 'MaxRL, pass@256'"):
-        share("MaxRL", "Table 3", "MaxRL", "pass@255")
+        printed_share("MaxRL", "Table 3", "MaxRL", "pass@255")
     with pytest.raises(LabError, match=r"unknown paper 'PASC': did you mean 'PACS'"):
         printed("PASC")
     with pytest.raises(LabError, match=r"unknown item with printed values in MaxRL, 'Table 33'"):

@@ -51,23 +51,25 @@ def curves(
     if quantity not in QUANTITIES:
         raise unknown("quantity", quantity, QUANTITIES)
     p = pass_rates(axis)
-    return [QUANTITIES[quantity](find(spec, own), whole("N", N), p) for spec in specs]
+    return [QUANTITIES[quantity](find_estimator(spec, own), whole("N", N), p) for spec in specs]
 
 
-def one_estimator(
+def estimator_curves(
     spec: str, N: int, axis: str, own: dict[str, Estimator]
 ) -> tuple[str, list[Array]]:
     """Its label; gap and offset at N, and its limit at the points of the axis where it has one."""
-    chosen = find(spec, own)
+    chosen = find_estimator(spec, own)
     limit = [] if chosen.limit is None else [chosen.limit.weight(pass_rates(axis))]
     return chosen.label, [*chosen.coefficients(whole("N", N)), *limit]
 
 
-def many_sizes(spec: str, most: int, own: dict[str, Estimator]) -> tuple[list[int], list[Array]]:
+def coefficients_by_size(
+    spec: str, most: int, own: dict[str, Estimator]
+) -> tuple[list[int], list[Array]]:
     """Sizes up to `most`, as many as the kernel makes in `AHEAD` seconds, and at each gap and
     offset, one array.
     """
-    chosen, arrays, end = find(spec, own), {}, time.monotonic() + AHEAD
+    chosen, arrays, end = find_estimator(spec, own), {}, time.monotonic() + AHEAD
     for N in range(max(2, chosen.least), whole("most", most) + 1):
         if time.monotonic() > end:
             break
@@ -75,7 +77,7 @@ def many_sizes(spec: str, most: int, own: dict[str, Estimator]) -> tuple[list[in
     return list(arrays), list(arrays.values())
 
 
-def find(spec: str, own: dict[str, Estimator]) -> Estimator:
+def find_estimator(spec: str, own: dict[str, Estimator]) -> Estimator:
     """An estimator by its spec: the notebook's own first, then the catalogue."""
     return own[spec] if spec in own else estimator(spec)
 
@@ -91,7 +93,7 @@ def dropped_file(name: str, content: bytes) -> Counts:
             raise LabError(str(error).replace(str(path), Path(name).name)) from error
 
 
-def as_answer(found: Counts) -> tuple[dict[str, Any], list[Array]]:
+def counts_answer(found: Counts) -> tuple[dict[str, Any], list[Array]]:
     """Counts as what the page takes: exact pass rates; or n, correct, and the points and shares of
     p without noise.
     """

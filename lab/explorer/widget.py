@@ -76,17 +76,19 @@ class Explorer(anywidget.AnyWidget):
                 facts = (asked[key] for key in ("specs", "N", "quantity", "axis"))
                 return {}, answers.curves(*facts, self._own)
             case "estimator":
-                label, arrays = answers.one_estimator(
+                label, arrays = answers.estimator_curves(
                     asked["spec"], asked["N"], asked["axis"], self._own
                 )
                 return {"label": label}, arrays
             case "sizes":
-                sizes, arrays = answers.many_sizes(asked["spec"], asked["most"], self._own)
+                sizes, arrays = answers.coefficients_by_size(
+                    asked["spec"], asked["most"], self._own
+                )
                 return {"sizes": sizes}, arrays
             case "file":
-                return answers.as_answer(answers.dropped_file(asked["name"], bytes(buffers[0])))
+                return answers.counts_answer(answers.dropped_file(asked["name"], bytes(buffers[0])))
             case "counts" if self._counts is not None:
-                return answers.as_answer(self._counts)
+                return answers.counts_answer(self._counts)
         raise LabError(
             f"the page asked {asked['what']!r}, which this lab does not know: build the page anew"
         )

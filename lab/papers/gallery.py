@@ -56,17 +56,17 @@ def write() -> list[Path]:
     return list(pages)
 
 
-def ours(claim: Claim) -> list[str]:
+def our_numbers(claim: Claim) -> list[str]:
     found = claim.numbers()
     return [UNKNOWN] if found is None else [f"{label} {value}" for label, value in found.items()]
 
 
-def judged(claim: Claim) -> str:
+def verdict_text(claim: Claim) -> str:
     """The verdict, with what it does not say alone."""
     return f"{claim.verdict}; {claim.remark}" if claim.remark else claim.verdict
 
 
-def facts(item: Item) -> Iterator[tuple[str, str]]:
+def details(item: Item) -> Iterator[tuple[str, str]]:
     """(name, text) of what stands under an item beside its claims; commands are told apart by
     `backticks`.
     """
@@ -137,8 +137,8 @@ def markdown(found: list[Item]) -> str:
                     "| claim | published | ours | verdict |",
                     "|---|---|---|---|",
                     *(
-                        f"| {claim.claim} | {item.said(claim)} | {'<br>'.join(ours(claim))} |"
-                        f" {judged(claim)} |"
+                        f"| {claim.claim} | {item.published_text(claim)} | {'<br>'.join(our_numbers(claim))} |"
+                        f" {verdict_text(claim)} |"
                         for claim in item.compare
                     ),
                     "",
@@ -149,7 +149,7 @@ def markdown(found: list[Item]) -> str:
                     f"- **Table.** [Markdown](../figures/out/{name}.md),"
                     f" [LaTeX](../figures/out/{name}.tex)"
                 ]
-            lines += [f"- **{name}.** {text}" for name, text in facts(item)]
+            lines += [f"- **{name}.** {text}" for name, text in details(item)]
             if item.also:
                 lines += [
                     "- **See also.** "
@@ -206,7 +206,7 @@ def page(found: list[Item]) -> str:
 
 def _item(item: Item) -> Iterator[str]:
     for name in item.drawn:
-        words = escape(plots.told(name)["caption"], quote=True)
+        words = escape(plots.figure_record(name)["caption"], quote=True)
         width = int.from_bytes(
             (plots.out_folder() / f"{name}.png").read_bytes()[16:20], "big"
         )  # as PNG has it
@@ -218,16 +218,16 @@ def _item(item: Item) -> Iterator[str]:
     if item.compare:
         yield "<div class='wide claims'><table><tr><th>claim<th>published<th>ours<th>verdict"
         for claim in item.compare:
-            remark = escape(judged(claim).removeprefix(claim.verdict))
+            remark = escape(verdict_text(claim).removeprefix(claim.verdict))
             yield (
-                f"<tr><td>{escape(claim.claim)}<td>{escape(item.said(claim))}"
-                f"<td>{'<br>'.join(map(escape, ours(claim)))}<td>{_verdict(claim.verdict)}{remark}"
+                f"<tr><td>{escape(claim.claim)}<td>{escape(item.published_text(claim))}"
+                f"<td>{'<br>'.join(map(escape, our_numbers(claim)))}<td>{_verdict(claim.verdict)}{remark}"
             )
         yield "</table></div>"
     if item.layout:
         yield _table(item)
     yield "<dl>"
-    yield from (f"<dt>{name}<dd>{_words(text)}" for name, text in facts(item))
+    yield from (f"<dt>{name}<dd>{_words(text)}" for name, text in details(item))
     if item.also:
         yield "<dt>See also<dd>" + ", ".join(
             f"<a href='{name}.png'>{name}</a>" for name in item.also

@@ -24,7 +24,7 @@ from lab.errors import unknown
 from lab.losses import class_weights, pacs, pacs_scores
 from lab.papers.published import FOLDER, printed
 
-WORDS = Path(__file__).with_suffix(".md")
+TEMPLATE = Path(__file__).with_suffix(".md")
 NUMBERS: dict[str, Callable[[], dict[str, Any]]] = {}
 
 
@@ -38,14 +38,14 @@ def page() -> str:
         name, key = match.groups()
         if key not in found.get(name, {}):
             raise unknown(
-                f"number in {WORDS.name}",
+                f"number in {TEMPLATE.name}",
                 f"{name}.{key}",
                 [f"{n}.{k}" for n in found for k in found[n]],
             )
         value = found[name][key]
         return value if isinstance(value, str) else number(value)
 
-    return re.sub(r"\{(\w+)\.(\w+)\}", put, WORDS.read_text(encoding="utf-8"))
+    return re.sub(r"\{(\w+)\.(\w+)\}", put, TEMPLATE.read_text(encoding="utf-8"))
 
 
 def number(value: float) -> str:
@@ -62,7 +62,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[float | str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *cells))
 
 
-def numbers(function: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
+def register_numbers(function: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
     NUMBERS[function.__name__] = function
     return function
 
@@ -87,7 +87,7 @@ def truncated(p: float, order: int) -> float:
 # --- Both ---------------------------------------------------------------------------------------
 
 
-@numbers
+@register_numbers
 def printed_notes() -> dict[str, Any]:
     """data/published/contradictions.toml, as lists."""
     lines = {"MaxRL": [], "PACS": []}
@@ -99,7 +99,7 @@ def printed_notes() -> dict[str, Any]:
 # --- MaxRL --------------------------------------------------------------------------------------
 
 
-@numbers
+@register_numbers
 def one_order_short() -> dict[str, Any]:
     forms, p = ("maxrl_eq6", "maxrl_eq7", "maxrl", "maxrl_loo"), 0.1
     rows = [
@@ -110,7 +110,7 @@ def one_order_short() -> dict[str, Any]:
     return {"p": p, "table": table(head, rows)}
 
 
-@numbers
+@register_numbers
 def control_variate() -> dict[str, Any]:
     forms, N, rows = ("maxrl_eq6", "maxrl_eq7", "maxrl"), 16, []
     for p in (1e-4, 1e-3, 1e-2, 0.1, 0.5):
@@ -145,7 +145,7 @@ def control_variate() -> dict[str, Any]:
     )
 
 
-@numbers
+@register_numbers
 def code_baselines() -> dict[str, Any]:
     N, k = 8, 4
     rewards = reward_vectors(N)
@@ -173,13 +173,13 @@ def code_baselines() -> dict[str, Any]:
     }
 
 
-@numbers
+@register_numbers
 def scale_and_shape() -> dict[str, Any]:
     names = ("reinforce_mean", "grpo", "maxrl")
     return {name: float(lab.induced_weight(name, 1024, 1e-3)) for name in names}
 
 
-@numbers
+@register_numbers
 def population_limits() -> dict[str, Any]:
     p = 1e-4
     rows = [
@@ -195,7 +195,7 @@ def population_limits() -> dict[str, Any]:
     return {"table": table(["N", "GRPO", "sqrt(N-1)", "GRPO's limit", "MaxRL"], rows)}
 
 
-@numbers
+@register_numbers
 def pass_at_k() -> dict[str, Any]:
     rows = [
         [str(k), *(truncated(p, k) / (k * (1 - p) ** (k - 1)) for p in (0.1, 0.5, 0.9))]
@@ -204,7 +204,7 @@ def pass_at_k() -> dict[str, Any]:
     return {"table": table(["k = T", "p = 0.1", "p = 0.5", "p = 0.9"], rows)}
 
 
-@numbers
+@register_numbers
 def first_success() -> dict[str, Any]:
     """The mean score of a right rollout is grad p / p; a first success at draw m has chance q^(m-1)
     p.
@@ -222,7 +222,7 @@ def first_success() -> dict[str, Any]:
     return {"p": p, "table": table(["M", "weight", "(1-(1-p)^M)/p", "draws, on average"], rows)}
 
 
-@numbers
+@register_numbers
 def mapo() -> dict[str, Any]:
     N = 6
     means = np.arange(1, N) / N
@@ -230,7 +230,7 @@ def mapo() -> dict[str, Any]:
     return {"apart": np.abs([(1 - means) / means - a1[1:N], -1 - a0[1:N]]).max()}
 
 
-@numbers
+@register_numbers
 def ddof() -> dict[str, Any]:
     one = {N: np.eye(N)[0] for N in (2, 4, 16)}
     rows = [
@@ -240,26 +240,26 @@ def ddof() -> dict[str, Any]:
     return {"table": table(["N", "ddof 0", "ddof 1"], rows)}
 
 
-@numbers
+@register_numbers
 def loss_sign() -> dict[str, Any]:
     truth = enumerate_gradient("rloo", 4, [0.25, 0.75], [True, False])
     return {"meant": float(truth.mean @ truth.grad_p), "printed": -float(truth.mean @ truth.grad_p)}
 
 
-@numbers
+@register_numbers
 def averaged_baseline() -> dict[str, Any]:
     rewards = reward_vectors(5)
     one = rewards - (rewards.sum(1, keepdims=True) - rewards) / 4
     return {"average": np.abs(one.mean(1)).max(), "one": np.abs(one).max()}
 
 
-@numbers
+@register_numbers
 def epsilon() -> dict[str, Any]:
     rows = [[str(K), f"{16 / K - 1:.6f}", f"{(1 - K / 16) / (K / 16 + 1e-6):.6f}"] for K in (1, 8)]
     return {"table": table(["K", "Algorithm 1", "appendix F"], rows), "alone": (1 - 0) / (0 + 1e-6)}
 
 
-@numbers
+@register_numbers
 def token_mean() -> dict[str, Any]:
     """Three answers of 1, 1 and 10 tokens, RLOO at N = 3: how the two wrong ones share what the
     right one gains.
@@ -278,7 +278,7 @@ def token_mean() -> dict[str, Any]:
     }
 
 
-@numbers
+@register_numbers
 def negative_rewards() -> dict[str, Any]:
     rewards = np.array([1.0, -1, -1, -1])
     found = (rewards - rewards.mean()) / rewards.mean()
@@ -292,7 +292,7 @@ def log_ratios(G: int) -> torch.Tensor:
     return torch.as_tensor(np.random.default_rng(0).normal(size=G))
 
 
-@numbers
+@register_numbers
 def one_method_twice() -> dict[str, Any]:
     rows = []
     for G in (2, 4, 8):
@@ -304,7 +304,7 @@ def one_method_twice() -> dict[str, Any]:
     return {"table": table(["G", "G/(G-1)", "smallest ratio", "largest ratio"], rows)}
 
 
-@numbers
+@register_numbers
 def another_objective() -> dict[str, Any]:
     G, names = 8, ("pacs_anchor(balanced=False)", "rloo", "pacs_anchor")
     rows = [
@@ -327,7 +327,7 @@ def another_objective() -> dict[str, Any]:
     return {"G": str(G), "table": table(head, rows)}
 
 
-@numbers
+@register_numbers
 def actor_term() -> dict[str, Any]:
     pi = np.array([0.2, 0.4, 0.4])
     scores, psi = np.eye(3) - pi, -1.5
@@ -339,7 +339,7 @@ def actor_term() -> dict[str, Any]:
     }
 
 
-@numbers
+@register_numbers
 def cross_terms() -> dict[str, Any]:
     """The score-function term of eq. 8 by all 3^3 outcomes: with each rollout's own log-likelihood,
     and with all.
@@ -355,14 +355,14 @@ def cross_terms() -> dict[str, Any]:
     return {"own": ", ".join(map(number, own)), "all": ", ".join(map(number, all_of))}
 
 
-@numbers
+@register_numbers
 def gibbs() -> dict[str, Any]:
     share = 0.9
     logit = math.log(share / (1 - share))
     return {"share": share, "logit": logit, "total": (math.exp(logit) + math.exp(-logit)) / 2}
 
 
-@numbers
+@register_numbers
 def grpo_score() -> dict[str, Any]:
     rewards = torch.tensor([1.0, 1, 0, 0, 0, 0, 0, 0], dtype=torch.float64)
     steps = {}
@@ -380,7 +380,7 @@ def grpo_score() -> dict[str, Any]:
     }
 
 
-@numbers
+@register_numbers
 def residual() -> dict[str, Any]:
     rows = []
     for G in (4, 8, 16):
@@ -392,7 +392,7 @@ def residual() -> dict[str, Any]:
     return {"table": table(["G", "largest class weight", "largest advantage", "G²/(4(G-1))"], rows)}
 
 
-@numbers
+@register_numbers
 def derivative_signs() -> dict[str, Any]:
     y_hat, step, psi = 0.3, 1e-6, 0.5
     return {
@@ -404,7 +404,7 @@ def derivative_signs() -> dict[str, Any]:
     }
 
 
-@numbers
+@register_numbers
 def two_versions() -> dict[str, Any]:
     found = printed("PACS")
     older = found[found["paper"] != "PACS"].iloc[0]

@@ -37,7 +37,7 @@ def printed(paper: str, item: str | None = None) -> pd.DataFrame:
     return table[table["item"] == item].reset_index(drop=True)
 
 
-def share(paper: str, item: str, method: str, metric: str) -> float:
+def printed_share(paper: str, item: str, method: str, metric: str) -> float:
     """The one printed percentage of a `method` and `metric`, as a share of 1."""
     table = printed(paper, item)
     found = table[(table["method"] == method) & (table["metric"] == metric)]

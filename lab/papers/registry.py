@@ -57,7 +57,7 @@ class Claim:
 
     def numbers(self) -> dict[str, Number] | None:
         """Ours, by label; None where one is not recorded."""
-        found = {label: number(where) for label, where in self.ours.items()}
+        found = {label: number_at(where) for label, where in self.ours.items()}
         return None if None in found.values() else found
 
     @property
@@ -90,11 +90,11 @@ class Item:
 
     @property
     def drawn(self) -> list[str]:
-        return [name for name in self.figures if plots.told(name) is not None]
+        return [name for name in self.figures if plots.figure_record(name) is not None]
 
     @property
     def not_drawn(self) -> list[str]:
-        return [name for name in self.figures if plots.told(name) is None]
+        return [name for name in self.figures if plots.figure_record(name) is None]
 
     @property
     def notes(self) -> list[str]:
@@ -119,10 +119,12 @@ class Item:
     def runs(self) -> dict[str, dict[str, Any]]:
         """The runs behind its figures, by id."""
         return {
-            run: facts for name in self.drawn for run, facts in plots.told(name)["runs"].items()
+            run: facts
+            for name in self.drawn
+            for run, facts in plots.figure_record(name)["runs"].items()
         }
 
-    def said(self, claim: Claim) -> str:
+    def published_text(self, claim: Claim) -> str:
         """What the paper says to a claim: a quotation, or cells of its table."""
         if isinstance(claim.published, str):
             return claim.published
@@ -142,7 +144,7 @@ def items() -> list[Item]:
     ]
 
 
-def number(where: str) -> Number | None:
+def number_at(where: str) -> Number | None:
     """The number at a place such as "FIGURE: COLUMN where KEY=VALUE; ..."; None where nothing is
     recorded there.
     """

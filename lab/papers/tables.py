@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lab.llm.evals.evaluation_tables import escaped
 from lab.papers.published import PAPERS, printed
-from lab.papers.registry import Item, number
+from lab.papers.registry import Item, number_at
 
 Lines = list[list[str]]
 
@@ -47,7 +47,7 @@ def _ours(item: Item, row: str, column: str) -> str:
         .replace("ROW", item.ours["rows"][row])
         .replace("COLUMN", item.ours["columns"][column])
     )
-    value = number(place)
+    value = number_at(place)
     return "not yet measured" if value is None else value.text(1, unit=100)
 
 

@@ -321,8 +321,8 @@ def draw(audit: Audit):
             if by not in BLACK:
                 style |= {
                     "label": estimator(by).label,
-                    "marker": plots.look(by).marker,
-                    **plots.look(by).line,
+                    "marker": plots.line_style(by).marker,
+                    **plots.line_style(by).line,
                 }
             if "width" in style:
                 axes.bar(one["at"].map(place) - 0.8 * (i + 0.5) / len(lines) + 0.4, x, **style)

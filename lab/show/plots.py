@@ -36,7 +36,7 @@ VENUES = {
 _venue = ContextVar("venue", default="icml")
 
 
-class Look(NamedTuple):
+class LineStyle(NamedTuple):
     """How an objective is drawn everywhere. Dashes and markers tell the lines apart in grey."""
 
     label: str
@@ -59,33 +59,33 @@ BLUE, ORANGE, RED, GREEN, PURPLE, SKY, BLACK = (
     "#000000",
 )  # Okabe and Ito
 OLIVE = "#999933"  # Tol
-LOOKS = {
-    "rl": Look("RL", BLUE, "-", "s"),
-    "rloo": Look("RLOO", BLUE, "-", "s"),
-    "reinforce_mean": Look("REINFORCE", BLUE, (0, (5, 1.5)), "s"),
-    "reinforce": Look("REINFORCE, no baseline", SKY, (0, (1, 1)), "s"),
-    "arcsine": Look("GRPO", ORANGE, (0, (4, 1, 1, 1)), "^"),
-    "grpo": Look("GRPO", ORANGE, (0, (4, 1, 1, 1)), "^"),
-    "maxrl": Look("MaxRL", RED, "-", "o"),
-    "truncated": Look("MaxRL", RED, "-", "o"),
-    "maxrl_eq6": Look("MaxRL eq. 6", PURPLE, (0, (3, 1)), "v"),
-    "maxrl_eq7": Look("MaxRL eq. 7", SKY, (0, (2, 1)), "D"),
-    "maxrl_loo": Look("MaxRL leave-one-out", GREEN, (0, (6, 1, 1, 1, 1, 1)), "P"),
-    "ml": Look("maximum likelihood", BLACK, (0, (1, 1)), "*"),
-    "log_odds": Look("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
-    "pacs_anchor": Look("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
-    "pacs": Look("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
-    "pkpo": Look("PKPO", OLIVE, (0, (2, 1, 1, 1)), "<"),
-    "from_weight": Look("drawn", PURPLE, (0, (4, 1, 2, 1)), "X"),
+LINE_STYLES = {
+    "rl": LineStyle("RL", BLUE, "-", "s"),
+    "rloo": LineStyle("RLOO", BLUE, "-", "s"),
+    "reinforce_mean": LineStyle("REINFORCE", BLUE, (0, (5, 1.5)), "s"),
+    "reinforce": LineStyle("REINFORCE, no baseline", SKY, (0, (1, 1)), "s"),
+    "arcsine": LineStyle("GRPO", ORANGE, (0, (4, 1, 1, 1)), "^"),
+    "grpo": LineStyle("GRPO", ORANGE, (0, (4, 1, 1, 1)), "^"),
+    "maxrl": LineStyle("MaxRL", RED, "-", "o"),
+    "truncated": LineStyle("MaxRL", RED, "-", "o"),
+    "maxrl_eq6": LineStyle("MaxRL eq. 6", PURPLE, (0, (3, 1)), "v"),
+    "maxrl_eq7": LineStyle("MaxRL eq. 7", SKY, (0, (2, 1)), "D"),
+    "maxrl_loo": LineStyle("MaxRL leave-one-out", GREEN, (0, (6, 1, 1, 1, 1, 1)), "P"),
+    "ml": LineStyle("maximum likelihood", BLACK, (0, (1, 1)), "*"),
+    "log_odds": LineStyle("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
+    "pacs_anchor": LineStyle("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
+    "pacs": LineStyle("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
+    "pkpo": LineStyle("PKPO", OLIVE, (0, (2, 1, 1, 1)), "<"),
+    "from_weight": LineStyle("drawn", PURPLE, (0, (4, 1, 2, 1)), "X"),
 }
 
 
-def look(name: str) -> Look:
+def line_style(name: str) -> LineStyle:
     """The look of an objective or estimator, by its name or spec."""
     key = parse_call(name)[0]
-    if key not in LOOKS:
-        raise unknown("look for", key, LOOKS)
-    return LOOKS[key]
+    if key not in LINE_STYLES:
+        raise unknown("line style for", key, LINE_STYLES)
+    return LINE_STYLES[key]
 
 
 STYLE = {
@@ -151,7 +151,7 @@ def panels(
 
 def band(axes, x, low, middle, high, name: str, label: str | None = None, **kwargs) -> None:
     """A line with its interval as a band, in the look of `name`; a few marks tell it apart in grey."""
-    style = look(name)
+    style = line_style(name)
     marks = {"marker": style.marker, "markersize": 3, "markevery": max(1, len(x) // 7)}
     axes.plot(x, middle, label=label or style.label, **(style.line | marks | kwargs))
     axes.fill_between(x, low, high, color=style.color, alpha=0.18, linewidth=0)
@@ -186,7 +186,7 @@ def save(figure, name: str, table, caption: str, found: Results | None = None) -
     plt.close(figure)
     write_atomically(folder / f"{name}.csv", data)
     script = SCRIPTS / f"{name}.py"
-    made_from = staleness.hashes(script, found) if script.exists() else {}
+    made_from = staleness.input_hashes(script, found) if script.exists() else {}
     record = {
         "figure": name,
         "caption": " ".join(caption.split()),
@@ -292,7 +292,7 @@ def load(name: str):
     return script
 
 
-def told(name: str) -> dict[str, Any] | None:
+def figure_record(name: str) -> dict[str, Any] | None:
     """What is written about a figure that was drawn: NAME.json; None where it was not."""
     path = out_folder() / f"{name}.json"
     return json.loads(path.read_text()) if path.exists() else None
@@ -302,10 +302,10 @@ def stale(name: str) -> list[str]:
     """The inputs of a figure that have changed since it was drawn; ["not drawn"] where it never
     was.
     """
-    if (kept := told(name)) is None:
+    if (kept := figure_record(name)) is None:
         return ["not drawn"]
     then, script = kept.get("inputs", {}), load(name)
-    now = staleness.hashes(
+    now = staleness.input_hashes(
         SCRIPTS / f"{name}.py", script.records() if hasattr(script, "records") else None
     )
     return sorted(key for key in then.keys() | now.keys() if then.get(key) != now.get(key))

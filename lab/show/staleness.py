@@ -27,11 +27,14 @@ PUBLISHED = ROOT / "data" / "published"
 WORLDS = ("lab.toy", "lab.llm")
 
 
-def hashes(script: Path, found: Results | None = None) -> dict[str, str]:
+def input_hashes(script: Path, found: Results | None = None) -> dict[str, str]:
     """The inputs of a figure by name: paths in the project, and "records" for what it draws."""
-    told = {name(path): _digest(_code(path)) for path in files(script)}
+    told = {relative_name(path): _digest(_code(path)) for path in input_files(script)}
     if "lab/papers/published.py" in told:
-        told |= {name(path): _digest(path.read_text()) for path in sorted(PUBLISHED.glob("*.csv"))}
+        told |= {
+            relative_name(path): _digest(path.read_text())
+            for path in sorted(PUBLISHED.glob("*.csv"))
+        }
     if found is not None:
         told["records"] = _digest(
             "".join(_content(table) for table in (found.metrics, found.groups))
@@ -39,7 +42,7 @@ def hashes(script: Path, found: Results | None = None) -> dict[str, str]:
     return dict(sorted(told.items()))
 
 
-def files(script: Path) -> list[Path]:
+def input_files(script: Path) -> list[Path]:
     """The script and every file of the lab that counts for it."""
     seen, waiting = {}, [(script, "")]
     while waiting:
@@ -56,7 +59,7 @@ def files(script: Path) -> list[Path]:
     return sorted(seen)
 
 
-def name(path: Path) -> str:
+def relative_name(path: Path) -> str:
     """A path as it is told: from the project's folder, or its last part elsewhere."""
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name
 
