@@ -26,7 +26,7 @@ from lab.llm.engines.base import Answer, Sampling
 from lab.llm.evals.evaluation_metrics import samples_ratio, summary
 from lab.rng import generator
 from lab.runs.evaluation_folder import sample
-from lab.runs.scoring import score
+from lab.runs.scoring import problem_counts, score
 
 TEXTS = 400
 WORKING = (
@@ -105,7 +105,7 @@ def main() -> None:
             ),
         )
         verdicts = timed("score", lambda: score(made))
-        counts = timed("counts, from stored scores", made.counts)
+        counts = timed("counts, from stored scores", lambda: problem_counts(made))
         metrics = timed("summary, with intervals", lambda: summary(counts))
         timed(
             "ratio of samples, with its interval",

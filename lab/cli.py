@@ -366,10 +366,10 @@ def _sweep(arguments) -> int:
         raise unknown("setting of a sweep", key, ["executor", "gpus"])
     gpus = whole("gpus", given["gpus"], 0)
     if one_of("executor", given["executor"], ("local", "ray")) == "ray":
-        from lab.runs.ray_executor import OnRay
+        from lab.runs.ray_executor import RayExecutor
 
         read_sweep(arguments.file)  # refuses before anything is asked of the cluster
-        with OnRay(gpus) as executor:
+        with RayExecutor(gpus) as executor:
             outcome = sweep(
                 arguments.file, arguments.jobs or executor.slots, keep_going, verb, executor
             )

@@ -22,7 +22,7 @@ from lab.rng import generator
 from lab.runs import evaluation_folder, model_evaluation, scoring
 from lab.runs.evaluation_folder import Evaluation
 from lab.runs.model_evaluation import evaluate, row, weights_of
-from lab.runs.scoring import score
+from lab.runs.scoring import judged_samples, problem_counts, score
 
 PLAIN = prompt("plain")
 SUMS = Loaded(
@@ -186,7 +186,7 @@ def test_the_bar_tells_tokens_a_second_and_the_time_left(tmp_path, capsys):
 
 CHILD = """
 import sys, pathlib
-import test_evaluations as t
+import test_model_evaluation as t
 t.sample(t.Parrot(pathlib.Path(sys.argv[2]), 0.1), t.SUMS, t.PLAIN, t.FOUR, sys.argv[1])
 """
 
@@ -462,7 +462,8 @@ def test_too_many_errors_among_all_answers_stop_the_scoring_and_leave_no_file(
     )
     assert not [*tmp_path.glob("*scores*")]
     assert score(made, error_limit=0.1)["verdict"].eq("error").sum() == lost
-    assert made.counts()["error"].sum() == lost and made.counts()["n"].sum() == 384 - lost
+    table = problem_counts(made)
+    assert table["error"].sum() == lost and table["n"].sum() == 384 - lost
 
 
 def test_the_verifiers_own_limit_stops_the_scoring_too(monkeypatch, tmp_path):
@@ -488,14 +489,14 @@ def test_an_unknown_style_is_refused(tmp_path, style):
 
 def test_judged_parts_hold_answers_and_verdicts_side_by_side(tmp_path):
     made = sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path)
-    for part in made.judged():
+    for part in judged_samples(made):
         for one in part.itertuples():
             if one.verdict == "right":
                 assert (
                     float(one.answer) == 2 * int(one.problem.split("/")[1])
                     and one.answer in one.text
                 )
-    table = made.counts()
+    table = problem_counts(made)
     assert [*table["problem"]] == [problem.id for problem in SUMS.problems] and set(table["n"]) == {
         4
     }
@@ -547,6 +548,14 @@ def test_a_model_is_evaluated_on_several_sets_and_told_as_one_table(parrots, run
         "org_m-arithmetic_level_2",
     }
     assert rows[0].metrics["entropy"].point == pytest.approx(0.375) and len(parrots) == 1
+
+
+def test_the_folder_of_an_evaluation_keeps_its_name_from_one_version_of_the_lab_to_the_next(
+    parrots, runs
+):
+    evaluate("org/m", ["arithmetic"], **SMALL)
+    (folder,) = (runs / "evaluations").iterdir()
+    assert folder.name == "org_m-arithmetic_level_1-7e590c27"
 
 
 def test_the_same_evaluation_again_loads_no_model_and_another_setting_does(parrots, capsys):

@@ -231,6 +231,7 @@ def test_fail_fast_starts_nothing_more_after_a_failure(command, write):
 
 def test_values_reach_the_process_as_they_were_read(write, monkeypatch):
     from lab.cli import main
+    from lab.runs import processes
     from lab.runs import sweep as module
 
     class Called:
@@ -249,7 +250,7 @@ def test_values_reach_the_process_as_they_were_read(write, monkeypatch):
             pass
 
     fake = SimpleNamespace(Popen=Called, STDOUT=None, DEVNULL=None)
-    monkeypatch.setattr(module, "subprocess", fake)
+    monkeypatch.setattr(processes, "subprocess", fake)
     path = write(
         '[[runs]]\nexperiment = "tabular"\nscale = "smoke"\nset = { gradient = "exact", steps = 1, '
         'objective = "0.25 * log_odds", hardest = 1e-5, learning_rate = 1 }\n'

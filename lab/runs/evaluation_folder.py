@@ -32,10 +32,8 @@ from tqdm.auto import tqdm
 from lab.errors import LabError, whole
 from lab.llm.data.datasets import Loaded, Problem
 from lab.llm.data.prompts import Prompt
-from lab.llm.evals.evaluation_metrics import counts
 from lab.runs.provenance import provenance
 from lab.runs.run_folder import write_atomically, write_json
-from lab.runs.scoring import score
 
 if TYPE_CHECKING:  # it loads torch, which scoring does not need
     from lab.llm.engines.base import Answer, Engine, Sampling
@@ -95,22 +93,6 @@ class Evaluation:
         """
         for path in self.files():
             yield _read(path).read(columns).to_pandas()
-
-    def judged(
-        self, style: str = "strict", columns: Sequence[str] | None = None
-    ) -> Iterator[pd.DataFrame]:
-        """The same with answer, verdict and reason beside: `lab.runs.scoring.score`, called where
-        needed.
-        """
-        verdicts, at = score(self, style)[["answer", "verdict", "reason"]], 0
-        for part in self.samples(columns):
-            yield part.join(verdicts.iloc[at : at + len(part)].set_axis(part.index))
-            at += len(part)
-
-    def counts(self, style: str = "strict", truncation: str = "score") -> pd.DataFrame:
-        """`lab.llm.evals.evaluation_metrics.counts` of all answers: one row a problem."""
-        parts = self.judged(style, ["problem", "tokens", "logp", "finish"])
-        return pd.concat([counts(part, truncation) for part in parts], ignore_index=True)
 
     def _open(self, settings: dict[str, Any], problems: Sequence[Problem]) -> None:
         """Make the folder if it is not there; refuse one that holds answers under other settings."""

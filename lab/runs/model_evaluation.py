@@ -19,6 +19,7 @@ from lab.llm.evals.evaluation_metrics import compare_models, grid, samples_ratio
 from lab.metrics import pass_at_k
 from lab.runs.evaluation_folder import ANSWERS, Evaluation, asked, digest, sample
 from lab.runs.run_folder import runs_root
+from lab.runs.scoring import problem_counts
 from lab.stats import bootstrap
 
 SHARED = (
@@ -100,7 +101,7 @@ def row(
     Without entropy at temperature 0, where what was sampled has none and the log-probabilities are
     the model's own.
     """
-    settings, metrics = evaluation.settings, summary(evaluation.counts(style, truncation))
+    settings, metrics = evaluation.settings, summary(problem_counts(evaluation, style, truncation))
     if settings["temperature"] == 0:
         metrics.pop("entropy", None)
     return evaluation_tables.Row(settings["model"], settings["set"], metrics)
@@ -121,7 +122,7 @@ def comparison(base: Path, ours: Path, style: str = "strict") -> str:
             f"{base.name} and {ours.name} are of {' and '.join(sorted(sets))}: compare on one set"
         )
     names = [f"{one.settings['model']} ({one.path.name[-8:]})" for one in both]
-    counts = [one.counts(style) for one in both]
+    counts = [problem_counts(one, style) for one in both]
     lines = [
         f"{both[0].settings['set']}: {names[1]} against {names[0]}. {alike}",
         "",

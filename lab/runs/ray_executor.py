@@ -13,10 +13,10 @@ import socket
 from typing import Any
 
 from lab.errors import LabError, whole
-from lab.runs.sweep import logged
+from lab.runs.processes import run_logged
 
 
-class OnRay:
+class RayExecutor:
     """A connection to the cluster that RAY_ADDRESS names, else to this machine's; use it in a
     `with`.
 
@@ -52,16 +52,16 @@ class OnRay:
                 f"the Ray cluster has {there.get('CPU', 0):g} cores and {there.get('GPU', 0):g}"
                 f" GPUs, and a run needs 1 and {gpus}: ask for fewer, or add nodes"
             )
-        self._task = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=3)(logged)
+        self._task = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=3)(run_logged)
 
-    def __enter__(self) -> OnRay:
+    def __enter__(self) -> RayExecutor:
         return self
 
     def __exit__(self, *_: Any) -> None:
         self._ray.shutdown()
 
     def run(self, words: list[str], log: str) -> str:
-        """As `lab.runs.sweep.logged`, on some node; waits for it."""
+        """As `lab.runs.processes.run_logged`, on some node; waits for it."""
         task = self._task.remote(words, log)
         self._running.add(task)
         try:

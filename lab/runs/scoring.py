@@ -9,10 +9,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -21,18 +20,17 @@ import pyarrow.parquet as pq
 from tqdm.auto import tqdm
 
 from lab.errors import LabError
+from lab.llm.evals import evaluation_metrics
 from lab.llm.verify import verifier as code
 from lab.llm.verify.extract import extract
 from lab.llm.verify.verifier import FEW, Verdict, Verifier
+from lab.runs.evaluation_folder import Evaluation
 
 WORD = pa.dictionary(pa.int32(), pa.string())
 SCORE = pa.schema(
     {"problem": WORD, "index": pa.int32(), "answer": WORD, "verdict": WORD, "reason": WORD}
 )
 PARTS = ("extract.py", "verifier.py", "sympy_worker.py", "worker_pool.py")  # what decides a verdict
-
-if TYPE_CHECKING:
-    from lab.runs.evaluation_folder import Evaluation
 
 
 def score(evaluation: Evaluation, style: str = "strict", error_limit: float = 0.02) -> pd.DataFrame:
@@ -56,6 +54,28 @@ def score(evaluation: Evaluation, style: str = "strict", error_limit: float = 0.
             finally:
                 draft.unlink(missing_ok=True)
     return pq.read_table(path).unify_dictionaries().to_pandas()
+
+
+def judged_samples(
+    evaluation: Evaluation, style: str = "strict", columns: Sequence[str] | None = None
+) -> Iterator[pd.DataFrame]:
+    """`Evaluation.samples`, part by part, with the columns answer, verdict and reason of `score`."""
+    scores = score(evaluation, style)[["answer", "verdict", "reason"]]
+    start = 0
+    for part in evaluation.samples(columns):
+        end = start + len(part)
+        yield part.join(scores.iloc[start:end].set_axis(part.index))
+        start = end
+
+
+def problem_counts(
+    evaluation: Evaluation, style: str = "strict", truncation: str = "score"
+) -> pd.DataFrame:
+    """`lab.llm.evals.evaluation_metrics.counts` of all answers: one row per problem."""
+    # Each part holds whole problems, so counting part by part is exact.
+    parts = judged_samples(evaluation, style, ["problem", "tokens", "logp", "finish"])
+    tables = [evaluation_metrics.counts(part, truncation) for part in parts]
+    return pd.concat(tables, ignore_index=True)
 
 
 def version() -> str:

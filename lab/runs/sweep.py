@@ -7,9 +7,7 @@ import itertools
 import json
 import os
 import subprocess
-import sys
 import threading
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -19,18 +17,13 @@ from typing import TYPE_CHECKING
 
 from tqdm.auto import tqdm
 
+from lab.runs.processes import run_logged, terminate_all
 from lab.runs.run_folder import Run, runs_root
 from lab.runs.sweep_file import Item, read_sweep
 from lab.termination import Terminated, on_sigterm
 
 if TYPE_CHECKING:
-    from lab.runs.ray_executor import OnRay
-
-RUNNING: set[subprocess.Popen] = set()  # the processes of runs, which SIGTERM is passed on to
-# seconds; a wait that has an end looks up now and then, without which Ray could not interrupt it
-FOREVER = 1e9
-# Without a GPU: small models run fastest on one thread, and there are as many processes as cores.
-ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    from lab.runs.ray_executor import RayExecutor
 
 
 @dataclass(frozen=True)
@@ -70,7 +63,7 @@ def sweep(
     jobs: int,
     keep_going: bool = True,
     verb: str = "run",
-    executor: OnRay | None = None,
+    executor: RayExecutor | None = None,
     gpus: Sequence[str] = (),
 ) -> Outcome:
     """Run what is not finished, `jobs` processes at a time, by `lab run` (or `train`, which needs
@@ -98,11 +91,11 @@ def sweep(
         elif gpus:
             gpu = free.get()
             try:
-                words = logged(_command(item, verb), log, gpu, stopped)
+                words = run_logged(_command(item, verb), log, gpu, stopped)
             finally:
                 free.put(gpu)
         else:
-            words = logged(_command(item, verb), log, stopped=stopped)
+            words = run_logged(_command(item, verb), log, stopped=stopped)
         if not (keep_going or item.run.finished):
             stop.set()
         return words
@@ -111,8 +104,7 @@ def sweep(
         """SIGTERM: nothing more is started, and what runs is told to stop."""
         stopped.set()
         stop.set()
-        for process in list(RUNNING):
-            process.terminate()
+        terminate_all()
         if executor:
             executor.cancel()
 
@@ -155,36 +147,3 @@ def _command(item: Item, verb: str) -> list[str]:
         f"scale={item.scale}",
         *words,
     ]
-
-
-def logged(
-    words: list[str], log: str, gpu: str = "", stopped: threading.Event | None = None
-) -> str:
-    """Run Python with `words` in a process of its own; its output is added to the file `log`.
-    Returns its last line.
-
-    With `gpu` it sees that one alone, else it has one thread. While it runs it is in RUNNING; it is
-    ended at once if `stopped` was set before it could be found there.
-    """
-    environment = os.environ | {"CUDA_VISIBLE_DEVICES": gpu} if gpu else ONE_THREAD | os.environ
-    with open(log, "a") as out:
-        print(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')}", file=out, flush=True)
-        with subprocess.Popen(
-            [sys.executable, *words],
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            env=environment,
-        ) as process:
-            RUNNING.add(process)
-            try:
-                if stopped is not None and stopped.is_set():
-                    process.terminate()
-                process.wait(FOREVER)
-            except BaseException:  # as Ray interrupts it
-                process.kill()
-                raise
-            finally:
-                RUNNING.discard(process)
-    lines = [line for line in Path(log).read_text(errors="replace").splitlines() if line.strip()]
-    return lines[-1]
