@@ -66,6 +66,17 @@ class Comparison:
     n: dict[str, int]
 
 
+def single_interval(intervals: Intervals) -> Interval:
+    """The interval of values that have no axes beyond those that were resampled.
+
+    `bootstrap` and `compare` return a list where further axes were carried along; a caller whose
+    values have none says so here. LabError: it is a list.
+    """
+    if isinstance(intervals, list):
+        raise LabError(f"{len(intervals)} intervals, one was expected: give values of one metric")
+    return intervals
+
+
 def bootstrap(
     values: ArrayLike,
     over: Over = "problems",
