@@ -18,7 +18,7 @@ from lab.llm.evals import evaluation_metrics
 from lab.llm.evals.evaluation_metrics import (
     compare_models,
     counts,
-    grid,
+    k_values,
     majority,
     samples_ratio,
     samples_to_reach,
@@ -48,7 +48,7 @@ def tally(n, right, **columns) -> pd.DataFrame:
     usual = {
         "error": 0,
         "truncated": 0,
-        "silent": 0,
+        "no_answer": 0,
         "tokens": 10 * size,
         "logp": -2.0 * size,
         "votes": [(int(wrong),) if wrong else () for wrong in size - right],
@@ -64,7 +64,7 @@ def tally(n, right, **columns) -> pd.DataFrame:
 
 
 def test_the_grid_is_the_powers_of_two_and_n():
-    assert [grid(n) for n in (1, 2, 3, 8, 100)] == [
+    assert [k_values(n) for n in (1, 2, 3, 8, 100)] == [
         [1],
         [1, 2],
         [1, 2, 3],
@@ -93,7 +93,7 @@ def test_counts_are_those_of_a_reader_with_a_pencil():
             "right": 2,
             "error": 1,
             "truncated": 1,
-            "silent": 1,
+            "no_answer": 1,
             "tokens": 120,
             "logp": -22.0,
             "votes": (2, 1),
@@ -104,7 +104,7 @@ def test_counts_are_those_of_a_reader_with_a_pencil():
             "right": 0,
             "error": 0,
             "truncated": 1,
-            "silent": 0,
+            "no_answer": 0,
             "tokens": 50,
             "logp": -1.0,
             "votes": (1,),
@@ -134,18 +134,18 @@ def test_wrong_answers_are_counted_together_if_they_are_one_number_or_one_text()
 def test_a_truncated_answer_is_judged_like_others_or_counts_as_wrong_and_silent(answer, verdict):
     row = answers(("p", answer, verdict, "length"))
     (kept,), (zero,) = counts(row).itertuples(), counts(row, "zero").itertuples()
-    assert (kept.right, kept.silent, kept.votes) == (
+    assert (kept.right, kept.no_answer, kept.votes) == (
         verdict == "right",
         answer is None,
         (1,) * (answer == "4"),
     )
-    assert (zero.n, zero.right, zero.silent, zero.votes, zero.truncated) == (1, 0, 1, (), 1)
+    assert (zero.n, zero.right, zero.no_answer, zero.votes, zero.truncated) == (1, 0, 1, (), 1)
 
 
 def test_a_truncated_answer_that_could_not_be_judged_is_lost_under_both_policies():
     for truncation in ("score", "zero"):
         (table,) = counts(answers(("p", "3", "error", "length")), truncation).itertuples()
-        assert (table.n, table.error, table.truncated, table.silent) == (0, 1, 1, 0)
+        assert (table.n, table.error, table.truncated, table.no_answer) == (0, 1, 1, 0)
     assert "truncation = 'mask'" in refusal(counts, answers(("p", "3", "right")), "mask")
 
 
@@ -497,7 +497,7 @@ def test_metrics_over_different_problems_do_not_share_a_row():
     row = Row("m", "s", {"pass@1": interval(0.5, 30), "pass@2": interval(0.5, 29)})
     assert (
         refusal(markdown, [row], "")
-        == "m on s has metrics over [29, 30] problems: give a row to each"
+        == "m on s has metrics over [29, 30] problems: give each number of problems a row of its own"
     )
 
 

@@ -60,7 +60,7 @@ def test_eval_samples_scores_and_prints_a_table_once(capsys, tmp_path, monkeypat
     first = capsys.readouterr().out
     assert (
         "| tiny | arithmetic(level=1) | 5 |" in first
-        and "n = 4 answers a problem at temperature 0.6" in first
+        and "n = 4 answers per problem at temperature 0.6" in first
     )
     written = {
         path: path.stat().st_mtime_ns for path in (tmp_path / "evaluations").rglob("*.parquet")

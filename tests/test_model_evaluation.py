@@ -1,4 +1,4 @@
-"""Evaluation folders: sampled once, resumed after a kill, never mixed, scored as often as wanted."""
+"""Evaluation folders: sampled once, resumed after a kill, never mixed, scored many times."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from lab.llm.engines.base import Answer, Sampling
 from lab.rng import generator
 from lab.runs import evaluation_folder, model_evaluation, scoring
 from lab.runs.evaluation_folder import Evaluation
-from lab.runs.model_evaluation import evaluate, row, weights_of
+from lab.runs.model_evaluation import evaluate, table_row, weights_digest
 from lab.runs.scoring import judged_samples, problem_counts, score
 
 PLAIN = prompt("plain")
@@ -135,7 +135,7 @@ def test_a_missing_log_probability_is_no_number(tmp_path):
             return replace(super().answer(*args), logp=())
 
     made = sample(Mute(), SUMS, PLAIN, FOUR, tmp_path)
-    assert whole(made)["logp"].isna().all() and "entropy" not in row(made).metrics
+    assert whole(made)["logp"].isna().all() and "entropy" not in table_row(made).metrics
 
 
 def test_the_settings_are_there_before_the_first_answer_and_done_json_comes_last(
@@ -173,7 +173,7 @@ def test_parts_hold_whole_problems_up_to_the_answers_and_the_tokens_that_a_part_
     assert asked(FOUR) == [(0, 12)]
     assert asked(FOUR, part=23) == [(0, 5), (5, 5), (10, 2)]
     assert asked(Sampling(9), part=8) == [(i, 1) for i in range(12)]
-    monkeypatch.setattr(evaluation_folder, "TOKENS", 4 * 4 * 20)
+    monkeypatch.setattr(evaluation_folder, "PART_TOKENS", 4 * 4 * 20)
     assert asked(replace(FOUR, seed=1)) == [(0, 4), (4, 4), (8, 4)]
 
 
@@ -191,7 +191,7 @@ t.sample(t.Parrot(pathlib.Path(sys.argv[2]), 0.1), t.SUMS, t.PLAIN, t.FOUR, sys.
 """
 
 
-def test_a_killed_evaluation_gives_the_numbers_of_an_uninterrupted_one_and_redoes_no_finished_problem(
+def test_a_killed_evaluation_gives_the_numbers_of_an_uninterrupted_one_and_redoes_no_problem(
     tmp_path, start
 ):
     made, log = Evaluation(tmp_path / "killed"), tmp_path / "log"
@@ -236,12 +236,12 @@ def test_a_resumed_evaluation_may_be_cut_into_other_parts(monkeypatch, tmp_path)
 
     with monkeypatch.context() as patch, pytest.raises(Crash):
 
-        def crash(drawn, answers, n, real=evaluation_folder._table):
+        def crash(drawn, answers, n, real=evaluation_folder._sample_table):
             if drawn[0].id == "sums/4":
                 raise Crash
             return real(drawn, answers, n)
 
-        patch.setattr(evaluation_folder, "_table", crash)
+        patch.setattr(evaluation_folder, "_sample_table", crash)
         sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path / "a")
     made = sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path / "a", part=12)
     assert [pq.read_metadata(path).num_rows for path in made.files()] == [8, 8, 12, 12, 8]
@@ -256,31 +256,31 @@ def test_a_resumed_evaluation_may_be_cut_into_other_parts(monkeypatch, tmp_path)
 @pytest.mark.parametrize(
     "change, said",
     [
-        (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, n=5)), "n = 4, and 5 was"),
+        (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, n=5)), "n = 4, but 5 was"),
         (
             lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, temperature=1.0)),
-            "temperature = 0.6, and 1.0 was",
+            "temperature = 0.6, but 1.0 was",
         ),
-        (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, top_p=1.0)), "top_p = 0.95, and 1.0 was"),
-        (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, limit=21)), "limit = 20, and 21 was"),
-        (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, seed=1)), "seed = 0, and 1 was"),
+        (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, top_p=1.0)), "top_p = 0.95, but 1.0 was"),
+        (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, limit=21)), "limit = 20, but 21 was"),
+        (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, seed=1)), "seed = 0, but 1 was"),
         (lambda: (Parrot(), SUMS, replace(PLAIN, text="{question} "), FOUR), "prompt = 'plain "),
         (
             lambda: (Parrot(), replace(SUMS, problems=SUMS.problems[:5]), PLAIN, FOUR),
-            "problems = 12, and 5 was",
+            "problems = 12, but 5 was",
         ),
         (lambda: (Parrot(), replace(SUMS, problems=SUMS.problems[::-1]), PLAIN, FOUR), "ids = '"),
         (lambda: (Parrot(), changed(question="0+0=??"), PLAIN, FOUR), "questions = '"),
         (lambda: (Parrot(), changed(answer="-0"), PLAIN, FOUR), "golds = '"),
         (
             lambda: (Parrot(), replace(SUMS, source="other"), PLAIN, FOUR),
-            "set = 'sums', and 'other' was",
+            "set = 'sums', but 'other' was",
         ),
         (
             lambda: (type("Other", (Parrot,), {})(), SUMS, PLAIN, FOUR),
-            "engine = 'Parrot', and 'Other' was",
+            "engine = 'Parrot', but 'Other' was",
         ),
-        (lambda: (named("polly"), SUMS, PLAIN, FOUR), "model = 'parrot', and 'polly' was"),
+        (lambda: (named("polly"), SUMS, PLAIN, FOUR), "model = 'parrot', but 'polly' was"),
     ],
 )
 def test_other_settings_in_the_same_folder_are_refused_by_name_and_change_nothing(
@@ -289,8 +289,8 @@ def test_other_settings_in_the_same_folder_are_refused_by_name_and_change_nothin
     made = sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     told = refusal(sample, *change(), tmp_path)
-    assert told.startswith(f"{tmp_path} holds answers with {said}") and told.endswith(
-        "or ask for the same"
+    assert told.startswith(f"{tmp_path} holds answers sampled with {said}") and told.endswith(
+        "or request the stored settings"
     )
     assert {
         path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()
@@ -309,7 +309,7 @@ def named(name: str) -> Parrot:
 
 def test_other_weights_under_the_same_name_are_refused(tmp_path):
     sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path, weights="a1")
-    assert "weights = 'a1', and 'b2' was" in refusal(
+    assert "weights = 'a1', but 'b2' was" in refusal(
         sample, Parrot(), SUMS, PLAIN, FOUR, tmp_path, weights="b2"
     )
 
@@ -317,7 +317,7 @@ def test_other_weights_under_the_same_name_are_refused(tmp_path):
 def test_problems_that_share_an_id_or_are_none_are_refused(tmp_path):
     twice = replace(SUMS, problems=SUMS.problems * 2)
     assert refusal(sample, Parrot(), twice, PLAIN, FOUR, tmp_path).startswith(
-        "sums: 24 problems with 12 ids"
+        "sums: 24 problems with 12 different ids"
     )
     assert "0 problems" in refusal(
         sample, Parrot(), replace(SUMS, problems=()), PLAIN, FOUR, tmp_path
@@ -329,7 +329,7 @@ def test_an_engine_that_gives_too_few_answers_is_refused(tmp_path):
         def sample(self, prompts, sampling, first=0):
             return [group[1:] for group in super().sample(prompts, sampling, first)]
 
-    assert "[3, 3] answers to 2 problems: it must give 4" in refusal(
+    assert "[3, 3] answers to 2 problems: it must return 4" in refusal(
         sample, Lazy(), SUMS, PLAIN, FOUR, tmp_path
     )
     assert Evaluation(tmp_path).files() == []
@@ -339,7 +339,9 @@ def test_a_missing_or_spoilt_part_is_named(tmp_path):
     made = sample(Parrot(), SUMS, PLAIN, FOUR, tmp_path)
     (tmp_path / "done.json").unlink()
     made.files()[1].unlink()
-    assert "part-00001.parquet is missing" in refusal(sample, Parrot(), SUMS, PLAIN, FOUR, tmp_path)
+    assert "part-00001.parquet is missing, but later parts exist" in refusal(
+        sample, Parrot(), SUMS, PLAIN, FOUR, tmp_path
+    )
     (tmp_path / "samples" / "part-00001.parquet").write_bytes(b"PAR1")
     assert re.search(
         r"part-00001.parquet cannot be read \(.+\): remove it and the parts after it",
@@ -433,7 +435,7 @@ def test_an_unreadable_gold_makes_errors_that_are_no_fault_of_the_answers(tmp_pa
         "error"
     ).any()
     assert found["answer"][:4].isna().all()
-    assert row(made).metrics["pass@1"].n == {"problems": 11}
+    assert table_row(made).metrics["pass@1"].n == {"problems": 11}
 
 
 def test_too_many_errors_among_all_answers_stop_the_scoring_and_leave_no_file(
@@ -535,7 +537,7 @@ def test_a_model_is_evaluated_on_several_sets_and_told_as_one_table(parrots, run
         ("org/m by vllm", f"arithmetic(level={i})") for i in (1, 2)
     ]
     assert said[0].startswith(
-        "n = 4 answers a problem at temperature 0.6, top-p 0.95, at most 4096 tokens, seed 0; "
+        "n = 4 answers per problem at temperature 0.6, top-p 0.95, at most 4096 tokens, seed 0; "
     )
     assert (
         said[2]
@@ -576,10 +578,14 @@ def test_there_is_no_entropy_at_temperature_zero(parrots):
 def test_weights_that_changed_in_their_folder_are_evaluated_anew(parrots, tmp_path, capsys):
     (tmp_path / "model.safetensors").write_bytes(b"1")
     evaluate(str(tmp_path), ["arithmetic"], **SMALL)
-    first = weights_of(str(tmp_path))
+    first = weights_digest(str(tmp_path))
     (tmp_path / "model.safetensors").write_bytes(b"2")
     evaluate(str(tmp_path), ["arithmetic"], **SMALL)
-    assert len(parrots) == 2 and weights_of(str(tmp_path)) != first and weights_of("org/m") == ""
+    assert (
+        len(parrots) == 2
+        and weights_digest(str(tmp_path)) != first
+        and weights_digest("org/m") == ""
+    )
 
 
 @pytest.mark.parametrize(

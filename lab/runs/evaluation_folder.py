@@ -1,14 +1,15 @@
-"""Evaluation folders: answers sampled once, scored as often as wanted. Floor 3.
+"""Evaluation folders: answers are sampled once and can be scored many times.
 
-    provenance.json              commit, versions, device, command of the first session
-    problems.parquet             id, question, answer (the gold), source
-    settings.json                model, engine, set, prompt and sampling: there before any answer, never mixed
-    samples/part-00000.parquet   whole problems, one row an answer; every file is put in place whole
-    done.json                    written last: only with it are all answers there
-    scores-STYLE.parquet         the verdict of each answer, in the order of the samples
+    provenance.json              commit, versions, device and command of the first session
+    problems.parquet             id, question, answer (the reference answer), source
+    settings.json                model, engine, set, prompt and sampling; written before any answer
+    samples/part-00000.parquet   complete problems, one row per answer; written atomically
+    done.json                    written last; only with it is the evaluation complete
+    scores-STYLE.parquet         the verdict on each answer, in the order of the samples
 
-A kill loses the part that is being sampled, no more. Its size follows from the settings and not
-from the clock, so a resumed evaluation asks the engine exactly what an uninterrupted one asks.
+A killed evaluation loses only the part that was being sampled. The size of a part follows from the
+settings and not from the clock, so a resumed evaluation sends the engine exactly the requests that
+an uninterrupted one sends.
 """
 
 from __future__ import annotations
@@ -35,11 +36,13 @@ from lab.llm.data.prompts import Prompt
 from lab.runs.provenance import provenance
 from lab.runs.run_folder import write_atomically, write_json
 
-if TYPE_CHECKING:  # it loads torch, which scoring does not need
+if TYPE_CHECKING:  # importing it loads torch, which scoring does not need
     from lab.llm.engines.base import Answer, Engine, Sampling
 
-ANSWERS, TOKENS = 8192, 2**22  # of a part at most, where that is more than one problem
-SAMPLE = pa.schema(
+# The most answers and tokens in a part. A part never holds less than one problem.
+PART_ANSWERS = 8192
+PART_TOKENS = 2**22
+SAMPLE_SCHEMA = pa.schema(
     {
         "problem": pa.string(),
         "index": pa.int32(),
@@ -54,7 +57,7 @@ SAMPLE = pa.schema(
 
 @dataclass(frozen=True)
 class Evaluation:
-    """An evaluation folder; nothing is held in memory."""
+    """An evaluation folder. It is read from disk each time; nothing is cached in memory."""
 
     path: Path
 
@@ -64,7 +67,7 @@ class Evaluation:
 
     @property
     def done(self) -> dict[str, Any]:
-        """How many answers and tokens there are, once all are."""
+        """The numbers of answers and tokens of a finished evaluation."""
         return self._json("done.json")
 
     @property
@@ -72,45 +75,45 @@ class Evaluation:
         return (self.path / "done.json").exists()
 
     def problems(self) -> pd.DataFrame:
-        """One row a problem: id, question, answer, source."""
+        """One row per problem: id, question, answer, source."""
         return pd.read_parquet(self.path / "problems.parquet")
 
     def files(self) -> list[Path]:
-        """The parts that are there, in order; refuses a gap."""
-        found = sorted((self.path / "samples").glob("part-*.parquet"))
-        if gaps := [due for at, path in enumerate(found) if path != (due := self._part(at))]:
-            raise LabError(
-                f"{gaps[0]} is missing, and parts after it are there: remove those, and the same"
-                " command samples them again"
-            )
-        return found
+        """The existing parts in order. LabError: a part is missing before the last one."""
+        paths = sorted((self.path / "samples").glob("part-*.parquet"))
+        for number, path in enumerate(paths):
+            expected = self._part_path(number)
+            if path != expected:
+                raise LabError(
+                    f"{expected} is missing, but later parts exist: remove those, and the same"
+                    " command samples them again"
+                )
+        return paths
 
     def samples(self, columns: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
-        """The answers part by part, one row each, with some or all `columns` of `SAMPLE`.
+        """The answers, part by part, one row per answer; `columns` of `SAMPLE_SCHEMA`, or all.
 
-        `tokens` counts the end token, `logp` is the sum over all tokens, NaN where the engine gave
-        none.
+        `tokens` includes the end token. `logp` is the sum over all tokens, NaN where the engine
+        returned no log-probabilities.
         """
         for path in self.files():
             yield _read(path).read(columns).to_pandas()
 
     def _open(self, settings: dict[str, Any], problems: Sequence[Problem]) -> None:
-        """Make the folder if it is not there; refuse one that holds answers under other settings."""
+        """Create the folder, or check that an existing one has the same settings."""
         if not (self.path / "settings.json").exists():
             (self.path / "samples").mkdir(exist_ok=True)
             write_json(self.path / "provenance.json", provenance())
-            _write(
-                self.path / "problems.parquet",
-                pa.Table.from_pylist([asdict(one) for one in problems]),
-            )
+            table = pa.Table.from_pylist([asdict(problem) for problem in problems])
+            _write(self.path / "problems.parquet", table)
             write_json(self.path / "settings.json", settings)
-        there = self.settings
-        for key in there | settings:
-            if there.get(key) != settings.get(key):
+        stored = self.settings
+        for key in stored | settings:
+            if stored.get(key) != settings.get(key):
                 raise LabError(
-                    f"{self.path} holds answers with {key} = {there.get(key)!r}, and"
-                    f" {settings.get(key)!r} was asked for: choose another folder, or ask for the"
-                    " same"
+                    f"{self.path} holds answers sampled with {key} = {stored.get(key)!r}, but"
+                    f" {settings.get(key)!r} was requested: choose another folder, or request the"
+                    " stored settings"
                 )
 
     def _complete(
@@ -119,14 +122,16 @@ class Evaluation:
         problems: Sequence[Problem],
         prompts: Sequence[str],
         sampling: Sampling,
-        part: int,
+        part_answers: int,
     ) -> None:
-        """Sample what is missing, part by part, and write done.json."""
-        n, parts, tokens, began = sampling.n, len(self.files()), 0, time.monotonic()
-        first, size = (
-            sum(_read(path).metadata.num_rows for path in self.files()) // n,
-            max(1, part // n),
-        )
+        """Sample the missing answers, part by part, and write done.json."""
+        n = sampling.n
+        part_problems = max(1, part_answers // n)
+        paths = self.files()
+        # A part holds complete problems, so the rows say how many problems are finished.
+        first = sum(_read(path).metadata.num_rows for path in paths) // n
+        session_tokens = 0
+        session_start = time.monotonic()
         with tqdm(
             total=len(prompts) * n,
             initial=first * n,
@@ -134,23 +139,22 @@ class Evaluation:
             desc=self.path.name,
             smoothing=0,
         ) as bar:
-            for at in range(first, len(prompts), size):
-                drawn = _table(
-                    problems[at : at + size],
-                    engine.sample(prompts[at : at + size], sampling, at),
-                    n,
-                )
-                _write(self._part(parts), drawn)
-                parts, tokens = parts + 1, tokens + pc.sum(drawn["tokens"]).as_py()
-                bar.set_postfix_str(
-                    f"{tokens / (time.monotonic() - began):.0f} tokens/s", refresh=False
-                )
-                bar.update(len(drawn))
-        tokens = sum(int(part["tokens"].sum()) for part in self.samples(["tokens"]))
-        write_json(self.path / "done.json", {"answers": len(prompts) * n, "tokens": tokens})
+            starts = range(first, len(prompts), part_problems)
+            for number, start in enumerate(starts, start=len(paths)):
+                end = start + part_problems
+                # The engine seeds each problem by its number in the whole set, not in the part.
+                answers = engine.sample(prompts[start:end], sampling, start)
+                table = _sample_table(problems[start:end], answers, n)
+                _write(self._part_path(number), table)
+                session_tokens += pc.sum(table["tokens"]).as_py()
+                speed = session_tokens / (time.monotonic() - session_start)
+                bar.set_postfix_str(f"{speed:.0f} tokens/s", refresh=False)
+                bar.update(len(table))
+        total_tokens = sum(int(part["tokens"].sum()) for part in self.samples(["tokens"]))
+        write_json(self.path / "done.json", {"answers": len(prompts) * n, "tokens": total_tokens})
 
-    def _part(self, at: int) -> Path:
-        return self.path / "samples" / f"part-{at:05}.parquet"
+    def _part_path(self, number: int) -> Path:
+        return self.path / "samples" / f"part-{number:05}.parquet"
 
     def _json(self, name: str) -> dict[str, Any]:
         path = self.path / name
@@ -158,8 +162,8 @@ class Evaluation:
             return json.loads(path.read_text())
         except FileNotFoundError:
             raise LabError(
-                f"{path} is missing: {self.path} is no evaluation, or has not finished, and then"
-                " the same command goes on with it"
+                f"{path} is missing: {self.path} is not an evaluation folder, or the evaluation"
+                " is not finished; in that case run the same command again to resume it"
             ) from None
         except ValueError as error:
             raise LabError(
@@ -174,45 +178,48 @@ def sample(
     sampling: Sampling,
     folder: str | Path,
     weights: str = "",
-    part: int = ANSWERS,
+    part: int = PART_ANSWERS,
 ) -> Evaluation:
-    """`sampling.n` answers to every problem, in a folder; problems whose answers are there are not
-    asked again.
+    """Sample `sampling.n` answers to every problem into a folder, or resume an earlier session.
 
-    A killed evaluation goes on with the problem after its last part. `part`: the most answers in
-    one, also at most TOKENS / `sampling.limit`, and never less than those to one problem; lower it
-    where the engine is slow. While one process samples into a folder, another waits. `weights` says
-    which weights the model's name stood for. LabError: a folder with other settings, of which it
-    names the first; no problems, or one twice; a damaged part.
+    Problems that already have answers are not sampled again: a killed evaluation continues with the
+    problem after its last complete part. While one process samples into a folder, others wait.
+
+    `weights` identifies the weights behind the model's name. `part` is the largest number of
+    answers in a part; PART_TOKENS / `sampling.limit` bounds it too, and a part holds at least one
+    problem. Lower it where the engine is slow. LabError: the folder has other settings (the first
+    that differs is named); no problems, or an id that occurs twice; a damaged part.
     """
     prompts = [prompt.render(problem.question, engine.tokenizer) for problem in loaded.problems]
     settings = {
         "model": engine.name,
         "weights": weights,
         "engine": type(engine).__name__,
-        **asked(loaded, prompt, sampling),
+        **request_settings(loaded, prompt, sampling),
         "prompts": digest(prompts),
     }
-    made, part = Evaluation(Path(folder)), whole("part", part)
-    made.path.mkdir(parents=True, exist_ok=True)
-    with filelock.FileLock(made.path / ".sample.lock"):
-        made._open(settings, loaded.problems)
-        if not made.finished:
-            made._complete(
-                engine, loaded.problems, prompts, sampling, min(part, TOKENS // sampling.limit)
-            )
-    return made
+    part_answers = min(whole("part", part), PART_TOKENS // sampling.limit)
+    evaluation = Evaluation(Path(folder))
+    evaluation.path.mkdir(parents=True, exist_ok=True)
+    with filelock.FileLock(evaluation.path / ".sample.lock"):
+        evaluation._open(settings, loaded.problems)
+        if not evaluation.finished:
+            evaluation._complete(engine, loaded.problems, prompts, sampling, part_answers)
+    return evaluation
 
 
-def asked(loaded: Loaded, prompt: Prompt, sampling: Sampling) -> dict[str, Any]:
-    """The settings that do not depend on the model; texts as their `digest`."""
-    ids, questions, golds = (
-        [getattr(one, name) for one in loaded.problems] for name in ("id", "question", "answer")
-    )
+def request_settings(loaded: Loaded, prompt: Prompt, sampling: Sampling) -> dict[str, Any]:
+    """The settings of an evaluation that do not depend on the model; texts as their `digest`.
+
+    The names and the order of the keys are part of the folder names of stored evaluations.
+    """
+    ids = [problem.id for problem in loaded.problems]
+    questions = [problem.question for problem in loaded.problems]
+    golds = [problem.answer for problem in loaded.problems]
     if not ids or len(set(ids)) < len(ids):
         raise LabError(
-            f"{loaded.source}: {len(ids)} problems with {len(set(ids))} ids: give problems, each"
-            " its own id"
+            f"{loaded.source}: {len(ids)} problems with {len(set(ids))} different ids: give at"
+            " least one problem, and every problem its own id"
         )
     return {
         "set": loaded.source,
@@ -221,10 +228,12 @@ def asked(loaded: Loaded, prompt: Prompt, sampling: Sampling) -> dict[str, Any]:
         "questions": digest(questions),
         "golds": digest(golds),
         "prompt": f"{prompt.name} {prompt.hash}",
-        **asdict(sampling),
-        "temperature": float(sampling.temperature),
+        "n": sampling.n,
+        "temperature": float(sampling.temperature),  # as a float, so that 1 and 1.0 are the same
         "top_p": float(sampling.top_p),
-    }  # 1 and 1.0 are the same
+        "limit": sampling.limit,
+        "seed": sampling.seed,
+    }
 
 
 def digest(value: Any) -> str:
@@ -232,24 +241,28 @@ def digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:12]
 
 
-def _table(problems: Sequence[Problem], answers: Sequence[Sequence[Answer]], n: int) -> pa.Table:
-    if (sizes := [len(group) for group in answers]) != [n] * len(problems):
+def _sample_table(
+    problems: Sequence[Problem], answers: Sequence[Sequence[Answer]], n: int
+) -> pa.Table:
+    """One part: `n` answers to each problem, one row per answer."""
+    sizes = [len(group) for group in answers]
+    if sizes != [n] * len(problems):
         raise LabError(
-            f"the engine gave {sizes[:9]} answers to {len(problems)} problems: it must give {n} to"
-            " each"
+            f"the engine returned {sizes[:9]} answers to {len(problems)} problems: it must return"
+            f" {n} to each"
         )
-    drawn = [answer for group in answers for answer in group]
+    flat = [answer for group in answers for answer in group]
     return pa.table(
         {
             "problem": [problem.id for problem in problems for _ in range(n)],
             "index": [*range(n)] * len(problems),
-            "text": [answer.text for answer in drawn],
-            "tokens": [len(answer.ids) for answer in drawn],
-            "logp": [sum(answer.logp) if answer.logp else None for answer in drawn],
-            "finish": [answer.finish for answer in drawn],
-            "stop": [answer.stop for answer in drawn],
+            "text": [answer.text for answer in flat],
+            "tokens": [len(answer.ids) for answer in flat],
+            "logp": [sum(answer.logp) if answer.logp else None for answer in flat],
+            "finish": [answer.finish for answer in flat],
+            "stop": [answer.stop for answer in flat],
         },
-        schema=SAMPLE,
+        schema=SAMPLE_SCHEMA,
     )
 
 

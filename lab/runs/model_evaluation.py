@@ -1,35 +1,39 @@
-"""`lab eval` and `lab compare`: models on sets of problems, sampled once into folders and told as
-tables. Floor 3.
-"""
+"""`lab eval` and `lab compare`: evaluate models on sets of problems and print tables."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from lab.errors import LabError, one_of, whole
 from lab.llm.data import prompts
+from lab.llm.data.datasets import Loaded
 from lab.llm.data.problem_sets import problem_set
 from lab.llm.engines.models import pinned
 from lab.llm.evals import evaluation_tables
-from lab.llm.evals.evaluation_metrics import compare_models, grid, samples_ratio, summary
+from lab.llm.evals.evaluation_metrics import compare_models, k_values, samples_ratio, summary
 from lab.metrics import pass_at_k
-from lab.runs.evaluation_folder import ANSWERS, Evaluation, asked, digest, sample
+from lab.runs.evaluation_folder import (
+    PART_ANSWERS,
+    Evaluation,
+    digest,
+    request_settings,
+    sample,
+)
 from lab.runs.run_folder import runs_root
 from lab.runs.scoring import problem_counts
-from lab.stats import bootstrap
+from lab.stats import Interval, bootstrap, single_interval
 
-SHARED = (
-    "prompt",
-    "n",
-    "temperature",
-    "top_p",
-    "limit",
-    "seed",
-)  # what one caption says of all rows
+if TYPE_CHECKING:  # importing it loads torch
+    from lab.llm.engines.base import Engine
+
+# The settings that the rows of a table share; its caption states them once.
+SHARED_SETTINGS = ("prompt", "n", "temperature", "top_p", "limit", "seed")
 
 
 def evaluate(
@@ -46,136 +50,172 @@ def evaluate(
     seed: int = 0,
     problems: int | None = None,
     folder_of_data: str = "",
-    part: int = ANSWERS,
+    part: int = PART_ANSWERS,
 ) -> list[evaluation_tables.Row]:
-    """Evaluate a model on sets, print the table, and return its rows with every metric.
+    """Evaluate a model on sets of problems, print the table, and return its rows.
 
-    `model`: a name on the hub or a folder; `engine`: as `lab.llm.engines.factory.engine` takes it;
-    `sets`, `problems` and `folder_of_data`: as `lab.llm.data.problem_sets.problem_set`; `n`,
-    `temperature`, `top_p`, `limit`, `seed`: as `lab.llm.engines.base.Sampling`; `style`: of the
-    verifier; `part`: as `samples.sample`. Each set has its folder in runs/evaluations, named by
-    model, set and all settings: what is there is neither sampled nor judged again, and where all
-    is, the model is not loaded. Every argument is checked before it is.
+    | argument | meaning |
+    |---|---|
+    | `model` | a name on the hub, or a folder |
+    | `engine` | "transformers" or "vllm", see `lab.llm.engines.factory.engine` |
+    | `sets`, `problems`, `folder_of_data` | as `lab.llm.data.problem_sets.problem_set` takes them |
+    | `n`, `temperature`, `top_p`, `limit`, `seed` | as in `lab.llm.engines.base.Sampling` |
+    | `style` | of the verifier, "strict" or "lenient" |
+    | `part` | answers per file, see `lab.runs.evaluation_folder.sample` |
+
+    Each set has its folder in runs/evaluations, named by the model, the set and all settings.
+    Existing answers are neither sampled nor judged again, and the model is loaded only if answers
+    are missing. All arguments are checked before that. The rows hold every metric, the printed
+    table a selection.
     """
     from lab.llm.engines.base import Sampling
     from lab.llm.engines.factory import ENGINES
-    from lab.llm.engines.factory import engine as engine_of
+    from lab.llm.engines.factory import engine as load_engine
 
-    sampling, part = Sampling(n, temperature, top_p, limit, seed), whole("part", part)
-    one_of("engine", engine, ENGINES), one_of("style", style, ("strict", "lenient"))
-    chosen, weights, answerer, made = prompts.prompt(prompt), weights_of(model), None, []
+    sampling = Sampling(n, temperature, top_p, limit, seed)
+    whole("part", part)
+    one_of("engine", engine, ENGINES)
+    one_of("style", style, ("strict", "lenient"))
+    template = prompts.prompt(prompt)
+    weights = weights_digest(model)
     if not sets:
         raise LabError(
-            "no set was named: name one or more, for example math500 or 'arithmetic(level=2)'"
+            "no set was named: name at least one, such as math500 or arithmetic(level=2)"
         )
-    for one in [problem_set(name, problems, folder_of_data) for name in sets]:
-        called = Path(model).resolve().name if Path(model).is_dir() else model
-        words = re.sub(r"[^a-z0-9_.-]+", "_", f"{called}-{one.source}".lower()).strip("_.")[-100:]
-        place = f"{words}-{digest([called, weights, engine, asked(one, chosen, sampling)])[:8]}"
-        made.append(Evaluation(runs_root() / "evaluations" / place))
-        if not made[-1].finished:
-            answerer = answerer or engine_of(engine, model)
-            sample(answerer, one, chosen, sampling, made[-1].path, weights, part)
-    found = [row(one, style) for one in made]
-    reach = [[name for name in one.metrics if name.startswith("pass@")] for one in found]
-    rest = [
-        name for one in found for name in one.metrics if not name.startswith(("pass", "solved"))
-    ]
-    columns = dict.fromkeys([*(names[at] for at in (0, -1) for names in reach), *rest])
-    print(evaluation_tables.markdown(found, caption(made, style), [*columns]))
-    for one, told in zip(made, found, strict=True):
-        lost = one.settings["problems"] - told.metrics["pass@1"].n["problems"]
-        print(
-            f"{told.set}: {one.path}"
-            + (f"; {lost} problems without a judged answer are left out" if lost else "")
-        )
-    return found
+    loaded_sets = [problem_set(name, problems, folder_of_data) for name in sets]
+    evaluations: list[Evaluation] = []
+    loaded_engine: Engine | None = None
+    for loaded in loaded_sets:
+        settings = request_settings(loaded, template, sampling)
+        name = _folder_name(model, loaded, [weights, engine, settings])
+        evaluation = Evaluation(runs_root() / "evaluations" / name)
+        if not evaluation.finished:
+            loaded_engine = loaded_engine or load_engine(engine, model)
+            sample(loaded_engine, loaded, template, sampling, evaluation.path, weights, part)
+        evaluations.append(evaluation)
+    rows = [table_row(evaluation, style) for evaluation in evaluations]
+    print(evaluation_tables.markdown(rows, caption(evaluations, style), _main_columns(rows)))
+    for evaluation, row in zip(evaluations, rows, strict=True):
+        line = f"{row.set}: {evaluation.path}"
+        lost = evaluation.settings["problems"] - row.metrics["pass@1"].n["problems"]
+        if lost:
+            line += f"; {lost} problems without a judged answer are left out"
+        print(line)
+    return rows
 
 
-def row(
+def _folder_name(model: str, loaded: Loaded, identity: list[object]) -> str:
+    """A readable part with model and set, and 8 digits of the digest of all that matters."""
+    model_name = Path(model).resolve().name if Path(model).is_dir() else model
+    readable = re.sub(r"[^a-z0-9_.-]+", "_", f"{model_name}-{loaded.source}".lower())
+    return f"{readable.strip('_.')[-100:]}-{digest([model_name, *identity])[:8]}"
+
+
+def _main_columns(rows: Sequence[evaluation_tables.Row]) -> list[str]:
+    """The metrics to print: pass@k at the smallest and largest k, majority, lengths and shares."""
+    pass_names = [[name for name in row.metrics if name.startswith("pass@")] for row in rows]
+    smallest_k = [names[0] for names in pass_names]
+    largest_k = [names[-1] for names in pass_names]
+    rest = [name for row in rows for name in row.metrics if not name.startswith(("pass", "solved"))]
+    return list(dict.fromkeys([*smallest_k, *largest_k, *rest]))
+
+
+def table_row(
     evaluation: Evaluation, style: str = "strict", truncation: str = "score"
 ) -> evaluation_tables.Row:
-    """The line of an evaluation in a table: `lab.llm.evals.evaluation_metrics.summary` of its
-    counts.
+    """The table row of an evaluation: `lab.llm.evals.evaluation_metrics.summary` of its counts.
 
-    Without entropy at temperature 0, where what was sampled has none and the log-probabilities are
-    the model's own.
+    There is no entropy at temperature 0: greedy decoding has none, and the log-probabilities are
+    those of the model itself.
     """
-    settings, metrics = evaluation.settings, summary(problem_counts(evaluation, style, truncation))
+    settings = evaluation.settings
+    metrics = summary(problem_counts(evaluation, style, truncation))
     if settings["temperature"] == 0:
         metrics.pop("entropy", None)
     return evaluation_tables.Row(settings["model"], settings["set"], metrics)
 
 
 def comparison(base: Path, ours: Path, style: str = "strict") -> str:
-    """Ours against a base on the same problems, as a Markdown table: pass@k of both, the paired
-    difference, and how many times fewer samples ours needs for what the base reaches with k
-    (MaxRL's "2.3x - 19.2x", Figure 5).
+    """A Markdown table that compares two models on the same problems, k by k.
 
-    `base`, `ours`: folders of evaluations that `evaluate` names. LabError: other problems or
-    another sampling.
+    `base`, `ours`: evaluation folders, whose paths `evaluate` prints. Columns: pass@k of both, the
+    paired difference, and how many times fewer samples ours needs to reach the pass@k of the base
+    (MaxRL's "2.3x - 19.2x", Figure 5). LabError: different problems or sampling settings.
     """
-    both = [Evaluation(base), Evaluation(ours)]
-    alike = caption(both, style)
-    if (sets := {one.settings["set"] for one in both}) and len(sets) > 1:
+    evaluations = [Evaluation(base), Evaluation(ours)]
+    shared_caption = caption(evaluations, style)
+    set_names = {evaluation.settings["set"] for evaluation in evaluations}
+    if len(set_names) > 1:
         raise LabError(
-            f"{base.name} and {ours.name} are of {' and '.join(sorted(sets))}: compare on one set"
+            f"{base.name} and {ours.name} are evaluations on {' and '.join(sorted(set_names))}:"
+            " compare two on the same set"
         )
-    names = [f"{one.settings['model']} ({one.path.name[-8:]})" for one in both]
-    counts = [problem_counts(one, style) for one in both]
+    # Two checkpoints of one model share its name, so the last digits of the folder stand beside it.
+    names = [f"{folder.settings['model']} ({folder.path.name[-8:]})" for folder in evaluations]
+    base_counts, our_counts = (problem_counts(evaluation, style) for evaluation in evaluations)
     lines = [
-        f"{both[0].settings['set']}: {names[1]} against {names[0]}. {alike}",
+        f"{set_names.pop()}: {names[1]} against {names[0]}. {shared_caption}",
         "",
         "| k | base | ours | ours - base | times fewer samples |",
         "|---|---|---|---|---|",
     ]
-    for k in grid(int(min(table["n"].min() for table in counts))):
-        reach = [
-            bootstrap(pass_at_k(table["n"].to_numpy(), table["right"].to_numpy(), k))
-            for table in counts
+    for k in k_values(int(min(base_counts["n"].min(), our_counts["n"].min()))):
+        intervals = [
+            _pass_at_k(base_counts, k),
+            _pass_at_k(our_counts, k),
+            single_interval(compare_models(our_counts, base_counts, k).difference),
+            samples_ratio(base_counts, our_counts, k),
         ]
-        cells = [
-            *reach,
-            compare_models(counts[1], counts[0], k).difference,
-            samples_ratio(counts[0], counts[1], k),
-        ]
-        told = " | ".join(f"{one.point:.3f} [{one.low:.3f}, {one.high:.3f}]" for one in cells)
-        lines.append(f"| {k} | {told} |")
+        cells = [f"{i.point:.3f} [{i.low:.3f}, {i.high:.3f}]" for i in intervals]
+        lines.append(f"| {k} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _pass_at_k(counts: pd.DataFrame, k: int) -> Interval:
+    return single_interval(
+        bootstrap(pass_at_k(counts["n"].to_numpy(), counts["right"].to_numpy(), k))
+    )
 
 
 def caption(
     evaluations: Sequence[Evaluation], style: str = "strict", truncation: str = "score"
 ) -> str:
-    """`lab.llm.evals.evaluation_tables.caption` for a table of evaluations; refuses those that were
-    not sampled alike.
+    """`lab.llm.evals.evaluation_tables.caption` for a table of evaluations.
+
+    LabError: the evaluations were sampled with different settings.
     """
-    first, *others = evaluations
-    for other in others:
-        for key in SHARED:
+    from lab.llm.engines.base import Sampling
+
+    first = evaluations[0]
+    for other in evaluations[1:]:
+        for key in SHARED_SETTINGS:
             if first.settings[key] != other.settings[key]:
                 raise LabError(
                     f"{first.path.name} has {key} = {first.settings[key]!r} and {other.path.name}"
-                    f" has {other.settings[key]!r}: one table holds evaluations that were sampled"
-                    " alike"
+                    f" has {other.settings[key]!r}: a table holds evaluations that were sampled"
+                    " with the same settings"
                 )
-    from lab.llm.engines.base import Sampling
-
-    sampling = Sampling(**{field.name: first.settings[field.name] for field in fields(Sampling)})
+    sampling = Sampling(
+        n=first.settings["n"],
+        temperature=first.settings["temperature"],
+        top_p=first.settings["top_p"],
+        limit=first.settings["limit"],
+        seed=first.settings["seed"],
+    )
     return evaluation_tables.caption(sampling, first.settings["prompt"], style, truncation)
 
 
-def weights_of(model: str) -> str:
-    """The first 12 hexadecimal digits of the SHA-256 of a folder's weights and configuration; of a
-    model of the hub those of its revision, empty where that is not pinned.
+def weights_digest(model: str) -> str:
+    """12 hexadecimal digits that identify a model's weights and configuration.
 
-    So an evaluation of weights that were trained on since, in the same folder, is another
-    evaluation.
+    For a folder, the SHA-256 of its JSON and safetensors files: if training changes the weights in
+    place, their evaluation is a new one. For a model on the hub, its revision; empty if that is not
+    pinned.
     """
-    hashes = []
-    for path in sorted(
-        path for kind in ("json", "safetensors") for path in Path(model).glob(f"*.{kind}")
-    ):
+    folder = Path(model)
+    paths = sorted([*folder.glob("*.json"), *folder.glob("*.safetensors")])
+    file_hashes = []
+    for path in paths:
         with open(path, "rb") as file:
-            hashes.append([path.name, hashlib.file_digest(file, "sha256").hexdigest()])
-    return digest(hashes) if hashes else (pinned(model)[1] or "")[:12]
+            file_hashes.append([path.name, hashlib.file_digest(file, "sha256").hexdigest()])
+    return digest(file_hashes) if file_hashes else (pinned(model)[1] or "")[:12]

@@ -1,16 +1,16 @@
-"""Scores: the verdict of every answer of an evaluation, in one file a style. Floor 3.
+"""Scores of an evaluation: the verdict on every answer, in one file per verifier style.
 
-Equal answers to one problem, whatever the text around them, are judged once. A file of scores says
-which verifier made it, and is made anew by one of another version.
+Equal answers to the same problem are judged once, whatever the text around them. A score file
+records the version of the verifier that wrote it; another version writes the file anew.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -21,35 +21,46 @@ from tqdm.auto import tqdm
 
 from lab.errors import LabError
 from lab.llm.evals import evaluation_metrics
-from lab.llm.verify import verifier as code
+from lab.llm.verify import verifier as verifier_module
 from lab.llm.verify.extract import extract
 from lab.llm.verify.verifier import FEW, Verdict, Verifier
 from lab.runs.evaluation_folder import Evaluation
 
-WORD = pa.dictionary(pa.int32(), pa.string())
-SCORE = pa.schema(
-    {"problem": WORD, "index": pa.int32(), "answer": WORD, "verdict": WORD, "reason": WORD}
+# Texts repeat often (few answers, three verdicts), so they are stored as categories.
+CATEGORY = pa.dictionary(pa.int32(), pa.string())
+SCORE_SCHEMA = pa.schema(
+    {
+        "problem": CATEGORY,
+        "index": pa.int32(),
+        "answer": CATEGORY,
+        "verdict": CATEGORY,
+        "reason": CATEGORY,
+    }
 )
-PARTS = ("extract.py", "verifier.py", "sympy_worker.py", "worker_pool.py")  # what decides a verdict
+# The files of lab.llm.verify that decide a verdict: their contents are the verifier's version.
+VERIFIER_FILES = ("extract.py", "verifier.py", "sympy_worker.py", "worker_pool.py")
 
 
 def score(evaluation: Evaluation, style: str = "strict", error_limit: float = 0.02) -> pd.DataFrame:
-    """The verdicts of a finished evaluation, in the order of its samples; the samples are only
-    read.
+    """The verdicts of a finished evaluation, in the order of its samples.
 
-    Columns: problem, index, answer (missing where none was found), verdict (right, wrong, error),
-    reason (see `lab.llm.verify.verifier`), texts as categories. An unreadable gold makes an error
-    of every answer to its problem, and is not counted in the rate. LabError: a style that is none;
-    an evaluation that has not finished; above `error_limit`, among the different answers of a part
-    (by the verifier, as soon as that is certain) or among all answers.
+    Columns: problem, index, answer (missing where none was extracted), verdict (right, wrong,
+    error), reason (see `lab.llm.verify.verifier`); texts are categories. Where the reference answer
+    is unreadable, every answer to that problem is an error, which does not count towards the error
+    rate. Stored scores of the same verifier version are read back instead of judged again.
+
+    LabError: an unknown style; an evaluation that is not finished; an error rate above
+    `error_limit`, among the distinct answers of a part (raised by the verifier as soon as it is
+    certain) or among all answers.
     """
     with Verifier(style, error_limit=error_limit) as verifier:
         path = evaluation.path / f"scores-{style}.parquet"
-        judge = {"judge": version(), "answers": str(evaluation.done["answers"])}
-        if not judge.items() <= _notes(path).items():
+        metadata = {"judge": version(), "answers": str(evaluation.done["answers"])}
+        if not metadata.items() <= _stored_metadata(path).items():
+            # Written beside the file and then renamed, so that a kill leaves no partial scores.
             draft = path.with_name(f".{path.name}.{os.getpid()}")
             try:
-                _judge(evaluation, verifier, draft, judge)
+                _judge(evaluation, verifier, draft, metadata)
                 os.replace(draft, path)
             finally:
                 draft.unlink(missing_ok=True)
@@ -59,7 +70,7 @@ def score(evaluation: Evaluation, style: str = "strict", error_limit: float = 0.
 def judged_samples(
     evaluation: Evaluation, style: str = "strict", columns: Sequence[str] | None = None
 ) -> Iterator[pd.DataFrame]:
-    """`Evaluation.samples`, part by part, with the columns answer, verdict and reason of `score`."""
+    """`Evaluation.samples`, part by part, with answer, verdict and reason from `score`."""
     scores = score(evaluation, style)[["answer", "verdict", "reason"]]
     start = 0
     for part in evaluation.samples(columns):
@@ -79,83 +90,92 @@ def problem_counts(
 
 
 def version() -> str:
-    """The version of math-verify, if it is there, and a hash of the code that decides a verdict."""
-    sources = b"".join(Path(code.__file__).with_name(name).read_bytes() for name in PARTS)
-    library = next((one.version for one in metadata.distributions(name="math-verify")), "absent")
+    """The version of math-verify, or "absent", and a hash of the code that decides a verdict."""
+    folder = Path(verifier_module.__file__).parent
+    sources = b"".join((folder / name).read_bytes() for name in VERIFIER_FILES)
+    packages = importlib.metadata.distributions(name="math-verify")
+    library = next((package.version for package in packages), "absent")
     return f"math-verify {library}, {hashlib.sha256(sources).hexdigest()[:12]}"
 
 
-def _notes(path: Path) -> dict[str, str]:
-    """What a file of scores says of itself; nothing where it is not there or is damaged."""
+def _stored_metadata(path: Path) -> dict[str, str]:
+    """The metadata of a score file; empty if the file is missing or damaged."""
     try:
-        return {
-            key.decode(): value.decode() for key, value in pq.read_schema(path).metadata.items()
-        }
+        stored = pq.read_schema(path).metadata
+        return {key.decode(): value.decode() for key, value in stored.items()}
     except (FileNotFoundError, pa.ArrowInvalid):
         return {}
 
 
-def _judge(evaluation: Evaluation, verifier: Verifier, draft: Path, judge: dict[str, str]) -> None:
-    """Write the scores of all parts, one row group each."""
+def _judge(
+    evaluation: Evaluation, verifier: Verifier, draft: Path, metadata: dict[str, str]
+) -> None:
+    """Write the scores of all parts to `draft`, one row group per part."""
     problems = evaluation.problems()
     golds = dict(zip(problems["id"], problems["answer"], strict=True))
+    # Problems whose reference answer cannot be read, with the reason.
     unreadable = {
-        problems["id"][at]: reason
-        for at, reason in verifier.unparsable([*problems["answer"]]).items()
+        problems["id"][row]: reason
+        for row, reason in verifier.unparsable([*problems["answer"]]).items()
     }
-    found: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
+    schema = SCORE_SCHEMA.with_metadata(metadata)
+    bar = tqdm(total=evaluation.done["answers"], unit="answer", desc=f"scores, {verifier.style}")
     with open(draft, "wb") as file:
-        with (
-            pq.ParquetWriter(file, SCORE.with_metadata(judge), compression="zstd") as writer,
-            tqdm(
-                total=evaluation.done["answers"], unit="answer", desc=f"scores, {verifier.style}"
-            ) as bar,
-        ):
+        with pq.ParquetWriter(file, schema, compression="zstd") as writer, bar:
             for part in evaluation.samples(["problem", "index", "text"]):
-                table = _verdicts(part, golds, unreadable, verifier)
-                found.update(table["verdict"].to_numpy()[~part["problem"].isin(unreadable)])
+                table = _score_table(part, golds, unreadable, verifier)
+                outcomes.update(table["verdict"].to_numpy()[~part["problem"].isin(unreadable)])
                 writer.write_table(table)
                 bar.update(len(part))
         file.flush()
         os.fsync(file.fileno())
-    total = found.total()
-    if total >= FEW and found["error"] > verifier.error_limit * total:
+    total = outcomes.total()
+    if total >= FEW and outcomes["error"] > verifier.error_limit * total:
         raise LabError(
-            f"{found['error']} of {total} answers in {evaluation.path} could not be judged: the"
-            f" limit is {verifier.error_limit:.1%}; with a higher error_limit the scores say which"
-            " and why"
+            f"{outcomes['error']} of {total} answers in {evaluation.path} could not be judged: the"
+            f" limit is {verifier.error_limit:.1%}; raise error_limit to see in the scores which"
+            " answers, and why"
         )
 
 
-def _verdicts(
+def _score_table(
     part: pd.DataFrame, golds: Mapping[str, str], unreadable: Mapping[str, str], verifier: Verifier
 ) -> pa.Table:
-    who, _ = pd.factorize(part["problem"])
-    what, texts = pd.factorize(part["text"])
-    found, answers = pd.factorize(
-        np.array([extract(text, verifier.style) for text in texts], dtype=object)
-    )
-    _, first, back = np.unique(
-        who * (len(answers) + 1) + found[what] + 1, return_index=True, return_inverse=True
-    )
-    owners, said = (part[name].iloc[first].tolist() for name in ("problem", "text"))
-    asked = [at for at, owner in enumerate(owners) if owner not in unreadable]
-    verdicts = [Verdict("error", unreadable.get(owner, ""), None) for owner in owners]
-    checked = verifier.check([said[at] for at in asked], [golds[owners[at]] for at in asked])
-    for at, verdict in zip(asked, checked, strict=True):
-        verdicts[at] = verdict
+    """The scores of one part; each distinct answer to a problem is judged once."""
+    problem_codes, _ = pd.factorize(part["problem"])
+    text_codes, texts = pd.factorize(part["text"])
+    extracted = np.array([extract(text, verifier.style) for text in texts], dtype=object)
+    answer_codes, answers = pd.factorize(extracted)
+    # One number per pair of problem and answer; the code of a missing answer is -1.
+    pairs = problem_codes * (len(answers) + 1) + answer_codes[text_codes] + 1
+    _, first_rows, pair_of_row = np.unique(pairs, return_index=True, return_inverse=True)
+    pair_problems = part["problem"].iloc[first_rows].tolist()
+    pair_texts = part["text"].iloc[first_rows].tolist()
 
-    def spread(words: list[str | None]) -> pa.Array:
-        return pa.array(words, pa.string()).dictionary_encode().take(pa.array(back))
+    verdicts = [Verdict("error", unreadable.get(problem, ""), None) for problem in pair_problems]
+    readable = [i for i, problem in enumerate(pair_problems) if problem not in unreadable]
+    judged = verifier.check(
+        [pair_texts[i] for i in readable], [golds[pair_problems[i]] for i in readable]
+    )
+    for i, verdict in zip(readable, judged, strict=True):
+        verdicts[i] = verdict
 
-    empty = "no answer"  # nothing in the box: not an answer that could have a vote
+    def per_row(values: list[str | None]) -> pa.Array:
+        """One value per pair, repeated for every row of the part that holds this pair."""
+        return pa.array(values, pa.string()).dictionary_encode().take(pa.array(pair_of_row))
+
+    def vote(verdict: Verdict) -> str | None:
+        """The answer that takes part in a majority vote; an empty box is none."""
+        return None if verdict.reason == "no answer" else verdict.answer
+
     return pa.table(
         {
             "problem": pa.array(part["problem"], pa.string()).dictionary_encode(),
             "index": part["index"],
-            "answer": spread([None if one.reason == empty else one.answer for one in verdicts]),
-            "verdict": spread([one.outcome for one in verdicts]),
-            "reason": spread([one.reason for one in verdicts]),
+            "answer": per_row([vote(verdict) for verdict in verdicts]),
+            "verdict": per_row([verdict.outcome for verdict in verdicts]),
+            "reason": per_row([verdict.reason for verdict in verdicts]),
         },
-        schema=SCORE,
+        schema=SCORE_SCHEMA,
     )

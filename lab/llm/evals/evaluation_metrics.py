@@ -1,21 +1,20 @@
-"""Evaluation: from a table of judged answers to metrics with intervals, comparisons and tables.
-Floor 2.
+"""Metrics with intervals, and comparisons of models, from a table of judged answers.
 
-| metric | of a problem with n judged answers, c of them right |
+| metric | for a problem with n judged answers, c of them right |
 |---|---|
-| pass@k, pass^k | at least one, all of k are right: `lab.metrics`, unbiased |
-| maj@k, majority | the right answer wins a vote among k of them, among all n: `majority` |
+| pass@k, pass^k | at least one of k answers, all k answers are right: `lab.metrics`, unbiased |
+| maj@k, majority | the right answer wins a vote among k answers, among all n: `majority` |
 | solved | c > 0 |
-| length | tokens of an answer, its end token included |
-| truncated, lost | shares of the answers that hit the limit, and that the verifier could not judge |
-| entropy | minus the log-probability of a token, in nats |
+| length | tokens per answer, including the end token |
+| truncated, lost | shares of answers that hit the token limit, that the verifier could not judge |
+| entropy | minus the mean log-probability of a token, in nats |
 
-Entropy, the mean of -log q over draws from q, estimates the entropy per token of the distribution
-that was sampled, after temperature and top-p: it lies below that of the model itself.
+The entropy, a mean of -log q over samples from q, estimates the entropy per token of the sampling
+distribution, after temperature and top-p. It lies below that of the model itself.
 
-A number is a mean over problems, with its interval over problems. An answer that could not be
-judged is lost, neither right nor wrong: n may differ by problem, k goes to the smallest n, and a
-problem that lost all of them is left out.
+Every number is a mean over problems with an interval over problems. An answer that could not be
+judged is lost: it is neither right nor wrong. So n may differ between problems; k goes up to the
+smallest n, and problems that lost all their answers are left out.
 """
 
 from __future__ import annotations
@@ -24,102 +23,114 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from lab.errors import LabError, one_of, real
 from lab.llm.data.prompts import LENGTH
 from lab.llm.verify.extract import key, normal, number
 from lab.metrics import majority_at_k, pass_all_k, pass_at_k
-from lab.stats import Comparison, Interval, bootstrap, compare
+from lab.stats import Comparison, Interval, bootstrap, compare, single_interval
 
-REACH_DRAWS = 2000  # of the intervals that need the whole curve in every draw
+REACH_DRAWS = 2000  # bootstrap draws where every draw needs the whole curve of pass@k
 ROUNDING = 1e-12  # as in `lab.metrics.samples_to_reach`
 
 
-def grid(n: int) -> list[int]:
-    """The powers of two below n, and n.
+def k_values(n: int) -> list[int]:
+    """The values of k that are reported for n answers: the powers of two below n, and n.
 
-    >>> grid(6)
+    >>> k_values(6)
     [1, 2, 4, 6]
     """
     return [2**i for i in range((n - 1).bit_length())] + [n]
 
 
 def counts(table: pd.DataFrame, truncation: str = "score") -> pd.DataFrame:
-    """One row a problem, in order of first appearance; what all metrics are made of.
+    """Counts of answers per problem, in order of first appearance: the input of all metrics.
 
-    `table` has one row an answer: problem, tokens, logp (natural, of the whole answer; NaN where
-    unknown), finish ("stop" or "length"), answer (missing where none was found), verdict (right,
-    wrong, error). `truncation` is the policy for truncated answers: "score" judges them like
-    others, "zero" counts them as wrong and without an answer.
+    `table` has one row per answer: problem, tokens, logp (natural logarithm, sum over the answer;
+    NaN where unknown), finish ("stop" or "length"), answer (missing where none was extracted),
+    verdict (right, wrong, error). `truncation` says what happens to truncated answers: "score"
+    judges them like others, "zero" counts them as wrong and without an answer.
 
-    Columns: problem, n (judged), right, error, truncated, silent (judged, without an answer),
-    tokens and logp (sums over all answers), votes (how often each wrong answer came, most first).
-    Wrong answers are the same if they are the same number or agree letter by letter
-    (`answers.number`, `answers.key`); right ones are all the same.
+    Columns: problem, n (judged), right, error, truncated, no_answer (judged, no answer extracted),
+    tokens and logp (sums over all answers), votes (how often each wrong answer occurs, in
+    descending order). Two wrong answers are the same if they are the same number or the same text
+    (`number` and `key` of `lab.llm.verify.extract`); all right answers are the same.
     """
     one_of("truncation", truncation, ("score", "zero"))
-    at, problems = pd.factorize(table["problem"])
-    verdict, late = np.asarray(table["verdict"]), np.asarray(table["finish"] == LENGTH)
-    judged, void = verdict != "error", late & (truncation == "zero")
-    right = (verdict == "right") & ~void
-    given, answers = pd.factorize(table["answer"])
-    ballots, _ = pd.factorize(np.array([_ballot(answer) for answer in answers], dtype=object))
-    wrong = judged & ~right & ~void & (given >= 0)
-    cast, often = np.unique(
-        np.stack([at[wrong], ballots[given[wrong]]]), axis=1, return_counts=True
+    problem_codes, problems = pd.factorize(table["problem"])
+    verdict = np.asarray(table["verdict"])
+    truncated = np.asarray(table["finish"] == LENGTH)
+    zeroed = truncated & (truncation == "zero")
+    judged = verdict != "error"
+    right = (verdict == "right") & ~zeroed
+
+    answer_codes, answers = pd.factorize(table["answer"])  # a missing answer has the code -1
+    vote_keys = np.array([_vote_key(answer) for answer in answers], dtype=object)
+    vote_codes, _ = pd.factorize(vote_keys)
+    wrong_vote = judged & ~right & ~zeroed & (answer_codes >= 0)
+    # Distinct pairs of problem and wrong answer, sorted by problem, with how often each occurs.
+    pairs, pair_counts = np.unique(
+        np.stack([problem_codes[wrong_vote], vote_codes[answer_codes[wrong_vote]]]),
+        axis=1,
+        return_counts=True,
     )
-    votes = np.split(often, np.searchsorted(cast[0], np.arange(1, len(problems))))
+    votes = np.split(pair_counts, np.searchsorted(pairs[0], np.arange(1, len(problems))))
 
-    def add(values: NDArray) -> NDArray:
-        return np.bincount(at, values, len(problems))
+    def per_problem(values: NDArray | pd.Series) -> NDArray:
+        """The sum of `values` over the answers to each problem."""
+        return np.bincount(problem_codes, values, len(problems))
 
-    whole = {
+    integer_columns = {
         "n": judged,
         "right": right,
         "error": ~judged,
-        "truncated": late,
-        "silent": judged & ~right & ~wrong,
+        "truncated": truncated,
+        "no_answer": judged & ~right & ~wrong_vote,
         "tokens": table["tokens"],
     }
     return pd.DataFrame(
         {"problem": np.asarray(problems)}
-        | {name: add(of).astype(int) for name, of in whole.items()}
+        | {name: per_problem(values).astype(int) for name, values in integer_columns.items()}
         | {
-            "logp": add(table["logp"]),
-            "votes": [tuple(sorted(one.tolist())[::-1]) for one in votes],
+            "logp": per_problem(table["logp"]),
+            "votes": [tuple(sorted(sizes.tolist(), reverse=True)) for sizes in votes],
         }
     )
 
 
-def _ballot(answer: str) -> str:
-    value = number(text := normal(answer))
+def _vote_key(answer: str) -> str:
+    """Equal for answers that are one vote: its value if it is a number, else its letters."""
+    text = normal(answer)
+    value = number(text)
     return key(text) if value is None else str(value)
 
 
-def majority(right: int, votes: Sequence[int], silent: int, k: int) -> float:
-    """Maj@k of one problem, where an answer that was not found does not vote.
+def majority(right: int, votes: Sequence[int], no_answer: int, k: int) -> float:
+    """Maj@k of one problem, where responses without an answer abstain.
 
-    The mean of `lab.metrics.majority_at_k` over how many of the k drawn answers vote
-    (hypergeometric): exact to 1e-9. At k = n it is one vote; a smaller k takes up to seconds a
-    problem where n is large and many answers differ.
+    The mean of `lab.metrics.majority_at_k` over the number of voters among the k drawn responses,
+    which is hypergeometric; exact to 1e-9. At k = n there is a single vote. A smaller k takes up to
+    seconds per problem where n is large and there are many different answers.
 
-    >>> majority(1, [1], 2, 4), majority(1, [], 3, 1)  # two voters, a tie; one draw is the pass rate
+    >>> majority(1, [1], 2, 4), majority(1, [], 3, 1)  # a tie of two; one draw is the pass rate
     (0.5, 0.25)
     """
-    cast = [right, *votes]
-    voters = sum(cast)
-    pass_at_k(voters + silent, right, k)  # refuses a k that is not there
-    drawn, chances = np.arange(max(0, k - silent), min(k, voters) + 1), np.ones(1)
-    if len(drawn) > 1:
+    vote_counts = [right, *votes]
+    voters = sum(vote_counts)
+    pass_at_k(voters + no_answer, right, k)  # raises LabError for a k out of range
+    drawn_voters = np.arange(max(0, k - no_answer), min(k, voters) + 1)
+    probabilities = np.ones(1)
+    if len(drawn_voters) > 1:
         from scipy.stats import hypergeom
 
-        chances = hypergeom.pmf(drawn, voters + silent, voters, k)
+        probabilities = hypergeom.pmf(drawn_voters, voters + no_answer, voters, k)
     return float(
         sum(
-            chance * majority_at_k(cast, int(m))
-            for m, chance in zip(drawn, chances, strict=True)
-            if right and m and chance > ROUNDING
+            probability * majority_at_k(vote_counts, int(m))
+            for m, probability in zip(drawn_voters, probabilities, strict=True)
+            # The right answer cannot win without a vote; negligible terms are expensive.
+            if right and m and probability > ROUNDING
         )
     )
 
@@ -129,132 +140,148 @@ def summary(
 ) -> dict[str, Interval]:
     """Every metric by name, such as "pass@8", with its 95% interval over problems.
 
-    `table`: `counts`. `ks`: of pass@k and pass^k; empty, `grid` of the smallest n. `votes`: of
-    maj@k. Entropy is only there where every log-probability is. LabError: fewer than two problems
-    with judged answers; a k above an n.
+    `table` comes from `counts`. `ks` are the k of pass@k and pass^k; if empty, `k_values` of the
+    smallest n. `votes` are the k of maj@k. Entropy is present only if all log-probabilities are
+    known. LabError: fewer than two problems with judged answers; a k above an n.
     """
-    kept = _judged(table)
-    n, right, least = kept["n"].to_numpy(), kept["right"].to_numpy(), int(kept["n"].min())
-    answers, ks = kept["n"] + kept["error"], list(ks) or grid(least)
-    columns = {}
+    judged = _judged(table)
+    n = judged["n"].to_numpy()
+    right = judged["right"].to_numpy()
+    answers = judged["n"] + judged["error"]
+    ks = list(ks) or k_values(int(n.min()))
+    columns: dict[str, ArrayLike] = {}
     for name, metric in (("pass@", pass_at_k), ("pass^", pass_all_k)):
-        columns |= {
-            f"{name}{k}": values for k, values in zip(ks, metric(n, right, ks).T, strict=True)
-        }
-    drawn = {f"maj@{k}": np.full(len(n), k) for k in votes} | {"majority": n}
-    for name, sizes in drawn.items():
-        columns[name] = [
-            majority(*row) for row in zip(right, kept["votes"], kept["silent"], sizes, strict=True)
-        ]
-    columns |= {
-        "solved": right > 0,
-        "length": kept["tokens"] / answers,
-        "truncated": kept["truncated"] / answers,
-        "lost": kept["error"] / answers,
+        values = metric(n, right, ks)  # "problems k"
+        columns |= {f"{name}{k}": values[:, i] for i, k in enumerate(ks)}
+    sample_sizes = {f"maj@{k}": np.full(len(n), k) for k in votes} | {"majority": n}
+    for name, sizes in sample_sizes.items():
+        rows = zip(right, judged["votes"], judged["no_answer"], sizes, strict=True)
+        columns[name] = [majority(*row) for row in rows]
+    columns["solved"] = right > 0
+    columns["length"] = judged["tokens"] / answers
+    columns["truncated"] = judged["truncated"] / answers
+    columns["lost"] = judged["error"] / answers
+    entropy = -judged["logp"] / judged["tokens"].clip(1)
+    if entropy.notna().all():
+        columns["entropy"] = entropy
+    # All metrics share their resamples of problems.
+    intervals = bootstrap(np.array([*columns.values()], dtype=float).T)
+    assert isinstance(intervals, list)  # one for each column
+    return {
+        name: single_interval(interval) for name, interval in zip(columns, intervals, strict=True)
     }
-    entropy = -kept["logp"] / kept["tokens"].clip(1)
-    columns |= {"entropy": entropy} if entropy.notna().all() else {}
-    return dict(zip(columns, bootstrap(np.array([*columns.values()], dtype=float).T), strict=True))
 
 
 def compare_models(a: pd.DataFrame, b: pd.DataFrame, k: int = 1) -> Comparison:
-    """Pass@k of a against b, paired over the same problems: `lab.stats.compare`.
+    """Pass@k of model a against model b, paired by problem: `lab.stats.compare`.
 
-    `a` and `b`: `counts`, in any order of problems. LabError: a problem that only one of them has;
-    k above an n.
+    `a` and `b` come from `counts`; their problems may be in any order. LabError: a problem that
+    only one of them has; a k above an n.
     """
-    ours, theirs = _paired(a, b)
-    return compare(*(pass_at_k(one["n"], one["right"], k) for one in (ours, theirs)))
+    a, b = _paired(a, b)
+    return compare(pass_at_k(a["n"], a["right"], k), pass_at_k(b["n"], b["right"], k))
 
 
 def samples_to_reach(table: pd.DataFrame, target: float) -> Interval:
-    """How many samples a problem bring the mean pass@k to `target`: `lab.metrics.samples_to_reach`,
-    and its interval.
+    """How many samples per problem bring the mean pass@k to `target`, with an interval.
 
-    An end of it is infinite where resampled problems do not reach the target with the answers there
-    are.
+    The number is `lab.metrics.samples_to_reach`. An end of the interval is infinite where resampled
+    problems do not reach the target with all their answers.
     """
-    target, curve = real("target", target, ROUNDING, 1), _Curve(_judged(table))
-    return bootstrap(
-        np.arange(curve.problems),
-        statistic=lambda x, axis: _reach(curve(x), target),
-        draws=REACH_DRAWS,
-    )
+    target = real("target", target, ROUNDING, 1)
+    curve = _MeanPassCurve(_judged(table))
+
+    def statistic(sample: NDArray, axis: int | tuple[int, ...]) -> NDArray:
+        return _reach(curve(sample), target)
+
+    rows = np.arange(curve.problems)
+    return single_interval(bootstrap(rows, statistic=statistic, draws=REACH_DRAWS))
 
 
 def samples_ratio(base: pd.DataFrame, ours: pd.DataFrame, k: int) -> Interval:
-    """How many times fewer samples ours needs for what the base reaches with k, paired over the
-    same problems.
+    """How many times fewer samples ours needs to reach the mean pass@k of the base.
 
-    MaxRL's "2.3x - 19.2x" against GRPO (Figure 5). The target is the mean pass@k of the base,
-    estimated anew in every resample. 0 where ours does not reach it with the answers there are; 1
-    where the base never succeeds.
+    MaxRL's "2.3x - 19.2x" against GRPO (Figure 5). Both are resampled on the same problems, and the
+    target, the mean pass@k of the base, is estimated anew in every resample. The ratio is 0 where
+    ours does not reach it with all its answers, and 1 where the base never succeeds.
     """
     base, ours = _paired(base, ours)
-    pass_at_k(base["n"], base["right"], k)  # refuses a k that is not there
-    curves = _Curve(base), _Curve(ours)
+    pass_at_k(base["n"], base["right"], k)  # raises LabError for a k out of range
+    base_curve = _MeanPassCurve(base)
+    our_curve = _MeanPassCurve(ours)
 
-    def ratio(sample: NDArray, axis: int) -> NDArray:
-        low, high = (curve(sample) for curve in curves)
-        target = np.maximum(low[:, k - 1], ROUNDING)
-        return _reach(low, target) / _reach(high, target)
+    def ratio(sample: NDArray, axis: int | tuple[int, ...]) -> NDArray:
+        base_means = base_curve(sample)
+        our_means = our_curve(sample)
+        target = np.maximum(base_means[:, k - 1], ROUNDING)
+        return _reach(base_means, target) / _reach(our_means, target)
 
-    return bootstrap(np.arange(len(base)), statistic=ratio, draws=REACH_DRAWS)
+    rows = np.arange(len(base))
+    return single_interval(bootstrap(rows, statistic=ratio, draws=REACH_DRAWS))
 
 
-class _Curve:
-    """Mean pass@k for every k from 1 to the smallest n, of resampled problems: "draws problems" to
-    "draws k".
+class _MeanPassCurve:
+    """Mean pass@k of resampled problems for all k up to the smallest n.
+
+    Called with the rows of resampled problems, "draws problems", it returns "draws k". Problems
+    with the same n and number of right answers share one curve, which saves time and memory.
     """
 
     def __init__(self, table: pd.DataFrame) -> None:
-        kinds, self.kind = np.unique(table[["n", "right"]].to_numpy(), axis=0, return_inverse=True)
-        top, self.problems = int(kinds[:, 0].min()), len(table)
+        pairs, self.pair_of_problem = np.unique(
+            table[["n", "right"]].to_numpy(), axis=0, return_inverse=True
+        )
+        largest_k = int(pairs[:, 0].min())
+        # 256 values of k at a time bound the memory.
         blocks = [
-            range(first, min(first + 256, top + 1)) for first in range(1, top + 1, 256)
-        ]  # bounds the memory
-        self.curves = np.hstack([pass_at_k(kinds[:, 0], kinds[:, 1], block) for block in blocks])
+            range(first, min(first + 256, largest_k + 1)) for first in range(1, largest_k + 1, 256)
+        ]
+        self.problems = len(table)
+        self.curves = np.hstack([pass_at_k(pairs[:, 0], pairs[:, 1], block) for block in blocks])
 
     def __call__(self, sample: NDArray) -> NDArray:
-        kinds, draws = len(self.curves), len(sample)
-        flat = self.kind[sample.astype(int)] + kinds * np.arange(draws)[:, None]
-        return (
-            np.bincount(flat.ravel(), minlength=kinds * draws).reshape(draws, kinds)
-            @ self.curves
-            / self.problems
-        )
+        pairs = len(self.curves)
+        draws = len(sample)
+        # How often each pair occurs in each draw, counted by one bincount over all draws.
+        flat = self.pair_of_problem[sample.astype(int)] + pairs * np.arange(draws)[:, None]
+        occurrences = np.bincount(flat.ravel(), minlength=pairs * draws).reshape(draws, pairs)
+        return occurrences @ self.curves / self.problems
 
 
 def _reach(curves: NDArray, target: NDArray | float) -> NDArray:
     """`lab.metrics.samples_to_reach` for each mean curve, "draws k"."""
     target = np.broadcast_to(target, len(curves))
-    first = (curves < target[:, None] - ROUNDING).sum(
-        axis=1
-    )  # the index, k - 1, of the first k that reaches it
-    draw, last = np.arange(len(curves)), curves.shape[1] - 1
-    below, here = curves[draw, np.maximum(first, 1) - 1], curves[draw, np.minimum(first, last)]
-    step = np.divide(target - below, here - below, out=np.ones(len(curves)), where=here > below)
-    return np.where(first > last, np.inf, np.where(first == 0, 1.0, first + np.minimum(1.0, step)))
+    # The index, k - 1, of the first k that reaches the target.
+    first = (curves < target[:, None] - ROUNDING).sum(axis=1)
+    draw = np.arange(len(curves))
+    last = curves.shape[1] - 1
+    # Interpolate linearly between that k and the one before it.
+    below = curves[draw, np.maximum(first, 1) - 1]
+    above = curves[draw, np.minimum(first, last)]
+    step = np.divide(target - below, above - below, out=np.ones(len(curves)), where=above > below)
+    interpolated = first + np.minimum(1.0, step)
+    return np.where(first > last, np.inf, np.where(first == 0, 1.0, interpolated))
 
 
 def _judged(table: pd.DataFrame) -> pd.DataFrame:
-    kept = table[table["n"] > 0]
-    if len(kept) < 2:
+    """The problems that have at least one judged answer; an interval needs two of them."""
+    judged = table[table["n"] > 0]
+    if len(judged) < 2:
         raise LabError(
-            f"{len(kept)} of {len(table)} problems have an answer that could be judged, and an"
-            " interval needs two: see the reasons in the scores, and give more problems, or"
-            " readable golds"
+            f"{len(judged)} of {len(table)} problems have an answer that could be judged, but an"
+            " interval needs two: look up the reasons in the scores, and give more problems or"
+            " readable reference answers"
         )
-    return kept
+    return judged
 
 
 def _paired(a: pd.DataFrame, b: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Both in the order of a, without the problems of which either has no judged answer."""
-    if lone := set(a["problem"]) ^ set(b["problem"]):
+    """The problems for which both have a judged answer, both tables in the order of a."""
+    if unpaired := set(a["problem"]) ^ set(b["problem"]):
         raise LabError(
-            f"problem {min(lone)!r} is in only one of two evaluations: compare them on the same"
-            " problems"
+            f"problem {min(unpaired)!r} is in only one of two evaluations: compare evaluations on"
+            " the same problems"
         )
     b = b.set_index("problem").loc[a["problem"]].reset_index()
-    both = (a["n"].to_numpy() > 0) & (b["n"].to_numpy() > 0)
-    return _judged(a[both]), b[both]
+    judged_in_both = (a["n"].to_numpy() > 0) & (b["n"].to_numpy() > 0)
+    return _judged(a[judged_in_both]), b[judged_in_both]

@@ -1,7 +1,7 @@
-r"""Tables of evaluations, in Markdown and LaTeX. Floor 2.
+r"""Tables of evaluations, in Markdown and LaTeX.
 
-A cell is `value [low, high]`; the number of problems stands in its row, and everything else that a
-reader needs to repeat the number stands in the caption.
+A cell is `value [low, high]`. The number of problems stands in the row, and everything else that a
+reader needs to reproduce the number stands in the caption.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from lab.errors import LabError
 from lab.stats import Interval
 
-if TYPE_CHECKING:  # it loads torch
+if TYPE_CHECKING:  # importing it loads torch
     from lab.llm.engines.base import Sampling
 
 UNITS = {"length": "length, tokens", "entropy": "entropy, nats per token"}
-DIGITS = {"length": 1}  # others 3
+DIGITS = {"length": 1}  # decimals of a metric; all others have 3
 SPECIAL = {
     "\\": r"\textbackslash{}",
     "^": r"\textasciicircum{}",
@@ -29,8 +29,10 @@ SPECIAL = {
 
 
 class Row(NamedTuple):
-    """One line of a table. `metrics`: `lab.llm.evals.evaluation_metrics.summary`, and any other
-    intervals over the same problems.
+    """One row of a table.
+
+    `metrics` comes from `lab.llm.evals.evaluation_metrics.summary`; other intervals over the same
+    problems may be added.
     """
 
     model: str
@@ -41,32 +43,29 @@ class Row(NamedTuple):
 def caption(
     sampling: Sampling, prompt: str, style: str, truncation: str = "score", level: float = 0.95
 ) -> str:
-    """What stands above a table: how the answers were drawn, found and judged, and what the
-    brackets mean.
-    """
+    """The caption of a table: how answers were sampled and judged, and what the brackets mean."""
     policy = {"score": "judged like others", "zero": "counted as wrong"}[truncation]
     return (
-        f"n = {sampling.n} answers a problem at temperature {sampling.temperature:g}, top-p"
+        f"n = {sampling.n} answers per problem at temperature {sampling.temperature:g}, top-p"
         f" {sampling.top_p:g}, at most {sampling.limit} tokens, seed {sampling.seed}; prompt"
-        f" {prompt}; answers read by the {style} style, truncated ones {policy}; means over"
+        f" {prompt}; answers extracted in {style} style, truncated ones {policy}; means over"
         f" problems with {100 * level:g}% bootstrap intervals over problems"
     )
 
 
 def markdown(rows: Sequence[Row], caption: str, columns: Sequence[str] = ()) -> str:
-    """The table of some `columns`, by name of the metric; empty, all. A metric that a row lacks is
-    a dash.
-    """
+    """The table in Markdown; `columns`: names of metrics, empty for all. Missing values are "-"."""
     lines = [[re.sub(r"([|\\])", r"\\\1", cell) for cell in line] for line in _cells(rows, columns)]
     lines.insert(1, ["---"] * 2 + ["---:"] * (len(lines[0]) - 2))
     return "\n".join([caption, "", *(f"| {' | '.join(line)} |" for line in lines)])
 
 
 def latex(rows: Sequence[Row], caption: str, columns: Sequence[str] = ()) -> str:
-    r"""The same for LaTeX, with \usepackage{booktabs}; names and caption are escaped."""
+    r"""The table in LaTeX, for \usepackage{booktabs}; names and caption are escaped."""
     lines = [[escaped(cell) for cell in line] for line in _cells(rows, columns)]
     for line in lines:
-        line[0] = re.sub(r"^(?=[\[*])", "{}", line[0])  # after \\ they would be its arguments
+        # A [ or * at the start of a line would be read as an argument of the \\ before it.
+        line[0] = re.sub(r"^(?=[\[*])", "{}", line[0])
     head, *body = (rf"{' & '.join(line)} \\" for line in lines)
     return "\n".join(
         [
@@ -86,23 +85,23 @@ def latex(rows: Sequence[Row], caption: str, columns: Sequence[str] = ()) -> str
 
 
 def escaped(text: str) -> str:
-    r"""A text as LaTeX prints it letter by letter.
+    r"""The text with LaTeX's special characters escaped.
 
     >>> escaped("pass^8 of a_b & 95%")
     'pass\\textasciicircum{}8 of a\\_b \\& 95\\%'
     """
-    return "".join(SPECIAL.get(letter, letter) for letter in text)
+    return "".join(SPECIAL.get(character, character) for character in text)
 
 
 def _cells(rows: Sequence[Row], columns: Sequence[str]) -> list[list[str]]:
-    """The head and the rows, each cell on one line."""
+    """The text of the header row and of all other rows; no cell holds a line break."""
     if not rows:
-        raise LabError("a table of no rows: give at least one evaluation")
-    there = list(dict.fromkeys(metric for row in rows for metric in row.metrics))
+        raise LabError("the table has no rows: give at least one evaluation")
+    metrics = list(dict.fromkeys(metric for row in rows for metric in row.metrics))
     for column in columns:
-        if column not in there:
-            raise LabError(f"no row has the metric {column!r}: take one of {', '.join(there)}")
-    columns = list(columns) or there
+        if column not in metrics:
+            raise LabError(f"no row has the metric {column!r}: take one of {', '.join(metrics)}")
+    columns = list(columns) or metrics
     head = ["model", "set", "problems", *(UNITS.get(column, column) for column in columns)]
     body = [
         [row.model, row.set, _problems(row), *(_cell(row, column) for column in columns)]
@@ -115,8 +114,8 @@ def _problems(row: Row) -> str:
     sizes = {interval.n["problems"] for interval in row.metrics.values()}
     if len(sizes) != 1:
         raise LabError(
-            f"{row.model} on {row.set} has metrics over {sorted(sizes)} problems: give a row to"
-            " each"
+            f"{row.model} on {row.set} has metrics over {sorted(sizes)} problems: give each number"
+            " of problems a row of its own"
         )
     return str(sizes.pop())
 
@@ -124,5 +123,6 @@ def _problems(row: Row) -> str:
 def _cell(row: Row, column: str) -> str:
     if column not in row.metrics:
         return "-"
-    value, digits = row.metrics[column], DIGITS.get(column, 3)
-    return f"{value.point:.{digits}f} [{value.low:.{digits}f}, {value.high:.{digits}f}]"
+    interval = row.metrics[column]
+    digits = DIGITS.get(column, 3)
+    return f"{interval.point:.{digits}f} [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
