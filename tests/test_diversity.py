@@ -34,7 +34,7 @@ def rotation(width, seed=0):
 
 
 def look_up(table):
-    """An embed function that reads its vectors from a dictionary and remembers what it was asked."""
+    """An embed function that reads vectors from a dictionary and remembers its requests."""
     asked = []
 
     def embed(texts):
@@ -122,7 +122,10 @@ def test_two_models_are_compared_on_the_problems_they_share():
 @pytest.mark.parametrize(
     "right, message",
     [
-        ([["a"], [], ["a"]], "0 of 3 problems have two right responses, two must: draw more"),
+        (
+            [["a"], [], ["a"]],
+            "0 of 3 problems have two right responses, at least two must: sample more",
+        ),
         ([["a", "a"], ["a"]], "1 of 2 problems have two right responses"),
         (
             [["a", "a"], ["a"], ["a", ""]],
@@ -130,7 +133,7 @@ def test_two_models_are_compared_on_the_problems_they_share():
         ),
         (
             ["a", "aa"],
-            "a problem's right responses are one text: give a list of texts for each problem",
+            "a problem's right responses are a single text: give a list of texts for each problem",
         ),
         ([["a", "a"], ["nan", "a"]], "problem 1, right response 0 is embedded with length nan"),
     ],
@@ -143,7 +146,7 @@ def test_what_cannot_be_scored_is_refused_in_one_sentence(right, message):
 
 
 def test_shapes_that_are_no_embeddings_are_refused():
-    with pytest.raises(LabError, match=r"embed gave shape \(3, 2\) for 4 texts"):
+    with pytest.raises(LabError, match=r"embed returned shape \(3, 2\) for 4 texts"):
         diversity([["a", "b"]] * 2, lambda texts: np.ones((3, 2)))
     with pytest.raises(LabError, match=r"vectors have shape \(1, 2\)"):
         mean_distance([[1, 2]])
@@ -323,7 +326,9 @@ def test_a_model_is_read_at_the_end_token_whatever_shares_its_batch(model):
 def test_a_text_longer_than_the_model_reads_is_refused_and_not_cut(model):
     embed = embedder(str(model))
     assert embed(["a " * 9]).shape == (1, 16)  # nine words and the end token
-    with pytest.raises(LabError, match="text 1 has 11 tokens, .* reads 10: cut it visibly"):
+    with pytest.raises(
+        LabError, match="text 1 has 11 tokens, .* reads 10: shorten the text yourself"
+    ):
         embed(["a", "a " * 10])
 
 

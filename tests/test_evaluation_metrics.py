@@ -497,7 +497,8 @@ def test_metrics_over_different_problems_do_not_share_a_row():
     row = Row("m", "s", {"pass@1": interval(0.5, 30), "pass@2": interval(0.5, 29)})
     assert (
         refusal(markdown, [row], "")
-        == "m on s has metrics over [29, 30] problems: give each number of problems a row of its own"
+        == "m on s has metrics over [29, 30] problems: give each number of problems a row of its"
+        " own"
     )
 
 

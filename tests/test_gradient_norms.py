@@ -1,4 +1,4 @@
-"""Gradient norms from two backward passes a problem: against one backward pass for every objective."""
+"""Gradient norms from two backward passes per problem, against one backward pass per objective."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import torch
 from lab import advantages
 from lab.errors import LabError
 from lab.estimators import estimator
-from lab.llm.evals.gradient_norms import Sampled, log_probabilities, moments, norms
+from lab.llm.evals.gradient_norms import SampledGroup, log_probabilities, moments, norms
 from lab.losses import policy_gradient
 
 NAMES = ["rloo", "grpo", "maxrl", "pacs_anchor"]
@@ -70,7 +70,7 @@ def asked(problem, rewards, seed=0, vocabulary=50, longest=9):
     answers = [
         rng.integers(vocabulary, size=rng.integers(1, longest + 1)).tolist() for _ in rewards
     ]
-    return Sampled(problem, rng.integers(vocabulary, size=5).tolist(), answers, rewards)
+    return SampledGroup(problem, rng.integers(vocabulary, size=5).tolist(), answers, rewards)
 
 
 RAGGED = [
@@ -152,7 +152,7 @@ def test_the_moments_are_the_inner_products_of_the_two_sums(qwen):
     R, W = (
         sum(s for s, r in zip(scores, group.rewards, strict=True) if r == kind) for kind in (1, 0)
     )
-    row = moments(qwen, [group], each=True).iloc[0]
+    row = moments(qwen, [group], per_rollout=True).iloc[0]
     assert row[["problem", "N", "K"]].tolist() == ["half", 6, 3]
     exact = [
         R @ R,
@@ -181,20 +181,20 @@ def test_a_class_that_is_empty_has_no_moments_and_silent_objectives_no_norm(qwen
 
 def test_the_size_of_a_micro_batch_does_not_matter(chain, qwen):
     groups = [asked("a", [1, 0, 1, 0, 0], 7, 6), asked("b", [0, 1], 8, 6)]
-    whole = moments(chain, groups, tokens=10**6)
+    whole = moments(chain, groups, batch_tokens=10**6)
     for tokens in (1, 13, 40):
-        part = moments(chain, groups, tokens=tokens)
+        part = moments(chain, groups, batch_tokens=tokens)
         assert np.allclose(
             part.iloc[:, 1:].astype(float), whole.iloc[:, 1:].astype(float), rtol=1e-12, atol=0
         )
-    alone, together = moments(qwen, RAGGED[:2], tokens=1), moments(qwen, RAGGED[:2])
+    alone, together = moments(qwen, RAGGED[:2], batch_tokens=1), moments(qwen, RAGGED[:2])
     assert np.allclose(alone.iloc[:, 3:], together.iloc[:, 3:], rtol=1e-5)
 
 
 def test_no_micro_batch_holds_more_tokens_than_allowed_unless_one_answer_does(chain):
     seen = []
     chain.register_forward_pre_hook(lambda module, given: seen.append(given[0].shape))
-    moments(chain, [asked("a", [1] * 12 + [0] * 12, 9, 6)], tokens=30)
+    moments(chain, [asked("a", [1] * 12 + [0] * 12, 9, 6)], batch_tokens=30)
     assert max(rows * (length + 1) for rows, length in seen) <= 30 and len(seen) < 24
     assert sum(rows for rows, _ in seen) == 24
 
@@ -215,7 +215,9 @@ def test_log_probabilities_are_at_temperature_one_unless_stated(qwen):
 
 def test_a_subset_of_the_weights_counts_alone_and_the_parts_add_up(qwen):
     parts = [
-        moments(qwen, RAGGED[:1], chosen=lambda name, last=last: ("layers.2." in name) == last)
+        moments(
+            qwen, RAGGED[:1], parameter_filter=lambda name, last=last: ("layers.2." in name) == last
+        )
         for last in (True, False)
     ]
     both = moments(qwen, RAGGED[:1])
@@ -230,7 +232,7 @@ def test_frozen_weights_do_not_count_and_unused_ones_add_nothing(chain):
     chain.unused.requires_grad_(False)
     assert moments(chain, [group]).equals(whole)
     chain.table.requires_grad_(False)
-    with pytest.raises(LabError, match="no parameter that requires a gradient is chosen"):
+    with pytest.raises(LabError, match="no parameter that requires a gradient is selected"):
         moments(chain, [group])
 
 
@@ -238,7 +240,7 @@ def test_one_token_of_a_softmax_has_the_gradient_one_writes_down(chain):
     """Prompt [2], answers [0] right and [1] wrong: s = onehot - p, so R - W = (1, -1, 0, ..)
     whatever p is.
     """
-    table = moments(chain, [Sampled("by hand", [2], [[0], [1]], [1, 0])])
+    table = moments(chain, [SampledGroup("by hand", [2], [[0], [1]], [1, 0])])
     assert norm_of(norms(table, ["rloo"]), "by hand", "rloo") == pytest.approx(
         2**0.5 / 2, rel=1e-12
     )
@@ -252,7 +254,9 @@ def test_the_signal_is_made_of_pairs_of_different_rollouts(chain):
         [gradient(chain, scored_alone(chain, group.prompt, answer)) for answer in group.answers]
     )
     gram, right = (scores @ scores.T).numpy(), np.array(group.rewards, dtype=bool)
-    found = norms(moments(chain, [group], each=True), NAMES).set_index("objective")["signal_sq"]
+    found = norms(moments(chain, [group], per_rollout=True), NAMES).set_index("objective")[
+        "signal_sq"
+    ]
     for name in NAMES:
         a1, a0 = (a[3] for a in estimator(name).success_failure(5))
         same = [
@@ -276,11 +280,11 @@ def test_the_signal_is_unbiased_while_the_norm_counts_the_noise(chain):
         chain.table.weight.zero_()
     pairs = [(a, b) for a in (0, 1) for b in (0, 1)]
     groups = [
-        Sampled(f"{r}{w}", [2], [[r[0]], [r[1]], [w[0] + 3], [w[1] + 3]], [1, 1, 0, 0])
+        SampledGroup(f"{r}{w}", [2], [[r[0]], [r[1]], [w[0] + 3], [w[1] + 3]], [1, 1, 0, 0])
         for r in pairs
         for w in pairs
     ]
-    table = norms(moments(chain, groups, each=True), ["rloo"])
+    table = norms(moments(chain, groups, per_rollout=True), ["rloo"])
     a1, a0 = (a[2] for a in estimator("rloo").success_failure(4))
     mean = (
         np.array([a1 / 2, a1 / 2, 0, a0 / 2, a0 / 2, 0]) / 2
@@ -290,7 +294,9 @@ def test_the_signal_is_unbiased_while_the_norm_counts_the_noise(chain):
 
 
 def test_one_rollout_alone_in_a_class_that_counts_has_no_signal(chain):
-    table = moments(chain, [asked("a", [1, 0, 0], 12, 6), asked("b", [0, 0, 0], 13, 6)], each=True)
+    table = moments(
+        chain, [asked("a", [1, 0, 0], 12, 6), asked("b", [0, 0, 0], 13, 6)], per_rollout=True
+    )
     assert norms(table, ["rloo"])["signal_sq"].isna().tolist() == [True, False]
     assert norms(table, ["nsr"])["signal_sq"].notna().all()  # the right one has no advantage there
     assert "signal_sq" not in norms(table.drop(columns=["right_each"]), ["rloo"])
@@ -312,7 +318,7 @@ def test_autocast_to_half_precision_comes_near(qwen):
     assert np.allclose(near, exact, rtol=0.05) and not np.array_equal(near, exact)
 
 
-BROKEN = Sampled("p7", [1, 2], [[3], [4]], [1, 0])
+BROKEN = SampledGroup("p7", [1, 2], [[3], [4]], [1, 0])
 
 
 @pytest.mark.parametrize(
@@ -320,7 +326,10 @@ BROKEN = Sampled("p7", [1, 2], [[3], [4]], [1, 0])
     [
         (BROKEN._replace(rewards=[1, 0.5]), "reward 0.5 in problem 'p7', rollout 1"),
         (BROKEN._replace(rewards=[]), "group 'p7' has no rollouts"),
-        (BROKEN._replace(rewards=[1]), "problem 'p7' has 2 answers, 1 rewards: give as many"),
+        (
+            BROKEN._replace(rewards=[1]),
+            "problem 'p7' has 2 answers and 1 rewards: give one reward per answer",
+        ),
         (BROKEN._replace(prompt=[]), "problem 'p7' has an empty prompt or answer"),
         (BROKEN._replace(answers=[[3], []]), "problem 'p7' has an empty prompt or answer"),
     ],
@@ -347,8 +356,11 @@ def test_dropout_left_over_gradients_and_infinite_weights_are_refused(chain):
     "options, message",
     [
         ({"temperature": 0.0}, "temperature = 0.0"),
-        ({"tokens": 0}, "tokens = 0"),
-        ({"chosen": lambda name: False}, "no parameter that requires a gradient is chosen"),
+        ({"batch_tokens": 0}, "batch_tokens = 0"),
+        (
+            {"parameter_filter": lambda name: False},
+            "no parameter that requires a gradient is selected",
+        ),
     ],
 )
 def test_an_option_out_of_range_is_refused(chain, options, message):
@@ -357,9 +369,10 @@ def test_an_option_out_of_range_is_refused(chain, options, message):
 
 
 def test_norms_want_a_table_of_moments_and_groups_that_are_large_enough(chain):
-    table = moments(chain, [Sampled("one", [1], [[2]], [1])])
+    table = moments(chain, [SampledGroup("one", [1], [[2]], [1])])
     with pytest.raises(
-        LabError, match="the table has 1 rows of problem, N, K: give what `moments` returned"
+        LabError,
+        match="the table has 1 rows with columns problem, N, K: give a table that `moments`",
     ):
         norms(table[["problem", "N", "K"]], ["rloo"])
     with pytest.raises(LabError, match="the table has 0 rows"):

@@ -1,13 +1,14 @@
-"""How differently a model is right: cosine distances of its right responses (PACS, 2509.02522,
-appendix E). Floor 2.
+"""Diversity of right responses: their cosine distances (PACS, 2509.02522, appendix E).
 
-What the paper leaves open. Equation 13 is over all K responses, section 6.2 scores correct ones
-only: here K counts the right responses, and problems with fewer than two, which have no pair, are
-left out of the mean over problems (eq. 14). So two models may be scored on different problems:
-`lab.stats.compare` pairs the distances of those they share. Whether texts are cut is not said: here
-they are embedded whole. Figure 5(b) centres PACS and GRPO each on its own mean, whether in one PCA,
-and with which bandwidth and levels its contours are drawn, is not said: here one PCA, Scott's
-bandwidth.
+Choices that the paper leaves open:
+
+- Equation 13 is over all K responses, but section 6.2 scores only correct ones. Here K counts the
+  right responses. Problems with fewer than two have no pair and are left out of the mean over
+  problems (eq. 14). So two models may be scored on different problems; `lab.stats.compare` can pair
+  the distances on the problems they share.
+- The paper does not say whether texts are truncated. Here they are embedded completely.
+- Figure 5(b) centres PACS and GRPO each on its own mean. Whether both are in one PCA, and the
+  bandwidth and levels of the contours, are not stated. Here: one PCA, Scott's bandwidth.
 """
 
 import json
@@ -19,18 +20,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lab.errors import LabError, real
-from lab.stats import Interval, bootstrap
+from lab.stats import Interval, bootstrap, single_interval
 
 Array = NDArray[np.float64]
 Embed = Callable[[Sequence[str]], ArrayLike]  # texts to "texts width"
 
 
 class Diversity(NamedTuple):
-    """S_div with its interval over problems. `problems` "entered" are the places of those with two
-    right or more.
+    """S_div with its interval over problems, and the numbers that it is made of.
 
-    `responses` and `distances` "entered" are how many right responses each has and their Div,
-    `vectors` their embeddings at length 1, an array "responses width" for each.
+    | field | shape | meaning |
+    |---|---|---|
+    | `score` | | S_div, the mean of `distances` |
+    | `problems` | "scored" | indices of the problems with at least two right responses |
+    | `responses` | "scored" | how many right responses each of them has |
+    | `distances` | "scored" | Div, the mean cosine distance of its right responses |
+    | `vectors` | list of "responses width" | the embeddings, normalised to length 1 |
     """
 
     score: Interval
@@ -41,46 +46,51 @@ class Diversity(NamedTuple):
 
 
 def diversity(right: Sequence[Sequence[str]], embed: Embed) -> Diversity:
-    """S_div = (1/N) sum_i Div(q_i), Div as in `mean_distance` (PACS eq. 14), and its
-    `lab.stats.bootstrap` interval.
+    """S_div = (1/N) sum_i Div(q_i) with a bootstrap interval; Div as in `mean_distance`.
 
-    `right[i]` are the right responses to problem i, each copy of a repeated one included; `embed`
-    is called once. Errors: fewer than two problems with two right responses; an embedding of
-    another shape, zero or not finite.
+    This is PACS eq. 14. `right[i]` are the right responses to problem i, including repeated ones.
+    `embed` is called once, with all texts. Errors: fewer than two problems with two right
+    responses; embeddings of a wrong shape, zero or not finite.
     """
     if any(isinstance(texts, str) for texts in right):
         raise LabError(
-            "a problem's right responses are one text: give a list of texts for each problem"
+            "a problem's right responses are a single text: give a list of texts for each problem"
         )
-    entered = [i for i, texts in enumerate(right) if len(texts) > 1]
-    if len(entered) < 2:
+    scored = [i for i, texts in enumerate(right) if len(texts) > 1]
+    if len(scored) < 2:
         raise LabError(
-            f"{len(entered)} of {len(right)} problems have two right responses, two must: draw more"
-            " of them"
+            f"{len(scored)} of {len(right)} problems have two right responses, at least two must:"
+            " sample more responses or problems"
         )
-    counts = np.array([len(right[i]) for i in entered])
-    found = np.asarray(embed([text for i in entered for text in right[i]]), dtype=np.float64)
-    if found.ndim != 2 or len(found) != counts.sum():
+    counts = np.array([len(right[i]) for i in scored])
+    texts = [text for i in scored for text in right[i]]
+    embeddings = np.asarray(embed(texts), dtype=np.float64)
+    if embeddings.ndim != 2 or len(embeddings) != len(texts):
         raise LabError(
-            f"embed gave shape {found.shape} for {counts.sum()} texts: it must return one row for"
-            " each"
+            f"embed returned shape {embeddings.shape} for {len(texts)} texts: it must return one"
+            " row per text"
         )
-    parts = zip(entered, np.split(found, np.cumsum(counts)[:-1]), strict=True)
-    vectors = [_directions(part, f"problem {i}, right response") for i, part in parts]
-    distances = np.array([mean_distance(part) for part in vectors])
-    return Diversity(bootstrap(distances), np.array(entered), counts, distances, vectors)
+    by_problem = np.split(embeddings, np.cumsum(counts)[:-1])
+    vectors = [
+        _directions(rows, f"problem {i}, right response")
+        for i, rows in zip(scored, by_problem, strict=True)
+    ]
+    distances = np.array([mean_distance(rows) for rows in vectors])
+    score = single_interval(bootstrap(distances))
+    return Diversity(score, np.array(scored), counts, distances, vectors)
 
 
 def mean_distance(vectors: ArrayLike) -> float:
-    """Div(q) = 1 - the mean cosine similarity of all pairs m < n of responses (PACS eqs. 12, 13),
-    from 0 to 2.
+    """Div(q) = 1 - the mean cosine similarity of all pairs of responses, from 0 to 2.
 
-    Equal responses are pairs like any other, at distance 0. With u_m the vectors at length 1, Div
-    is the trace of their covariance, sum_m |u_m - mean u|² / (K-1): the variance that `project`
-    draws, in time linear in K. Shape: "responses width". Errors: fewer than two responses; one that
-    is zero or not finite.
+    PACS eqs. 12 and 13. Equal responses are a pair like any other, at distance 0. With u_m the
+    vectors normalised to length 1, Div is the trace of their covariance,
+    sum_m |u_m - mean u|² / (K-1): the variance that `project` shows, in time linear in K.
 
-    >>> round(mean_distance([[1, 0], [0, 2], [0, 3]]), 12)  # of three pairs, two are orthogonal and one parallel
+    Shape: `vectors` is "responses width". Errors: fewer than two responses; a vector that is zero
+    or not finite.
+
+    >>> round(mean_distance([[1, 0], [0, 2], [0, 3]]), 12)  # two orthogonal pairs, one parallel
     0.666666666667
     """
     array = np.asarray(vectors, dtype=np.float64)
@@ -93,6 +103,7 @@ def mean_distance(vectors: ArrayLike) -> float:
 
 
 def _directions(vectors: Array, row: str) -> Array:
+    """The rows normalised to length 1; `row` names one of them in the error."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if (wrong := ~((lengths > 0) & np.isfinite(lengths))).any():
         raise LabError(
@@ -103,52 +114,51 @@ def _directions(vectors: Array, row: str) -> Array:
 
 
 def project(*clouds: ArrayLike) -> tuple[list[Array], Array]:
-    """Centred PCA to the plane (PACS section 6.2, Figure 5b): each cloud minus its own mean, one
-    PCA of all together.
+    """Centred PCA to two dimensions (PACS section 6.2, Figure 5b).
 
-    A cloud is an array "responses width", say the vectors of one problem under one model; a larger
-    one weighs more. Returns the points, "responses 2" for each cloud, and the shares (2) of the
-    variance along the axes, which point so that the farthest point along each is positive. Errors:
-    widths that differ; nothing that varies.
+    Each cloud is centred on its own mean, then one PCA is taken of all together. A cloud is an
+    array "responses width", say the vectors of one problem under one model; a larger cloud has more
+    weight. Returns the points, "responses 2" for each cloud, and the two shares of variance along
+    the axes. The sign of an axis is chosen so that the farthest point along it is positive. Errors:
+    clouds of different widths; points that do not vary.
     """
     arrays = [np.asarray(cloud, dtype=np.float64) for cloud in clouds]
     if not arrays or any(
-        a.ndim != 2 or not len(a) or a.shape[1] != arrays[0].shape[-1] for a in arrays
+        array.ndim != 2 or not len(array) or array.shape[1] != arrays[0].shape[-1]
+        for array in arrays
     ):
         raise LabError(
-            f'clouds have shapes {[a.shape for a in arrays]}: give "responses width", all of one'
-            " width"
+            f'clouds have shapes {[array.shape for array in arrays]}: give "responses width", all'
+            " of one width"
         )
-    centred, largest = (
-        np.concatenate([a - a.mean(axis=0) for a in arrays]),
-        max(np.abs(a).max() for a in arrays),
-    )
-    if min(centred.shape) < 2 or not np.abs(centred).max() > 1e-12 * largest:  # false for NaN too
+    centred = np.concatenate([array - array.mean(axis=0) for array in arrays])
+    largest = max(np.abs(array).max() for array in arrays)
+    varies = np.abs(centred).max() > 1e-12 * largest  # False for NaN too
+    if min(centred.shape) < 2 or not varies:
         raise LabError(
             f"clouds of {centred.shape} numbers span no plane: give finite embeddings that differ"
         )
-    left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
-    plane = left[:, :2] * sizes[:2]
-    plane *= np.where(plane[np.abs(plane).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
-    return (
-        np.split(plane, np.cumsum([len(a) for a in arrays])[:-1]),
-        (sizes**2 / np.square(sizes).sum())[:2],
-    )
+    left, singular_values, _ = np.linalg.svd(centred, full_matrices=False)
+    plane = left[:, :2] * singular_values[:2]
+    farthest = plane[np.abs(plane).argmax(axis=0), [0, 1]]
+    plane *= np.where(farthest < 0, -1.0, 1.0)
+    shares = singular_values**2 / np.square(singular_values).sum()
+    points = np.split(plane, np.cumsum([len(array) for array in arrays])[:-1])
+    return points, shares[:2]
 
 
 def density(
     points: ArrayLike, shares: Sequence[float] = (0.9, 0.5), grid: int = 100
 ) -> tuple[Array, ...]:
-    """Gaussian kernel density of points "responses 2", as contours need it: x "grid", y "grid",
-    density "y x", levels.
+    """Gaussian kernel density of points "responses 2", as a contour plot needs it.
 
-    The i-th level, from the lowest, is that above which the i-th largest of `shares` of the
-    probability lies. The grid ends three bandwidths from the points. Errors: points that are all on
-    a line; shares not within 0 and 1.
+    Returns x "grid", y "grid", density "y x" and the levels, in ascending order: above the i-th
+    level lies the i-th largest of `shares` of the probability. The grid ends three bandwidths from
+    the points. Errors: all points on a line; shares outside 0.001 to 0.999.
     """
     from scipy.stats import gaussian_kde
 
-    inside = sorted((real("share", share, 0.001, 0.999) for share in shares), reverse=True)
+    ordered_shares = sorted((real("share", share, 0.001, 0.999) for share in shares), reverse=True)
     cloud = np.asarray(points, dtype=np.float64)
     if (
         cloud.ndim != 2
@@ -159,24 +169,27 @@ def density(
             f"points of shape {cloud.shape} span no plane: a density needs three or more, not on a"
             " line"
         )
-    kernel = gaussian_kde(cloud.T)
+    kernel = gaussian_kde(cloud.T)  # Scott's rule is SciPy's default bandwidth
     margin = 3 * np.sqrt(np.diag(kernel.covariance))
     x, y = np.linspace(cloud.min(axis=0) - margin, cloud.max(axis=0) + margin, grid).T
     values = kernel(np.stack(np.meshgrid(x, y)).reshape(2, -1)).reshape(len(y), len(x))
-    falling = np.sort(values, axis=None)[::-1]
-    return x, y, values, falling[np.searchsorted(falling.cumsum() / falling.sum(), inside)]
+    # The cells from the densest down: the level is where their sum reaches the share.
+    descending = np.sort(values, axis=None)[::-1]
+    cumulative = descending.cumsum() / descending.sum()
+    return x, y, values, descending[np.searchsorted(cumulative, ordered_shares)]
 
 
 def embedder(name: str = "Qwen/Qwen3-Embedding-0.6B", batch: int = 8) -> Embed:
-    """An embedding model by its name (on the hub, or a folder), in float32, on the GPU where there
-    is one.
+    """An embedding model, from the hub or a folder, in float32, on the GPU if there is one.
 
-    As on the card of Qwen3-Embedding, PACS's choice: responses, being documents, get no
-    instruction; a vector is the last layer at the end token, which the tokenizer appends, at length
-    1. `batch` texts of like length go together. "hashed-ngrams" needs no download: character 3- to
-    5-grams within words, hashed to 4,096 counts. For tests and quick looks: it measures wording,
-    not meaning, and its scores do not compare with a model's. Errors: a model that pools otherwise,
-    or whose tokenizer appends nothing; a text longer than the model reads.
+    As the model card of Qwen3-Embedding (the choice of PACS) says: responses are documents and get
+    no instruction, and a vector is the last layer at the end token that the tokenizer appends,
+    normalised to length 1. `batch` texts of similar length are embedded together.
+
+    The name "hashed-ngrams" needs no download: character 3- to 5-grams within words, hashed to
+    4,096 counts. It is for tests and quick looks: it measures wording, not meaning, and its scores
+    cannot be compared with those of a model. Errors: a model with another pooling, or a tokenizer
+    that appends no end token; a text longer than the model's context.
     """
     if name == "hashed-ngrams":
         from sklearn.feature_extraction.text import HashingVectorizer
@@ -193,18 +206,17 @@ def embedder(name: str = "Qwen/Qwen3-Embedding-0.6B", batch: int = 8) -> Embed:
     pooling = cached_file(
         name, "1_Pooling/config.json", _raise_exceptions_for_missing_entries=False
     )
-    last = pooling and json.loads(Path(pooling).read_text(encoding="utf-8")).get(
+    pools_last_token = pooling and json.loads(Path(pooling).read_text(encoding="utf-8")).get(
         "pooling_mode_lasttoken"
     )
-    # With transformers 5 some tokenizers stopped appending their end token, without a word.
-    if (
-        not last
-        or tokenizer("a").input_ids[-1] == tokenizer("a", add_special_tokens=False).input_ids[-1]
-    ):
+    # With transformers 5 some tokenizers silently stopped appending their end token.
+    last_id = tokenizer("a").input_ids[-1]
+    appends_end = last_id != tokenizer("a", add_special_tokens=False).input_ids[-1]
+    if not pools_last_token or not appends_end:
+        fault = "appends no end token" if pools_last_token else "is not said to pool its last token"
         raise LabError(
-            f"{name!r} {'appends no end token' if last else 'is not said to pool its last token'}:"
-            " choose a model that does (tokenizer.json, 1_Pooling/config.json), or write an embed"
-            " function for it"
+            f"{name!r} {fault}: choose a model that does (tokenizer.json, 1_Pooling/config.json),"
+            " or write an embed function for it"
         )
     model = AutoModel.from_pretrained(name, dtype=torch.float32).to(compute_device())
 
@@ -212,20 +224,20 @@ def embedder(name: str = "Qwen/Qwen3-Embedding-0.6B", batch: int = 8) -> Embed:
     def embed(texts: Sequence[str]) -> Array:
         rows = tokenizer(list(texts), verbose=False).input_ids
         lengths = np.array([len(row) for row in rows])
-        if lengths.max() > (reads := model.config.max_position_embeddings):
+        context = model.config.max_position_embeddings
+        if lengths.max() > context:
             raise LabError(
-                f"text {lengths.argmax()} has {lengths.max()} tokens, {name} reads {reads}: cut it"
-                " visibly"
+                f"text {lengths.argmax()} has {lengths.max()} tokens, {name} reads {context}:"
+                " shorten the text yourself"
             )
         vectors = np.empty((len(rows), model.config.hidden_size))
         for part in np.split(np.argsort(lengths, kind="stable"), range(batch, len(rows), batch)):
-            # Padding follows the text, so under the causal mask nothing reads it.
+            # Padding follows the text, so no position of the text attends to it (causal mask).
             ids = torch.nn.utils.rnn.pad_sequence(
                 [torch.tensor(rows[i]) for i in part], batch_first=True
             )
-            ends = model(input_ids=ids.to(model.device)).last_hidden_state[
-                np.arange(len(part)), lengths[part] - 1
-            ]
+            hidden = model(input_ids=ids.to(model.device)).last_hidden_state
+            ends = hidden[np.arange(len(part)), lengths[part] - 1]
             vectors[part] = torch.nn.functional.normalize(ends, dim=1).cpu().numpy()
         return vectors
 

@@ -1,5 +1,6 @@
-"""Gradient norm against pass rate (MaxRL, 2602.02710, Figure 6): all objectives from one set of
-rollouts. Floor 2.
+"""Gradient norm by pass rate, for all estimators from one set of rollouts.
+
+This is the quantity of MaxRL (2602.02710), Figure 6.
 
 An estimator's gradient on one problem is g = (1/N) sum_i A_i s_i, s_i = grad log pi(y_i). When K of
 N rollouts are right, A_i takes two values: a1(K) and a0(K). With R and W the sums of s_i over the
@@ -7,14 +8,14 @@ right and the wrong rollouts,
 
     g = (a1 R + a0 W) / N        |g|² = (a1² |R|² + 2 a1 a0 R·W + a0² |W|²) / N²
 
-So two backward passes a problem, one for R and one for W, leave three numbers that hold the norm
-for every group estimator, one thought of later too. This is exact, and no gradient of a single
-rollout is kept.
+So two backward passes per problem, one for R and one for W, give three numbers from which the norm
+follows for every group estimator, including estimators invented later. This is exact, and no
+gradient of a single rollout is stored.
 
-The norm is that of this sample's gradient: its square is on average |mean|² plus noise, and `each`
-tells the two apart. The paper states neither N nor the temperature. Here log-probabilities are
-summed over an answer's tokens, at temperature 1 unless stated; a loss that divides by lengths,
-clips or adds a KL term has other gradients.
+The norm is that of the gradient of this sample: on average its square is |mean|² plus noise, and
+`per_rollout` separates the two. The paper states neither N nor the temperature. Here
+log-probabilities are summed over the tokens of an answer, at temperature 1 unless stated; a loss
+that divides by lengths, clips or adds a KL term has other gradients.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,18 +32,15 @@ from lab.estimators import Estimator, estimator
 from lab.groups import Group, Rollout
 
 Ids = Sequence[int]
-Gradient = list[torch.Tensor | None]  # one a parameter, None where nothing reaches it
-MOMENTS, EACH = ["problem", "N", "K", "right_sq", "wrong_sq", "cross"], ["right_each", "wrong_each"]
-BLOCK, UNSCORED = (
-    2**24,
-    -100,
-)  # numbers made float64 at a time; the target that cross_entropy passes over
+Gradient = list[torch.Tensor | None]  # one per parameter, None where it has no effect
+MOMENTS = ["problem", "N", "K", "right_sq", "wrong_sq", "cross"]
+PER_ROLLOUT = ["right_each", "wrong_each"]
+BLOCK = 2**24  # how many numbers are converted to float64 at a time
+IGNORED = -100  # the target that cross_entropy skips
 
 
-class Sampled(NamedTuple):
-    """One problem asked N times: token ids of the prompt and of each answer, its end token
-    included, and N rewards.
-    """
+class SampledGroup(NamedTuple):
+    """One problem with its N rollouts: token ids and rewards; an answer includes its end token."""
 
     problem: str
     prompt: Ids
@@ -52,182 +50,194 @@ class Sampled(NamedTuple):
 
 def moments(
     model: torch.nn.Module,
-    groups: Iterable[Sampled],
+    groups: Iterable[SampledGroup],
     *,
     temperature: float = 1.0,
-    tokens: int = 8192,
-    chosen: Callable[[str], bool] | None = None,
-    each: bool = False,
+    batch_tokens: int = 8192,
+    parameter_filter: Callable[[str], bool] | None = None,
+    per_rollout: bool = False,
 ) -> pd.DataFrame:
-    """|R|², |W|² and R·W, a row a problem: columns problem, N, K, right_sq, wrong_sq, cross.
+    """|R|², |W|² and R·W of each problem: columns problem, N, K, right_sq, wrong_sq, cross.
 
     | argument | meaning |
     |---|---|
-    | `model` | a causal language model in eval mode: ids "answers length" to logits, or to what has them as `logits` |
-    | `tokens` | how many tokens go through it at a time, prompts and padding included (one answer at the least) |
-    | `chosen` | which parameters count, by name; None: all that require a gradient |
-    | `each` | also right_each and wrong_each, the sum of the squares of s_i: one more backward pass a rollout |
+    | `model` | a causal language model in eval mode; ids "answers length" to logits or `.logits` |
+    | `batch_tokens` | tokens per micro-batch, with prompts and padding; at least one answer |
+    | `parameter_filter` | which parameters count, by name; None: all that require a gradient |
+    | `per_rollout` | also right_each and wrong_each, the sums of |s_i|²; slower |
 
-    Rows are independent: cut the list anywhere and concatenate. Memory: two gradients beside the
-    weights, and of their type, so keep weights in float32, on a GPU inside `torch.autocast`. Dot
-    products are summed in float64. Errors: a reward not 0 or 1; an empty prompt or answer; training
-    mode; gradients left over; moments not finite.
+    Rows are independent: the list may be split anywhere and the tables concatenated. Memory: two
+    gradients beside the weights and of their type, so keep the weights in float32 and, on a GPU,
+    use `torch.autocast`. Dot products are summed in float64. Errors: a reward that is not 0 or 1;
+    an empty prompt or answer; training mode; left-over gradients; moments that are not finite.
     """
-    weights = _weights(model, chosen)
+    parameters = _counted_parameters(model, parameter_filter)
 
     def gradient(prompt: Ids, answers: Sequence[Ids]) -> Gradient:
-        for part in _parts(prompt, answers, tokens):
-            log_probabilities(model, prompt, part, temperature).sum().backward(inputs=weights)
-        taken = [weight.grad for weight in weights]
+        """The gradient of the summed log-probabilities of `answers`."""
+        for batch in _micro_batches(prompt, answers, batch_tokens):
+            log_probabilities(model, prompt, batch, temperature).sum().backward(inputs=parameters)
+        gradients = [parameter.grad for parameter in parameters]
         model.zero_grad()
-        return taken
+        return gradients
+
+    def sum_of_squares(prompt: Ids, answers: Sequence[Ids]) -> float:
+        """The sum of |s_i|² over `answers`."""
+        total = 0.0
+        for answer in answers:
+            score = gradient(prompt, [answer])
+            total += _dot(score, score)
+        return total
 
     rows = []
     try:
-        for asked in groups:
-            group = _checked(asked)
-            classes = [
-                [a for a, r in zip(asked.answers, group.rewards, strict=True) if r == kind]
-                for kind in (1, 0)
-            ]
-            R, W = (gradient(asked.prompt, answers) for answers in classes)
-            found = [_dot(R, R), _dot(W, W), _dot(R, W)]
-            del R, W
-            if each:
-                found += [
-                    sum(_dot(s, s) for s in (gradient(asked.prompt, [a]) for a in kind))
-                    for kind in classes
-                ]
-            if not np.isfinite(found).all():
+        for sampled in groups:
+            group = _checked(sampled)
+            prompt = sampled.prompt
+            rewarded = list(zip(sampled.answers, group.rewards, strict=True))
+            right = [answer for answer, reward in rewarded if reward == 1]
+            wrong = [answer for answer, reward in rewarded if reward == 0]
+            R = gradient(prompt, right)
+            W = gradient(prompt, wrong)
+            values = [_dot(R, R), _dot(W, W), _dot(R, W)]
+            del R, W  # frees two gradients before the next are computed
+            if per_rollout:
+                values += [sum_of_squares(prompt, right), sum_of_squares(prompt, wrong)]
+            if not np.isfinite(values).all():
                 raise LabError(
-                    f"problem {group.problem!r} has moments {found}: look for weights or logits"
+                    f"problem {group.problem!r} has moments {values}: look for weights or logits"
                     " that are not finite, and keep the weights in float32"
                 )
-            rows.append([group.problem, group.N, group.K, *found])
+            rows.append([group.problem, group.N, group.K, *values])
     finally:
         model.zero_grad()
-    return pd.DataFrame(rows, columns=MOMENTS + EACH * each)
+    return pd.DataFrame(rows, columns=MOMENTS + (PER_ROLLOUT if per_rollout else []))
 
 
 def log_probabilities(
     model: torch.nn.Module, prompt: Ids, answers: Sequence[Ids], temperature: float = 1.0
 ) -> torch.Tensor:
-    """log pi(y_i) = sum_t log softmax(logits_t / temperature)[y_it], differentiable, in float32 or
-    wider: "answers".
+    """log pi(y_i) = sum_t log softmax(logits_t / temperature)[y_it] of each answer, "answers".
+
+    Differentiable, in float32 or wider.
     """
-    device, start = next(model.parameters()).device, len(prompt)
-    # Padding comes last, where a causal model reads it only after every position that is scored.
-    ids = pad_sequence([torch.tensor([*prompt, *a]) for a in answers], batch_first=True).to(device)
+    temperature = real("temperature", temperature, 1e-6)
+    device = next(model.parameters()).device
+    # Padding comes last: a causal model does not attend to it at any position that is scored.
+    sequences = [torch.tensor([*prompt, *answer]) for answer in answers]
+    ids = pad_sequence(sequences, batch_first=True).to(device)
     targets = pad_sequence(
-        [torch.tensor([*a]) for a in answers], batch_first=True, padding_value=UNSCORED
+        [torch.tensor([*answer]) for answer in answers], batch_first=True, padding_value=IGNORED
     ).to(device)
     output = model(ids[:, :-1])
-    logits = getattr(output, "logits", output)[:, start - 1 :]
-    logits = logits.to(torch.promote_types(logits.dtype, torch.float32)) / real(
-        "temperature", temperature, 1e-6
-    )
-    return (
-        -cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none")
-        .view_as(targets)
-        .sum(1)
-    )
+    # The logits at a position predict the next token, so the first answer token comes one earlier.
+    logits = getattr(output, "logits", output)[:, len(prompt) - 1 :]
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32)) / temperature
+    losses = cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none")
+    return -losses.view_as(targets).sum(1)
 
 
 def norms(table: pd.DataFrame, names: Iterable[str | Estimator]) -> pd.DataFrame:
-    """|g| for every problem in a table of `moments`, under every estimator named: MaxRL Figure 6.
+    """The gradient norm |g| of every problem under every named estimator (MaxRL Figure 6).
 
-    Columns problem, N, K, pass_rate (K/N of these rollouts), objective, gradient_norm; where the
-    table tells `each`, also signal_sq, unbiased for |E[g | K]|²: pairs of two different rollouts
-    alone, so it can be negative, and is NaN where a class that counts has one rollout only. Errors:
-    a column missing; a group smaller than an estimator's least N.
+    `table` comes from `moments`. Columns: problem, N, K, pass_rate (K/N of these rollouts),
+    objective, gradient_norm; with `per_rollout` moments also signal_sq, an unbiased estimate of
+    |E[g | K]|². It is made of pairs of different rollouts only, so it can be negative, and it is
+    NaN where a class with a nonzero advantage has a single rollout. Errors: a missing column; a
+    group smaller than an estimator's minimum N.
     """
     if table.empty or not set(MOMENTS) <= set(table):
         raise LabError(
-            f"the table has {len(table)} rows of {', '.join(table)}: give what `moments` returned"
+            f"the table has {len(table)} rows with columns {', '.join(table)}: give a table that"
+            " `moments` returned"
         )
-    N, K = table["N"].to_numpy(), table["K"].to_numpy()
+    N = table["N"].to_numpy()
+    K = table["K"].to_numpy()
     frames = []
     for name in names:
-        a1, a0 = (
-            np.array(
-                [
-                    [a[k] for a in estimator(name).success_failure(n)]
-                    for n, k in zip(N, K, strict=True)
-                ]
-            ).T
-            / N
-        )
+        a1, a0 = _advantages(estimator(name), N, K) / N
         cross = 2 * a1 * a0 * table["cross"]
         square = a1**2 * table["right_sq"] + cross + a0**2 * table["wrong_sq"]
-        frame = table[MOMENTS[:3]].assign(
+        frame = table[["problem", "N", "K"]].assign(
             pass_rate=K / N,
             objective=estimator(name).spec,
-            gradient_norm=np.sqrt(square.clip(lower=0)),
+            gradient_norm=np.sqrt(square.clip(lower=0)),  # rounding may make 0 negative
         )
-        if set(EACH) <= set(table):
+        if set(PER_ROLLOUT) <= set(table):
+            # Rollouts of different classes are different rollouts, so the cross term is unbiased.
             frame["signal_sq"] = cross
-            for kind, a, n in (("right", a1, K), ("wrong", a0, N - K)):
+            for kind, advantage, n in (("right", a1, K), ("wrong", a0, N - K)):
                 # n(n-1) of the n² pairs are of different rollouts.
-                pairs = (
-                    (table[f"{kind}_sq"] - table[f"{kind}_each"])
-                    * n
-                    / np.where(n > 1, n - 1, np.nan)
-                )
-                frame["signal_sq"] += np.where(a == 0, 0, a**2 * pairs)
+                different_pairs = table[f"{kind}_sq"] - table[f"{kind}_each"]
+                scaled = different_pairs * n / np.where(n > 1, n - 1, np.nan)
+                frame["signal_sq"] += np.where(advantage == 0, 0, advantage**2 * scaled)
         frames.append(frame)
     return pd.concat(frames, ignore_index=True)
 
 
-def _checked(asked: Sampled) -> Group:
-    group = Group(
-        asked.problem,
-        tuple(Rollout(asked.problem, i, reward) for i, reward in enumerate(asked.rewards)),
-    )
-    if len(asked.answers) != group.N:
+def _advantages(method: Estimator, N: np.ndarray, K: np.ndarray) -> np.ndarray:
+    """a1(K) and a0(K) of each group: "2 groups"."""
+    rows = []
+    for n, k in zip(N, K, strict=True):
+        success, failure = method.success_failure(n)
+        rows.append([success[k], failure[k]])
+    return np.array(rows).T
+
+
+def _checked(sampled: SampledGroup) -> Group:
+    """The group of rewards. Errors: those of `Group`; missing or empty answers or prompt."""
+    problem = sampled.problem
+    rollouts = [Rollout(problem, i, reward) for i, reward in enumerate(sampled.rewards)]
+    group = Group(problem, tuple(rollouts))
+    if len(sampled.answers) != group.N:
         raise LabError(
-            f"problem {group.problem!r} has {len(asked.answers)} answers, {group.N} rewards: give"
-            " as many"
+            f"problem {problem!r} has {len(sampled.answers)} answers and {group.N} rewards: give"
+            " one reward per answer"
         )
-    if not len(asked.prompt) or not all(map(len, asked.answers)):
+    if not len(sampled.prompt) or not all(map(len, sampled.answers)):
         raise LabError(
-            f"problem {group.problem!r} has an empty prompt or answer: give ids, an answer's end"
-            " token too"
+            f"problem {problem!r} has an empty prompt or answer: give token ids, for an answer at"
+            " least its end token"
         )
     return group
 
 
-def _weights(
-    model: torch.nn.Module, chosen: Callable[[str], bool] | None
+def _counted_parameters(
+    model: torch.nn.Module, parameter_filter: Callable[[str], bool] | None
 ) -> list[torch.nn.Parameter]:
-    named = {
-        name: w
-        for name, w in model.named_parameters()
-        if w.requires_grad and (chosen is None or chosen(name))
-    }
-    if not named:
+    """The parameters that count. Errors: none; training mode; left-over gradients."""
+    parameters = [
+        parameter
+        for name, parameter in model.named_parameters()
+        if parameter.requires_grad and (parameter_filter is None or parameter_filter(name))
+    ]
+    if not parameters:
         raise LabError(
-            "no parameter that requires a gradient is chosen: see model.named_parameters() for the"
-            " names"
+            "no parameter that requires a gradient is selected: see model.named_parameters() for"
+            " the names"
         )
     if model.training:
         raise LabError(
             "the model is in training mode, where dropout changes its gradients: call model.eval()"
         )
-    if left := [name for name, weight in model.named_parameters() if weight.grad is not None]:
-        raise LabError(f"{left[0]} holds a gradient already: call model.zero_grad() first")
-    return list(named.values())
+    for name, parameter in model.named_parameters():
+        if parameter.grad is not None:
+            raise LabError(f"{name} holds a gradient already: call model.zero_grad() first")
+    return parameters
 
 
-def _parts(prompt: Ids, answers: Sequence[Ids], tokens: int) -> Iterator[list[Ids]]:
-    """The answers, those of like length together, each part within `tokens` once padded."""
+def _micro_batches(prompt: Ids, answers: Sequence[Ids], batch_tokens: int) -> Iterator[list[Ids]]:
+    """The answers in batches of similar length, each within `batch_tokens` after padding."""
+    limit = whole("batch_tokens", batch_tokens)
     queue = sorted(answers, key=len, reverse=True)
     while queue:
-        size = max(1, whole("tokens", tokens) // (len(prompt) + len(queue[0])))
+        size = max(1, limit // (len(prompt) + len(queue[0])))
         yield queue[:size]
         del queue[:size]
 
 
 def _dot(a: Gradient, b: Gradient) -> float:
+    """The inner product, summed in float64 block by block."""
     blocks = (
         zip(x.flatten().split(BLOCK), y.flatten().split(BLOCK), strict=True)
         for x, y in zip(a, b, strict=True)

@@ -1,9 +1,8 @@
-"""Inside one set of rollouts of a language model: gradient norms by problem, diversity of right
-answers. Floor 2.
+"""Statistics of one set of rollouts: gradient norms by problem, diversity of right answers.
 
-MaxRL Figure 6 and PACS Table 3, for one model and no training. What is recorded of a problem are
-the three moments of `lab.llm.evals.gradient_norms`, which hold the norm under every group
-estimator, one thought of later too.
+MaxRL Figure 6 and PACS Table 3, for one model and without training. For each problem the three
+moments of `lab.llm.evals.gradient_norms` are recorded, from which the gradient norm follows for
+every group estimator, including estimators invented later.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ import numpy as np
 
 from lab.estimators import estimator
 from lab.llm.data import prompts as templates
-from lab.llm.data.problem_sets import problem_set as chosen_problems
+from lab.llm.data.problem_sets import problem_set as load_problem_set
 from lab.llm.engines.base import Sampling
-from lab.llm.engines.factory import engine
+from lab.llm.engines.transformers_engine import TransformersEngine
 from lab.llm.evals import diversity, gradient_norms
 from lab.llm.verify.verifier import Verifier
 from lab.records import Record
@@ -28,7 +27,7 @@ MOMENTS = ["right_sq", "wrong_sq", "cross"]
 def preflight(
     *, rollouts: int, limit: int, prompt: str, objectives: Sequence[str], seed: int, **_: Any
 ) -> list[str]:
-    """Refuse unknown names before a model is loaded; returns the header's lines."""
+    """Check the parameters before a model is loaded; returns the lines of the run's header."""
     Sampling(rollouts, 1.0, 1.0, limit, seed)
     templates.prompt(prompt)
     return [f"  {estimator(name).label}, N = {rollouts}" for name in objectives]
@@ -47,62 +46,68 @@ def measure(
     seed: int,
     state: dict[str, Any] | None = None,
 ) -> Iterator[Record]:
-    """One record. Metrics: pass@1, "live" (the share of problems with right and wrong answers), the
-    mean gradient norm of each objective over those, "S_div" and how many "right answers" it is of.
+    """One record about one set of rollouts.
 
-    Groups: problem, n, right, distance (the mean cosine distance between its right answers, nan
-    where there are fewer than two), and right_sq, wrong_sq, cross of
+    Metrics: pass@1; "live", the share of problems with both right and wrong answers; the mean
+    gradient norm of each objective over the live problems; "S_div" and the number of "right
+    answers" behind it. Groups: problem, n, right, distance (the mean cosine distance between the
+    right answers, NaN where there are fewer than two), and right_sq, wrong_sq, cross of
     `lab.llm.evals.gradient_norms.moments`.
     """
-    if state is not None:  # told already
+    if state is not None:  # a finished run is resumed: its one record is written already
         return
-    answerer, written = engine("transformers", model), templates.prompt(prompt)
-    asked = chosen_problems(problem_set, problems).problems
-    texts = [written.render(problem.question, answerer.tokenizer) for problem in asked]
-    answers = answerer.sample(texts, Sampling(rollouts, 1.0, 1.0, limit, seed))
+    lm = TransformersEngine(model)  # the engine whose model has gradients
+    template = templates.prompt(prompt)
+    loaded = load_problem_set(problem_set, problems).problems
+    texts = [template.render(problem.question, lm.tokenizer) for problem in loaded]
+    answers = lm.sample(texts, Sampling(rollouts, 1.0, 1.0, limit, seed))
     with Verifier() as verifier:
         verdicts = verifier.check(
-            [one.text for group in answers for one in group],
-            [problem.answer for problem in asked for _ in range(rollouts)],
+            [answer.text for group in answers for answer in group],
+            [problem.answer for problem in loaded for _ in range(rollouts)],
         )
-    right = np.reshape([verdict.outcome == "right" for verdict in verdicts], (len(asked), rollouts))
-    prompt_ids = [answerer.tokenizer(text, add_special_tokens=False).input_ids for text in texts]
-    table = gradient_norms.moments(
-        answerer.model,
-        [
-            gradient_norms.Sampled(
-                problem.id, ids, [one.ids for one in group], rewards.astype(float).tolist()
-            )
-            for problem, ids, group, rewards in zip(asked, prompt_ids, answers, right, strict=True)
-        ],
-    )
+    outcomes = [verdict.outcome == "right" for verdict in verdicts]
+    right = np.reshape(outcomes, (len(loaded), rollouts))
+
+    # Gradient norms, of the problems that have both right and wrong answers.
+    sampled_groups = [
+        gradient_norms.SampledGroup(
+            problem.id,
+            lm.tokenizer(text, add_special_tokens=False).input_ids,
+            [answer.ids for answer in group],
+            rewards.astype(float).tolist(),
+        )
+        for problem, text, group, rewards in zip(loaded, texts, answers, right, strict=True)
+    ]
+    moments = gradient_norms.moments(lm.model, sampled_groups)
     live = right.any(1) & ~right.all(1)
     metrics = {"pass@1": right.mean(), "live": live.mean()}
-    for name, part in gradient_norms.norms(table, objectives).groupby("objective", sort=False):
-        metrics[f"gradient norm {name}"] = (
-            part["gradient_norm"].to_numpy()[live].mean() if live.any() else 0.0
-        )
-    found = diversity.diversity(
-        [
-            [one.text for one, good in zip(group, row, strict=True) if good]
-            for group, row in zip(answers, right, strict=True)
-        ],
-        diversity.embedder(embedding),
-    )
-    metrics |= {"S_div": found.score.point, "right answers": sum(found.responses)}
-    distance = np.full(len(asked), np.nan)
-    distance[found.problems] = found.distances
+    norms = gradient_norms.norms(moments, objectives)
+    for name, table in norms.groupby("objective", sort=False):
+        live_norms = table["gradient_norm"].to_numpy()[live]
+        metrics[f"gradient norm {name}"] = live_norms.mean() if len(live_norms) else 0.0
+
+    # Diversity of the right answers, of the problems that have at least two.
+    right_texts = [
+        [answer.text for answer, is_right in zip(group, row, strict=True) if is_right]
+        for group, row in zip(answers, right, strict=True)
+    ]
+    spread = diversity.diversity(right_texts, diversity.embedder(embedding))
+    metrics |= {"S_div": spread.score.point, "right answers": sum(spread.responses)}
+    distance = np.full(len(loaded), np.nan)
+    distance[spread.problems] = spread.distances
+
     groups = {
-        "problem": np.array([problem.id for problem in asked]),
-        "n": np.full(len(asked), rollouts),
+        "problem": np.array([problem.id for problem in loaded]),
+        "n": np.full(len(loaded), rollouts),
         "right": right.sum(1),
         "distance": distance,
-    } | {name: table[name].to_numpy() for name in MOMENTS}
-    yield Record(0, {name: float(value) for name, value in metrics.items()}, _nothing, groups)
+    } | {name: moments[name].to_numpy() for name in MOMENTS}
+    yield Record(0, {name: float(value) for name, value in metrics.items()}, _no_state, groups)
 
 
-def _nothing() -> dict[str, Any]:
-    """There is nothing to go on from: the one record is all."""
+def _no_state() -> dict[str, Any]:
+    """The state after the only record: there is nothing to continue."""
     import torch
 
     return {"step": torch.tensor(0)}
