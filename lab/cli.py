@@ -129,7 +129,7 @@ def _parser() -> argparse.ArgumentParser:
         "values",
         nargs="*",
         metavar="key=value",
-        help="parameters, objective=ppo too, and nodes=1 gpus=8 scale=paper",
+        help="parameters, estimator=ppo too, and nodes=1 gpus=8 scale=paper",
     )
     sub.add_argument("--dry", action="store_true", help="print verl's command, write nothing")
     sub = verb("record", _record, "copy what a finished sweep measured into data/results")
@@ -221,7 +221,12 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         help="a run folder, or a table of counts or rollouts (csv, parquet, jsonl)",
     )
-    sub.add_argument("--objectives", nargs="+", default=["rloo", "grpo", "maxrl", "pacs_anchor"])
+    sub.add_argument(
+        "--estimators",
+        "--objectives",
+        nargs="+",
+        default=["rloo", "grpo", "maxrl", "pacs_anchor"],
+    )
     sub.add_argument("--rollouts", type=int, metavar="N", help="group size to reckon with")
     sub.add_argument("--reward", metavar="COLUMN", help="the column of rewards")
     sub.add_argument("--picture", type=Path, metavar="FILE", help="also draw it (pdf or png)")
@@ -484,11 +489,13 @@ def _explore(arguments) -> None:
 
 def _eval(arguments) -> None:
     from lab.runs.experiments import read_assignments
+    from lab.runs.former_names import in_present_names
     from lab.runs.model_evaluation import evaluate
 
     sets = [word for word in arguments.sets if "=" not in word or "(" in word]
-    given = read_assignments([word for word in arguments.sets if word not in sets])
     known = inspect.signature(evaluate).parameters.keys() - {"model", "sets"}
+    words = [word for word in arguments.sets if word not in sets]
+    given = in_present_names(read_assignments(words), known)
     for key in given.keys() - known:
         raise unknown("setting of an evaluation", key, known)
     if "engine" not in given:
@@ -535,7 +542,7 @@ def _verify(arguments) -> None:
 def _audit(arguments) -> None:
     from lab.show.audit import audit, draw
 
-    found = audit(arguments.path, tuple(arguments.objectives), arguments.rollouts, arguments.reward)
+    found = audit(arguments.path, tuple(arguments.estimators), arguments.rollouts, arguments.reward)
     print(*found.lines(), sep="\n")
     if arguments.picture:
         draw(found).savefig(arguments.picture)

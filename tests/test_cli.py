@@ -65,7 +65,7 @@ def test_show_prints_values_and_meanings_of_the_scale_and_runs_nothing(capsys, r
 
 
 def test_train_prints_values_rules_result_and_place_and_does_it_once(capsys, runs):
-    words = ["train", "tabular", "scale=smoke", "objective=grpo", "rollouts=8"]
+    words = ["train", "tabular", "scale=smoke", "estimator=grpo", "rollouts=8"]
     assert main(words) == 0
     said = capsys.readouterr().out
     (folder,) = (runs / "tabular").iterdir()

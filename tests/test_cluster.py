@@ -60,9 +60,9 @@ def test_verl_accepts_every_preset_at_every_scale_and_reads_what_we_mean(name, s
         "trainer.total_training_steps": values["steps"],
         "algorithm.use_kl_in_reward": False,
         "data.train_batch_size": values["prompts"],
-        "data.max_response_length": values["limit"],
+        "data.max_response_length": values["max_tokens"],
         "actor_rollout_ref.rollout.n": values["rollouts"],
-        "actor_rollout_ref.rollout.response_length": values["limit"],
+        "actor_rollout_ref.rollout.response_length": values["max_tokens"],
         "actor_rollout_ref.rollout.temperature": values["temperature"],
         "actor_rollout_ref.rollout.val_kwargs.n": values["samples"],
         "actor_rollout_ref.actor.optim.lr": values["learning_rate"],
@@ -77,7 +77,7 @@ def test_verl_accepts_every_preset_at_every_scale_and_reads_what_we_mean(name, s
         "data.seed": values["seed"],
         "actor_rollout_ref.actor.loss_agg_mode": (
             "seq-mean-token-sum"
-            if values["objective"] == "pacs"
+            if values["estimator"] == "pacs"
             else verl_config.AGGREGATIONS[values["aggregation"]]
         ),
         "algorithm.adv_estimator": f"lab.{verl_config.chosen_estimator(values).name}",
@@ -102,7 +102,7 @@ def test_verl_accepts_every_preset_at_every_scale_and_reads_what_we_mean(name, s
     ],
 )
 def test_an_objective_reaches_verl_with_its_options(objective, name, options):
-    config = verl_config.compose(small(objective=objective).settings)
+    config = verl_config.compose(small(estimator=objective).settings)
     assert config.algorithm.adv_estimator == name and config.algorithm.get("lab", {}) == options
 
 
@@ -113,7 +113,7 @@ def test_the_gradient_of_pacs_in_verl_is_that_of_its_own_loss_over_whole_answers
 
     from lab.losses import pacs
 
-    made = small(objective="pacs", beta=2.0)
+    made = small(estimator="pacs", beta=2.0)
     config = verl_config.compose(made.settings)
     assert made.header[-1].endswith(
         "where the policy is its reference: exact at the first update of a batch"
@@ -144,8 +144,8 @@ def test_truncated_answers_go_to_the_estimator_and_the_loss_is_aggregated_as_nam
     config = verl_config.compose(
         small(truncation="zero", aggregation="sequence-sum", style="lenient").settings
     )
-    limit = experiment("gsm8k").scales["laptop"]["limit"]
-    assert config.algorithm.lab == {"truncation": "zero", "limit": limit}
+    limit = experiment("gsm8k").scales["laptop"]["max_tokens"]
+    assert config.algorithm.lab == {"truncation": "zero", "max_tokens": limit}
     assert config.reward.custom_reward_function.reward_kwargs == {"style": "lenient"}
     actor = config.actor_rollout_ref.actor
     assert (actor.loss_agg_mode, actor.loss_scale_factor) == ("seq-mean-token-sum-norm", limit)
@@ -153,7 +153,7 @@ def test_truncated_answers_go_to_the_estimator_and_the_loss_is_aggregated_as_nam
 
 @needs_verl
 def test_ppo_is_verls_own_with_a_critic():
-    made = small(objective="ppo", updates=2, clip=0.3)
+    made = small(estimator="ppo", updates=2, clip=0.3)
     config = verl_config.compose(made.settings)
     from verl.trainer.ppo.utils import need_critic
 
@@ -182,13 +182,13 @@ def test_the_folder_is_whole_and_its_command_is_its_configuration(runs, tmp_path
 
     assert (
         main(
-            ["cluster", "gsm8k", "scale=smoke", "objective=truncated(order=2)", "gpus=2", "seed=3"]
+            ["cluster", "gsm8k", "scale=smoke", "estimator=truncated(order=2)", "gpus=2", "seed=3"]
         )
         == 0
     )
     (folder,) = (runs / "gsm8k_cluster").iterdir()
     said = capsys.readouterr().out.splitlines()
-    assert said[0] == "gsm8k at scale smoke, objective truncated(order=2), on 1 x 2 GPUs" and said[
+    assert said[0] == "gsm8k at scale smoke, estimator truncated(order=2), on 1 x 2 GPUs" and said[
         -1
     ] == str(folder)
     assert "train: arithmetic(level=3): 4 problems, 0 skipped" in said
@@ -221,7 +221,7 @@ def test_the_folder_is_whole_and_its_command_is_its_configuration(runs, tmp_path
     )
     first, *given = ran.stdout.splitlines()[1:]
     assert first == "verl.trainer.main_ppo" and given.pop() == "trainer.val_only=True"
-    made = job("gsm8k", {"scale": "smoke", "objective": "truncated(order=2)", "gpus": 2, "seed": 3})
+    made = job("gsm8k", {"scale": "smoke", "estimator": "truncated(order=2)", "gpus": 2, "seed": 3})
     there = [
         re.sub(r"verl-\d{8}T\d{6}", "verl-$STARTED", word).replace(str(folder), "$RUN")
         for word in given
@@ -308,7 +308,7 @@ def test_verls_own_dataset_reads_what_we_write(tmp_path):
     "words, sentence",
     [
         ("images", "images trains no language model, and verl trains nothing else: take gsm8k"),
-        ("gsm8k objective=maxlr", "unknown estimator 'maxlr': did you mean 'maxrl'?"),
+        ("gsm8k estimator=maxlr", "unknown estimator 'maxlr': did you mean 'maxrl'?"),
         ("gsm8k nodes=0", "nodes = 0: it must be a whole number of at least 1"),
         ("gsm8k node=2", "unknown parameter of gsm8k 'node'"),
         (
@@ -321,20 +321,20 @@ def test_verls_own_dataset_reads_what_we_write(tmp_path):
             "smoothing = 0.5: verl has no place for it; set it to 0.0",
         ),
         (
-            "gsm8k scale=smoke objective=pacs reference_every=5",
+            "gsm8k scale=smoke estimator=pacs reference_every=5",
             "reference_every = 5: verl has no place for it; set it",
         ),
         (
-            "gsm8k scale=smoke objective=pacs score=grpo",
+            "gsm8k scale=smoke estimator=pacs score=grpo",
             "score = 'grpo': it has no gradient where the policy is its ref",
         ),
-        ("gsm8k scale=smoke objective=ppo clip=0.0", "clip = 0: PPO clips its ratio"),
+        ("gsm8k scale=smoke estimator=ppo clip=0.0", "clip = 0: PPO clips its ratio"),
         (
-            "gsm8k scale=smoke objective=ppo truncation=zero",
+            "gsm8k scale=smoke estimator=ppo truncation=zero",
             "truncation = zero: verl's PPO scores every answer",
         ),
         (
-            "gsm8k scale=smoke gpus=1 objective=truncated(order=5)",
+            "gsm8k scale=smoke gpus=1 estimator=truncated(order=5)",
             "needs groups of at least 5 rollouts, found N = 4",
         ),
     ],

@@ -212,9 +212,9 @@ def maze_records(**given) -> list:
 @pytest.mark.parametrize(
     "given",
     [
-        {"objective": "maxrl"},
+        {"estimator": "maxrl"},
         {
-            "objective": "grpo(ddof=1)",
+            "estimator": "grpo(ddof=1)",
             "entropy_bonus": 0.01,
             "smoothing": 0.1,
             "greedy_filter": True,
@@ -289,7 +289,7 @@ def image_records(**given) -> list:
 @pytest.mark.parametrize(
     "given",
     [
-        {"data": "digits", "objective": "grpo", "optimizer": "adamw"},
+        {"data": "digits", "estimator": "grpo", "optimizer": "adamw"},
         {"gradient": "sampled", "precision": "bfloat16"},
         {"gradient": "conditional", "gradient_norm": 1.0},
         {
@@ -298,8 +298,8 @@ def image_records(**given) -> list:
             "gradient_norm": 1.0,
             "precision": "bfloat16",
         },
-        {"gradient": "exact", "objective": "ml"},
-        {"gradient": "exact", "objective": "power(a=0.5, b=0)", "precision": "bfloat16"},
+        {"gradient": "exact", "estimator": "ml"},
+        {"gradient": "exact", "estimator": "power(a=0.5, b=0)", "precision": "bfloat16"},
     ],
 )
 def test_images_run_on_a_gpu(few_pictures, given):
@@ -408,15 +408,15 @@ def without_triton(monkeypatch):
     "given",
     [
         {
-            "objective": "maxrl",
+            "estimator": "maxrl",
             "greedy_filter": True,
             "smoothing": 0.1,
             "entropy_bonus": 0.01,
             "kl": 0.1,
             "updates": 2,
-            "at_once": 4,
+            "micro_batch": 4,
         },
-        {"objective": "pacs", "reference_every": 1},
+        {"estimator": "pacs", "reference_every": 1},
     ],
 )
 def test_a_language_model_is_trained_on_a_gpu_by_the_loop_of_the_presets(without_triton, given):
@@ -446,7 +446,7 @@ def test_a_language_model_is_trained_on_a_gpu_by_the_loop_of_the_presets(without
 
 
 def test_gradient_norms_inside_a_set_of_rollouts_are_measured_on_a_gpu():
-    values = experiment("inside").parameters("smoke", {"problems": 8, "rollouts": 8, "limit": 24})
+    values = experiment("inside").parameters("smoke", {"problems": 8, "rollouts": 8, "max_tokens": 24})
     with PretendedGPU() as gpu:
         [record] = experiment("inside").train(values, None)
     assert complaints(gpu) == [] and "mm" in differentiated(gpu)

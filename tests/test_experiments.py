@@ -148,19 +148,19 @@ def test_the_ends_of_a_range_belong_to_it():
     "given, sentence",
     [
         ({"rollout": 4}, "unknown parameter of tabular 'rollout': did you mean 'rollouts'?"),
-        ({"objective": "maxlr"}, "unknown estimator 'maxlr': did you mean 'maxrl'?"),
+        ({"estimator": "maxlr"}, "unknown estimator 'maxlr': did you mean 'maxrl'?"),
         (
-            {"objective": "grpo(dof=1)"},
+            {"estimator": "grpo(dof=1)"},
             "unknown option of estimator 'grpo' 'dof': did you mean 'ddof'?",
         ),
-        ({"objective": "maxrl", "gradient": "exact"}, "unknown objective 'maxrl'"),
+        ({"estimator": "maxrl", "gradient": "exact"}, "unknown objective 'maxrl'"),
         (
             {"gradient": "sampling"},
             "unknown value of tabular's gradient 'sampling': did you mean 'sampled'?",
         ),
         ({"rollouts": 1}, "maxrl needs groups of at least 2 rollouts, found N = 1"),
         (
-            {"objective": "truncated(order=32)"},
+            {"estimator": "truncated(order=32)"},
             "truncated(order=32) needs groups of at least 32 rollouts, found N = 16",
         ),
         ({"hardest": 0.9, "easiest": 0.5}, "hardest = 0.9 is not below easiest = 0.5: swap them"),
@@ -189,10 +189,10 @@ def test_an_unknown_experiment_or_scale_names_the_nearest():
         ("rate=1e-3", "rate", 1e-3),
         ("on=true", "on", True),
         ("sizes=[2, 4]", "sizes", [2, 4]),
-        ("objective=maxrl", "objective", "maxrl"),
-        ('objective="maxrl"', "objective", "maxrl"),
-        ("objective=grpo(ddof=1, eps=1e-6)", "objective", "grpo(ddof=1, eps=1e-6)"),
-        ("objective=0.5 * ml", "objective", "0.5 * ml"),
+        ("estimator=maxrl", "estimator", "maxrl"),
+        ('estimator="maxrl"', "estimator", "maxrl"),
+        ("estimator=grpo(ddof=1, eps=1e-6)", "estimator", "grpo(ddof=1, eps=1e-6)"),
+        ("estimator=0.5 * ml", "estimator", "0.5 * ml"),
         ("name=", "name", ""),
     ],
 )
@@ -229,7 +229,7 @@ COMMANDS = [
     ),
     (["tabular", "scale="], "unknown scale of tabular ''"),
     (
-        ["tabular", "scale=smoke", "objective=maxlr"],
+        ["tabular", "scale=smoke", "estimator=maxlr"],
         "unknown estimator 'maxlr': did you mean 'maxrl'?",
     ),
     (["tabular", "scale=smoke", "folder=x"], "unknown parameter of tabular 'folder'"),
@@ -414,7 +414,7 @@ def test_preflight_in_a_notebook_refuses_and_otherwise_prints_the_header(capsys)
         "unknown parameter of weights 'order'"
     )
     assert capsys.readouterr().out == ""
-    lab.runs.preflight("tabular", objective="grpo", rollouts=8)
+    lab.runs.preflight("tabular", estimator="grpo", rollouts=8)
     said = capsys.readouterr().out
     assert (
         said.startswith("tabular: Softmax problems")

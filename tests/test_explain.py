@@ -64,7 +64,7 @@ def test_the_last_line_of_every_explanation_can_be_typed(name):
     assert words[:3] == ["lab", "train", "tabular"]
     given = read_assignments(words[3:])
     values = experiment("tabular").parameters("smoke", given)
-    assert values["objective"] == given["objective"] and values["rollouts"] == given.get(
+    assert values["estimator"] == given["estimator"] and values["rollouts"] == given.get(
         "rollouts", 16
     )
 

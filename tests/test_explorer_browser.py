@@ -294,7 +294,7 @@ def test_a_weight_drawn_by_the_mouse_is_fitted_as_the_lab_fits_it_and_its_line_t
             tab.mouse.move(box["x"] + x, box["y"] + 60 + x / 5)
         tab.mouse.up()
         found, line = columns(tab), code(tab)
-        spec = json.loads(re.search(r'objective=("(?:[^"\\]|\\.)*")', line)[1])
+        spec = json.loads(re.search(r'estimator=("(?:[^"\\]|\\.)*")', line)[1])
         chosen = lab.estimator(spec)
         assert spec.startswith("drawn(p=") and chosen.options["w"] != DEFAULTS["points"]
         for name, ours in zip(("gap", "offset"), chosen.coefficients(16), strict=True):
@@ -306,10 +306,10 @@ def test_a_weight_drawn_by_the_mouse_is_fitted_as_the_lab_fits_it_and_its_line_t
 
     assert (
         line
-        == f'from lab import runs; runs.train("tabular", objective={json.dumps(spec)}, rollouts=16)'
+        == f'from lab import runs; runs.train("tabular", estimator={json.dumps(spec)}, rollouts=16)'
     )
     run = runs.train(
-        "tabular", objective=spec, rollouts=16, scale="smoke", folder=str(tmp_path / "run")
+        "tabular", estimator=spec, rollouts=16, scale="smoke", folder=str(tmp_path / "run")
     )
     assert run.params["parameters"]["objective"] == spec and len(run.records()) > 1
 
@@ -318,7 +318,7 @@ def test_a_formula_is_fitted_and_a_wrong_one_is_a_sentence(opened):
     with opened(panel="draw", by="formula", N=12) as tab:
         box = tab.get_by_label("w(p) =")
         box.fill("1/(p + 0.1)")
-        spec = json.loads(re.search(r'objective=("(?:[^"\\]|\\.)*")', code(tab))[1])
+        spec = json.loads(re.search(r'estimator=("(?:[^"\\]|\\.)*")', code(tab))[1])
         assert spec == "formula(text='1/(p + 0.1)')"
         close(columns(tab)["gap"], lab.estimator(spec).coefficients(12)[0])
         for text, words in (
@@ -616,7 +616,7 @@ def test_the_widget_and_python_share_one_state_your_estimators_and_your_files(
 ):
     from lab import runs
 
-    run = runs.train("tabular", objective="rloo", scale="smoke", folder=str(tmp_path / "run"))
+    run = runs.train("tabular", estimator="rloo", scale="smoke", folder=str(tmp_path / "run"))
     cells = [f"FOLDER = {str(run.path)!r}", *CELLS]
     book = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell(cell) for cell in cells],

@@ -55,30 +55,30 @@ SWEEP = """
 experiment = "tabular"
 scale = "smoke"
 set = { gradient = "sampled", steps = 80, log_every = 20, problems = 8 }
-grid = { objective = ["rloo", "grpo", "maxrl", "pacs_anchor"], seed = [0, 1, 2] }
+grid = { estimator = ["rloo", "grpo", "maxrl", "pacs_anchor"], seed = [0, 1, 2] }
 
 [[runs]]
 experiment = "tabular"
 scale = "smoke"
 set = { gradient = "expected", steps = 80, log_every = 20, problems = 8 }
-grid = { objective = ["rloo", "grpo", "maxrl", "pacs_anchor"] }
+grid = { estimator = ["rloo", "grpo", "maxrl", "pacs_anchor"] }
 
 [[runs]]
 experiment = "tabular"
 scale = "smoke"
 set = { gradient = "exact", steps = 80, log_every = 20, problems = 8 }
-grid = { objective = ["rl", "arcsine", "ml", "0.25 * log_odds"] }
+grid = { estimator = ["rl", "arcsine", "ml", "0.25 * log_odds"] }
 
 [[runs]]
 experiment = "digits"
 scale = "smoke"
-set = { objective = "ml", gradient = "exact" }
+set = { estimator = "ml", gradient = "exact" }
 grid = { seed = [0, 1] }
 
 [[runs]]
 experiment = "digits"
 scale = "smoke"
-grid = { objective = ["reinforce_mean", "grpo", "maxrl"], rollouts = [4, 128], seed = [0, 1] }
+grid = { estimator = ["reinforce_mean", "grpo", "maxrl"], rollouts = [4, 128], seed = [0, 1] }
 """
 
 
@@ -310,7 +310,7 @@ def test_runs_that_are_not_of_the_sweep_change_no_figure(drawn, with_runs, folde
     extra = train(
         "tabular",
         scale="smoke",
-        objective="maxrl",
+        estimator="maxrl",
         steps=80,
         log_every=20,
         problems=8,
@@ -355,7 +355,7 @@ def test_a_mean_over_seeds_is_that_of_the_recorded_runs(drawn, with_runs, traine
         item.run
         for item in read_sweep(trained[1] / "laptop.toml")
         if item.experiment == "tabular"
-        and item.given["objective"] == "maxrl"
+        and item.given["estimator"] == "maxrl"
         and item.given["gradient"] == "sampled"
     ]
     mean = np.mean([[record["hard pass@1"] for record in run.records()] for run in runs], axis=0)

@@ -99,9 +99,9 @@ def test_the_configuration_of_a_gpu_is_the_one_that_is_forced_here(forced):
 @pytest.mark.parametrize(
     "given",
     [
-        {"objective": "maxrl"},
-        {"objective": "pacs", "reference_every": 2},
-        {"objective": "grpo(ddof=1)", "updates": 2, "at_once": 4, "kl": 0.1},
+        {"estimator": "maxrl"},
+        {"estimator": "pacs", "reference_every": 2},
+        {"estimator": "grpo(ddof=1)", "updates": 2, "micro_batch": 4, "kl": 0.1},
     ],
 )
 def test_a_training_as_on_a_gpu_samples_steps_and_goes_on_exactly_from_any_record(forced, given):

@@ -54,7 +54,7 @@ def test_eval_samples_scores_and_prints_a_table_once(capsys, tmp_path, monkeypat
         "engine=transformers",
         "n=4",
         "problems=5",
-        "limit=40",
+        "max_tokens=40",
     ]
     assert main(words) == 0
     first = capsys.readouterr().out
@@ -84,7 +84,7 @@ def test_compare_tells_paired_differences_and_samples_saved(capsys, tmp_path, mo
                     "engine=transformers",
                     "n=4",
                     "problems=6",
-                    f"limit={limit}",
+                    f"max_tokens={limit}",
                 ]
             )
             == 0

@@ -83,7 +83,7 @@ def test_vllm_itself_accepts_the_sequences_of_the_paper_scale_on_one_gpu(sampler
     from vllm.config import SchedulerConfig
 
     values = experiment(name).scales["laptop"] | experiment(name).scales["paper"]
-    asked, length = values["prompts"] * values["rollouts"], values["prompt_limit"] + values["limit"]
+    asked, length = values["prompts"] * values["rollouts"], values["max_prompt_tokens"] + values["max_tokens"]
 
     def scheduler(sequences):
         return SchedulerConfig(
@@ -309,7 +309,7 @@ def test_an_engine_that_sleeps_takes_all_that_weights_and_optimiser_leave(monkey
 
 @pytest.mark.parametrize(
     "given",
-    [{"objective": "maxrl", "updates": 2, "at_once": 2}, {"objective": "pacs", "at_once": 4}],
+    [{"estimator": "maxrl", "updates": 2, "micro_batch": 2}, {"estimator": "pacs", "micro_batch": 4}],
 )
 def test_a_training_by_length_goes_on_exactly_and_learns_what_the_padded_one_does(
     monkeypatch, given

@@ -58,7 +58,7 @@ def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
 
 
 def test_two_steps_are_those_of_a_loop_written_out_here():
-    settings = values(steps=2, at_once=4, learning_rate=1e-3)
+    settings = values(steps=2, micro_batch=4, learning_rate=1e-3)
     N, rewarded = settings["rollouts"], []
     engine = TransformersEngine(FOLDER, device="cpu")
     model, plain = engine.model, prompt("plain")
@@ -68,9 +68,9 @@ def test_two_steps_are_those_of_a_loop_written_out_here():
         chosen = [asked[at] for at in batch(0, step, settings["prompts"], len(asked))]
         texts = [plain.render(one.question) for one in chosen]
         answers = engine.sample(
-            texts, Sampling(N, 1.0, 1.0, settings["limit"], 0), step * len(texts)
+            texts, Sampling(N, 1.0, 1.0, settings["max_tokens"], 0), step * len(texts)
         )
-        ids = encoded(engine.tokenizer, texts, settings["limit"], engine.positions, "tiny")
+        ids = encoded(engine.tokenizer, texts, settings["max_tokens"], engine.positions, "tiny")
         with Verifier() as verifier:
             rewards = np.array(
                 [
@@ -100,7 +100,7 @@ def test_two_steps_are_those_of_a_loop_written_out_here():
         (loss / tokens).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
-    records = played(steps=2, at_once=4, learning_rate=1e-3)
+    records = played(steps=2, micro_batch=4, learning_rate=1e-3)
     assert [record.metrics["train pass@1"] for record, _ in records[1:]] == rewarded and sum(
         rewarded
     ) > 0
@@ -126,11 +126,11 @@ def test_two_steps_are_those_of_a_loop_written_out_here():
 @pytest.mark.parametrize(
     "given",
     [
-        {"objective": "maxrl"},
-        {"objective": "grpo(ddof=1)", "updates": 2, "at_once": 4, "kl": 0.1},
-        {"objective": "pacs", "reference_every": 2, "learning_rate": 1e-3},
-        {"objective": "pacs", "updates": 2, "at_once": 4},
-        {"objective": "maxrl", "greedy_filter": True, "smoothing": 0.1, "entropy_bonus": 0.01},
+        {"estimator": "maxrl"},
+        {"estimator": "grpo(ddof=1)", "updates": 2, "micro_batch": 4, "kl": 0.1},
+        {"estimator": "pacs", "reference_every": 2, "learning_rate": 1e-3},
+        {"estimator": "pacs", "updates": 2, "micro_batch": 4},
+        {"estimator": "maxrl", "greedy_filter": True, "smoothing": 0.1, "entropy_bonus": 0.01},
     ],
 )
 def test_a_training_taken_up_from_any_record_gives_the_same_records_and_weights(given):
@@ -149,9 +149,9 @@ def test_a_training_taken_up_from_any_record_gives_the_same_records_and_weights(
 @pytest.mark.parametrize(
     "given",
     [
-        {"objective": "maxrl", "entropy_bonus": 0.01},
-        {"objective": "grpo(ddof=1)", "updates": 2, "at_once": 4, "kl": 0.1},
-        {"objective": "pacs", "reference_every": 2, "learning_rate": 1e-3},
+        {"estimator": "maxrl", "entropy_bonus": 0.01},
+        {"estimator": "grpo(ddof=1)", "updates": 2, "micro_batch": 4, "kl": 0.1},
+        {"estimator": "pacs", "reference_every": 2, "learning_rate": 1e-3},
     ],
 )
 def test_a_training_taken_up_between_two_records_gives_the_same_records_and_weights(given):
@@ -210,7 +210,7 @@ def stopped(start, runs, how, *launcher):
         "train",
         "gsm8k",
         "scale=smoke",
-        "at_once=2",
+        "micro_batch=2",
         "steps=6",
         "log_every=5",
         "checkpoint_minutes=0",
@@ -272,7 +272,7 @@ def wait_for(found, seconds=90.0):
 
 
 def test_two_processes_train_as_one_does(start, runs):
-    one = [record for record, _ in played(objective="pacs", at_once=4)]
+    one = [record for record, _ in played(estimator="pacs", micro_batch=4)]
     done = start(
         "-m",
         "torch.distributed.run",
@@ -283,8 +283,8 @@ def test_two_processes_train_as_one_does(start, runs):
         "train",
         "gsm8k",
         "scale=smoke",
-        "at_once=4",
-        "objective=pacs",
+        "micro_batch=4",
+        "estimator=pacs",
     ).finish(400)
     assert done.returncode == 0, done.stderr[-2000:]
     [folder] = (runs / "gsm8k").iterdir()
@@ -302,7 +302,7 @@ def test_two_processes_train_as_one_does(start, runs):
 
 
 def test_pacs_resets_its_reference_and_its_optimiser_every_so_many_steps():
-    records = played(objective="pacs", reference_every=2, steps=4, problems=3)
+    records = played(estimator="pacs", reference_every=2, steps=4, problems=3)
     for record, state in records:
         agrees = all(
             torch.equal(state[key], state["reference/" + key.removeprefix("model/")])
@@ -369,11 +369,11 @@ def test_a_trained_model_is_exported_as_a_folder_that_engines_read(runs, tmp_pat
 @pytest.mark.parametrize(
     "given, sentence",
     [
-        ({"objective": "maxlr"}, "did you mean 'maxrl'"),
-        ({"objective": "ppo"}, "use lab cluster"),
-        ({"at_once": 3}, "is no multiple of updates x processes x at_once"),
-        ({"objective": "pacs", "at_once": 2}, "PACS compares whole groups"),
-        ({"objective": "pacs", "kl": 0.1}, "PACS has a loss of its own"),
+        ({"estimator": "maxlr"}, "did you mean 'maxrl'"),
+        ({"estimator": "ppo"}, "use lab cluster"),
+        ({"micro_batch": 3}, "is no multiple of updates x processes x micro_batch"),
+        ({"estimator": "pacs", "micro_batch": 2}, "PACS compares whole groups"),
+        ({"estimator": "pacs", "kl": 0.1}, "PACS has a loss of its own"),
         ({"reference_every": 2}, "only PACS resets a reference"),
         ({"prompt": "plane"}, "did you mean 'plain'"),
         ({"eval_temperature": 0.001}, "out of range"),
@@ -387,14 +387,14 @@ def test_what_cannot_be_trained_is_refused_before_anything_runs(given, sentence)
 def test_a_group_that_would_be_split_across_processes_is_refused(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "4")
     with pytest.raises(LabError, match="a group would be split across processes"):
-        preflight(**experiment("gsm8k").scales["laptop"] | {"prompts": 2, "at_once": 8})
+        preflight(**experiment("gsm8k").scales["laptop"] | {"prompts": 2, "micro_batch": 8})
 
 
 def test_problems_that_do_not_fit_are_refused_with_their_number():
     with pytest.raises(
         LabError, match="0 of 4 problems have a usable gold answer and a prompt of at most 2 tokens"
     ):
-        list(train(state=None, **values(prompt_limit=2)))
+        list(train(state=None, **values(max_prompt_tokens=2)))
 
 
 @pytest.mark.parametrize(
@@ -418,9 +418,9 @@ def test_the_memory_of_one_gpu_is_told_and_too_much_is_refused():
         and "sleeps while the model trains" in header
     )
     with pytest.raises(LabError, match="would need about .* GiB a GPU"):
-        chosen.parameters("h200", {"model": "Qwen/Qwen3-8B", "limit": 64, "prompt_limit": 64})
+        chosen.parameters("h200", {"model": "Qwen/Qwen3-8B", "max_tokens": 64, "max_prompt_tokens": 64})
     with pytest.raises(LabError, match="for keys and values, less than one sequence"):
-        chosen.parameters("h200", {"engine_memory": 0.01, "at_once": 32})
+        chosen.parameters("h200", {"engine_memory": 0.01, "micro_batch": 32})
 
 
 def test_unknown_models_of_the_hub_have_no_estimate_and_folders_have_their_own():

@@ -74,7 +74,7 @@ def world_of(young: dict, **given) -> Reinforced:
         Fresh(values["size"], values["batch"], values["seed"], "mazes", CPU),
         *(
             values[key]
-            for key in ("objective", "rollouts", "entropy_bonus", "smoothing", "greedy_filter")
+            for key in ("estimator", "rollouts", "entropy_bonus", "smoothing", "greedy_filter")
         ),
     )
 
@@ -200,7 +200,7 @@ def assert_same_gradient(found: dict, expected: dict) -> None:
 
 @pytest.mark.parametrize("name", ["rloo", "grpo", "maxrl", "pacs_anchor"])
 def test_the_gradient_is_the_sum_of_advantage_times_score_over_all_tokens(young, name):
-    world = world_of(young, objective=name)
+    world = world_of(young, estimator=name)
     step = telling_step(world)
     mazes = world.fresh.at(step)
     loss, played = watch(world, step)
@@ -228,7 +228,7 @@ def test_the_gradient_is_the_sum_of_advantage_times_score_over_all_tokens(young,
     ],
 )
 def test_each_change_to_the_loss_is_what_its_description_says(young, change):
-    world = world_of(young, objective="rloo", **change)
+    world = world_of(young, estimator="rloo", **change)
     step = telling_step(world)
     mazes = world.fresh.at(step)
     loss, played = watch(world, step)
@@ -261,7 +261,7 @@ def test_smoothing_favours_unlikely_right_and_likely_wrong_rollouts_by_hand(youn
     """RLOO's one of two: 1 and -1. With c = 0.5 and mean log-probabilities -2 and -0.4: 1 + 1 and
     -1 - 0.2.
     """
-    world = world_of(young, objective="rloo", smoothing=0.5)
+    world = world_of(young, estimator="rloo", smoothing=0.5)
     A = world.advantages(torch.tensor([[True, False]]), torch.tensor([[-2.0, -0.4]]), None)
     assert A.tolist() == [pytest.approx([2.0, -1.2])]
 
@@ -291,7 +291,7 @@ def gradient_in_parts(monkeypatch, young, kept: int, sample, **given):
     """The number of parts of a step, its gradient, and what is remembered of it."""
     monkeypatch.setattr(maze, "KEPT", kept)
     monkeypatch.setattr(maze, "sample_shared", sample)
-    world = world_of(young, batch=7, objective="rloo", length=16, **given)
+    world = world_of(young, batch=7, estimator="rloo", length=16, **given)
     parts = 0
     for loss in world.losses(telling_step(world)):
         loss.backward()
@@ -617,7 +617,7 @@ def test_reinforcement_learning_is_adamw_with_clipped_gradients(young):
         "rollouts": 12,
         "batch": 6,
         "learning_rate": 1e-3,
-        "objective": "rloo",
+        "estimator": "rloo",
         "smoothing": 8.0,
     }
     told = records(young, steps=3, log_every=1, **given)
@@ -754,7 +754,7 @@ def test_going_on_from_a_state_leaves_that_state_as_it_was(young):
 
 
 def test_two_objectives_with_one_seed_see_the_same_mazes_and_say_the_same_at_the_first_step(young):
-    worlds = [world_of(young, objective=name) for name in ("rloo", "maxrl")]
+    worlds = [world_of(young, estimator=name) for name in ("rloo", "maxrl")]
     first, second = (watch(world)[1] for world in worlds)
     assert torch.equal(first.tokens, second.tokens)
     assert torch.equal(worlds[0].fresh.at(5).walls, worlds[1].fresh.at(5).walls)
@@ -764,7 +764,7 @@ def test_two_objectives_with_one_seed_see_the_same_mazes_and_say_the_same_at_the
 def test_every_step_plays_with_numbers_of_its_own_that_all_objectives_share(young):
     drawn = {}
     for name in ("rloo", "maxrl"):
-        world, seen = world_of(young, objective=name), []
+        world, seen = world_of(young, estimator=name), []
         play = world.player.play
         world.player.play = lambda *given, play=play, seen=seen: (
             seen.append(given[3]) or play(*given)
@@ -789,7 +789,7 @@ def test_every_step_has_random_numbers_of_its_own(young):
 
 def test_half_precision_runs_and_stays_near_single(young):
     single, half = (
-        records(young, precision=precision, steps=1, samples=64, objective="rloo")[-1][0].metrics
+        records(young, precision=precision, steps=1, samples=64, estimator="rloo")[-1][0].metrics
         for precision in ("float32", "bfloat16")
     )
     assert half["log-probability mismatch"] < 0.5 and half != single
@@ -799,7 +799,7 @@ def test_half_precision_runs_and_stays_near_single(young):
 
 @pytest.mark.parametrize("name", ["rloo", "maxrl"])
 def test_thirty_steps_on_two_mazes_learn_to_solve_them(young, name):
-    world = world_of(young, objective=name, batch=2, rollouts=64)
+    world = world_of(young, estimator=name, batch=2, rollouts=64)
     with torch.no_grad():
         while not world.seen or world.seen[-1]["dead groups"] > 0:
             loss_of(world, len(world.seen))
@@ -928,7 +928,7 @@ def test_two_objectives_share_one_start_and_begin_alike(monkeypatch, runs):
     made, real = [], maze.train_start
     monkeypatch.setattr(maze, "train_start", lambda **given: made.append(given) or real(**given))
     first, second = (
-        train("maze", scale="smoke", objective=name, **SMALL) for name in ("maxrl", "rloo")
+        train("maze", scale="smoke", estimator=name, **SMALL) for name in ("maxrl", "rloo")
     )
     assert len(made) == 1 and "objective" not in made[0]
     (folder,) = (runs / "maze_start").iterdir()
@@ -983,7 +983,7 @@ def test_a_finished_run_needs_its_start_no_more(monkeypatch):
     monkeypatch.setattr(maze, "train_start", lambda **_: pytest.fail("it trained again"))
     assert train("maze", scale="smoke", **SMALL).finished
     with pytest.raises(LabError, match="has no checkpoint") as error:
-        train("maze", scale="smoke", objective="rloo", **SMALL)
+        train("maze", scale="smoke", estimator="rloo", **SMALL)
     assert "\n" not in str(error.value)
 
 
@@ -1066,7 +1066,7 @@ def test_the_paper_scale_is_the_published_setting():
         ),
         (["size=17", "positions=256"], "makes prompts of 310 tokens"),
         (["width=12"], "maze: width = 12 is not a multiple of 8"),
-        (["objective=maxlr"], "unknown estimator 'maxlr': did you mean 'maxrl'?"),
+        (["estimator=maxlr"], "unknown estimator 'maxlr': did you mean 'maxrl'?"),
         (["rollouts=1"], "maxrl needs groups of at least 2 rollouts, found N = 1"),
         (["precision=float16"], "unknown value of maze's precision 'float16'"),
         (["start_steps=0"], "maze: start_steps = 0 is out of range"),
@@ -1091,7 +1091,7 @@ def test_positions_that_just_suffice_are_enough():
 
 def test_the_header_says_the_estimator_its_rules_and_what_becomes_of_truncated_rollouts():
     chosen = experiment("maze")
-    header = chosen.header(values_of(objective="rloo"))
+    header = chosen.header(values_of(estimator="rloo"))
     assert "RLOO" in header and "N = 8" in header and "group of one: error" in header
     assert "truncated rollouts (no DONE within 18 tokens) count as wrong" in header
 

@@ -204,7 +204,7 @@ def test_plain_papermill_runs_a_notebook_too(start, runs, tmp_path):
         "problems",
         8,
         "-p",
-        "objective",
+        "estimator",
         "rloo",
         "-k",
         "python3",

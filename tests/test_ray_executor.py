@@ -26,7 +26,7 @@ FILE = """
 [[runs]]
 experiment = "tabular"
 scale = "smoke"
-set = { log_every = 5, objective = "maxrl" }
+set = { log_every = 5, estimator = "maxrl" }
 grid = { steps = STEPS, seed = [1] }
 """
 

@@ -18,14 +18,14 @@ SWEEP = """
 [[runs]]
 experiment = "tabular"
 scale = "smoke"
-grid = { objective = ["rloo", "maxrl"], seed = [0, 1] }
+grid = { estimator = ["rloo", "maxrl"], seed = [0, 1] }
 """
 
 
 @pytest.fixture
 def four(runs) -> list[Run]:
     return [
-        train("tabular", scale="smoke", objective=name, seed=seed)
+        train("tabular", scale="smoke", estimator=name, seed=seed)
         for name in ("rloo", "maxrl")
         for seed in (0, 1)
     ]

@@ -51,7 +51,7 @@ def test_a_run_of_another_seed_gives_other_numbers(runs):
         & (before["gradient"] == "sampled")
         & (before["seed"] == 0)
     ]
-    other = train(EXPERIMENT, objective=OBJECTIVE, gradient="sampled", seed=9, steps=20)
+    other = train(EXPERIMENT, estimator=OBJECTIVE, gradient="sampled", seed=9, steps=20)
     here = other.records()[-1]
     assert here["step"] == 20
     assert abs(here["pass@1"] - before[before["step"] == 20]["pass@1"].item()) > 1e-6

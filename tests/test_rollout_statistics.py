@@ -7,7 +7,7 @@ from lab.errors import LabError
 from lab.llm.evals import gradient_norms
 from lab.runs import train
 
-SMALL = {"problems": 8, "rollouts": 8, "limit": 48}
+SMALL = {"problems": 8, "rollouts": 8, "max_tokens": 48}
 
 
 @pytest.fixture(scope="module")
@@ -46,4 +46,4 @@ def test_a_record_is_told_once_and_an_unknown_objective_refused_before_a_model_i
     train("inside", folder=str(measured.path), scale="smoke", **SMALL)
     assert (measured.path / "metrics.jsonl").read_bytes() == before
     with pytest.raises(LabError, match="unknown estimator 'maxlr'"):
-        train("inside", scale="smoke", model="no/model", objectives=["maxlr"])
+        train("inside", scale="smoke", model="no/model", estimators=["maxlr"])

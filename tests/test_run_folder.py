@@ -312,7 +312,7 @@ def test_a_lock_is_held_by_one_at_a_time_and_freed_when_its_holder_dies(tmp_path
 
 
 def test_provenance_names_commit_versions_device_and_command(command, runs):
-    done = command("--runs", runs, "train", "tabular", "scale=smoke", "objective=rloo")
+    done = command("--runs", runs, "train", "tabular", "scale=smoke", "estimator=rloo")
     assert done.returncode == 0, done.stderr
     (path,) = (runs / "tabular").iterdir()
     told = Run(path).provenance
@@ -325,7 +325,7 @@ def test_provenance_names_commit_versions_device_and_command(command, runs):
         check=True,
     ).stdout.strip()
     assert re.fullmatch(r"[0-9a-f]{40}", git) and told["commit"] in (git, git + "+changes")
-    assert told["command"] == "lab --runs runs train tabular scale=smoke objective=rloo"
+    assert told["command"] == "lab --runs runs train tabular scale=smoke estimator=rloo"
     assert told["versions"]["python"] == sys.version.split()[0]
     assert {name: metadata.version(name) for name in ("numpy", "torch", "scipy")}.items() <= told[
         "versions"

@@ -83,7 +83,7 @@ def test_the_rules_for_odd_groups_are_fields_of_the_estimator_and_head_every_run
 ):
     """'... each follow a rule that is a field of the estimator and is printed in the run's header'"""
     assert str(lab.estimator(objective).rules) == rules
-    assert main(["train", "tabular", "scale=smoke", "steps=1", f"objective={objective}"]) == 0
+    assert main(["train", "tabular", "scale=smoke", "steps=1", f"estimator={objective}"]) == 0
     assert f"  rules: {rules}\n" in capsys.readouterr().out
 
 

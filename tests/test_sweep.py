@@ -19,7 +19,7 @@ FILE = """
 experiment = "tabular"
 scale = "smoke"
 set = { steps = 400, log_every = 5 }
-grid = { objective = ["rloo", "maxrl", "grpo"], seed = [1] }
+grid = { estimator = ["rloo", "maxrl", "grpo"], seed = [1] }
 """
 
 
@@ -92,7 +92,7 @@ def told(path, lines: int = 1) -> bool:
 
 def test_a_grid_is_every_combination_and_a_set_is_in_each(write):
     items = read_sweep(write(FILE.replace("seed = [1]", "seed = [1, 2]")))
-    assert [(item.given["objective"], item.given["seed"]) for item in items] == [
+    assert [(item.given["estimator"], item.given["seed"]) for item in items] == [
         ("rloo", 1),
         ("rloo", 2),
         ("maxrl", 1),
@@ -204,7 +204,7 @@ def test_a_sweep_keeps_going_lists_failures_can_be_mended_and_then_does_nothing(
     for item in read_sweep(path)[1:]:
         log = (item.run.path / "log.txt").read_text()
         assert log.startswith("--- 20") and "rules: group of one" in log and "finished in " in log
-        assert f"objective = '{item.given['objective']}'" in log and item.run in others
+        assert f"estimator = '{item.given['objective']}'" in log and item.run in others
     before = files(others)
 
     (run.path / "params.json").unlink()
@@ -253,13 +253,13 @@ def test_values_reach_the_process_as_they_were_read(write, monkeypatch):
     monkeypatch.setattr(processes, "subprocess", fake)
     path = write(
         '[[runs]]\nexperiment = "tabular"\nscale = "smoke"\nset = { gradient = "exact", steps = 1, '
-        'objective = "0.25 * log_odds", hardest = 1e-5, learning_rate = 1 }\n'
+        'estimator = "0.25 * log_odds", hardest = 1e-5, learning_rate = 1 }\n'
     )
     outcome = module.sweep(path, jobs=1, verb="train")
     (run,) = outcome.now
     values = run.params["parameters"]
     assert (
-        values["objective"] == "0.25 * log_odds"
+        values["estimator"] == "0.25 * log_odds"
         and values["hardest"] == 1e-5
         and values["learning_rate"] == 1.0
     )

@@ -172,7 +172,7 @@ def record_of(name: str, **given):
 
 def test_one_step_of_exact_ml_moves_the_logits_by_the_rate_times_the_gradient_of_log_p():
     before, after = record_of(
-        "tabular", objective="ml", gradient="exact", steps=1, learning_rate=0.5
+        "tabular", estimator="ml", gradient="exact", steps=1, learning_rate=0.5
     )
     p = before.groups["pass_rate"]
     wrong = (1 - p) / 7
@@ -184,7 +184,7 @@ def test_one_step_of_exact_ml_moves_the_logits_by_the_rate_times_the_gradient_of
 def test_training_climbs_the_likelihood_and_many_rollouts_follow_their_expectation():
     ends = {
         gradient: (
-            record_of("tabular", objective="maxrl", gradient=gradient, rollouts=256, steps=60)[
+            record_of("tabular", estimator="maxrl", gradient=gradient, rollouts=256, steps=60)[
                 -1
             ].metrics
         )
@@ -211,7 +211,7 @@ def test_two_objectives_with_one_seed_start_from_one_policy_and_sample_the_same_
         with monkeypatch.context() as patch:
             patch.setattr(training_loop, "counted", spy)
             seen[name + " start"] = torch.tensor(
-                record_of("tabular", objective=name, seed=7)[0].groups["pass_rate"]
+                record_of("tabular", estimator=name, seed=7)[0].groups["pass_rate"]
             )
     assert torch.equal(seen["rloo start"], seen["maxrl start"])
     assert torch.equal(seen["rloo"][0], seen["maxrl"][0]) and seen["rloo"][0].shape == (16, 8)
@@ -402,14 +402,14 @@ def test_the_schedule_warms_up_linearly_and_falls_by_a_cosine(monkeypatch):
 
 
 def test_exact_ml_learns_the_digits():
-    records = record_of("digits", objective="ml", gradient="exact", steps=60, log_every=60, width=8)
+    records = record_of("digits", estimator="ml", gradient="exact", steps=60, log_every=60, width=8)
     assert records[0].metrics["accuracy"] < 0.3 and records[-1].metrics["accuracy"] > 0.9
 
 
 @pytest.mark.parametrize("objective", ["arcsine", "log_odds"])
 def test_weights_that_are_infinite_at_one_do_not_stop_an_image_run_that_gets_there(objective):
     records = record_of(
-        "digits", objective=objective, gradient="exact", steps=120, log_every=120, width=8
+        "digits", estimator=objective, gradient="exact", steps=120, log_every=120, width=8
     )
     assert records[-1].metrics["accuracy"] > 0.9
 

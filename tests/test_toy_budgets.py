@@ -100,7 +100,7 @@ def test_counting_leaves_nothing_fake_behind(monkeypatch, tmp_path):
     """Estimators keep tables of advantages: those made while counting would hold no numbers."""
     monkeypatch.setenv("LAB_RUNS", str(tmp_path))
     for name, given in (
-        ("maze", {"objective": "maxrl", "rollouts": 7}),
+        ("maze", {"estimator": "maxrl", "rollouts": 7}),
         ("images", {"rollouts": 17}),
     ):
         budget_of(name, "smoke", **given)

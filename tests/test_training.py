@@ -349,7 +349,7 @@ def test_a_trainer_that_fails_leaves_its_records_and_no_done(trainer):
 
 def test_a_run_at_a_rate_that_diverges_stops_with_a_sentence_and_no_done():
     wild = {
-        "objective": "nsr",
+        "estimator": "nsr",
         "rollouts": 1,
         "learning_rate": 1000.0,
         "log_every": 1,
@@ -398,8 +398,8 @@ def test_a_new_estimator_of_five_lines_trains_at_once(monkeypatch):
         gap, offset = lab.estimator("rloo").coefficients(N)
         return 2 * gap, 2 * offset
 
-    run = train("tabular", scale="smoke", objective="twice", learning_rate=0.1)
-    same = train("tabular", scale="smoke", objective="rloo", learning_rate=0.2)
+    run = train("tabular", scale="smoke", estimator="twice", learning_rate=0.1)
+    same = train("tabular", scale="smoke", estimator="rloo", learning_rate=0.2)
     assert run.finished and run.path.name.startswith("twice-seed0-")
     assert [r["pass@1"] for r in run.records()] == pytest.approx(
         [r["pass@1"] for r in same.records()], abs=1e-12

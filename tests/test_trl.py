@@ -106,7 +106,7 @@ def trainer(
         )
 
     made = getattr(ours, kind)(
-        *([options.pop("objective")] if "objective" in options else []),
+        *([options.pop("estimator")] if "estimator" in options else []),
         model=model,
         args=args,
         reward_funcs=[reward],
@@ -157,7 +157,7 @@ def furthest(trained, expected) -> float:
 def test_a_step_of_two_prompts_is_the_sum_of_advantages_times_gradients_of_log_probabilities(
     parts, tmp_path, objective
 ):
-    made = trainer(parts, tmp_path, objective=objective)
+    made = trainer(parts, tmp_path, estimator=objective)
     made.train()
     A = torch.tensor(
         np.concatenate([lab.advantages(objective, np.array(REWARDS[at : at + N])) for at in (0, N)])
@@ -167,7 +167,7 @@ def test_a_step_of_two_prompts_is_the_sum_of_advantages_times_gradients_of_log_p
 
 
 def test_maxrl_of_the_two_prompts_by_hand(parts, tmp_path):
-    made = trainer(parts, tmp_path, objective="maxrl")
+    made = trainer(parts, tmp_path, estimator="maxrl")
     made.train()
     assert list(made._logs["advantages"]) == [
         1,
@@ -188,7 +188,7 @@ def test_the_other_aggregations_divide_by_all_tokens_or_by_each_answers_own(
     lengths = torch.tensor([len(ids) for ids in answers(parts[1])], dtype=torch.float64)
     A = torch.tensor([1, -1, -1, 1, -1, 3, -1, -1], dtype=torch.float64)
     share = A / lengths.sum() if aggregation == "dapo" else A / lengths / 8
-    made = trainer(parts, tmp_path, objective="maxrl", config={"loss_type": aggregation})
+    made = trainer(parts, tmp_path, estimator="maxrl", config={"loss_type": aggregation})
     made.train()
     assert furthest(made.model, step_by_hand(parts, lambda logp: -(share * logp).sum())) < ROUNDED
 
@@ -199,7 +199,7 @@ def test_groups_split_over_micro_batches_give_the_same_step(parts, tmp_path):
         made = trainer(
             parts,
             tmp_path,
-            objective="maxrl",
+            estimator="maxrl",
             config={
                 "per_device_train_batch_size": at_once,
                 "gradient_accumulation_steps": accumulate,
@@ -283,7 +283,7 @@ def test_the_score_grpo_has_a_gradient_where_policy_and_reference_agree():
 
 
 @pytest.mark.parametrize(
-    "kind, options", [("ObjectiveTrainer", {"objective": "maxrl"}), ("PACSTrainer", {})]
+    "kind, options", [("ObjectiveTrainer", {"estimator": "maxrl"}), ("PACSTrainer", {})]
 )
 def test_a_lost_rollout_makes_a_smaller_group_and_not_a_wrong_answer(
     parts, tmp_path, kind, options
@@ -310,7 +310,7 @@ def test_the_policy_for_truncated_rollouts_decides_what_a_right_one_without_an_e
         parts,
         tmp_path,
         rewards=[1.0, 0, 0, 1, 0, 0, 1, 0],
-        objective="maxrl",
+        estimator="maxrl",
         truncation=truncation,
     )
     made.train()
@@ -319,7 +319,7 @@ def test_the_policy_for_truncated_rollouts_decides_what_a_right_one_without_an_e
 
 def test_a_masked_rollout_leaves_its_group(parts, tmp_path):
     made = trainer(
-        parts, tmp_path, rewards=[1.0, 0, 0, 1, 1, 0, 0, 0], objective="maxrl", truncation="mask"
+        parts, tmp_path, rewards=[1.0, 0, 0, 1, 1, 0, 0, 0], estimator="maxrl", truncation="mask"
     )
     made.train()
     assert list(made._logs["advantages"])[N:] == [
@@ -332,13 +332,13 @@ def test_a_masked_rollout_leaves_its_group(parts, tmp_path):
 
 def test_self_counts_only_problems_whose_greedy_answer_is_wrong(parts, tmp_path):
     greedy = ["right"] * N + ["wrong"] * N
-    made = trainer(parts, tmp_path, objective="maxrl", greedy_filter=True, greedy=greedy)
+    made = trainer(parts, tmp_path, estimator="maxrl", greedy_filter=True, greedy=greedy)
     made.train()
     assert list(made._logs["advantages"]) == [0, 0, 0, 0, -1, 3, -1, -1]
 
 
 def test_differential_smoothing_adds_to_right_and_takes_from_wrong_answers(parts, tmp_path):
-    made = trainer(parts, tmp_path, objective="maxrl", smoothing=0.5, logps=True)
+    made = trainer(parts, tmp_path, estimator="maxrl", smoothing=0.5, logps=True)
     inputs = made._generate_and_score_completions([row for row in parts[0] for _ in range(N)])
     assert inputs["advantages"].tolist() == [
         1.5,
@@ -360,12 +360,12 @@ def refusal(work) -> str:
 
 def test_what_cannot_be_trained_with_is_refused_in_a_sentence(parts, tmp_path):
     end = parts[1].eos_token_id
-    assert "did you mean 'maxrl'" in refusal(lambda: trainer(parts, tmp_path, objective="maxlr"))
+    assert "did you mean 'maxrl'" in refusal(lambda: trainer(parts, tmp_path, estimator="maxlr"))
     assert "reward 0.5 in problem 0, rollout 2" in refusal(
-        trainer(parts, tmp_path, rewards=[1.0, 0, 0.5, 0, 0, 0, 0, 0], objective="maxrl").train
+        trainer(parts, tmp_path, rewards=[1.0, 0, 0.5, 0, 0, 0, 0, 0], estimator="maxrl").train
     )
     assert "all 8 rollouts of step 0 were cut at 6 tokens" in refusal(
-        trainer(parts, tmp_path, said=[[50] * LIMIT] * 8, objective="maxrl").train
+        trainer(parts, tmp_path, said=[[50] * LIMIT] * 8, estimator="maxrl").train
     )
     assert "no multiple of 4" in refusal(
         lambda: trainer(
@@ -376,16 +376,16 @@ def test_what_cannot_be_trained_with_is_refused_in_a_sentence(parts, tmp_path):
         )
     )
     assert "use vLLM, or a rollout function" in refusal(
-        trainer(parts, tmp_path, objective="maxrl", smoothing=0.1).train
+        trainer(parts, tmp_path, estimator="maxrl", smoothing=0.1).train
     )
     assert "needs a rollout function" in refusal(
-        trainer(parts, tmp_path, objective="maxrl", greedy_filter=True).train
+        trainer(parts, tmp_path, estimator="maxrl", greedy_filter=True).train
     )
     rows = parts[0].rename_column("problem", "number")
     assert "no column 'problem'" in refusal(
-        lambda: trainer((rows, parts[1]), tmp_path, objective="maxrl")
+        lambda: trainer((rows, parts[1]), tmp_path, estimator="maxrl")
     )
-    mixed = trainer(parts, tmp_path, objective="maxrl", said=[[50, end]] * 8)
+    mixed = trainer(parts, tmp_path, estimator="maxrl", said=[[50, end]] * 8)
     row = parts[0]
     assert "group 0 of step 0 holds rollouts of problems 0, 1" in refusal(
         lambda: mixed._generate_and_score_completions([row[at % 2] for at in range(8)])
@@ -394,7 +394,7 @@ def test_what_cannot_be_trained_with_is_refused_in_a_sentence(parts, tmp_path):
 
 def test_the_metrics_of_a_batch_are_those_of_its_groups(parts, tmp_path):
     made = trainer(
-        parts, tmp_path, rewards=[1.0, 0, 0, 1, 0, 0, 0, 0], objective="maxrl", logps=True
+        parts, tmp_path, rewards=[1.0, 0, 0, 1, 0, 0, 0, 0], estimator="maxrl", logps=True
     )
     logs = []
     made.log = lambda found, *_: logs.append(
@@ -422,14 +422,14 @@ def test_the_metrics_of_a_batch_are_those_of_its_groups(parts, tmp_path):
 @pytest.mark.parametrize(
     "kind, options, config",
     [
-        ("ObjectiveTrainer", {"objective": "maxrl"}, {}),
-        ("ObjectiveTrainer", {"objective": "maxrl"}, {"loss_type": "dapo", "beta": 0.1}),
+        ("ObjectiveTrainer", {"estimator": "maxrl"}, {}),
+        ("ObjectiveTrainer", {"estimator": "maxrl"}, {"loss_type": "dapo", "beta": 0.1}),
         (
             "ObjectiveTrainer",
-            {"objective": "grpo(ddof=1)"},
+            {"estimator": "grpo(ddof=1)"},
             {"loss_type": "grpo", "gradient_accumulation_steps": 2, "steps_per_generation": 4},
         ),
-        ("ObjectiveTrainer", {"objective": "rloo"}, {"entropy_coef": 0.1}),
+        ("ObjectiveTrainer", {"estimator": "rloo"}, {"entropy_coef": 0.1}),
         ("PACSTrainer", {}, {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 2}),
     ],
 )

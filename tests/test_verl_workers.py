@@ -220,7 +220,7 @@ def test_a_policy_loads_without_flash_attention_and_packed_answers_do_not_see_ea
 
 @pytest.mark.parametrize("objective", ["maxrl", "rloo"])
 def test_a_step_of_verls_worker_is_adamw_on_the_gradient_of_our_estimator(objective):
-    config = composed(objective=objective)
+    config = composed(estimator=objective)
     worker = policy(config)
     model, old = alone(), scored(worker)
     said = update(
@@ -271,7 +271,7 @@ def test_the_critic_of_ppo_loads_with_the_attention_of_its_configuration_and_lea
     from verl.workers.utils.losses import value_loss
     from verl.workers.utils.padding import no_padding_2_padding
 
-    settings = omega_conf_to_dataclass(composed(objective="ppo").critic)
+    settings = omega_conf_to_dataclass(composed(estimator="ppo").critic)
     settings.engine.max_token_len_per_gpu = settings.ppo_infer_max_token_len_per_gpu
     settings.engine.infer_max_token_len_per_gpu = settings.ppo_infer_max_token_len_per_gpu
     worker = TrainingWorker(
@@ -295,7 +295,7 @@ def test_the_critic_of_ppo_loads_with_the_attention_of_its_configuration_and_lea
 
 
 def test_policy_reference_and_critic_ask_for_no_kernel_that_no_extra_installs():
-    config = composed(objective="ppo", kl=0.1)
+    config = composed(estimator="ppo", kl=0.1)
     assert config.actor_rollout_ref.ref.strategy == config.critic.strategy == "fsdp2"
     for model in (config.actor_rollout_ref.model, config.critic.model):
         assert model.override_config == {"attn_implementation": "sdpa"} and model.use_remove_padding

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 7a9898a4117981a4ffef5b62bd3ff7cd934b1a57bfe6b99004256daafad9f28b
+// Built by `npm run build` from lab/explorer/front; sources sha256 c478da2e603114920eb43956d2106437c385ed588c1a239650be5dd1fda93551
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -2012,7 +2012,7 @@ var DrawPanel = class {
   /** `from lab import runs; ...`: the line that trains; every character of it is lab's own language. */
   python(state) {
     const objective = JSON.stringify(specOf(state));
-    return `from lab import runs; runs.train("tabular", objective=${objective}, rollouts=${state.N})`;
+    return `from lab import runs; runs.train("tabular", estimator=${objective}, rollouts=${state.N})`;
   }
   /** What the lab is asked to fit: nothing while the formula cannot be read. */
   spec(state) {

@@ -66,7 +66,7 @@ class Job:
         """What is about to run, and what a reader of the command must know besides."""
         return [
             (
-                f"{self.name} at scale {self.scale}, objective {self.values['objective']}, "
+                f"{self.name} at scale {self.scale}, estimator {self.values['estimator']}, "
                 f"on {self.nodes} x {self.gpus} GPUs"
             ),
             *verl_config.remarks(self.values),
@@ -109,7 +109,7 @@ def job(name: str, given: dict[str, Any]) -> Job:
     """The job of a language-model preset; `given` holds its parameters, scale (paper), nodes (1)
     and gpus (8).
 
-    `objective` may also be "ppo": verl's own, with a critic. LabError: another experiment, or what
+    `estimator` may also be "ppo": verl's own, with a critic. LabError: another experiment, or what
     verl cannot do.
     """
     given = dict(given)

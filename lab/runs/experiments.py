@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError, unknown
+from lab.runs.former_names import in_present_names
 
 PRESETS = Path(__file__).parents[1] / "presets"
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
@@ -45,7 +46,7 @@ class Experiment:
         if scale not in self.scales:
             raise unknown(f"scale of {self.name}", scale, self.scales)
         values = self.scales["laptop"] | self.scales[scale]
-        for key, value in (given or {}).items():
+        for key, value in in_present_names(given or {}, values).items():
             if key not in values:
                 raise unknown(f"parameter of {self.name}", key, values)
             values[key] = value
@@ -224,8 +225,8 @@ def read_assignments(words: list[str]) -> dict[str, Any]:
     """`key=value` words as a dictionary; a value is read as TOML, and as plain text where it is not
     TOML.
 
-    >>> read_assignments(["steps=20", "objective=maxrl", "rates=[0.1, 0.5]"])
-    {'steps': 20, 'objective': 'maxrl', 'rates': [0.1, 0.5]}
+    >>> read_assignments(["steps=20", "estimator=maxrl", "rates=[0.1, 0.5]"])
+    {'steps': 20, 'estimator': 'maxrl', 'rates': [0.1, 0.5]}
     """
     given: dict[str, Any] = {}
     for word in words:

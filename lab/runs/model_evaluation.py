@@ -44,7 +44,7 @@ def evaluate(
     n: int = 128,
     temperature: float = 0.6,
     top_p: float = 0.95,
-    limit: int = 4096,
+    max_tokens: int = 4096,
     prompt: str = "plain",
     style: str = "strict",
     seed: int = 0,
@@ -59,7 +59,7 @@ def evaluate(
     | `model` | a name on the hub, or a folder |
     | `engine` | "transformers" or "vllm", see `lab.llm.engines.factory.engine` |
     | `sets`, `problems`, `folder_of_data` | as `lab.llm.data.problem_sets.problem_set` takes them |
-    | `n`, `temperature`, `top_p`, `limit`, `seed` | as in `lab.llm.engines.base.Sampling` |
+    | `n`, `temperature`, `top_p`, `max_tokens`, `seed` | as in `lab.llm.engines.base.Sampling` |
     | `style` | of the verifier, "strict" or "lenient" |
     | `part` | answers per file, see `lab.runs.evaluation_folder.sample` |
 
@@ -72,7 +72,7 @@ def evaluate(
     from lab.llm.engines.factory import ENGINES
     from lab.llm.engines.factory import engine as load_engine
 
-    sampling = Sampling(n, temperature, top_p, limit, seed)
+    sampling = Sampling(n, temperature, top_p, max_tokens, seed)
     whole("part", part)
     one_of("engine", engine, ENGINES)
     one_of("style", style, ("strict", "lenient"))

@@ -1,6 +1,6 @@
 """Run folders. Floor 3.
 
-params.json        experiment, scale, parameters
+params.json        experiment, scale, parameters (by the names of lab.runs.former_names)
 provenance.json    commit, versions, device, command
 metrics.jsonl      the truth: one record a line
 groups.parquet     one row a group: step, problem, rollouts, right
@@ -23,6 +23,7 @@ from typing import Any
 import filelock
 
 from lab.errors import LabError
+from lab.runs.former_names import in_former_names
 from lab.runs.provenance import ROOT, provenance
 
 
@@ -53,9 +54,11 @@ class Run:
 
     @classmethod
     def place(cls, experiment: str, parameters: dict[str, Any]) -> Run:
-        """Where the run with these parameters belongs: runs/EXPERIMENT/OBJECTIVE-seedS-HASH. Makes
-        nothing.
+        """Where the run with these parameters belongs: runs/EXPERIMENT/ESTIMATOR-seedS-HASH.
+
+        Makes nothing.
         """
+        parameters = in_former_names(parameters)
         digest = hashlib.sha256(
             json.dumps([experiment, parameters], sort_keys=True).encode()
         ).hexdigest()[:8]
@@ -71,7 +74,7 @@ class Run:
 
     def open(self, experiment: str, scale: str, parameters: dict[str, Any]) -> Run:
         """Make the folder if it is not there; refuse one that holds a run with other parameters."""
-        identity = {"experiment": experiment, "parameters": parameters}
+        identity = {"experiment": experiment, "parameters": in_former_names(parameters)}
         self.path.mkdir(parents=True, exist_ok=True)
         with self.lock("params"):
             if not (self.path / "params.json").exists():

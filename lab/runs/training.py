@@ -233,7 +233,7 @@ def _bar(chosen: Experiment, values: dict[str, Any]) -> tqdm:
     total = values.get("steps", values.get("start_steps"))
     return tqdm(
         total=total,
-        desc=f"{chosen.name} {values.get('objective', '')}",
+        desc=f"{chosen.name} {values.get('estimator', '')}",
         unit="step",
         mininterval=0.5,
         leave=False,

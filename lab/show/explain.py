@@ -52,7 +52,7 @@ def _estimator(chosen: Estimator, N: int) -> str:
         "    e_N  " + _row(efficiency(chosen, N, SHOWN)) + "   (1 = oracle baseline)",
         "",
         f"source: {chosen.citation}",
-        f"train it: lab train tabular {shlex.quote(f'objective={chosen.spec}')} rollouts={N}",
+        f"train it: lab train tabular {shlex.quote(f'estimator={chosen.spec}')} rollouts={N}",
     ]
     return "\n".join(lines)
 
@@ -76,7 +76,7 @@ def _objective(chosen: Objective) -> str:
             "      J  " + _row(chosen.value(SHOWN)),
             "",
             f"source: {chosen.citation}",
-            f"train it: lab train tabular gradient=exact 'objective={chosen.name}'",
+            f"train it: lab train tabular gradient=exact 'estimator={chosen.name}'",
         ]
     )
 

@@ -145,7 +145,7 @@ def gradient_norms(
 
 def preflight(
     *,
-    objective: str,
+    estimator: str,
     gradient: str,
     rollouts: int,
     data: str = "digits",
@@ -158,7 +158,7 @@ def preflight(
             "images: data = 'imagenet' needs folder_of_images: name the folder that holds train/"
             " and val/"
         )
-    return Signal(objective, gradient, rollouts).describe()
+    return Signal(estimator, gradient, rollouts).describe()
 
 
 def requirements(
@@ -179,7 +179,7 @@ def requirements(
 
 def train(
     *,
-    objective: str,
+    estimator: str,
     gradient: str,
     rollouts: int,
     data: str,
@@ -218,7 +218,7 @@ def train(
     )
     model = fresh_network(seed, net, pictures.channels, pictures.size, pictures.classes, width)
     world = Images(
-        Signal(objective, gradient, rollouts),
+        Signal(estimator, gradient, rollouts),
         pictures,
         model,
         batch,

@@ -23,7 +23,8 @@ from torch.nn import functional as F
 from lab.budget import CONTEXT, GIB, Budget, Work
 from lab.device import compute_device
 from lab.errors import LabError
-from lab.estimators import advantages, estimator
+from lab.estimators import advantages
+from lab.estimators import estimator as find_estimator
 from lab.gpu_counter import Counted, count
 from lab.losses import policy_gradient
 from lab.metrics import pass_at_k
@@ -201,14 +202,14 @@ class Reinforced:
         self,
         player: Player,
         fresh: Fresh,
-        objective: str,
+        estimator: str,
         rollouts: int,
         entropy_bonus: float,
         smoothing: float,
         greedy_filter: bool,
     ) -> None:
         self.player, self.model, self.fresh = player, player.model, fresh
-        self.estimate, self.rollouts = estimator(objective), rollouts
+        self.estimate, self.rollouts = find_estimator(estimator), rollouts
         self.entropy_bonus, self.smoothing, self.greedy_filter = (
             entropy_bonus,
             smoothing,
@@ -359,7 +360,7 @@ def parts_of(mazes: int, positions: int) -> list[slice]:
 
 def preflight(
     *,
-    objective: str,
+    estimator: str,
     rollouts: int,
     size: int,
     positions: int,
@@ -381,7 +382,7 @@ def preflight(
         raise LabError(
             f"maze: width = {width} is not a multiple of 8: four heads turn pairs of numbers"
         )
-    chosen = estimator(objective)
+    chosen = find_estimator(estimator)
     chosen.coefficients(rollouts)
     return [
         f"  {chosen.label} [{chosen.citation}], N = {rollouts}",
@@ -427,7 +428,7 @@ def train_start(
 
 def train(
     *,
-    objective: str,
+    estimator: str,
     rollouts: int,
     entropy_bonus: float,
     smoothing: float,
@@ -465,7 +466,7 @@ def train(
     world = Reinforced(
         player,
         Fresh(size, batch, seed, "mazes", player.device),
-        objective,
+        estimator,
         rollouts,
         entropy_bonus,
         smoothing,
@@ -479,7 +480,7 @@ def train(
 
 def budget(
     *,
-    objective: str,
+    estimator: str,
     rollouts: int,
     size: int,
     width: int,
@@ -514,7 +515,7 @@ def budget(
     def update() -> Transformer:
         stream = SimpleNamespace(at=lambda step: _blank_mazes(size, parts[0].stop, length))
         player = _BlankPlayer(Transformer(shape), length, precision)
-        world = Reinforced(player, stream, objective, rollouts, 0.0, 0.0, False)
+        world = Reinforced(player, stream, estimator, rollouts, 0.0, 0.0, False)
         # The estimator keeps its tables, and must not keep fake ones.
         world.advantages = lambda right, mean_logp, solved: right.float()
         return gradient(world)

@@ -66,17 +66,17 @@ class Tabular:
 
 
 def preflight(
-    *, objective: str, gradient: str, rollouts: int, hardest: float, easiest: float, **_: Any
+    *, estimator: str, gradient: str, rollouts: int, hardest: float, easiest: float, **_: Any
 ) -> list[str]:
     """Refuse what cannot run; returns the header's lines on the objective."""
     if not hardest < easiest:
         raise LabError(f"tabular: hardest = {hardest} is not below easiest = {easiest}: swap them")
-    return Signal(objective, gradient, rollouts).describe()
+    return Signal(estimator, gradient, rollouts).describe()
 
 
 def train(
     *,
-    objective: str,
+    estimator: str,
     gradient: str,
     rollouts: int,
     problems: int,
@@ -91,7 +91,7 @@ def train(
 ) -> Iterator[Record | Pause]:
     """Plain gradient ascent from the same start for every objective and seed."""
     world = Tabular(
-        Signal(objective, gradient, rollouts), problems, answers, hardest, easiest, seed
+        Signal(estimator, gradient, rollouts), problems, answers, hardest, easiest, seed
     )
     optimizer = torch.optim.SGD(world.model.parameters(), lr=learning_rate)
     yield from run_loop(world, optimizer, lambda step: learning_rate, steps, log_every, state)

@@ -25,12 +25,12 @@ MOMENTS = ["right_sq", "wrong_sq", "cross"]
 
 
 def preflight(
-    *, rollouts: int, limit: int, prompt: str, objectives: Sequence[str], seed: int, **_: Any
+    *, rollouts: int, max_tokens: int, prompt: str, estimators: Sequence[str], seed: int, **_: Any
 ) -> list[str]:
     """Check the parameters before a model is loaded; returns the lines of the run's header."""
-    Sampling(rollouts, 1.0, 1.0, limit, seed)
+    Sampling(rollouts, 1.0, 1.0, max_tokens, seed)
     templates.prompt(prompt)
-    return [f"  {estimator(name).label}, N = {rollouts}" for name in objectives]
+    return [f"  {estimator(name).label}, N = {rollouts}" for name in estimators]
 
 
 def measure(
@@ -39,9 +39,9 @@ def measure(
     problem_set: str,
     problems: int,
     rollouts: int,
-    limit: int,
+    max_tokens: int,
     prompt: str,
-    objectives: Sequence[str],
+    estimators: Sequence[str],
     embedding: str,
     seed: int,
     state: dict[str, Any] | None = None,
@@ -60,7 +60,7 @@ def measure(
     template = templates.prompt(prompt)
     loaded = load_problem_set(problem_set, problems).problems
     texts = [template.render(problem.question, lm.tokenizer) for problem in loaded]
-    answers = lm.sample(texts, Sampling(rollouts, 1.0, 1.0, limit, seed))
+    answers = lm.sample(texts, Sampling(rollouts, 1.0, 1.0, max_tokens, seed))
     with Verifier() as verifier:
         verdicts = verifier.check(
             [answer.text for group in answers for answer in group],
@@ -82,7 +82,7 @@ def measure(
     moments = gradient_norms.moments(lm.model, sampled_groups)
     live = right.any(1) & ~right.all(1)
     metrics = {"pass@1": right.mean(), "live": live.mean()}
-    norms = gradient_norms.norms(moments, objectives)
+    norms = gradient_norms.norms(moments, estimators)
     for name, table in norms.groupby("objective", sort=False):
         live_norms = table["gradient_norm"].to_numpy()[live]
         metrics[f"gradient norm {name}"] = live_norms.mean() if len(live_norms) else 0.0

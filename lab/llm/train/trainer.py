@@ -18,7 +18,7 @@ import torch
 from lab.budget import GIB, Budget, Work
 from lab.device import compute_device
 from lab.errors import LabError
-from lab.estimators import estimator
+from lab.estimators import estimator as find_estimator
 from lab.llm.data.datasets import SETS
 from lab.llm.data.prompts import prompt as prompt_of
 from lab.llm.engines import memory
@@ -37,16 +37,18 @@ def preflight(**settings: Any) -> list[str]:
     it is counted.
     """
     for n, kind in ((settings["rollouts"], ""), (settings["samples"], "eval_")):
-        Sampling(n, settings[f"{kind}temperature"], settings[f"{kind}top_p"], settings["limit"])
+        Sampling(
+            n, settings[f"{kind}temperature"], settings[f"{kind}top_p"], settings["max_tokens"]
+        )
     prompt_of(settings["prompt"])
     return [*_loss(**settings), _batch(**settings), *_memory(**settings)]
 
 
 def _loss(
     *,
-    objective: str,
+    estimator: str,
     rollouts: int,
-    at_once: int,
+    micro_batch: int,
     truncation: str,
     aggregation: str,
     beta: float,
@@ -56,16 +58,16 @@ def _loss(
     **settings: Any,
 ) -> list[str]:
     """Lines on the objective and its rules; refuses settings that its loss would not read."""
-    if objective == "ppo":
+    if estimator == "ppo":
         raise LabError(
-            "objective = 'ppo' needs a value head: use lab cluster, where verl trains one"
+            "estimator = 'ppo' needs a value head: use lab cluster, where verl trains one"
         )
-    if objective != "pacs":
+    if estimator != "pacs":
         if reference_every:
             raise LabError(
                 f"reference_every = {reference_every}: only PACS resets a reference; set it to 0"
             )
-        chosen, taught, loss = estimator(objective), "", aggregation
+        chosen, taught, loss = find_estimator(estimator), "", aggregation
     else:
         for name in ("smoothing", "kl", "entropy_bonus", "greedy_filter"):
             if value := settings[name]:
@@ -73,9 +75,9 @@ def _loss(
                     f"{name} = {value}: PACS has a loss of its own, in which it has no place; set"
                     f" it to {type(value)()}"
                 )
-        if at_once % rollouts:
+        if micro_batch % rollouts:
             raise LabError(
-                f"at_once = {at_once}: PACS compares whole groups, so give a multiple of rollouts ="
+                f"micro_batch = {micro_batch}: PACS compares whole groups, so give a multiple of rollouts ="
                 f" {rollouts}"
             )
         chosen = pacs_at_anchor(beta, score, balanced)
@@ -92,15 +94,15 @@ def _loss(
     ]
 
 
-def _batch(*, prompts: int, rollouts: int, updates: int, at_once: int, **_: Any) -> str:
+def _batch(*, prompts: int, rollouts: int, updates: int, micro_batch: int, **_: Any) -> str:
     """The line on a batch; refuses one that does not divide into updates, processes and passes of
     whole groups.
     """
     processes, batch = int(os.environ.get("WORLD_SIZE", 1)), prompts * rollouts
-    if batch % (updates * processes * at_once):
+    if batch % (updates * processes * micro_batch):
         raise LabError(
-            f"prompts x rollouts = {batch} is no multiple of updates x processes x at_once = "
-            f"{updates} x {processes} x {at_once}: change one of them"
+            f"prompts x rollouts = {batch} is no multiple of updates x processes x micro_batch = "
+            f"{updates} x {processes} x {micro_batch}: change one of them"
         )
     if prompts % processes:
         raise LabError(
@@ -109,7 +111,7 @@ def _batch(*, prompts: int, rollouts: int, updates: int, at_once: int, **_: Any)
         )
     return (
         f"  {prompts} problems x {rollouts} rollouts a step, {updates} updates of"
-        f" {batch // updates} rollouts, {at_once} at once on each of {processes} processes"
+        f" {batch // updates} rollouts, {micro_batch} at once on each of {processes} processes"
     )
 
 
@@ -126,14 +128,14 @@ def _memory(*, model: str, engine: str, device_memory: float, **settings: Any) -
     if needed > total:
         raise LabError(
             f"{model} would need about {needed:.0f} GiB a GPU ({told}) and there are {total:.0f}:"
-            " lower at_once, limit or engine_memory, or use lab cluster"
+            " lower micro_batch, max_tokens or engine_memory, or use lab cluster"
         )
     room, sequences = _sampler_room(config, total, **settings)
-    longest = settings["prompt_limit"] + settings["limit"]
+    longest = settings["max_prompt_tokens"] + settings["max_tokens"]
     if room * GIB < memory.cache_bytes(config) * longest:
         raise LabError(
             f"vLLM would have {max(room, 0):.1f} GiB for keys and values, less than one sequence of"
-            f" {longest} tokens needs: raise engine_memory, or lower limit"
+            f" {longest} tokens needs: raise engine_memory, or lower max_tokens"
         )
     asleep = " and sleeps while the model trains" if settings["engine_memory"] == 0 else ""
     return [
@@ -156,9 +158,9 @@ def _parts(
     config: Any,
     total: float,
     *,
-    at_once: int,
-    prompt_limit: int,
-    limit: int,
+    micro_batch: int,
+    max_prompt_tokens: int,
+    max_tokens: int,
     kl: float,
     reference_every: int,
     engine_memory: float,
@@ -168,8 +170,8 @@ def _parts(
     processes = int(os.environ.get("WORLD_SIZE", 1))
     parts = memory.training_memory(
         config,
-        rows=at_once,
-        tokens=prompt_limit + limit,
+        rows=micro_batch,
+        tokens=max_prompt_tokens + max_tokens,
         reference=bool(kl or reference_every),
         processes=processes,
     )
@@ -184,8 +186,8 @@ def _sampler_room(
     *,
     prompts: int,
     rollouts: int,
-    prompt_limit: int,
-    limit: int,
+    max_prompt_tokens: int,
+    max_tokens: int,
     kl: float,
     reference_every: int,
     engine_memory: float,
@@ -199,7 +201,7 @@ def _sampler_room(
     asked = prompts * rollouts // int(os.environ.get("WORLD_SIZE", 1))
     share = engine_memory or memory.awake_share(config, bool(kl or reference_every), total)
     room = memory.cache_room(config, share, total, min(asked, SEQUENCES))
-    prompt, answer = _lengths(prompt_limit, limit)
+    prompt, answer = _lengths(max_prompt_tokens, max_tokens)
     held = max(0.0, room) * GIB / (memory.cache_bytes(config) * (prompt + answer / 2))
     return room, min(asked, SEQUENCES, held)
 
@@ -215,9 +217,9 @@ PADDING = 1.1
 LAUNCHES_A_TOKEN_STEP = 1000
 
 
-def _lengths(prompt_limit: int, limit: int) -> tuple[float, float]:
+def _lengths(max_prompt_tokens: int, max_tokens: int) -> tuple[float, float]:
     """The assumed mean tokens of a prompt and of an answer."""
-    return PROMPT_SHARE * prompt_limit, ANSWER_SHARE * limit
+    return PROMPT_SHARE * max_prompt_tokens, ANSWER_SHARE * max_tokens
 
 
 def budget(**settings: Any) -> Budget | None:
@@ -226,10 +228,10 @@ def budget(**settings: Any) -> Budget | None:
     Memory is counted on fake tensors (`lab.llm.engines.memory`), with the engine as it is while the
     model trains; the rest is arithmetic, and nothing is measured:
 
-    - Mean lengths are `PROMPT_SHARE` of prompt_limit and `ANSWER_SHARE` of limit.
+    - Mean lengths are `PROMPT_SHARE` of max_prompt_tokens and `ANSWER_SHARE` of max_tokens.
     - A token step of the sampler reads all weights in bfloat16, and keys and values of the sequences
       alive; these are as many as fit into its memory, at most `lab.llm.train.trl_trainer.SEQUENCES`. It makes at
-      least `limit` such steps, since the longest answer goes that far.
+      least `max_tokens` such steps, since the longest answer goes that far.
     - An update takes 8 n FLOPs a token (forward, again for checkpointing, and twice that backward)
       and attention's own; log-probabilities of an older policy or a reference 2 n.
     - Judging answers on the CPU is not counted.
@@ -241,17 +243,17 @@ def budget(**settings: Any) -> Budget | None:
     processes = int(os.environ.get("WORLD_SIZE", 1))
     rollouts = settings["prompts"] * settings["rollouts"]
     reference = bool(settings["kl"] or settings["reference_every"])
-    prompt, answer = _lengths(settings["prompt_limit"], settings["limit"])
+    prompt, answer = _lengths(settings["max_prompt_tokens"], settings["max_tokens"])
     ours = rollouts / processes
     _, sequences = _sampler_room(config, total, **settings)
     tokens = ours * (prompt + answer) * PADDING
     attention = 4 * _attention_flops(config, prompt + answer) * ours * PADDING
     batch = memory.micro_batch(
-        config, settings["at_once"], settings["prompt_limit"] + settings["limit"]
+        config, settings["micro_batch"], settings["max_prompt_tokens"] + settings["max_tokens"]
     )
-    positions = settings["at_once"] * (settings["prompt_limit"] + settings["limit"])
-    passes = ours / settings["at_once"]
-    step = _sampled(config, ours, prompt, answer, settings["limit"], sequences)
+    positions = settings["micro_batch"] * (settings["max_prompt_tokens"] + settings["max_tokens"])
+    passes = ours / settings["micro_batch"]
+    step = _sampled(config, ours, prompt, answer, settings["max_tokens"], sequences)
     step |= {
         "update": Work(8 * n * tokens + attention),
         "other kernels of the update": Work(
@@ -272,7 +274,7 @@ def budget(**settings: Any) -> Budget | None:
         examined * settings["samples"] / processes,
         prompt,
         answer,
-        settings["limit"],
+        settings["max_tokens"],
         sequences,
     )
     bytes_each = 4 * n / GIB
@@ -298,10 +300,13 @@ def budget(**settings: Any) -> Budget | None:
 
 
 def _sampled(
-    config: Any, answers: float, prompt: float, answer: float, limit: int, sequences: float
+    config: Any, answers: float, prompt: float, answer: float, max_tokens: int, sequences: float
 ) -> dict[str, Work]:
     """The work of sampling so many answers of a mean length, `sequences` of them at once."""
-    n, steps = weights(config), max(limit, answers * answer / max(1.0, min(sequences, answers)))
+    n, steps = (
+        weights(config),
+        max(max_tokens, answers * answer / max(1.0, min(sequences, answers))),
+    )
     read = answers * answer * (prompt + answer / 2) * memory.cache_bytes(config)
     # A token's scores are read and written about eight times in float32: softmax, drawing,
     # log-probabilities.

@@ -132,12 +132,12 @@ class Course:
         kept = [
             pair
             for pair, one in zip(asked, ids, strict=True)
-            if len(one) <= self.settings["prompt_limit"]
+            if len(one) <= self.settings["max_prompt_tokens"]
         ]
         if len(kept) < 2:
             raise LabError(
                 f"{name}: {len(kept)} of {len(found)} problems have a usable gold answer and a"
-                f" prompt of at most {self.settings['prompt_limit']} tokens: raise prompt_limit, or"
+                f" prompt of at most {self.settings['max_prompt_tokens']} tokens: raise max_prompt_tokens, or"
                 " take another set"
             )
         return kept, len(found) - len(kept)
@@ -158,12 +158,12 @@ class Course:
         kind, options = (
             ObjectiveTrainer,
             {
-                "objective": settings["objective"],
+                "estimator": settings["estimator"],
                 "smoothing": settings["smoothing"],
                 "greedy_filter": settings["greedy_filter"],
             },
         )
-        if settings["objective"] == "pacs":
+        if settings["estimator"] == "pacs":
             kind = PACSTrainer
             options = {"scale": settings["beta"]} | {
                 name: settings[name] for name in ("score", "balanced", "actor")
@@ -210,7 +210,7 @@ class Course:
             settings["prompts"] * settings["rollouts"],
             int(os.environ.get("WORLD_SIZE", 1)),
         )
-        accumulate = batch // (self.updates * processes * settings["at_once"])
+        accumulate = batch // (self.updates * processes * settings["micro_batch"])
         vllm = (
             {}
             if settings["engine"] != "vllm"
@@ -218,7 +218,7 @@ class Course:
                 "use_vllm": True,
                 "vllm_mode": "colocate",
                 **self._engine_share(),
-                "vllm_max_model_length": settings["prompt_limit"] + settings["limit"],
+                "vllm_max_model_length": settings["max_prompt_tokens"] + settings["max_tokens"],
                 "vllm_importance_sampling_correction": False,
             }
         )
@@ -227,11 +227,11 @@ class Course:
             output_dir=scratch,
             seed=self.seed,
             max_steps=(self.steps - self.first) * self.updates,
-            per_device_train_batch_size=settings["at_once"],
+            per_device_train_batch_size=settings["micro_batch"],
             gradient_accumulation_steps=accumulate,
             steps_per_generation=accumulate * self.updates,
             num_generations=settings["rollouts"],
-            max_completion_length=settings["limit"],
+            max_completion_length=settings["max_tokens"],
             temperature=settings["temperature"],
             top_p=settings["top_p"],
             learning_rate=settings["learning_rate"],
@@ -313,14 +313,16 @@ class Course:
         accelerator = trainer.accelerator
         first = (step * accelerator.num_processes + accelerator.process_index) * len(asked)
         sampling = Sampling(
-            N, settings["temperature"], settings["top_p"], settings["limit"], self.seed
+            N, settings["temperature"], settings["top_p"], settings["max_tokens"], self.seed
         )
         greedy = []
         with self.engine() as engine:
             drawn = engine.sample(asked, sampling, first)
             if settings["greedy_filter"]:
-                greedy = engine.sample(asked, Sampling(1, 0.0, 1.0, settings["limit"], self.seed))
-        ids = encoded(self.tokenizer, asked, settings["limit"], engine.positions, self.name)
+                greedy = engine.sample(
+                    asked, Sampling(1, 0.0, 1.0, settings["max_tokens"], self.seed)
+                )
+        ids = encoded(self.tokenizer, asked, settings["max_tokens"], engine.positions, self.name)
         made = {
             "prompt_ids": [one for one in ids for _ in range(N)],
             "completion_ids": [list(answer.ids) for group in drawn for answer in group],
@@ -342,7 +344,7 @@ class Course:
             n,
             settings["eval_temperature"],
             settings["eval_top_p"],
-            settings["limit"],
+            settings["max_tokens"],
             stream_seed(self.seed, "examination") % 2**31,
         )
         metrics, groups = {}, {"set": [], "problem": [], "n": [], "right": []}

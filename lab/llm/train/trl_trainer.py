@@ -31,7 +31,8 @@ from typing import Any
 import torch
 
 from lab.errors import LabError, one_of, real
-from lab.estimators import advantages, estimator
+from lab.estimators import advantages
+from lab.estimators import estimator as find_estimator
 from lab.groups import check_binary
 from lab.llm.engines.imports import trl
 from lab.losses import SCORES, pacs, pacs_at_anchor
@@ -97,7 +98,7 @@ class ObjectiveTrainer(trl().GRPOTrainer):
 
     | option | meaning |
     |---|---|
-    | `objective` | an estimator or its spec, such as "maxrl" or "pkpo(k=4)" |
+    | `estimator` | an estimator or its spec, such as "maxrl" or "pkpo(k=4)" |
     | `truncation` | the policy for rollouts without an end token: "score", "zero" or "mask" |
     | `smoothing` | differential smoothing's c (Gai et al., 2511.19942): a right rollout gains and a wrong one loses |
     | | -c times its mean token log-probability |
@@ -113,7 +114,7 @@ class ObjectiveTrainer(trl().GRPOTrainer):
 
     def __init__(
         self,
-        objective: Any = "maxrl",
+        estimator: Any = "maxrl",
         *given: Any,
         truncation: str = "score",
         smoothing: float = 0.0,
@@ -124,7 +125,7 @@ class ObjectiveTrainer(trl().GRPOTrainer):
     ) -> None:
         with _our_sampler():
             super().__init__(*given, **named)
-        self.estimator = estimator(objective)
+        self.estimator = find_estimator(estimator)
         self.estimator.coefficients(
             self.num_generations
         )  # refuses a group that is too small before anything runs

@@ -8,7 +8,7 @@ verl loads this by itself wherever the lab is installed (its entry point `verl.p
 |---|---|
 | an estimator of the catalogue | `algorithm.adv_estimator=lab.maxrl` |
 | the same with options | `algorithm.adv_estimator=lab.truncated +algorithm.lab.order=8` |
-| truncated answers count as wrong, or not | `+algorithm.lab.truncation=zero` (or mask) `+algorithm.lab.limit=4096` |
+| truncated answers count as wrong, or not | `+algorithm.lab.truncation=zero` (or mask) `+algorithm.lab.max_tokens=4096` |
 | a policy gradient without clipping | `actor_rollout_ref.actor.policy_loss.loss_mode=lab.policy_gradient` |
 | the verifier | `reward.custom_reward_function.path=pkg://lab.llm.verl` |
 
@@ -82,20 +82,22 @@ def advantage(
     | `token_level_rewards` | "rollouts tokens" | they sum to the reward of a rollout: 0, 1, or `LOST` |
     | `response_mask` | "rollouts tokens" | 1 where the model wrote the token; rows of zeros are verl's padding |
     | `index` | "rollouts" | the uid of each rollout's problem, in any order; groups may be of any size |
-    | `config` | | verl's `algorithm`: under its key `lab` stand the estimator's options, `truncation` and `limit` |
+    | `config` | | verl's `algorithm`: under its key `lab` stand the estimator's options, `truncation` and `max_tokens` |
 
     Rows of padding and lost rewards belong to no group: theirs is smaller, their advantage is 0. An
-    answer of `limit` tokens is a truncated one. LabError: another reward, named by uid and row; a
+    answer of `max_tokens` tokens is a truncated one. LabError: another reward, named by uid and row; a
     group that is too small for the estimator; over 2% of at least 50 rewards lost.
     """
     options = dict(config.get("lab", None) or {}) if config is not None else {}
-    truncation, limit = options.pop("truncation", "score"), options.pop("limit", None)
-    if truncation != "score" and limit is None:
-        raise LabError(f"truncation={truncation} without a limit: add +algorithm.lab.limit=TOKENS")
+    truncation, max_tokens = options.pop("truncation", "score"), options.pop("max_tokens", None)
+    if truncation != "score" and max_tokens is None:
+        raise LabError(
+            f"truncation={truncation} without max_tokens: add +algorithm.lab.max_tokens=TOKENS"
+        )
     chosen, rewards = estimator(name, **options), token_level_rewards.sum(-1).tolist()
     lengths = response_mask.bool().sum(-1).tolist()
     rollouts = [
-        Rollout(str(uid), row, None if reward == LOST else reward, length == limit)
+        Rollout(str(uid), row, None if reward == LOST else reward, length == max_tokens)
         for row, (uid, reward, length) in enumerate(zip(index, rewards, lengths, strict=True))
         if length
     ]

@@ -6,11 +6,11 @@ its data. Floor 2.
 | an objective | `lab.NAME` with its options; "ppo": its own GAE with a critic |
 | "pacs" | `lab.pacs_anchor`, over whole answers (seq-mean-token-sum), whatever `aggregation` says of other losses |
 | one update a batch | `lab.policy_gradient`; of several: its clipped loss (with its third bound, `clip_ratio_c` 3) |
-| `aggregation` | token-mean; sequence-mean: seq-mean-token-mean; sequence-sum: seq-mean-token-sum-norm over `limit` |
+| `aggregation` | token-mean; sequence-mean: seq-mean-token-mean; sequence-sum: seq-mean-token-sum-norm over `max_tokens` |
 | `kl`, `entropy_bonus` | in the loss; KL as `low_var_kl` (k3, as TRL) |
 | a prompt that is no chat | a chat template that writes it as it stands |
 
-What verl does by its own lights: the batch on a GPU is packed by tokens (`at_once` and
+What verl does by its own lights: the batch on a GPU is packed by tokens (`micro_batch` and
 `device_memory` are one node's), the sampler is vLLM, AdamW with weight decay 0.01 and gradients
 clipped to norm 1 are its defaults.
 
@@ -70,11 +70,11 @@ def settings(
     verl cannot do as the lab means it, or a batch that does not divide.
     """
     _checked(values, nodes * gpus)
-    objective = values["objective"]
-    aggregation = WHOLE_ANSWERS if objective == "pacs" else AGGREGATIONS[values["aggregation"]]
-    clipped = objective == "ppo" or values["updates"] > 1
+    estimator = values["estimator"]
+    aggregation = WHOLE_ANSWERS if estimator == "pacs" else AGGREGATIONS[values["aggregation"]]
+    clipped = estimator == "ppo" or values["updates"] > 1
     rates = {"actor_rollout_ref.actor.optim.lr": values["learning_rate"]}
-    if objective == "ppo":
+    if estimator == "ppo":
         taught = {"algorithm.adv_estimator": "gae"}
         rates |= {
             "critic.strategy": SHARDING,
@@ -91,7 +91,7 @@ def settings(
         word, options = parse_call(chosen.spec)
         taught = {"algorithm.adv_estimator": PREFIX + word}
         if values["truncation"] != "score":
-            options |= {"truncation": values["truncation"], "limit": values["limit"]}
+            options |= {"truncation": values["truncation"], "max_tokens": values["max_tokens"]}
         taught |= {f"+algorithm.lab.{key}": value for key, value in options.items()}
     chat = (
         {}
@@ -104,8 +104,8 @@ def settings(
             "data.train_files": [f"{RUN}/train.parquet"],
             "data.val_files": [f"{RUN}/{file_of(one)}" for one in values["eval_sets"]],
             "data.train_batch_size": values["prompts"],
-            "data.max_prompt_length": values["prompt_limit"],
-            "data.max_response_length": values["limit"],
+            "data.max_prompt_length": values["max_prompt_tokens"],
+            "data.max_response_length": values["max_tokens"],
             "data.filter_overlong_prompts": True,
             "data.seed": values["seed"],
             "reward.custom_reward_function.path": "pkg://lab.llm.verl",
@@ -129,7 +129,7 @@ def settings(
             "actor_rollout_ref.actor.clip_ratio_high": values["clip"],
             "actor_rollout_ref.actor.loss_agg_mode": aggregation,
             "actor_rollout_ref.actor.loss_scale_factor": (
-                values["limit"] if aggregation.endswith("norm") else None
+                values["max_tokens"] if aggregation.endswith("norm") else None
             ),
             "actor_rollout_ref.actor.ppo_mini_batch_size": values["prompts"] // values["updates"],
             "actor_rollout_ref.actor.ppo_epochs": 1,
@@ -176,11 +176,11 @@ def settings(
 
 def chosen_estimator(values: dict[str, Any]) -> Estimator:
     """The estimator whose advantages verl will use; for "pacs" that of its anchor."""
-    if values["objective"] == "pacs":
+    if values["estimator"] == "pacs":
         return estimator(
             "pacs_anchor", beta=values["beta"], score=values["score"], balanced=values["balanced"]
         )
-    return estimator(values["objective"])
+    return estimator(values["estimator"])
 
 
 def remarks(values: dict[str, Any]) -> list[str]:
@@ -188,7 +188,7 @@ def remarks(values: dict[str, Any]) -> list[str]:
     preset's, word by word.
     """
     said = []
-    if values["objective"] == "ppo":
+    if values["estimator"] == "ppo":
         said.append(
             "PPO is verl's own: GAE with gamma 1 and lambda 1, a critic from the same model at"
             f" rate {CRITIC_RATE:g} (PACS Table 4), the ratio clipped at {values['clip']:g}; PACS"
@@ -200,7 +200,7 @@ def remarks(values: dict[str, Any]) -> list[str]:
         )
     else:
         said.append(f"{chosen_estimator(values).label}: {chosen_estimator(values).rules}")
-    if values["objective"] == "pacs":
+    if values["estimator"] == "pacs":
         said.append(
             "PACS as its gradient where the policy is its reference: exact at the first update of a"
             " batch"
@@ -212,7 +212,7 @@ def remarks(values: dict[str, Any]) -> list[str]:
         )
     if values["truncation"] != "score":
         said.append(
-            f"truncated answers: {values['truncation']}; one that ends exactly at {values['limit']}"
+            f"truncated answers: {values['truncation']}; one that ends exactly at {values['max_tokens']}"
             " tokens counts among them"
         )
     name, _, revision = hub_model(values["model"]).partition("@")
@@ -224,31 +224,31 @@ def remarks(values: dict[str, Any]) -> list[str]:
 
 def _checked(values: dict[str, Any], gpus: int) -> None:
     """LabError for what verl has no place for, or would do otherwise than the name says."""
-    objective = values["objective"]
+    estimator = values["estimator"]
     for key in ("smoothing", "greedy_filter", "actor", "reference_every"):
         if values[key]:
             raise LabError(
                 f"{key} = {values[key]}: verl has no place for it; set it to {type(values[key])()},"
                 " or train on one node with lab train"
             )
-    if objective == "ppo" and values["truncation"] != "score":
+    if estimator == "ppo" and values["truncation"] != "score":
         raise LabError(
             f"truncation = {values['truncation']}: verl's PPO scores every answer; say"
             " truncation=score"
         )
-    if objective == "ppo" and not values["clip"]:
+    if estimator == "ppo" and not values["clip"]:
         raise LabError("clip = 0: PPO clips its ratio; give for example clip=0.2")
     if values["updates"] > 1 and not values["clip"]:
         raise LabError(
             f"clip = 0 with updates = {values['updates']}: the later updates of a batch would stand"
             " still; give for example clip=0.2, or updates=1"
         )
-    if objective == "pacs" and values["score"] == "grpo":
+    if estimator == "pacs" and values["score"] == "grpo":
         raise LabError(
             "score = 'grpo': it has no gradient where the policy is its reference, which is all"
             " that verl can use of PACS; take rloo or dr_grpo"
         )
-    if objective != "ppo":
+    if estimator != "ppo":
         chosen_estimator(values).coefficients(values["rollouts"])
     prompts, updates = values["prompts"], values["updates"]
     if prompts % updates:
@@ -265,7 +265,7 @@ def _checked(values: dict[str, Any], gpus: int) -> None:
 
 def _tokens(values: dict[str, Any]) -> int:
     """Tokens of a micro-batch: `TOKENS`, or the longest sequence, which verl must place."""
-    return max(TOKENS, values["prompt_limit"] + values["limit"])
+    return max(TOKENS, values["max_prompt_tokens"] + values["max_tokens"])
 
 
 def _model(model: str, folder: Path) -> str:

@@ -1,0 +1,49 @@
+"""Parameters that had another name when runs were recorded.
+
+Run folders, the runs' identity and the tables of data/results keep the former names, so that what
+was recorded stays what it is; presets, commands, notebooks and trainers use the present ones. The
+former names are accepted wherever a parameter may be given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from lab.errors import LabError
+
+FORMER = {
+    "estimator": "objective",
+    "estimators": "objectives",
+    "max_prompt_tokens": "prompt_limit",
+    "max_tokens": "limit",
+    "micro_batch": "at_once",
+}
+PRESENT = {former: present for present, former in FORMER.items()}
+
+
+def in_present_names(given: dict[str, Any], known: Collection[str]) -> dict[str, Any]:
+    """`given` under the names in `known`.
+
+    LabError: a parameter is given under both of its names.
+
+    >>> in_present_names({"objective": "maxrl", "seed": 1}, ["estimator", "seed"])
+    {'estimator': 'maxrl', 'seed': 1}
+    """
+    renamed: dict[str, Any] = {}
+    for key, value in given.items():
+        name = PRESENT.get(key, key)
+        name = key if key in known or name not in known else name
+        if name in renamed:
+            raise LabError(f"{name} is given twice, also as {FORMER[name]}: keep one")
+        renamed[name] = value
+    return renamed
+
+
+def in_former_names(parameters: dict[str, Any]) -> dict[str, Any]:
+    """`parameters` as a run folder records them.
+
+    >>> in_former_names({"estimator": "maxrl", "seed": 1})
+    {'objective': 'maxrl', 'seed': 1}
+    """
+    return {FORMER.get(key, key): value for key, value in parameters.items()}

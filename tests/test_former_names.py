@@ -1,0 +1,62 @@
+"""Parameters keep working under the names they had when runs were recorded, and so do those runs."""
+
+import json
+
+import pytest
+
+from lab.errors import LabError
+from lab.runs.experiments import experiment
+from lab.runs.former_names import FORMER
+from lab.runs.run_folder import Run
+from lab.runs.sweep_results import RECORDED
+from lab.runs.training import train
+
+
+def recorded_runs():
+    """Every recorded run: its id, experiment and parameters as the project holds them."""
+    for path in sorted(RECORDED.glob("*/*.json")):
+        for name, run in json.loads(path.read_text()).items():
+            yield name, run["params"]["experiment"], run["params"]["parameters"]
+
+
+def test_every_recorded_run_keeps_its_identity():
+    """The folder of a recorded run, asked for in present names, is the recorded one."""
+    checked = 0
+    for name, kind, parameters in recorded_runs():
+        chosen = experiment(kind)
+        if parameters.keys() != {FORMER.get(key, key) for key in chosen.rules}:
+            continue  # recorded before the experiment had all its parameters of today
+        present = {key: parameters[FORMER.get(key, key)] for key in chosen.rules}
+        run = Run.place(kind, present)
+        assert f"{run.path.parent.name}/{run.path.name}" == name
+        checked += 1
+    assert checked >= 50
+
+
+def test_objective_is_another_name_of_estimator():
+    chosen = experiment("tabular")
+    values = chosen.parameters("smoke", {"objective": "rloo"})
+    assert values == chosen.parameters("smoke", {"estimator": "rloo"})
+    assert values["estimator"] == "rloo" and "objective" not in values
+
+
+def test_language_models_take_the_former_names_of_their_limits():
+    chosen = experiment("gsm8k")
+    former = {"limit": 20, "prompt_limit": 30, "at_once": 8}
+    present = {"max_tokens": 20, "max_prompt_tokens": 30, "micro_batch": 8}
+    assert chosen.parameters("smoke", former) == chosen.parameters("smoke", present)
+
+
+def test_a_limit_that_is_no_number_of_tokens_keeps_its_name():
+    assert experiment("elsewhere").parameters("smoke", {"limit": 3})["limit"] == 3
+
+
+def test_both_names_at_once_are_refused():
+    with pytest.raises(LabError, match="estimator is given twice, also as objective: keep one"):
+        experiment("tabular").parameters("smoke", {"objective": "rloo", "estimator": "rloo"})
+
+
+def test_a_run_is_found_again_under_either_name():
+    run = train("tabular", scale="smoke", objective="rloo")
+    again = train("tabular", scale="smoke", estimator="rloo")
+    assert run.path == again.path and run.params["parameters"]["objective"] == "rloo"
