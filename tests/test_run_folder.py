@@ -15,6 +15,7 @@ import pytest
 from lab.errors import LabError
 from lab.runs import Run, provenance, run_folder, train
 from lab.runs.experiments import experiment
+from lab.runs.former_names import in_former_names
 
 ROOT = Path(__file__).parents[1]
 
@@ -57,7 +58,7 @@ def test_a_trained_run_is_a_folder_of_the_promised_files():
     ]
     assert run.params == {
         "experiment": "tabular",
-        "parameters": experiment("tabular").parameters("smoke"),
+        "parameters": in_former_names(experiment("tabular").parameters("smoke")),
         "scale": "smoke",
     }
     assert [record["step"] for record in run.records()] == [0, 10, 20]
