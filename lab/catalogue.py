@@ -349,20 +349,22 @@ def _pacs_limit(beta: float, score: str, balanced: bool) -> Objective:
 
 
 @register(
+    "pacs_anchor",
     label=lambda beta, score, balanced: "PACS" if balanced else "PACS, no class weights",
     citation=PACS,
     limit=_pacs_limit,
     least=2,
 )
-def pacs_anchor(
-    N: int, *, beta: float = 1.0, score: str = "rloo", balanced: bool = True
-) -> Sequences:
-    """PACS at its anchor (policy = reference): the gradient of its first step, as an advantage.
+def pacs(N: int, *, beta: float = 1.0, score: str = "rloo", balanced: bool = True) -> Sequences:
+    """PACS at its anchor, where policy and reference agree: its first step, as an advantage.
+
+    This is the form that PACS has where only advantages exist. Language models can also train its
+    own loss, `lab.losses.pacs`, which moves away from the anchor.
 
     Without class weights it is exactly beta times RLOO. With balanced weights a1 = beta
-    N²/(4(N-1)K), a0 = -beta N²/(4(N-1)(N-K)), zero where all agree: w_N = beta (N/(N-1))
+    N²/(4(N-1)K), a0 = -beta N²/(4(N-1)(N-K)), zero where all rewards agree: w_N = beta (N/(N-1))
     (1-p^N-q^N)/(4pq), the log-odds. The Dr. GRPO `score` is (N-1)/N times that of RLOO, on and off
-    the anchor.
+    the anchor. `pacs_anchor` is an alias.
     """
     factor = beta if score == "rloo" else beta * (N - 1) / N
     if not balanced:

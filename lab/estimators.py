@@ -147,24 +147,31 @@ def _coefficients(estimator: Estimator, N: int) -> Sequences:
 
 
 _CATALOGUE: dict[str, tuple[Callable[..., Sequences], dict[str, Any]]] = {}
+# Other names of catalogue entries, which recorded runs and sweep files hold: {alias: name}.
+ALIASES: dict[str, str] = {}
 
 
-def register(**facts: Any) -> Callable[[Callable[..., Sequences]], Callable[..., Sequences]]:
+def register(
+    *aliases: str, **facts: Any
+) -> Callable[[Callable[..., Sequences]], Callable[..., Sequences]]:
     """Decorator: put a function `(N, *, option=default, ...) -> (gap, offset)` into the catalogue.
 
     `facts` are fields of `Estimator` (label, citation, limit, least, ddof, eps); each may be a
-    function of the options. The name is the function's own; registering a taken one is an error.
+    function of the options. The name is the function's own. `aliases` are further names that
+    `estimator` accepts; they are not listed. Registering a name twice is an error.
     """
 
     def put(function: Callable[..., Sequences]) -> Callable[..., Sequences]:
         key = function.__name__
-        if key in _CATALOGUE:
-            raise LabError(f"estimator {key!r} is registered already: choose another name")
+        for name in (key, *aliases):
+            if name in _CATALOGUE or name in ALIASES:
+                raise LabError(f"estimator {name!r} is registered already: choose another name")
         if unknown_facts := facts.keys() - Estimator.__dataclass_fields__.keys():
             raise unknown(
                 f"fact of estimator {key!r}", min(unknown_facts), Estimator.__dataclass_fields__
             )
         _CATALOGUE[key] = function, facts
+        ALIASES.update(dict.fromkeys(aliases, key))
         _named.cache_clear()
         return function
 
@@ -201,9 +208,10 @@ def _named(text: str) -> Estimator:
 
 
 def _build(name: str, options: dict[str, Any]) -> Estimator:
-    if name not in _CATALOGUE:
+    entry = ALIASES.get(name, name)
+    if entry not in _CATALOGUE:
         raise unknown("estimator", name, _CATALOGUE)
-    function, facts = _CATALOGUE[name]
+    function, facts = _CATALOGUE[entry]
     rule = {"singleton": options.pop("singleton")} if "singleton" in options else {}
     parameters = dict(list(inspect.signature(function).parameters.items())[1:])
     for option in options:
@@ -228,7 +236,7 @@ def _build(name: str, options: dict[str, Any]) -> Estimator:
 
 
 def estimator_names() -> list[str]:
-    """The names of the catalogue of estimators."""
+    """The names of the catalogue of estimators, without aliases."""
     return list(_CATALOGUE)
 
 

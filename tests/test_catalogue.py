@@ -554,7 +554,8 @@ def sizes(spec: str, largest: int = 8) -> range:
 
 
 def test_no_estimator_is_left_without_a_definition():
-    assert {lab.estimator(spec).name for spec in BY_SPEC} == set(lab.estimator_names())
+    names = {lab.estimator(spec).name for spec in BY_SPEC}
+    assert {lab.estimators.ALIASES.get(name, name) for name in names} == set(lab.estimator_names())
 
 
 @SPECS
@@ -913,3 +914,25 @@ def test_an_option_out_of_range_or_of_a_wrong_type_is_named(spec, message):
     with pytest.raises(lab.LabError) as error:
         lab.estimator(spec)
     assert message in str(error.value)
+
+
+# --- Aliases ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", ["", "(beta=2)", "(score='dr_grpo')", "(balanced=False)"])
+def test_pacs_anchor_is_pacs_under_the_name_that_recorded_runs_hold(options):
+    new, old = lab.estimator(f"pacs{options}"), lab.estimator(f"pacs_anchor{options}")
+    for N in (2, 5, 16):
+        np.testing.assert_array_equal(new.coefficients(N), old.coefficients(N))
+    assert (new.label, new.citation, new.rules) == (old.label, old.citation, old.rules)
+    assert old.spec.startswith("pacs_anchor") and new.spec.startswith("pacs")
+    assert "pacs" in lab.estimator_names() and "pacs_anchor" not in lab.estimator_names()
+    assert "at its anchor" in new.about.splitlines()[0]
+
+
+def test_an_alias_cannot_be_registered_again():
+    def pacs_anchor(N):
+        return np.ones(N), np.zeros(N)
+
+    with pytest.raises(lab.LabError, match="estimator 'pacs_anchor' is registered already"):
+        lab.register()(pacs_anchor)

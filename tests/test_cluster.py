@@ -325,6 +325,10 @@ def test_verls_own_dataset_reads_what_we_write(tmp_path):
             "reference_every = 5: verl has no place for it; set it",
         ),
         (
+            "gsm8k scale=smoke estimator=pacs(beta=2)",
+            "estimator = 'pacs(beta=2)': the options of PACS are settings here; give estimator=pacs",
+        ),
+        (
             "gsm8k scale=smoke estimator=pacs score=grpo",
             "score = 'grpo': it has no gradient where the policy is its ref",
         ),

@@ -89,6 +89,15 @@ def test_the_rules_for_odd_groups_are_on_the_screen_of_every_estimator():
         assert f"  rules   {lab.estimator(name).rules}" in explain(name, 4)
 
 
+def test_pacs_is_explained_as_its_anchor_by_either_name():
+    text, alias = explain("pacs", 4), explain("pacs_anchor", 4)
+    assert text.startswith("PACS   pacs\n\nPACS at its anchor, where policy and reference agree")
+    assert "lab.losses.pacs" in text and text.endswith("estimator=pacs rollouts=4")
+    assert alias == text.replace("PACS   pacs\n", "PACS   pacs_anchor\n").replace(
+        "estimator=pacs ", "estimator=pacs_anchor "
+    )
+
+
 def test_more_than_eight_coefficients_are_cut_and_said_to_be():
     assert explain("rloo", 8).count("  ...") == 0 and explain("rloo", 9).count("  ...") == 2
 

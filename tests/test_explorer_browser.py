@@ -240,7 +240,7 @@ def test_options_of_an_estimator_change_its_curve(opened):
             "element => element === document.activeElement"
         )  # the hand keeps what it holds
         found = columns(tab)
-        for spec in ("grpo(ddof=1)", "maxrl_eq7", "pacs_anchor(beta=1.2)", "truncated(order=5)"):
+        for spec in ("grpo(ddof=1)", "maxrl_eq7", "pacs(beta=1.2)", "truncated(order=5)"):
             close(found[f"{spec} N=16"], lab.induced_weight(spec, 16, found["p"]))
         rows.filter(has_text="where all are wrong").get_by_role("button", name="remove").click()
         tab.get_by_label("add an estimator").select_option("entropic")

@@ -373,6 +373,7 @@ def test_a_trained_model_is_exported_as_a_folder_that_engines_read(runs, tmp_pat
         ({"estimator": "ppo"}, "use lab cluster"),
         ({"micro_batch": 3}, "is no multiple of updates x processes x micro_batch"),
         ({"estimator": "pacs", "micro_batch": 2}, "PACS compares whole groups"),
+        ({"estimator": "pacs(beta=2)"}, "the options of PACS are settings here"),
         ({"estimator": "pacs", "kl": 0.1}, "PACS has a loss of its own"),
         ({"reference_every": 2}, "only PACS resets a reference"),
         ({"prompt": "plane"}, "did you mean 'plain'"),

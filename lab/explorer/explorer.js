@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 c478da2e603114920eb43956d2106437c385ed588c1a239650be5dd1fda93551
+// Built by `npm run build` from lab/explorer/front; sources sha256 333dcbbe9d90d5dc0f18500e746ddbdd5a87257ef72d133f997360d2c4a64f3b
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -890,6 +890,7 @@ var OBJECTIVES = {
 var groupMean = (N) => [row(N, () => (N - 1) / N), row(N, (j) => -j / N)];
 var positive = (N) => [row(N, one), row(N, () => 0)];
 var FORMS = { series: "series", plug_in: "plug_in" };
+var ALIASES = { pacs_anchor: "pacs" };
 var ESTIMATORS = {
   rloo: { label: "RLOO", least: 2, limit: () => one, sequences: (N) => leaveOneOut(row(N, one)) },
   reinforce: { label: "REINFORCE, no baseline", limit: () => one, sequences: positive },
@@ -1023,7 +1024,7 @@ var ESTIMATORS = {
       );
     }
   },
-  pacs_anchor: {
+  pacs: {
     label: ({ balanced }) => balanced ? "PACS" : "PACS, no class weights",
     least: 2,
     options: { beta: range(0.1, 10, 0.1, 1), score: choice("rloo", "dr_grpo"), balanced: choice(true, false) },
@@ -1111,7 +1112,7 @@ var LOOKS = {
   maxrl_loo: [GREEN, [6, 1, 1, 1, 1, 1]],
   ml: ["#000000", [1, 1]],
   log_odds: [GREEN, [6, 1.5, 1, 1.5]],
-  pacs_anchor: [GREEN, [6, 1.5, 1, 1.5]],
+  pacs: [GREEN, [6, 1.5, 1, 1.5]],
   pkpo: [OLIVE, [2, 1, 1, 1]],
   from_weight: [PURPLE, [4, 1, 2, 1]]
 };
@@ -1171,8 +1172,9 @@ function written(value) {
   return exponent(value);
 }
 function resolve(table, spec) {
-  const [name, given] = parseSpec(spec);
+  const [spelled, given] = parseSpec(spec);
   const kind = table === ESTIMATORS ? "estimator" : "objective";
+  const name = kind === "estimator" ? ALIASES[spelled] ?? spelled : spelled;
   if (!(name in table)) throw new Error(`unknown ${kind} '${name}'. Valid: ${Object.keys(table).sort().join(", ")}`);
   const entry = table[name], known = entry.options ?? {};
   for (const option of Object.keys(given)) {
@@ -1446,7 +1448,7 @@ var CurveList = class {
 var DEFAULTS = {
   panel: "curves",
   N: 16,
-  curves: ["rloo", "grpo", "maxrl", "pacs_anchor"],
+  curves: ["rloo", "grpo", "maxrl", "pacs"],
   objectives: [],
   quantity: "weight",
   x: "log",

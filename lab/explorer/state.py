@@ -16,7 +16,7 @@ BUMP = [0, 0, 0, 0, 0, 2, 4, 4, 4, 4, 4, 4, 4, 2, 0, 0, 0, 0, 0, 0, 0]
 DEFAULTS: dict[str, Any] = {
     "panel": "curves",
     "N": 16,
-    "curves": ["rloo", "grpo", "maxrl", "pacs_anchor"],
+    "curves": ["rloo", "grpo", "maxrl", "pacs"],
     "objectives": [],
     "quantity": "weight",
     "x": "log",

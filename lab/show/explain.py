@@ -7,7 +7,7 @@ import shlex
 import numpy as np
 
 from lab.errors import parse_call, unknown
-from lab.estimators import Estimator, estimator, estimator_names
+from lab.estimators import ALIASES, Estimator, estimator, estimator_names
 from lab.objectives import Objective, objective, objective_names
 from lab.weights import efficiency, induced_weight
 
@@ -18,7 +18,7 @@ DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 def explain(name: str, N: int = 16) -> str:
     """Formula, rules, induced weight against its limit as a small plot, and citation."""
     key = parse_call(name)[0]
-    if key in estimator_names():
+    if ALIASES.get(key, key) in estimator_names():
         return _estimator(estimator(name), N)
     if key in objective_names():
         return _objective(objective(name))

@@ -75,6 +75,9 @@ const groupMean = (N) => [row(N, () => (N - 1) / N), row(N, (j) => -j / N)];
 const positive = (N) => [row(N, one), row(N, () => 0)];
 const FORMS = { series: "series", plug_in: "plug_in" };
 
+/** Other names of estimators, which older links and recorded runs hold. */
+export const ALIASES = { pacs_anchor: "pacs" };
+
 /** `least(o)`: the smallest N; `sequences(N, o)`: (gap, offset); `limit(o)`: w(p); o are the options. */
 export const ESTIMATORS = {
   rloo: { label: "RLOO", least: 2, limit: () => one, sequences: (N) => leaveOneOut(row(N, one)) },
@@ -220,7 +223,7 @@ export const ESTIMATORS = {
       );
     },
   },
-  pacs_anchor: {
+  pacs: {
     label: ({ balanced }) => (balanced ? "PACS" : "PACS, no class weights"),
     least: 2,
     options: { beta: range(0.1, 10, 0.1, 1), score: choice("rloo", "dr_grpo"), balanced: choice(true, false) },

@@ -33,7 +33,7 @@ export const LOOKS = {
   maxrl_loo: [GREEN, [6, 1, 1, 1, 1, 1]],
   ml: ["#000000", [1, 1]],
   log_odds: [GREEN, [6, 1.5, 1, 1.5]],
-  pacs_anchor: [GREEN, [6, 1.5, 1, 1.5]],
+  pacs: [GREEN, [6, 1.5, 1, 1.5]],
   pkpo: [OLIVE, [2, 1, 1, 1]],
   from_weight: [PURPLE, [4, 1, 2, 1]],
 };

@@ -1,5 +1,5 @@
 // Specs: "grpo(ddof=1)", read and written as Python does, and the estimators and objectives that they name.
-import { ESTIMATORS, OBJECTIVES, exponent } from "./catalogue.js";
+import { ALIASES, ESTIMATORS, OBJECTIVES, exponent } from "./catalogue.js";
 
 export { ESTIMATORS, OBJECTIVES };
 
@@ -46,8 +46,9 @@ function written(value) {
 
 /** A spec with its options, from one of the tables above: { name, options, label, color... } or a sentence thrown. */
 export function resolve(table, spec) {
-  const [name, given] = parseSpec(spec);
+  const [spelled, given] = parseSpec(spec);
   const kind = table === ESTIMATORS ? "estimator" : "objective";
+  const name = kind === "estimator" ? (ALIASES[spelled] ?? spelled) : spelled;
   if (!(name in table)) throw new Error(`unknown ${kind} '${name}'. Valid: ${Object.keys(table).sort().join(", ")}`);
   const entry = table[name],
     known = entry.options ?? {};

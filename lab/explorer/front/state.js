@@ -3,7 +3,7 @@
 export const DEFAULTS = {
   panel: "curves",
   N: 16,
-  curves: ["rloo", "grpo", "maxrl", "pacs_anchor"],
+  curves: ["rloo", "grpo", "maxrl", "pacs"],
   objectives: [],
   quantity: "weight",
   x: "log",

@@ -17,7 +17,7 @@ import torch
 
 from lab.budget import GIB, Budget, Work
 from lab.device import compute_device
-from lab.errors import LabError
+from lab.errors import LabError, parse_call
 from lab.estimators import estimator as find_estimator
 from lab.llm.data.datasets import SETS
 from lab.llm.data.prompts import prompt as prompt_of
@@ -61,6 +61,12 @@ def _loss(
     if estimator == "ppo":
         raise LabError(
             "estimator = 'ppo' needs a value head: use lab cluster, where verl trains one"
+        )
+    # lab.estimator("pacs(...)") is PACS at its anchor; here PACS is a loss with settings of its own.
+    if estimator != "pacs" and parse_call(estimator)[0] == "pacs":
+        raise LabError(
+            f"estimator = {estimator!r}: the options of PACS are settings here; give estimator=pacs"
+            " beta=... score=... balanced=..."
         )
     if estimator != "pacs":
         if reference_every:

@@ -30,7 +30,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lab.errors import LabError
-from lab.estimators import advantages, estimator, estimator_names
+from lab.estimators import ALIASES, advantages, estimator, estimator_names
 from lab.groups import Rollout, make_groups
 from lab.llm.engines.imports import transformers
 from lab.llm.train.verl_repairs import repair
@@ -60,7 +60,7 @@ def register() -> None:
     from verl.trainer.ppo import core_algos
 
     repair()
-    for name in estimator_names():
+    for name in (*estimator_names(), *ALIASES):
         if PREFIX + name not in core_algos.ADV_ESTIMATOR_REGISTRY:
             core_algos.register_adv_est(PREFIX + name)(partial(advantage, name))
     core_algos.register_policy_loss(LOSS)(policy_gradient)

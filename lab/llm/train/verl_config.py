@@ -225,6 +225,12 @@ def remarks(values: dict[str, Any]) -> list[str]:
 def _checked(values: dict[str, Any], gpus: int) -> None:
     """LabError for what verl has no place for, or would do otherwise than the name says."""
     estimator = values["estimator"]
+    # lab.estimator("pacs(...)") is PACS at its anchor; here PACS is a loss with settings of its own.
+    if estimator != "pacs" and parse_call(estimator)[0] == "pacs":
+        raise LabError(
+            f"estimator = {estimator!r}: the options of PACS are settings here; give estimator=pacs"
+            " beta=... score=... balanced=..."
+        )
     for key in ("smoothing", "greedy_filter", "actor", "reference_every"):
         if values[key]:
             raise LabError(
