@@ -1,18 +1,20 @@
-"""The catalogue of estimators: one function each, returning (gap, offset) for N rollouts. Floor 0.
+"""The catalogue of estimators: one function each, returning (gap, offset) for N rollouts.
 
 Notation: K successes among N, r̄ = K/N, j successes among the other N-1, q = 1-p. Many papers give
 a1(K), the advantage of a right rollout, and a0(K), of a wrong one; `lab.sequences` turns them into
-(gap, offset).
+(gap, offset). `limit` is the objective for N to infinity, w_N the weight at N.
 """
 
 import math
 
 import numpy as np
+from numpy.polynomial.polynomial import polyval
 
 from lab.errors import LabError, one_of, real, whole
 from lab.estimators import register
 from lab.objectives import Objective, objective
-from lab.sequences import Array, Sequences, centred, from_success_failure, leave_one_out
+from lab.sequences import Sequences, centred, from_success_failure, leave_one_out
+from lab.shapes import Array, Float
 from lab.subsets import hit, miss
 
 MAXRL = "Tajwar et al. 2026, arXiv 2602.02710"
@@ -21,8 +23,8 @@ PKPO = "Walder & Karkhanis 2025, arXiv 2505.15201"
 ZHU = "Zhu et al. 2025, arXiv 2506.01347"
 
 
-def _inverse(x: Array) -> Array:
-    """1/x, and 0 where x is 0: the groups whose divisor vanishes get no advantage."""
+def _inverse(x: Float[np.ndarray, " outcomes"]) -> Float[np.ndarray, " outcomes"]:
+    """1/x, and 0 where x is 0: a group whose divisor vanishes gets no advantage."""
     return np.divide(1.0, x, out=np.zeros_like(x), where=x > 0)
 
 
@@ -58,15 +60,13 @@ def rloo(N: int) -> Sequences:
 
 @register(label="Dr. GRPO", citation="Liu et al. 2025, arXiv 2503.20783", limit=RL, least=2)
 def dr_grpo(N: int) -> Sequences:
-    """The advantage r - r̄ of REINFORCE with the group mean; Dr. GRPO differs from it in how tokens
-    are summed.
-    """
+    """A = r - r̄, that of REINFORCE with the group mean; only the sum over tokens differs."""
     return reinforce_mean(N)
 
 
 @register(label="PSR", citation=ZHU, limit=RL)
 def psr(N: int) -> Sequences:
-    """Positive samples only: 1 and 0, which on-policy is REINFORCE without a baseline. w_N = 1."""
+    """Positive samples only: 1 and 0. On-policy it is REINFORCE without a baseline. w_N = 1."""
     return reinforce(N)
 
 
@@ -78,8 +78,9 @@ def nsr(N: int) -> Sequences:
 
 @register(label="W-REINFORCE", citation=ZHU, limit=lambda lam: (1 + real("lam", lam, 0)) * RL)
 def w_reinforce(N: int, *, lam: float = 0.1) -> Sequences:
-    """Right rollouts get lam, wrong ones -1: (1+lam) times REINFORCE with baseline 1/(1+lam). w_N =
-    1+lam.
+    """Right rollouts get lam, wrong ones -1. w_N = 1+lam.
+
+    It is 1+lam times REINFORCE with the baseline 1/(1+lam).
     """
     return np.full(N, 1 + lam), -np.ones(N)
 
@@ -87,8 +88,8 @@ def w_reinforce(N: int, *, lam: float = 0.1) -> Sequences:
 # --- GRPO and its relatives: w about 1/sqrt(p(1-p)) ---------------------------------------------
 
 
-def _std(N: int, ddof: int = 0) -> Array:
-    """The standard deviation of K ones in N, K = 0 .. N."""
+def _std(N: int, ddof: int = 0) -> Float[np.ndarray, " {N}+1"]:
+    """The standard deviation of K ones and N-K zeros, K = 0 .. N."""
     mean = np.linspace(0, 1, N + 1)
     return np.sqrt(mean * (1 - mean) * N / (N - ddof))
 
@@ -104,11 +105,10 @@ def _std(N: int, ddof: int = 0) -> Array:
     eps=lambda ddof, eps: real("eps", eps, 0),
 )
 def grpo(N: int, *, ddof: int = 0, eps: float = 0.0) -> Sequences:
-    """A = (r - r̄)/(std + eps), zero where all rewards agree. The weight saturates: w_N(0) =
-    sqrt(N-1) at ddof 0.
+    """A = (r - r̄)/(std + eps), zero where all rewards agree.
 
-    MaxRL's ImageNet runs use ddof 0; TRL (eps 1e-4), verl and MaxRL's language-model code (eps
-    1e-6) ddof 1.
+    The weight saturates: w_N(0) = sqrt(N-1) at ddof 0. MaxRL's ImageNet runs use ddof 0. TRL (eps
+    1e-4), verl and MaxRL's language-model code (both eps 1e-6) use ddof 1.
     """
     return centred(_inverse(_std(N, ddof) + eps))
 
@@ -120,9 +120,7 @@ def grpo(N: int, *, ddof: int = 0, eps: float = 0.0) -> Sequences:
     least=2,
 )
 def one_sided_grpo(N: int) -> Sequences:
-    """A = (r - r̄)/sqrt(r̄): GRPO without the factor that lifts easy problems. Tends to w = 1/sqrt
-    p.
-    """
+    """A = (r - r̄)/sqrt(r̄): GRPO without the factor that lifts easy problems. w -> 1/sqrt p."""
     return alpha(N, alpha=0.5)
 
 
@@ -134,7 +132,7 @@ def one_sided_grpo(N: int) -> Sequences:
     ddof=0,
 )
 def f_grpo(N: int, *, gamma: float) -> Sequences:
-    """GRPO (ddof 0) times (1-r̄)^gamma. Tends to w = (1-p)^gamma / sqrt(p(1-p))."""
+    """GRPO (ddof 0) times (1-r̄)^gamma. w -> (1-p)^gamma / sqrt(p(1-p))."""
     return centred(np.linspace(1, 0, N + 1) ** gamma * _inverse(_std(N)))
 
 
@@ -145,22 +143,19 @@ def f_grpo(N: int, *, gamma: float) -> Sequences:
     least=2,
 )
 def dgpo(N: int) -> Sequences:
-    """Divide by the mean absolute deviation: A = (r - r̄)/(2 r̄(1-r̄)). w_N = (1-p^N-q^N)/(2pq)."""
+    """Divided by the mean absolute deviation: A = (r - r̄)/(2 r̄(1-r̄)). w_N = (1-p^N-q^N)/(2pq)."""
     return centred(_inverse(2 * _std(N) ** 2))
 
 
 def _mapo_limit() -> Objective:
-    def J(p: Array) -> Array:
+    def value(p: Array) -> Array:
         angle = np.arcsin(np.sqrt(p))
         return np.log(p) - 4 * p + 2 * p**2 + angle - np.sin(4 * angle) / 4
 
-    return Objective(
-        "mapo limit",
-        "MAPO limit",
-        "",
-        J,
-        lambda p: 4 * np.sqrt(p * (1 - p)) + (1 - 4 * p * (1 - p)) / p,
-    )
+    def weight(p: Array) -> Array:
+        return 4 * np.sqrt(p * (1 - p)) + (1 - 4 * p * (1 - p)) / p
+
+    return Objective("mapo limit", "MAPO limit", "", value, weight)
 
 
 @register(
@@ -171,8 +166,9 @@ def _mapo_limit() -> Objective:
     ddof=0,
 )
 def mapo(N: int) -> Sequences:
-    """(1-m) (r-r̄)/std + m (r-r̄)/r̄ with m = 1-4r̄(1-r̄): GRPO in the middle, MaxRL's Algorithm 1
-    at the ends.
+    """(1-m) (r-r̄)/std + m (r-r̄)/r̄ with m = 1-4r̄(1-r̄).
+
+    GRPO where half of the rollouts are right, MaxRL's Algorithm 1 where few or nearly all are.
     """
     mean = np.linspace(0, 1, N + 1)
     trust = 4 * mean * (1 - mean)
@@ -186,25 +182,28 @@ ML = objective("ml")
 
 @register(label="MaxRL", citation=f"{MAXRL}, Algorithm 1", limit=ML, least=2, eps=0.0)
 def maxrl(N: int) -> Sequences:
-    """A = (r - r̄)/r̄, and 0 if all are wrong: the code that everyone runs. w_N = (1-q^(N-1))/p,
-    order T = N-1.
+    """A = (r - r̄)/r̄, and 0 if all are wrong: the algorithm as published.
 
-    One success in four gives 3, -1, -1, -1. At N = 2 it is RLOO.
+    w_N = (1-q^(N-1))/p, so the order is T = N-1. One success in four gives 3, -1, -1, -1. At N = 2
+    it is RLOO.
     """
     j = np.arange(N)
-    return N / (j + 1) - (j == 0), -(j > 0).astype(np.float64)
+    # Where all the others are wrong the offset is 0, not -1, and a right rollout still gets N - 1.
+    alone = j == 0
+    return N / (j + 1) - alone, -(~alone).astype(np.float64)
 
 
 @register(label="MaxRL eq. 6", citation=f"{MAXRL}, eq. 6", limit=ML)
 def maxrl_eq6(N: int) -> Sequences:
-    """The mean score of the right rollouts: N/K and 0. w_N = (1-q^N)/p, order T = N (Theorem 4.2)."""
+    """The mean score of the right rollouts: N/K and 0. w_N = (1-q^N)/p, T = N (Theorem 4.2)."""
     return N / (np.arange(N) + 1), np.zeros(N)
 
 
 @register(label="MaxRL eq. 7", citation=f"{MAXRL}, eq. 7", limit=ML)
 def maxrl_eq7(N: int) -> Sequences:
-    """Eq. 6 minus the mean score of all, kept where all are wrong: N/K - 1 and -1. The same w_N as
-    eq. 6.
+    """Eq. 6 minus the mean score of all rollouts: N/K - 1 and -1. The same w_N as eq. 6.
+
+    Where all rollouts are wrong it still acts: each gets -1.
     """
     return N / (np.arange(N) + 1), -np.ones(N)
 
@@ -216,7 +215,7 @@ def maxrl_eq7(N: int) -> Sequences:
     least=2,
 )
 def maxrl_loo(N: int) -> Sequences:
-    """(r_i - mean of the others) N/(j+1): order T = N exactly, and still zero where all are wrong."""
+    """A_i = (r_i - mean of the others) N/(j+1): T = N exactly, and zero where all are wrong."""
     return leave_one_out(N / (np.arange(N) + 1))
 
 
@@ -231,15 +230,15 @@ def maxrl_loo(N: int) -> Sequences:
     }[one_of("form", form, ("raw", "zero_mean", "loo"))],
 )
 def truncated(N: int, *, order: int, form: str = "raw") -> Sequences:
-    """MaxRL cut at `order` T <= N: w_N = (1-q^T)/p for every N. gap[j] = (N/(j+1)) pass@T(j+1 right
-    of N).
+    """MaxRL cut at `order` T <= N: w_N = (1-q^T)/p for every N.
 
-    `form`: "raw" pays right rollouts only; "loo" subtracts the leave-one-out baseline; "zero_mean"
-    is the one unbiased estimator whose groups sum to zero, (r - r̄)/r̄ times pass@T(K right of
-    N-1), T <= N-1.
+    gap[j] = (N/(j+1)) pass@T(j+1 right of N). `form` chooses the offset: "raw" gives advantages to
+    right rollouts only; "loo" subtracts the leave-one-out baseline; "zero_mean" is the only
+    unbiased estimator whose groups sum to zero, (r - r̄)/r̄ times pass@T(K right of N-1), T <= N-1.
     """
     if form == "zero_mean":
-        return centred(np.append(hit(N - 1, order), 1.0) * _inverse(np.linspace(0, 1, N + 1)))
+        pass_at_T = np.append(hit(N - 1, order), 1.0)  # certain at K = N > T
+        return centred(pass_at_T * _inverse(np.linspace(0, 1, N + 1)))
     gap = N / (np.arange(N) + 1) * hit(N, order)[1:]
     return (gap, np.zeros(N)) if form == "raw" else leave_one_out(gap)
 
@@ -255,20 +254,23 @@ def truncated(N: int, *, order: int, form: str = "raw") -> Sequences:
 def alpha(N: int, *, alpha: float, form: str = "plug_in", order: int | None = None) -> Sequences:
     """w = p^(-alpha): 0 is RL, 1/2 one-sided GRPO, 1 MaxRL.
 
-    `form` "plug_in" is (r - r̄)/r̄^alpha, biased at finite N; "series" pays right rollouts the
-    unbiased estimate of sum_{m<T} ((alpha)_m/m!) q^m, T = `order` (N where it is None).
+    `form` "plug_in" is (r - r̄)/r̄^alpha, biased at finite N. "series" gives right rollouts the
+    unbiased estimate of sum_{m<T} ((alpha)_m/m!) q^m, with T = `order` (N where it is None).
     """
     if form == "plug_in":
         return centred(_inverse(np.linspace(0, 1, N + 1)) ** alpha)
     j = np.arange(N)
-    gap, term = np.zeros(N), np.ones(N)
+    gap = np.zeros(N)
+    term = np.ones(N)
     for m in range(order or N):
         gap += term
+        # C(N-1-j, m)/C(N-1, m) is the unbiased estimate of q^m; the maximum guards 0/0 at m = N-1.
         term = term * (alpha + m) / (m + 1) * np.maximum(N - 1 - j - m, 0) / max(N - 1 - m, 1)
     return gap, np.zeros(N)
 
 
 def _alpha_limit(alpha: float, form: str, order: int | None) -> Objective:
+    """w = p^(-alpha), or its series in q cut at `order`."""
     real("alpha", alpha, 0)
     if order is None:
         return objective("power", a=alpha, b=0)
@@ -277,13 +279,14 @@ def _alpha_limit(alpha: float, form: str, order: int | None) -> Objective:
             f"order = {order} given with form='plug_in': only form='series' has an order"
         )
     m = np.arange(whole("order", order))
-    share = np.concatenate(([1.0], np.cumprod((alpha + m[:-1]) / (m[:-1] + 1))))
+    series = np.concatenate(([1.0], np.cumprod((alpha + m[:-1]) / (m[:-1] + 1))))
+    integrated = np.append(0.0, series / (m + 1))
     return Objective(
         f"alpha series (order={order})",
         f"alpha {alpha:g}, T={order}",
         "",
-        lambda p: -np.polynomial.polynomial.polyval(1 - p, np.append(0.0, share / (m + 1))),
-        lambda p: np.polynomial.polynomial.polyval(1 - p, share),
+        lambda p: -polyval(1 - p, integrated),
+        lambda p: polyval(1 - p, series),
     )
 
 
@@ -301,15 +304,16 @@ def _alpha_limit(alpha: float, form: str, order: int | None) -> Objective:
 def pkpo(N: int, *, k: int, form: str = "s") -> Sequences:
     """Unbiased pass@k: every `form` has w_N = k q^(k-1), for k <= N (sloo: k <= N-1).
 
-    "s" is the transformed reward; "sloo" subtracts its leave-one-out mean; "sloom1" the
-    leave-one-out baseline over subsets of k-1, which for binary rewards leaves only right rollouts
-    paid.
+    "s" is the transformed reward; "sloo" subtracts its leave-one-out mean; "sloom1" subtracts the
+    leave-one-out baseline over subsets of k-1: with binary rewards, wrong rollouts then get 0.
     """
     gap = k * miss(N - 1, k - 1)
     if form == "sloom1":
         return gap, np.zeros(N)
     offset = k * hit(N - 1, k - 1)
-    return (gap, offset) if form == "s" else (gap, offset - N * k / (N - 1) * hit(N - 1, k))
+    if form == "sloo":
+        offset = offset - N * k / (N - 1) * hit(N - 1, k)
+    return gap, offset
 
 
 def _chen_limit(k: int) -> Objective:
@@ -330,22 +334,25 @@ def _chen_limit(k: int) -> Objective:
     eps=0.0,
 )
 def pass_at_k_group(N: int, *, k: int) -> Sequences:
-    """Standardised reward of groups of k: with R = pass@k(K of N), a1 = (1-R)/s, a0 =
-    (1-R-C(N-K-1,k-1)/C(N-1,k-1))/s.
+    """The standardised reward of groups of k: w -> q^(k/2-1)/sqrt(1-q^k).
 
-    s = sqrt(R(1-R)); zero where R is 0 or 1. Tends to w = q^(k/2-1)/sqrt(1-q^k).
+    With R = pass@k(K of N) and s = sqrt(R(1-R)): a1 = (1-R)/s and a0 =
+    (1-R-C(N-K-1,k-1)/C(N-1,k-1))/s, zero where R is 0 or 1.
     """
-    fail, alone = miss(N, k), np.append(miss(N - 1, k - 1), 0.0)
+    fail = miss(N, k)  # 1 - R
+    others_fail = np.append(miss(N - 1, k - 1), 0.0)
     scale = _inverse(np.sqrt(fail * hit(N, k)))
-    return from_success_failure(fail * scale, (fail - alone) * scale)
+    return from_success_failure(fail * scale, (fail - others_fail) * scale)
 
 
 # --- Classification views: w about 1/(p(1-p)) ---------------------------------------------------
 
 
 def _pacs_limit(beta: float, score: str, balanced: bool) -> Objective:
-    one_of("score", score, ("rloo", "dr_grpo")), one_of("balanced", balanced, (True, False))
-    return real("beta", beta, 0) * (0.25 * objective("log_odds") if balanced else RL)
+    one_of("score", score, ("rloo", "dr_grpo"))
+    one_of("balanced", balanced, (True, False))
+    limit = 0.25 * objective("log_odds") if balanced else RL
+    return real("beta", beta, 0) * limit
 
 
 @register(
@@ -380,8 +387,9 @@ def pacs(N: int, *, beta: float = 1.0, score: str = "rloo", balanced: bool = Tru
     limit=lambda tau: (1 / real("tau", tau, 1e-12)) * objective("log_odds"),
 )
 def real_anchor(N: int, *, tau: float = 0.5) -> Sequences:
-    """REAL's classification loss at its anchor, equal lengths: N/(tau(1+K)), -N/(tau(1+N-K)); acts
-    on dead groups.
+    """REAL's classification loss at its anchor, for answers of equal length.
+
+    a1 = N/(tau(1+K)), a0 = -N/(tau(1+N-K)). It acts on groups that are all right or all wrong, too.
     """
     K = np.arange(N + 1)
     return from_success_failure(N / (tau * (1 + K)), -N / (tau * (1 + N - K)))
@@ -394,8 +402,9 @@ def real_anchor(N: int, *, tau: float = 0.5) -> Sequences:
     least=2,
 )
 def entropic(N: int, *, eta: float) -> Sequences:
-    """Exponential utility: A = (e^(eta r)/mean e^(eta r) - 1)/eta. From RL (eta to 0) to ML,
-    bounded at p = 0.
+    """Exponential utility: A = (e^(eta r)/mean e^(eta r) - 1)/eta.
+
+    It goes from RL (eta to 0) to ML (eta to infinity), and is bounded at p = 0.
     """
     lift = math.expm1(eta)
     return centred(lift / eta / (1 + lift * np.linspace(0, 1, N + 1)))

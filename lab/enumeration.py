@@ -1,8 +1,8 @@
-"""The truth by brute force: expectations over every outcome of every rollout. Floor 0.
+"""The truth by brute force: expectations over every outcome of every rollout.
 
-For a softmax policy over a few answers, N rollouts have answers^N outcomes; summing over all of
-them gives the mean and the spread of any estimator's gradient without formula or sampling. Small N
-only.
+For a softmax policy over a few answers, N rollouts have answers^N outcomes. The sum over all of
+them gives the mean and the covariance of any estimator's gradient, without formulas or sampling. It
+is feasible for small N only.
 """
 
 from __future__ import annotations
@@ -10,61 +10,56 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lab.errors import LabError
 from lab.estimators import Estimator, advantages
+from lab.shapes import Array
 
-Array = NDArray[np.float64]
 MOST_OUTCOMES = 2_000_000
 
 
 class Enumerated(NamedTuple):
-    """`mean` "answers" and `spread` (trace of the covariance) of the gradient with respect to the
-    logits, and `grad_p` "answers", the gradient of the pass rate `p`.
-    """
+    """The exact moments of a gradient estimate with respect to the logits, one for each answer."""
 
-    mean: Array
-    spread: float
-    p: float
-    grad_p: Array
+    mean: Array  # "answers"
+    spread: float  # the trace of the covariance
+    p: float  # the pass rate
+    grad_p: Array  # "answers", the gradient of the pass rate
 
 
 def enumerate_gradient(
     name: str | Estimator, N: int, probabilities: ArrayLike, right: ArrayLike
 ) -> Enumerated:
-    """The exact distribution of g = (1/N) sum_i A_i grad log pi(y_i) for a softmax policy.
+    """The exact moments of g = (1/N) sum_i A_i grad log pi(y_i) for a softmax policy.
 
-    `probabilities` "answers" sum to 1; `right` "answers" is the boolean mask of right ones.
+    `probabilities` "answers" sum to 1; `right` "answers" is True for right answers. LabError: other
+    shapes, no probabilities, or more than MOST_OUTCOMES outcomes.
 
     >>> g = enumerate_gradient("rloo", 3, [0.25, 0.75], [True, False])
     >>> np.allclose(g.mean, g.grad_p)
     True
     """
-    pi, right = np.asarray(probabilities, dtype=np.float64), np.asarray(right, dtype=bool)
-    if pi.ndim != 1 or pi.shape != right.shape or not abs(pi.sum() - 1) <= 1e-9 or (pi < 0).any():
+    pi = np.asarray(probabilities, dtype=np.float64)
+    is_right = np.asarray(right, dtype=bool)
+    sums_to_one = abs(pi.sum() - 1) <= 1e-9
+    if pi.ndim != 1 or pi.shape != is_right.shape or not sums_to_one or (pi < 0).any():
         raise LabError(
-            f"probabilities {pi.tolist()} with right {right.tolist()}: give two lists of equal"
+            f"probabilities {pi.tolist()} with right {is_right.tolist()}: give two lists of equal"
             " length, the first summing to 1"
         )
-    if len(pi) ** N > MOST_OUTCOMES:
+    count = len(pi) ** N
+    if count > MOST_OUTCOMES:
         raise LabError(
-            f"{len(pi)} answers and N = {N} have {len(pi) ** N:,} outcomes: at most"
-            f" {MOST_OUTCOMES:,}"
+            f"{len(pi)} answers and N = {N} have {count:,} outcomes: at most {MOST_OUTCOMES:,}"
         )
-    answers = np.stack(
-        np.unravel_index(np.arange(len(pi) ** N), (len(pi),) * N), axis=-1
-    )  # "outcomes rollouts"
+    # "outcomes rollouts": the answer of each rollout in each outcome
+    answers = np.stack(np.unravel_index(np.arange(count), (len(pi),) * N), axis=-1)
     chance = pi[answers].prod(axis=1)
     scores = np.eye(len(pi)) - pi  # row y: grad log pi(y)
-    gradients = (
-        np.einsum(
-            "oi,oia->oa", advantages(name, right[answers].astype(np.float64)), scores[answers]
-        )
-        / N
-    )
+    weights = advantages(name, is_right[answers].astype(np.float64))
+    gradients = np.einsum("oi,oia->oa", weights, scores[answers]) / N
     mean = chance @ gradients
-    p = float(pi[right].sum())
-    return Enumerated(
-        mean, float(chance @ (gradients**2).sum(axis=1) - mean @ mean), p, pi * (right - p)
-    )
+    mean_square = chance @ (gradients**2).sum(axis=1)
+    p = float(pi[is_right].sum())
+    return Enumerated(mean, float(mean_square - mean @ mean), p, pi * (is_right - p))

@@ -1,13 +1,14 @@
-"""Estimators: how N rollouts speak. Floor 0, NumPy only (torch only if the caller brings it).
+"""Estimators: from the rewards of N rollouts of one problem to their advantages.
 
 With binary rewards every group estimator is two sequences of N numbers. Let j be the number of
 successes among the *other* N-1 rollouts; rollout i gets the advantage
 
     A_i = gap[j] * r_i + offset[j]
 
-and (1/N) sum_i A_i grad log pi_i has the mean w_N(p) grad p, w_N(p) = E[gap[j]], j ~ Binomial(N-1,
-p). So `gap` says what is optimised, and `offset` only how noisily. The named ones are in
-`lab/catalogue.py`.
+and the gradient estimate (1/N) sum_i A_i grad log pi_i has the mean w_N(p) grad p, with w_N(p) =
+E[gap[j]], j ~ Binomial(N-1, p). So `gap` says what is optimised, and `offset` only how noisily. The
+named estimators are in `lab/catalogue.py`. Only NumPy is needed; torch is imported where a caller
+gives tensors.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard, overload
 
 import numpy as np
 
 from lab.errors import LabError, one_of, parse_call, unknown, whole, write_call
 from lab.groups import Group, check_binary
 from lab.objectives import Objective
-from lab.sequences import Array, Sequences
+from lab.sequences import Sequences
+from lab.shapes import Array, Float, Shaped
 
 if TYPE_CHECKING:
     import torch
@@ -31,12 +33,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rules:
-    """What an estimator does where groups are odd; printed in the header of every run.
+    """What an estimator does in special groups; printed in the header of every run.
 
-    `singleton`: a group of one is "scored" like any other, an "error", or set to "zero".
-    `all_wrong`, `all_right`: such groups get advantage "zero", or their advantages are "kept".
-    `zero_mean`: the advantages of every group sum to zero.
-    `ddof`, `eps`: of the standard deviation or mean that divides, None where nothing divides.
+    | field | meaning |
+    |---|---|
+    | `singleton` | a group of one is "scored" like any other, an "error", or gets "zero" |
+    | `all_wrong`, `all_right` | the advantages of such a group are "zero", or they are "kept" |
+    | `zero_mean` | the advantages of every group sum to zero |
+    | `ddof`, `eps` | of the standard deviation or mean that divides; None where nothing divides |
     """
 
     singleton: str
@@ -58,11 +62,11 @@ class Rules:
 
 @dataclass(frozen=True, eq=False)
 class Estimator:
-    """Two sequences for every group size N, and what is known of them.
+    """Two sequences for every group size N, and what is known about them.
 
-    `sequences(N)` returns (gap, offset), each of length N. `least` is the smallest N that it is
-    defined for. `limit` is the objective that it tends to for many rollouts, None if it has none.
-    `about` says it in words.
+    `sequences(N)` returns (gap, offset), each of length N. `least` is the smallest N for which they
+    are defined. `limit` is the objective that the estimator tends to for large N, None if it has
+    none. `about` is its description.
     """
 
     name: str
@@ -83,7 +87,7 @@ class Estimator:
 
     @property
     def spec(self) -> str:
-        """The text that `estimator()` reads back: "grpo(ddof=1)"."""
+        """The text from which `estimator` makes it again: "grpo(ddof=1)"."""
         rule = {} if self.singleton == "error" else {"singleton": self.singleton}
         return write_call(self.name, self.options | rule)
 
@@ -94,11 +98,13 @@ class Estimator:
         >>> gap.round(3), offset
         (array([3.   , 2.   , 1.333, 1.   ]), array([ 0., -1., -1., -1.]))
         """
-        return tuple(row.copy() for row in _coefficients(self, whole("N", N)))
+        gap, offset = _coefficients(self, whole("N", N))
+        return gap.copy(), offset.copy()
 
-    def success_failure(self, N: int) -> Sequences:
-        """(a1, a0), each of length N+1 and indexed by K: the advantage of a right and of a wrong
-        rollout.
+    def success_failure(
+        self, N: int
+    ) -> tuple[Float[np.ndarray, " {N}+1"], Float[np.ndarray, " {N}+1"]]:
+        """(a1, a0), indexed by K = 0 .. N: the advantages of a right and of a wrong rollout.
 
         a1[0] and a0[N], which no group can have, are 0.
         """
@@ -107,17 +113,17 @@ class Estimator:
 
     @cached_property
     def rules(self) -> Rules:
-        """Read off the sequences themselves (at N = least + 6), so they cannot say otherwise."""
+        """What happens in special groups, read off the sequences themselves at N = least + 6."""
         N = self.least + 6
         a1, a0 = self.success_failure(N)
         K = np.arange(N + 1)
         total = K * a1 + (N - K) * a0
-        word = {True: "zero", False: "kept"}
+        rounding = 1e-9 * np.abs(a1).max() * N
         return Rules(
             singleton="scored" if self.least == 1 else self.singleton,
-            all_wrong=word[a0[0] == 0],
-            all_right=word[a1[N] == 0],
-            zero_mean=bool(np.allclose(total, 0, atol=1e-9 * np.abs(a1).max() * N)),
+            all_wrong="zero" if a0[0] == 0 else "kept",
+            all_right="zero" if a1[N] == 0 else "kept",
+            zero_mean=bool(np.allclose(total, 0, atol=rounding)),
             ddof=self.ddof,
             eps=self.eps,
         )
@@ -125,6 +131,7 @@ class Estimator:
 
 @lru_cache(maxsize=256)
 def _coefficients(estimator: Estimator, N: int) -> Sequences:
+    """The checked sequences of an estimator; shared, so callers copy before they hand them out."""
     if N == 1 < estimator.least and estimator.singleton == "zero":
         return np.zeros(1), np.zeros(1)
     if N < estimator.least:
@@ -133,17 +140,17 @@ def _coefficients(estimator: Estimator, N: int) -> Sequences:
             "raise rollouts, lower the order or k, or choose another objective"
             + (", or say singleton='zero'" if N == 1 else "")
         )
-    rows = tuple(
-        np.asarray(row, dtype=np.float64) + 0.0 for row in estimator.sequences(N)
-    )  # -0.0 becomes 0.0
+    # Adding 0.0 turns -0.0 into 0.0.
+    rows = [np.asarray(row, dtype=np.float64) + 0.0 for row in estimator.sequences(N)]
     if len(rows) != 2 or any(row.shape != (N,) for row in rows):
         raise LabError(
-            f"{estimator.spec}: sequences({N}) gave shapes {[r.shape for r in rows]}; "
+            f"{estimator.spec}: sequences({N}) gave shapes {[row.shape for row in rows]}; "
             f"it must return (gap, offset), each of length {N}"
         )
-    if not all(np.isfinite(row).all() for row in rows):
+    gap, offset = rows
+    if not (np.isfinite(gap).all() and np.isfinite(offset).all()):
         raise LabError(f"{estimator.spec}: a coefficient at N = {N} is not finite")
-    return rows
+    return gap, offset
 
 
 _CATALOGUE: dict[str, tuple[Callable[..., Sequences], dict[str, Any]]] = {}
@@ -161,7 +168,7 @@ def register(
     `estimator` accepts; they are not listed. Registering a name twice is an error.
     """
 
-    def put(function: Callable[..., Sequences]) -> Callable[..., Sequences]:
+    def enter(function: Callable[..., Sequences]) -> Callable[..., Sequences]:
         key = function.__name__
         for name in (key, *aliases):
             if name in _CATALOGUE or name in ALIASES:
@@ -175,15 +182,15 @@ def register(
         _named.cache_clear()
         return function
 
-    return put
+    return enter
 
 
 def estimator(name: str | Estimator, **options: Any) -> Estimator:
-    """The estimator called `name`: a catalogue name, a call written as text, or an `Estimator`
-    itself.
+    """The estimator called `name`: a catalogue name, a call written as text, or an `Estimator`.
 
-    Every one takes `singleton="error"` (default) or "zero", the rule for a group of one where one
-    rollout is too few. Unknown names and options are errors that name the nearest valid one.
+    Every estimator has the option `singleton`, "error" (default) or "zero": what happens to a group
+    of one where one rollout is too few. LabError: an unknown name or option; it names the nearest
+    valid one.
 
     >>> estimator("truncated(order=3)").coefficients(4)[0]
     array([3.        , 2.        , 1.33333333, 1.        ])
@@ -197,8 +204,8 @@ def estimator(name: str | Estimator, **options: Any) -> Estimator:
         return name
     if not options and isinstance(name, str):
         return _named(name)
-    name, written = parse_call(name)
-    return _build(name, written | options)
+    name, options_in_text = parse_call(name)
+    return _build(name, options_in_text | options)
 
 
 @lru_cache(maxsize=256)
@@ -208,6 +215,7 @@ def _named(text: str) -> Estimator:
 
 
 def _build(name: str, options: dict[str, Any]) -> Estimator:
+    """The catalogue's estimator with these options; they must exist, and none may be missing."""
     entry = ALIASES.get(name, name)
     if entry not in _CATALOGUE:
         raise unknown("estimator", name, _CATALOGUE)
@@ -220,17 +228,18 @@ def _build(name: str, options: dict[str, Any]) -> Estimator:
     for option, parameter in parameters.items():
         if parameter.default is parameter.empty and option not in options:
             raise LabError(f"estimator {name!r} needs {option}: write {name}({option}=...)")
-    full = {o: options.get(o, parameter.default) for o, parameter in parameters.items()}
-    facts = dict(
-        sorted(facts.items(), key=lambda fact: fact[0] == "label")
-    )  # labels print what the rest checked
-    known = {fact: value(**full) if callable(value) else value for fact, value in facts.items()}
+    values = {
+        option: options.get(option, parameter.default) for option, parameter in parameters.items()
+    }
+    # The label comes last: it formats options that the other facts have checked.
+    ordered = sorted(facts.items(), key=lambda item: item[0] == "label")
+    fields = {fact: value(**values) if callable(value) else value for fact, value in ordered}
     return Estimator(
         name,
-        lambda N: function(N, **full),
+        lambda N: function(N, **values),
         options=options,
         about=inspect.getdoc(function) or "",
-        **known,
+        **fields,
         **rule,
     )
 
@@ -240,53 +249,89 @@ def estimator_names() -> list[str]:
     return list(_CATALOGUE)
 
 
+@overload
 def advantages(
     estimator_: str | Estimator,
-    rewards: Array | torch.Tensor | Sequence[Group],
+    rewards: Shaped[np.ndarray, "*batch rollouts"],
     *,
     check: bool = True,
-):
-    """The advantage of every rollout: a look-up of two numbers a group, one for its right and one
-    for its wrong ones.
+) -> Float[np.ndarray, "*batch rollouts"]: ...
+
+
+@overload
+def advantages(
+    estimator_: str | Estimator,
+    rewards: Shaped[torch.Tensor, "*batch rollouts"],
+    *,
+    check: bool = True,
+) -> Float[torch.Tensor, "*batch rollouts"]: ...
+
+
+@overload
+def advantages(
+    estimator_: str | Estimator, rewards: Sequence[Group], *, check: bool = True
+) -> list[Array]: ...
+
+
+def advantages(
+    estimator_: str | Estimator,
+    rewards: Shaped[Any, "*batch rollouts"] | Sequence[Group],
+    *,
+    check: bool = True,
+) -> Float[Any, "*batch rollouts"] | list[Array]:
+    """The advantage of every rollout: two numbers a group, one if it is right and one if wrong.
 
     | argument | shape | meaning |
     |---|---|---|
-    | `rewards` | "... rollouts" | 0 or 1, NumPy or torch; the result has its kind, device, shape and float type |
-    | `rewards` | list of `Group` | groups of any sizes; the result is a list of arrays, one a group |
-    | `check` | | False skips the test for 0 and 1, which on a GPU makes the host wait |
+    | `rewards` | "*batch rollouts" | 0 or 1, NumPy or torch: the last axis is a group |
+    | `rewards` | list of `Group` | groups of any sizes; the result is a list of arrays |
+    | `check` | | False skips the test for 0 and 1, for which a GPU makes the host wait |
 
-    An entry other than 0 or 1 is an error that names it. Integer and boolean rewards give float
-    advantages.
+    The result has the type, device, shape and float type of `rewards`; integer and boolean rewards
+    give the default float type. LabError: a reward other than 0 and 1, named with its place.
 
     >>> advantages("maxrl", np.array([1, 0, 0, 0]))
     array([ 3., -1., -1., -1.])
     """
     chosen = estimator(estimator_)
     if isinstance(rewards, Sequence):
-        return _ragged(chosen, rewards)
-    if type(rewards).__module__.startswith("torch"):
+        return _advantages_of_groups(chosen, rewards)
+    if _is_tensor(rewards):
         return _advantages_torch(chosen, rewards, check)
     rewards = np.asarray(rewards)
     _check_shape(rewards.shape)
     if check:
         check_binary(rewards)
-    kind = rewards.dtype if np.issubdtype(rewards.dtype, np.floating) else np.dtype(np.float64)
-    a1, a0 = _tables(chosen, rewards.shape[-1], kind)
+    is_float = np.issubdtype(rewards.dtype, np.floating)
+    a1, a0 = _tables(chosen, rewards.shape[-1], rewards.dtype if is_float else np.dtype(np.float64))
     right = rewards.astype(bool)
     K = right.sum(axis=-1, keepdims=True)
     return np.where(right, a1[K], a0[K])
 
 
-@lru_cache(maxsize=256)
-def _tables(chosen: Estimator, N: int, kind: np.dtype) -> Sequences:
-    return tuple(row.astype(kind) for row in chosen.success_failure(N))
+def _is_tensor(rewards: Any) -> TypeGuard[torch.Tensor]:
+    """Whether these are torch's, told by the type's name so that torch need not be imported."""
+    return type(rewards).__module__.startswith("torch")
 
 
 @lru_cache(maxsize=256)
-def _tables_torch(chosen: Estimator, N: int, kind: torch.dtype, device: torch.device):
+def _tables(
+    chosen: Estimator, N: int, dtype: np.dtype
+) -> tuple[Float[np.ndarray, " {N}+1"], Float[np.ndarray, " {N}+1"]]:
+    """(a1, a0) by K in a float type, made once."""
+    a1, a0 = chosen.success_failure(N)
+    return a1.astype(dtype), a0.astype(dtype)
+
+
+@lru_cache(maxsize=256)
+def _tables_torch(
+    chosen: Estimator, N: int, dtype: torch.dtype, device: torch.device
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """(a1, a0) by K in a float type on a device, made once."""
     import torch
 
-    return tuple(torch.as_tensor(row).to(device, kind) for row in chosen.success_failure(N))
+    a1, a0 = chosen.success_failure(N)
+    return torch.as_tensor(a1).to(device, dtype), torch.as_tensor(a0).to(device, dtype)
 
 
 def _advantages_torch(chosen: Estimator, rewards: torch.Tensor, check: bool) -> torch.Tensor:
@@ -294,9 +339,10 @@ def _advantages_torch(chosen: Estimator, rewards: torch.Tensor, check: bool) -> 
 
     _check_shape(tuple(rewards.shape))
     if check and not bool(((rewards == 0) | (rewards == 1)).all()):
-        check_binary(rewards.detach().double().cpu().numpy())  # float would round 1 - 1e-10 to 1
-    kind = rewards.dtype if rewards.is_floating_point() else torch.get_default_dtype()
-    a1, a0 = _tables_torch(chosen, rewards.shape[-1], kind, rewards.device)
+        # In double precision, for the message: float32 would print 1 - 1e-10 as 1.
+        check_binary(rewards.detach().double().cpu().numpy())
+    dtype = rewards.dtype if rewards.is_floating_point() else torch.get_default_dtype()
+    a1, a0 = _tables_torch(chosen, rewards.shape[-1], dtype, rewards.device)
     right = rewards.detach().bool()
     K = right.sum(-1, keepdim=True)
     return torch.where(right, a1[K], a0[K])
@@ -309,7 +355,7 @@ def _check_shape(shape: tuple[int, ...]) -> None:
         )
 
 
-def _ragged(chosen: Estimator, groups: Sequence[Group]) -> list[Array]:
+def _advantages_of_groups(chosen: Estimator, groups: Sequence[Group]) -> list[Array]:
     for group in groups:
         if not isinstance(group, Group):
             raise LabError(

@@ -1,13 +1,14 @@
-"""A weight w(p) written as a formula: read by descent, never evaluated as code. Floor 0.
+"""A weight w(p) written as a formula, which is parsed and never evaluated as code.
 
 The language: p, q = 1-p, pi, e, numbers, + - * / ^ (or **), brackets, and the functions of
-`FUNCTIONS`. `step(x)` is 1 from 0 on and 0 below. The explorer's page reads the same
+`FUNCTIONS`. `step(x)` is 1 for x >= 0 and 0 below. The explorer's page reads the same language
 (lab/explorer/front/formula.js).
 """
 
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NoReturn
 
 import numpy as np
 
@@ -15,11 +16,12 @@ from lab.design import from_weight
 from lab.errors import LabError, one_of
 from lab.estimators import register
 from lab.objectives import Objective, objective
-from lab.sequences import Array, Sequences
+from lab.sequences import Sequences
+from lab.shapes import Array
 
-Term = Callable[[Array], Array]
+Term = Callable[[Array], Array]  # a part of the formula, as a function of p
 
-FUNCTIONS: dict[str, tuple[int, Callable]] = {
+FUNCTIONS: dict[str, tuple[int, Callable[..., Array]]] = {
     "exp": (1, np.exp),
     "log": (1, np.log),
     "sqrt": (1, np.sqrt),
@@ -41,11 +43,12 @@ TOKEN = re.compile(
     r"\s*(?:(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|([A-Za-z_]\w*)|(\*\*|[-+*/^(),])|(\S))",
     re.ASCII,
 )
-LONGEST, DEEPEST = 200, 30
+LONGEST = 200  # characters of a formula
+DEEPEST = 30  # brackets and signs inside each other, far below Python's limit of recursion
 
 
 def formula_weight(text: str) -> Objective:
-    """The objective whose weight is the formula `text`; a LabError says where reading stopped.
+    """The objective whose weight is the formula `text`. LabError: it says where parsing stopped.
 
     >>> formula_weight("min(2, 1/p) + q^2").weight([0.25, 1.0])
     array([2.5625, 1.    ])
@@ -55,40 +58,44 @@ def formula_weight(text: str) -> Objective:
             f"formula {str(text)[:20]!r}: write text of at most {LONGEST} characters, for example"
             " exp(-5*p)"
         )
-    term = _Reader(text).whole()
+    term = _Parser(text).formula()
     return replace(objective(term), name=f"formula({text!r})", label=f"w = {text}")
 
 
-class _Reader:
-    """One descent: sum, product, sign, power, atom."""
+class _Parser:
+    """A recursive-descent parser: sum, product, signed, power, atom, the loosest rule first."""
 
     def __init__(self, text: str) -> None:
+        # each token is (number, name, sign, unknown character), three of them None
         self.tokens = [match.groups() for match in TOKEN.finditer(text)]
-        self.at = self.depth = 0
+        self.position = 0
+        self.depth = 0
 
-    def whole(self) -> Term:
+    def formula(self) -> Term:
         term = self.sum()
-        if self.at < len(self.tokens):
-            raise self.fault("the end, or an operator")
+        if self.position < len(self.tokens):
+            self.fail("the end, or an operator")
         return term
 
-    def fault(self, wanted: str) -> LabError:
-        left = self.tokens[self.at :]
-        where = f"at '{next(filter(None, left[0]))}'" if left else "at its end"
-        return LabError(
-            f"cannot read the formula {where}: expected {wanted}; write p, q = 1-p, numbers, + - *"
-            f" / ^ and {', '.join(FUNCTIONS)}, for example exp(-5*p)"
+    def fail(self, expected: str) -> NoReturn:
+        rest = self.tokens[self.position :]
+        place = f"at '{next(filter(None, rest[0]))}'" if rest else "at its end"
+        raise LabError(
+            f"cannot read the formula {place}: expected {expected}; write p, q = 1-p, numbers,"
+            f" + - * / ^ and {', '.join(FUNCTIONS)}, for example exp(-5*p)"
         )
 
     def take(self, *signs: str) -> str | None:
-        if self.at < len(self.tokens) and self.tokens[self.at][2] in signs:
-            self.at += 1
-            return self.tokens[self.at - 1][2]
+        """The next token if it is one of `signs`, which is then read; else None."""
+        if self.position < len(self.tokens) and self.tokens[self.position][2] in signs:
+            self.position += 1
+            return self.tokens[self.position - 1][2]
         return None
 
     def need(self, sign: str) -> None:
+        """Read `sign`, or fail."""
         if not self.take(sign):
-            raise self.fault(f"'{sign}'")
+            self.fail(f"'{sign}'")
 
     def deeper(self) -> None:
         self.depth += 1
@@ -99,14 +106,14 @@ class _Reader:
         self.deeper()
         left = self.product()
         while sign := self.take("+", "-"):
-            left = _joined(np.add if sign == "+" else np.subtract, left, self.product())
+            left = _applied(np.add if sign == "+" else np.subtract, left, self.product())
         self.depth -= 1
         return left
 
     def product(self) -> Term:
         left = self.signed()
         while sign := self.take("*", "/"):
-            left = _joined(np.multiply if sign == "*" else np.divide, left, self.signed())
+            left = _applied(np.multiply if sign == "*" else np.divide, left, self.signed())
         return left
 
     def signed(self) -> Term:
@@ -120,34 +127,42 @@ class _Reader:
 
     def power(self) -> Term:
         base = self.atom()
-        return _joined(np.power, base, self.signed()) if self.take("^", "**") else base
+        return _applied(np.power, base, self.signed()) if self.take("^", "**") else base
 
     def atom(self) -> Term:
-        number, name = self.tokens[self.at][:2] if self.at < len(self.tokens) else (None, None)
         if self.take("("):
-            inner = self.sum()
+            term = self.sum()
             self.need(")")
-            return inner
-        if number is None and name not in FUNCTIONS and name not in NAMES:
-            raise self.fault(
-                "a number, p or a function" if name is None else "p, q, pi, e or a function"
-            )
-        self.at += 1
+            return term
+        number = name = None
+        if self.position < len(self.tokens):
+            number, name, _, _ = self.tokens[self.position]
         if number is not None:
-            return lambda p: np.full_like(p, float(number))
+            self.position += 1
+            value = float(number)
+            return lambda p: np.full_like(p, value)
+        if name is None:
+            self.fail("a number, p or a function")
         if name in NAMES:
+            self.position += 1
             return NAMES[name]
-        count, function = FUNCTIONS[name]
+        if name in FUNCTIONS:
+            self.position += 1
+            return self.call(*FUNCTIONS[name])
+        self.fail("p, q, pi, e or a function")
+
+    def call(self, count: int, function: Callable[..., Array]) -> Term:
+        """A function's arguments in brackets, `count` of them."""
         self.need("(")
-        inner = [self.sum()]
-        while len(inner) < count:
+        arguments = [self.sum()]
+        while len(arguments) < count:
             self.need(",")
-            inner.append(self.sum())
+            arguments.append(self.sum())
         self.need(")")
-        return _joined(function, *inner)
+        return _applied(function, *arguments)
 
 
-def _joined(function: Callable, *terms: Term) -> Term:
+def _applied(function: Callable[..., Array], *terms: Term) -> Term:
     return lambda p: function(*(term(p) for term in terms))
 
 

@@ -1,7 +1,8 @@
-"""Groups: which rollouts belong together, and what may be done to their rewards. Floor 0.
+"""Groups: which rollouts belong together, and what may be done to their rewards.
 
-Groups are made by rollout identity (problem id, rollout index), never by prompt text: two problems
-with equal prompts stay two groups, and a lost rollout makes its group smaller and shifts no other.
+A rollout is identified by its problem's id and its index, never by the text of the prompt: two
+problems with equal prompts stay two groups, and a lost rollout makes its own group smaller and
+changes no other.
 """
 
 from __future__ import annotations
@@ -10,19 +11,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lab.errors import LabError, one_of, real
-
-Array = NDArray[np.float64]
+from lab.shapes import Float, Int, Shaped
 
 
 @dataclass(frozen=True)
 class Rollout:
     """One answer to one problem.
 
-    `reward` is 0 or 1, or None for a rollout that was lost (a dead worker, a verifier that gave
-    up). `truncated`: it hit the length limit before it ended.
+    `reward` is 0 or 1, or None for a rollout that was lost (a worker died, the verifier gave up).
+    `truncated`: the answer reached the length limit before it ended.
     """
 
     problem: str
@@ -33,7 +33,9 @@ class Rollout:
 
 @dataclass(frozen=True)
 class Group:
-    """One problem asked N times. Refuses mixed problems, repeated indices and rewards other than 0
+    """The N rollouts of one problem.
+
+    LabError: no rollouts, rollouts of several problems, a repeated index, a reward other than 0
     and 1.
     """
 
@@ -59,84 +61,90 @@ class Group:
                 )
             seen.add(rollout.index)
             if rollout.reward not in (0, 1):
-                raise LabError(
-                    _not_binary(
-                        rollout.reward, f"problem {self.problem!r}, rollout {rollout.index}"
-                    )
-                )
+                place = f"problem {self.problem!r}, rollout {rollout.index}"
+                raise LabError(_not_binary(rollout.reward, place))
 
     @property
-    def rewards(self) -> Array:
-        """Float64 of shape "rollouts", in the order of `rollouts`."""
+    def rewards(self) -> Float[np.ndarray, " rollouts"]:
+        """The rewards in the order of `rollouts`, as float64."""
         return np.array([rollout.reward for rollout in self.rollouts], dtype=np.float64)
 
     @property
     def N(self) -> int:
+        """How many rollouts there are."""
         return len(self.rollouts)
 
     @property
     def K(self) -> int:
+        """How many rollouts are right."""
         return int(self.rewards.sum())
 
     @property
     def pass_rate(self) -> float:
+        """K/N."""
         return self.K / self.N
 
 
 def make_groups(rollouts: Iterable[Rollout], truncation: str) -> list[Group]:
-    """One group a problem, in order of first appearance; lost rollouts are left out.
+    """One group for each problem, in order of first appearance; lost rollouts are left out.
 
-    `truncation` is the stated policy for truncated rollouts: "score" keeps their reward, "zero"
-    counts them as wrong, "mask" leaves them out. A problem that keeps no rollout has no group.
+    `truncation` says what becomes of truncated rollouts: "score" keeps their reward, "zero" counts
+    them as wrong, "mask" leaves them out. A problem without any rollout left has no group.
     """
     one_of("truncation", truncation, ("score", "zero", "mask"))
-    kept: dict[str, list[Rollout]] = {}
+    members: dict[str, list[Rollout]] = {}
     for rollout in rollouts:
         if rollout.reward is None or (rollout.truncated and truncation == "mask"):
             continue
         if rollout.truncated and truncation == "zero":
             rollout = replace(rollout, reward=0.0)
-        kept.setdefault(rollout.problem, []).append(rollout)
-    return [Group(problem, tuple(members)) for problem, members in kept.items()]
+        members.setdefault(rollout.problem, []).append(rollout)
+    return [Group(problem, tuple(group)) for problem, group in members.items()]
 
 
 def shares(rollouts: Iterable[Rollout]) -> dict[str, float]:
-    """The shares of lost and of truncated rollouts, to be logged beside every reward."""
+    """The shares of lost and of truncated rollouts, to be logged together with the rewards."""
     rollouts = list(rollouts)
     if not rollouts:
         raise LabError("no rollouts: a share of nothing is not defined")
     return {
-        "lost": sum(r.reward is None for r in rollouts) / len(rollouts),
-        "truncated": sum(r.truncated for r in rollouts) / len(rollouts),
+        "lost": sum(rollout.reward is None for rollout in rollouts) / len(rollouts),
+        "truncated": sum(rollout.truncated for rollout in rollouts) / len(rollouts),
     }
 
 
-def binarize(scores: ArrayLike, threshold: float) -> Array:
-    """1 where a score reaches `threshold`, else 0. A visible act: nothing else in the lab rounds a
-    reward.
+def binarize(scores: ArrayLike, threshold: float) -> Float[np.ndarray, "*scores"]:
+    """1 where a score reaches `threshold`, else 0.
+
+    Nothing else in the lab rounds a reward. LabError: a score is nan.
 
     >>> binarize([0.2, 0.5, 1.0], threshold=0.5)
     array([0., 1., 1.])
     """
-    scores, threshold = np.asarray(scores, dtype=np.float64), real("threshold", threshold)
-    if np.isnan(scores).any():
+    scores = np.asarray(scores, dtype=np.float64)
+    threshold = real("threshold", threshold)
+    missing = np.isnan(scores)
+    if missing.any():
         raise LabError(
-            f"score nan at {_place(np.argwhere(np.isnan(scores))[0])}: a lost rollout has no score"
+            f"score nan at {_place(np.argwhere(missing)[0])}: a lost rollout has no score"
         )
     return (scores >= threshold).astype(np.float64)
 
 
-def check_binary(rewards: NDArray) -> None:
-    """Refuse rewards other than 0 and 1, naming the first one. Shape "... rollouts"."""
-    wrong = ~((rewards == 0) | (rewards == 1))
-    if wrong.any():
-        where = np.argwhere(wrong)[0]
-        raise LabError(_not_binary(rewards[tuple(where)], _place(where)))
+def check_binary(rewards: Shaped[np.ndarray, "*batch rollouts"]) -> None:
+    """LabError: a reward other than 0 and 1; the first one is named with its place."""
+    invalid = ~((rewards == 0) | (rewards == 1))
+    if invalid.any():
+        index = np.argwhere(invalid)[0]
+        raise LabError(_not_binary(rewards[tuple(index)], _place(index)))
 
 
-def _place(where: NDArray) -> str:
-    *problem, rollout = (int(i) for i in where) if len(where) else (0,)
-    return (f"problem {', '.join(map(str, problem))}, " if problem else "") + f"rollout {rollout}"
+def _place(index: Int[np.ndarray, " axes"]) -> str:
+    """An index of rewards "*batch rollouts" in words."""
+    *problem, rollout = (int(i) for i in index) if len(index) else (0,)
+    if not problem:
+        return f"rollout {rollout}"
+    return f"problem {', '.join(map(str, problem))}, rollout {rollout}"
 
 
 def _not_binary(reward: object, place: str) -> str:

@@ -1,9 +1,8 @@
-"""Objectives: what is wanted, as a function of the pass rate p. Floor 0 (SciPy only inside
-`power`).
+"""Objectives: what training maximises, as a function of the pass rate p.
 
 An objective is a value J(p) and its derivative, the weight w(p) = dJ/dp. The population gradient of
-any of them is E_x[w(p(x)) grad p(x)] (MaxRL, 2602.02710, eq. 8), so w says how much each difficulty
-counts.
+every objective is E_x[w(p(x)) grad p(x)] (MaxRL, 2602.02710, eq. 8), so w says how much a problem
+counts at each pass rate.
 """
 
 from __future__ import annotations
@@ -12,23 +11,25 @@ import ast
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lab.errors import LabError, parse_call, real, unknown, whole
+from lab.shapes import Array, Float
 
-Array = NDArray[np.float64]
-Function = Callable[[Array], Array]
+Function = Callable[[Array], Array]  # of pass rates, to float64 of the same shape
 
 
-def check_pass_rates(p: ArrayLike) -> Array:
+def check_pass_rates(p: ArrayLike) -> Float[np.ndarray, "*p"]:
     """`p` as float64, refused unless every entry lies in [0, 1]."""
     p = np.asarray(p, dtype=np.float64)
-    if not np.all((p >= 0) & (p <= 1)):
-        bad = p[~((p >= 0) & (p <= 1))].flat[0]
+    valid = (p >= 0) & (p <= 1)  # False for nan
+    if not np.all(valid):
         raise LabError(
-            f"pass rate {bad} is outside [0, 1]: a pass rate is the share of right rollouts"
+            f"pass rate {p[~valid].flat[0]} is outside [0, 1]: a pass rate is the share of right"
+            " rollouts"
         )
     return p
 
@@ -38,9 +39,9 @@ class Objective:
     """A function J of the pass rate and its derivative w.
 
     `value(p)` and `weight(p)` take any array of pass rates and return float64 of the same shape;
-    both may be infinite at p = 0 or 1. J is defined up to a constant: it is anchored where its
-    docstring says. Mixtures are made by `+` and by `*` with a number: `objective("rl") + 0.5 *
-    objective("ml")`.
+    both may be infinite at p = 0 or 1. J is defined up to a constant; its docstring says where it
+    is zero. Objectives can be added, and multiplied by a number:
+    `objective("rl") + 0.5 * objective("ml")`.
     """
 
     name: str
@@ -50,18 +51,20 @@ class Objective:
     w: Function
     about: str = ""
 
-    def value(self, p: ArrayLike) -> Array:
+    def value(self, p: ArrayLike) -> Float[np.ndarray, "*p"]:
+        """J(p)."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return self.J(check_pass_rates(p))
 
-    def weight(self, p: ArrayLike) -> Array:
+    def weight(self, p: ArrayLike) -> Float[np.ndarray, "*p"]:
+        """w(p) = dJ/dp."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return self.w(check_pass_rates(p))
 
     def __add__(self, other: Objective) -> Objective:
         if not isinstance(other, Objective):
             return NotImplemented
-        citations = dict.fromkeys(c for c in (self.citation, other.citation) if c)
+        citations = dict.fromkeys(text for text in (self.citation, other.citation) if text)
         return Objective(
             f"{self.name} + {other.name}",
             f"{self.label} + {other.label}",
@@ -73,10 +76,13 @@ class Objective:
     def __mul__(self, factor: float) -> Objective:
         if not isinstance(factor, (int, float)):
             return NotImplemented
-        name, label = ((f"({text})" if " + " in text else text) for text in (self.name, self.label))
+
+        def in_brackets(text: str) -> str:
+            return f"({text})" if " + " in text else text
+
         return Objective(
-            f"{factor:g} * {name}",
-            f"{factor:g} {label}",
+            f"{factor:g} * {in_brackets(self.name)}",
+            f"{factor:g} {in_brackets(self.label)}",
             self.citation,
             lambda p: factor * self.J(p),
             lambda p: factor * self.w(p),
@@ -85,12 +91,12 @@ class Objective:
     __rmul__ = __mul__
 
 
-def objective(name: str | Callable[[ArrayLike], ArrayLike], **options) -> Objective:
+def objective(name: str | Callable[[Array], ArrayLike], **options: Any) -> Objective:
     """The objective called `name`, or the one whose weight is the function `name`.
 
     `name` is a catalogue name (see `objective_names()`), a call or a mixture written as text
-    ("power(a=0.5, b=0)", "rl + 0.5 * ml"), or any function w(p). Unknown names and options are
-    errors that name the nearest valid one.
+    ("power(a=0.5, b=0)", "rl + 0.5 * ml"), or any function w(p). LabError: an unknown name or
+    option; it names the nearest valid one.
 
     >>> objective("truncated", order=2).weight([0.0, 0.5, 1.0])
     array([2. , 1.5, 1. ])
@@ -129,39 +135,39 @@ def objective_names() -> list[str]:
 
 
 def _mixture(text: str) -> Objective:
-    """Read sums and multiples of catalogue objectives; nothing is evaluated."""
-    cure = LabError(
+    """Read sums and multiples of catalogue objectives; no code is evaluated."""
+    unreadable = LabError(
         f"cannot read {text!r}: write a mixture as sums and multiples, for example rl + 0.5 * ml"
     )
 
-    def read(node: ast.expr) -> Objective | float:
+    def read_number(node: ast.expr) -> float | None:
+        """The number that a node writes, with or without a minus; None for anything else."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            number = read_number(node.operand) if isinstance(node.operand, ast.Constant) else None
+            return None if number is None else -number
         if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
             return node.value
-        if (
-            isinstance(node, ast.UnaryOp)
-            and isinstance(node.op, ast.USub)
-            and isinstance(node.operand, ast.Constant)
-        ):
-            return -read(node.operand)
+        return None
+
+    def read(node: ast.expr) -> Objective:
         if not isinstance(node, ast.BinOp):
+            if read_number(node) is not None:
+                raise unreadable
             return objective(ast.unparse(node))
-        left, right = read(node.left), read(node.right)
-        if (
-            isinstance(node.op, ast.Add)
-            and isinstance(left, Objective)
-            and isinstance(right, Objective)
-        ):
-            return left + right
-        if isinstance(node.op, ast.Mult) and isinstance(left, Objective) != isinstance(
-            right, Objective
-        ):
-            return left * right
-        raise cure
+        if isinstance(node.op, ast.Add):
+            return read(node.left) + read(node.right)
+        if isinstance(node.op, ast.Mult):
+            left, right = read_number(node.left), read_number(node.right)
+            if left is not None and right is None:
+                return left * read(node.right)
+            if right is not None and left is None:
+                return read(node.left) * right
+        raise unreadable
 
     try:
         return read(ast.parse(text, mode="eval").body)
     except SyntaxError:
-        raise cure from None
+        raise unreadable from None
 
 
 _CATALOGUE: dict[str, Callable[..., Objective]] = {}
@@ -186,16 +192,16 @@ def ml() -> Objective:
 
 @_entry
 def truncated(order: int) -> Objective:
-    """Maximum likelihood cut after `order` terms: J = -sum_{k<=T} (1-p)^k/k, w = (1-(1-p)^T)/p
-    (MaxRL eq. 4).
+    """Maximum likelihood cut after `order` terms: w = (1-(1-p)^T)/p (MaxRL eq. 4).
 
-    T = 1 is RL up to the constant -1; w(0) = T, so T is also the largest weight.
+    J = -sum_{k<=T} (1-p)^k/k. T = 1 is RL up to the constant -1. The largest weight is w(0) = T.
     """
     T = whole("order", order)
 
     def value(p: Array) -> Array:
         total = np.zeros_like(p)
-        for k in range(T, 0, -1):  # Horner: one pass, no array of powers
+        # Horner's scheme: one pass, and no array of powers
+        for k in range(T, 0, -1):
             total = (total + 1 / k) * (1 - p)
         return -total
 
@@ -213,9 +219,7 @@ def truncated(order: int) -> Objective:
 
 @_entry
 def pass_at(k: int) -> Objective:
-    """The chance that one of k samples is right: J = 1-(1-p)^k, w = k (1-p)^(k-1) (PKPO,
-    2505.15201).
-    """
+    """Pass@k, that one of k samples is right: J = 1-(1-p)^k, w = k (1-p)^(k-1) (2505.15201)."""
     k = whole("k", k)
     return Objective(
         f"pass_at(k={k})",
@@ -240,8 +244,9 @@ def arcsine() -> Objective:
 
 @_entry
 def log_odds() -> Objective:
-    """The log-odds of success, PACS with balanced weights at its anchor: J = log p/(1-p), w =
-    1/(p(1-p)).
+    """The log-odds of success: J = log p/(1-p), w = 1/(p(1-p)).
+
+    PACS with balanced weights at its anchor climbs it, up to a factor.
     """
     return Objective(
         "log_odds",
@@ -254,14 +259,15 @@ def log_odds() -> Objective:
 
 @_entry
 def power(a: float, b: float) -> Objective:
-    """The family that holds the others at its corners: w = p^(-a) (1-p)^(-b).
+    """The family w = p^(-a) (1-p)^(-b), with four other objectives at its corners.
 
     RL (0, 0), GRPO's limit (1/2, 1/2), ML (1, 0), log-odds (1, 1). J is integrated from 0 where
     that is finite (a < 1), else from 1 (b < 1), else from 1/2, which gives p, 2 arcsin sqrt p, log
-    p and log p/(1-p) at those four corners. Computed by the hypergeometric function B(p; 1-a, 1-b),
-    or by quadrature.
+    p and log p/(1-p) at those four corners. It is computed by the incomplete beta function
+    B(p; 1-a, 1-b) in its hypergeometric form, or by quadrature.
     """
-    a, b = real("a", a), real("b", b)
+    a = real("a", a)
+    b = real("b", b)
 
     def weight(p: Array) -> Array:
         return p**-a * (1 - p) ** -b
@@ -276,10 +282,10 @@ def power(a: float, b: float) -> Objective:
             return from_zero(p, a, b)
         if b < 1:
             return -from_zero(1 - p, b, a)
+        # neither end is integrable: J is infinite there
         inside = (p > 0) & (p < 1)
-        return np.where(
-            inside, integral(weight, np.where(inside, p, 0.5)), np.where(p > 0, np.inf, -np.inf)
-        )
+        at_ends = np.where(p > 0, np.inf, -np.inf)
+        return np.where(inside, integral(weight, np.where(inside, p, 0.5)), at_ends)
 
     return Objective(
         f"power(a={a:g}, b={b:g})",
@@ -290,30 +296,34 @@ def power(a: float, b: float) -> Objective:
     )
 
 
-def integral(weight: Function, p: Array, nodes: int = 128) -> Array:
-    """J(p) = integral of `weight` from 1/2 to p, by Gauss-Legendre in the log-odds, where w p (1-p)
-    is mild.
+def integral(
+    weight: Function, p: Float[np.ndarray, "*p"], nodes: int = 128
+) -> Float[np.ndarray, "*p"]:
+    """J(p), the integral of `weight` from 1/2 to p.
 
-    At p = 0 and 1 it is the limit where the weight is finite there, else nan: quadrature cannot
-    tell.
+    By Gauss-Legendre quadrature in the log-odds z, where the integrand w p (1-p) is mild. At p = 0
+    and 1 it is the limit if the weight is finite there, else nan: quadrature cannot tell.
     """
-    x, share = np.polynomial.legendre.leggauss(nodes)
+    x, quadrature = np.polynomial.legendre.leggauss(nodes)
     end = np.log(p) - np.log1p(-p)
+    # Log-odds of 40 are p = 1 - 4e-18: for a finite weight, as good as infinity.
     end = np.where(np.isinf(end) & np.isfinite(weight(p)), np.copysign(40.0, end), end)
     z = end[..., None] * (x + 1) / 2
     s = 1 / (1 + np.exp(-z))
-    return np.sum(weight(s) * s * (1 - s) * share, axis=-1) * end / 2
+    return np.sum(weight(s) * s * (1 - s) * quadrature, axis=-1) * end / 2
 
 
-def _from_function(w: Callable[[ArrayLike], ArrayLike]) -> Objective:
+def _from_function(w: Callable[[Array], ArrayLike]) -> Objective:
+    """The objective whose weight is `w`; its value comes by quadrature."""
+
     def weight(p: Array) -> Array:
-        out = np.array(w(p), dtype=np.float64)
-        if out.shape not in ((), p.shape):
+        values = np.array(w(p), dtype=np.float64)
+        if values.shape not in ((), p.shape):
             raise LabError(
-                f"{name} gave shape {out.shape} for pass rates of shape {p.shape}: return one"
+                f"{name} gave shape {values.shape} for pass rates of shape {p.shape}: return one"
                 " weight each"
             )
-        return np.broadcast_to(out, p.shape).copy() if out.ndim == 0 else out
+        return np.broadcast_to(values, p.shape).copy() if values.ndim == 0 else values
 
     name = getattr(w, "__name__", type(w).__name__)
     name = "w(p)" if name == "<lambda>" else name

@@ -1,36 +1,38 @@
 """The two sequences of an estimator, (gap, offset), and the ways that formulas write them.
 
-Notation: N rollouts of one problem have rewards r, K of them right, mean r̄ = K/N; j is the number of
-successes among the other N-1. Rollout i gets the advantage A_i = gap[j] r_i + offset[j].
+Notation: of N rollouts of one problem K are right, and their mean reward is r̄ = K/N; j is the
+number of successes among the other N-1. Rollout i gets the advantage A_i = gap[j] r_i + offset[j].
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Sequences = tuple[Array, Array]
+from lab.shapes import Float
+
+Sequences = tuple[Float[np.ndarray, " N"], Float[np.ndarray, " N"]]
 
 
-def from_success_failure(a1: Array, a0: Array) -> Sequences:
+def from_success_failure(
+    a1: Float[np.ndarray, " N_plus_1"], a0: Float[np.ndarray, " N_plus_1"]
+) -> Sequences:
     """(gap, offset) from the advantage of a right rollout, a1(K), and of a wrong one, a0(K).
 
-    Shapes: both have K = 0 .. N. A right rollout with j successes among the others is in a group of
-    K = j+1, a wrong one in a group of K = j: gap[j] = a1(j+1) - a0(j), offset[j] = a0(j).
+    Both are given for K = 0 .. N. With j successes among the others, a right rollout is in a group
+    of K = j+1 and a wrong one in a group of K = j: gap[j] = a1(j+1) - a0(j), offset[j] = a0(j).
     """
     return a1[1:] - a0[:-1], a0[:-1]
 
 
-def centred(scale: Array) -> Sequences:
+def centred(scale: Float[np.ndarray, " N_plus_1"]) -> Sequences:
     """A = (r - r̄) scale(K), with K = 0 .. N: the advantages of every group sum to zero."""
     mean = np.linspace(0, 1, len(scale))
     return from_success_failure((1 - mean) * scale, -mean * scale)
 
 
-def leave_one_out(gap: Array) -> Sequences:
+def leave_one_out(gap: Float[np.ndarray, " N"]) -> Sequences:
     """A_i = gap[j] (r_i - mean of the others): the offset -gap[j] j/(N-1).
 
-    The offset depends on the other rollouts alone, so it adds no bias. It is zero where all rollouts
-    are wrong.
+    The offset depends on the other rollouts alone, so it adds no bias. It is zero where all are
+    wrong.
     """
     N = len(gap)
     # Divide first: j/(N-1) is then exactly 1 where all the others are right, and A exactly 0.

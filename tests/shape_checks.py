@@ -45,7 +45,9 @@ def checked(function):
     if not isinstance(function, FunctionType):  # a property or class method decorated before
         return function
     shapes = {
-        name: hint for name, hint in function.__annotations__.items() if SHAPE.search(str(hint))
+        name: hint
+        for name, hint in function.__annotations__.items()
+        if SHAPE.search(str(_evaluated(hint, function)))
     }
     if not shapes:
         return function
@@ -68,6 +70,14 @@ def checked(function):
             raise violation
 
     return jaxtyping.jaxtyped(call, typechecker=None)
+
+
+def _evaluated(hint, function):
+    """An annotation's value, so that the shapes in an alias are seen; its text where it has none."""
+    try:
+        return eval(hint, function.__globals__) if isinstance(hint, str) else hint
+    except NameError:  # a name that only mypy imports
+        return hint
 
 
 class _Loader(SourceFileLoader):

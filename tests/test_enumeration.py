@@ -77,7 +77,7 @@ def test_the_spread_is_that_of_the_second_moments(name):
         inside = pi * kind / pi[kind].sum()
         spread.append(inside @ (scores**2).sum(1) - ((inside @ scores) ** 2).sum())
     D = lab.second_moments(name, N, g.p)
-    expected = (spread[0] * D.right + spread[1] * D.wrong) / N + g.grad_p @ g.grad_p * D.count
+    expected = (spread[0] * D.right + spread[1] * D.wrong) / N + g.grad_p @ g.grad_p * D.successes
     assert g.spread == pytest.approx(float(expected), rel=1e-10)
 
 

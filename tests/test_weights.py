@@ -62,7 +62,7 @@ FUNCTIONS = {
     "efficiency": lab.efficiency,
     "right": lambda *a: lab.second_moments(*a).right,
     "wrong": lambda *a: lab.second_moments(*a).wrong,
-    "count": lambda *a: lab.second_moments(*a).count,
+    "successes": lambda *a: lab.second_moments(*a).successes,
     "signal_mass": lab.signal_mass,
     "bias": lab.bias,
     "signal_to_noise": lambda *a: lab.signal_to_noise(*a, explained=0.3),
@@ -214,7 +214,7 @@ def test_second_moments_are_those_of_all_reward_vectors(kind, N):
         found = lab.second_moments(kind, N, float(p))
         assert close(found.right, expectation(right, N, p) / N)
         assert close(found.wrong, expectation(wrong, N, p) / N)
-        assert close(found.count, variance(Z, N, p), rel=1e-10)
+        assert close(found.successes, variance(Z, N, p), rel=1e-10)
         assert close(lab.induced_weight(kind, N, float(p)), mean)
 
 
@@ -236,7 +236,7 @@ def test_the_trace_of_the_gradient_covariance_is_the_published_sum(kind, right):
     for N in (2, 3, 4):
         _, trace = gradient_moments(scored(kind), N, POLICY, right)
         D = lab.second_moments(kind, N, float(p))
-        found = (float(v1) * D.right + float(v0) * D.wrong) / N + float(square_slope) * D.count
+        found = (float(v1) * D.right + float(v0) * D.wrong) / N + float(square_slope) * D.successes
         assert close(found, trace, rel=1e-11)
 
 
@@ -280,7 +280,9 @@ def test_count_noise_is_accurate_even_where_it_is_tiny(kind, exact, N):
         with localcontext(prec=DIGITS):
             expected = float(exact(Decimal(p), 1 - Decimal(p), N))
         # rounding of Z itself leaves 1e-32 of its square
-        assert lab.second_moments(kind, N, p).count == pytest.approx(expected, rel=1e-10, abs=1e-28)
+        assert lab.second_moments(kind, N, p).successes == pytest.approx(
+            expected, rel=1e-10, abs=1e-28
+        )
 
 
 @pytest.mark.parametrize("N", [2, 8, 1024])
@@ -353,7 +355,7 @@ def test_signal_to_noise_is_signal_over_noise_at_the_stated_share_of_the_fisher_
     """
     p, N, spread, square_slope = float(pass_rate(POLICY, right)), 5, 0.7, 0.02
     D = lab.second_moments("maxrl", N, p)
-    noise = spread * (D.right + D.wrong) / N + square_slope * D.count
+    noise = spread * (D.right + D.wrong) / N + square_slope * D.successes
     fisher = spread + square_slope / (p * (1 - p))
     explained = square_slope / (p * (1 - p)) / fisher
     exact = lab.induced_weight("maxrl", N, p) ** 2 * square_slope / noise
@@ -413,7 +415,7 @@ def test_what_has_a_value_at_pass_rates_0_and_1_is_finite_there(kind):
     D = lab.second_moments(kind, 6, ends)
     assert D.right.tolist() == [0, a1[6] ** 2] and D.wrong.tolist() == [a0[0] ** 2, 0]
     assert lab.signal_mass(kind, 6, ends).tolist() == [abs(a0[0]), abs(a1[6])]
-    assert np.isnan(D.count).all()  # p or 1-p divides: stated in the docstring
+    assert np.isnan(D.successes).all()  # p or 1-p divides: stated in the docstring
     assert np.isfinite(lab.finite_objective(kind, 6, ends)).all()
 
 
