@@ -4,7 +4,7 @@ BIN := .venv/bin
 SWEEP := sweeps/laptop.toml
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup setup-llm figures test gpu lab check constraints check-install clean
+.PHONY: help setup setup-llm figures test lint gpu lab check constraints check-install clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -29,8 +29,13 @@ figures: setup ## run the laptop notebooks, then draw every figure into figures/
 	$(BIN)/lab sweep $(SWEEP)
 	$(BIN)/lab figures
 
-test: setup-llm ## run all tests
-	$(BIN)/python -m pytest
+test: setup-llm ## run all tests, a process a core (one file at a time each)
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile
+
+lint: setup-llm ## formatting, style, types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
 
 gpu: setup-llm ## the first hour on a rented GPU: every preset for a few steps, recorded into data/results/gpu
 	$(BIN)/lab rehearse
