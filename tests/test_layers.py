@@ -1,49 +1,69 @@
-"""The floors of the house: every file of lab/ imports only from its own floor and from below."""
+"""Imports run one way: from the mathematics up to the command line, and between the rooms."""
 
 import ast
 import importlib.util
 import inspect
 import os
-import re
 import subprocess
 import sys
+from collections import Counter
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FLOORS = {
-    0: (
+
+# From the bottom to the top: a file imports from its own layer and from those below.
+LAYERS = {
+    "mathematics": (
         "lab lab.errors lab.objectives lab.groups lab.estimators lab.catalogue lab.weights"
-        " lab.design lab.formula lab.enumeration lab.metrics lab.stats lab.pass_rates"
-        " lab.shapes lab.sequences lab.subsets lab.records"
-        " lab.rng lab.budget lab.termination"
+        " lab.design lab.formula lab.enumeration lab.metrics lab.stats lab.pass_rates lab.shapes"
+        " lab.sequences lab.subsets lab.records lab.rng lab.budget lab.termination"
     ),
-    1: "lab.losses lab.checkpoint lab.device lab.gpu_counter lab.torchvision_ops",
-    2: "lab.toy.* lab.llm.*",
-    3: "lab.runs.* lab.papers.* lab.show.* lab.explorer.*",
-    4: "lab.cli lab.__main__",
+    "torch": "lab.losses lab.checkpoint lab.device lab.gpu_counter lab.torchvision_ops",
+    "worlds": "lab.toy.* lab.llm.*",
+    "runs": "lab.runs.* lab.show.* lab.papers.* lab.explorer.*",
+    "door": "lab.cli lab.__main__",
 }
-FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}
-STRANGERS = {"lab.toy": "lab.llm", "lab.llm": "lab.toy"}
-WHEN_LOADED = {
-    0: {"numpy"},
-    1: {"numpy", "torch"},
-}  # beyond the standard library; floors 2 and up choose
-IN_FUNCTIONS = {0: {"numpy", "torch", "scipy"}, 1: {"numpy", "torch"}}
+ORDER = list(LAYERS)
+LAYER = {name: layer for layer, names in LAYERS.items() for name in names.split()}
+
+# What the rooms of one layer may import from each other.
+NEIGHBOURS = {
+    "lab.toy": (),
+    "lab.llm.data": (),
+    "lab.llm.verify": (),
+    "lab.llm.engines": ("lab.llm.data",),
+    "lab.llm.train": ("lab.llm.data", "lab.llm.verify", "lab.llm.engines"),
+    "lab.llm.evals": ("lab.llm.data", "lab.llm.verify", "lab.llm.engines"),
+    "lab.runs": (),
+    "lab.show": ("lab.runs",),
+    "lab.papers": ("lab.runs", "lab.show"),
+    "lab.explorer": ("lab.runs", "lab.show"),
+}
+
+# Beyond the standard library; the worlds and what lies above them choose for themselves.
+WHEN_LOADED = {"mathematics": {"numpy"}, "torch": {"numpy", "torch"}}
+IN_FUNCTIONS = {"mathematics": {"numpy", "torch", "scipy"}, "torch": {"numpy", "torch"}}
 ONLY_IN_FUNCTIONS = {"vllm", "trl", "verl", "datasets", "wandb"}
 FIGURES = {"matplotlib", "seaborn", "plotly"}  # a trainer knows no figure
 
 
-def floor_of(module: str) -> int | None:
+def layer_of(module: str) -> str | None:
     package = ".".join(module.split(".")[:2])
-    return FLOOR.get(module, FLOOR.get(f"{package}.*"))
+    return LAYER.get(module, LAYER.get(f"{package}.*"))
+
+
+def room_of(module: str) -> str | None:
+    """The room of NEIGHBOURS that holds a module; None for files directly in lab/ or lab/llm/."""
+    return next((room for room in NEIGHBOURS if fnmatch(f"{module}.", f"{room}.*")), None)
 
 
 def is_module(name: str) -> bool:
     path = ROOT / name.replace(".", "/")
     deepest = 3 if name.startswith("lab.llm.") else 2  # only lab.llm holds packages
-    named = floor_of(name) is not None and name.count(".") <= deepest
+    named = layer_of(name) is not None and name.count(".") <= deepest
     return named or path.with_suffix(".py").exists() or path.is_dir()
 
 
@@ -90,37 +110,39 @@ def imports(module: str, source: str, is_package: bool = False):
 
 
 def violations(module: str, source: str, is_package: bool = False) -> list[str]:
-    floor = floor_of(module)
-    if floor is None:
-        return [f"{module}: give it a floor in tests/test_layers.py"]
-    package, wrong = ".".join(module.split(".")[:2]), []
-    loaded, called = WHEN_LOADED.get(floor), IN_FUNCTIONS.get(floor)  # None: any library
+    layer, room = layer_of(module), room_of(module)
+    if layer is None:
+        return [f"{module}: give it a layer in tests/test_layers.py"]
+    wrong = []
+    loaded, called = WHEN_LOADED.get(layer), IN_FUNCTIONS.get(layer)  # None: any library
     for name, line, place in imports(module, source, is_package):
         top, where = name.split(".")[0], f"{module}:{line} imports {name}"
         if top == "lab":
-            other = floor_of(name)
-            if other is None:
-                wrong.append(f"{where}, which has no floor: give it a floor")
-            elif other > floor:
-                wrong.append(f"{where}: floor {floor} may not import from floor {other}")
-            elif name.startswith(STRANGERS.get(package, "nothing")):
-                wrong.append(f"{where}: {package} and {STRANGERS[package]} are strangers")
+            other_layer, other_room = layer_of(name), room_of(name)
+            if other_layer is None:
+                wrong.append(f"{where}, which has no layer: give it a layer")
+            elif ORDER.index(other_layer) > ORDER.index(layer):
+                wrong.append(f"{where}: {layer} may not import from {other_layer}")
+            elif (
+                other_layer == layer
+                and room != other_room
+                and other_room not in NEIGHBOURS.get(room, ())
+            ):
+                wrong.append(f"{where}: {room} may not import from {other_room}")
         elif top in sys.stdlib_module_names:
             continue
-        elif top in FIGURES and floor < 3:
-            wrong.append(f"{where}: floor {floor} knows no figure")
+        elif top in FIGURES and ORDER.index(layer) < ORDER.index("runs"):
+            wrong.append(f"{where}: {layer} knows no figure")
         elif place == "loaded" and top in ONLY_IN_FUNCTIONS:
             wrong.append(f"{where}: import it inside the function that needs it")
         elif module == "lab.shapes" and top == "jaxtyping":
             continue  # types for mypy, checks for the tests, nothing for users
-        elif place == "types" and floor == 0 and top not in {"numpy", "torch"}:
-            wrong.append(f"{where}: floor 0 may name only numpy and torch in types")
+        elif place == "types" and layer == "mathematics" and top not in {"numpy", "torch"}:
+            wrong.append(f"{where}: {layer} may name only numpy and torch in types")
         elif place == "loaded" and loaded and top not in loaded:
-            wrong.append(
-                f"{where}: on loading floor {floor} may import only {', '.join(sorted(loaded))}"
-            )
+            wrong.append(f"{where}: on loading {layer} may import only {', '.join(sorted(loaded))}")
         elif place == "function" and called and top not in called:
-            wrong.append(f"{where}: floor {floor} may import only {', '.join(sorted(called))}")
+            wrong.append(f"{where}: {layer} may import only {', '.join(sorted(called))}")
     return wrong
 
 
@@ -132,27 +154,39 @@ def modules() -> dict[str, Path]:
     return found
 
 
-# --- The house as it stands ---------------------------------------------------------------------
+# --- The lab as it stands -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("module", list(modules()))
-def test_a_file_imports_only_from_its_floor_and_below(module):
+def test_a_file_imports_only_from_its_layer_and_below_and_from_rooms_that_it_may(module):
     path = modules()[module]
     assert violations(module, path.read_text(encoding="utf-8"), path.name == "__init__.py") == []
 
 
-def circle(module: str) -> list[str]:
-    """The way of imports from a module back to itself, those inside functions too; empty: none."""
-    paths = modules()
+def test_every_room_and_every_file_of_the_mathematics_is_there():
+    names = [name for layer in ("mathematics", "torch") for name in LAYERS[layer].split()]
+    assert [name for name in names if importlib.util.find_spec(name) is None] == []
+    folders = {name.rpartition(".")[0] for name in modules()} - {"", "lab", "lab.llm"}
+    assert folders == set(NEIGHBOURS)
+
+
+def graph() -> dict[str, set[str]]:
+    """The files that each file imports: on loading, inside functions, and for types."""
+    files = {name: path for name, path in modules().items() if path.name != "__init__.py"}
+    return {
+        module: {
+            name for name, *_ in imports(module, path.read_text(encoding="utf-8")) if name in files
+        }
+        for module, path in files.items()
+    }
+
+
+def circle(module: str, arrows: dict[str, set[str]]) -> list[str]:
+    """A way along the imports from a module back to itself; empty where there is none."""
     waiting, seen = [[module]], set()
     while waiting:
         way = waiting.pop()
-        path = paths[way[-1]]
-        source = path.read_text(encoding="utf-8")
-        for name, _, place in imports(way[-1], source, path.name == "__init__.py"):
-            # the package itself imports the mathematics, which is no circle among its files
-            if place == "types" or name == "lab" or name not in paths:
-                continue
+        for name in arrows[way[-1]]:
             if name == module:
                 return [*way, name]
             if name not in seen:
@@ -161,21 +195,19 @@ def circle(module: str) -> list[str]:
     return []
 
 
-@pytest.mark.parametrize("module", sorted(set(FLOORS[0].split()) - {"lab"}))
-def test_the_mathematics_has_no_circle_of_imports(module):
-    assert circle(module) == []
+def test_there_is_no_circle_of_imports():
+    arrows = graph()
+    assert {module: way for module in arrows if (way := circle(module, arrows))} == {}
 
 
-def test_the_ground_floor_is_there():
-    missing = {name for name in FLOORS[0].split() if importlib.util.find_spec(name) is None}
-    assert not missing and "lab.estimators" in modules()
+def test_a_circle_is_found():
+    arrows = {"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}
+    assert circle("a", arrows) == ["a", "b", "c", "a"] and circle("d", arrows) == []
 
 
-@pytest.mark.parametrize("module", list(modules()))
-def test_the_floor_that_a_file_names_in_its_docstring_is_the_one_it_has(module):
-    text = ast.get_docstring(ast.parse(modules()[module].read_text(encoding="utf-8"))) or ""
-    named = re.findall(r"\bFloor (\d)", text)
-    assert set(named) <= {str(floor_of(module))}
+def test_no_two_files_have_the_same_name():
+    counts = Counter(path.name for path in modules().values() if path.name != "__init__.py")
+    assert [name for name, count in counts.items() if count > 1] == []
 
 
 # --- The checker itself -------------------------------------------------------------------------
@@ -189,12 +221,12 @@ TYPES = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n"
         (
             "lab.estimators",
             "from lab.toy.images import train",
-            "floor 0 may not import from floor 2",
+            "mathematics may not import from worlds",
         ),
         (
             "lab.estimators",
             "from lab import losses",
-            "imports lab.losses: floor 0 may not import from floor 1",
+            "imports lab.losses: mathematics may not import from torch",
         ),
         (
             "lab.estimators",
@@ -208,51 +240,55 @@ TYPES = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n"
             "import importlib\nimportlib.import_module('lab.toy.maze')",
             "imports lab.toy.maze",
         ),
-        ("lab.weights", "import torch", "on loading floor 0 may import only numpy"),
+        ("lab.weights", "import torch", "on loading mathematics may import only numpy"),
         (
             "lab.weights",
             "try:\n    import torch\nexcept ImportError:\n    torch = None",
-            "on loading floor 0",
+            "on loading mathematics",
         ),
-        ("lab.weights", "class A:\n    import torch", "on loading floor 0"),
-        ("lab.weights", "from scipy.special import hyp2f1", "on loading floor 0"),
+        ("lab.weights", "class A:\n    import torch", "on loading mathematics"),
+        ("lab.weights", "from scipy.special import hyp2f1", "on loading mathematics"),
         (
             "lab.weights",
             TYPES + "    pass\nelse:\n    import torch",
-            "on loading floor 0 may import only numpy",
+            "on loading mathematics may import only numpy",
         ),
         (
             "lab.weights",
             TYPES + "    import scipy",
-            "floor 0 may name only numpy and torch in types",
+            "mathematics may name only numpy and torch in types",
         ),
-        ("lab.stats", "def f():\n    import pandas", "floor 0 may import only numpy, scipy, torch"),
-        ("lab.losses", "import pandas", "floor 1 may import only numpy, torch"),
-        ("lab.losses", "from lab.show.plots import style", "floor 1 may not import from floor 3"),
+        (
+            "lab.stats",
+            "def f():\n    import pandas",
+            "mathematics may import only numpy, scipy, torch",
+        ),
+        ("lab.losses", "import pandas", "torch may import only numpy, torch"),
+        ("lab.losses", "from lab.show.plots import style", "torch may not import from runs"),
         (
             "lab.toy.maze",
             "from lab.llm.verify.verifier import verdict",
-            "lab.toy and lab.llm are strangers",
+            "lab.toy may not import from lab.llm.verify",
         ),
         (
             "lab.llm.train.trl_trainer",
             "def f():\n    from lab.toy import training_loop",
-            "lab.llm and lab.toy are strangers",
+            "lab.llm.train may not import from lab.toy",
         ),
-        ("lab.toy.maze", "import matplotlib.pyplot as plt", "floor 2 knows no figure"),
+        ("lab.toy.maze", "import matplotlib.pyplot as plt", "worlds knows no figure"),
         (
             "lab.toy.maze",
             "def f():\n    from lab.runs.run_folder import Run",
-            "floor 2 may not import from floor 3",
+            "worlds may not import from runs",
         ),
         (
             "lab.llm.engines.base",
             "from vllm import LLM",
             "import it inside the function that needs it",
         ),
-        ("lab.runs.run_folder", "from lab.cli import main", "floor 3 may not import from floor 4"),
-        ("lab.show.plots", "from lab.attic import old", "imports lab.attic, which has no floor"),
-        ("lab.attic", "import math", "lab.attic: give it a floor"),
+        ("lab.runs.run_folder", "from lab.cli import main", "runs may not import from door"),
+        ("lab.show.plots", "from lab.attic import old", "imports lab.attic, which has no layer"),
+        ("lab.attic", "import math", "lab.attic: give it a layer"),
     ],
 )
 def test_a_false_import_is_caught(module, source, message):
