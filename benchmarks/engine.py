@@ -17,9 +17,9 @@ from pathlib import Path
 import torch
 
 from lab.llm.data.arithmetic import problems
-from lab.llm.data.prompts import prompt
+from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.base import Sampling
-from lab.llm.engines.factory import engine
+from lab.llm.engines.factory import load_engine
 from lab.llm.train.tiny_model import FOLDER
 from lab.rng import stream_seed
 
@@ -31,7 +31,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=value)
     asked = parser.parse_args()
     texts = [
-        prompt("plain").render(problem.question)
+        load_prompt("plain").render(problem.question)
         for problem in problems(asked.prompts, 2, 0, "test")
     ]
     sampling = Sampling(asked.n, 1.0, 0.95, asked.limit)
@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def vllm_ways(model: Path, texts: list[str], sampling: Sampling) -> dict:
-    ours = engine("vllm", model)
+    ours = load_engine("vllm", model)
 
     def bare() -> int:
         from vllm import SamplingParams
@@ -82,7 +82,7 @@ def vllm_ways(model: Path, texts: list[str], sampling: Sampling) -> dict:
                 temperature=sampling.temperature,
                 top_p=sampling.top_p,
                 logprobs=0,
-                max_tokens=sampling.limit,
+                max_tokens=sampling.max_tokens,
                 stop_token_ids=list(ours.stops.values()),
                 seed=stream_seed(sampling.seed, "answers", j),
             )
@@ -95,7 +95,7 @@ def vllm_ways(model: Path, texts: list[str], sampling: Sampling) -> dict:
 
 
 def transformers_ways(model: Path, texts: list[str], sampling: Sampling) -> dict:
-    ours = engine("transformers", model)
+    ours = load_engine("transformers", model)
     from transformers import GenerationConfig
 
     ends = list(ours.stops.values())
@@ -104,7 +104,7 @@ def transformers_ways(model: Path, texts: list[str], sampling: Sampling) -> dict
         temperature=sampling.temperature,
         top_p=sampling.top_p,
         top_k=0,
-        max_new_tokens=sampling.limit,
+        max_new_tokens=sampling.max_tokens,
         num_return_sequences=sampling.n,
         eos_token_id=ends,
         pad_token_id=0,

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from lab.llm.data.arithmetic import problems, solution
-from lab.llm.data.datasets import Loaded
-from lab.llm.data.prompts import prompt
-from lab.llm.engines.base import Answer, Sampling
+from lab.llm.data.datasets import ProblemSet
+from lab.llm.data.prompts import load_prompt
+from lab.llm.engines.base import Completion, Sampling
 from lab.llm.evals.evaluation_metrics import samples_ratio, summary
 from lab.rng import generator
 from lab.runs.evaluation_folder import sample
@@ -43,10 +43,12 @@ class Invention:
     def __init__(self, solutions: list[tuple[str, int]], distinct: bool) -> None:
         self.solutions, self.distinct = solutions, distinct
 
-    def sample(self, prompts: list[str], sampling: Sampling, first: int = 0) -> list[list[Answer]]:
+    def sample(
+        self, prompts: list[str], sampling: Sampling, first: int = 0
+    ) -> list[list[Completion]]:
         return [self.answers(first + at, sampling) for at in range(len(prompts))]
 
-    def answers(self, at: int, sampling: Sampling) -> list[Answer]:
+    def answers(self, at: int, sampling: Sampling) -> list[Completion]:
         random, (steps, gold) = generator(sampling.seed, f"answers {at}"), self.solutions[at]
         rate = random.beta(0.5, 1.0)
         texts = []
@@ -66,7 +68,7 @@ class Invention:
             f"{WORKING}{i} {texts[one]}" if self.distinct else texts[one]
             for i, one in enumerate(chosen)
         ]
-        return [Answer(text, ids, logp, "stop", "<|endoftext|>") for text in said]
+        return [Completion(text, ids, logp, "stop", "<|endoftext|>") for text in said]
 
 
 def timed(name: str, work: Callable[[], Any]) -> Any:
@@ -88,7 +90,7 @@ def main() -> None:
     parser.add_argument("--answers", type=int, default=4096)
     parser.add_argument("--distinct", action="store_true")
     given = parser.parse_args()
-    loaded = Loaded("arithmetic(level=5)", tuple(problems(given.problems, 5, 0, "test")), ())
+    loaded = ProblemSet("arithmetic(level=5)", tuple(problems(given.problems, 5, 0, "test")), ())
     engine = Invention(
         [(solution(one), int(one.answer)) for one in loaded.problems], given.distinct
     )
@@ -101,7 +103,11 @@ def main() -> None:
         made = timed(
             "make them up and write them",
             lambda: sample(
-                engine, loaded, prompt("plain"), Sampling(given.answers, limit=64), Path(folder)
+                engine,
+                loaded,
+                load_prompt("plain"),
+                Sampling(given.answers, max_tokens=64),
+                Path(folder),
             ),
         )
         verdicts = timed("score", lambda: score(made))

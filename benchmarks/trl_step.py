@@ -23,7 +23,7 @@ from pathlib import Path
 import torch
 
 from lab.llm.engines import imports
-from lab.llm.engines.architectures import KNOWN, architecture, weights
+from lab.llm.engines.architectures import KNOWN, architecture, parameter_count
 from lab.llm.train.tiny_model import tokenizer
 
 
@@ -63,7 +63,7 @@ def main() -> None:
     if torch.cuda.is_available():
         print(f"most memory: {torch.cuda.max_memory_allocated() / 2**30:.1f} GiB by torch")
     if asked.peak:
-        flops = 6 * weights(architecture(asked.model)) * tokens / (step - draw)
+        flops = 6 * parameter_count(architecture(asked.model)) * tokens / (step - draw)
         print(
             f"model FLOP utilisation of training: {flops / asked.peak / 1e12:.1%} of"
             f" {asked.peak:.0f} TFLOP/s"
@@ -85,7 +85,7 @@ def run(asked: argparse.Namespace, model: str, kind: str, scratch: str) -> tuple
     """Seconds of each step, of its generation, and of what we add to it."""
     from datasets import Dataset
 
-    from lab.llm.engines.base import Sampling, encoded
+    from lab.llm.engines.base import Sampling, encode_prompts
     from lab.llm.engines.transformers_engine import TransformersEngine
     from lab.llm.train.trl_trainer import ObjectiveTrainer
 
@@ -99,13 +99,13 @@ def run(asked: argparse.Namespace, model: str, kind: str, scratch: str) -> tuple
 
     def roll_out(prompts, trainer):
         began, N = time.perf_counter(), asked.rollouts
-        ids = encoded(codes, prompts[::N], asked.limit, 10**6, "")
+        ids = encode_prompts(codes, prompts[::N], asked.limit, 10**6, "")
         if asked.vllm:
             said = trainer._generate_single_turn(
                 [one for one in ids for _ in range(N)], None, {}, N
             )
         else:
-            engine = TransformersEngine.of(
+            engine = TransformersEngine.from_model(
                 trainer.accelerator.unwrap_model(trainer.model), codes, ""
             )
             drawn = engine.sample(

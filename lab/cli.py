@@ -525,15 +525,15 @@ def _compare(arguments) -> None:
 
 
 def _data(arguments) -> None:
-    from lab.llm.data.datasets import present
+    from lab.llm.data.datasets import describe_datasets
 
-    print(*present(arguments.folder), sep="\n")
+    print(*describe_datasets(arguments.folder), sep="\n")
 
 
 def _verify(arguments) -> None:
-    from lab.llm.verify.agreement import audit_file
+    from lab.llm.verify.agreement import compare_checkers_in_file
 
-    lines, table = audit_file(arguments.file, arguments.style)
+    lines, table = compare_checkers_in_file(arguments.file, arguments.style)
     print(*lines, sep="\n")
     if len(table):
         print(table.to_string(index=False))

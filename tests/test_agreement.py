@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from lab import LabError
-from lab.llm.verify.agreement import audit, audit_file
+from lab.llm.verify.agreement import compare_checkers, compare_checkers_in_file
 
 needs_algebra = pytest.mark.skipif(
     find_spec("math_verify") is None, reason="math-verify is not installed"
@@ -30,7 +30,9 @@ def box(text: str) -> str:
 
 def test_the_table_holds_the_disagreements_and_the_counts_hold_all():
     rows = [row for row in ROWS if row[0] != "120_8"]
-    table, counts = audit([box(answer) for answer, _ in rows], [gold for _, gold in rows])
+    table, counts = compare_checkers(
+        [box(answer) for answer, _ in rows], [gold for _, gold in rows]
+    )
     assert list(table.columns) == ["row", "answer", "gold", "first", "reason", "second"]
     assert table.to_dict("list") == {
         "row": [2, 3],
@@ -44,19 +46,19 @@ def test_the_table_holds_the_disagreements_and_the_counts_hold_all():
 
 
 def test_no_disagreement_is_an_empty_table_with_its_columns():
-    table, counts = audit([box("5")], ["5"])
+    table, counts = compare_checkers([box("5")], ["5"])
     assert table.empty and "second" in table and counts.total() == 1
 
 
 @needs_algebra
 def test_errors_of_the_first_checker_are_listed_where_the_second_has_an_opinion():
-    table, counts = audit([box("3,4"), box(LATE)], [f"3,{LATE},5", "3"], seconds=0.5)
+    table, counts = compare_checkers([box("3,4"), box(LATE)], [f"3,{LATE},5", "3"], seconds=0.5)
     assert table[["first", "reason", "second"]].values.tolist() == [["error", "timeout", "wrong"]]
     assert counts == {("error", "wrong"): 1, ("error", "unsure"): 1}
 
 
 def test_errors_are_counted_and_not_limited():
-    _, counts = audit([box("3")] * 60, ["f'(3)"] * 60)
+    _, counts = compare_checkers([box("3")] * 60, ["f'(3)"] * 60)
     assert counts == {("error", "unsure"): 60}
 
 
@@ -77,7 +79,7 @@ def test_a_file_of_rollouts_is_audited_whatever_its_format(tmp_path, ending):
         pd.DataFrame({"gold": [gold for _, gold in ROWS], "response": [box(a) for a, _ in ROWS]}),
         path,
     )
-    lines, table = audit_file(path)
+    lines, table = compare_checkers_in_file(path)
     assert lines == [
         f"6 rollouts in {path}, answers found by 'strict'",
         "both right 2, both wrong 1, first in error 0, second unsure 1",
@@ -94,7 +96,7 @@ def test_a_column_of_bare_answers_and_golds_that_are_numbers_are_taken(tmp_path)
         {"answer": 6, "gold": 5},
     ]
     path.write_text("\n\n".join(map(json.dumps, rows)))
-    lines, table = audit_file(path)
+    lines, table = compare_checkers_in_file(path)
     assert (
         lines[1].startswith("both right 2, both wrong 1")
         and table.empty
@@ -105,8 +107,8 @@ def test_a_column_of_bare_answers_and_golds_that_are_numbers_are_taken(tmp_path)
 def test_the_style_reaches_both_checkers(tmp_path):
     path = tmp_path / "rollouts.csv"
     path.write_text("response,gold\nit is 5,5\n")
-    assert audit_file(path, "lenient")[0][1].startswith("both right 1")
-    assert audit_file(path, "strict")[0][1].startswith("both right 0, both wrong 1")
+    assert compare_checkers_in_file(path, "lenient")[0][1].startswith("both right 1")
+    assert compare_checkers_in_file(path, "strict")[0][1].startswith("both right 0, both wrong 1")
 
 
 @pytest.mark.parametrize(
@@ -134,10 +136,10 @@ def test_the_style_reaches_both_checkers(tmp_path):
 def test_a_file_that_cannot_serve_is_refused_in_one_sentence(tmp_path, name, text, sentence):
     (tmp_path / name).write_text(text)
     with pytest.raises(LabError, match=re.escape(sentence)) as error:
-        audit_file(tmp_path / name)
+        compare_checkers_in_file(tmp_path / name)
     assert "\n" not in str(error.value) and str(tmp_path / name) in str(error.value)
 
 
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(LabError, match="cannot read .*none.csv.*No such file"):
-        audit_file(tmp_path / "none.csv")
+        compare_checkers_in_file(tmp_path / "none.csv")

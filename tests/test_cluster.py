@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 from lab.errors import LabError
-from lab.llm.data.prompts import prompt
+from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.models import REVISIONS, hub_copy
 from lab.llm.train import verl_config
 from lab.runs.cluster import SCRIPTS, TRAINER, job, prepare
@@ -243,7 +243,7 @@ def test_the_data_are_verls_rows_with_the_words_of_our_prompt():
     table = pd.read_parquet(folder / "train.parquet")
     row = table.iloc[0]
     assert list(table.columns) == ["data_source", "prompt", "ability", "reward_model", "extra_info"]
-    question = prompt(made.values["prompt"]).render("9*9=?")
+    question = load_prompt(made.values["prompt"]).render("9*9=?")
     assert all(len(turn) == 1 and turn[0]["role"] == "user" for turn in table["prompt"])
     assert (
         row["prompt"][0]["content"].endswith(question[-1])
@@ -253,18 +253,18 @@ def test_the_data_are_verls_rows_with_the_words_of_our_prompt():
 
 
 def test_a_prompt_that_is_no_chat_gets_a_template_that_writes_it_as_it_stands():
-    from lab.llm.engines.base import tokenizer_of
+    from lab.llm.engines.base import load_tokenizer
 
     template = small().settings["actor_rollout_ref.model.custom_chat_template"]
-    tokenizer = tokenizer_of(str(HERE / "data/models/tiny"))
-    (row,) = verl_config.rows([_problem()], prompt("plain"), "train")
+    tokenizer = load_tokenizer(str(HERE / "data/models/tiny"))
+    (row,) = verl_config.rows([_problem()], load_prompt("plain"), "train")
     text = tokenizer.apply_chat_template(
         row["prompt"], chat_template=template, add_generation_prompt=True, tokenize=False
     )
-    assert text == prompt("plain").render("2+2=?")
-    chat = verl_config.rows([_problem()], prompt("maxrl_qwen"), "test")[0]["prompt"]
+    assert text == load_prompt("plain").render("2+2=?")
+    chat = verl_config.rows([_problem()], load_prompt("maxrl_qwen"), "test")[0]["prompt"]
     assert chat == [
-        {"role": "user", "content": prompt("maxrl_qwen").text.replace("{question}", "2+2=?")}
+        {"role": "user", "content": load_prompt("maxrl_qwen").text.replace("{question}", "2+2=?")}
     ]
     assert "actor_rollout_ref.model.custom_chat_template" not in small(prompt="maxrl_qwen").settings
 
@@ -280,10 +280,10 @@ def test_verls_own_dataset_reads_what_we_write(tmp_path):
     from omegaconf import OmegaConf
     from verl.utils.dataset.rl_dataset import RLHFDataset
 
-    from lab.llm.engines.base import tokenizer_of
+    from lab.llm.engines.base import load_tokenizer
 
     folder = prepare(small(problems=4)).path
-    tokenizer = tokenizer_of(str(HERE / "data/models/tiny"))
+    tokenizer = load_tokenizer(str(HERE / "data/models/tiny"))
     tokenizer.chat_template = verl_config.AS_IT_STANDS
     there = RLHFDataset(
         str(folder / "train.parquet"),

@@ -446,7 +446,9 @@ def test_a_language_model_is_trained_on_a_gpu_by_the_loop_of_the_presets(without
 
 
 def test_gradient_norms_inside_a_set_of_rollouts_are_measured_on_a_gpu():
-    values = experiment("inside").parameters("smoke", {"problems": 8, "rollouts": 8, "max_tokens": 24})
+    values = experiment("inside").parameters(
+        "smoke", {"problems": 8, "rollouts": 8, "max_tokens": 24}
+    )
     with PretendedGPU() as gpu:
         [record] = experiment("inside").train(values, None)
     assert complaints(gpu) == [] and "mm" in differentiated(gpu)

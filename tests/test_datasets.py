@@ -15,7 +15,7 @@ import pytest
 
 from lab.errors import LabError
 from lab.llm.data import datasets as ours
-from lab.llm.data.datasets import SETS, Problem, load, overlap, present
+from lab.llm.data.datasets import DATASETS, Problem, describe_datasets, load, overlap
 
 DATA = Path(__file__).parent / "data"
 ROWS = {
@@ -42,7 +42,7 @@ def small(tmp_path_factory, monkeypatch):
 
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path_factory.mktemp("cache"))
     for name, count in ROWS.items():
-        monkeypatch.setitem(SETS, name, replace(SETS[name], rows=count))
+        monkeypatch.setitem(DATASETS, name, replace(DATASETS[name], rows=count))
 
 
 def golds(name):
@@ -59,7 +59,7 @@ def write(path, *rows):
 
 
 def test_every_set_is_pinned_to_a_whole_commit_and_names_its_rows_and_licence():
-    for one in SETS.values():
+    for one in DATASETS.values():
         assert (
             re.fullmatch("[0-9a-f]{40}", one.revision)
             and one.rows > 0
@@ -86,7 +86,7 @@ def test_the_page_of_the_manifest_says_what_the_table_says(monkeypatch):
             f"`{one.revision}`",
             f"{one.licence}{' (gated)' if one.gated else ''}",
         ]
-        for one in SETS.values()
+        for one in DATASETS.values()
     ]
 
 
@@ -142,14 +142,14 @@ def test_the_options_of_gpqa_keep_their_order_wherever_the_row_stands(tmp_path):
     known = {problem.question: problem.answer for problem in load("gpqa", DATA).problems}
     head, *lines = (DATA / "gpqa.csv").read_text().splitlines()
     (tmp_path / "gpqa.csv").write_text("\n".join([head, *lines[:-7:-1]]) + "\n")
-    SETS["gpqa"] = replace(SETS["gpqa"], rows=6)  # the fixture puts it back
+    DATASETS["gpqa"] = replace(DATASETS["gpqa"], rows=6)  # the fixture puts it back
     turned = load("gpqa", tmp_path).problems
     assert len(turned) == 6 and all(known[problem.question] == problem.answer for problem in turned)
 
 
 def test_of_livecodebench_the_questions_are_read_and_no_test():
     found = load("livecodebench", DATA)
-    assert SETS["livecodebench"].fields == ("question_content",)
+    assert DATASETS["livecodebench"].fields == ("question_content",)
     assert [problem.answer for problem in found.problems] == ["", "", ""] and "never" not in repr(
         found
     )
@@ -214,7 +214,7 @@ def test_an_answer_that_a_parser_took_for_a_date_is_skipped_and_counted(tmp_path
 
 
 def test_a_wrong_number_of_rows_is_refused():
-    SETS["math500"] = replace(SETS["math500"], rows=500)
+    DATASETS["math500"] = replace(DATASETS["math500"], rows=500)
     with pytest.raises(
         LabError,
         match="math500.jsonl holds 2 rows and math500 has 500: take the whole split 'test' "
@@ -371,16 +371,16 @@ def test_the_lines_of_the_data_check_say_what_is_there_and_whether_it_is_pinned(
         tmp_path / "gsm8k.jsonl", *({"question": str(i), "answer": f"#### {i}"} for i in range(4))
     )
     write(tmp_path / "math500.jsonl", {"problem": "1+1", "answer": "2"})
-    monkeypatch.setitem(SETS, "minerva", replace(SETS["minerva"], revision=""))
-    lines = {line.split(":")[0]: line for line in present(tmp_path)}
-    assert list(lines) == list(SETS)
+    monkeypatch.setitem(DATASETS, "minerva", replace(DATASETS["minerva"], revision=""))
+    lines = {line.split(":")[0]: line for line in describe_datasets(tmp_path)}
+    assert list(lines) == list(DATASETS)
     assert lines["gsm8k"] == "gsm8k: 4 problems, 0 skipped; 4 rows expected, pinned 740312add88f"
     assert "math500.jsonl holds 1 rows and math500 has 2" in lines["math500"]
     assert lines["minerva"] == "minerva: not offline; 2 rows expected, not pinned"
     assert lines["gpqa"].endswith("not offline; 43 rows expected, pinned 633f5ee89ab8, gated")
     monkeypatch.chdir(DATA)  # no folder is not the current folder
     assert (
-        all("not offline" in line for line in present()) and not hub.calls
+        all("not offline" in line for line in describe_datasets()) and not hub.calls
     )  # the network is not touched
 
 
@@ -397,7 +397,7 @@ def test_a_test_question_that_was_trained_on_is_found_whatever_its_case_and_spac
 
 
 def test_the_module_holds_no_code_that_unpickles_or_trusts_a_repository():
-    source = Path(ours.__file__).read_text() + Path(ours.rows.__file__).read_text()
+    source = Path(ours.__file__).read_text() + Path(ours.readers.__file__).read_text()
     assert not re.search(
         r"import (pickle|dill|base64|zlib)|trust_remote_code *=|\beval\(|\bexec\(", source
     )

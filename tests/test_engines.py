@@ -20,10 +20,10 @@ from scipy import stats
 
 from lab.errors import LabError
 from lab.llm.data.arithmetic import problems
-from lab.llm.data.prompts import prompt
+from lab.llm.data.prompts import load_prompt
 from lab.llm.engines import transformers_engine
-from lab.llm.engines.base import Answer, Sampling
-from lab.llm.engines.factory import engine
+from lab.llm.engines.base import Completion, Sampling
+from lab.llm.engines.factory import load_engine
 from lab.llm.engines.transformers_engine import TransformersEngine, draw, nucleus, uniforms
 from lab.llm.engines.vllm_engine import VLLMEngine
 from lab.llm.train.tiny_model import FOLDER, TURN_END
@@ -32,7 +32,7 @@ from lab.metrics import pass_at_k
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 ASKED = [problem for level in (1, 2, 3) for problem in problems(7, level, 0, "test")]
-PROMPTS = [prompt("plain").render(problem.question) for problem in ASKED]
+PROMPTS = [load_prompt("plain").render(problem.question) for problem in ASKED]
 WAYS = [(1.0, 1.0), (0.6, 0.95), (1.7, 0.5)]  # temperature, top_p
 NEAR = 1e-5  # of log-probabilities in float32; 5e-6 is the most that was seen
 
@@ -110,12 +110,12 @@ def truth(logits: torch.Tensor, temperature: float, top_p: float) -> np.ndarray:
     return q
 
 
-def bare(answers: list[list[Answer]]) -> list[list[tuple]]:
+def bare(answers: list[list[Completion]]) -> list[list[tuple]]:
     """Answers without their log-probabilities, whose last digit depends on the company."""
     return [[(a.text, a.ids, a.finish, a.stop) for a in each] for each in answers]
 
 
-def successes(answers: list[list[Answer]]) -> np.ndarray:
+def successes(answers: list[list[Completion]]) -> np.ndarray:
     return np.array(
         [
             sum(extract(a.text, "strict") == problem.answer for a in each)
@@ -241,17 +241,17 @@ def test_the_same_seed_gives_the_same_answers_and_another_seed_or_number_gives_o
 
 def test_sampling_leaves_every_global_generator_alone(either):
     before = generators()
-    either.sample(PROMPTS[:1], Sampling(4, limit=8))
+    either.sample(PROMPTS[:1], Sampling(4, max_tokens=8))
     assert generators() == before
 
 
 def test_random_numbers_are_a_function_of_seed_prompt_answer_and_token():
-    few, many = Sampling(1, limit=5, seed=8), Sampling(1, limit=500, seed=8)
+    few, many = Sampling(1, max_tokens=5, seed=8), Sampling(1, max_tokens=500, seed=8)
     numbers = uniforms(many, [(3, 0), (3, 1), (4, 0)])
     assert np.array_equal(uniforms(few, [(4, 0), (3, 1)]), numbers[[2, 1], :5])
     assert (
         len(np.unique(numbers)) == 1500
-        and not np.isin(uniforms(Sampling(1, limit=500), [(3, 0)]), numbers).any()
+        and not np.isin(uniforms(Sampling(1, max_tokens=500), [(3, 0)]), numbers).any()
     )
     assert stats.kstest(numbers.ravel(), "uniform").pvalue > 1e-3
 
@@ -363,19 +363,19 @@ def test_with_little_memory_fewer_answers_are_decoded_together_and_they_are_the_
     sampling = Sampling(5, 1.0, 0.95, 40, seed=9)
     plenty = bare(ours.sample(PROMPTS[:3], sampling))
     small = TransformersEngine(FOLDER, memory=0.004)
-    assert 1 < small.together(50, sampling) < 15
+    assert 1 < small.batch_limit(50, sampling) < 15
     assert (
-        small.together(50, Sampling(5, limit=400))
-        < small.together(50, sampling)
-        < ours.together(50, sampling)
+        small.batch_limit(50, Sampling(5, max_tokens=400))
+        < small.batch_limit(50, sampling)
+        < ours.batch_limit(50, sampling)
     )
-    monkeypatch.setattr(transformers_engine, "MOST", 4)
+    monkeypatch.setattr(transformers_engine, "MAX_BATCH", 4)
     assert (
         bare(ours.sample(PROMPTS[:3], sampling))
         == bare(small.sample(PROMPTS[:3], sampling))
         == plenty
     )
-    assert TransformersEngine(FOLDER, memory=0).together(50, sampling) == 1
+    assert TransformersEngine(FOLDER, memory=0).batch_limit(50, sampling) == 1
 
 
 def test_starting_vllm_changes_nothing_for_the_rest_of_the_process(started):
@@ -408,7 +408,7 @@ def refusal(work, *words, **settings) -> str:
         ({"top_p": 0.0}, "top_p = 0: no token is left, give temperature 0 for the likeliest"),
         ({"top_p": 1.5}, "top_p = 1.5: it must be a finite number in [0, 1]"),
         ({"n": 0}, "n = 0: it must be a whole number of at least 1"),
-        ({"limit": 0}, "limit = 0: it must be a whole number of at least 1"),
+        ({"max_tokens": 0}, "max_tokens = 0: it must be a whole number of at least 1"),
         ({"seed": -1}, "seed = -1: it must be a whole number of at least 0"),
     ],
 )
@@ -418,16 +418,16 @@ def test_a_sampling_that_cannot_be_is_refused(changed, message):
 
 def test_a_prompt_that_does_not_fit_is_refused_by_its_number(either):
     assert (
-        refusal(either.sample, ["1+1=?\n", "a" * 1000], Sampling(1, limit=64))
+        refusal(either.sample, ["1+1=?\n", "a" * 1000], Sampling(1, max_tokens=64))
         == "prompt 1 has 1000 tokens, with an answer of up to 64 more than the 1024 positions of"
-        " tiny: shorten the prompt or lower the limit"
+        " tiny: shorten the prompt or lower max_tokens"
     )
     assert "prompt 0 has 6 tokens, with an answer of up to 4096" in refusal(
         either.sample, ["1+1=?\n"], Sampling(1)
     )
-    assert len(either.sample(["a" * 1000], Sampling(1, limit=24))[0]) == 1
+    assert len(either.sample(["a" * 1000], Sampling(1, max_tokens=24))[0]) == 1
     assert (
-        refusal(either.sample, ["1+1=?\n", ""], Sampling(1, limit=9))
+        refusal(either.sample, ["1+1=?\n", ""], Sampling(1, max_tokens=9))
         == "prompt 1 is empty: give at least one token to continue"
     )
     assert (
@@ -449,7 +449,7 @@ def test_a_prompt_that_does_not_fit_is_refused_by_its_number(either):
     ],
 )
 def test_an_unknown_model_is_refused(name, model, message):
-    assert refusal(engine, name, model).startswith(message)
+    assert refusal(load_engine, name, model).startswith(message)
 
 
 @pytest.fixture
@@ -469,17 +469,19 @@ def copied(tmp_path):
 def test_a_folder_without_configuration_or_tokenizer_is_refused(name, copied):
     folder = copied("config.json", "tokenizer.json")
     assert (
-        refusal(engine, name, folder)
+        refusal(load_engine, name, folder)
         == f"{folder} holds no config.json: give a folder that save_pretrained wrote"
     )
     (folder / "config.json").write_bytes((FOLDER / "config.json").read_bytes())
     assert (
-        refusal(engine, name, folder)
+        refusal(load_engine, name, folder)
         == f"{folder} holds no tokenizer (tokenizer.json, tokenizer.model, vocab.json,"
         " tekken.json): save the model's tokenizer there too"
     )
     (folder / "tokenizer.json").write_text("{")
-    assert refusal(engine, name, folder).startswith(f"the tokenizer of {folder} was not read (")
+    assert refusal(load_engine, name, folder).startswith(
+        f"the tokenizer of {folder} was not read ("
+    )
 
 
 def test_weights_that_are_no_safetensors_or_lack_a_part_are_refused(copied):
@@ -500,18 +502,18 @@ def test_weights_that_are_no_safetensors_or_lack_a_part_are_refused(copied):
 
 def test_an_unknown_engine_and_missing_packages_are_refused(monkeypatch):
     assert (
-        refusal(engine, "vlm", FOLDER)
+        refusal(load_engine, "vlm", FOLDER)
         == "unknown engine 'vlm': did you mean 'vllm'? Valid: transformers, vllm"
     )
     monkeypatch.setitem(sys.modules, "vllm", None)
     assert (
-        refusal(engine, "vllm", FOLDER)
+        refusal(load_engine, "vllm", FOLDER)
         == "the package vllm is missing: pip install -c constraints.txt -e '.[vllm]' for a GPU, "
         "make setup-llm without one"
     )
     monkeypatch.setitem(sys.modules, "transformers", None)
     for name in ("transformers", "vllm"):
         assert (
-            refusal(engine, name, FOLDER)
+            refusal(load_engine, name, FOLDER)
             == "the package transformers is missing: pip install -c constraints.txt -e '.[llm]'"
         )

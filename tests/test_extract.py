@@ -11,7 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab.llm.verify.extract import LONGEST, extract, key, normal, number, readable
+from lab.llm.verify.extract import (
+    MAX_LENGTH,
+    comparison_key,
+    exact_value,
+    extract,
+    is_readable,
+    normalize,
+)
 
 fixed = settings(derandomize=True, max_examples=300, deadline=None, database=None)
 PIECES = [
@@ -83,8 +90,8 @@ def test_a_megabyte_is_read_in_well_under_a_second(response):
     start = time.perf_counter()
     for style in ("strict", "lenient"):
         extract(response, style)
-    text = normal(response)
-    key(text), number(text), readable(text)
+    text = normalize(response)
+    comparison_key(text), exact_value(text), is_readable(text)
     assert time.perf_counter() - start < 2
 
 
@@ -121,7 +128,7 @@ def test_a_megabyte_is_read_in_well_under_a_second(response):
     ],
 )
 def test_two_spellings_of_one_text_have_one_key(one, other):
-    assert key(normal(one)) == key(normal(other)) != ""
+    assert comparison_key(normalize(one)) == comparison_key(normalize(other)) != ""
 
 
 @pytest.mark.parametrize(
@@ -146,7 +153,7 @@ def test_two_spellings_of_one_text_have_one_key(one, other):
     ],
 )
 def test_different_texts_keep_different_keys(one, other):
-    assert key(normal(one)) != key(normal(other))
+    assert comparison_key(normalize(one)) != comparison_key(normalize(other))
 
 
 # --- Plain numbers ------------------------------------------------------------------------------
@@ -188,7 +195,7 @@ def test_different_texts_keep_different_keys(one, other):
     ],
 )
 def test_a_plain_number_is_read_exactly(text, value):
-    assert number(normal(text)) == Fraction(value)
+    assert exact_value(normalize(text)) == Fraction(value)
 
 
 @pytest.mark.parametrize(
@@ -222,11 +229,11 @@ def test_a_plain_number_is_read_exactly(text, value):
         r"1\frac{-1}{2}",
         "1:2",
         r"5\text{cm}5",
-        "9" * (LONGEST + 1),
+        "9" * (MAX_LENGTH + 1),
     ],
 )
 def test_what_is_not_plainly_a_number_has_no_value(text):
-    assert number(normal(text)) is None
+    assert exact_value(normalize(text)) is None
 
 
 @fixed
@@ -235,7 +242,7 @@ def test_what_is_not_plainly_a_number_has_no_value(text):
     st.sampled_from(["{}/{}", r"\frac{{{}}}{{{}}}", r"$\dfrac {{ {} }} {{ {} }}$."]),
 )
 def test_every_fraction_survives_its_spelling(value, spelling):
-    assert number(normal(spelling.format(value.numerator, value.denominator))) == value
+    assert exact_value(normalize(spelling.format(value.numerator, value.denominator))) == value
 
 
 @fixed
@@ -247,7 +254,7 @@ def test_every_fraction_survives_its_spelling(value, spelling):
 def test_every_decimal_survives_its_spelling(digits, places, spelling):
     value = Fraction(digits, 10**places)
     spelt = f"{digits // 10**places:,}" + (f".{digits % 10**places:0{places}d}" if places else "")
-    assert number(normal(spelling.format(spelt))) == (-value if "-" in spelling else value)
+    assert exact_value(normalize(spelling.format(spelt))) == (-value if "-" in spelling else value)
 
 
 # --- What may be shown to the algebra -----------------------------------------------------------
@@ -274,7 +281,7 @@ def test_every_decimal_survives_its_spelling(digits, places, spelling):
     ],
 )
 def test_answers_as_people_write_them_are_readable(text):
-    assert readable(normal(text))
+    assert is_readable(normalize(text))
 
 
 @pytest.mark.parametrize(
@@ -299,13 +306,13 @@ def test_answers_as_people_write_them_are_readable(text):
         "1\x003",
         r"\variable{x}",
         r"\input{x}",
-        "x" * (LONGEST + 1),
+        "x" * (MAX_LENGTH + 1),
         "(" * 21 + ")" * 21,
         "{" * 30 + "x" + "}" * 30,
     ],
 )
 def test_other_texts_are_not(text):
-    assert not readable(normal(text))
+    assert not is_readable(normalize(text))
 
 
 def test_code_with_quotes_underscore_pairs_or_unknown_commands_is_not():
@@ -314,7 +321,7 @@ def test_code_with_quotes_underscore_pairs_or_unknown_commands_is_not():
         for text in hostile.CODE
         if re.search(r"__|['\"`#@]|operatorname|write|input|variable", text)
     ]
-    assert len(suspect) > 20 and not [text for text in suspect if readable(normal(text))]
+    assert len(suspect) > 20 and not [text for text in suspect if is_readable(normalize(text))]
 
 
 @fixed
@@ -323,9 +330,9 @@ def test_any_text_is_read_without_an_exception_and_only_the_alphabet_passes(text
     for style in ("strict", "lenient"):
         found = extract(text, style)
         assert found is None or (found == found.strip() != "" and found in text)
-    form = normal(text)
-    key(form), number(form)
-    if readable(form):
+    form = normalize(text)
+    comparison_key(form), exact_value(form)
+    if is_readable(form):
         assert (
             form.isascii()
             and form.isprintable()

@@ -8,7 +8,7 @@ import torch
 
 from lab.llm.engines import imports
 from lab.llm.engines.base import Sampling
-from lab.llm.engines.transformers_engine import TransformersEngine, evaluating
+from lab.llm.engines.transformers_engine import TransformersEngine, evaluation_mode
 from lab.llm.train import trl_run
 from lab.llm.train.tiny_model import FOLDER
 from lab.llm.train.trainer import train
@@ -24,9 +24,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 CUDA = torch.device("cuda")
 FORCED = """
 import torch
-from lab.llm import course
-real = course.device_options
-course.device_options = lambda device: real(torch.device("cuda")) | {"use_cpu": True}
+from lab.llm.train import trl_run
+real = trl_run.device_options
+trl_run.device_options = lambda device: real(torch.device("cuda")) | {"use_cpu": True}
 from lab.runs.training import train
 train("gsm8k", scale="smoke", steps=6, checkpoint_minutes=0)
 """
@@ -149,6 +149,6 @@ def test_sampling_leaves_every_part_of_a_model_in_the_mode_that_it_had():
     modes = [module.training for module in engine.model.modules()]
     assert engine.sample(["2+3=?\n"], sampling) == expected
     assert [module.training for module in engine.model.modules()] == modes
-    with pytest.raises(KeyError), evaluating(engine.model):
+    with pytest.raises(KeyError), evaluation_mode(engine.model):
         raise KeyError
     assert [module.training for module in engine.model.modules()] == modes

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from lab.cli import main
-from lab.llm.data.datasets import SETS
+from lab.llm.data.datasets import DATASETS
 from lab.runs.provenance import ROOT
 
 TINY = str(ROOT / "data" / "models" / "tiny")
@@ -15,7 +15,7 @@ TINY = str(ROOT / "data" / "models" / "tiny")
 def test_data_check_names_every_set_and_that_none_is_offline(capsys, tmp_path):
     assert main(["data", "check", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split(":")[0] for line in lines] == list(SETS) and all(
+    assert [line.split(":")[0] for line in lines] == list(DATASETS) and all(
         "not offline" in line for line in lines
     )
 

@@ -11,7 +11,7 @@ import torch
 
 from lab.budget import CARDS, GIB
 from lab.llm.engines import imports, memory
-from lab.llm.engines.architectures import architecture, weights
+from lab.llm.engines.architectures import architecture, parameter_count
 from lab.llm.engines.base import Sampling
 from lab.llm.engines.transformers_engine import TransformersEngine
 from lab.llm.train import trainer, trl_run
@@ -83,7 +83,10 @@ def test_vllm_itself_accepts_the_sequences_of_the_paper_scale_on_one_gpu(sampler
     from vllm.config import SchedulerConfig
 
     values = experiment(name).scales["laptop"] | experiment(name).scales["paper"]
-    asked, length = values["prompts"] * values["rollouts"], values["max_prompt_tokens"] + values["max_tokens"]
+    asked, length = (
+        values["prompts"] * values["rollouts"],
+        values["max_prompt_tokens"] + values["max_tokens"],
+    )
 
     def scheduler(sequences):
         return SchedulerConfig(
@@ -226,7 +229,7 @@ def test_other_processes_add_buckets_and_a_reference_adds_its_weights(monkeypatc
     config = architecture(str(FOLDER))
     alone = memory.training_memory(config, rows=4, tokens=64, reference=False, processes=1)
     many = memory.training_memory(config, rows=4, tokens=64, reference=True, processes=2)
-    whole = 4 * weights(config) / GIB
+    whole = 4 * parameter_count(config) / GIB
     assert alone["optimiser"] == 2 * alone["gradients"] == 2 * alone["weights"] == 2 * whole
     assert {key: many[key] for key in many.keys() - alone.keys()} == {
         "reference": whole,
@@ -266,7 +269,7 @@ def test_a_budget_counts_weights_moments_downloads_and_tokens_and_shares_the_wor
     monkeypatch,
 ):
     values = settings("qwen3", "h200")
-    one, n = trainer.budget(**values), weights(architecture(values["model"]))
+    one, n = trainer.budget(**values), parameter_count(architecture(values["model"]))
     assert one.checkpoint == pytest.approx(12 * n / GIB) and one.disk == {"hub cache": 2 * n / GIB}
     assert (one.steps, one.evaluations, one.tokens) == (200, 5, 1024 * (256 + 1024))
     assert one.step["update"].flops == pytest.approx(8 * n * one.tokens * 1.1, rel=0.1)
@@ -298,7 +301,7 @@ def test_an_engine_that_sleeps_takes_all_that_weights_and_optimiser_leave(monkey
     made = Course.__new__(Course)
     made.settings, made.place = settings("gsm8k", "h100"), str(FOLDER)
     options = made._engine_share()
-    held = 12 * weights(architecture(str(FOLDER))) / GIB + memory.CONTEXT
+    held = 12 * parameter_count(architecture(str(FOLDER))) / GIB + memory.CONTEXT
     assert options == {
         "vllm_enable_sleep_mode": True,
         "vllm_gpu_memory_utilization": pytest.approx(1 - held / 79.1),
@@ -309,7 +312,10 @@ def test_an_engine_that_sleeps_takes_all_that_weights_and_optimiser_leave(monkey
 
 @pytest.mark.parametrize(
     "given",
-    [{"estimator": "maxrl", "updates": 2, "micro_batch": 2}, {"estimator": "pacs", "micro_batch": 4}],
+    [
+        {"estimator": "maxrl", "updates": 2, "micro_batch": 2},
+        {"estimator": "pacs", "micro_batch": 4},
+    ],
 )
 def test_a_training_by_length_goes_on_exactly_and_learns_what_the_padded_one_does(
     monkeypatch, given

@@ -14,10 +14,10 @@ import lab
 from lab.cli import main
 from lab.errors import LabError
 from lab.llm.data.problem_sets import problem_set
-from lab.llm.data.prompts import prompt
+from lab.llm.data.prompts import load_prompt
 from lab.llm.engines import imports
-from lab.llm.engines.architectures import KNOWN, architecture, weights
-from lab.llm.engines.base import Sampling, encoded
+from lab.llm.engines.architectures import KNOWN, architecture, parameter_count
+from lab.llm.engines.base import Sampling, encode_prompts
 from lab.llm.engines.transformers_engine import TransformersEngine
 from lab.llm.train.loop_generator import generated
 from lab.llm.train.tiny_model import FOLDER
@@ -61,7 +61,7 @@ def test_two_steps_are_those_of_a_loop_written_out_here():
     settings = values(steps=2, micro_batch=4, learning_rate=1e-3)
     N, rewarded = settings["rollouts"], []
     engine = TransformersEngine(FOLDER, device="cpu")
-    model, plain = engine.model, prompt("plain")
+    model, plain = engine.model, load_prompt("plain")
     asked = problem_set(settings["train_set"], settings["problems"], split="train").problems
     optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01)
     for step in range(2):
@@ -70,7 +70,9 @@ def test_two_steps_are_those_of_a_loop_written_out_here():
         answers = engine.sample(
             texts, Sampling(N, 1.0, 1.0, settings["max_tokens"], 0), step * len(texts)
         )
-        ids = encoded(engine.tokenizer, texts, settings["max_tokens"], engine.positions, "tiny")
+        ids = encode_prompts(
+            engine.tokenizer, texts, settings["max_tokens"], engine.positions, "tiny"
+        )
         with Verifier() as verifier:
             rewards = np.array(
                 [
@@ -408,7 +410,7 @@ def test_problems_that_do_not_fit_are_refused_with_their_number():
     ],
 )
 def test_the_architectures_have_the_published_number_of_weights(name, billions):
-    assert weights(architecture(name)) / 1e9 == pytest.approx(billions, rel=0.003)
+    assert parameter_count(architecture(name)) / 1e9 == pytest.approx(billions, rel=0.003)
 
 
 def test_the_memory_of_one_gpu_is_told_and_too_much_is_refused():
@@ -419,14 +421,16 @@ def test_the_memory_of_one_gpu_is_told_and_too_much_is_refused():
         and "sleeps while the model trains" in header
     )
     with pytest.raises(LabError, match="would need about .* GiB a GPU"):
-        chosen.parameters("h200", {"model": "Qwen/Qwen3-8B", "max_tokens": 64, "max_prompt_tokens": 64})
+        chosen.parameters(
+            "h200", {"model": "Qwen/Qwen3-8B", "max_tokens": 64, "max_prompt_tokens": 64}
+        )
     with pytest.raises(LabError, match="for keys and values, less than one sequence"):
         chosen.parameters("h200", {"engine_memory": 0.01, "micro_batch": 32})
 
 
 def test_unknown_models_of_the_hub_have_no_estimate_and_folders_have_their_own():
     assert architecture("somebody/unknown-7B") is None and len(KNOWN) == 5
-    assert weights(architecture(str(FOLDER))) == 412_800
+    assert parameter_count(architecture(str(FOLDER))) == 412_800
 
 
 # --- The path of a GPU: TRL's own vLLM in the trainer's process ---------------------------------

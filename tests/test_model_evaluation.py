@@ -4,7 +4,7 @@ import json
 import os
 import re
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -14,21 +14,21 @@ import pytest
 
 import lab.llm.engines.factory
 from lab.errors import LabError
-from lab.llm.data.datasets import Loaded, Problem
+from lab.llm.data.datasets import Problem, ProblemSet
 from lab.llm.data.problem_sets import problem_set
-from lab.llm.data.prompts import prompt
-from lab.llm.engines.base import Answer, Sampling
+from lab.llm.data.prompts import load_prompt
+from lab.llm.engines.base import Completion, Sampling
 from lab.rng import generator
 from lab.runs import evaluation_folder, model_evaluation, scoring
 from lab.runs.evaluation_folder import Evaluation
 from lab.runs.model_evaluation import evaluate, table_row, weights_digest
 from lab.runs.scoring import judged_samples, problem_counts, score
 
-PLAIN = prompt("plain")
-SUMS = Loaded(
+PLAIN = load_prompt("plain")
+SUMS = ProblemSet(
     "sums", tuple(Problem(f"sums/{i}", f"{i}+{i}=?", str(2 * i), "sums") for i in range(12)), ()
 )
-FOUR = Sampling(4, limit=20)
+FOUR = Sampling(4, max_tokens=20)
 
 
 class Parrot:
@@ -62,7 +62,7 @@ class Parrot:
             int(kind), rf"so \boxed{{{value}}}"
         )
         finish = ("length", "") if kind == 0 else ("stop", "<end>")
-        return Answer(said, tuple(range(len(said))), tuple([-0.5] * len(said)), *finish)
+        return Completion(said, tuple(range(len(said))), tuple([-0.5] * len(said)), *finish)
 
 
 def refusal(call, *args, **options) -> str:
@@ -105,7 +105,11 @@ def test_an_evaluation_is_a_folder_of_the_promised_files(tmp_path):
         "set": "sums",
         "problems": 12,
         "prompt": f"plain {PLAIN.hash}",
-        **asdict(FOUR),
+        "n": FOUR.n,
+        "temperature": FOUR.temperature,
+        "top_p": FOUR.top_p,
+        "limit": FOUR.max_tokens,  # the key on disk
+        "seed": FOUR.seed,
         **{name: made.settings[name] for name in ("ids", "questions", "golds", "prompts")},
     }
     assert [*made.problems()["answer"]] == [problem.answer for problem in SUMS.problems]
@@ -262,7 +266,7 @@ def test_a_resumed_evaluation_may_be_cut_into_other_parts(monkeypatch, tmp_path)
             "temperature = 0.6, but 1.0 was",
         ),
         (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, top_p=1.0)), "top_p = 0.95, but 1.0 was"),
-        (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, limit=21)), "limit = 20, but 21 was"),
+        (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, max_tokens=21)), "limit = 20, but 21 was"),
         (lambda: (Parrot(), SUMS, PLAIN, replace(FOUR, seed=1)), "seed = 0, but 1 was"),
         (lambda: (Parrot(), SUMS, replace(PLAIN, text="{question} "), FOUR), "prompt = 'plain "),
         (
@@ -297,7 +301,7 @@ def test_other_settings_in_the_same_folder_are_refused_by_name_and_change_nothin
     } == before and made.finished
 
 
-def changed(**fields) -> Loaded:
+def changed(**fields) -> ProblemSet:
     return replace(SUMS, problems=(replace(SUMS.problems[0], **fields), *SUMS.problems[1:]))
 
 
@@ -405,7 +409,7 @@ def test_equal_answers_to_one_problem_are_judged_once_and_to_two_problems_twice(
 
     class Same(Parrot):
         def answer(self, text, random, sampling):
-            return Answer(rf"\boxed{{{random.integers(2)}}}", (1,), (-0.1,), "stop", "<end>")
+            return Completion(rf"\boxed{{{random.integers(2)}}}", (1,), (-0.1,), "stop", "<end>")
 
     monkeypatch.setattr(scoring, "Verifier", Counting)
     made = sample(Same(), SUMS, PLAIN, Sampling(64), tmp_path)
@@ -472,10 +476,10 @@ def test_the_verifiers_own_limit_stops_the_scoring_too(monkeypatch, tmp_path):
     class Deaf(Parrot):
         def answer(self, text, random, sampling):
             said = rf"\boxed{{x^{{{random.integers(10**9)}}}}}"
-            return Answer(said, (1,), (-0.1,), "stop", "<end>")
+            return Completion(said, (1,), (-0.1,), "stop", "<end>")
 
     monkeypatch.setattr(
-        "lab.llm.verify.worker_pool.Pool.ask",
+        "lab.llm.verify.worker_pool.WorkerPool.compare",
         lambda self, pairs: ((pair, "timeout") for pair in pairs),
     )
     made = sample(Deaf(), SUMS, PLAIN, Sampling(64), tmp_path)
@@ -510,20 +514,20 @@ def test_judged_parts_hold_answers_and_verdicts_side_by_side(tmp_path):
 
 @pytest.fixture
 def parrots(monkeypatch):
-    """`lab.llm.engines.factory.engine` makes parrots; returns those it made."""
+    """`lab.llm.engines.factory.load_engine` makes parrots; returns those it made."""
     made = []
 
     class Sums(Parrot):
         def answer(self, text, random, sampling):
             said = rf"\boxed{{{random.integers(1, 30)}}}"
-            return Answer(said, (1, 2), (-0.5, -0.25), "stop", "<end>")
+            return Completion(said, (1, 2), (-0.5, -0.25), "stop", "<end>")
 
-    def engine(name, model):
+    def load_engine(name, model):
         made.append(Sums())
         made[-1].name = f"{model} by {name}"
         return made[-1]
 
-    monkeypatch.setattr(lab.llm.engines.factory, "engine", engine)
+    monkeypatch.setattr(lab.llm.engines.factory, "load_engine", load_engine)
     return made
 
 

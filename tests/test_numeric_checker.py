@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.llm.verify import numeric_checker
-from lab.llm.verify.numeric_checker import second_opinion
-from lab.llm.verify.verifier import settle
+from lab.llm.verify.numeric_checker import check_numerically
+from lab.llm.verify.verifier import decide_exactly
 
 RIGHT = [
     ("5", "5"),
@@ -94,7 +94,7 @@ UNSURE = [
     ],
 )
 def test_the_second_checker_computes_and_says_what_it_cannot_read(answer, gold, opinion):
-    assert second_opinion(rf"It is \boxed{{{answer}}}.", gold, "strict") == opinion
+    assert check_numerically(rf"It is \boxed{{{answer}}}.", gold, "strict") == opinion
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_the_second_checker_computes_and_says_what_it_cannot_read(answer, gold, 
     ],
 )
 def test_the_second_checker_finds_the_answer_by_itself(response, style, opinion):
-    assert second_opinion(response, "5", style) == opinion
+    assert check_numerically(response, "5", style) == opinion
 
 
 def test_the_second_checker_shares_nothing_with_the_first():
@@ -129,8 +129,8 @@ def test_hostile_text_gets_an_opinion_at_once_and_none_is_right():
     for response in hostile.responses():
         start = time.perf_counter()
         assert "right" not in (
-            second_opinion(response, "5", "strict"),
-            second_opinion(response, "x+1", "lenient"),
+            check_numerically(response, "5", "strict"),
+            check_numerically(response, "x+1", "lenient"),
         )
         assert time.perf_counter() - start < 1
 
@@ -146,8 +146,8 @@ SPELLINGS = ["{}/{}", r"\frac{{{}}}{{{}}}", r"\dfrac {{ {} }} {{ {} }}"]
 )
 def test_both_checkers_agree_on_every_pair_of_fractions(a, b, one, other):
     answer, gold = one.format(a.numerator, a.denominator), other.format(b.numerator, b.denominator)
-    assert second_opinion(rf"\boxed{{{answer}}}", gold, "strict") == (
+    assert check_numerically(rf"\boxed{{{answer}}}", gold, "strict") == (
         "right" if a == b else "wrong"
     )
-    assert settle(answer, gold) == ("exact" if a == b else "different")
-    assert second_opinion(rf"\boxed{{{answer}}}", str(Fraction(a)), "strict") == "right"
+    assert decide_exactly(answer, gold) == ("exact" if a == b else "different")
+    assert check_numerically(rf"\boxed{{{answer}}}", str(Fraction(a)), "strict") == "right"

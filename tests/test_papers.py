@@ -9,7 +9,7 @@ import shlex
 import pytest
 
 from lab.errors import LabError
-from lab.llm.data.datasets import SETS
+from lab.llm.data.datasets import DATASETS
 from lab.papers import gallery, issues, registry, tables
 from lab.papers.published import printed
 from lab.papers.registry import FAILS, HOLDS, MEANS, OPEN, UNKNOWN, Number, items, judge, number_at
@@ -70,7 +70,7 @@ def test_a_command_of_the_page_is_one_that_the_lab_would_accept(item):
             assert job(words[0], read_assignments(words[1:])).command
         elif verb == "eval":
             sets = [word for word in words[1:] if "=" not in word]
-            assert set(sets) <= set(SETS) and sets
+            assert set(sets) <= set(DATASETS) and sets
             assert set(read_assignments(words[1 + len(sets) :])) <= set(
                 inspect.signature(evaluate).parameters
             )

@@ -15,9 +15,9 @@ from lab.llm.data.prompts import (
     LENGTH,
     STOP,
     Prompt,
-    finish,
-    prompt,
-    prompts,
+    finish_reason,
+    load_prompt,
+    prompt_names,
     stop_tokens,
 )
 
@@ -64,52 +64,61 @@ def tokenizer(
     ],
 )
 def test_a_chat_prompt_is_the_official_suffix_in_one_user_turn(name, turn):
-    shown = prompt(name).render("1+1?", tokenizer())
+    shown = load_prompt(name).render("1+1?", tokenizer())
     assert shown == f"<|im_start|>user\n{turn}<|im_end|>\n<|im_start|>assistant\n"
 
 
 def test_the_plain_prompt_is_the_question_and_a_newline_and_needs_no_tokenizer():
-    assert prompt("plain").render("12+7*3=?") == "12+7*3=?\n" and not prompt("plain").chat
+    assert load_prompt("plain").render("12+7*3=?") == "12+7*3=?\n" and not load_prompt("plain").chat
 
 
 def test_every_file_of_the_folder_is_a_prompt_with_one_place_for_the_question():
     assert (
-        prompts() == ["maxrl_gsm8k", "maxrl_qwen", "pacs", "plain"]
+        prompt_names() == ["maxrl_gsm8k", "maxrl_qwen", "pacs", "plain"]
         and len(list(FOLDER.iterdir())) == 4
     )
-    for name in prompts():
-        assert prompt(name).text.count("{question}") == 1 and "{{" not in prompt(name).text
+    for name in prompt_names():
+        assert (
+            load_prompt(name).text.count("{question}") == 1 and "{{" not in load_prompt(name).text
+        )
 
 
 def test_upstream_braces_are_doubled_only_on_request():
-    assert prompt("maxrl_qwen", upstream_braces=True).text.endswith("within \\boxed{{}}.")
+    assert load_prompt("maxrl_qwen", upstream_braces=True).text.endswith("within \\boxed{{}}.")
     with pytest.raises(
         LabError, match=r"prompt 'plain' holds no \\boxed\{\}, so upstream_braces changes nothing"
     ):
-        prompt("plain", upstream_braces=True)
+        load_prompt("plain", upstream_braces=True)
 
 
 @pytest.mark.parametrize(
     "question", ["What is {x} in {question}?", r"Simplify $\frac{1}{2}$ {{0}}.", "100% of %s"]
 )
 def test_a_question_with_braces_is_written_as_it_stands(question):
-    assert prompt("plain").render(question) == question + "\n"
-    assert f"user\n{question}\nPlease" in prompt("maxrl_qwen").render(question, tokenizer())
+    assert load_prompt("plain").render(question) == question + "\n"
+    assert f"user\n{question}\nPlease" in load_prompt("maxrl_qwen").render(question, tokenizer())
 
 
 def test_the_hash_tells_any_two_prompts_apart_and_stays_the_same():
-    found = [prompt(name) for name in prompts()] + [prompt("maxrl_qwen", upstream_braces=True)]
+    found = [load_prompt(name) for name in prompt_names()] + [
+        load_prompt("maxrl_qwen", upstream_braces=True)
+    ]
     found.append(Prompt("plain", "{question}\n", chat=True))
     assert len({one.hash for one in found}) == len(found)
-    assert prompt("plain").hash == "5c07b8b7e105" and prompt("maxrl_qwen").hash == "ec2cc325fc49"
     assert (
-        Prompt("other", "{question}\n", chat=False).hash == prompt("plain").hash
+        load_prompt("plain").hash == "5c07b8b7e105"
+        and load_prompt("maxrl_qwen").hash == "ec2cc325fc49"
+    )
+    assert (
+        Prompt("other", "{question}\n", chat=False).hash == load_prompt("plain").hash
     )  # of the text, not of the name
 
 
 def test_the_prompt_is_encoded_once_and_not_with_a_second_beginning():
     words = tokenizer()
-    ids = words(prompt("maxrl_qwen").render("1+1?", words), add_special_tokens=False)["input_ids"]
+    ids = words(load_prompt("maxrl_qwen").render("1+1?", words), add_special_tokens=False)[
+        "input_ids"
+    ]
     assert (
         ids[0] == words.convert_tokens_to_ids("<|im_start|>") and ids.count(words.unk_token_id) == 0
     )
@@ -117,7 +126,7 @@ def test_the_prompt_is_encoded_once_and_not_with_a_second_beginning():
 
 def test_an_unknown_prompt_names_the_nearest_one():
     with pytest.raises(LabError, match="unknown prompt 'maxrl-qwen': did you mean 'maxrl_qwen'?"):
-        prompt("maxrl-qwen")
+        load_prompt("maxrl-qwen")
 
 
 @pytest.mark.parametrize(
@@ -131,7 +140,7 @@ def test_a_chat_prompt_without_a_chat_template_is_refused(words, found):
     with pytest.raises(
         LabError, match=f"prompt 'pacs' is the turn of a chat and {found}: give the tokenizer of"
     ):
-        prompt("pacs").render("1+1?", words)
+        load_prompt("pacs").render("1+1?", words)
 
 
 # --- Where an answer ends -----------------------------------------------------------------------
@@ -162,15 +171,15 @@ def test_a_tokenizer_without_an_end_is_refused():
 
 def test_the_reason_names_the_token_that_ended_the_answer_or_the_limit():
     stops = {"<|endoftext|>": 7, "<|im_end|>": 9}
-    assert finish([1, 2, 9], stops, limit=5) == (STOP, "<|im_end|>")
-    assert finish([7], stops, limit=1) == (STOP, "<|endoftext|>")
-    assert finish([1, 9, 2], stops, limit=3) == (LENGTH, "")
+    assert finish_reason([1, 2, 9], stops, max_tokens=5) == (STOP, "<|im_end|>")
+    assert finish_reason([7], stops, max_tokens=1) == (STOP, "<|endoftext|>")
+    assert finish_reason([1, 9, 2], stops, max_tokens=3) == (LENGTH, "")
 
 
 @pytest.mark.parametrize("ids", [[1, 2], []])
 def test_an_answer_that_ends_for_no_reason_is_refused(ids):
     sentence = re.escape(
-        f"an answer of {len(ids)} tokens ends with none of <|im_end|> below the limit 3: keep"
+        f"an answer of {len(ids)} tokens ends with none of <|im_end|> below max_tokens = 3: keep"
     )
     with pytest.raises(LabError, match=sentence):
-        finish(ids, {"<|im_end|>": 9}, limit=3)
+        finish_reason(ids, {"<|im_end|>": 9}, max_tokens=3)

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.llm.data.arithmetic import available, problems, solution
-from lab.llm.data.prompts import prompt, prompts, stop_tokens
+from lab.llm.data.prompts import load_prompt, prompt_names, stop_tokens
 from lab.llm.engines.base import Sampling
-from lab.llm.engines.factory import engine
+from lab.llm.engines.factory import load_engine
 from lab.llm.train import tiny_model
 from lab.llm.train.tiny_model import (
     FOLDER,
@@ -33,7 +33,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 
 @pytest.fixture(scope="module")
 def shipped():
-    return engine("transformers", FOLDER)
+    return load_engine("transformers", FOLDER)
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +89,8 @@ def test_the_published_pass_rates_are_found_again_and_spread(shipped):
 
 
 def test_a_chat_prompt_is_read_and_continued(shipped):
-    text = prompt("pacs").render("3+4=?", shipped.tokenizer)
-    (answer,) = shipped.sample([text], Sampling(1, limit=8))[0]
+    text = load_prompt("pacs").render("3+4=?", shipped.tokenizer)
+    (answer,) = shipped.sample([text], Sampling(1, max_tokens=8))[0]
     assert text.endswith("<|im_start|>assistant\n") and 1 <= len(answer.ids) <= 8
 
 
@@ -105,9 +105,9 @@ def test_no_text_is_unknown_and_every_byte_is_one_token(codes, text):
         assert len(ids) == len(text.encode()) and codes.decode(ids) == text
 
 
-@pytest.mark.parametrize("name", prompts())
+@pytest.mark.parametrize("name", prompt_names())
 def test_every_prompt_goes_through_the_tokenizer_unchanged(codes, name):
-    text = prompt(name).render("What is 2+3? é", codes)
+    text = load_prompt(name).render("What is 2+3? é", codes)
     ids = codes(text, add_special_tokens=False)["input_ids"]
     assert codes.decode(ids) == text and ids.count(257) == text.count("<|im_start|>")
 
@@ -179,4 +179,4 @@ def test_the_command_makes_the_whole_folder(tmp_path, monkeypatch, capsys):
     assert "step 2: loss 5." in capsys.readouterr().out
     assert {path.name for path in folder.iterdir()} == {path.name for path in FOLDER.iterdir()}
     assert "--seed 5 --steps 2" in (folder / "README.md").read_text()
-    assert engine("transformers", folder).sample(["1+1=?\n"], Sampling(2, limit=4))
+    assert load_engine("transformers", folder).sample(["1+1=?\n"], Sampling(2, max_tokens=4))

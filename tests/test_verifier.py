@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from lab import LabError, Rollout, make_groups
 from lab.llm.verify import worker_pool
 from lab.llm.verify.sympy_worker import WARM
-from lab.llm.verify.verifier import OUTCOMES, Verifier, settle, verify
+from lab.llm.verify.verifier import OUTCOMES, Verifier, decide_exactly, verify
 
 needs_algebra = pytest.mark.skipif(
     find_spec("math_verify") is None, reason="math-verify is not installed"
@@ -483,17 +483,17 @@ def test_no_hostile_response_is_right_or_hangs_or_crashes_or_runs_or_fills_the_m
     responses = hostile.responses()
     before, most = megabytes("self", "VmRSS"), 0.0
     with Verifier(workers=2, error_limit=1.0) as one:
-        ask = one._pool.ask
+        compare = one._pool.compare
 
         def watched(pairs):
             nonlocal most
-            for reply in ask(pairs):
+            for reply in compare(pairs):
                 for pid in pids(one):
                     most = max(most, megabytes(pid, "VmHWM"))
                     assert b"SECRET" not in Path(f"/proc/{pid}/environ").read_bytes()
                 yield reply
 
-        monkeypatch.setattr(one._pool, "ask", watched)
+        monkeypatch.setattr(one._pool, "compare", watched)
         start = time.monotonic()
         verdicts = one.check(responses, ["5"] * len(responses))
         seconds = time.monotonic() - start
@@ -518,7 +518,9 @@ def test_no_hostile_response_is_right_or_hangs_or_crashes_or_runs_or_fills_the_m
 
 @needs_algebra
 def test_a_lenient_verifier_finds_nothing_right_in_hostile_text_either(verifier):
-    verdicts = [settle(inside, "5") for inside in (*hostile.CODE, *hostile.FORMS, *hostile.HUGE)]
+    verdicts = [
+        decide_exactly(inside, "5") for inside in (*hostile.CODE, *hostile.FORMS, *hostile.HUGE)
+    ]
     assert "exact" not in verdicts
 
 
@@ -571,9 +573,9 @@ def test_no_text_is_compiled_even_where_the_filter_is_left_out(control, tmp_path
 @needs_algebra
 def test_a_worker_can_write_no_file(tmp_path):
     code = (
-        "from lab.llm import algebra; import sys, pathlib\nalgebra.compare = lambda *_: 'wrote ' +"
-        f" str(pathlib.Path({str(tmp_path / 'x')!r}).write_text('x' * 9))\nalgebra.WARM ="
-        " ()\nalgebra.serve(5.0, 1024)"
+        "from lab.llm.verify import sympy_worker; import sys, pathlib\nsympy_worker.compare = lambda *_: 'wrote ' +"
+        f" str(pathlib.Path({str(tmp_path / 'x')!r}).write_text('x' * 9))\nsympy_worker.WARM ="
+        " ()\nsympy_worker.serve(5.0, 1024)"
     )
     found = subprocess.run(
         [sys.executable, "-c", code], input='["x", "y"]\n', capture_output=True, text=True
@@ -633,4 +635,4 @@ def test_a_worker_does_not_grow_over_hundreds_of_answers(patient):
 @needs_algebra
 @pytest.mark.parametrize("pair", WARM)
 def test_the_comparisons_that_warm_a_worker_up_are_readable(pair):
-    assert isinstance(settle(*pair), tuple)
+    assert isinstance(decide_exactly(*pair), tuple)

@@ -131,7 +131,9 @@ def test_truncated_answers_are_scored_count_as_wrong_or_are_left_out_as_told():
         ("zero", [1, 0, 0, 0], [0, 1, 2, 3]),
         ("mask", [1, 0, 0], [0, 2, 3]),
     ):
-        found = in_verl("maxrl", [1, 1, 0, 0], mask, ["a"] * 4, truncation=policy, max_tokens=3)[:, 0]
+        found = in_verl("maxrl", [1, 1, 0, 0], mask, ["a"] * 4, truncation=policy, max_tokens=3)[
+            :, 0
+        ]
         assert found[kept].tolist() == lab.advantages("maxrl", np.array(ours)).tolist()
         assert len(kept) == 4 or found[1] == 0
     with pytest.raises(

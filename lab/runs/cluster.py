@@ -25,7 +25,7 @@ from typing import Any
 from lab.errors import LabError, whole
 from lab.llm.data.datasets import Problem
 from lab.llm.data.problem_sets import problem_set
-from lab.llm.data.prompts import prompt
+from lab.llm.data.prompts import load_prompt
 from lab.llm.train import verl_config
 from lab.llm.verify.verifier import Verifier
 from lab.runs.experiments import PRESETS, experiment, experiments
@@ -136,7 +136,7 @@ def job(name: str, given: dict[str, Any]) -> Job:
 def prepare(made: Job) -> Run:
     """Write the folder of a job and return it. Needs verl, for its check, and the sets of problems."""
     config = verl_config.compose(made.settings)
-    written, names = prompt(made.values["prompt"]), made.values["eval_sets"]
+    written, names = load_prompt(made.values["prompt"]), made.values["eval_sets"]
     tables = {"train.parquet": _rows(made, made.values["train_set"], "train", written)}
     tables |= {verl_config.file_of(name): _rows(made, name, "test", written) for name in names}
     if len(tables) != 1 + len(names):

@@ -31,13 +31,13 @@ import pyarrow.parquet as pq
 from tqdm.auto import tqdm
 
 from lab.errors import LabError, whole
-from lab.llm.data.datasets import Loaded, Problem
+from lab.llm.data.datasets import Problem, ProblemSet
 from lab.llm.data.prompts import Prompt
 from lab.runs.provenance import provenance
 from lab.runs.run_folder import write_atomically, write_json
 
 if TYPE_CHECKING:  # importing it loads torch, which scoring does not need
-    from lab.llm.engines.base import Answer, Engine, Sampling
+    from lab.llm.engines.base import Completion, Engine, Sampling
 
 # The most answers and tokens in a part. A part never holds less than one problem.
 PART_ANSWERS = 8192
@@ -173,7 +173,7 @@ class Evaluation:
 
 def sample(
     engine: Engine,
-    loaded: Loaded,
+    loaded: ProblemSet,
     prompt: Prompt,
     sampling: Sampling,
     folder: str | Path,
@@ -186,7 +186,7 @@ def sample(
     problem after its last complete part. While one process samples into a folder, others wait.
 
     `weights` identifies the weights behind the model's name. `part` is the largest number of
-    answers in a part; PART_TOKENS / `sampling.limit` bounds it too, and a part holds at least one
+    answers in a part; PART_TOKENS / `sampling.max_tokens` bounds it too, and a part holds at least one
     problem. Lower it where the engine is slow. LabError: the folder has other settings (the first
     that differs is named); no problems, or an id that occurs twice; a damaged part.
     """
@@ -198,7 +198,7 @@ def sample(
         **request_settings(loaded, prompt, sampling),
         "prompts": digest(prompts),
     }
-    part_answers = min(whole("part", part), PART_TOKENS // sampling.limit)
+    part_answers = min(whole("part", part), PART_TOKENS // sampling.max_tokens)
     evaluation = Evaluation(Path(folder))
     evaluation.path.mkdir(parents=True, exist_ok=True)
     with filelock.FileLock(evaluation.path / ".sample.lock"):
@@ -208,7 +208,7 @@ def sample(
     return evaluation
 
 
-def request_settings(loaded: Loaded, prompt: Prompt, sampling: Sampling) -> dict[str, Any]:
+def request_settings(loaded: ProblemSet, prompt: Prompt, sampling: Sampling) -> dict[str, Any]:
     """The settings of an evaluation that do not depend on the model; texts as their `digest`.
 
     The names and the order of the keys are part of the folder names of stored evaluations.
@@ -231,7 +231,7 @@ def request_settings(loaded: Loaded, prompt: Prompt, sampling: Sampling) -> dict
         "n": sampling.n,
         "temperature": float(sampling.temperature),  # as a float, so that 1 and 1.0 are the same
         "top_p": float(sampling.top_p),
-        "limit": sampling.limit,
+        "limit": sampling.max_tokens,
         "seed": sampling.seed,
     }
 
@@ -242,7 +242,7 @@ def digest(value: Any) -> str:
 
 
 def _sample_table(
-    problems: Sequence[Problem], answers: Sequence[Sequence[Answer]], n: int
+    problems: Sequence[Problem], answers: Sequence[Sequence[Completion]], n: int
 ) -> pa.Table:
     """One part: `n` answers to each problem, one row per answer."""
     sizes = [len(group) for group in answers]

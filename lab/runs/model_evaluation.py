@@ -12,7 +12,7 @@ import pandas as pd
 
 from lab.errors import LabError, one_of, whole
 from lab.llm.data import prompts
-from lab.llm.data.datasets import Loaded
+from lab.llm.data.datasets import ProblemSet
 from lab.llm.data.problem_sets import problem_set
 from lab.llm.engines.models import pinned
 from lab.llm.evals import evaluation_tables
@@ -57,7 +57,7 @@ def evaluate(
     | argument | meaning |
     |---|---|
     | `model` | a name on the hub, or a folder |
-    | `engine` | "transformers" or "vllm", see `lab.llm.engines.factory.engine` |
+    | `engine` | "transformers" or "vllm", see `lab.llm.engines.factory.load_engine` |
     | `sets`, `problems`, `folder_of_data` | as `lab.llm.data.problem_sets.problem_set` takes them |
     | `n`, `temperature`, `top_p`, `max_tokens`, `seed` | as in `lab.llm.engines.base.Sampling` |
     | `style` | of the verifier, "strict" or "lenient" |
@@ -70,13 +70,13 @@ def evaluate(
     """
     from lab.llm.engines.base import Sampling
     from lab.llm.engines.factory import ENGINES
-    from lab.llm.engines.factory import engine as load_engine
+    from lab.llm.engines.factory import load_engine as load_engine
 
     sampling = Sampling(n, temperature, top_p, max_tokens, seed)
     whole("part", part)
     one_of("engine", engine, ENGINES)
     one_of("style", style, ("strict", "lenient"))
-    template = prompts.prompt(prompt)
+    template = prompts.load_prompt(prompt)
     weights = weights_digest(model)
     if not sets:
         raise LabError(
@@ -104,7 +104,7 @@ def evaluate(
     return rows
 
 
-def _folder_name(model: str, loaded: Loaded, identity: list[object]) -> str:
+def _folder_name(model: str, loaded: ProblemSet, identity: list[object]) -> str:
     """A readable part with model and set, and 8 digits of the digest of all that matters."""
     model_name = Path(model).resolve().name if Path(model).is_dir() else model
     readable = re.sub(r"[^a-z0-9_.-]+", "_", f"{model_name}-{loaded.source}".lower())
@@ -199,7 +199,7 @@ def caption(
         n=first.settings["n"],
         temperature=first.settings["temperature"],
         top_p=first.settings["top_p"],
-        limit=first.settings["limit"],
+        max_tokens=first.settings["limit"],
         seed=first.settings["seed"],
     )
     return evaluation_tables.caption(sampling, first.settings["prompt"], style, truncation)

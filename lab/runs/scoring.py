@@ -23,7 +23,7 @@ from lab.errors import LabError
 from lab.llm.evals import evaluation_metrics
 from lab.llm.verify import verifier as verifier_module
 from lab.llm.verify.extract import extract
-from lab.llm.verify.verifier import FEW, Verdict, Verifier
+from lab.llm.verify.verifier import MIN_CHECKS, Verdict, Verifier
 from lab.runs.evaluation_folder import Evaluation
 
 # Texts repeat often (few answers, three verdicts), so they are stored as categories.
@@ -131,7 +131,7 @@ def _judge(
         file.flush()
         os.fsync(file.fileno())
     total = outcomes.total()
-    if total >= FEW and outcomes["error"] > verifier.error_limit * total:
+    if total >= MIN_CHECKS and outcomes["error"] > verifier.error_limit * total:
         raise LabError(
             f"{outcomes['error']} of {total} answers in {evaluation.path} could not be judged: the"
             f" limit is {verifier.error_limit:.1%}; raise error_limit to see in the scores which"

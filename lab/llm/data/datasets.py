@@ -34,7 +34,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Loaded:
+class ProblemSet:
     """What `load` found: the problems, and the ids of the rows that were skipped: no question, or
     no usable answer.
     """
@@ -48,7 +48,7 @@ class Loaded:
 
 
 @dataclass(frozen=True)
-class Set:
+class DatasetSpec:
     """One line of the table.
 
     `gold` says how the answer is taken: "field" as it stands, whole numbers without a decimal
@@ -63,7 +63,7 @@ class Set:
     config: str = ""
     revision: str = ""
     split: str = ""
-    readers: int = 0
+    rows: int = 0
     question: str = "question"
     answer: str = "answer"
     gold: str = "field"
@@ -87,10 +87,10 @@ class Set:
         return f"pinned {self.revision[:12]}" if self.revision else "not pinned"
 
 
-SETS = {
+DATASETS = {
     one.name: one
     for one in (
-        Set(
+        DatasetSpec(
             "gsm8k",
             "openai/gsm8k",
             "main",
@@ -100,7 +100,7 @@ SETS = {
             gold="####",
             licence="MIT",
         ),
-        Set(
+        DatasetSpec(
             "gsm8k_platinum",
             "madrylab/gsm8k-platinum",
             "main",
@@ -109,7 +109,7 @@ SETS = {
             1209,
             gold="####",
         ),
-        Set(
+        DatasetSpec(
             "math500",
             "HuggingFaceH4/MATH-500",
             "",
@@ -119,7 +119,7 @@ SETS = {
             "problem",
             licence="none on the card; PRM800K, where it comes from, is MIT",
         ),
-        Set(
+        DatasetSpec(
             "aime2024",
             "Maxwell-Jia/AIME_2024",
             "",
@@ -130,7 +130,7 @@ SETS = {
             "Answer",
             licence="MIT on the card; the problems are the MAA's",
         ),
-        Set(
+        DatasetSpec(
             "aime2025",
             "math-ai/aime25",
             "",
@@ -139,7 +139,7 @@ SETS = {
             30,
             "problem",
         ),
-        Set(
+        DatasetSpec(
             "beyondaime",
             "ByteDance-Seed/BeyondAIME",
             "",
@@ -149,7 +149,7 @@ SETS = {
             "problem",
             licence="CC0-1.0",
         ),
-        Set(
+        DatasetSpec(
             "amc23",
             "zwhe99/amc23",
             "",
@@ -158,7 +158,7 @@ SETS = {
             40,
             licence="none on the card; the problems are the MAA's",
         ),
-        Set(
+        DatasetSpec(
             "minerva",
             "math-ai/minervamath",
             "",
@@ -166,7 +166,7 @@ SETS = {
             "test",
             272,
         ),
-        Set(
+        DatasetSpec(
             "polaris",
             "POLARIS-Project/Polaris-Dataset-53K",
             "",
@@ -176,7 +176,7 @@ SETS = {
             "problem",
             licence="Apache-2.0",
         ),
-        Set(
+        DatasetSpec(
             "deepscaler",
             "agentica-org/DeepScaleR-Preview-Dataset",
             "",
@@ -186,7 +186,7 @@ SETS = {
             "problem",
             licence="MIT",
         ),
-        Set(
+        DatasetSpec(
             "gpqa",
             "Idavidrein/gpqa",
             "gpqa_diamond",
@@ -199,7 +199,7 @@ SETS = {
             licence="CC BY 4.0; do not publish its questions",
             gated=True,
         ),
-        Set(
+        DatasetSpec(
             "livecodebench",
             "livecodebench/code_generation_lite",
             "",
@@ -216,7 +216,7 @@ SETS = {
 }
 
 
-def load(name: str, folder: str | Path = "") -> Loaded:
+def load(name: str, folder: str | Path = "") -> ProblemSet:
     """The problems of one set of the table, or of a file of your own, in the order of its rows.
 
     `folder` is an offline folder with `<name>.parquet` (or .jsonl, .json, .csv) or a sub-folder
@@ -230,11 +230,11 @@ def load(name: str, folder: str | Path = "") -> Loaded:
             raise LabError(
                 f"{name} is a file of your own and {folder} an offline folder: give only the file"
             )
-        one = Set(Path(name).name)
-        return _problems(one, readers.read([Path(name)], one.fields), name)
-    if name not in SETS:
-        raise unknown("data set", name, SETS)
-    one = SETS[name]
+        one = DatasetSpec(Path(name).name)
+        return _problems(one, readers.read_files([Path(name)], one.fields), name)
+    if name not in DATASETS:
+        raise unknown("data set", name, DATASETS)
+    one = DATASETS[name]
     if not folder:
         cure = (
             f"{'accept its terms on the hub and log in, ' if one.gated else ''}check the network,"
@@ -245,16 +245,16 @@ def load(name: str, folder: str | Path = "") -> Loaded:
             readers.download(one.hub, one.config, one.revision, one.split, one.files, cure),
             one.hub,
         )
-    paths = readers.find(name, Path(folder), one.heads)
+    paths = readers.find_files(name, Path(folder), one.heads)
     if not paths:
         raise LabError(
             f"{folder} holds no data set {name}: put {name}.parquet, {name}.jsonl or a folder"
             f" {name} there, or leave the folder empty to take {one.hub} from the hub"
         )
-    return _problems(one, readers.read(paths, one.fields), readers.place(paths))
+    return _problems(one, readers.read_files(paths, one.fields), readers.describe_files(paths))
 
 
-def present(folder: str | Path = "") -> list[str]:
+def describe_datasets(folder: str | Path = "") -> list[str]:
     """A line for every set of the table: what the offline folder holds of it, and whether it is
     pinned.
 
@@ -262,9 +262,9 @@ def present(folder: str | Path = "") -> list[str]:
     never touched.
     """
     lines = []
-    for name, one in SETS.items():
+    for name, one in DATASETS.items():
         try:
-            here = folder and readers.find(name, Path(folder), one.heads)
+            here = folder and readers.find_files(name, Path(folder), one.heads)
             found = str(load(name, folder)) if here else f"{name}: not offline"
         except LabError as error:
             found = f"{name}: {error}"
@@ -293,7 +293,7 @@ def _bare(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", text).casefold().replace("$", "").split())
 
 
-def _problems(one: Set, table: Any, where: str) -> Loaded:
+def _problems(one: DatasetSpec, table: Any, where: str) -> ProblemSet:
     """The rows of a table, checked, as problems."""
     missing = [field for field in one.fields if field not in table.column_names]
     if missing:
@@ -313,14 +313,14 @@ def _problems(one: Set, table: Any, where: str) -> Loaded:
             problems.append(Problem(f"{one.name}/{row}", question, answer, one.name))
         else:
             skipped.append(f"{one.name}/{row}")
-    return Loaded(one.name, tuple(problems), tuple(skipped))
+    return ProblemSet(one.name, tuple(problems), tuple(skipped))
 
 
-def _taken(values: dict[str, Any], one: Set) -> tuple[str, str]:
+def _taken(values: dict[str, Any], one: DatasetSpec) -> tuple[str, str]:
     """The question and the gold answer of one row; an empty text for what is missing."""
     question, answers = (
-        readers.text(values[one.question]),
-        [readers.text(values[field]).strip() for field in one.fields[1:]],
+        readers.cell_text(values[one.question]),
+        [readers.cell_text(values[field]).strip() for field in one.fields[1:]],
     )
     if one.gold == "####":
         _, mark, after = answers[0].rpartition("####")

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from lab.errors import LabError, parse_call, unknown, whole
 from lab.llm.data import arithmetic
-from lab.llm.data.datasets import SETS, Loaded, load
+from lab.llm.data.datasets import DATASETS, ProblemSet, load
 from lab.llm.data.readers import KINDS
 
 
 def problem_set(
     name: str, problems: int | None = None, folder: str = "", split: str = "test"
-) -> Loaded:
+) -> ProblemSet:
     """The first `problems` problems of a set, or all of them.
 
     `name`: arithmetic or arithmetic(level=2), level 1 unless told, then `split` in the order of
@@ -25,7 +25,7 @@ def problem_set(
     if name.startswith("arithmetic") and Path(name).suffix not in KINDS:
         level = _level(name)
         there = arithmetic.problems(arithmetic.available(level, split), level, 0, split)
-        found = Loaded(f"arithmetic(level={level})", tuple(there), ())
+        found = ProblemSet(f"arithmetic(level={level})", tuple(there), ())
     else:
         found = load(name, "" if Path(name).suffix in KINDS else folder)
     if problems is not None:
@@ -41,7 +41,7 @@ def problem_set(
 def _level(name: str) -> int:
     word, options = parse_call(name)
     if word != "arithmetic":
-        raise unknown("data set", word, ["arithmetic", *SETS])
+        raise unknown("data set", word, ["arithmetic", *DATASETS])
     for key in options.keys() - {"level"}:
         raise unknown("option of arithmetic", key, ["level"])
     return options.get("level", 1)

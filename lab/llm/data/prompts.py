@@ -82,7 +82,7 @@ class Prompt:
         )
 
 
-def prompt(name: str, upstream_braces: bool = False) -> Prompt:
+def load_prompt(name: str, upstream_braces: bool = False) -> Prompt:
     r"""The prompt of a name.
 
     `upstream_braces` writes `\boxed{{}}`, as five of MaxRL's six data scripts do (a template's
@@ -103,7 +103,7 @@ def prompt(name: str, upstream_braces: bool = False) -> Prompt:
     return Prompt(name, text, files[name].name.endswith(".chat.txt"))
 
 
-def prompts() -> list[str]:
+def prompt_names() -> list[str]:
     """The names of all prompts."""
     return sorted(_files())
 
@@ -130,7 +130,7 @@ def stop_tokens(tokenizer: Any) -> dict[str, int]:
     return stops
 
 
-def finish(ids: Sequence[int], stops: Mapping[str, int], limit: int) -> tuple[str, str]:
+def finish_reason(ids: Sequence[int], stops: Mapping[str, int], max_tokens: int) -> tuple[str, str]:
     """Why an answer of token ids ended: ("stop", the token that ended it), or ("length", "") at the
     limit.
 
@@ -140,9 +140,9 @@ def finish(ids: Sequence[int], stops: Mapping[str, int], limit: int) -> tuple[st
     for token, at in stops.items():
         if len(ids) and ids[-1] == at:
             return STOP, token
-    if len(ids) < limit:
+    if len(ids) < max_tokens:
         raise LabError(
-            f"an answer of {len(ids)} tokens ends with none of {', '.join(stops)} below the limit"
-            f" {limit}: keep the end token in the ids"
+            f"an answer of {len(ids)} tokens ends with none of {', '.join(stops)} below max_tokens ="
+            f" {max_tokens}: keep the end token in the ids"
         )
     return LENGTH, ""

@@ -17,7 +17,7 @@ from lab.errors import LabError
 KINDS = {".parquet": "parquet", ".jsonl": "json", ".json": "json", ".csv": "csv"}
 
 
-def find(name: str, folder: Path, heads: Sequence[str] = ()) -> list[Path]:
+def find_files(name: str, folder: Path, heads: Sequence[str] = ()) -> list[Path]:
     """The files of the set `name` in an offline folder, sorted; none when it is not there.
 
     They are `<name>.parquet` (or .jsonl, .json, .csv), or all such files of the sub-folder
@@ -42,11 +42,13 @@ def find(name: str, folder: Path, heads: Sequence[str] = ()) -> list[Path]:
     else:
         raise LabError(f"there is no folder {folder}: give the one that holds the data sets")
     if len({KINDS[path.suffix] for path in found}) > 1:
-        raise LabError(f"{place(found)} are of different kinds: keep one kind of file for {name}")
+        raise LabError(
+            f"{describe_files(found)} are of different kinds: keep one kind of file for {name}"
+        )
     return found
 
 
-def place(paths: Sequence[Path]) -> str:
+def describe_files(paths: Sequence[Path]) -> str:
     """Where the rows lie, for a sentence."""
     return (
         str(paths[0])
@@ -55,7 +57,7 @@ def place(paths: Sequence[Path]) -> str:
     )
 
 
-def read(paths: Sequence[Path], fields: Sequence[str]) -> Any:
+def read_files(paths: Sequence[Path], fields: Sequence[str]) -> Any:
     """Files of one kind as one `datasets.Dataset`; in CSV the columns `fields` are text as it
     stands.
     """
@@ -71,7 +73,7 @@ def read(paths: Sequence[Path], fields: Sequence[str]) -> Any:
         return table.from_parquet(names) if kind == "parquet" else table.from_json(names)
     except Exception as error:  # pyarrow, pandas and datasets each raise kinds of their own
         raise LabError(
-            f"{place(paths)} is not readable as {kind} ({_said(error)}): "
+            f"{describe_files(paths)} is not readable as {kind} ({_said(error)}): "
             "download it again, or write at least one row into it"
         ) from error
 
@@ -94,7 +96,7 @@ def download(hub: str, config: str, revision: str, split: str, files: str, cure:
         raise LabError(f"{hub} did not come from the hub ({_said(error)}): {cure}") from error
 
 
-def text(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """A cell as text: numbers too, 27.0 as 27; anything else (a date that a parser guessed, a list)
     is no answer.
     """

@@ -11,9 +11,9 @@ from typing import Any
 import torch
 
 from lab.errors import LabError
-from lab.llm.engines.base import said
+from lab.llm.engines.base import error_line
 from lab.llm.engines.imports import transformers
-from lab.llm.engines.models import pinned, place_of
+from lab.llm.engines.models import locate_model, pinned
 
 _QWEN3 = {
     "model_type": "qwen3",
@@ -74,19 +74,19 @@ def architecture(model: str) -> Any:
     if name in KNOWN:
         facts = dict(KNOWN[name])
         return library.AutoConfig.for_model(facts.pop("model_type"), **facts)
-    place, _ = place_of(model)
+    place, _ = locate_model(model)
     if place == model and "/" in model and not model.startswith((".", "/")):
         return None
     try:
         return library.AutoConfig.from_pretrained(place)
     except (OSError, ValueError, KeyError) as error:
         raise LabError(
-            f"config.json of {place} was not read ({said(error)}): give a folder that"
+            f"config.json of {place} was not read ({error_line(error)}): give a folder that"
             " save_pretrained wrote"
         ) from error
 
 
-def weights(config: Any) -> int:
+def parameter_count(config: Any) -> int:
     """How many weights a causal language model of this configuration has; tied ones count once."""
     return _weights(config.to_json_string(use_diff=False))
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from lab.errors import LabError, real, whole
-from lab.llm.data.prompts import finish
+from lab.llm.data.prompts import finish_reason
 from lab.llm.engines.imports import transformers
 
 COLDEST = 0.01  # vLLM silently takes this for anything colder
@@ -32,18 +32,18 @@ class Sampling:
     | `n` | answers to each prompt |
     | `temperature` | 0 takes the likeliest token always, and then n is 1; else at least 0.01 |
     | `top_p` | in (0, 1]: only the fewest likeliest tokens whose probabilities, after temperature, reach it are drawn |
-    | `limit` | the most tokens of an answer, its end token included |
+    | `max_tokens` | the most tokens of an answer, its end token included |
     | `seed` | with the number of the prompt and of the answer, all that a draw depends on |
     """
 
     n: int
     temperature: float = 0.6
     top_p: float = 0.95
-    limit: int = 4096
+    max_tokens: int = 4096
     seed: int = 0
 
     def __post_init__(self) -> None:
-        whole("n", self.n), whole("limit", self.limit), whole("seed", self.seed, 0)
+        whole("n", self.n), whole("max_tokens", self.max_tokens), whole("seed", self.seed, 0)
         if real("top_p", self.top_p, 0, 1) == 0:
             raise LabError("top_p = 0: no token is left, give temperature 0 for the likeliest")
         if 0 < real("temperature", self.temperature, 0) < COLDEST:
@@ -59,7 +59,7 @@ class Sampling:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Completion:
     """One sampled answer.
 
     `ids` holds the end token where there is one, `text` does not; `logp` is the log-probability of
@@ -84,7 +84,7 @@ class Engine(Protocol):
 
     def sample(
         self, prompts: Sequence[str], sampling: Sampling, first: int = 0
-    ) -> list[list[Answer]]:
+    ) -> list[list[Completion]]:
         """`sampling.n` answers to each prompt, "prompts n"; answer i of prompt j depends on (seed,
         first + j, i) alone, so a list may be cut anywhere and sampled in parts.
 
@@ -95,20 +95,20 @@ class Engine(Protocol):
         """
 
 
-def tokenizer_of(place: str) -> Any:
+def load_tokenizer(place: str) -> Any:
     """The tokenizer of a model. Errors: it cannot be read, or the hub did not give it."""
     library = transformers()
     try:
         return library.AutoTokenizer.from_pretrained(place)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise LabError(
-            f"the tokenizer of {place} was not read ({said(error)}): check the model's name, the"
+            f"the tokenizer of {place} was not read ({error_line(error)}): check the model's name, the"
             " network, or the files of the folder"
         ) from error
 
 
-def encoded(
-    tokenizer: Any, prompts: Sequence[str], limit: int, positions: int, name: str
+def encode_prompts(
+    tokenizer: Any, prompts: Sequence[str], max_tokens: int, positions: int, name: str
 ) -> list[list[int]]:
     """Token ids of each prompt. Errors: see `Engine.sample`; a text in place of a list of texts."""
     if isinstance(prompts, str):
@@ -117,25 +117,29 @@ def encoded(
     for j, prompt in enumerate(ids):
         if not prompt:
             raise LabError(f"prompt {j} is empty: give at least one token to continue")
-        if len(prompt) + limit > positions:
+        if len(prompt) + max_tokens > positions:
             raise LabError(
-                f"prompt {j} has {len(prompt)} tokens, with an answer of up to {limit} more than"
-                f" the {positions} positions of {name}: shorten the prompt or lower the limit"
+                f"prompt {j} has {len(prompt)} tokens, with an answer of up to {max_tokens} more than"
+                f" the {positions} positions of {name}: shorten the prompt or lower max_tokens"
             )
     return ids
 
 
-def answer(
-    tokenizer: Any, stops: Mapping[str, int], ids: Sequence[int], logp: Sequence[float], limit: int
-) -> Answer:
+def decode_completion(
+    tokenizer: Any,
+    stops: Mapping[str, int],
+    ids: Sequence[int],
+    logp: Sequence[float],
+    max_tokens: int,
+) -> Completion:
     """An answer from what was drawn. `stops`: the end tokens, from `prompts.stop_tokens`."""
-    reason, stop = finish(ids, stops, limit)
+    reason, stop = finish_reason(ids, stops, max_tokens)
     text = tokenizer.decode(
         ids[:-1] if stop else ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
     )
-    return Answer(text, tuple(ids), tuple(logp), reason, stop)
+    return Completion(text, tuple(ids), tuple(logp), reason, stop)
 
 
-def said(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """What a library said, on one line and not too long."""
     return " ".join(str(error).split())[:300] or type(error).__name__

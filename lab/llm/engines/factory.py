@@ -10,7 +10,7 @@ from lab.llm.engines.base import Engine
 ENGINES = ("transformers", "vllm")
 
 
-def engine(name: str, model: str | Path) -> Engine:
+def load_engine(name: str, model: str | Path) -> Engine:
     """The engine of a name, "transformers" or "vllm", for a model: a folder, or a name of the hub.
 
     Errors: no such engine or model, a folder without a tokenizer, a missing package.

@@ -22,7 +22,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from lab.budget import GIB
 from lab.gpu_counter import Counter
-from lab.llm.engines.architectures import weights
+from lab.llm.engines.architectures import parameter_count
 from lab.llm.engines.imports import transformers, trl
 
 # Assumed, not measured: the CUDA context, cuBLAS's and NCCL's work areas, fragments of the
@@ -163,7 +163,7 @@ def resident(config: Any, reference: bool) -> dict[str, float]:
     """GiB that stay on the GPU from step to step: float32 weights, AdamW's two moments, the
     reference.
     """
-    size = weights(config) / GIB
+    size = parameter_count(config) / GIB
     return {"weights": 4 * size, "optimiser": 8 * size} | (
         {"reference": 4 * size} if reference else {}
     )
@@ -185,7 +185,7 @@ def cache_room(config: Any, share: float, total: float, sequences: int) -> float
     measured.
     """
     work = 3 * 4 * sequences * config.vocab_size / GIB + 1
-    return share * total - 2 * weights(config) / GIB - work
+    return share * total - 2 * parameter_count(config) / GIB - work
 
 
 def training_memory(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError
-from lab.llm.engines.base import said
+from lab.llm.engines.base import error_line
 
 PROJECT = Path(__file__).parents[3]
 TOKENIZERS = (
@@ -47,7 +47,7 @@ def pinned(model: str) -> tuple[str, str | None]:
     return name, revision or REVISIONS.get(name)
 
 
-def place_of(model: str | Path) -> tuple[str, str]:
+def locate_model(model: str | Path) -> tuple[str, str]:
     """What to load a model from, and its name for records: the last part of a folder's path, or its
     name on the hub.
 
@@ -80,7 +80,7 @@ def model_folder(model: str | Path) -> tuple[str, str]:
 
     Errors: there is no such folder, or the hub did not give the model.
     """
-    place, name = place_of(model)
+    place, name = locate_model(model)
     if Path(place).is_dir():
         return place, name
     # A pinned revision never changes, so what is cached of it is right, with or without a network.
@@ -90,7 +90,7 @@ def model_folder(model: str | Path) -> tuple[str, str]:
 
 def is_cached(model: str | Path) -> bool:
     """Whether the model can be loaded without the network, at its pinned revision."""
-    place, _ = place_of(model)
+    place, _ = locate_model(model)
     return Path(place).is_dir() or _cached(place) is not None
 
 
@@ -136,7 +136,7 @@ def _newest(name: str) -> str:
         return HfApi().model_info(name).sha
     except Exception as error:  # as in _snapshot
         raise LabError(
-            f"{name} was not found on the hub ({said(error)}): check the model's name and "
+            f"{name} was not found on the hub ({error_line(error)}): check the model's name and "
             "the network, or give a folder"
         ) from error
 
@@ -160,6 +160,6 @@ def _snapshot(model: str, **options: Any) -> str:
     except Exception as error:  # the hub, a proxy and the cache each raise kinds of their own
         at = f" at revision {revision}" if revision else ""
         raise LabError(
-            f"{name}{at} did not come from the hub ({said(error)}): check the model's name and the "
+            f"{name}{at} did not come from the hub ({error_line(error)}): check the model's name and the "
             "network, log in where its terms ask for it, or give a folder"
         ) from error

@@ -20,13 +20,20 @@ import torch
 from lab.device import compute_device
 from lab.errors import LabError, real
 from lab.llm.data.prompts import stop_tokens
-from lab.llm.engines.base import Answer, Sampling, answer, encoded, said, tokenizer_of
+from lab.llm.engines.base import (
+    Completion,
+    Sampling,
+    decode_completion,
+    encode_prompts,
+    error_line,
+    load_tokenizer,
+)
 from lab.llm.engines.imports import transformers
 from lab.llm.engines.models import model_folder
 from lab.rng import stream_seed
 
 # answers decoded together: more gains nothing on a CPU, and a GPU's answers are vLLM's work
-MOST = 512
+MAX_BATCH = 512
 
 
 class TransformersEngine:
@@ -46,8 +53,8 @@ class TransformersEngine:
         place, name = model_folder(model)
         device = torch.device(device) if device else compute_device()
         kind = torch.float32 if device.type == "cpu" else "auto"
-        tokenizer = tokenizer_of(place)
-        made = causal_model(place, kind)
+        tokenizer = load_tokenizer(place)
+        made = load_causal_model(place, kind)
         self._stand_on(made.to(device).train(False), tokenizer, name, memory)
 
     @classmethod
@@ -69,20 +76,20 @@ class TransformersEngine:
     @torch.inference_mode()
     def sample(
         self, prompts: Sequence[str], sampling: Sampling, first: int = 0
-    ) -> list[list[Answer]]:
+    ) -> list[list[Completion]]:
         """See `Engine.sample`. The model answers in eval mode and is left in the mode that it had."""
-        with evaluating(self.model):
+        with evaluation_mode(self.model):
             return self._sampled(prompts, sampling, first)
 
     def _sampled(
         self, prompts: Sequence[str], sampling: Sampling, first: int
-    ) -> list[list[Answer]]:
+    ) -> list[list[Completion]]:
         ids, n = (
-            encoded(self.tokenizer, prompts, sampling.limit, self.positions, self.name),
+            encode_prompts(self.tokenizer, prompts, sampling.max_tokens, self.positions, self.name),
             sampling.n,
         )
         rows = [(j, i) for j in range(len(ids)) for i in range(n)]
-        together = self.together(max(map(len, ids), default=0), sampling)
+        together = self.batch_limit(max(map(len, ids), default=0), sampling)
         answers = [
             made
             for start in range(0, len(rows), together)
@@ -90,7 +97,7 @@ class TransformersEngine:
         ]
         return [answers[j * n : (j + 1) * n] for j in range(len(ids))]
 
-    def together(self, longest: int, sampling: Sampling) -> int:
+    def batch_limit(self, longest: int, sampling: Sampling) -> int:
         """How many answers to prompts of up to `longest` tokens are decoded together: what fits in
         the memory.
 
@@ -110,22 +117,24 @@ class TransformersEngine:
         )
         return int(
             min(
-                MOST,
+                MAX_BATCH,
                 max(
                     1,
                     self.memory
-                    // (2 * token * (longest + sampling.limit) + 32 * config.vocab_size + read),
+                    // (
+                        2 * token * (longest + sampling.max_tokens) + 32 * config.vocab_size + read
+                    ),
                 ),
             )
         )
 
     def _decoded(
         self, ids: list[list[int]], rows: list[tuple[int, int]], sampling: Sampling, first: int
-    ) -> list[Answer]:
+    ) -> list[Completion]:
         """The answers of `rows`, pairs of a prompt and the number of its answer, decoded together."""
         device, limit, ends = (
             self.device,
-            sampling.limit,
+            sampling.max_tokens,
             torch.tensor(list(self.stops.values()), device=self.device),
         )
         used = sorted({j for j, _ in rows})
@@ -164,7 +173,7 @@ class TransformersEngine:
             position = position + 1
         drawn = zip(tokens.tolist(), logp.tolist(), length.tolist(), strict=True)
         return [
-            answer(self.tokenizer, self.stops, said[:end], each[:end], limit)
+            decode_completion(self.tokenizer, self.stops, said[:end], each[:end], limit)
             for said, each, end in drawn
         ]
 
@@ -190,7 +199,7 @@ class TransformersEngine:
 
 
 @contextmanager
-def evaluating(model: torch.nn.Module) -> Iterator[None]:
+def evaluation_mode(model: torch.nn.Module) -> Iterator[None]:
     """The model in eval mode, and after that every part of it in the mode that it had.
 
     In training mode dropout would change what is said, and a model with gradient checkpointing
@@ -205,7 +214,7 @@ def evaluating(model: torch.nn.Module) -> Iterator[None]:
             module.training = True
 
 
-def causal_model(place: str, kind: torch.dtype | str) -> Any:
+def load_causal_model(place: str, kind: torch.dtype | str) -> Any:
     """A causal language model with its weights, whole: from a folder or the hub, safetensors only.
 
     Errors: no such model, no safetensors, weights that lack a part.
@@ -216,7 +225,7 @@ def causal_model(place: str, kind: torch.dtype | str) -> Any:
         )
     except (OSError, ValueError, RuntimeError) as error:
         raise LabError(
-            f"{place} was not read ({said(error)}): give a causal language model whose weights are "
+            f"{place} was not read ({error_line(error)}): give a causal language model whose weights are "
             "safetensors"
         ) from error
     if found["missing_keys"]:
@@ -238,7 +247,7 @@ def uniforms(sampling: Sampling, answers: Sequence[tuple[int, int]]) -> np.ndarr
     sources = (
         np.random.Philox(key=keys[prompt], counter=answer << 128) for prompt, answer in answers
     )
-    return np.stack([np.random.Generator(source).random(sampling.limit) for source in sources])
+    return np.stack([np.random.Generator(source).random(sampling.max_tokens) for source in sources])
 
 
 def draw(

@@ -32,7 +32,14 @@ import torch
 from lab.device import compute_device
 from lab.errors import LabError, real, whole
 from lab.llm.data.prompts import stop_tokens
-from lab.llm.engines.base import Answer, Sampling, answer, encoded, said, tokenizer_of
+from lab.llm.engines.base import (
+    Completion,
+    Sampling,
+    decode_completion,
+    encode_prompts,
+    error_line,
+    load_tokenizer,
+)
 from lab.llm.engines.models import model_folder
 from lab.rng import stream_seed
 from lab.torchvision_ops import define_torchvision_ops
@@ -56,7 +63,7 @@ class VLLMEngine:
         self, model: str | Path, positions: int | None = None, memory: float | None = None
     ) -> None:
         place, name = model_folder(model)
-        tokenizer = tokenizer_of(place)
+        tokenizer = load_tokenizer(place)
         settings: dict[str, Any] = {
             "max_model_len": None if positions is None else whole("positions", positions, 2)
         }
@@ -81,7 +88,7 @@ class VLLMEngine:
                 )
         except (OSError, ValueError, RuntimeError) as error:
             raise LabError(
-                f"vLLM did not start with {place} ({said(error)}): give a causal language model"
+                f"vLLM did not start with {place} ({error_line(error)}): give a causal language model"
                 " with safetensors weights, fewer positions, or another memory"
             ) from error
         self._stand_on(llm, tokenizer, name)
@@ -106,15 +113,17 @@ class VLLMEngine:
 
     def sample(
         self, prompts: Sequence[str], sampling: Sampling, first: int = 0
-    ) -> list[list[Answer]]:
+    ) -> list[list[Completion]]:
         """See `Engine.sample`."""
-        ids = encoded(self.tokenizer, prompts, sampling.limit, self.positions, self.name)
+        ids = encode_prompts(
+            self.tokenizer, prompts, sampling.max_tokens, self.positions, self.name
+        )
         asked = [
             self._parameters(
                 n=sampling.n,
                 temperature=sampling.temperature,
                 top_p=sampling.top_p,
-                max_tokens=sampling.limit,
+                max_tokens=sampling.max_tokens,
                 seed=stream_seed(sampling.seed, "answers", first + j),
                 stop_token_ids=list(self.stops.values()),
                 logprobs=0,
@@ -133,8 +142,12 @@ class VLLMEngine:
             )
         return [
             [
-                answer(
-                    self.tokenizer, self.stops, one.token_ids, one.logprobs.logprobs, sampling.limit
+                decode_completion(
+                    self.tokenizer,
+                    self.stops,
+                    one.token_ids,
+                    one.logprobs.logprobs,
+                    sampling.max_tokens,
                 )
                 for one in request.outputs
             ]
@@ -167,7 +180,7 @@ def _vllm(gpu: bool) -> Any:
                 "a GPU, make setup-llm without one"
             ) from error
         raise LabError(
-            f"the package vllm does not import ({said(error)}): beside a CPU build of torch say pip"
+            f"the package vllm does not import ({error_line(error)}): beside a CPU build of torch say pip"
             " uninstall torchaudio torchcodec"
         ) from error
     return vllm

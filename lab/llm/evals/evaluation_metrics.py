@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.errors import LabError, one_of, real
 from lab.llm.data.prompts import LENGTH
-from lab.llm.verify.extract import key, normal, number
+from lab.llm.verify.extract import comparison_key, exact_value, normalize
 from lab.metrics import majority_at_k, pass_all_k, pass_at_k
 from lab.stats import Comparison, Interval, bootstrap, compare, single_interval
 
@@ -101,9 +101,9 @@ def counts(table: pd.DataFrame, truncation: str = "score") -> pd.DataFrame:
 
 def _vote_key(answer: str) -> str:
     """Equal for answers that are one vote: its value if it is a number, else its letters."""
-    text = normal(answer)
-    value = number(text)
-    return key(text) if value is None else str(value)
+    text = normalize(answer)
+    value = exact_value(text)
+    return comparison_key(text) if value is None else str(value)
 
 
 def majority(right: int, votes: Sequence[int], no_answer: int, k: int) -> float:

@@ -47,7 +47,7 @@ def caption(
     policy = {"score": "judged like others", "zero": "counted as wrong"}[truncation]
     return (
         f"n = {sampling.n} answers per problem at temperature {sampling.temperature:g}, top-p"
-        f" {sampling.top_p:g}, at most {sampling.limit} tokens, seed {sampling.seed}; prompt"
+        f" {sampling.top_p:g}, at most {sampling.max_tokens} tokens, seed {sampling.seed}; prompt"
         f" {prompt}; answers extracted in {style} style, truncated ones {policy}; means over"
         f" problems with {100 * level:g}% bootstrap intervals over problems"
     )

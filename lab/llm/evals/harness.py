@@ -61,7 +61,7 @@ def run(
 
     | argument | meaning |
     |---|---|
-    | `model`, `engine` | as `lab.llm.engines.factory.engine` takes them: the same model that the lab's own evaluations ask |
+    | `model`, `engine` | as `lab.llm.engines.factory.load_engine` takes them: the same model that the lab's own evaluations ask |
     | `output` | the folder of the results, a JSON file a task; what is there is read and not run again |
     | `limit` | only the first so many questions of each task |
     | `shots` | examples before each question, where the task leaves their number open |
@@ -171,9 +171,9 @@ def _answerer(name: str, model: str | Path, place: str, batch: int) -> Any:
     """The lab's own engine in the clothes that the harness knows; no code of a model's repository
     is trusted.
     """
-    from lab.llm.engines.factory import engine
+    from lab.llm.engines.factory import load_engine
 
-    made = engine(name, model)
+    made = load_engine(name, model)
     if name == "transformers":
         from lm_eval.models.huggingface import HFLM
 

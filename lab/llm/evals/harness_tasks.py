@@ -140,7 +140,7 @@ def load(task: str, path: Path) -> Any:
     from lm_eval.tasks import TaskManager
     from lm_eval.tasks._yaml_loader import load_yaml
 
-    from lab.llm.engines.base import said
+    from lab.llm.engines.base import error_line
 
     asked: str | dict[str, Any] = str(path)
     if path.parent == OURS:  # its rows are read here: nothing is copied into a cache
@@ -156,6 +156,6 @@ def load(task: str, path: Path) -> Any:
         return TaskManager(include_defaults=False).load([asked])["tasks"][task]
     except (OSError, ValueError, RuntimeError, ImportError) as error:
         raise LabError(
-            f"task {task!r} was not loaded ({said(error)}): check the network; where its data is"
+            f"task {task!r} was not loaded ({error_line(error)}): check the network; where its data is"
             " gated, as GPQA's is, accept the terms on the hub and say `hf auth login`"
         ) from error

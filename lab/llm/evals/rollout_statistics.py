@@ -29,7 +29,7 @@ def preflight(
 ) -> list[str]:
     """Check the parameters before a model is loaded; returns the lines of the run's header."""
     Sampling(rollouts, 1.0, 1.0, max_tokens, seed)
-    templates.prompt(prompt)
+    templates.load_prompt(prompt)
     return [f"  {estimator(name).label}, N = {rollouts}" for name in estimators]
 
 
@@ -57,7 +57,7 @@ def measure(
     if state is not None:  # a finished run is resumed: its one record is written already
         return
     lm = TransformersEngine(model)  # the engine whose model has gradients
-    template = templates.prompt(prompt)
+    template = templates.load_prompt(prompt)
     loaded = load_problem_set(problem_set, problems).problems
     texts = [template.render(problem.question, lm.tokenizer) for problem in loaded]
     answers = lm.sample(texts, Sampling(rollouts, 1.0, 1.0, max_tokens, seed))

@@ -10,7 +10,7 @@ from typing import Any
 from lab.device import compiler_fault, compute_device
 from lab.errors import LabError
 from lab.llm.data.problem_sets import problem_set
-from lab.llm.engines.models import is_cached, pinned, place_of
+from lab.llm.engines.models import is_cached, locate_model, pinned
 from lab.llm.verify.verifier import Verifier
 
 INSTALL = "pip install -c constraints.txt -e '.[llm,vllm]'"
@@ -40,7 +40,7 @@ def requirements(
     if compute_device().type == "cuda":
         yield "compiler", compiler_fault(), "found, for the Triton kernels of TRL and vLLM"
     name, revision = pinned(model)
-    if Path(place_of(model)[0]).is_dir():
+    if Path(locate_model(model)[0]).is_dir():
         remark = "a folder here"
     else:
         remark = f"revision {revision[:12]}" if revision else "newest revision, not pinned"

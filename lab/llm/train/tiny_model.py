@@ -28,7 +28,7 @@ import torch
 from torch.nn import functional as F
 
 from lab.llm.data.arithmetic import available, problems, solution
-from lab.llm.data.prompts import prompt
+from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.base import Engine, Sampling
 from lab.llm.engines.imports import transformers
 from lab.llm.engines.transformers_engine import TransformersEngine
@@ -86,7 +86,7 @@ measures what follows: {n} answers to each problem of the test split, prompt `pl
 |---|---|---|---|
 {rows}
 
-`lab.llm.engines.factory.engine("transformers", "data/models/tiny")` answers with it, and so does `engine("vllm", ...)`; it is
+`lab.llm.engines.factory.load_engine("transformers", "data/models/tiny")` answers with it, and so does `load_engine("vllm", ...)`; it is
 saved as any model of the hub. An answer ends with `<|endoftext|>`, and one in eight with `<|im_end|>`: stop at both.
 It was never taught the chat template that its tokenizer has.
 """
@@ -137,7 +137,7 @@ def batches(seed: int, steps: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]
 
     Problems of one length stand together, which saves a third of the work.
     """
-    codes, plain = tokenizer(), prompt("plain")
+    codes, plain = tokenizer(), load_prompt("plain")
     ends = [codes.convert_tokens_to_ids(token) for token in (END, TURN_END)]
     levels = {level: problems(available(level, "train"), level, seed, "train") for level in SHARES}
     pairs = {
@@ -213,7 +213,7 @@ def pass_rates(engine: Engine, level: int, count: int, n: int, seed: int = 0) ->
     """The share of `n` answers, at temperature 1 and top-p 1, that solve each of `count` test
     problems: "problems".
     """
-    asked, plain = problems(count, level, seed, "test"), prompt("plain")
+    asked, plain = problems(count, level, seed, "test"), load_prompt("plain")
     answers = engine.sample(
         [plain.render(one.question) for one in asked], Sampling(n, 1.0, 1.0, LIMIT, seed)
     )

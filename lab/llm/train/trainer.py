@@ -19,10 +19,10 @@ from lab.budget import GIB, Budget, Work
 from lab.device import compute_device
 from lab.errors import LabError, parse_call
 from lab.estimators import estimator as find_estimator
-from lab.llm.data.datasets import SETS
-from lab.llm.data.prompts import prompt as prompt_of
+from lab.llm.data.datasets import DATASETS
+from lab.llm.data.prompts import load_prompt
 from lab.llm.engines import memory
-from lab.llm.engines.architectures import architecture, weights
+from lab.llm.engines.architectures import architecture, parameter_count
 from lab.llm.engines.base import Engine, Sampling
 from lab.llm.train.loop_generator import generated
 from lab.llm.train.requirements import requirements as requirements
@@ -40,7 +40,7 @@ def preflight(**settings: Any) -> list[str]:
         Sampling(
             n, settings[f"{kind}temperature"], settings[f"{kind}top_p"], settings["max_tokens"]
         )
-    prompt_of(settings["prompt"])
+    load_prompt(settings["prompt"])
     return [*_loss(**settings), _batch(**settings), *_memory(**settings)]
 
 
@@ -245,7 +245,7 @@ def budget(**settings: Any) -> Budget | None:
     config = architecture(settings["model"])
     if config is None:
         return None
-    total, n = gpu_memory(settings["device_memory"]), weights(config)
+    total, n = gpu_memory(settings["device_memory"]), parameter_count(config)
     processes = int(os.environ.get("WORLD_SIZE", 1))
     rollouts = settings["prompts"] * settings["rollouts"]
     reference = bool(settings["kl"] or settings["reference_every"])
@@ -310,7 +310,7 @@ def _sampled(
 ) -> dict[str, Work]:
     """The work of sampling so many answers of a mean length, `sequences` of them at once."""
     n, steps = (
-        weights(config),
+        parameter_count(config),
         max(max_tokens, answers * answer / max(1.0, min(sequences, answers))),
     )
     read = answers * answer * (prompt + answer / 2) * memory.cache_bytes(config)
@@ -333,7 +333,7 @@ def _attention_flops(config: Any, tokens: float) -> float:
 
 def _problems(name: str, most: int) -> int:
     """How many problems of an evaluation set are examined; 1,000 of a set whose size is not known."""
-    size = SETS[name].rows if name in SETS else 1000
+    size = DATASETS[name].rows if name in DATASETS else 1000
     return min(size, most) if most else size
 
 

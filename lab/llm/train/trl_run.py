@@ -27,8 +27,8 @@ from lab.device import compute_device
 from lab.errors import LabError
 from lab.llm.data.datasets import Problem
 from lab.llm.data.problem_sets import problem_set
-from lab.llm.data.prompts import prompt as prompt_of
-from lab.llm.engines.base import Engine, Sampling, encoded, tokenizer_of
+from lab.llm.data.prompts import load_prompt
+from lab.llm.engines.base import Engine, Sampling, encode_prompts, load_tokenizer
 from lab.llm.engines.imports import transformers, trl
 from lab.llm.engines.models import model_folder
 from lab.llm.train.loop_generator import Handover, Stopped
@@ -103,7 +103,7 @@ class Course:
         )
         self.settings, self.seed = settings, settings["seed"]
         self.place, self.name = model_folder(settings["model"])
-        self.tokenizer = tokenizer_of(self.place)
+        self.tokenizer = load_tokenizer(self.place)
         self.trained, self.dropped = self._problems(
             settings["train_set"], settings["problems"], "train"
         )
@@ -120,7 +120,7 @@ class Course:
         """The problems of a set with their prompts, without those that are too long; and how many
         those are.
         """
-        chosen = prompt_of(self.settings["prompt"])
+        chosen = load_prompt(self.settings["prompt"])
         found = problem_set(name, most or None, self.settings["folder_of_data"], split).problems
         golds = self.verifier.unparsable([one.answer for one in found])
         asked = [
@@ -198,9 +198,9 @@ class Course:
         return made
 
     def _model(self) -> Any:
-        from lab.llm.engines.transformers_engine import causal_model
+        from lab.llm.engines.transformers_engine import load_causal_model
 
-        made = causal_model(self.place, torch.float32)
+        made = load_causal_model(self.place, torch.float32)
         made.config._name_or_path = self.place  # TRL loads the reference from here
         return made
 
@@ -287,7 +287,7 @@ class Course:
             from lab.llm.engines.transformers_engine import TransformersEngine
 
             model = trainer.accelerator.unwrap_model(trainer.model)
-            yield TransformersEngine.of(model, self.tokenizer, self.name)
+            yield TransformersEngine.from_model(model, self.tokenizer, self.name)
             return
         stale = trainer.state.global_step != trainer._last_loaded_step
         with trainer.vllm_generation.awake(stale) as llm:
@@ -295,7 +295,7 @@ class Course:
             if self._engine is None:
                 from lab.llm.engines.vllm_engine import VLLMEngine
 
-                self._engine = VLLMEngine.of(llm, self.tokenizer, self.name)
+                self._engine = VLLMEngine.from_llm(llm, self.tokenizer, self.name)
             yield self._engine
 
     def roll_out(self, prompts: list[str], trainer: Any) -> dict[str, list]:
@@ -322,7 +322,9 @@ class Course:
                 greedy = engine.sample(
                     asked, Sampling(1, 0.0, 1.0, settings["max_tokens"], self.seed)
                 )
-        ids = encoded(self.tokenizer, asked, settings["max_tokens"], engine.positions, self.name)
+        ids = encode_prompts(
+            self.tokenizer, asked, settings["max_tokens"], engine.positions, self.name
+        )
         made = {
             "prompt_ids": [one for one in ids for _ in range(N)],
             "completion_ids": [list(answer.ids) for group in drawn for answer in group],

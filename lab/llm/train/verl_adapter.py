@@ -34,7 +34,7 @@ from lab.estimators import ALIASES, advantages, estimator, estimator_names
 from lab.groups import Rollout, make_groups
 from lab.llm.engines.imports import transformers
 from lab.llm.train.verl_repairs import repair
-from lab.llm.verify.verifier import FEW, Verifier
+from lab.llm.verify.verifier import MIN_CHECKS, Verifier
 
 if TYPE_CHECKING:
     import torch
@@ -112,7 +112,7 @@ def advantage(
 
 def _judged(rollouts: Sequence[Rollout]) -> None:
     lost = sum(rollout.reward is None for rollout in rollouts)
-    if len(rollouts) >= FEW and lost > LOST_LIMIT * len(rollouts):
+    if len(rollouts) >= MIN_CHECKS and lost > LOST_LIMIT * len(rollouts):
         raise LabError(
             f"{lost} of {len(rollouts)} answers of this batch could not be judged, the limit is"
             f" {LOST_LIMIT:.0%}: look at the gold answers (Verifier.unparsable), or give the"

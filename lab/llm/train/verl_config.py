@@ -36,9 +36,9 @@ from typing import Any
 from lab.errors import LabError, parse_call
 from lab.estimators import Estimator, estimator
 from lab.llm.data.datasets import Problem
-from lab.llm.data.prompts import Prompt, prompt
+from lab.llm.data.prompts import Prompt, load_prompt
 from lab.llm.engines.imports import transformers
-from lab.llm.engines.models import pinned, place_of
+from lab.llm.engines.models import locate_model, pinned
 from lab.llm.train.verl_adapter import LOSS, PREFIX
 
 RUN = "$RUN"  # the run folder, in the words of a command: the scripts set it where they run
@@ -95,7 +95,7 @@ def settings(
         taught |= {f"+algorithm.lab.{key}": value for key, value in options.items()}
     chat = (
         {}
-        if prompt(values["prompt"]).chat
+        if load_prompt(values["prompt"]).chat
         else {"actor_rollout_ref.model.custom_chat_template": AS_IT_STANDS}
     )
     return (
@@ -275,7 +275,7 @@ def _tokens(values: dict[str, Any]) -> int:
 
 
 def _model(model: str, folder: Path) -> str:
-    place, _ = place_of(model)
+    place, _ = locate_model(model)
     return f"{RUN}/{os.path.relpath(place, folder)}" if Path(place).is_dir() else f"{RUN}/model"
 
 
@@ -285,7 +285,7 @@ def hub_model(model: str) -> str:
     >>> hub_model("Qwen/Qwen3-4B")
     'Qwen/Qwen3-4B@1cfa9a7208912126459214e8b04321603b3df60c'
     """
-    place, _ = place_of(model)
+    place, _ = locate_model(model)
     if Path(place).is_dir():
         return ""
     name, revision = pinned(place)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pandas as pd
 
 from lab.errors import LabError
-from lab.llm.verify.numeric_checker import second_opinion
+from lab.llm.verify.numeric_checker import check_numerically
 from lab.llm.verify.verifier import Verifier
 
 
-def audit(
+def compare_checkers(
     responses: Sequence[str], golds: Sequence[str], style: str = "strict", seconds: float = 1.0
 ) -> tuple[pd.DataFrame, Counter]:
     """Where `Verifier` and the second checker differ, and how often each pair of opinions occurred.
@@ -25,7 +25,7 @@ def audit(
     with Verifier(style, seconds, error_limit=1.0) as verifier:
         first = verifier.check(responses, golds)
     second = [
-        second_opinion(response, gold, style)
+        check_numerically(response, gold, style)
         for response, gold in zip(responses, golds, strict=True)
     ]
     table = pd.DataFrame(
@@ -44,7 +44,7 @@ def audit(
     )
 
 
-def audit_file(
+def compare_checkers_in_file(
     path: str | Path, style: str = "strict", seconds: float = 1.0
 ) -> tuple[list[str], pd.DataFrame]:
     """`audit` of a .parquet, .jsonl or .csv file with a column `gold` and one of `response`,
@@ -73,7 +73,9 @@ def audit_file(
         responses = responses.where(
             responses.str.contains(r"\boxed{", regex=False), r"\boxed{" + responses + "}"
         )
-    table, counts = audit(responses.tolist(), frame["gold"].astype(str).tolist(), style, seconds)
+    table, counts = compare_checkers(
+        responses.tolist(), frame["gold"].astype(str).tolist(), style, seconds
+    )
     unsure, error = (
         sum(counts[pair] for pair in counts if word in pair) for word in ("unsure", "error")
     )

@@ -15,7 +15,7 @@ Decisions, all visible to a reader of a verdict:
 import re
 from fractions import Fraction
 
-LONGEST, DEEPEST = 500, 20  # characters of an answer; brackets inside brackets
+MAX_LENGTH, MAX_DEPTH = 500, 20  # characters of an answer; brackets inside brackets
 
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _VALUE = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?"
@@ -90,11 +90,11 @@ def extract(response: str, style: str) -> str | None:
     return found.strip() or None if found else None
 
 
-def normal(text: str) -> str:
+def normalize(text: str) -> str:
     r"""One way to write an answer: no spacing commands, no currency, one kind of fraction and of
     text.
 
-    >>> normal(r"\$\left( \tfrac{1}{2} , 10\% \right)")
+    >>> normalize(r"\$\left( \tfrac{1}{2} , 10\% \right)")
     '( \\frac{1}{2} , 10 )'
     """
     text = text.translate(_FOLD)
@@ -108,23 +108,23 @@ def normal(text: str) -> str:
     return text[1:-1].strip() if re.fullmatch(r"\{[^{}]*\}", text) else text
 
 
-def key(text: str) -> str:
+def comparison_key(text: str) -> str:
     r"""What of a `normal` text must agree for two answers to be the same letter by letter.
 
-    >>> key(r"x^{2} + \text{ no }") == key("x^2+no")
+    >>> comparison_key(r"x^{2} + \text{ no }") == comparison_key("x^2+no")
     True
     """
     text = re.sub(r"\\text\{([^{}]*)\}", r"\1", text)
     return re.sub(r"\{([^\\{}])\}", r"\1", re.sub(r"(?<![0-9]) | (?![0-9])", "", text))
 
 
-def number(text: str) -> Fraction | None:
+def exact_value(text: str) -> Fraction | None:
     r"""The exact value of a `normal` text that is a plain number of a plain length, else None.
 
-    >>> number("-1,234.50"), number(r"\frac{3}{4}"), number(r"1\frac12"), number("1/0"), number("2^3")
+    >>> exact_value("-1,234.50"), exact_value(r"\frac{3}{4}"), exact_value(r"1\frac12"), exact_value("1/0"), exact_value("2^3")
     (Fraction(-2469, 2), Fraction(3, 4), Fraction(3, 2), None, None)
     """
-    if len(text) > LONGEST:
+    if len(text) > MAX_LENGTH:
         return None
     text = _UNIT.sub("", text)
     if match := _PLAIN.fullmatch(text):
@@ -140,23 +140,23 @@ def number(text: str) -> Fraction | None:
     return (int(whole or 0) + top / below) * (-1 if sign == "-" else 1)
 
 
-def readable(text: str) -> bool:
+def is_readable(text: str) -> bool:
     r"""Whether a `normal` text holds only known characters and commands, and is neither long nor
     deep.
 
     The list of commands has no integral, sum, product, limit or \operatorname: none ends a final
     answer, each can start an endless computation or name a function.
 
-    >>> readable(r"\frac{x^2}{\sqrt{3}}"), readable("__import__('os')"), readable(r"\operatorname{exit}(0)")
+    >>> is_readable(r"\frac{x^2}{\sqrt{3}}"), is_readable("__import__('os')"), is_readable(r"\operatorname{exit}(0)")
     (True, False, False)
     """
-    if not (0 < len(text) <= LONGEST and _ALPHABET.fullmatch(text)):
+    if not (0 < len(text) <= MAX_LENGTH and _ALPHABET.fullmatch(text)):
         return False
     depth = deepest = 0
     for mark in re.sub(r"[^(\[{}\])]", "", text):
         depth += 1 if mark in "([{" else -1
         deepest = max(deepest, depth)
-    return deepest <= DEEPEST and _COMMANDS.issuperset(re.findall(r"\\([A-Za-z]+)", text))
+    return deepest <= MAX_DEPTH and _COMMANDS.issuperset(re.findall(r"\\([A-Za-z]+)", text))
 
 
 def _boxed(text: str) -> str | None:

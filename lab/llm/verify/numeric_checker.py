@@ -39,10 +39,10 @@ class Unsure(Exception):
     """This checker cannot read it."""
 
 
-def second_opinion(response: str, gold: str, style: str) -> str:
+def check_numerically(response: str, gold: str, style: str) -> str:
     r"""right, wrong or unsure, by arithmetic alone; `style` as in `lab.llm.verify.verifier`.
 
-    >>> second_opinion(r"\boxed{(x+1)^2}", "x^2+2x+1", "strict"), second_opinion(r"\boxed{50\%}", "50", "strict")
+    >>> check_numerically(r"\boxed{(x+1)^2}", "x^2+2x+1", "strict"), check_numerically(r"\boxed{50\%}", "50", "strict")
     ('right', 'wrong')
     """
     answer, inside = last_box(response), last_box(gold)

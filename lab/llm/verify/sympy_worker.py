@@ -7,7 +7,7 @@ lie, and no right to write a file.
 No text is ever run as code. math-verify has two ways to Python's `eval`, both through
 `sympy.parse_expr`: its extractor of plain expressions, which is not used, and `sympy.Number` of a
 digit string, which `prepare` replaces. What is left, its LaTeX grammar, builds a formula node by
-node; and only what `answers.readable` lets through is sent here.
+node; and only what `extract.is_readable` lets through is sent here.
 
 An exception that math-verify swallows reads as "different"; a lack of memory among them is told by
 a worker that used over half of its room. So a failure may hide a right answer, and never makes a

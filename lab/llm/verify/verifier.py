@@ -2,11 +2,11 @@ r"""Right, wrong, or error: does a response give the gold answer? Floor 2.
 
 | outcome | reason | when |
 |---|---|---|
-| right | exact | the same text or the same plain number, after `answers.normal` |
+| right | exact | the same text or the same plain number, after `extract.normalize` |
 | right | equivalent | math-verify finds them equal |
 | wrong | different | two plain numbers that differ, or math-verify does not find them equal |
 | wrong | no answer | no \boxed{...}, or its braces are not balanced, or nothing is in it |
-| wrong | too long, unreadable | over 500 characters; not mathematics that `answers.readable` knows, or too deep |
+| wrong | too long, unreadable | over 500 characters; not mathematics that `extract.is_readable` knows, or too deep |
 | error | timeout, crash, memory | the comparison did not end in time, died, or needed too much: no opinion |
 | error | unreadable gold | the data's fault: find such golds beforehand with `Verifier.unparsable` |
 
@@ -28,8 +28,15 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from lab.errors import LabError, one_of, real, whole
-from lab.llm.verify.extract import LONGEST, extract, key, normal, number, readable
-from lab.llm.verify.worker_pool import Pair, Pool
+from lab.llm.verify.extract import (
+    MAX_LENGTH,
+    comparison_key,
+    exact_value,
+    extract,
+    is_readable,
+    normalize,
+)
+from lab.llm.verify.worker_pool import Pair, WorkerPool
 
 OUTCOMES = {
     "exact": "right",
@@ -43,7 +50,10 @@ OUTCOMES = {
     "memory": "error",
     "unreadable gold": "error",
 }
-FEW, RECENT = 50, 1000  # no error rate of fewer checks; earlier checks that count towards it
+MIN_CHECKS, RECENT_CHECKS = (
+    50,
+    1000,
+)  # no error rate of fewer checks; earlier checks that count towards it
 
 
 @dataclass(frozen=True)
@@ -67,7 +77,7 @@ class Verifier:
 
     | setting | meaning |
     |---|---|
-    | `style` | how the answer is found: "strict" or "lenient" (`answers.extract`) |
+    | `style` | how the answer is found: "strict" or "lenient" (`extract.extract`) |
     | `seconds` | wall time of one comparison |
     | `workers` | processes at most; None: one a core. They start when algebra is first needed |
     | `error_limit` | the share of errors, in a call and up to 1,000 checks before it, above which `check` refuses |
@@ -85,7 +95,7 @@ class Verifier:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         self.style = one_of("style", style, ("strict", "lenient"))
         self.error_limit = real("error_limit", error_limit, 0, 1)
-        self._pool = Pool(
+        self._pool = WorkerPool(
             whole("workers", cores if workers is None else workers),
             real("seconds", seconds, 0.01, 600),
             whole("memory", memory),
@@ -124,17 +134,17 @@ class Verifier:
             (extract(_text("response", i, response), self.style), _text("gold", i, gold))
             for i, (response, gold) in enumerate(zip(responses, golds, strict=True))
         ]
-        settled = {row: settle(*row) for row in dict.fromkeys(rows)}
+        settled = {row: decide_exactly(*row) for row in dict.fromkeys(rows)}
         reasons: dict[str | Pair, str] = {reason: reason for reason in OUTCOMES}
         with self._turn:
             self._limited(rows, settled, reasons)
             with closing(
-                self._pool.ask([p for p in dict.fromkeys(settled.values()) if p not in reasons])
+                self._pool.compare([p for p in dict.fromkeys(settled.values()) if p not in reasons])
             ) as replies:
                 for pair, reasons[pair] in replies:
                     if OUTCOMES[reasons[pair]] == "error":
                         self._limited(rows, settled, reasons)
-            self._recent = self._limited(rows, settled, reasons)[-RECENT:]
+            self._recent = self._limited(rows, settled, reasons)[-RECENT_CHECKS:]
         found = [reasons[settled[row]] for row in rows]
         return [
             Verdict(OUTCOMES[reason], reason, answer)
@@ -145,14 +155,16 @@ class Verifier:
         """The golds that cannot serve, by index, with the reason: not readable, or not equal to
         themselves in time.
         """
-        forms = [gold_form(_text("gold", i, gold)) for i, gold in enumerate(golds)]
+        forms = [normalized_gold(_text("gold", i, gold)) for i, gold in enumerate(golds)]
         reasons = {
-            form: "exact" if number(form) is not None else "unreadable gold" for form in forms
+            form: "exact" if exact_value(form) is not None else "unreadable gold" for form in forms
         }
         asked = [
-            (form, form) for form, reason in reasons.items() if reason != "exact" and readable(form)
+            (form, form)
+            for form, reason in reasons.items()
+            if reason != "exact" and is_readable(form)
         ]
-        with self._turn, closing(self._pool.ask(asked)) as replies:
+        with self._turn, closing(self._pool.compare(asked)) as replies:
             for (form, _), reason in replies:
                 reasons[form] = "unreadable gold" if OUTCOMES[reason] == "wrong" else reason
         return {
@@ -172,7 +184,7 @@ class Verifier:
                 else ""
             )
         errors = [note for note in notes if note]
-        if len(notes) >= FEW and len(errors) > self.error_limit * len(notes):
+        if len(notes) >= MIN_CHECKS and len(errors) > self.error_limit * len(notes):
             raise LabError(
                 f"{len(errors)} of {len(notes)} answers could not be judged, for example"
                 f" {errors[-1]}: the limit is {self.error_limit:.1%}; skip the golds that"
@@ -192,29 +204,29 @@ def verify(response: str, gold: str, style: str = "strict", seconds: float = 1.0
         return verifier.check([response], [gold])[0]
 
 
-def settle(answer: str | None, gold: str) -> str | Pair:
+def decide_exactly(answer: str | None, gold: str) -> str | Pair:
     """The reason, where exact arithmetic gives one, else the pair that algebra must compare."""
     if answer is None:
         return "no answer"
-    if len(answer) > LONGEST:
+    if len(answer) > MAX_LENGTH:
         return "too long"
-    pair = answer, gold = normal(answer), gold_form(gold)
-    if not key(answer):
+    pair = answer, gold = normalize(answer), normalized_gold(gold)
+    if not comparison_key(answer):
         return "no answer"
-    if key(answer) == key(gold):
+    if comparison_key(answer) == comparison_key(gold):
         return "exact"
-    values = number(answer), number(gold)
+    values = exact_value(answer), exact_value(gold)
     if None not in values:
         return "exact" if values[0] == values[1] else "different"
-    if not readable(gold):
+    if not is_readable(gold):
         return "unreadable gold"
-    return pair if readable(answer) else "unreadable"
+    return pair if is_readable(answer) else "unreadable"
 
 
-def gold_form(gold: str) -> str:
-    """A gold answer as `answers.normal` writes it; what stands in its box if it has one."""
+def normalized_gold(gold: str) -> str:
+    """A gold answer as `extract.normalize` writes it; what stands in its box if it has one."""
     inside = extract(gold, "strict")
-    return normal(gold if inside is None else inside)
+    return normalize(gold if inside is None else inside)
 
 
 def _text(what: str, index: int, value: object) -> str:

@@ -20,11 +20,11 @@ from pathlib import Path
 
 from lab.errors import LabError
 
-Pair = tuple[str, str]  # answer and gold, both `answers.normal` and `answers.readable`
-ALGEBRA = Path(__file__).with_name(
+Pair = tuple[str, str]  # answer and gold, both `extract.normalize` and `extract.is_readable`
+WORKER_SCRIPT = Path(__file__).with_name(
     "sympy_worker.py"
 )  # run as a script: a worker needs nothing else of the lab
-START = 60.0  # seconds a worker has to import sympy and warm up
+START_SECONDS = 60.0  # seconds a worker has to import sympy and warm up
 
 
 class Worker:
@@ -43,14 +43,14 @@ class Worker:
             "PYTHONHASHSEED": "0",
         }
         self.process = subprocess.Popen(
-            [sys.executable, "-P", str(ALGEBRA), str(seconds), str(memory)],
+            [sys.executable, "-P", str(WORKER_SCRIPT), str(seconds), str(memory)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=0,
             env=environment,
         )
-        self.ready, self.pair, self.deadline = False, None, time.monotonic() + START
+        self.ready, self.pair, self.deadline = False, None, time.monotonic() + START_SECONDS
 
     def fileno(self) -> int:
         return self.process.stdout.fileno()
@@ -72,19 +72,19 @@ class Worker:
         self.process.stdout.close()
 
 
-class Pool:
+class WorkerPool:
     """Up to `size` workers. They start when first needed and stay until `close`."""
 
     def __init__(self, size: int, seconds: float, memory: int) -> None:
         self.size, self.seconds, self.memory = size, seconds, memory
         self.workers: list[Worker] = []
-        self.stillborn = 0  # workers in a row that died before they were ready
+        self.failed_starts = 0  # workers in a row that died before they were ready
 
     def close(self) -> None:
         while self.workers:
             self.workers.pop().kill()
 
-    def ask(self, pairs: list[Pair]) -> Iterator[tuple[Pair, str]]:
+    def compare(self, pairs: list[Pair]) -> Iterator[tuple[Pair, str]]:
         """Each pair with its reason, as the workers answer. Close the generator to give up on the
         rest.
         """
@@ -129,12 +129,12 @@ class Pool:
                     self._remove(worker)
                 yield pair, reply or ("timeout" if late else "crash")
             elif reply == "ready":
-                worker.ready, self.stillborn = True, 0
+                worker.ready, self.failed_starts = True, 0
             else:
                 self._remove(worker)
-                self.stillborn += 1
-                if self.stillborn == 3:
-                    self.stillborn = 0
+                self.failed_starts += 1
+                if self.failed_starts == 3:
+                    self.failed_starts = 0
                     raise LabError(
                         f"3 workers did not start (the last: exit {worker.process.returncode}): see"
                         f" what `import math_verify` says, or give them more than {self.memory} MiB"
