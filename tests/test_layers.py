@@ -395,6 +395,26 @@ def test_importing_the_plots_loads_no_trainer():
     }
 
 
+def tracked_folders() -> set[str]:
+    """The folders at the top, and all folders under lab/, that hold files git tracks."""
+    listing = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    folders = {str(parent) for file in listing for parent in Path(file).parents} - {"."}
+    return {name for name in folders if "/" not in name or name.startswith("lab/")}
+
+
+def test_the_map_in_the_readme_names_every_folder_and_nothing_else():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = readme.split("## Where things are\n")[1].split("\n## ")[0]
+    lines = section.split("```")[1].strip().splitlines()
+    paths = [line.split()[0] for line in lines]
+    assert all(len(line.split()) > 1 for line in lines)  # each with its purpose
+    assert len(set(paths)) == len(paths)
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+    assert tracked_folders() - {path.rstrip("/") for path in paths} == set()
+
+
 def test_what_is_shown_knows_no_paper():
     """lab.papers stands on lab.show, so lab.show may not import it."""
     for module, path in modules().items():
