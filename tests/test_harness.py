@@ -89,7 +89,7 @@ def questions():
 def test_our_questions_are_those_of_the_arithmetic_world_and_have_one_right_answer():
     kept = [
         json.loads(line)
-        for line in (harness_tasks.OURS / "arithmetic_choice.jsonl").read_text().splitlines()
+        for line in (harness_tasks.LAB_TASKS / "arithmetic_choice.jsonl").read_text().splitlines()
     ]
     assert kept == list(questions()) and len(kept) == 120
     assert all(
@@ -190,11 +190,11 @@ def test_two_models_are_compared_question_by_question(table):
 def test_results_are_read_back_and_belong_to_their_settings_and_weights(
     models, output, table, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(harness, "_answerer", lambda *_: pytest.fail("it ran again"))
+    monkeypatch.setattr(harness, "_harness_model", lambda *_: pytest.fail("it ran again"))
     again = run(models[0], BOTH, engine="transformers", output=output, limit=16, batch=3)
     pd.testing.assert_frame_equal(again, table.iloc[:2])
     ran = []
-    monkeypatch.setattr(harness, "_answerer", lambda *_: None)
+    monkeypatch.setattr(harness, "_harness_model", lambda *_: None)
     monkeypatch.setattr(
         harness, "_evaluate", lambda answerer, task, asked: ran.append(task.task_name) or []
     )
@@ -229,7 +229,7 @@ def test_what_a_kill_left_is_not_run_again_and_a_damaged_file_is_an_error(
             }
         ]
 
-    monkeypatch.setattr(harness, "_answerer", lambda *_: None)
+    monkeypatch.setattr(harness, "_harness_model", lambda *_: None)
     monkeypatch.setattr(harness, "_evaluate", killed)
     with pytest.raises(KeyboardInterrupt):
         run(models[0], BOTH, engine="transformers", output=tmp_path)
@@ -301,7 +301,7 @@ def test_gpqa_diamond_runs_by_choice_and_by_written_answer(models, gpqa, tmp_pat
 def test_data_that_does_not_come_is_an_error_before_the_model_is_loaded(
     models, offline, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(harness, "_answerer", lambda *_: pytest.fail("the model was loaded"))
+    monkeypatch.setattr(harness, "_harness_model", lambda *_: pytest.fail("the model was loaded"))
     with pytest.raises(
         LabError,
         match=r"task 'gpqa_diamond_zeroshot' was not loaded .* accept the terms on the hub",
@@ -347,11 +347,11 @@ def test_a_task_that_runs_text_or_fetched_code_is_refused(models, task, reason, 
     ["gpqa_diamond_cot_zeroshot", "gsm8k", "mmlu_abstract_algebra", "minerva_math500", "mrpc"],
 )
 def test_a_task_that_compares_answers_is_not_refused(task):
-    assert harness_tasks.definition(task).suffix == ".yaml"
+    assert harness_tasks.task_file(task).suffix == ".yaml"
 
 
 def test_no_word_of_ours_trusts_a_repository_or_confirms_unsafe_code():
-    folder = harness_tasks.OURS.parents[1] / "llm" / "evals"
+    folder = harness_tasks.LAB_TASKS.parents[1] / "llm" / "evals"
     text = "".join(
         (folder / f"{name}.py").read_text()
         for name in ("harness", "harness_tasks", "livecodebench")
@@ -468,5 +468,5 @@ def test_a_folder_that_lighteval_did_not_write_is_an_error(tmp_path):
     (file,) = (tmp_path / "results").glob("**/*.json")
     for text in ("{", "[]", '{"results": {}}'):
         file.write_text(text)
-        with pytest.raises(LabError, match="is no results file of lighteval"):
+        with pytest.raises(LabError, match="is not a results file of lighteval"):
             read_lighteval(tmp_path)

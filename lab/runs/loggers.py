@@ -1,16 +1,17 @@
-"""Views of a run for those who watch: TensorBoard or Weights & Biases. metrics.jsonl stays the
-truth. Floor 3.
+"""Views of a run while it trains: TensorBoard or Weights & Biases.
 
-| view | where | what it needs |
+The file metrics.jsonl remains the record; a view only shows it.
+
+| view | where | package extra |
 |---|---|---|
-| tensorboard | event files in the run folder's `tensorboard`, for tensorboard --logdir runs | `views` |
-| wandb | a run of the project "lab" under our run's id; offline unless WANDB_MODE says online | `views` |
+| tensorboard | event files in `tensorboard` of the run folder | `views` |
+| wandb | project "lab", id of the run; offline unless WANDB_MODE says otherwise | `views` |
 """
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Literal
 
 from lab.errors import LabError, one_of
 from lab.records import Record
@@ -19,19 +20,27 @@ from lab.runs.run_folder import Run
 VIEWS = ("", "tensorboard", "wandb")
 
 
-class View:
-    """Where records are shown as they come; `kind` "" shows them nowhere. Use it in a `with`.
+WandbMode = Literal["online", "offline", "disabled", "shared"]
 
-    `step`: the last record that a resumed run keeps; what a view has beyond is told again.
+
+def _wandb_mode() -> WandbMode:
+    """WANDB_MODE, else "offline"; wandb itself refuses other values."""
+    mode: Any = os.environ.get("WANDB_MODE", "offline")
+    return mode
+
+
+class View:
+    """Shows records as they come; the `kind` "" shows nothing. Use it in a `with` statement.
+
+    `step` is the last record that a resumed run keeps; the view gets all later records again.
     """
 
     def __init__(self, kind: str, run: Run, parameters: dict[str, Any], step: int) -> None:
-        self.kind, self.run, self.parameters, self.step = (
-            one_of("view", kind, VIEWS),
-            run,
-            parameters,
-            step,
-        )
+        self.kind = one_of("view", kind, VIEWS)
+        self.run = run
+        self.parameters = parameters
+        self.step = step
+        self.writer: Any = None  # a SummaryWriter or a run of wandb
 
     def __enter__(self) -> View:
         try:
@@ -51,7 +60,7 @@ class View:
                     resume="allow",
                     dir=self.run.path,
                     config=self.parameters,
-                    mode=os.environ.get("WANDB_MODE", "offline"),
+                    mode=_wandb_mode(),
                 )
         except ImportError as error:
             raise LabError(

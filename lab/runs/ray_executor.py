@@ -1,13 +1,13 @@
-"""The runs of a sweep on a Ray cluster that is there already: same folders, locks and resume. Floor
-3.
+"""The runs of a sweep on an existing Ray cluster, with the same folders, locks and resuming.
 
 Every node needs the lab, and the folder of runs at the same path. A run takes one core and its
-GPUs. If its node dies, Ray starts it again elsewhere, and it goes on from its checkpoint, as after
-any kill.
+GPUs. If its node dies, Ray starts the run again on another node, where it resumes from its
+checkpoint, as after any kill.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from typing import Any
@@ -17,11 +17,10 @@ from lab.runs.processes import run_logged
 
 
 class RayExecutor:
-    """A connection to the cluster that RAY_ADDRESS names, else to this machine's; use it in a
-    `with`.
+    """A connection to the cluster at RAY_ADDRESS, else to that of this machine.
 
-    `slots`: how many runs it holds at a time. LabError: Ray is not installed, no cluster, or no
-    place for one run.
+    Use it in a `with` statement. `slots` is how many runs fit on the cluster at a time. LabError:
+    Ray is not installed; there is no cluster; it has no room for a single run.
     """
 
     def __init__(self, gpus: int = 0) -> None:
@@ -34,23 +33,24 @@ class RayExecutor:
         whole("gpus", gpus, 0)
         address = os.environ.get("RAY_ADDRESS", "auto")
         try:
-            _answers(address)
-            ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+            _check_reachable(address)
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
         except (OSError, ValueError, RuntimeError) as error:
             raise LabError(
                 f"no Ray cluster answers at RAY_ADDRESS={address} ({str(error).splitlines()[0]}):"
                 " set it to the address of one, or start one here with ray start --head"
             ) from error
-        self._ray, self._running = ray, set()
-        there = ray.cluster_resources()
-        self.slots = int(
-            min(there.get("CPU", 0), there.get("GPU", 0) / gpus if gpus else float("inf"))
-        )
+        self._ray = ray
+        self._running: set[Any] = set()  # references to the tasks that have not finished
+        resources = ray.cluster_resources()
+        cores = resources.get("CPU", 0)
+        cluster_gpus = resources.get("GPU", 0)
+        self.slots = int(min(cores, cluster_gpus / gpus) if gpus else cores)
         if not self.slots:
             self.__exit__()
             raise LabError(
-                f"the Ray cluster has {there.get('CPU', 0):g} cores and {there.get('GPU', 0):g}"
-                f" GPUs, and a run needs 1 and {gpus}: ask for fewer, or add nodes"
+                f"the Ray cluster has {cores:g} cores and {cluster_gpus:g} GPUs, and a run needs 1"
+                f" and {gpus}: ask for fewer, or add nodes"
             )
         self._task = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=3)(run_logged)
 
@@ -60,9 +60,9 @@ class RayExecutor:
     def __exit__(self, *_: Any) -> None:
         self._ray.shutdown()
 
-    def run(self, words: list[str], log: str) -> str:
-        """As `lab.runs.processes.run_logged`, on some node; waits for it."""
-        task = self._task.remote(words, log)
+    def run(self, arguments: list[str], log: str) -> str:
+        """As `lab.runs.processes.run_logged`, on one of the nodes; returns when the run ends."""
+        task = self._task.remote(arguments, log)
         self._running.add(task)
         try:
             return self._ray.get(task)
@@ -72,13 +72,13 @@ class RayExecutor:
             self._running.discard(task)
 
     def cancel(self) -> None:
-        """Stop the runs that are under way; a later sweep resumes them."""
+        """Stop all running tasks; a later sweep resumes their runs."""
         for task in tuple(self._running):
             self._ray.cancel(task)
 
 
-def _answers(address: str) -> None:
-    """Ray itself would try a wrong address for minutes; raises OSError or ValueError at once."""
+def _check_reachable(address: str) -> None:
+    """Raises OSError or ValueError for a wrong address, which Ray itself would try for minutes."""
     if address not in ("auto", "local"):
         host, _, port = address.rpartition("//")[2].rpartition(":")
         socket.create_connection((host, int(port)), timeout=10).close()

