@@ -186,9 +186,11 @@ def sample(
     problem after its last complete part. While one process samples into a folder, others wait.
 
     `weights` identifies the weights behind the model's name. `part` is the largest number of
-    answers in a part; PART_TOKENS / `sampling.max_tokens` bounds it too, and a part holds at least one
-    problem. Lower it where the engine is slow. LabError: the folder has other settings (the first
-    that differs is named); no problems, or an id that occurs twice; a damaged part.
+    answers in a part; lower it where the engine is slow. PART_TOKENS / `sampling.max_tokens` bounds
+    it too, and a part holds at least one problem.
+
+    LabError: the folder has other settings (the first that differs is named); no problems, or an id
+    that occurs twice; a damaged part.
     """
     prompts = [prompt.render(problem.question, engine.tokenizer) for problem in loaded.problems]
     settings = {

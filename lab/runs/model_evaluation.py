@@ -69,8 +69,7 @@ def evaluate(
     table a selection.
     """
     from lab.llm.engines.base import Sampling
-    from lab.llm.engines.factory import ENGINES
-    from lab.llm.engines.factory import load_engine as load_engine
+    from lab.llm.engines.factory import ENGINES, load_engine
 
     sampling = Sampling(n, temperature, top_p, max_tokens, seed)
     whole("part", part)
