@@ -1,4 +1,8 @@
-"""The command `lab`. Floor 4. Every refusal is one sentence on standard error and exit code 1."""
+"""The command line `lab`. Every refusal is one sentence on standard error and exit code 1.
+
+Commands import what they need when they run, so that `lab --help` and `lab explain` load neither
+torch nor matplotlib.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +10,32 @@ import argparse
 import inspect
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lab.errors import LabError, one_of, real, unknown, whole
 from lab.termination import EXIT_CODE, Terminated
 
-REQUEST_HELP = (
-    "how to run: scale=smoke|laptop|gpu24|h100|h200|paper, device=cpu|cuda, checkpoint_minutes=15, "
-    "price=3.5 (of an hour), max_hours=168"
+if TYPE_CHECKING:
+    from lab.runs.run_folder import Run
+
+# Smallest values of the settings that change how a run is made, but not what it computes.
+SMALLEST_SETTINGS = {"checkpoint_minutes": 0.0, "price": 0.0, "max_hours": 0.0}
+SETTINGS_HELP = (
+    "settings of the run: scale=smoke|laptop|gpu24|h100|h200|paper, device=cpu|cuda, "
+    "checkpoint_minutes=15, price=3.5 (per hour), max_hours=168"
 )
 
 
 def main(argv: list[str] | None = None) -> int:
+    """Run the command in `argv` (default: that of this process) and return its exit code."""
     arguments = _parser().parse_args(argv)
     if arguments.runs:
         os.environ["LAB_RUNS"] = str(arguments.runs.resolve())
     try:
-        return arguments.do(arguments) or 0
+        exit_code: int | None = arguments.do(arguments)
     except LabError as error:
         print("lab:", " ".join(str(error).splitlines()), file=sys.stderr)
         return 1
@@ -32,9 +43,18 @@ def main(argv: list[str] | None = None) -> int:
         print("lab: stopped; the same command goes on from here", file=sys.stderr)
         return 130
     except Terminated as stop:
+        # Processes that do not lead a distributed training stop without a sentence.
         if str(stop):
             print("lab:", stop, file=sys.stderr)
         return EXIT_CODE
+    return exit_code or 0
+
+
+# --- The parser -------------------------------------------------------------------------------
+
+AddCommand = Callable[
+    [str, Callable[[argparse.Namespace], int | None], str], argparse.ArgumentParser
+]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -48,237 +68,314 @@ def _parser() -> argparse.ArgumentParser:
         "--runs",
         type=Path,
         metavar="DIR",
-        help="where runs are kept (default: runs/ in the project)",
+        help="folder that holds the runs (default: runs/ in the project)",
     )
-    verbs = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    def verb(name, function, help):
-        sub = verbs.add_parser(name, help=help, description=help)
-        sub.set_defaults(do=function)
-        return sub
+    def add_command(
+        name: str, function: Callable[[argparse.Namespace], int | None], help: str
+    ) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=help, description=help)
+        command.set_defaults(do=function)
+        return command
 
-    for name, function, help in (
-        ("run", _run, "execute an experiment's notebook into its run folder"),
-        ("train", _train, "train the same experiment without Jupyter into the same folder"),
-    ):
-        sub = verb(name, function, help)
-        sub.add_argument("name", nargs="?", help="the experiment; without it, all are listed")
-        sub.add_argument(
-            "values", nargs="*", metavar="key=value", help=f"parameters, and {REQUEST_HELP}"
+    _add_experiment_commands(add_command)
+    _add_sweep_commands(add_command)
+    _add_result_commands(add_command)
+    _add_language_model_commands(add_command)
+    _add_objective_commands(add_command)
+    return parser
+
+
+def _add_experiment_commands(add_command: AddCommand) -> None:
+    run = add_command("run", _run, "execute the notebook of an experiment into its run folder")
+    train = add_command(
+        "train", _train, "train the same experiment without Jupyter into the same folder"
+    )
+    for command in (run, train):
+        command.add_argument("name", nargs="?", help="the experiment; without it, list them all")
+        command.add_argument(
+            "values", nargs="*", metavar="key=value", help=f"parameters, and {SETTINGS_HELP}"
         )
-        sub.add_argument(
+        command.add_argument(
             "--show",
             action="store_true",
-            help="print the parameters and their meaning, run nothing",
+            help="print the parameters and their meaning, and run nothing",
         )
-        if name == "train":
-            sub.add_argument(
-                "--view",
-                choices=["tensorboard", "wandb"],
-                default="",
-                help="show the records there too",
-            )
-    sub = verb(
+    train.add_argument(
+        "--view",
+        choices=["tensorboard", "wandb"],
+        default="",
+        help="log the records to this tool as well",
+    )
+
+    preflight = add_command(
         "preflight",
         _preflight,
-        "can this machine finish this run, and what will it cost? Trains nothing",
+        "check whether this machine can finish a run and what it will cost, without training",
     )
-    sub.add_argument("name", help="the experiment")
-    sub.add_argument(
-        "values", nargs="*", metavar="key=value", help=f"parameters, and {REQUEST_HELP}"
+    preflight.add_argument("name", help="the experiment")
+    preflight.add_argument(
+        "values", nargs="*", metavar="key=value", help=f"parameters, and {SETTINGS_HELP}"
     )
-    sub = verb(
+
+    rehearse = add_command(
         "rehearse",
         _rehearse,
-        "run every preset for a few steps on this machine's GPU and record what it takes",
+        "run every preset for a few steps on this machine's GPU and record time and memory",
     )
-    sub.add_argument("--only", default="", metavar="TEXT", help="the parts whose names contain it")
-    sub.add_argument(
-        "--out", type=Path, metavar="DIR", help="where the file goes (default: data/results/gpu)"
+    rehearse.add_argument(
+        "--only", default="", metavar="TEXT", help="only the parts whose names contain TEXT"
     )
-    sub = verb("sweep", _sweep, "run every run of a TOML file that is not finished")
-    sub.add_argument("file", type=Path)
-    sub.add_argument(
+    rehearse.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="folder of the results (default: data/results/gpu)",
+    )
+
+
+def _add_sweep_commands(add_command: AddCommand) -> None:
+    sweep = add_command("sweep", _sweep, "do every run of a TOML file that is not finished")
+    sweep.add_argument("file", type=Path, help="a sweep file, such as sweeps/laptop.toml")
+    sweep.add_argument(
         "--jobs",
         type=int,
         help=(
-            "runs at a time (default: one a GPU, without a GPU one a core, or what "
-            "the Ray cluster holds); more than there are GPUs share them in turn"
+            "number of runs at the same time (default: one per GPU, without a GPU one per core, or "
+            "as many as fit on the Ray cluster); with more jobs than GPUs, runs share GPUs"
         ),
     )
-    sub.add_argument(
+    sweep.add_argument(
         "values",
         nargs="*",
         metavar="key=value",
         help=(
-            "executor=ray: a Ray cluster that is there "
-            "(RAY_ADDRESS) and sees this folder takes the runs; gpus=1: of each run on it"
+            "executor=ray: run on an existing Ray cluster (RAY_ADDRESS) whose nodes see this "
+            "folder; gpus=1: GPUs per run on that cluster"
         ),
     )
-    sub.add_argument("--fail-fast", action="store_true", help="start nothing more after a failure")
-    sub.add_argument(
-        "--train", action="store_true", help="by lab train instead of lab run: no Jupyter"
+    sweep.add_argument(
+        "--fail-fast", action="store_true", help="start no further runs after a failure"
     )
-    sub = verb(
+    sweep.add_argument(
+        "--train", action="store_true", help="use lab train instead of lab run, without Jupyter"
+    )
+
+    cluster = add_command(
         "cluster",
         _cluster,
-        "write a language model's preset for verl: command, configuration, Slurm and Ray",
+        "write a language model's preset for verl: command, configuration, Slurm and Ray scripts",
     )
-    sub.add_argument("name", help="the experiment")
-    sub.add_argument(
+    cluster.add_argument("name", help="the experiment")
+    cluster.add_argument(
         "values",
         nargs="*",
         metavar="key=value",
-        help="parameters, estimator=ppo too, and nodes=1 gpus=8 scale=paper",
+        help="parameters (estimator=ppo is possible too), and nodes=1 gpus=8 scale=paper",
     )
-    sub.add_argument("--dry", action="store_true", help="print verl's command, write nothing")
-    sub = verb("record", _record, "copy what a finished sweep measured into data/results")
-    sub.add_argument("file", type=Path)
-    sub = verb("figures", _figures, "draw figures from theory and finished runs into figures/out")
-    sub.add_argument(
-        "names", nargs="*", help="which figures; without, all, the papers' tables and the gallery"
+    cluster.add_argument(
+        "--dry", action="store_true", help="print verl's command and write nothing"
     )
-    sub.add_argument("--style", default="icml", help="the widths of icml (default) or neurips")
-    sub.add_argument(
+
+    record = add_command("record", _record, "copy the results of a finished sweep to data/results")
+    record.add_argument("file", type=Path, help="the sweep file")
+
+
+def _add_result_commands(add_command: AddCommand) -> None:
+    figures = add_command(
+        "figures", _figures, "draw figures from theory and finished runs into figures/out"
+    )
+    figures.add_argument(
+        "names",
+        nargs="*",
+        help="names of figures (default: all, with the papers' tables and the gallery)",
+    )
+    figures.add_argument(
+        "--style", default="icml", help="figure widths of icml (default) or neurips"
+    )
+    figures.add_argument(
         "--stale",
         action="store_true",
-        help="only name the figures older than what they are made from",
+        help="only list the figures that are older than their sources",
     )
-    sub = verb(
-        "report", _page, "one page on finished runs: curves, table, paired comparison, provenance"
+
+    report = add_command(
+        "report",
+        _write_report,
+        "write a page on finished runs: curves, table, paired comparison, provenance",
     )
-    sub.add_argument(
+    report.add_argument(
         "sources",
         nargs="+",
         type=Path,
         metavar="RUNS",
         help="a sweep file, or folders of finished runs",
     )
-    sub.add_argument(
-        "--experiment", default="", help="which one of a sweep file that trains several"
+    report.add_argument(
+        "--experiment", default="", help="experiment, if the sweep file trains several"
     )
-    sub.add_argument("--metric", default="pass@1", help="what is drawn and tabled (default pass@1)")
-    sub.add_argument(
-        "--by", default="", metavar="'KEY ...'", help="parameters that tell settings apart"
+    report.add_argument(
+        "--metric", default="pass@1", help="metric to plot and tabulate (default: pass@1)"
     )
-    sub.add_argument(
-        "--against", default="", metavar="SETTING", help="what the others are compared with"
+    report.add_argument(
+        "--by", default="", metavar="'KEY ...'", help="parameters that distinguish settings"
     )
-    sub.add_argument(
-        "--out", type=Path, metavar="FILE", help="the page (default: report.html in its run folder)"
+    report.add_argument(
+        "--against",
+        default="",
+        metavar="SETTING",
+        help="setting that the others are compared with",
     )
-    verb("check", _check, "look over the environment, data, presets and notebooks")
-    sub = verb(
-        "eval", _eval, "sample a language model on sets of problems, score it, print a table"
+    report.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="file to write (default: report.html in the page's run folder)",
     )
-    sub.add_argument("model", help="a folder or a name on the hub")
-    sub.add_argument(
+
+    add_command("check", _check, "check the environment, data, presets and notebooks")
+
+
+def _add_language_model_commands(add_command: AddCommand) -> None:
+    evaluation = add_command(
+        "eval",
+        _eval,
+        "sample a language model on problem sets, score the completions, print a table",
+    )
+    evaluation.add_argument("model", help="a folder, or a name on the hub")
+    evaluation.add_argument(
         "sets",
         nargs="+",
         metavar="SET|key=value",
         help=(
-            "sets (lab data check), arithmetic(level=2), "
-            "a file; and settings: n=128 temperature=0.6 top_p=0.95 engine=vllm ..."
+            "problem sets (lab data check), arithmetic(level=2), or a file; and settings: n=128 "
+            "temperature=0.6 top_p=0.95 engine=vllm ..."
         ),
     )
-    sub = verb(
+
+    export = add_command(
         "export",
         _export,
-        "write a language model that was trained as a folder for lab eval, vLLM and others",
+        "write a trained language model as a folder for lab eval, vLLM and other tools",
     )
-    sub.add_argument("run", type=Path, help="the run folder of gsm8k, qwen3 or pacs")
-    sub.add_argument("folder", type=Path)
-    sub = verb(
+    export.add_argument("run", type=Path, help="a run folder of gsm8k, qwen3 or pacs")
+    export.add_argument("folder", type=Path, help="folder to write")
+
+    compare = add_command(
         "compare",
         _compare,
-        "two evaluations on the same problems: paired differences and samples saved",
+        "compare two evaluations on the same problems: paired differences and samples saved",
     )
-    sub.add_argument("base", type=Path, help="a folder that lab eval named")
-    sub.add_argument("ours", type=Path, help="another one, of the same set sampled alike")
-    sub = verb("data", _data, "what sets of problems are at hand, without the network")
-    sub.add_argument("what", choices=["check"])
-    sub.add_argument("folder", nargs="?", default="", help="an offline folder of sets")
-    sub = verb(
+    compare.add_argument("base", type=Path, help="a folder that lab eval printed")
+    compare.add_argument(
+        "ours", type=Path, help="another such folder: same problem set, same sampling settings"
+    )
+
+    data = add_command("data", _data, "list the problem sets available without the network")
+    data.add_argument("what", choices=["check"])
+    data.add_argument("folder", nargs="?", default="", help="an offline folder of problem sets")
+
+    verify = add_command(
         "verify",
         _verify,
         "judge stored answers a second time, independently, and list the disagreements",
     )
-    sub.add_argument("what", choices=["audit"])
-    sub.add_argument("file", type=Path, help="a table with the columns response and gold")
-    sub.add_argument(
+    verify.add_argument("what", choices=["audit"])
+    verify.add_argument("file", type=Path, help="a table with the columns response and gold")
+    verify.add_argument(
         "--style",
         choices=["strict", "lenient"],
         default="strict",
         help="how the answer is extracted",
     )
-    sub = verb(
+
+
+def _add_objective_commands(add_command: AddCommand) -> None:
+    audit = add_command(
         "audit",
         _audit,
-        "pass rates without sampling noise, gradients and dead groups of any rollouts file",
+        "analyse a file of rollouts: pass rates without sampling noise, gradients, dead groups",
     )
-    sub.add_argument(
+    audit.add_argument(
         "path",
         type=Path,
         help="a run folder, or a table of counts or rollouts (csv, parquet, jsonl)",
     )
-    sub.add_argument(
+    audit.add_argument(
         "--estimators",
         "--objectives",
         nargs="+",
         default=["rloo", "grpo", "maxrl", "pacs_anchor"],
+        help="estimators to compare (default: %(default)s)",
     )
-    sub.add_argument("--rollouts", type=int, metavar="N", help="group size to reckon with")
-    sub.add_argument("--reward", metavar="COLUMN", help="the column of rewards")
-    sub.add_argument("--picture", type=Path, metavar="FILE", help="also draw it (pdf or png)")
-    sub = verb(
+    audit.add_argument(
+        "--rollouts",
+        type=int,
+        metavar="N",
+        help="group size N used in the calculation (default: that of the file)",
+    )
+    audit.add_argument("--reward", metavar="COLUMN", help="name of the reward column")
+    audit.add_argument(
+        "--picture", type=Path, metavar="FILE", help="also draw a figure (pdf or png)"
+    )
+
+    explore = add_command(
         "explore",
         _explore,
         "open the explorer of weights w(p) in the browser: one page, no network",
     )
-    sub.add_argument(
+    explore.add_argument(
         "values", nargs="*", metavar="key=value", help="what it shows first: N=64 panel=toy ..."
     )
-    sub.add_argument(
-        "--html", type=Path, metavar="FILE", help="write the page there and open nothing"
+    explore.add_argument(
+        "--html", type=Path, metavar="FILE", help="write the page to FILE and open no browser"
     )
-    sub = verb("explain", _explain, "one estimator or objective on one screen")
-    sub.add_argument("name", help="for example maxrl, or 'truncated(order=8)'")
-    sub.add_argument(
-        "--rollouts", type=int, default=16, metavar="N", help="group size (default 16)"
+
+    explain = add_command("explain", _explain, "explain one estimator or objective on one screen")
+    explain.add_argument("name", help="for example maxrl, or 'truncated(order=8)'")
+    explain.add_argument(
+        "--rollouts", type=int, default=16, metavar="N", help="group size (default: 16)"
     )
-    return parser
+
+
+# --- Experiments and sweeps -------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class _Request:
-    """What `lab run`, `train` and `preflight` were asked for; `terms` do not change what is
-    computed.
+class _RunRequest:
+    """What `lab run`, `lab train` and `lab preflight` were asked to do.
+
+    `settings` (price, max_hours, checkpoint_minutes) do not change what is computed.
     """
 
     scale: str
-    given: dict[str, Any]
-    terms: dict[str, Any]
+    parameters: dict[str, Any]
+    settings: dict[str, Any]
 
 
-def _read_request(words: list[str]) -> _Request:
-    """Tell the words on how to run from the experiment's parameters; device= holds for all that is
-    started.
+def _read_request(assignments: list[str]) -> _RunRequest:
+    """Separate the settings of a run from the parameters of its experiment.
+
+    `device=` is written to the environment, so that it also holds for processes started from here.
     """
     from lab.runs.experiments import read_assignments
 
-    given = read_assignments(words)
-    scale = str(given.pop("scale", "laptop"))
-    if "device" in given:
-        os.environ["LAB_DEVICE"] = one_of("device", given.pop("device"), ("auto", "cpu", "cuda"))
-    limits = {"checkpoint_minutes": 0.0, "price": 0.0, "max_hours": 0.0}
-    terms = {key: real(key, given.pop(key), least) for key, least in limits.items() if key in given}
-    return _Request(scale, given, terms)
+    parameters = read_assignments(assignments)
+    scale = str(parameters.pop("scale", "laptop"))
+    if "device" in parameters:
+        device = one_of("device", parameters.pop("device"), ("auto", "cpu", "cuda"))
+        os.environ["LAB_DEVICE"] = device
+    settings = {
+        key: real(key, parameters.pop(key), least)
+        for key, least in SMALLEST_SETTINGS.items()
+        if key in parameters
+    }
+    return _RunRequest(scale, parameters, settings)
 
 
-def _request(arguments) -> _Request | None:
-    """The request of `lab run` or `lab train`, its header printed; None where only a list was asked
-    for.
-    """
+def _announce_request(arguments: argparse.Namespace) -> _RunRequest | None:
+    """Print the header of the run and return its request; None if only a list was asked for."""
     from lab.runs.experiments import experiment, experiments
 
     if arguments.name is None:
@@ -287,12 +384,10 @@ def _request(arguments) -> _Request | None:
         return None
     request = _read_request(arguments.values)
     chosen = experiment(arguments.name)
-    values = chosen.parameters(request.scale, request.given)
+    values = chosen.parameters(request.scale, request.parameters)
     if arguments.show:
-        print(
-            f"{chosen.name}: {chosen.title}\nscales: {', '.join(chosen.scales)}; here"
-            f" {request.scale}\n"
-        )
+        print(f"{chosen.name}: {chosen.title}")
+        print(f"scales: {', '.join(chosen.scales)}; here {request.scale}\n")
         for key, value in values.items():
             print(f"  {key + ' = ' + repr(value):28} {chosen.rules[key].get('help', '')}")
         return None
@@ -300,138 +395,138 @@ def _request(arguments) -> _Request | None:
     return request
 
 
-def _run(arguments) -> None:
+def _run(arguments: argparse.Namespace) -> None:
     from lab.runs.notebooks import run_notebook
 
-    if request := _request(arguments):
-        _report(run_notebook(arguments.name, request.scale, request.given, **request.terms))
+    request = _announce_request(arguments)
+    if request is None:
+        return
+    run = run_notebook(arguments.name, request.scale, request.parameters, **request.settings)
+    _print_outcome(run)
 
 
-def _train(arguments) -> None:
+def _train(arguments: argparse.Namespace) -> None:
     from lab.runs.training import leads, train
 
-    if request := _request(arguments):
-        run = train(
-            arguments.name,
-            scale=request.scale,
-            view=arguments.view,
-            **request.terms,
-            **request.given,
-        )
-        if leads():
-            _report(run)
-
-
-def _preflight(arguments) -> int:
-    from lab.runs.experiments import experiment
-    from lab.runs.readiness import readiness
-
-    request = _read_request(arguments.values)
-    chosen = experiment(arguments.name)
-    ready = readiness(
-        chosen, request.scale, chosen.parameters(request.scale, request.given), **request.terms
+    request = _announce_request(arguments)
+    if request is None:
+        return
+    run = train(
+        arguments.name,
+        scale=request.scale,
+        view=arguments.view,
+        **request.settings,
+        **request.parameters,
     )
-    for finding in ready.findings:
-        print(
-            f"{'FAULT' if finding.fault else 'ok   '} {finding.subject}:"
-            f" {finding.fault or finding.remark}"
-        )
-    if ready.paragraph:
-        print(ready.paragraph)
-    return 1 if ready.faults else 0
+    if leads():
+        _print_outcome(run)
 
 
-def _report(run) -> None:
+def _print_outcome(run: Run) -> None:
     for key, value in run.done["last"].items():
         print(f"  {key}: {value:.6g}")
     print(f"finished in {run.done['seconds']} s: {run.path}")
 
 
-def _rehearse(arguments) -> int:
+def _preflight(arguments: argparse.Namespace) -> int:
+    from lab.runs.experiments import experiment
+    from lab.runs.readiness import readiness
+
+    request = _read_request(arguments.values)
+    chosen = experiment(arguments.name)
+    values = chosen.parameters(request.scale, request.parameters)
+    ready = readiness(chosen, request.scale, values, **request.settings)
+    for finding in ready.findings:
+        status = "FAULT" if finding.fault else "ok   "
+        print(f"{status} {finding.subject}: {finding.fault or finding.remark}")
+    if ready.paragraph:
+        print(ready.paragraph)
+    return 1 if ready.faults else 0
+
+
+def _rehearse(arguments: argparse.Namespace) -> int:
     from lab.runs.rehearsal import fill_readme, rehearse
 
     measured = rehearse(arguments.out, arguments.only)
     fill_readme()
-    failed = [name for name, part in measured["parts"].items() if "failed" in part]
-    for name in failed:
-        print(f"failed: {name}: {measured['parts'][name]['failed']}", file=sys.stderr)
+    failed = {name: part["failed"] for name, part in measured["parts"].items() if "failed" in part}
+    for name, reason in failed.items():
+        print(f"failed: {name}: {reason}", file=sys.stderr)
     return 1 if failed else 0
 
 
-def _sweep(arguments) -> int:
+def _sweep(arguments: argparse.Namespace) -> int:
     from lab.runs.experiments import read_assignments
     from lab.runs.sweep import sweep, visible_gpus
     from lab.runs.sweep_file import read_sweep
 
     if arguments.jobs is not None and arguments.jobs < 1:
         raise LabError(f"--jobs {arguments.jobs}: at least one process is needed")
-    keep_going, verb = not arguments.fail_fast, "train" if arguments.train else "run"
-    given = {"executor": "local", "gpus": 0} | read_assignments(arguments.values)
-    for key in given.keys() - {"executor", "gpus"}:
+    keep_going = not arguments.fail_fast
+    verb = "train" if arguments.train else "run"
+    settings = {"executor": "local", "gpus": 0} | read_assignments(arguments.values)
+    for key in settings.keys() - {"executor", "gpus"}:
         raise unknown("setting of a sweep", key, ["executor", "gpus"])
-    gpus = whole("gpus", given["gpus"], 0)
-    if one_of("executor", given["executor"], ("local", "ray")) == "ray":
+    gpus = whole("gpus", settings["gpus"], 0)
+    if one_of("executor", settings["executor"], ("local", "ray")) == "ray":
         from lab.runs.ray_executor import RayExecutor
 
-        read_sweep(arguments.file)  # refuses before anything is asked of the cluster
+        read_sweep(arguments.file)  # a faulty file is refused before the cluster is contacted
         with RayExecutor(gpus) as executor:
-            outcome = sweep(
-                arguments.file, arguments.jobs or executor.slots, keep_going, verb, executor
-            )
+            jobs = arguments.jobs or executor.slots
+            outcome = sweep(arguments.file, jobs, keep_going, verb, executor)
     elif gpus:
-        raise LabError(f"gpus = {gpus}: only Ray deals out GPUs; add executor=ray, or leave it off")
+        raise LabError(
+            f"gpus = {gpus}: only Ray assigns GPUs to runs; add executor=ray, or leave gpus out"
+        )
     else:
         visible = visible_gpus()
-        jobs = arguments.jobs or len(visible) or os.cpu_count()
+        jobs = arguments.jobs or len(visible) or os.cpu_count() or 1
         outcome = sweep(arguments.file, jobs, keep_going, verb, gpus=visible)
     print(
-        f"{len(outcome.before)} finished before, {len(outcome.now)} now, {len(outcome.failed)}"
-        " failed"
+        f"{len(outcome.before)} finished before, {len(outcome.now)} now, "
+        f"{len(outcome.failed)} failed"
     )
-    for run, words in outcome.failed:
-        print(f"failed: {run.path / 'log.txt'}: {words}", file=sys.stderr)
+    for run, last_line in outcome.failed:
+        print(f"failed: {run.path / 'log.txt'}: {last_line}", file=sys.stderr)
     return 1 if outcome.failed else 0
 
 
-def _cluster(arguments) -> None:
+def _cluster(arguments: argparse.Namespace) -> None:
     from lab.llm.train import verl_config
     from lab.runs.cluster import job, prepare
     from lab.runs.experiments import read_assignments
 
-    made = job(arguments.name, read_assignments(arguments.values))
+    cluster_job = job(arguments.name, read_assignments(arguments.values))
     if arguments.dry:
         if verl_config.installed():
-            verl_config.compose(made.settings)
+            verl_config.compose(cluster_job.settings)
         else:
             print(f"not checked: {verl_config.INSTALL}", file=sys.stderr)
-        print(made.command)
+        print(cluster_job.command)
         return
-    print(*made.header, sep="\n")
-    print(prepare(made).path)
+    print(*cluster_job.header, sep="\n")
+    print(prepare(cluster_job).path)
 
 
-def _record(arguments) -> None:
+# --- Results ----------------------------------------------------------------------------------
+
+
+def _record(arguments: argparse.Namespace) -> None:
     from lab.runs.sweep_results import record
 
     for path in record(arguments.file):
         print(path)
 
 
-def _figures(arguments) -> int:
+def _figures(arguments: argparse.Namespace) -> int:
     from lab.show import plots
 
     if arguments.stale:
-        old = {
-            name: words
-            for name in arguments.names or plots.figure_names()
-            if (words := plots.stale(name))
-        }
-        for name, words in old.items():
-            print(f"{name}: {', '.join(words)}: run lab figures {name}")
-        return 1 if old else 0
+        return _list_stale_figures(arguments.names)
     failed = plots.draw_figures(arguments.names, arguments.style)
-    for name, words in failed.items():
-        print(f"lab: figure {name} not drawn: {words}", file=sys.stderr)
+    for name, reason in failed.items():
+        print(f"lab: figure {name} not drawn: {reason}", file=sys.stderr)
     if not arguments.names and arguments.style == "icml":
         from lab.papers import gallery
 
@@ -439,73 +534,67 @@ def _figures(arguments) -> int:
     return 1 if failed else 0
 
 
-def _page(arguments) -> None:
+def _list_stale_figures(names: list[str]) -> int:
+    from lab.show import plots
+
+    reasons = {name: plots.stale(name) for name in names or plots.figure_names()}
+    stale = {name: changes for name, changes in reasons.items() if changes}
+    for name, changes in stale.items():
+        print(f"{name}: {', '.join(changes)}: run lab figures {name}")
+    return 1 if stale else 0
+
+
+def _write_report(arguments: argparse.Namespace) -> None:
     from lab.show.report import report
 
-    print(
-        report(
-            arguments.sources,
-            arguments.out,
-            experiment=arguments.experiment,
-            metric=arguments.metric,
-            by=arguments.by,
-            against=arguments.against,
-        )
+    page = report(
+        arguments.sources,
+        arguments.out,
+        experiment=arguments.experiment,
+        metric=arguments.metric,
+        by=arguments.by,
+        against=arguments.against,
     )
+    print(page)
 
 
-def _check(arguments) -> int:
+def _check(arguments: argparse.Namespace) -> int:
     from lab.runs.checks import checks
 
     faults = 0
-    for subject, words in checks():
-        faults += bool(words)
-        print(
-            f"{'FAULT' if words else 'ok   '} {subject}{': ' + words if words else ''}", flush=True
-        )
+    for subject, fault in checks():
+        if fault:
+            faults += 1
+            print(f"FAULT {subject}: {fault}", flush=True)
+        else:
+            print(f"ok    {subject}", flush=True)
     print(f"{faults} faults" if faults else "all is well")
     return 1 if faults else 0
 
 
-def _explain(arguments) -> None:
-    from lab.show.explain import explain
-
-    print(explain(arguments.name, arguments.rollouts))
+# --- Language models --------------------------------------------------------------------------
 
 
-def _explore(arguments) -> None:
-    import webbrowser
-
-    from lab.explorer import page
-    from lab.runs.experiments import read_assignments
-    from lab.runs.run_folder import runs_root
-
-    state = read_assignments(arguments.values)
-    address = page.write(arguments.html or runs_root() / "explorer.html", state)
-    print(address)
-    if not arguments.html and not webbrowser.open(address):
-        print("no browser was found: open this address in one")
-
-
-def _eval(arguments) -> None:
+def _eval(arguments: argparse.Namespace) -> None:
     from lab.runs.experiments import read_assignments
     from lab.runs.former_names import in_present_names
     from lab.runs.model_evaluation import evaluate
 
-    sets = [word for word in arguments.sets if "=" not in word or "(" in word]
+    # arithmetic(level=2) is a problem set though it holds an equals sign.
+    sets = [text for text in arguments.sets if "=" not in text or "(" in text]
+    assignments = [text for text in arguments.sets if text not in sets]
     known = inspect.signature(evaluate).parameters.keys() - {"model", "sets"}
-    words = [word for word in arguments.sets if word not in sets]
-    given = in_present_names(read_assignments(words), known)
-    for key in given.keys() - known:
+    settings = in_present_names(read_assignments(assignments), known)
+    for key in settings.keys() - known:
         raise unknown("setting of an evaluation", key, known)
-    if "engine" not in given:
+    if "engine" not in settings:
         raise LabError(
             "no engine was named: add engine=transformers (a laptop) or engine=vllm (a GPU)"
         )
-    evaluate(arguments.model, sets, **given)
+    evaluate(arguments.model, sets, **settings)
 
 
-def _export(arguments) -> None:
+def _export(arguments: argparse.Namespace) -> None:
     from lab.llm.train.trainer import export
     from lab.runs.run_folder import Run
     from lab.runs.training import state_of
@@ -518,19 +607,19 @@ def _export(arguments) -> None:
     print(f"{arguments.folder}: {values['model']} after the training in {run.path}")
 
 
-def _compare(arguments) -> None:
+def _compare(arguments: argparse.Namespace) -> None:
     from lab.runs.model_evaluation import comparison
 
     print(comparison(arguments.base, arguments.ours))
 
 
-def _data(arguments) -> None:
+def _data(arguments: argparse.Namespace) -> None:
     from lab.llm.data.datasets import describe_datasets
 
     print(*describe_datasets(arguments.folder), sep="\n")
 
 
-def _verify(arguments) -> None:
+def _verify(arguments: argparse.Namespace) -> None:
     from lab.llm.verify.agreement import compare_checkers_in_file
 
     lines, table = compare_checkers_in_file(arguments.file, arguments.style)
@@ -539,11 +628,36 @@ def _verify(arguments) -> None:
         print(table.to_string(index=False))
 
 
-def _audit(arguments) -> None:
+# --- Objectives and estimators ----------------------------------------------------------------
+
+
+def _audit(arguments: argparse.Namespace) -> None:
     from lab.show.audit import audit, draw
 
-    found = audit(arguments.path, tuple(arguments.estimators), arguments.rollouts, arguments.reward)
-    print(*found.lines(), sep="\n")
+    report = audit(
+        arguments.path, tuple(arguments.estimators), arguments.rollouts, arguments.reward
+    )
+    print(*report.lines(), sep="\n")
     if arguments.picture:
-        draw(found).savefig(arguments.picture)
+        draw(report).savefig(arguments.picture)
         print(arguments.picture)
+
+
+def _explore(arguments: argparse.Namespace) -> None:
+    import webbrowser
+
+    from lab.explorer import page
+    from lab.runs.experiments import read_assignments
+    from lab.runs.run_folder import runs_root
+
+    state = read_assignments(arguments.values)
+    address = page.write(arguments.html or runs_root() / "explorer.html", state)
+    print(address)
+    if not arguments.html and not webbrowser.open(address):
+        print("found no browser: open this address in one")
+
+
+def _explain(arguments: argparse.Namespace) -> None:
+    from lab.show.explain import explain
+
+    print(explain(arguments.name, arguments.rollouts))

@@ -170,7 +170,10 @@ def test_what_the_cluster_cannot_give_is_refused(monkeypatch, refused, tmp_path)
     (tmp_path / "small.toml").write_text(FILE.replace("STEPS", "[10]"))
     words = "sweep", str(tmp_path / "small.toml"), "gpus=2"
     assert "did you mean 'executor'" in refused(*words, "executer=ray")
-    assert refused(*words) == "gpus = 2: only Ray deals out GPUs; add executor=ray, or leave it off"
+    assert (
+        refused(*words)
+        == "gpus = 2: only Ray assigns GPUs to runs; add executor=ray, or leave gpus out"
+    )
     monkeypatch.setenv("RAY_ADDRESS", "auto")
     for name, value in (
         ("init", None),
