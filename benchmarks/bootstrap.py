@@ -21,7 +21,7 @@ from scipy import stats as scipy_stats
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from lab.metrics import pass_at_k
-from lab.stats import bootstrap
+from lab.stats import bootstrap_each
 
 KS = [1, 2, 4, 8, 16, 64, 256, 1024, 2048, 4096]
 BATCHES = [10, 100, 1000]
@@ -34,7 +34,7 @@ def curve(matrix: np.ndarray) -> np.ndarray:
 
 def ours(matrix: np.ndarray, draws: int) -> np.ndarray:
     return np.array(
-        [(x.low, x.high) for x in bootstrap(curve(matrix), over="problems", draws=draws)]
+        [(x.low, x.high) for x in bootstrap_each(curve(matrix), over="problems", draws=draws)]
     ).T
 
 

@@ -30,7 +30,7 @@ def table(found: Results) -> pd.DataFrame:
                 for _, one in part.groupby("seed")
             ]
         )
-        for k, interval in zip(KS, stats.bootstrap(curves, over="seeds"), strict=True):
+        for k, interval in zip(KS, stats.bootstrap_each(curves, over="seeds"), strict=True):
             rows.append(
                 (
                     objective,

@@ -50,7 +50,7 @@ def table(found: Results) -> pd.DataFrame:
         curves = np.stack(
             [metrics.pass_at_k(one["n"], one["right"], KS) for _, one in part.groupby("seed")]
         )
-        ours = stats.bootstrap(curves, over="both")
+        ours = stats.bootstrap_each(curves, over="both")
         for k, theirs, interval in zip(KS, THEIRS, ours, strict=True):
             said = printed_share("MaxRL", "Table 3", PRINTED.get(name, name), f"pass@{theirs}")
             rows.append((name, k, interval.point, interval.low, interval.high, theirs, said))

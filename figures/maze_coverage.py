@@ -28,7 +28,7 @@ def table(found: Results) -> pd.DataFrame:
         curves = np.stack(
             [metrics.pass_at_k(one["n"], one["right"], KS) for _, one in part.groupby("seed")]
         )
-        for k, interval in zip(KS, stats.bootstrap(curves, over="both"), strict=True):
+        for k, interval in zip(KS, stats.bootstrap_each(curves, over="both"), strict=True):
             rows.append((objective, k, interval.point, interval.low, interval.high))
     start = found.metrics[(found.metrics["step"] == 0) & (found.metrics["objective"] == NAMES[0])]
     for column in [column for column in start if column.startswith("pass@")]:

@@ -6,7 +6,7 @@ import pandas as pd
 from lab.metrics import pass_at_k
 from lab.runs import Results, results
 from lab.show import plots
-from lab.stats import bootstrap
+from lab.stats import bootstrap_each
 
 CAPTION = """Pass@k by PACS's beta (PACS Figure 4, there Qwen3 on DeepScaleR): a tiny Qwen3 (413
 thousand weights), 256 training problems of arithmetic, 120 steps of 32 problems x 8 rollouts, 4
@@ -28,7 +28,7 @@ def table(found: Results) -> pd.DataFrame:
         start = found.metrics[(found.metrics["beta"] == beta) & (found.metrics["step"] == 0)].iloc[
             0
         ]
-        for k, one in zip(ks, bootstrap(reach), strict=True):
+        for k, one in zip(ks, bootstrap_each(reach), strict=True):
             rows.append((beta, k, one.point, one.low, one.high, len(part), start[f"pass@{k}"]))
     return pd.DataFrame(rows, columns=["beta", "k", "pass@k", "low", "high", "problems", "start"])
 

@@ -1,9 +1,8 @@
-"""What a training asks of a machine, counted before it starts: memory, arithmetic, bytes, disk.
-Floor 0.
+"""What a training run needs, counted before it starts: memory, arithmetic, traffic, disk.
 
-Trainers count (`budget(**parameters) -> Budget` beside `train` in their module), `lab preflight`
-compares with the machine. Nothing here is measured on a GPU: every time is a floor divided by a
-share of the peak that is written beside it.
+Trainers count (`budget(**parameters) -> Budget` beside `train` in their module), and `lab
+preflight` compares with the machine. Nothing here is measured on a GPU: every time is the data
+sheet's lower bound, divided by the share of the peak that the constants below assume.
 """
 
 from __future__ import annotations
@@ -12,14 +11,19 @@ from dataclasses import dataclass, field
 
 GIB = 2**30
 # Shares of a GPU's peak that well-written kernels reach in practice. Assumptions, not measurements.
-ARITHMETIC_SHARE, BANDWIDTH_SHARE = 0.4, 0.6
+ARITHMETIC_SHARE = 0.4
+BANDWIDTH_SHARE = 0.6
 SECONDS_A_LAUNCH = 6e-6  # of a small kernel outside a captured graph
 CONTEXT = 1.0  # GiB that CUDA itself takes: its context, the kernels' code, cuBLAS's workspaces
 
 
 @dataclass(frozen=True)
 class GPU:
-    """A card's data sheet: memory in GiB as the driver reports it, dense bfloat16 FLOP/s, bytes/s."""
+    """A card's data sheet.
+
+    `memory` is in GiB, as the driver reports it; `flops` are dense bfloat16 FLOP/s; `bandwidth` is
+    in bytes/s.
+    """
 
     name: str
     memory: float
@@ -43,9 +47,7 @@ class Work:
     launches: float = 0.0
 
     def seconds(self, gpu: GPU) -> float:
-        """The longest of arithmetic, memory traffic and launches, at the assumed shares of the
-        peak.
-        """
+        """The longest of arithmetic, traffic and launches, at the assumed shares of the peak."""
         return max(
             self.flops / (gpu.flops * ARITHMETIC_SHARE),
             self.bytes / (gpu.bandwidth * BANDWIDTH_SHARE),
@@ -55,7 +57,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Budget:
-    """What one training asks for.
+    """What one training run needs.
 
     | field | unit | meaning |
     |---|---|---|
@@ -65,8 +67,8 @@ class Budget:
     | `disk` | GiB | on disk besides checkpoints (hub cache, image cache), by part |
     | `step` | | the work of one training step, by part (rollouts, update, ...) |
     | `evaluation` | | the work of one evaluation |
-    | `start` | | the work of the training that it starts from, whole |
-    | `steps`, `evaluations` | | how many of each the training makes |
+    | `start` | | all work of the training run that it starts from |
+    | `steps`, `evaluations` | | how many of each there are |
     | `tokens` | | tokens sampled and trained on in one step; 0 where there are none |
     """
 
@@ -87,10 +89,11 @@ class Budget:
         return sum(self.memory.values())
 
     def step_seconds(self, gpu: GPU) -> float:
+        """One training step, its parts one after another."""
         return sum(work.seconds(gpu) for work in self.step.values())
 
     def seconds(self, gpu: GPU) -> float:
-        """The whole training, evaluations and start included."""
+        """The whole training run, evaluations and start included."""
         return (
             self.steps * self.step_seconds(gpu)
             + self.evaluations * self.evaluation.seconds(gpu)

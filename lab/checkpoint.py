@@ -1,8 +1,8 @@
-"""The state of training as named tensors: what it holds, how it is written and put back. Floor 1.
+"""The state of training as named tensors: collected, written and restored.
 
 The tensors are those of the model and the optimiser themselves. Nothing is cloned: they are written
-to disk a piece at a time while training stands still, so that a checkpoint needs no memory worth
-speaking of, on the GPU or off it.
+to disk piece by piece while training is suspended, so a checkpoint needs almost no additional
+memory, on the GPU or on the host.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def current_state(model: torch.nn.Module, optimizer: Any, step: int) -> dict[str
 
 
 def restore(model: torch.nn.Module, optimizer: Any, state: Mapping[str, torch.Tensor]) -> int:
-    """Put a state back, tensor by tensor; returns its step. LabError: it is of another model."""
+    """Restore a state, tensor by tensor; returns its step. LabError: it is of another model."""
     weights = {
         key.removeprefix("model/"): value
         for key, value in state.items()
@@ -60,17 +60,18 @@ def restore(model: torch.nn.Module, optimizer: Any, state: Mapping[str, torch.Te
     try:
         model.load_state_dict(weights)
     except RuntimeError as error:
-        said = str(error).splitlines()[0]
+        reason = str(error).splitlines()[0]
         raise LabError(
-            f"the checkpoint is of another model ({said}): remove the run folder"
+            f"the checkpoint is of another model ({reason}): remove the run folder"
         ) from error
     trained = [weight for group in optimizer.param_groups for weight in group["params"]]
     slots: dict[int, dict[str, torch.Tensor]] = {}
     for key, value in state.items():
         if key.startswith("optimizer/"):
             _, index, name = key.split("/")
-            # Each goes where its weight is, so that host memory never holds them all. The copy is
-            # the optimiser's own, which writes into it. A counter stays on the host unless it asks.
+            # Each tensor goes to the device of its weight, so that the host never holds them all.
+            # The optimiser writes into it, so it needs a copy of its own. Step counters stay where
+            # they are, usually on the host.
             device = value.device if name == "step" else trained[int(index)].device
             slots.setdefault(int(index), {})[name] = value.to(device, copy=True)
     optimizer.load_state_dict(optimizer.state_dict() | {"state": slots})
@@ -78,16 +79,16 @@ def restore(model: torch.nn.Module, optimizer: Any, state: Mapping[str, torch.Te
 
 
 def save_tensors(path: Path, tensors: Mapping[str, torch.Tensor], about: Mapping[str, str]) -> None:
-    """Write tensors, and words `about` them, as a safetensors file that is whole or not there.
+    """Write tensors, and the metadata `about`, as a safetensors file: completely or not at all.
 
     Tensors may be on any device; PIECE bytes of them are copied to the host at a time. safetensors'
-    own writers (0.8: `save_file`, `serialize_file`) want every tensor in host memory at once, so
+    own writers (0.8: `save_file`, `serialize_file`) need every tensor in host memory at once, so
     the file is written here: 8 bytes with the header's length, the header as JSON, the bytes of
-    each tensor. Its reader checks every offset.
+    each tensor. The library's reader checks every offset.
 
-    LabError: the disk has too little room, or refuses; a file of that name stays as it was.
+    LabError: the disk has too little room, or refuses; an existing file of that name is unchanged.
     """
-    # Large numbers first, as the library does it: each then begins at a multiple of its size.
+    # The largest element types first, as in the library: each begins at a multiple of its size.
     ordered = dict(sorted(tensors.items(), key=lambda pair: (-pair[1].element_size(), pair[0])))
     header = _header(ordered, about)
     _check_room(path, len(header) + sum(tensor.nbytes for tensor in ordered.values()))
@@ -101,7 +102,7 @@ def save_tensors(path: Path, tensors: Mapping[str, torch.Tensor], about: Mapping
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, path)
-    except OSError as error:  # a quota, which no one can ask about before
+    except OSError as error:  # a quota, for example, which cannot be checked in advance
         raise LabError(
             f"{path} cannot be written ({error.strerror}): make room, and the same command goes "
             "on from the last checkpoint"
@@ -111,7 +112,7 @@ def save_tensors(path: Path, tensors: Mapping[str, torch.Tensor], about: Mapping
 
 
 def _header(tensors: Mapping[str, torch.Tensor], about: Mapping[str, str]) -> bytes:
-    """The length of the header and the header, a multiple of 8 bytes together."""
+    """The header's length and the header itself, padded to a multiple of 8 bytes."""
     entries: dict[str, Any] = {"__metadata__": dict(about)} if about else {}
     end = 0
     for name, tensor in tensors.items():
@@ -132,14 +133,14 @@ def _header(tensors: Mapping[str, torch.Tensor], about: Mapping[str, str]) -> by
 
 
 def _pieces(tensor: torch.Tensor) -> Iterator[memoryview]:
-    """The bytes of a tensor in row-major order, PIECE at a time."""
+    """The bytes of a tensor in row-major order, PIECE of them at a time."""
     flat = tensor.detach().contiguous().reshape(-1)
     for piece in flat.split(max(1, PIECE // flat.element_size())):
         yield piece.cpu().view(torch.uint8).numpy().data
 
 
 def _check_room(path: Path, needed: int) -> None:
-    """Refuse to begin a file that its disk cannot hold."""
+    """LabError: the disk has less than `needed` bytes free."""
     free = shutil.disk_usage(path.parent).free
     if needed > free:
         raise LabError(

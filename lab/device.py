@@ -1,6 +1,4 @@
-"""Which device this process computes on, and what the machine offers: the one place that decides.
-Floor 1.
-"""
+"""The device that this process computes on, and what the machine offers."""
 
 from __future__ import annotations
 
@@ -21,16 +19,16 @@ def compute_device() -> torch.device:
 
     The environment variable LAB_DEVICE overrides it: "cpu", or "cuda" for a run that must not fall
     back to the CPU. `lab train ... device=cpu` sets it for one run and all processes that it
-    starts. Errors: another value; "cuda" where torch finds no GPU.
+    starts. LabError: another value; "cuda" where torch finds no GPU.
     """
-    wanted = os.environ.get("LAB_DEVICE") or "auto"
-    if wanted not in DEVICES:
-        raise LabError(f"LAB_DEVICE = {wanted!r}: it must be one of {', '.join(DEVICES)}")
-    if wanted == "cpu":
+    setting = os.environ.get("LAB_DEVICE") or "auto"
+    if setting not in DEVICES:
+        raise LabError(f"LAB_DEVICE = {setting!r}: it must be one of {', '.join(DEVICES)}")
+    if setting == "cpu":
         return torch.device("cpu")
     if torch.cuda.is_available():
         return torch.device("cuda")
-    if wanted == "cuda":
+    if setting == "cuda":
         raise LabError(
             f"LAB_DEVICE = cuda, and torch {torch.__version__} finds no GPU: see lab preflight, "
             "or take cpu"
@@ -54,16 +52,15 @@ class Card:
 
 
 def cards() -> list[Card]:
-    """The machine's GPUs, all of them, whatever CUDA_VISIBLE_DEVICES says; empty without
-    nvidia-smi.
+    """All GPUs of the machine, whatever CUDA_VISIBLE_DEVICES says; empty without nvidia-smi.
 
-    Asking the driver's own tool, and not torch, makes no CUDA context and works beside a CPU build
-    of torch and with a driver that is too old for it.
+    The driver's own tool makes no CUDA context, and works with a CPU build of torch and with a
+    driver that is too old for torch.
     """
     fields = "name,driver_version,memory.total,memory.free"
-    words = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"]
+    command = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"]
     try:
-        answer = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return []
     if answer.returncode != 0:
@@ -80,27 +77,27 @@ def cards() -> list[Card]:
 
 
 def gpu_fault() -> str:
-    """Why torch cannot compute on a GPU here, with the cure; empty where it can."""
+    """Why torch cannot compute on a GPU, and what to do; empty where it can."""
     if torch.cuda.is_available():
         return ""
-    here = cards()
-    if not here:
+    gpus = cards()
+    if not gpus:
         return "this machine has no NVIDIA GPU (nvidia-smi finds none): rent one, or say device=cpu"
     if torch.version.cuda is None:
         return (
-            f"{here[0].name} is there, but torch {torch.__version__} is a build for the CPU:"
+            f"{gpus[0].name} is there, but torch {torch.__version__} is a build for the CPU:"
             " install the CUDA build with pip install -c constraints.txt -e '.[llm,vllm]' in a"
             " fresh environment"
         )
     major = int(torch.version.cuda.split(".")[0])
-    if int(here[0].driver.split(".")[0]) < OLDEST_DRIVER.get(major, 0):
+    if int(gpus[0].driver.split(".")[0]) < OLDEST_DRIVER.get(major, 0):
         return (
-            f"{here[0].name} has driver {here[0].driver}, and torch {torch.__version__} with CUDA"
+            f"{gpus[0].name} has driver {gpus[0].driver}, and torch {torch.__version__} with CUDA"
             f" {torch.version.cuda} needs {OLDEST_DRIVER[major]} or newer: update the driver, or"
             " choose an image with a newer one"
         )
     return (
-        f"{here[0].name} with driver {here[0].driver} is there, but torch {torch.__version__} (CUDA"
+        f"{gpus[0].name} with driver {gpus[0].driver} is there, but torch {torch.__version__} (CUDA"
         f" {torch.version.cuda}) does not see it: look at CUDA_VISIBLE_DEVICES and at the"
         " container's GPU access"
     )
@@ -111,8 +108,8 @@ def describe_device() -> str:
     if compute_device().type == "cpu":
         return f"CPU, torch threads: {torch.get_num_threads()}"
     properties = torch.cuda.get_device_properties(torch.cuda.current_device())
-    alike = [card for card in cards() if card.name == properties.name]
-    driver = alike[0].driver if alike else "unknown"
+    drivers = [card.driver for card in cards() if card.name == properties.name]
+    driver = drivers[0] if drivers else "unknown"
     free, total = (size / 2**30 for size in torch.cuda.mem_get_info())
     return (
         f"{properties.name}, driver {driver}, CUDA {torch.version.cuda}, "
@@ -121,7 +118,7 @@ def describe_device() -> str:
 
 
 def compiler_fault() -> str:
-    """Why torch.compile and Triton cannot build kernels here, with the cure; empty where they can."""
+    """Why torch.compile and Triton cannot build kernels, and what to do; empty where they can."""
     if any(shutil.which(name) for name in (os.environ.get("CC"), "cc", "gcc", "clang") if name):
         return ""
     return (

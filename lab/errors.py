@@ -1,6 +1,4 @@
-"""What the lab says when it refuses: one sentence with what was found, where, and what to do. Floor
-0.
-"""
+"""The lab's errors, one sentence each: what was found, where, and what to do."""
 
 import ast
 import difflib
@@ -11,7 +9,7 @@ from typing import Any
 
 
 class LabError(ValueError):
-    """A refusal with a cure. The command line prints its sentence alone and exits with 1."""
+    """An error that a user can fix. The command line prints its sentence alone and exits with 1."""
 
 
 def unknown(kind: str, name: str, valid: Iterable[str]) -> LabError:
@@ -20,35 +18,38 @@ def unknown(kind: str, name: str, valid: Iterable[str]) -> LabError:
     >>> print(unknown("objective", "maxlr", ["rl", "ml", "maxrl"]))
     unknown objective 'maxlr': did you mean 'maxrl'? Valid: maxrl, ml, rl
     """
-    valid = sorted(valid)
-    near = difflib.get_close_matches(name, valid, n=1, cutoff=0.4)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return LabError(f"unknown {kind} {name!r}: {hint}Valid: {', '.join(valid) or 'none'}")
+    names = sorted(valid)
+    nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
+    hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+    return LabError(f"unknown {kind} {name!r}: {hint}Valid: {', '.join(names) or 'none'}")
 
 
 def parse_call(text: str) -> tuple[str, dict[str, Any]]:
-    """Read `name` or `name(key=literal, ...)`; nothing is evaluated beyond literals.
+    """Read `name` or `name(key=literal, ...)`; only literals are evaluated.
 
     >>> parse_call("grpo(ddof=1, eps=1e-6)")
     ('grpo', {'ddof': 1, 'eps': 1e-06})
     """
-    cure = (
+    message = (
         f"cannot read {text!r}: write a name, or name(option=value, ...), for example grpo(ddof=1)"
     )
     if not isinstance(text, str):
-        raise LabError(cure)
+        raise LabError(message)
     if text.isidentifier():
         return text, {}
     try:
         node = ast.parse(text, mode="eval").body
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args):
-            raise LabError(cure)
-        names = [k.arg for k in node.keywords]  # None for **, which literals cannot fill
-        if None in names or len(set(names)) < len(names):
-            raise LabError(cure)
-        return node.func.id, {k.arg: ast.literal_eval(k.value) for k in node.keywords}
+            raise LabError(message)
+        options: dict[str, Any] = {}
+        for keyword in node.keywords:
+            # None stands for **options, which is no literal
+            if keyword.arg is None or keyword.arg in options:
+                raise LabError(message)
+            options[keyword.arg] = ast.literal_eval(keyword.value)
+        return node.func.id, options
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
-        raise LabError(cure) from error
+        raise LabError(message) from error
 
 
 def write_call(name: str, options: dict[str, Any]) -> str:
@@ -57,7 +58,10 @@ def write_call(name: str, options: dict[str, Any]) -> str:
     >>> write_call("truncated", {"order": 8})
     'truncated(order=8)'
     """
-    return name if not options else f"{name}({', '.join(f'{k}={v!r}' for k, v in options.items())})"
+    if not options:
+        return name
+    written = ", ".join(f"{option}={value!r}" for option, value in options.items())
+    return f"{name}({written})"
 
 
 def whole(name: str, value: Any, least: int = 1) -> int:
@@ -72,13 +76,13 @@ def real(name: str, value: Any, low: float = -math.inf, high: float = math.inf) 
     if (
         isinstance(value, bool)
         or not isinstance(value, Real)
-        or not (math.isfinite(value) and low <= value <= high)
+        or not (math.isfinite(value) and low <= float(value) <= high)
     ):
         raise LabError(f"{name} = {value!r}: it must be a finite number in [{low:g}, {high:g}]")
     return float(value)
 
 
-def one_of(name: str, value: Any, choices: tuple) -> Any:
+def one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
     """`value`, refused unless it is one of `choices`."""
     if value not in choices:
         raise LabError(f"{name} = {value!r}: it must be one of {', '.join(map(repr, choices))}")

@@ -1,14 +1,15 @@
-"""What GPU work needs, counted without a GPU: memory at its peak, kernels, traffic. Floor 1.
+"""What GPU work needs, counted without a GPU: peak memory, kernels, traffic.
 
 The work runs on fake tensors, which have a shape, a type and a device but no data: nothing is
-allocated and nothing is computed, so that a model that fills a GPU is counted on a laptop. Their
-device is the CPU, because autograd refuses CUDA tensors where torch was built without CUDA; what
-is counted is the same wherever the two devices choose the same operators. Where they do not, the
-CUDA form is put in its place: see `_FusedNorm`.
+allocated and nothing is computed, so a model that fills a GPU can be counted on a laptop. Their
+device is the CPU, because autograd refuses CUDA tensors where torch was built without CUDA. The
+counts are the same wherever the two devices choose the same operators; where they do not, the CUDA
+operator is substituted: see `_FusedNorm`.
 """
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ class Counted:
 
 
 class Counter(TorchDispatchMode):
-    """Counts the operators that PyTorch dispatches while it is entered; `counted` says what so far.
+    """Counts the operators that PyTorch dispatches inside `with`; `counted` gives the totals.
 
     A storage is alive from the operator that made it until nothing refers to it, autograd included.
     Not seen: what a kernel allocates for itself (cuBLAS's workspaces), fragmentation of the
@@ -75,23 +76,26 @@ class Counter(TorchDispatchMode):
         result = func(*args, **kwargs)
         if func.namespace == "prim":  # asks for a tensor's device
             return result
-        read, made = _tensors((args, kwargs)), _tensors(result)
-        known = {id(tensor.untyped_storage()) for tensor in read}
-        fresh = [tensor for tensor in made if id(tensor.untyped_storage()) not in known]
-        for tensor in fresh:
+        inputs, outputs = _tensors((args, kwargs)), _tensors(result)
+        # A view shares its storage with an input: nothing is allocated or computed for it.
+        known = {id(tensor.untyped_storage()) for tensor in inputs}
+        new = [tensor for tensor in outputs if id(tensor.untyped_storage()) not in known]
+        for tensor in new:
             self._hold(tensor.untyped_storage())
-        computes = bool(fresh) or func._schema.is_mutable
+        computes = bool(new) or func._schema.is_mutable
         if computes and func._overloadpacket not in NO_KERNEL:
             self.launches += 1
-            self.bytes += sum(map(_size, read)) + sum(map(_size, made))
+            self.bytes += sum(map(_size, inputs)) + sum(map(_size, outputs))
             self.flops += _flops(func._overloadpacket, args, kwargs, result)
         return result
 
     def _hold(self, storage: torch.UntypedStorage) -> None:
+        """Count a storage as alive until it is freed."""
         key = id(storage)
         if key in self._storages:
             return
-        size = -(-storage.nbytes() // BLOCK) * BLOCK
+        blocks = math.ceil(storage.nbytes() / BLOCK)
+        size = blocks * BLOCK
 
         def free(_: weakref.ref) -> None:
             del self._storages[key]
@@ -107,7 +111,7 @@ def _tensors(tree: Any) -> list[torch.Tensor]:
 
 
 def _size(tensor: torch.Tensor) -> int:
-    """Bytes that an operator reads or writes of a tensor; what is expanded counts once."""
+    """Bytes that an operator reads or writes of a tensor; expanded elements count once."""
     return min(tensor.numel() * tensor.element_size(), tensor.untyped_storage().nbytes())
 
 
@@ -124,18 +128,20 @@ class _FusedNorm(torch.autograd.Function):
     """`rms_norm` as the one kernel that CUDA has for it; a CPU takes several and keeps more."""
 
     @staticmethod
-    def forward(ctx, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         scale = x.new_empty(*x.shape[:-1], 1, dtype=torch.float32)
         ctx.save_for_backward(x, weight, scale)
         return x * weight
 
     @staticmethod
-    def backward(ctx, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         x, weight, _ = ctx.saved_tensors
         return gradient * x, torch.empty_like(weight)
 
 
 class _AsOnCUDA(TorchFunctionMode):
+    """Puts CUDA's operators in the place of the CPU's where they differ."""
+
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         if func is torch.nn.functional.rms_norm:
@@ -146,9 +152,9 @@ class _AsOnCUDA(TorchFunctionMode):
 def count(work: Callable[[], Any]) -> Counted:
     """Run `work` on fake tensors and count it.
 
-    `work` makes all that is to be counted, models and their inputs included, in the ordinary way,
-    on the CPU. It may not read a number out of a tensor, since there is none. What it returns is
-    kept alive until all is counted.
+    `work` creates everything that should be counted, models and their inputs included, on the CPU
+    in the ordinary way. It may not read numbers out of tensors, since there are none. Its result
+    stays alive until the end.
     """
     counter = Counter()
     with FakeTensorMode(), _AsOnCUDA(), counter:

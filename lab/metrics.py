@@ -215,7 +215,7 @@ def _draws(k: int | Sequence[int], n: Int[np.ndarray, "*problems"]) -> Int[np.nd
 
 def _log_share(
     n: Int[np.ndarray, "*problems"], marked: Int[np.ndarray, "*problems"], k: int | Sequence[int]
-) -> Float[np.ndarray, "..."]:
+) -> Float[np.ndarray, "*values"]:
     """The logarithm of the share of k-subsets without any of m marked samples, C(n-m, k)/C(n, k).
 
     A list of k adds a last axis.

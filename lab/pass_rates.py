@@ -1,10 +1,9 @@
-"""The pass rates behind counts of right rollouts, with the sampling noise removed. Floor 0 (SciPy
-inside functions).
+"""The pass rates behind counts of right rollouts, with the sampling noise removed.
 
-K of N right is not p: at p = 0.03 a problem shows 0 of 16 six times in ten, so K/N expects too many
-dead groups. Here the distribution of p is estimated by maximum likelihood, and what follows from it
-are sums over its points `p` and their shares `mass`. n rollouts tell n moments of p: larger groups
-are extrapolated.
+K of N right is not p: at p = 0.03 a problem shows 0 of 16 six times in ten, so K/N predicts too
+many groups that are all wrong. Here the distribution of p is estimated by maximum likelihood, and
+what follows from it are sums over its points `p` and their shares `mass`. n rollouts determine n
+moments of p, so results for larger groups are extrapolations. SciPy is imported inside functions.
 """
 
 import math
@@ -16,20 +15,21 @@ from numpy.typing import ArrayLike
 
 from lab.errors import LabError, real, whole
 from lab.estimators import Estimator
-from lab.metrics import Counts, pass_at_k
-from lab.objectives import Array, check_pass_rates
-from lab.stats import Interval, bootstrap
+from lab.metrics import pass_at_k
+from lab.objectives import check_pass_rates
+from lab.shapes import Array, Float, Int
+from lab.stats import Interval, bootstrap_each
 from lab.weights import induced_weight
 
-EXCESS, STEPS = (
-    1e-6,
-    200,
-)  # a mixture has converged at this excess, ten times the rounding of its steps
+# A fit has converged at this excess, ten times the rounding error of its steps.
+EXCESS = 1e-6
+STEPS = 200
 
 
 class Beta(NamedTuple):
-    """A Beta distribution of pass rates, its mean a/(a+b), and the log-likelihood of the rewards in
-    their order.
+    """A Beta distribution of pass rates, with mean a/(a+b).
+
+    `log_likelihood` is that of the rewards in their order.
     """
 
     a: float
@@ -38,12 +38,11 @@ class Beta(NamedTuple):
 
 
 class Mixing(NamedTuple):
-    """A distribution of pass rates: a share `mass[i]` of the problems has pass rate `p[i]`; both
-    "points".
+    """A distribution of pass rates: a share `mass[i]` of the problems has pass rate `p[i]`.
 
-    `excess` proves that it is a maximum: max_p D(p) - 1, D(p) = mean over problems of P(K | p) /
-    P(K). No distribution on these points has a log-likelihood higher by more than problems * excess
-    (Lindsay 1983).
+    Both are "points". `excess` bounds what any other distribution on these points could gain: no
+    log-likelihood is higher by more than problems * excess (Lindsay 1983). It is max_p D(p) - 1,
+    with D(p) the mean over problems of P(K | p) / P(K).
     """
 
     p: Array
@@ -52,41 +51,65 @@ class Mixing(NamedTuple):
     excess: float
 
 
+class _Cells(NamedTuple):
+    """The distinct pairs (n, K), and which problems have them."""
+
+    n: Int[np.ndarray, " cells"]
+    right: Int[np.ndarray, " cells"]
+    of_problem: Int[np.ndarray, " problems"]
+    problems: Int[np.ndarray, " cells"]  # how many have this pair
+
+
+class _Likelihood(NamedTuple):
+    """The chance of every cell at every point of a grid, relative to its largest."""
+
+    p: Float[np.ndarray, " points"]
+    relative: Float[np.ndarray, "cells points"]
+    log_largest: Float[np.ndarray, " cells"]
+    cells: _Cells
+
+
 def beta_binomial(n: ArrayLike, correct: ArrayLike) -> Beta:
-    """The Beta under which the counts are most likely (beta-binomial, Skellam 1948; Griffiths
-    1973).
+    """The Beta distribution under which the counts are most likely.
 
-    Shapes: `correct` is "problems", `n` too or one number. Errors: counts not whole or outside
-    0..n; and no Beta is best where every count is 0 or n, or where counts vary no more than one
-    pass rate explains (Tarone's score 1979).
+    The counts are then beta-binomial (Skellam 1948; Griffiths 1973). `correct` is "problems", `n`
+    too or one number. LabError: counts that are not whole or outside 0..n; counts that are all 0 or
+    n, or that vary no more than one pass rate explains (Tarone's score 1979), for which no Beta is
+    best.
 
-    >>> [round(x, 6) for x in beta_binomial(2, [0, 1, 2])[:2]]  # each count once: the uniform distribution
+    Each count once is the uniform distribution:
+
+    >>> [round(x, 6) for x in beta_binomial(2, [0, 1, 2])[:2]]
     [1.0, 1.0]
     """
     from scipy.optimize import minimize
     from scipy.special import betaln, digamma
 
-    (size, right), of, times = _cells(n, correct)
-    wrong, p, share = size - right, (times @ right) / (times @ size), times / times.sum()
+    cells = _cells(n, correct)
+    size, right, wrong = cells.n, cells.right, cells.n - cells.right
+    problems = cells.problems
+    p = (problems @ right) / (problems @ size)
+    share = problems / problems.sum()
     if (right * wrong == 0).all():
         raise LabError(
-            f"all {len(of)} counts are 0 or n: p = 0 and 1 alone are likeliest, and are no Beta:"
-            " use mixing"
+            f"all {problems.sum()} counts are 0 or n: p = 0 and 1 alone are likeliest, and are no"
+            " Beta: use mixing"
         )
+    # Tarone's score: positive where counts vary more than at one p.
     if share @ (right * (right - 1) / p + wrong * (wrong - 1) / (1 - p) - size * (size - 1)) <= 0:
         raise LabError(
-            f"{len(of)} counts vary no more than at one p: {p:.4g} is likeliest, and is no Beta:"
-            " use mixing"
+            f"{problems.sum()} counts vary no more than at one p: {p:.4g} is likeliest, and is no"
+            " Beta: use mixing"
         )
 
-    def loss(logs: Array) -> tuple[float, Array]:
-        a, b = np.exp(logs)
-        both = digamma(a + b + size) - digamma(a + b)
-        slope = (
-            a * (digamma(a + right) - digamma(a) - both),
-            b * (digamma(b + wrong) - digamma(b) - both),
-        )
-        return share @ (betaln(a, b) - betaln(a + right, b + wrong)), -np.stack(slope) @ share
+    def loss(log_a_b: Array) -> tuple[float, Array]:
+        """Minus the mean log-likelihood, and its gradient with respect to log a and log b."""
+        a, b = np.exp(log_a_b)
+        total = digamma(a + b + size) - digamma(a + b)
+        slope_a = a * (digamma(a + right) - digamma(a) - total)
+        slope_b = b * (digamma(b + wrong) - digamma(b) - total)
+        log_likelihood = share @ (betaln(a + right, b + wrong) - betaln(a, b))
+        return -log_likelihood, -np.stack((slope_a, slope_b)) @ share
 
     best = minimize(
         loss,
@@ -95,7 +118,8 @@ def beta_binomial(n: ArrayLike, correct: ArrayLike) -> Beta:
         method="L-BFGS-B",
         options={"gtol": 1e-10, "ftol": 1e-15},
     )
-    return Beta(*np.exp(best.x).tolist(), float(-best.fun * times.sum()))
+    a, b = np.exp(best.x).tolist()
+    return Beta(a, b, float(-best.fun * problems.sum()))
 
 
 def mixing(
@@ -103,136 +127,166 @@ def mixing(
 ) -> Mixing:
     """The distribution of pass rates, of whatever form, under which the counts are most likely.
 
-    The non-parametric maximum-likelihood estimate (Kiefer & Wolfowitz 1956; Laird 1978) on the
-    points `grid`, by default 0 to 1 and even in arcsin sqrt p: the convex problem of Koenker &
-    Mizera 2014, by the constrained Newton steps of Wang 2007. It puts all mass on a few points.
-    With `slack` it is smooth and mostly nearer to the truth: the first on EM's way from even mass
-    that is no more than `slack` below the highest log-likelihood (Laird & Louis 1991). Shapes and
-    errors as `beta_binomial`. p must not depend on n.
+    It is the non-parametric maximum-likelihood estimate (Kiefer & Wolfowitz 1956; Laird 1978) on
+    the points `grid`, by default 0 to 1 and even in arcsin sqrt p: the convex problem of Koenker &
+    Mizera 2014, solved by the constrained Newton steps of Wang 2007. It puts all mass on a few
+    points. With `slack` it is smooth and usually nearer to the truth: the first step of EM, from
+    even mass, that is at most `slack` below the highest log-likelihood (Laird & Louis 1991). Shapes
+    and errors as in `beta_binomial`. p must not depend on n.
 
-    >>> fit = mixing(4, [0, 0, 4])  # only p = 0 and p = 1 give these counts for certain
+    Only p = 0 and p = 1 give these counts for certain:
+
+    >>> fit = mixing(4, [0, 0, 4])
     >>> fit.mass[[0, -1]].round(6).tolist(), fit.excess < 1e-6
     ([0.666667, 0.333333], True)
     """
-    p, chance, peak, _, times = _chances(n, correct, grid)
-    mass, excess = _fit(chance, times, real("slack", slack, 0))
-    return Mixing(p, mass, float(times @ (np.log(chance @ mass) + peak)), excess)
+    likelihood = _likelihood(n, correct, grid)
+    problems = likelihood.cells.problems
+    mass, excess = _fit(likelihood.relative, problems, real("slack", slack, 0))
+    log_chance = np.log(likelihood.relative @ mass) + likelihood.log_largest
+    return Mixing(likelihood.p, mass, float(problems @ log_chance), excess)
 
 
 def intervals(
-    n: ArrayLike, correct: ArrayLike, sums: Callable, slack: float = 0, draws: int = 200
+    n: ArrayLike,
+    correct: ArrayLike,
+    sums: Callable[[Array, Array], Array],
+    slack: float = 0,
+    draws: int = 200,
 ) -> list[Interval]:
-    """`sums` over the estimated mixing distribution, each number with its bootstrap interval over
-    problems.
+    """`sums` over the estimated distribution, each number with its interval over problems.
 
-    `sums(p, mass)` gets "points" and "draws points" and returns "draws numbers". Every draw is
-    fitted anew.
+    `sums(p, mass)` takes "points" and "draws points", and returns "draws numbers". The distribution
+    is estimated anew in every resample.
     """
-    p, chance, _, of, times = _chances(n, correct)
+    likelihood = _likelihood(n, correct)
+    cells = likelihood.cells
 
-    def statistic(sample: Array, axis: int) -> Array:
-        counts = (np.bincount(row.astype(int), minlength=len(times)) for row in sample)
-        return sums(p, np.stack([_fit(chance, count, slack)[0] for count in counts]))
+    def statistic(resamples: Array, axis: int) -> Array:
+        masses = []
+        for resample in resamples:
+            problems = np.bincount(resample.astype(int), minlength=len(cells.problems))
+            mass, _ = _fit(likelihood.relative, problems, slack)
+            masses.append(mass)
+        return sums(likelihood.p, np.stack(masses))
 
-    return bootstrap(of, "problems", statistic, draws=draws)
+    return bootstrap_each(cells.of_problem, "problems", statistic, draws=draws)
 
 
-def dead_share(p: ArrayLike, mass: ArrayLike, N: int) -> tuple[Array, Array]:
+def dead_share(
+    p: ArrayLike, mass: ArrayLike, N: int
+) -> tuple[Float[np.ndarray, "*draws"], Float[np.ndarray, "*draws"]]:
     """The expected shares of groups of N that are all wrong, E[(1-p)^N], and all right, E[p^N].
 
-    1 minus the first is mean pass@N, the share of problems that N tries are expected to solve.
-    Shapes, here and below: `p` is "points", `mass` is "... points" and sums to 1; the results are
-    "...".
+    1 minus the first is mean pass@N, the share of problems that N samples are expected to solve.
+    Here and below `p` is "points", and `mass` is "*draws points" and sums to 1.
 
-    >>> [float(share) for share in dead_share([0, 0.5, 1], [0.25, 0.5, 0.25], N=2)]  # 1/4 + 1/2 * 1/4 each
+    A quarter of the problems is certain, and half of them have 1/4 for each:
+
+    >>> [float(share) for share in dead_share([0, 0.5, 1], [0.25, 0.5, 0.25], N=2)]
     [0.375, 0.375]
     """
-    p, mass, N = check_pass_rates(p), np.asarray(mass), whole("N", N)
+    p = check_pass_rates(p)
+    mass = np.asarray(mass)
+    N = whole("N", N)
     return mass @ (1 - p) ** N, mass @ p**N
 
 
-def share_by_bin(p: ArrayLike, mass: ArrayLike, edges: ArrayLike) -> Array:
-    """The mass with edges[i] < p <= edges[i+1], the first bin with its lower edge too: shape "...
-    bins".
+def share_by_bin(
+    p: ArrayLike, mass: ArrayLike, edges: ArrayLike
+) -> Float[np.ndarray, "*draws bins"]:
+    """The mass with edges[i] < p <= edges[i+1]; the first bin includes its lower edge.
 
     >>> share_by_bin([0, 0.1, 0.5, 1], [0.1, 0.2, 0.3, 0.4], [0, 0.1, 1]).round(12).tolist()
     [0.3, 0.7]
     """
+    edges = np.asarray(edges)
     bins = np.maximum(np.searchsorted(edges, check_pass_rates(p)) - 1, 0)
-    return np.asarray(mass) @ np.eye(len(edges) - 1)[bins]
+    is_in_bin = np.eye(len(edges) - 1)[bins]
+    return np.asarray(mass) @ is_in_bin
 
 
-def expected_gradient(p: ArrayLike, mass: ArrayLike, name: str | Estimator, N: int) -> Array:
-    """How much of the expected gradient each point brings: mass p(1-p) |w_N(p)|, shape "...
-    points".
+def expected_gradient(
+    p: ArrayLike, mass: ArrayLike, name: str | Estimator, N: int
+) -> Float[np.ndarray, "*draws points"]:
+    """How much each point contributes to the expected gradient: mass p(1-p) |w_N(p)|.
 
     The unit is the contrast E[score | right] - E[score | wrong] of lemma L7, taken to be as long
-    for every problem. Half of `lab.signal_mass` where groups sum to zero. `share_by_bin` adds it
-    up.
+    for every problem. It is half of `lab.signal_mass` where groups sum to zero. `share_by_bin` adds
+    it up.
 
-    >>> expected_gradient([0.5, 0.9], [0.5, 0.5], "rloo", 8).round(6).tolist()  # w = 1: 0.25/2 and 0.09/2
+    RLOO has w = 1, so these are 0.25/2 and 0.09/2:
+
+    >>> expected_gradient([0.5, 0.9], [0.5, 0.5], "rloo", 8).round(6).tolist()
     [0.125, 0.045]
     """
     p = check_pass_rates(p)
     return np.asarray(mass) * (p * (1 - p) * np.abs(induced_weight(name, N, p)))
 
 
-def _cells(n: ArrayLike, correct: ArrayLike) -> tuple[Counts, Counts, Counts]:
-    """The distinct (n, K) "2 cells", the cell of every problem, and how many problems each has."""
+def _cells(n: ArrayLike, correct: ArrayLike) -> _Cells:
+    """The distinct pairs (n, K) of the problems. LabError: no counts, or other shapes."""
     if np.ndim(correct) != 1 or np.shape(n) not in ((), np.shape(correct)):
         raise LabError(
             f"n has shape {np.shape(n)} and correct {np.shape(correct)}: give one count a problem"
         )
     pass_at_k(n, correct, 1)  # refuses what is not a count
-    pairs = np.stack(np.broadcast_arrays(n, correct))
-    return np.unique(pairs.astype(np.int64), axis=1, return_inverse=True, return_counts=True)
+    pairs = np.stack(np.broadcast_arrays(n, correct)).astype(np.int64)
+    (size, right), of_problem, problems = np.unique(
+        pairs, axis=1, return_inverse=True, return_counts=True
+    )
+    return _Cells(size, right, of_problem, problems)
 
 
-def _chances(n: ArrayLike, correct: ArrayLike, grid: ArrayLike | None = None) -> tuple[Array, ...]:
-    """The grid p; p^K (1-p)^(n-K), "cells points", over its peak; log peak; problems' cells; cells'
-    times.
-    """
+def _likelihood(n: ArrayLike, correct: ArrayLike, grid: ArrayLike | None = None) -> _Likelihood:
+    """p^K (1-p)^(n-K) of every pair (n, K) at every point of the grid."""
     from scipy.special import xlog1py, xlogy
 
-    (size, right), of, times = _cells(n, correct)
-    steps = max(
-        200, math.ceil(4 * math.pi * math.sqrt(size.max()))
-    )  # arcsin sqrt(K/n) has noise 1/(2 sqrt n)
-    p = (
-        np.sin(np.linspace(0, np.pi / 2, steps + 1)) ** 2
-        if grid is None
-        else check_pass_rates(grid).ravel()
-    )
-    logs = xlogy(right[:, None], p) + xlog1py((size - right)[:, None], -p)
-    if np.isinf(peak := logs.max(axis=1)).any():
+    cells = _cells(n, correct)
+    if grid is None:
+        # arcsin sqrt(K/n) has the standard deviation 1/(2 sqrt n): about four points for each
+        steps = max(200, math.ceil(4 * math.pi * math.sqrt(cells.n.max())))
+        p = np.sin(np.linspace(0, np.pi / 2, steps + 1)) ** 2
+    else:
+        p = check_pass_rates(grid).ravel()
+    wrong = cells.n - cells.right
+    logs = xlogy(cells.right[:, None], p) + xlog1py(wrong[:, None], -p)
+    log_largest = logs.max(axis=1)
+    impossible = np.isinf(log_largest)
+    if impossible.any():
         raise LabError(
-            f"grid {p} gives {right[np.isinf(peak)][0]} right rollouts no chance: add points in"
+            f"grid {p} gives {cells.right[impossible][0]} right rollouts no chance: add points in"
             " (0, 1)"
         )
-    return p, np.exp(logs - peak[:, None]), peak, of, times
+    return _Likelihood(p, np.exp(logs - log_largest[:, None]), log_largest, cells)
 
 
-def _fit(chance: Array, times: Counts, slack: float) -> tuple[Array, float]:
-    """(mass, excess): the mixture of the columns of `chance` under which rows that came `times` are
-    most likely.
+def _fit(
+    chance: Float[np.ndarray, "cells points"], problems: Int[np.ndarray, " cells"], slack: float
+) -> tuple[Float[np.ndarray, " points"], float]:
+    """(mass, excess): the mixture of the columns of `chance` under which the cells are most likely.
+
+    `problems` says how many problems each cell has.
     """
     from scipy.optimize import nnls
 
-    chance, root = chance[times > 0], np.sqrt(times[times > 0] / times.sum())
+    occurs = problems > 0
+    chance = chance[occurs]
+    share = problems[occurs] / problems.sum()
+    root = np.sqrt(share)
     mass, smooth = np.full((2, chance.shape[1]), 1 / chance.shape[1])
     for _ in range(STEPS):
         ratio = chance / (chance @ mass)[:, None]
         slope = root**2 @ ratio  # D(p)
         if slope.max() <= 1 + EXCESS:
             break
-        rows = np.vstack(
-            (root[:, None] * (ratio - 2), np.ones(len(mass)))
-        )  # Newton's model, its sum held at 1
-        newton, step = (
-            nnls(rows, np.eye(len(rows))[-1])[0],
-            0.99,
-        )  # short of 1, it leaves every count a chance
+        # Newton's quadratic model of the log-likelihood, with a row that holds its sum at 1
+        rows = np.vstack((root[:, None] * (ratio - 2), np.ones(len(mass))))
+        newton, _ = nnls(rows, np.eye(len(rows))[-1])
         change = ratio @ newton / newton.sum() - 1
+        # A little short of the full step, so that every count keeps a chance; halved until the
+        # log-likelihood rises enough (Armijo's rule).
+        step = 0.99
         while root**2 @ np.log1p(step * change) < 0.1 * step * (root**2 @ change):
             step /= 2
         mass += step * (newton / newton.sum() - mass)
@@ -240,6 +294,11 @@ def _fit(chance: Array, times: Counts, slack: float) -> tuple[Array, float]:
         raise LabError(
             f"no convergence in {STEPS} steps (excess {slope.max() - 1:.1g}): give a coarser grid"
         )
-    while slack and root**2 @ np.log(chance @ smooth / (chance @ mass)) < -slack / times.sum():
+    excess = float(slope.max() - 1 + slack / problems.sum())
+    if not slack:
+        return mass, excess
+    # EM from even mass, until its log-likelihood is within `slack` of the highest
+    allowed = -slack / problems.sum()
+    while root**2 @ np.log(chance @ smooth / (chance @ mass)) < allowed:
         smooth *= (root**2 / (chance @ smooth)) @ chance
-    return smooth if slack else mass, float(slope.max() - 1 + slack / times.sum())
+    return smooth, excess

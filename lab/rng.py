@@ -1,8 +1,8 @@
-"""Named random streams that need no saving. Floor 0.
+"""Named random streams that need no saving.
 
-Every draw is a function of (seed, stream, step): a run that is killed and resumed at step s draws
-what it would have drawn, and two objectives with the same seed see the same data, initial weights
-and random numbers.
+Every draw is a function of (seed, stream, step). A run that is killed and resumed at step s draws
+what it would have drawn, and two runs with the same seed and different estimators see the same
+data, initial weights and random numbers.
 """
 
 import numpy as np
@@ -11,8 +11,8 @@ import numpy as np
 def stream_seed(seed: int, stream: str, step: int = 0) -> int:
     """A 63-bit seed for one stream at one step, for generators that take an integer (torch).
 
-    torch's CPU generator reads the low 32 bits only: two steps of a long run may, rarely, draw the
-    same.
+    torch's CPU generator reads the low 32 bits only, so two steps of a long run may, rarely, draw
+    the same numbers.
     """
     return int(_sequence(seed, stream, step).generate_state(1, np.uint64)[0] >> 1)
 

@@ -1,4 +1,4 @@
-"""SIGTERM, of a batch system or docker stop, as a request to stop after this step. Floor 0."""
+"""SIGTERM, from a batch system or docker stop, as a request to stop after the current step."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-EXIT_CODE = 128 + signal.SIGTERM  # what a shell reports of a process that SIGTERM ended
+EXIT_CODE = 128 + signal.SIGTERM  # what a shell reports for a process that SIGTERM ended
 
 
 class Terminated(BaseException):
-    """Work was stopped by SIGTERM and is whole on disk; the command line ends with EXIT_CODE.
+    """Work was stopped by SIGTERM and is complete on disk; the command line exits with EXIT_CODE.
 
-    The text is a sentence for standard error, or nothing for a process that is not to speak. It
-    passes every `except Exception`.
+    The text is a sentence for standard error, or empty for a process that should print nothing. As
+    a BaseException it passes every `except Exception`.
     """
 
 
 class Request:
     """Whether this process was asked to stop.
 
-    Processes that train one model together must all stop after the same step, so there only that
-    counts on which they agreed (`agree`), and not what has reached this one alone.
+    Processes that train one model together must all stop after the same step. There only what they
+    agreed on counts (`agree`), and not what has reached this process alone.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,9 @@ class Request:
         self._agreed = stop
 
     def clear(self) -> None:
-        self.came, self._agreed = False, None
+        """Forget every request."""
+        self.came = False
+        self._agreed = None
 
 
 REQUEST = Request()  # of this process, as signals are
@@ -47,12 +49,11 @@ REQUEST = Request()  # of this process, as signals are
 
 @contextmanager
 def on_sigterm(act: Callable[[], None]) -> Iterator[None]:
-    """Inside, SIGTERM calls `act` and ends nothing by itself; after it, it is what it was.
+    """Inside, SIGTERM calls `act` and does not end the process.
 
-    After `Terminated` it is ignored instead.
-
-    Only the main thread can do this: in another one nothing changes. A second SIGTERM, such as one
-    from a batch system and one from a launcher that passes it on, is like the first.
+    Afterwards the previous handler is restored; after `Terminated` SIGTERM is ignored instead. Only
+    the main thread can set handlers: in another thread nothing changes. A second SIGTERM, for
+    example one from a batch system and one from a launcher that passes it on, is like the first.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -70,9 +71,9 @@ def on_sigterm(act: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def stopping_after_a_step() -> Iterator[Request]:
-    """Inside, SIGTERM is a request that the work looks at after each step.
+    """Inside, SIGTERM is a request that the work checks after each step.
 
-    Terminated: it came too late to be looked at.
+    Terminated: the request came too late to be checked.
     """
 
     def ask() -> None:

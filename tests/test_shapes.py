@@ -45,11 +45,47 @@ def test_a_false_shape_is_found_in_arguments_and_results():
         example(1)(np.float64(1.0).reshape(()))
 
 
-def test_the_mathematics_is_checked():
-    for module in ("lab.estimators", "lab.losses", "lab.metrics", "lab.weights"):
+# Functions with shapes in their signatures, at least, in each module of the mathematics.
+LEAST = {
+    "lab.catalogue": 20,
+    "lab.design": 5,
+    "lab.estimators": 4,
+    "lab.groups": 4,
+    "lab.losses": 8,
+    "lab.metrics": 6,
+    "lab.objectives": 3,
+    "lab.pass_rates": 4,
+    "lab.sequences": 3,
+    "lab.stats": 4,
+    "lab.subsets": 3,
+    "lab.weights": 9,
+}
+
+
+@pytest.mark.parametrize("module", LEAST)
+def test_the_mathematics_is_checked(module):
+    import_module(module)
+    functions = {
+        name.removeprefix(f"{module}.")
+        for name in shape_checks.functions
+        if name.startswith(f"{module}.")
+    }
+    assert len(functions) >= LEAST[module], sorted(functions)
+
+
+def test_every_module_whose_shapes_are_checked_exists_and_the_mathematics_is_among_them():
+    assert set(LEAST) <= set(shape_checks.CHECKED)
+    for module in shape_checks.CHECKED:
         import_module(module)
-    modules = {name.rsplit(".", 1)[0] for name in shape_checks.functions}
-    assert {"lab.estimators", "lab.losses", "lab.weights", "lab.metrics"} <= modules
+
+
+def test_a_shape_in_an_alias_is_checked():
+    from lab.catalogue import rloo
+    from lab.sequences import centred
+
+    assert rloo.__name__ in {name.rsplit(".")[-1] for name in shape_checks.functions}
+    with pytest.raises(BeartypeCallHintViolation):
+        centred(np.ones((2, 3)))
 
 
 def test_users_need_no_jaxtyping():

@@ -8,9 +8,9 @@ import math
 import numpy as np
 import pytest
 
-from lab import stats
+from lab import LabError, stats
 from lab.metrics import pass_at_k
-from lab.stats import Interval, bootstrap, compare
+from lab.stats import Interval, bootstrap, bootstrap_each, compare
 
 
 @pytest.fixture
@@ -53,7 +53,8 @@ def test_a_mean_has_about_two_standard_errors_on_each_side():
 
 def test_the_weighted_mean_and_the_mean_of_resampled_arrays_agree(pass_rates):
     for over in ("seeds", "both"):
-        fast, slow = (np.ravel(bootstrap(pass_rates, over, f, draws=500)) for f in (None, np.mean))
+        resampled = bootstrap if over == "both" else bootstrap_each
+        fast, slow = (np.ravel(resampled(pass_rates, over, f, draws=500)) for f in (None, np.mean))
         for one, other in zip(fast, slow, strict=True):
             assert (one.point, *ends(one)) == pytest.approx((other.point, *ends(other)), rel=1e-12)
 
@@ -82,9 +83,10 @@ def test_three_seeds_cover_the_median_at_most_three_times_in_four():
 @pytest.mark.parametrize("over", ["problems", "seeds", "both"])
 @pytest.mark.parametrize("statistic", [None, np.median])
 def test_the_size_of_the_chunks_does_not_move_the_result(over, statistic, pass_rates, monkeypatch):
-    whole = bootstrap(pass_rates, over, statistic, draws=333)
+    resampled = bootstrap if over == "both" else bootstrap_each
+    whole = resampled(pass_rates, over, statistic, draws=333)
     monkeypatch.setattr(stats, "CHUNK", 1500)
-    pieces = bootstrap(pass_rates, over, statistic, draws=333)
+    pieces = resampled(pass_rates, over, statistic, draws=333)
     for one, other in zip(np.ravel(whole), np.ravel(pieces), strict=True):
         assert ends(one) == pytest.approx(ends(other), rel=1e-13)
 
@@ -97,15 +99,21 @@ def test_the_seed_decides_the_interval(pass_rates):
 
 def test_other_axes_are_carried_along_with_the_same_resamples():
     curve = pass_at_k(16, np.arange(17), [1, 4, 16])
-    together = bootstrap(curve, draws=500)
+    together = bootstrap_each(curve, draws=500)
     assert [x.point for x in together] == pytest.approx(curve.mean(axis=0))
     for one, alone in zip(
         together, (bootstrap(column, draws=500) for column in curve.T), strict=True
     ):
         assert ends(one) == pytest.approx(ends(alone), rel=1e-12)
-    nested = bootstrap(curve.reshape(17, 3, 1), draws=500)
-    assert [len(nested), len(nested[0])] == [3, 1]
-    assert nested[2][0] == together[2]
+    with pytest.raises(LabError, match="reshape them to columns"):
+        bootstrap_each(curve.reshape(17, 3, 1), draws=500)
+
+
+def test_one_number_and_several_have_functions_of_their_own():
+    with pytest.raises(LabError, match="give 3 numbers over problems: take bootstrap_each"):
+        bootstrap(np.eye(4, 3), draws=100)
+    with pytest.raises(LabError, match="give one number over problems: take bootstrap"):
+        bootstrap_each([0.5, 1.0], draws=100)
 
 
 def test_a_statistic_may_reduce_the_carried_axes_and_may_be_infinite():

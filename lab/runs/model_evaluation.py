@@ -27,7 +27,7 @@ from lab.runs.evaluation_folder import (
 )
 from lab.runs.run_folder import runs_root
 from lab.runs.scoring import problem_counts
-from lab.stats import Interval, bootstrap, single_interval
+from lab.stats import Interval, bootstrap
 
 if TYPE_CHECKING:  # importing it loads torch
     from lab.llm.engines.base import Engine
@@ -162,7 +162,7 @@ def comparison(base: Path, ours: Path, style: str = "strict") -> str:
         intervals = [
             _pass_at_k(base_counts, k),
             _pass_at_k(our_counts, k),
-            single_interval(compare_models(our_counts, base_counts, k).difference),
+            compare_models(our_counts, base_counts, k).difference,
             samples_ratio(base_counts, our_counts, k),
         ]
         cells = [f"{i.point:.3f} [{i.low:.3f}, {i.high:.3f}]" for i in intervals]
@@ -171,9 +171,7 @@ def comparison(base: Path, ours: Path, style: str = "strict") -> str:
 
 
 def _pass_at_k(counts: pd.DataFrame, k: int) -> Interval:
-    return single_interval(
-        bootstrap(pass_at_k(counts["n"].to_numpy(), counts["right"].to_numpy(), k))
-    )
+    return bootstrap(pass_at_k(counts["n"].to_numpy(), counts["right"].to_numpy(), k))
 
 
 def caption(

@@ -18,7 +18,7 @@ from lab.errors import LabError, unknown
 from lab.runs.provenance import ROOT
 from lab.runs.run_folder import Run, write_atomically, write_json
 from lab.runs.sweep_file import read_sweep
-from lab.stats import bootstrap
+from lab.stats import bootstrap_each
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +52,7 @@ class Results:
             curves = part.pivot(index="step", columns="seed", values=metric)
             n = curves.shape[1]
             intervals = (
-                bootstrap(curves.to_numpy().T, over="seeds") if n > 1 else [None] * len(curves)
+                bootstrap_each(curves.to_numpy().T, over="seeds") if n > 1 else [None] * len(curves)
             )
             for step, mean, interval in zip(
                 curves.index, curves.mean(axis=1), intervals, strict=True

@@ -16,7 +16,7 @@ from lab.metrics import pass_at_k
 from lab.pass_rates import dead_share, expected_gradient, intervals, mixing, share_by_bin
 from lab.runs.run_folder import Run
 from lab.show import plots
-from lab.stats import bootstrap
+from lab.stats import bootstrap_each
 
 IDS, TEXTS = (
     ("problem", "uid", "prompt_id", "index"),
@@ -278,7 +278,7 @@ def audit(
         ]
     else:
         found, plain = (
-            bootstrap(
+            bootstrap_each(
                 np.arange(m),
                 "problems",
                 lambda sample, axis: summary(

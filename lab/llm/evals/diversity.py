@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lab.errors import LabError, real
-from lab.stats import Interval, bootstrap, single_interval
+from lab.stats import Interval, bootstrap
 
 Array = NDArray[np.float64]
 Embed = Callable[[Sequence[str]], ArrayLike]  # texts to "texts width"
@@ -76,7 +76,7 @@ def diversity(right: Sequence[Sequence[str]], embed: Embed) -> Diversity:
         for i, rows in zip(scored, by_problem, strict=True)
     ]
     distances = np.array([mean_distance(rows) for rows in vectors])
-    score = single_interval(bootstrap(distances))
+    score = bootstrap(distances)
     return Diversity(score, np.array(scored), counts, distances, vectors)
 
 

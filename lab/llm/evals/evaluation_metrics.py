@@ -29,7 +29,7 @@ from lab.errors import LabError, one_of, real
 from lab.llm.data.prompts import LENGTH
 from lab.llm.verify.extract import comparison_key, exact_value, normalize
 from lab.metrics import majority_at_k, pass_all_k, pass_at_k
-from lab.stats import Comparison, Interval, bootstrap, compare, single_interval
+from lab.stats import Comparison, Interval, bootstrap, bootstrap_each, compare
 
 REACH_DRAWS = 2000  # bootstrap draws where every draw needs the whole curve of pass@k
 ROUNDING = 1e-12  # as in `lab.metrics.samples_to_reach`
@@ -165,11 +165,8 @@ def summary(
     if entropy.notna().all():
         columns["entropy"] = entropy
     # All metrics share their resamples of problems.
-    intervals = bootstrap(np.array([*columns.values()], dtype=float).T)
-    assert isinstance(intervals, list)  # one for each column
-    return {
-        name: single_interval(interval) for name, interval in zip(columns, intervals, strict=True)
-    }
+    intervals = bootstrap_each(np.array([*columns.values()], dtype=float).T)
+    return dict(zip(columns, intervals, strict=True))
 
 
 def compare_models(a: pd.DataFrame, b: pd.DataFrame, k: int = 1) -> Comparison:
@@ -195,7 +192,7 @@ def samples_to_reach(table: pd.DataFrame, target: float) -> Interval:
         return _reach(curve(sample), target)
 
     rows = np.arange(curve.problems)
-    return single_interval(bootstrap(rows, statistic=statistic, draws=REACH_DRAWS))
+    return bootstrap(rows, statistic=statistic, draws=REACH_DRAWS)
 
 
 def samples_ratio(base: pd.DataFrame, ours: pd.DataFrame, k: int) -> Interval:
@@ -217,7 +214,7 @@ def samples_ratio(base: pd.DataFrame, ours: pd.DataFrame, k: int) -> Interval:
         return _reach(base_means, target) / _reach(our_means, target)
 
     rows = np.arange(len(base))
-    return single_interval(bootstrap(rows, statistic=ratio, draws=REACH_DRAWS))
+    return bootstrap(rows, statistic=ratio, draws=REACH_DRAWS)
 
 
 class _MeanPassCurve:
