@@ -287,8 +287,8 @@ def _statistics(
     """The statistic of resampled arrays."""
     for chunk in _resamples(array.shape[:item_axes], draws, seed, array.size):
         if item_axes == 1:
-            resampled, axis = array[chunk[0]], 1
+            values = statistic(array[chunk[0]], 1)
         else:
             seeds, problems = chunk
-            resampled, axis = array[seeds[:, :, None], problems[:, None, :]], (1, 2)
-        yield np.asarray(statistic(resampled, axis), dtype=np.float64)
+            values = statistic(array[seeds[:, :, None], problems[:, None, :]], (1, 2))
+        yield np.asarray(values, dtype=np.float64)
