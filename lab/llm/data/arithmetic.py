@@ -1,5 +1,4 @@
 """Arithmetic: short problems made by us, with whole answers and worked solutions, for tiny models.
-Floor 2.
 
 Five levels, each a finite list of different questions: expressions ("3+4=?"), and most of them told
 in words as well, with two names and three things ("Tom has 3 pens and buys 4. How many?").

@@ -1,5 +1,5 @@
 """The data sets of the language world: one table, pinned and checked, from the hub or from an
-offline folder. Floor 2.
+offline folder.
 
 `data/datasets.md` is the same table as a page, with how each revision was established. Of
 LiveCodeBench only the questions are read: its private tests, which may hold a pickle, are never

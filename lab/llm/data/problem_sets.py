@@ -1,6 +1,4 @@
-"""Problems by the name that a command gives: arithmetic, a set of the table, or a file of your own.
-Floor 2.
-"""
+"""Problems by the name that a command gives: arithmetic, a set of the table, or a file of your own."""
 
 from __future__ import annotations
 

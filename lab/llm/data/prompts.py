@@ -1,5 +1,5 @@
 """Prompts: what is written around a question, as named text files with a hash, and how an answer
-ends. Floor 2.
+ends.
 
 A file lab/presets/prompts/NAME.chat.txt becomes the one user turn of a chat, with no system text of
 ours; NAME.txt is written as it stands. `{question}` is the place of the question, and the last

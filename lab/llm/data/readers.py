@@ -1,5 +1,4 @@
-"""Rows of questions and answers from files or from the hub, read by the library `datasets`. Floor
-2.
+"""Rows of questions and answers from files or from the hub, read by the library `datasets`.
 
 `datasets` is imported when it is first needed, and `trust_remote_code` is never set: no code of a
 repository is run.

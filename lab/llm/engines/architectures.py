@@ -1,5 +1,5 @@
 """The architectures of the papers' models, for counting memory and for random weights without the
-hub. Floor 2.
+hub.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Engines: whoever can sample answers from a language model. Floor 2.
+"""Engines: whoever can sample answers from a language model.
 
 | engine | for | what it needs |
 |---|---|---|

@@ -1,4 +1,4 @@
-"""Imports that need care: transformers, and TRL upon it, beside a CPU build of torch. Floor 2."""
+"""Imports that need care: transformers, and TRL upon it, beside a CPU build of torch."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """What training a language model asks of a GPU: memory and traffic of a micro-batch, and the
-sampler's room. Floor 2.
+sampler's room.
 
 Counted on fake tensors through the model itself, as TRL calls it: bfloat16 autocast on float32
 weights (the stream between layers stays float32, and autocast keeps a bfloat16 copy of every weight

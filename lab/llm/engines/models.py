@@ -1,5 +1,5 @@
 """Models of the hub at pinned revisions: the one way from a model's name to the folder it is loaded
-from. Floor 2.
+from.
 
 A revision stands here only if at least two independent public repositories pin it for that model; a
 model that is not listed is loaded at the newest revision of its main branch, unless its name says

@@ -4,7 +4,7 @@ for tiny models.
 A prompt is read once and its keys and values are repeated for its answers; all answers are then
 decoded together, token by token, and those that have ended leave. An answer's token t is drawn by
 inversion from the uniform number u(seed, prompt, answer, t) of a counter-based generator (Philox),
-so it does not matter what else is drawn. Floor 2.
+so it does not matter what else is drawn.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Sampling with vLLM, in this process: for real models on a GPU, and the same code on a CPU for
-tests. Floor 2.
+tests.
 
 Without a GPU vLLM starts in seconds with the settings below, and in a minute, or not at all, with
 its own:

@@ -1,4 +1,4 @@
-"""Where two independent checkers differ over the same rollouts: `verifier` and `opinion`. Floor 2."""
+"""Where two independent checkers differ over the same rollouts: verifier and numeric_checker."""
 
 import json
 from collections import Counter
@@ -15,11 +15,11 @@ from lab.llm.verify.verifier import Verifier
 def compare_checkers(
     responses: Sequence[str], golds: Sequence[str], style: str = "strict", seconds: float = 1.0
 ) -> tuple[pd.DataFrame, Counter]:
-    """Where `Verifier` and the second checker differ, and how often each pair of opinions occurred.
+    """Where `Verifier` and `check_numerically` differ, and how often each pair of results occurs.
 
     The table has a row a disagreement: `row` (its place in the input), `answer`, `gold`, `first`
     (right, wrong, error), `reason`, `second` (right, wrong). The counts are keyed by (first,
-    second) and include second opinions "unsure", which are no disagreement. Errors: those of
+    second); a second result "unsure" is counted and is no disagreement. Errors: those of
     `Verifier.check`; errors of the first checker are counted, not limited.
     """
     with Verifier(style, seconds, error_limit=1.0) as verifier:
@@ -47,10 +47,11 @@ def compare_checkers(
 def compare_checkers_in_file(
     path: str | Path, style: str = "strict", seconds: float = 1.0
 ) -> tuple[list[str], pd.DataFrame]:
-    """`audit` of a .parquet, .jsonl or .csv file with a column `gold` and one of `response`,
-    `answer`.
+    """`compare_checkers` on the rollouts of a .parquet, .jsonl or .csv file.
 
-    A `response` is searched for its answer; an `answer` is taken whole, as if it stood in a box.
+    The file has a column `gold` and a column `response` or `answer`. A `response` is searched for
+    its answer; an `answer` is used as it is, as if it stood in a box.
+
     Returns the lines of a summary and the table. LabError: a file that cannot be read, a missing
     column, an empty cell.
     """
@@ -76,9 +77,8 @@ def compare_checkers_in_file(
     table, counts = compare_checkers(
         responses.tolist(), frame["gold"].astype(str).tolist(), style, seconds
     )
-    unsure, error = (
-        sum(counts[pair] for pair in counts if word in pair) for word in ("unsure", "error")
-    )
+    unsure = sum(counts[pair] for pair in counts if "unsure" in pair)
+    error = sum(counts[pair] for pair in counts if "error" in pair)
     kinds = [
         f"{n} {first} / {second}"
         for (first, second), n in sorted(counts.items())
@@ -95,6 +95,7 @@ def compare_checkers_in_file(
 
 
 def _read(path: Path) -> pd.DataFrame:
+    """The rows of a file. LabError: another format, or a file that cannot be read."""
     try:
         if path.suffix == ".parquet":
             return pd.read_parquet(path)
@@ -105,8 +106,8 @@ def _read(path: Path) -> pd.DataFrame:
                 [json.loads(line) for line in path.read_text("utf-8").split("\n") if line.strip()]
             )
     except Exception as error:  # each reader has its own; the cure is the same
-        said = str(error).partition("\n")[0]
+        message = str(error).partition("\n")[0]
         raise LabError(
-            f"cannot read {path} ({said}): give rollouts as .parquet, .jsonl or .csv"
+            f"cannot read {path} ({message}): give rollouts as .parquet, .jsonl or .csv"
         ) from error
     raise LabError(f"{path} ends in {path.suffix!r}: give rollouts as .parquet, .jsonl or .csv")

@@ -1,21 +1,23 @@
-r"""What a response answers, and what can be said of it without algebra. Floor 2.
+r"""What a response answers, and what can be said of it without algebra.
 
-`extract` finds the answer, `normal` writes it in one way, `number` reads it exactly if it is a
-plain number, and `readable` says whether it may be shown to the algebra behind
+`extract` finds the answer, `normalize` writes it in one way, `exact_value` reads it exactly if it
+is a plain number, and `is_readable` says whether it may be shown to the algebra behind
 `lab.llm.verify.verifier` at all. Everything here is linear in the length of the text and runs in
 the caller's process.
 
 Decisions, all visible to a reader of a verdict:
 
-- A percent sign, a dollar sign, a degree sign and a unit in \text{...} are dropped: 10\% is 10, and not 0.1.
-- 1,234 is a number; a comma before a space, or in brackets, separates. Decimals are exact: 0.333333 is not 1/3.
+- A percent, dollar or degree sign and a unit in \text{...} are dropped: 10\% is 10, not 0.1.
+- 1,234 is a number; a comma before a space, or in brackets, separates.
+- Decimals are exact: 0.333333 is not 1/3.
 - 1\frac{1}{2} is 3/2. Full-width digits are digits; every other foreign digit or lookalike is not.
 """
 
 import re
 from fractions import Fraction
 
-MAX_LENGTH, MAX_DEPTH = 500, 20  # characters of an answer; brackets inside brackets
+MAX_LENGTH = 500  # characters of an answer
+MAX_DEPTH = 20  # brackets inside brackets
 
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _VALUE = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?"
@@ -43,7 +45,8 @@ _FOLD = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | str.maketrans(
     }
 )
 _DROP = re.compile(
-    r"\\(?:left|right)\.|\\(?:left|right|displaystyle|quad|qquad)(?![A-Za-z])|\\\$|\\?%|\$|(?<!\\)\\[!,;: ]"
+    r"\\(?:left|right)\.|\\(?:left|right|displaystyle|quad|qquad)(?![A-Za-z])|\\\$|\\?%|\$"
+    r"|(?<!\\)\\[!,;: ]"
     r"|\^\s*(?:\\(?:circ|degree)(?![A-Za-z])|\{\s*\\(?:circ|degree)\s*\})"
 )
 _TEXT = re.compile(r"\\(?:text|textbf|textit|textrm|textnormal|mathrm|mathbf|mathit|mbox)\s*\{")
@@ -83,16 +86,15 @@ def extract(response: str, style: str) -> str | None:
     >>> extract(r"It is \boxed{\frac{1}{2}}, not 3.", "strict"), extract("so 3 + 4 = 7.", "lenient")
     ('\\frac{1}{2}', '7')
     """
-    found = _boxed(response)
-    if found is None and style == "lenient":
+    answer = _boxed(response)
+    if answer is None and style == "lenient":
         for match in _LAST.finditer(response[-4000:]):
-            found = match[match.lastgroup or 0]
-    return found.strip() or None if found else None
+            answer = match[match.lastgroup or 0]
+    return answer.strip() or None if answer else None
 
 
 def normalize(text: str) -> str:
-    r"""One way to write an answer: no spacing commands, no currency, one kind of fraction and of
-    text.
+    r"""An answer written in one way: no spacing commands, no currency, one kind of fraction.
 
     >>> normalize(r"\$\left( \tfrac{1}{2} , 10\% \right)")
     '( \\frac{1}{2} , 10 )'
@@ -109,7 +111,7 @@ def normalize(text: str) -> str:
 
 
 def comparison_key(text: str) -> str:
-    r"""What of a `normal` text must agree for two answers to be the same letter by letter.
+    r"""What of a normalized text must agree for two answers to be the same letter by letter.
 
     >>> comparison_key(r"x^{2} + \text{ no }") == comparison_key("x^2+no")
     True
@@ -119,36 +121,41 @@ def comparison_key(text: str) -> str:
 
 
 def exact_value(text: str) -> Fraction | None:
-    r"""The exact value of a `normal` text that is a plain number of a plain length, else None.
+    r"""The exact value of a normalized text that is a plain number of a plain length, else None.
 
-    >>> exact_value("-1,234.50"), exact_value(r"\frac{3}{4}"), exact_value(r"1\frac12"), exact_value("1/0"), exact_value("2^3")
-    (Fraction(-2469, 2), Fraction(3, 4), Fraction(3, 2), None, None)
+    >>> exact_value("-1,234.50"), exact_value(r"\frac{3}{4}"), exact_value(r"1\frac12")
+    (Fraction(-2469, 2), Fraction(3, 4), Fraction(3, 2))
+    >>> exact_value("1/0"), exact_value("2^3")
+    (None, None)
     """
     if len(text) > MAX_LENGTH:
         return None
     text = _UNIT.sub("", text)
     if match := _PLAIN.fullmatch(text):
-        sign, whole, top, below = "", "", match["top"], match["below"] or "1"
+        sign, integer = "", ""  # the sign is part of the numerator
+        top_text, below_text = match["top"], match["below"] or "1"
     elif match := _FRAC.fullmatch(text):
-        sign, whole = match["sign"], match["whole"]
-        top, below = match["top"] or match["t"], match["below"] or match["b"]
+        sign, integer = match["sign"], match["whole"]
+        top_text, below_text = match["top"] or match["t"], match["below"] or match["b"]
     else:
         return None
-    top, below = (Fraction(part.replace(",", "").rstrip(".")) for part in (top, below))
-    if below == 0 or (whole and (top < 0 or below < 0)):
+    top, below = (Fraction(part.replace(",", "").rstrip(".")) for part in (top_text, below_text))
+    # A mixed number, such as 1\frac{1}{2}, has no sign inside its fraction.
+    if below == 0 or (integer and (top < 0 or below < 0)):
         return None
-    return (int(whole or 0) + top / below) * (-1 if sign == "-" else 1)
+    return (int(integer or 0) + top / below) * (-1 if sign == "-" else 1)
 
 
 def is_readable(text: str) -> bool:
-    r"""Whether a `normal` text holds only known characters and commands, and is neither long nor
-    deep.
+    r"""Whether a normalized text holds only known characters and commands, not too long or deep.
 
     The list of commands has no integral, sum, product, limit or \operatorname: none ends a final
     answer, each can start an endless computation or name a function.
 
-    >>> is_readable(r"\frac{x^2}{\sqrt{3}}"), is_readable("__import__('os')"), is_readable(r"\operatorname{exit}(0)")
-    (True, False, False)
+    >>> is_readable(r"\frac{x^2}{\sqrt{3}}"), is_readable("__import__('os')")
+    (True, False)
+    >>> is_readable(r"\operatorname{exit}(0)")
+    False
     """
     if not (0 < len(text) <= MAX_LENGTH and _ALPHABET.fullmatch(text)):
         return False
@@ -160,6 +167,7 @@ def is_readable(text: str) -> bool:
 
 
 def _boxed(text: str) -> str | None:
+    r"""What stands in the last \boxed{...}; None if there is none or its braces do not close."""
     start, depth = text.rfind(r"\boxed{"), 0
     if start < 0:
         return None

@@ -1,5 +1,4 @@
-r"""A second, independent checker: it computes where `lab.llm.verify.verifier` does algebra. Floor
-2.
+r"""A second, independent checker: it computes where `lab.llm.verify.verifier` does algebra.
 
 It shares no line with the first: it has its own way to find the answer, and a formula becomes a
 number (an exact fraction, else a complex float) with every letter standing for a fixed odd value.
@@ -22,7 +21,7 @@ WORDS = re.compile(r"\\(?:text|textbf|mathrm|mbox)\s*\{([^{}]*)\}")
 TOKEN = re.compile(r"\s*(\\[A-Za-z]+|\\.|[0-9]+(?:,[0-9]{3})*(?:\.[0-9]*)?|\.[0-9]+|\S)")
 OPENING, CLOSING, SET = ("(", "[", "{", r"\{"), (")", "]", "}", r"\}"), r"\{\}"
 TIMES, OVER = ("*", r"\cdot", r"\times"), ("/", r"\div")
-CONSTANTS = {r"\pi": math.pi, "e": math.e, "i": 1j, r"\infty": 1e300}
+CONSTANTS: dict[str, Value] = {r"\pi": math.pi, "e": math.e, "i": 1j, r"\infty": 1e300}
 FUNCTIONS = {
     r"\sin": cmath.sin,
     r"\cos": cmath.cos,
@@ -42,8 +41,10 @@ class Unsure(Exception):
 def check_numerically(response: str, gold: str, style: str) -> str:
     r"""right, wrong or unsure, by arithmetic alone; `style` as in `lab.llm.verify.verifier`.
 
-    >>> check_numerically(r"\boxed{(x+1)^2}", "x^2+2x+1", "strict"), check_numerically(r"\boxed{50\%}", "50", "strict")
-    ('right', 'wrong')
+    >>> check_numerically(r"\boxed{(x+1)^2}", "x^2+2x+1", "strict")
+    'right'
+    >>> check_numerically(r"\boxed{50\%}", "50", "strict")
+    'wrong'
     """
     answer, inside = last_box(response), last_box(gold)
     if answer is None and style == "lenient":
@@ -57,6 +58,7 @@ def check_numerically(response: str, gold: str, style: str) -> str:
 
 
 def last_box(text: str) -> str | None:
+    r"""What stands in the last \boxed{...}, if its braces close within 2,000 characters."""
     _, box, after = text.rpartition(r"\boxed{")
     braces, escaped = 1, False
     for i, character in enumerate(after[:2000] if box else ""):
@@ -72,31 +74,37 @@ def ending(text: str) -> str:
     pieces = text[-4000:].split("$")
     if len(pieces) > 2 and not re.search("[0-9]", pieces[-1]):
         return pieces[-2].strip()
-    words = [word.strip("*.,:;!?()[]") for word in pieces[-1].split() if re.search("[0-9]", word)]
-    return words[-1].rpartition("=")[2] if words else ""
+    numbers = [
+        token.strip("*.,:;!?()[]") for token in pieces[-1].split() if re.search("[0-9]", token)
+    ]
+    return numbers[-1].rpartition("=")[2] if numbers else ""
 
 
 def tidy(text: str) -> str:
+    """A text without spacing commands and currency, with one kind of fraction and of minus."""
     text = SPACING.sub("", text.strip().rstrip(".")).replace("{,}", ",").replace("−", "-")
     return re.sub(r"\\[dtc]frac(?![a-z])", r"\\frac", text).strip()
 
 
 def equal(answer: str, gold: str) -> bool:
-    units = UNIT.search(answer), UNIT.search(gold)
-    if all(units) and (units[0][1].strip(), units[0][2]) != (units[1][1].strip(), units[1][2]):
+    """Whether two tidy texts have the same value. Errors: `Unsure` and those of arithmetic."""
+    unit = UNIT.search(answer)
+    gold_unit = UNIT.search(gold)
+    # Units must agree only where both sides give one: the text and its power.
+    if unit and gold_unit and (unit[1].strip(), unit[2]) != (gold_unit[1].strip(), gold_unit[2]):
         return False
     answer, gold = UNIT.sub("", answer), UNIT.sub("", gold)
-    words = [
+    texts = [
         re.sub(r"(?<![0-9])\s+|\s+(?![0-9])", "", WORDS.sub(r"\1", text)) for text in (answer, gold)
     ]
-    words = [re.sub(r"^\((\w)\)$", r"\1", word) for word in words]  # (A), a choice
-    if words[0] == words[1] != "":
+    texts = [re.sub(r"^\((\w)\)$", r"\1", text) for text in texts]  # (A), a choice
+    if texts[0] == texts[1] != "":
         return True
     if any(
         re.search(r"(?<![\\A-Za-z])[A-Za-z]{3}|\\(?:text|mathrm)", text) for text in (answer, gold)
     ):
-        if all(word.isalpha() for word in words):
-            return words[0].casefold() == words[1].casefold()
+        if all(text.isalpha() for text in texts):
+            return texts[0].casefold() == texts[1].casefold()
         raise Unsure
     sides = [text.split("=") for text in (answer, gold)]
     if (
@@ -105,11 +113,15 @@ def equal(answer: str, gold: str) -> bool:
         and sides[0][0].strip() != sides[1][0].strip()
     ):
         raise Unsure
-    (one, left), (two, right) = (items(TOKEN.findall(side[-1])) for side in sides)
-    if len(left) != len(right) or (one != two and {one, two} != {"", SET}):
+    brackets, left = items(TOKEN.findall(sides[0][-1]))
+    gold_brackets, right = items(TOKEN.findall(sides[1][-1]))
+    # 1, 2 and {1, 2} are the same list; any other two kinds of brackets differ.
+    if brackets != gold_brackets and {brackets, gold_brackets} != {"", SET}:
+        return False
+    if len(left) != len(right):
         return False
     values = [[Formula(part).value() for part in side] for side in (left, right)]
-    if one in ("", SET):
+    if brackets in ("", SET):
         values = [
             sorted(side, key=lambda value: (complex(value).real, complex(value).imag))
             for side in values
@@ -118,13 +130,14 @@ def equal(answer: str, gold: str) -> bool:
 
 
 def near(a: Value, b: Value) -> bool:
+    """Whether two values are equal: fractions exactly, others to nine digits."""
     if isinstance(a, Fraction) and isinstance(b, Fraction):
         return a == b
     return abs(complex(a) - complex(b)) <= 1e-9 * max(1.0, abs(complex(a)), abs(complex(b)))
 
 
 def items(tokens: list[str]) -> tuple[str, list[list[str]]]:
-    """The brackets around a list ("" if there are none) and its items; a formula is a list of one."""
+    """The brackets around a list ("" if there are none) and its items; a formula is one item."""
     brackets = "".join(tokens[:1] + tokens[-1:])
     inside = tokens[1:-1] if brackets in (SET, "()", "[]", "(]", "[)") else tokens
     parts: list[list[str]] = [[]]
@@ -191,7 +204,7 @@ class Formula:
                 result = raised(result, self.base())
             elif mark != "!":
                 result = result / 100
-            elif result in range(21):
+            elif isinstance(result, Fraction) and result in range(21):
                 result = Fraction(math.factorial(int(result)))
             else:
                 raise Unsure
@@ -202,11 +215,16 @@ class Formula:
         if token in ("(", "{", "|"):
             result = self.sum()
             self.take({"(": ")", "{": "}", "|": "|"}[token])
-            return abs(result) if token == "|" else result
+            if token != "|":
+                return result
+            # Two branches, because abs keeps a fraction exact and makes a float of a complex.
+            if isinstance(result, Fraction):
+                return abs(result)
+            return abs(result)
         if token == r"\frac":
             return self.argument() / self.argument()
         if token == r"\sqrt":
-            root = Fraction(2)
+            root: Value = Fraction(2)
             if self.next == "[":
                 self.take()
                 root = self.sum()
@@ -217,12 +235,11 @@ class Formula:
         if token in CONSTANTS:
             return CONSTANTS[token]
         if token[0] in ".0123456789":
-            whole = Fraction(token.replace(",", "").rstrip("."))
+            number = Fraction(token.replace(",", "").rstrip("."))
             part = self.base() if self.next == r"\frac" else Fraction(0)
-            proper = (
-                isinstance(part, Fraction) and part < 1
-            )  # 1\frac{1}{2} is a mixed number, 1\frac{x}{2} a product
-            return whole + part if proper else whole * part
+            # 1\frac{1}{2} is a mixed number, 1\frac{x}{2} a product
+            proper = isinstance(part, Fraction) and part < 1
+            return number + part if proper else number * part
         return self.letter(token)
 
     def argument(self) -> Value:
@@ -234,7 +251,9 @@ class Formula:
         return self.base()
 
     def function(self, token: str) -> Value:
-        function, exponent = FUNCTIONS[token], Fraction(1)
+        """The value of a function: its base (of a logarithm) and power, then its argument."""
+        function = FUNCTIONS[token]
+        exponent: Value = Fraction(1)
         if token == r"\log" and self.next == "_":
             self.take()
             base = complex(self.argument())
@@ -256,13 +275,13 @@ class Formula:
             token += "_" + self.take()
             while token.count("{") > token.count("}"):
                 token += self.take()
-        return complex(
-            0.5 + 2 * zlib.crc32(token.replace("{", "").replace("}", "").encode()) / 2**32
-        )
+        name = token.replace("{", "").replace("}", "")
+        # A fixed odd value between 0.5 and 2.5 for each letter, the same in every process.
+        return complex(0.5 + 2 * zlib.crc32(name.encode()) / 2**32)
 
 
 def raised(base: Value, exponent: Value) -> Value:
-    """base to the exponent: exact while it is small, and never long to compute."""
+    """`base` to the power `exponent`: exact while it is small, and never long to compute."""
     if isinstance(base, Fraction) and isinstance(exponent, Fraction) and exponent.denominator == 1:
         if abs(exponent) * max(abs(base.numerator), base.denominator).bit_length() <= 10_000:
             return base ** int(exponent)

@@ -1,4 +1,4 @@
-r"""The life of a worker: math-verify on pairs of texts that nobody vouches for. Floor 2.
+r"""A worker process: math-verify on pairs of untrusted texts.
 
 It runs in a process of its own (`lab.llm.verify.worker_pool`), with an address space of `memory`
 MiB (Linux; macOS does not hold this), an environment with nothing of the caller's but where modules
@@ -22,6 +22,7 @@ import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 WARM = (
     ("(x+1)^2", "x^2+2x+1"),
@@ -33,13 +34,13 @@ WARM = (
 
 
 def serve(seconds: float, memory: int) -> None:
-    """Say "ready"; then one JSON pair (answer, gold) a line in, one reason a line out. Ends with
-    its input.
+    """Print "ready", then answer each JSON pair (answer, gold) of the input with one reason.
+
+    One line each; the process ends at the end of its input.
     """
     replies, sys.stdout = sys.stdout, sys.stderr  # a library that prints must not speak for us
-    signal.signal(
-        signal.SIGTERM, signal.SIG_IGN
-    )  # the step under way is to be ended; the pipe says when it is over
+    # A signal to the group does not end the comparison under way; the end of the pipe does.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     with suppress(ValueError, OSError):  # macOS may refuse
@@ -55,17 +56,13 @@ def serve(seconds: float, memory: int) -> None:
         signal.setitimer(signal.ITIMER_REAL, seconds + 1)  # should nobody be left to kill us
         reply = compare(*json.loads(line))
         signal.setitimer(signal.ITIMER_REAL, 0)
-        print(
-            "memory" if reply != "equivalent" and peak() > tight else reply,
-            file=replies,
-            flush=True,
-        )
+        if reply != "equivalent" and peak() > tight:
+            reply = "memory"
+        print(reply, file=replies, flush=True)
 
 
 def compare(answer: str, gold: str) -> str:
-    """math-verify's opinion: equivalent, different, unreadable, unreadable gold, memory or crash.
-    May hang.
-    """
+    """equivalent, different, unreadable, unreadable gold, memory or crash. May never return."""
     from math_verify import LatexExtractionConfig, parse, verify
 
     def read(text: str) -> list:
@@ -79,14 +76,12 @@ def compare(answer: str, gold: str) -> str:
         )
 
     try:
-        expected, found = read(gold), read(answer)
-        if not (expected and found):
+        expected = read(gold)
+        actual = read(answer)
+        if not (expected and actual):
             return "unreadable" if expected else "unreadable gold"
-        return (
-            "equivalent"
-            if verify(expected, found, timeout_seconds=None, raise_on_error=True)
-            else "different"
-        )
+        equivalent = verify(expected, actual, timeout_seconds=None, raise_on_error=True)
+        return "equivalent" if equivalent else "different"
     except MemoryError:
         return "memory"
     except Exception:  # whatever sympy raises, this comparison has no result
@@ -106,31 +101,30 @@ def prepare() -> None:
     from latex2sympy2_extended import latex2sympy2
     from sympy import Float, Integer
 
-    create, read, mode = (
-        latex2sympy2._Latex2Sympy.create_parser,
-        latex2sympy2.latex2sympy,
-        PredictionMode.SLL,
-    )
+    create = latex2sympy2._Latex2Sympy.create_parser
+    read = latex2sympy2.latex2sympy
+    mode = PredictionMode.SLL
 
-    def create_parser(self, text):
+    def create_parser(self: Any, text: str) -> Any:
         parser = create(self, text)
         parser._interp.predictionMode = mode
         return parser
 
-    def staged(*given, **options):
+    def staged(*arguments: Any, **options: Any) -> Any:
         nonlocal mode
         try:
             mode = PredictionMode.SLL
-            return read(*given, **options)
+            return read(*arguments, **options)
         except Exception:
             mode = PredictionMode.LL
-            return read(*given, **options)
+            return read(*arguments, **options)
 
-    def numeral(text):
+    def numeral(text: str) -> Any:
         text = text.replace(",", "").replace(" ", "")
         return Integer(int(text)) if text.isdecimal() else Float(text)
 
-    latex2sympy2._Latex2Sympy.create_parser, math_verify.parser.latex2sympy = create_parser, staged
+    latex2sympy2._Latex2Sympy.create_parser = create_parser
+    math_verify.parser.latex2sympy = staged
     latex2sympy2._Latex2Sympy.parse_number = lambda self, text: numeral(text)
     latex2sympy2.Number = numeral
 
@@ -138,9 +132,11 @@ def prepare() -> None:
 def peak() -> float:
     """The largest address space this process had, MiB; 0 where the system does not say."""
     status = Path("/proc/self/status")
-    return (
-        int(re.search(r"VmPeak:\s*(\d+)", status.read_text())[1]) / 1024 if status.exists() else 0
-    )
+    if not status.exists():
+        return 0
+    match = re.search(r"VmPeak:\s*(\d+)", status.read_text())
+    assert match is not None  # Linux writes this line for every process
+    return int(match[1]) / 1024
 
 
 if __name__ == "__main__":

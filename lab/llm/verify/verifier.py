@@ -1,4 +1,4 @@
-r"""Right, wrong, or error: does a response give the gold answer? Floor 2.
+r"""Right, wrong, or error: does a response give the gold answer?
 
 | outcome | reason | when |
 |---|---|---|
@@ -6,9 +6,10 @@ r"""Right, wrong, or error: does a response give the gold answer? Floor 2.
 | right | equivalent | math-verify finds them equal |
 | wrong | different | two plain numbers that differ, or math-verify does not find them equal |
 | wrong | no answer | no \boxed{...}, or its braces are not balanced, or nothing is in it |
-| wrong | too long, unreadable | over 500 characters; not mathematics that `extract.is_readable` knows, or too deep |
-| error | timeout, crash, memory | the comparison did not end in time, died, or needed too much: no opinion |
-| error | unreadable gold | the data's fault: find such golds beforehand with `Verifier.unparsable` |
+| wrong | too long | over 500 characters |
+| wrong | unreadable | not mathematics that `extract.is_readable` knows, or too deep |
+| error | timeout, crash, memory | the comparison was late, died, or ran out of memory |
+| error | unreadable gold | a fault of the data; `Verifier.unparsable` finds it beforehand |
 
 What the form of an answer decides is wrong, so that baffling the parser gains nothing. An error
 says nothing about the answer: its rollout is lost (`Verdict.reward` is None). Nothing that breaks
@@ -58,8 +59,10 @@ MIN_CHECKS, RECENT_CHECKS = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """`outcome`: right, wrong or error. `reason`: a key of `OUTCOMES`. `answer`: what was found in
-    the response.
+    """The judgement of one response.
+
+    `outcome`: right, wrong or error. `reason`: a key of `OUTCOMES`. `answer`: the answer that was
+    extracted from the response.
     """
 
     outcome: str
@@ -73,14 +76,14 @@ class Verdict:
 
 
 class Verifier:
-    """Checks responses against golds. Use it in a `with`: it may hold worker processes.
+    """Checks responses against gold answers, in a `with`: it may hold worker processes.
 
     | setting | meaning |
     |---|---|
     | `style` | how the answer is found: "strict" or "lenient" (`extract.extract`) |
     | `seconds` | wall time of one comparison |
     | `workers` | processes at most; None: one a core. They start when algebra is first needed |
-    | `error_limit` | the share of errors, in a call and up to 1,000 checks before it, above which `check` refuses |
+    | `error_limit` | share of errors in a call and the 1,000 checks before it that `check` allows |
     | `memory` | MiB of address space a worker |
     """
 
@@ -138,33 +141,35 @@ class Verifier:
         reasons: dict[str | Pair, str] = {reason: reason for reason in OUTCOMES}
         with self._turn:
             self._limited(rows, settled, reasons)
-            with closing(
-                self._pool.compare([p for p in dict.fromkeys(settled.values()) if p not in reasons])
-            ) as replies:
+            pairs = [
+                result for result in dict.fromkeys(settled.values()) if isinstance(result, tuple)
+            ]
+            with closing(self._pool.compare(pairs)) as replies:
                 for pair, reasons[pair] in replies:
                     if OUTCOMES[reasons[pair]] == "error":
                         self._limited(rows, settled, reasons)
             self._recent = self._limited(rows, settled, reasons)[-RECENT_CHECKS:]
-        found = [reasons[settled[row]] for row in rows]
+        row_reasons = [reasons[settled[row]] for row in rows]
         return [
             Verdict(OUTCOMES[reason], reason, answer)
-            for reason, (answer, _) in zip(found, rows, strict=True)
+            for reason, (answer, _) in zip(row_reasons, rows, strict=True)
         ]
 
     def unparsable(self, golds: Sequence[str]) -> dict[int, str]:
-        """The golds that cannot serve, by index, with the reason: not readable, or not equal to
-        themselves in time.
+        """The gold answers that cannot be used, by index, with the reason.
+
+        They are not readable, or were not found equal to themselves in time.
         """
         forms = [normalized_gold(_text("gold", i, gold)) for i, gold in enumerate(golds)]
         reasons = {
             form: "exact" if exact_value(form) is not None else "unreadable gold" for form in forms
         }
-        asked = [
+        pairs = [
             (form, form)
             for form, reason in reasons.items()
             if reason != "exact" and is_readable(form)
         ]
-        with self._turn, closing(self._pool.compare(asked)) as replies:
+        with self._turn, closing(self._pool.compare(pairs)) as replies:
             for (form, _), reason in replies:
                 reasons[form] = "unreadable gold" if OUTCOMES[reason] == "wrong" else reason
         return {
@@ -172,9 +177,12 @@ class Verifier:
         }
 
     def _limited(
-        self, rows: list[tuple[str | None, str]], settled: dict, reasons: dict
+        self,
+        rows: list[tuple[str | None, str]],
+        settled: dict[tuple[str | None, str], str | Pair],
+        reasons: dict[str | Pair, str],
     ) -> list[str]:
-        """A note on every recent check and on these rows; LabError if too many are errors already."""
+        """A note on every recent check and on these rows; LabError if too many are errors."""
         notes = list(self._recent)
         for answer, gold in rows:
             reason = reasons.get(settled[answer, gold], "exact")  # nothing against it so far
@@ -205,12 +213,12 @@ def verify(response: str, gold: str, style: str = "strict", seconds: float = 1.0
 
 
 def decide_exactly(answer: str | None, gold: str) -> str | Pair:
-    """The reason, where exact arithmetic gives one, else the pair that algebra must compare."""
+    """The reason, if exact arithmetic gives one; else the pair that algebra must compare."""
     if answer is None:
         return "no answer"
     if len(answer) > MAX_LENGTH:
         return "too long"
-    pair = answer, gold = normalize(answer), normalized_gold(gold)
+    answer, gold = normalize(answer), normalized_gold(gold)
     if not comparison_key(answer):
         return "no answer"
     if comparison_key(answer) == comparison_key(gold):
@@ -220,7 +228,7 @@ def decide_exactly(answer: str | None, gold: str) -> str | Pair:
         return "exact" if values[0] == values[1] else "different"
     if not is_readable(gold):
         return "unreadable gold"
-    return pair if is_readable(answer) else "unreadable"
+    return (answer, gold) if is_readable(answer) else "unreadable"
 
 
 def normalized_gold(gold: str) -> str:
@@ -229,9 +237,9 @@ def normalized_gold(gold: str) -> str:
     return normalize(gold if inside is None else inside)
 
 
-def _text(what: str, index: int, value: object) -> str:
+def _text(kind: str, index: int, value: object) -> str:
     if not isinstance(value, str):
-        raise LabError(f"{what} {index} is {value!r}: it must be text; leave lost rollouts out")
+        raise LabError(f"{kind} {index} is {value!r}: it must be text; leave lost rollouts out")
     return value
 
 

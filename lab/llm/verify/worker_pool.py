@@ -1,4 +1,4 @@
-"""Worker processes that can be killed, for comparisons that may hang. Floor 2.
+"""Worker processes that can be killed, for comparisons that may hang.
 
 A worker is a fresh interpreter on two pipes, not a fork: threads and CUDA in the caller do not
 matter. One that does not answer within `seconds` of wall time is killed with SIGKILL and replaced.
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -21,16 +21,15 @@ from pathlib import Path
 from lab.errors import LabError
 
 Pair = tuple[str, str]  # answer and gold, both `extract.normalize` and `extract.is_readable`
-WORKER_SCRIPT = Path(__file__).with_name(
-    "sympy_worker.py"
-)  # run as a script: a worker needs nothing else of the lab
+# Run as a script: a worker needs nothing else of the lab.
+WORKER_SCRIPT = Path(__file__).with_name("sympy_worker.py")
 START_SECONDS = 60.0  # seconds a worker has to import sympy and warm up
 
 
 class Worker:
-    """One process. It is starting until `ready`, busy while it has a `pair`, and late after
-    `deadline`.
-    """
+    """One process: starting until `ready`, busy while it has a `pair`, late after `deadline`."""
+
+    pair: Pair | None
 
     def __init__(self, seconds: float, memory: int) -> None:
         environment = {
@@ -50,43 +49,53 @@ class Worker:
             bufsize=0,
             env=environment,
         )
-        self.ready, self.pair, self.deadline = False, None, time.monotonic() + START_SECONDS
-
-    def fileno(self) -> int:
-        return self.process.stdout.fileno()
+        # Both are pipes, as asked for above; Popen's type does not know that.
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.requests = self.process.stdin
+        self.replies = self.process.stdout
+        self.ready = False
+        self.pair = None
+        self.deadline = time.monotonic() + START_SECONDS
 
     def send(self, pair: Pair, seconds: float) -> None:
-        self.pair, self.deadline = pair, time.monotonic() + seconds
-        with suppress(BrokenPipeError):  # it died just now: its answer will be the end of the pipe
-            self.process.stdin.write(json.dumps(pair).encode() + b"\n")
+        """Give the worker a pair, to be answered within `seconds`."""
+        self.pair = pair
+        self.deadline = time.monotonic() + seconds
+        # A worker that has just died is noticed later, by the end of its pipe.
+        with suppress(BrokenPipeError):
+            self.requests.write(json.dumps(pair).encode() + b"\n")
 
     def receive(self) -> str:
-        return (
-            self.process.stdout.readline().decode().strip()
-        )  # empty at the end of the pipe: it died
+        """The worker's next line; empty at the end of the pipe, which means that it died."""
+        return self.replies.readline().decode().strip()
 
     def kill(self) -> None:
+        """End the process with SIGKILL, wait until it is gone, and close its pipes."""
         self.process.kill()
         self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
+        self.requests.close()
+        self.replies.close()
 
 
 class WorkerPool:
     """Up to `size` workers. They start when first needed and stay until `close`."""
 
     def __init__(self, size: int, seconds: float, memory: int) -> None:
-        self.size, self.seconds, self.memory = size, seconds, memory
+        self.size = size
+        self.seconds = seconds
+        self.memory = memory
         self.workers: list[Worker] = []
         self.failed_starts = 0  # workers in a row that died before they were ready
 
     def close(self) -> None:
+        """Kill all workers."""
         while self.workers:
             self.workers.pop().kill()
 
-    def compare(self, pairs: list[Pair]) -> Iterator[tuple[Pair, str]]:
-        """Each pair with its reason, as the workers answer. Close the generator to give up on the
-        rest.
+    def compare(self, pairs: list[Pair]) -> Generator[tuple[Pair, str], None, None]:
+        """Each pair with its reason, in the order in which the workers answer.
+
+        Closing the generator kills the workers that are still busy.
         """
         if pairs and importlib.util.find_spec("math_verify") is None:
             raise LabError(
@@ -96,35 +105,42 @@ class WorkerPool:
         waiting = deque(pairs)
         try:
             while waiting or any(worker.pair for worker in self.workers):
-                self._engage(waiting)
+                self._assign(waiting)
                 yield from self._replies()
         finally:
             for worker in [worker for worker in self.workers if worker.pair]:
                 self._remove(worker)
 
-    def _engage(self, waiting: deque[Pair]) -> None:
+    def _assign(self, waiting: deque[Pair]) -> None:
         """Give every idle worker a pair; start workers while pairs are left over."""
         for worker in [worker for worker in self.workers if worker.ready and not worker.pair]:
             if worker.process.poll() is not None:  # killed from outside while it was idle
                 self._remove(worker)
             elif waiting:
                 worker.send(waiting.popleft(), self.seconds)
-        while len(self.workers) < min(
-            self.size, len(waiting) + sum(bool(worker.pair) for worker in self.workers)
-        ):
+        busy = sum(bool(worker.pair) for worker in self.workers)
+        while len(self.workers) < min(self.size, len(waiting) + busy):
             self.workers.append(Worker(self.seconds, self.memory))
 
     def _replies(self) -> Iterator[tuple[Pair, str]]:
-        """Wait until a worker answers or is late, and pass on what was learnt."""
+        """Wait until a worker answers or is late, and yield the reasons that are known by then."""
         busy = [worker for worker in self.workers if worker.pair or not worker.ready]
-        answered = wait(busy, max(0.0, min(worker.deadline for worker in busy) - time.monotonic()))
+        next_deadline = min(worker.deadline for worker in busy)
+        readable = wait(
+            [worker.replies.fileno() for worker in busy],
+            max(0.0, next_deadline - time.monotonic()),
+        )
         for worker in busy:
             late = time.monotonic() >= worker.deadline
-            if worker not in answered and not late:
+            answered = worker.replies.fileno() in readable
+            if not answered and not late:
                 continue
-            reply, pair = worker.receive() if worker in answered else "", worker.pair
+            reply = worker.receive() if answered else ""
             if worker.ready:
+                pair = worker.pair
+                assert pair is not None  # ready and busy: it holds a pair
                 worker.pair = None
+                # Without memory, or dead, or late: this process serves no other pair.
                 if reply in ("memory", ""):
                     self._remove(worker)
                 yield pair, reply or ("timeout" if late else "crash")
