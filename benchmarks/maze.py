@@ -22,11 +22,11 @@ import torch
 from lab.estimators import advantages
 from lab.losses import policy_gradient
 from lab.torchvision_ops import define_torchvision_ops
-from lab.toy import maze_env as making
-from lab.toy.maze import Player, Reinforced, train_start, trained
-from lab.toy.maze_env import DONE, EOS, PAD, Fresh, walk
+from lab.toy import maze_env
+from lab.toy.maze import MazePolicy, MazeRL, train_start, load_policy
+from lab.toy.maze_env import DONE, EOS, PAD, MazeStream, walk
 from lab.toy.transformer import save
-from lab.toy.tree_sampling import logits_of, sample_apart, sample_shared
+from lab.toy.tree_sampling import rollout_logits, sample_rows, sample_tree
 
 LENGTH = 64
 CPU = torch.device("cpu")
@@ -66,8 +66,8 @@ def main() -> None:
         " 1,024)\n"
     )
     maze_speed(asked)
-    player = young_player(asked)
-    step_speed(asked, player, peak)
+    policy = young_player(asked)
+    step_speed(asked, policy, peak)
 
 
 def measured_peak() -> float:
@@ -98,7 +98,7 @@ def maze_speed(asked) -> None:
             slow.shortest_paths(slow.prim(asked.size, source))
 
     def ours() -> None:
-        mazes = making.draw(asked.size, 1024, 0, "benchmark", 0, CPU)
+        mazes = maze_env.draw(asked.size, 1024, 0, "benchmark", 0, CPU)
         mazes.prompts(), mazes.answers()
 
     theirs, batch = 300 / seconds(lambda: [one() for _ in range(300)], 3), 1024 / seconds(ours, 10)
@@ -108,7 +108,7 @@ def maze_speed(asked) -> None:
     )
 
 
-def young_player(asked) -> Player:
+def young_player(asked) -> MazePolicy:
     settings = dict(
         size=asked.size,
         width=256,
@@ -129,28 +129,28 @@ def young_player(asked) -> Player:
         state=None,
     ):
         state = record.state
-    return trained(state(), **settings)
+    return load_policy(state(), **settings)
 
 
-def step_speed(asked, player: Player, peak: float) -> None:
+def step_speed(asked, policy: MazePolicy, peak: float) -> None:
     """One step of MaxRL, four ways: rollouts alone, then with verifying, gradient and update."""
-    model, N = player.model, asked.rollouts
-    world = Reinforced(
-        player, Fresh(asked.size, asked.mazes, 0, "mazes", CPU), "maxrl", N, 0.0, 0.0, False
+    model, N = policy.model, asked.rollouts
+    world = MazeRL(
+        policy, MazeStream(asked.size, asked.mazes, 0, "mazes", CPU), "maxrl", N, 0.0, 0.0, False
     )
-    mazes = world.fresh.at(0)
-    uniforms = player.uniforms("rollouts", 0, asked.mazes, N)
+    mazes = world.stream.at(0)
+    uniforms = policy.uniforms("rollouts", 0, asked.mazes, N)
 
     def shared(sample):
         def rollouts():
             with torch.no_grad():
-                return sample(model, *player.read(mazes), N, LENGTH, [DONE, EOS], uniforms)
+                return sample(model, *policy.prefill(mazes), N, LENGTH, [DONE, EOS], uniforms)
 
         def step():
-            with unittest.mock.patch("lab.toy.maze.sample_shared", sample):
+            with unittest.mock.patch("lab.toy.maze.sample_tree", sample):
                 for part in world.losses(0):
                     part.backward()
-            world.seen.clear()
+            world.step_statistics.clear()
 
         return rollouts, step
 
@@ -163,13 +163,15 @@ def step_speed(asked, player: Player, peak: float) -> None:
 
         def rollouts():
             with torch.no_grad():
-                return sample_apart(model, *player.read(one_by_one), 1, LENGTH, [DONE, EOS], apart)
+                return sample_rows(
+                    model, *policy.prefill(one_by_one), 1, LENGTH, [DONE, EOS], apart
+                )
 
         def step():
             played = rollouts()
             right = walk(one_by_one, played.tokens).right.view(asked.mazes, N)
             update(
-                lambda ids: model.logits(model.read(ids)[0]),
+                lambda ids: model.logits(model.prefill(ids)[0]),
                 one_by_one.prompts(),
                 played.tokens[:, 0],
                 right,
@@ -226,13 +228,13 @@ def step_speed(asked, player: Player, peak: float) -> None:
     ways = {
         "Hugging Face generate, whole sequences": hugging_face(),
         "our model, a prompt a rollout": alone(),
-        "shared prompts": shared(sample_apart),
-        "shared prompts and prefixes": shared(sample_shared),
+        "shared prompts": shared(sample_rows),
+        "shared prompts and prefixes": shared(sample_tree),
     }
     played = ways["shared prompts and prefixes"][0]()
     with torch.no_grad():
-        rows = len(logits_of(model, *player.read(mazes), played))
-    tokens, prompt = int(played.said.sum()), making.prompt_length(asked.size) * asked.mazes
+        rows = len(rollout_logits(model, *policy.prefill(mazes), played))
+    tokens, prompt = int(played.mask.sum()), maze_env.prompt_length(asked.size) * asked.mazes
     weights = sum(weight.numel() for weight in model.parameters() if weight.ndim == 2)
     floor = 2 * weights * (4 * rows + 3 * prompt) / peak
     print(

@@ -18,7 +18,7 @@ import torch
 import lab
 from lab.losses import policy_gradient
 from lab.toy.resnet import fresh_network
-from lab.toy.training_loop import Signal
+from lab.toy.training_loop import GradientSource
 
 IMAGES, CLASSES, REPEATS = 128, 1000, 9
 
@@ -55,7 +55,7 @@ def main() -> None:
         policy_gradient(logp.gather(1, drawn), scores).backward()
 
     def ours(form: str, N: int) -> None:
-        Signal("maxrl", form, N).loss(logits.log_softmax(1), right, seed=0).backward()
+        GradientSource("maxrl", form, N).loss(logits.log_softmax(1), right, seed=0).backward()
 
     size, net, batch = (224, "resnet50", 8) if resnet50 else (32, "small", IMAGES)
     model = fresh_network(0, net, 3, size, CLASSES, 16).to(device)

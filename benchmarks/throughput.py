@@ -17,9 +17,9 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from lab.runs import experiment
 from lab.runs.experiments import read_assignments
-from lab.toy.images import Images, pictures_of
+from lab.toy.images import Images, image_source
 from lab.toy.resnet import fresh_network
-from lab.toy.training_loop import Signal
+from lab.toy.training_loop import GradientSource
 
 
 def main() -> None:
@@ -30,11 +30,11 @@ def main() -> None:
     parser.add_argument("values", nargs="*", metavar="key=value")
     asked = parser.parse_args()
     values = experiment("images").parameters(asked.scale, read_assignments(asked.values))
-    pictures = pictures_of(**values)
+    pictures = image_source(**values)
     model = fresh_network(
         0, values["net"], pictures.channels, pictures.size, pictures.classes, values["width"]
     )
-    signal = Signal(values["objective"], values["gradient"], values["rollouts"])
+    signal = GradientSource(values["objective"], values["gradient"], values["rollouts"])
     world = Images(
         signal,
         pictures,

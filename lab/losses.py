@@ -50,17 +50,17 @@ def counted(
 
 
 def population(
-    log_p: Float[Tensor, " problems"], share: Float[Tensor, " problems"]
+    log_p: Float[Tensor, " problems"], factor: Float[Tensor, " problems"]
 ) -> Float[Tensor, ""]:
     """Minus the mean over problems of (p w) log p with p w held fixed.
 
-    So its gradient ascends w(p) grad p. `log_p` are log pass rates, differentiable; `share` = p w
+    So its gradient ascends w(p) grad p. `log_p` are log pass rates, differentiable; `factor` = p w
     comes from one of the three functions below.
     """
-    return -(share.detach() * log_p).mean()
+    return -(factor.detach() * log_p).mean()
 
 
-def exact_share(
+def exact_factor(
     log_p: Float[Tensor, " problems"], objective: Objective
 ) -> Float[Tensor, " problems"]:
     """p w(p) of an objective.
@@ -76,7 +76,7 @@ def exact_share(
     return torch.as_tensor(p * objective.weight(p)).to(log_p)
 
 
-def expected_share(
+def expected_factor(
     log_p: Float[Tensor, " problems"], estimator: Estimator, N: int
 ) -> Float[Tensor, " problems"]:
     """p w_N(p): what N rollouts do on average (lemma L1), computed on the device."""
@@ -88,7 +88,7 @@ def expected_share(
     return (log_right[:, 0].exp() * (chance @ gap)).to(log_p)
 
 
-def conditional_share(
+def conditional_factor(
     log_p: Float[Tensor, " problems"], K: Num[Tensor, " problems"], estimator: Estimator, N: int
 ) -> Float[Tensor, " problems"]:
     """p Z(K), the mean gradient given that K of N rollouts are right (lemma L2).

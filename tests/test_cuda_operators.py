@@ -19,7 +19,7 @@ from lab.records import records as records_of
 from lab.runs.experiments import experiment
 from lab.toy import image_data, images, maze, maze_env
 from lab.toy.imagenet import ImageNet
-from lab.toy.tree_sampling import Captured
+from lab.toy.tree_sampling import CUDAGraphSampler
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -50,11 +50,11 @@ def held_out_by_a_product(mazes):
 
 def test_the_product_of_whole_numbers_that_ended_every_maze_on_a_gpu_is_found(monkeypatch):
     with PretendedGPU() as gpu:
-        maze_env.Fresh(7, 2, 0, "mazes", compute_device()).at(0)
+        maze_env.MazeStream(7, 2, 0, "mazes", compute_device()).at(0)
     assert complaints(gpu) == []
-    monkeypatch.setattr(maze_env, "held_out", held_out_by_a_product)
+    monkeypatch.setattr(maze_env, "is_held_out", held_out_by_a_product)
     with PretendedGPU() as gpu:
-        maze_env.Fresh(7, 2, 0, "mazes", compute_device()).at(0)
+        maze_env.MazeStream(7, 2, 0, "mazes", compute_device()).at(0)
     [said] = complaints(gpu)
     assert "aten.mv" in said and "CUDA has no kernel for torch.int64" in said
 
@@ -248,14 +248,14 @@ def test_mazes_run_on_a_gpu_as_on_a_cpu(given, monkeypatch):
 def test_rollouts_are_captured_once_a_shape_and_need_nothing_of_the_host(monkeypatch):
     with PretendedGPU() as gpu:
         values = experiment("maze").parameters("smoke", {})
-        shape = maze.shape_of(values["width"], values["layers"], values["positions"])
+        shape = maze.transformer_config(values["width"], values["layers"], values["positions"])
         model = maze.fresh_transformer(0, shape)
-        player = maze.player_of(model, 7, 4, 8, 18, "float32", 0)
-        grid, said = player.show(0, 3)
+        policy = maze.make_policy(model, 7, 4, 8, 18, "float32", 0)
+        grid, said = policy.show(0, 3)
         assert len(said) == 3 and "#" in grid
-        player.evaluate()
-        assert all(isinstance(one, Captured) for one in player.captured.values())
-        assert len(player.captured) == 2
+        policy.evaluate()
+        assert all(isinstance(one, CUDAGraphSampler) for one in policy.captured.values())
+        assert len(policy.captured) == 2
     assert complaints(gpu) == []
 
 
@@ -266,11 +266,11 @@ def test_rollouts_are_captured_once_a_shape_and_need_nothing_of_the_host(monkeyp
 def few_pictures(monkeypatch):
     """A test set of 16 pictures, of 8 of which the gradient is taken."""
 
-    def few(*given, real=image_data.Procedural, **named):
+    def few(*given, real=image_data.ProceduralImages, **named):
         return real(*given, **named, test_images=16)
 
-    monkeypatch.setattr(images, "Procedural", few)
-    monkeypatch.setattr(images, "MEASURED", 8)
+    monkeypatch.setattr(images, "ProceduralImages", few)
+    monkeypatch.setattr(images, "SCORE_NORM_IMAGES", 8)
 
 
 def image_records(**given) -> list:

@@ -13,19 +13,19 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from lab.errors import LabError
 from lab.toy import image_data
 from lab.toy.image_data import (
-    CODE,
+    LABEL_CODE,
     COLOURS,
     MEAN,
     SHAPES,
     STD,
     TEXTURES,
     Digits,
-    Epochs,
-    Procedural,
+    EpochOrder,
+    ProceduralImages,
     digits,
 )
 
-SOURCES = {"digits": Digits, "procedural": lambda seed: Procedural(seed, 32, test_images=300)}
+SOURCES = {"digits": Digits, "procedural": lambda seed: ProceduralImages(seed, 32, test_images=300)}
 
 
 @pytest.fixture(params=SOURCES)
@@ -39,7 +39,7 @@ def label(shape=0, colour=0, texture=0, place=0):
 
 def shown(labels, nuisance=0.0, size=32, seed=0):
     """Pictures as red, green and blue between about 0 and 1."""
-    images = Procedural(0, size, nuisance=nuisance).draw(
+    images = ProceduralImages(0, size, nuisance=nuisance).draw(
         labels, torch.Generator().manual_seed(seed)
     )
     return images * torch.tensor(STD)[:, None, None] + torch.tensor(MEAN)[:, None, None]
@@ -115,7 +115,7 @@ def test_a_batch_of_no_images_is_refused(source):
 
 
 def test_an_epoch_of_digits_shows_every_training_image_once_and_the_next_in_another_order():
-    rows = [Epochs(4, 1437).rows_of(step, 100) for step in range(28)]
+    rows = [EpochOrder(4, 1437).batch_rows(step, 100) for step in range(28)]
     first, second = (sorted(itertools.chain(*rows[at : at + 14])) for at in (0, 14))
     assert len(set(first)) == len(set(second)) == 1400 and first != second
 
@@ -137,14 +137,14 @@ def test_a_batch_larger_than_the_digits_is_refused():
         Digits(0).train_batch(0, 1438)
 
 
-# --- Procedural: the code -----------------------------------------------------------------------
+# --- ProceduralImages: the code -----------------------------------------------------------------------
 
 
 def test_a_label_is_a_code_of_four_digits_and_every_code_is_a_label():
     labels = torch.arange(1000)
     found = digits(labels)
     assert len(set(zip(*(d.tolist() for d in found), strict=True))) == 1000
-    assert [int(d.max()) + 1 for d in found] == [len(names) for names in CODE] == [5, 8, 5, 5]
+    assert [int(d.max()) + 1 for d in found] == [len(names) for names in LABEL_CODE] == [5, 8, 5, 5]
     assert torch.equal(label(*found), labels)
 
 
@@ -226,18 +226,21 @@ def test_a_picture_at_32_pixels_is_one_at_224_seen_from_afar():
 
 
 def test_every_picture_is_nearest_the_picture_without_nuisance_of_its_own_class():
-    (images, labels), still = Procedural(0, 32).train_batch(0, 500), Procedural(0, 32, nuisance=0)
+    (images, labels), still = (
+        ProceduralImages(0, 32).train_batch(0, 500),
+        ProceduralImages(0, 32, nuisance=0),
+    )
     known = still.draw(torch.arange(1000), torch.Generator())
     known, images = (x - x.mean((2, 3), keepdim=True) for x in (known, images))
     guess = torch.cdist(images.flatten(1), known.flatten(1)).argmin(1)
     assert (guess == labels).float().mean() > 0.99
 
 
-# --- Procedural: the distribution ---------------------------------------------------------------
+# --- ProceduralImages: the distribution ---------------------------------------------------------------
 
 
 def test_training_labels_are_uniform():
-    found = Procedural(0, 32, classes=50)
+    found = ProceduralImages(0, 32, classes=50)
     counts = torch.bincount(
         torch.cat([found.train_batch(step, 500)[1] for step in range(20)]), minlength=50
     )
@@ -248,7 +251,10 @@ def test_training_labels_are_uniform():
 @pytest.mark.parametrize("classes, images", [(1000, 2048), (10, 300), (7, 5)])
 def test_test_labels_are_balanced_as_far_as_their_number_allows(classes, images):
     labels = torch.cat(
-        [labels for _, labels in Procedural(0, 32, classes=classes, test_images=images).test()]
+        [
+            labels
+            for _, labels in ProceduralImages(0, 32, classes=classes, test_images=images).test()
+        ]
     )
     counts = torch.bincount(labels, minlength=classes)
     assert len(labels) == images and counts.max() - counts.min() <= 1
@@ -261,22 +267,22 @@ def test_generators_of_training_are_even_and_those_of_the_test_odd(monkeypatch):
     """
     seen = []
     monkeypatch.setattr(
-        Procedural, "_generator", lambda _, seed: seen.append(seed) or torch.Generator()
+        ProceduralImages, "_generator", lambda _, seed: seen.append(seed) or torch.Generator()
     )
-    monkeypatch.setattr(Procedural, "draw", lambda _, labels, rng: labels)
+    monkeypatch.setattr(ProceduralImages, "draw", lambda _, labels, rng: labels)
     for seed in range(20):
         for step in range(50):
-            Procedural(seed, 32).train_batch(step, 1)
+            ProceduralImages(seed, 32).train_batch(step, 1)
     trained = seen.copy()
     assert len(set(trained)) == 1000 and all(seed % 2 == 0 for seed in trained)
     seen.clear()
-    list(Procedural(0, 32).test())
+    list(ProceduralImages(0, 32).test())
     assert len(set(seen)) == 8 and all(seed % 2 == 1 for seed in seen)
 
 
 @pytest.mark.parametrize("size, batch", [(32, 2000), (224, 60)])
 def test_pixels_have_about_mean_zero_and_variance_one_at_every_size(size, batch):
-    images, _ = Procedural(5, size).train_batch(0, batch)
+    images, _ = ProceduralImages(5, size).train_batch(0, batch)
     assert images.mean((0, 2, 3)).abs().max() < 0.1
     assert (images.std((0, 2, 3)) - 1).abs().max() < 0.1
 
@@ -294,7 +300,7 @@ class Watch(TorchDispatchMode):
 
 
 def test_a_batch_asks_the_device_nothing():
-    found = Procedural(0, 32)
+    found = ProceduralImages(0, 32)
     with Watch() as watch:
         found.train_batch(0, 16)
     assert watch.seen["randn"] == 1
@@ -309,7 +315,7 @@ def test_a_batch_asks_the_device_nothing():
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_on_a_gpu_a_batch_never_waits():
-    found = Procedural(0, 64, "cuda")
+    found = ProceduralImages(0, 64, "cuda")
     found.train_batch(0, 16)
     torch.cuda.set_sync_debug_mode("error")
     try:
@@ -320,7 +326,7 @@ def test_on_a_gpu_a_batch_never_waits():
     assert torch.equal(images, found.train_batch(1, 16)[0]) and abs(images.mean().item()) < 0.2
 
 
-# --- Procedural: refusals -----------------------------------------------------------------------
+# --- ProceduralImages: refusals -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -341,7 +347,7 @@ def test_on_a_gpu_a_batch_never_waits():
 )
 def test_what_cannot_be_drawn_is_refused_in_a_sentence(options, sentence):
     with pytest.raises(LabError, match=sentence):
-        Procedural(**{"seed": 0, "size": 32} | options)
+        ProceduralImages(**{"seed": 0, "size": 32} | options)
 
 
 def test_a_class_has_a_name_in_words():

@@ -17,7 +17,7 @@ from PIL import Image
 from lab.errors import LabError
 from lab.rng import generator
 from lab.toy import imagenet
-from lab.toy.image_data import Epochs
+from lab.toy.image_data import EpochOrder
 from lab.toy.imagenet import MEAN, STD, ImageNet, crops, transforms
 
 CLASSES, SIZE = 3, 16
@@ -280,7 +280,7 @@ def test_a_training_image_is_the_crop_of_its_picture(load, tree):
     cut.
     """
     source, paths = load(), sorted((tree / "train").rglob("*.JPEG"))
-    sizes = np.array([Image.open(paths[row]).size for row in Epochs(0, 18).rows_of(0, 8)])
+    sizes = np.array([Image.open(paths[row]).size for row in EpochOrder(0, 18).batch_rows(0, 8)])
     boxes, flips = crops(generator(0, "crops", 0), sizes[:, 0] / sizes[:, 1])
     images = (
         source.train_batch(0, 8)[0] * torch.tensor(STD)[:, None, None]

@@ -314,7 +314,7 @@ def test_a_false_import_is_caught(module, source, message):
             "lab.toy.maze",
             "import torch, numba\nfrom lab.losses import pacs\nfrom lab.toy import training_loop",
         ),
-        ("lab.toy.maze", "from . import images\nfrom .training_loop import Signal"),
+        ("lab.toy.maze", "from . import images\nfrom .training_loop import GradientSource"),
         ("lab.llm.engines.base", "def f():\n    from vllm import LLM"),
         ("lab.runs.training", "from lab.toy import images\nfrom lab.llm import trl\nimport pandas"),
         ("lab.show.plots", "import matplotlib\nfrom lab.runs.run_folder import Run"),

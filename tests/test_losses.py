@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import lab
-from lab.losses import exact_share, expected_share, policy_gradient, population
+from lab.losses import exact_factor, expected_factor, policy_gradient, population
 
 
 def test_the_policy_gradient_is_minus_the_mean_of_advantage_times_log_probability():
@@ -47,7 +47,7 @@ def test_the_share_is_held_fixed_so_that_the_gradient_is_w_grad_p():
 @pytest.mark.parametrize("kind", [torch.float64, torch.float32, torch.bfloat16])
 def test_the_exact_share_is_p_w_and_keeps_shape_and_type(name, expected, kind):
     log_p = torch.tensor([0.1, 0.5], dtype=torch.float64).log().to(kind).requires_grad_()
-    share = exact_share(log_p, lab.objective(name))
+    share = exact_factor(log_p, lab.objective(name))
     assert share.shape == (2,) and share.dtype == kind and not share.requires_grad
     off = {torch.float64: 1e-12, torch.float32: 1e-6, torch.bfloat16: 2e-2}[kind]
     assert share.tolist() == pytest.approx(expected, rel=off)
@@ -66,7 +66,7 @@ def test_the_expected_share_is_p_times_the_induced_weight_and_keeps_shape_and_ty
     spec, N, expected, kind
 ):
     log_p = torch.tensor([0.1, 0.5], dtype=torch.float64).log().to(kind).requires_grad_()
-    share = expected_share(log_p, lab.estimator(spec), N)
+    share = expected_factor(log_p, lab.estimator(spec), N)
     assert share.dtype == kind and not share.requires_grad
     assert share.tolist() == pytest.approx(expected, rel=1e-12 if kind == torch.float64 else 1e-6)
 
@@ -74,7 +74,7 @@ def test_the_expected_share_is_p_times_the_induced_weight_and_keeps_shape_and_ty
 @pytest.mark.parametrize("name", ["rl", "ml", "arcsine", "log_odds", "power(a=2, b=2)"])
 @pytest.mark.parametrize("kind", [torch.float64, torch.float32])
 def test_shares_stay_finite_where_a_pass_rate_was_rounded_to_zero_or_one(name, kind):
-    share = exact_share(torch.tensor([-800.0, 0.0], dtype=kind), lab.objective(name)).double()
+    share = exact_factor(torch.tensor([-800.0, 0.0], dtype=kind), lab.objective(name)).double()
     assert torch.isfinite(share[1]) and (name == "power(a=2, b=2)" or torch.isfinite(share).all())
 
 
@@ -84,5 +84,5 @@ def test_an_image_that_is_surely_right_has_no_gradient_under_any_objective():
         logits = torch.tensor([[30.0, 0.0, -3.0]], requires_grad=True)
         log_p = logits.log_softmax(1)[:, 0]
         assert log_p.item() == 0.0
-        population(log_p, exact_share(log_p, lab.objective(name))).backward()
+        population(log_p, exact_factor(log_p, lab.objective(name))).backward()
         assert logits.grad.abs().max() < 1e-5, name

@@ -23,11 +23,11 @@ from lab.errors import LabError
 from lab.records import records as only_records
 from lab.runs import Run, experiment, start_of, state_of, train
 from lab.toy import maze
-from lab.toy.maze import Reinforced, Supervised, as_letters, as_text, most_frequent, trained
-from lab.toy.maze_env import OUTCOMES, Fresh, draw
+from lab.toy.maze import MazeRL, MazeSFT, as_letters, as_text, most_frequent, load_policy
+from lab.toy.maze_env import OUTCOMES, MazeStream, draw
 from lab.toy.training_loop import train as run_loop
 from lab.toy.transformer import Transformer
-from lab.toy.tree_sampling import sample_apart
+from lab.toy.tree_sampling import sample_rows
 
 CPU = torch.device("cpu")
 ENDS = (7, 2)
@@ -66,12 +66,12 @@ def young() -> dict[str, torch.Tensor]:
     return start_records(**YOUNG)[-1][1]
 
 
-def world_of(young: dict, **given) -> Reinforced:
+def world_of(young: dict, **given) -> MazeRL:
     values = values_of(**{"rollouts": 12, "batch": 6} | given)
-    player = trained(young, **values)
-    return Reinforced(
-        player,
-        Fresh(values["size"], values["batch"], values["seed"], "mazes", CPU),
+    policy = load_policy(young, **values)
+    return MazeRL(
+        policy,
+        MazeStream(values["size"], values["batch"], values["seed"], "mazes", CPU),
         *(
             values[key]
             for key in ("estimator", "rollouts", "entropy_bonus", "smoothing", "greedy_filter")
@@ -86,30 +86,30 @@ def grid(mazes, which: int) -> tuple:
 # --- One rollout at a time ----------------------------------------------------------------------
 
 
-def loss_of(world: Reinforced | Supervised, step: int) -> torch.Tensor:
+def loss_of(world: MazeRL | MazeSFT, step: int) -> torch.Tensor:
     return sum(world.losses(step))
 
 
-def watch(world: Reinforced, step: int = 0):
+def watch(world: MazeRL, step: int = 0):
     """The loss of a step, and the rollouts that it played first."""
-    seen, play = [], world.player.play
-    world.player.play = lambda *given: seen.append(play(*given)) or seen[-1]
+    seen, play = [], world.policy.sample_rollouts
+    world.policy.sample_rollouts = lambda *given: seen.append(play(*given)) or seen[-1]
     try:
         return loss_of(world, step), seen[0]
     finally:
-        world.player.play = play
+        world.policy.sample_rollouts = play
 
 
-def one_by_one(world: Reinforced, mazes, played):
+def one_by_one(world: MazeRL, mazes, played):
     """For each maze a list of rollouts: its tokens, log-probabilities and entropies from a sequence
     of its own, and whether the slow verifier calls it right.
     """
     prompts, groups = mazes.prompts().long(), []
     for which in range(len(mazes)):
         groups.append([])
-        for said, mask in zip(played.tokens[which], played.said[which], strict=True):
+        for said, mask in zip(played.tokens[which], played.mask[which], strict=True):
             said = said[mask]
-            stream, _ = world.model.read(torch.cat((prompts[which], said))[None])
+            stream, _ = world.model.prefill(torch.cat((prompts[which], said))[None])
             rows = world.model.logits(stream)[0, prompts.shape[1] - 1 : -1].log_softmax(-1)
             entropies = [-sum(row.exp() * row) for row in rows]
             logp = [row[token] for row, token in zip(rows, said.tolist(), strict=True)]
@@ -122,13 +122,13 @@ def one_by_one(world: Reinforced, mazes, played):
 def greedy_answer(model: Transformer, prompt: torch.Tensor, length: int) -> list[int]:
     said: list[int] = []
     while len(said) < length and not (said and said[-1] in ENDS):
-        stream, _ = model.read(torch.cat((prompt, torch.tensor(said, dtype=torch.int64)))[None])
+        stream, _ = model.prefill(torch.cat((prompt, torch.tensor(said, dtype=torch.int64)))[None])
         said.append(int(model.logits(stream[0, -1]).argmax()))
     return said
 
 
 def slow_loss(
-    world: Reinforced,
+    world: MazeRL,
     name: str,
     mazes,
     groups,
@@ -152,9 +152,9 @@ def slow_loss(
     return -total / tokens - entropy_bonus * sum(entropies) / len(entropies)
 
 
-def solved_greedily(world: Reinforced, mazes) -> list[bool]:
+def solved_greedily(world: MazeRL, mazes) -> list[bool]:
     answers = [
-        greedy_answer(world.model, prompt, world.player.length) for prompt in mazes.prompts().long()
+        greedy_answer(world.model, prompt, world.policy.length) for prompt in mazes.prompts().long()
     ]
     return [
         slow_maze.verify(grid(mazes, which), answer)[0] == "right"
@@ -162,13 +162,13 @@ def solved_greedily(world: Reinforced, mazes) -> list[bool]:
     ]
 
 
-def telling_step(world: Reinforced) -> int:
+def telling_step(world: MazeRL) -> int:
     """The first step with a maze that is solved greedily and by some of its rollouts, another that
     is solved by some and not greedily, and one that none solves: what the young model does in a
     given step may depend on the machine.
     """
     for step in range(100):
-        mazes = world.fresh.at(step)
+        mazes = world.stream.at(step)
         with torch.no_grad():
             _, played = watch(world, step)
         K = [
@@ -185,7 +185,7 @@ def telling_step(world: Reinforced) -> int:
     raise AssertionError("no step of a hundred tells the changes apart")
 
 
-def gradients(world: Reinforced, loss: torch.Tensor) -> dict[str, torch.Tensor]:
+def gradients(world: MazeRL, loss: torch.Tensor) -> dict[str, torch.Tensor]:
     named = dict(world.model.named_parameters())
     return dict(
         zip(named, torch.autograd.grad(loss, list(named.values()), retain_graph=True), strict=True)
@@ -202,7 +202,7 @@ def assert_same_gradient(found: dict, expected: dict) -> None:
 def test_the_gradient_is_the_sum_of_advantage_times_score_over_all_tokens(young, name):
     world = world_of(young, estimator=name)
     step = telling_step(world)
-    mazes = world.fresh.at(step)
+    mazes = world.stream.at(step)
     loss, played = watch(world, step)
     groups = one_by_one(world, mazes, played)
     expected = slow_loss(world, name, mazes, groups)
@@ -230,7 +230,7 @@ def test_the_gradient_is_the_sum_of_advantage_times_score_over_all_tokens(young,
 def test_each_change_to_the_loss_is_what_its_description_says(young, change):
     world = world_of(young, estimator="rloo", **change)
     step = telling_step(world)
-    mazes = world.fresh.at(step)
+    mazes = world.stream.at(step)
     loss, played = watch(world, step)
     groups = one_by_one(world, mazes, played)
     expected, plain = (slow_loss(world, "rloo", mazes, groups, **given) for given in (change, {}))
@@ -244,7 +244,7 @@ def test_each_change_to_the_loss_is_what_its_description_says(young, change):
 def test_the_greedy_filter_leaves_out_the_mazes_that_are_solved_greedily_and_no_others(young):
     world = world_of(young, greedy_filter=True, batch=12)
     step = telling_step(world)
-    mazes = world.fresh.at(step)
+    mazes = world.stream.at(step)
     seen, advantages = [], world.advantages
     world.advantages = lambda *given: seen.append(given) or advantages(*given)
     loss_of(world, step)
@@ -269,7 +269,7 @@ def test_smoothing_favours_unlikely_right_and_likely_wrong_rollouts_by_hand(youn
 def test_a_step_that_nothing_solves_moves_nothing_and_smoothing_still_does(young):
     for smoothing, moves in ((0.0, False), (0.3, True)):
         world = world_of(young, smoothing=smoothing)
-        world.player.length = 2  # too short for any goal
+        world.policy.length = 2  # too short for any goal
         loss, _ = watch(world)
         assert (
             max(gradient.abs().max() for gradient in gradients(world, loss).values()) > 0
@@ -289,18 +289,18 @@ CHANGES = [
 
 def gradient_in_parts(monkeypatch, young, kept: int, sample, **given):
     """The number of parts of a step, its gradient, and what is remembered of it."""
-    monkeypatch.setattr(maze, "KEPT", kept)
-    monkeypatch.setattr(maze, "sample_shared", sample)
+    monkeypatch.setattr(maze, "MICRO_BATCH_POSITIONS", kept)
+    monkeypatch.setattr(maze, "sample_tree", sample)
     world = world_of(young, batch=7, estimator="rloo", length=16, **given)
     parts = 0
     for loss in world.losses(telling_step(world)):
         loss.backward()
         parts += 1
     gradient = {name: weight.grad for name, weight in world.model.named_parameters()}
-    return parts, gradient, {key: float(value) for key, value in world.seen[-1].items()}
+    return parts, gradient, {key: float(value) for key, value in world.step_statistics[-1].items()}
 
 
-@pytest.mark.parametrize("sample", [maze.sample_shared, sample_apart])
+@pytest.mark.parametrize("sample", [maze.sample_tree, sample_rows])
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_step_in_parts_has_the_gradient_and_the_record_of_a_step_at_once(
     monkeypatch, young, sample, change
@@ -330,11 +330,16 @@ def test_parts_cover_the_mazes_once_and_none_exceeds_the_bound_unless_one_maze_d
     for mazes, positions in itertools.product(
         (1, 2, 7, 31, 32, 256), (1, 48, 6144, 23040, 2**17, 2**18)
     ):
-        parts = maze.parts_of(mazes, positions)
+        parts = maze.micro_batches(mazes, positions)
         assert [which for part in parts for which in range(mazes)[part]] == list(range(mazes))
         sizes = [part.stop - part.start for part in parts]
-        assert max(sizes) * positions <= max(maze.KEPT, positions) and min(sizes) > 0
-        assert len(parts) == math.ceil(mazes / max(1, maze.KEPT // positions)) or len(parts) < mazes
+        assert (
+            max(sizes) * positions <= max(maze.MICRO_BATCH_POSITIONS, positions) and min(sizes) > 0
+        )
+        assert (
+            len(parts) == math.ceil(mazes / max(1, maze.MICRO_BATCH_POSITIONS // positions))
+            or len(parts) < mazes
+        )
 
 
 def test_every_step_that_was_recorded_is_one_part():
@@ -342,10 +347,12 @@ def test_every_step_that_was_recorded_is_one_part():
     for path in (Path(__file__).parents[1] / "data" / "results").glob("maze*/maze.json"):
         for run in json.loads(path.read_text()).values():
             values = run["params"]["parameters"]
-            assert len(maze.parts_of(values["batch"], values["rollouts"] * values["length"])) == 1
+            assert (
+                len(maze.micro_batches(values["batch"], values["rollouts"] * values["length"])) == 1
+            )
     for scale in ("smoke", "laptop"):
         values = experiment("maze").parameters(scale)
-        assert len(maze.parts_of(values["batch"], values["rollouts"] * values["length"])) == 1
+        assert len(maze.micro_batches(values["batch"], values["rollouts"] * values["length"])) == 1
 
 
 # --- What is remembered -------------------------------------------------------------------------
@@ -354,7 +361,7 @@ def test_every_step_that_was_recorded_is_one_part():
 def test_the_metrics_of_a_step_are_those_of_its_rollouts_one_by_one(young):
     world = world_of(young, batch=8, length=10)
     step = telling_step(world)
-    mazes = world.fresh.at(step)
+    mazes = world.stream.at(step)
     _, played = watch(world, step)
     groups = one_by_one(world, mazes, played)
     every = list(itertools.chain(*groups))
@@ -375,7 +382,7 @@ def test_the_metrics_of_a_step_are_those_of_its_rollouts_one_by_one(young):
         "mean length": tokens / 96,
         "tokens a forward row": tokens / (8 + len(prefixes)),
     }
-    found = {key: float(value) for key, value in world.seen[-1].items()}
+    found = {key: float(value) for key, value in world.step_statistics[-1].items()}
     assert {key: found[key] for key in expected} == pytest.approx(expected, rel=1e-4)
     assert 0 < expected["solved"] < 1 and 0 < expected["dead groups"] < 1
 
@@ -386,23 +393,26 @@ def test_truncated_rollouts_are_those_that_fill_the_length_without_an_end(young)
     cut = [not set(said) & set(ENDS) for said in played.tokens.flatten(0, 1).tolist()]
     done = [7 in said for said in played.tokens.flatten(0, 1).tolist()]
     assert 0 < sum(cut) < len(cut) and any(done)
-    assert float(world.seen[-1]["truncated"]) == pytest.approx(sum(cut) / len(cut))
+    assert float(world.step_statistics[-1]["truncated"]) == pytest.approx(sum(cut) / len(cut))
 
 
 def test_an_eos_without_done_is_not_truncated(young, monkeypatch):
     world = world_of(young)
     monkeypatch.setattr(
-        "lab.toy.tree_sampling.choose", lambda logp, uniforms: torch.full((len(logp),), 2)
+        "lab.toy.tree_sampling.sample_token", lambda logp, uniforms: torch.full((len(logp),), 2)
     )
     watch(world)
-    assert float(world.seen[-1]["mean length"]) == 1 and float(world.seen[-1]["truncated"]) == 0
+    assert (
+        float(world.step_statistics[-1]["mean length"]) == 1
+        and float(world.step_statistics[-1]["truncated"]) == 0
+    )
 
 
 def test_log_probabilities_of_sampling_and_of_scoring_agree_and_their_mismatch_is_measured(young):
     """Changing the weights between the two, as a stale or rounded sampler would, is seen."""
     world = world_of(young)
     watch(world)
-    play = world.player.play
+    play = world.policy.sample_rollouts
 
     def disturbed(*given):
         played = play(*given)
@@ -413,15 +423,15 @@ def test_log_probabilities_of_sampling_and_of_scoring_agree_and_their_mismatch_i
                 )
         return played
 
-    world.player.play = disturbed
+    world.policy.sample_rollouts = disturbed
     loss_of(world, 0)
-    sound, broken = (float(seen["log-probability mismatch"]) for seen in world.seen)
+    sound, broken = (float(seen["log-probability mismatch"]) for seen in world.step_statistics)
     assert sound < 1e-4 and broken > 1e-2
 
 
 def test_the_mismatch_is_the_largest_over_rollouts(young):
     world = world_of(young)
-    play = world.player.play
+    play = world.policy.sample_rollouts
 
     def lying(*given):
         played = play(*given)
@@ -429,9 +439,11 @@ def test_the_mismatch_is_the_largest_over_rollouts(young):
         played.logp[2, 0, 0] -= 0.125
         return played
 
-    world.player.play = lying
+    world.policy.sample_rollouts = lying
     loss_of(world, 0)
-    assert float(world.seen[-1]["log-probability mismatch"]) == pytest.approx(0.25, abs=1e-4)
+    assert float(world.step_statistics[-1]["log-probability mismatch"]) == pytest.approx(
+        0.25, abs=1e-4
+    )
 
 
 def test_a_record_tells_the_mean_over_the_steps_since_the_last_one(young):
@@ -439,7 +451,7 @@ def test_a_record_tells_the_mean_over_the_steps_since_the_last_one(young):
     with torch.no_grad():
         loss_of(world, 0)
         loss_of(world, 1)
-        steps = [float(seen["entropy"]) for seen in world.seen]
+        steps = [float(seen["entropy"]) for seen in world.step_statistics]
         metrics, _ = world.evaluate(2)
         assert steps[0] != steps[1] and metrics["entropy"] == pytest.approx(sum(steps) / 2)
         assert "entropy" not in world.evaluate(2)[0]
@@ -450,7 +462,7 @@ def test_a_record_tells_the_mean_over_the_steps_since_the_last_one(young):
 def world_step(young, step: int) -> float:
     world = world_of(young)
     _, played = watch(world, step)
-    mazes = world.fresh.at(step)
+    mazes = world.stream.at(step)
     return np.mean(
         [
             slow_maze.verify(grid(mazes, which), said)[0] == "right"
@@ -468,15 +480,15 @@ def test_an_examination_counts_what_the_slow_verifier_counts(young, monkeypatch,
     """pass@k from every subset of the 16 rollouts of each of 4 mazes, however many mazes are played
     at once.
     """
-    monkeypatch.setattr(maze, "TOGETHER", together)
-    player = trained(young, **values_of(samples=16))
-    seen, play = [], player.play
-    player.play = lambda *given: seen.append(play(*given)) or seen[-1]
-    metrics, groups = player.evaluate()
+    monkeypatch.setattr(maze, "EVALUATION_ROLLOUTS", together)
+    policy = load_policy(young, **values_of(samples=16))
+    seen, play = [], policy.sample_rollouts
+    policy.sample_rollouts = lambda *given: seen.append(play(*given)) or seen[-1]
+    metrics, groups = policy.evaluate()
     tokens = torch.cat([played.tokens for played in seen])
     assert len(seen) == (1 if together == 8192 else 2) and tokens.shape == (4, 16, 18)
     outcomes = [
-        [slow_maze.verify(grid(player.exam, which), said)[0] for said in rollouts]
+        [slow_maze.verify(grid(policy.held_out_set, which), said)[0] for said in rollouts]
         for which, rollouts in enumerate(tokens.tolist())
     ]
     right = [[int(outcome == "right") for outcome in group] for group in outcomes]
@@ -491,7 +503,7 @@ def test_an_examination_counts_what_the_slow_verifier_counts(young, monkeypatch,
     assert groups["problem"].tolist() == [0, 1, 2, 3] and groups["n"].tolist() == [16] * 4
     assert groups["right"].tolist() == [sum(group) for group in right]
     assert groups["grid"].tolist() == [
-        "/".join("".join(".#"[wall] for wall in row) for row in grid(player.exam, which))
+        "/".join("".join(".#"[wall] for wall in row) for row in grid(policy.held_out_set, which))
         for which in range(4)
     ]
     for which, column in itertools.product(range(4), ("right_walk", "wrong_walk")):
@@ -519,15 +531,15 @@ def test_padding_that_a_rollout_says_before_its_end_is_no_move_either():
 
 
 def test_showing_a_maze_gives_its_grid_and_fresh_rollouts_in_it(young):
-    player = trained(young, **values_of())
-    text, walks = player.show(2, 20)
-    assert text == as_text(player.exam[2:3]) and len(walks) == 20 and len(set(walks)) > 1
-    assert player.show(2, 20) == (text, walks) and player.show(1, 20)[0] != text
+    policy = load_policy(young, **values_of())
+    text, walks = policy.show(2, 20)
+    assert text == as_text(policy.held_out_set[2:3]) and len(walks) == 20 and len(set(walks)) > 1
+    assert policy.show(2, 20) == (text, walks) and policy.show(1, 20)[0] != text
 
 
 def test_what_is_examined_depends_on_the_seed_only_through_the_rollouts(young):
-    one, other = (trained(young, **values_of(seed=seed)) for seed in (0, 1))
-    assert torch.equal(one.exam.walls, other.exam.walls)
+    one, other = (load_policy(young, **values_of(seed=seed)) for seed in (0, 1))
+    assert torch.equal(one.held_out_set.walls, other.held_out_set.walls)
     (metrics, groups), (metrics2, groups2) = one.evaluate(), other.evaluate()
     assert groups["grid"].tolist() == groups2["grid"].tolist() and metrics != metrics2
     assert one.evaluate()[0] == metrics
@@ -538,14 +550,14 @@ def test_what_is_examined_depends_on_the_seed_only_through_the_rollouts(young):
 
 def test_the_supervised_loss_is_the_mean_cross_entropy_of_moves_done_and_eos(young):
     values = values_of()
-    player = trained(young, **values)
-    world = Supervised(player, Fresh(7, 8, 0, "start", CPU), 4)
-    mazes, terms = world.fresh.at(0), []
+    policy = load_policy(young, **values)
+    world = MazeSFT(policy, MazeStream(7, 8, 0, "start", CPU), 4)
+    mazes, terms = world.stream.at(0), []
     for which in range(8):
         answer = [*slow_maze.shortest_paths(grid(mazes, which))[0], 7, 2]
         sequence = torch.cat((mazes.prompts()[which].long(), torch.tensor(answer)))
         with torch.no_grad():
-            logp = player.model.logits(player.model.read(sequence[None])[0])[0].log_softmax(-1)
+            logp = policy.model.logits(policy.model.prefill(sequence[None])[0])[0].log_softmax(-1)
         terms += [-logp[59 + place, token].item() for place, token in enumerate(answer)]
     assert len(set(map(len, slow_maze.shortest_paths(grid(mazes, 0))))) == 1
     assert loss_of(world, 0).item() == pytest.approx(sum(terms) / len(terms), rel=1e-5)
@@ -608,7 +620,7 @@ def assert_near(state: dict, expected: dict[str, torch.Tensor], rate: float) -> 
 
 def test_the_start_is_adamw_with_the_official_betas_and_clipped_gradients():
     told = start_records(start_steps=4, start_log_every=1, start_learning_rate=2e-2)
-    world = Supervised(trained(told[0][1], **values_of()), Fresh(7, 8, 0, "start", CPU), 4)
+    world = MazeSFT(load_policy(told[0][1], **values_of()), MazeStream(7, 8, 0, "start", CPU), 4)
     assert_near(told[4][1], by_hand(world, 2e-2, (0.9, 0.95), 4), 2e-2)
 
 
@@ -757,7 +769,7 @@ def test_two_objectives_with_one_seed_see_the_same_mazes_and_say_the_same_at_the
     worlds = [world_of(young, estimator=name) for name in ("rloo", "maxrl")]
     first, second = (watch(world)[1] for world in worlds)
     assert torch.equal(first.tokens, second.tokens)
-    assert torch.equal(worlds[0].fresh.at(5).walls, worlds[1].fresh.at(5).walls)
+    assert torch.equal(worlds[0].stream.at(5).walls, worlds[1].stream.at(5).walls)
     assert not torch.equal(watch(world_of(young, seed=1))[1].tokens, first.tokens)
 
 
@@ -765,8 +777,8 @@ def test_every_step_plays_with_numbers_of_its_own_that_all_objectives_share(youn
     drawn = {}
     for name in ("rloo", "maxrl"):
         world, seen = world_of(young, estimator=name), []
-        play = world.player.play
-        world.player.play = lambda *given, play=play, seen=seen: (
+        play = world.policy.sample_rollouts
+        world.policy.sample_rollouts = lambda *given, play=play, seen=seen: (
             seen.append(given[3]) or play(*given)
         )
         for step in range(4):
@@ -776,9 +788,9 @@ def test_every_step_plays_with_numbers_of_its_own_that_all_objectives_share(youn
 
 
 def test_every_step_has_random_numbers_of_its_own(young):
-    player = trained(young, **values_of())
-    drawn = [player.uniforms("rollouts", step, 2, 3) for step in range(20)] + [
-        player.uniforms("examination", 0, 2, 3)
+    policy = load_policy(young, **values_of())
+    drawn = [policy.uniforms("rollouts", step, 2, 3) for step in range(20)] + [
+        policy.uniforms("examination", 0, 2, 3)
     ]
     assert len({numbers.numpy().tobytes() for numbers in drawn}) == 21
     assert all(
@@ -801,17 +813,17 @@ def test_half_precision_runs_and_stays_near_single(young):
 def test_thirty_steps_on_two_mazes_learn_to_solve_them(young, name):
     world = world_of(young, estimator=name, batch=2, rollouts=64)
     with torch.no_grad():
-        while not world.seen or world.seen[-1]["dead groups"] > 0:
-            loss_of(world, len(world.seen))
-    mazes = world.fresh.at(len(world.seen) - 1)
-    world.seen, world.fresh.at = [], lambda step: mazes
+        while not world.step_statistics or world.step_statistics[-1]["dead groups"] > 0:
+            loss_of(world, len(world.step_statistics))
+    mazes = world.stream.at(len(world.step_statistics) - 1)
+    world.step_statistics, world.stream.at = [], lambda step: mazes
     optimizer = torch.optim.AdamW(world.model.parameters(), lr=2e-3)
     for step in range(30):
         optimizer.zero_grad()
         loss_of(world, step).backward()
         torch.nn.utils.clip_grad_norm_(world.model.parameters(), 1.0)
         optimizer.step()
-    first, *_, last = (float(seen["train pass@1"]) for seen in world.seen)
+    first, *_, last = (float(seen["train pass@1"]) for seen in world.step_statistics)
     assert 0 < first < last - 0.15
 
 
@@ -888,9 +900,9 @@ def test_a_resumed_start_goes_on_from_its_checkpoint_and_not_from_the_beginning(
     with monkeypatch.context() as patch, pytest.raises(Crash):
         break_trainer(patch, "train_start", 3)
         train("maze", scale="smoke", checkpoint_minutes=ALWAYS, **SMALL)
-    began, real = [], Supervised.losses
+    began, real = [], MazeSFT.losses
     monkeypatch.setattr(
-        Supervised, "losses", lambda self, step: began.append(step) or real(self, step)
+        MazeSFT, "losses", lambda self, step: began.append(step) or real(self, step)
     )
     train("maze", scale="smoke", **SMALL)
     assert began == [2] or began == [1, 2]  # the record in flight may or may not have been saved
@@ -1047,7 +1059,7 @@ def test_the_paper_scale_is_the_published_setting():
         "steps",
         "samples",
     }
-    shape = maze.shape_of(paper["width"], paper["layers"], paper["positions"])
+    shape = maze.transformer_config(paper["width"], paper["layers"], paper["positions"])
     assert sum(weight.numel() for weight in Transformer(shape).parameters()) == 3_944_704
 
 

@@ -13,13 +13,13 @@ from lab.errors import LabError
 from lab.toy import maze_env as world
 from lab.toy.maze_env import (
     OUTCOMES,
-    Fresh,
+    MazeStream,
     Mazes,
     count_mazes,
     draw,
-    examination,
+    held_out_set,
     grow,
-    held_out,
+    is_held_out,
     prompt_length,
     walk,
 )
@@ -89,9 +89,9 @@ def the_example() -> Mazes:
 
 
 def test_the_vocabulary_is_the_published_one():
-    assert {word: number for number, word in enumerate(world.WORDS)} == IDS | {
+    assert {word: number for number, word in enumerate(world.VOCABULARY)} == IDS | {
         "\n": 17
-    } and world.VOCABULARY == 32
+    } and world.VOCABULARY_SIZE == 32
     names = {"PAD": "<pad>", "BOS": "<bos>", "EOS": "<eos>"}
     for name in (
         "PAD",
@@ -316,7 +316,7 @@ def test_drawing_mazes_leaves_the_global_generators_alone():
     torch.manual_seed(0)
     before, numpy_before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
     draw(9, 10, 0, "a", 0, CPU)
-    Fresh(9, 4, 0, "a", CPU).at(3)
+    MazeStream(9, 4, 0, "a", CPU).at(3)
     assert (
         torch.equal(torch.get_rng_state(), before)
         and (np.random.get_state()[1] == numpy_before).all()  # noqa: NPY002
@@ -328,55 +328,55 @@ def test_drawing_mazes_leaves_the_global_generators_alone():
 
 def test_one_maze_in_thirty_two_is_held_out_and_it_follows_from_its_walls_alone():
     mazes = draw(9, 8000, 0, "a", 0, CPU)
-    kept = held_out(mazes)
+    kept = is_held_out(mazes)
     assert stats.binomtest(int(kept.sum()), 8000, 1 / 32).pvalue > 1e-4
-    assert torch.equal(held_out(mazes[::3]), kept[::3])
+    assert torch.equal(is_held_out(mazes[::3]), kept[::3])
     odd = np.random.default_rng(0).integers(1, 2**62, 81) | 1
     with np.errstate(over="ignore"):
         keys = mazes.walls.flatten(1).numpy().astype(np.int64) @ odd  # wraps around at 2^64
     assert np.array_equal((keys >> 32) % 32 == 0, kept.numpy())
     for one in (*kept.nonzero()[:5, 0].tolist(), *range(5)):
-        assert held_out(Mazes(mazes.walls[one : one + 1], torch.zeros(1, 1)))[0] == kept[one]
+        assert is_held_out(Mazes(mazes.walls[one : one + 1], torch.zeros(1, 1)))[0] == kept[one]
 
 
 @pytest.mark.parametrize("size, count", [(7, 5), (9, 256), (17, 64)])
 def test_an_examination_has_the_asked_number_of_distinct_held_out_mazes_with_their_paths(
     size, count
 ):
-    mazes = examination(size, count, CPU)
-    assert len(mazes) == count == len(set(grids(mazes))) and held_out(mazes).all()
+    mazes = held_out_set(size, count, CPU)
+    assert len(mazes) == count == len(set(grids(mazes))) and is_held_out(mazes).all()
     for number, walls in enumerate(grids(mazes)):
         assert slow_maze.is_tree(walls) and slow_maze.shortest_paths(walls) == [
             path_of(mazes, number)
         ]
-    assert same(mazes, examination(size, count, CPU))
+    assert same(mazes, held_out_set(size, count, CPU))
 
 
 def test_fresh_mazes_are_never_held_out_nor_in_the_examination():
     """16,000 mazes of 9x9: without the filter about 500 would be held out."""
-    exam, fresh = set(grids(examination(9, 256, CPU))), Fresh(9, 64, 0, "mazes", CPU)
+    exam, fresh = set(grids(held_out_set(9, 256, CPU))), MazeStream(9, 64, 0, "mazes", CPU)
     unfiltered = draw(9, 16_000, 0, "mazes", 0, CPU)
-    assert held_out(unfiltered).sum() > 400 and len(exam & set(grids(unfiltered))) > 15
+    assert is_held_out(unfiltered).sum() > 400 and len(exam & set(grids(unfiltered))) > 15
     seen = [fresh.at(step) for step in range(250)]
-    assert not any(held_out(mazes).any() for mazes in seen)
+    assert not any(is_held_out(mazes).any() for mazes in seen)
     assert not exam & {walls for mazes in seen for walls in grids(mazes)}
     assert all(len(mazes) == 64 for mazes in seen)
 
 
 def test_the_mazes_of_a_step_follow_from_seed_stream_and_step_whatever_was_asked_before():
-    fresh, steps = Fresh(9, 4, 1, "mazes", CPU), [0, 1, 63, 64, 65, 127, 128, 200]
+    fresh, steps = MazeStream(9, 4, 1, "mazes", CPU), [0, 1, 63, 64, 65, 127, 128, 200]
     in_order = {step: fresh.at(step) for step in steps}
-    shuffled = Fresh(9, 4, 1, "mazes", CPU)
+    shuffled = MazeStream(9, 4, 1, "mazes", CPU)
     for step in (200, 0, 128, 63, 64, 1, 127, 65, 0):
         assert same(shuffled.at(step), in_order[step]) and same(
-            Fresh(9, 4, 1, "mazes", CPU).at(step), in_order[step]
+            MazeStream(9, 4, 1, "mazes", CPU).at(step), in_order[step]
         )
     for seed, stream in ((2, "mazes"), (1, "start")):
-        assert not torch.equal(Fresh(9, 4, seed, stream, CPU).at(0).walls, in_order[0].walls)
+        assert not torch.equal(MazeStream(9, 4, seed, stream, CPU).at(0).walls, in_order[0].walls)
 
 
 def test_every_step_has_mazes_of_its_own():
-    fresh = Fresh(17, 8, 0, "mazes", CPU)
+    fresh = MazeStream(17, 8, 0, "mazes", CPU)
     seen = [walls for step in (*range(64), 64, 65, 130) for walls in grids(fresh.at(step))]
     assert len(set(seen)) == len(seen) == 67 * 8
 
@@ -387,12 +387,12 @@ def test_fresh_mazes_are_as_prim_makes_them_but_for_those_held_out():
     trained_on = {
         walls: chance
         for walls, chance, kept in zip(
-            grids(mazes), chances.values(), held_out(mazes).tolist(), strict=True
+            grids(mazes), chances.values(), is_held_out(mazes).tolist(), strict=True
         )
         if not kept
     }
     whole = sum(trained_on.values())
-    fresh = Fresh(7, 32, 0, "mazes", CPU)
+    fresh = MazeStream(7, 32, 0, "mazes", CPU)
     counts = Counter(walls for step in range(384) for walls in grids(fresh.at(step)))
     assert len(trained_on) < 192
     assert fits(counts, {walls: chance / whole for walls, chance in trained_on.items()}) > 1e-4
@@ -406,8 +406,8 @@ def test_a_size_that_is_even_or_too_small_is_refused_in_one_sentence(size):
     for call, *given in (
         (count_mazes,),
         (draw, 1, 0, "a", 0, CPU),
-        (Fresh, 1, 0, "a", CPU),
-        (examination, 1, CPU),
+        (MazeStream, 1, 0, "a", CPU),
+        (held_out_set, 1, CPU),
     ):
         assert refusal(call, size, *given).startswith(
             f"size = {size}: a maze has walls between its cells, so its side"
@@ -416,16 +416,16 @@ def test_a_size_that_is_even_or_too_small_is_refused_in_one_sentence(size):
 
 def test_more_held_out_mazes_than_there_are_is_refused_in_one_sentence():
     assert (
-        refusal(examination, 7, 6, CPU)
+        refusal(held_out_set, 7, 6, CPU)
         == "size = 7 has 192 mazes, of which 5 are held out: 6 were asked for; ask for fewer or"
         " take a larger size"
     )
 
 
 def test_a_size_of_which_too_few_mazes_may_be_trained_on_is_refused_in_one_sentence(monkeypatch):
-    monkeypatch.setattr(world, "held_out", lambda mazes: torch.arange(len(mazes)) % 4 == 0)
+    monkeypatch.setattr(world, "is_held_out", lambda mazes: torch.arange(len(mazes)) % 4 == 0)
     assert "mazes of size 9 may be trained on: take a larger size" in refusal(
-        Fresh(9, 16, 0, "a", CPU).at, 0
+        MazeStream(9, 16, 0, "a", CPU).at, 0
     )
 
 

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 import lab
-from lab.losses import conditional_share, counted, expected_share, policy_gradient, population
+from lab.losses import conditional_factor, counted, expected_factor, policy_gradient, population
 from lab.toy.multinomial import draw_counts, split_counts
-from lab.toy.training_loop import Signal
+from lab.toy.training_loop import GradientSource
 
 CHANCE = torch.tensor([0.1, 0.2, 0.05, 0.0, 0.65], dtype=torch.float64)
 RIGHT = torch.tensor([[True, False, False, False, False]])
@@ -108,7 +108,7 @@ def test_given_k_is_the_conditional_mean_of_the_sampled_gradient(name):
         mass[K] += weight
     for K in range(N + 1):
         log_p = logp[:, 0]
-        loss = population(log_p, conditional_share(log_p, torch.tensor([float(K)]), estimator, N))
+        loss = population(log_p, conditional_factor(log_p, torch.tensor([float(K)]), estimator, N))
         mean = torch.autograd.grad(loss, logits, retain_graph=True)[0][0]
         assert torch.allclose(mean, sums[K] / mass[K], atol=1e-13)
 
@@ -118,11 +118,11 @@ def test_given_k_has_the_same_mean_and_no_larger_variance(name):
     logits = torch.tensor([[0.3, -1.0, 0.2, 0.9, 0.0]], dtype=torch.float64, requires_grad=True)
     gradients = {}
     for form in ("sampled", "conditional"):
-        signal = Signal(name, form, 6)
+        signal = GradientSource(name, form, 6)
         losses = (signal.loss(logits.log_softmax(1), RIGHT, seed) for seed in range(1500))
         gradients[form] = torch.stack([torch.autograd.grad(loss, logits)[0][0] for loss in losses])
     exact = torch.autograd.grad(
-        Signal(name, "expected", 6).loss(logits.log_softmax(1), RIGHT, 0), logits
+        GradientSource(name, "expected", 6).loss(logits.log_softmax(1), RIGHT, 0), logits
     )[0][0]
     for found in gradients.values():
         error = found.std(0) / math.sqrt(len(found)) + 1e-12
@@ -134,7 +134,7 @@ def test_given_k_has_the_same_mean_and_no_larger_variance(name):
 def test_the_expected_share_is_p_times_the_induced_weight(N):
     p = np.array([1e-6, 1e-3, 0.3, 0.9, 1 - 1e-9, 1.0])
     for name in ("maxrl", "grpo", "pacs_anchor"):
-        share = expected_share(torch.from_numpy(np.log(p)), lab.estimator(name), N)
+        share = expected_factor(torch.from_numpy(np.log(p)), lab.estimator(name), N)
         np.testing.assert_allclose(share.numpy(), p * lab.induced_weight(name, N, p), rtol=1e-9)
 
 
@@ -148,7 +148,7 @@ def test_many_samples_of_maxrl_approach_cross_entropys_gradient():
     off = []
     for N in (16, 256, 4096):
         gradient = torch.autograd.grad(
-            Signal("maxrl", "expected", N).loss(logits.log_softmax(1), right, 0), logits
+            GradientSource("maxrl", "expected", N).loss(logits.log_softmax(1), right, 0), logits
         )[0]
         off.append(float((gradient - exact).norm() / exact.norm()))
     assert off[0] > off[1] > off[2] and off[2] < 1e-3
@@ -158,4 +158,4 @@ def test_the_conditional_form_survives_pass_rates_at_both_ends():
     log_p = torch.tensor([-200.0, -1e-12, 0.0], requires_grad=True)
     right_counts = torch.tensor([0.0, 8.0, 8.0])
     for name in NAMES:
-        assert torch.isfinite(conditional_share(log_p, right_counts, lab.estimator(name), 8)).all()
+        assert torch.isfinite(conditional_factor(log_p, right_counts, lab.estimator(name), 8)).all()

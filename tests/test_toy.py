@@ -16,7 +16,7 @@ from lab.toy.images import Images
 from lab.toy.multinomial import draw_counts
 from lab.toy.resnet import fresh_network
 from lab.toy.tabular import Tabular
-from lab.toy.training_loop import Signal
+from lab.toy.training_loop import GradientSource
 
 OBJECTIVES = [
     "rl",
@@ -33,7 +33,7 @@ OBJECTIVES = [
 def make(
     objective: str, gradient: str, rollouts: int = 4, problems: int = 5, seed: int = 0
 ) -> Tabular:
-    return Tabular(Signal(objective, gradient, rollouts), problems, 3, 0.05, 0.8, seed)
+    return Tabular(GradientSource(objective, gradient, rollouts), problems, 3, 0.05, 0.8, seed)
 
 
 def ascent(world, step: int = 0) -> torch.Tensor:
@@ -47,7 +47,7 @@ def ascent(world, step: int = 0) -> torch.Tensor:
 
 
 def test_tabular_starts_at_pass_rates_even_in_log_odds_between_hardest_and_easiest():
-    world = Tabular(Signal("rloo", "sampled", 4), 9, 7, 0.001, 0.9, seed=0)
+    world = Tabular(GradientSource("rloo", "sampled", 4), 9, 7, 0.001, 0.9, seed=0)
     p = world.pass_rates()
     assert p[0] == pytest.approx(0.001, rel=1e-12) and p[-1] == pytest.approx(0.9, rel=1e-12)
     steps = np.diff(np.log(p / (1 - p)))
@@ -227,7 +227,9 @@ def world_of(
     objective: str, gradient: str, rollouts: int = 8, seed: int = 0, last_step: int = -1
 ) -> Images:
     model = fresh_network(seed, "small", 1, 8, CLASSES, width=4)
-    return Images(Signal(objective, gradient, rollouts), Digits(seed), model, 64, last_step, seed)
+    return Images(
+        GradientSource(objective, gradient, rollouts), Digits(seed), model, 64, last_step, seed
+    )
 
 
 def gradients(world: Images, loss: torch.Tensor) -> torch.Tensor:
@@ -276,8 +278,8 @@ def test_the_mean_of_sampled_maxrl_gradients_approaches_the_expected_one():
 
     sampled = torch.stack([gradient(world.signal, seed) for seed in range(draws)]).double()
     mean, error = sampled.mean(0), sampled.std(0) / draws**0.5
-    assert ((mean - gradient(Signal("maxrl", "expected", 8))) / error).abs().max() < 4.5
-    assert ((mean - gradient(Signal("ml", "exact", 8))) / error).abs().max() > 10
+    assert ((mean - gradient(GradientSource("maxrl", "expected", 8))) / error).abs().max() < 4.5
+    assert ((mean - gradient(GradientSource("ml", "exact", 8))) / error).abs().max() > 10
     assert (mean / error).abs().median() > 5
 
 
@@ -363,14 +365,14 @@ def test_rescaling_gives_the_gradient_the_asked_norm_and_keeps_its_direction():
     world = world_of("maxrl", "sampled")
     world.loss(0).backward()
     before = [weight.grad.clone() for weight in world.model.parameters()]
-    training_loop.rescale(world.model, 3.0)
+    training_loop.rescale_gradients(world.model, 3.0)
     after = [weight.grad for weight in world.model.parameters()]
     ratios = torch.cat([(a / b)[b != 0].flatten() for a, b in zip(after, before, strict=True)])
     assert sum(a.square().sum() for a in after).sqrt().item() == pytest.approx(3.0, rel=1e-5)
     assert ratios.std() < 1e-4 * ratios.mean()
     for weight in world.model.parameters():
         weight.grad.zero_()
-    training_loop.rescale(
+    training_loop.rescale_gradients(
         world.model, 3.0
     )  # nothing was right: nothing moves, and nothing becomes nan
     assert all((weight.grad == 0).all() for weight in world.model.parameters())
@@ -435,7 +437,7 @@ def test_a_run_on_procedural_pictures_is_the_same_twice_to_the_bit():
 def test_answers_are_drawn_anew_at_every_step_and_for_every_seed(monkeypatch):
     seen = []
     monkeypatch.setattr(
-        Signal, "loss", lambda self, logp, right, seed: seen.append(seed) or logp.sum()
+        GradientSource, "loss", lambda self, logp, right, seed: seen.append(seed) or logp.sum()
     )
     for seed in (0, 1):
         for world in (make("rloo", "sampled", seed=seed), world_of("rloo", "sampled", seed=seed)):
@@ -448,11 +450,11 @@ def test_answers_are_drawn_anew_at_every_step_and_for_every_seed(monkeypatch):
 
 def test_a_signal_refuses_too_few_rollouts_and_unknown_names_before_anything_runs():
     with pytest.raises(LabError, match="rloo needs groups of at least 2 rollouts, found N = 1"):
-        Signal("rloo", "sampled", 1)
+        GradientSource("rloo", "sampled", 1)
     with pytest.raises(LabError, match="unknown estimator 'ml'"):
-        Signal("ml", "sampled", 4)
+        GradientSource("ml", "sampled", 4)
     with pytest.raises(LabError, match="unknown objective 'rloo'"):
-        Signal("rloo", "exact", 4)
+        GradientSource("rloo", "exact", 4)
 
 
 @pytest.mark.parametrize(
@@ -464,13 +466,13 @@ def test_a_policy_that_is_not_a_number_stops_training_with_a_sentence(name, grad
         LabError,
         match="^a log-probability is not a number: training diverged, lower the learning ra",
     ):
-        Signal(name, gradient, 4).loss(logp, torch.eye(3)[:2].bool(), 0)
+        GradientSource(name, gradient, 4).loss(logp, torch.eye(3)[:2].bool(), 0)
 
 
 def test_the_mask_of_right_answers_may_hold_several():
     logp = torch.tensor([[0.1, 0.2, 0.3, 0.4]], dtype=torch.float64).log().requires_grad_()
     right = torch.tensor([[True, False, True, False]])
-    loss = Signal("ml", "exact", 1).loss(logp, right, 0)
+    loss = GradientSource("ml", "exact", 1).loss(logp, right, 0)
     loss.backward()
     np.testing.assert_allclose(
         -logp.grad, [[0.25, 0, 0.75, 0]], atol=1e-12

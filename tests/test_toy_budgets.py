@@ -7,7 +7,7 @@ from lab.budget import CARDS, GIB, GPU
 from lab.gpu_counter import count
 from lab.runs import experiment, train
 from lab.toy import images, maze
-from lab.toy.tree_sampling import sample_apart
+from lab.toy.tree_sampling import sample_rows
 
 
 def budget_of(name: str, scale: str, **given):
@@ -35,8 +35,8 @@ def test_the_published_maze_settings_fit_an_80_gb_card_in_parts_and_did_not_at_o
     """At once: what a review counted in GiB, within the 15% that a fused norm saves."""
     values = experiment("maze").parameters(scale, given)
     assert budget_of("maze", scale, **given).peak_memory < 20 < CARDS["h100"].memory
-    monkeypatch.setattr(maze, "KEPT", 2**30)
-    monkeypatch.setattr(maze, "_at_length", lambda counted, length: counted(2))
+    monkeypatch.setattr(maze, "MICRO_BATCH_POSITIONS", 2**30)
+    monkeypatch.setattr(maze, "_extrapolate", lambda counted, length: counted(2))
     at_once = maze.budget(**values).memory["weights, gradients, activations"]
     assert 0.85 * before < at_once < before
 
@@ -54,16 +54,16 @@ def test_the_work_of_a_maze_step_is_what_a_review_counted(h200):
 def test_rollouts_of_any_length_are_counted_from_three_short_ones():
     def sample(length: int):
         def work():
-            model = maze.Transformer(maze.shape_of(16, 2, 96))
+            model = maze.Transformer(maze.transformer_config(16, 2, 96))
             with torch.no_grad():
-                player = maze._BlankPlayer(model, length, "float32")
-                first, memory = player.read(maze._blank_mazes(7, 4, length))
+                policy = maze._BlankPolicy(model, length, "float32")
+                first, memory = policy.prefill(maze._blank_mazes(7, 4, length))
                 uniforms = torch.zeros(4, 8, length)
-                return sample_apart(model, first, memory, 8, length, [7, 2], uniforms)
+                return sample_rows(model, first, memory, 8, length, [7, 2], uniforms)
 
         return count(work)
 
-    extrapolated, whole = maze._at_length(sample, 14), sample(14)
+    extrapolated, whole = maze._extrapolate(sample, 14), sample(14)
     assert extrapolated.launches == whole.launches
     assert extrapolated.flops == whole.flops
     assert extrapolated.bytes == pytest.approx(whole.bytes, rel=0.01)

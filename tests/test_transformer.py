@@ -11,7 +11,7 @@ from torch import nn
 
 from lab.errors import LabError
 from lab.toy.transformer import (
-    Shape,
+    TransformerConfig,
     Transformer,
     attend,
     fresh_transformer,
@@ -21,7 +21,7 @@ from lab.toy.transformer import (
     save,
 )
 
-TINY = Shape(
+TINY = TransformerConfig(
     hidden_size=24,
     num_hidden_layers=2,
     num_attention_heads=4,
@@ -30,7 +30,7 @@ TINY = Shape(
     vocab_size=12,
     max_position_embeddings=32,
 )
-ONE_KEY = Shape(
+ONE_KEY = TransformerConfig(
     hidden_size=32,
     num_hidden_layers=3,
     num_attention_heads=4,
@@ -63,13 +63,13 @@ def perturbed(model: nn.Module, seed: int = 0) -> nn.Module:
     return model
 
 
-def tokens_for(shape: Shape, length: int = 20) -> torch.Tensor:
+def tokens_for(shape: TransformerConfig, length: int = 20) -> torch.Tensor:
     return torch.randint(shape.vocab_size, (3, length), generator=torch.Generator().manual_seed(1))
 
 
 def logits_of(model: Transformer, tokens: torch.Tensor) -> torch.Tensor:
     with torch.no_grad():
-        return model.logits(model.read(tokens)[0])
+        return model.logits(model.prefill(tokens)[0])
 
 
 def refusal(call, *given) -> str:
@@ -83,14 +83,19 @@ def refusal(call, *given) -> str:
 
 
 def test_the_published_sizes_make_3944704_parameters():
-    assert sum(weight.numel() for weight in Transformer(Shape()).parameters()) == 3_944_704
+    assert (
+        sum(weight.numel() for weight in Transformer(TransformerConfig()).parameters()) == 3_944_704
+    )
 
 
 def test_the_published_sizes_are_the_papers():
-    assert Shape() == Shape(256, 4, 4, 2, 1024, 32, 512) and Shape().head == 64
+    assert (
+        TransformerConfig() == TransformerConfig(256, 4, 4, 2, 1024, 32, 512)
+        and TransformerConfig().head == 64
+    )
 
 
-@pytest.mark.parametrize("shape", [TINY, ONE_KEY, Shape()])
+@pytest.mark.parametrize("shape", [TINY, ONE_KEY, TransformerConfig()])
 def test_a_model_saved_here_gives_the_same_logits_in_transformers(qwen, tmp_path, shape):
     ours, tokens = perturbed(Transformer(shape)), tokens_for(shape)
     save(ours, tmp_path / "model")
@@ -224,7 +229,7 @@ def test_reading_gives_the_keys_and_values_of_every_layer_after_rotation():
     """By hand for the first layer, in which the stream is the embedding."""
     model, tokens = perturbed(Transformer(TINY)), tokens_for(TINY, 5)
     with torch.no_grad():
-        stream, memory = model.read(tokens)
+        stream, memory = model.prefill(tokens)
     assert len(memory) == 2 and all(part.shape == (3, 2, 5, 6) for pair in memory for part in pair)
     weights = {
         key.removeprefix("model."): value.double() for key, value in model.state_dict().items()
@@ -335,8 +340,8 @@ def test_attention_with_as_many_own_keys_as_a_causal_mask_is_the_models_own():
     """
     model, tokens = perturbed(Transformer(TINY)), tokens_for(TINY)
     with torch.no_grad():
-        whole, _ = model.read(tokens)
-        _, memory = model.read(tokens[:, :8])
+        whole, _ = model.prefill(tokens)
+        _, memory = model.prefill(tokens[:, :8])
         causal = torch.ones(12, 12, dtype=torch.bool).tril()[None, None]
         rest = model(
             tokens[:, None, 8:],
@@ -387,7 +392,7 @@ def test_the_weights_follow_from_the_seed_alone():
 
 
 def test_fresh_weights_have_deviation_two_hundredths_biases_zero_and_norms_one():
-    for name, weight in fresh_transformer(0, Shape(vocab_size=64)).named_parameters():
+    for name, weight in fresh_transformer(0, TransformerConfig(vocab_size=64)).named_parameters():
         if name.endswith("bias"):
             assert (weight == 0).all()
         elif "norm" in name:
@@ -402,9 +407,9 @@ def test_fresh_weights_have_deviation_two_hundredths_biases_zero_and_norms_one()
 
 def test_a_sequence_longer_than_the_model_is_refused_in_one_sentence():
     model = Transformer(TINY)
-    model.read(torch.zeros(1, 32, dtype=torch.int64))
+    model.prefill(torch.zeros(1, 32, dtype=torch.int64))
     assert (
-        refusal(model.read, torch.zeros(2, 33, dtype=torch.int64))
+        refusal(model.prefill, torch.zeros(2, 33, dtype=torch.int64))
         == "a sequence has 33 tokens and the model 32 positions: raise positions, or take smaller"
         " mazes"
     )

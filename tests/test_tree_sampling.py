@@ -10,11 +10,11 @@ from scipy import stats
 
 from lab.toy import tree_sampling as module
 from lab.toy.maze_env import draw
-from lab.toy.transformer import Shape, Transformer, fresh_transformer
-from lab.toy.tree_sampling import Rollouts, choose, logits_of, sample_apart, sample_shared
+from lab.toy.transformer import TransformerConfig, Transformer, fresh_transformer
+from lab.toy.tree_sampling import Rollouts, sample_token, rollout_logits, sample_rows, sample_tree
 
 WORDS, ENDS = 9, [7, 2]
-TINY = Shape(
+TINY = TransformerConfig(
     hidden_size=16,
     num_hidden_layers=2,
     num_attention_heads=4,
@@ -23,7 +23,7 @@ TINY = Shape(
     vocab_size=WORDS,
     max_position_embeddings=64,
 )
-SAMPLERS = [sample_shared, sample_apart]
+SAMPLERS = [sample_tree, sample_rows]
 PROMPTS = torch.randint(WORDS, (3, 6), generator=torch.Generator().manual_seed(1))
 
 
@@ -46,7 +46,7 @@ def model() -> Transformer:
 
 def read(model: Transformer, prompts: torch.Tensor = PROMPTS):
     """Logits after each prompt, and the prompts' keys and values, with their graphs."""
-    stream, memory = model.read(prompts)
+    stream, memory = model.prefill(prompts)
     return model.logits(stream[:, -1]), memory
 
 
@@ -67,7 +67,7 @@ def scripted(monkeypatch, model):
 
     def say(sample, tokens: torch.Tensor) -> Rollouts:
         with monkeypatch.context() as patch:
-            patch.setattr(module, "choose", lambda logp, uniforms: (uniforms * WORDS).long())
+            patch.setattr(module, "sample_token", lambda logp, uniforms: (uniforms * WORDS).long())
             return sampled(sample, model, (tokens + 0.5) / WORDS)
 
     return say
@@ -78,7 +78,7 @@ def after(model: Transformer, prompt: torch.Tensor, said: list[int]) -> torch.Te
     token.
     """
     tokens = torch.cat((prompt, torch.tensor(said, dtype=prompt.dtype)))[None]
-    return model.logits(model.read(tokens)[0])[0, -1].log_softmax(-1)
+    return model.logits(model.prefill(tokens)[0])[0, -1].log_softmax(-1)
 
 
 @torch.no_grad()
@@ -100,7 +100,7 @@ def naive(
 
 
 def words_of(played: Rollouts, problem: int, rollout: int) -> list[int]:
-    return played.tokens[problem, rollout][played.said[problem, rollout]].tolist()
+    return played.tokens[problem, rollout][played.mask[problem, rollout]].tolist()
 
 
 # --- What is said -------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def words_of(played: Rollouts, problem: int, rollout: int) -> list[int]:
 @pytest.mark.parametrize("seed", range(3))
 def test_both_samplers_say_the_same_tokens_with_the_same_log_probabilities(model, seed):
     shared, apart = (sampled(sample, model, uniform(3, 40, 9, seed=seed)) for sample in SAMPLERS)
-    assert torch.equal(shared.tokens, apart.tokens) and torch.equal(shared.said, apart.said)
+    assert torch.equal(shared.tokens, apart.tokens) and torch.equal(shared.mask, apart.mask)
     assert torch.allclose(shared.logp, apart.logp, atol=1e-5) and shared.logp.min() < -2
     assert len(shared.lengths.unique()) > 4 and len(shared.tokens.unique()) == WORDS
 
@@ -131,7 +131,7 @@ def test_after_the_end_there_is_only_padding_and_before_it_none(model, sample):
     played = sampled(sample, model, uniform(3, 30, 8))
     for said, mask, logp in zip(
         played.tokens.flatten(0, 1).tolist(),
-        played.said.flatten(0, 1).tolist(),
+        played.mask.flatten(0, 1).tolist(),
         played.logp.flatten(0, 1).tolist(),
         strict=True,
     ):
@@ -142,13 +142,13 @@ def test_after_the_end_there_is_only_padding_and_before_it_none(model, sample):
             and not any(logp[length:])
             and all(one < 0 for one in logp[:length])
         )
-    assert torch.equal(played.lengths, played.said.sum(2)) and played.tokens.dtype == torch.int64
+    assert torch.equal(played.lengths, played.mask.sum(2)) and played.tokens.dtype == torch.int64
 
 
 @pytest.mark.parametrize("sample", SAMPLERS)
 def test_a_rollout_that_never_ends_is_cut_at_the_length(model, sample):
     played = sampled(sample, model, uniform(3, 10, 5), ends=[])
-    assert played.said.all() and (played.lengths == 5).all()
+    assert played.mask.all() and (played.lengths == 5).all()
     assert (played.tokens == 7).any()  # what would end it elsewhere
     assert sampled(sample, model, uniform(3, 10, 1), ends=[]).tokens.shape == (3, 10, 1)
 
@@ -162,7 +162,7 @@ def test_what_a_rollout_says_depends_on_its_own_numbers_only(model, sample):
         assert torch.equal(alone.tokens[0], together.tokens[one])
     few = sampled(sample, model, numbers[:, [6, 4]])
     assert torch.equal(few.tokens, together.tokens[:, [6, 4]]) and torch.equal(
-        few.said, together.said[:, [6, 4]]
+        few.mask, together.mask[:, [6, 4]]
     )
 
 
@@ -202,11 +202,11 @@ def test_inversion_gives_every_word_its_share_of_the_numbers(chances):
     cannot be.
     """
     logp = torch.tensor(chances).log().expand(1000, -1)
-    words = choose(logp, (torch.arange(1000) + 0.5) / 1000)
+    words = sample_token(logp, (torch.arange(1000) + 0.5) / 1000)
     assert torch.bincount(words, minlength=3).tolist() == pytest.approx(
         [1000 * one for one in chances], abs=1
     )
-    ends = choose(logp[:2], torch.tensor([0.0, 1 - 2.0**-24]))
+    ends = sample_token(logp[:2], torch.tensor([0.0, 1 - 2.0**-24]))
     possible = [word for word, chance in enumerate(chances) if chance]
     assert ends.tolist() == [possible[0], possible[-1]]
 
@@ -223,7 +223,7 @@ def test_the_share_of_numbers_that_say_a_sequence_is_its_probability(model, samp
     numbers = torch.cartesian_prod(*[points] * length).view(1, rollouts, length)
     played = sampled(sample, model, numbers, prompt)
     counts: dict[tuple, int] = {}
-    for said, mask in zip(played.tokens[0].tolist(), played.said[0].tolist(), strict=True):
+    for said, mask in zip(played.tokens[0].tolist(), played.mask[0].tolist(), strict=True):
         for upto in range(sum(mask) + 1):
             counts[tuple(said[:upto])] = counts.get(tuple(said[:upto]), 0) + 1
     mass, sequences = 0.0, 0
@@ -251,10 +251,10 @@ def test_the_share_of_numbers_that_say_a_sequence_is_its_probability(model, samp
     assert len({said for said in counts if len(said) == length}) > 20
 
 
-@pytest.mark.parametrize("sample, rollouts", [(sample_shared, 800), (sample_apart, 500)])
+@pytest.mark.parametrize("sample, rollouts", [(sample_tree, 800), (sample_rows, 500)])
 def test_in_the_published_shape_tokens_come_as_often_as_full_forward_passes_say(sample, rollouts):
     """17x17 prompts, 310 tokens: the first token, and the second after the most frequent first one."""
-    model = perturbed(fresh_transformer(0, Shape()))
+    model = perturbed(fresh_transformer(0, TransformerConfig()))
     prompts = draw(17, 2, 0, "a", 0, torch.device("cpu")).prompts().long()
     played = sampled(sample, model, uniform(2, rollouts, 3, seed=3), prompts, ends=[])
 
@@ -287,19 +287,19 @@ def test_in_the_published_shape_tokens_come_as_often_as_full_forward_passes_say(
 
 def log_probabilities(model: Transformer, played: Rollouts) -> torch.Tensor:
     first, memory = read(model)
-    rows = logits_of(model, first, memory, played).log_softmax(-1)
-    return rows[played.drawn_from, played.tokens] * played.said
+    rows = rollout_logits(model, first, memory, played).log_softmax(-1)
+    return rows[played.logit_rows, played.tokens] * played.mask
 
 
 @pytest.mark.parametrize("sample", SAMPLERS)
 def test_the_row_a_token_was_drawn_from_holds_the_logits_of_a_full_forward_pass(model, sample):
     played = sampled(sample, model, uniform(3, 10, 6))
     with torch.no_grad():
-        rows = logits_of(model, *read(model), played).log_softmax(-1)
+        rows = rollout_logits(model, *read(model), played).log_softmax(-1)
         for problem, rollout in itertools.product(range(3), range(10)):
             said = words_of(played, problem, rollout)
             for depth in range(len(said)):
-                row = rows[played.drawn_from[problem, rollout, depth]]
+                row = rows[played.logit_rows[problem, rollout, depth]]
                 assert torch.allclose(row, after(model, PROMPTS[problem], said[:depth]), atol=2e-5)
 
 
@@ -324,7 +324,7 @@ def test_gradients_are_those_of_one_full_sequence_for_every_rollout(model, sampl
     total = 0.0
     for problem, rollout in itertools.product(range(3), range(rollouts)):
         said = torch.tensor(words_of(played, problem, rollout))
-        logits = model.logits(model.read(torch.cat((PROMPTS[problem], said))[None])[0])[
+        logits = model.logits(model.prefill(torch.cat((PROMPTS[problem], said))[None])[0])[
             0, PROMPTS.shape[1] - 1 : -1
         ]
         logp = logits.log_softmax(-1).gather(1, said[:, None])[:, 0]
@@ -374,7 +374,7 @@ def test_rollouts_that_end_with_their_first_token_can_be_scored(model, scripted,
 def test_there_is_one_row_for_every_distinct_unfinished_prefix_and_no_other(spread, rollouts):
     """Finished rollouts cost nothing, nor does the last token of those that are cut."""
     model, length = perturbed(fresh_transformer(0, TINY), spread=spread), 8
-    played = sampled(sample_shared, model, uniform(3, rollouts, length))
+    played = sampled(sample_tree, model, uniform(3, rollouts, length))
     going = set()
     for problem, rollout in itertools.product(range(3), range(rollouts)):
         said = words_of(played, problem, rollout)
@@ -384,9 +384,9 @@ def test_there_is_one_row_for_every_distinct_unfinished_prefix_and_no_other(spre
             if said[upto - 1] not in ENDS
         }
     with torch.no_grad():
-        rows = logits_of(model, *read(model), played)
+        rows = rollout_logits(model, *read(model), played)
     assert len(rows) == len(PROMPTS) + len(going) == len(PROMPTS) + len(played.tree.tokens)
-    assert len(rows) < 0.8 * played.said.sum()
+    assert len(rows) < 0.8 * played.mask.sum()
 
 
 def test_sampling_reads_every_distinct_prefix_once(model, monkeypatch):
@@ -398,17 +398,17 @@ def test_sampling_reads_every_distinct_prefix_once(model, monkeypatch):
 
     first, memory = read(model)
     monkeypatch.setattr(Transformer, "forward", counting)
-    played = sample_shared(model, first, memory, 60, 8, ENDS, uniform(3, 60, 8))
+    played = sample_tree(model, first, memory, 60, 8, ENDS, uniform(3, 60, 8))
     assert sum(read_rows) == len(played.tree.tokens) and len(read_rows) == 7
     read_rows.clear()
-    logits_of(model, first, memory, played)
+    rollout_logits(model, first, memory, played)
     assert read_rows == [len(played.tree.tokens)]
 
 
 def test_a_prefix_that_all_rollouts_share_is_read_once(model, scripted):
-    played = scripted(sample_shared, torch.full((3, 50, 6), 3))
+    played = scripted(sample_tree, torch.full((3, 50, 6), 3))
     assert played.tree.depths.tolist() == [0] * 3 + [1] * 3 + [2] * 3 + [3] * 3 + [4] * 3
-    assert (played.tree.tokens == 3).all() and played.said.all()
+    assert (played.tree.tokens == 3).all() and played.mask.all()
 
 
 def test_prefixes_of_different_problems_are_kept_apart_and_see_only_their_own(scripted):
@@ -416,7 +416,7 @@ def test_prefixes_of_different_problems_are_kept_apart_and_see_only_their_own(sc
     token.
     """
     played = scripted(
-        sample_shared, torch.tensor([[[3, 3, 5]] * 2, [[3, 3, 5], [3, 4, 5]], [[7, 0, 0]] * 2])
+        sample_tree, torch.tensor([[[3, 3, 5]] * 2, [[3, 3, 5], [3, 4, 5]], [[7, 0, 0]] * 2])
     )
     tree = played.tree
     facts = {
@@ -429,7 +429,7 @@ def test_prefixes_of_different_problems_are_kept_apart_and_see_only_their_own(sc
             tree.problems.tolist(),
             tree.depths.tolist(),
             tree.tokens.tolist(),
-            tree.seen,
+            tree.visible,
             strict=True,
         )
     }

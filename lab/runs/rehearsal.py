@@ -219,24 +219,24 @@ def measure_graph(name: str, scale: str) -> dict[str, Any]:
     import torch
 
     from lab.device import compute_device
-    from lab.toy.maze import trained
+    from lab.toy.maze import load_policy
     from lab.toy.maze_env import DONE, EOS
-    from lab.toy.tree_sampling import Captured, sample_apart
+    from lab.toy.tree_sampling import CUDAGraphSampler, sample_rows
 
     if compute_device().type != "cuda":
         return {"skipped": "a graph is captured on a GPU only"}
     values = experiment(name).parameters(scale, _cut(name, scale, 1))
-    player = trained(_start(name, values)["start"], **values)
-    mazes = player.exam[: min(len(player.exam), values["batch"])]
-    uniforms = player.uniforms("rehearsal", 0, len(mazes), values["rollouts"])
-    captured = Captured()
+    policy = load_policy(_start(name, values)["start"], **values)
+    mazes = policy.held_out_set[: min(len(policy.held_out_set), values["batch"])]
+    uniforms = policy.uniforms("rehearsal", 0, len(mazes), values["rollouts"])
+    captured = CUDAGraphSampler()
     seconds: dict[str, list[float]] = {"captured": [], "eager": []}
-    with torch.no_grad(), player.arithmetic():
-        first, memory = player.read(mazes)
-        arguments = player.model, first, memory, values["rollouts"], values["length"], [DONE, EOS]
+    with torch.no_grad(), policy.autocast():
+        first, memory = policy.prefill(mazes)
+        arguments = policy.model, first, memory, values["rollouts"], values["length"], [DONE, EOS]
         for _ in range(5):
             tokens = {}
-            for way, sample in (("captured", captured), ("eager", sample_apart)):
+            for way, sample in (("captured", captured), ("eager", sample_rows)):
                 torch.cuda.synchronize()
                 began = time.perf_counter()
                 tokens[way] = sample(*arguments, uniforms).tokens.clone()

@@ -1,8 +1,8 @@
 """Labelled pictures for the image world: handwritten digits, and 1,000 classes drawn on the fly.
 Floor 2.
 
-A source is a `Pictures`: batches to train on, a pure function of (seed, step), and a test set that
-no seed changes. `Digits` is real and tiny (8x8 pixels, 10 classes). `Procedural` has the 1,000
+A source is a `ImageSource`: batches to train on, a pure function of (seed, step), and a test set that
+no seed changes. `Digits` is real and tiny (8x8 pixels, 10 classes). `ProceduralImages` has the 1,000
 classes of ImageNet and as many pixels as one likes, so that a fresh network is right once in a
 thousand draws, but no file and nothing to load. ImageNet itself is in `lab.toy.imagenet`.
 """
@@ -28,7 +28,7 @@ Batch = tuple[
 ]  # float32 "images channels size size" about unit variance, int64 "images"
 
 
-class Pictures(Protocol):
+class ImageSource(Protocol):
     """What the image world asks of a source of pictures; everything it gives lies on its device."""
 
     classes: int
@@ -44,7 +44,7 @@ class Pictures(Protocol):
         """The test images and labels, in batches: the same for every seed, and never trained on."""
 
 
-class Epochs:
+class EpochOrder:
     """Which rows a step reads: every epoch is one permutation of all rows, and its last, broken
     batch is left out.
     """
@@ -52,7 +52,7 @@ class Epochs:
     def __init__(self, seed: int, rows: int) -> None:
         self.seed, self.rows, self._epoch, self._order = seed, rows, -1, np.empty(0, np.int64)
 
-    def rows_of(self, step: int, batch: int) -> np.ndarray:
+    def batch_rows(self, step: int, batch: int) -> np.ndarray:
         if whole("batch", batch) > self.rows:
             raise LabError(
                 f"batch = {batch}: there are only {self.rows} training images, so at most"
@@ -87,10 +87,10 @@ class Digits:
         images = (images - images[train].mean()) / images[train].std()
         self._train = images[train].to(device), labels[train].to(device)
         self._test = images[test].to(device), labels[test].to(device)
-        self._epochs = Epochs(seed, len(train))
+        self._epochs = EpochOrder(seed, len(train))
 
     def train_batch(self, step: int, batch: int) -> Batch:
-        rows = torch.from_numpy(self._epochs.rows_of(step, batch)).to(self._train[1].device)
+        rows = torch.from_numpy(self._epochs.batch_rows(step, batch)).to(self._train[1].device)
         return self._train[0][rows], self._train[1][rows]
 
     def test(self) -> Iterator[Batch]:
@@ -108,7 +108,7 @@ COLOURS = (
     "violet",
     "pink",
 )  # hues 45 degrees apart
-TEXTURES = {  # a, b, c and threshold of `Procedural.draw`
+TEXTURES = {  # a, b, c and threshold of `ProceduralImages.draw`
     "plain": (0.0, 0.0, 0.0, -2.0),
     "halved": (1.2, 0.0, 0.0, 0.0),
     "striped": (7.0, 0.0, 0.0, 0.0),
@@ -122,8 +122,13 @@ PLACES = {  # in OFFSETs across and down
     "lower left": (-1, 1),
     "lower right": (1, 1),
 }
-CODE = (SHAPES, COLOURS, tuple(TEXTURES), tuple(PLACES))  # the digits of a label, the fastest first
-WORDS = math.prod(map(len, CODE))
+LABEL_CODE = (
+    SHAPES,
+    COLOURS,
+    tuple(TEXTURES),
+    tuple(PLACES),
+)  # the digits of a label, the fastest first
+MAX_CLASSES = math.prod(map(len, LABEL_CODE))
 
 RADIUS, OFFSET = (
     0.46,
@@ -153,7 +158,7 @@ GREY = 0.45  # of the ground; contrast turns about it
 MEAN, STD = (0.44, 0.44, 0.44), (0.13, 0.13, 0.13)  # of the pixels
 
 
-class Procedural:
+class ProceduralImages:
     """A thousand classes of pictures, drawn as they are asked for, on any device and at any size
     from 32 pixels.
 
@@ -180,15 +185,15 @@ class Procedural:
         seed: int,
         size: int,
         device: torch.device | str = "cpu",
-        classes: int = WORDS,
+        classes: int = MAX_CLASSES,
         nuisance: float = 1.0,
         test_images: int = TEST_IMAGES,
     ) -> None:
         self.seed, self.size, self.device = seed, whole("size", size, 32), torch.device(device)
         self.classes, self.nuisance = whole("classes", classes, 2), real("nuisance", nuisance, 0, 1)
-        if classes > WORDS:
+        if classes > MAX_CLASSES:
             raise LabError(
-                f"classes = {classes}: the code of shapes, colours, textures and places has {WORDS}"
+                f"classes = {classes}: the code of shapes, colours, textures and places has {MAX_CLASSES}"
                 " words, so ask for at most that many classes"
             )
 
@@ -298,7 +303,7 @@ def digits(labels: torch.Tensor) -> list[torch.Tensor]:
     [4, 2, 1, 3]
     """
     found = []
-    for names in CODE:
+    for names in LABEL_CODE:
         found.append(labels % len(names))
         labels = labels // len(names)
     return found
@@ -311,6 +316,6 @@ def describe(label: int) -> str:
     ('plain red disc, middle', 'ringed pink ring, lower right')
     """
     shape, colour, texture, place = (
-        names[d] for names, d in zip(CODE, digits(torch.tensor(label)), strict=True)
+        names[d] for names, d in zip(LABEL_CODE, digits(torch.tensor(label)), strict=True)
     )
     return f"{texture} {colour} {shape}, {place}"

@@ -34,7 +34,7 @@ from torch.nn.functional import affine_grid, grid_sample
 
 from lab.errors import LabError, whole
 from lab.rng import generator
-from lab.toy.image_data import TEST_BATCH, Batch, Epochs
+from lab.toy.image_data import TEST_BATCH, Batch, EpochOrder
 
 SCALE, RATIO, TRIES = (0.08, 1.0), (3 / 4, 4 / 3), 10  # torchvision's RandomResizedCrop
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -44,7 +44,7 @@ LAYOUT = 1  # of the cache: raise it when what is stored changes
 
 
 class ImageNet:
-    """ImageNet, or any folder of its form, as `lab.toy.image_data.Pictures`.
+    """ImageNet, or any folder of its form, as `lab.toy.image_data.ImageSource`.
 
     `cache` is a folder for the squares, made when missing; the first use fills it, later ones
     (every seed, every objective) read it. A cache belongs to the names and lengths of the folder's
@@ -73,12 +73,12 @@ class ImageNet:
         total = len(self._val["labels"])
         tested = total if test_images is None else min(whole("test_images", test_images), total)
         self._tested = np.arange(tested) * total // tested
-        self._epochs = Epochs(seed, len(self._train["labels"]))
+        self._epochs = EpochOrder(seed, len(self._train["labels"]))
         self._mean = torch.tensor(MEAN, device=self.device)[:, None, None] * 255
         self._std = torch.tensor(STD, device=self.device)[:, None, None] * 255
 
     def train_batch(self, step: int, batch: int) -> Batch:
-        rows = self._epochs.rows_of(step, batch)
+        rows = self._epochs.batch_rows(step, batch)
         boxes, flips = crops(generator(self.seed, "crops", step), self._train["proportions"][rows])
         images, labels = self._read(self._train, rows)
         theta = self._copy(torch.from_numpy(transforms(boxes, flips)))
@@ -147,7 +147,7 @@ def transforms(boxes: np.ndarray, flips: np.ndarray) -> np.ndarray:
 # --- What the folder holds ----------------------------------------------------------------------
 
 
-class Tree:
+class ClassFolders:
     """One split of a tree of class folders: `labels` "images", `names` of the classes, `files` with
     their lengths.
     """
@@ -189,7 +189,7 @@ class Tree:
             yield str(self.folder / name), self.folder / name
 
 
-class Parquet:
+class ParquetSplit:
     """One split of a Hugging Face copy; its classes are numbers."""
 
     def __init__(self, paths: list[Path]) -> None:
@@ -228,7 +228,9 @@ class Parquet:
                     row += 1
 
 
-def splits(folder: Path, classes: int) -> tuple[Tree | Parquet, Tree | Parquet]:
+def splits(
+    folder: Path, classes: int
+) -> tuple[ClassFolders | ParquetSplit, ClassFolders | ParquetSplit]:
     """The training and test split of a folder, checked: both there, the same classes, as many as
     expected.
     """
@@ -248,10 +250,10 @@ def splits(folder: Path, classes: int) -> tuple[Tree | Parquet, Tree | Parquet]:
                         f"{place} holds no {kind}-*.parquet: download that split of the data"
                         " set too"
                     )
-            train, val = map(Parquet, shards)
+            train, val = map(ParquetSplit, shards)
             break
     else:
-        train, val = Tree(folder / "train"), Tree(folder / "val")
+        train, val = ClassFolders(folder / "train"), ClassFolders(folder / "val")
     if train.names != val.names:
         odd = sorted(set(train.names) ^ set(val.names))[0]
         where = "train" if odd in train.names else "val"
@@ -266,7 +268,7 @@ def splits(folder: Path, classes: int) -> tuple[Tree | Parquet, Tree | Parquet]:
         )
     for split, kind in ((train, "train"), (val, "val")):
         if (
-            isinstance(split, Parquet)
+            isinstance(split, ParquetSplit)
             and not 0 <= split.labels.min() <= split.labels.max() < classes
         ):
             raise LabError(
@@ -279,7 +281,9 @@ def splits(folder: Path, classes: int) -> tuple[Tree | Parquet, Tree | Parquet]:
 # --- The cache ----------------------------------------------------------------------------------
 
 
-def squares(train: Tree | Parquet, val: Tree | Parquet, size: int, cache: Path) -> Path:
+def squares(
+    train: ClassFolders | ParquetSplit, val: ClassFolders | ParquetSplit, size: int, cache: Path
+) -> Path:
     """The folder of `size` x `size` squares in the cache; built at first, under a lock, and renamed
     when complete.
     """
@@ -306,7 +310,7 @@ def squares(train: Tree | Parquet, val: Tree | Parquet, size: int, cache: Path) 
     return done
 
 
-def _build(both: dict[str, Tree | Parquet], size: int, folder: Path) -> None:
+def _build(both: dict[str, ClassFolders | ParquetSplit], size: int, folder: Path) -> None:
     from tqdm.auto import tqdm
 
     total = sum(len(split.labels) for split in both.values())

@@ -25,13 +25,20 @@ from lab.errors import LabError
 from lab.gpu_counter import count
 from lab.records import Pause, Record
 from lab.rng import stream_seed
-from lab.toy.image_data import TEST_BATCH, TEST_DIGITS, TEST_IMAGES, Digits, Pictures, Procedural
+from lab.toy.image_data import (
+    TEST_BATCH,
+    TEST_DIGITS,
+    TEST_IMAGES,
+    Digits,
+    ImageSource,
+    ProceduralImages,
+)
 from lab.toy.resnet import fresh_network
-from lab.toy.training_loop import Signal
+from lab.toy.training_loop import GradientSource
 from lab.toy.training_loop import train as run_loop
 
 IMAGENET = {"train": 1281167, "val": 50000}  # pictures
-MEASURED = (
+SCORE_NORM_IMAGES = (
     1000  # test images whose gradient norm is taken after the last step (MaxRL figure 8: 1,000)
 )
 
@@ -43,8 +50,8 @@ class Images:
 
     def __init__(
         self,
-        signal: Signal,
-        pictures: Pictures,
+        gradient_source: GradientSource,
+        pictures: ImageSource,
         model: torch.nn.Module,
         batch: int,
         last_step: int,
@@ -52,8 +59,8 @@ class Images:
         precision: str = "float32",
         compile_model: bool = False,
     ) -> None:
-        self.signal, self.pictures, self.batch, self.last_step, self.seed = (
-            signal,
+        self.gradient_source, self.pictures, self.batch, self.last_step, self.seed = (
+            gradient_source,
             pictures,
             batch,
             last_step,
@@ -72,7 +79,7 @@ class Images:
         self.model.train()
         logp = self._logits(self.forward, images).log_softmax(1)
         right = torch.zeros_like(logp, dtype=torch.bool).scatter_(1, labels[:, None], True)
-        return self.signal.loss(logp, right, stream_seed(self.seed, "rollouts", step))
+        return self.gradient_source.loss(logp, right, stream_seed(self.seed, "rollouts", step))
 
     def losses(self, step: int) -> list[torch.Tensor]:
         return [self.loss(step)]
@@ -92,7 +99,7 @@ class Images:
             logp = self._logits(self.model, images).double().log_softmax(1)
             log_p.append(logp.gather(1, labels[:, None])[:, 0])
             hits.append(logp.argmax(1) == labels)
-            if step == self.last_step and sum(map(len, norms)) < MEASURED:
+            if step == self.last_step and sum(map(len, norms)) < SCORE_NORM_IMAGES:
                 norms.append(gradient_norms(self.model, images, labels))
         log_p = torch.cat(log_p).cpu().numpy()
         p = np.exp(log_p)
@@ -104,7 +111,7 @@ class Images:
         }
         groups = {"problem": np.arange(len(p)), "pass_rate": p}
         if norms:
-            measured = torch.cat(norms)[:MEASURED].cpu().numpy()
+            measured = torch.cat(norms)[:SCORE_NORM_IMAGES].cpu().numpy()
             groups["score_norm"] = np.concatenate(
                 (measured, np.full(len(p) - len(measured), np.nan))
             )
@@ -158,7 +165,7 @@ def preflight(
             "images: data = 'imagenet' needs folder_of_images: name the folder that holds train/"
             " and val/"
         )
-    return Signal(estimator, gradient, rollouts).describe()
+    return GradientSource(estimator, gradient, rollouts).describe()
 
 
 def requirements(
@@ -208,7 +215,7 @@ def train(
     `gradient_norm` above 0 rescales every step's gradient to that norm, so that objectives differ
     in direction only; `optimizer` "adamw" takes the scale out in another way.
     """
-    pictures = pictures_of(
+    pictures = image_source(
         data=data,
         folder_of_images=folder_of_images,
         cache=cache,
@@ -218,7 +225,7 @@ def train(
     )
     model = fresh_network(seed, net, pictures.channels, pictures.size, pictures.classes, width)
     world = Images(
-        Signal(estimator, gradient, rollouts),
+        GradientSource(estimator, gradient, rollouts),
         pictures,
         model,
         batch,
@@ -273,7 +280,7 @@ def budget(
 
     def draw(images: int) -> tuple[torch.Tensor, torch.Tensor]:
         if data == "procedural":
-            return Procedural(seed, size, "cpu", classes).train_batch(0, images)
+            return ProceduralImages(seed, size, "cpu", classes).train_batch(0, images)
         return torch.zeros(images, channels, size, size), torch.zeros(images, dtype=torch.int64)
 
     def step() -> torch.nn.Module:
@@ -322,7 +329,9 @@ class _BlankImages(Images):
         self.pictures = SimpleNamespace(train_batch=lambda step, batch: draw(batch))
         self.autocast = torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16")
         # The estimators keep tables, and must not keep fake ones.
-        self.signal = SimpleNamespace(loss=lambda logp, right, seed: -(logp * right).mean())
+        self.gradient_source = SimpleNamespace(
+            loss=lambda logp, right, seed: -(logp * right).mean()
+        )
 
 
 def train_digits(*, width: int, **parameters: Any) -> Iterator[Record | Pause]:
@@ -344,15 +353,15 @@ def train_digits(*, width: int, **parameters: Any) -> Iterator[Record | Pause]:
     )
 
 
-def pictures_of(
+def image_source(
     *, data: str, folder_of_images: str, cache: str, classes: int, size: int, seed: int, **_: Any
-) -> Pictures:
+) -> ImageSource:
     """The source of pictures that these parameters name, on the GPU where there is one."""
     device = compute_device()
     if data == "digits":
         return Digits(seed, device)
     if data == "procedural":
-        return Procedural(seed, size, device, classes)
+        return ProceduralImages(seed, size, device, classes)
     from lab.toy.imagenet import ImageNet
 
     return ImageNet(folder_of_images, seed, size, device, cache, classes)

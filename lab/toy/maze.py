@@ -30,37 +30,49 @@ from lab.losses import policy_gradient
 from lab.metrics import pass_at_k
 from lab.records import Pause, Record
 from lab.rng import stream_seed
-from lab.toy import maze_env as making
-from lab.toy.maze_env import DONE, EOS, OUTCOMES, PAD, UP, Fresh, Mazes, walk
+from lab.toy import maze_env
+from lab.toy.maze_env import DONE, EOS, OUTCOMES, PAD, UP, MazeStream, Mazes, walk
 from lab.toy.training_loop import train as run_loop
-from lab.toy.transformer import Shape, Transformer, fresh_transformer, set_weights
-from lab.toy.tree_sampling import Captured, Rollouts, logits_of, sample_apart, sample_shared
+from lab.toy.transformer import TransformerConfig, Transformer, fresh_transformer, set_weights
+from lab.toy.tree_sampling import (
+    CUDAGraphSampler,
+    Rollouts,
+    rollout_logits,
+    sample_rows,
+    sample_tree,
+)
 
-REACH = (1, 8, 32, 64, 128, 256, 1024, 2048)  # the k of pass@k
-TOGETHER = 8192  # rollouts evaluated at once
+K_VALUES = (1, 8, 32, 64, 128, 256, 1024, 2048)  # the k of pass@k
+EVALUATION_ROLLOUTS = 8192  # rollouts evaluated at once
 # Mazes x rollouts x length whose activations are kept for a backward pass at once: 13 to 15 GiB at
 # the published width. A constant: what a run computes must not depend on the machine.
-KEPT = 2**17
+MICRO_BATCH_POSITIONS = 2**17
 
 
-class Player:
+class MazePolicy:
     """A model, the mazes it is examined on, and how it plays."""
 
     def __init__(
-        self, model: Transformer, exam: Mazes, samples: int, length: int, precision: str, seed: int
+        self,
+        model: Transformer,
+        held_out_set: Mazes,
+        samples: int,
+        length: int,
+        precision: str,
+        seed: int,
     ) -> None:
         self.device = compute_device()
-        self.model, self.exam, self.samples, self.length, self.seed = (
+        self.model, self.held_out_set, self.samples, self.length, self.seed = (
             model.to(self.device),
-            exam,
+            held_out_set,
             samples,
             length,
             seed,
         )
         self.precision = precision
-        self.captured: dict[torch.Size, Captured] = {}
+        self.captured: dict[torch.Size, CUDAGraphSampler] = {}
 
-    def arithmetic(self):
+    def autocast(self):
         """The context of forward passes."""
         if self.precision == "float32":
             return nullcontext()
@@ -68,22 +80,22 @@ class Player:
         # first step.
         return torch.autocast(self.device.type, torch.bfloat16, cache_enabled=False)
 
-    def read(self, mazes: Mazes):
+    def prefill(self, mazes: Mazes):
         """Logits after each prompt, and the prompts' keys and values."""
-        stream, memory = self.model.read(mazes.prompts())
+        stream, memory = self.model.prefill(mazes.prompts())
         return self.model.logits(stream[:, -1]), memory
 
-    def play(
+    def sample_rollouts(
         self, first: torch.Tensor, memory: list, rollouts: int, uniforms: torch.Tensor | None
     ) -> Rollouts:
-        """`rollouts` of each maze, from what `read` gave; without `uniforms` the likeliest."""
+        """`rollouts` of each maze, from what `prefill` gave; without `uniforms` the likeliest."""
         first, memory = first.detach(), [(k.detach(), v.detach()) for k, v in memory]
-        sample = sample_shared
+        sample = sample_tree
         if self.device.type == "cuda":
             sample = (
-                sample_apart
+                sample_rows
                 if uniforms is None
-                else self.captured.setdefault(uniforms.shape, Captured())
+                else self.captured.setdefault(uniforms.shape, CUDAGraphSampler())
             )
         return sample(self.model, first, memory, rollouts, self.length, [DONE, EOS], uniforms)
 
@@ -106,12 +118,12 @@ class Player:
             key: [] for key in ("right", "grid", "right_walk", "wrong_walk")
         }
         outcomes = torch.zeros(len(OUTCOMES), device=self.device)
-        each = max(1, TOGETHER // self.samples)
-        for number, first in enumerate(range(0, len(self.exam), each)):
-            mazes = self.exam[first : first + each]
-            with self.arithmetic():
+        each = max(1, EVALUATION_ROLLOUTS // self.samples)
+        for number, first in enumerate(range(0, len(self.held_out_set), each)):
+            mazes = self.held_out_set[first : first + each]
+            with self.autocast():
                 uniforms = self.uniforms("examination", number, len(mazes), self.samples)
-                played = self.play(*self.read(mazes), self.samples, uniforms)
+                played = self.sample_rollouts(*self.prefill(mazes), self.samples, uniforms)
             walks = walk(mazes, played.tokens)
             outcomes += F.one_hot(walks.outcome, len(OUTCOMES)).float().mean(1).sum(0)
             columns["right"] += walks.right.sum(1).tolist()
@@ -125,12 +137,12 @@ class Player:
         right = np.array(columns["right"])
         reach = {
             f"pass@{k}": float(pass_at_k(self.samples, right, k).mean())
-            for k in REACH
+            for k in K_VALUES
             if k <= self.samples
         }
         ends = {
             name: float(share)
-            for name, share in zip(OUTCOMES[1:], outcomes[1:] / len(self.exam), strict=True)
+            for name, share in zip(OUTCOMES[1:], outcomes[1:] / len(self.held_out_set), strict=True)
         }
         groups = {"problem": np.arange(len(right)), "n": np.full(len(right), self.samples)}
         return reach | ends, groups | {key: np.array(value) for key, value in columns.items()}
@@ -140,8 +152,10 @@ class Player:
         """The grid of a held-out maze, and `rollouts` fresh ones in it, as `as_text` and
         `as_letters` write them.
         """
-        maze = self.exam[number : number + 1]
-        played = self.play(*self.read(maze), rollouts, self.uniforms("show", number, 1, rollouts))
+        maze = self.held_out_set[number : number + 1]
+        played = self.sample_rollouts(
+            *self.prefill(maze), rollouts, self.uniforms("show", number, 1, rollouts)
+        )
         return as_text(maze), [as_letters(tokens) for tokens in played.tokens[0].tolist()]
 
 
@@ -166,30 +180,35 @@ def as_letters(tokens: list[int]) -> str:
     return "".join(letters.get(token, "?") for token in tokens).rstrip().replace(" ", "?")
 
 
-class Supervised:
+class MazeSFT:
     """Training on shortest paths: cross-entropy of the moves, DONE and <eos>, a mean over tokens."""
 
-    def __init__(self, player: Player, fresh: Fresh, last_step: int) -> None:
-        self.player, self.model, self.fresh, self.last_step = player, player.model, fresh, last_step
+    def __init__(self, policy: MazePolicy, fresh: MazeStream, last_step: int) -> None:
+        self.policy, self.model, self.stream, self.last_step = (
+            policy,
+            policy.model,
+            fresh,
+            last_step,
+        )
 
     def losses(self, step: int) -> list[torch.Tensor]:
-        return [self.of(self.fresh.at(step))]
+        return [self.of(self.stream.at(step))]
 
     def of(self, mazes: Mazes) -> torch.Tensor:
         prompts, answers = mazes.prompts(), mazes.answers()
-        with self.player.arithmetic():
-            stream, _ = self.model.read(torch.cat((prompts, answers[:, :-1].int()), 1))
+        with self.policy.autocast():
+            stream, _ = self.model.prefill(torch.cat((prompts, answers[:, :-1].int()), 1))
             logits = self.model.logits(stream[:, prompts.shape[1] - 1 :])
         return F.cross_entropy(logits.flatten(0, 1), answers.flatten(), ignore_index=PAD)
 
     @torch.no_grad()
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """The loss on held-out mazes; after the last step also what `Player.evaluate` measures."""
-        metrics, groups = self.player.evaluate() if step == self.last_step else ({}, {})
-        return {"held-out loss": float(self.of(self.player.exam))} | metrics, groups
+        """The loss on held-out mazes; after the last step also what `MazePolicy.evaluate` measures."""
+        metrics, groups = self.policy.evaluate() if step == self.last_step else ({}, {})
+        return {"held-out loss": float(self.of(self.policy.held_out_set))} | metrics, groups
 
 
-class Reinforced:
+class MazeRL:
     """Reinforcement learning on fresh mazes.
 
     `entropy_bonus` adds that multiple of the mean token entropy; `smoothing` is differential
@@ -200,44 +219,44 @@ class Reinforced:
 
     def __init__(
         self,
-        player: Player,
-        fresh: Fresh,
+        policy: MazePolicy,
+        fresh: MazeStream,
         estimator: str,
         rollouts: int,
         entropy_bonus: float,
         smoothing: float,
         greedy_filter: bool,
     ) -> None:
-        self.player, self.model, self.fresh = player, player.model, fresh
+        self.policy, self.model, self.stream = policy, policy.model, fresh
         self.estimate, self.rollouts = find_estimator(estimator), rollouts
         self.entropy_bonus, self.smoothing, self.greedy_filter = (
             entropy_bonus,
             smoothing,
             greedy_filter,
         )
-        self.seen: list[dict[str, torch.Tensor]] = []
+        self.step_statistics: list[dict[str, torch.Tensor]] = []
 
     def losses(self, step: int) -> Iterator[torch.Tensor]:
-        """The loss of a step in parts, each that of some of its mazes: as many as `parts_of` says.
+        """The loss of a step in parts, each that of some of its mazes: as many as `micro_batches` says.
 
         All rollouts are sampled first, since the mean length of all is in the loss of each.
         """
-        mazes, player = self.fresh.at(step), self.player
-        parts = parts_of(len(mazes), self.rollouts * player.length)
+        mazes, policy = self.stream.at(step), self.policy
+        parts = micro_batches(len(mazes), self.rollouts * policy.length)
         whole = len(parts) == 1
-        with player.arithmetic(), torch.set_grad_enabled(whole and torch.is_grad_enabled()):
-            first, memory = player.read(mazes)
-            uniforms = player.uniforms("rollouts", step, len(mazes), self.rollouts)
-            played = player.play(first, memory, self.rollouts, uniforms)
-            greedy = player.play(first, memory, 1, None) if self.greedy_filter else None
+        with policy.autocast(), torch.set_grad_enabled(whole and torch.is_grad_enabled()):
+            first, memory = policy.prefill(mazes)
+            uniforms = policy.uniforms("rollouts", step, len(mazes), self.rollouts)
+            played = policy.sample_rollouts(first, memory, self.rollouts, uniforms)
+            greedy = policy.sample_rollouts(first, memory, 1, None) if self.greedy_filter else None
         right = walk(mazes, played.tokens).right
         solved = None if greedy is None else walk(mazes, greedy.tokens).right
-        mean_length, tokens = played.lengths.float().mean(), played.said.sum()
+        mean_length, tokens = played.lengths.float().mean(), played.mask.sum()
         scored = []
         for some in parts:
             if not whole:
-                with player.arithmetic():
-                    first, memory = player.read(mazes[some])
+                with policy.autocast():
+                    first, memory = policy.prefill(mazes[some])
             part = played if whole else played.part(some.start, some.stop)
             logp, entropy, rows = self.score(first, memory, part)
             scored.append((logp.detach(), entropy.detach(), rows))
@@ -252,7 +271,7 @@ class Reinforced:
                 first,
                 memory,
             )  # nothing is kept while the next part is computed
-        self.remember(right, played, scored)
+        self.record_step(right, played, scored)
 
     def score(
         self, first: torch.Tensor, memory: list, played: Rollouts
@@ -261,9 +280,9 @@ class Reinforced:
 
         Gradients flow through the entropy only where there is a bonus on it.
         """
-        with self.player.arithmetic():
-            rows = logits_of(self.model, first, memory, played).log_softmax(-1)
-        logp = (rows[played.drawn_from, played.tokens] * played.said).sum(2)
+        with self.policy.autocast():
+            rows = rollout_logits(self.model, first, memory, played).log_softmax(-1)
+        logp = (rows[played.logit_rows, played.tokens] * played.mask).sum(2)
         return (
             logp,
             summed_entropy(rows if self.entropy_bonus else rows.detach(), played),
@@ -286,74 +305,74 @@ class Reinforced:
             A = A - self.smoothing * mean_logp * torch.where(right, 1.0, -1.0)
         return A if solved is None else A * ~solved
 
-    def remember(
+    def record_step(
         self,
         right: torch.Tensor,
         played: Rollouts,
         scored: list[tuple[torch.Tensor, torch.Tensor, int]],
     ) -> None:
         """Keep a step's facts on the device until the next record asks; `scored` is by part."""
-        K, tokens = right.sum(1), played.said.sum()
+        K, tokens = right.sum(1), played.mask.sum()
         logps, entropies, rows = zip(*scored, strict=True)
-        self.seen.append(
+        self.step_statistics.append(
             {
                 "train pass@1": right.float().mean(),
                 "solved": (K > 0).float().mean(),
                 "dead groups": ((K == 0) | (K == self.rollouts)).float().mean(),
                 "entropy": torch.stack(entropies).sum() / tokens,
                 "mean length": played.lengths.float().mean(),
-                "truncated": played.cut.float().mean(),
+                "truncated": played.truncated.float().mean(),
                 "log-probability mismatch": (torch.cat(logps) - played.logp.sum(2)).abs().max(),
                 "tokens a forward row": tokens / sum(rows),
             }
         )
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        metrics, groups = self.player.evaluate()
-        if self.seen:
+        metrics, groups = self.policy.evaluate()
+        if self.step_statistics:
             metrics |= {
-                key: float(torch.stack([seen[key] for seen in self.seen]).mean())
-                for key in self.seen[0]
+                key: float(torch.stack([seen[key] for seen in self.step_statistics]).mean())
+                for key in self.step_statistics[0]
             }
-        self.seen = []
+        self.step_statistics = []
         return metrics, groups
 
     def accumulated(self) -> dict[str, torch.Tensor]:
         """The facts of the steps since the last record, "steps" each, numbered in the order of the
         record.
         """
-        names = self.seen[0] if self.seen else ()
+        names = self.step_statistics[0] if self.step_statistics else ()
         return {
-            f"seen/{place:02}/{name}": torch.stack([facts[name] for facts in self.seen])
+            f"seen/{place:02}/{name}": torch.stack([facts[name] for facts in self.step_statistics])
             for place, name in enumerate(names)
         }
 
-    def take_up(self, state: dict[str, torch.Tensor]) -> None:
+    def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
         """Go on from what `accumulated` gave."""
         columns = {
-            key.split("/", 2)[2]: state[key].to(self.player.device, copy=True).unbind()
+            key.split("/", 2)[2]: state[key].to(self.policy.device, copy=True).unbind()
             for key in sorted(state)
             if key.startswith("seen/")
         }
-        self.seen = [
+        self.step_statistics = [
             dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
         ]
 
 
 def summed_entropy(rows: torch.Tensor, played: Rollouts) -> torch.Tensor:
     """The sum over tokens said of the entropy, in nats, that they were drawn from."""
-    entropy = -(rows.exp() * rows).sum(1)[played.drawn_from]
-    return (entropy * played.said).sum()
+    entropy = -(rows.exp() * rows).sum(1)[played.logit_rows]
+    return (entropy * played.mask).sum()
 
 
-def parts_of(mazes: int, positions: int) -> list[slice]:
+def micro_batches(mazes: int, positions: int) -> list[slice]:
     """The mazes of a step in parts of about equal size; `positions` is rollouts times length of
     one.
 
-    >>> [part.stop - part.start for part in parts_of(32, 128 * 48)]
+    >>> [part.stop - part.start for part in micro_batches(32, 128 * 48)]
     [16, 16]
     """
-    together = max(1, KEPT // positions)
+    together = max(1, MICRO_BATCH_POSITIONS // positions)
     each = -(-mazes // -(-mazes // together))
     return [slice(start, min(start + each, mazes)) for start in range(0, mazes, each)]
 
@@ -370,8 +389,8 @@ def preflight(
     **_: Any,
 ) -> list[str]:
     """Refuse what cannot run; returns the header's lines on the objective."""
-    prompt = making.prompt_length(making.check_size(size))
-    making.examination(size, mazes, torch.device("cpu"))
+    prompt = maze_env.prompt_length(maze_env.check_size(size))
+    maze_env.held_out_set(size, mazes, torch.device("cpu"))
     if prompt + length > positions:
         raise LabError(
             f"maze: size = {size} makes prompts of {prompt} tokens; with length = {length} they"
@@ -409,9 +428,11 @@ def train_start(
     state: dict[str, Any] | None,
 ) -> Iterator[Record | Pause]:
     """Supervised training from random weights (E.1.3), AdamW with the official betas 0.9 and 0.95."""
-    model = fresh_transformer(seed, shape_of(width, layers, positions))
-    player = player_of(model, size, mazes, samples, length, precision, seed)
-    world = Supervised(player, Fresh(size, start_batch, seed, "start", player.device), start_steps)
+    model = fresh_transformer(seed, transformer_config(width, layers, positions))
+    policy = make_policy(model, size, mazes, samples, length, precision, seed)
+    world = MazeSFT(
+        policy, MazeStream(size, start_batch, seed, "start", policy.device), start_steps
+    )
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=start_learning_rate, betas=(0.9, 0.95), weight_decay=0.01
     )
@@ -451,7 +472,7 @@ def train(
     **_: Any,
 ) -> Iterator[Record | Pause]:
     """Reinforcement learning from the weights in `start`, the state of `train_start`'s last record."""
-    player = trained(
+    policy = load_policy(
         start,
         width=width,
         layers=layers,
@@ -463,16 +484,16 @@ def train(
         precision=precision,
         seed=seed,
     )
-    world = Reinforced(
-        player,
-        Fresh(size, batch, seed, "mazes", player.device),
+    world = MazeRL(
+        policy,
+        MazeStream(size, batch, seed, "mazes", policy.device),
         estimator,
         rollouts,
         entropy_bonus,
         smoothing,
         greedy_filter,
     )
-    optimizer = torch.optim.AdamW(player.model.parameters(), lr=learning_rate, weight_decay=0.01)
+    optimizer = torch.optim.AdamW(policy.model.parameters(), lr=learning_rate, weight_decay=0.01)
     yield from run_loop(
         world, optimizer, lambda step: learning_rate, steps, log_every, state, clip=1.0
     )
@@ -504,38 +525,38 @@ def budget(
     and the update add up; its launches cost the host nothing. Evaluations count as their rollouts;
     `tokens` supposes that every rollout takes its whole length.
     """
-    shape = shape_of(width, layers, positions)
-    parts = parts_of(batch, rollouts * length)
+    shape = transformer_config(width, layers, positions)
+    parts = micro_batches(batch, rollouts * length)
 
-    def gradient(world: Supervised | Reinforced) -> Transformer:
+    def gradient(world: MazeSFT | MazeRL) -> Transformer:
         for part in world.losses(0):
             part.backward()
         return world.model
 
     def update() -> Transformer:
         stream = SimpleNamespace(at=lambda step: _blank_mazes(size, parts[0].stop, length))
-        player = _BlankPlayer(Transformer(shape), length, precision)
-        world = Reinforced(player, stream, estimator, rollouts, 0.0, 0.0, False)
+        policy = _BlankPolicy(Transformer(shape), length, precision)
+        world = MazeRL(policy, stream, estimator, rollouts, 0.0, 0.0, False)
         # The estimator keeps its tables, and must not keep fake ones.
         world.advantages = lambda right, mean_logp, solved: right.float()
         return gradient(world)
 
     def start_step() -> Transformer:
         stream = SimpleNamespace(at=lambda step: _blank_mazes(size, start_batch, length))
-        return gradient(Supervised(_BlankPlayer(Transformer(shape), length, precision), stream, 0))
+        return gradient(MazeSFT(_BlankPolicy(Transformer(shape), length, precision), stream, 0))
 
     @torch.no_grad()
     def sample(length: int) -> None:
-        player = _BlankPlayer(Transformer(shape), length, precision)
-        uniforms = player.uniforms("", 0, batch, rollouts)
-        with player.arithmetic():
-            first, memory = player.read(_blank_mazes(size, batch, length))
-            sample_apart(player.model, first, memory, rollouts, length, [DONE, EOS], uniforms)
+        policy = _BlankPolicy(Transformer(shape), length, precision)
+        uniforms = policy.uniforms("", 0, batch, rollouts)
+        with policy.autocast():
+            first, memory = policy.prefill(_blank_mazes(size, batch, length))
+            sample_rows(policy.model, first, memory, rollouts, length, [DONE, EOS], uniforms)
 
     weights = count(lambda: Transformer(shape)).kept
     begun, trained = count(start_step), count(update)
-    played = _at_length(lambda few: count(lambda: sample(few)), length)
-    together = samples * min(mazes, max(1, TOGETHER // samples)) / (batch * rollouts)
+    played = _extrapolate(lambda few: count(lambda: sample(few)), length)
+    together = samples * min(mazes, max(1, EVALUATION_ROLLOUTS // samples)) / (batch * rollouts)
     examined = mazes * samples / (batch * rollouts)
     scale = batch / parts[0].stop  # one part was counted
     evaluation = Work(examined * played.flops, examined * played.bytes)
@@ -568,8 +589,8 @@ def budget(
     )
 
 
-class _BlankPlayer(Player):
-    """A player on fake tensors, whose rollouts have a shape and no content: to count what it does."""
+class _BlankPolicy(MazePolicy):
+    """A policy on fake tensors, whose rollouts have a shape and no content: to count what it does."""
 
     def __init__(self, model: Transformer, length: int, precision: str) -> None:
         self.device = torch.device("cpu")
@@ -578,7 +599,7 @@ class _BlankPlayer(Player):
     def uniforms(self, stream: str, number: int, mazes: int, rollouts: int) -> torch.Tensor:
         return torch.zeros(mazes, rollouts, self.length)
 
-    def play(
+    def sample_rollouts(
         self, first: torch.Tensor, memory: list, rollouts: int, uniforms: torch.Tensor | None
     ) -> Rollouts:
         tokens = torch.zeros(len(first), rollouts, self.length, dtype=torch.int64)
@@ -592,7 +613,7 @@ def _blank_mazes(size: int, mazes: int, length: int) -> Mazes:
     return Mazes(walls, torch.zeros(mazes, length - 1, dtype=torch.int64))
 
 
-def _at_length(counted: Callable[[int], Counted], length: int) -> Counted:
+def _extrapolate(counted: Callable[[int], Counted], length: int) -> Counted:
     """What `counted` gives at `length`, from three short lengths.
 
     Each token attends to all before it: traffic and arithmetic grow as the square of the length,
@@ -609,11 +630,11 @@ def _at_length(counted: Callable[[int], Counted], length: int) -> Counted:
     return Counted(**grown)
 
 
-def shape_of(width: int, layers: int, positions: int) -> Shape:
+def transformer_config(width: int, layers: int, positions: int) -> TransformerConfig:
     """The published proportions at any width: four heads, two of keys and values, a feed-forward
     four times as wide.
     """
-    return Shape(
+    return TransformerConfig(
         hidden_size=width,
         num_hidden_layers=layers,
         intermediate_size=4 * width,
@@ -621,7 +642,7 @@ def shape_of(width: int, layers: int, positions: int) -> Shape:
     )
 
 
-def trained(
+def load_policy(
     state: dict[str, torch.Tensor],
     *,
     width: int,
@@ -634,9 +655,9 @@ def trained(
     precision: str,
     seed: int,
     **_: Any,
-) -> Player:
-    """The player that training with these parameters left in `state`."""
-    model = Transformer(shape_of(width, layers, positions))
+) -> MazePolicy:
+    """The policy that training with these parameters left in `state`."""
+    model = Transformer(transformer_config(width, layers, positions))
     set_weights(
         model,
         {
@@ -646,11 +667,13 @@ def trained(
         },
         "the start",
     )
-    return player_of(model, size, mazes, samples, length, precision, seed)
+    return make_policy(model, size, mazes, samples, length, precision, seed)
 
 
-def player_of(
+def make_policy(
     model: Transformer, size: int, mazes: int, samples: int, length: int, precision: str, seed: int
-) -> Player:
+) -> MazePolicy:
     device = compute_device()
-    return Player(model, making.examination(size, mazes, device), samples, length, precision, seed)
+    return MazePolicy(
+        model, maze_env.held_out_set(size, mazes, device), samples, length, precision, seed
+    )

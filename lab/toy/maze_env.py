@@ -23,7 +23,7 @@ import torch
 from lab.errors import LabError
 from lab.rng import generator
 
-WORDS = (
+VOCABULARY = (
     "<pad>",
     "<bos>",
     "<eos>",
@@ -43,7 +43,7 @@ WORDS = (
     "RIGHT",
     "\n",
 )  # the published vocabulary: 18 words of 32 places
-VOCABULARY = 32
+VOCABULARY_SIZE = 32
 PAD, BOS, EOS, _, GRID_START, GRID_END, PATH_START, DONE, PATH, WALL, GOAL, START, NEWLINE, UP = (
     range(14)
 )
@@ -208,7 +208,7 @@ def draw(size: int, count: int, seed: int, stream: str, number: int, device: tor
     return grow(torch.from_numpy(clocks).to(device), torch.from_numpy(choices).to(device))
 
 
-def held_out(mazes: Mazes) -> torch.Tensor:
+def is_held_out(mazes: Mazes) -> torch.Tensor:
     """Boolean "mazes": whether a maze is kept for evaluation. It follows from the walls alone, so
     no maze is both.
     """
@@ -220,13 +220,13 @@ def held_out(mazes: Mazes) -> torch.Tensor:
 
 
 @lru_cache(maxsize=8)
-def examination(size: int, count: int, device: torch.device) -> Mazes:
+def held_out_set(size: int, count: int, device: torch.device) -> Mazes:
     """`count` different held-out mazes, the same for every seed."""
     kept: dict[bytes, tuple[torch.Tensor, torch.Tensor]] = {}
     longest = 0
     for number in range(64):
         mazes = draw(size, HELD_OUT * max(count, 64), 0, "examination", number, torch.device("cpu"))
-        mazes = mazes[held_out(mazes)]
+        mazes = mazes[is_held_out(mazes)]
         longest = max(longest, mazes.path.shape[1])
         for walls, path in zip(mazes.walls, mazes.path, strict=True):
             kept.setdefault(walls.numpy().tobytes(), (walls, path))
@@ -242,7 +242,7 @@ def examination(size: int, count: int, device: torch.device) -> Mazes:
     )
 
 
-class Fresh:
+class MazeStream:
     """Mazes to train on, `batch` a step: independent draws, never a held-out one, a function of
     seed, stream and step.
 
@@ -272,7 +272,7 @@ class Fresh:
                 self.number,
                 self.device,
             )
-            self.made = mazes[~held_out(mazes)]
+            self.made = mazes[~is_held_out(mazes)]
             if len(self.made) < needed:
                 raise LabError(
                     f"{len(self.made)} of {needed} mazes of size {self.size} may be trained on:"
@@ -283,7 +283,7 @@ class Fresh:
 
 
 @dataclass(frozen=True)
-class Walks:
+class PathOutcome:
     """What rollouts did. Shapes "mazes rollouts", int64.
 
     `outcome`: 0 right; 1 met a wall; 2 said DONE before the goal; 3 never said DONE; 4 said
@@ -300,7 +300,7 @@ class Walks:
         return self.outcome == 0
 
 
-def walk(mazes: Mazes, tokens: torch.Tensor) -> Walks:
+def walk(mazes: Mazes, tokens: torch.Tensor) -> PathOutcome:
     """Follow rollouts, int64 "mazes rollouts length", by the official rule, without a loop.
 
     The moves before the first DONE are walked until the first wall or the goal; the goal must come
@@ -329,7 +329,7 @@ def walk(mazes: Mazes, tokens: torch.Tensor) -> Walks:
     outcome = torch.where(done == length, 3, outcome)
     outcome = torch.where((first_other < length) & (done < length), 4, outcome)
     steps = torch.stack((first_wall, first_goal, done, first_other)).amin(0)
-    return Walks(outcome, steps, cells)
+    return PathOutcome(outcome, steps, cells)
 
 
 def _first(where: torch.Tensor) -> torch.Tensor:

@@ -17,7 +17,7 @@ import torch
 from lab.errors import LabError
 from lab.records import Pause, Record
 from lab.rng import stream_seed
-from lab.toy.training_loop import Signal
+from lab.toy.training_loop import GradientSource
 from lab.toy.training_loop import train as run_loop
 
 
@@ -25,9 +25,15 @@ class Tabular:
     """`problems` independent softmax policies; answer 0 is the right one."""
 
     def __init__(
-        self, signal: Signal, problems: int, answers: int, hardest: float, easiest: float, seed: int
+        self,
+        gradient_source: GradientSource,
+        problems: int,
+        answers: int,
+        hardest: float,
+        easiest: float,
+        seed: int,
     ) -> None:
-        self.signal, self.seed = signal, seed
+        self.gradient_source, self.seed = gradient_source, seed
         start = torch.linspace(0, 1, problems, dtype=torch.float64)
         odds = torch.logit(torch.tensor(hardest, dtype=torch.float64)) * (
             1 - start
@@ -41,7 +47,7 @@ class Tabular:
 
     def loss(self, step: int) -> torch.Tensor:
         seed = stream_seed(self.seed, "rollouts", step)
-        loss = self.signal.loss(self.model.logits.log_softmax(1), self.right, seed)
+        loss = self.gradient_source.loss(self.model.logits.log_softmax(1), self.right, seed)
         return loss * len(
             self.right
         )  # a sum: each problem's own logits then move at the stated rate
@@ -71,7 +77,7 @@ def preflight(
     """Refuse what cannot run; returns the header's lines on the objective."""
     if not hardest < easiest:
         raise LabError(f"tabular: hardest = {hardest} is not below easiest = {easiest}: swap them")
-    return Signal(estimator, gradient, rollouts).describe()
+    return GradientSource(estimator, gradient, rollouts).describe()
 
 
 def train(
@@ -91,7 +97,7 @@ def train(
 ) -> Iterator[Record | Pause]:
     """Plain gradient ascent from the same start for every objective and seed."""
     world = Tabular(
-        Signal(estimator, gradient, rollouts), problems, answers, hardest, easiest, seed
+        GradientSource(estimator, gradient, rollouts), problems, answers, hardest, easiest, seed
     )
     optimizer = torch.optim.SGD(world.model.parameters(), lr=learning_rate)
     yield from run_loop(world, optimizer, lambda step: learning_rate, steps, log_every, state)

@@ -11,7 +11,7 @@ import torch
 from lab.checkpoint import current_state, restore
 from lab.errors import LabError
 from lab.estimators import estimator
-from lab.losses import conditional_share, counted, exact_share, expected_share, population
+from lab.losses import conditional_factor, counted, exact_factor, expected_factor, population
 from lab.objectives import objective
 from lab.records import Pause, Record, Standing
 from lab.toy.multinomial import draw_counts
@@ -46,11 +46,11 @@ class Accumulating(Protocol):
     def accumulated(self) -> dict[str, torch.Tensor]:
         """What was added up since the last record, as named tensors."""
 
-    def take_up(self, state: dict[str, torch.Tensor]) -> None:
+    def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
         """Take back what `accumulated` gave; `state` holds other tensors too."""
 
 
-class Signal:
+class GradientSource:
     """How an objective speaks to a policy that is one softmax over a few answers, one of four ways
     (`gradient`):
 
@@ -85,13 +85,13 @@ class Signal:
             return counted(logp, draw_counts(logp.detach().exp(), N, seed), right, estimate, N)
         log_p = logp.masked_fill(~right, -torch.inf).logsumexp(1)
         if self.gradient == "exact":
-            return population(log_p, exact_share(log_p, estimate))
+            return population(log_p, exact_factor(log_p, estimate))
         if self.gradient == "expected":
-            return population(log_p, expected_share(log_p, estimate, N))
+            return population(log_p, expected_factor(log_p, estimate, N))
         chance = log_p.detach().exp().clamp(0, 1)
         rng = torch.Generator(chance.device).manual_seed(seed)
         K = torch.binomial(torch.full_like(chance, N), chance, generator=rng)
-        return population(log_p, conditional_share(log_p, K, estimate, N))
+        return population(log_p, conditional_factor(log_p, K, estimate, N))
 
     def describe(self) -> list[str]:
         """Header lines: what is optimised, and the rules for odd groups."""
@@ -132,7 +132,7 @@ def train(
     if state is not None:
         first = restore(world.model, optimizer, state)
         if isinstance(world, Accumulating):
-            world.take_up(state)
+            world.restore_accumulated(state)
     for step in range(first, steps + 1):
         standing = Standing(step, state_at)
         if step % log_every == 0 or step == steps:
@@ -149,13 +149,13 @@ def train(
         for part in world.losses(step):
             part.backward()
         if gradient_norm > 0:
-            rescale(world.model, gradient_norm)
+            rescale_gradients(world.model, gradient_norm)
         if clip > 0:
             torch.nn.utils.clip_grad_norm_(world.model.parameters(), clip)
         optimizer.step()
 
 
-def rescale(model: torch.nn.Module, norm: float) -> None:
+def rescale_gradients(model: torch.nn.Module, norm: float) -> None:
     """Rescale the gradient of all weights together to L2 norm `norm`, without the host waiting."""
     gradients = [weight.grad for weight in model.parameters() if weight.grad is not None]
     total = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))

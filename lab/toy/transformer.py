@@ -24,7 +24,7 @@ Attention = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tens
 
 
 @dataclass(frozen=True)
-class Shape:
+class TransformerConfig:
     """The published sizes: 3,944,704 parameters (the paper says "approximately 3M"). Names as in
     Qwen2's config.
     """
@@ -42,7 +42,7 @@ class Shape:
         return self.hidden_size // self.num_attention_heads
 
 
-FIXED = {
+QWEN2_CONFIG = {
     "architectures": ["Qwen2ForCausalLM"],
     "model_type": "qwen2",
     "hidden_act": "silu",
@@ -57,13 +57,13 @@ FIXED = {
     "torch_dtype": "float32",
 }
 
-PLAIN = {
+QWEN2_DEFAULTS = {
     "rope_type": "default",
     "use_sliding_window": False,
 }  # what a config means that does not say
 
 
-class Norm(nn.Module):
+class RMSNorm(nn.Module):
     """RMSNorm with epsilon 1e-6."""
 
     def __init__(self, width: int) -> None:
@@ -71,17 +71,17 @@ class Norm(nn.Module):
         self.weight = nn.Parameter(torch.ones(width))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return F.rms_norm(x, (x.shape[-1],), self.weight, FIXED["rms_norm_eps"])
+        return F.rms_norm(x, (x.shape[-1],), self.weight, QWEN2_CONFIG["rms_norm_eps"])
 
 
 class Block(nn.Module):
     """Attention and a gated feed-forward network, each after its norm, each added to the stream."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: TransformerConfig) -> None:
         super().__init__()
         width, head = shape.hidden_size, shape.head
         self.heads, self.head = shape.num_attention_heads, head
-        self.input_layernorm, self.post_attention_layernorm = Norm(width), Norm(width)
+        self.input_layernorm, self.post_attention_layernorm = RMSNorm(width), RMSNorm(width)
         self.self_attn = nn.ModuleDict(
             {
                 "q_proj": nn.Linear(width, shape.num_attention_heads * head),
@@ -121,20 +121,20 @@ class Transformer(nn.Module):
     whom.
     """
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: TransformerConfig) -> None:
         super().__init__()
         self.shape = shape
         self.model = nn.ModuleDict(
             {
                 "embed_tokens": nn.Embedding(shape.vocab_size, shape.hidden_size),
                 "layers": nn.ModuleList(Block(shape) for _ in range(shape.num_hidden_layers)),
-                "norm": Norm(shape.hidden_size),
+                "norm": RMSNorm(shape.hidden_size),
             }
         )
 
     @property
     def kept(self) -> tuple[int, int]:
-        """Shape of the keys, or the values, of one token in one layer: heads, head."""
+        """TransformerConfig of the keys, or the values, of one token in one layer: heads, head."""
         return self.shape.num_key_value_heads, self.shape.head
 
     def forward(
@@ -151,7 +151,7 @@ class Transformer(nn.Module):
         """Float32 "... vocabulary": the output weights are those of the embedding."""
         return F.linear(stream, self.model["embed_tokens"].weight).float()
 
-    def read(
+    def prefill(
         self, tokens: torch.Tensor
     ) -> tuple[torch.Tensor, list[tuple[torch.Tensor, torch.Tensor]]]:
         """Encode whole sequences, "sequences length": the stream, and each layer's keys and values.
@@ -215,7 +215,9 @@ def rotations(positions: torch.Tensor, head: int) -> tuple[torch.Tensor, torch.T
     """Cosines and sines of rotary embeddings (RoPE, theta 1e6) with an axis for the heads: "... 1
     head".
     """
-    rates = FIXED["rope_theta"] ** (-torch.arange(0, head, 2, device=positions.device) / head)
+    rates = QWEN2_CONFIG["rope_theta"] ** (
+        -torch.arange(0, head, 2, device=positions.device) / head
+    )
     angles = (positions[..., None] * rates).repeat(*[1] * positions.ndim, 2)[..., None, :]
     return angles.cos(), angles.sin()
 
@@ -226,7 +228,7 @@ def rotate(x: torch.Tensor, cosines: torch.Tensor, sines: torch.Tensor) -> torch
     return (x * cosines + torch.cat((-second, first), -1) * sines).to(x.dtype)
 
 
-def fresh_transformer(seed: int, shape: Shape) -> Transformer:
+def fresh_transformer(seed: int, shape: TransformerConfig) -> Transformer:
     """Initial weights that follow from the seed alone: normal with deviation 0.02, biases zero, as
     in Qwen2.
     """
@@ -251,7 +253,9 @@ def save(model: Transformer, folder: Path) -> None:
         folder / "model.safetensors",
         metadata={"format": "pt"},
     )
-    (folder / "config.json").write_text(json.dumps(FIXED | asdict(model.shape), indent=2) + "\n")
+    (folder / "config.json").write_text(
+        json.dumps(QWEN2_CONFIG | asdict(model.shape), indent=2) + "\n"
+    )
 
 
 def load(folder: Path) -> Transformer:
@@ -274,27 +278,31 @@ def load(folder: Path) -> Transformer:
     rotary = (
         config.get("rope_parameters") or config.get("rope_scaling") or {}
     )  # newer and older versions' name
-    config = PLAIN | rotary | {key: value for key, value in config.items() if value is not None}
+    config = (
+        QWEN2_DEFAULTS | rotary | {key: value for key, value in config.items() if value is not None}
+    )
     for key in (
         "model_type",
         "hidden_act",
         "rms_norm_eps",
         "tie_word_embeddings",
         "rope_theta",
-        *PLAIN,
+        *QWEN2_DEFAULTS,
     ):
-        known = (FIXED | PLAIN)[key]
+        known = (QWEN2_CONFIG | QWEN2_DEFAULTS)[key]
         if config.get(key) != known:
             raise LabError(
                 f"{folder / 'config.json'}: {key} is {config.get(key)!r}, only {known!r} is known"
                 " here"
             )
-    for key in asdict(Shape()):
+    for key in asdict(TransformerConfig()):
         if not isinstance(config.get(key), int):
             raise LabError(
                 f"{folder / 'config.json'}: {key} is {config.get(key)!r}, it must be a whole number"
             )
-    model = Transformer(Shape(**{key: config[key] for key in asdict(Shape())}))
+    model = Transformer(
+        TransformerConfig(**{key: config[key] for key in asdict(TransformerConfig())})
+    )
     set_weights(model, weights, str(folder))
     return model
 

@@ -4,11 +4,11 @@ Rollout i draws its token at depth t from its own uniform number u[i, t], so wha
 function of these numbers whatever is computed together with it: sampling through a tree of prefixes
 is independent sampling, not like it. Two ways to the same rollouts:
 
-`sample_shared`  one forward pass per *distinct* prefix in use; finished rollouts leave the batch
-(CPU) `sample_apart`   every rollout its own row, fixed shapes, nothing that the host must wait for
-(GPU, `Captured`)
+`sample_tree`  one forward pass per *distinct* prefix in use; finished rollouts leave the batch
+(CPU) `sample_rows`   every rollout its own row, fixed shapes, nothing that the host must wait for
+(GPU, `CUDAGraphSampler`)
 
-`logits_of` then computes the same logits again with gradients, sharing the same prompts and
+`rollout_logits` then computes the same logits again with gradients, sharing the same prompts and
 prefixes.
 """
 
@@ -32,52 +32,52 @@ class Rollouts:
     | field | shape | meaning |
     |---|---|---|
     | `tokens` | "problems rollouts length" | int64, padded after the end |
-    | `said` | "problems rollouts length" | boolean: not padding |
+    | `mask` | "problems rollouts length" | boolean: not padding |
     | `logp` | "problems rollouts length" | log-probability of each token when drawn, 0 for padding |
-    | `drawn_from` | "problems rollouts length" | the row of `logits_of` that a token was drawn from |
-    | `cut` | "problems rollouts" | boolean: it reached the length without an end |
+    | `logit_rows` | "problems rollouts length" | the row of `rollout_logits` that a token was drawn from |
+    | `truncated` | "problems rollouts" | boolean: it reached the length without an end |
     | `tree` | | the distinct prefixes, or None where every rollout stands apart |
     """
 
     tokens: torch.Tensor
-    said: torch.Tensor
+    mask: torch.Tensor
     logp: torch.Tensor
-    drawn_from: torch.Tensor
-    cut: torch.Tensor
-    tree: Tree | None
+    logit_rows: torch.Tensor
+    truncated: torch.Tensor
+    tree: PrefixTree | None
 
     @property
     def lengths(self) -> torch.Tensor:
         """Tokens said, int64 "problems rollouts"."""
-        return self.said.sum(2)
+        return self.mask.sum(2)
 
     def part(self, start: int, stop: int) -> Rollouts:
         """The rollouts of the problems from `start` up to `stop`, as if no others had been sampled."""
         device = self.tokens.device
-        tokens, said = self.tokens[start:stop], self.said[start:stop]
-        logp, cut = self.logp[start:stop], self.cut[start:stop]
+        tokens, said = self.tokens[start:stop], self.mask[start:stop]
+        logp, cut = self.logp[start:stop], self.truncated[start:stop]
         if self.tree is None:
             return Rollouts(tokens, said, logp, _rows_apart(*tokens.shape, device), cut, None)
         tree = self.tree
         kept = (tree.problems >= start) & (tree.problems < stop)
-        # A row of `logits_of` is a prompt's or, after those of all prompts, a prefix's: each gets
+        # A row of `rollout_logits` is a prompt's or, after those of all prompts, a prefix's: each gets
         # its number among those that stay. Padding has no row of its own and may name any.
         rows = torch.zeros(len(self.tokens) + len(kept), dtype=torch.int64, device=device)
         rows[start:stop] = torch.arange(stop - start, device=device)
         rows[len(self.tokens) :] = stop - start + kept.cumsum(0) - 1
-        drawn_from = rows[self.drawn_from[start:stop]] * said
-        prefixes = Tree(
+        logit_rows = rows[self.logit_rows[start:stop]] * said
+        prefixes = PrefixTree(
             tree.tokens[kept],
             tree.depths[kept],
             tree.problems[kept] - start,
             tree.slots[kept],
-            tree.seen[kept],
+            tree.visible[kept],
         )
-        return Rollouts(tokens, said, logp, drawn_from, cut, prefixes)
+        return Rollouts(tokens, said, logp, logit_rows, cut, prefixes)
 
 
 @dataclass(frozen=True)
-class Tree:
+class PrefixTree:
     """The distinct prefixes of a batch of rollouts, shorter ones first, each at a slot of its
     problem.
 
@@ -85,17 +85,17 @@ class Tree:
     |---|---|---|
     | `tokens`, `depths` | "prefixes" | the last token of each, and how many came before it |
     | `problems`, `slots` | "prefixes" | where each stands |
-    | `seen` | "prefixes slots" | boolean: the slots of its own prefixes, and its own |
+    | `visible` | "prefixes slots" | boolean: the slots of its own prefixes, and its own |
     """
 
     tokens: torch.Tensor
     depths: torch.Tensor
     problems: torch.Tensor
     slots: torch.Tensor
-    seen: torch.Tensor
+    visible: torch.Tensor
 
 
-def choose(logp: torch.Tensor, uniforms: torch.Tensor | None) -> torch.Tensor:
+def sample_token(logp: torch.Tensor, uniforms: torch.Tensor | None) -> torch.Tensor:
     """A token for each row of log-probabilities, "rows vocabulary": by inversion, or without
     uniforms the likeliest.
 
@@ -108,7 +108,7 @@ def choose(logp: torch.Tensor, uniforms: torch.Tensor | None) -> torch.Tensor:
 
 
 @torch.no_grad()
-def sample_shared(
+def sample_tree(
     model: Transformer,
     first: torch.Tensor,
     memory: Memory,
@@ -122,7 +122,7 @@ def sample_shared(
     | argument | shape | meaning |
     |---|---|---|
     | `first` | "problems vocabulary" | logits after each prompt |
-    | `memory` | "problems heads prompt head" | keys and values of the prompts, a pair a layer (`Transformer.read`) |
+    | `memory` | "problems heads prompt head" | keys and values of the prompts, a pair a layer (`Transformer.prefill`) |
     | `rollouts`, `length` | | how many of each problem, and their most tokens |
     | `ends` | | a rollout that says one of these tokens is finished |
     | `uniforms` | "problems rollouts length" | the random numbers; None for the likeliest token everywhere |
@@ -130,19 +130,19 @@ def sample_shared(
     problems, words = first.shape
     size, device, start = (problems * rollouts, length), first.device, memory[0][0].shape[2]
     logp = torch.zeros(size, device=device)
-    tokens, drawn_from, said = (
+    tokens, logit_rows, said = (
         torch.zeros_like(logp, dtype=kind) for kind in (torch.int64, torch.int64, torch.bool)
     )
     ends = torch.tensor(ends, device=device)
     going = torch.arange(problems * rollouts, device=device)
     row, logits, rows = going // rollouts, first, 0
-    growing = _Growing(memory, problems)
+    growing = _TreeBuilder(memory, problems)
     for depth in range(length):
         scores = logits.log_softmax(-1)
-        token = choose(
+        token = sample_token(
             scores[row], None if uniforms is None else uniforms.flatten(0, 1)[going, depth]
         )
-        tokens[going, depth], drawn_from[going, depth] = token, rows + row
+        tokens[going, depth], logit_rows[going, depth] = token, rows + row
         said[going, depth], logp[going, depth] = True, scores[row, token]
         on = ~torch.isin(token, ends)
         rows += len(scores)
@@ -161,14 +161,14 @@ def sample_shared(
         tokens.view(shape),
         said.view(shape),
         logp.view(shape),
-        drawn_from.view(shape),
+        logit_rows.view(shape),
         cut.view(shape[:2]),
         growing.tree(),
     )
 
 
-class _Growing:
-    """The tree while `sample_shared` goes deeper: keys and values of the prompts and all prefixes,
+class _TreeBuilder:
+    """The tree while `sample_tree` goes deeper: keys and values of the prompts and all prefixes,
     slot by slot.
     """
 
@@ -210,13 +210,13 @@ class _Growing:
 
         return attention
 
-    def tree(self) -> Tree:
+    def tree(self) -> PrefixTree:
         if not self.levels:
             nothing = self.problem[:0]
-            return Tree(nothing, nothing, nothing, nothing, self.seen[:0])
+            return PrefixTree(nothing, nothing, nothing, nothing, self.seen[:0])
         *columns, seen = zip(*self.levels, strict=True)
         slots = seen[-1].shape[1]
-        return Tree(
+        return PrefixTree(
             *map(torch.cat, columns),
             torch.cat([F.pad(part, (0, slots - part.shape[1])) for part in seen]),
         )
@@ -259,7 +259,7 @@ def _spread(x: torch.Tensor, at: torch.Tensor, problems: int, width: int) -> tor
 
 
 @torch.no_grad()
-def sample_apart(
+def sample_rows(
     model: Transformer,
     first: torch.Tensor,
     memory: Memory,
@@ -269,7 +269,7 @@ def sample_apart(
     uniforms: torch.Tensor | None,
 ) -> Rollouts:
     """Sample every rollout as a row of its own, `length` steps of fixed shape. Arguments as
-    `sample_shared`.
+    `sample_tree`.
     """
     problems, device, start = len(first), first.device, memory[0][0].shape[2]
     size = (problems, rollouts, length)
@@ -284,7 +284,7 @@ def sample_apart(
     for depth in range(length):
         scores = logits.log_softmax(-1)
         drawn = None if uniforms is None else uniforms[:, :, depth].flatten()
-        token = choose(scores.flatten(0, 1), drawn).view(size[:2])
+        token = sample_token(scores.flatten(0, 1), drawn).view(size[:2])
         tokens[:, :, depth], said[:, :, depth] = token * going, going
         logp[:, :, depth] = scores.gather(2, token[:, :, None])[:, :, 0] * going
         for end in ends:
@@ -309,15 +309,15 @@ def _next_of_each(kept: torch.Tensor, memory: Memory, depth: int):
 
 
 def _rows_apart(problems: int, rollouts: int, length: int, device: torch.device) -> torch.Tensor:
-    """Row of `logits_of` for each token: the prompt's for the first, then that of the token before."""
+    """Row of `rollout_logits` for each token: the prompt's for the first, then that of the token before."""
     each = problems, rollouts, length - 1
     own = problems + torch.arange(math.prod(each), device=device).view(each)
     prompt = torch.arange(problems, device=device)[:, None, None].expand(-1, rollouts, 1)
     return torch.cat((prompt, own), 2)
 
 
-class Captured:
-    """`sample_apart` recorded once as a CUDA graph and then replayed: hundreds of small kernels for
+class CUDAGraphSampler:
+    """`sample_rows` recorded once as a CUDA graph and then replayed: hundreds of small kernels for
     one launch.
 
     The shapes and the places of the weights are those of the first call. What it returns is
@@ -343,7 +343,7 @@ class Captured:
             pairs = list(zip(self.given[2::2], self.given[3::2], strict=True))
 
             def work() -> Rollouts:
-                return sample_apart(
+                return sample_rows(
                     model, self.given[0], pairs, rollouts, length, ends, self.given[1]
                 )
 
@@ -362,13 +362,13 @@ class Captured:
         return self.said
 
 
-def logits_of(
+def rollout_logits(
     model: Transformer, first: torch.Tensor, memory: Memory, rollouts: Rollouts
 ) -> torch.Tensor:
     """Logits "rows vocabulary" after every prompt and every prefix of the rollouts, in one forward
     pass with gradients.
 
-    `first` and `memory` as in `sample_shared`, but with their graphs: gradients flow through the
+    `first` and `memory` as in `sample_tree`, but with their graphs: gradients flow through the
     shared prompts.
     """
     start, tree = memory[0][0].shape[2], rollouts.tree
@@ -384,8 +384,8 @@ def logits_of(
         )
         stream = stream.flatten(0, 2)
     else:
-        problems, slots, prompt = len(first), tree.seen.shape[1], memory[0][0].shape[2]
-        see = _see(tree.seen, tree.problems, tree.slots, problems, prompt)
+        problems, slots, prompt = len(first), tree.visible.shape[1], memory[0][0].shape[2]
+        see = _see(tree.visible, tree.problems, tree.slots, problems, prompt)
         at = tree.problems * slots + tree.slots
 
         def attention(layer: int, q: torch.Tensor, *own: torch.Tensor) -> torch.Tensor:
