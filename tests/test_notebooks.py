@@ -66,7 +66,10 @@ def test_nbstripout_finds_nothing_to_strip():
 def test_a_notebook_is_short_and_its_code_cells_are_shorter(path):
     assert len(nbformat.read(path, as_version=4).cells) <= 25
     cells = [cell for cell in code_cells(path) if "parameters" not in cell.metadata.get("tags", [])]
-    assert max(len(cell.source.splitlines()) for cell in cells) <= 12
+    for cell in cells:
+        # one line a statement: how the formatter breaks a long call says nothing of its length
+        text = ast.unparse(ast.parse(cell.source))
+        assert len(text.splitlines()) <= 12 and len(text) <= 12 * 100
 
 
 @BY_NAME
@@ -98,7 +101,7 @@ def test_the_first_code_cells_are_parameters_imports_and_the_check(path):
     assert all(
         isinstance(node, (ast.Import, ast.ImportFrom)) for node in ast.parse(imports.source).body
     )
-    assert f'runs.preflight("{name}"' in check.source
+    assert f"runs.preflight('{name}'" in ast.unparse(ast.parse(check.source))
     for cell in code_cells(path)[3:]:
         assert not any(
             isinstance(node, (ast.Import, ast.ImportFrom))
