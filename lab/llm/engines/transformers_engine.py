@@ -58,7 +58,9 @@ class TransformersEngine:
         self._stand_on(made.to(device).train(False), tokenizer, name, memory)
 
     @classmethod
-    def of(cls, model: Any, tokenizer: Any, name: str, memory: float = 4.0) -> TransformersEngine:
+    def from_model(
+        cls, model: Any, tokenizer: Any, name: str, memory: float = 4.0
+    ) -> TransformersEngine:
         """An engine on a model in memory, such as one that is being trained: it answers with the
         weights of now.
         """

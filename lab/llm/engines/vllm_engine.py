@@ -94,7 +94,7 @@ class VLLMEngine:
         self._stand_on(llm, tokenizer, name)
 
     @classmethod
-    def of(cls, llm: Any, tokenizer: Any, name: str) -> VLLMEngine:
+    def from_llm(cls, llm: Any, tokenizer: Any, name: str) -> VLLMEngine:
         """An engine on a `vllm.LLM` that runs already in this process, such as a trainer's own."""
         engine = cls.__new__(cls)
         engine._stand_on(llm, tokenizer, name)
