@@ -151,7 +151,7 @@ def run(asked: argparse.Namespace, model: str, kind: str, scratch: str) -> tuple
 
     spent = [0.0]
     if kind == "lab":
-        for name in ("_scored", "_tell", "_teach", "_tell_mismatch"):
+        for name in ("_group_rewards", "_log_batch", "_set_advantages", "_log_mismatch"):
             setattr(Timed, name, clocked(getattr(ObjectiveTrainer, name), spent, finish))
     accumulate = asked.prompts * asked.rollouts // asked.at_once
     vllm = {

@@ -73,14 +73,14 @@ def test_verl_accepts_every_preset_at_every_scale_and_reads_what_we_mean(name, s
         "actor_rollout_ref.actor.policy_loss.loss_mode": (
             "vanilla" if values["updates"] > 1 else "lab.policy_gradient"
         ),
-        "reward.custom_reward_function.path": "pkg://lab.llm.verl",
+        "reward.custom_reward_function.path": "pkg://lab.llm.train.verl_adapter",
         "data.seed": values["seed"],
         "actor_rollout_ref.actor.loss_agg_mode": (
             "seq-mean-token-sum"
             if values["estimator"] == "pacs"
             else verl_config.AGGREGATIONS[values["aggregation"]]
         ),
-        "algorithm.adv_estimator": f"lab.{verl_config.chosen_estimator(values).name}",
+        "algorithm.adv_estimator": f"lab.{verl_config.load_estimator(values).name}",
         # both papers' choices that neither prints, which are verl's defaults and must stay so
         "actor_rollout_ref.actor.optim.weight_decay": 0.01,
         "actor_rollout_ref.actor.grad_clip": 1.0,
@@ -226,7 +226,7 @@ def test_the_folder_is_whole_and_its_command_is_its_configuration(runs, tmp_path
         re.sub(r"verl-\d{8}T\d{6}", "verl-$STARTED", word).replace(str(folder), "$RUN")
         for word in given
     ]
-    assert there == verl_config.words(made.settings)
+    assert there == verl_config.hydra_overrides(made.settings)
     assert 'get_adv_estimator_fn("lab.truncated")' in Path(f"{python}.asked").read_text()
 
     from omegaconf import OmegaConf

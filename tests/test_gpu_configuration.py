@@ -40,12 +40,12 @@ def forced(monkeypatch):
     def options(device):
         return device_options(CUDA) | {"use_cpu": True}
 
-    def trainer(self, scratch, real=trl_run.Course._trainer):
+    def trainer(self, scratch, real=trl_run.TRLRun._trainer):
         made.append(real(self, scratch))
         return made[-1]
 
     monkeypatch.setattr(trl_run, "device_options", options)
-    monkeypatch.setattr(trl_run.Course, "_trainer", trainer)
+    monkeypatch.setattr(trl_run.TRLRun, "_trainer", trainer)
     return made
 
 

@@ -16,7 +16,7 @@ from lab.llm.engines.base import Sampling
 from lab.llm.engines.transformers_engine import TransformersEngine
 from lab.llm.train import trainer, trl_run
 from lab.llm.train.tiny_model import FOLDER
-from lab.llm.train.trl_run import SECONDS_TO_WAIT, Course
+from lab.llm.train.trl_run import DDP_TIMEOUT_SECONDS, TRLRun
 from lab.llm.verify.verifier import Verifier
 from lab.records import records
 from lab.runs.experiments import experiment
@@ -52,7 +52,7 @@ def sampler(monkeypatch):
     pytest.importorskip("vllm")
     from trl.generation import vllm_generation
 
-    from lab.llm.train.trl_trainer import _sampler
+    from lab.llm.train.trl_trainer import vllm_sampler_class
 
     monkeypatch.setattr(vllm_generation, "LLM", Llm)
     monkeypatch.setattr(vllm_generation, "ensure_master_addr_port", lambda: None)
@@ -71,7 +71,7 @@ def sampler(monkeypatch):
 
     def make(**settings):
         monkeypatch.setattr(vllm_generation, "DistributedBackend", lambda _: None)
-        made = _sampler()(model, accelerator, None, **settings)
+        made = vllm_sampler_class()(model, accelerator, None, **settings)
         monkeypatch.setattr(type(made), "_iter_named_params", lambda self: iter(()), raising=False)
         return made
 
@@ -108,11 +108,13 @@ def test_vllm_itself_accepts_the_sequences_of_the_paper_scale_on_one_gpu(sampler
 def test_our_trainers_make_our_sampler_and_leave_trls_alone():
     from trl.trainer import grpo_trainer
 
-    from lab.llm.train.trl_trainer import _our_sampler, _sampler
+    from lab.llm.train.trl_trainer import bounded_vllm_sampler, vllm_sampler_class
 
     theirs = grpo_trainer.VLLMGeneration
-    with _our_sampler():
-        assert grpo_trainer.VLLMGeneration is _sampler() and issubclass(_sampler(), theirs)
+    with bounded_vllm_sampler():
+        assert grpo_trainer.VLLMGeneration is vllm_sampler_class() and issubclass(
+            vllm_sampler_class(), theirs
+        )
     assert grpo_trainer.VLLMGeneration is theirs
 
 
@@ -164,14 +166,14 @@ def test_an_examination_shared_over_processes_is_that_of_one(processes):
 
             yield SimpleNamespace(sample=sample)
 
-        course = Course.__new__(Course)
-        course.trainer = SimpleNamespace(
+        run = TRLRun.__new__(TRLRun)
+        run.trainer = SimpleNamespace(
             accelerator=SimpleNamespace(
                 num_processes=of, process_index=process, device="cpu", reduce=lambda tensor: tensor
             )
         )
-        course.engine, course.verifier = spied, verifier
-        return np.array(course._examined(asked, Sampling(16, 0.6, 0.95, 24, 7))), len(sampled)
+        run.engine, run.verifier = spied, verifier
+        return np.array(run._count_right(asked, Sampling(16, 0.6, 0.95, 24, 7))), len(sampled)
 
     with Verifier() as verifier:
         whole, all_of_them = counts(0, 1)
@@ -186,11 +188,11 @@ def test_an_examination_shared_over_processes_is_that_of_one(processes):
 
 def test_processes_wait_for_each_other_longer_than_torchs_thirty_minutes(monkeypatch, tmp_path):
     values = experiment("gsm8k").parameters("smoke")
-    course = Course.__new__(Course)
-    course.settings, course.seed, course.updates, course.first, course.steps = values, 0, 1, 0, 2
+    run = TRLRun.__new__(TRLRun)
+    run.settings, run.seed, run.updates, run.first, run.steps = values, 0, 1, 0, 2
     assert (
-        course._config(str(tmp_path)).ddp_timeout_delta.total_seconds()
-        == SECONDS_TO_WAIT
+        run._config(str(tmp_path)).ddp_timeout_delta.total_seconds()
+        == DDP_TIMEOUT_SECONDS
         > 4 * 3600
     )
 
@@ -298,7 +300,7 @@ def test_what_the_gpu_reports_counts_and_not_what_was_stated(monkeypatch):
 
 def test_an_engine_that_sleeps_takes_all_that_weights_and_optimiser_leave(monkeypatch):
     on_gpu(monkeypatch, 79.1)
-    made = Course.__new__(Course)
+    made = TRLRun.__new__(TRLRun)
     made.settings, made.place = settings("gsm8k", "h100"), str(FOLDER)
     options = made._engine_share()
     held = 12 * parameter_count(architecture(str(FOLDER))) / GIB + memory.CONTEXT

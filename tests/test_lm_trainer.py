@@ -19,10 +19,10 @@ from lab.llm.engines import imports
 from lab.llm.engines.architectures import KNOWN, architecture, parameter_count
 from lab.llm.engines.base import Sampling, encode_prompts
 from lab.llm.engines.transformers_engine import TransformersEngine
-from lab.llm.train.loop_generator import generated
+from lab.llm.train.loop_generator import generate_from_loop
 from lab.llm.train.tiny_model import FOLDER
 from lab.llm.train.trainer import preflight, train
-from lab.llm.train.trl_run import batch
+from lab.llm.train.trl_run import problems_of_step
 from lab.llm.verify.verifier import Verifier
 from lab.records import Record
 from lab.runs.experiments import experiment
@@ -65,7 +65,7 @@ def test_two_steps_are_those_of_a_loop_written_out_here():
     asked = problem_set(settings["train_set"], settings["problems"], split="train").problems
     optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01)
     for step in range(2):
-        chosen = [asked[at] for at in batch(0, step, settings["prompts"], len(asked))]
+        chosen = [asked[at] for at in problems_of_step(0, step, settings["prompts"], len(asked))]
         texts = [plain.render(one.question) for one in chosen]
         answers = engine.sample(
             texts, Sampling(N, 1.0, 1.0, settings["max_tokens"], 0), step * len(texts)
@@ -300,7 +300,7 @@ def test_two_processes_train_as_one_does(start, runs):
             assert row[name] == pytest.approx(record.metrics[name], rel=1e-3, abs=1e-5), name
 
 
-# --- Resets, order, handover --------------------------------------------------------------------
+# --- Resets, order, channel --------------------------------------------------------------------
 
 
 def test_pacs_resets_its_reference_and_its_optimiser_every_so_many_steps():
@@ -319,33 +319,35 @@ def test_pacs_resets_its_reference_and_its_optimiser_every_so_many_steps():
 
 def test_every_problem_comes_once_an_epoch_and_another_seed_has_another_order():
     for seed in (0, 1):
-        rows = [row for step in range(10) for row in batch(seed, step, 3, 10)]
+        rows = [row for step in range(10) for row in problems_of_step(seed, step, 3, 10)]
         assert [sorted(rows[at : at + 10]) for at in (0, 10, 20)] == [list(range(10))] * 3
-    assert batch(0, 0, 10, 10) != batch(1, 0, 10, 10) and batch(0, 0, 10, 10) != batch(0, 1, 10, 10)
+    assert problems_of_step(0, 0, 10, 10) != problems_of_step(1, 0, 10, 10) and problems_of_step(
+        0, 0, 10, 10
+    ) != problems_of_step(0, 1, 10, 10)
 
 
 def test_a_loop_that_nobody_asks_any_more_is_left():
     left = []
 
-    def loop(handover):
+    def loop(channel):
         try:
             for value in range(10):
-                handover.tell(value)
+                channel.send(value)
         finally:
             left.append(value)
 
-    values = generated(loop)
+    values = generate_from_loop(loop)
     assert [next(values), next(values)] == [0, 1]
     values.close()
     assert left == [1]
 
 
 def test_an_error_inside_the_loop_is_raised_where_it_is_asked_for():
-    def loop(handover):
-        handover.tell(1)
+    def loop(channel):
+        channel.send(1)
         raise LabError("broken")
 
-    values = generated(loop)
+    values = generate_from_loop(loop)
     assert next(values) == 1
     with pytest.raises(LabError, match="broken"):
         next(values)

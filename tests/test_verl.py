@@ -347,7 +347,10 @@ def test_verls_reward_manager_finds_and_calls_it():
     config = OmegaConf.create(
         {
             "reward": {
-                "custom_reward_function": {"path": "pkg://lab.llm.verl", "name": "compute_score"},
+                "custom_reward_function": {
+                    "path": "pkg://lab.llm.train.verl_adapter",
+                    "name": "compute_score",
+                },
                 "reward_manager": {"source": "register", "name": "naive"},
                 "sandbox_fusion": {"url": None},
             }

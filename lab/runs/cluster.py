@@ -80,7 +80,7 @@ class Job:
         return " \\\n    ".join(
             [
                 '"$PYTHON" -m verl.trainer.main_ppo',
-                *map(_quoted, verl_config.words(self.settings)),
+                *map(_quoted, verl_config.hydra_overrides(self.settings)),
                 '"$@"',
             ]
         )
@@ -138,7 +138,9 @@ def prepare(made: Job) -> Run:
     config = verl_config.compose(made.settings)
     written, names = load_prompt(made.values["prompt"]), made.values["eval_sets"]
     tables = {"train.parquet": _rows(made, made.values["train_set"], "train", written)}
-    tables |= {verl_config.file_of(name): _rows(made, name, "test", written) for name in names}
+    tables |= {
+        verl_config.eval_file_name(name): _rows(made, name, "test", written) for name in names
+    }
     if len(tables) != 1 + len(names):
         raise LabError(f"eval_sets = {names}: two of them would have the same file; rename one")
     run = made.run.open(f"{made.name}_cluster", made.scale, made.parameters)

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 
-class Stopped(BaseException):
+class LoopStopped(BaseException):
     """Raised inside the loop when nobody asks any more; a BaseException, so that no library
     swallows it.
     """
 
 
-class Handover:
-    """What the loop speaks through: `tell(value)`, and `go_on()` where it has nothing to say but
+class Channel:
+    """What the loop speaks through: `send(value)`, and `raise_if_stopped()` where it has nothing to say but
     may be stopped.
     """
 
@@ -28,47 +28,47 @@ class Handover:
         self._values: list[Any] = []
         self._stopped = False
 
-    def tell(self, value: Any) -> None:
+    def send(self, value: Any) -> None:
         """Hand over a value and wait until the next is asked for."""
         self._values.append(value)
         self._told.release()
         self._turn.acquire()
-        self.go_on()
+        self.raise_if_stopped()
 
-    def go_on(self) -> None:
+    def raise_if_stopped(self) -> None:
         """Leave the loop if nobody asks any more."""
         if self._stopped:
-            raise Stopped
+            raise LoopStopped
 
 
-def generated(loop: Callable[[Handover], None]) -> Iterator[Any]:
-    """The values that `loop(handover)` tells, one at a time; an error inside it is raised here."""
-    handover, failed = Handover(), []
+def generate_from_loop(loop: Callable[[Channel], None]) -> Iterator[Any]:
+    """The values that `loop(channel)` tells, one at a time; an error inside it is raised here."""
+    channel, failed = Channel(), []
 
     def work() -> None:
-        handover._turn.acquire()
+        channel._turn.acquire()
         try:
-            handover.go_on()
-            loop(handover)
-        except Stopped:
+            channel.raise_if_stopped()
+            loop(channel)
+        except LoopStopped:
             pass
         except BaseException as error:
             failed.append(error)
         finally:
-            handover._told.release()
+            channel._told.release()
 
     thread = threading.Thread(target=work, daemon=True, name="training")
     thread.start()
     try:
         while True:
-            handover._turn.release()
-            handover._told.acquire()
-            if not handover._values:
+            channel._turn.release()
+            channel._told.acquire()
+            if not channel._values:
                 break
-            yield handover._values.pop()
+            yield channel._values.pop()
     finally:
-        handover._stopped = True
-        handover._turn.release()
+        channel._stopped = True
+        channel._turn.release()
         thread.join()
     if failed:
         raise failed[0]

@@ -24,9 +24,9 @@ from lab.llm.data.prompts import load_prompt
 from lab.llm.engines import memory
 from lab.llm.engines.architectures import architecture, parameter_count
 from lab.llm.engines.base import Engine, Sampling
-from lab.llm.train.loop_generator import generated
+from lab.llm.train.loop_generator import generate_from_loop
 from lab.llm.train.requirements import requirements as requirements
-from lab.llm.train.trl_run import Course
+from lab.llm.train.trl_run import TRLRun
 from lab.llm.verify.verifier import Verifier
 from lab.losses import pacs_at_anchor
 from lab.records import Pause, Record
@@ -353,14 +353,14 @@ def train(
     first = 0 if state is None else int(state["step"])
     if first < steps:
         with Verifier(settings["style"]) as verifier, tempfile.TemporaryDirectory() as scratch:
-            yield from generated(
-                lambda handover: Course(
-                    handover, verifier, scratch, state, first, steps, **settings
+            yield from generate_from_loop(
+                lambda channel: TRLRun(
+                    channel, verifier, scratch, state, first, steps, **settings
                 ).run()
             )
 
 
-def answerer(model: str, state: dict[str, torch.Tensor] | None = None) -> Engine:
+def load_policy(model: str, state: dict[str, torch.Tensor] | None = None) -> Engine:
     """An engine on a model as it lies in its folder, or with the weights of a training's state."""
     from lab.llm.engines.transformers_engine import TransformersEngine
 
@@ -382,6 +382,6 @@ def export(model: str, state: dict[str, torch.Tensor], folder: Path) -> None:
     """
     if (folder / "config.json").exists():
         raise LabError(f"{folder} holds a model already: name another folder, or remove it")
-    engine = answerer(model, state)
+    engine = load_policy(model, state)
     engine.model.save_pretrained(folder)
     engine.tokenizer.save_pretrained(folder)

@@ -31,7 +31,7 @@ from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.base import Engine, Sampling, encode_prompts, load_tokenizer
 from lab.llm.engines.imports import transformers, trl
 from lab.llm.engines.models import model_folder
-from lab.llm.train.loop_generator import Handover, Stopped
+from lab.llm.train.loop_generator import Channel, LoopStopped
 from lab.llm.verify.verifier import Verifier
 from lab.metrics import pass_at_k
 from lab.records import Pause, Record, Standing
@@ -43,7 +43,7 @@ AGGREGATIONS = {
     "sequence-mean": "grpo",
     "sequence-sum": "dr_grpo",
 }  # TRL's names of them
-TOLD = {
+METRIC_NAMES = {
     "reward": "train pass@1",
     "completions/mean_length": "mean length",
     "completions/clipped_ratio": "truncated",
@@ -55,8 +55,8 @@ TOLD = {
 }  # as the other worlds say it
 # Processes wait for each other while one samples, judges or writes longer than the others, and for
 # the first one's checkpoint. Torch's own limit, 30 minutes, is too short for that.
-SECONDS_TO_WAIT = 6 * 3600
-UNTOLD = (
+DDP_TIMEOUT_SECONDS = 6 * 3600
+HIDDEN_METRICS = (
     "rewards/",
     "epoch",
     "step_time",
@@ -81,12 +81,12 @@ def device_options(device: torch.device) -> dict[str, bool | str]:
     }
 
 
-class Course:
+class TRLRun:
     """One training: everything that TRL is given, and what it calls back."""
 
     def __init__(
         self,
-        handover: Handover,
+        channel: Channel,
         verifier: Verifier,
         scratch: str,
         state: dict | None,
@@ -94,8 +94,8 @@ class Course:
         steps: int,
         **settings: Any,
     ) -> None:
-        self.handover, self.verifier, self.state, self.first, self.steps = (
-            handover,
+        self.channel, self.verifier, self.state, self.first, self.steps = (
+            channel,
             verifier,
             state,
             first,
@@ -104,10 +104,10 @@ class Course:
         self.settings, self.seed = settings, settings["seed"]
         self.place, self.name = model_folder(settings["model"])
         self.tokenizer = load_tokenizer(self.place)
-        self.trained, self.dropped = self._problems(
+        self.train_problems, self.dropped_problems = self._problems(
             settings["train_set"], settings["problems"], "train"
         )
-        self.exams = {
+        self.eval_problems = {
             name: self._problems(name, settings["eval_problems"], "test")[0]
             for name in settings["eval_sets"]
         }
@@ -150,9 +150,9 @@ class Course:
         settings = self.settings
         rows = Dataset.from_dict(
             {
-                "problem": range(len(self.trained)),
-                "prompt": [text for _, text in self.trained],
-                "gold": [one.answer for one, _ in self.trained],
+                "problem": range(len(self.train_problems)),
+                "prompt": [text for _, text in self.train_problems],
+                "gold": [one.answer for one, _ in self.train_problems],
             }
         )
         kind, options = (
@@ -168,21 +168,21 @@ class Course:
             options = {"scale": settings["beta"]} | {
                 name: settings[name] for name in ("score", "balanced", "actor")
             }
-        course = self
+        run = self
 
         class Ordered(kind):
             """The batches of steps first, first + 1, ...: a function of the seed and the step."""
 
             def _get_train_sampler(self, dataset=None):
-                return Order(course, self.args.steps_per_generation)
+                return StepSampler(run, self.args.steps_per_generation)
 
         made = Ordered(
             model=self._model(),
             args=self._config(scratch),
-            reward_funcs=[self.right],
+            reward_funcs=[self.correctness_reward],
             train_dataset=rows,
             processing_class=self.tokenizer,
-            rollout_func=self.roll_out,
+            rollout_func=self.generate_rollouts,
             callbacks=[self._listener()],
             truncation=settings["truncation"],
             first_step=self.first * self.updates,
@@ -247,7 +247,7 @@ class Course:
             save_strategy="no",
             report_to=[],
             disable_tqdm=True,
-            ddp_timeout=SECONDS_TO_WAIT,
+            ddp_timeout=DDP_TIMEOUT_SECONDS,
             **vllm,
         )
 
@@ -271,7 +271,7 @@ class Course:
             "vllm_gpu_memory_utilization": awake_share(config, reference, total),
         }
 
-    def right(
+    def correctness_reward(
         self, completions: Sequence[str], gold: Sequence[str], **_: Any
     ) -> list[float | None]:
         """TRL's reward function: 1 for right, 0 for wrong, None where the verifier could not tell."""
@@ -298,7 +298,7 @@ class Course:
                 self._engine = VLLMEngine.from_llm(llm, self.tokenizer, self.name)
             yield self._engine
 
-    def roll_out(self, prompts: list[str], trainer: Any) -> dict[str, list]:
+    def generate_rollouts(self, prompts: list[str], trainer: Any) -> dict[str, list]:
         """TRL's rollout function: this process's part of the batch, whole groups of rollouts each
         in a row.
         """
@@ -334,7 +334,7 @@ class Course:
             made["greedy"] = [answer.text for [answer] in greedy for _ in range(N)]
         return made
 
-    def examine(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def evaluate(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """Pass@k on every evaluation set from `samples` answers a problem, and the right ones of
         each problem.
 
@@ -350,14 +350,14 @@ class Course:
             stream_seed(self.seed, "examination") % 2**31,
         )
         metrics, groups = {}, {"set": [], "problem": [], "n": [], "right": []}
-        for name, asked in self.exams.items():
-            judged, right = self._examined(asked, sampling)
+        for name, asked in self.eval_problems.items():
+            judged, right = self._count_right(asked, sampling)
             some = judged > 0
             if not some.any():
                 raise LabError(
                     f"{name}: no answer could be judged; look at its golds with lab data check"
                 )
-            prefix = "" if len(self.exams) == 1 else f"{name} "
+            prefix = "" if len(self.eval_problems) == 1 else f"{name} "
             for k in [
                 2**power for power in range(n.bit_length()) if 2**power <= judged[some].min()
             ]:
@@ -371,7 +371,7 @@ class Course:
                 groups[key].extend(values)
         return metrics, {key: np.array(values) for key, values in groups.items()}
 
-    def _examined(
+    def _count_right(
         self, asked: list[tuple[Problem, str]], sampling: Sampling
     ) -> tuple[np.ndarray, np.ndarray]:
         """How many answers to each problem could be judged, and how many were right: from all
@@ -396,28 +396,31 @@ class Course:
         judged, right = accelerator.reduce(counts.to(accelerator.device)).cpu().numpy()
         return judged, right
 
-    def tell(self, step: int, logs: dict[str, float]) -> None:
+    def send_record(self, step: int, logs: dict[str, float]) -> None:
         """Hand over the record of a step; processes that do not write have only a pause to tell."""
-        metrics, groups = self.examine()
+        metrics, groups = self.evaluate()
         if not self.trainer.accelerator.is_main_process:
-            return self.hand_over(Pause(step, Standing(step, self.state_at)))
+            return self.send(Pause(step, Standing(step, self.state_at)))
         kept = {
-            TOLD.get(name, name): value
+            METRIC_NAMES.get(name, name): value
             for name, value in logs.items()
-            if isinstance(value, (int, float)) and not name.startswith(UNTOLD)
+            if isinstance(value, (int, float)) and not name.startswith(HIDDEN_METRICS)
         }
         if step == 0:
-            kept |= {"training problems": len(self.trained), "problems left out": self.dropped}
-        self.hand_over(Record(step, metrics | kept, Standing(step, self.state_at), groups))
+            kept |= {
+                "training problems": len(self.train_problems),
+                "problems left out": self.dropped_problems,
+            }
+        self.send(Record(step, metrics | kept, Standing(step, self.state_at), groups))
 
-    def pause(self, step: int) -> None:
+    def send_pause(self, step: int) -> None:
         """Hand over the state of a step without a record, with what TRL has added up for the next
         one.
         """
-        self.hand_over(Pause(step, Standing(step, lambda at: self.state_at(at) | self.added_up())))
+        self.send(Pause(step, Standing(step, lambda at: self.state_at(at) | self.running_sums())))
 
-    def hand_over(self, told: Record | Pause) -> None:
-        self.handover.tell(told)
+    def send(self, told: Record | Pause) -> None:
+        self.channel.send(told)
         if told.step < self.steps:  # after the last step nothing moves any more
             told.state.move_on()
 
@@ -432,7 +435,7 @@ class Course:
             state |= {f"reference/{key}": value.detach() for key, value in reference.items()}
         return state
 
-    def added_up(self) -> dict[str, torch.Tensor]:
+    def running_sums(self) -> dict[str, torch.Tensor]:
         """What TRL and transformers add up from one log to the next, of which a record gives the
         means.
 
@@ -443,7 +446,7 @@ class Course:
         told = [
             (name, values)
             for name, values in trainer._metrics["train"].items()
-            if not name.startswith(UNTOLD)
+            if not name.startswith(HIDDEN_METRICS)
         ]
         state = {
             f"added up/{place:03}/{name}": torch.tensor(values, dtype=torch.float64)
@@ -465,23 +468,23 @@ class Course:
                     if key.startswith("reference/")
                 }
             )
-        added_up = {
+        running_sums = {
             key.removeprefix("added up/"): value
             for key, value in state.items()
             if key.startswith("added up/")
         }
-        if added_up:
-            losses, here = added_up.pop("loss"), trainer.accelerator
+        if running_sums:
+            losses, here = running_sums.pop("loss"), trainer.accelerator
             # On another number of processes their mean says the same, up to rounding.
             mine = (
                 losses[here.process_index] if len(losses) == here.num_processes else losses.mean()
             )
             trainer._tr_loss.copy_(mine)
-            trainer._globalstep_last_logged = -int(added_up.pop("updates"))
-            for key in sorted(added_up):
-                trainer._metrics["train"][key.partition("/")[2]] = added_up[key].tolist()
+            trainer._globalstep_last_logged = -int(running_sums.pop("updates"))
+            for key in sorted(running_sums):
+                trainer._metrics["train"][key.partition("/")[2]] = running_sums[key].tolist()
 
-    def agree(self) -> None:
+    def synchronize_processes(self) -> None:
         """Let all processes stop after the same step, should one be asked to, and know each other's
         losses.
         """
@@ -501,47 +504,45 @@ class Course:
         getattr(trainer.optimizer, "optimizer", trainer.optimizer).state.clear()
 
     def _listener(self) -> Any:
-        course = self
+        run = self
 
         class Listener(transformers().TrainerCallback):
             """What TRL calls back: step ends and logs."""
 
             def on_train_begin(self, args, state, control, **_):
-                if course.trainer.accelerator.num_processes > 1:
+                if run.trainer.accelerator.num_processes > 1:
                     REQUEST.agree(False)  # until the first step, where they can ask each other
-                if course.state is None:
-                    course.tell(0, {})
+                if run.state is None:
+                    run.send_record(0, {})
                 else:
-                    course.restore(course.state)
-                    course.state = None
+                    run.restore(run.state)
+                    run.state = None
 
             def on_step_end(self, args, state, control, **_):
-                course.handover.go_on()
-                step, rest = divmod(course.trainer.step, course.updates)
+                run.channel.raise_if_stopped()
+                step, rest = divmod(run.trainer.step, run.updates)
                 if rest:
                     control.should_log = False
                     return
-                every = course.settings["reference_every"]
+                every = run.settings["reference_every"]
                 if every and step % every == 0:
-                    course.reset_reference()
-                course.agree()
+                    run.reset_reference()
+                run.synchronize_processes()
                 # By the steps of the whole training: TRL counts from where this process took it up.
-                control.should_log = (
-                    step % course.settings["log_every"] == 0 or step == course.steps
-                )
+                control.should_log = step % run.settings["log_every"] == 0 or step == run.steps
                 if not control.should_log:
-                    course.pause(step)
+                    run.send_pause(step)
 
             def on_log(self, args, state, control, logs, **_):
                 if "train_runtime" not in logs:  # TRL's farewell
-                    course.tell(course.trainer.step // course.updates, logs)
+                    run.send_record(run.trainer.step // run.updates, logs)
 
         return Listener()
 
     def run(self) -> None:
         try:
             self.trainer.train()
-        except Stopped:
+        except LoopStopped:
             if (
                 REQUEST.due
             ):  # let the one that writes the checkpoint end before a launcher sees another one gone
@@ -549,20 +550,20 @@ class Course:
             raise
 
 
-class Order(torch.utils.data.Sampler):
+class StepSampler(torch.utils.data.Sampler):
     """Rows in the order that TRL reads them: a step's problems, each `rollouts` times, once for
     every pass.
     """
 
-    def __init__(self, course: Course, passes: int) -> None:
+    def __init__(self, run: TRLRun, passes: int) -> None:
         self.steps, self.seed, self.problems = (
-            range(course.first, course.steps),
-            course.seed,
-            len(course.trained),
+            range(run.first, run.steps),
+            run.seed,
+            len(run.train_problems),
         )
         self.prompts, self.rollouts, self.passes = (
-            course.settings["prompts"],
-            course.settings["rollouts"],
+            run.settings["prompts"],
+            run.settings["rollouts"],
             passes,
         )
 
@@ -573,18 +574,18 @@ class Order(torch.utils.data.Sampler):
         for step in self.steps:
             rows = [
                 row
-                for row in batch(self.seed, step, self.prompts, self.problems)
+                for row in problems_of_step(self.seed, step, self.prompts, self.problems)
                 for _ in range(self.rollouts)
             ]
             for _ in range(self.passes):
                 yield from rows
 
 
-def batch(seed: int, step: int, prompts: int, problems: int) -> list[int]:
+def problems_of_step(seed: int, step: int, prompts: int, problems: int) -> list[int]:
     """The problems of a step: every problem once an epoch, in an order drawn anew for each; batches
     run across epochs.
 
-    >>> sorted(batch(0, 0, 2, 4) + batch(0, 1, 2, 4))
+    >>> sorted(problems_of_step(0, 0, 2, 4) + problems_of_step(0, 1, 2, 4))
     [0, 1, 2, 3]
     """
     places = (divmod(place, problems) for place in range(step * prompts, (step + 1) * prompts))

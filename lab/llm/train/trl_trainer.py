@@ -47,7 +47,7 @@ Batch = dict[str, Any]
 
 
 @lru_cache
-def _sampler() -> type:
+def vllm_sampler_class() -> type:
     """TRL's vLLM in the trainer's process, as a class that bounds it and knows when it is awake."""
     from trl.generation.vllm_generation import VLLMGeneration
 
@@ -81,12 +81,12 @@ def _sampler() -> type:
 
 
 @contextmanager
-def _our_sampler() -> Iterator[None]:
+def bounded_vllm_sampler() -> Iterator[None]:
     """Let TRL's trainers make our `Sampler` in the block: they name theirs and take no other."""
     from trl.trainer import grpo_trainer
 
     theirs = grpo_trainer.VLLMGeneration
-    grpo_trainer.VLLMGeneration = _sampler()
+    grpo_trainer.VLLMGeneration = vllm_sampler_class()
     try:
         yield
     finally:
@@ -123,7 +123,7 @@ class ObjectiveTrainer(trl().GRPOTrainer):
         by_length: bool | None = None,
         **named: Any,
     ) -> None:
-        with _our_sampler():
+        with bounded_vllm_sampler():
             super().__init__(*given, **named)
         self.estimator = find_estimator(estimator)
         self.estimator.coefficients(
@@ -151,13 +151,13 @@ class ObjectiveTrainer(trl().GRPOTrainer):
         )  # TRL shuffles the rows after this
         made = super()._generate_and_score_completions(inputs)
         N = self.num_generations if self.model.training else self.num_generations_eval
-        rewards = self._scored(inputs, N)
-        self._tell(rewards)
+        rewards = self._group_rewards(inputs, N)
+        self._log_batch(rewards)
         first = self.accelerator.process_index * len(inputs)
-        self._teach(made, rewards, slice(first, first + len(inputs)))
+        self._set_advantages(made, rewards, slice(first, first + len(inputs)))
         return made
 
-    def _teach(self, made: Batch, rewards: torch.Tensor, ours: slice) -> None:
+    def _set_advantages(self, made: Batch, rewards: torch.Tensor, ours: slice) -> None:
         """Put what the loss needs into the batch; `rewards` "problems rollouts" of all processes,
         nan where lost.
         """
@@ -208,7 +208,7 @@ class ObjectiveTrainer(trl().GRPOTrainer):
         )
         return (found * self.reward_weights.to(found.device)).nansum(1) == 1
 
-    def _scored(self, inputs: list[Batch], N: int) -> torch.Tensor:
+    def _group_rewards(self, inputs: list[Batch], N: int) -> torch.Tensor:
         """Rewards "problems rollouts" of all processes after the policy for truncated ones; nan for
         what is lost.
         """
@@ -231,7 +231,7 @@ class ObjectiveTrainer(trl().GRPOTrainer):
         check_binary(reward.view(-1, N).double().nan_to_num().cpu().numpy())
         return reward.view(-1, N)
 
-    def _tell(self, rewards: torch.Tensor) -> None:
+    def _log_batch(self, rewards: torch.Tensor) -> None:
         """What TRL does not log of a batch: by name into its metrics."""
         kept = ~rewards.isnan()
         n, K = kept.sum(1), rewards.nansum(1)
@@ -337,10 +337,10 @@ class ObjectiveTrainer(trl().GRPOTrainer):
 
     def _compute_loss(self, model, inputs):
         loss = super()._compute_loss(model, inputs)
-        self._tell_mismatch(inputs)
+        self._log_mismatch(inputs)
         return loss
 
-    def _tell_mismatch(self, inputs: Batch) -> None:
+    def _log_mismatch(self, inputs: Batch) -> None:
         """The largest difference between a token's log-probability when sampled and when trained."""
         if (sampled := inputs.get("sampling_per_token_logps")) is not None:
             gap = ((self._latest - sampled.nan_to_num()) * inputs["completion_mask"]).abs().max()
@@ -394,11 +394,13 @@ class PACSTrainer(ObjectiveTrainer):
                 " a multiple"
             )
 
-    def _teach(self, made: Batch, rewards: torch.Tensor, ours: slice) -> None:
+    def _set_advantages(self, made: Batch, rewards: torch.Tensor, ours: slice) -> None:
         """Every tensor as "problems rollouts ...": TRL shuffles and splits the first axis, so
         groups stay whole.
         """
-        super()._teach(made, rewards, ours)  # the advantages at the anchor, for TRL's table
+        super()._set_advantages(
+            made, rewards, ours
+        )  # the advantages at the anchor, for TRL's table
         N = rewards.shape[1]
         if (ours.stop - ours.start) % N:
             raise LabError(
@@ -441,7 +443,7 @@ class PACSTrainer(ObjectiveTrainer):
         self._metrics[mode]["log_ratio"].append(
             float(self.accelerator.gather(log_ratio.detach().abs()).mean())
         )
-        self._tell_mismatch(flat)
+        self._log_mismatch(flat)
         return loss / (self.current_gradient_accumulation_steps if self.model.training else 1)
 
 

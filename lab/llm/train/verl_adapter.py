@@ -10,7 +10,7 @@ verl loads this by itself wherever the lab is installed (its entry point `verl.p
 | the same with options | `algorithm.adv_estimator=lab.truncated +algorithm.lab.order=8` |
 | truncated answers count as wrong, or not | `+algorithm.lab.truncation=zero` (or mask) `+algorithm.lab.max_tokens=4096` |
 | a policy gradient without clipping | `actor_rollout_ref.actor.policy_loss.loss_mode=lab.policy_gradient` |
-| the verifier | `reward.custom_reward_function.path=pkg://lab.llm.verl` |
+| the verifier | `reward.custom_reward_function.path=pkg://lab.llm.train.verl_adapter` |
 
 The prefix tells ours from verl's own `grpo` and `rloo`, whose rules differ (ddof 1, eps 1e-6;
 groups of one scored).

@@ -87,7 +87,7 @@ def settings(
             "critic.data_loader_seed": values["seed"],
         }
     else:
-        chosen = chosen_estimator(values)
+        chosen = load_estimator(values)
         word, options = parse_call(chosen.spec)
         taught = {"algorithm.adv_estimator": PREFIX + word}
         if values["truncation"] != "score":
@@ -102,13 +102,13 @@ def settings(
         taught
         | {
             "data.train_files": [f"{RUN}/train.parquet"],
-            "data.val_files": [f"{RUN}/{file_of(one)}" for one in values["eval_sets"]],
+            "data.val_files": [f"{RUN}/{eval_file_name(one)}" for one in values["eval_sets"]],
             "data.train_batch_size": values["prompts"],
             "data.max_prompt_length": values["max_prompt_tokens"],
             "data.max_response_length": values["max_tokens"],
             "data.filter_overlong_prompts": True,
             "data.seed": values["seed"],
-            "reward.custom_reward_function.path": "pkg://lab.llm.verl",
+            "reward.custom_reward_function.path": "pkg://lab.llm.train.verl_adapter",
             "reward.custom_reward_function.name": "compute_score",
             "+reward.custom_reward_function.reward_kwargs.style": values["style"],
             "actor_rollout_ref.model.path": _model(values["model"], folder),
@@ -174,7 +174,7 @@ def settings(
     )
 
 
-def chosen_estimator(values: dict[str, Any]) -> Estimator:
+def load_estimator(values: dict[str, Any]) -> Estimator:
     """The estimator whose advantages verl will use; for "pacs" that of its anchor."""
     if values["estimator"] == "pacs":
         return estimator(
@@ -199,7 +199,7 @@ def remarks(values: dict[str, Any]) -> list[str]:
             " the run"
         )
     else:
-        said.append(f"{chosen_estimator(values).label}: {chosen_estimator(values).rules}")
+        said.append(f"{load_estimator(values).label}: {load_estimator(values).rules}")
     if values["estimator"] == "pacs":
         said.append(
             "PACS as its gradient where the policy is its reference: exact at the first update of a"
@@ -255,7 +255,7 @@ def _checked(values: dict[str, Any], gpus: int) -> None:
             " that verl can use of PACS; take rloo or dr_grpo"
         )
     if estimator != "ppo":
-        chosen_estimator(values).coefficients(values["rollouts"])
+        load_estimator(values).coefficients(values["rollouts"])
     prompts, updates = values["prompts"], values["updates"]
     if prompts % updates:
         raise LabError(
@@ -292,16 +292,16 @@ def hub_model(model: str) -> str:
     return f"{name}@{revision}" if revision else name
 
 
-def file_of(name: str) -> str:
+def eval_file_name(name: str) -> str:
     """The file of an evaluation set in the run folder.
 
-    >>> file_of("arithmetic(level=3)")
+    >>> eval_file_name("arithmetic(level=3)")
     'eval-arithmetic_level_3.parquet'
     """
     return f"eval-{re.sub(r'[^a-z0-9]+', '_', Path(name).name.lower()).strip('_')}.parquet"
 
 
-def words(chosen: dict[str, Any]) -> list[str]:
+def hydra_overrides(chosen: dict[str, Any]) -> list[str]:
     """The settings as verl's command line takes them: Hydra's `key=value`, text in single quotes
     where it must be.
     """
@@ -339,7 +339,7 @@ def compose(chosen: dict[str, Any]) -> Any:
     from verl.trainer.ppo.utils import need_critic, need_reference_policy
     from verl.utils.config import validate_config
 
-    here = [word.replace(RUN, ".") for word in words(chosen)]
+    here = [word.replace(RUN, ".") for word in hydra_overrides(chosen)]
     folder = Path(verl.__file__).parent / "trainer" / "config"
     try:
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
