@@ -35,10 +35,11 @@ def livecodebench_command(
 
     lighteval pins packages that the lab needs in other versions, so it takes an environment of its
     own: `python -m venv .venv-lighteval`, then
-    `.venv-lighteval/bin/pip install 'lighteval[vllm]==0.13.0'`. Its metric is called `codegen_pass@1:16`, but according to its
-    source it samples one answer per question. The questions of the task `LIVECODEBENCH` come
-    closest to PACS's window, 7/1/2024 to 1/1/2025; suffixes such as `_release_v5` choose other
-    months. The defaults of `tokens`, `temperature` and `top_p` are those of PACS (Table 5).
+    `.venv-lighteval/bin/pip install 'lighteval[vllm]==0.13.0'`. Its metric is called
+    `codegen_pass@1:16`, but according to its source it samples one answer per question. The
+    questions of the task `LIVECODEBENCH` come closest to PACS's window, 7/1/2024 to 1/1/2025;
+    suffixes such as `_release_v5` choose other months. The defaults of `tokens`, `temperature` and
+    `top_p` are those of PACS (Table 5).
 
     >>> command = livecodebench_command("Qwen/Qwen3-4B", "elsewhere")
     >>> print(command.replace(" '", "\n'").replace(",", ",\n "))
