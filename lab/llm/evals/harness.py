@@ -33,7 +33,7 @@ import pandas as pd
 
 from lab.errors import LabError, one_of, whole
 from lab.llm.evals.harness_tasks import LAB_TASKS, lab_task, load_task, task_file
-from lab.stats import compare, single_interval
+from lab.stats import compare
 
 TWO_SIDED = 1.959963984540054  # the 97.5% quantile of the normal distribution
 CAPTION = (
@@ -142,7 +142,7 @@ def differences(table: pd.DataFrame) -> pd.DataFrame:
         for model, model_scores in scores.items():
             if model == base or base not in scores:
                 continue
-            interval = single_interval(compare(model_scores, scores[base]).difference)
+            interval = compare(model_scores, scores[base]).difference
             ends = interval.point, interval.low, interval.high
             result.append((model, base, task, metric, *ends, interval.n["problems"]))
     return pd.DataFrame(result, columns=columns)
