@@ -1,4 +1,4 @@
-// A tabular policy trained by sampling, number for number that of tests/paired.py.
+// A tabular policy trained by sampling, number for number that of lab/toy/paired.py.
 import { successFailure } from "./mathematics.js";
 
 const M0 = 0xd2511f53,
