@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 import lab
 from lab.show import plots
@@ -36,7 +37,7 @@ def table() -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, (left, right) = plots.panels(columns=2, width=plots.PAGE, height=2.3)
     drawn = table[table["what"] == "drawn"]
     color = plots.line_style("from_weight").color

@@ -1,8 +1,7 @@
-"""Images: sampled objectives beside exact maximum likelihood (the laptop's version of MaxRL Figure
-2).
-"""
+"""MaxRL Figure 2 on handwritten digits: sampled objectives beside exact maximum likelihood."""
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from lab.runs import Results, results
 from lab.show import plots
@@ -23,11 +22,11 @@ def records() -> Results:
     return results("laptop", "digits")
 
 
-def table(found: Results) -> pd.DataFrame:
-    return found.over_seeds(METRIC, ["objective", "gradient", "rollouts"])
+def table(recorded: Results) -> pd.DataFrame:
+    return recorded.over_seeds(METRIC, ["objective", "gradient", "rollouts"])
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=2, width=plots.PAGE, height=2.5, sharey=True)
     for panel, N in zip(axes, SIZES, strict=True):
         for name in NAMES:

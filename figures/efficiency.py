@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 import lab
 from lab.show import plots
@@ -21,7 +22,7 @@ def table() -> pd.DataFrame:
     return pd.DataFrame({"p": p} | {name: lab.efficiency(name, N, p) for name in CURVES})
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(width=plots.COLUMN, height=3.0)
     for name in CURVES:
         style = plots.line_style(name)

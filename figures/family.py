@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 import lab
 from lab.show import plots
@@ -15,20 +16,19 @@ The view of objectives as transforms of p is that of Davis and Recht (2510.13651
 CORNERS = {"rl": (0.0, 0.0), "arcsine": (0.5, 0.5), "ml": (1.0, 0.0), "log_odds": (1.0, 1.0)}
 NAMES = {"rl": "RL, RLOO", "arcsine": "GRPO", "ml": "MaxRL", "log_odds": "PACS"}
 SCALE = {"log_odds": 0.25}  # beta/4 with beta = 1
-LOOKS = {"rl": "rl", "arcsine": "grpo", "ml": "maxrl", "log_odds": "pacs_anchor"}
+STYLES = {"rl": "rl", "arcsine": "grpo", "ml": "maxrl", "log_odds": "pacs_anchor"}
 
 
 def table() -> pd.DataFrame:
     p = 1 / (1 + np.exp(-np.linspace(-7, 7, 281)))
     columns = {"p": p}
     for name, (a, b) in CORNERS.items():
-        columns[f"{name} (a={a:g}, b={b:g})"] = lab.objective("power", a=a, b=b).weight(
-            p
-        ) * SCALE.get(name, 1)
+        weight = lab.objective("power", a=a, b=b).weight(p)
+        columns[f"{name} (a={a:g}, b={b:g})"] = weight * SCALE.get(name, 1)
     return pd.DataFrame(columns)
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, (left, right) = plots.panels(
         columns=2, width=plots.PAGE, height=2.6, width_ratios=(1, 1.5)
     )
@@ -44,7 +44,7 @@ def draw(table: pd.DataFrame):
         color="#666666",
     )
     for name, (a, b) in CORNERS.items():
-        style = plots.line_style(LOOKS[name])
+        style = plots.line_style(STYLES[name])
         left.plot(a, b, style.marker, color=style.color, markersize=8, clip_on=False, zorder=3)
         left.annotate(
             NAMES[name],
@@ -64,7 +64,7 @@ def draw(table: pd.DataFrame):
         yticks=(0, 0.5, 1),
     )
     for name, column in zip(CORNERS, table.columns[1:], strict=True):
-        style = plots.line_style(LOOKS[name])
+        style = plots.line_style(STYLES[name])
         right.plot(
             np.log10(table["p"] / (1 - table["p"])), table[column], label=NAMES[name], **style.line
         )

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 import lab
 from lab.show import plots
@@ -21,9 +22,8 @@ def table() -> pd.DataFrame:
     frames = []
     for name in ESTIMATORS:
         chosen = lab.estimator(name)
-        curves = {N: lab.induced_weight(chosen, N, p) for N in SIZES} | {
-            np.inf: chosen.limit.weight(p)
-        }
+        curves: dict[float, np.ndarray] = {N: lab.induced_weight(chosen, N, p) for N in SIZES}
+        curves[np.inf] = chosen.limit.weight(p)
         frames += [
             pd.DataFrame({"estimator": name, "N": N, "p": p, "weight": w})
             for N, w in curves.items()
@@ -31,10 +31,11 @@ def table() -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=4, width=plots.PAGE, height=2.0, sharey=True)
     for panel, (name, label) in zip(axes, ESTIMATORS.items(), strict=True):
-        color, labelled = plots.line_style(name).color, 0.0
+        color = plots.line_style(name).color
+        labelled = 0.0
         for N, part in table[table["estimator"] == name].groupby("N"):
             x = np.log10(part["p"] / (1 - part["p"]))
             if np.isinf(N):
@@ -42,6 +43,7 @@ def draw(table: pd.DataFrame):
                 continue
             alpha = 0.25 + 0.75 * SIZES.index(N) / (len(SIZES) - 1)
             panel.plot(x, part["weight"], color=color, alpha=alpha, linewidth=1.1)
+            # A line is labelled where it is far enough above the last label.
             if name != "rloo" and part["weight"].iloc[0] > 1.5 * labelled:
                 labelled = part["weight"].iloc[0]
                 panel.annotate(

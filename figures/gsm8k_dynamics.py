@@ -1,6 +1,7 @@
 """MaxRL Figure 4 at laptop scale: many epochs on few problems, pass@k on others."""
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from lab.runs import Results, results
 from lab.show import plots
@@ -25,19 +26,21 @@ def records() -> Results:
     return results("gsm8k", "gsm8k")
 
 
-def table(found: Results) -> pd.DataFrame:
+def table(recorded: Results) -> pd.DataFrame:
     parts = []
     for metric in METRICS:
-        told = Results(found.metrics[found.metrics[metric].notna()], found.groups, found.runs)
+        measured = Results(
+            recorded.metrics[recorded.metrics[metric].notna()], recorded.groups, recorded.runs
+        )
         parts.append(
-            told.over_seeds(metric, ["objective"])
+            measured.over_seeds(metric, ["objective"])
             .rename(columns={metric: "mean"})
             .assign(metric=metric)
         )
     return pd.concat(parts, ignore_index=True)
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=4, width=plots.PAGE, height=2.2, sharex=True, sharey=True)
     for panel, (metric, label) in zip(axes, METRICS.items(), strict=True):
         for name in NAMES:

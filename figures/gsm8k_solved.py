@@ -1,6 +1,7 @@
 """MaxRL Figures 7 and 12 (GSM8K) at laptop scale: how many training problems still teach."""
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from lab.runs import Results, results
 from lab.show import plots
@@ -23,11 +24,13 @@ def records() -> Results:
     return results("gsm8k", "gsm8k")
 
 
-def table(found: Results) -> pd.DataFrame:
-    told = Results(found.metrics[found.metrics["solved"].notna()], found.groups, found.runs)
+def table(recorded: Results) -> pd.DataFrame:
+    measured = Results(
+        recorded.metrics[recorded.metrics["solved"].notna()], recorded.groups, recorded.runs
+    )
     return pd.concat(
         [
-            told.over_seeds(metric, ["objective"])
+            measured.over_seeds(metric, ["objective"])
             .rename(columns={metric: "mean"})
             .assign(metric=metric)
             for metric in METRICS
@@ -36,7 +39,7 @@ def table(found: Results) -> pd.DataFrame:
     )
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.2, sharex=True)
     for panel, (metric, label) in zip(axes, METRICS.items(), strict=True):
         for name in NAMES:

@@ -1,10 +1,9 @@
-"""Shape or scale? The published comparison beside two controls that take the scale of the weight
-out.
-"""
+"""Shape or scale: the published comparison, and two controls that remove the weight's scale."""
 
 from dataclasses import replace
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from lab.runs import Results, results
 from lab.show import plots
@@ -25,14 +24,15 @@ def records() -> Results:
     return results("images_control", "images")
 
 
-def table(found: Results) -> pd.DataFrame:
-    setting = found.metrics["optimizer"].where(found.metrics["gradient_norm"] == 0, "norm")
-    return replace(found, metrics=found.metrics.assign(setting=setting)).over_seeds(
+def table(recorded: Results) -> pd.DataFrame:
+    # gradient_norm = 0: gradients are not rescaled, and the setting is named after the optimizer.
+    setting = recorded.metrics["optimizer"].where(recorded.metrics["gradient_norm"] == 0, "norm")
+    return replace(recorded, metrics=recorded.metrics.assign(setting=setting)).over_seeds(
         METRIC, ["setting", "objective"]
     )
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.5, sharey=True)
     for panel, (setting, label) in zip(axes, SETTINGS.items(), strict=True):
         for name in NAMES:

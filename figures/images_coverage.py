@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from lab import stats
 from lab.runs import Results, results
@@ -21,13 +22,13 @@ def records() -> Results:
     return results("images", "images")
 
 
-def table(found: Results) -> pd.DataFrame:
+def table(recorded: Results) -> pd.DataFrame:
     rows = []
-    for (objective, rollouts), part in found.groups.groupby(["objective", "rollouts"]):
+    for (objective, rollouts), part in recorded.groups.groupby(["objective", "rollouts"]):
         curves = np.array(
             [
-                [pass_at(one["pass_rate"].to_numpy(), k) for k in KS]
-                for _, one in part.groupby("seed")
+                [pass_at(one_seed["pass_rate"].to_numpy(), k) for k in KS]
+                for _, one_seed in part.groupby("seed")
             ]
         )
         for k, interval in zip(KS, stats.bootstrap_each(curves, over="seeds"), strict=True):
@@ -48,13 +49,14 @@ def table(found: Results) -> pd.DataFrame:
     )
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     guess = table[table["objective"] == "guessing"]
     sizes = sorted(set(table[table["objective"] == "maxrl"]["rollouts"]))
     figure, axes = plots.panels(columns=len(sizes), width=plots.PAGE, height=2.5, sharey=True)
     for panel, N in zip(axes, sizes, strict=True):
         for name in NAMES:
             part = table[table["objective"] == name]
+            # Exact maximum likelihood samples no labels: it is the same in every column.
             part = part if name == "ml" else part[part["rollouts"] == N]
             plots.band(
                 panel,

@@ -1,8 +1,7 @@
-"""MaxRL Figures 2 and 9 (first three panels) at laptop scale: training from one success in a
-thousand.
-"""
+"""MaxRL Figures 2 and 9 (first three panels) at laptop scale: from one success in a thousand."""
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from lab.runs import Results, results
 from lab.show import plots
@@ -22,8 +21,8 @@ def records() -> Results:
     return results("images", "images")
 
 
-def table(found: Results) -> pd.DataFrame:
-    parts = {metric: found.over_seeds(metric, ["objective", "rollouts"]) for metric in METRICS}
+def table(recorded: Results) -> pd.DataFrame:
+    parts = {metric: recorded.over_seeds(metric, ["objective", "rollouts"]) for metric in METRICS}
     return pd.concat(
         [
             part.rename(columns={metric: "mean"}).assign(metric=metric)
@@ -33,7 +32,7 @@ def table(found: Results) -> pd.DataFrame:
     )
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     sizes = sorted(set(table[table["objective"] != "ml"]["rollouts"]))
     figure, axes = plots.panels(
         columns=len(sizes), rows=3, width=plots.PAGE, height=5.2, sharex=True, sharey="row"
@@ -42,6 +41,7 @@ def draw(table: pd.DataFrame):
         for panel, N in zip(row, sizes, strict=True):
             for name in NAMES:
                 part = table[(table["objective"] == name) & (table["metric"] == metric)]
+                # Exact maximum likelihood samples no labels: it is the same in every column.
                 part = part if name == "ml" else part[part["rollouts"] == N]
                 plots.band(
                     panel,

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 import lab
 from lab.runs import Results, results
@@ -21,8 +22,8 @@ def records() -> Results:
     return results("images", "images")
 
 
-def table(found: Results) -> pd.DataFrame:
-    groups = found.groups[(found.groups["seed"] == 0) & found.groups["score_norm"].notna()]
+def table(recorded: Results) -> pd.DataFrame:
+    groups = recorded.groups[(recorded.groups["seed"] == 0) & recorded.groups["score_norm"].notna()]
     frames = []
     for name in NAMES:
         part = groups[(groups["objective"] == name) & ((name == "ml") | (groups["rollouts"] == N))]
@@ -41,7 +42,7 @@ def table(found: Results) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=4, width=plots.PAGE, height=1.9, sharex=True, sharey=True)
     for panel, name in zip(axes, NAMES, strict=True):
         part, style = table[table["objective"] == name], plots.line_style(name)

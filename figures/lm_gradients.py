@@ -1,9 +1,8 @@
-"""MaxRL Figure 6 at laptop scale: gradient norm against pass rate, problem by problem, of a tiny
-language model.
-"""
+"""MaxRL Figure 6 at laptop scale: gradient norm against pass rate of a tiny language model."""
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from lab import stats
 from lab.llm.evals.gradient_norms import norms
@@ -25,13 +24,13 @@ def records() -> Results:
     return results("inside", "inside")
 
 
-def table(found: Results) -> pd.DataFrame:
-    groups = found.groups.rename(columns={"n": "N", "right": "K"})
+def table(recorded: Results) -> pd.DataFrame:
+    groups = recorded.groups.rename(columns={"n": "N", "right": "K"})
     points = norms(groups, NAMES).assign(seed=np.tile(groups["seed"], len(NAMES)))
     points = points[points["pass_rate"].between(0, 1, inclusive="neither")]
     rows = []
     for name in NAMES:
-        for what, (low, high) in RANGES.items():
+        for difficulty, (low, high) in RANGES.items():
             part = points[
                 (points["objective"] == name)
                 & points["pass_rate"].between(low, high, inclusive="right")
@@ -39,7 +38,7 @@ def table(found: Results) -> pd.DataFrame:
             interval = stats.bootstrap(part.groupby("problem")["gradient_norm"].mean())
             rows.append(
                 (
-                    what,
+                    difficulty,
                     name,
                     (low + high) / 2,
                     interval.point,
@@ -51,14 +50,15 @@ def table(found: Results) -> pd.DataFrame:
     means = pd.DataFrame(
         rows, columns=["problem", "objective", "pass_rate", "gradient_norm", "low", "high", "n"]
     )
-    kept = points[["problem", "seed", "objective", "pass_rate", "gradient_norm"]]
-    return pd.concat([kept, means], ignore_index=True)
+    per_problem = points[["problem", "seed", "objective", "pass_rate", "gradient_norm"]]
+    return pd.concat([per_problem, means], ignore_index=True)
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=4, width=plots.PAGE, height=2.1, sharex=True, sharey=True)
     for panel, name in zip(axes, NAMES, strict=True):
         part, style = table[table["objective"] == name], plots.line_style(name)
+        # The rows of single problems have a seed, the means over a range of pass rates have none.
         points, means = part[part["seed"].notna()], part[part["seed"].isna()]
         panel.plot(
             points["pass_rate"],

@@ -1,7 +1,10 @@
 """MaxRL Table 3 and Figure 18 at laptop scale: MaxRL beside the baselines of other papers."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from lab import metrics, stats
 from lab.papers.published import printed_share
@@ -27,14 +30,16 @@ PRINTED = {
     "GRPO, entropy bonus": "GRPO (with entropy bonus)",
     "Differential smoothing": "Differential Smoothing",
 }  # as the paper names them
-KS, THEIRS = [1, 32, 128], [1, 128, 256]
+KS = [1, 32, 128]
+PUBLISHED_KS = [1, 128, 256]
 
 
 def records() -> Results:
     return results("maze_baselines", "maze")
 
 
-def method(row) -> str:
+def method(row: Any) -> str:
+    """The method of a run, by the settings that set it apart."""
     changed = {
         "entropy": row.entropy_bonus > 0,
         "smoothing": row.smoothing > 0,
@@ -43,18 +48,24 @@ def method(row) -> str:
     return METHODS[next((name for name, on in changed.items() if on), row.objective)]
 
 
-def table(found: Results) -> pd.DataFrame:
-    groups = found.groups.assign(method=[method(row) for row in found.groups.itertuples()])
+def table(recorded: Results) -> pd.DataFrame:
+    groups = recorded.groups.assign(method=[method(row) for row in recorded.groups.itertuples()])
     rows = []
     for name, part in groups.groupby("method"):
         curves = np.stack(
-            [metrics.pass_at_k(one["n"], one["right"], KS) for _, one in part.groupby("seed")]
+            [
+                metrics.pass_at_k(one_seed["n"], one_seed["right"], KS)
+                for _, one_seed in part.groupby("seed")
+            ]
         )
-        ours = stats.bootstrap_each(curves, over="both")
-        for k, theirs, interval in zip(KS, THEIRS, ours, strict=True):
-            said = printed_share("MaxRL", "Table 3", PRINTED.get(name, name), f"pass@{theirs}")
-            rows.append((name, k, interval.point, interval.low, interval.high, theirs, said))
-    first = found.metrics[found.metrics["step"] == 0].groupby("seed").first()
+        intervals = stats.bootstrap_each(curves, over="both")
+        for k, published_k, interval in zip(KS, PUBLISHED_KS, intervals, strict=True):
+            published = printed_share(
+                "MaxRL", "Table 3", PRINTED.get(name, name), f"pass@{published_k}"
+            )
+            numbers = (interval.point, interval.low, interval.high)
+            rows.append((name, k, *numbers, published_k, published))
+    first = recorded.metrics[recorded.metrics["step"] == 0].groupby("seed").first()
     rows += [
         ("supervised start", k, first[f"pass@{k}"].mean(), np.nan, np.nan, k, np.nan) for k in KS
     ]
@@ -65,23 +76,24 @@ def table(found: Results) -> pd.DataFrame:
     )
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     names = list(METHODS.values())
     figure, axes = plots.panels(columns=len(KS), width=plots.PAGE, height=2.4, sharey=True)
-    for panel, k, theirs in zip(axes, KS, THEIRS, strict=True):
+    for panel, k, published_k in zip(axes, KS, PUBLISHED_KS, strict=True):
         part = table[table["k"] == k].set_index("method")
-        ours, places = part.loc[names], part.loc[names, "place"]
+        methods = part.loc[names]
+        places = methods["place"]
         panel.errorbar(
-            ours["pass@k"],
+            methods["pass@k"],
             places,
-            xerr=[ours["pass@k"] - ours["low"], ours["high"] - ours["pass@k"]],
+            xerr=[methods["pass@k"] - methods["low"], methods["high"] - methods["pass@k"]],
             fmt="o",
             color="black",
             capsize=2,
             label="ours, 9x9",
         )
         panel.plot(
-            ours["published"],
+            methods["published"],
             places,
             "o",
             markerfacecolor="none",
@@ -95,7 +107,7 @@ def draw(table: pd.DataFrame):
             linewidth=1,
             label="supervised start, 9x9",
         )
-        title = f"pass@{k}" + ("" if k == theirs else f"\n(published: @{theirs})")
+        title = f"pass@{k}" + ("" if k == published_k else f"\n(published: @{published_k})")
         panel.set(title=title, xlim=(0, 1.02), xlabel="share of mazes")
         panel.set_yticks(places, names)
     axes[0].invert_yaxis()

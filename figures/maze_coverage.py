@@ -1,9 +1,8 @@
-"""What reinforcement learning adds to and takes from the start: pass@k of mazes at the end of
-training.
-"""
+"""Coverage of mazes at the end of training beside that of the supervised start."""
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from lab import metrics, stats
 from lab.runs import Results, results
@@ -22,15 +21,20 @@ def records() -> Results:
     return results("maze", "maze")
 
 
-def table(found: Results) -> pd.DataFrame:
+def table(recorded: Results) -> pd.DataFrame:
     rows = []
-    for objective, part in found.groups.groupby("objective"):
+    for objective, part in recorded.groups.groupby("objective"):
         curves = np.stack(
-            [metrics.pass_at_k(one["n"], one["right"], KS) for _, one in part.groupby("seed")]
+            [
+                metrics.pass_at_k(one_seed["n"], one_seed["right"], KS)
+                for _, one_seed in part.groupby("seed")
+            ]
         )
         for k, interval in zip(KS, stats.bootstrap_each(curves, over="both"), strict=True):
             rows.append((objective, k, interval.point, interval.low, interval.high))
-    start = found.metrics[(found.metrics["step"] == 0) & (found.metrics["objective"] == NAMES[0])]
+    start = recorded.metrics[
+        (recorded.metrics["step"] == 0) & (recorded.metrics["objective"] == NAMES[0])
+    ]
     for column in [column for column in start if column.startswith("pass@")]:
         rows.append(
             ("start", int(column.removeprefix("pass@")), start[column].mean(), np.nan, np.nan)
@@ -38,7 +42,7 @@ def table(found: Results) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["objective", "k", "pass@k", "low", "high"])
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(width=plots.COLUMN, height=3.0)
     for name in NAMES:
         part = table[table["objective"] == name]

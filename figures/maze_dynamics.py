@@ -1,8 +1,7 @@
-"""MaxRL Figures 17 and 12 (maze) at laptop scale: reinforcement learning on mazes never seen
-before.
-"""
+"""MaxRL Figures 17 and 12 (maze) at laptop scale: reinforcement learning on fresh mazes."""
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from lab.runs import Results, results
 from lab.show import plots
@@ -26,19 +25,21 @@ def records() -> Results:
     return results("maze", "maze")
 
 
-def table(found: Results) -> pd.DataFrame:
+def table(recorded: Results) -> pd.DataFrame:
     parts = {}
     for metric in METRICS:
-        told = Results(found.metrics[found.metrics[metric].notna()], found.groups, found.runs)
+        measured = Results(
+            recorded.metrics[recorded.metrics[metric].notna()], recorded.groups, recorded.runs
+        )
         parts[metric] = (
-            told.over_seeds(metric, ["objective"])
+            measured.over_seeds(metric, ["objective"])
             .rename(columns={metric: "mean"})
             .assign(metric=metric)
         )
     return pd.concat(parts.values(), ignore_index=True)
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=4, width=plots.PAGE, height=2.2, sharex=True, sharey=True)
     for panel, (metric, label) in zip(axes, METRICS.items(), strict=True):
         for name in NAMES:

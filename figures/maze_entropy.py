@@ -1,8 +1,7 @@
-"""What PACS Figure 5(a) and MaxRL Figures 13 and 16 show of language models, on mazes: entropy of
-the policy.
-"""
+"""PACS Figure 5(a) and MaxRL Figures 13 and 16, here on mazes: the entropy of the policy."""
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from lab.runs import Results, results
 from lab.show import plots
@@ -20,12 +19,14 @@ def records() -> Results:
     return results("maze", "maze")
 
 
-def table(found: Results) -> pd.DataFrame:
-    told = Results(found.metrics[found.metrics["entropy"].notna()], found.groups, found.runs)
-    return told.over_seeds("entropy", ["objective"])
+def table(recorded: Results) -> pd.DataFrame:
+    measured = Results(
+        recorded.metrics[recorded.metrics["entropy"].notna()], recorded.groups, recorded.runs
+    )
+    return measured.over_seeds("entropy", ["objective"])
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(width=plots.COLUMN, height=2.5)
     for name in NAMES:
         part = table[table["objective"] == name]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from lab import metrics, stats
 from lab.runs import Results, results
@@ -21,15 +22,20 @@ def records() -> Results:
     return results("maze_rollouts", "maze")
 
 
-def table(found: Results) -> pd.DataFrame:
+def table(recorded: Results) -> pd.DataFrame:
     rows = []
-    for (objective, rollouts), part in found.groups.groupby(["objective", "rollouts"]):
+    for (objective, rollouts), part in recorded.groups.groupby(["objective", "rollouts"]):
         curves = np.stack(
-            [metrics.pass_at_k(one["n"], one["right"], KS) for _, one in part.groupby("seed")]
+            [
+                metrics.pass_at_k(one_seed["n"], one_seed["right"], KS)
+                for _, one_seed in part.groupby("seed")
+            ]
         )
         for k, interval in zip(KS, stats.bootstrap_each(curves, over="both"), strict=True):
             rows.append((objective, rollouts, k, interval.point, interval.low, interval.high))
-    start = found.metrics[(found.metrics["step"] == 0) & (found.metrics["objective"] == NAMES[0])]
+    start = recorded.metrics[
+        (recorded.metrics["step"] == 0) & (recorded.metrics["objective"] == NAMES[0])
+    ]
     rows += [
         ("start", 0, k, start.groupby("seed")[f"pass@{k}"].first().mean(), np.nan, np.nan)
         for k in KS
@@ -37,15 +43,14 @@ def table(found: Results) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["objective", "rollouts", "k", "pass@k", "low", "high"])
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=len(KS), width=plots.PAGE, height=2.3, sharey=True)
     sizes = sorted(set(table["rollouts"]) - {0})
     for panel, k in zip(axes, KS, strict=True):
+        # Shifted a little sideways, so that the error bars do not cover each other.
         for shift, name in zip((0.94, 1, 1.06), NAMES, strict=True):
-            part, style = (
-                table[(table["objective"] == name) & (table["k"] == k)],
-                plots.line_style(name),
-            )
+            style = plots.line_style(name)
+            part = table[(table["objective"] == name) & (table["k"] == k)]
             errors = [part["pass@k"] - part["low"], part["high"] - part["pass@k"]]
             panel.errorbar(
                 part["rollouts"] * shift,

@@ -1,6 +1,9 @@
 """MaxRL Figure 18 at laptop scale: training curves of MaxRL and of the methods of other papers."""
 
+from typing import Any
+
 import pandas as pd
+from matplotlib.figure import Figure
 
 from lab.runs import Results, results
 from lab.show import plots
@@ -11,7 +14,7 @@ rollouts each, along 160 steps of 32 mazes x 64 rollouts. Entropy bonus 0.01 and
 were not tuned; the paper states neither. Lines: mean of 2 seeds; bands: from the lower to the
 higher seed."""
 
-LOOKS = {
+STYLES = {
     "MaxRL": plots.line_style("maxrl"),
     "PKPO (T = 16)": plots.line_style("pkpo"),
     "GRPO": plots.line_style("grpo"),
@@ -26,7 +29,8 @@ def records() -> Results:
     return results("maze_baselines", "maze")
 
 
-def method(row) -> str:
+def method(row: Any) -> str:
+    """The method of a run, by the settings that set it apart."""
     changed = {
         "GRPO, entropy bonus": row.entropy_bonus > 0,
         "Differential smoothing": row.smoothing > 0,
@@ -36,10 +40,10 @@ def method(row) -> str:
     return next((name for name, on in changed.items() if on), plain)
 
 
-def table(found: Results) -> pd.DataFrame:
-    named = found.metrics.assign(method=[method(row) for row in found.metrics.itertuples()])
+def table(recorded: Results) -> pd.DataFrame:
+    named = recorded.metrics.assign(method=[method(row) for row in recorded.metrics.itertuples()])
     parts = [
-        Results(named, found.groups, found.runs)
+        Results(named, recorded.groups, recorded.runs)
         .over_seeds(metric, ["method"])
         .rename(columns={metric: "mean"})
         .assign(metric=metric)
@@ -48,21 +52,21 @@ def table(found: Results) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.4, sharey=True)
     for panel, metric in zip(axes, METRICS, strict=True):
-        for name, look in LOOKS.items():
+        for name, style in STYLES.items():
             part = table[(table["method"] == name) & (table["metric"] == metric)]
             panel.plot(
                 part["step"],
                 part["mean"],
                 label=name,
-                marker=look.marker,
+                marker=style.marker,
                 markersize=3,
-                **look.line,
+                **style.line,
             )
             panel.fill_between(
-                part["step"], part["low"], part["high"], color=look.color, alpha=0.12, linewidth=0
+                part["step"], part["low"], part["high"], color=style.color, alpha=0.12, linewidth=0
             )
         panel.set(title=metric, xlabel="step", ylim=(0, 1.02))
     axes[0].set_ylabel("held-out mazes")

@@ -1,6 +1,7 @@
 """MaxRL Figure 10 at laptop scale: one walk that reaches the goal, one that does not."""
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from lab.runs import Results, results
 from lab.show import maze_pictures, plots
@@ -16,14 +17,14 @@ def records() -> Results:
     return results("maze", "maze")
 
 
-def table(found: Results) -> pd.DataFrame:
-    groups = found.groups
+def table(recorded: Results) -> pd.DataFrame:
+    groups = recorded.groups
     part = groups[(groups["objective"] == "maxrl") & (groups["seed"] == 0)]
     mixed = part[(part["right"] > 0) & (part["right"] < 0.9 * part["n"])]
     return mixed[["problem", "n", "right", "grid", "right_walk", "wrong_walk"]].head(3)
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.5)
     for panel, row in zip(axes, table.itertuples(), strict=False):
         maze_pictures.draw_walks(panel, row.grid, [row.right_walk, row.wrong_walk])

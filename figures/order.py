@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 import lab
 from lab.enumeration import enumerate_gradient
@@ -19,8 +20,9 @@ MARKS = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.95])
 
 
 def enumerated_weight(name: str, N: int, p: float) -> float:
-    """The mean gradient over all 2^N outcomes of a policy with one right and one wrong answer, over
-    grad p.
+    """The mean gradient over all 2^N outcomes, divided by grad p.
+
+    The policy has one right and one wrong answer.
     """
     truth = enumerate_gradient(name, N, [p, 1 - p], [True, False])
     return truth.mean[0] / truth.grad_p[0]
@@ -41,7 +43,7 @@ def table() -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.4)
     for panel, N in zip(axes, SIZES, strict=True):
         for name in FORMS:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from lab.metrics import pass_at_k
 from lab.runs import Results, results
@@ -19,21 +20,22 @@ def records() -> Results:
     return results("pacs", "pacs")
 
 
-def table(found: Results) -> pd.DataFrame:
+def table(recorded: Results) -> pd.DataFrame:
     rows = []
-    for beta, part in found.groups.groupby("beta"):
+    for beta, part in recorded.groups.groupby("beta"):
         n = int(part["n"].min())
         ks = [2**power for power in range(n.bit_length())]
-        reach = pass_at_k(part["n"].to_numpy(), part["right"].to_numpy(), ks)
-        start = found.metrics[(found.metrics["beta"] == beta) & (found.metrics["step"] == 0)].iloc[
-            0
-        ]
-        for k, one in zip(ks, bootstrap_each(reach), strict=True):
-            rows.append((beta, k, one.point, one.low, one.high, len(part), start[f"pass@{k}"]))
+        curves = pass_at_k(part["n"].to_numpy(), part["right"].to_numpy(), ks)
+        start = recorded.metrics[
+            (recorded.metrics["beta"] == beta) & (recorded.metrics["step"] == 0)
+        ].iloc[0]
+        for k, interval in zip(ks, bootstrap_each(curves), strict=True):
+            numbers = (interval.point, interval.low, interval.high)
+            rows.append((beta, k, *numbers, len(part), start[f"pass@{k}"]))
     return pd.DataFrame(rows, columns=["beta", "k", "pass@k", "low", "high", "problems", "start"])
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, (left, right) = plots.panels(columns=2, width=plots.PAGE, height=2.6)
     grid = table.pivot(index="beta", columns="k", values="pass@k")
     left.imshow(grid, cmap="Greys", vmin=0, vmax=1.2, aspect="auto", origin="lower")

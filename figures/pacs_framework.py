@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import torch
+from matplotlib.figure import Figure
 
 from lab.losses import class_weights, pacs, pacs_scores
 from lab.show import plots
@@ -43,7 +44,7 @@ def table() -> pd.DataFrame:
     )
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=4, width=plots.PAGE, height=2.2)
     right = table["reward"] == 1
     for panel, column in zip(axes, ("proxy", "psi", "sigma", "advantage"), strict=True):

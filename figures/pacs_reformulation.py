@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import torch
+from matplotlib.figure import Figure
 
 import lab
 from lab.losses import pacs, pacs_scores
@@ -43,27 +44,27 @@ def table() -> pd.DataFrame:
     )
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=2, width=plots.PAGE, height=2.3)
-    words = {
+    texts = {
         column: ", ".join(f"{value:.2f}".replace("-0.00", "0.00") for value in table[column])
         for column in table
     }
     flows = {
         "RLVR: the reward is a return": (
             "query q,  answers $o_1 .. o_4$ sampled",
-            f"rewards r = {words['reward']}",
-            f"advantages A = {words['rloo']}\n(r minus the mean of the others)",
+            f"rewards r = {texts['reward']}",
+            f"advantages A = {texts['rloo']}\n(r minus the mean of the others)",
             "ascend  $\\frac{1}{G}\\sum_i A_i \\nabla \\log\\pi(o_i|q)$",
         ),
         "PACS: the reward is a label": (
             "query q,  answers $o_1 .. o_4$ sampled",
-            f"labels R = {words['reward']}",
+            f"labels R = {texts['reward']}",
             (
-                f"prediction $\\sigma(\\psi)$ = {words['sigma']};  loss {table['loss'][0]:.3f}\n"
+                f"prediction $\\sigma(\\psi)$ = {texts['sigma']};  loss {table['loss'][0]:.3f}\n"
                 "($\\psi$: log-ratio against the others)"
             ),
-            f"descend: acts as {words['pacs']}\nwith class weights {words['pacs balanced']}",
+            f"descend: acts as {texts['pacs']}\nwith class weights {texts['pacs balanced']}",
         ),
     }
     for panel, (title, steps) in zip(axes, flows.items(), strict=True):

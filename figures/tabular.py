@@ -1,6 +1,7 @@
 """Theory against practice on softmax problems: real sampling follows w_N, not its limit."""
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from lab.runs import Results, results
 from lab.show import plots
@@ -25,15 +26,15 @@ def records() -> Results:
     return results("laptop", "tabular")
 
 
-def table(found: Results) -> pd.DataFrame:
-    return found.over_seeds(METRIC, ["objective", "gradient"])
+def table(recorded: Results) -> pd.DataFrame:
+    return recorded.over_seeds(METRIC, ["objective", "gradient"])
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=4, width=plots.PAGE, height=2.2, sharey=True)
     for panel, (name, (label, limit)) in zip(axes, PANELS.items(), strict=True):
 
-        def part(objective, gradient):
+        def part(objective: str, gradient: str) -> pd.DataFrame:
             return table[(table["objective"] == objective) & (table["gradient"] == gradient)]
 
         style = plots.line_style(name)
@@ -42,6 +43,7 @@ def draw(table: pd.DataFrame):
             exact["step"], exact[METRIC], color="black", linestyle=(0, (1, 1)), label="limit, exact"
         )
         panel.plot(mean["step"], mean[METRIC], color=style.color, label="N = 16, exact mean")
+        # Every 40th step is enough, and error bars do not run into each other.
         few = practice[practice["step"] % 40 == 0]
         reach = (few[METRIC] - few["low"], few["high"] - few[METRIC])
         panel.errorbar(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 import lab
 from lab.show import plots
@@ -20,7 +21,7 @@ def table() -> pd.DataFrame:
     return pd.DataFrame({"p": p} | {name: lab.objective(name).weight(p) for name in CURVES})
 
 
-def draw(table: pd.DataFrame):
+def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(width=plots.COLUMN, height=2.5)
     for name in CURVES:
         style = plots.line_style(name)
