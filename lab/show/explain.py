@@ -1,4 +1,4 @@
-"""One estimator or objective on one screen of text. Floor 3."""
+"""One estimator or objective on one screen of text: formula, plot, numbers, citation."""
 
 from __future__ import annotations
 
@@ -11,12 +11,17 @@ from lab.estimators import ALIASES, Estimator, estimator, estimator_names
 from lab.objectives import Objective, objective, objective_names
 from lab.weights import efficiency, induced_weight
 
-WIDTH, HEIGHT = 60, 10
+WIDTH, HEIGHT = 60, 10  # of the plot, in characters
+# A braille character is 4 rows of 2 dots; each dot is one bit above U+2800.
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+SHOWN_RATES = np.array([0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
 
 
 def explain(name: str, N: int = 16) -> str:
-    """Formula, rules, induced weight against its limit as a small plot, and citation."""
+    """Formula, rules, a small plot of the weight, and citation of an estimator or objective.
+
+    The plot of an estimator shows its induced weight for N rollouts, and its limit.
+    """
     key = parse_call(name)[0]
     if ALIASES.get(key, key) in estimator_names():
         return _estimator(estimator(name), N)
@@ -47,17 +52,14 @@ def _estimator(chosen: Estimator, N: int) -> str:
         "induced weight w_N(p)" + ("  (dots: its limit)" if len(curves) > 1 else "") + ", log-log",
         plot(p, curves),
         "",
-        "      p  " + _row(SHOWN),
-        "    w_N  " + _row(induced_weight(chosen, N, SHOWN)),
-        "    e_N  " + _row(efficiency(chosen, N, SHOWN)) + "   (1 = oracle baseline)",
+        "      p  " + _row(SHOWN_RATES),
+        "    w_N  " + _row(induced_weight(chosen, N, SHOWN_RATES)),
+        "    e_N  " + _row(efficiency(chosen, N, SHOWN_RATES)) + "   (1 = oracle baseline)",
         "",
         f"source: {chosen.citation}",
         f"train it: lab train tabular {shlex.quote(f'estimator={chosen.spec}')} rollouts={N}",
     ]
     return "\n".join(lines)
-
-
-SHOWN = np.array([0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
 
 
 def _objective(chosen: Objective) -> str:
@@ -71,9 +73,9 @@ def _objective(chosen: Objective) -> str:
             "weight w(p), log-log",
             plot(p, [chosen.weight(p)]),
             "",
-            "      p  " + _row(SHOWN),
-            "      w  " + _row(chosen.weight(SHOWN)),
-            "      J  " + _row(chosen.value(SHOWN)),
+            "      p  " + _row(SHOWN_RATES),
+            "      w  " + _row(chosen.weight(SHOWN_RATES)),
+            "      J  " + _row(chosen.value(SHOWN_RATES)),
             "",
             f"source: {chosen.citation}",
             f"train it: lab train tabular gradient=exact 'estimator={chosen.name}'",
@@ -82,25 +84,28 @@ def _objective(chosen: Objective) -> str:
 
 
 def _row(values: np.ndarray) -> str:
-    shown = [f"{value:>8.4g}" for value in values[:8]]
-    return "".join(shown) + ("  ..." if len(values) > 8 else "")
+    """The first eight values, in columns."""
+    cells = [f"{value:>8.4g}" for value in values[:8]]
+    return "".join(cells) + ("  ..." if len(values) > 8 else "")
 
 
 def plot(x: np.ndarray, curves: list[np.ndarray]) -> str:
-    """The first curve as a line of braille dots, the others dotted, both axes logarithmic; x is
-    "2*WIDTH" points.
+    """A plot in braille dots, both axes logarithmic: the first curve as a line, others dotted.
+
+    `x` and each curve have "2*WIDTH" points: a character is two dots wide.
     """
     positive = np.concatenate([curve[(curve > 0) & np.isfinite(curve)] for curve in curves])
     if positive.size == 0:
         return "  (nowhere positive)"
     low, high = np.log10(positive.min()), np.log10(positive.max())
-    if high - low < 0.1:
+    if high - low < 0.1:  # an almost constant curve is drawn in the middle of one decade
         low, high = low - 0.5, high + 0.5
     canvas = np.zeros((HEIGHT, WIDTH), dtype=int)
     for number, curve in enumerate(curves):
         with np.errstate(divide="ignore", invalid="ignore"):
             rows = (high - np.log10(curve)) / (high - low) * (4 * HEIGHT - 1)
-        for column in range(0, len(x), 1 if number == 0 else 3):
+        stride = 1 if number == 0 else 3
+        for column in range(0, len(x), stride):
             if np.isfinite(rows[column]):
                 row = int(round(rows[column]))
                 canvas[row // 4, column // 2] |= DOTS[row % 4][column % 2]

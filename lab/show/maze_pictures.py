@@ -1,4 +1,4 @@
-"""Pictures of mazes and of what rollouts do in them (MaxRL figure 10). Floor 3."""
+"""Pictures of mazes and of the paths that rollouts take in them (MaxRL figure 10)."""
 
 from __future__ import annotations
 
@@ -6,33 +6,38 @@ from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from lab.show.plots import BLUE, GREEN, RED
+
+Cell = tuple[int, int]  # row and column
 
 MOVES = {"U": (-1, 0), "D": (1, 0), "L": (0, -1), "R": (0, 1)}
 
 
 def read_grid(text: str) -> np.ndarray:
-    """Boolean walls "size size" from rows of '#' and '.' joined by '/', as the maze world records
-    them.
-    """
+    """Walls as booleans, "size size", from rows of '#' and '.' joined by '/' as in the records."""
     return np.array([[cell == "#" for cell in row] for row in text.split("/")])
 
 
 def cells_of(walls: np.ndarray, walk: str) -> np.ndarray:
-    """The cells, "cells 2", that a walk in letters U, D, L, R visits from the start: to the goal,
-    or into a wall.
+    """The cells, "cells 2", that a walk in the letters U, D, L, R visits from the start.
+
+    It ends at the goal, in a wall, or at the first other letter.
     """
-    goal, cells = (len(walls) - 2, len(walls) - 2), [(1, 1)]
+    goal = (len(walls) - 2, len(walls) - 2)
+    cells = [(1, 1)]
     for letter in walk:
-        if letter not in MOVES or cells[-1] == goal or walls[cells[-1]]:
+        row, column = cells[-1]
+        if letter not in MOVES or (row, column) == goal or walls[row, column]:
             break
-        cells.append((cells[-1][0] + MOVES[letter][0], cells[-1][1] + MOVES[letter][1]))
+        down, right = MOVES[letter]
+        cells.append((row + down, column + right))
     return np.array(cells)
 
 
-def draw_maze(axes, grid: str) -> np.ndarray:
-    """Walls, the start (S) and the goal (G). Returns the walls."""
+def draw_maze(axes: Axes, grid: str) -> np.ndarray:
+    """Draw the walls, the start (S) and the goal (G); returns the walls."""
     walls = read_grid(grid)
     axes.imshow(np.where(walls, 0.35, 1.0), cmap="gray", vmin=0, vmax=1)
     for row, letter in ((1, "S"), (len(walls) - 2, "G")):
@@ -45,24 +50,29 @@ def draw_maze(axes, grid: str) -> np.ndarray:
     return walls
 
 
-def draw_walks(axes, grid: str, walks: Iterable[str]) -> dict[str, int]:
-    """Many rollouts on one maze: a step is as wide as it is frequent, a cross where some die as
-    large as they are many.
+def draw_walks(axes: Axes, grid: str, walks: Iterable[str]) -> dict[str, int]:
+    """Draw many rollouts in one maze; returns how many were right and wrong.
 
-    Steps of rollouts that reach the goal are green, those of the others red. Returns how many were
-    right and wrong.
+    The line of a step is the wider, the more rollouts take it: green for those that reach the goal,
+    red for the others. A cross is the larger, the more wrong rollouts end in its cell.
     """
     walls = draw_maze(axes, grid)
-    goal, steps, deaths, ended = (len(walls) - 2,) * 2, Counter(), Counter(), Counter()
+    goal = (len(walls) - 2, len(walls) - 2)
+    steps: Counter[tuple[bool, Cell, Cell]] = Counter()
+    wrong_ends: Counter[Cell] = Counter()
+    outcomes: Counter[str] = Counter()
     for walk in walks:
-        cells = list(map(tuple, cells_of(walls, walk)))
-        right = cells[-1] == goal and set(walk.partition(".")[0]) <= MOVES.keys() and "." in walk
-        ended["right" if right else "wrong"] += 1
-        deaths[cells[-1]] += not right
+        cells: list[Cell] = [(int(row), int(column)) for row, column in cells_of(walls, walk)]
+        moves, end_mark, _ = walk.partition(".")
+        # Right is a walk of legal moves that reaches the goal and says that it has ended there.
+        right = cells[-1] == goal and set(moves) <= MOVES.keys() and bool(end_mark)
+        outcomes["right" if right else "wrong"] += 1
+        if not right:
+            wrong_ends[cells[-1]] += 1
         steps.update((right, *step) for step in zip(cells, cells[1:], strict=False))
-    total = max(1, ended.total())
+    total = max(1, outcomes.total())
     for (right, (r0, c0), (r1, c1)), count in sorted(steps.items()):
-        shift = -0.12 if right else 0.12  # right and wrong side by side
+        shift = -0.12 if right else 0.12  # right and wrong rollouts side by side
         axes.plot(
             [c0 + shift, c1 + shift],
             [r0 + shift, r1 + shift],
@@ -71,14 +81,13 @@ def draw_walks(axes, grid: str, walks: Iterable[str]) -> dict[str, int]:
             linestyle="-" if right else (0, (2, 0.6)),
             solid_capstyle="round",
         )
-    for (row, column), count in deaths.items():
-        if count:
-            axes.plot(
-                column,
-                row,
-                "x",
-                color=RED,
-                markersize=3 + 9 * (count / total) ** 0.5,
-                markeredgewidth=1.2,
-            )
-    return {"right": ended["right"], "wrong": ended["wrong"]}
+    for (row, column), count in wrong_ends.items():
+        axes.plot(
+            column,
+            row,
+            "x",
+            color=RED,
+            markersize=3 + 9 * (count / total) ** 0.5,
+            markeredgewidth=1.2,
+        )
+    return {"right": outcomes["right"], "wrong": outcomes["wrong"]}

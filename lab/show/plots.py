@@ -1,9 +1,13 @@
-"""House style, one colour and name per objective, and figures that carry their data. Floor 3.
+"""The house style, one line style per objective, and figures that carry their data.
 
-A figure is one script in figures/: `CAPTION`, `table()` (or `records()`, which finds the runs, and
-`table(found)`), and `draw(table)`. It is saved as NAME.pdf, .png, .csv (what is drawn), .json
-(caption, commit, versions, runs, hashes of its inputs) and .txt (the caption, with scale, seeds, n,
-device and commit).
+A figure is one script in figures/ with three parts: `CAPTION`, `table()`, and `draw(table)`. A
+figure of recorded runs also has `records()`, which loads them, and its table is `table(records)`.
+It is saved as five files:
+
+NAME.pdf, NAME.png   the picture
+NAME.csv             the data that is drawn
+NAME.json            caption, commit, versions, runs, hashes of the inputs
+NAME.txt             the caption, with scale, seeds, n, device and commit
 """
 
 from __future__ import annotations
@@ -17,9 +21,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from lab.errors import LabError, parse_call, unknown
 from lab.runs.provenance import ROOT, commit_of, versions
@@ -27,17 +34,20 @@ from lab.runs.run_folder import write_atomically, write_json
 from lab.runs.sweep_results import Results
 from lab.show import staleness
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 SCRIPTS = ROOT / "figures"
-COLUMN, PAGE = 3.25, 6.75  # inches: one column and the text width of ICML
-VENUES = {
-    "icml": (COLUMN, PAGE),
-    "neurips": (2.65, 5.5),
-}  # NeurIPS: two figures side by side, and its text width
+# Widths in inches. ICML: one column and the text width. NeurIPS has one column: half of its text
+# width, for two figures side by side, and the text width.
+COLUMN = 3.25
+PAGE = 6.75
+VENUES = {"icml": (COLUMN, PAGE), "neurips": (2.65, 5.5)}
 _venue = ContextVar("venue", default="icml")
 
 
 class LineStyle(NamedTuple):
-    """How an objective is drawn everywhere. Dashes and markers tell the lines apart in grey."""
+    """How an objective is drawn in every figure; dashes and markers tell lines apart in grey."""
 
     label: str
     color: str
@@ -46,19 +56,21 @@ class LineStyle(NamedTuple):
 
     @property
     def line(self) -> dict[str, Any]:
+        """Colour and dashes, as keyword arguments for matplotlib."""
         return {"color": self.color, "linestyle": self.dash}
 
 
-BLUE, ORANGE, RED, GREEN, PURPLE, SKY, BLACK = (
-    "#0072b2",
-    "#e69f00",
-    "#d55e00",
-    "#009e73",
-    "#aa4499",
-    "#56b4e9",
-    "#000000",
-)  # Okabe and Ito
-OLIVE = "#999933"  # Tol
+# The palette of Okabe and Ito, told apart by colour-blind readers, ...
+BLUE = "#0072b2"
+ORANGE = "#e69f00"
+RED = "#d55e00"
+GREEN = "#009e73"
+SKY = "#56b4e9"
+BLACK = "#000000"
+# ... and two colours of Paul Tol's.
+PURPLE = "#aa4499"
+OLIVE = "#999933"
+# Objectives of one family share a colour. A dash is (offset, (on, off, ...)) in line widths.
 LINE_STYLES = {
     "rl": LineStyle("RL", BLUE, "-", "s"),
     "rloo": LineStyle("RLOO", BLUE, "-", "s"),
@@ -81,14 +93,14 @@ LINE_STYLES = {
 
 
 def line_style(name: str) -> LineStyle:
-    """The look of an objective or estimator, by its name or spec."""
+    """The line style of an objective or estimator, by its name or spec."""
     key = parse_call(name)[0]
     if key not in LINE_STYLES:
         raise unknown("line style for", key, LINE_STYLES)
     return LINE_STYLES[key]
 
 
-STYLE = {
+STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 8,
     "axes.titlesize": 8,
@@ -120,7 +132,7 @@ STYLE = {
 
 @contextmanager
 def drawn_for(venue: str) -> Iterator[None]:
-    """Within it, COLUMN and PAGE stand for the widths of this venue."""
+    """While it is active, `panels` takes COLUMN and PAGE for the widths of this venue."""
     if venue not in VENUES:
         raise unknown("venue", venue, VENUES)
     token = _venue.set(venue)
@@ -131,26 +143,44 @@ def drawn_for(venue: str) -> Iterator[None]:
 
 
 def use_style() -> None:
-    """Set the house style for every figure drawn after."""
-    plt.rcParams.update(STYLE)
+    """Set the house style for all figures drawn from now on."""
+    plt.style.use(STYLE)
 
 
 def panels(
-    columns: int = 1, rows: int = 1, width: float = COLUMN, height: float | None = None, **kwargs
-):
+    columns: int = 1,
+    rows: int = 1,
+    width: float = COLUMN,
+    height: float | None = None,
+    **kwargs: Any,
+) -> tuple[Figure, Any]:
     """A figure of `rows` x `columns` panels in house style; returns (figure, axes).
 
-    `width` in inches; COLUMN and PAGE become those of the venue that is drawn for.
+    `width` and `height` are in inches. The widths COLUMN and PAGE are replaced by those of the
+    current venue. Further arguments go to `plt.subplots`, which also decides the form of `axes`.
     """
     use_style()
-    width = dict(zip(VENUES["icml"], VENUES[_venue.get()], strict=True)).get(width, width)
-    return plt.subplots(
-        rows, columns, figsize=(width, height or rows * 0.72 * width / columns), **kwargs
-    )
+    venue_widths = dict(zip(VENUES["icml"], VENUES[_venue.get()], strict=True))
+    width = venue_widths.get(width, width)
+    if not height:
+        height = rows * 0.72 * width / columns
+    return plt.subplots(rows, columns, figsize=(width, height), **kwargs)
 
 
-def band(axes, x, low, middle, high, name: str, label: str | None = None, **kwargs) -> None:
-    """A line with its interval as a band, in the look of `name`; a few marks tell it apart in grey."""
+def band(
+    axes: Axes,
+    x: pd.Series,
+    low: pd.Series,
+    middle: pd.Series,
+    high: pd.Series,
+    name: str,
+    label: str | None = None,
+    **kwargs: Any,
+) -> None:
+    """A line with its interval as a band, in the line style of the objective `name`.
+
+    A few markers tell the line apart in grey. Further arguments go to `axes.plot`.
+    """
     style = line_style(name)
     marks = {"marker": style.marker, "markersize": 3, "markevery": max(1, len(x) // 7)}
     axes.plot(x, middle, label=label or style.label, **(style.line | marks | kwargs))
@@ -158,24 +188,26 @@ def band(axes, x, low, middle, high, name: str, label: str | None = None, **kwar
 
 
 def out_folder() -> Path:
-    """Where figures are saved: the folder named by the variable LAB_FIGURES, else figures/out in
-    the project.
+    """Where figures are saved: the folder in the variable LAB_FIGURES, else figures/out.
 
-    Those for another venue than ICML have a folder of its name in it.
+    Figures for a venue other than ICML are saved in a subfolder named after it.
     """
     folder = Path(os.environ.get("LAB_FIGURES") or SCRIPTS / "out")
     return folder if _venue.get() == "icml" else folder / _venue.get()
 
 
-def save(figure, name: str, table, caption: str, found: Results | None = None) -> None:
+def save(
+    figure: Figure, name: str, table: pd.DataFrame, caption: str, records: Results | None = None
+) -> None:
     """Write the five files of a figure; the same inputs give the same bytes.
 
-    `table` is the pandas table that is drawn, `found` the runs behind it.
+    `table` is the table that is drawn, `records` the runs that it was computed from.
     """
     folder = out_folder()
     folder.mkdir(parents=True, exist_ok=True)
     data = table.to_csv(index=False, float_format="%.10g", lineterminator="\n")
-    metadata = {
+    # No dates and no program versions, so that the bytes depend on the picture alone.
+    metadata: dict[str, dict[str, str | None]] = {
         "pdf": {"Title": name, "Creator": None, "Producer": None, "CreationDate": None},
         "png": {"Title": name, "Software": None},
     }
@@ -186,25 +218,28 @@ def save(figure, name: str, table, caption: str, found: Results | None = None) -
     plt.close(figure)
     write_atomically(folder / f"{name}.csv", data)
     script = SCRIPTS / f"{name}.py"
-    made_from = staleness.input_hashes(script, found) if script.exists() else {}
+    inputs = staleness.input_hashes(script, records) if script.exists() else {}
+    input_paths = inputs.keys() - {"records"}
     record = {
         "figure": name,
         "caption": " ".join(caption.split()),
         "command": f"lab figures {name}",
-        "commit": commit_of(*(made_from.keys() - {"records"} or ["lab"])),
+        "commit": commit_of(*(input_paths or ["lab"])),
         "versions": versions(),
-        "inputs": made_from,
+        "inputs": inputs,
         "data": f"{name}.csv",
         "data_sha256": hashlib.sha256(data.encode()).hexdigest(),
-        "problems": _problems(found),
-        "runs": {run: _facts(one) for run, one in sorted(found.runs.items())} if found else {},
+        "problems": _problem_counts(records),
+        "runs": {id: _origin(run) for id, run in sorted(records.runs.items())} if records else {},
     }
     write_json(folder / f"{name}.json", record)
-    write_atomically(folder / f"{name}.txt", legend(record))
+    write_atomically(folder / f"{name}.txt", caption_text(record))
 
 
-def _facts(run: dict[str, Any]) -> dict[str, Any]:
-    origin, values = run["provenance"], run["params"]["parameters"]
+def _origin(run: dict[str, Any]) -> dict[str, Any]:
+    """What the record of a figure says of one run."""
+    origin = run["provenance"]
+    values = run["params"]["parameters"]
     return {
         "scale": run["params"]["scale"],
         "seed": values.get("seed"),
@@ -215,24 +250,20 @@ def _facts(run: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _problems(found: Results | None) -> list[int]:
-    """How many problems the runs measured at their last step: one number, or several where runs
-    differ.
-    """
-    return sorted(set(found.groups.groupby("run").size().tolist())) if found else []
+def _problem_counts(records: Results | None) -> list[int]:
+    """How many problems each run measured at its last step, without repetitions, sorted."""
+    return sorted(set(records.groups.groupby("run").size().tolist())) if records else []
 
 
-def legend(told: dict[str, Any]) -> str:
-    """The caption of a figure as it goes into a paper: what it shows, then scale, seeds, n, device
-    and commits.
-    """
-    runs = told["runs"].values()
+def caption_text(record: dict[str, Any]) -> str:
+    """The caption for a paper: what is shown, then scale, seeds, n, device and commits."""
+    runs = record["runs"].values()
 
-    def all_of(key):
+    def all_of(key: str) -> str:
         return ", ".join(sorted({str(run[key]) for run in runs})) or "none"
 
     if runs:
-        n = " or ".join(map(str, told["problems"]))
+        n = " or ".join(map(str, record["problems"]))
         lines = [
             (
                 f"Scale: {all_of('scale')}. Runs: {len(runs)}. Seeds: {all_of('seed')}. n: {n}"
@@ -242,23 +273,21 @@ def legend(told: dict[str, Any]) -> str:
         ]
     else:
         lines = ["Scale: none, formulas and no runs. Seeds: none. n: none. Device: any."]
-    return (
-        "\n".join(
-            [told["caption"], "", *lines, f"Drawn by {told['command']} at commit {told['commit']}."]
-        )
-        + "\n"
-    )
+    drawn_by = f"Drawn by {record['command']} at commit {record['commit']}."
+    return "\n".join([record["caption"], "", *lines, drawn_by]) + "\n"
 
 
 def figure_names() -> list[str]:
+    """The names of all figures: one script each."""
     return sorted(path.stem for path in SCRIPTS.glob("*.py"))
 
 
 def draw_figures(names: Iterable[str] = (), venue: str = "icml") -> dict[str, str]:
-    """Draw the figures called `names`, all of them where it is empty; returns those not drawn, with
-    the reason.
+    """Draw the figures called `names`, or all of them if it is empty.
+
+    Returns the figures that could not be drawn, each with the error message.
     """
-    plt.switch_backend("agg")
+    plt.switch_backend("agg")  # draws into files, where there may be no screen
     names = list(names) or figure_names()
     for name in names:
         if name not in figure_names():
@@ -275,37 +304,36 @@ def draw_figures(names: Iterable[str] = (), venue: str = "icml") -> dict[str, st
 
 
 def draw_figure(name: str) -> None:
-    """Run one figure script: records in, table, drawing, five files out."""
+    """Run one figure script: load the records, compute the table, draw it, save five files."""
     script = load(name)
-    found = script.records() if hasattr(script, "records") else None
-    table = script.table() if found is None else script.table(found)
-    save(script.draw(table), name, table, script.CAPTION, found)
+    records = script.records() if hasattr(script, "records") else None
+    table = script.table() if records is None else script.table(records)
+    save(script.draw(table), name, table, script.CAPTION, records)
 
 
-def load(name: str):
+def load(name: str) -> ModuleType:
     """The script of a figure, as a module."""
     specification = importlib.util.spec_from_file_location(
         f"figures.{name}", SCRIPTS / f"{name}.py"
     )
+    assert specification is not None and specification.loader is not None
     script = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(script)
     return script
 
 
 def figure_record(name: str) -> dict[str, Any] | None:
-    """What is written about a figure that was drawn: NAME.json; None where it was not."""
+    """NAME.json, the record of a figure; None if the figure was not drawn."""
     path = out_folder() / f"{name}.json"
     return json.loads(path.read_text()) if path.exists() else None
 
 
 def stale(name: str) -> list[str]:
-    """The inputs of a figure that have changed since it was drawn; ["not drawn"] where it never
-    was.
-    """
-    if (kept := figure_record(name)) is None:
+    """The inputs of a figure that changed since it was drawn; ["not drawn"] if it never was."""
+    if (record := figure_record(name)) is None:
         return ["not drawn"]
-    then, script = kept.get("inputs", {}), load(name)
-    now = staleness.input_hashes(
-        SCRIPTS / f"{name}.py", script.records() if hasattr(script, "records") else None
-    )
+    script = load(name)
+    records = script.records() if hasattr(script, "records") else None
+    then = record.get("inputs", {})
+    now = staleness.input_hashes(SCRIPTS / f"{name}.py", records)
     return sorted(key for key in then.keys() | now.keys() if then.get(key) != now.get(key))

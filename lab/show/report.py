@@ -1,7 +1,7 @@
-"""A page on any runs: curves with intervals, a table, a paired comparison, provenance. Floor 3.
+"""A report on any runs: curves with intervals, a table, a paired comparison, provenance.
 
-`lab report` executes notebook 90, which calls the functions here, and writes its cells' results as
-one HTML file.
+`lab report` executes notebook 90, which calls the functions here, and writes the results of its
+cells as one HTML file.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.figure import Figure
 
 from lab.errors import LabError, unknown
 from lab.runs.experiments import NOTEBOOKS, experiment
@@ -18,7 +20,7 @@ from lab.runs.run_folder import Run, write_atomically
 from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import Results, results_of_runs, results_of_sweep
 from lab.show import plots
-from lab.stats import compare
+from lab.stats import compare, single_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,18 +36,19 @@ COLORS = (
     plots.SKY,
     plots.OLIVE,
 )
-STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:58rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b}
-table{border-collapse:collapse;font-size:.85rem}td,th{border-bottom:1px solid #ddd;padding:.2rem .7rem .2rem 0;
-text-align:left}img{max-width:100%}pre{white-space:pre-wrap;font-size:.8rem;color:#444}.anchor-link{display:none}"""
+STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:58rem;margin:2rem auto;padding:0 1rem;
+color:#1b1b1b}table{border-collapse:collapse;font-size:.85rem}
+td,th{border-bottom:1px solid #ddd;padding:.2rem .7rem .2rem 0;text-align:left}
+img{max-width:100%}pre{white-space:pre-wrap;font-size:.8rem;color:#444}.anchor-link{display:none}"""
 
 
-def gather(paths: Sequence[str | Path], name: str = "") -> Results:
-    """The runs of a sweep file (your own, else as recorded), or those in the folders given.
+def gather(sources: Sequence[str | Path], name: str = "") -> Results:
+    """The runs of a sweep file (your own, or those recorded in the project), or of run folders.
 
-    Errors: a sweep of several trained experiments without a `name`; folders of different
-    experiments, or unfinished.
+    It is an error if a sweep trains several experiments and `name` does not choose one, and if
+    folders hold runs of different experiments or unfinished runs.
     """
-    paths = [Path(path) for path in paths]
+    paths = [Path(source) for source in sources]
     if paths[0].suffix == ".toml":
         if len(paths) > 1:
             raise LabError(
@@ -76,40 +79,43 @@ def gather(paths: Sequence[str | Path], name: str = "") -> Results:
     return results_of_runs(runs)
 
 
-def settings(found: Results, by: str = "") -> list[str]:
-    """The parameters in `by`, checked; all that vary between the runs, but the seed, where it is
-    empty.
-    """
-    parameters = next(iter(found.runs.values()))["params"]["parameters"]
+def settings(results: Results, by: str = "") -> list[str]:
+    """The parameters named in `by`; if it is empty, all but the seed that differ between runs."""
+    parameters = next(iter(results.runs.values()))["params"]["parameters"]
     for key in by.split():
         if key not in parameters:
             raise unknown("parameter", key, parameters)
-    varied = [key for key in parameters if key != "seed" and found.metrics[key].nunique() > 1]
+    varied = [key for key in parameters if key != "seed" and results.metrics[key].nunique() > 1]
     return by.split() or varied or [next(iter(parameters))]
 
 
-def curves(found: Results, metric: str, by: Sequence[str]) -> pd.DataFrame:
-    """Mean over seeds of `metric` with its interval, a row a setting and step; `setting` names it
-    in words.
+def curves(results: Results, metric: str, by: Sequence[str]) -> pd.DataFrame:
+    """The mean of `metric` over seeds with its interval: one row for each setting and step.
+
+    The column `setting` holds the values of the parameters `by`, joined by commas.
     """
-    parameters = {"step", "run", *next(iter(found.runs.values()))["params"]["parameters"]}
-    if metric not in found.metrics or metric in parameters:
-        raise unknown("metric", metric, set(found.metrics) - parameters)
-    told = Results(found.metrics[found.metrics[metric].notna()], found.groups, found.runs)
-    if told.metrics.duplicated([*by, "seed", "step"]).any():
+    parameters = {"step", "run", *next(iter(results.runs.values()))["params"]["parameters"]}
+    if metric not in results.metrics or metric in parameters:
+        raise unknown("metric", metric, set(results.metrics) - parameters)
+    # Not every record holds every metric: evaluations are less frequent than training steps.
+    has_metric = results.metrics[metric].notna()
+    measured = Results(results.metrics[has_metric], results.groups, results.runs)
+    if measured.metrics.duplicated([*by, "seed", "step"]).any():
         raise LabError(
             f"runs differ in more than {', '.join(by)} and the seed: add"
-            f" {', '.join(settings(found))}"
+            f" {', '.join(settings(results))}"
         )
-    table = told.over_seeds(metric, list(by))
+    table = measured.over_seeds(metric, list(by))
     return table.assign(setting=table[list(by)].astype(str).agg(", ".join, axis=1))
 
 
-def draw(table: pd.DataFrame, metric: str):
+def draw(table: pd.DataFrame, metric: str) -> Figure:
     """The curves, each setting with its own colour and dash."""
     figure, axes = plots.panels(width=plots.PAGE, height=3.4)
-    for place, (setting, part) in enumerate(table.groupby("setting", sort=False)):
-        color, dash = COLORS[place % len(COLORS)], DASHES[place // len(COLORS) % len(DASHES)]
+    for number, (setting, part) in enumerate(table.groupby("setting", sort=False)):
+        # All colours with the first dash, then all colours with the next one.
+        color = COLORS[number % len(COLORS)]
+        dash = DASHES[number // len(COLORS) % len(DASHES)]
         axes.plot(part["step"], part[metric], color=color, linestyle=dash, label=setting)
         axes.fill_between(
             part["step"], part["low"], part["high"], color=color, alpha=0.15, linewidth=0
@@ -120,109 +126,100 @@ def draw(table: pd.DataFrame, metric: str):
 
 
 def final(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """The last step of every setting: the metric with its interval over seeds, and how many there
-    are.
-    """
+    """The last step of every setting: the metric, its interval over seeds, number of seeds."""
     last = table.sort_values("step").groupby("setting", sort=False).tail(1)
-    interval = [
-        f"[{low:.3f}, {high:.3f}]" if low == low else "one seed"
+    intervals = [
+        f"[{low:.3f}, {high:.3f}]" if low == low else "one seed"  # low is nan: not equal to itself
         for low, high in zip(last["low"], last["high"], strict=True)
     ]
     return (
-        last.assign(interval=interval)[["setting", "step", metric, "interval", "seeds"]]
+        last.assign(interval=intervals)[["setting", "step", metric, "interval", "seeds"]]
         .sort_values(metric, ascending=False)
         .reset_index(drop=True)
     )
 
 
-def paired(found: Results, by: Sequence[str], against: str = "") -> pd.DataFrame:
-    """Every setting minus one of them, on the same problems of the same seeds at the last step.
+def paired(results: Results, by: Sequence[str], against: str = "") -> pd.DataFrame:
+    """Every setting minus one of them, on the same problems and seeds at the last step.
 
     Columns: setting, difference of mean pass rates, its 95% interval, the share of problems on
-    which it is better (ties count half), problems, seeds. Intervals draw problems and, where there
-    are two or more, seeds again.
+    which the setting is better (ties count half), problems, seeds. The bootstrap resamples problems
+    and, where there are two or more, seeds. `against` names the setting that is subtracted (the
+    first, if it is empty).
     """
     import pandas as pd
 
-    groups = found.groups.assign(setting=found.groups[list(by)].astype(str).agg(", ".join, axis=1))
+    setting = results.groups[list(by)].astype(str).agg(", ".join, axis=1)
+    groups = results.groups.assign(setting=setting)
     if "pass_rate" not in groups:
         groups["pass_rate"] = groups["right"] / groups["n"]
-    cells = {
+    pass_rates = {
         name: part.pivot(index="seed", columns="problem", values="pass_rate")
         for name, part in groups.groupby("setting", sort=False)
     }
-    against = against or next(iter(cells))
-    if against not in cells:
-        raise unknown("setting", against, cells)
+    against = against or next(iter(pass_rates))
+    if against not in pass_rates:
+        raise unknown("setting", against, pass_rates)
     rows = []
-    for name, ours in cells.items():
-        ours, theirs = ours.align(cells[against], join="inner")
-        if name == against or not ours.size:
+    for name, all_rates in pass_rates.items():
+        # Both tables, "seeds problems", keep only the seeds and problems that they share.
+        rates, reference = all_rates.align(pass_rates[against], join="inner")
+        if name == against or not rates.size:
             continue
-        several = len(ours) > 1
-        duel = compare(
-            *(part.to_numpy() if several else part.to_numpy()[0] for part in (ours, theirs)),
-            over="both" if several else "problems",
-            draws=2000,
-        )
-        one, better = duel.difference, duel.probability_of_improvement
-        rows.append(
-            (
-                name,
-                one.point,
-                f"[{one.low:.4f}, {one.high:.4f}]",
-                better.point,
-                ours.shape[1],
-                len(ours),
+        seeds, problems = rates.shape
+        if seeds > 1:
+            comparison = compare(rates.to_numpy(), reference.to_numpy(), over="both", draws=2000)
+        else:
+            comparison = compare(
+                rates.to_numpy()[0], reference.to_numpy()[0], over="problems", draws=2000
             )
-        )
+        difference = single_interval(comparison.difference)
+        better = single_interval(comparison.probability_of_improvement)
+        interval = f"[{difference.low:.4f}, {difference.high:.4f}]"
+        rows.append((name, difference.point, interval, better.point, problems, seeds))
     return pd.DataFrame(
         rows, columns=["setting", f"minus {against}", "interval", "better on", "problems", "seeds"]
     )
 
 
-def origins(found: Results) -> pd.DataFrame:
+def origins(results: Results) -> pd.DataFrame:
     """Where each run came from: its command, commit, device and seconds."""
     import pandas as pd
 
-    return pd.DataFrame(
-        [
-            (
-                run,
-                one["provenance"]["command"],
-                (one["provenance"]["commit"] or "none")[:10],
-                one["provenance"]["device"],
-                one["seconds"],
-            )
-            for run, one in found.runs.items()
-        ],
-        columns=["run", "command", "commit", "device", "seconds"],
-    )
+    rows = []
+    for id, run in results.runs.items():
+        provenance = run["provenance"]
+        commit = (provenance["commit"] or "none")[:10]
+        rows.append((id, provenance["command"], commit, provenance["device"], run["seconds"]))
+    return pd.DataFrame(rows, columns=["run", "command", "commit", "device", "seconds"])
 
 
-def report(paths: Sequence[Path], file: Path | None = None, **given: str) -> Path:
-    """Execute notebook 90 on these runs and write its results as one HTML file, report.html in its
-    run folder.
+def report(paths: Sequence[Path], file: Path | None = None, **parameters: str) -> Path:
+    """Execute notebook 90 on these runs and write its results as one HTML file.
+
+    The file is `file`, or report.html in the notebook's run folder. `parameters` are those of the
+    notebook.
     """
     if missing := [path for path in paths if not path.exists()]:
         raise LabError(
             f"no {missing[0]}: give a sweep file, for example sweeps/laptop.toml, or run folders"
         )
-    given = {
+    values: dict[str, Any] = {
         "sources": [os.path.relpath(path, NOTEBOOKS) for path in paths],
         "experiment": "",
-    } | given
-    gather(paths, given["experiment"])  # refuses before a kernel starts
-    run = Run.place("report", experiment("report").parameters("laptop", given))
-    (run.path / "done.json").unlink(missing_ok=True)  # runs may have finished since
-    run = run_notebook("report", "laptop", given)
+    } | parameters
+    gather(paths, values["experiment"])  # raises its errors before a kernel starts
+    run = Run.place("report", experiment("report").parameters("laptop", values))
+    # Execute again even if this report exists: more runs may have finished since.
+    (run.path / "done.json").unlink(missing_ok=True)
+    run = run_notebook("report", "laptop", values)
     file = file or run.path / "report.html"
     write_atomically(file, _html(run.path / "notebook.ipynb"))
     return file
 
 
 def _html(notebook: Path) -> str:
-    """The words and the results of an executed notebook, pictures inside, nothing from elsewhere."""
+    """The text and results of an executed notebook as one page, pictures included."""
     from nbconvert.exporters import HTMLExporter
 
     exporter = HTMLExporter(template_name="basic", exclude_input=True, exclude_output_prompt=True)

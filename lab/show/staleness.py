@@ -1,10 +1,9 @@
-"""What a figure is made from, as hashes: a figure whose inputs have changed since is stale. Floor
-3.
+"""Hashes of what a figure is made from: a figure whose inputs have changed since is stale.
 
-The inputs are the script, the modules of the lab that it stands on, the records that it draws and,
-where it shows them, the published values. Comments and docstrings do not count. Of lab.runs only
-`sweep_results` counts, and files of lab.toy and lab.llm only where the script names them: what the
-others do is in the records already.
+The inputs are the script, the modules of the lab that it imports (directly or through others), the
+records that it draws and, where it shows them, the published values. Changes of comments and
+docstrings do not count. Of lab.runs only `sweep_results` counts, and files of lab.toy and lab.llm
+only if the script itself imports them: what the other files do is already in the records.
 """
 
 from __future__ import annotations
@@ -27,52 +26,52 @@ PUBLISHED = ROOT / "data" / "published"
 WORLDS = ("lab.toy", "lab.llm")
 
 
-def input_hashes(script: Path, found: Results | None = None) -> dict[str, str]:
-    """The inputs of a figure by name: paths in the project, and "records" for what it draws."""
-    told = {relative_name(path): _digest(_code(path)) for path in input_files(script)}
-    if "lab/papers/published.py" in told:
-        told |= {
+def input_hashes(script: Path, records: Results | None = None) -> dict[str, str]:
+    """The hash of each input: keys are paths in the project, and "records" for the runs."""
+    inputs = {relative_name(path): _digest(_code(path)) for path in input_files(script)}
+    if "lab/papers/published.py" in inputs:
+        inputs |= {
             relative_name(path): _digest(path.read_text())
             for path in sorted(PUBLISHED.glob("*.csv"))
         }
-    if found is not None:
-        told["records"] = _digest(
-            "".join(_content(table) for table in (found.metrics, found.groups))
-        )
-    return dict(sorted(told.items()))
+    if records is not None:
+        inputs["records"] = _digest(_content(records.metrics) + _content(records.groups))
+    return dict(sorted(inputs.items()))
 
 
 def input_files(script: Path) -> list[Path]:
-    """The script and every file of the lab that counts for it."""
-    seen, waiting = {}, [(script, "")]
+    """The script and all files of the lab that count as its inputs."""
+    seen: set[Path] = set()
+    waiting = [(script, "")]
     while waiting:
         path, module = waiting.pop()
         if path in seen:
             continue
-        seen[path] = module
-        if module == "lab.estimators":  # which finds them by name in the catalogue
+        seen.add(path)
+        # lab.estimators finds estimators by name in the catalogue, without importing it.
+        if module == "lab.estimators":
             waiting.append((ROOT / "lab" / "catalogue.py", "lab.catalogue"))
-        if not module.startswith(WORLDS):
-            waiting += [
-                (file, other) for other in _imports(path) if (file := _file(other)) is not None
-            ]
+        # What a trainer imports is not followed: its results are in the records.
+        if module.startswith(WORLDS):
+            continue
+        for imported in _imports(path):
+            if (file := _file(imported)) is not None:
+                waiting.append((file, imported))
     return sorted(seen)
 
 
 def relative_name(path: Path) -> str:
-    """A path as it is told: from the project's folder, or its last part elsewhere."""
+    """A path relative to the project's folder; elsewhere only its last part."""
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name
 
 
 def _file(module: str) -> Path | None:
-    """The file of a module that counts, or None."""
+    """The file of a module, or None if it does not count or has no file."""
     if module == "lab.runs":
         module = "lab.runs.sweep_results"
-    if (
-        module == "lab.show.staleness"
-        or module.startswith("lab.runs.")
-        and module != "lab.runs.sweep_results"
-    ):
+    if module == "lab.show.staleness":
+        return None
+    if module.startswith("lab.runs.") and module != "lab.runs.sweep_results":
         return None
     path = ROOT / module.replace(".", "/")
     return next(
@@ -81,23 +80,24 @@ def _file(module: str) -> Path | None:
 
 
 def _imports(path: Path) -> Iterator[str]:
-    """The modules of the lab that a file imports, anywhere in it; `lab.NAME` is the module that
-    NAME comes from.
+    """The modules of the lab that a file imports, anywhere in it.
+
+    For `lab.NAME` it is the module that defines NAME.
     """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.startswith("lab."))
-        elif isinstance(node, ast.ImportFrom) and node.module == "lab":
-            yield from (_home().get(alias.name, f"lab.{alias.name}") for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("lab."):
+        elif isinstance(node, ast.ImportFrom):
+            package = node.module or ""
             for alias in node.names:
-                inner = f"{node.module}.{alias.name}"
-                yield (
-                    inner
-                    if (ROOT / inner.replace(".", "/")).with_suffix(".py").exists()
-                    else node.module
-                )
+                if package == "lab":
+                    yield _home().get(alias.name, f"lab.{alias.name}")
+                elif package.startswith("lab."):
+                    # The imported name is a module of the package, or something that it defines.
+                    module = f"{package}.{alias.name}"
+                    file = (ROOT / module.replace(".", "/")).with_suffix(".py")
+                    yield module if file.exists() else package
         elif (
             isinstance(node, ast.Attribute)
             and isinstance(node.value, ast.Name)
@@ -108,12 +108,12 @@ def _imports(path: Path) -> Iterator[str]:
 
 @cache
 def _home() -> dict[str, str]:
-    """Where each name of `import lab` comes from."""
+    """The module that defines each name of `import lab`."""
     tree = ast.parse((ROOT / "lab" / "__init__.py").read_text(encoding="utf-8"))
     return {
         alias.asname or alias.name: node.module
         for node in tree.body
-        if isinstance(node, ast.ImportFrom) and node.module != "lab"
+        if isinstance(node, ast.ImportFrom) and node.module and node.module != "lab"
         for alias in node.names
     }
 
