@@ -1,4 +1,4 @@
-"""What the page asks of the lab: every number that a notebook draws. Floor 3."""
+"""Answers to the questions of the page: the numbers that a notebook draws."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from lab.pass_rates import mixing
 from lab.show.audit import SLACK, Counts, read_counts
 from lab.weights import efficiency, finite_objective, induced_weight, signal_mass
 
-POINTS = 241
-AHEAD = 0.3  # seconds that a kernel is kept from other work for sizes that may never be looked at
-AXES: dict[
-    str, Callable[[Array], Array]
-] = {  # pass rates from a share of the axis in [0, 1]; the page has the same
-    "linear": lambda share: (share * (POINTS - 1) + 0.5) / POINTS,
-    "log": lambda share: 10 ** (-4 + 4 * share) * 0.9999**share,
-    "logit": lambda share: 1 / (1 + np.exp(np.log(9999) * (1 - 2 * share))),
+POINTS = 241  # of a curve
+# Seconds that a kernel may spend on sizes N that the user has not asked for yet.
+AHEAD = 0.3
+# Pass rates from a position on the axis in [0, 1]; the page has the same formulas.
+AXES: dict[str, Callable[[Array], Array]] = {
+    "linear": lambda position: (position * (POINTS - 1) + 0.5) / POINTS,
+    "log": lambda position: 10 ** (-4 + 4 * position) * 0.9999**position,
+    "logit": lambda position: 1 / (1 + np.exp(np.log(9999) * (1 - 2 * position))),
 }
 QUANTITIES: dict[str, Callable[[Estimator, int, Array], Array]] = {
     "weight": induced_weight,
@@ -38,7 +38,7 @@ QUANTITIES: dict[str, Callable[[Estimator, int, Array], Array]] = {
 
 
 def pass_rates(axis: str) -> Array:
-    """The pass rates that are drawn at: "points"."""
+    """The pass rates at which curves are drawn, "points"."""
     if axis not in AXES:
         raise unknown("axis", axis, AXES)
     return AXES[axis](np.linspace(0, 1, POINTS))
@@ -57,7 +57,7 @@ def curves(
 def estimator_curves(
     spec: str, N: int, axis: str, own: dict[str, Estimator]
 ) -> tuple[str, list[Array]]:
-    """Its label; gap and offset at N, and its limit at the points of the axis where it has one."""
+    """An estimator's label; gap and offset at N, and its limit, if any, at the axis points."""
     chosen = find_estimator(spec, own)
     limit = [] if chosen.limit is None else [chosen.limit.weight(pass_rates(axis))]
     return chosen.label, [*chosen.coefficients(whole("N", N)), *limit]
@@ -66,10 +66,10 @@ def estimator_curves(
 def coefficients_by_size(
     spec: str, most: int, own: dict[str, Estimator]
 ) -> tuple[list[int], list[Array]]:
-    """Sizes up to `most`, as many as the kernel makes in `AHEAD` seconds, and at each gap and
-    offset, one array.
-    """
-    chosen, arrays, end = find_estimator(spec, own), {}, time.monotonic() + AHEAD
+    """Sizes up to `most`, each with gap and offset in one array; stops after AHEAD seconds."""
+    chosen = find_estimator(spec, own)
+    arrays: dict[int, Array] = {}
+    end = time.monotonic() + AHEAD
     for N in range(max(2, chosen.least), whole("most", most) + 1):
         if time.monotonic() > end:
             break
@@ -83,7 +83,7 @@ def find_estimator(spec: str, own: dict[str, Estimator]) -> Estimator:
 
 
 def dropped_file(name: str, content: bytes) -> Counts:
-    """The counts of a file whose bytes came from the page."""
+    """The counts of a file that was dropped on the page."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"dropped{Path(name).suffix}"
         path.write_bytes(content)
@@ -93,11 +93,13 @@ def dropped_file(name: str, content: bytes) -> Counts:
             raise LabError(str(error).replace(str(path), Path(name).name)) from error
 
 
-def counts_answer(found: Counts) -> tuple[dict[str, Any], list[Array]]:
-    """Counts as what the page takes: exact pass rates; or n, correct, and the points and shares of
-    p without noise.
+def counts_answer(counts: Counts) -> tuple[dict[str, Any], list[Array]]:
+    """Counts in the form that the page reads.
+
+    The arrays are the exact pass rates; or n, correct, and the points and masses of the
+    distribution of p without sampling noise.
     """
-    if found.exact is not None:
-        return {"notes": found.notes, "exact": True}, [found.exact]
-    fit = mixing(found.n, found.correct, slack=SLACK)
-    return {"notes": found.notes, "exact": False}, [found.n, found.correct, fit.p, fit.mass]
+    if counts.exact is not None:
+        return {"notes": counts.notes, "exact": True}, [counts.exact]
+    fit = mixing(counts.n, counts.correct, slack=SLACK)
+    return {"notes": counts.notes, "exact": False}, [counts.n, counts.correct, fit.p, fit.mass]

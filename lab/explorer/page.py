@@ -1,4 +1,4 @@
-"""The explorer as one HTML file: opens from disk, asks nothing of any network. Floor 3."""
+"""The explorer as one HTML file that opens from disk and makes no network request."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from lab.explorer.state import DEFAULTS, checked
 from lab.runs.run_folder import write_atomically
 
 HERE = Path(__file__).parent
-# The page's own promise, kept by the browser: no connection, no frame, no font, no script but the
-# one inside.
+# The browser enforces it: no connection, no frame, no font, no script but the one inside.
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
     " blob:; base-uri 'none'; form-action 'none'"
@@ -28,12 +27,14 @@ PAGE = """<!doctype html>
 <title>Which problems does an objective care about? The explorer of the lab</title>
 <style>
 html {{ background: #ffffff; }} body {{ margin: 0; }}
-@media (prefers-color-scheme: dark) {{ html:not(:has([data-theme="light"])) {{ background: #16181c; }} }}
+@media (prefers-color-scheme: dark) {{ \
+html:not(:has([data-theme="light"])) {{ background: #16181c; }} }}
 html:has([data-theme="dark"]) {{ background: #16181c; }}
 {style}</style>
 </head>
 <body>
-<main id="lab-explorer-page"><noscript>The explorer draws with JavaScript: please switch it on.</noscript></main>
+<main id="lab-explorer-page">\
+<noscript>The explorer draws with JavaScript: please switch it on.</noscript></main>
 <script type="module">
 {script}</script>
 </body>
@@ -50,11 +51,12 @@ def html() -> str:
 
 
 def write(path: str | Path, state: Mapping[str, Any] | None = None) -> str:
-    """Write the page to `path`, whole or not at all; returns its address, which holds `state` too."""
+    """Write the page atomically to `path`; returns its address, which also holds `state`."""
     changed = {key: value for key, value in checked(state or {}).items() if value != DEFAULTS[key]}
     path = Path(path).resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, html())
-    return path.as_uri() + (
-        f"#{quote(json.dumps(changed, separators=(',', ':')), safe=',:')}" if changed else ""
-    )
+    if not changed:
+        return path.as_uri()
+    fragment = quote(json.dumps(changed, separators=(",", ":")), safe=",:")
+    return f"{path.as_uri()}#{fragment}"

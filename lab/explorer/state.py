@@ -1,6 +1,4 @@
-"""What is on the explorer's screen, as one flat dictionary. Floor 3. The page has the same table
-(front/state.js).
-"""
+"""The state of the explorer's screen as one flat dictionary; front/state.js has the same table."""
 
 from __future__ import annotations
 
@@ -12,6 +10,7 @@ from lab.errors import LabError, one_of, unknown, whole
 from lab.estimators import estimator
 from lab.objectives import objective
 
+# The drawn weight at the start: large for pass rates in the middle.
 BUMP = [0, 0, 0, 0, 0, 2, 4, 4, 4, 4, 4, 4, 4, 2, 0, 0, 0, 0, 0, 0, 0]
 DEFAULTS: dict[str, Any] = {
     "panel": "curves",
@@ -46,9 +45,12 @@ RANGES = {"N": (2, 1024), "problems": (4, 400), "seed": (0, 2**31 - 1)}
 MOST_CURVES = 8
 
 
-def checked(given: Mapping[str, Any], own: Mapping[str, Any] = {}) -> dict[str, Any]:
-    """A whole state from a partial one; unknown keys, names, and values out of range are errors."""
-    for key, value in given.items():
+def checked(partial: Mapping[str, Any], own: Mapping[str, Any] = {}) -> dict[str, Any]:
+    """The full state from a partial one; the names in `own` count as estimators.
+
+    Unknown keys, unknown names and values out of range are errors.
+    """
+    for key, value in partial.items():
         if key not in DEFAULTS:
             raise unknown("key of the explorer's state", key, DEFAULTS)
         usual = DEFAULTS[key]
@@ -63,7 +65,7 @@ def checked(given: Mapping[str, Any], own: Mapping[str, Any] = {}) -> dict[str, 
                 f"{key} = {value!r}: it must be"
                 f" {'True or False' if usual in (True, False) else 'text'}"
             )
-    state = DEFAULTS | dict(given)
+    state = DEFAULTS | dict(partial)
     for key, read in (("curves", estimator), ("objectives", objective)):
         specs = _a_list(key, state[key])
         if len(specs) > MOST_CURVES:
@@ -90,7 +92,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _a_list(key: str, value: Any) -> list:
+def _a_list(key: str, value: Any) -> list[Any]:
     if not isinstance(value, (list, tuple)):
         raise LabError(f"{key} = {value!r}: it must be a list")
     return list(value)

@@ -1,4 +1,4 @@
-"""The explorer as a widget: the page in a notebook, with the lab behind it. Floor 3."""
+"""The explorer as a widget: the page in a notebook, with its numbers computed by the lab."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Explorer(anywidget.AnyWidget):
 
     | argument | meaning |
     |---|---|
-    | `own` | estimators of yours (from `lab.from_weight`, say), drawn beside those of the catalogue |
-    | `pass_rates` | a run folder or file for `lab.show.audit.read_counts`, or a pair (n, correct), "problems" each |
+    | `own` | your estimators, for example from `lab.from_weight`, drawn beside the catalogue's |
+    | `pass_rates` | what `lab.show.audit.read_counts` reads, or a pair (n, correct), "problems" |
     | others | keys of the state, see `lab.explorer.state.DEFAULTS` |
 
-    `.state` is what is on the screen: read it, or set it (`e.state = e.state | {"N": 8}`;
-    `e.show(N=8)` is the same). What is drawn while a hand moves is computed by the page, and as
-    soon as it rests by the lab; the page says by how much the two differed. Unknown keys,
+    `.state` is what is on the screen: read it, or set it (`e.state = e.state | {"N": 8}`, which is
+    the same as `e.show(N=8)`). While the user drags, the page computes the curves itself; when the
+    drag ends, the lab does, and the page says by how much the two differed. Unknown keys,
     estimators and values out of range are errors that say what is valid.
     """
 
@@ -43,10 +43,10 @@ class Explorer(anywidget.AnyWidget):
         self,
         *,
         own: Sequence[Estimator] = (),
-        pass_rates: str | Path | tuple | None = None,
+        pass_rates: str | Path | tuple[Any, Any] | None = None,
         **state: Any,
-    ):
-        self._own = {_named(one): one for one in own}
+    ) -> None:
+        self._own = {_label(estimator): estimator for estimator in own}
         self._counts = _counts(pass_rates)
         if own and "curves" not in state:
             state["curves"] = [*self._own, "rloo", "grpo", "maxrl"][:8]
@@ -61,54 +61,61 @@ class Explorer(anywidget.AnyWidget):
         """Change part of what is on the screen."""
         self.state = self.state | state
 
-    def _answer(self, _: Any, asked: dict[str, Any], buffers: list) -> None:
-        """Answer one question of the page; a refusal is its sentence."""
+    def _answer(self, _: Any, question: dict[str, Any], buffers: list[Any]) -> None:
+        """Answer one question of the page; an error is answered with its message."""
         try:
-            content, arrays = self._questions(asked, buffers)
+            content, arrays = self._content(question, buffers)
         except LabError as error:
             content, arrays = {"error": " ".join(str(error).splitlines())}, []
         buffers = [np.ascontiguousarray(row, np.float64).tobytes() for row in arrays]
-        self.send({"id": asked["id"]} | content, buffers=buffers)
+        self.send({"id": question["id"]} | content, buffers=buffers)
 
-    def _questions(self, asked: dict[str, Any], buffers: list) -> tuple[dict[str, Any], list]:
-        match asked["what"]:
+    def _content(
+        self, question: dict[str, Any], buffers: list[Any]
+    ) -> tuple[dict[str, Any], list[Any]]:
+        match question["what"]:
             case "curves":
-                facts = (asked[key] for key in ("specs", "N", "quantity", "axis"))
-                return {}, answers.curves(*facts, self._own)
+                specs, N, quantity, axis = (
+                    question[key] for key in ("specs", "N", "quantity", "axis")
+                )
+                return {}, answers.curves(specs, N, quantity, axis, self._own)
             case "estimator":
                 label, arrays = answers.estimator_curves(
-                    asked["spec"], asked["N"], asked["axis"], self._own
+                    question["spec"], question["N"], question["axis"], self._own
                 )
                 return {"label": label}, arrays
             case "sizes":
                 sizes, arrays = answers.coefficients_by_size(
-                    asked["spec"], asked["most"], self._own
+                    question["spec"], question["most"], self._own
                 )
                 return {"sizes": sizes}, arrays
             case "file":
-                return answers.counts_answer(answers.dropped_file(asked["name"], bytes(buffers[0])))
+                return answers.counts_answer(
+                    answers.dropped_file(question["name"], bytes(buffers[0]))
+                )
             case "counts" if self._counts is not None:
                 return answers.counts_answer(self._counts)
         raise LabError(
-            f"the page asked {asked['what']!r}, which this lab does not know: build the page anew"
+            f"the page asked {question['what']!r}, which this lab does not know:"
+            " build the page anew"
         )
 
 
-def _named(one: Estimator) -> str:
-    if not isinstance(one, Estimator):
+def _label(estimator: Estimator) -> str:
+    if not isinstance(estimator, Estimator):
         raise LabError(
-            f"found {type(one).__name__} in own: give estimators, for example lab.from_weight(w,"
-            " N=16)"
+            f"found {type(estimator).__name__} in own: give estimators, for example"
+            " lab.from_weight(w, N=16)"
         )
-    return one.label
+    return estimator.label
 
 
-def _counts(given: str | Path | tuple | None) -> Counts | None:
-    if given is None:
+def _counts(source: str | Path | tuple[Any, Any] | None) -> Counts | None:
+    if source is None:
         return None
-    if isinstance(given, (str, Path)):
-        return read_counts(given)
-    n, correct = np.broadcast_arrays(*(np.asarray(part, dtype=np.int64) for part in given))
+    if isinstance(source, (str, Path)):
+        return read_counts(source)
+    n, correct = np.broadcast_arrays(*(np.asarray(part, dtype=np.int64) for part in source))
     if n.ndim != 1 or not ((correct >= 0) & (correct <= n) & (n > 0)).all():
         raise LabError(
             "pass_rates must be a path or a pair (n, correct) of counts, 0 <= correct <= n, one a"

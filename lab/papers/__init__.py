@@ -1,1 +1,1 @@
-"""The two papers: what they print, what of it is regenerated here, and their own mistakes. Floor 3."""
+"""The two papers: what they print, what is reproduced here, and their mistakes."""

@@ -1,8 +1,7 @@
-"""The gallery: figures/out/index.html with every picture, and docs/papers.md with every number.
-Floor 3.
+"""The gallery: figures/out/index.html with every picture, docs/papers.md with every number.
 
-Both say the same of each figure and table: claim, setting, command, ours with its interval,
-published, verdict, runs, and where the paper contradicts itself.
+Both have the same content for each figure and table: claim, setting, command, our numbers with
+their intervals, published numbers, verdict, runs, and where the paper contradicts itself.
 """
 
 from __future__ import annotations
@@ -19,19 +18,31 @@ from lab.runs.provenance import ROOT
 from lab.runs.run_folder import write_atomically
 from lab.show import plots
 
-HOW = """A verdict follows from the numbers. An order "holds" where no two neighbours' intervals touch; where they do it
-"holds in the means" or "does not show"; it "does not hold" where two neighbours stand the other way round and their
-intervals do not touch. Equality holds where intervals touch. Brackets are 95% bootstrap intervals, over what the
-figure's caption says; with 2 or 3 seeds they reach from the lowest to the highest, so that two which do not touch are
-no strong evidence. A verdict is on our setting, which is smaller than the published one wherever it says so: it is
+# The line breaks (those without a backslash) are those of docs/papers.md.
+HOW = """\
+A verdict follows from the numbers. An order "holds" where no two neighbours' intervals \
+touch; where they do it
+"holds in the means" or "does not show"; it "does not hold" where two neighbours stand the \
+other way round and their
+intervals do not touch. Equality holds where intervals touch. Brackets are 95% bootstrap \
+intervals, over what the
+figure's caption says; with 2 or 3 seeds they reach from the lowest to the highest, so \
+that two which do not touch are
+no strong evidence. A verdict is on our setting, which is smaller than the published one \
+wherever it says so: it is
 evidence about the claim, not a repetition of the paper's runs."""
-STYLE = """body{font:16px/1.5 system-ui,sans-serif;color:#1b1b1b;max-width:60rem;margin:2rem auto;padding:0 1rem}
-h1{font-size:1.7rem}h2{font-size:1.35rem;margin-top:3rem;border-bottom:2px solid #1b1b1b}h3{margin:2.5rem 0 .3rem}
-img{max-width:100%;height:auto;display:block;margin:.6rem 0}figcaption,.small{color:#555;font-size:.85rem}
+STYLE = """body{font:16px/1.5 system-ui,sans-serif;color:#1b1b1b;max-width:60rem;\
+margin:2rem auto;padding:0 1rem}
+h1{font-size:1.7rem}h2{font-size:1.35rem;margin-top:3rem;border-bottom:2px solid #1b1b1b}\
+h3{margin:2.5rem 0 .3rem}
+img{max-width:100%;height:auto;display:block;margin:.6rem 0}\
+figcaption,.small{color:#555;font-size:.85rem}
 figure{margin:.8rem 0}table{border-collapse:collapse;font-size:.88rem;margin:.6rem 0}
 td,th{border-bottom:1px solid #ddd;padding:.25rem .6rem .25rem 0;text-align:left;vertical-align:top}
-code{background:#f3f3f3;padding:0 .25rem;font-size:.85em;overflow-wrap:anywhere}dl{margin:.4rem 0}
-dt{font-weight:600;float:left;clear:left;width:8.5rem}dd{margin:0 0 .25rem 9rem}.wide{overflow-x:auto}
+code{background:#f3f3f3;padding:0 .25rem;font-size:.85em;overflow-wrap:anywhere}\
+dl{margin:.4rem 0}
+dt{font-weight:600;float:left;clear:left;width:8.5rem}dd{margin:0 0 .25rem 9rem}\
+.wide{overflow-x:auto}
 .verdict{font-weight:600}.no{color:#8a3b00}.open{color:#555}details{font-size:.85rem}
 .claims td:nth-child(3){white-space:nowrap}"""
 
@@ -43,13 +54,15 @@ def docs_folder() -> Path:
 
 def write() -> list[Path]:
     """Write the tables, the gallery and the two pages in docs/; returns the files."""
-    out, found, pages = plots.out_folder(), items(), {}
-    for item in found:
+    out = plots.out_folder()
+    all_items = items()
+    pages: dict[Path, str] = {}
+    for item in all_items:
         if item.layout:
             pages[out / f"table_{item.key}.md"] = tables.markdown(item)
             pages[out / f"table_{item.key}.tex"] = tables.latex(item)
-    pages[out / "index.html"] = page(found)
-    pages[docs_folder() / "papers.md"] = markdown(found)
+    pages[out / "index.html"] = page(all_items)
+    pages[docs_folder() / "papers.md"] = markdown(all_items)
     pages[docs_folder() / "paper_issues.md"] = issues.page()
     for path, text in pages.items():
         write_atomically(path, text)
@@ -57,19 +70,20 @@ def write() -> list[Path]:
 
 
 def our_numbers(claim: Claim) -> list[str]:
-    found = claim.numbers()
-    return [UNKNOWN] if found is None else [f"{label} {value}" for label, value in found.items()]
+    """Each of our numbers with its label, as text."""
+    numbers = claim.numbers()
+    if numbers is None:
+        return [UNKNOWN]
+    return [f"{label} {value}" for label, value in numbers.items()]
 
 
 def verdict_text(claim: Claim) -> str:
-    """The verdict, with what it does not say alone."""
+    """The verdict, followed by the remark on it."""
     return f"{claim.verdict}; {claim.remark}" if claim.remark else claim.verdict
 
 
 def details(item: Item) -> Iterator[tuple[str, str]]:
-    """(name, text) of what stands under an item beside its claims; commands are told apart by
-    `backticks`.
-    """
+    """What is listed under an item besides its claims, as (name, text); code is in `backticks`."""
     if item.setting:
         yield "Setting", item.setting
     if item.missing:
@@ -93,8 +107,8 @@ def details(item: Item) -> Iterator[tuple[str, str]]:
         yield "The paper", note
 
 
-def markdown(found: list[Item]) -> str:
-    """docs/papers.md: a table a paper, then each figure and table."""
+def markdown(all_items: list[Item]) -> str:
+    """docs/papers.md: for each paper a table of verdicts, then its figures and tables."""
     lines = [
         "# The papers: every figure and table",
         "",
@@ -112,7 +126,7 @@ def markdown(found: list[Item]) -> str:
         "",
     ]
     for paper, archive in PAPERS.items():
-        mine = [item for item in found if item.paper == paper]
+        mine = [item for item in all_items if item.paper == paper]
         lines += [
             f"## {paper} ({archive})",
             "",
@@ -137,8 +151,8 @@ def markdown(found: list[Item]) -> str:
                     "| claim | published | ours | verdict |",
                     "|---|---|---|---|",
                     *(
-                        f"| {claim.claim} | {item.published_text(claim)} | {'<br>'.join(our_numbers(claim))} |"
-                        f" {verdict_text(claim)} |"
+                        f"| {claim.claim} | {item.published_text(claim)}"
+                        f" | {'<br>'.join(our_numbers(claim))} | {verdict_text(claim)} |"
                         for claim in item.compare
                     ),
                     "",
@@ -165,19 +179,14 @@ def markdown(found: list[Item]) -> str:
 
 
 def _anchor(item: Item) -> str:
-    """The link that a heading gets: lower case, without punctuation, blanks as dashes."""
-    kept = "".join(
-        letter
-        for letter in f"{item.paper} {item.item}: {item.title}".lower()
-        if letter.isalnum() or letter in " -_"
-    )
-    return kept.replace(" ", "-")
+    """The anchor that GitHub gives a heading: lower case, no punctuation, dashes for blanks."""
+    heading = f"{item.paper} {item.item}: {item.title}".lower()
+    letters = [letter for letter in heading if letter.isalnum() or letter in " -_"]
+    return "".join(letters).replace(" ", "-")
 
 
-def page(found: list[Item]) -> str:
-    """figures/out/index.html: one file without scripts or anything from elsewhere but the pictures
-    beside it.
-    """
+def page(all_items: list[Item]) -> str:
+    """figures/out/index.html: one file without scripts; it loads only the pictures beside it."""
     parts = [
         (
             "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport"
@@ -188,11 +197,11 @@ def page(found: list[Item]) -> str:
         f"<p>{escape(' '.join(HOW.split()))}</p>",
     ]
     for paper, archive in PAPERS.items():
-        mine = [item for item in found if item.paper == paper]
+        mine = [item for item in all_items if item.paper == paper]
         parts.append(f"<h2>{paper} ({archive})</h2><table>")
         parts += [
-            "<tr><td><a"
-            f" href='#{item.key}'>{item.item}</a><td>{escape(item.title)}<td>{_verdict(item.verdict)}"
+            f"<tr><td><a href='#{item.key}'>{item.item}</a>"
+            f"<td>{escape(item.title)}<td>{_verdict(item.verdict)}"
             for item in mine
         ]
         parts.append("</table>")
@@ -205,29 +214,32 @@ def page(found: list[Item]) -> str:
 
 
 def _item(item: Item) -> Iterator[str]:
-    for name in item.drawn:
-        words = escape(plots.figure_record(name)["caption"], quote=True)
-        width = int.from_bytes(
-            (plots.out_folder() / f"{name}.png").read_bytes()[16:20], "big"
-        )  # as PNG has it
+    for name in item.figures:
+        if (record := plots.figure_record(name)) is None:
+            continue
+        caption = escape(record["caption"], quote=True)
+        # A PNG file holds its width in bytes 16 to 19. Half of it suits a screen.
+        picture = (plots.out_folder() / f"{name}.png").read_bytes()
+        width = int.from_bytes(picture[16:20], "big")
         yield (
-            f"<figure><a href='{name}.pdf'><img src='{name}.png' width={width // 2} alt='{words}'"
-            f" loading=lazy></a><figcaption>{words} <a href='{name}.csv'>data</a>, <a"
+            f"<figure><a href='{name}.pdf'><img src='{name}.png' width={width // 2} alt='{caption}'"
+            f" loading=lazy></a><figcaption>{caption} <a href='{name}.csv'>data</a>, <a"
             f" href='{name}.txt'>caption</a></figcaption></figure>"
         )
     if item.compare:
         yield "<div class='wide claims'><table><tr><th>claim<th>published<th>ours<th>verdict"
         for claim in item.compare:
             remark = escape(verdict_text(claim).removeprefix(claim.verdict))
+            numbers = "<br>".join(map(escape, our_numbers(claim)))
             yield (
                 f"<tr><td>{escape(claim.claim)}<td>{escape(item.published_text(claim))}"
-                f"<td>{'<br>'.join(map(escape, our_numbers(claim)))}<td>{_verdict(claim.verdict)}{remark}"
+                f"<td>{numbers}<td>{_verdict(claim.verdict)}{remark}"
             )
         yield "</table></div>"
     if item.layout:
         yield _table(item)
     yield "<dl>"
-    yield from (f"<dt>{name}<dd>{_words(text)}" for name, text in details(item))
+    yield from (f"<dt>{name}<dd>{_with_code(text)}" for name, text in details(item))
     if item.also:
         yield "<dt>See also<dd>" + ", ".join(
             f"<a href='{name}.png'>{name}</a>" for name in item.also
@@ -235,9 +247,9 @@ def _item(item: Item) -> Iterator[str]:
     yield "</dl>"
     if item.runs:
         runs = "".join(
-            f"<li><code>{escape(run)}</code> {escape(one['device'])}, {one['seconds']} s, commit "
-            f"{(one['commit'] or 'none')[:10]}, <code>{escape(one['command'])}</code>"
-            for run, one in sorted(item.runs.items())
+            f"<li><code>{escape(id)}</code> {escape(run['device'])}, {run['seconds']} s, commit "
+            f"{(run['commit'] or 'none')[:10]}, <code>{escape(run['command'])}</code>"
+            for id, run in sorted(item.runs.items())
         )
         yield f"<details><summary>{len(item.runs)} runs</summary><ul>{runs}</ul></details>"
 
@@ -257,15 +269,16 @@ def _table(item: Item) -> str:
 
 
 def _verdict(verdict: str) -> str:
-    kind = (
-        "no" if verdict.startswith("does not") else "open" if verdict.startswith(UNKNOWN) else "yes"
-    )
+    if verdict.startswith("does not"):
+        kind = "no"
+    else:
+        kind = "open" if verdict.startswith(UNKNOWN) else "yes"
     return f"<span class='verdict {kind}'>{escape(verdict)}</span>"
 
 
-def _words(text: str) -> str:
-    """A text with its `code` set apart."""
+def _with_code(text: str) -> str:
+    """A text as HTML; what is in `backticks` becomes code."""
     return "".join(
-        f"<code>{escape(part)}</code>" if place % 2 else escape(part)
-        for place, part in enumerate(text.split("`"))
+        f"<code>{escape(part)}</code>" if number % 2 else escape(part)
+        for number, part in enumerate(text.split("`"))
     )

@@ -1,8 +1,7 @@
-"""The numbers of docs/paper_issues.md: for each mistake of a paper, the small enumeration that
-shows it. Floor 3.
+"""The numbers of docs/paper_issues.md: a small enumeration for each mistake of a paper.
 
-The words are in issues.md beside this file, where {NAME.KEY} stands for what the function NAME
-computes under KEY; no number of the page is typed. Tables come as Markdown.
+The text is in issues.md beside this file. There {NAME.KEY} stands for what the function NAME below
+returns under KEY, so that no number of the page is typed. Tables are written as Markdown.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import itertools
 import math
 import re
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,27 +28,22 @@ NUMBERS: dict[str, Callable[[], dict[str, Any]]] = {}
 
 
 def page() -> str:
-    """docs/paper_issues.md: the words with their numbers, then where each paper contradicts itself
-    in print.
-    """
-    found = {name: function() for name, function in NUMBERS.items()}
+    """docs/paper_issues.md: the template with its numbers filled in."""
+    computed = {name: function() for name, function in NUMBERS.items()}
 
-    def put(match: re.Match) -> str:
+    def put(match: re.Match[str]) -> str:
         name, key = match.groups()
-        if key not in found.get(name, {}):
-            raise unknown(
-                f"number in {TEMPLATE.name}",
-                f"{name}.{key}",
-                [f"{n}.{k}" for n in found for k in found[n]],
-            )
-        value = found[name][key]
+        if key not in computed.get(name, {}):
+            names = [f"{name}.{key}" for name in computed for key in computed[name]]
+            raise unknown(f"number in {TEMPLATE.name}", f"{name}.{key}", names)
+        value = computed[name][key]
         return value if isinstance(value, str) else number(value)
 
     return re.sub(r"\{(\w+)\.(\w+)\}", put, TEMPLATE.read_text(encoding="utf-8"))
 
 
 def number(value: float) -> str:
-    """Four significant digits; what is zero but for rounding is 0.
+    """Four significant digits; a value that differs from zero only by rounding errors is 0.
 
     >>> number(0.123456), number(64), number(1e-17)
     ('0.1235', '64', '0')
@@ -57,43 +51,47 @@ def number(value: float) -> str:
     return "0" if abs(value) < 1e-12 else f"{value:.4g}"
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[float | str]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
+    """A Markdown table of texts and numbers."""
     cells = [[cell if isinstance(cell, str) else number(cell) for cell in row] for row in rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *cells))
 
 
 def register_numbers(function: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
+    """Make what a function computes available to the template, under the function's name."""
     NUMBERS[function.__name__] = function
     return function
 
 
 def weight(name: str, N: int, p: float) -> float:
-    """The weight on grad p of an estimator, by summing over every outcome of a policy with one
-    right answer.
+    """The weight on grad p of an estimator, summed over all outcomes of N rollouts.
+
+    The policy has two answers, one of them right with probability p.
     """
     truth = enumerate_gradient(name, N, [p, 1 - p], [True, False])
     return float(truth.mean @ truth.grad_p / (truth.grad_p @ truth.grad_p))
 
 
 def reward_vectors(N: int) -> np.ndarray:
-    """All 2^N of them: "outcomes rollouts"."""
+    """All 2^N reward vectors of N rollouts, "outcomes rollouts"."""
     return np.array(list(itertools.product([0.0, 1.0], repeat=N)))
 
 
 def truncated(p: float, order: int) -> float:
+    """The weight of maximum likelihood truncated at `order`: (1 - (1-p)^order) / p."""
     return (1 - (1 - p) ** order) / p
 
 
-# --- Both ---------------------------------------------------------------------------------------
+# --- Both papers --------------------------------------------------------------------------------
 
 
 @register_numbers
 def printed_notes() -> dict[str, Any]:
     """data/published/contradictions.toml, as lists."""
-    lines = {"MaxRL": [], "PACS": []}
+    lines: dict[str, list[str]] = {"MaxRL": [], "PACS": []}
     for note in tomllib.loads((FOLDER / "contradictions.toml").read_text())["notes"]:
         lines[note["paper"]].append(f"- {', '.join(note['items'])}: {note['note']}")
-    return {paper: "\n".join(found) for paper, found in lines.items()}
+    return {paper: "\n".join(notes) for paper, notes in lines.items()}
 
 
 # --- MaxRL --------------------------------------------------------------------------------------
@@ -151,19 +149,16 @@ def code_baselines() -> dict[str, Any]:
     rewards = reward_vectors(N)
     gap = lab.estimator(f"pkpo(k={k}, form='sloom1')").coefficients(N)[0] / k
     paid = rewards * gap[np.maximum(rewards.sum(1, keepdims=True).astype(int) - 1, 0)]
-    advantages = paid - (paid.sum(1, keepdims=True) - paid) / (
-        N - 1
-    )  # minus the mean of the others, as transformed
+    # Minus the mean of the other rollouts' transformed rewards.
+    advantages = paid - (paid.sum(1, keepdims=True) - paid) / (N - 1)
     rows = []
     for p in (0.05, 0.2, 0.5):
         q = 1 - p
         chance = np.prod(np.where(rewards == 1, p, q), axis=1)
-        got = float(chance @ (advantages * (rewards - p)).mean(1)) / (
-            p * q
-        )  # one Bernoulli logit: grad p = pq
-        rows.append(
-            [p, got, ((N - k) * q ** (k - 1) + (k - 1) * q ** (k - 2)) / (N - 1), q ** (k - 1)]
-        )
+        # A Bernoulli policy with one logit: its score is r - p, and grad p = p q.
+        enumerated = float(chance @ (advantages * (rewards - p)).mean(1)) / (p * q)
+        mixture = ((N - k) * q ** (k - 1) + (k - 1) * q ** (k - 2)) / (N - 1)
+        rows.append([p, enumerated, mixture, q ** (k - 1)])
     ways = {m: math.comb(N, m) for m in range(2, k + 1)}
     shrunk = 1 + sum((N - m) / N * ways[m] / (ways[m] - 1) * 0.95 ** (m - 1) for m in ways)
     return {
@@ -206,8 +201,10 @@ def pass_at_k() -> dict[str, Any]:
 
 @register_numbers
 def first_success() -> dict[str, Any]:
-    """The mean score of a right rollout is grad p / p; a first success at draw m has chance q^(m-1)
-    p.
+    """Rollouts are drawn until the first success, at most M times.
+
+    The mean score of a right rollout is grad p / p. The first success is at draw m with probability
+    (1-p)^(m-1) p.
     """
     p = 0.1
     rows = [
@@ -232,10 +229,10 @@ def mapo() -> dict[str, Any]:
 
 @register_numbers
 def ddof() -> dict[str, Any]:
-    one = {N: np.eye(N)[0] for N in (2, 4, 16)}
+    one_success = {N: np.eye(N)[0] for N in (2, 4, 16)}
     rows = [
         [str(N), *(float(lab.advantages(name, r)[0]) for name in ("grpo", "grpo(ddof=1)"))]
-        for N, r in one.items()
+        for N, r in one_success.items()
     ]
     return {"table": table(["N", "ddof 0", "ddof 1"], rows)}
 
@@ -249,8 +246,9 @@ def loss_sign() -> dict[str, Any]:
 @register_numbers
 def averaged_baseline() -> dict[str, Any]:
     rewards = reward_vectors(5)
-    one = rewards - (rewards.sum(1, keepdims=True) - rewards) / 4
-    return {"average": np.abs(one.mean(1)).max(), "one": np.abs(one).max()}
+    # Leave-one-out advantages: their average over the rollouts of a group is always zero.
+    advantages = rewards - (rewards.sum(1, keepdims=True) - rewards) / 4
+    return {"average": np.abs(advantages.mean(1)).max(), "one": np.abs(advantages).max()}
 
 
 @register_numbers
@@ -261,11 +259,15 @@ def epsilon() -> dict[str, Any]:
 
 @register_numbers
 def token_mean() -> dict[str, Any]:
-    """Three answers of 1, 1 and 10 tokens, RLOO at N = 3: how the two wrong ones share what the
-    right one gains.
+    """Three answers of 1, 1 and 10 tokens, RLOO at N = 3: what each wrong answer loses.
+
+    Losses are relative to what the right answer gains.
     """
-    pi, length, right = np.array([0.2, 0.4, 0.4]), np.array([1, 1, 10]), np.array([1.0, 0, 0])
-    scores, mean = np.eye(3) - pi, np.zeros((2, 3))
+    pi = np.array([0.2, 0.4, 0.4])
+    length = np.array([1, 1, 10])
+    right = np.array([1.0, 0, 0])
+    scores = np.eye(3) - pi
+    mean = np.zeros((2, 3))
     for answers in map(list, itertools.product(range(3), repeat=3)):
         summed = lab.advantages("rloo", right[answers]) @ scores[answers]
         mean += pi[answers].prod() * np.stack([summed / 3, summed / length[answers].sum()])
@@ -281,14 +283,15 @@ def token_mean() -> dict[str, Any]:
 @register_numbers
 def negative_rewards() -> dict[str, Any]:
     rewards = np.array([1.0, -1, -1, -1])
-    found = (rewards - rewards.mean()) / rewards.mean()
-    return {"right": found[0], "wrong": found[1]}
+    advantages = (rewards - rewards.mean()) / rewards.mean()
+    return {"right": advantages[0], "wrong": advantages[1]}
 
 
 # --- PACS ---------------------------------------------------------------------------------------
 
 
 def log_ratios(G: int) -> torch.Tensor:
+    """G arbitrary log-ratios of policy and reference."""
     return torch.as_tensor(np.random.default_rng(0).normal(size=G))
 
 
@@ -296,10 +299,9 @@ def log_ratios(G: int) -> torch.Tensor:
 def one_method_twice() -> dict[str, Any]:
     rows = []
     for G in (2, 4, 8):
-        kept = torch.ones(G, dtype=torch.bool)
-        ratio = pacs_scores(log_ratios(G), kept, "rloo") / pacs_scores(
-            log_ratios(G), kept, "dr_grpo"
-        )
+        mask = torch.ones(G, dtype=torch.bool)
+        rloo = pacs_scores(log_ratios(G), mask, "rloo")
+        ratio = rloo / pacs_scores(log_ratios(G), mask, "dr_grpo")
         rows.append([str(G), G / (G - 1), float(ratio.min()), float(ratio.max())])
     return {"table": table(["G", "G/(G-1)", "smallest ratio", "largest ratio"], rows)}
 
@@ -369,10 +371,11 @@ def grpo_score() -> dict[str, Any]:
     for name in ("rloo", "grpo"):
         ratios = torch.zeros(8, dtype=torch.float64, requires_grad=True)
         pacs(ratios, rewards, score=name, balanced=False).backward()
+        assert ratios.grad is not None
         steps[name] = float(ratios.grad.abs().max())
-    kept = torch.ones(8, dtype=torch.bool)
+    mask = torch.ones(8, dtype=torch.bool)
     scores = torch.stack(
-        [pacs_scores(beta * log_ratios(8), kept, "grpo") for beta in (0.1, 1.0, 10.0)]
+        [pacs_scores(beta * log_ratios(8), mask, "grpo") for beta in (0.1, 1.0, 10.0)]
     )
     return {
         "times": steps["grpo"] / steps["rloo"],
@@ -406,12 +409,12 @@ def derivative_signs() -> dict[str, Any]:
 
 @register_numbers
 def two_versions() -> dict[str, Any]:
-    found = printed("PACS")
-    older = found[found["paper"] != "PACS"].iloc[0]
-    ours = found[
-        (found["paper"] == "PACS")
-        & (found["benchmark"] == "AIME 2025")
-        & (found["method"] == "PACS")
+    values = printed("PACS")
+    older = values[values["paper"] != "PACS"].iloc[0]
+    newer = values[
+        (values["paper"] == "PACS")
+        & (values["benchmark"] == "AIME 2025")
+        & (values["method"] == "PACS")
     ]
-    best = ours[ours["metric"] == "pass@64"]["value"].max()
+    best = newer[newer["metric"] == "pass@64"]["value"].max()
     return {"older": older["text"], "k": older["metric"], "best": best}

@@ -1,6 +1,6 @@
-"""What the two papers print: values, and where a paper contradicts itself. Floor 3.
+"""What the two papers print: values, and where a paper contradicts itself.
 
-A published value is a number as printed, never read off a picture. data/published holds them.
+A published value is a number as printed, never read off a picture. They are in data/published.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ PAPERS = {"MaxRL": "arXiv 2602.02710", "PACS": "arXiv 2509.02522"}
 
 
 def printed(paper: str, item: str | None = None) -> pd.DataFrame:
-    """Every value that `paper` prints, or those of one `item`, in the order of the print.
+    """The values that `paper` prints, all or those of one `item`, in the printed order.
 
-    Columns: item, model, method, benchmark, metric, value (a float), text (as printed), unit,
-    remark.
+    An item is a figure or table, such as "Table 3". Columns: item, model, method, benchmark,
+    metric, value (a float), text (as printed), unit, remark.
     """
     import pandas as pd
 
@@ -38,21 +38,19 @@ def printed(paper: str, item: str | None = None) -> pd.DataFrame:
 
 
 def printed_share(paper: str, item: str, method: str, metric: str) -> float:
-    """The one printed percentage of a `method` and `metric`, as a share of 1."""
+    """The printed percentage of a `method` and `metric`, as a number from 0 to 1."""
     table = printed(paper, item)
-    found = table[(table["method"] == method) & (table["metric"] == metric)]
-    if len(found) != 1:
+    rows = table[(table["method"] == method) & (table["metric"] == metric)]
+    if len(rows) != 1:
         raise unknown(
             f"method and metric of {paper}'s {item}",
             f"{method}, {metric}",
             table["method"] + ", " + table["metric"],
         )
-    return found["value"].item() / 100
+    return rows["value"].item() / 100
 
 
 def contradictions(paper: str, item: str) -> list[str]:
-    """What stands on the page of a figure or table: where its paper contradicts itself, or leaves
-    out what it needs.
-    """
+    """Notes on a figure or table: where its paper contradicts itself or leaves something out."""
     notes = tomllib.loads((FOLDER / "contradictions.toml").read_text())["notes"]
     return [note["note"] for note in notes if note["paper"] == paper and item in note["items"]]

@@ -1,20 +1,22 @@
-"""The figures and tables of the papers: claim, command, ours, published, verdict. Floor 3.
+"""The figures and tables of the papers: claim, command, ours, published, verdict.
 
-figures/papers.toml holds them. A number of ours is never typed there: it is named as a cell of a
-figure's own table (figures/out/NAME.csv) or of a recorded sweep (data/results), and the verdict
-follows from the numbers.
+They are listed in figures/papers.toml. Our numbers are never typed there: each is named as a cell
+of a figure's table (figures/out/NAME.csv) or of a recorded sweep (data/results), and the verdict is
+computed from the numbers.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lab.errors import LabError, unknown
 from lab.papers.published import contradictions, printed
-from lab.runs.sweep_results import RECORDED, results
+from lab.runs.sweep_results import RECORDED, Results, results
 from lab.show import plots
 
 if TYPE_CHECKING:
@@ -27,16 +29,18 @@ MEANS, OPEN = "holds in the means; intervals overlap", "does not show; intervals
 
 @dataclass(frozen=True)
 class Number:
-    """A measured number; an exact one, or one without an interval, has low and high at the point."""
+    """A measured number with its interval; without an interval, low and high equal the point."""
 
     point: float
     low: float
     high: float
 
     def __str__(self) -> str:
-        return self.text(4 if abs(self.point) < 0.01 else 3 if abs(self.point) < 10 else 1)
+        size = abs(self.point)
+        return self.text(4 if size < 0.01 else 3 if size < 10 else 1)
 
     def text(self, digits: int, unit: float = 1) -> str:
+        """Point and interval times `unit`, with `digits` after the decimal point."""
         point, low, high = (
             f"{value * unit:.{digits}f}" for value in (self.point, self.low, self.high)
         )
@@ -45,8 +49,9 @@ class Number:
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim of a paper beside what was measured here. `ours`: where each number is; `expects`:
-    their order.
+    """A claim of a paper beside what was measured here.
+
+    `ours` says where each of our numbers is recorded; `expects` is the order claimed for them.
     """
 
     claim: str
@@ -56,19 +61,25 @@ class Claim:
     remark: str = ""
 
     def numbers(self) -> dict[str, Number] | None:
-        """Ours, by label; None where one is not recorded."""
-        found = {label: number_at(where) for label, where in self.ours.items()}
-        return None if None in found.values() else found
+        """Our numbers by label; None if any of them is not recorded."""
+        numbers = {}
+        for label, place in self.ours.items():
+            number = number_at(place)
+            if number is None:
+                return None
+            numbers[label] = number
+        return numbers
 
     @property
     def verdict(self) -> str:
-        found = self.numbers()
-        return UNKNOWN if found is None else judge(self.expects, found)
+        """Whether our numbers stand in the expected order."""
+        numbers = self.numbers()
+        return UNKNOWN if numbers is None else judge(self.expects, numbers)
 
 
 @dataclass(frozen=True)
 class Item:
-    """One figure or table of a paper; the fields are explained at the top of figures/papers.toml."""
+    """A figure or table of a paper; figures/papers.toml explains the fields."""
 
     paper: str
     item: str
@@ -90,42 +101,46 @@ class Item:
 
     @property
     def drawn(self) -> list[str]:
+        """Its figures that were drawn here."""
         return [name for name in self.figures if plots.figure_record(name) is not None]
 
     @property
     def not_drawn(self) -> list[str]:
+        """Its figures that could not be drawn: a script or its runs are missing."""
         return [name for name in self.figures if plots.figure_record(name) is None]
 
     @property
     def notes(self) -> list[str]:
+        """Where the paper contradicts itself about it."""
         return contradictions(self.paper, self.item)
 
     @property
     def verdict(self) -> str:
-        """The verdict on the whole item: that of its claims; what is missing is not outweighed by
-        another world.
+        """The verdict on all its claims together.
+
+        If the published setting was not reproduced, a verdict in another setting says so.
         """
-        found = [claim.verdict for claim in self.compare if claim.verdict != UNKNOWN]
-        if not found:
+        verdicts = [claim.verdict for claim in self.compare if claim.verdict != UNKNOWN]
+        if not verdicts:
             return "shown" if self.drawn and not self.missing else UNKNOWN
-        here = (
-            found[0]
-            if len(set(found)) == 1
-            else (f"{sum(one in (HOLDS, MEANS) for one in found)} of {len(found)} claims hold")
-        )
-        return f"{UNKNOWN} as published; in another setting: {here}" if self.missing else here
+        if len(set(verdicts)) == 1:
+            summary = verdicts[0]
+        else:
+            holding = sum(verdict in (HOLDS, MEANS) for verdict in verdicts)
+            summary = f"{holding} of {len(verdicts)} claims hold"
+        return f"{UNKNOWN} as published; in another setting: {summary}" if self.missing else summary
 
     @property
     def runs(self) -> dict[str, dict[str, Any]]:
         """The runs behind its figures, by id."""
-        return {
-            run: facts
-            for name in self.drawn
-            for run, facts in plots.figure_record(name)["runs"].items()
-        }
+        runs: dict[str, dict[str, Any]] = {}
+        for name in self.figures:
+            if (record := plots.figure_record(name)) is not None:
+                runs |= record["runs"]
+        return runs
 
     def published_text(self, claim: Claim) -> str:
-        """What the paper says to a claim: a quotation, or cells of its table."""
+        """What the paper says on a claim: a quotation, or cells of its table."""
         if isinstance(claim.published, str):
             return claim.published
         table = printed(self.paper, self.item)
@@ -144,95 +159,109 @@ def items() -> list[Item]:
     ]
 
 
-def number_at(where: str) -> Number | None:
-    """The number at a place such as "FIGURE: COLUMN where KEY=VALUE; ..."; None where nothing is
-    recorded there.
+def number_at(place: str) -> Number | None:
+    """The number at a place such as "FIGURE: COLUMN where KEY=VALUE; ..."; None if not recorded.
+
+    SWEEP/EXPERIMENT in the place of FIGURE names a recorded sweep. "COLUMN of the largest KEY"
+    takes the row with the largest KEY. LabError: not one row, or an unknown column.
     """
-    match = re.fullmatch(r"([\w/]+): (.+?) where (.+)", where)
+    match = re.fullmatch(r"([\w/]+): (.+?) where (.+)", place)
     if not match:
-        raise LabError(f"cannot read {where!r}: write FIGURE: COLUMN where KEY=VALUE; KEY=VALUE")
-    source, column, kept = (
-        match[1],
-        match[2],
-        dict(one.split("=", 1) for one in match[3].split("; ")),
-    )
-    table = _last(*source.split("/"), column, kept) if "/" in source else _drawn(source)
+        raise LabError(f"cannot read {place!r}: write FIGURE: COLUMN where KEY=VALUE; KEY=VALUE")
+    source, column = match[1], match[2]
+    conditions = dict(condition.split("=", 1) for condition in match[3].split("; "))
+    if "/" in source:
+        sweep, experiment = source.split("/")
+        table = _last_step(sweep, experiment, column, list(conditions))
+    else:
+        table = _figure_table(source)
     if table is None:
         return None
-    for key, value in kept.items():
+    for key, value in conditions.items():
         if key not in table:
             raise unknown(f"column of {source}", key, table.columns)
-        table = table[table[key].map(_same(value))]
+        table = table[table[key].map(_equals(value))]
     if largest := re.fullmatch(r"(.+) of the largest (.+)", column):
         column, table = largest[1], table.nlargest(1, largest[2])
     if len(table) != 1 or column not in table:
         raise LabError(
-            f"{where!r} names {len(table)} rows of {', '.join(table.columns)}: it must name one"
+            f"{place!r} names {len(table)} rows of {', '.join(table.columns)}: it must name one"
             " number"
         )
     row = table.iloc[0]
     point = float(row[column])
-    low, high = (float(row.get(key, point)) for key in ("low", "high"))
-    return Number(
-        point, *((low, high) if low == low else (point, point))
-    )  # nan: one seed, no interval
+    low = float(row.get("low", point))
+    high = float(row.get("high", point))
+    if math.isnan(low):  # one seed has no interval
+        low = high = point
+    return Number(point, low, high)
 
 
-def judge(expects: str, found: dict[str, Number]) -> str:
-    """Whether numbers stand in the order that is expected, for example "MaxRL > GRPO > 0.1" or
-    "MaxRL = ML".
+def judge(expects: str, numbers: dict[str, Number]) -> str:
+    """The verdict on an expected order, for example "MaxRL > GRPO > 0.1" or "MaxRL = ML".
 
-    "=" holds where the intervals touch. An order holds where no two neighbours' intervals touch;
-    where some do, the means decide what is said; it does not hold where two neighbours stand the
-    other way round and do not touch.
+    Equality holds if the intervals overlap. An order holds if no two neighbours' intervals overlap.
+    If some do, the verdict depends on the order of the means. It does not hold if two neighbours
+    stand the other way round and their intervals do not overlap.
 
     >>> judge("a > b", {"a": Number(0.5, 0.4, 0.6), "b": Number(0.3, 0.2, 0.45)})
     'holds in the means; intervals overlap'
     """
-    words, seen = re.split(r" ([<>=]) ", expects), set()
-    for left, sign, right in zip(words[::2], words[1::2], words[2::2], strict=False):
-        a, b = (_number(name, found) for name in ((right, left) if sign == "<" else (left, right)))
-        touch, ordered = a.low <= b.high and b.low <= a.high, a.point > b.point
+    tokens = re.split(r" ([<>=]) ", expects)  # label, sign, label, sign, ..., label
+    verdicts = set()
+    for left, sign, right in zip(tokens[::2], tokens[1::2], tokens[2::2], strict=False):
+        if sign == "<":
+            left, right = right, left
+        a = _number(left, numbers)
+        b = _number(right, numbers)
+        overlap = a.low <= b.high and b.low <= a.high
+        ordered = a.point > b.point
         if sign == "=":
-            seen.add(HOLDS if touch else FAILS)
-        elif touch:
-            seen.add(MEANS if ordered else OPEN)
+            verdicts.add(HOLDS if overlap else FAILS)
+        elif overlap:
+            verdicts.add(MEANS if ordered else OPEN)
         else:
-            seen.add(HOLDS if ordered else FAILS)
-    return next(verdict for verdict in (FAILS, OPEN, MEANS, HOLDS) if verdict in seen)
+            verdicts.add(HOLDS if ordered else FAILS)
+    # The weakest pair decides.
+    return next(verdict for verdict in (FAILS, OPEN, MEANS, HOLDS) if verdict in verdicts)
 
 
-def _number(name: str, found: dict[str, Number]) -> Number:
-    if name in found:
-        return found[name]
+def _number(name: str, numbers: dict[str, Number]) -> Number:
+    """A number by its label, or a constant such as "0.1"."""
+    if name in numbers:
+        return numbers[name]
     try:
-        return Number(*3 * [float(name)])
+        value = float(name)
     except ValueError:
-        raise unknown("label among ours,", name, found) from None
+        raise unknown("label among ours,", name, numbers) from None
+    return Number(value, value, value)
 
 
-def _same(value: str):
+def _equals(text: str) -> Callable[[Any], bool]:
+    """Whether a cell equals a value written as text: as a number if the text is one."""
     try:
-        wanted = float(value)
-        return lambda cell: cell == wanted
+        value: float | str = float(text)
     except ValueError:
-        return lambda cell: cell == value
+        value = text
+    return lambda cell: cell == value
 
 
-def _drawn(name: str) -> pd.DataFrame | None:
+def _figure_table(name: str) -> pd.DataFrame | None:
+    """The data of a figure; None if it was not drawn."""
     import pandas as pd
 
     path = plots.out_folder() / f"{name}.csv"
     return pd.read_csv(path) if path.exists() else None
 
 
-def _last(sweep: str, experiment: str, metric: str, kept: dict[str, str]) -> pd.DataFrame | None:
-    """The last step of a recorded sweep, a row for each combination of the parameters in `kept`,
-    over seeds.
-    """
+def _last_step(
+    sweep: str, experiment: str, metric: str, parameters: list[str]
+) -> pd.DataFrame | None:
+    """The last step of a recorded sweep, a mean over seeds for each combination of `parameters`."""
     if not (RECORDED / sweep / f"{experiment}.json").exists():
         return None
-    found = results(sweep, experiment)
-    told = type(found)(found.metrics[found.metrics[metric].notna()], found.groups, found.runs)
-    curve = told.over_seeds(metric, list(kept))
+    recorded = results(sweep, experiment)
+    has_metric = recorded.metrics[metric].notna()
+    measured = Results(recorded.metrics[has_metric], recorded.groups, recorded.runs)
+    curve = measured.over_seeds(metric, parameters)
     return curve[curve["step"] == curve["step"].max()]

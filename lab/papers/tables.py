@@ -1,4 +1,4 @@
-r"""The papers' tables, published beside ours, in Markdown and LaTeX. Floor 3."""
+"""The papers' tables, published values beside ours, in Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -10,36 +10,31 @@ Lines = list[list[str]]
 
 
 def lines(item: Item) -> Lines:
-    """Head and rows of a table: what is printed, in its order, and below each row ours where it is
-    measured.
-    """
+    """Head and rows of a table: the printed rows in their order, ours below each if measured."""
     table = printed(item.paper, item.item)
     by, across = item.layout["rows"], item.layout["columns"]
     table = table.assign(
         column=table[across].agg(", ".join, axis=1), row=table[by].agg(" | ".join, axis=1)
     )
     ours = item.ours or {"rows": {}, "columns": {}}
+    # The order of the columns is that of the row with the most cells.
     fullest = max((list(part) for _, part in table.groupby("row", sort=False)["column"]), key=len)
     columns = list(dict.fromkeys([*fullest, *table["column"], *ours["columns"]]))
     if ours["columns"]:
-        columns.sort(
-            key=lambda name: int(name.split("@")[1])
-        )  # theirs and ours are pass@k at different k
-    found: Lines = [[*by, "", *columns]]
+        # Published and our columns are pass@k at different k: sort them by k.
+        columns.sort(key=lambda name: int(name.split("@")[1]))
+    rows: Lines = [[*by, "", *columns]]
     for row, part in table.groupby("row", sort=False):
+        keys = row.split(" | ")
         cells = dict(zip(part["column"], part["text"], strict=True))
-        found.append(
-            [*row.split(" | "), "published", *(cells.get(column, "") for column in columns)]
-        )
+        rows.append([*keys, "published", *(cells.get(column, "") for column in columns)])
         if row in ours["rows"]:
-            found.append(
-                [*row.split(" | "), "ours", *(_ours(item, row, column) for column in columns)]
-            )
-    return found
+            rows.append([*keys, "ours", *(_our_cell(item, row, column) for column in columns)])
+    return rows
 
 
-def _ours(item: Item, row: str, column: str) -> str:
-    """A share as a percentage with its interval; empty where ours has no such column."""
+def _our_cell(item: Item, row: str, column: str) -> str:
+    """Our value as a percentage with its interval; empty if we measured no such column."""
     if column not in item.ours["columns"]:
         return ""
     place = (
@@ -52,12 +47,9 @@ def _ours(item: Item, row: str, column: str) -> str:
 
 
 def caption(item: Item) -> str:
-    """What stands above: the table's name, its paper, what ours is, and what is missing."""
-    unit = (
-        "in percent"
-        if (printed(item.paper, item.item)["unit"] == "percent").all()
-        else "as printed"
-    )
+    """The caption: the table's name, its paper, our setting, and what is missing."""
+    in_percent = (printed(item.paper, item.item)["unit"] == "percent").all()
+    unit = "in percent" if in_percent else "as printed"
     ours = f"Ours: {item.setting}." if item.ours else "Ours: not yet measured."
     missing = [f"Missing: {item.missing}."] if item.missing else []
     return " ".join(
@@ -66,28 +58,22 @@ def caption(item: Item) -> str:
 
 
 def markdown(item: Item) -> str:
+    """The table in Markdown, with its caption and the notes on the paper."""
     head, *body = ([cell.replace("|", r"\|") for cell in line] for line in lines(item))
     keys = len(item.layout["rows"]) + 1
     rule = ["---"] * keys + ["---:"] * (len(head) - keys)
     notes = [f"- {note}" for note in item.notes]
-    return (
-        "\n".join(
-            [
-                caption(item),
-                "",
-                *(f"| {' | '.join(line)} |" for line in (head, rule, *body)),
-                *(["", "The paper on this:", "", *notes] if notes else []),
-            ]
-        )
-        + "\n"
-    )
+    page = [caption(item), "", *(f"| {' | '.join(line)} |" for line in (head, rule, *body))]
+    if notes:
+        page += ["", "The paper on this:", "", *notes]
+    return "\n".join(page) + "\n"
 
 
 def latex(item: Item) -> str:
-    r"""The same for LaTeX, with \usepackage{booktabs}."""
+    r"""The table in LaTeX, for a document with \usepackage{booktabs}."""
     head, *body = (rf"{' & '.join(map(escaped, line))} \\" for line in lines(item))
     keys = len(item.layout["rows"]) + 1
-    shape = "l" * keys + "r" * (len(lines(item)[0]) - keys)
+    alignment = "l" * keys + "r" * (len(lines(item)[0]) - keys)
     notes = [r"\par\footnotesize", *(escaped(note) for note in item.notes)] if item.notes else []
     return (
         "\n".join(
@@ -96,7 +82,7 @@ def latex(item: Item) -> str:
                 r"\centering",
                 r"\small",
                 rf"\caption{{{escaped(caption(item))}}}",
-                rf"\begin{{tabular}}{{{shape}}}",
+                rf"\begin{{tabular}}{{{alignment}}}",
                 r"\toprule",
                 head,
                 r"\midrule",
