@@ -99,8 +99,8 @@ def main() -> None:
                 ways = [partial(way, kind, rewards) for way in (loop, formula, lab.advantages)]
                 ways.append(partial(lab.advantages, kind, rewards, check=False))
                 results = [np.asarray(way()) for way in ways]
-                for other in results[1:]:
-                    np.testing.assert_allclose(results[0], other, rtol=1e-5, atol=1e-5)
+                for advantages in results[1:]:
+                    np.testing.assert_allclose(results[0], advantages, rtol=1e-5, atol=1e-5)
                 ms = [median_ms(way, repeats) for way in ways]
                 library = "numpy" if rewards is array else "torch"
                 cells = [f"{t:12.3f}" for t in ms] + [f"{t / ms[2]:12.1f}" for t in ms[:2]]

@@ -39,7 +39,7 @@ def ours(matrix: np.ndarray, draws: int) -> np.ndarray:
 
 
 def theirs(matrix: np.ndarray, draws: int, batch: int) -> np.ndarray:
-    found = scipy_stats.bootstrap(
+    result = scipy_stats.bootstrap(
         (curve(matrix),),
         np.mean,
         axis=0,
@@ -49,7 +49,7 @@ def theirs(matrix: np.ndarray, draws: int, batch: int) -> np.ndarray:
         vectorized=True,
         rng=np.random.default_rng(0),
     )
-    return np.array(found.confidence_interval)
+    return np.array(result.confidence_interval)
 
 
 def best_of(repeats: int, work: Callable[[], np.ndarray]) -> tuple[float, np.ndarray]:

@@ -1,7 +1,7 @@
 """Answers a second: our engines beside the libraries they stand on, the same work in one run.
 
-    OMP_NUM_THREADS=1 python benchmarks/engine.py [--model data/models/tiny] [--prompts 16] [--n 64] [--limit 48]
-                                                  [--repeats 5]
+    OMP_NUM_THREADS=1 python benchmarks/engine.py [--model data/models/tiny] [--prompts 16]
+                                                  [--n 64] [--limit 48] [--repeats 5]
 
 "bare" is the library's own call with the same prompts and settings: vLLM's `LLM.generate` with
 seeds and the log-probability of each token, transformers' `generate` with `num_return_sequences`,
@@ -29,35 +29,34 @@ def main() -> None:
     parser.add_argument("--model", type=Path, default=FOLDER)
     for name, value in {"prompts": 16, "n": 64, "limit": 48, "repeats": 5}.items():
         parser.add_argument(f"--{name}", type=int, default=value)
-    asked = parser.parse_args()
+    args = parser.parse_args()
     texts = [
         load_prompt("plain").render(problem.question)
-        for problem in problems(asked.prompts, 2, 0, "test")
+        for problem in problems(args.prompts, 2, 0, "test")
     ]
-    sampling = Sampling(asked.n, 1.0, 0.95, asked.limit)
+    sampling = Sampling(args.n, 1.0, 0.95, args.limit)
     ways = {
-        **vllm_ways(asked.model, texts, sampling),
-        **transformers_ways(asked.model, texts, sampling),
+        **vllm_ways(args.model, texts, sampling),
+        **transformers_ways(args.model, texts, sampling),
     }
     times, tokens = {name: [] for name in ways}, {}
     for work in ways.values():
         work()
     for _ in range(
-        asked.repeats
+        args.repeats
     ):  # one after the other, so that a busy moment of the machine meets all of them
         for name, work in ways.items():
             began = time.perf_counter()
             tokens[name] = work()
             times[name].append(time.perf_counter() - began)
     print(
-        f"{asked.prompts} prompts x {asked.n} answers of at most {asked.limit} tokens;"
-        f" {torch.get_num_threads()} threads; best of {asked.repeats}\n\n| way | tokens | s |"
+        f"{args.prompts} prompts x {args.n} answers of at most {args.limit} tokens;"
+        f" {torch.get_num_threads()} threads; best of {args.repeats}\n\n| way | tokens | s |"
         " tokens/s |\n|---|---|---|---|"
     )
-    for name, taken in times.items():
-        print(
-            f"| {name} | {tokens[name]:,} | {min(taken):.2f} | {tokens[name] / min(taken):,.0f} |"
-        )
+    for name, seconds in times.items():
+        best = min(seconds)
+        print(f"| {name} | {tokens[name]:,} | {best:.2f} | {tokens[name] / best:,.0f} |")
     for library in ("vLLM", "transformers"):
         pairs = zip(times[f"{library}, ours"], times[f"{library}, bare"], strict=True)
         per_token = tokens[f"{library}, bare"] / tokens[f"{library}, ours"]
@@ -76,7 +75,7 @@ def vllm_ways(model: Path, texts: list[str], sampling: Sampling) -> dict:
     def bare() -> int:
         from vllm import SamplingParams
 
-        asked = [
+        requests = [
             SamplingParams(
                 n=sampling.n,
                 temperature=sampling.temperature,
@@ -88,8 +87,10 @@ def vllm_ways(model: Path, texts: list[str], sampling: Sampling) -> dict:
             )
             for j in range(len(texts))
         ]
-        found = ours.llm.generate(texts, asked, use_tqdm=False)
-        return sum(len(one.token_ids) for request in found for one in request.outputs)
+        outputs = ours.llm.generate(texts, requests, use_tqdm=False)
+        return sum(
+            len(completion.token_ids) for request in outputs for completion in request.outputs
+        )
 
     return {"vLLM, bare": bare, "vLLM, ours": lambda: counted(ours.sample(texts, sampling))}
 
@@ -109,16 +110,18 @@ def transformers_ways(model: Path, texts: list[str], sampling: Sampling) -> dict
         eos_token_id=ends,
         pad_token_id=0,
     )
-    asked = ours.tokenizer(texts, return_tensors="pt", padding=True, padding_side="left").to(
+    inputs = ours.tokenizer(texts, return_tensors="pt", padding=True, padding_side="left").to(
         ours.device
     )
 
     def bare() -> int:
         with torch.inference_mode():
-            found = ours.model.generate(**asked, generation_config=config)[
-                :, asked["input_ids"].shape[1] :
+            completions = ours.model.generate(**inputs, generation_config=config)[
+                :, inputs["input_ids"].shape[1] :
             ]
-        ended = torch.isin(found, torch.tensor(ends, device=found.device)).long().cumsum(1)
+        ended = (
+            torch.isin(completions, torch.tensor(ends, device=completions.device)).long().cumsum(1)
+        )
         return int((ended == 0).sum() + (ended[:, -1] > 0).sum())
 
     return {
@@ -128,7 +131,7 @@ def transformers_ways(model: Path, texts: list[str], sampling: Sampling) -> dict
 
 
 def counted(answers: list) -> int:
-    return sum(len(answer.ids) for each in answers for answer in each)
+    return sum(len(answer.ids) for group in answers for answer in group)
 
 
 if __name__ == "__main__":

@@ -58,7 +58,9 @@ ASK = """async ([moves, name, first]) => {
   return times;
 }"""
 EMPTY = """async (moves) => {
-  const kernel = window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel, times = [];
+  const times = [];
+  const context = window.jupyterapp.shell.currentWidget.context;
+  const kernel = context.sessionContext.session.kernel;
   for (let i = 0; i < moves; i++) {
     await new Promise((done) => setTimeout(done, 300));
     const start = performance.now();
@@ -69,10 +71,10 @@ EMPTY = """async (moves) => {
 }"""
 
 
-def row(what: str, times: list[float]) -> None:
+def row(label: str, times: list[float]) -> None:
     times = sorted(times)
     low, high = times[len(times) // 10], times[int(0.9 * len(times))]
-    print(f"| {what} | {low:.1f} | {statistics.median(times):.1f} | {high:.1f} |", flush=True)
+    print(f"| {label} | {low:.1f} | {statistics.median(times):.1f} | {high:.1f} |", flush=True)
 
 
 def picture(path: Path) -> None:
@@ -136,9 +138,9 @@ def main() -> None:
             run_notebook(tab, f"{address}lab/tree/book.ipynb")
             times = tab.evaluate(EMPTY, min(arguments.moves, 20))
             row("JupyterLab, an empty cell, for comparison", times)
-            for N, words in ((20, "sent ahead, N from 20"), (200, "asked for, N from 200")):
+            for N, kind in ((20, "sent ahead, N from 20"), (200, "asked for, N from 200")):
                 times = tab.evaluate(ASK, [min(arguments.moves, 20), "mine", N])
-                row(f"JupyterLab, an estimator that only Python knows, {words}", times)
+                row(f"JupyterLab, an estimator that only Python knows, {kind}", times)
             tab.close()
 
 

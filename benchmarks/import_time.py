@@ -16,7 +16,7 @@ TIMED = "import time; start = time.perf_counter(); import {}; print(time.perf_co
 
 def fresh(module: str) -> float:
     """Milliseconds, measured inside the process: the start of Python itself is not counted."""
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", TIMED.format(module)],
         cwd=ROOT,
         capture_output=True,
@@ -24,7 +24,7 @@ def fresh(module: str) -> float:
         check=True,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
-    return 1000 * float(found.stdout)
+    return 1000 * float(process.stdout)
 
 
 def main() -> None:
@@ -37,11 +37,11 @@ def main() -> None:
     )
     times = {module: [] for module in ("numpy", "lab")}
     for _ in range(runs):  # in turn, so that a busy machine slows both
-        for module, found in times.items():
-            found.append(fresh(module))
+        for module, milliseconds in times.items():
+            milliseconds.append(fresh(module))
     print(f"{'import':8} {'median':>8} {'min':>8}")
-    for module, found in times.items():
-        print(f"{module:8} {statistics.median(found):8.1f} {min(found):8.1f}")
+    for module, milliseconds in times.items():
+        print(f"{module:8} {statistics.median(milliseconds):8.1f} {min(milliseconds):8.1f}")
     beyond = [mine - numpy for mine, numpy in zip(times["lab"], times["numpy"], strict=True)]
     print(
         f"{'beyond':8} {statistics.median(beyond):8.1f}"

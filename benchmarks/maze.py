@@ -1,7 +1,7 @@
-"""Mazes, rollouts and reinforcement-learning steps a second: ours beside the usual ways, the same
-work in one run.
+"""Mazes, rollouts and training steps a second: ours beside the usual ways, the same work.
 
-    python benchmarks/maze.py [--threads 2] [--official FOLDER] [--size 17] [--mazes 8] [--rollouts 32] [--steps 60]
+    python benchmarks/maze.py [--threads 2] [--official FOLDER] [--size 17] [--mazes 8]
+                              [--rollouts 32] [--steps 60]
 
 The policy is the published transformer after `--steps` of supervised training (seed 0), so that
 rollouts have the lengths and the entropy of a young policy; all ways sample from the same weights.
@@ -54,20 +54,20 @@ def main() -> None:
     parser.add_argument("--official", type=Path)
     for name, value in {"size": 17, "mazes": 8, "rollouts": 32, "steps": 60}.items():
         parser.add_argument(f"--{name}", type=int, default=value)
-    asked = parser.parse_args()
-    torch.set_num_threads(asked.threads)
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
     print(
-        f"torch {torch.__version__}, {asked.threads} threads; {asked.size}x{asked.size}, "
-        f"{asked.mazes} mazes x {asked.rollouts} rollouts of at most {LENGTH} tokens"
+        f"torch {torch.__version__}, {args.threads} threads; {args.size}x{args.size}, "
+        f"{args.mazes} mazes x {args.rollouts} rollouts of at most {LENGTH} tokens"
     )
     peak = measured_peak()
     print(
         f"measured peak: {peak / 1e9:.0f} GFLOP/s (float32 product of 4,096 x 256 and 256 x"
         " 1,024)\n"
     )
-    maze_speed(asked)
-    policy = young_player(asked)
-    step_speed(asked, policy, peak)
+    maze_speed(args)
+    policy = young_player(args)
+    step_speed(args, policy, peak)
 
 
 def measured_peak() -> float:
@@ -75,15 +75,15 @@ def measured_peak() -> float:
     return 2 * 4096 * 256 * 1024 / seconds(lambda: a @ b, 20)
 
 
-def maze_speed(asked) -> None:
+def maze_speed(args) -> None:
     """Mazes made, solved and written as tokens."""
-    folder = asked.official or Path(__file__).parents[1] / "tests"
-    name = "generate_maze" if asked.official else "slow_maze"
+    folder = args.official or Path(__file__).parents[1] / "tests"
+    name = "generate_maze" if args.official else "slow_maze"
     specification = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
     slow = sys.modules[name] = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(slow)
-    if asked.official:
-        generator = slow.MazeGenerator(asked.size, seed=0)
+    if args.official:
+        generator = slow.MazeGenerator(args.size, seed=0)
 
         def one() -> None:
             generator.generate()
@@ -95,10 +95,10 @@ def maze_speed(asked) -> None:
         source = random.Random(0)
 
         def one() -> None:
-            slow.shortest_paths(slow.prim(asked.size, source))
+            slow.shortest_paths(slow.prim(args.size, source))
 
     def ours() -> None:
-        mazes = maze_env.draw(asked.size, 1024, 0, "benchmark", 0, CPU)
+        mazes = maze_env.draw(args.size, 1024, 0, "benchmark", 0, CPU)
         mazes.prompts(), mazes.answers()
 
     theirs, batch = 300 / seconds(lambda: [one() for _ in range(300)], 3), 1024 / seconds(ours, 10)
@@ -108,9 +108,9 @@ def maze_speed(asked) -> None:
     )
 
 
-def young_player(asked) -> MazePolicy:
+def young_player(args) -> MazePolicy:
     settings = dict(
-        size=asked.size,
+        size=args.size,
         width=256,
         layers=4,
         positions=512,
@@ -123,23 +123,23 @@ def young_player(asked) -> MazePolicy:
     for record in train_start(
         **settings,
         start_batch=8,
-        start_steps=asked.steps,
+        start_steps=args.steps,
         start_learning_rate=5e-4,
-        start_log_every=asked.steps,
+        start_log_every=args.steps,
         state=None,
     ):
         state = record.state
     return load_policy(state(), **settings)
 
 
-def step_speed(asked, policy: MazePolicy, peak: float) -> None:
+def step_speed(args, policy: MazePolicy, peak: float) -> None:
     """One step of MaxRL, four ways: rollouts alone, then with verifying, gradient and update."""
-    model, N = policy.model, asked.rollouts
+    model, N = policy.model, args.rollouts
     world = MazeRL(
-        policy, MazeStream(asked.size, asked.mazes, 0, "mazes", CPU), "maxrl", N, 0.0, 0.0, False
+        policy, MazeStream(args.size, args.mazes, 0, "mazes", CPU), "maxrl", N, 0.0, 0.0, False
     )
     mazes = world.stream.at(0)
-    uniforms = policy.uniforms("rollouts", 0, asked.mazes, N)
+    uniforms = policy.uniforms("rollouts", 0, args.mazes, N)
 
     def shared(sample):
         def rollouts():
@@ -155,9 +155,9 @@ def step_speed(asked, policy: MazePolicy, peak: float) -> None:
         return rollouts, step
 
     def alone():
-        """Our model, used as others do: a prompt for each rollout, whole sequences in the update."""
+        """Our model used as others do: one prompt a rollout, whole sequences in the update."""
         one_by_one, apart = (
-            mazes[torch.arange(asked.mazes).repeat_interleave(N)],
+            mazes[torch.arange(args.mazes).repeat_interleave(N)],
             uniforms.view(-1, 1, LENGTH),
         )
 
@@ -169,7 +169,7 @@ def step_speed(asked, policy: MazePolicy, peak: float) -> None:
 
         def step():
             played = rollouts()
-            right = walk(one_by_one, played.tokens).right.view(asked.mazes, N)
+            right = walk(one_by_one, played.tokens).right.view(args.mazes, N)
             update(
                 lambda ids: model.logits(model.prefill(ids)[0]),
                 one_by_one.prompts(),
@@ -204,14 +204,14 @@ def step_speed(asked, policy: MazePolicy, peak: float) -> None:
 
         def step():
             tokens = rollouts()[:, prompts.shape[1] :]
-            right = walk(mazes, tokens.view(asked.mazes, N, -1)).right
+            right = walk(mazes, tokens.view(args.mazes, N, -1)).right
             update(lambda ids: theirs(ids).logits, prompts.repeat_interleave(N, 0), tokens, right)
 
         return rollouts, step
 
     def update(logits, prompts, tokens, right) -> None:
         """Whole sequences, prompt included, 32 rollouts at a time."""
-        A, said = advantages("maxrl", right.float()).flatten(), tokens != PAD
+        A, mask = advantages("maxrl", right.float()).flatten(), tokens != PAD
         for part in torch.arange(len(tokens)).split(32):
             ids = torch.cat((prompts[part], tokens[part]), 1).long()
             logp = (
@@ -220,9 +220,9 @@ def step_speed(asked, policy: MazePolicy, peak: float) -> None:
                 .gather(2, ids[:, prompts.shape[1] :, None])
             )
             (
-                policy_gradient((logp[..., 0] * said[part]).sum(1), A[part])
+                policy_gradient((logp[..., 0] * mask[part]).sum(1), A[part])
                 * len(part)
-                / said.sum()
+                / mask.sum()
             ).backward()
 
     ways = {
@@ -234,7 +234,7 @@ def step_speed(asked, policy: MazePolicy, peak: float) -> None:
     played = ways["shared prompts and prefixes"][0]()
     with torch.no_grad():
         rows = len(rollout_logits(model, *policy.prefill(mazes), played))
-    tokens, prompt = int(played.mask.sum()), maze_env.prompt_length(asked.size) * asked.mazes
+    tokens, prompt = int(played.mask.sum()), maze_env.prompt_length(args.size) * args.mazes
     weights = sum(weight.numel() for weight in model.parameters() if weight.ndim == 2)
     floor = 2 * weights * (4 * rows + 3 * prompt) / peak
     print(
@@ -246,7 +246,7 @@ def step_speed(asked, policy: MazePolicy, peak: float) -> None:
         "| way | rollouts, s | rollouts/s | step, s | steps/s | step over floor"
         " |\n|---|---|---|---|---|---|"
     )
-    total = asked.mazes * N
+    total = args.mazes * N
     results = {
         name: (seconds(rollouts, 2), seconds(step, 2)) for name, (rollouts, step) in ways.items()
     }

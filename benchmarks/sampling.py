@@ -1,5 +1,4 @@
-"""Sampling N labels an image: naive draws against counts, and against the mean given how many were
-right.
+"""Sampling N labels an image: naive draws, counts, and the mean given the number of successes.
 
 The same work in one run: from log-probabilities of 128 images over 1,000 classes to the gradient
 with respect to them. The step it belongs to is shown beside: forward and backward of the laptop's
@@ -72,7 +71,7 @@ def main() -> None:
         " of the step"
     )
     for N in (16, 128, 1024, 4096):
-        slow, counts, given = (
+        naive_ms, counts_ms, conditional_ms = (
             milliseconds(work)
             for work in (
                 lambda N=N: naive(N),
@@ -80,10 +79,11 @@ def main() -> None:
                 lambda N=N: ours("conditional", N),
             )
         )
-        beyond = (slow - cross_entropy) / max(given - cross_entropy, 1e-3)
-        shares = [100 * (one - cross_entropy) / step for one in (counts, given)]
+        beyond = (naive_ms - cross_entropy) / max(conditional_ms - cross_entropy, 1e-3)
+        shares = [100 * (ms - cross_entropy) / step for ms in (counts_ms, conditional_ms)]
         print(
-            f"{N:6}{slow:9.2f}{counts:9.2f}{given:9.2f}{slow / counts:7.1f}x{slow / given:6.1f}x{beyond:15.0f}x"
+            f"{N:6}{naive_ms:9.2f}{counts_ms:9.2f}{conditional_ms:9.2f}{naive_ms / counts_ms:7.1f}x"
+            f"{naive_ms / conditional_ms:6.1f}x{beyond:15.0f}x"
             f"{shares[0]:16.1f}%{shares[1]:6.1f}%"
         )
 

@@ -1,5 +1,4 @@
-"""Scoring stored answers: `lab.runs.scoring.score` on 500 problems with 4,096 answers each, and the
-metrics after it.
+"""Scoring stored answers, 500 problems with 4,096 answers each, and the metrics after it.
 
     python benchmarks/scoring.py [--problems 500] [--answers 4096] [--distinct]
 
@@ -46,10 +45,13 @@ class Invention:
     def sample(
         self, prompts: list[str], sampling: Sampling, first: int = 0
     ) -> list[list[Completion]]:
-        return [self.answers(first + at, sampling) for at in range(len(prompts))]
+        return [self.answers(first + number, sampling) for number in range(len(prompts))]
 
-    def answers(self, at: int, sampling: Sampling) -> list[Completion]:
-        random, (steps, gold) = generator(sampling.seed, f"answers {at}"), self.solutions[at]
+    def answers(self, problem: int, sampling: Sampling) -> list[Completion]:
+        random, (steps, gold) = (
+            generator(sampling.seed, f"answers {problem}"),
+            self.solutions[problem],
+        )
         rate = random.beta(0.5, 1.0)
         texts = []
         for i in range(TEXTS):
@@ -59,16 +61,16 @@ class Invention:
                 else gold + int(random.geometric(0.2)) * (1 - 2 * (i % 2))
             )
             spelt = {0: f"{value}", 1: rf"\boxed{{\sqrt{{{value**2}}}}}"}
-            said = spelt.get(int(random.integers(50)), rf"\boxed{{{value}}}")
-            texts.append(f"{steps.split('.')[0]}, way {random.integers(TEXTS)}. {said}")
+            conclusion = spelt.get(int(random.integers(50)), rf"\boxed{{{value}}}")
+            texts.append(f"{steps.split('.')[0]}, way {random.integers(TEXTS)}. {conclusion}")
         weights = 1 / (1 + random.permutation(TEXTS))
         chosen = random.choice(TEXTS, sampling.n, p=weights / weights.sum())
         ids, logp = tuple(range(30)), (-0.3,) * 30
-        said = [
-            f"{WORKING}{i} {texts[one]}" if self.distinct else texts[one]
-            for i, one in enumerate(chosen)
+        completions = [
+            f"{WORKING}{i} {texts[choice]}" if self.distinct else texts[choice]
+            for i, choice in enumerate(chosen)
         ]
-        return [Completion(text, ids, logp, "stop", "<|endoftext|>") for text in said]
+        return [Completion(text, ids, logp, "stop", "<|endoftext|>") for text in completions]
 
 
 def timed(name: str, work: Callable[[], Any]) -> Any:
@@ -89,35 +91,35 @@ def main() -> None:
     parser.add_argument("--problems", type=int, default=500)
     parser.add_argument("--answers", type=int, default=4096)
     parser.add_argument("--distinct", action="store_true")
-    given = parser.parse_args()
-    loaded = ProblemSet("arithmetic(level=5)", tuple(problems(given.problems, 5, 0, "test")), ())
+    args = parser.parse_args()
+    loaded = ProblemSet("arithmetic(level=5)", tuple(problems(args.problems, 5, 0, "test")), ())
     engine = Invention(
-        [(solution(one), int(one.answer)) for one in loaded.problems], given.distinct
+        [(solution(problem), int(problem.answer)) for problem in loaded.problems], args.distinct
     )
     print(
-        f"{given.problems} problems x {given.answers} answers,"
-        f" {'no two' if given.distinct else 'many'} texts equal; {len(os.sched_getaffinity(0))}"
+        f"{args.problems} problems x {args.answers} answers,"
+        f" {'no two' if args.distinct else 'many'} texts equal; {len(os.sched_getaffinity(0))}"
         " cores\n\n| what | seconds | of processor |\n|---|---|---|"
     )
     with tempfile.TemporaryDirectory() as folder:
-        made = timed(
+        folder_of_answers = timed(
             "make them up and write them",
             lambda: sample(
                 engine,
                 loaded,
                 load_prompt("plain"),
-                Sampling(given.answers, max_tokens=64),
+                Sampling(args.answers, max_tokens=64),
                 Path(folder),
             ),
         )
-        verdicts = timed("score", lambda: score(made))
-        counts = timed("counts, from stored scores", lambda: problem_counts(made))
+        verdicts = timed("score", lambda: score(folder_of_answers))
+        counts = timed("counts, from stored scores", lambda: problem_counts(folder_of_answers))
         metrics = timed("summary, with intervals", lambda: summary(counts))
         timed(
             "ratio of samples, with its interval",
             lambda: samples_ratio(counts, counts, int(counts["n"].min())),
         )
-        size = sum(path.stat().st_size for path in made.path.rglob("*.parquet"))
+        size = sum(path.stat().st_size for path in folder_of_answers.path.rglob("*.parquet"))
         print(
             f"\npass@1 {metrics['pass@1']}; {verdicts['verdict'].value_counts().to_dict()};"
             f" {size / 2**20:.0f} MiB on disk; at most"

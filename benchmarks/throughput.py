@@ -1,5 +1,4 @@
-"""Images a second of the image world's training step, and its share of the device's arithmetic
-limit.
+"""Images a second of the image world's training step, as a share of the device's peak.
 
     python benchmarks/throughput.py [--scale h200] [--limit TFLOPS] [key=value ...]
 
@@ -28,8 +27,8 @@ def main() -> None:
     parser.add_argument("--limit", type=float, help="the device's peak, TFLOP/s")
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("values", nargs="*", metavar="key=value")
-    asked = parser.parse_args()
-    values = experiment("images").parameters(asked.scale, read_assignments(asked.values))
+    args = parser.parse_args()
+    values = experiment("images").parameters(args.scale, read_assignments(args.values))
     pictures = image_source(**values)
     model = fresh_network(
         0, values["net"], pictures.channels, pictures.size, pictures.classes, values["width"]
@@ -61,26 +60,25 @@ def main() -> None:
     wait = torch.cuda.synchronize if torch.cuda.is_available() else lambda: None
     wait()
     began = time.perf_counter()
-    for number in range(asked.steps):
+    for number in range(args.steps):
         step(3 + number)
     wait()
-    seconds = (time.perf_counter() - began) / asked.steps
+    seconds = (time.perf_counter() - began) / args.steps
     rate = work / seconds / 1e12
     device = (
         torch.cuda.get_device_name()
         if torch.cuda.is_available()
         else f"CPU, {torch.get_num_threads()} threads"
     )
-    print(f"{device}, torch {torch.__version__}; {asked.steps} steps")
+    print(f"{device}, torch {torch.__version__}; {args.steps} steps")
     print(
-        "{net} at {size} pixels, batch {batch}, {precision}, {objective} {gradient} N = {rollouts}".format(
-            **values
-        )
+        "{net} at {size} pixels, batch {batch}, {precision}, {objective} {gradient}"
+        " N = {rollouts}".format(**values)
     )
     print(
         f"{1000 * seconds:.1f} ms a step, {values['batch'] / seconds:.0f} images a second,"
         f" {work / 1e9:.1f} GFLOP, {rate:.3f} TFLOP/s"
-        + (f", {100 * rate / asked.limit:.1f}% of {asked.limit:g}" if asked.limit else "")
+        + (f", {100 * rate / args.limit:.1f}% of {args.limit:g}" if args.limit else "")
     )
 
 

@@ -1,5 +1,4 @@
-"""Answers a second: `lab.llm.Verifier` against math-verify called directly in one process, on the
-same answers.
+"""Answers a second: our verifier against math-verify called directly in one process.
 
     python benchmarks/verifier.py [--answers 2000]
 
@@ -49,7 +48,7 @@ def mixture(answers: int, seed: int) -> tuple[list[str], list[str], list[bool]]:
     rows = [(*kind(rng), rng.random() < 0.5) for kind in kinds]
     return (
         [f"Let us add 3 to it, so that the answer is $\\boxed{{{spelt}}}$." for spelt, *_ in rows],
-        [gold if right else other for _, gold, other, right in rows],
+        [gold if right else wrong for _, gold, wrong, right in rows],
         [right for *_, right in rows],
     )
 
@@ -84,7 +83,7 @@ def main() -> None:
             ours = [verdict.outcome == "right" for verdict in verifier.check(responses, golds)]
             slow, fast = between - began, time.perf_counter() - between
             wrong = [
-                sum(a != b for a, b in zip(found, right, strict=True)) for found in (theirs, ours)
+                sum(a != b for a, b in zip(judged, right, strict=True)) for judged in (theirs, ours)
             ]
             print(
                 f"| {name} | {count / slow:.0f} | {count / fast:.0f} | {slow / fast:.1f} |"
