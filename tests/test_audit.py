@@ -20,7 +20,7 @@ REWARDS = {"a": [1, 0, 0, 1], "b": [0, 0, 0, 0], "c": [1, 1, 1]}  # N = 4, 4, 3 
 
 
 def rows(**columns) -> pd.DataFrame:
-    """One row a rollout of REWARDS, the problems taking turns, with further columns of one value."""
+    """One row a rollout of REWARDS, problems in turn, with further columns of one value."""
     table = pd.DataFrame(
         [
             (problem, i, float(reward))
@@ -60,7 +60,7 @@ def trl(step=10, **columns) -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory):
-    """500 problems with U-shaped pass rates, 16 rollouts each: the file, the counts, and the audit."""
+    """500 problems with U-shaped pass rates, 16 rollouts each: file, counts and audit."""
     rng = np.random.default_rng(1)
     correct = rng.binomial(16, rng.beta(0.35, 0.45, 500))
     path = tmp_path_factory.mktemp("simulated") / "counts.csv"

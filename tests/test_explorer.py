@@ -113,7 +113,8 @@ def test_every_estimator_of_the_lab_is_in_the_front_end_with_the_same_options(fr
     theirs = front(
         "specs",
         """return Object.fromEntries(Object.entries(m.ESTIMATORS).map(([name, one]) =>
-        [name, Object.entries(one.options ?? {}).map(([key, rule]) => [key, rule.required ? null : rule.start])]));""",
+        [name, Object.entries(one.options ?? {})
+          .map(([key, rule]) => [key, rule.required ? null : rule.start])]));""",
     )
     import inspect
 
@@ -142,7 +143,9 @@ def test_labels_specs_and_least_sizes_are_those_of_the_lab(front):
         "specs",
         """return a[0].map((spec) => {
         const one = m.resolve(m.ESTIMATORS, spec);
-        const works = (N) => { try { m.coefficients(one, N); return true; } catch { return false; } };
+        const works = (N) => {
+          try { m.coefficients(one, N); return true; } catch { return false; }
+        };
         const least = [1, 2, 3, 4, 5, 6].find(works);
         return [one.label, one.spec, least];
     });""",
@@ -368,7 +371,8 @@ def test_the_page_tells_of_a_file_what_the_audit_tells(front, tmp_path):
     told = front(
         "pass_rates",
         """const { readCounts, csv } = await import('/files.js');
-        const gaps = Object.fromEntries(Object.entries(a[1]).map(([name, gap]) => [name, (N) => gap[N]]));
+        const gaps = Object.fromEntries(
+          Object.entries(a[1]).map(([name, gap]) => [name, (N) => gap[N]]));
         return m.analyse(readCounts(csv(a[0])), 16, gaps);""",
         path.read_text(),
         gaps,
@@ -410,7 +414,8 @@ def test_intervals_are_as_wide_as_those_of_the_lab(front):
 
 READ = """const { readFile } = m, found = [];
 for (const [name, text] of a) {
-  try { found.push(await readFile(new File([text], name))); } catch (error) { found.push(error.message); }
+  try { found.push(await readFile(new File([text], name))); }
+  catch (error) { found.push(error.message); }
 }
 return found;"""
 FILES = {
@@ -514,7 +519,8 @@ def test_the_toy_of_the_page_gives_the_numbers_of_python(front, spec, N):
         "toy",
         """const c = await import('/specs.js');
         const sequences = c.coefficients(c.resolve(c.ESTIMATORS, a[0]), a[1]);
-        const policy = new m.Policy({ sequences, problems: 24, rollouts: a[1], rate: 0.7, seed: 11 });
+        const settings = { problems: 24, rollouts: a[1], rate: 0.7, seed: 11 };
+        const policy = new m.Policy({ sequences, ...settings });
         const seen = [Array.from(policy.passRates())];
         for (let t = 0; t < 120; t++) { policy.step(); seen.push(Array.from(policy.passRates())); }
         return seen;""",

@@ -370,7 +370,8 @@ def counts(tmp_path):
 DROP = """([text, name]) => {
   const data = new DataTransfer();
   data.items.add(new File([text], name));
-  document.querySelector('.drop').dispatchEvent(new DragEvent('drop', { dataTransfer: data, cancelable: true }));
+  const event = new DragEvent('drop', { dataTransfer: data, cancelable: true });
+  document.querySelector('.drop').dispatchEvent(event);
 }"""
 
 
@@ -535,8 +536,10 @@ def test_a_telephone_shows_everything_without_scrolling_sideways(opened, panel):
         assert slider.bounding_box()["width"] > 150
 
 
-NAMELESS = """[...document.querySelectorAll('button, input, select, svg[tabindex], [role=slider]')].filter((one) =>
-  !one.closest('[hidden]') && !(one.textContent.trim() || one.getAttribute('aria-label') || one.labels?.length)
+NAMELESS = """[
+  ...document.querySelectorAll('button, input, select, svg[tabindex], [role=slider]')
+].filter((one) => !one.closest('[hidden]')
+  && !(one.textContent.trim() || one.getAttribute('aria-label') || one.labels?.length)
 ).map((one) => one.outerHTML)"""
 
 

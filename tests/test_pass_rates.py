@@ -279,7 +279,7 @@ def test_counts_of_none_and_all_have_no_likeliest_beta(n, correct):
         beta_binomial(n, correct)
 
 
-def test_counts_that_vary_no_more_than_a_coin_have_no_likeliest_beta_and_grow_likelier_towards_a_point():
+def test_counts_that_vary_no_more_than_a_coin_grow_likelier_towards_a_point():
     n, correct = np.full(6, 10), np.array([4, 5, 5, 5, 5, 6])
     with pytest.raises(
         LabError, match="vary no more than at one p: 0.5 is likeliest, and is no Beta: use mixing"

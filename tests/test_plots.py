@@ -1,4 +1,4 @@
-"""House style: one look an objective, told apart without colour, and figures saved with their data."""
+"""House style: one line style an objective, told apart in grey; figures saved with their data."""
 
 import hashlib
 import itertools
