@@ -23,7 +23,7 @@ from lab.estimators import advantages
 from lab.losses import policy_gradient
 from lab.torchvision_ops import define_torchvision_ops
 from lab.toy import maze_env
-from lab.toy.maze import MazePolicy, MazeRL, train_start, load_policy
+from lab.toy.maze import MazePolicy, MazeRL, load_policy, train_start
 from lab.toy.maze_env import DONE, EOS, PAD, MazeStream, walk
 from lab.toy.transformer import save
 from lab.toy.tree_sampling import rollout_logits, sample_rows, sample_tree
