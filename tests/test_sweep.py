@@ -259,7 +259,7 @@ def test_values_reach_the_process_as_they_were_read(write, monkeypatch):
     (run,) = outcome.now
     values = run.params["parameters"]
     assert (
-        values["estimator"] == "0.25 * log_odds"
+        values["objective"] == "0.25 * log_odds"
         and values["hardest"] == 1e-5
         and values["learning_rate"] == 1.0
     )
