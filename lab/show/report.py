@@ -20,7 +20,7 @@ from lab.runs.run_folder import Run, write_atomically
 from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import Results, results_of_runs, results_of_sweep
 from lab.show import plots
-from lab.stats import compare, single_interval
+from lab.stats import compare
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,8 +173,8 @@ def paired(results: Results, by: Sequence[str], against: str = "") -> pd.DataFra
             comparison = compare(
                 rates.to_numpy()[0], reference.to_numpy()[0], over="problems", draws=2000
             )
-        difference = single_interval(comparison.difference)
-        better = single_interval(comparison.probability_of_improvement)
+        difference = comparison.difference
+        better = comparison.probability_of_improvement
         interval = f"[{difference.low:.4f}, {difference.high:.4f}]"
         rows.append((name, difference.point, interval, better.point, problems, seeds))
     return pd.DataFrame(
