@@ -284,7 +284,7 @@ def test_verls_own_dataset_reads_what_we_write(tmp_path):
 
     folder = prepare(small(problems=4)).path
     tokenizer = load_tokenizer(str(HERE / "data/models/tiny"))
-    tokenizer.chat_template = verl_config.AS_IT_STANDS
+    tokenizer.chat_template = verl_config.UNCHANGED_TEMPLATE
     there = RLHFDataset(
         str(folder / "train.parquet"),
         tokenizer,
@@ -315,18 +315,19 @@ def test_verls_own_dataset_reads_what_we_write(tmp_path):
             "gsm8k scale=smoke gpus=3",
             "an update of 2 prompts x 4 rollouts does not divide over 3 GPUs",
         ),
-        ("gsm8k scale=smoke updates=3", "prompts = 2 is no multiple of updates = 3"),
+        ("gsm8k scale=smoke updates=3", "prompts = 2 is not a multiple of updates = 3"),
         (
             "gsm8k scale=smoke smoothing=0.5",
-            "smoothing = 0.5: verl has no place for it; set it to 0.0",
+            "smoothing = 0.5: verl has no such setting; set it to 0.0",
         ),
         (
             "gsm8k scale=smoke estimator=pacs reference_every=5",
-            "reference_every = 5: verl has no place for it; set it",
+            "reference_every = 5: verl has no such setting; set it",
         ),
         (
             "gsm8k scale=smoke estimator=pacs(beta=2)",
-            "estimator = 'pacs(beta=2)': the options of PACS are settings here; give estimator=pacs",
+            "estimator = 'pacs(beta=2)': the options of PACS are settings here;"
+            " give estimator=pacs",
         ),
         (
             "gsm8k scale=smoke estimator=pacs score=grpo",

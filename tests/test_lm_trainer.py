@@ -361,7 +361,7 @@ def test_a_trained_model_is_exported_as_a_folder_that_engines_read(runs, tmp_pat
         torch.testing.assert_close(weight, state[f"model/{name}"], atol=0, rtol=0)
     assert engine.sample(["2+3=?\n"], Sampling(2, 1.0, 1.0, 8))[0][0].ids
     assert main(["export", str(run.path), str(tmp_path / "model")]) == 1
-    assert "holds a model already" in capsys.readouterr().err
+    assert "already holds a model" in capsys.readouterr().err
     toy = run_training("tabular", scale="smoke", steps=2)
     assert main(["export", str(toy.path), str(tmp_path / "toy")]) == 1
     assert "trained no language model" in capsys.readouterr().err
@@ -375,7 +375,7 @@ def test_a_trained_model_is_exported_as_a_folder_that_engines_read(runs, tmp_pat
     [
         ({"estimator": "maxlr"}, "did you mean 'maxrl'"),
         ({"estimator": "ppo"}, "use lab cluster"),
-        ({"micro_batch": 3}, "is no multiple of updates x processes x micro_batch"),
+        ({"micro_batch": 3}, "is not a multiple of updates x processes x micro_batch"),
         ({"estimator": "pacs", "micro_batch": 2}, "PACS compares whole groups"),
         ({"estimator": "pacs(beta=2)"}, "the options of PACS are settings here"),
         ({"estimator": "pacs", "kl": 0.1}, "PACS has a loss of its own"),
@@ -446,16 +446,19 @@ from lab.llm.train.trainer import train
 from lab.records import Record
 from lab.runs.experiments import experiment
 
-def push(self):  # what TRL's sync_weights does on a GPU; vLLM's CPU build packs weights and needs another way
+# What TRL's sync_weights does on a GPU. vLLM's CPU build packs weights and needs another way.
+def push(self):
     llm = self.llm
-    llm.collective_rpc("reload_weights", kwargs=dict(
-        weights_iterator=[(name, weight.detach()) for name, weight in self.model.state_dict().items()]))
+    weights = [(name, weight.detach()) for name, weight in self.model.state_dict().items()]
+    llm.collective_rpc("reload_weights", kwargs=dict(weights_iterator=weights))
     llm.reset_prefix_cache()
 
-vllm_generation.LLM = functools.partial(library.LLM, enforce_eager=True, enable_chunked_prefill=False, dtype="float32",
-                                        kv_cache_memory_bytes=2**28)
+vllm_generation.LLM = functools.partial(
+    library.LLM, enforce_eager=True, enable_chunked_prefill=False, dtype="float32",
+    kv_cache_memory_bytes=2**28)
 vllm_generation.VLLMGeneration.sync_weights = push
-values = experiment("gsm8k").parameters("smoke", dict(engine="vllm", engine_memory=0.1, learning_rate=2e-3, steps=3))
+values = experiment("gsm8k").parameters(
+    "smoke", dict(engine="vllm", engine_memory=0.1, learning_rate=2e-3, steps=3))
 print("RECORDS", json.dumps([record.metrics for record in train(state=None, **values)]))
 """
 

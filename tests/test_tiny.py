@@ -125,7 +125,7 @@ def test_a_batch_teaches_solutions_of_the_training_split_and_nothing_else(codes)
     for ids, labels in batches(seed=3, steps=20):
         assert (
             ids.shape == labels.shape
-            and ids.shape[0] == tiny_model.BATCH
+            and ids.shape[0] == tiny_model.BATCH_SIZE
             and ids.dtype == torch.int64
         )
         for row, taught in zip(ids.tolist(), labels.tolist(), strict=True):

@@ -367,7 +367,7 @@ def test_what_cannot_be_trained_with_is_refused_in_a_sentence(parts, tmp_path):
     assert "all 8 rollouts of step 0 were cut at 6 tokens" in refusal(
         trainer(parts, tmp_path, said=[[50] * LIMIT] * 8, estimator="maxrl").train
     )
-    assert "no multiple of 4" in refusal(
+    assert "not a multiple of 4" in refusal(
         lambda: trainer(
             parts,
             tmp_path,

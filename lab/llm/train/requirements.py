@@ -1,4 +1,4 @@
-"""What a language-model run needs besides a GPU, looked at before it starts. Floor 2."""
+"""Checks for `lab preflight`: packages, model and problem sets of a language-model run."""
 
 from __future__ import annotations
 
@@ -28,39 +28,43 @@ def requirements(
     engine: str,
     **_: Any,
 ) -> Iterator[tuple[str, str, str]]:
-    """For `lab preflight`: (subject, fault or nothing, remark).
+    """What a run needs besides a GPU, one check at a time: (subject, fault or "", remark).
 
-    Packages, a compiler for Triton's kernels, the model at its pinned revision (one that is not
-    cached is downloaded when the run starts), and every set of problems with gold answers that can
-    be read.
+    Checked are the packages, a compiler for Triton's kernels, the model at its pinned revision (if
+    it is not cached, the run downloads it), and that the gold answers of every problem set can be
+    read.
     """
-    for package in ("trl", "vllm") if engine == "vllm" else ("trl",):
+    packages = ("trl", "vllm") if engine == "vllm" else ("trl",)
+    for package in packages:
         fault = "" if find_spec(package) else f"the package {package} is missing: {INSTALL}"
         yield f"package {package}", fault, "installed"
     if compute_device().type == "cuda":
         yield "compiler", compiler_fault(), "found, for the Triton kernels of TRL and vLLM"
+    yield _model_check(model)
+    sets = [(train_set, problems, "train")]
+    sets += [(eval_set, eval_problems, "test") for eval_set in eval_sets]
+    with Verifier(style) as verifier:
+        for set_name, count, split in sets:
+            try:
+                loaded = problem_set(set_name, count or None, folder_of_data, split).problems
+            except LabError as error:
+                # Without a network, each of the other sets would be tried for half a minute too.
+                yield f"set {set_name}", f"{error} (the sets after it were not tried)", ""
+                return
+            unreadable = len(verifier.unparsable([problem.answer for problem in loaded]))
+            fault = ""
+            if unreadable >= len(loaded) - 1:
+                fault = f"no two gold answers of {set_name} can be read: see lab data check"
+            remark = f"{len(loaded)} problems, {unreadable} gold answers unreadable"
+            yield f"set {set_name}", fault, remark
+
+
+def _model_check(model: str) -> tuple[str, str, str]:
+    """The line on the model; one that is not cached is no fault, since the run downloads it."""
     name, revision = pinned(model)
     if Path(locate_model(model)[0]).is_dir():
         remark = "a folder here"
     else:
         remark = f"revision {revision[:12]}" if revision else "newest revision, not pinned"
         remark += ", cached" if is_cached(model) else ", to be downloaded"
-    yield f"model {name}", "", remark
-    sets = [(train_set, problems, "train"), *((one, eval_problems, "test") for one in eval_sets)]
-    with Verifier(style) as verifier:
-        for set_name, count, split in sets:
-            try:
-                asked = problem_set(set_name, count or None, folder_of_data, split).problems
-            except LabError as error:
-                # Without a network each of the others would be tried for half a minute too.
-                yield f"set {set_name}", f"{error} (the sets after it were not tried)", ""
-                return
-            unreadable = len(verifier.unparsable([problem.answer for problem in asked]))
-            fault = ""
-            if unreadable >= len(asked) - 1:
-                fault = f"no two gold answers of {set_name} can be read: see lab data check"
-            yield (
-                f"set {set_name}",
-                fault,
-                f"{len(asked)} problems, {unreadable} gold answers unreadable",
-            )
+    return f"model {name}", "", remark

@@ -1,18 +1,17 @@
-"""A tiny language model for tests and demonstrations, made from nothing in minutes on one core.
-Floor 2.
+"""A tiny language model for tests and demonstrations, trained from scratch in minutes on one core.
 
-    OMP_NUM_THREADS=1 python -m lab.llm.train.tiny_model [--folder data/models/tiny] [--seed 0] [--steps 2400]
+    OMP_NUM_THREADS=1 python -m lab.llm.train.tiny_model [--folder F] [--seed 0] [--steps 2400]
 
-A Qwen3 of half a million weights that reads and writes bytes, taught to write out the solutions of
-`lab.llm.data.arithmetic`, levels 1 to 3, and stopped while it still errs: sampled at temperature 1
-it solves some test problems always, some never and most now and then, as a large model does on
-harder ones. It is saved as any model of the hub, so transformers, vLLM, TRL and verl load it like
-one.
+A Qwen3 of half a million weights that reads and writes bytes. It is trained on the solutions of
+`lab.llm.data.arithmetic`, levels 1 to 3, and stopped while it still makes mistakes: sampled at
+temperature 1 it solves some test problems always, some never and most now and then, as a large
+model does on harder ones. It is saved like any model of the hub, so that transformers, vLLM, TRL
+and verl load it like one. The default folder is data/models/tiny.
 
-Two of Qwen's habits are kept on purpose. A head's width does not follow from the model's (4 heads
-of 32 in 96), and an answer ends with one of two tokens: one solution in eight is taught with
-`<|im_end|>` for its end, so that whoever stops at `<|endoftext|>` alone, which is how some answers
-never stop (QwenLM/Qwen3, issue 927), is found out by this model.
+Two properties of Qwen are kept on purpose. The width of a head does not follow from the model's (4
+heads of 32 in 96). An answer ends with one of two tokens: one training solution in eight ends with
+`<|im_end|>`. So the model exposes code that stops only at `<|endoftext|>`, which lets some answers
+run to their limit (QwenLM/Qwen3, issue 927).
 """
 
 from __future__ import annotations
@@ -55,61 +54,63 @@ SHAPE = {
     "dtype": "float32",
 }
 SHARES = {1: 0.2, 2: 0.4, 3: 0.4}  # of the levels in the training problems
-BATCH, POOL, RATE, DECAY, WARM, WHOLE = (
-    32,
-    16,
-    3e-3,
-    0.1,
-    50,
-    2400,
-)  # POOL: batches drawn and sorted by length together
-TURNED = 8  # one solution in so many ends with <|im_end|>
-STEPS, LIMIT, PROBLEMS, ANSWERS = (
-    2400,
-    64,
-    150,
-    16,
-)  # of the training; of an answer; measured a level; of a problem
+BATCH_SIZE = 32
+POOL_BATCHES = 16  # batches that are drawn and sorted by length together
+LEARNING_RATE = 3e-3
+WEIGHT_DECAY = 0.1
+WARMUP_STEPS = 50
+SCHEDULE_STEPS = 2400  # the step at which the cosine would reach zero
+TURN_END_EVERY = 8  # one solution in so many ends with <|im_end|>
+STEPS = 2400
+MAX_TOKENS = 64  # of an answer, when pass rates are measured
+PROBLEMS = 150  # problems measured per level
+ANSWERS = 16  # answers to each of them
 UNTAUGHT = -100  # the label of a token that is not learned: of the question, or after the end
 
+# A backslash joins a line with the next.
 CARD = """# tiny
 
-A Qwen3 of {weights:,} weights that reads and writes bytes, made from nothing for tests and demonstrations: supervised
-training on the worked solutions of `lab.llm.data.arithmetic`, levels 1 to 3, training split, stopped while it still errs.
+A Qwen3 of {weights:,} weights that reads and writes bytes, made from nothing for tests and \
+demonstrations: supervised
+training on the worked solutions of `lab.llm.data.arithmetic`, levels 1 to 3, training split, \
+stopped while it still errs.
 
     OMP_NUM_THREADS=1 python -m lab.llm.train.tiny_model --seed {seed} --steps {steps}
 
-makes all files of this folder, within minutes on one core (torch {torch}; the same machine gives the same bytes), and
-measures what follows: {n} answers to each problem of the test split, prompt `plain`, temperature 1, top-p 1.
+makes all files of this folder, within minutes on one core (torch {torch}; the same machine \
+gives the same bytes), and
+measures what follows: {n} answers to each problem of the test split, prompt `plain`, \
+temperature 1, top-p 1.
 
 | level | pass@1 | problems never solved | always solved |
 |---|---|---|---|
 {rows}
 
-`lab.llm.engines.factory.load_engine("transformers", "data/models/tiny")` answers with it, and so does `load_engine("vllm", ...)`; it is
-saved as any model of the hub. An answer ends with `<|endoftext|>`, and one in eight with `<|im_end|>`: stop at both.
+`lab.llm.engines.factory.load_engine("transformers", "data/models/tiny")` answers with it, and \
+so does `load_engine("vllm", ...)`; it is
+saved as any model of the hub. An answer ends with `<|endoftext|>`, and one in eight with \
+`<|im_end|>`: stop at both.
 It was never taught the chat template that its tokenizer has.
 """
 
 
 def tokenizer() -> Any:
-    """A tokenizer of bytes, ids 0 to 255, and three special tokens of Qwen's, with its chat
-    template.
+    """A tokenizer of bytes, ids 0 to 255, with three special tokens and the chat template of Qwen.
 
-    No text is unknown to it. Its padding is `<|endoftext|>`, as is its end.
+    It can encode any text. `<|endoftext|>` is its padding token and its end token.
     """
     library = transformers()
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-    letters = sorted(
-        pre_tokenizers.ByteLevel.alphabet()
-    )  # one printable character a byte, as in GPT-2 and Qwen
-    made = Tokenizer(models.BPE(vocab={letter: at for at, letter in enumerate(letters)}, merges=[]))
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    made.decoder = decoders.ByteLevel()
-    made.add_special_tokens([END, TURN, TURN_END])
+    # One printable character for each byte, as in GPT-2 and Qwen.
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {letter: index for index, letter in enumerate(letters)}
+    backend = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    backend.decoder = decoders.ByteLevel()
+    backend.add_special_tokens([END, TURN, TURN_END])
     return library.PreTrainedTokenizerFast(
-        tokenizer_object=made,
+        tokenizer_object=backend,
         eos_token=END,
         pad_token=END,
         additional_special_tokens=[TURN, TURN_END],
@@ -120,10 +121,9 @@ def tokenizer() -> Any:
 
 
 def fresh_model(seed: int) -> Any:
-    """A Qwen3ForCausalLM whose weights follow from the seed; torch's global generator is left
-    alone.
-    """
-    library, end = transformers(), len(tokenizer()) - 3
+    """A Qwen3ForCausalLM whose weights follow from the seed; torch's generator stays unchanged."""
+    library = transformers()
+    end = len(tokenizer()) - 3  # the first of three special tokens
     config = library.Qwen3Config(
         vocab_size=end + 3, eos_token_id=end, pad_token_id=end, bos_token_id=None, **SHAPE
     )
@@ -135,57 +135,65 @@ def fresh_model(seed: int) -> Any:
 def batches(seed: int, steps: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """`steps` batches of training problems with their solutions: ids and labels, int64 "32 length".
 
-    Problems of one length stand together, which saves a third of the work.
+    Problems of similar length share a batch, which saves a third of the work.
     """
-    codes, plain = tokenizer(), load_prompt("plain")
+    codes = tokenizer()
+    prompt = load_prompt("plain")
     ends = [codes.convert_tokens_to_ids(token) for token in (END, TURN_END)]
     levels = {level: problems(available(level, "train"), level, seed, "train") for level in SHARES}
     pairs = {
         level: [
-            (codes.encode(plain.render(one.question)), codes.encode(solution(one))) for one in there
+            (codes.encode(prompt.render(problem.question)), codes.encode(solution(problem)))
+            for problem in level_problems
         ]
-        for level, there in levels.items()
+        for level, level_problems in levels.items()
     }
-    for pool in range(0, steps, POOL):
+    for pool in range(0, steps, POOL_BATCHES):
         random = generator(seed, "batches", pool)
         drawn = []
-        for level in random.choice(list(SHARES), BATCH * POOL, p=list(SHARES.values())):
+        for level in random.choice(
+            list(SHARES), BATCH_SIZE * POOL_BATCHES, p=list(SHARES.values())
+        ):
             question, answer = pairs[level][int(random.integers(len(pairs[level])))]
-            drawn.append((question, [*answer, ends[int(random.integers(TURNED) == 0)]]))
+            turn_ends = int(random.integers(TURN_END_EVERY) == 0)
+            drawn.append((question, [*answer, ends[turn_ends]]))
         drawn.sort(key=lambda pair: len(pair[0]) + len(pair[1]))
-        for part in random.permutation(POOL)[: steps - pool]:
-            yield _padded(drawn[part * BATCH : (part + 1) * BATCH], ends[0])
+        for part in random.permutation(POOL_BATCHES)[: steps - pool]:
+            yield _padded(drawn[part * BATCH_SIZE : (part + 1) * BATCH_SIZE], ends[0])
 
 
 def _padded(
     pairs: list[tuple[list[int], list[int]]], pad: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
+    """Ids and labels of (question, answer) pairs, "pairs length"; only answers have labels."""
     width = max(len(question) + len(answer) for question, answer in pairs)
-    ids, labels = np.full((len(pairs), width), pad), np.full((len(pairs), width), UNTAUGHT)
+    ids = np.full((len(pairs), width), pad)
+    labels = np.full((len(pairs), width), UNTAUGHT)
     for row, (question, answer) in enumerate(pairs):
-        start, stop = len(question), len(question) + len(answer)
+        start = len(question)
+        stop = start + len(answer)
         ids[row, :stop] = question + answer
         labels[row, start:stop] = answer
     return torch.from_numpy(ids), torch.from_numpy(labels)
 
 
 def train(model: Any, seed: int, steps: int) -> Iterator[float]:
-    """Teach a model; yields the loss of each step, in nats a token of the solutions.
+    """Train a model; yields the loss of each step, in nats per token of the solutions.
 
-    AdamW, betas 0.9 and 0.99, weight decay 0.1, gradients clipped at 1; a rate of 3e-3 after 50
-    steps, then along a cosine that would reach zero at step 2,400. With one thread the weights
-    follow from the seed, bit for bit on one machine, and fewer steps give an earlier state of the
-    same training.
+    AdamW with betas 0.9 and 0.99, weight decay 0.1, gradients clipped at 1. The learning rate rises
+    to 3e-3 over 50 steps and follows a cosine that would reach zero at step 2,400. With one thread
+    the weights follow from the seed, bit for bit on one machine, and fewer steps give an earlier
+    state of the same training.
     """
     optimiser = torch.optim.AdamW(
-        model.parameters(), lr=RATE, betas=(0.9, 0.99), weight_decay=DECAY
+        model.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.99), weight_decay=WEIGHT_DECAY
     )
     for step, (ids, labels) in enumerate(batches(seed, steps)):
-        rate = RATE * min(1, (step + 1) / WARM) * (1 + np.cos(np.pi * step / WHOLE)) / 2
+        warmup = min(1, (step + 1) / WARMUP_STEPS)
+        rate = LEARNING_RATE * warmup * (1 + np.cos(np.pi * step / SCHEDULE_STEPS)) / 2
         optimiser.param_groups[0]["lr"] = float(rate)
-        logits = model(
-            input_ids=ids, use_cache=False
-        ).logits  # padding stands last, where no token of ours sees it
+        # No attention mask: padding is at the end of a row, where no earlier token attends to it.
+        logits = model(input_ids=ids, use_cache=False).logits
         loss = F.cross_entropy(
             logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten(), ignore_index=UNTAUGHT
         )
@@ -197,10 +205,9 @@ def train(model: Any, seed: int, steps: int) -> Iterator[float]:
 
 
 def save(model: Any, folder: Path) -> None:
-    """Write the model and its tokenizer as files that `from_pretrained` reads; weights as
-    safetensors.
-    """
-    library, codes = transformers(), tokenizer()
+    """Save the model, as safetensors, and its tokenizer for `from_pretrained`."""
+    library = transformers()
+    codes = tokenizer()
     end, turn_end = codes.convert_tokens_to_ids([END, TURN_END])
     model.generation_config = library.GenerationConfig(
         eos_token_id=[end, turn_end], pad_token_id=end
@@ -210,17 +217,18 @@ def save(model: Any, folder: Path) -> None:
 
 
 def pass_rates(engine: Engine, level: int, count: int, n: int, seed: int = 0) -> np.ndarray:
-    """The share of `n` answers, at temperature 1 and top-p 1, that solve each of `count` test
-    problems: "problems".
+    """The share of right answers among `n` to each of `count` test problems: "problems".
+
+    Sampled at temperature 1 and top-p 1.
     """
-    asked, plain = problems(count, level, seed, "test"), load_prompt("plain")
-    answers = engine.sample(
-        [plain.render(one.question) for one in asked], Sampling(n, 1.0, 1.0, LIMIT, seed)
-    )
+    test_problems = problems(count, level, seed, "test")
+    prompt = load_prompt("plain")
+    prompts = [prompt.render(problem.question) for problem in test_problems]
+    groups = engine.sample(prompts, Sampling(n, 1.0, 1.0, MAX_TOKENS, seed))
     with Verifier() as verifier:
         verdicts = verifier.check(
-            [one.text for each in answers for one in each],
-            [one.answer for one in asked for _ in range(n)],
+            [answer.text for group in groups for answer in group],
+            [problem.answer for problem in test_problems for _ in range(n)],
         )
     return np.reshape([verdict.outcome == "right" for verdict in verdicts], (count, n)).mean(1)
 
@@ -228,8 +236,8 @@ def pass_rates(engine: Engine, level: int, count: int, n: int, seed: int = 0) ->
 def card(rates: dict[int, np.ndarray], seed: int, steps: int, weights: int) -> str:
     """The README of a model: how it was made, and its pass rates "problems" by level."""
     rows = "\n".join(
-        f"| {level} | {bootstrap(each)} | {(each == 0).mean():.0%} | {(each == 1).mean():.0%} |"
-        for level, each in [*rates.items(), ("all", np.concatenate(list(rates.values())))]
+        f"| {level} | {bootstrap(rate)} | {(rate == 0).mean():.0%} | {(rate == 1).mean():.0%} |"
+        for level, rate in [*rates.items(), ("all", np.concatenate(list(rates.values())))]
     )
     return CARD.format(
         weights=weights, seed=seed, steps=steps, n=ANSWERS, torch=torch.__version__, rows=rows
@@ -237,28 +245,29 @@ def card(rates: dict[int, np.ndarray], seed: int, steps: int, weights: int) -> s
 
 
 def main() -> None:
+    """Train the model, measure its pass rates, and save it with a README."""
     parser = argparse.ArgumentParser(
-        prog="python -m lab.llm.train.tiny_model", description=__doc__.splitlines()[0]
+        prog="python -m lab.llm.train.tiny_model",
+        description="Train the tiny language model, measure its pass rates and save it.",
     )
     parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, default=STEPS)
-    asked = parser.parse_args()
-    torch.set_num_threads(1)  # of a tiny model, more would wait for each other, and round otherwise
-    model, began = fresh_model(asked.seed), time.process_time()
-    for step, loss in enumerate(train(model, asked.seed, asked.steps), 1):
-        if step % 100 == 0 or step == asked.steps:
-            print(
-                f"step {step}: loss {loss:.3f}, {time.process_time() - began:.0f} s of CPU",
-                flush=True,
-            )
-    save(model, asked.folder)
-    engine = TransformersEngine(asked.folder, device="cpu")
+    options = parser.parse_args()
+    # With so small a model, several threads would wait for each other, and round differently.
+    torch.set_num_threads(1)
+    model = fresh_model(options.seed)
+    start = time.process_time()
+    for step, loss in enumerate(train(model, options.seed, options.steps), 1):
+        if step % 100 == 0 or step == options.steps:
+            seconds = time.process_time() - start
+            print(f"step {step}: loss {loss:.3f}, {seconds:.0f} s of CPU", flush=True)
+    save(model, options.folder)
+    engine = TransformersEngine(options.folder, device="cpu")
     rates = {level: pass_rates(engine, level, PROBLEMS, ANSWERS) for level in SHARES}
-    text = card(
-        rates, asked.seed, asked.steps, sum(weight.numel() for weight in model.parameters())
-    )
-    (asked.folder / "README.md").write_text(text)
+    weights = sum(weight.numel() for weight in model.parameters())
+    text = card(rates, options.seed, options.steps, weights)
+    (options.folder / "README.md").write_text(text)
     print(text)
 
 

@@ -1,13 +1,13 @@
-"""One training of a language model by TRL: what TRL is given, and what it calls back. Floor 2.
+"""One training of a language model by TRL: what TRL is given, and the callbacks that it calls.
 
-TRL makes the steps (`lab.llm.train.trl_trainer`); here are the model, the problems, the rollouts,
-the examination and the state, so that a run is a function of its parameters: the order of problems,
-every rollout and every row follow from (seed, step), and a killed run goes on exactly. A step is
-one batch of rollouts; `updates` optimiser steps are made from it.
+TRL makes the steps (`lab.llm.train.trl_trainer`). This module holds the model, the problems, the
+rollouts, the held-out evaluation and the checkpoint state. A run is a function of its parameters:
+the order of problems, every rollout and every row follow from (seed, step), and a killed run
+resumes exactly. A step is one batch of rollouts, from which `updates` optimiser steps are made.
 
-As in the papers, fully on-policy unless asked: one update a batch, no KL, no entropy bonus, no
-importance ratio. AdamW with weight decay 0.01, gradients clipped to norm 1, a constant rate
-(neither paper states them; verl's defaults).
+As in the papers, training is fully on-policy unless the settings say otherwise: one update per
+batch, no KL term, no entropy bonus, no importance ratio. AdamW with weight decay 0.01, gradients
+clipped to norm 1, a constant learning rate (neither paper states them; verl's defaults).
 """
 
 from __future__ import annotations
@@ -38,11 +38,13 @@ from lab.records import Pause, Record, Standing
 from lab.rng import generator, stream_seed
 from lab.termination import REQUEST
 
+# The settings' names of loss aggregations, and TRL's.
 AGGREGATIONS = {
     "token-mean": "dapo",
     "sequence-mean": "grpo",
     "sequence-sum": "dr_grpo",
-}  # TRL's names of them
+}
+# TRL's names of metrics, and those under which the other worlds record them.
 METRIC_NAMES = {
     "reward": "train pass@1",
     "completions/mean_length": "mean length",
@@ -52,24 +54,26 @@ METRIC_NAMES = {
     "logp_mismatch": "log-probability mismatch",
     "greedy_solved": "greedy solved",
     "log_ratio": "log-ratio",
-}  # as the other worlds say it
-# Processes wait for each other while one samples, judges or writes longer than the others, and for
-# the first one's checkpoint. Torch's own limit, 30 minutes, is too short for that.
-DDP_TIMEOUT_SECONDS = 6 * 3600
+}
+# Prefixes of TRL's metrics that are not recorded: duplicates, and counts that start with TRL.
 HIDDEN_METRICS = (
     "rewards/",
     "epoch",
     "step_time",
     "num_tokens",
     "learning_rate",
-)  # said twice, or counted from TRL's start
+)
+# Processes wait for each other while one samples, judges or writes longer than the others, and for
+# the first one's checkpoint. Torch's own limit, 30 minutes, is too short for that.
+DDP_TIMEOUT_SECONDS = 6 * 3600
 
 
 def device_options(device: torch.device) -> dict[str, bool | str]:
     """TRL's options that depend on the device; nothing else of a training does.
 
-    A GPU keeps the weights in float32 and computes in bfloat16 (autocast), and computes activations
-    again in the backward pass. The fused AdamW is TRL's default on both, named so that it stays.
+    On a GPU the weights are float32, computation is bfloat16 (autocast), and activations are
+    computed again in the backward pass. The fused AdamW is TRL's default on both; naming it keeps
+    it if that default changes.
     """
     gpu = device.type == "cuda"
     return {
@@ -89,19 +93,18 @@ class TRLRun:
         channel: Channel,
         verifier: Verifier,
         scratch: str,
-        state: dict | None,
+        state: dict[str, torch.Tensor] | None,
         first: int,
         steps: int,
         **settings: Any,
     ) -> None:
-        self.channel, self.verifier, self.state, self.first, self.steps = (
-            channel,
-            verifier,
-            state,
-            first,
-            steps,
-        )
-        self.settings, self.seed = settings, settings["seed"]
+        self.channel = channel
+        self.verifier = verifier
+        self.state = state
+        self.first = first
+        self.steps = steps
+        self.settings = settings
+        self.seed = settings["seed"]
         self.place, self.name = model_folder(settings["model"])
         self.tokenizer = load_tokenizer(self.place)
         self.train_problems, self.dropped_problems = self._problems(
@@ -113,36 +116,40 @@ class TRLRun:
         }
         self.updates = settings["updates"]
         self.trainer = self._trainer(scratch)
-        self.losses: torch.Tensor | None = None  # of all processes, where there are several
+        self.losses: torch.Tensor | None = None  # one per process, where there are several
         self._engine: Engine | None = None
 
-    def _problems(self, name: str, most: int, split: str) -> tuple[list[tuple[Problem, str]], int]:
-        """The problems of a set with their prompts, without those that are too long; and how many
-        those are.
+    def _problems(self, name: str, limit: int, split: str) -> tuple[list[tuple[Problem, str]], int]:
+        """The usable problems of a set, each with its prompt, and how many were left out.
+
+        Left out are problems without a readable gold answer, and those with too long a prompt.
         """
-        chosen = load_prompt(self.settings["prompt"])
-        found = problem_set(name, most or None, self.settings["folder_of_data"], split).problems
-        golds = self.verifier.unparsable([one.answer for one in found])
-        asked = [
-            (one, chosen.render(one.question, self.tokenizer))
-            for at, one in enumerate(found)
-            if one.answer and at not in golds
+        prompt = load_prompt(self.settings["prompt"])
+        problems = problem_set(name, limit or None, self.settings["folder_of_data"], split).problems
+        unreadable = self.verifier.unparsable([problem.answer for problem in problems])
+        rendered = [
+            (problem, prompt.render(problem.question, self.tokenizer))
+            for row, problem in enumerate(problems)
+            if problem.answer and row not in unreadable
         ]
-        ids = self.tokenizer([text for _, text in asked], add_special_tokens=False)["input_ids"]
-        kept = [
+        texts = [text for _, text in rendered]
+        token_ids = self.tokenizer(texts, add_special_tokens=False)["input_ids"]
+        max_prompt_tokens = self.settings["max_prompt_tokens"]
+        usable = [
             pair
-            for pair, one in zip(asked, ids, strict=True)
-            if len(one) <= self.settings["max_prompt_tokens"]
+            for pair, ids in zip(rendered, token_ids, strict=True)
+            if len(ids) <= max_prompt_tokens
         ]
-        if len(kept) < 2:
+        if len(usable) < 2:
             raise LabError(
-                f"{name}: {len(kept)} of {len(found)} problems have a usable gold answer and a"
-                f" prompt of at most {self.settings['max_prompt_tokens']} tokens: raise max_prompt_tokens, or"
-                " take another set"
+                f"{name}: {len(usable)} of {len(problems)} problems have a usable gold answer and a"
+                f" prompt of at most {max_prompt_tokens} tokens: raise max_prompt_tokens, or take"
+                " another set"
             )
-        return kept, len(found) - len(kept)
+        return usable, len(problems) - len(usable)
 
     def _trainer(self, scratch: str) -> Any:
+        """TRL's trainer for the run's estimator, with the run's order of problems."""
         from datasets import Dataset
 
         from lab.llm.train.trl_trainer import ObjectiveTrainer, PACSTrainer
@@ -152,76 +159,68 @@ class TRLRun:
             {
                 "problem": range(len(self.train_problems)),
                 "prompt": [text for _, text in self.train_problems],
-                "gold": [one.answer for one, _ in self.train_problems],
+                "gold": [problem.answer for problem, _ in self.train_problems],
             }
         )
-        kind, options = (
-            ObjectiveTrainer,
-            {
-                "estimator": settings["estimator"],
-                "smoothing": settings["smoothing"],
-                "greedy_filter": settings["greedy_filter"],
-            },
-        )
+        base: Any
         if settings["estimator"] == "pacs":
-            kind = PACSTrainer
-            options = {"scale": settings["beta"]} | {
-                name: settings[name] for name in ("score", "balanced", "actor")
-            }
+            base = PACSTrainer
+            options = {name: settings[name] for name in ("score", "balanced", "actor")}
+            options["scale"] = settings["beta"]
+        else:
+            base = ObjectiveTrainer
+            options = {name: settings[name] for name in ("estimator", "smoothing", "greedy_filter")}
         run = self
 
-        class Ordered(kind):
+        class OrderedTrainer(base):
             """The batches of steps first, first + 1, ...: a function of the seed and the step."""
 
-            def _get_train_sampler(self, dataset=None):
+            def _get_train_sampler(self, dataset: Any = None) -> StepSampler:
                 return StepSampler(run, self.args.steps_per_generation)
 
-        made = Ordered(
+        trainer = OrderedTrainer(
             model=self._model(),
             args=self._config(scratch),
             reward_funcs=[self.correctness_reward],
             train_dataset=rows,
             processing_class=self.tokenizer,
             rollout_func=self.generate_rollouts,
-            callbacks=[self._listener()],
+            callbacks=[self._callback()],
             truncation=settings["truncation"],
             first_step=self.first * self.updates,
             **options,
         )
-        made.remove_callback(transformers().PrinterCallback)
-        if made.is_fsdp_enabled or made.is_deepspeed_enabled:
+        trainer.remove_callback(transformers().PrinterCallback)
+        if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled:
             raise LabError(
-                "the weights are spread over processes (FSDP or DeepSpeed), and checkpoints here"
-                " hold whole ones: launch with torchrun alone, or take lab cluster for models that"
-                " need it"
+                "the weights are sharded over processes (FSDP or DeepSpeed), but the checkpoints of"
+                " lab train hold complete weights: launch with torchrun alone, or use lab cluster"
+                " for models that need sharding"
             )
-        return made
+        return trainer
 
     def _model(self) -> Any:
         from lab.llm.engines.transformers_engine import load_causal_model
 
-        made = load_causal_model(self.place, torch.float32)
-        made.config._name_or_path = self.place  # TRL loads the reference from here
-        return made
+        model = load_causal_model(self.place, torch.float32)
+        model.config._name_or_path = self.place  # TRL loads the reference model from here
+        return model
 
     def _config(self, scratch: str) -> Any:
+        """TRL's configuration from the run's settings."""
         settings = self.settings
-        batch, processes = (
-            settings["prompts"] * settings["rollouts"],
-            int(os.environ.get("WORLD_SIZE", 1)),
-        )
-        accumulate = batch // (self.updates * processes * settings["micro_batch"])
-        vllm = (
-            {}
-            if settings["engine"] != "vllm"
-            else {
+        rollouts = settings["prompts"] * settings["rollouts"]
+        processes = int(os.environ.get("WORLD_SIZE", 1))
+        accumulate = rollouts // (self.updates * processes * settings["micro_batch"])
+        vllm: dict[str, Any] = {}
+        if settings["engine"] == "vllm":
+            vllm = {
                 "use_vllm": True,
                 "vllm_mode": "colocate",
                 **self._engine_share(),
                 "vllm_max_model_length": settings["max_prompt_tokens"] + settings["max_tokens"],
                 "vllm_importance_sampling_correction": False,
             }
-        )
         return trl().GRPOConfig(
             **device_options(compute_device()),
             output_dir=scratch,
@@ -238,6 +237,7 @@ class TRLRun:
             lr_scheduler_type="constant",
             weight_decay=0.01,
             max_grad_norm=1.0,
+            # PACS needs a reference model where it resets one; TRL loads it for any beta above 0.
             beta=settings["kl"] or float(settings["reference_every"] > 0),
             epsilon=settings["clip"],
             entropy_coef=settings["entropy_bonus"],
@@ -252,7 +252,7 @@ class TRLRun:
         )
 
     def _engine_share(self) -> dict[str, Any]:
-        """TRL's options on vLLM's memory; with engine_memory = 0 it sleeps while the model trains."""
+        """TRL's options for vLLM's memory; with engine_memory = 0 vLLM sleeps during updates."""
         settings = self.settings
         if settings["engine_memory"]:
             return {"vllm_gpu_memory_utilization": settings["engine_memory"]}
@@ -274,14 +274,12 @@ class TRLRun:
     def correctness_reward(
         self, completions: Sequence[str], gold: Sequence[str], **_: Any
     ) -> list[float | None]:
-        """TRL's reward function: 1 for right, 0 for wrong, None where the verifier could not tell."""
+        """TRL's reward function: 1 for right, 0 for wrong, None where the verifier failed."""
         return [verdict.reward for verdict in self.verifier.check(list(completions), list(gold))]
 
     @contextmanager
     def engine(self) -> Iterator[Engine]:
-        """Whoever samples from the model that is being trained, with the weights of now; only
-        inside the block.
-        """
+        """An engine that samples from the current policy; valid only inside the block."""
         trainer = self.trainer
         if self.settings["engine"] == "transformers":
             from lab.llm.engines.transformers_engine import TransformersEngine
@@ -299,49 +297,57 @@ class TRLRun:
             yield self._engine
 
     def generate_rollouts(self, prompts: list[str], trainer: Any) -> dict[str, list]:
-        """TRL's rollout function: this process's part of the batch, whole groups of rollouts each
-        in a row.
+        """TRL's rollout function, for this process's part of the batch.
+
+        `prompts` holds whole groups: each prompt stands N times in a row.
         """
-        N, settings = self.settings["rollouts"], self.settings
-        asked, step = prompts[::N], trainer.step // self.updates
-        if len(prompts) % N or any(prompts[at] != asked[at // N] for at in range(len(prompts))):
+        settings = self.settings
+        N = settings["rollouts"]
+        unique_prompts = prompts[::N]
+        step = trainer.step // self.updates
+        whole_groups = len(prompts) % N == 0 and all(
+            prompt == unique_prompts[row // N] for row, prompt in enumerate(prompts)
+        )
+        if not whole_groups:
             raise LabError(
                 f"a process has {len(prompts)} rollouts of step {step} that are not groups of {N}:"
-                " a group was split across processes; give a number of prompts that the processes"
-                " divide"
+                " a group was split across processes; give a number of prompts that is a multiple"
+                " of the number of processes"
             )
+        # The random stream of a prompt follows from its place in the whole run.
         accelerator = trainer.accelerator
-        first = (step * accelerator.num_processes + accelerator.process_index) * len(asked)
+        first = (step * accelerator.num_processes + accelerator.process_index) * len(unique_prompts)
         sampling = Sampling(
             N, settings["temperature"], settings["top_p"], settings["max_tokens"], self.seed
         )
-        greedy = []
+        greedy_groups = []
         with self.engine() as engine:
-            drawn = engine.sample(asked, sampling, first)
+            groups = engine.sample(unique_prompts, sampling, first)
             if settings["greedy_filter"]:
-                greedy = engine.sample(
-                    asked, Sampling(1, 0.0, 1.0, settings["max_tokens"], self.seed)
-                )
-        ids = encode_prompts(
-            self.tokenizer, asked, settings["max_tokens"], engine.positions, self.name
+                greedy = Sampling(1, 0.0, 1.0, settings["max_tokens"], self.seed)
+                greedy_groups = engine.sample(unique_prompts, greedy)
+        prompt_ids = encode_prompts(
+            self.tokenizer, unique_prompts, settings["max_tokens"], engine.positions, self.name
         )
-        made = {
-            "prompt_ids": [one for one in ids for _ in range(N)],
-            "completion_ids": [list(answer.ids) for group in drawn for answer in group],
-            "logprobs": [list(answer.logp) for group in drawn for answer in group],
+        columns: dict[str, list] = {
+            "prompt_ids": [ids for ids in prompt_ids for _ in range(N)],
+            "completion_ids": [list(answer.ids) for group in groups for answer in group],
+            "logprobs": [list(answer.logp) for group in groups for answer in group],
         }
-        if greedy:
-            made["greedy"] = [answer.text for [answer] in greedy for _ in range(N)]
-        return made
+        if greedy_groups:
+            columns["greedy"] = [answer.text for [answer] in greedy_groups for _ in range(N)]
+        return columns
 
     def evaluate(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """Pass@k on every evaluation set from `samples` answers a problem, and the right ones of
-        each problem.
+        """Pass@k on every held-out set, and each problem's number of right answers.
 
-        Every process samples and judges its share of the problems; what it draws follows from the
-        problem's number, so that the result is that of one process. All processes return it.
+        `samples` answers are drawn for each problem. Every process samples and judges its share of
+        the problems. What it draws follows from the problem's number, so that the result does not
+        depend on the number of processes. All processes return it.
         """
-        settings, n = self.settings, self.settings["samples"]
+        settings = self.settings
+        n = settings["samples"]
+        # The name of the random stream is older than the method's; changing it changes the draws.
         sampling = Sampling(
             n,
             settings["eval_temperature"],
@@ -349,83 +355,81 @@ class TRLRun:
             settings["max_tokens"],
             stream_seed(self.seed, "examination") % 2**31,
         )
-        metrics, groups = {}, {"set": [], "problem": [], "n": [], "right": []}
-        for name, asked in self.eval_problems.items():
-            judged, right = self._count_right(asked, sampling)
-            some = judged > 0
-            if not some.any():
+        metrics: dict[str, float] = {}
+        groups: dict[str, list] = {"set": [], "problem": [], "n": [], "right": []}
+        for name, problems in self.eval_problems.items():
+            judged, right = self._count_right(problems, sampling)
+            usable = judged > 0
+            if not usable.any():
                 raise LabError(
-                    f"{name}: no answer could be judged; look at its golds with lab data check"
+                    f"{name}: no answer could be judged; check its gold answers with lab data check"
                 )
             prefix = "" if len(self.eval_problems) == 1 else f"{name} "
-            for k in [
-                2**power for power in range(n.bit_length()) if 2**power <= judged[some].min()
-            ]:
-                metrics[f"{prefix}pass@{k}"] = float(pass_at_k(judged[some], right[some], k).mean())
-            for key, values in {
-                "set": [name] * len(asked),
-                "problem": [one.id for one, _ in asked],
-                "n": judged,
-                "right": right,
-            }.items():
-                groups[key].extend(values)
+            k_limit = judged[usable].min()
+            k_values = [2**power for power in range(n.bit_length()) if 2**power <= k_limit]
+            for k in k_values:
+                rates = pass_at_k(judged[usable], right[usable], k)
+                metrics[f"{prefix}pass@{k}"] = float(rates.mean())
+            groups["set"].extend([name] * len(problems))
+            groups["problem"].extend([problem.id for problem, _ in problems])
+            groups["n"].extend(judged)
+            groups["right"].extend(right)
         return metrics, {key: np.array(values) for key, values in groups.items()}
 
     def _count_right(
-        self, asked: list[tuple[Problem, str]], sampling: Sampling
+        self, problems: list[tuple[Problem, str]], sampling: Sampling
     ) -> tuple[np.ndarray, np.ndarray]:
-        """How many answers to each problem could be judged, and how many were right: from all
-        processes.
-        """
-        accelerator, n = self.trainer.accelerator, sampling.n
-        ours = np.array_split(np.arange(len(asked)), accelerator.num_processes)[
-            accelerator.process_index
-        ]
-        counts = torch.zeros(2, len(asked), dtype=torch.int64)
-        if len(ours):
-            problems = [asked[at] for at in ours]
+        """Per problem, the answers that could be judged and the right ones, over all processes."""
+        accelerator = self.trainer.accelerator
+        n = sampling.n
+        shares = np.array_split(np.arange(len(problems)), accelerator.num_processes)
+        share = shares[accelerator.process_index]
+        counts = torch.zeros(2, len(problems), dtype=torch.int64)
+        if len(share):
+            share_problems = [problems[row] for row in share]
+            prompts = [text for _, text in share_problems]
             with self.engine() as engine:
-                answers = engine.sample([text for _, text in problems], sampling, int(ours[0]))
+                groups = engine.sample(prompts, sampling, int(share[0]))
             verdicts = self.verifier.check(
-                [one.text for each in answers for one in each],
-                [one.answer for one, _ in problems for _ in range(n)],
+                [answer.text for group in groups for answer in group],
+                [problem.answer for problem, _ in share_problems for _ in range(n)],
             )
             outcome = np.reshape([verdict.outcome for verdict in verdicts], (-1, n))
-            counts[0, ours] = torch.from_numpy((outcome != "error").sum(1))
-            counts[1, ours] = torch.from_numpy((outcome == "right").sum(1))
+            counts[0, share] = torch.from_numpy((outcome != "error").sum(1))
+            counts[1, share] = torch.from_numpy((outcome == "right").sum(1))
         judged, right = accelerator.reduce(counts.to(accelerator.device)).cpu().numpy()
         return judged, right
 
     def send_record(self, step: int, logs: dict[str, float]) -> None:
-        """Hand over the record of a step; processes that do not write have only a pause to tell."""
+        """Evaluate and send the record of a step; only the main process has one to send."""
         metrics, groups = self.evaluate()
         if not self.trainer.accelerator.is_main_process:
-            return self.send(Pause(step, Standing(step, self.state_at)))
-        kept = {
+            self.send(Pause(step, Standing(step, self.state_at)))
+            return
+        train_metrics = {
             METRIC_NAMES.get(name, name): value
             for name, value in logs.items()
             if isinstance(value, (int, float)) and not name.startswith(HIDDEN_METRICS)
         }
         if step == 0:
-            kept |= {
-                "training problems": len(self.train_problems),
-                "problems left out": self.dropped_problems,
-            }
-        self.send(Record(step, metrics | kept, Standing(step, self.state_at), groups))
+            train_metrics["training problems"] = len(self.train_problems)
+            train_metrics["problems left out"] = self.dropped_problems
+        state = Standing(step, self.state_at)
+        self.send(Record(step, metrics | train_metrics, state, groups))
 
     def send_pause(self, step: int) -> None:
-        """Hand over the state of a step without a record, with what TRL has added up for the next
-        one.
-        """
+        """Send the state of a step that has no record, with TRL's sums for the next record."""
         self.send(Pause(step, Standing(step, lambda at: self.state_at(at) | self.running_sums())))
 
-    def send(self, told: Record | Pause) -> None:
-        self.channel.send(told)
-        if told.step < self.steps:  # after the last step nothing moves any more
-            told.state.move_on()
+    def send(self, event: Record | Pause) -> None:
+        """Send a record or a pause; once training goes on, its state can no longer be read."""
+        self.channel.send(event)
+        # After the last step nothing changes any more.
+        if event.step < self.steps and isinstance(event.state, Standing):
+            event.state.move_on()
 
     def state_at(self, step: int) -> dict[str, torch.Tensor]:
-        """Weights, optimiser, step, and the reference where PACS resets one."""
+        """Weights, optimiser, step, and the reference model where PACS resets one."""
         trainer = self.trainer
         state = current_state(
             trainer.accelerator.unwrap_model(trainer.model), trainer.optimizer, step
@@ -436,162 +440,163 @@ class TRLRun:
         return state
 
     def running_sums(self) -> dict[str, torch.Tensor]:
-        """What TRL and transformers add up from one log to the next, of which a record gives the
-        means.
+        """What TRL and transformers sum up from one log to the next; a record has the means.
 
-        The metrics are numbered: their order is that of the record. `loss` holds that of every
-        process.
+        The metrics are numbered, because their order is that of the record. `loss` holds that of
+        every process.
         """
         trainer = self.trainer
-        told = [
+        recorded = [
             (name, values)
             for name, values in trainer._metrics["train"].items()
             if not name.startswith(HIDDEN_METRICS)
         ]
         state = {
             f"added up/{place:03}/{name}": torch.tensor(values, dtype=torch.float64)
-            for place, (name, values) in enumerate(told)
+            for place, (name, values) in enumerate(recorded)
         }
         losses = trainer._tr_loss[None] if self.losses is None else self.losses
         updates = trainer.state.global_step - trainer._globalstep_last_logged
         return state | {"added up/loss": losses, "added up/updates": torch.tensor(updates)}
 
     def restore(self, state: dict[str, torch.Tensor]) -> None:
-        """Put a state back into what TRL has made."""
+        """Load a state into TRL's model, optimiser, reference model and sums."""
         trainer = self.trainer
-        restore(trainer.accelerator.unwrap_model(trainer.model), trainer.optimizer, state)
+        accelerator = trainer.accelerator
+        restore(accelerator.unwrap_model(trainer.model), trainer.optimizer, state)
         if self.settings["reference_every"]:
-            trainer.ref_model.load_state_dict(
-                {
-                    key.removeprefix("reference/"): value
-                    for key, value in state.items()
-                    if key.startswith("reference/")
-                }
-            )
-        running_sums = {
-            key.removeprefix("added up/"): value
-            for key, value in state.items()
-            if key.startswith("added up/")
-        }
+            trainer.ref_model.load_state_dict(_with_prefix("reference/", state))
+        running_sums = _with_prefix("added up/", state)
         if running_sums:
-            losses, here = running_sums.pop("loss"), trainer.accelerator
-            # On another number of processes their mean says the same, up to rounding.
-            mine = (
-                losses[here.process_index] if len(losses) == here.num_processes else losses.mean()
-            )
-            trainer._tr_loss.copy_(mine)
+            losses = running_sums.pop("loss")
+            # With another number of processes, their mean is the same up to rounding.
+            same_processes = len(losses) == accelerator.num_processes
+            loss = losses[accelerator.process_index] if same_processes else losses.mean()
+            trainer._tr_loss.copy_(loss)
+            # TRL counts its steps from 0 in this process.
             trainer._globalstep_last_logged = -int(running_sums.pop("updates"))
             for key in sorted(running_sums):
-                trainer._metrics["train"][key.partition("/")[2]] = running_sums[key].tolist()
+                name = key.partition("/")[2]
+                trainer._metrics["train"][name] = running_sums[key].tolist()
 
     def synchronize_processes(self) -> None:
-        """Let all processes stop after the same step, should one be asked to, and know each other's
-        losses.
-        """
+        """Share losses and requests to stop, so that all processes stop after the same step."""
         accelerator = self.trainer.accelerator
         if accelerator.num_processes > 1:
-            asked = torch.full((1,), float(REQUEST.came), device=accelerator.device)
-            everyone = accelerator.gather(torch.stack((self.trainer._tr_loss[None], asked), 1))
-            self.losses = everyone[:, 0]
-            REQUEST.agree(bool(everyone[:, 1].any()))
+            stop = torch.full((1,), float(REQUEST.came), device=accelerator.device)
+            rows = accelerator.gather(torch.stack((self.trainer._tr_loss[None], stop), 1))
+            self.losses = rows[:, 0]
+            REQUEST.agree(bool(rows[:, 1].any()))
 
     def reset_reference(self) -> None:
         """PACS, section 3.4: the reference becomes the policy, and the optimiser starts anew."""
         trainer = self.trainer
-        trainer.ref_model.load_state_dict(
-            trainer.accelerator.unwrap_model(trainer.model).state_dict()
-        )
-        getattr(trainer.optimizer, "optimizer", trainer.optimizer).state.clear()
+        policy = trainer.accelerator.unwrap_model(trainer.model)
+        trainer.ref_model.load_state_dict(policy.state_dict())
+        # Accelerate wraps the optimiser.
+        optimizer = getattr(trainer.optimizer, "optimizer", trainer.optimizer)
+        optimizer.state.clear()
 
-    def _listener(self) -> Any:
+    def _callback(self) -> Any:
+        """A callback of transformers' trainer, which sends records and pauses."""
         run = self
+        base: Any = transformers().TrainerCallback
 
-        class Listener(transformers().TrainerCallback):
-            """What TRL calls back: step ends and logs."""
+        class RunCallback(base):
+            """What TRL calls at the start, at the end of each step, and when it logs."""
 
-            def on_train_begin(self, args, state, control, **_):
+            def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
                 if run.trainer.accelerator.num_processes > 1:
-                    REQUEST.agree(False)  # until the first step, where they can ask each other
+                    # Processes can first ask each other at the end of a step: none stops before.
+                    REQUEST.agree(False)
                 if run.state is None:
                     run.send_record(0, {})
                 else:
                     run.restore(run.state)
-                    run.state = None
+                    run.state = None  # frees the memory
 
-            def on_step_end(self, args, state, control, **_):
+            def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
                 run.channel.raise_if_stopped()
-                step, rest = divmod(run.trainer.step, run.updates)
-                if rest:
+                step, remaining_updates = divmod(run.trainer.step, run.updates)
+                if remaining_updates:
                     control.should_log = False
                     return
                 every = run.settings["reference_every"]
                 if every and step % every == 0:
                     run.reset_reference()
                 run.synchronize_processes()
-                # By the steps of the whole training: TRL counts from where this process took it up.
-                control.should_log = step % run.settings["log_every"] == 0 or step == run.steps
+                # Logs follow the step of the whole training; TRL counts from where it resumed.
+                log_is_due = step % run.settings["log_every"] == 0
+                control.should_log = log_is_due or step == run.steps
                 if not control.should_log:
                     run.send_pause(step)
 
-            def on_log(self, args, state, control, logs, **_):
-                if "train_runtime" not in logs:  # TRL's farewell
+            def on_log(
+                self, args: Any, state: Any, control: Any, logs: dict[str, float], **_: Any
+            ) -> None:
+                # TRL's last log is a summary of the training, not of a step.
+                if "train_runtime" not in logs:
                     run.send_record(run.trainer.step // run.updates, logs)
 
-        return Listener()
+        return RunCallback()
 
     def run(self) -> None:
+        """Train to the last step; sends records and pauses through the channel."""
         try:
             self.trainer.train()
         except LoopStopped:
-            if (
-                REQUEST.due
-            ):  # let the one that writes the checkpoint end before a launcher sees another one gone
+            # A launcher ends all processes when one is gone: the main one writes its checkpoint
+            # first.
+            if REQUEST.due:
                 self.trainer.accelerator.wait_for_everyone()
             raise
 
 
+def _with_prefix(prefix: str, state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The tensors of a state whose names begin with `prefix`, by the rest of their names."""
+    return {
+        key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)
+    }
+
+
 class StepSampler(torch.utils.data.Sampler):
-    """Rows in the order that TRL reads them: a step's problems, each `rollouts` times, once for
-    every pass.
+    """Row numbers in the order in which TRL reads them.
+
+    For each step: its problems, each `rollouts` times in a row, and all of that once per pass.
     """
 
     def __init__(self, run: TRLRun, passes: int) -> None:
-        self.steps, self.seed, self.problems = (
-            range(run.first, run.steps),
-            run.seed,
-            len(run.train_problems),
-        )
-        self.prompts, self.rollouts, self.passes = (
-            run.settings["prompts"],
-            run.settings["rollouts"],
-            passes,
-        )
+        self.steps = range(run.first, run.steps)
+        self.seed = run.seed
+        self.problems = len(run.train_problems)
+        self.prompts = run.settings["prompts"]
+        self.rollouts = run.settings["rollouts"]
+        self.passes = passes
 
     def __len__(self) -> int:
         return len(self.steps) * self.passes * self.prompts * self.rollouts
 
     def __iter__(self) -> Iterator[int]:
         for step in self.steps:
-            rows = [
-                row
-                for row in problems_of_step(self.seed, step, self.prompts, self.problems)
-                for _ in range(self.rollouts)
-            ]
+            problems = problems_of_step(self.seed, step, self.prompts, self.problems)
+            rows = [row for row in problems for _ in range(self.rollouts)]
             for _ in range(self.passes):
                 yield from rows
 
 
 def problems_of_step(seed: int, step: int, prompts: int, problems: int) -> list[int]:
-    """The problems of a step: every problem once an epoch, in an order drawn anew for each; batches
-    run across epochs.
+    """The problem numbers of a step's batch.
+
+    Every problem comes once per epoch, in an order that is drawn anew for each epoch. A batch may
+    span two epochs.
 
     >>> sorted(problems_of_step(0, 0, 2, 4) + problems_of_step(0, 1, 2, 4))
     [0, 1, 2, 3]
     """
     places = (divmod(place, problems) for place in range(step * prompts, (step + 1) * prompts))
-    return [int(_epoch(seed, epoch, problems)[at]) for epoch, at in places]
+    return [int(_epoch_order(seed, epoch, problems)[row]) for epoch, row in places]
 
 
 @lru_cache(maxsize=2)
-def _epoch(seed: int, epoch: int, problems: int) -> np.ndarray:
+def _epoch_order(seed: int, epoch: int, problems: int) -> np.ndarray:
     return generator(seed, "order", epoch).permutation(problems)

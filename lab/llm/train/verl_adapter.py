@@ -1,24 +1,26 @@
-"""verl with the lab's estimators, loss and verifier: what its trainer calls, on as many nodes as it
-runs on. Floor 2.
+"""The lab's estimators, policy-gradient loss and verifier as plug-ins for verl.
 
-verl loads this by itself wherever the lab is installed (its entry point `verl.plugins`,
-`lab/llm/train/verl_plugin.py`).
+verl loads this by itself wherever the lab is installed (entry point `verl.plugins`,
+`lab/llm/train/verl_plugin.py`), on every node of a run.
 
 | what | in verl's configuration |
 |---|---|
 | an estimator of the catalogue | `algorithm.adv_estimator=lab.maxrl` |
 | the same with options | `algorithm.adv_estimator=lab.truncated +algorithm.lab.order=8` |
-| truncated answers count as wrong, or not | `+algorithm.lab.truncation=zero` (or mask) `+algorithm.lab.max_tokens=4096` |
-| a policy gradient without clipping | `actor_rollout_ref.actor.policy_loss.loss_mode=lab.policy_gradient` |
+| truncated answers as wrong or lost | `+algorithm.lab.truncation=zero` (or mask) |
+| their length, needed for that | `+algorithm.lab.max_tokens=4096` |
+| a policy gradient without clipping | `loss_mode=lab.policy_gradient` (below) |
 | the verifier | `reward.custom_reward_function.path=pkg://lab.llm.train.verl_adapter` |
 
-The prefix tells ours from verl's own `grpo` and `rloo`, whose rules differ (ddof 1, eps 1e-6;
-groups of one scored).
+`loss_mode` is `actor_rollout_ref.actor.policy_loss.loss_mode` in full.
+
+The prefix `lab.` sets these estimators apart from verl's own `grpo` and `rloo`, which follow other
+rules (ddof 1, eps 1e-6; groups of one are scored).
 
 PACS is here as an advantage, `lab.pacs_anchor`: exactly the gradient of PACS where the policy is
-its reference, so at the first update of every batch, which is where the official code stands too. A
-loss in verl sees neither rewards nor groups, and its micro batches cut groups apart, so the later
-updates of a batch cannot be those of PACS's own loss.
+its reference. That is the case at the first update of every batch, in the official code too. A
+loss in verl sees neither rewards nor groups, and verl's micro-batches split groups, so that later
+updates of a batch cannot follow PACS's own loss.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lab.errors import LabError
-from lab.estimators import ALIASES, advantages, estimator, estimator_names
+from lab.estimators import ALIASES, advantages, estimator_names
+from lab.estimators import estimator as find_estimator
 from lab.groups import Rollout, make_groups
 from lab.llm.engines.imports import transformers
 from lab.llm.train.verl_repairs import repair
@@ -41,20 +44,19 @@ if TYPE_CHECKING:
 
 PREFIX = "lab."
 LOSS = f"{PREFIX}policy_gradient"
-LOST = -(
-    2.0**-20
-)  # verl wants a number for every reward; this one no verifier gives, and it moves no mean reward
+# verl needs a number for every reward. This one marks a lost reward: no verifier returns it, and it
+# is too small to change a mean reward.
+LOST = -(2.0**-20)
 LOST_LIMIT = 0.02  # the share of lost rewards in a batch above which a run stops
-_turn = threading.Lock()
+_verifiers_lock = threading.Lock()
 _verifiers: dict[str, Verifier] = {}
 
 
 def register() -> None:
-    """Put every estimator of the catalogue and the loss into verl's registries. A second call
-    changes nothing.
+    """Put every estimator of the catalogue and the loss into verl's registries.
 
-    verl is mended first (`lab.llm.train.verl_repairs`): a process that has our loss can load
-    models.
+    A second call changes nothing. verl is patched first (`lab.llm.train.verl_repairs`), so that a
+    process that has the lab's loss can also load models.
     """
     transformers()
     from verl.trainer.ppo import core_algos
@@ -74,43 +76,51 @@ def advantage(
     config: Any = None,
     **_: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The advantages of `lab.advantages` on every token of a response, twice, as verl wants them
-    (its "returns").
+    """The advantages of `lab.advantages` for every token of a response, returned twice.
+
+    verl expects advantages and returns; here they are the same tensor, "rollouts tokens".
 
     | argument | shape | meaning |
     |---|---|---|
-    | `token_level_rewards` | "rollouts tokens" | they sum to the reward of a rollout: 0, 1, or `LOST` |
-    | `response_mask` | "rollouts tokens" | 1 where the model wrote the token; rows of zeros are verl's padding |
-    | `index` | "rollouts" | the uid of each rollout's problem, in any order; groups may be of any size |
-    | `config` | | verl's `algorithm`: under its key `lab` stand the estimator's options, `truncation` and `max_tokens` |
+    | `token_level_rewards` | "rollouts tokens" | sum to a rollout's reward: 0, 1, or `LOST` |
+    | `response_mask` | "rollouts tokens" | 1 for tokens of the model; 0 in padding rows |
+    | `index` | "rollouts" | the uid of each rollout's problem, in any order |
+    | `config` | | verl's `algorithm`; its key `lab` has the options below |
 
-    Rows of padding and lost rewards belong to no group: theirs is smaller, their advantage is 0. An
-    answer of `max_tokens` tokens is a truncated one. LabError: another reward, named by uid and row; a
-    group that is too small for the estimator; over 2% of at least 50 rewards lost.
+    `config.lab` holds the estimator's options, `truncation` and `max_tokens`. Groups may be of any
+    size. Padding rows and lost rewards belong to no group: the group is smaller, and their
+    advantage is 0. An answer of exactly `max_tokens` tokens counts as truncated.
+
+    LabError: another reward, named by uid and row; a group that is too small for the estimator;
+    more than 2% of at least 50 rewards lost.
     """
     options = dict(config.get("lab", None) or {}) if config is not None else {}
-    truncation, max_tokens = options.pop("truncation", "score"), options.pop("max_tokens", None)
+    truncation = options.pop("truncation", "score")
+    max_tokens = options.pop("max_tokens", None)
     if truncation != "score" and max_tokens is None:
         raise LabError(
             f"truncation={truncation} without max_tokens: add +algorithm.lab.max_tokens=TOKENS"
         )
-    chosen, rewards = estimator(name, **options), token_level_rewards.sum(-1).tolist()
+    estimator = find_estimator(name, **options)
+    rewards = token_level_rewards.sum(-1).tolist()
     lengths = response_mask.bool().sum(-1).tolist()
     rollouts = [
         Rollout(str(uid), row, None if reward == LOST else reward, length == max_tokens)
         for row, (uid, reward, length) in enumerate(zip(index, rewards, lengths, strict=True))
         if length
     ]
-    _judged(rollouts)
+    _check_lost_share(rollouts)
     groups = make_groups(rollouts, truncation)
-    scale = token_level_rewards.new_zeros(len(rewards))
-    for group, values in zip(groups, advantages(chosen, groups), strict=True):
-        scale[[rollout.index for rollout in group.rollouts]] = scale.new_tensor(values)
-    found = scale[:, None] * response_mask
-    return found, found
+    rollout_advantages = token_level_rewards.new_zeros(len(rewards))
+    for group, values in zip(groups, advantages(estimator, groups), strict=True):
+        rows = [rollout.index for rollout in group.rollouts]
+        rollout_advantages[rows] = rollout_advantages.new_tensor(values)
+    token_advantages = rollout_advantages[:, None] * response_mask
+    return token_advantages, token_advantages
 
 
-def _judged(rollouts: Sequence[Rollout]) -> None:
+def _check_lost_share(rollouts: Sequence[Rollout]) -> None:
+    """Refuse a batch of which the verifier could not judge too large a share."""
     lost = sum(rollout.reward is None for rollout in rollouts)
     if len(rollouts) >= MIN_CHECKS and lost > LOST_LIMIT * len(rollouts):
         raise LabError(
@@ -129,11 +139,11 @@ def policy_gradient(
     config: Any = None,
     rollout_is_weights: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, dict[str, float]]:
-    """-A log pi of every token, aggregated as `loss_agg_mode` names it; neither ratio nor clipping.
+    """The loss -A log pi of every token, aggregated by `loss_agg_mode`; no ratio, no clipping.
 
-    For one update a batch: `old_log_prob` only tells how far the policy has moved since it sampled
-    (actor/ppo_kl, which is 0 then). All tensors are "rollouts tokens". `rollout_is_weights`: verl's
-    rollout correction, if it is on.
+    For one update per batch: `old_log_prob` is read only to log how far the policy has moved since
+    it sampled (actor/ppo_kl, which is then 0). All tensors are "rollouts tokens".
+    `rollout_is_weights`: verl's rollout correction, if it is on.
     """
     from verl.trainer.ppo.core_algos import agg_loss
     from verl.utils.torch_functional import masked_mean
@@ -149,15 +159,14 @@ def compute_score(
     data_source: str,
     solution_str: str,
     ground_truth: str,
-    extra_info: dict | None = None,
+    extra_info: dict[str, Any] | None = None,
     style: str = "strict",
 ) -> dict[str, float]:
-    """verl's reward function: 1 or 0, and `LOST` where the verifier has no opinion. Any thread may
-    call it.
+    """verl's reward function: 1 or 0, and `LOST` where the verifier gives no verdict.
 
-    `acc` counts a lost one as wrong: it is what verl's evaluation reports, beside the share `lost`.
-    Every process holds one worker, which is killed when it is late; more run in parallel through
-    `reward.num_workers`.
+    Any thread may call it. `acc`, which verl's evaluation reports, counts a lost answer as wrong;
+    `lost` is reported beside it. Every process holds one worker, which is killed when it exceeds
+    its time limit; more run in parallel through `reward.num_workers`.
     """
     reward = _verifier(style).check([solution_str], [ground_truth])[0].reward
     return {
@@ -168,10 +177,12 @@ def compute_score(
 
 
 def _verifier(style: str) -> Verifier:
-    """This process's verifier. It never refuses by its error rate: here that would only lose whole
-    groups unseen.
+    """This process's verifier, made at the first call.
+
+    It has no error limit of its own: a refusal inside a reward worker would only lose whole groups
+    without notice. `advantage` checks the share of lost rewards instead.
     """
-    with _turn:
+    with _verifiers_lock:
         if style not in _verifiers:
             _verifiers[style] = Verifier(style, workers=1, error_limit=1.0)
             atexit.register(_verifiers[style].close)

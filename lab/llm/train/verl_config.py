@@ -1,22 +1,24 @@
-"""The presets of language models in verl's words: its settings, its command line, its own check,
-its data. Floor 2.
+"""A language-model preset as a verl run: verl's settings, command line, own check and data.
 
-| ours | in verl |
+| in the preset | in verl |
 |---|---|
-| an objective | `lab.NAME` with its options; "ppo": its own GAE with a critic |
-| "pacs" | `lab.pacs_anchor`, over whole answers (seq-mean-token-sum), whatever `aggregation` says of other losses |
-| one update a batch | `lab.policy_gradient`; of several: its clipped loss (with its third bound, `clip_ratio_c` 3) |
-| `aggregation` | token-mean; sequence-mean: seq-mean-token-mean; sequence-sum: seq-mean-token-sum-norm over `max_tokens` |
-| `kl`, `entropy_bonus` | in the loss; KL as `low_var_kl` (k3, as TRL) |
-| a prompt that is no chat | a chat template that writes it as it stands |
+| an estimator | `lab.NAME` with its options; "ppo": verl's own GAE with a critic |
+| "pacs" | `lab.pacs_anchor`, always over whole answers (seq-mean-token-sum) |
+| one update per batch | `lab.policy_gradient` |
+| several updates per batch | verl's clipped loss (with its third bound, `clip_ratio_c` 3) |
+| `aggregation` token-mean | token-mean |
+| `aggregation` sequence-mean | seq-mean-token-mean |
+| `aggregation` sequence-sum | seq-mean-token-sum-norm over `max_tokens` |
+| `kl`, `entropy_bonus` | in the loss; KL as `low_var_kl` (k3, as in TRL) |
+| a prompt without a chat template | a chat template that writes it unchanged |
 
-What verl does by its own lights: the batch on a GPU is packed by tokens (`micro_batch` and
-`device_memory` are one node's), the sampler is vLLM, AdamW with weight decay 0.01 and gradients
-clipped to norm 1 are its defaults.
+Some choices are verl's: the batch on a GPU is packed by tokens (`micro_batch` and `device_memory`
+apply to one node only), the sampler is vLLM, and AdamW with weight decay 0.01 and gradients clipped
+to norm 1 are its defaults.
 
-Attention is torch's SDPA, which needs no package of its own. It works through the whole square of a
-pack: counted for Qwen3-4B, attention costs 0.3 of the matrix products in packs of 4,096 tokens, and
-1.2 in those of 16,384 (verl's default).
+Attention is torch's SDPA, which needs no extra package. It computes the full square of a pack:
+counted for Qwen3-4B, attention costs 0.3 of the matrix products in packs of 4,096 tokens, and 1.2
+in packs of 16,384 (verl's default).
 """
 
 from __future__ import annotations
@@ -34,26 +36,28 @@ from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError, parse_call
-from lab.estimators import Estimator, estimator
+from lab.estimators import Estimator
+from lab.estimators import estimator as find_estimator
 from lab.llm.data.datasets import Problem
 from lab.llm.data.prompts import Prompt, load_prompt
 from lab.llm.engines.imports import transformers
 from lab.llm.engines.models import locate_model, pinned
 from lab.llm.train.verl_adapter import LOSS, PREFIX
 
-RUN = "$RUN"  # the run folder, in the words of a command: the scripts set it where they run
+RUN = "$RUN"  # the run folder in commands: a shell variable that the scripts set
 AGGREGATIONS = {
     "token-mean": "token-mean",
     "sequence-mean": "seq-mean-token-mean",
     "sequence-sum": "seq-mean-token-sum-norm",
 }
-WHOLE_ANSWERS = "seq-mean-token-sum"  # PACS's score is of an answer's whole log-probability
+WHOLE_ANSWERS = "seq-mean-token-sum"  # PACS scores the log-probability of a whole answer
 CRITIC_RATE = 1e-5  # PACS Table 4
-# torch's own; verl's default is FlashAttention 2, which has no wheel and which nothing installs
+# Part of torch. verl's default is FlashAttention 2, which has no wheel and which nothing installs.
 ATTENTION = "sdpa"
-SHARDING = "fsdp2"  # verl's default, FSDP1, is on its way out there and in torch
-TOKENS = 4096  # of a GPU and a pass, in one row: SDPA's mask and work grow with their square
-AS_IT_STANDS = "{{ messages[0].content }}"
+SHARDING = "fsdp2"  # verl's default, FSDP1, is deprecated in verl and in torch
+# Tokens per GPU and pass, packed into one row: SDPA's mask and work grow with their square.
+TOKENS = 4096
+UNCHANGED_TEMPLATE = "{{ messages[0].content }}"
 INSTALL = (
     "verl is not installed: make setup-llm, or on the nodes of a cluster "
     "pip install -c constraints-cluster.txt -e '.[cluster,vllm]'"
@@ -63,46 +67,47 @@ INSTALL = (
 def settings(
     values: dict[str, Any], nodes: int, gpus: int, folder: Path, name: str
 ) -> dict[str, Any]:
-    """verl's settings, key by key, for a preset's parameters on nodes x gpus; paths are of the run
-    folder `RUN`.
+    """verl's settings by key, for a preset's parameters on nodes x gpus.
 
-    `folder`: where that will be, as a local model is named by its way from there. LabError: what
-    verl cannot do as the lab means it, or a batch that does not divide.
+    Paths are relative to the run folder `RUN`. `folder`: where that will be; a local model is named
+    by its path from there. LabError: what verl cannot do as the lab defines it, or a batch that
+    does not divide.
     """
-    _checked(values, nodes * gpus)
+    _check_settings(values, nodes * gpus)
     estimator = values["estimator"]
     aggregation = WHOLE_ANSWERS if estimator == "pacs" else AGGREGATIONS[values["aggregation"]]
     clipped = estimator == "ppo" or values["updates"] > 1
-    rates = {"actor_rollout_ref.actor.optim.lr": values["learning_rate"]}
+    optimizers: dict[str, Any] = {"actor_rollout_ref.actor.optim.lr": values["learning_rate"]}
     if estimator == "ppo":
-        taught = {"algorithm.adv_estimator": "gae"}
-        rates |= {
+        algorithm: dict[str, Any] = {"algorithm.adv_estimator": "gae"}
+        optimizers |= {
             "critic.strategy": SHARDING,
             "critic.optim.lr": CRITIC_RATE,
             "critic.model.path": _model(values["model"], folder),
             "+critic.model.override_config.attn_implementation": ATTENTION,
             "critic.model.use_remove_padding": True,
-            # The trainer reads this one for both passes of the critic, and no other.
-            "+critic.ppo_infer_max_token_len_per_gpu": _tokens(values),
+            # For both passes of the critic, verl's trainer reads this limit and no other.
+            "+critic.ppo_infer_max_token_len_per_gpu": _micro_batch_tokens(values),
             "critic.data_loader_seed": values["seed"],
         }
     else:
-        chosen = load_estimator(values)
-        word, options = parse_call(chosen.spec)
-        taught = {"algorithm.adv_estimator": PREFIX + word}
+        estimator_name, options = parse_call(load_estimator(values).spec)
+        algorithm = {"algorithm.adv_estimator": PREFIX + estimator_name}
         if values["truncation"] != "score":
             options |= {"truncation": values["truncation"], "max_tokens": values["max_tokens"]}
-        taught |= {f"+algorithm.lab.{key}": value for key, value in options.items()}
+        algorithm |= {f"+algorithm.lab.{key}": value for key, value in options.items()}
     chat = (
         {}
         if load_prompt(values["prompt"]).chat
-        else {"actor_rollout_ref.model.custom_chat_template": AS_IT_STANDS}
+        else {"actor_rollout_ref.model.custom_chat_template": UNCHANGED_TEMPLATE}
     )
     return (
-        taught
+        algorithm
         | {
             "data.train_files": [f"{RUN}/train.parquet"],
-            "data.val_files": [f"{RUN}/{eval_file_name(one)}" for one in values["eval_sets"]],
+            "data.val_files": [
+                f"{RUN}/{eval_file_name(eval_set)}" for eval_set in values["eval_sets"]
+            ],
             "data.train_batch_size": values["prompts"],
             "data.max_prompt_length": values["max_prompt_tokens"],
             "data.max_response_length": values["max_tokens"],
@@ -113,16 +118,16 @@ def settings(
             "+reward.custom_reward_function.reward_kwargs.style": values["style"],
             "actor_rollout_ref.model.path": _model(values["model"], folder),
             "+actor_rollout_ref.model.override_config.attn_implementation": ATTENTION,
-            # A micro-batch is one row of packed answers: transformers sees from their positions
-            # where one ends, and none reads another. Without packing, all would be padded to the
-            # longest.
+            # A micro-batch is one row of packed answers. Their positions tell transformers where
+            # each one ends, so that none attends to another. Without packing, all would be padded
+            # to the longest.
             "actor_rollout_ref.model.use_remove_padding": True,
             "actor_rollout_ref.model.enable_gradient_checkpointing": True,
         }
         | chat
-        | rates
+        | optimizers
         | {
-            "actor_rollout_ref.actor.strategy": SHARDING,  # the reference's too
+            "actor_rollout_ref.actor.strategy": SHARDING,  # also that of the reference model
             "actor_rollout_ref.actor.policy_loss.loss_mode": "vanilla" if clipped else LOSS,
             "actor_rollout_ref.actor.clip_ratio": values["clip"],
             "actor_rollout_ref.actor.clip_ratio_low": values["clip"],
@@ -134,7 +139,7 @@ def settings(
             "actor_rollout_ref.actor.ppo_mini_batch_size": values["prompts"] // values["updates"],
             "actor_rollout_ref.actor.ppo_epochs": 1,
             "actor_rollout_ref.actor.use_dynamic_bsz": True,
-            "actor_rollout_ref.actor.ppo_max_token_len_per_gpu": _tokens(values),
+            "actor_rollout_ref.actor.ppo_max_token_len_per_gpu": _micro_batch_tokens(values),
             "actor_rollout_ref.actor.entropy_coeff": values["entropy_bonus"],
             "actor_rollout_ref.actor.use_kl_loss": values["kl"] > 0,
             "actor_rollout_ref.actor.kl_loss_coef": values["kl"],
@@ -155,9 +160,8 @@ def settings(
             "trainer.nnodes": nodes,
             "trainer.n_gpus_per_node": gpus,
             "trainer.total_training_steps": values["steps"],
-            "trainer.total_epochs": values[
-                "steps"
-            ],  # never the end: an epoch has at least one step
+            # An epoch has at least one step, so that the number of steps decides the end.
+            "trainer.total_epochs": values["steps"],
             "trainer.test_freq": values["log_every"],
             "trainer.save_freq": values["log_every"],
             "trainer.max_actor_ckpt_to_keep": 2,
@@ -175,57 +179,53 @@ def settings(
 
 
 def load_estimator(values: dict[str, Any]) -> Estimator:
-    """The estimator whose advantages verl will use; for "pacs" that of its anchor."""
+    """The estimator whose advantages verl will use; for "pacs" its anchor."""
     if values["estimator"] == "pacs":
-        return estimator(
+        return find_estimator(
             "pacs_anchor", beta=values["beta"], score=values["score"], balanced=values["balanced"]
         )
-    return estimator(values["estimator"])
+    return find_estimator(values["estimator"])
 
 
 def remarks(values: dict[str, Any]) -> list[str]:
-    """What a reader of the command must know besides: rules, and where verl's run is not the
-    preset's, word by word.
-    """
-    said = []
+    """Lines for the reader of the command: rules, and where verl's run differs from the preset."""
+    lines = []
     if values["estimator"] == "ppo":
-        said.append(
+        lines.append(
             "PPO is verl's own: GAE with gamma 1 and lambda 1, a critic from the same model at"
-            f" rate {CRITIC_RATE:g} (PACS Table 4), the ratio clipped at {values['clip']:g}; PACS"
-            " states neither gamma, lambda nor the clip"
+            f" learning rate {CRITIC_RATE:g} (PACS Table 4), the ratio clipped at"
+            f" {values['clip']:g}; PACS states neither gamma, lambda nor the clip"
         )
-        said.append(
-            "an answer that could not be judged counts as wrong, and no limit of their share stops"
+        lines.append(
+            "an answer that could not be judged counts as wrong, and no limit on their share stops"
             " the run"
         )
     else:
-        said.append(f"{load_estimator(values).label}: {load_estimator(values).rules}")
+        estimator = load_estimator(values)
+        lines.append(f"{estimator.label}: {estimator.rules}")
     if values["estimator"] == "pacs":
-        said.append(
+        later = values["updates"] - 1
+        lines.append(
             "PACS as its gradient where the policy is its reference: exact at the first update of a"
-            " batch"
-            + (
-                f"; the other {values['updates'] - 1} clip the ratio"
-                if values["updates"] > 1
-                else ""
-            )
+            " batch" + (f"; the other {later} clip the ratio" if later else "")
         )
     if values["truncation"] != "score":
-        said.append(
-            f"truncated answers: {values['truncation']}; one that ends exactly at {values['max_tokens']}"
-            " tokens counts among them"
+        lines.append(
+            f"truncated answers: {values['truncation']}; an answer that ends exactly at"
+            f" {values['max_tokens']} tokens counts as truncated"
         )
     name, _, revision = hub_model(values["model"]).partition("@")
-    if name:
-        newest = "at its newest revision, which model/REVISION will name"
-        said.append(f"{name} at revision {revision}" if revision else f"{name} {newest}")
-    return said
+    if name and revision:
+        lines.append(f"{name} at revision {revision}")
+    elif name:
+        lines.append(f"{name} at its newest revision, which model/REVISION will name")
+    return lines
 
 
-def _checked(values: dict[str, Any], gpus: int) -> None:
-    """LabError for what verl has no place for, or would do otherwise than the name says."""
+def _check_settings(values: dict[str, Any], gpus: int) -> None:
+    """LabError for settings that verl does not have, or that it would treat differently."""
     estimator = values["estimator"]
-    # lab.estimator("pacs(...)") is PACS at its anchor; here PACS is a loss with settings of its own.
+    # lab.estimator("pacs(...)") is PACS at its anchor. Here PACS is a loss with its own settings.
     if estimator != "pacs" and parse_call(estimator)[0] == "pacs":
         raise LabError(
             f"estimator = {estimator!r}: the options of PACS are settings here; give estimator=pacs"
@@ -234,20 +234,20 @@ def _checked(values: dict[str, Any], gpus: int) -> None:
     for key in ("smoothing", "greedy_filter", "actor", "reference_every"):
         if values[key]:
             raise LabError(
-                f"{key} = {values[key]}: verl has no place for it; set it to {type(values[key])()},"
+                f"{key} = {values[key]}: verl has no such setting; set it to {type(values[key])()},"
                 " or train on one node with lab train"
             )
     if estimator == "ppo" and values["truncation"] != "score":
         raise LabError(
-            f"truncation = {values['truncation']}: verl's PPO scores every answer; say"
+            f"truncation = {values['truncation']}: verl's PPO scores every answer; set"
             " truncation=score"
         )
     if estimator == "ppo" and not values["clip"]:
         raise LabError("clip = 0: PPO clips its ratio; give for example clip=0.2")
     if values["updates"] > 1 and not values["clip"]:
         raise LabError(
-            f"clip = 0 with updates = {values['updates']}: the later updates of a batch would stand"
-            " still; give for example clip=0.2, or updates=1"
+            f"clip = 0 with updates = {values['updates']}: the later updates of a batch would be"
+            " clipped away; give for example clip=0.2, or updates=1"
         )
     if estimator == "pacs" and values["score"] == "grpo":
         raise LabError(
@@ -259,7 +259,7 @@ def _checked(values: dict[str, Any], gpus: int) -> None:
     prompts, updates = values["prompts"], values["updates"]
     if prompts % updates:
         raise LabError(
-            f"prompts = {prompts} is no multiple of updates = {updates}: change one of them"
+            f"prompts = {prompts} is not a multiple of updates = {updates}: change one of them"
         )
     if prompts // updates * values["rollouts"] % gpus:
         raise LabError(
@@ -269,18 +269,19 @@ def _checked(values: dict[str, Any], gpus: int) -> None:
         )
 
 
-def _tokens(values: dict[str, Any]) -> int:
-    """Tokens of a micro-batch: `TOKENS`, or the longest sequence, which verl must place."""
+def _micro_batch_tokens(values: dict[str, Any]) -> int:
+    """Tokens of a micro-batch: `TOKENS`, or those of the longest sequence, which must fit."""
     return max(TOKENS, values["max_prompt_tokens"] + values["max_tokens"])
 
 
 def _model(model: str, folder: Path) -> str:
+    """The model's path in a command: a local folder, or `model`, into which train.sh copies it."""
     place, _ = locate_model(model)
     return f"{RUN}/{os.path.relpath(place, folder)}" if Path(place).is_dir() else f"{RUN}/model"
 
 
 def hub_model(model: str) -> str:
-    """The model that train.sh copies from the hub, with a pinned revision; "" for a folder.
+    """The model that train.sh copies from the hub, as name@revision; "" for a local folder.
 
     >>> hub_model("Qwen/Qwen3-4B")
     'Qwen/Qwen3-4B@1cfa9a7208912126459214e8b04321603b3df60c'
@@ -301,30 +302,29 @@ def eval_file_name(name: str) -> str:
     return f"eval-{re.sub(r'[^a-z0-9]+', '_', Path(name).name.lower()).strip('_')}.parquet"
 
 
-def hydra_overrides(chosen: dict[str, Any]) -> list[str]:
-    """The settings as verl's command line takes them: Hydra's `key=value`, text in single quotes
-    where it must be.
-    """
-    return [f"{key}={_written(value)}" for key, value in chosen.items()]
+def hydra_overrides(settings: dict[str, Any]) -> list[str]:
+    """The settings as Hydra's `key=value` overrides, with quotes around text that needs them."""
+    return [f"{key}={_hydra_value(value)}" for key, value in settings.items()]
 
 
-def _written(value: Any) -> str:
+def _hydra_value(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return "null" if value is None else str(value)
     if isinstance(value, (list, tuple)):
-        return f"[{','.join(map(_written, value))}]"
+        return f"[{','.join(map(_hydra_value, value))}]"
     if isinstance(value, str) and not re.fullmatch(r"[A-Za-z_][\w./-]*", value):
         return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
     return str(value)
 
 
 def installed() -> bool:
-    """Whether verl is here to check a configuration; to write a command it is not needed."""
+    """Whether verl is installed: needed to check a configuration, but not to write a command."""
     return find_spec("verl") is not None
 
 
-def compose(chosen: dict[str, Any]) -> Any:
-    """verl's whole configuration with these settings, by its own composition and its own check;
+def compose(settings: dict[str, Any]) -> Any:
+    """verl's complete configuration with these settings, composed and checked by verl itself.
+
     `RUN` becomes ".".
 
     LabError: verl is not installed, knows no such key, or refuses a value.
@@ -333,21 +333,22 @@ def compose(chosen: dict[str, Any]) -> Any:
         raise LabError(INSTALL)
     transformers()
     import verl
-    from hydra import compose, initialize_config_dir
+    from hydra import compose as compose_config
+    from hydra import initialize_config_dir
     from hydra.errors import HydraException
     from verl.trainer.ppo.core_algos import get_adv_estimator_fn, get_policy_loss_fn
     from verl.trainer.ppo.utils import need_critic, need_reference_policy
     from verl.utils.config import validate_config
 
-    here = [word.replace(RUN, ".") for word in hydra_overrides(chosen)]
+    overrides = [override.replace(RUN, ".") for override in hydra_overrides(settings)]
     folder = Path(verl.__file__).parent / "trainer" / "config"
     try:
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
             with initialize_config_dir(str(folder), version_base=None):
-                config = compose("ppo_trainer", here)
+                config = compose_config("ppo_trainer", overrides)
             checked = copy.deepcopy(config)
-            checked.critic.model = None  # else the check loads it
+            checked.critic.model = None  # otherwise the check loads the model
             validate_config(checked, need_reference_policy(config), need_critic(config))
             get_adv_estimator_fn(config.algorithm.adv_estimator)
             get_policy_loss_fn(config.actor_rollout_ref.actor.policy_loss.loss_mode)
@@ -356,19 +357,19 @@ def compose(chosen: dict[str, Any]) -> Any:
     return config
 
 
-def rows(problems: Sequence[Problem], written: Prompt, split: str) -> list[dict[str, Any]]:
-    """Problems as verl reads them: one user turn (the chat template is verl's to apply) and the
-    gold answer.
+def rows(problems: Sequence[Problem], prompt: Prompt, split: str) -> list[dict[str, Any]]:
+    """Problems as verl reads them: one user turn and the gold answer.
+
+    verl applies the chat template itself.
     """
+    plain = replace(prompt, chat=False)
     return [
         {
             "data_source": problem.source,
-            "prompt": [
-                {"role": "user", "content": replace(written, chat=False).render(problem.question)}
-            ],
+            "prompt": [{"role": "user", "content": plain.render(problem.question)}],
             "ability": "math",
             "reward_model": {"style": "rule", "ground_truth": problem.answer},
-            "extra_info": {"split": split, "index": at, "id": problem.id},
+            "extra_info": {"split": split, "index": row, "id": problem.id},
         }
-        for at, problem in enumerate(problems)
+        for row, problem in enumerate(problems)
     ]

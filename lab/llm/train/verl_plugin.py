@@ -1,4 +1,4 @@
-"""What verl's entry point loads: importing this file registers the lab there. Floor 2."""
+"""The module that verl's entry point loads: importing it registers the lab in verl."""
 
 from lab.llm.train.verl_adapter import register
 
