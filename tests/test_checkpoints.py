@@ -343,7 +343,7 @@ def test_a_record_that_is_missing_from_before_the_checkpoint_is_told(monkeypatch
     assert (
         "holds 1 records up to step 6, and the checkpoint of that step was written after 2" in said
     )
-    assert "the last of step 5: bring the file back" in said
+    assert "the last of step 5: restore the file" in said
     assert len((run.path / "metrics.jsonl").read_text().splitlines()) == 1  # nothing was changed
 
 

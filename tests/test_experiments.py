@@ -1,6 +1,4 @@
-"""Strict parameters: whatever is unknown, unread, of the wrong type or out of range is refused
-before anything runs.
-"""
+"""Strict parameters: unknown, unread, of the wrong type or out of range is refused before a run."""
 
 import re
 
@@ -83,7 +81,7 @@ def test_scales_differ_only_by_what_they_list():
         ),
         (
             "[parameters]\na = {}\n[laptop]\na = \n",
-            "tiny.toml: Invalid value (at line 6, column 5); mend the file",
+            "tiny.toml: Invalid value (at line 6, column 5); fix the file",
         ),
     ],
 )
@@ -341,7 +339,7 @@ PARAMETERS = "steps = 3\nrates = [0.5]"
         (
             "steps = \nrates = [0.5]",
             ["print(steps, rates)"],
-            "tiny.ipynb: invalid syntax in 'steps =': mend the cell",
+            "tiny.ipynb: invalid syntax in 'steps =': fix the cell",
         ),
         (PARAMETERS, ["print(steps, rates", "print(steps)"], "tiny.ipynb: '(' was never closed in"),
         (None, ["print(1)"], "tiny.ipynb has 0 cells tagged 'parameters': tag exactly one"),
@@ -379,7 +377,7 @@ def test_two_cells_tagged_parameters_are_refused(invent, runs, tmp_path):
 def test_a_missing_notebook_and_one_that_is_no_notebook_are_refused(invent, runs, tmp_path):
     name = invent(PRESET, "print(steps, rates)", parameters=PARAMETERS)
     (tmp_path / "notebooks" / "tiny.ipynb").write_text("{ not json")
-    assert refusal(run_notebook, name).startswith("tiny.ipynb is no notebook: ")
+    assert refusal(run_notebook, name).startswith("tiny.ipynb is not a notebook: ")
     (tmp_path / "notebooks" / "tiny.ipynb").unlink()
     assert "tiny.ipynb is missing: run from a clone of the project" in refusal(run_notebook, name)
     assert not runs.exists()

@@ -290,7 +290,7 @@ def test_a_kernel_that_dies_is_a_sentence_and_leaves_no_done(invent, monkeypatch
     monkeypatch.setenv("JUPYTER_PATH", "")
     name = invent(PRESET, "import os; print(steps); os._exit(1)", parameters="steps = 3")
     with pytest.raises(
-        LabError, match="^the kernel of tiny.ipynb died, often for want of memory; see "
+        LabError, match="^the kernel of tiny.ipynb died, often because memory ran out; see "
     ):
         run_notebook(name)
     assert not Run(next((runs / name).iterdir())).finished

@@ -259,7 +259,7 @@ def test_corrupted_json_is_refused_with_a_sentence(name, content):
 @pytest.mark.parametrize("name", ["params", "provenance", "done"])
 def test_a_missing_json_is_refused_with_a_sentence(tmp_path, name):
     said = refusal(lambda: getattr(Run(tmp_path / "x"), name))
-    assert said.endswith(f"{tmp_path / 'x'} is no run folder, or its run has not finished")
+    assert said.endswith(f"{tmp_path / 'x'} is not a run folder, or its run has not finished")
 
 
 def test_a_corrupted_params_json_stops_the_run_that_it_belongs_to():

@@ -157,7 +157,7 @@ def test_a_run_named_twice_is_one_run_and_scale_is_laptop_without_a_word(write):
             "[[runs]\n",
             (
                 "small.toml: Expected ']]' at the end of an array declaration (at line 1, column"
-                " 7); mend the file"
+                " 7); fix the file"
             ),
         ),
     ],

@@ -1,4 +1,4 @@
-"""`lab check`: every fault that can be found before anything runs. Floor 3."""
+"""`lab check`: every fault that can be found before anything runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import importlib.util
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import metadata
+from pathlib import Path
 
 from lab.errors import LabError
 from lab.runs.experiments import experiment, experiments
@@ -15,23 +17,19 @@ from lab.runs.provenance import ROOT
 
 
 def checks() -> Iterator[tuple[str, str]]:
-    """(subject, fault) pairs; an empty fault means that all is well with the subject."""
-    yield (
-        "Python",
-        ""
-        if sys.version_info >= (3, 11)
-        else f"found {sys.version.split()[0]}: install 3.11 or newer",
-    )
+    """Yield (subject, fault) pairs; an empty fault means that nothing is wrong with the subject."""
+    yield "Python", _python()
     yield "installed versions", _versions()
     yield "data: handwritten digits", _fault(_digits)
     for name in experiments():
-        yield f"preset {name}", _fault(lambda name=name: _preset(name))
-        yield f"notebook of {name}", _fault(lambda name=name: check_notebook(experiment(name)))
+        yield f"preset {name}", _fault(partial(_preset, name))
+        yield f"notebook of {name}", _fault(partial(_notebook, name))
     for path in sorted((ROOT / "sweeps").glob("*.toml")):
-        yield f"sweep {path.stem}", _fault(lambda path=path: _sweep(path))
+        yield f"sweep {path.stem}", _fault(partial(_sweep, path))
 
 
 def _fault(check: Callable[[], None]) -> str:
+    """The refusal of a check as text, empty if it passes."""
     try:
         check()
     except LabError as error:
@@ -39,18 +37,26 @@ def _fault(check: Callable[[], None]) -> str:
     return ""
 
 
+def _python() -> str:
+    supported = sys.version_info >= (3, 11)
+    return "" if supported else f"found {sys.version.split()[0]}: install 3.11 or newer"
+
+
 def _versions() -> str:
-    """Installed packages against constraints.txt; one that is not installed is no fault."""
+    """Compare installed packages with constraints.txt; a package that is missing is not a fault."""
     wrong = []
     for line in (ROOT / "constraints.txt").read_text().splitlines():
         if match := re.fullmatch(r"([A-Za-z0-9_.\-]+)==(\S+)", line.strip()):
             try:
-                found = metadata.version(match[1]).split("+")[0]
+                # A local build label, such as that of torch+cpu, is not part of the pin.
+                version = metadata.version(match[1]).split("+")[0]
             except metadata.PackageNotFoundError:
                 continue
-            if found != match[2]:
-                wrong.append(f"{match[1]} {found} instead of {match[2]}")
-    return "" if not wrong else ", ".join(wrong) + ": install with -c constraints.txt"
+            if version != match[2]:
+                wrong.append(f"{match[1]} {version} instead of {match[2]}")
+    if not wrong:
+        return ""
+    return ", ".join(wrong) + ": install with -c constraints.txt"
 
 
 def _digits() -> None:
@@ -65,9 +71,9 @@ def _preset(name: str) -> None:
     chosen = experiment(name)
     if chosen.trainer:
         module, _, function = chosen.trainer.partition(":")
-        if not (
-            importlib.util.find_spec(module) and hasattr(importlib.import_module(module), function)
-        ):
+        # Ask for the module first: importing one that does not exist is not a LabError.
+        exists = importlib.util.find_spec(module) is not None
+        if not exists or not hasattr(importlib.import_module(module), function):
             raise LabError(
                 f'{name}.toml: trainer {chosen.trainer!r} does not exist: write "module:function"'
             )
@@ -75,7 +81,11 @@ def _preset(name: str) -> None:
         chosen.parameters(scale)
 
 
-def _sweep(path) -> None:
+def _notebook(name: str) -> None:
+    check_notebook(experiment(name))
+
+
+def _sweep(path: Path) -> None:
     from lab.runs.sweep_file import read_sweep
 
     read_sweep(path)

@@ -1,16 +1,16 @@
-"""`lab cluster`: a preset written for verl on many GPUs, as a folder that a cluster can run. Floor
-3.
+"""`lab cluster`: a preset for verl on many GPUs, as a folder that a cluster can run.
 
-    train.sh        verl's complete command; also runs by itself on a single machine
-    slurm.sh        for Slurm: starts Ray on every node, at the first one's address (address.sh) and
-                    only for who knows the job's token, waits for all (wait.sh), then train.sh
-    ray_job.sh      for a Ray cluster that is there already
-    config.yaml     what verl makes of the command, whole and checked, for reading; its paths are of this folder
-    train.parquet, eval-SET.parquet                    the problems in verl's form
+    train.sh        verl's complete command; on a single machine it can be run directly
+    slurm.sh        for Slurm: starts Ray on every node, at the address of the first (address.sh)
+                    and protected by a token of the job; waits for all (wait.sh), runs train.sh
+    ray_job.sh      for a Ray cluster that already runs
+    config.yaml     the complete configuration that verl derives from the command, checked; for
+                    reading only, its paths are those of this folder
+    train.parquet, eval-SET.parquet                    the problems in verl's format
     params.json, provenance.json                       as in every run folder
 
-The folder must lie where all nodes see it; checkpoints, verl's log (verl-TIME.jsonl) and a model of
-the hub (model/, which its file REVISION names) come to lie in it too.
+The folder must be visible to all nodes. Checkpoints, verl's log (verl-TIME.jsonl) and a model from
+the hub (model/, with its revision in the file REVISION) are written to it as well.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SCRIPTS = PRESETS / "cluster"
 
 @dataclass(frozen=True)
 class Job:
-    """A preset's parameters on nodes x gpus."""
+    """A preset's parameters for `nodes` machines with `gpus` GPUs each."""
 
     name: str
     scale: str
@@ -55,15 +55,15 @@ class Job:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """verl's settings, key by key; LabError for what verl cannot do."""
-        place = self.run.path
+        """verl's settings by key. LabError: something that verl cannot do."""
+        folder = self.run.path
         return verl_config.settings(
-            self.values, self.nodes, self.gpus, place, f"{self.name}-{place.name}"
+            self.values, self.nodes, self.gpus, folder, f"{self.name}-{folder.name}"
         )
 
     @property
     def header(self) -> list[str]:
-        """What is about to run, and what a reader of the command must know besides."""
+        """What will run, and remarks on how verl's settings differ from those of the lab."""
         return [
             (
                 f"{self.name} at scale {self.scale}, estimator {self.values['estimator']}, "
@@ -74,8 +74,9 @@ class Job:
 
     @property
     def command(self) -> str:
-        """verl's complete command, one setting a line; $RUN, $STARTED and $PYTHON are those of
-        train.sh.
+        """verl's complete command, one setting per line.
+
+        train.sh sets the variables $RUN, $STARTED and $PYTHON.
         """
         return " \\\n    ".join(
             [
@@ -87,8 +88,8 @@ class Job:
 
     @property
     def scripts(self) -> dict[str, str]:
-        """The shell scripts by name; none holds a path of this machine."""
-        marks = {
+        """The shell scripts by name; they hold no path of this machine."""
+        placeholders = {
             "HEADER": "\n".join(f"# {line}" for line in self.header),
             "NAME": self.name,
             "NODES": str(self.nodes),
@@ -100,101 +101,95 @@ class Job:
             "LOSS": self.settings["actor_rollout_ref.actor.policy_loss.loss_mode"],
         }
         return {
-            path.name: re.sub(r"@([A-Z]+)@", lambda mark: marks[mark[1]], path.read_text())
+            path.name: re.sub(r"@([A-Z]+)@", lambda match: placeholders[match[1]], path.read_text())
             for path in sorted(SCRIPTS.glob("*.sh"))
         }
 
 
 def job(name: str, given: dict[str, Any]) -> Job:
-    """The job of a language-model preset; `given` holds its parameters, scale (paper), nodes (1)
-    and gpus (8).
+    """The job of a language-model preset.
 
-    `estimator` may also be "ppo": verl's own, with a critic. LabError: another experiment, or what
-    verl cannot do.
+    `given` holds parameters, and may hold scale (default paper), nodes (1) and gpus (8).
+    `estimator` may also be "ppo": verl's own, with a critic. LabError: an experiment that trains no
+    language model, or something that verl cannot do.
     """
-    given = dict(given)
-    scale, nodes, gpus = (
-        str(given.pop("scale", "paper")),
-        given.pop("nodes", 1),
-        given.pop("gpus", 8),
-    )
+    parameters = dict(given)
+    scale = str(parameters.pop("scale", "paper"))
+    nodes = whole("nodes", parameters.pop("nodes", 1))
+    gpus = whole("gpus", parameters.pop("gpus", 8))
     chosen = experiment(name)
     if chosen.trainer != TRAINER:
-        known = [one for one in experiments() if experiment(one).trainer == TRAINER]
+        known = [other for other in experiments() if experiment(other).trainer == TRAINER]
         raise LabError(
-            f"{name} trains no language model, and verl trains nothing else: take"
-            f" {', '.join(known)}"
+            f"{name} trains no language model, and verl trains nothing else: take "
+            f"{', '.join(known)}"
         )
-    values = replace(chosen, trainer=None).parameters(
-        scale, given
-    )  # without the checks of one node's trainer
-    made = Job(name, scale, values, whole("nodes", nodes), whole("gpus", gpus))
-    _ = made.settings  # refuses before anything is written
-    return made
+    # Without a trainer: the checks of the single-node trainer do not apply to verl.
+    values = replace(chosen, trainer=None).parameters(scale, parameters)
+    cluster_job = Job(name, scale, values, nodes, gpus)
+    _ = cluster_job.settings  # computed here, so that a job that verl cannot do is refused
+    return cluster_job
 
 
-def prepare(made: Job) -> Run:
-    """Write the folder of a job and return it. Needs verl, for its check, and the sets of problems."""
-    config = verl_config.compose(made.settings)
-    written, names = load_prompt(made.values["prompt"]), made.values["eval_sets"]
-    tables = {"train.parquet": _rows(made, made.values["train_set"], "train", written)}
-    tables |= {
-        verl_config.eval_file_name(name): _rows(made, name, "test", written) for name in names
-    }
-    if len(tables) != 1 + len(names):
-        raise LabError(f"eval_sets = {names}: two of them would have the same file; rename one")
-    run = made.run.open(f"{made.name}_cluster", made.scale, made.parameters)
+def prepare(cluster_job: Job) -> Run:
+    """Write the folder of a job and return it; needs verl and the problem sets."""
+    values = cluster_job.values
+    config = verl_config.compose(cluster_job.settings)
+    template = load_prompt(values["prompt"])
+    eval_sets = values["eval_sets"]
+    tables = {"train.parquet": _parquet(values, values["train_set"], "train", template)}
+    for name in eval_sets:
+        tables[verl_config.eval_file_name(name)] = _parquet(values, name, "test", template)
+    if len(tables) != 1 + len(eval_sets):
+        raise LabError(f"eval_sets = {eval_sets}: two of them would have the same file; rename one")
+    run = cluster_job.run.open(
+        f"{cluster_job.name}_cluster", cluster_job.scale, cluster_job.parameters
+    )
     for name, table in tables.items():
         write_atomically(run.path / name, table)
     from omegaconf import OmegaConf
 
     write_atomically(run.path / "config.yaml", OmegaConf.to_yaml(config, resolve=True))
-    for name, text in made.scripts.items():
+    for name, text in cluster_job.scripts.items():
         write_atomically(run.path / name, text)
     return run
 
 
-def _quoted(word: str) -> str:
-    """A word for bash, which fills in `RUN` and the time of the start and nothing else."""
-    if shlex.quote(word) == word:
-        return word
-    return '"' + re.sub(r'["`\\]|\$(?!RUN\b|STARTED\b)', r"\\\g<0>", word) + '"'
+def _quoted(argument: str) -> str:
+    """An argument quoted for bash, which substitutes only $RUN and $STARTED."""
+    if shlex.quote(argument) == argument:
+        return argument
+    return '"' + re.sub(r'["`\\]|\$(?!RUN\b|STARTED\b)', r"\\\g<0>", argument) + '"'
 
 
-def _rows(made: Job, name: str, split: str, written: Any) -> bytes:
-    """A set as a parquet file of verl's, without the problems whose gold answers cannot be
-    compared.
+def _parquet(values: dict[str, Any], name: str, split: str, template: Any) -> bytes:
+    """A problem set as a parquet file for verl.
+
+    Problems are left out if their gold answers cannot be compared with.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    found = problem_set(
-        name,
-        made.values["problems" if split == "train" else "eval_problems"] or None,
-        made.values["folder_of_data"],
-        split,
-    )
-    kept = _usable(found.problems, made.values["style"])
-    print(
-        f"{split}: {found}"
-        + (
-            f"; {len(found.problems) - len(kept)} more have no usable gold answer"
-            if len(kept) < len(found.problems)
-            else ""
-        ),
-        flush=True,
-    )
-    if split == "train" and len(kept) < made.values["prompts"]:
+    limit = values["problems" if split == "train" else "eval_problems"] or None
+    loaded = problem_set(name, limit, values["folder_of_data"], split)
+    usable = _usable(loaded.problems, values["style"])
+    dropped = len(loaded.problems) - len(usable)
+    remark = f"; {dropped} more have no usable gold answer" if dropped else ""
+    print(f"{split}: {loaded}{remark}", flush=True)
+    if split == "train" and len(usable) < values["prompts"]:
         raise LabError(
-            f"{name} has {len(kept)} usable problems and a batch takes {made.values['prompts']}: "
+            f"{name} has {len(usable)} usable problems and a batch takes {values['prompts']}: "
             "lower prompts, or take another set"
         )
-    out = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(verl_config.rows(kept, written, split)), out)
-    return out.getvalue()
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(verl_config.rows(usable, template, split)), buffer)
+    return buffer.getvalue()
 
 
 def _usable(problems: tuple[Problem, ...], style: str) -> list[Problem]:
+    """The problems whose gold answer the verifier can parse."""
     with Verifier(style) as verifier:
         broken = verifier.unparsable([problem.answer for problem in problems])
-    return [problem for at, problem in enumerate(problems) if problem.answer and at not in broken]
+    return [
+        problem for index, problem in enumerate(problems) if problem.answer and index not in broken
+    ]

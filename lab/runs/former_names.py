@@ -1,8 +1,8 @@
-"""Parameters that had another name when runs were recorded.
+"""Parameters that had another name when the recorded runs were made.
 
-Run folders, the runs' identity and the tables of data/results keep the former names, so that what
-was recorded stays what it is; presets, commands, notebooks and trainers use the present ones. The
-former names are accepted wherever a parameter may be given.
+Run folders, the hashes of runs and the tables of data/results keep the former names, so that
+recorded runs keep their identity. Presets, commands, notebooks and trainers use the present ones.
+The former names are accepted wherever a parameter can be given.
 """
 
 from __future__ import annotations

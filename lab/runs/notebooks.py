@@ -1,4 +1,4 @@
-"""Notebooks as runs: strict parameters, executed by papermill into a run folder. Floor 3."""
+"""Notebooks as runs: strict parameters, executed by papermill into a run folder."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def run_notebook(
     max_hours: float = LONGEST_HOURS,
     checkpoint_minutes: float | None = None,
 ) -> Run:
-    """Execute the notebook of an experiment into its run folder; a finished run is not done again.
+    """Execute the notebook of an experiment into its run folder; a finished run is not repeated.
 
-    At a GPU scale the machine is looked at first, with `price` and `max_hours`
+    At a GPU scale the machine is checked first, with `price` and `max_hours`
     (`lab.runs.readiness`). `checkpoint_minutes`: as for `lab.runs.training.train`. SIGTERM is
     passed on to the kernel, and then `Terminated` is raised (`lab.termination`).
     """
@@ -52,7 +52,7 @@ def run_notebook(
         if estimate:
             print(estimate, flush=True)
     if checkpoint_minutes is not None:
-        os.environ[MINUTES] = str(checkpoint_minutes)  # the kernel trains, and inherits it
+        os.environ[MINUTES] = str(checkpoint_minutes)  # inherited by the kernel, which trains
     run = run.open(name, scale, values)
     with run.lock("run"):
         if not run.finished:
@@ -67,11 +67,11 @@ def _execute(chosen: Experiment, run: Run, values: dict[str, Any]) -> None:
     from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError
 
-    # This interpreter's kernel, whatever others the machine has registered under the same name.
+    # The kernel of this interpreter, even if another one is registered under the same name.
     os.environ["JUPYTER_PATH"] = str(Path(sys.prefix) / "share" / "jupyter")
     folder = {"folder": str(run.path.resolve())} if chosen.trainer else {}
-    stop = _Stop()
-    with on_sigterm(stop.ask):
+    stop = _StopRequest()
+    with on_sigterm(stop.request):
         try:
             papermill.execute_notebook(
                 chosen.notebook,
@@ -79,7 +79,7 @@ def _execute(chosen: Experiment, run: Run, values: dict[str, Any]) -> None:
                 parameters=values | folder,
                 kernel_name=KERNEL,
                 cwd=chosen.notebook.parent,
-                kernel_manager_class=_manager(stop),
+                kernel_manager_class=_kernel_manager(stop),
             )
         except PapermillExecutionError as error:
             if error.ename == Terminated.__name__:
@@ -92,57 +92,62 @@ def _execute(chosen: Experiment, run: Run, values: dict[str, Any]) -> None:
         except DeadKernelError as error:
             stop.check(error)
             raise LabError(
-                f"the kernel of {chosen.notebook.name} died, often for want of memory; see "
-                f"{run.path / 'notebook.ipynb'}, and run it again to go on"
+                f"the kernel of {chosen.notebook.name} died, often because memory ran out; see "
+                f"{run.path / 'notebook.ipynb'}, and run it again to continue"
             ) from error
         except Exception as error:
-            stop.check(error)  # as the kernel started, say
+            stop.check(error)  # SIGTERM may have come while the kernel started
             raise
         stop.check()
 
 
-class _Stop:
-    """SIGTERM on its way to the kernel, which is in a session of its own and would not get it.
+class _StopRequest:
+    """Passes SIGTERM on to the kernel, which runs in a session of its own and would not get it.
 
-    In a training the kernel stops after the step under way, and its cell fails with `Terminated`.
-    Elsewhere it ends at once. Either way the notebook is not whole and the run not finished.
+    A kernel that trains stops after the current step, and its cell fails with `Terminated`.
+    Otherwise it ends at once. Either way the notebook is incomplete and the run is not finished.
     """
 
     def __init__(self) -> None:
-        self.asked = False
-        self.kernel: int | None = None  # its process id
+        self.requested = False
+        self.kernel_process: int | None = None  # process id, None until the kernel has started
 
-    def ask(self) -> None:
-        self.asked = True
+    def request(self) -> None:
+        """SIGTERM arrived."""
+        self.requested = True
         self.pass_on()
 
     def pass_on(self) -> None:
-        """Tell the kernel, if there is one and this process was told."""
-        if self.asked and self.kernel is not None:
+        """Send SIGTERM to the kernel, if it has started and this process was asked to stop."""
+        if self.requested and self.kernel_process is not None:
             with suppress(ProcessLookupError):
-                os.kill(self.kernel, signal.SIGTERM)
+                os.kill(self.kernel_process, signal.SIGTERM)
 
     def check(self, cause: BaseException | None = None) -> None:
-        if self.asked:
+        """Raise Terminated if this process was asked to stop."""
+        if self.requested:
             raise Terminated("stopped by SIGTERM; the same command goes on from here") from cause
 
 
-def _manager(stop: _Stop) -> type:
-    """nbclient's manager of kernels, one that lets `stop` know the process of its kernel."""
+def _kernel_manager(stop: _StopRequest) -> type:
+    """A kernel manager for nbclient that gives `stop` the process id of its kernel."""
     from jupyter_client import AsyncKernelManager
 
     class Manager(AsyncKernelManager):
         async def _async_post_start_kernel(self, **options: Any) -> None:
             await super()._async_post_start_kernel(**options)
-            stop.kernel = self.provisioner.pid
-            stop.pass_on()  # if it came while the kernel started
+            # Only the provisioner of local processes has a process id.
+            stop.kernel_process = getattr(self.provisioner, "pid", None)
+            stop.pass_on()  # SIGTERM may have come while the kernel started
 
     return Manager
 
 
 def parameter_cell(path: Path) -> tuple[dict[str, Any], str]:
-    """The plain `name = value` lines of the cell tagged "parameters", and the code of all other
-    cells.
+    """Values of the cell tagged "parameters", and the code of all other cells.
+
+    The cell may hold only lines `name = value` with plain values. LabError: anything else, or not
+    exactly one such cell.
     """
     import nbformat
 
@@ -151,7 +156,7 @@ def parameter_cell(path: Path) -> tuple[dict[str, Any], str]:
             cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"
         ]
     except nbformat.reader.NotJSONError as error:
-        raise LabError(f"{path.name} is no notebook: {str(error).splitlines()[0]}") from error
+        raise LabError(f"{path.name} is not a notebook: {str(error).splitlines()[0]}") from error
     tagged = [cell for cell in cells if "parameters" in cell.metadata.get("tags", [])]
     if len(tagged) != 1:
         raise LabError(f"{path.name} has {len(tagged)} cells tagged 'parameters': tag exactly one")
@@ -184,31 +189,32 @@ def _parse(path: Path, code: str) -> ast.Module:
         return ast.parse(code)
     except SyntaxError as error:
         raise LabError(
-            f"{path.name}: {error.msg} in {(error.text or '').strip()!r}: mend the cell"
+            f"{path.name}: {error.msg} in {(error.text or '').strip()!r}: fix the cell"
         ) from error
 
 
 def check_notebook(chosen: Experiment) -> None:
-    """Refuse a notebook whose parameters are not those of its preset, or that leaves one of them
-    unread.
-    """
+    """Refuse a notebook that does not have, or does not read, the parameters of its preset."""
     if not chosen.notebook.exists():
         raise LabError(
             f"{chosen.notebook} is missing: run from a clone of the project, which holds the"
             " notebooks"
         )
     cell, code = parameter_cell(chosen.notebook)
-    usual = chosen.scales["laptop"] | ({"folder": ""} if chosen.trainer else {})
-    for key in cell.keys() ^ usual.keys():
+    expected = dict(chosen.scales["laptop"])
+    if chosen.trainer:
+        expected["folder"] = ""  # filled in by `lab run`
+    for key in cell.keys() ^ expected.keys():
         raise unknown(
-            f"parameter, in only one of {chosen.notebook.name} and its preset,", key, usual
+            f"parameter, in only one of {chosen.notebook.name} and its preset,", key, expected
         )
     for key, value in cell.items():
-        if value != usual[key]:
+        if value != expected[key]:
             raise LabError(
-                f"{chosen.notebook.name}: {key} = {value!r}, but the preset says {usual[key]!r}: "
-                "make them equal"
+                f"{chosen.notebook.name}: {key} = {value!r}, but the preset says "
+                f"{expected[key]!r}: make them equal"
             )
+    # Magics and shell commands are not Python.
     lines = [line for line in code.splitlines() if not line.lstrip().startswith(("%", "!"))]
     read = {
         node.id

@@ -1,4 +1,4 @@
-"""Where a run comes from: commit, versions, device, command. Floor 3."""
+"""Provenance of a run: commit, versions, device, command."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ PACKAGES = (
 )
 
 
-def git(*words: str) -> str | None:
-    """What git prints in the project's folder, or None where there is no git or no repository."""
+def git(*arguments: str) -> str | None:
+    """The output of git in the project's folder; None without git or without a repository."""
     try:
-        done = subprocess.run(
-            ["git", "-C", str(ROOT), *words], capture_output=True, text=True, timeout=20
+        completed = subprocess.run(
+            ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, timeout=20
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return completed.stdout.strip() if completed.returncode == 0 else None
 
 
 def commit_of(*paths: str) -> str | None:
@@ -45,14 +45,14 @@ def commit_of(*paths: str) -> str | None:
 
 
 def versions() -> dict[str, str]:
-    """Python and the packages that decide numbers; a package that is not installed is left out."""
-    found = {"python": platform.python_version()}
+    """Versions of Python and of the packages that influence results, as far as installed."""
+    installed = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found[package] = metadata.version(package)
+            installed[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def device() -> str:
@@ -67,7 +67,7 @@ def device() -> str:
 
 
 def provenance() -> dict[str, Any]:
-    """Everything above, as it goes into provenance.json."""
+    """The content of provenance.json."""
     return {
         "commit": commit_of("lab", "notebooks"),
         "command": _command(),
@@ -78,13 +78,15 @@ def provenance() -> dict[str, Any]:
 
 
 def _command() -> str:
-    """What was typed, without the folders of this machine."""
+    """The command line that was typed, without the folders of this machine."""
     program = Path(sys.argv[0])
     name = program.parent.name if program.name == "__main__.py" else program.name
-    return " ".join([name, *(re.sub(r"(^|=)/.*/", r"\1", word) for word in sys.argv[1:])])
+    arguments = [re.sub(r"(^|=)/.*/", r"\1", argument) for argument in sys.argv[1:]]
+    return " ".join([name, *arguments])
 
 
 def _processor() -> str:
+    """The model name of the processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))

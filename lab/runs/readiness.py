@@ -1,8 +1,8 @@
-"""`lab preflight`: can this machine finish this run, and what will it cost? Floor 3.
+"""`lab preflight`: can this machine finish this run, and what will it cost?
 
-Asked by itself before every run at a GPU scale. It refuses with every fault it found, or says one
-paragraph. Times are estimates: counted work divided by an assumed share of the card's peak
-(`lab.budget`). None is measured, and `make gpu` measures them.
+The check is made before every run at a GPU scale. It refuses the run with all faults that it found,
+or prints one paragraph. Times are estimates, not measurements: counted work divided by an assumed
+fraction of the card's peak (`lab.budget`). `make gpu` measures them.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from lab.errors import LabError
 from lab.runs.experiments import GPU_SCALES, Experiment
 from lab.runs.run_folder import runs_root
 
-# A run that takes longer on this machine is refused unless max_hours says more.
+# A run that takes longer on this machine is refused unless max_hours is larger.
 LONGEST_HOURS = 7 * 24.0
 KEPT_CHECKPOINTS = 2
-DISK_SPEED = 0.5  # GiB a second that a rented machine's disk writes; an assumption
-# Seconds between checkpoints where nobody says: at least so many, and so many times what writing
-# one takes, so that at most about 5% of the time goes into writing.
-LEAST_SECONDS, TIMES_THE_WRITING = 20.0, 20.0
+DISK_SPEED = 0.5  # assumed GiB per second that the disk of a rented machine writes
+# Default seconds between checkpoints: at least MIN_CHECKPOINT_SECONDS, and at least
+# WRITE_TIME_FACTOR times what writing one takes, so that about 5% of the time goes into writing.
+MIN_CHECKPOINT_SECONDS = 20.0
+WRITE_TIME_FACTOR = 20.0
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at: what it is, and what is wrong with it (empty if nothing is)."""
+    """The result of one check: its subject, and what is wrong with it (empty if nothing is)."""
 
     subject: str
     fault: str = ""
@@ -41,7 +42,7 @@ class Finding:
 class Readiness:
     """What `lab preflight` found.
 
-    `paragraph` is the estimate in words, empty where the trainer counts no work (laptop
+    `paragraph` is the estimate in words; it is empty if the trainer has no budget (laptop
     experiments).
     """
 
@@ -50,22 +51,36 @@ class Readiness:
 
     @property
     def faults(self) -> list[str]:
+        """All faults that were found; with any, the run is refused."""
         return [finding.fault for finding in self.findings if finding.fault]
 
 
 def require_ready(
-    chosen: Experiment, scale: str, values: dict[str, Any], **terms: float | None
+    chosen: Experiment,
+    scale: str,
+    values: dict[str, Any],
+    *,
+    price: float = 0.0,
+    max_hours: float = LONGEST_HOURS,
+    checkpoint_minutes: float | None = None,
 ) -> str:
-    """The paragraph on a run at a GPU scale, or LabError with all faults; empty at other scales.
+    """The estimate of a run at a GPU scale in one paragraph; empty at other scales.
 
-    `terms`: price, max_hours and checkpoint_minutes, as for `readiness`.
+    Arguments as for `readiness`. LabError: the run cannot finish here; it lists all faults.
     """
     if scale not in GPU_SCALES:
         return ""
     refusal = f"{chosen.name} at scale {scale} cannot run here: "
     if not _on_cpu() and (fault := _gpu()[1].fault):
-        raise LabError(refusal + fault)  # nothing else matters, and counting a run takes seconds
-    ready = readiness(chosen, scale, values, **terms)
+        raise LabError(refusal + fault)  # without a GPU no other check matters
+    ready = readiness(
+        chosen,
+        scale,
+        values,
+        price=price,
+        max_hours=max_hours,
+        checkpoint_minutes=checkpoint_minutes,
+    )
     if ready.faults:
         raise LabError(refusal + "; ".join(ready.faults))
     return ready.paragraph
@@ -80,13 +95,13 @@ def readiness(
     max_hours: float = LONGEST_HOURS,
     checkpoint_minutes: float | None = None,
 ) -> Readiness:
-    """Look at the machine and count the run.
+    """Check the machine and estimate the run's memory, time and cost.
 
     | argument | unit | meaning |
     |---|---|---|
-    | `price` | money an hour | of the machine; 0: not said |
+    | `price` | money per hour | price of the machine; 0: unknown |
     | `max_hours` | hours | a run that would take longer is refused |
-    | `checkpoint_minutes` | minutes | between checkpoints; None: as often as costs 5% of the time |
+    | `checkpoint_minutes` | minutes | between checkpoints; None: writing takes 5% of the time |
     """
     from lab.device import describe_device
 
@@ -103,38 +118,32 @@ def readiness(
             Finding(subject, fault, remark)
             for subject, fault, remark in module.requirements(**values)
         ]
-    if scale not in GPU_SCALES or not hasattr(module, "budget"):
+    if module is None or scale not in GPU_SCALES or not hasattr(module, "budget"):
         return Readiness(findings, "")
     budget = module.budget(**values)
-    if budget is None:  # of a model whose architecture is not known
-        findings.append(
-            Finding(
-                "memory and hours",
-                remark=(
-                    f"not counted: the architecture of the model {values.get('model')} is not known"
-                ),
-            )
-        )
+    if budget is None:
+        remark = f"not counted: the architecture of the model {values.get('model')} is not known"
+        findings.append(Finding("memory and hours", remark=remark))
         return Readiness(findings, "")
-    findings += [_memory(budget, card), *_host(budget)] if card else _host(budget)
+    if card:
+        findings.append(_memory(budget, card))
+    findings += _host(budget)
+    if on_cpu:
+        return Readiness(findings, "")
+    # Without a GPU the run is estimated for the card that its scale is meant for.
     planned = card or CARDS.get(scale, CARDS["h200"])
-    if not on_cpu:
-        findings.append(_hours(budget, planned, max_hours))
-    paragraph = (
-        ""
-        if on_cpu
-        else _paragraph(chosen, scale, budget, planned, card is None, price, checkpoint_minutes)
-    )
+    findings.append(_hours(budget, planned, max_hours))
+    paragraph = _paragraph(chosen, scale, budget, planned, card is None, price, checkpoint_minutes)
     return Readiness(findings, paragraph)
 
 
 def _on_cpu() -> bool:
-    """Whether somebody said aloud that the CPU is meant."""
+    """Whether the CPU was explicitly asked for (device=cpu)."""
     return os.environ.get("LAB_DEVICE") == "cpu"
 
 
 def _gpu() -> tuple[GPU | None, Finding]:
-    """This machine's GPU as a data sheet (None without one), and what is wrong with it."""
+    """The data sheet of this machine's GPU (None without one), and what is wrong with it."""
     import torch
 
     from lab.device import describe_device, gpu_fault
@@ -143,6 +152,7 @@ def _gpu() -> tuple[GPU | None, Finding]:
         return None, Finding("device", fault)
     properties = torch.cuda.get_device_properties(torch.cuda.current_device())
     memory = properties.total_memory / 2**30
+    # Peak arithmetic and bandwidth cannot be queried: take those of the nearest known card.
     nearest = min(CARDS.values(), key=lambda known: abs(known.memory - memory))
     free = torch.cuda.mem_get_info()[0] / 2**30
     used = memory - free
@@ -157,6 +167,7 @@ def _gpu() -> tuple[GPU | None, Finding]:
 
 
 def _memory(budget: Budget, card: GPU) -> Finding:
+    """Finding on the GPU's memory."""
     parts = ", ".join(f"{name} {size:.1f}" for name, size in budget.memory.items())
     remark = f"{budget.peak_memory:.1f} of {card.memory:.1f} GiB ({parts})"
     if budget.peak_memory <= card.memory:
@@ -169,7 +180,7 @@ def _memory(budget: Budget, card: GPU) -> Finding:
 
 
 def _host(budget: Budget) -> Iterator[Finding]:
-    """Findings on the host's memory and on the disk that runs are written to."""
+    """Findings on the host's memory, and on the disk that holds the runs."""
     available = available_memory()
     if available is None or budget.host_memory <= available:
         yield Finding("host memory", remark=f"{budget.host_memory:.1f} GiB")
@@ -180,6 +191,7 @@ def _host(budget: Budget) -> Iterator[Finding]:
             f"{available:.1f} GiB are available: take a machine with more",
         )
     needed = KEPT_CHECKPOINTS * budget.checkpoint + sum(budget.disk.values())
+    # The folder of the runs may not exist yet: ask its nearest parent.
     folder = next(path for path in (runs_root(), *runs_root().parents) if path.exists())
     free = shutil.disk_usage(folder).free / 2**30
     parts = [
@@ -198,7 +210,7 @@ def _host(budget: Budget) -> Iterator[Finding]:
 
 
 def available_memory() -> float | None:
-    """GiB of host memory that new processes can have; None where the system does not say."""
+    """Host memory available to new processes, in GiB; None if the system does not tell."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError:
@@ -208,6 +220,7 @@ def available_memory() -> float | None:
 
 
 def _hours(budget: Budget, card: GPU, max_hours: float) -> Finding:
+    """Finding on the duration of the run."""
     hours = budget.seconds(card) / 3600
     if hours <= max_hours:
         return Finding("time", remark=_duration(3600 * hours))
@@ -228,9 +241,10 @@ def _paragraph(
     price: float,
     checkpoint_minutes: float | None,
 ) -> str:
-    """The estimate in one paragraph, with the assumptions that it rests on."""
-    step, whole = budget.step_seconds(card), budget.seconds(card)
-    costs = f", about {whole / 3600 * price:.0f} at {price:.2f} an hour" if price else ""
+    """The estimate in one paragraph, with its assumptions."""
+    step = budget.step_seconds(card)
+    total = budget.seconds(card)
+    costs = f", about {total / 3600 * price:.0f} at {price:.2f} an hour" if price else ""
     sampled = f", {_amount(budget.tokens * budget.steps)} tokens" if budget.tokens else ""
     parts = ", ".join(
         f"{name} {_duration(work.seconds(card))}" for name, work in budget.step.items()
@@ -241,7 +255,7 @@ def _paragraph(
     return (
         f"{chosen.name} at scale {scale} on"
         f" {_cards(card)}{' (no GPU is here: planned)' if planned else ''}: about"
-        f" {_duration(whole)}{costs}. {budget.steps:,} steps of {_duration(step)} ({parts};"
+        f" {_duration(total)}{costs}. {budget.steps:,} steps of {_duration(step)} ({parts};"
         f" {_amount(3600 / step)} steps an hour{sampled}) and {budget.evaluations} evaluations of"
         f" {_duration(budget.evaluation.seconds(card))}{start}. Memory {budget.peak_memory:.0f} of"
         f" {card.memory:.0f} GiB. Loses at most"
@@ -252,20 +266,20 @@ def _paragraph(
 
 
 def _cards(card: GPU) -> str:
-    """The card, with how many of them a launcher such as torchrun starts this run on."""
+    """The card, and how many of them a launcher such as torchrun uses for this run."""
     processes = int(os.environ.get("WORLD_SIZE", 1))
     return f"one {card.name}" if processes == 1 else f"{processes} x {card.name}"
 
 
 def pause(budget: Budget, checkpoint_minutes: float | None) -> float:
-    """Seconds between two checkpoints: as asked, or so that writing takes about 5% of the time."""
+    """Seconds between checkpoints: as given, or so that writing takes about 5% of the time."""
     if checkpoint_minutes is not None:
         return 60 * checkpoint_minutes
-    return max(LEAST_SECONDS, TIMES_THE_WRITING * budget.checkpoint / DISK_SPEED)
+    return max(MIN_CHECKPOINT_SECONDS, WRITE_TIME_FACTOR * budget.checkpoint / DISK_SPEED)
 
 
 def _duration(seconds: float) -> str:
-    """A duration as one reads it: two digits and a unit.
+    """A duration as text: two digits and a unit.
 
     >>> [_duration(seconds) for seconds in (0.004, 0.25, 42, 600, 9000, 40000, 1.5e6)]
     ['4 ms', '250 ms', '42 s', '10 min', '2.5 h', '11 h', '17 days']
@@ -278,16 +292,13 @@ def _duration(seconds: float) -> str:
 
 
 def _amount(number: float) -> str:
-    """A count as one reads it.
+    """A count as text.
 
     >>> [_amount(number) for number in (21, 24000, 2.6e9)]
     ['21', '24 thousand', '2.6 billion']
     """
-    for word, size in ((" billion", 1e9), (" million", 1e6), (" thousand", 1e3)):
+    for unit, size in (("billion", 1e9), ("million", 1e6), ("thousand", 1e3)):
         if number >= size:
-            return (
-                f"{number / size:.2g}{word}"
-                if number / size < 99.5
-                else f"{number / size:.0f}{word}"
-            )
+            scaled = number / size
+            return f"{scaled:.2g} {unit}" if scaled < 99.5 else f"{scaled:.0f} {unit}"
     return f"{number:.0f}" if number >= 10 else f"{number:.2g}"

@@ -1,13 +1,13 @@
-"""Run folders. Floor 3.
+"""Run folders: one per run, with its parameters, provenance, records and checkpoints.
 
 params.json        experiment, scale, parameters (by the names of lab.runs.former_names)
 provenance.json    commit, versions, device, command
-metrics.jsonl      the truth: one record a line
-groups.parquet     one row a group: step, problem, rollouts, right
-checkpoints/       the newest state, safetensors
+metrics.jsonl      the records, one per line; other logs are copies of it
+groups.parquet     one row per group: step, problem, rollouts, right
+checkpoints/       the newest checkpoint, as safetensors
 notebook.ipynb     the executed notebook (lab run)
-log.txt            what the process said (lab sweep)
-done.json          written last, atomically: only with it is the run finished
+log.txt            the output of the process (lab sweep)
+done.json          written last, atomically: a run is finished only if this file exists
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import filelock
 
@@ -26,14 +26,17 @@ from lab.errors import LabError
 from lab.runs.former_names import in_former_names
 from lab.runs.provenance import ROOT, provenance
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 def runs_root() -> Path:
-    """Where runs are kept: the folder named by the variable LAB_RUNS, else runs/ in the project."""
+    """The folder of all runs: the environment variable LAB_RUNS, else runs/ in the project."""
     return Path(os.environ.get("LAB_RUNS") or ROOT / "runs")
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
-    """Write a file that is either whole or not there."""
+    """Write a file so that it is either complete or absent, also after a kill."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with open(draft, "wb") as file:
         file.write(content.encode() if isinstance(content, str) else content)
@@ -43,37 +46,36 @@ def write_atomically(path: Path, content: bytes | str) -> None:
 
 
 def write_json(path: Path, content: Any) -> None:
+    """Write a JSON file atomically."""
     write_atomically(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run folder; nothing is held in memory."""
+    """A run folder. Every property is read from disk; nothing is kept in memory."""
 
     path: Path
 
     @classmethod
     def place(cls, experiment: str, parameters: dict[str, Any]) -> Run:
-        """Where the run with these parameters belongs: runs/EXPERIMENT/ESTIMATOR-seedS-HASH.
+        """The run with these parameters: runs/EXPERIMENT/ESTIMATOR-seedS-HASH.
 
-        Makes nothing.
+        Creates nothing on disk.
         """
         parameters = in_former_names(parameters)
-        digest = hashlib.sha256(
-            json.dumps([experiment, parameters], sort_keys=True).encode()
-        ).hexdigest()[:8]
-        words = [
-            str(parameters.get("objective", ""))[:60],
-            f"seed{parameters['seed']}" if "seed" in parameters else "",
-            digest,
-        ]
+        identity = json.dumps([experiment, parameters], sort_keys=True)
+        digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
+        estimator = str(parameters.get("objective", ""))[:60]
+        seed = f"seed{parameters['seed']}" if "seed" in parameters else ""
         name = "-".join(
-            re.sub(r"[^a-z0-9_.]+", "_", word.lower()).strip("_") for word in words if word
+            re.sub(r"[^a-z0-9_.]+", "_", part.lower()).strip("_")
+            for part in (estimator, seed, digest)
+            if part
         )
         return cls(runs_root() / experiment / name)
 
     def open(self, experiment: str, scale: str, parameters: dict[str, Any]) -> Run:
-        """Make the folder if it is not there; refuse one that holds a run with other parameters."""
+        """Create the folder if needed. LabError: it holds a run with other parameters."""
         identity = {"experiment": experiment, "parameters": in_former_names(parameters)}
         self.path.mkdir(parents=True, exist_ok=True)
         with self.lock("params"):
@@ -89,54 +91,58 @@ class Run:
 
     @property
     def params(self) -> dict[str, Any]:
+        """The content of params.json."""
         return self._json("params.json")
 
     @property
     def provenance(self) -> dict[str, Any]:
+        """The content of provenance.json."""
         return self._json("provenance.json")
 
     @property
     def done(self) -> dict[str, Any]:
+        """The content of done.json. LabError: the run has not finished."""
         return self._json("done.json")
 
     @property
     def finished(self) -> bool:
+        """Whether the run has finished."""
         return (self.path / "done.json").exists()
 
     @property
     def id(self) -> str:
+        """EXPERIMENT/NAME, the last two parts of the path."""
         return f"{self.path.parent.name}/{self.path.name}"
 
-    def lock(self, what: str) -> filelock.BaseFileLock:
-        """A lock that one process at a time holds, waited for, and freed by the system if its
-        holder dies.
-        """
-        return filelock.FileLock(self.path / f".{what}.lock")
+    def lock(self, purpose: str) -> filelock.BaseFileLock:
+        """A lock between processes; others wait, and the system frees it if its holder dies."""
+        return filelock.FileLock(self.path / f".{purpose}.lock")
 
     def records(self) -> list[dict[str, Any]]:
-        """The lines of metrics.jsonl. A half-written last line, left by a kill, does not count;
-        another is an error.
+        """The lines of metrics.jsonl.
+
+        A half-written last line, left by a kill, is ignored. LabError: any other unreadable line.
         """
         path = self.path / "metrics.jsonl"
         if not path.exists():
             return []
         content = path.read_bytes()
         try:
-            return [json.loads(line) for line in content[: content.rfind(b"\n") + 1].splitlines()]
+            complete = content[: content.rfind(b"\n") + 1]
+            return [json.loads(line) for line in complete.splitlines()]
         except ValueError as error:
             raise self._unreadable(path, error) from error
 
-    def table(self):
-        """The records as a pandas table, with a column for every parameter and one for the run's
-        id.
-        """
+    def table(self) -> pd.DataFrame:
+        """The records as a table, with a column for every parameter and one for the run's id."""
         import pandas as pd
 
         return self.with_parameters(pd.DataFrame(self.records()))
 
-    def with_parameters(self, table):
-        """A pandas table with a column added for every parameter and one for the run's id; none may
-        hide another.
+    def with_parameters(self, table: pd.DataFrame) -> pd.DataFrame:
+        """`table` with a column added for every parameter and one for the run's id.
+
+        LabError: the table already has a column of that name.
         """
         if hidden := set(table.columns) & {"run", *self.params["parameters"]}:
             raise LabError(
@@ -150,14 +156,14 @@ class Run:
             },
         )
 
-    def groups(self):
-        """groups.parquet as a pandas table: one row a group, with its step."""
+    def groups(self) -> pd.DataFrame:
+        """groups.parquet as a table: one row per group, with its step."""
         import pandas as pd
 
         return pd.read_parquet(self.path / "groups.parquet")
 
     def finish(self, seconds: float) -> None:
-        """Write done.json: the last record and how long it took."""
+        """Write done.json: the last record, and the seconds that the run took."""
         records = self.records()
         write_json(
             self.path / "done.json",
@@ -174,7 +180,7 @@ class Run:
             return json.loads(path.read_text())
         except FileNotFoundError:
             raise LabError(
-                f"{path} is missing: {self.path} is no run folder, or its run has not finished"
+                f"{path} is missing: {self.path} is not a run folder, or its run has not finished"
             ) from None
         except ValueError as error:
             raise self._unreadable(path, error) from error

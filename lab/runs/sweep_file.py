@@ -39,7 +39,7 @@ def read_sweep(path: Path) -> list[Item]:
             f"no sweep file {path}: give the path of a TOML file, for example sweeps/laptop.toml"
         ) from None
     except tomllib.TOMLDecodeError as error:
-        raise LabError(f"{path}: {error}; mend the file") from error
+        raise LabError(f"{path}: {error}; fix the file") from error
     for key in content.keys() - {"runs"}:
         raise unknown(f"key of {path.name}", key, ["runs"])
     items: dict[Path, Item] = {}

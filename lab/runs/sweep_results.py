@@ -1,9 +1,8 @@
-"""Results: what the runs of a sweep measured, from your own run folders or as recorded in the
-project. Floor 3.
+"""Results of the runs of a sweep, from your own run folders or as recorded in the project.
 
 `lab record SWEEP` copies the numbers of finished runs, not their weights, into data/results/SWEEP,
-so that figures can be drawn from a fresh clone. Runs of your own, once all have finished, come
-before what is recorded.
+so that figures can be drawn from a fresh clone. Once all your own runs of a sweep have finished,
+they are used instead of the recorded ones.
 """
 
 from __future__ import annotations
@@ -23,15 +22,19 @@ from lab.stats import bootstrap_each
 if TYPE_CHECKING:
     import pandas as pd
 
-SWEEPS, RECORDED = ROOT / "sweeps", ROOT / "data" / "results"
+SWEEPS = ROOT / "sweeps"
+RECORDED = ROOT / "data" / "results"
 
 
 @dataclass(frozen=True)
 class Results:
     """The runs of one experiment in one sweep.
 
-    `metrics`: one row a record, with a column for every parameter and the run's id. `groups`:
-    likewise, one row a group at each run's last step. `runs`: by id, where each came from.
+    | field | content |
+    |---|---|
+    | `metrics` | one row per record, with columns for every parameter and the run's id |
+    | `groups` | likewise, one row per group at the last step of each run |
+    | `runs` | parameters, provenance and seconds of each run, by its id |
     """
 
     metrics: pd.DataFrame
@@ -39,41 +42,38 @@ class Results:
     runs: dict[str, dict[str, Any]]
 
     def over_seeds(self, metric: str, by: list[str]) -> pd.DataFrame:
-        """The curve of `metric` for every combination of the parameters `by`: mean over seeds with
-        its 95% interval.
+        """Mean curve of `metric` over seeds, with 95% interval, by the parameters `by`.
 
-        Columns: `by`, step, the metric, low, high, seeds. One seed has no interval: low and high
-        are nan there.
+        Columns: `by`, step, the metric, low, high, seeds. With one seed there is no interval: low
+        and high are nan.
         """
         import pandas as pd
 
         rows = []
         for values, part in self.metrics.groupby(by):
             curves = part.pivot(index="step", columns="seed", values=metric)
-            n = curves.shape[1]
-            intervals = (
-                bootstrap_each(curves.to_numpy().T, over="seeds") if n > 1 else [None] * len(curves)
-            )
-            for step, mean, interval in zip(
-                curves.index, curves.mean(axis=1), intervals, strict=True
+            seeds = curves.shape[1]
+            bounds = [(math.nan, math.nan)] * len(curves)
+            if seeds > 1:
+                intervals = bootstrap_each(curves.to_numpy().T, over="seeds")
+                bounds = [(interval.low, interval.high) for interval in intervals]
+            for step, mean, (low, high) in zip(
+                curves.index, curves.mean(axis=1), bounds, strict=True
             ):
-                low, high = (interval.low, interval.high) if interval else (math.nan, math.nan)
-                rows.append((*values, step, mean, low, high, n))
+                rows.append((*values, step, mean, low, high, seeds))
         return pd.DataFrame(rows, columns=[*by, "step", metric, "low", "high", "seeds"])
 
 
 def results(sweep: str, experiment: str) -> Results:
-    """Exactly the runs that sweeps/SWEEP.toml lists for `experiment`, whatever else lies in the run
-    folders.
-    """
+    """The runs that sweeps/SWEEP.toml lists for `experiment`, and no other run folders."""
     path = SWEEPS / f"{sweep}.toml"
     if not path.exists():
-        raise unknown("sweep", sweep, [one.stem for one in SWEEPS.glob("*.toml")])
+        raise unknown("sweep", sweep, [file.stem for file in SWEEPS.glob("*.toml")])
     return results_of_sweep(path, experiment)
 
 
 def results_of_sweep(path: Path, experiment: str) -> Results:
-    """The same for any sweep file."""
+    """The runs that any sweep file lists for `experiment`."""
     sweep = path.stem
     runs = [item.run for item in read_sweep(path) if item.experiment == experiment]
     waiting = [run for run in runs if not run.finished]
@@ -89,8 +89,9 @@ def results_of_sweep(path: Path, experiment: str) -> Results:
 
 
 def record(sweep: Path) -> list[Path]:
-    """Write data/results/SWEEP from the sweep's runs, all of which must have finished; returns the
-    files.
+    """Write data/results/SWEEP from the runs of a sweep and return the files.
+
+    LabError: some of the runs have not finished.
     """
     items = read_sweep(sweep)
     folder = RECORDED / sweep.stem
@@ -103,17 +104,17 @@ def record(sweep: Path) -> list[Path]:
             )
         if not all(run.records() for run in runs):
             continue  # a notebook that trains nothing has nothing to record
-        found = results_of_runs(runs)
-        write_atomically(folder / f"{experiment}.parquet", found.metrics.to_parquet(index=False))
+        recorded = results_of_runs(runs)
+        write_atomically(folder / f"{experiment}.parquet", recorded.metrics.to_parquet(index=False))
         write_atomically(
-            folder / f"{experiment}-groups.parquet", found.groups.to_parquet(index=False)
+            folder / f"{experiment}-groups.parquet", recorded.groups.to_parquet(index=False)
         )
-        write_json(folder / f"{experiment}.json", found.runs)
+        write_json(folder / f"{experiment}.json", recorded.runs)
     return sorted(folder.iterdir())
 
 
 def results_of_runs(runs: list[Run]) -> Results:
-    """The runs of one experiment in these folders, all of which must have finished."""
+    """The results of finished runs of one experiment."""
     import pandas as pd
 
     groups = []

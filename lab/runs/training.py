@@ -1,4 +1,4 @@
-"""Training into a run folder: records written as they come, state saved, exact resume. Floor 3."""
+"""Training into a run folder: records, checkpoints, and exact resumption after a kill."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from lab.records import Pause, Record
 from lab.runs.experiments import Experiment, experiment
 from lab.runs.loggers import VIEWS, View
 from lab.runs.readiness import (
-    LEAST_SECONDS,
     LONGEST_HOURS,
-    TIMES_THE_WRITING,
+    MIN_CHECKPOINT_SECONDS,
+    WRITE_TIME_FACTOR,
     require_ready,
 )
 from lab.runs.run_folder import Run, write_atomically
 from lab.termination import Request, Terminated, stopping_after_a_step
 
-MINUTES = "LAB_CHECKPOINT_MINUTES"  # says it for this process and those that it starts
+# Environment variable: checkpoint_minutes of this process and of those that it starts.
+MINUTES = "LAB_CHECKPOINT_MINUTES"
 
 
 def train(
@@ -39,21 +40,24 @@ def train(
     max_hours: float = LONGEST_HOURS,
     **parameters: Any,
 ) -> Run:
-    """Train an experiment into its run folder and return it; a finished run is not done again.
+    """Train an experiment into its run folder and return it; a finished run is not repeated.
 
-    `folder` is where `lab run` wants it, and then `lab run` marks it finished after the notebook's
-    last cell. Where `folder` is empty the place follows from the parameters, and the run is
-    finished here. A run that was killed goes on from its newest checkpoint and gives the records
-    that it would have given. What the experiment starts from is a run of its own, EXPERIMENT_start,
-    trained first where it has not been. Of several processes that a launcher such as torchrun
-    starts for one training, the first writes and the others only work. `view`: one of
-    `lab.runs.loggers`, which shows the records as they come. At a GPU scale the machine is looked
-    at first (`lab.runs.readiness`), with `price` and `max_hours`.
+    | argument | meaning |
+    |---|---|
+    | `folder` | run folder given by `lab run`; empty: it follows from the parameters |
+    | `checkpoint_minutes` | minutes between checkpoints; 0: after every step |
+    | `view` | logger that also shows the records, see `lab.runs.loggers` |
+    | `price`, `max_hours` | for the check of the machine at a GPU scale, see `lab.runs.readiness` |
 
-    `checkpoint_minutes`: minutes between checkpoints, 0 for one after every step; without it what
-    the environment variable LAB_CHECKPOINT_MINUTES says, else 20 seconds, or 20 times as long as
-    the last one took to write if that is longer. SIGTERM lets the step under way end, writes a
-    checkpoint and raises `lab.termination.Terminated`.
+    With a `folder`, done.json is left to `lab run`, which writes it after the notebook's last cell.
+    Without `checkpoint_minutes` the environment variable LAB_CHECKPOINT_MINUTES counts; without
+    that, a checkpoint is due after 20 seconds, or 20 times the last writing time if that is longer.
+
+    A killed run continues from its newest checkpoint and gives the same records as an undisturbed
+    one. If the experiment starts from another training, that is a run of its own,
+    EXPERIMENT_start, and is trained first. If a launcher such as torchrun starts several processes
+    for one training, only the first writes. On SIGTERM the current step is completed, a checkpoint
+    is written, and `lab.termination.Terminated` is raised.
     """
     one_of("view", view, VIEWS)
     pace = Pace(checkpoint_minutes if checkpoint_minutes is not None else _minutes())
@@ -83,7 +87,7 @@ def train(
 
 
 def _minutes() -> float | None:
-    """What the environment says of `checkpoint_minutes`; None where it says nothing."""
+    """`checkpoint_minutes` from the environment; None if it is not set."""
     text = os.environ.get(MINUTES, "")
     try:
         return float(text) if text else None
@@ -94,49 +98,52 @@ def _minutes() -> float | None:
 
 
 class Pace:
-    """When a checkpoint is due: `minutes` after the last; where that is None, as writing allows."""
+    """When a checkpoint is due: `minutes` after the last one; None: by the last writing time."""
 
     def __init__(self, minutes: float | None) -> None:
         self.seconds = None if minutes is None else 60 * real("checkpoint_minutes", minutes, 0)
         self.begin()
 
     def begin(self) -> None:
-        """Count from now; nothing was written yet."""
-        self._last, self._writing = time.monotonic(), 0.0
+        """Start counting now; no checkpoint was written yet."""
+        self._last = time.monotonic()
+        self._write_seconds = 0.0
 
     def wrote(self, began: float) -> None:
-        """A checkpoint was written just now, from `began` on."""
+        """Note that a checkpoint was written just now; writing began at `began`."""
         self._last = time.monotonic()
-        self._writing = self._last - began
+        self._write_seconds = self._last - began
 
     @property
     def due(self) -> bool:
-        wanted = self.seconds
-        if wanted is None:
-            wanted = max(LEAST_SECONDS, TIMES_THE_WRITING * self._writing)
-        return time.monotonic() - self._last >= wanted
+        """Whether a checkpoint is due now."""
+        interval = self.seconds
+        if interval is None:
+            interval = max(MIN_CHECKPOINT_SECONDS, WRITE_TIME_FACTOR * self._write_seconds)
+        return time.monotonic() - self._last >= interval
 
 
 def leads() -> bool:
-    """Whether this process writes: the only one, or the first that torchrun or the like started."""
+    """Whether this process writes: the only one, or rank 0 of those that torchrun started."""
     return os.environ.get("RANK", "0") == "0"
 
 
 def _follow(run: Run, chosen: Experiment, values: dict[str, Any]) -> None:
-    """Train as a process that does not write, and stop when all agree to."""
+    """Train as a process that does not write; stop when all processes agree to."""
     state, _ = load_checkpoint(run)
     with stopping_after_a_step() as request, closing(chosen.train(values, state)) as trainer:
         for _ in trainer:
-            _let_go(state)
+            _release(state)
             if request.due:
                 raise Terminated
 
 
-def _let_go(state: dict[str, Any] | None) -> None:
-    """Forget the tensors of a checkpoint, which the trainer has put back by now.
+def _release(state: dict[str, Any] | None) -> None:
+    """Release the tensors of a checkpoint after the trainer has loaded them.
 
-    They are mapped from a file, and a disk keeps a mapped file though it is dropped: beside the
-    next two it would be a third. The trainer's frames hold the dictionary, so it is emptied.
+    They are mapped from a file, and the disk space of a deleted file is not freed while it is
+    mapped: next to the two newer checkpoints it would be a third. The trainer's frames still hold
+    the dictionary, so it is emptied.
     """
     if state:
         state.clear()
@@ -151,16 +158,17 @@ def _complete(
     view: str,
     finish: bool,
 ) -> None:
-    """Train what is not finished, after what it starts from; `finish` writes done.json."""
+    """Finish a run, after the training that it starts from; `finish` writes done.json."""
     with run.lock("train"):
         if run.finished:
             return
         start = {}
-        if (before := chosen.before) is not None:
-            kept = {key: values[key] for key in before.rules}
-            earlier = start_of(chosen, values).open(before.name, scale, kept)
-            _complete(earlier, before, kept, scale, pace, view, finish=True)
-            start = {"start": state_of(earlier)}
+        before = chosen.before
+        if before is not None:
+            start_values = {key: values[key] for key in before.rules}
+            start_run = start_of(chosen, values).open(before.name, scale, start_values)
+            _complete(start_run, before, start_values, scale, pace, view, finish=True)
+            start = {"start": state_of(start_run)}
         began = time.monotonic()
         with stopping_after_a_step() as request:
             _continue(run, chosen, values, pace, view, start, request)
@@ -177,49 +185,51 @@ def _continue(
     start: dict[str, Any],
     request: Request,
 ) -> None:
+    """Train from the newest checkpoint to the end, and write records, groups and checkpoints."""
     _drop_drafts(run)
     checkpoints = _Checkpoints(run)
     state, step = checkpoints.load()
-    checkpoints.forget_records_after()
+    checkpoints.drop_later_records()
     groups = _Groups(run, step)
     pace.begin()
     last: Record | Pause | None = None
     with (
         open(run.path / "metrics.jsonl", "a") as metrics,
         _bar(chosen, values) as bar,
-        View(view, run, values, step) as shown,
+        View(view, run, values, step) as logger,
         closing(chosen.train(values, state, **start)) as trainer,
     ):
 
-        def save(told: Record | Pause) -> None:
+        def save(output: Record | Pause) -> None:
             began = time.monotonic()
             groups.write()
             os.fsync(metrics.fileno())  # a checkpoint is never ahead of the records
-            checkpoints.save(told)
+            checkpoints.save(output)
             pace.wrote(began)
 
         bar.update(max(step, 0))
-        for told in trainer:
-            _let_go(state)
-            if told.step > step:  # else the checkpoint's own, told again on resume
-                last = told
-                if isinstance(told, Record):
-                    metrics.write(_line(told))
+        for output in trainer:
+            _release(state)
+            # On resume a trainer repeats the output of the checkpoint's own step.
+            if output.step > step:
+                last = output
+                if isinstance(output, Record):
+                    metrics.write(_line(output))
                     metrics.flush()
-                    checkpoints.count(told)
-                    shown.add(told)
-                    groups.add(told)
+                    checkpoints.count(output)
+                    logger.add(output)
+                    groups.add(output)
                     bar.set_postfix(
-                        {key: f"{value:.3g}" for key, value in list(told.metrics.items())[:3]},
+                        {key: f"{value:.3g}" for key, value in list(output.metrics.items())[:3]},
                         refresh=False,
                     )
-                bar.update(told.step - bar.n)
+                bar.update(output.step - bar.n)
                 if pace.due or request.due:
-                    save(told)
+                    save(output)
             if request.due:
                 raise Terminated(
-                    f"stopped by SIGTERM at step {told.step}, checkpoint written; the same command "
-                    "goes on from here"
+                    f"stopped by SIGTERM at step {output.step}, checkpoint written; "
+                    "the same command goes on from here"
                 )
         if isinstance(last, Pause) or (last is None and step < 0):
             raise LabError(
@@ -230,6 +240,7 @@ def _continue(
 
 
 def _bar(chosen: Experiment, values: dict[str, Any]) -> tqdm:
+    """A progress bar over the steps."""
     total = values.get("steps", values.get("start_steps"))
     return tqdm(
         total=total,
@@ -242,22 +253,19 @@ def _bar(chosen: Experiment, values: dict[str, Any]) -> tqdm:
 
 
 def _line(record: Record) -> str:
+    """A record as a line of metrics.jsonl. LabError: a metric is not finite."""
     bad = [key for key, value in record.metrics.items() if not math.isfinite(value)]
     if bad:
         raise LabError(
             f"{bad[0]} = {record.metrics[bad[0]]} at step {record.step}: training diverged, "
             "lower the learning rate or look at the last checkpoint"
         )
-    return (
-        json.dumps(
-            {"step": record.step} | {key: float(value) for key, value in record.metrics.items()}
-        )
-        + "\n"
-    )
+    metrics = {key: float(value) for key, value in record.metrics.items()}
+    return json.dumps({"step": record.step} | metrics) + "\n"
 
 
 class _Groups:
-    """The rows of groups.parquet, rewritten whole at a checkpoint: none is ever half-written."""
+    """The rows of groups.parquet; the file is rewritten atomically at every checkpoint."""
 
     def __init__(self, run: Run, step: int) -> None:
         import pandas as pd
@@ -266,11 +274,13 @@ class _Groups:
         self.tables = []
         self.changed = False
         if self.path.exists() and step >= 0:
-            kept = pd.read_parquet(self.path)
-            self.tables.append(kept[kept["step"] <= step])
-            self.changed = len(self.tables[0]) < len(kept)
+            stored = pd.read_parquet(self.path)
+            # Groups after the newest checkpoint will be sampled again.
+            self.tables.append(stored[stored["step"] <= step])
+            self.changed = len(self.tables[0]) < len(stored)
 
     def add(self, record: Record) -> None:
+        """Add the groups of a record."""
         import pandas as pd
 
         if record.groups:
@@ -280,6 +290,7 @@ class _Groups:
             self.changed = True
 
     def write(self) -> None:
+        """Write the file if groups were added or dropped."""
         import pandas as pd
 
         if self.changed:
@@ -289,23 +300,22 @@ class _Groups:
 
 
 class _Checkpoints:
-    """checkpoints/step-NNNNNNNN.safetensors: one file, and a second only while it is written.
+    """checkpoints/step-NNNNNNNN.safetensors: one file, and a second one only while it is written.
 
-    Each says how many records came before it and which was the last, so that lost ones are missed.
+    Each checkpoint holds the number of records before it and the step of the last one, so that lost
+    records are noticed.
     """
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.step = -1  # of the newest; -1 where there is none
-        self.about: dict[str, str] = {}  # what it says about itself
-        self.records, self.last_record = (
-            0,
-            -1,
-        )  # how many are in metrics.jsonl, and the step of the last
+        self.step = -1  # of the newest checkpoint; -1 if there is none
+        self.metadata: dict[str, str] = {}  # of the newest checkpoint
+        self.records = 0  # number of records in metrics.jsonl
+        self.last_record = -1  # step of the last one
 
     def load(self) -> tuple[dict[str, Any] | None, int]:
-        """State and step of the newest; one before it, which a kill left, is dropped."""
-        state, self.step, self.about = _newest(self.run)
+        """State and step of the newest checkpoint; deletes older ones, which a kill left."""
+        state, self.step, self.metadata = _newest(self.run)
         self._drop_older()
         return state, self.step
 
@@ -313,51 +323,55 @@ class _Checkpoints:
         for path in _checkpoints(self.run)[:-1]:
             path.unlink()
 
-    def forget_records_after(self) -> None:
-        """Drop the records that came after the newest checkpoint: they will be told again.
+    def drop_later_records(self) -> None:
+        """Drop the records after the newest checkpoint: training will give them again.
 
-        LabError: those that came before it are not all there.
+        LabError: some of the records before it are missing.
         """
         path = self.run.path / "metrics.jsonl"
-        kept = [record for record in self.run.records() if record["step"] <= self.step]
-        self.records = len(kept)
-        self.last_record = kept[-1]["step"] if kept else -1
-        # A checkpoint of an earlier version says nothing, and was always that of a record.
-        records = int(self.about.get("records", self.records))
-        last = int(self.about.get("last_record", self.step))
+        earlier = [record for record in self.run.records() if record["step"] <= self.step]
+        self.records = len(earlier)
+        self.last_record = earlier[-1]["step"] if earlier else -1
+        # Checkpoints of earlier versions have no metadata, and were always written at a record.
+        records = int(self.metadata.get("records", self.records))
+        last = int(self.metadata.get("last_record", self.step))
         if self.step >= 0 and (self.records, self.last_record) != (records, last):
             raise LabError(
                 f"{path} holds {self.records} records up to step {self.step}, and the checkpoint "
-                f"of that step was written after {records}, the last of step {last}: bring the "
-                "file back, or remove the run folder and run it again"
+                f"of that step was written after {records}, the last of step {last}: restore "
+                "the file, or remove the run folder and run it again"
             )
-        write_atomically(path, "".join(json.dumps(record) + "\n" for record in kept))
+        write_atomically(path, "".join(json.dumps(record) + "\n" for record in earlier))
 
     def count(self, record: Record) -> None:
-        """Note a record that was written into metrics.jsonl."""
+        """Count a record that was written to metrics.jsonl."""
         self.records += 1
         self.last_record = record.step
 
-    def save(self, told: Record | Pause) -> None:
-        """Write the state of now, then drop the checkpoint before it."""
+    def save(self, output: Record | Pause) -> None:
+        """Write the current state, then delete the previous checkpoint."""
         from lab.checkpoint import save_tensors
 
         folder = self.run.path / "checkpoints"
         folder.mkdir(exist_ok=True)
-        newest = folder / f"step-{told.step:08d}.safetensors"
+        newest = folder / f"step-{output.step:08d}.safetensors"
         save_tensors(
             newest,
-            told.state(),
+            output.state(),
             {"records": str(self.records), "last_record": str(self.last_record)},
         )
-        self.step = told.step
+        self.step = output.step
         self._drop_older()
 
 
 def start_of(name: str | Experiment, values: dict[str, Any]) -> Run:
-    """The run that an experiment starts from: the same for all that agree in what that takes."""
+    """The run that an experiment starts from.
+
+    Runs whose parameters agree in those of that training share it. LabError: there is none.
+    """
     chosen = experiment(name) if isinstance(name, str) else name
-    if (before := chosen.before) is None:
+    before = chosen.before
+    if before is None:
         raise LabError(f"{chosen.name} starts from nothing: its preset has no [start]")
     return Run.place(before.name, {key: values[key] for key in before.rules})
 
@@ -371,15 +385,15 @@ def state_of(run: Run) -> dict[str, Any]:
 
 
 def load_checkpoint(run: Run) -> tuple[dict[str, Any] | None, int]:
-    """(state, step) of the newest checkpoint, (None, -1) where there is none.
+    """(state, step) of the newest checkpoint, (None, -1) if there is none.
 
-    The tensors are mapped from the file: what is not used is not read.
+    The tensors are mapped from the file: those that are not used are not read.
     """
     return _newest(run)[:2]
 
 
 def _newest(run: Run) -> tuple[dict[str, Any] | None, int, dict[str, str]]:
-    """State, step and what the newest checkpoint says about itself."""
+    """State, step and metadata of the newest checkpoint."""
     from safetensors import SafetensorError, safe_open
 
     paths = _checkpoints(run)
@@ -388,20 +402,21 @@ def _newest(run: Run) -> tuple[dict[str, Any] | None, int, dict[str, str]]:
     try:
         with safe_open(paths[-1], "pt") as file:
             state = {name: file.get_tensor(name) for name in file.keys()}
-            about = file.metadata() or {}
+            metadata = file.metadata() or {}
     except SafetensorError as error:
         raise LabError(
             f"{paths[-1]} cannot be read ({error}): remove the run folder and run it again"
         ) from error
-    return state, int(paths[-1].stem.removeprefix("step-")), about
+    return state, int(paths[-1].stem.removeprefix("step-")), metadata
 
 
 def _checkpoints(run: Run) -> list[Path]:
+    """The checkpoint files of a run, the newest last."""
     return sorted((run.path / "checkpoints").glob("step-*.safetensors"))
 
 
 def _drop_drafts(run: Run) -> None:
-    """Remove what a kill left half-written beside the files of training."""
+    """Delete half-written files that a kill left behind."""
     for kind in ("checkpoints/.step-*", ".groups.parquet.*", ".metrics.jsonl.*"):
         for draft in run.path.glob(kind):
             draft.unlink()
