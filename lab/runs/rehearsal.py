@@ -1,12 +1,12 @@
-"""`lab rehearse` (`make gpu`): the first paid hour on a rented card. Floor 3.
+"""`lab rehearse` (`make gpu`): what to run in the first paid hour on a rented GPU.
 
-Every preset runs for a few steps at the scale of this card, each part in a process of its own, so
-that a part that fails or hangs costs only itself. What was measured is written into one JSON file a
-device after every part: seconds a step, memory, log-probability mismatch, captured graph against
-eager, GPU against CPU, kill and resume, each with the estimate of `lab preflight` beside it. The
-README's cells that say *not yet measured* read these files.
+Every preset runs for a few steps at the scale of this card. Each part has a process of its own, so
+that a part that fails or hangs does not affect the others. After every part the measurements are
+written to one JSON file per device: seconds per step, memory, log-probability mismatch, captured
+graph against eager mode, GPU against CPU, kill and resume, with the estimate of `lab preflight` for
+comparison. The README's cells that say *not yet measured* are filled from these files.
 
-Without a GPU the same parts run on the CPU at scale smoke: a rehearsal of the rehearsal, whose
+Without a GPU the same parts run on the CPU at scale smoke. That checks the rehearsal itself; its
 numbers are not kept in the project.
 """
 
@@ -34,7 +34,7 @@ from lab.runs.run_folder import Run, runs_root, write_atomically, write_json
 
 MEASURED = ROOT / "data" / "results" / "gpu"
 PART_SECONDS = 20 * 60  # after which a part counts as hanging
-# Evaluations and starts are cut to a minimum: it is the step that is measured.
+# Evaluations and initial trainings are cut to a minimum: only the training step is measured.
 CUT = {
     "mazes": 8,
     "samples": 64,
@@ -48,7 +48,7 @@ LANGUAGE_MODEL_STEPS, TOY_STEPS = 3, 20
 
 @dataclass(frozen=True)
 class Part:
-    """One thing to measure: the name under which it is recorded, and how."""
+    """One measurement: the name under which it is recorded, and how it is made."""
 
     name: str
     kind: str
@@ -57,7 +57,7 @@ class Part:
 
 
 def scale_of_card(memory: float | None) -> str:
-    """The scale for a card of so many GiB; smoke without one.
+    """The scale for a card with `memory` GiB; smoke without one.
 
     >>> [scale_of_card(memory) for memory in (None, 23.5, 79.1, 139.8)]
     ['smoke', 'gpu24', 'h100', 'h200']
@@ -67,9 +67,9 @@ def scale_of_card(memory: float | None) -> str:
 
 
 def parts(scale: str) -> list[Part]:
-    """What is measured on a card of this scale, the quickest and most telling first."""
+    """What is measured on a card of this scale, the quickest and most informative parts first."""
     known = [experiment(name) for name in experiments()]
-    trained = [one.name for one in known if one.trainer and "steps" in one.rules]
+    trained = [chosen.name for chosen in known if chosen.trainer and "steps" in chosen.rules]
     presets = [name for name in trained if scale in experiment(name).scales]
     toys = [name for name in trained if not _is_language_model(name)]
     return [
@@ -84,11 +84,11 @@ def parts(scale: str) -> list[Part]:
 
 
 def rehearse(folder: Path | None = None, only: str = "") -> dict[str, Any]:
-    """Run the parts whose names contain `only` and return what the file of this device holds.
+    """Run the parts whose names contain `only` and return the content of this device's file.
 
-    `folder`: where the file goes; by default data/results/gpu on a GPU, and beside the runs on a
-    CPU. A part that failed is recorded with its last words, and tried again by the next call; one
-    that was measured at this commit is kept.
+    `folder` holds the file; by default data/results/gpu on a GPU, and the folder of runs on a CPU.
+    A part that failed is recorded with the last line of its output and repeated by the next call;
+    a part that was measured at this commit is not repeated.
     """
     import torch
 
@@ -101,7 +101,7 @@ def rehearse(folder: Path | None = None, only: str = "") -> dict[str, Any]:
     about = {"device": device(), "memory": memory, "scale": scale, **provenance()}
     measured = json.loads(path.read_text()) if path.exists() else {"parts": {}}
     if measured.get("commit") != about["commit"]:
-        measured = {"parts": {}}  # other code
+        measured = {"parts": {}}  # measured with other code
     chosen = [part for part in parts(scale) if only in part.name]
     if not chosen:
         raise LabError(
@@ -120,11 +120,11 @@ def rehearse(folder: Path | None = None, only: str = "") -> dict[str, Any]:
 
 
 def _in_a_process(part: Part) -> dict[str, Any]:
-    """What a part measured, or {"failed": its last words}."""
-    words = [sys.executable, "-m", "lab.runs.rehearsal", part.kind, part.experiment, part.scale]
+    """What a part measured, or {"failed": last line of its output}."""
+    command = [sys.executable, "-m", "lab.runs.rehearsal", part.kind, part.experiment, part.scale]
     began = time.monotonic()
     process = subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     try:
         out, err = process.communicate(timeout=PART_SECONDS)
@@ -153,9 +153,7 @@ def _sentence(measured: dict[str, Any]) -> str:
 
 
 def measure_steps(name: str, scale: str) -> dict[str, Any]:
-    """Train a preset for a few steps: seconds a step, peak memory, the last record, and the
-    estimate.
-    """
+    """Train a preset for a few steps: time per step, peak memory, last record, and the estimate."""
     import torch
 
     from lab.device import compute_device
@@ -164,16 +162,16 @@ def measure_steps(name: str, scale: str) -> dict[str, Any]:
     steps = LANGUAGE_MODEL_STEPS if _is_language_model(name) else TOY_STEPS
     values = chosen.parameters(scale, _cut(name, scale, steps))
     on_gpu = compute_device().type == "cuda"
-    told, seconds = None, []
+    seconds = []
     last = None
-    for told, spent in _timed(chosen.train(values, None, **_start(name, values))):
-        if isinstance(told, Record):
-            last = told.metrics
+    for output, duration in _timed(chosen.train(values, None, **_start(name, values))):
+        if isinstance(output, Record):
+            last = output.metrics
         else:
-            seconds.append(spent)
-    if told is None or last is None:
+            seconds.append(duration)
+    if last is None:
         raise LabError(f"{name} gave no record")
-    warm = seconds[len(seconds) // 2 :]
+    warm = seconds[len(seconds) // 2 :]  # the first steps compile and allocate
     result = {
         "steps": steps,
         "seconds_a_step": statistics.median(warm),
@@ -191,7 +189,7 @@ def measure_steps(name: str, scale: str) -> dict[str, Any]:
 
 
 def _estimate(chosen: Any, scale: str, values: dict[str, Any]) -> dict[str, float]:
-    """What `lab preflight` says of the same steps, to be compared with what was measured."""
+    """The estimate of `lab preflight` for the same steps, to compare with the measurement."""
     module = chosen.module
     if scale not in CARDS or not hasattr(module, "budget"):
         return {}
@@ -202,20 +200,20 @@ def _estimate(chosen: Any, scale: str, values: dict[str, Any]) -> dict[str, floa
     }
 
 
-def _timed(told: Iterator[Any]) -> Iterator[tuple[Any, float]]:
-    """Each value of a trainer with the seconds that it took, the GPU's work included."""
+def _timed(outputs: Iterator[Any]) -> Iterator[tuple[Any, float]]:
+    """Each output of a trainer with the seconds that it took, including the work of the GPU."""
     import torch
 
     wait = torch.cuda.synchronize if torch.cuda.is_available() else lambda: None
     began = time.perf_counter()
-    for one in told:
+    for output in outputs:
         wait()
-        yield one, time.perf_counter() - began
+        yield output, time.perf_counter() - began
         began = time.perf_counter()
 
 
 def measure_graph(name: str, scale: str) -> dict[str, Any]:
-    """The captured graph of maze rollouts against the same kernels launched one by one."""
+    """Maze rollouts by a captured CUDA graph, against the same kernels launched one by one."""
     import torch
 
     from lab.device import compute_device
@@ -252,21 +250,23 @@ def measure_graph(name: str, scale: str) -> dict[str, Any]:
 
 
 def measure_agreement(name: str, scale: str) -> dict[str, Any]:
-    """The same training on this device and on the CPU: the largest difference of each metric."""
+    """Compare training on this device with the CPU: the largest difference of each metric."""
     records = {}
-    for where in ("auto", "cpu"):
+    for device_name in ("auto", "cpu"):
         environment = os.environ | {
-            "LAB_DEVICE": where,
-            "LAB_RUNS": str(_scratch() / f"agreement-{name}-{where}"),
+            "LAB_DEVICE": device_name,
+            "LAB_RUNS": str(_scratch() / f"agreement-{name}-{device_name}"),
         }
         _lab(["train", name, f"scale={scale}"], environment)
-        records[where] = _only_run(Path(environment["LAB_RUNS"]), name).records()
-    here, cpu = records["auto"], records["cpu"]
-    if [record["step"] for record in here] != [record["step"] for record in cpu]:
-        raise LabError(f"{name}: the device and the CPU gave records of other steps")
+        records[device_name] = _only_run(Path(environment["LAB_RUNS"]), name).records()
+    device_records, cpu = records["auto"], records["cpu"]
+    if [record["step"] for record in device_records] != [record["step"] for record in cpu]:
+        raise LabError(f"{name}: the device and the CPU gave records at different steps")
     differences = {
         key: max(
-            abs(a[key] - b[key]) for a, b in zip(here, cpu, strict=True) if key in a and key in b
+            abs(a[key] - b[key])
+            for a, b in zip(device_records, cpu, strict=True)
+            if key in a and key in b
         )
         for key in cpu[-1]
         if key != "step"
@@ -275,16 +275,16 @@ def measure_agreement(name: str, scale: str) -> dict[str, Any]:
 
 
 def measure_resume(name: str, scale: str) -> dict[str, Any]:
-    """A training killed after its first checkpoint and resumed, against one that was left alone."""
-    from lab.runs.training import load_checkpoint
+    """Compare a training killed after its first checkpoint and resumed with an undisturbed one."""
+    from lab.runs.training import load_checkpoint, state_of
 
-    words = ["train", name, f"scale={scale}", "checkpoint_minutes=0"]
-    whole = os.environ | {"LAB_RUNS": str(_scratch() / f"resume-{name}-whole")}
-    _lab(words, whole)
+    arguments = ["train", name, f"scale={scale}", "checkpoint_minutes=0"]
+    undisturbed = os.environ | {"LAB_RUNS": str(_scratch() / f"resume-{name}-whole")}
+    _lab(arguments, undisturbed)
     killed = os.environ | {"LAB_RUNS": str(_scratch() / f"resume-{name}-killed")}
     root = Path(killed["LAB_RUNS"]) / name
     process = subprocess.Popen(
-        [sys.executable, "-m", "lab", *words],
+        [sys.executable, "-m", "lab", *arguments],
         env=killed,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -295,13 +295,13 @@ def measure_resume(name: str, scale: str) -> dict[str, Any]:
     if process.wait() == 0:
         raise LabError(f"{name} ended before it could be killed: nothing was resumed")
     _, killed_at = load_checkpoint(_only_run(Path(killed["LAB_RUNS"]), name))
-    _lab(words, killed)
-    pair = [_only_run(Path(root["LAB_RUNS"]), name) for root in (whole, killed)]
-    states = [load_checkpoint(run)[0] for run in pair]
+    _lab(arguments, killed)
+    pair = [_only_run(Path(root["LAB_RUNS"]), name) for root in (undisturbed, killed)]
+    expected, resumed = (state_of(run) for run in pair)
     worst = max(
-        float((states[0][key].double() - states[1][key].double()).abs().max())
-        for key in states[0]
-        if states[0][key].numel()
+        float((expected[key].double() - resumed[key].double()).abs().max())
+        for key in expected
+        if expected[key].numel()
     )
     return {
         "killed_after_step": killed_at,
@@ -315,9 +315,7 @@ def _is_language_model(name: str) -> bool:
 
 
 def _cut(name: str, scale: str, steps: int) -> dict[str, Any]:
-    """The parameters of a rehearsal: few steps, small evaluations, everything else as the preset
-    says.
-    """
+    """The parameters of a rehearsal: few steps and small evaluations, otherwise the preset's."""
     chosen = experiment(name)
     if scale not in chosen.scales:
         raise unknown(f"scale of {name}", scale, chosen.scales)
@@ -328,15 +326,13 @@ def _cut(name: str, scale: str, steps: int) -> dict[str, Any]:
 
 
 def _start(name: str, values: dict[str, Any]) -> dict[str, Any]:
-    """What a preset's training starts from, trained here for its few steps; empty where it needs
-    none.
-    """
+    """The state that a preset's training starts from, after a few steps; empty if it needs none."""
     before = experiment(name).before
     if before is None:
         return {}
     state = None
-    for told in before.train({key: values[key] for key in before.rules}, None):
-        state = {key: value.detach().clone() for key, value in told.state().items()}
+    for output in before.train({key: values[key] for key in before.rules}, None):
+        state = {key: value.detach().clone() for key, value in output.state().items()}
     return {"start": state}
 
 
@@ -349,12 +345,14 @@ def _only_run(root: Path, name: str) -> Run:
     return Run(path)
 
 
-def _lab(words: list[str], environment: dict[str, str]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "lab", *words], env=environment, capture_output=True, text=True
+def _lab(arguments: list[str], environment: dict[str, str]) -> None:
+    """Run the command `lab`. LabError: it failed."""
+    completed = subprocess.run(
+        [sys.executable, "-m", "lab", *arguments], env=environment, capture_output=True, text=True
     )
-    if done.returncode != 0:
-        raise LabError(f"lab {' '.join(words)}: {(done.stderr.splitlines() or ['no words'])[-1]}")
+    if completed.returncode != 0:
+        last_line = (completed.stderr.splitlines() or ["no output"])[-1]
+        raise LabError(f"lab {' '.join(arguments)}: {last_line}")
 
 
 def _slug(name: str) -> str:
@@ -368,10 +366,10 @@ WAITING = "*not yet measured*"
 
 
 def filled(text: str, measured: list[dict[str, Any]]) -> str:
-    """A page with its cells `<!-- gpu: PART -->...<!-- end -->` filled from files of `rehearse`."""
+    """Fill the cells `<!-- gpu: PART -->...<!-- end -->` of a page from the files of `rehearse`."""
 
     def cell(match: re.Match[str]) -> str:
-        said = [
+        measurements = [
             f"{part['seconds_a_step']:.3g} s a step, {part['memory_reserved']:.0f} GiB on one "
             f"{file['device']} ({part['steps']} steps, commit {str(file['commit'])[:7]})"
             for file in measured
@@ -380,13 +378,13 @@ def filled(text: str, measured: list[dict[str, Any]]) -> str:
             and "seconds_a_step" in part
             and "memory_reserved" in part
         ]
-        return f"<!-- gpu: {match[1]} -->{'; '.join(said) or WAITING}<!-- end -->"
+        return f"<!-- gpu: {match[1]} -->{'; '.join(measurements) or WAITING}<!-- end -->"
 
     return CELL.sub(cell, text)
 
 
 def fill_readme(path: Path = ROOT / "README.md", folder: Path = MEASURED) -> None:
-    """Fill the README's cells from what was measured on GPUs."""
+    """Fill the README's cells from the measurements on GPUs."""
     files = [json.loads(file.read_text()) for file in sorted(folder.glob("*.json"))]
     write_atomically(path, filled(path.read_text(), files))
 
