@@ -1,8 +1,7 @@
-"""The data sets of the language world: one table, pinned and checked, from the hub or from an
-offline folder.
+"""The data sets for language models: one table, pinned and checked, from the hub or a folder.
 
-`data/datasets.md` is the same table as a page, with how each revision was established. Of
-LiveCodeBench only the questions are read: its private tests, which may hold a pickle, are never
+The page `data/datasets.md` shows the same table and how each revision was established. Of
+LiveCodeBench only the questions are read: its private tests, which may contain a pickle, are never
 decoded.
 """
 
@@ -18,13 +17,15 @@ from lab.errors import LabError, unknown
 from lab.llm.data import readers
 from lab.rng import generator
 
-WRONG = ("Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3")  # the fields of GPQA
+# The columns of GPQA with the wrong options.
+WRONG = ("Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3")
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A question with its gold answer as text. `id` is the source and the number of the row;
-    `source` names the set.
+    """A question with its gold answer as text.
+
+    `id` is the source and the row number, such as "gsm8k/17"; `source` names the data set.
     """
 
     id: str
@@ -35,8 +36,9 @@ class Problem:
 
 @dataclass(frozen=True)
 class ProblemSet:
-    """What `load` found: the problems, and the ids of the rows that were skipped: no question, or
-    no usable answer.
+    """The problems that `load` read, and the ids of the rows that it skipped.
+
+    A row without a question, or without a usable answer, is skipped.
     """
 
     source: str
@@ -51,11 +53,15 @@ class ProblemSet:
 class DatasetSpec:
     """One line of the table.
 
-    `gold` says how the answer is taken: "field" as it stands, whole numbers without a decimal
-    point; "####" what follows the last ####, without commas (GSM8K); "letter" the letter of the
-    right one of four options (GPQA), in an order drawn from the question; "none" for a set that an
-    external harness scores. `files` is for a repository whose loading script `datasets` no longer
-    runs: its JSON lines are read instead. `rows` = 0 is not checked.
+    | `gold` | the gold answer is |
+    |---|---|
+    | "field" | the field as it stands; 27.0 becomes 27 |
+    | "####" | what follows the last ####, without commas (GSM8K) |
+    | "letter" | the letter of the right option of four (GPQA); the question seeds their order |
+    | "none" | absent: an external harness scores the set |
+
+    `files` is for a repository whose loading script `datasets` no longer runs: its JSON lines are
+    read instead. The number of rows is not checked where `rows` is 0.
     """
 
     name: str
@@ -73,23 +79,24 @@ class DatasetSpec:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The columns that are read; no other one is."""
+        """The columns that are read, and no others: the question first, then the answers."""
         answers = {"letter": (self.answer, *WRONG), "none": ()}.get(self.gold, (self.answer,))
         return self.question, *answers
 
     @property
     def heads(self) -> tuple[str, ...]:
-        """How the names of its files begin where a folder holds those of other splits too."""
+        """How its file names begin in a folder that holds other splits too."""
         return tuple(head for head in (self.config, self.split) if head)
 
     @property
     def pin(self) -> str:
+        """The pinned revision, for messages."""
         return f"pinned {self.revision[:12]}" if self.revision else "not pinned"
 
 
 DATASETS = {
-    one.name: one
-    for one in (
+    spec.name: spec
+    for spec in (
         DatasetSpec(
             "gsm8k",
             "openai/gsm8k",
@@ -217,118 +224,120 @@ DATASETS = {
 
 
 def load(name: str, folder: str | Path = "") -> ProblemSet:
-    """The problems of one set of the table, or of a file of your own, in the order of its rows.
+    """The problems of one set of the table, or of a file of your own, in row order.
 
     `folder` is an offline folder with `<name>.parquet` (or .jsonl, .json, .csv) or a sub-folder
-    `<name>` of such files, or one such file; empty, the set comes from the hub at its pinned
-    revision. A `name` that ends in .parquet, .jsonl, .json or .csv is a file of your own with the
-    columns question and answer, of any length. Refuses a missing file, a missing column, and for a
-    set of the table any other number of rows than it should have.
+    `<name>` of such files, or one such file. If it is empty, the set comes from the hub at its
+    pinned revision. A `name` that ends in .parquet, .jsonl, .json or .csv is a file of your own,
+    of any length, with the columns question and answer.
+
+    LabError: a missing file, a missing column, or, for a set of the table, a wrong number of rows.
     """
     if Path(name).suffix in readers.KINDS:
         if folder:
             raise LabError(
                 f"{name} is a file of your own and {folder} an offline folder: give only the file"
             )
-        one = DatasetSpec(Path(name).name)
-        return _problems(one, readers.read_files([Path(name)], one.fields), name)
+        spec = DatasetSpec(Path(name).name)
+        return _checked_problems(spec, readers.read_files([Path(name)], spec.fields), name)
     if name not in DATASETS:
         raise unknown("data set", name, DATASETS)
-    one = DATASETS[name]
+    spec = DATASETS[name]
     if not folder:
-        cure = (
-            f"{'accept its terms on the hub and log in, ' if one.gated else ''}check the network,"
-            " or name a folder"
-        )
-        return _problems(
-            one,
-            readers.download(one.hub, one.config, one.revision, one.split, one.files, cure),
-            one.hub,
-        )
-    paths = readers.find_files(name, Path(folder), one.heads)
+        login = "accept its terms on the hub and log in, " if spec.gated else ""
+        cure = f"{login}check the network, or name a folder"
+        table = readers.download(spec.hub, spec.config, spec.revision, spec.split, spec.files, cure)
+        return _checked_problems(spec, table, spec.hub)
+    paths = readers.find_files(name, Path(folder), spec.heads)
     if not paths:
         raise LabError(
             f"{folder} holds no data set {name}: put {name}.parquet, {name}.jsonl or a folder"
-            f" {name} there, or leave the folder empty to take {one.hub} from the hub"
+            f" {name} there, or leave the folder empty to take {spec.hub} from the hub"
         )
-    return _problems(one, readers.read_files(paths, one.fields), readers.describe_files(paths))
+    table = readers.read_files(paths, spec.fields)
+    return _checked_problems(spec, table, readers.describe_files(paths))
 
 
 def describe_datasets(folder: str | Path = "") -> list[str]:
-    """A line for every set of the table: what the offline folder holds of it, and whether it is
-    pinned.
+    """One line for each set of the table: what the offline folder holds of it, and its revision.
 
-    For `lab data check`: every file that is there is read and checked as by `load`; the network is
-    never touched.
+    This is what `lab data check` prints. Every file of the folder is read and checked as by `load`;
+    the network is never used.
     """
     lines = []
-    for name, one in DATASETS.items():
+    for name, spec in DATASETS.items():
         try:
-            here = folder and readers.find_files(name, Path(folder), one.heads)
-            found = str(load(name, folder)) if here else f"{name}: not offline"
+            is_offline = folder and readers.find_files(name, Path(folder), spec.heads)
+            status = str(load(name, folder)) if is_offline else f"{name}: not offline"
         except LabError as error:
-            found = f"{name}: {error}"
-        lines.append(
-            f"{found}; {one.rows} rows expected, {one.pin}{', gated' if one.gated else ''}"
-        )
+            status = f"{name}: {error}"
+        gated = ", gated" if spec.gated else ""
+        lines.append(f"{status}; {spec.rows} rows expected, {spec.pin}{gated}")
     return lines
 
 
 def overlap(train: Iterable[Problem], test: Iterable[Problem]) -> list[tuple[str, str]]:
     """The (train id, test id) of every test question that the training set holds too.
 
-    Two questions are the same when they are equal without white space, dollar signs and case. MaxRL
-    (E.2.1) says that GSM8K-Platinum does not overlap with the training set of GSM8K: that this list
-    is empty is the check.
+    Two questions are the same when they are equal up to white space, dollar signs and case. MaxRL
+    (E.2.1) states that GSM8K-Platinum does not overlap with the training set of GSM8K; an empty
+    list confirms it.
     """
-    seen: dict[str, str] = {}
+    train_ids: dict[str, str] = {}
     for problem in train:
-        seen.setdefault(_bare(problem.question), problem.id)
-    return [
-        (seen[bare], problem.id) for problem in test if (bare := _bare(problem.question)) in seen
-    ]
+        train_ids.setdefault(_normalized(problem.question), problem.id)
+    pairs = []
+    for problem in test:
+        question = _normalized(problem.question)
+        if question in train_ids:
+            pairs.append((train_ids[question], problem.id))
+    return pairs
 
 
-def _bare(text: str) -> str:
+def _normalized(text: str) -> str:
+    """A question without white space, dollar signs and case."""
     return "".join(unicodedata.normalize("NFKC", text).casefold().replace("$", "").split())
 
 
-def _problems(one: DatasetSpec, table: Any, where: str) -> ProblemSet:
-    """The rows of a table, checked, as problems."""
-    missing = [field for field in one.fields if field not in table.column_names]
+def _checked_problems(spec: DatasetSpec, table: Any, source: str) -> ProblemSet:
+    """The rows of a table as problems, once its columns and its length are checked."""
+    missing = [field for field in spec.fields if field not in table.column_names]
     if missing:
         raise LabError(
-            f"{where} lacks the column {missing[0]!r} of {one.name} and has "
+            f"{source} lacks the column {missing[0]!r} of {spec.name} and has "
             f"{', '.join(table.column_names)}: take the original file, or rename the column"
         )
-    if one.rows and len(table) != one.rows:
+    if spec.rows and len(table) != spec.rows:
         raise LabError(
-            f"{where} holds {len(table)} rows and {one.name} has {one.rows}: take the whole split "
-            f"{one.split!r} of {one.hub} ({one.pin}), or load a selection as a file of your own"
+            f"{source} holds {len(table)} rows and {spec.name} has {spec.rows}: take the whole"
+            f" split {spec.split!r} of {spec.hub} ({spec.pin}), or load a selection as a file of"
+            " your own"
         )
-    problems, skipped = [], []
-    for row, values in enumerate(table.select_columns(list(one.fields))):
-        question, answer = _taken(values, one)
-        if question.strip() and (answer or one.gold == "none"):
-            problems.append(Problem(f"{one.name}/{row}", question, answer, one.name))
+    problems = []
+    skipped = []
+    for row, values in enumerate(table.select_columns(list(spec.fields))):
+        problem_id = f"{spec.name}/{row}"
+        question, answer = _question_and_answer(values, spec)
+        if question.strip() and (answer or spec.gold == "none"):
+            problems.append(Problem(problem_id, question, answer, spec.name))
         else:
-            skipped.append(f"{one.name}/{row}")
-    return ProblemSet(one.name, tuple(problems), tuple(skipped))
+            skipped.append(problem_id)
+    return ProblemSet(spec.name, tuple(problems), tuple(skipped))
 
 
-def _taken(values: dict[str, Any], one: DatasetSpec) -> tuple[str, str]:
-    """The question and the gold answer of one row; an empty text for what is missing."""
-    question, answers = (
-        readers.cell_text(values[one.question]),
-        [readers.cell_text(values[field]).strip() for field in one.fields[1:]],
-    )
-    if one.gold == "####":
-        _, mark, after = answers[0].rpartition("####")
-        return question, after.strip().replace(",", "") if mark else ""
-    if one.gold == "letter" and all(answers):
-        order = generator(0, question).permutation(4).tolist()  # the same wherever the row stands
+def _question_and_answer(values: dict[str, Any], spec: DatasetSpec) -> tuple[str, str]:
+    """The question and the gold answer of one row; empty text for what is missing."""
+    question = readers.cell_text(values[spec.question])
+    answers = [readers.cell_text(values[field]).strip() for field in spec.fields[1:]]
+    if spec.gold == "####":
+        _, mark, final = answers[0].rpartition("####")
+        return question, final.strip().replace(",", "") if mark else ""
+    if spec.gold == "letter" and all(answers):
+        # The order depends on the question alone, so it is the same wherever the row stands.
+        order = generator(0, question).permutation(4).tolist()
         options = "\n".join(
-            f"({letter}) {answers[at]}" for letter, at in zip("ABCD", order, strict=True)
+            f"({letter}) {answers[index]}" for letter, index in zip("ABCD", order, strict=True)
         )
+        # The right answer is the first of `answers`.
         return f"{question.strip()}\n\n{options}", "ABCD"[order.index(0)]
     return question, answers[0] if answers and all(answers) else ""

@@ -1,4 +1,4 @@
-"""Problems by the name that a command gives: arithmetic, a set of the table, or a file of your own."""
+"""Problem sets by the name that a command gives: arithmetic, a set of the table, or your file."""
 
 from __future__ import annotations
 
@@ -16,30 +16,35 @@ def problem_set(
 ) -> ProblemSet:
     """The first `problems` problems of a set, or all of them.
 
-    `name`: arithmetic or arithmetic(level=2), level 1 unless told, then `split` in the order of
-    seed 0; else as `lab.llm.data.datasets.load`, which looks into `folder` for a set of its table.
-    LabError: fewer than two gold answers.
+    `name` is "arithmetic" (level 1) or "arithmetic(level=2)", whose problems of `split` come in the
+    order of seed 0. Any other name goes to `lab.llm.data.datasets.load`, which looks in `folder`
+    for a set of its table.
+
+    LabError: fewer than two of the problems have a gold answer.
     """
-    if name.startswith("arithmetic") and Path(name).suffix not in KINDS:
+    is_file = Path(name).suffix in KINDS
+    if name.startswith("arithmetic") and not is_file:
         level = _level(name)
-        there = arithmetic.problems(arithmetic.available(level, split), level, 0, split)
-        found = ProblemSet(f"arithmetic(level={level})", tuple(there), ())
+        generated = arithmetic.problems(arithmetic.available(level, split), level, 0, split)
+        loaded = ProblemSet(f"arithmetic(level={level})", tuple(generated), ())
     else:
-        found = load(name, "" if Path(name).suffix in KINDS else folder)
+        loaded = load(name, "" if is_file else folder)
     if problems is not None:
-        found = replace(found, problems=found.problems[: whole("problems", problems, 2)])
-    if sum(bool(problem.answer) for problem in found.problems) < 2:
+        loaded = replace(loaded, problems=loaded.problems[: whole("problems", problems, 2)])
+    # An interval over problems needs at least two that can be scored.
+    if sum(bool(problem.answer) for problem in loaded.problems) < 2:
         raise LabError(
-            f"{found}, fewer than two of them with a gold answer: take a set that can be scored"
+            f"{loaded}, fewer than two of them with a gold answer: take a set that can be scored"
             " here"
         )
-    return found
+    return loaded
 
 
 def _level(name: str) -> int:
-    word, options = parse_call(name)
-    if word != "arithmetic":
-        raise unknown("data set", word, ["arithmetic", *DATASETS])
-    for key in options.keys() - {"level"}:
-        raise unknown("option of arithmetic", key, ["level"])
+    """The level that a name such as "arithmetic(level=2)" asks for; 1 by default."""
+    family, options = parse_call(name)
+    if family != "arithmetic":
+        raise unknown("data set", family, ["arithmetic", *DATASETS])
+    for option in options.keys() - {"level"}:
+        raise unknown("option of arithmetic", option, ["level"])
     return options.get("level", 1)

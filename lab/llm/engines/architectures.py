@@ -1,6 +1,4 @@
-"""The architectures of the papers' models, for counting memory and for random weights without the
-hub.
-"""
+"""Architectures of the papers' models, to count memory and draw random weights without the hub."""
 
 from __future__ import annotations
 
@@ -44,7 +42,8 @@ _LARGE = {
     "intermediate_size": 12288,
     "tie_word_embeddings": False,
 }
-KNOWN = {  # from the config.json of each
+# From the config.json of each model.
+KNOWN = {
     "Qwen/Qwen3-1.7B-Base": _QWEN3 | _SMALL | {"max_position_embeddings": 32768},
     "Qwen/Qwen3-4B-Base": _QWEN3 | _MIDDLE | {"max_position_embeddings": 32768},
     "Qwen/Qwen3-4B": _QWEN3 | _MIDDLE | {"max_position_embeddings": 40960},
@@ -66,15 +65,19 @@ KNOWN = {  # from the config.json of each
 
 
 def architecture(model: str) -> Any:
-    """The transformers configuration of a folder, or of a model of `KNOWN`; None for another name
-    of the hub.
+    """The transformers configuration of a folder or of a model in `KNOWN`, else None.
+
+    None stands for a model of the hub that is not in `KNOWN`; nothing is downloaded.
+
+    LabError: the config.json of a folder cannot be read.
     """
     library = transformers()
     name, _ = pinned(model)
     if name in KNOWN:
-        facts = dict(KNOWN[name])
-        return library.AutoConfig.for_model(facts.pop("model_type"), **facts)
+        settings = dict(KNOWN[name])
+        return library.AutoConfig.for_model(settings.pop("model_type"), **settings)
     place, _ = locate_model(model)
+    # A name of the hub, not a folder: `locate_model` returns it unchanged.
     if place == model and "/" in model and not model.startswith((".", "/")):
         return None
     try:
@@ -87,13 +90,15 @@ def architecture(model: str) -> Any:
 
 
 def parameter_count(config: Any) -> int:
-    """How many weights a causal language model of this configuration has; tied ones count once."""
+    """The number of weights of a causal language model; tied weights count once."""
     return _weights(config.to_json_string(use_diff=False))
 
 
 @lru_cache(maxsize=64)
-def _weights(facts: str) -> int:
-    config = transformers().AutoConfig.for_model(**json.loads(facts))
+def _weights(config_json: str) -> int:
+    """`parameter_count` of a configuration as JSON, which can be cached."""
+    config = transformers().AutoConfig.for_model(**json.loads(config_json))
+    # On the device "meta" weights have shapes but no storage.
     with torch.device("meta"):
-        made = transformers().AutoModelForCausalLM.from_config(config)
-    return sum(weight.numel() for weight in made.parameters())
+        model = transformers().AutoModelForCausalLM.from_config(config)
+    return sum(weight.numel() for weight in model.parameters())

@@ -1,4 +1,4 @@
-"""The engine of a name, for a model: where a configuration's two words become an object."""
+"""Loads an engine by its name, for a model, as a configuration gives them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ ENGINES = ("transformers", "vllm")
 
 
 def load_engine(name: str, model: str | Path) -> Engine:
-    """The engine of a name, "transformers" or "vllm", for a model: a folder, or a name of the hub.
+    """Load the engine "transformers" or "vllm" for a model: a folder, or a name of the hub.
 
-    Errors: no such engine or model, a folder without a tokenizer, a missing package.
+    LabError: no such engine or model, a folder without a tokenizer, a missing package.
     """
+    # Each engine is imported only when it is chosen: vLLM need not be installed.
     if name == "transformers":
         from lab.llm.engines.transformers_engine import TransformersEngine
 

@@ -1,4 +1,4 @@
-"""Imports that need care: transformers, and TRL upon it, beside a CPU build of torch."""
+"""Imports of transformers and TRL that also work with a CPU build of torch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lab.errors import LabError
 
 
 def transformers() -> ModuleType:
-    """The package transformers, imported when it is first needed. Errors: it is not installed."""
+    """The package transformers, imported when it is first needed. LabError: it is not installed."""
     from lab.torchvision_ops import define_torchvision_ops
 
     define_torchvision_ops()
@@ -23,11 +23,10 @@ def transformers() -> ModuleType:
 
 
 def trl() -> ModuleType:
-    """The package TRL, imported when it is first needed. Errors: it is not installed."""
+    """The package TRL, imported when it is first needed. LabError: it is not installed."""
     transformers()
-    os.environ.setdefault(
-        "TRL_EXPERIMENTAL_SILENCE", "1"
-    )  # of rollout functions, which the pinned version has
+    # TRL warns that rollout functions are experimental; its version is pinned.
+    os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
     try:
         import trl
     except ImportError as error:

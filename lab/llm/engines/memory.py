@@ -1,10 +1,9 @@
-"""What training a language model asks of a GPU: memory and traffic of a micro-batch, and the
-sampler's room.
+"""GPU memory for training a language model: of a micro-batch, and what is left for the sampler.
 
-Counted on fake tensors through the model itself, as TRL calls it: bfloat16 autocast on float32
-weights (the stream between layers stays float32, and autocast keeps a bfloat16 copy of every weight
-until the forward pass ends), gradient checkpointing, and TRL's head, which never holds the scores
-of all tokens.
+Memory is counted by running the model itself on fake tensors, as TRL calls it: bfloat16 autocast on
+float32 weights (the residual stream stays float32, and autocast keeps a bfloat16 copy of every
+weight until the forward pass ends), gradient checkpointing, and TRL's fused head, which never holds
+the logits of all tokens.
 """
 
 from __future__ import annotations
@@ -25,22 +24,21 @@ from lab.gpu_counter import Counter
 from lab.llm.engines.architectures import parameter_count
 from lab.llm.engines.imports import transformers, trl
 
-# Assumed, not measured: the CUDA context, cuBLAS's and NCCL's work areas, fragments of the
-# allocator.
+# GiB; assumed, not measured: the CUDA context, cuBLAS's and NCCL's workspaces, fragmentation.
 CONTEXT = 2.0
-# Assumed, not measured: CUDA graphs and buffers that vLLM keeps while it sleeps.
+# GiB; assumed, not measured: CUDA graphs and buffers that vLLM keeps while it sleeps.
 ASLEEP = 1.5
 
 
 @dataclass(frozen=True)
 class MicroBatch:
-    """A forward and a backward pass, gradients of an earlier micro-batch being there.
+    """A forward and backward pass, with the gradients of an earlier micro-batch in memory.
 
     | field | unit | meaning |
     |---|---|---|
-    | `peak` | GiB | beyond weights, gradients, optimiser and reference |
-    | `bytes` | bytes | read and written by all kernels but matrix products and attention |
-    | `launches` | | of kernels |
+    | `peak` | GiB | beyond weights, gradients, optimiser and reference model |
+    | `bytes` | bytes | read and written by all kernels except matrix products and attention |
+    | `launches` | | kernel launches |
     """
 
     peak: float
@@ -49,10 +47,11 @@ class MicroBatch:
 
 
 class _Elementwise(Counter):
-    """Counts no traffic of matrix products and attention: their time is their arithmetic's."""
+    """Leaves out the traffic of matrix products and attention, which arithmetic bounds."""
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        traffic, arithmetic = self.bytes, self.flops
+        traffic = self.bytes
+        arithmetic = self.flops
         result = super().__torch_dispatch__(func, types, args, kwargs)
         if self.flops > arithmetic:
             self.bytes = traffic
@@ -62,8 +61,8 @@ class _Elementwise(Counter):
 def _attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False
 ):
-    """CUDA's attention with a mask: memory-efficient, in bfloat16, the mask turned into numbers."""
-    half = [one.to(torch.bfloat16) for one in (query, key, value)]
+    """Attention as CUDA runs it with a mask: memory-efficient, bfloat16, the mask as a bias."""
+    half = [tensor.to(torch.bfloat16) for tensor in (query, key, value)]
     bias = None
     if attn_mask is not None:
         bias = torch.where(attn_mask, torch.zeros((), dtype=torch.bfloat16), float("-inf")).to(
@@ -77,42 +76,41 @@ def _attention(
 
 @contextmanager
 def _as_on_cuda() -> Iterator[None]:
-    """CUDA's attention, and of TRL's head what its Triton kernels allocate: nothing."""
+    """Run attention as on CUDA, and TRL's head as its Triton kernels, which allocate nothing."""
     from trl.kernels import chunked_logprob as head
 
     with (
         patch.object(torch.nn.functional, "scaled_dot_product_attention", _attention),
-        patch.object(head, "_forward_tile", lambda *given, **named: None),
-        patch.object(head, "_backward_tile", lambda *given, **named: None),
-        patch.object(head, "_addmm_fp32", lambda *given: None),
+        patch.object(head, "_forward_tile", lambda *args, **kwargs: None),
+        patch.object(head, "_backward_tile", lambda *args, **kwargs: None),
+        patch.object(head, "_addmm_fp32", lambda *args: None),
     ):
         yield
 
 
 def _counted(config: Any, layers: int, rows: int, tokens: int) -> tuple[int, int, int, int]:
-    """Peaks of the forward and of the whole pass, traffic and launches of a model of so many
-    layers.
-    """
+    """Peak bytes of the forward and the full pass, traffic and launches, for `layers` layers."""
     trl()
     from trl.trainer.utils import add_fused_lm_head
 
-    facts = copy.deepcopy(config).to_dict() | {"num_hidden_layers": layers}
-    facts.pop("layer_types", None)
-    shallow = type(config)(**facts)
+    settings = copy.deepcopy(config).to_dict() | {"num_hidden_layers": layers}
+    settings.pop("layer_types", None)  # a list with one entry per layer of the full model
+    shallow = type(config)(**settings)
     counter = _Elementwise()
     with FakeTensorMode(allow_non_fake_inputs=True), _as_on_cuda():
         model = transformers().AutoModelForCausalLM.from_config(shallow, dtype=torch.float32)
         model.train()
         model.gradient_checkpointing_enable()
         add_fused_lm_head(model, outputs=("log_probs", "entropy"))
+        # Gradients of an earlier micro-batch are in memory already.
         for weight in model.parameters():
             weight.grad = torch.empty_like(weight)
         ids = torch.zeros(rows, tokens, dtype=torch.int64)
-        read = torch.ones_like(ids)
+        mask = torch.ones_like(ids)
         with counter:
             with torch.autocast("cpu", torch.bfloat16):
                 logp = model(
-                    input_ids=ids, attention_mask=read, labels=ids.clone(), fused_lm_head=True
+                    input_ids=ids, attention_mask=mask, labels=ids.clone(), fused_lm_head=True
                 ).log_probs
             forward = counter.peak
             logp.sum().backward()
@@ -120,80 +118,84 @@ def _counted(config: Any, layers: int, rows: int, tokens: int) -> tuple[int, int
 
 
 @lru_cache(maxsize=64)
-def _micro_batch(facts: str, rows: int, tokens: int) -> MicroBatch:
+def _micro_batch(config_json: str, rows: int, tokens: int) -> MicroBatch:
+    """`micro_batch` of a configuration as JSON, which can be cached."""
     import json
 
-    config = transformers().AutoConfig.for_model(**json.loads(facts))
-    one, two = (_counted(config, layers, rows, tokens) for layers in (1, 2))
-    forward, whole, traffic, launches = (
+    config = transformers().AutoConfig.for_model(**json.loads(config_json))
+    one_layer, two_layers = (_counted(config, layers, rows, tokens) for layers in (1, 2))
+    # Every quantity is linear in the number of layers.
+    forward, peak, traffic, launches = (
         first + (config.num_hidden_layers - 1) * (second - first)
-        for first, second in zip(one, two, strict=True)
+        for first, second in zip(one_layer, two_layers, strict=True)
     )
-    # TRL's Triton kernels read each tile of bfloat16 scores once, and once more and write it
-    # backward.
+    # TRL's Triton kernels read each tile of bfloat16 logits once in the forward pass, then read
+    # and write it once in the backward pass.
     traffic += 6 * config.vocab_size * rows * tokens
-    return MicroBatch(max(forward, whole) / GIB, traffic, launches)
+    return MicroBatch(max(forward, peak) / GIB, traffic, launches)
 
 
 def micro_batch(config: Any, rows: int, tokens: int) -> MicroBatch:
-    """A micro-batch of `rows` sequences of `tokens` tokens, prompts included, through a model of
-    this configuration.
+    """Memory and traffic of a micro-batch of `rows` sequences of `tokens` tokens each.
 
-    Every layer is like the first, so that one and two layers are counted and the others follow: a
-    model of 1.7B takes seconds, and each setting is counted once in a process.
+    `tokens` includes the prompt. All layers are alike, so models with one and with two layers are
+    counted and the rest is extrapolated: a 1.7B model takes seconds. Each setting is counted once
+    per process.
     """
     import json
 
-    facts = {
+    # The dtype is no JSON value, and the count sets its own.
+    settings = {
         name: value
         for name, value in config.to_dict().items()
         if name not in ("dtype", "torch_dtype")
     }
-    return _micro_batch(json.dumps(facts, sort_keys=True, default=str), rows, tokens)
+    return _micro_batch(json.dumps(settings, sort_keys=True, default=str), rows, tokens)
 
 
 def cache_bytes(config: Any) -> int:
-    """Bytes of keys and values of one token in bfloat16."""
+    """Bytes of the KV cache of one token in bfloat16."""
     head = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
+    # Keys and values, two bytes each.
     return 2 * 2 * config.num_hidden_layers * heads * head
 
 
 def resident(config: Any, reference: bool) -> dict[str, float]:
-    """GiB that stay on the GPU from step to step: float32 weights, AdamW's two moments, the
-    reference.
-    """
+    """GiB that stay on the GPU between steps: float32 weights, AdamW's moments, the reference."""
     size = parameter_count(config) / GIB
-    return {"weights": 4 * size, "optimiser": 8 * size} | (
-        {"reference": 4 * size} if reference else {}
-    )
+    parts = {"weights": 4 * size, "optimiser": 8 * size}
+    if reference:
+        parts["reference"] = 4 * size
+    return parts
 
 
 def awake_share(config: Any, reference: bool, total: float) -> float:
-    """vLLM's share of a GPU of `total` GiB when it sleeps while the model trains: all that is left
-    while it is awake.
+    """The fraction of a GPU of `total` GiB for a vLLM that sleeps while the model trains.
 
-    Between two steps gradients and activations are gone; weights, optimiser and reference stay.
+    It gets all that is free while it is awake. Between two steps gradients and activations are
+    freed; weights, optimiser and reference stay.
     """
-    return max(0.0, 1 - (sum(resident(config, reference).values()) + CONTEXT) / total)
+    occupied = sum(resident(config, reference).values()) + CONTEXT
+    return max(0.0, 1 - occupied / total)
 
 
 def cache_room(config: Any, share: float, total: float, sequences: int) -> float:
-    """GiB for keys and values in vLLM's share: without its bfloat16 weights and its own work.
+    """GiB for the KV cache in vLLM's share of a GPU, without its weights and its workspace.
 
-    Its work is three float32 copies of the scores of all sequences, and 1 GiB; assumed, not
-    measured.
+    The weights are bfloat16. The workspace is three float32 copies of the logits of all sequences,
+    and 1 GiB; assumed, not measured.
     """
-    work = 3 * 4 * sequences * config.vocab_size / GIB + 1
-    return share * total - 2 * parameter_count(config) / GIB - work
+    workspace = 3 * 4 * sequences * config.vocab_size / GIB + 1
+    return share * total - 2 * parameter_count(config) / GIB - workspace
 
 
 def training_memory(
     config: Any, *, rows: int, tokens: int, reference: bool, processes: int
 ) -> dict[str, float]:
-    """GiB of one GPU by name at the peak of an update, the sampler not included."""
-    held = resident(config, reference)
-    held["gradients"] = held["weights"]
+    """GiB on one GPU at the peak of an update, by name of the part, without the sampler."""
+    parts = resident(config, reference)
+    parts["gradients"] = parts["weights"]
     if processes > 1:
-        held["DDP's buckets"] = held["weights"]
-    return held | {"activations": micro_batch(config, rows, tokens).peak, "CUDA": CONTEXT}
+        parts["DDP's buckets"] = parts["weights"]
+    return parts | {"activations": micro_batch(config, rows, tokens).peak, "CUDA": CONTEXT}

@@ -1,10 +1,9 @@
-"""Models of the hub at pinned revisions: the one way from a model's name to the folder it is loaded
-from.
+"""Models of the hub at pinned revisions: from a model's name to the folder it is loaded from.
 
-A revision stands here only if at least two independent public repositories pin it for that model; a
-model that is not listed is loaded at the newest revision of its main branch, unless its name says
-which: `Qwen/Qwen3-0.6B@REVISION`. Only weights in safetensors, configurations and tokenizers are
-downloaded.
+A revision is listed here only if at least two independent public repositories pin it for that
+model. A model that is not listed is loaded at the newest revision of its main branch, unless its
+name gives one: `Qwen/Qwen3-0.6B@REVISION`. Only safetensors weights, configurations and tokenizers
+are downloaded.
 """
 
 from __future__ import annotations
@@ -17,12 +16,8 @@ from lab.errors import LabError
 from lab.llm.engines.base import error_line
 
 PROJECT = Path(__file__).parents[3]
-TOKENIZERS = (
-    "tokenizer.json",
-    "tokenizer.model",
-    "vocab.json",
-    "tekken.json",
-)  # one of them holds the vocabulary
+# One of these files holds the vocabulary.
+TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "tekken.json")
 REVISIONS = {
     "Qwen/Qwen3-1.7B-Base": "ea980cb0a6c2ae4b936e82123acc929f1cec04c1",
     "Qwen/Qwen3-4B-Base": "906bfd4b4dc7f14ee4320094d8b41684abff8539",
@@ -32,11 +27,11 @@ REVISIONS = {
     "HuggingFaceTB/SmolLM2-360M-Instruct": "a10cc1512eabd3dde888204e902eca88bddb4951",
 }
 WANTED_FILES = ["*.safetensors", "*.json", "*.txt", "*.model", "*.jinja"]
-UNWANTED_FILES = ["*/*"]  # other formats lie in folders: onnx/, gguf/, runs/
+UNWANTED_FILES = ["*/*"]  # sub-folders hold other formats: onnx/, gguf/, runs/
 
 
 def pinned(model: str) -> tuple[str, str | None]:
-    """The hub's name of a model and the revision it is loaded at; None for the newest.
+    """The hub's name of a model, and the revision to load; None for the newest.
 
     >>> pinned("Qwen/Qwen3-4B")
     ('Qwen/Qwen3-4B', '1cfa9a7208912126459214e8b04321603b3df60c')
@@ -48,15 +43,18 @@ def pinned(model: str) -> tuple[str, str | None]:
 
 
 def locate_model(model: str | Path) -> tuple[str, str]:
-    """What to load a model from, and its name for records: the last part of a folder's path, or its
-    name on the hub.
+    """The folder or hub name to load a model from, and its name for records.
 
-    A relative folder is looked for where the command runs, then in the project.
+    The name for records is the last part of a folder's path, or the name on the hub. A relative
+    folder is looked for in the working directory, then in the project.
+
+    LabError: there is no such folder, or it lacks a configuration or a tokenizer.
     """
     folder = Path(model)
     if model and not folder.is_absolute() and not folder.is_dir() and (PROJECT / folder).is_dir():
         folder = PROJECT / folder
     if not (model and folder.is_dir()):
+        # A hub name has at most one slash, and may end in @REVISION.
         if isinstance(model, Path) or not re.fullmatch(
             r"[\w-][\w.-]*(/[\w-][\w.-]*)?(@[\w.-]+)?", model
         ):
@@ -75,15 +73,14 @@ def locate_model(model: str | Path) -> tuple[str, str]:
 
 
 def model_folder(model: str | Path) -> tuple[str, str]:
-    """The folder to load a model from, and its name for records; a model of the hub is downloaded
-    first.
+    """The folder to load a model from, and its name for records; downloads a hub model first.
 
-    Errors: there is no such folder, or the hub did not give the model.
+    LabError: there is no such folder, or the hub did not provide the model.
     """
     place, name = locate_model(model)
     if Path(place).is_dir():
         return place, name
-    # A pinned revision never changes, so what is cached of it is right, with or without a network.
+    # A pinned revision never changes, so its cached copy is valid without asking the hub.
     folder = _cached(place) if pinned(place)[1] else None
     return folder or _snapshot(place, local_files_only=False), name
 
@@ -95,33 +92,40 @@ def is_cached(model: str | Path) -> bool:
 
 
 def _cached(model: str) -> str | None:
+    """The folder of a model in the hub's cache; None where the weights are not there."""
     try:
         folder = _snapshot(model, local_files_only=True)
     except LabError:
         return None
-    # An interrupted download leaves the small files alone.
+    # An interrupted download may leave only the small files.
     return folder if any(Path(folder).glob("*.safetensors")) else None
 
 
 def revision_of(folder: str) -> str | None:
-    """The hub's commit that a downloaded folder holds; None for a folder of one's own."""
+    """The hub's commit that a downloaded folder holds; None for any other folder."""
     path = Path(folder)
     return path.name if path.parent.name == "snapshots" else None
 
 
 def hub_copy(model: str, folder: str) -> str:
-    """Copy a model of the hub into a folder, unless it is there, and return its name and revision.
+    """Copy a model of the hub into a folder, unless it is there; returns "name@revision".
 
-    The file REVISION, written last, says which the folder holds: a run that goes on asks the hub
-    for nothing. Errors: the folder holds another model, or the hub did not give this one.
+    The file REVISION, written last, tells which revision the folder holds, so a resumed run does
+    not need the hub.
+
+    LabError: the folder holds another model, or the hub did not provide this one.
     """
     name, revision = pinned(model)
     record = Path(folder) / "REVISION"
     if record.is_file():
-        held = record.read_text().strip()
-        if held.partition("@")[0] != name or revision and held != f"{name}@{revision}":
-            raise LabError(f"{folder} holds {held}, not {model}: remove it, or use another folder")
-        return held
+        present = record.read_text().strip()
+        other_name = present.partition("@")[0] != name
+        other_revision = revision and present != f"{name}@{revision}"
+        if other_name or other_revision:
+            raise LabError(
+                f"{folder} holds {present}, not {model}: remove it, or use another folder"
+            )
+        return present
     if not revision:
         revision = _newest(name)
     _snapshot(f"{name}@{revision}", local_dir=folder)
@@ -130,6 +134,7 @@ def hub_copy(model: str, folder: str) -> str:
 
 
 def _newest(name: str) -> str:
+    """The newest commit of a model's main branch."""
     from huggingface_hub import HfApi
 
     try:
@@ -142,6 +147,7 @@ def _newest(name: str) -> str:
 
 
 def _snapshot(model: str, **options: Any) -> str:
+    """The folder of a model's files, from the hub or its cache."""
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
@@ -157,9 +163,9 @@ def _snapshot(model: str, **options: Any) -> str:
             ignore_patterns=UNWANTED_FILES,
             **options,
         )
-    except Exception as error:  # the hub, a proxy and the cache each raise kinds of their own
-        at = f" at revision {revision}" if revision else ""
+    except Exception as error:  # the hub, a proxy and the cache each raise their own exceptions
+        version = f" at revision {revision}" if revision else ""
         raise LabError(
-            f"{name}{at} did not come from the hub ({error_line(error)}): check the model's name and the "
-            "network, log in where its terms ask for it, or give a folder"
+            f"{name}{version} did not come from the hub ({error_line(error)}): check the model's"
+            " name and the network, log in where its terms ask for it, or give a folder"
         ) from error

@@ -1,19 +1,19 @@
-"""Sampling with vLLM, in this process: for real models on a GPU, and the same code on a CPU for
-tests.
+"""Sampling with vLLM in this process: real models on a GPU, and the same code on a CPU for tests.
 
-Without a GPU vLLM starts in seconds with the settings below, and in a minute, or not at all, with
-its own:
+With the settings below vLLM starts within seconds without a GPU. With its defaults it takes a
+minute, or does not start at all:
 
 | setting | why |
 |---|---|
-| VLLM_ENABLE_V1_MULTIPROCESSING=0 | no child processes, which start slowly and outlive a killed parent (on a GPU too) |
-| enforce_eager, dynamo off | nothing is compiled: 6 to 16 s of C++ otherwise |
-| kv_cache_memory_bytes | the default, a share of all RAM, refuses to start where less is free |
-| enable_chunked_prefill=False | a prompt that is read in parts breaks seeds: "CPU Generator does not use offset" |
-| float32 | log-probabilities to 1e-6; bfloat16, vLLM's choice, gives 1e-2 |
+| VLLM_ENABLE_V1_MULTIPROCESSING=0 | no child processes: they start slowly and outlive the parent |
+| enforce_eager, dynamo off | no compilation, which takes 6 to 16 s of C++ |
+| kv_cache_memory_bytes | the default, a share of all RAM, fails where less is free |
+| enable_chunked_prefill=False | chunked prompts break seeds on a CPU; see below |
+| float32 | log-probabilities to 1e-6; bfloat16, vLLM's default, gives 1e-2 |
 
-Set OMP_NUM_THREADS=1 yourself before Python starts where the model is tiny: its threads would wait
-for each other.
+With chunked prefill a seeded draw fails with "CPU Generator does not use offset". The first setting
+applies on a GPU too. For a tiny model set OMP_NUM_THREADS=1 before Python starts: its threads would
+wait for each other.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class VLLMEngine:
     | option | meaning |
     |---|---|
     | `model` | a folder, or a name of the hub; weights must be safetensors |
-    | `positions` | the most tokens of a prompt and its answer; None: all that the model has |
-    | `memory` | GiB for keys and values; None: on a GPU what is left of 90% of it, else 1 GiB |
+    | `positions` | the most tokens of a prompt and its completion; None: the model's maximum |
+    | `memory` | GiB for the KV cache; None: what is left of 90% of a GPU, on a CPU 1 GiB |
 
-    The seed of prompt j is `stream_seed(seed, "answers", first + j)`, and vLLM adds i for answer i.
+    The seed of prompt j is `stream_seed(seed, "answers", first + j)`; vLLM adds i for completion i.
 
-    Errors: no such model, no tokenizer, vLLM missing or not importable, no room.
+    LabError: no such model, no tokenizer, vLLM missing or not importable, or too little memory.
     """
 
     def __init__(
@@ -67,17 +67,18 @@ class VLLMEngine:
         settings: dict[str, Any] = {
             "max_model_len": None if positions is None else whole("positions", positions, 2)
         }
-        if not (gpu := compute_device().type == "cuda"):
+        gpu = compute_device().type == "cuda"
+        if gpu:
+            settings |= {"dtype": "bfloat16", "gpu_memory_utilization": 0.9}
+        else:
             settings |= {"dtype": "float32", "enforce_eager": True, "enable_chunked_prefill": False}
             memory = 1.0 if memory is None else memory
-        else:
-            settings |= {"dtype": "bfloat16", "gpu_memory_utilization": 0.9}
         if memory is not None:
             settings["kv_cache_memory_bytes"] = int(real("memory", memory, 0) * 2**30)
         library = _vllm(gpu)
         try:
-            _let_vllm_scan_llvmlite()
-            with _as_it_was(), _without_children():
+            _give_llvmlite_a_dict()
+            with _process_state_restored(), _model_inspected_in_process():
                 llm = library.LLM(
                     place,
                     load_format="safetensors",
@@ -88,28 +89,27 @@ class VLLMEngine:
                 )
         except (OSError, ValueError, RuntimeError) as error:
             raise LabError(
-                f"vLLM did not start with {place} ({error_line(error)}): give a causal language model"
-                " with safetensors weights, fewer positions, or another memory"
+                f"vLLM did not start with {place} ({error_line(error)}): give a causal language"
+                " model with safetensors weights, fewer positions, or another memory"
             ) from error
-        self._stand_on(llm, tokenizer, name)
+        self._set_llm(llm, tokenizer, name)
 
     @classmethod
     def from_llm(cls, llm: Any, tokenizer: Any, name: str) -> VLLMEngine:
-        """An engine on a `vllm.LLM` that runs already in this process, such as a trainer's own."""
+        """An engine on a `vllm.LLM` that already runs in this process, such as a trainer's."""
         engine = cls.__new__(cls)
-        engine._stand_on(llm, tokenizer, name)
+        engine._set_llm(llm, tokenizer, name)
         return engine
 
-    def _stand_on(self, llm: Any, tokenizer: Any, name: str) -> None:
+    def _set_llm(self, llm: Any, tokenizer: Any, name: str) -> None:
         from vllm import SamplingParams
 
-        self.llm, self.tokenizer, self.name, self.stops = (
-            llm,
-            tokenizer,
-            name,
-            stop_tokens(tokenizer),
-        )
-        self.positions, self._parameters = llm.model_config.max_model_len, SamplingParams
+        self.llm = llm
+        self.tokenizer = tokenizer
+        self.name = name
+        self.stops = stop_tokens(tokenizer)
+        self.positions = llm.model_config.max_model_len
+        self._parameters = SamplingParams
 
     def sample(
         self, prompts: Sequence[str], sampling: Sampling, first: int = 0
@@ -118,7 +118,10 @@ class VLLMEngine:
         ids = encode_prompts(
             self.tokenizer, prompts, sampling.max_tokens, self.positions, self.name
         )
-        asked = [
+        if not ids:
+            return []
+        # One set of parameters for each prompt, with a seed of its own.
+        parameters = [
             self._parameters(
                 n=sampling.n,
                 temperature=sampling.temperature,
@@ -132,43 +135,38 @@ class VLLMEngine:
             )
             for j in range(len(ids))
         ]
-        with torch.random.fork_rng(
-            devices=[]
-        ):  # on a CPU vLLM also draws numbers that it does not use
-            found = (
-                self.llm.generate([{"prompt_token_ids": one} for one in ids], asked, use_tqdm=False)
-                if ids
-                else []
-            )
+        token_prompts = [{"prompt_token_ids": prompt_ids} for prompt_ids in ids]
+        # On a CPU vLLM also draws numbers from the global generator, which it does not use.
+        with torch.random.fork_rng(devices=[]):
+            requests = self.llm.generate(token_prompts, parameters, use_tqdm=False)
         return [
             [
                 decode_completion(
                     self.tokenizer,
                     self.stops,
-                    one.token_ids,
-                    one.logprobs.logprobs,
+                    output.token_ids,
+                    output.logprobs.logprobs,
                     sampling.max_tokens,
                 )
-                for one in request.outputs
+                for output in request.outputs
             ]
-            for request in found
+            for request in requests
         ]
 
 
 def _vllm(gpu: bool) -> Any:
-    """The package vllm, imported with the settings above."""
-    wanted = {
+    """The package vllm, imported with the settings of the module's table."""
+    variables = {
         "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
         "VLLM_LOGGING_LEVEL": "ERROR",
         "VLLM_HOST_IP": "127.0.0.1",
         "VLLM_NO_USAGE_STATS": "1",
     }
     if not gpu:
-        wanted["TORCHDYNAMO_DISABLE"] = "1"
-        torch._dynamo.config.disable = (
-            True  # the variable is read on import, which may have been long ago
-        )
-    for name, value in wanted.items():
+        variables["TORCHDYNAMO_DISABLE"] = "1"
+        # torch reads the variable on import, which may be over.
+        torch._dynamo.config.disable = True
+    for name, value in variables.items():
         os.environ.setdefault(name, value)
     define_torchvision_ops()
     try:
@@ -180,55 +178,58 @@ def _vllm(gpu: bool) -> Any:
                 "a GPU, make setup-llm without one"
             ) from error
         raise LabError(
-            f"the package vllm does not import ({error_line(error)}): beside a CPU build of torch say pip"
-            " uninstall torchaudio torchcodec"
+            f"the package vllm does not import ({error_line(error)}): with a CPU build of torch run"
+            " pip uninstall torchaudio torchcodec"
         ) from error
     return vllm
 
 
-def _let_vllm_scan_llvmlite() -> None:
+def _give_llvmlite_a_dict() -> None:
     """Give llvmlite's library object an empty `__dict__`.
 
-    On a CPU vLLM 0.31 reads `vars()` of every global of every module, and that object answers any
-    name, `__dict__` too, with a C function: wherever numba was imported first, vLLM would not
-    start.
+    On a CPU vLLM 0.31 calls `vars()` on every global of every module. That object returns a C
+    function for any attribute, `__dict__` included, so vLLM would not start after an import of
+    numba.
     """
     if ffi := sys.modules.get("llvmlite.binding.ffi"):
         ffi.lib._fntab["__dict__"] = {}
 
 
 @contextmanager
-def _without_children() -> Iterator[None]:
-    """Let vLLM look at the model's class in this process: a child of it does not know torchvision's
-    missing names.
+def _model_inspected_in_process() -> Iterator[None]:
+    """Let vLLM inspect the model's class in this process instead of a subprocess.
+
+    A subprocess would lack the torchvision operators that this process defines.
     """
     from vllm.model_executor.models import registry
 
-    asking = registry._run_in_subprocess
+    run_in_subprocess = registry._run_in_subprocess
     registry._run_in_subprocess = lambda work: work()
     try:
         yield
     finally:
-        registry._run_in_subprocess = asking
+        registry._run_in_subprocess = run_in_subprocess
 
 
 @contextmanager
-def _as_it_was() -> Iterator[None]:
-    """Undo what starting vLLM does to the whole process: it seeds every global generator, and on a
-    CPU loads its own memory allocator into all later child processes and forbids another number of
-    threads.
+def _process_state_restored() -> Iterator[None]:
+    """Undo what starting vLLM does to the whole process.
+
+    vLLM seeds every global random generator. On a CPU it also preloads its own memory allocator
+    into all later child processes, and replaces torch's function that sets the number of threads.
     """
-    python, numpy, ours = (
-        random.getstate(),
-        np.random.get_state(),  # noqa: NPY002
-        torch.get_rng_state(),
-    )
-    threads, preload = torch.set_num_threads, os.environ.get("LD_PRELOAD")
+    python_state = random.getstate()
+    numpy_state = np.random.get_state()  # noqa: NPY002
+    torch_state = torch.get_rng_state()
+    set_num_threads = torch.set_num_threads
+    preload = os.environ.get("LD_PRELOAD")
     try:
         yield
     finally:
-        random.setstate(python), np.random.set_state(numpy), torch.set_rng_state(ours)  # noqa: NPY002
-        torch.set_num_threads = threads
+        random.setstate(python_state)
+        np.random.set_state(numpy_state)  # noqa: NPY002
+        torch.set_rng_state(torch_state)
+        torch.set_num_threads = set_num_threads
         if preload is None:
             os.environ.pop("LD_PRELOAD", None)
         else:
