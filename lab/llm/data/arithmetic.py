@@ -58,7 +58,7 @@ TOLD = {
     "a*b-c*d": "{who} has {a} bags of {b} {items} and loses {c} bags of {d}. How many?",
 }
 # The expressions of each level, with the ranges of a, b, c, d.
-LEVELS = {
+LEVELS: dict[int, dict[str, tuple[range, ...]]] = {
     1: {"a+b": (ONE, ONE), "a-b": (ONE, ONE), "a*b": (ONE, ONE)},
     2: {"a+b": (MANY, MANY), "a-b": (MANY, MANY), "a*b": (MANY, ONE)},
     3: dict.fromkeys(("a+b-c", "a*b+c", "a*b-c", "a+b*c", "(a+b)*c", "(a-b)*c"), (ONE, ONE, ONE)),
