@@ -26,7 +26,9 @@ os.environ.update(
 
 @pytest.fixture(autouse=True)
 def folders(tmp_path_factory, monkeypatch):
-    """LAB_RUNS and LAB_FIGURES in a folder of the test's own, made only when something is written."""
+    """LAB_RUNS and LAB_FIGURES in a folder of the test's own, made only when something
+    is written.
+    """
     base = tmp_path_factory.getbasetemp() / f"lab-{os.urandom(6).hex()}"
     monkeypatch.setenv("LAB_RUNS", str(base / "runs"))
     monkeypatch.setenv("LAB_FIGURES", str(base / "figures"))
@@ -63,7 +65,9 @@ def vllm_installed():
 
 
 def pytest_terminal_summary(terminalreporter):
-    """A line for each reason to skip, with how many tests it kept from running; none where all ran."""
+    """A line for each reason to skip, with how many tests it kept from running; none
+    where all ran.
+    """
     reasons = Counter(
         report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         for report in terminalreporter.stats.get("skipped", [])

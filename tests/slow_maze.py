@@ -23,7 +23,9 @@ def neighbours(cell, cells: int) -> list:
 
 
 def walls_of(passages, cells: int) -> tuple:
-    """The grid in which the cells are open, and the squares between the two cells of every passage."""
+    """The grid in which the cells are open, and the squares between the two cells of
+    every passage.
+    """
     size = 2 * cells + 1
     grid = [[True] * size for _ in range(size)]
     for row, column in itertools.product(range(cells), repeat=2):

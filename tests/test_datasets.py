@@ -313,7 +313,9 @@ def test_without_the_library_the_sentence_says_what_to_install(monkeypatch):
 
 @pytest.fixture
 def hub(monkeypatch):
-    """A hub that answers with tests/data and remembers what it was asked for; `down` makes it fail."""
+    """A hub that answers with tests/data and remembers what it was asked for; `down`
+    makes it fail.
+    """
     import datasets
 
     asked = SimpleNamespace(calls=[], down=None)

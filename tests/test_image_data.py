@@ -13,8 +13,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from lab.errors import LabError
 from lab.toy import image_data
 from lab.toy.image_data import (
-    LABEL_CODE,
     COLOURS,
+    LABEL_CODE,
     MEAN,
     SHAPES,
     STD,
@@ -137,7 +137,8 @@ def test_a_batch_larger_than_the_digits_is_refused():
         Digits(0).train_batch(0, 1438)
 
 
-# --- ProceduralImages: the code -----------------------------------------------------------------------
+# --- ProceduralImages: the code
+# -----------------------------------------------------------------------
 
 
 def test_a_label_is_a_code_of_four_digits_and_every_code_is_a_label():
@@ -236,7 +237,8 @@ def test_every_picture_is_nearest_the_picture_without_nuisance_of_its_own_class(
     assert (guess == labels).float().mean() > 0.99
 
 
-# --- ProceduralImages: the distribution ---------------------------------------------------------------
+# --- ProceduralImages: the distribution
+# ---------------------------------------------------------------
 
 
 def test_training_labels_are_uniform():
@@ -326,7 +328,8 @@ def test_on_a_gpu_a_batch_never_waits():
     assert torch.equal(images, found.train_batch(1, 16)[0]) and abs(images.mean().item()) < 0.2
 
 
-# --- ProceduralImages: refusals -----------------------------------------------------------------------
+# --- ProceduralImages: refusals
+# -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,9 @@ LANDSCAPE, TOWER, BANNER = 1.5, 0.2, 5.0  # proportions, width over height
 
 
 def picture(index: int) -> Image.Image:
-    """A smooth picture that tells its index, its left from its right and its top from its bottom."""
+    """A smooth picture that tells its index, its left from its right and its top from
+    its bottom.
+    """
     width, height = 40 + 7 * (index % 5), 30 + 5 * (index % 3)
     x, y = np.meshgrid(np.linspace(0, 180, width), np.linspace(0, 180, height))
     return Image.fromarray(

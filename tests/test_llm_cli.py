@@ -107,7 +107,10 @@ def test_compare_tells_paired_differences_and_samples_saved(capsys, tmp_path, mo
     assert [row.split(" | ")[0] for row in rows] == ["| 1", "| 2", "| 4"]
     assert all("0.000 [0.000, 0.000] | 1.000 [1.000, 1.000]" in row for row in rows)
     assert main(["compare", whole, short]) == 1 and "limit" in capsys.readouterr().err
-    assert main(["compare", whole, other]) == 1 and "compare two on the same set" in capsys.readouterr().err
+    assert (
+        main(["compare", whole, other]) == 1
+        and "compare two on the same set" in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(

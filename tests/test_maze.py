@@ -23,7 +23,7 @@ from lab.errors import LabError
 from lab.records import records as only_records
 from lab.runs import Run, experiment, start_of, state_of, train
 from lab.toy import maze
-from lab.toy.maze import MazeRL, MazeSFT, as_letters, as_text, most_frequent, load_policy
+from lab.toy.maze import MazeRL, MazeSFT, as_letters, as_text, load_policy, most_frequent
 from lab.toy.maze_env import OUTCOMES, MazeStream, draw
 from lab.toy.training_loop import train as run_loop
 from lab.toy.transformer import Transformer

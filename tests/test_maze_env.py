@@ -13,12 +13,12 @@ from lab.errors import LabError
 from lab.toy import maze_env as world
 from lab.toy.maze_env import (
     OUTCOMES,
-    MazeStream,
     Mazes,
+    MazeStream,
     count_mazes,
     draw,
-    held_out_set,
     grow,
+    held_out_set,
     is_held_out,
     prompt_length,
     walk,

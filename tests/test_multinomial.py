@@ -1,4 +1,6 @@
-"""Counts instead of samples: the same distribution, and where noise is averaged out, the same mean."""
+"""Counts instead of samples: the same distribution, and where noise is averaged out,
+the same mean.
+"""
 
 import itertools
 import math
@@ -70,7 +72,9 @@ def test_counts_with_one_answer_or_a_number_that_is_no_power_of_two():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_loss_of_counts_is_the_loss_of_the_rollouts_themselves(name):
-    """Same gradient for every one of the 5^4 outcomes of four rollouts, so the same distribution."""
+    """Same gradient for every one of the 5^4 outcomes of four rollouts, so the same
+    distribution.
+    """
     logits = torch.tensor([[0.3, -1.0, 0.2, 0.9, 0.0]], dtype=torch.float64, requires_grad=True)
     estimator = lab.estimator(name)
     for answers in itertools.product(range(5), repeat=4):

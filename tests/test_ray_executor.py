@@ -79,7 +79,9 @@ def cluster():
 
 @pytest.fixture
 def sweep(cluster, start, tmp_path):
-    """Start `lab sweep` on the cluster for runs of so many steps; returns the process and the runs."""
+    """Start `lab sweep` on the cluster for runs of so many steps; returns the process
+    and the runs.
+    """
 
     def begin(steps: list[int]):
         path = tmp_path / "small.toml"
@@ -112,7 +114,7 @@ def told(run, lines: int) -> bool:
     return path.exists() and path.read_bytes().count(b"\n") >= lines
 
 
-def test_on_ray_a_killed_run_is_listed_with_its_log_and_goes_on_to_the_numbers_of_an_undisturbed_one(
+def test_on_ray_a_killed_run_is_listed_and_goes_on_to_the_numbers_of_an_undisturbed_one(
     sweep, tmp_path
 ):
     steps = [1500, 50]

@@ -47,7 +47,9 @@ def test_a_reward_that_is_not_0_or_1_is_an_error_naming_the_problem_the_rollout_
 
 
 def test_binarising_is_a_visible_act():
-    """'binarising is a visible act': there is one function for it, and it asks for the threshold."""
+    """'binarising is a visible act': there is one function for it, and it asks for the
+    threshold.
+    """
     with pytest.raises(TypeError, match="threshold"):
         lab.binarize([0.2, 0.8])
     assert lab.binarize([0.2, 0.5, 0.8], threshold=0.5).tolist() == [0, 1, 1]
@@ -81,7 +83,9 @@ def test_binarising_is_a_visible_act():
 def test_the_rules_for_odd_groups_are_fields_of_the_estimator_and_head_every_run(
     objective, rules, capsys
 ):
-    """'... each follow a rule that is a field of the estimator and is printed in the run's header'"""
+    """'... each follow a rule that is a field of the estimator and is printed in the
+    run's header'
+    """
     assert str(lab.estimator(objective).rules) == rules
     assert main(["train", "tabular", "scale=smoke", "steps=1", f"estimator={objective}"]) == 0
     assert f"  rules: {rules}\n" in capsys.readouterr().out
@@ -127,7 +131,9 @@ def test_lost_rollouts_make_a_smaller_group_never_a_shifted_one():
 
 
 def test_truncated_rollouts_follow_a_stated_policy_and_their_share_is_counted():
-    """'Truncated rollouts follow a stated policy (score / zero / mask) and their share is logged'"""
+    """'Truncated rollouts follow a stated policy (score / zero / mask) and their share
+    is logged'
+    """
     rollouts = [
         lab.Rollout("a", 0, 1.0, truncated=True),
         lab.Rollout("a", 1, 1.0),

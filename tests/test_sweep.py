@@ -35,7 +35,9 @@ def write(tmp_path):
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
-    """The metrics that every run of a sweep file should have, trained one by one in this process."""
+    """The metrics that every run of a sweep file should have, trained one by one in
+    this process.
+    """
     from lab.runs import train
 
     made = {}

@@ -42,7 +42,9 @@ def test_the_published_maze_settings_fit_an_80_gb_card_in_parts_and_did_not_at_o
 
 
 def test_the_work_of_a_maze_step_is_what_a_review_counted(h200):
-    """121 GB of rollouts; 90 + 166 GB of scoring and gradient, of which a fused norm saves a sixth."""
+    """121 GB of rollouts; 90 + 166 GB of scoring and gradient, of which a fused norm
+    saves a sixth.
+    """
     assert h200.step["rollouts"].bytes == pytest.approx(121e9, rel=0.08)
     assert h200.step["update"].bytes == pytest.approx((90 + 166) * 1e9 * 5 / 6, rel=0.05)
     flops = sum(work.flops for work in h200.step.values())

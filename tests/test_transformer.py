@@ -11,8 +11,8 @@ from torch import nn
 
 from lab.errors import LabError
 from lab.toy.transformer import (
-    TransformerConfig,
     Transformer,
+    TransformerConfig,
     attend,
     fresh_transformer,
     load,
@@ -155,7 +155,9 @@ def turned_by_hand(x: torch.Tensor, place: int) -> torch.Tensor:
 
 
 def logits_by_hand(model: Transformer, tokens: list[int]) -> torch.Tensor:
-    """Qwen2 as its authors describe it, one token, head and layer at a time, in double precision."""
+    """Qwen2 as its authors describe it, one token, head and layer at a time, in double
+    precision.
+    """
     shape, weights = model.shape, {key: value.double() for key, value in model.state_dict().items()}
     stream = [weights["model.embed_tokens.weight"][token] for token in tokens]
     for layer in range(shape.num_hidden_layers):

@@ -10,8 +10,8 @@ from scipy import stats
 
 from lab.toy import tree_sampling as module
 from lab.toy.maze_env import draw
-from lab.toy.transformer import TransformerConfig, Transformer, fresh_transformer
-from lab.toy.tree_sampling import Rollouts, sample_token, rollout_logits, sample_rows, sample_tree
+from lab.toy.transformer import Transformer, TransformerConfig, fresh_transformer
+from lab.toy.tree_sampling import Rollouts, rollout_logits, sample_rows, sample_token, sample_tree
 
 WORDS, ENDS = 9, [7, 2]
 TINY = TransformerConfig(
@@ -85,7 +85,9 @@ def after(model: Transformer, prompt: torch.Tensor, said: list[int]) -> torch.Te
 def naive(
     model: Transformer, prompt: torch.Tensor, numbers: list[float], ends=ENDS
 ) -> tuple[list[int], list[float]]:
-    """One rollout: at every token, the first word up to which the probabilities exceed the number."""
+    """One rollout: at every token, the first word up to which the probabilities exceed
+    the number.
+    """
     said, logp = [], []
     for number in numbers:
         scores, word = after(model, prompt, said), 0
@@ -253,7 +255,9 @@ def test_the_share_of_numbers_that_say_a_sequence_is_its_probability(model, samp
 
 @pytest.mark.parametrize("sample, rollouts", [(sample_tree, 800), (sample_rows, 500)])
 def test_in_the_published_shape_tokens_come_as_often_as_full_forward_passes_say(sample, rollouts):
-    """17x17 prompts, 310 tokens: the first token, and the second after the most frequent first one."""
+    """17x17 prompts, 310 tokens: the first token, and the second after the most
+    frequent first one.
+    """
     model = perturbed(fresh_transformer(0, TransformerConfig()))
     prompts = draw(17, 2, 0, "a", 0, torch.device("cpu")).prompts().long()
     played = sampled(sample, model, uniform(2, rollouts, 3, seed=3), prompts, ends=[])

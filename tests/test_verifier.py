@@ -246,7 +246,8 @@ logging.disable()
 texts = TEXTS
 def read():
     parser.parse_latex_cached.cache_clear(), parser.extract_latex.cache_clear()
-    return [repr(parse("\\\\boxed{" + t + "}", [LatexExtractionConfig()], parsing_timeout=None)) for t in texts]
+    config = [LatexExtractionConfig()]
+    return [repr(parse("\\\\boxed{" + t + "}", config, parsing_timeout=None)) for t in texts]
 before = read()
 prepare()
 after = read()
@@ -533,9 +534,11 @@ logging.disable()
 prepare()
 for pair in WARM: compare(*pair)
 seen = []
-RUNS = "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.putenv", "subprocess.Popen", "socket.connect", "shutil."
+RUNS = ("os.system", "os.exec", "os.posix_spawn", "os.fork", "os.putenv", "subprocess.Popen",
+        "socket.connect", "shutil.")
 def hook(event, given):
-    if event == "compile" and given[0] is not None and b"def monomial_" not in bytes(given[0]):  # sympy's own text
+    # sympy's own text
+    if event == "compile" and given[0] is not None and b"def monomial_" not in bytes(given[0]):
         seen.append((event, bytes(given[0])[:80]))
     if event == "open" and set(str(given[1])) & set("wax+"): seen.append((event, given[0]))
     if event.startswith(RUNS): seen.append((event, given))
@@ -543,7 +546,8 @@ sys.addaudithook(hook)
 if CONTROL:
     from sympy import sympify
     sympify("2+3")
-for text in [*hostile.CODE, "1,234", "1.5", "1E400", "5!", "x_{12}", "\\sqrt[3]{5}", "[1,2.5)", "007", "10\\%", "f(2)"]:
+PLAIN = ["1,234", "1.5", "1E400", "5!", "x_{12}", "\\sqrt[3]{5}", "[1,2.5)", "007", "10\\%", "f(2)"]
+for text in [*hostile.CODE, *PLAIN]:
     compare(text, "5"), compare("x+1", text)
 print(*seen, sep="\\n", file=sys.stderr)
 sys.exit(3 if seen else 0)
@@ -573,7 +577,8 @@ def test_no_text_is_compiled_even_where_the_filter_is_left_out(control, tmp_path
 @needs_algebra
 def test_a_worker_can_write_no_file(tmp_path):
     code = (
-        "from lab.llm.verify import sympy_worker; import sys, pathlib\nsympy_worker.compare = lambda *_: 'wrote ' +"
+        "from lab.llm.verify import sympy_worker; import sys, pathlib\n"
+        "sympy_worker.compare = lambda *_: 'wrote ' +"
         f" str(pathlib.Path({str(tmp_path / 'x')!r}).write_text('x' * 9))\nsympy_worker.WARM ="
         " ()\nsympy_worker.serve(5.0, 1024)"
     )

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 333dcbbe9d90d5dc0f18500e746ddbdd5a87257ef72d133f997360d2c4a64f3b
+// Built by `npm run build` from lab/explorer/front; sources sha256 0da201d6db5370499db84554634bbf85c432d9fb475e89970b4fdf978e8b3a14
 
 // dom.js
 function h(name, attributes = {}, ...children) {
