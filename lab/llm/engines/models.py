@@ -138,12 +138,14 @@ def _newest(name: str) -> str:
     from huggingface_hub import HfApi
 
     try:
-        return HfApi().model_info(name).sha
+        info = HfApi().model_info(name)
     except Exception as error:  # as in _snapshot
         raise LabError(
             f"{name} was not found on the hub ({error_line(error)}): check the model's name and "
             "the network, or give a folder"
         ) from error
+    assert info.sha is not None  # the hub names the commit of every model that it has
+    return info.sha
 
 
 def _snapshot(model: str, **options: Any) -> str:

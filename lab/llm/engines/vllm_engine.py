@@ -204,7 +204,7 @@ def _model_inspected_in_process() -> Iterator[None]:
     from vllm.model_executor.models import registry
 
     run_in_subprocess = registry._run_in_subprocess
-    registry._run_in_subprocess = lambda work: work()
+    registry._run_in_subprocess = lambda fn: fn()
     try:
         yield
     finally:
