@@ -49,7 +49,7 @@ def philox(counter: Sequence[Words | int], key: Sequence[int]) -> list[Words]:
 
 
 def uniforms(seed: int, step: int, problems: int, rollouts: int) -> Array:
-    """Numbers in (0, 1), "problems rollouts": four to a counter (rollout // 4, problem, step, 0)."""
+    """Numbers in (0, 1), "problems rollouts": four per counter (rollout // 4, problem, step, 0)."""
     blocks = np.arange(-(-rollouts // 4), dtype=np.uint64)
     words = philox((blocks, np.arange(problems, dtype=np.uint64)[:, None], step, 0), (seed, STREAM))
     return ((np.stack(words, axis=-1) + 0.5) / 2**32).reshape(problems, -1)[:, :rollouts]
