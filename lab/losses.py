@@ -1,7 +1,7 @@
 """Losses in torch, to be minimised: tensors, no loops.
 
 Each weighs the gradients of log-probabilities by factors that are held fixed. The population
-losses use grad p = p grad log p, so their factor is `share` = p w(p): 1 for maximum likelihood, p
+losses use grad p = p grad log p, so their factor is p w(p): 1 for maximum likelihood, p
 for expected reward.
 """
 

@@ -254,8 +254,8 @@ def test_rollouts_are_captured_once_a_shape_and_need_nothing_of_the_host(monkeyp
         grid, said = policy.show(0, 3)
         assert len(said) == 3 and "#" in grid
         policy.evaluate()
-        assert all(isinstance(one, CUDAGraphSampler) for one in policy.captured.values())
-        assert len(policy.captured) == 2
+        assert all(isinstance(one, CUDAGraphSampler) for one in policy.graph_samplers.values())
+        assert len(policy.graph_samplers) == 2
     assert complaints(gpu) == []
 
 

@@ -434,7 +434,7 @@ def test_a_missing_split_is_named(load, tree, split):
     assert (
         refusal(load)
         == f"{tree}/{split} is missing: an ImageNet folder holds train and val, each with a folder"
-        " a class"
+        " for every class"
     )
 
 
@@ -476,7 +476,7 @@ def test_a_class_that_only_one_split_has_is_named(load, tree):
 def test_another_number_of_classes_than_a_thousand_is_refused(load, tree):
     assert (
         refusal(load, classes=1000)
-        == f"{tree} holds 3 classes, not 1000: complete it, or say classes = 3"
+        == f"{tree} holds 3 classes, not 1000: complete it, or set classes = 3"
     )
 
 

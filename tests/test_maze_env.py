@@ -417,14 +417,14 @@ def test_a_size_that_is_even_or_too_small_is_refused_in_one_sentence(size):
 def test_more_held_out_mazes_than_there_are_is_refused_in_one_sentence():
     assert (
         refusal(held_out_set, 7, 6, CPU)
-        == "size = 7 has 192 mazes, of which 5 are held out: 6 were asked for; ask for fewer or"
-        " take a larger size"
+        == "size = 7 has 192 mazes, of which 5 are held out: 6 were requested; request fewer or"
+        " use a larger size"
     )
 
 
 def test_a_size_of_which_too_few_mazes_may_be_trained_on_is_refused_in_one_sentence(monkeypatch):
     monkeypatch.setattr(world, "is_held_out", lambda mazes: torch.arange(len(mazes)) % 4 == 0)
-    assert "mazes of size 9 may be trained on: take a larger size" in refusal(
+    assert "mazes of size 9 may be trained on: use a larger size" in refusal(
         MazeStream(9, 16, 0, "a", CPU).at, 0
     )
 

@@ -91,7 +91,7 @@ def test_the_published_sizes_make_3944704_parameters():
 def test_the_published_sizes_are_the_papers():
     assert (
         TransformerConfig() == TransformerConfig(256, 4, 4, 2, 1024, 32, 512)
-        and TransformerConfig().head == 64
+        and TransformerConfig().head_size == 64
     )
 
 
@@ -169,7 +169,7 @@ def logits_by_hand(model: Transformer, tokens: list[int]) -> torch.Tensor:
 
         def heads(name, x, part=part):
             return (part[f"self_attn.{name}.weight"] @ x + part[f"self_attn.{name}.bias"]).split(
-                shape.head
+                shape.head_size
             )
 
         inputs = [norm_by_hand(x, part["input_layernorm.weight"]) for x in stream]
@@ -184,7 +184,7 @@ def logits_by_hand(model: Transformer, tokens: list[int]) -> torch.Tensor:
                 scores = torch.stack(
                     [turned_by_hand(q, place) @ keys[before][of] for before in range(place + 1)]
                 )
-                chances = (scores / math.sqrt(shape.head)).softmax(0)
+                chances = (scores / math.sqrt(shape.head_size)).softmax(0)
                 mixed.append(
                     sum(chance * values[before][of] for before, chance in enumerate(chances))
                 )
@@ -412,7 +412,7 @@ def test_a_sequence_longer_than_the_model_is_refused_in_one_sentence():
     model.prefill(torch.zeros(1, 32, dtype=torch.int64))
     assert (
         refusal(model.prefill, torch.zeros(2, 33, dtype=torch.int64))
-        == "a sequence has 33 tokens and the model 32 positions: raise positions, or take smaller"
+        == "a sequence has 33 tokens and the model has only 32 positions: raise positions, or use smaller"
         " mazes"
     )
 
@@ -480,7 +480,7 @@ def test_another_architecture_is_refused_in_one_sentence_with_what_was_found(tmp
     save(fresh_transformer(0, TINY), tmp_path)
     edit(tmp_path, **{key: value})
     said = refusal(load, tmp_path)
-    assert f"config.json: {key} is {value!r}" in said and "is known here" in said
+    assert f"config.json: {key} is {value!r}" in said and "is supported" in said
 
 
 @pytest.mark.parametrize(

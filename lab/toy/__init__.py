@@ -1,3 +1,4 @@
-"""Small worlds where the truth is known. Floor 2: they yield records and know no folder and no
-figure.
+"""Small worlds in which the truth is known.
+
+They yield records, and know neither run folders nor figures.
 """

@@ -1,19 +1,20 @@
-"""ImageNet as the paper trains on it (MaxRL, 2602.02710, appendix D.2), from a cache of small
-squares. Floor 2.
+"""ImageNet as the paper trains on it (MaxRL, 2602.02710, appendix D.2), from a cache of squares.
 
 The folder is a tree `train/<class>/*.JPEG` and `val/<class>/*.JPEG`, or a Hugging Face copy of
-`train-*.parquet` and `validation-*.parquet` with columns `image` (struct of bytes and path) and
-`label`. Training pictures are a random resized crop (area 8% to 100%, sides 3:4 to 4:3) flipped
-half the time; test pictures are only resized.
+`train-*.parquet` and `validation-*.parquet` with the columns `image` (a struct of bytes and path)
+and `label`. Training images are a random resized crop (area 8% to 100%, sides 3:4 to 4:3), flipped
+half the time; test images are only resized.
 
-Every picture is decoded once, resized to size x size (PIL's antialiased bilinear filter, as
-torchvision does) and kept as bytes in the cache: 193 GB at 224 pixels. Afterwards an epoch reads
-only the cache, and crops a batch at a time on the device. Departures from the paper's pipeline:
-  - a crop is cut from the cached square, not from the photograph: a small crop is enlarged from fewer pixels (63 a side
-    at 8% of 224), so it is softer than the paper's. Its area and its proportions are those of the photograph, whose
-    proportions the cache remembers.
-  - a crop is sampled bilinearly without antialiasing; it never shrinks the square, so there is nothing to antialias.
-  - flips and crops are drawn from (seed, step), not from a worker's stream.
+Every image is decoded once, resized to size x size (PIL's antialiased bilinear filter, as in
+torchvision) and kept as bytes in the cache: 193 GB at 224 pixels. Afterwards an epoch reads only
+the cache, and crops a batch at a time on the device. Departures from the paper's pipeline:
+
+- A crop is cut from the cached square, not from the photograph. A small crop is enlarged from fewer
+  pixels (63 a side at 8% of 224), so it is softer than the paper's. Its area and its proportions
+  are those of the photograph, because the cache stores the photograph's proportions.
+- A crop is sampled bilinearly without antialiasing. It never shrinks the square, so there is
+  nothing to antialias.
+- Flips and crops are drawn from (seed, step), not from a worker's stream.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -34,22 +36,30 @@ from torch.nn.functional import affine_grid, grid_sample
 
 from lab.errors import LabError, whole
 from lab.rng import generator
+from lab.shapes import Bool, Float, Int
 from lab.toy.image_data import TEST_BATCH, Batch, EpochOrder
 
-SCALE, RATIO, TRIES = (0.08, 1.0), (3 / 4, 4 / 3), 10  # torchvision's RandomResizedCrop
+# torchvision's RandomResizedCrop.
+SCALE = (0.08, 1.0)
+RATIO = (3 / 4, 4 / 3)
+TRIES = 10
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 SUFFIXES = {".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".pgm", ".tif", ".tiff", ".webp"}
-CHUNK = 1024  # pictures between two steps of the progress bar
-LAYOUT = 1  # of the cache: raise it when what is stored changes
+CHUNK = 1024  # images that are decoded between two steps of the progress bar
+LAYOUT = 1  # of the cache; increase it when the stored data change
+
+ImageFile = Path | io.BytesIO
+Item = TypeVar("Item")
 
 
 class ImageNet:
-    """ImageNet, or any folder of its form, as `lab.toy.image_data.ImageSource`.
+    """ImageNet, or any folder of the same form, as `lab.toy.image_data.ImageSource`.
 
-    `cache` is a folder for the squares, made when missing; the first use fills it, later ones
-    (every seed, every objective) read it. A cache belongs to the names and lengths of the folder's
-    files and to `size`: when a file comes, goes or changes length, a new one is built beside it.
-    `test_images` takes that many test pictures, evenly spaced over the classes, instead of all.
+    `cache` is a folder for the squares, which is created if it is missing. The first run fills it;
+    later ones (every seed, every objective) read it. A cache belongs to `size` and to the names and
+    lengths of the folder's files: when a file is added, removed or changes its length, a new cache
+    is built beside the old one. `test_images` selects that many test images, evenly spaced over the
+    classes, in place of all.
     """
 
     channels = 3
@@ -64,15 +74,18 @@ class ImageNet:
         classes: int = 1000,
         test_images: int | None = None,
     ) -> None:
-        self.seed, self.size, self.device = seed, whole("size", size, 8), torch.device(device)
+        self.seed = seed
+        self.size = whole("size", size, 8)
+        self.device = torch.device(device)
         self.classes = whole("classes", classes, 2)
         train, val = splits(Path(folder), self.classes)
         self.names = train.names
         stored = squares(train, val, self.size, Path(cache))
-        self._train, self._val = (_load(stored, split) for split in ("train", "val"))
+        self._train = _load(stored, "train")
+        self._val = _load(stored, "val")
         total = len(self._val["labels"])
-        tested = total if test_images is None else min(whole("test_images", test_images), total)
-        self._tested = np.arange(tested) * total // tested
+        selected = total if test_images is None else min(whole("test_images", test_images), total)
+        self._test_rows = np.arange(selected) * total // selected
         self._epochs = EpochOrder(seed, len(self._train["labels"]))
         self._mean = torch.tensor(MEAN, device=self.device)[:, None, None] * 255
         self._std = torch.tensor(STD, device=self.device)[:, None, None] * 255
@@ -86,11 +99,11 @@ class ImageNet:
         return grid_sample(images, grid, padding_mode="border", align_corners=False), labels
 
     def test(self) -> Iterator[Batch]:
-        for at in range(0, len(self._tested), TEST_BATCH):
-            yield self._read(self._val, self._tested[at : at + TEST_BATCH])
+        for first in range(0, len(self._test_rows), TEST_BATCH):
+            yield self._read(self._val, self._test_rows[first : first + TEST_BATCH])
 
-    def _read(self, split: dict[str, np.ndarray], rows: np.ndarray) -> Batch:
-        """Rows of a split on the device, normalised: bytes travel, floats are made there."""
+    def _read(self, split: dict[str, np.ndarray], rows: Int[np.ndarray, " images"]) -> Batch:
+        """Rows of a split on the device, normalised there, so that only bytes are copied."""
         images = torch.empty(
             (len(rows), 3, self.size, self.size),
             dtype=torch.uint8,
@@ -100,91 +113,103 @@ class ImageNet:
         images = (images.to(self.device, non_blocking=True) - self._mean) / self._std
         return images, self._copy(torch.from_numpy(split["labels"][rows]))
 
-    def _copy(self, small: torch.Tensor) -> torch.Tensor:
-        small = small.pin_memory() if self.device.type == "cuda" else small
-        return small.to(self.device, non_blocking=True)
+    def _copy(self, tensor: torch.Tensor) -> torch.Tensor:
+        """A small tensor on the device; on a GPU from pinned memory, without waiting."""
+        if self.device.type == "cuda":
+            tensor = tensor.pin_memory()
+        return tensor.to(self.device, non_blocking=True)
 
 
 # --- Random resized crops -----------------------------------------------------------------------
 
 
-def crops(rng: np.random.Generator, proportions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Boxes (left, top, width, height) "images 4" as shares of the picture, and which are flipped,
-    "images".
+def crops(
+    rng: np.random.Generator, proportions: Float[np.ndarray, " images"]
+) -> tuple[Float[np.ndarray, "images 4"], Bool[np.ndarray, " images"]]:
+    """Boxes (left, top, width, height) as shares of the image, and which images are flipped.
 
-    As torchvision's RandomResizedCrop on pictures of the given proportions (width over height): the
-    area is uniform in SCALE, the proportions of the crop log-uniform in RATIO, and the first of ten
-    tries that fits inside is taken; if none does, the largest middle crop whose proportions lie in
-    RATIO.
+    As torchvision's RandomResizedCrop on images of the given proportions (width over height). The
+    area is uniform in SCALE and the proportions of the crop log-uniform in RATIO, and the first of
+    ten tries that fits inside is used. If none does, the crop is the largest one in the middle
+    whose proportions are in RATIO.
     """
     count = len(proportions)
     area = rng.uniform(*SCALE, (count, TRIES))
-    ratio = (
-        np.exp(rng.uniform(*np.log(RATIO), (count, TRIES))) / proportions[:, None]
-    )  # in the unit square
-    width, height = np.sqrt(area * ratio), np.sqrt(area / ratio)
+    low, high = np.log(RATIO)
+    # In the unit square, so relative to the proportions of the image.
+    ratio = np.exp(rng.uniform(low, high, (count, TRIES))) / proportions[:, None]
+    width = np.sqrt(area * ratio)
+    height = np.sqrt(area / ratio)
     fits = (width <= 1) & (height <= 1)
     rows, first = np.arange(count), fits.argmax(1)
-    middle = ~fits.any(1)
+    middle = ~fits.any(1)  # images for which no try fits
     width = np.where(middle, np.minimum(1, RATIO[1] / proportions), width[rows, first])
     height = np.where(middle, np.minimum(1, proportions / RATIO[0]), height[rows, first])
-    place = np.where(middle[:, None], 0.5, rng.random((count, 2)))
-    boxes = np.stack([place[:, 0] * (1 - width), place[:, 1] * (1 - height), width, height], 1)
+    position = np.where(middle[:, None], 0.5, rng.random((count, 2)))
+    left = position[:, 0] * (1 - width)
+    top = position[:, 1] * (1 - height)
+    boxes = np.stack([left, top, width, height], 1)
     return boxes, rng.random(count) < 0.5
 
 
-def transforms(boxes: np.ndarray, flips: np.ndarray) -> np.ndarray:
-    """The float32 "images 2 3" matrices for `affine_grid` that show each box, flipped or not, as a
-    whole picture.
-    """
+def transforms(
+    boxes: Float[np.ndarray, "images 4"], flips: Bool[np.ndarray, " images"]
+) -> Float[np.ndarray, "images 2 3"]:
+    """The float32 matrices for `affine_grid` that show each box as an image, flipped or not."""
     left, top, width, height = boxes.T
     theta = np.zeros((len(boxes), 2, 3), np.float32)
-    theta[:, 0, 0], theta[:, 0, 2] = np.where(flips, -width, width), 2 * left + width - 1
-    theta[:, 1, 1], theta[:, 1, 2] = height, 2 * top + height - 1
+    theta[:, 0, 0] = np.where(flips, -width, width)
+    theta[:, 0, 2] = 2 * left + width - 1
+    theta[:, 1, 1] = height
+    theta[:, 1, 2] = 2 * top + height - 1
     return theta
 
 
-# --- What the folder holds ----------------------------------------------------------------------
+# --- The files of the folder -------------------------------------------------------------------
 
 
 class ClassFolders:
-    """One split of a tree of class folders: `labels` "images", `names` of the classes, `files` with
-    their lengths.
+    """One split of a tree of class folders.
+
+    `labels` "images" are int64, `names` those of the classes, `files` the images' names with their
+    lengths in bytes.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.files, labels = folder, [], []
+        self.folder = folder
+        self.files: list[tuple[str, int]] = []
+        labels: list[int] = []
         if not folder.is_dir():
             raise LabError(
-                f"{folder} is missing: an ImageNet folder holds train and val, each with a folder a"
-                " class"
+                f"{folder} is missing: an ImageNet folder holds train and val, each with a folder"
+                " for every class"
             )
-        inside = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         self.names = [
-            entry.name for entry in inside if entry.is_dir() and not entry.name.startswith(".")
+            entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(".")
         ]
         if not self.names:
-            loose = sum(Path(entry.name).suffix.lower() in SUFFIXES for entry in inside)
+            loose = sum(Path(entry.name).suffix.lower() in SUFFIXES for entry in entries)
             raise LabError(
                 f"{folder} holds {loose} images and no class folder: move each image into the"
                 " folder of its class, for example val/n01440764/ILSVRC2012_val_00000293.JPEG"
             )
         for label, name in enumerate(self.names):
-            found = sorted(
+            images = sorted(
                 (entry.name, entry.stat().st_size)
                 for entry in os.scandir(folder / name)
                 if Path(entry.name).suffix.lower() in SUFFIXES
             )
-            if not found:
+            if not images:
                 raise LabError(
                     f"{folder / name} holds no image: fill the class or remove its folder"
                 )
-            self.files += [(f"{name}/{file}", length) for file, length in found]
-            labels += [label] * len(found)
+            self.files += [(f"{name}/{file}", length) for file, length in images]
+            labels += [label] * len(images)
         self.labels = np.array(labels, np.int64)
 
-    def pictures(self) -> Iterator[tuple[str, Path]]:
-        """The name and the file of every picture, in the order of `labels`."""
+    def pictures(self) -> Iterator[tuple[str, ImageFile]]:
+        """The name and the file of every image, in the order of `labels`."""
         for name, _ in self.files:
             yield str(self.folder / name), self.folder / name
 
@@ -195,11 +220,9 @@ class ParquetSplit:
     def __init__(self, paths: list[Path]) -> None:
         import pyarrow.parquet as pq
 
-        self.paths, self.files, labels = (
-            paths,
-            [(path.name, path.stat().st_size) for path in paths],
-            [],
-        )
+        self.paths = paths
+        self.files = [(path.name, path.stat().st_size) for path in paths]
+        labels = []
         for path in paths:
             try:
                 kinds = {field.name: str(field.type) for field in pq.read_schema(path)}
@@ -208,16 +231,17 @@ class ParquetSplit:
                     f"{path} is not readable as parquet ({_line(error)}): download it again"
                 ) from error
             if "bytes: " not in kinds.get("image", "") or "int" not in kinds.get("label", ""):
-                said = ", ".join(f"{name} ({kind})" for name, kind in kinds.items())
+                columns = ", ".join(f"{name} ({kind})" for name, kind in kinds.items())
                 raise LabError(
-                    f"{path} has the columns {said}; it must have image, a struct with bytes, and"
-                    " label, a whole number: take a Hugging Face image data set"
+                    f"{path} has the columns {columns}; it must have image, a struct with bytes,"
+                    " and label, a whole number: take a Hugging Face image data set"
                 )
             labels.append(pq.read_table(path, columns=["label"]).column("label").to_numpy())
         self.labels = np.concatenate(labels).astype(np.int64)
         self.names = [str(label) for label in np.unique(self.labels)]
 
-    def pictures(self) -> Iterator[tuple[str, io.BytesIO]]:
+    def pictures(self) -> Iterator[tuple[str, ImageFile]]:
+        """The name and the bytes of every image, in the order of `labels`."""
         import pyarrow.parquet as pq
 
         for path in self.paths:
@@ -228,29 +252,33 @@ class ParquetSplit:
                     row += 1
 
 
-def splits(
-    folder: Path, classes: int
-) -> tuple[ClassFolders | ParquetSplit, ClassFolders | ParquetSplit]:
-    """The training and test split of a folder, checked: both there, the same classes, as many as
-    expected.
+Split = ClassFolders | ParquetSplit
+
+
+def splits(folder: Path, classes: int) -> tuple[Split, Split]:
+    """The training and the test split of a folder.
+
+    LabError: a split is missing, their classes differ, or there are not `classes` of them.
     """
     if not folder.is_dir():
         raise LabError(
             f"there is no folder {folder}: give the one that holds train and val, or the parquet"
             " files"
         )
+    train: Split
+    val: Split
     for place in (folder, folder / "data"):
         shards = [
             sorted(place.glob(pattern)) for pattern in ("train-*.parquet", "validation-*.parquet")
         ]
         if any(shards):
-            for found, kind in zip(shards, ("train", "validation"), strict=True):
-                if not found:
+            for paths, kind in zip(shards, ("train", "validation"), strict=True):
+                if not paths:
                     raise LabError(
                         f"{place} holds no {kind}-*.parquet: download that split of the data"
                         " set too"
                     )
-            train, val = map(ParquetSplit, shards)
+            train, val = (ParquetSplit(paths) for paths in shards)
             break
     else:
         train, val = ClassFolders(folder / "train"), ClassFolders(folder / "val")
@@ -264,7 +292,7 @@ def splits(
     if len(train.names) != classes:
         raise LabError(
             f"{folder} holds {len(train.names)} classes, not {classes}: "
-            f"complete it, or say classes = {len(train.names)}"
+            f"complete it, or set classes = {len(train.names)}"
         )
     for split, kind in ((train, "train"), (val, "val")):
         if (
@@ -281,25 +309,24 @@ def splits(
 # --- The cache ----------------------------------------------------------------------------------
 
 
-def squares(
-    train: ClassFolders | ParquetSplit, val: ClassFolders | ParquetSplit, size: int, cache: Path
-) -> Path:
-    """The folder of `size` x `size` squares in the cache; built at first, under a lock, and renamed
-    when complete.
+def squares(train: Split, val: Split, size: int, cache: Path) -> Path:
+    """The folder of `size` x `size` squares in the cache.
+
+    It is built once, under a lock, and gets its name when it is complete.
     """
     from filelock import FileLock
 
-    said = json.dumps(
+    contents = json.dumps(
         [LAYOUT, *((split.names, split.files, len(split.labels)) for split in (train, val))]
     )
-    done = cache / f"{size}px-{hashlib.sha256(said.encode()).hexdigest()[:16]}"
+    done = cache / f"{size}px-{hashlib.sha256(contents.encode()).hexdigest()[:16]}"
     cache.mkdir(parents=True, exist_ok=True)
-    with FileLock(done.with_suffix(".lock")):  # two runs of a sweep build once
+    with FileLock(done.with_suffix(".lock")):  # so that two runs of a sweep build it once
         if (done / "cache.json").is_file():
             return done
         partial = done.with_suffix(".partial")
-        for left in (partial, done):  # by a build that was killed
-            shutil.rmtree(left, ignore_errors=True)
+        for remains in (partial, done):  # of a build that was killed
+            shutil.rmtree(remains, ignore_errors=True)
         partial.mkdir()
         try:
             _build({"train": train, "val": val}, size, partial)
@@ -310,30 +337,38 @@ def squares(
     return done
 
 
-def _build(both: dict[str, ClassFolders | ParquetSplit], size: int, folder: Path) -> None:
+def _build(split_by_name: dict[str, Split], size: int, folder: Path) -> None:
+    """Decode all images of the splits into `folder`. LabError: the disk is too small."""
     from tqdm.auto import tqdm
 
-    total = sum(len(split.labels) for split in both.values())
-    needed, free = total * 3 * size**2, shutil.disk_usage(folder).free
+    total = sum(len(split.labels) for split in split_by_name.values())
+    needed = total * 3 * size**2
+    free = shutil.disk_usage(folder).free
     if needed > free:
         raise LabError(
             f"the cache of {total} squares of {size} pixels needs {needed / 1e9:.1f} GB and "
             f"{folder.parent} has {free / 1e9:.1f} GB free: name a cache folder on a larger disk"
         )
+
+    def square_of(image: tuple[str, ImageFile]) -> tuple[np.ndarray, float]:
+        name, source = image
+        return decode(name, source, size)
+
     with (
         ThreadPoolExecutor() as pool,
         tqdm(total=total, unit="image", desc=f"squares of {size} pixels") as bar,
     ):
-        for name, split in both.items():
+        for name, split in split_by_name.items():
             images = np.lib.format.open_memmap(
                 folder / f"{name}-images.npy", "w+", np.uint8, (len(split.labels), 3, size, size)
             )
             proportions = np.empty(len(split.labels), np.float32)
-            for at, chunk in enumerate(chunks(split.pictures())):
-                for row, (square, proportion) in enumerate(
-                    pool.map(lambda one: decode(*one, size), chunk), at * CHUNK
-                ):
-                    images[row], proportions[row] = square, proportion
+            row = 0
+            for chunk in chunks(split.pictures()):
+                for square, proportion in pool.map(square_of, chunk):
+                    images[row] = square
+                    proportions[row] = proportion
+                    row += 1
                 bar.update(len(chunk))
             images.flush()
             np.save(folder / f"{name}-labels.npy", split.labels)
@@ -343,22 +378,25 @@ def _build(both: dict[str, ClassFolders | ParquetSplit], size: int, folder: Path
             {
                 "layout": LAYOUT,
                 "size": size,
-                "names": both["train"].names,
-                **{name: len(split.labels) for name, split in both.items()},
+                "names": split_by_name["train"].names,
+                **{name: len(split.labels) for name, split in split_by_name.items()},
             },
             indent=1,
         )
     )
 
 
-def chunks(items: Iterator) -> Iterator[list]:
-    """CHUNK items at a time: a pool given a million at once would keep a million."""
+def chunks(items: Iterator[Item]) -> Iterator[list[Item]]:
+    """CHUNK items at a time, because a pool keeps all the items that it is given."""
     while chunk := list(islice(items, CHUNK)):
         yield chunk
 
 
-def decode(name: str, source: Path | io.BytesIO, size: int) -> tuple[np.ndarray, float]:
-    """One picture as uint8 "3 size size", and its proportions, width over height."""
+def decode(name: str, source: ImageFile, size: int) -> tuple[Int[np.ndarray, "3 size size"], float]:
+    """One image as uint8, and its proportions, width over height.
+
+    LabError: the file is not readable as an image.
+    """
     from PIL import Image
 
     try:
@@ -367,24 +405,25 @@ def decode(name: str, source: Path | io.BytesIO, size: int) -> tuple[np.ndarray,
             return np.asarray(square).transpose(2, 0, 1), image.width / image.height
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise LabError(
-            f"{name} is not readable as an image ({_line(error)}): replace it or take it away"
+            f"{name} is not readable as an image ({_line(error)}): replace it or remove it"
         ) from error
 
 
 def _load(stored: Path, split: str) -> dict[str, np.ndarray]:
-    """The arrays of one split; the images stay on disk."""
-    found = {}
-    for name, mode in (("images", "r"), ("labels", None), ("proportions", None)):
+    """The arrays of one split; the images stay on disk. LabError: a file is damaged."""
+    arrays = {}
+    for name in ("images", "labels", "proportions"):
+        path = stored / f"{split}-{name}.npy"
         try:
-            found[name] = np.load(stored / f"{split}-{name}.npy", mmap_mode=mode)
+            arrays[name] = np.load(path, mmap_mode="r" if name == "images" else None)
         except (OSError, ValueError) as error:
             raise LabError(
-                f"{stored}/{split}-{name}.npy is damaged ({_line(error)}): remove {stored}, "
+                f"{path} is damaged ({_line(error)}): remove {stored}, "
                 "and the next run builds it again"
             ) from error
-    return found
+    return arrays
 
 
 def _line(error: Exception) -> str:
-    """The first line of what a library said."""
+    """The first line of an error message."""
     return (str(error).splitlines() or [type(error).__name__])[0]

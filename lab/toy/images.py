@@ -1,10 +1,9 @@
-"""Images: classification, the one world where the pass rate is the softmax probability of the
-label. Floor 2.
+"""Images: the one world in which the pass rate is the softmax probability of the label.
 
-A rollout is a sampled label, right if it is the image's own; so w(p) = 1/p is exactly
+A rollout is a sampled label, and it is right if it is the image's own. So w(p) = 1/p is exactly
 cross-entropy, and every objective can be compared with exact maximum likelihood (MaxRL, 2602.02710,
-section 6.1 and appendix D). Departures from the paper: labels are drawn as counts, whose cost does
-not grow with N (`lab.toy.multinomial`); on a GPU bfloat16 and compilation are options.
+section 6.1 and appendix D). Two departures from the paper: labels are drawn as counts, whose cost
+does not grow with N (`lab.toy.multinomial`), and bfloat16 and compilation are options on a GPU.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,10 +23,12 @@ from lab.errors import LabError
 from lab.gpu_counter import count
 from lab.records import Pause, Record
 from lab.rng import stream_seed
+from lab.shapes import Bool, Float, Int
 from lab.toy.image_data import (
     TEST_BATCH,
     TEST_DIGITS,
     TEST_IMAGES,
+    Batch,
     Digits,
     ImageSource,
     ProceduralImages,
@@ -37,15 +37,18 @@ from lab.toy.resnet import fresh_network
 from lab.toy.training_loop import GradientSource
 from lab.toy.training_loop import train as run_loop
 
-IMAGENET = {"train": 1281167, "val": 50000}  # pictures
-SCORE_NORM_IMAGES = (
-    1000  # test images whose gradient norm is taken after the last step (MaxRL figure 8: 1,000)
-)
+IMAGENET = {"train": 1281167, "val": 50000}  # images
+# Test images whose gradient norm is computed after the last step, as in MaxRL figure 8.
+SCORE_NORM_IMAGES = 1000
+
+
+Classifier = Callable[[torch.Tensor], torch.Tensor]  # from images to logits
 
 
 class Images:
-    """A classifier and its pictures. A batch, and the labels sampled on it, depend on the seed and
-    the step alone.
+    """A classifier and its images.
+
+    A batch, and the labels sampled for it, depend on the seed and the step alone.
     """
 
     def __init__(
@@ -59,22 +62,22 @@ class Images:
         precision: str = "float32",
         compile_model: bool = False,
     ) -> None:
-        self.gradient_source, self.pictures, self.batch, self.last_step, self.seed = (
-            gradient_source,
-            pictures,
-            batch,
-            last_step,
-            seed,
-        )
+        self.gradient_source = gradient_source
+        self.pictures = pictures
+        self.batch = batch
+        self.last_step = last_step
+        self.seed = seed
         self.device = compute_device()
         self.layout = torch.channels_last if self.device.type == "cuda" else torch.contiguous_format
-        self.model = model.to(self.device, memory_format=self.layout)
+        # mypy: torch annotates no `to` of modules that takes both a device and a memory format.
+        self.model: torch.nn.Module = model.to(self.device, memory_format=self.layout)  # type: ignore[call-overload]
         self.autocast = torch.autocast(
             self.device.type, torch.bfloat16, enabled=precision == "bfloat16"
         )
-        self.forward = torch.compile(self.model) if compile_model else self.model
+        self.forward: Classifier = torch.compile(self.model) if compile_model else self.model
 
-    def loss(self, step: int) -> torch.Tensor:
+    def loss(self, step: int) -> Float[torch.Tensor, ""]:
+        """The loss on the batch of one step."""
         images, labels = self.pictures.train_batch(step, self.batch)
         self.model.train()
         logp = self._logits(self.forward, images).log_softmax(1)
@@ -86,22 +89,23 @@ class Images:
 
     @torch.no_grad()
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """On the test images: pass@1 is the mean probability of the label, pass@k the mean of
-        1-(1-p)^k (D.4), exact.
+        """Pass@k, accuracy and log-likelihood on the test images, without sampling.
 
-        After the last step the groups also hold the norm of the score, grad log p, for the first
-        1,000 images, from which that of w(p) grad p follows for every objective: p w(p) times as
-        large.
+        Pass@1 is the mean probability of the label, pass@k the mean of 1-(1-p)^k (D.4). After the
+        last step the groups also hold the norm of the score, grad log p, for the first 1,000
+        images. That of w(p) grad p follows for every objective: it is p w(p) times as large.
         """
         self.model.eval()
-        log_p, hits, norms = [], [], []
+        label_logps: list[torch.Tensor] = []
+        hits: list[torch.Tensor] = []
+        norms: list[torch.Tensor] = []
         for images, labels in self.pictures.test():
             logp = self._logits(self.model, images).double().log_softmax(1)
-            log_p.append(logp.gather(1, labels[:, None])[:, 0])
+            label_logps.append(logp.gather(1, labels[:, None])[:, 0])
             hits.append(logp.argmax(1) == labels)
-            if step == self.last_step and sum(map(len, norms)) < SCORE_NORM_IMAGES:
+            if step == self.last_step and sum(len(batch) for batch in norms) < SCORE_NORM_IMAGES:
                 norms.append(gradient_norms(self.model, images, labels))
-        log_p = torch.cat(log_p).cpu().numpy()
+        log_p = torch.cat(label_logps).cpu().numpy()
         p = np.exp(log_p)
         metrics = {
             "pass@1": p.mean(),
@@ -118,23 +122,24 @@ class Images:
         return metrics, groups
 
     def _logits(
-        self, forward: Callable[[torch.Tensor], torch.Tensor], images: torch.Tensor
-    ) -> torch.Tensor:
+        self, forward: Classifier, images: Float[torch.Tensor, "images channels size size"]
+    ) -> Float[torch.Tensor, "images classes"]:
         with self.autocast:
             return forward(images.to(memory_format=self.layout)).float()
 
 
-def pass_at(p: np.ndarray, k: int) -> float:
+def pass_at(p: Float[np.ndarray, " images"], k: int) -> float:
     """The mean over images of 1-(1-p)^k."""
     return float(-np.expm1(k * np.log1p(-p.clip(max=1 - 1e-15))).mean())
 
 
 def gradient_norms(
-    model: torch.nn.Module, images: torch.Tensor, labels: torch.Tensor, chunk: int = 16
-) -> torch.Tensor:
-    """The L2 norm of grad log p over all weights, image by image, in one vectorised pass. Shape
-    "images", float32.
-    """
+    model: torch.nn.Module,
+    images: Float[torch.Tensor, "images channels size size"],
+    labels: Int[torch.Tensor, " images"],
+    chunk: int = 16,
+) -> Float[torch.Tensor, " images"]:
+    """The L2 norm of grad log p over all weights, for each image, in one vectorised pass."""
     weights = {key: value.detach() for key, value in model.named_parameters()}
     buffers = dict(model.named_buffers())
 
@@ -145,7 +150,8 @@ def gradient_norms(
         return logits.log_softmax(1)[0].gather(0, label[None])[0]
 
     def norm(image: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
-        return sum(g.square().sum() for g in grad(log_p)(weights, image, label).values()).sqrt()
+        squares = [g.square().sum() for g in grad(log_p)(weights, image, label).values()]
+        return sum(squares[1:], squares[0]).sqrt()
 
     return vmap(norm, chunk_size=chunk)(images, labels)
 
@@ -159,7 +165,10 @@ def preflight(
     folder_of_images: str = "",
     **_: Any,
 ) -> list[str]:
-    """Refuse what cannot run; returns the header's lines on the objective."""
+    """Check the parameters; returns the header's lines on the objective.
+
+    LabError: the parameters cannot run.
+    """
     if data == "imagenet" and not folder_of_images:
         raise LabError(
             "images: data = 'imagenet' needs folder_of_images: name the folder that holds train/"
@@ -171,14 +180,14 @@ def preflight(
 def requirements(
     *, data: str = "digits", folder_of_images: str = "", compile_model: bool = False, **_: Any
 ) -> Iterator[tuple[str, str, str]]:
-    """What a run needs besides a GPU, for `lab preflight`: (subject, fault or nothing, remark)."""
+    """What a run needs besides a GPU, for `lab preflight`: (subject, fault or "", remark)."""
     if compile_model:
         yield "compiler", compiler_fault(), "found, for torch.compile"
     if data == "imagenet":
         fault = ""
         if not Path(folder_of_images).is_dir():
             fault = (
-                f"there is no folder {folder_of_images}: say folder_of_images=FOLDER, one that"
+                f"there is no folder {folder_of_images}: set folder_of_images=FOLDER to one that"
                 " holds train/ and val/ or parquet files (docs/imagenet.md)"
             )
         yield "ImageNet", fault, folder_of_images
@@ -209,11 +218,11 @@ def train(
     seed: int,
     state: dict[str, Any] | None,
 ) -> Iterator[Record | Pause]:
-    """SGD with momentum 0.9, linear warm-up and cosine decay, as published (MaxRL D.2), and the
-    scale-matched controls.
+    """SGD with momentum 0.9, linear warm-up and cosine decay, as published (MaxRL D.2).
 
-    `gradient_norm` above 0 rescales every step's gradient to that norm, so that objectives differ
-    in direction only; `optimizer` "adamw" takes the scale out in another way.
+    There are two controls of the gradient's scale: `gradient_norm` above 0 rescales every step's
+    gradient to that norm, so that objectives differ in direction only, and `optimizer` "adamw"
+    removes the scale in another way.
     """
     pictures = image_source(
         data=data,
@@ -234,6 +243,7 @@ def train(
         precision,
         compile_model,
     )
+    chosen: torch.optim.Optimizer
     if optimizer == "sgd":
         chosen = torch.optim.SGD(
             model.parameters(), lr=learning_rate, momentum=0.9, weight_decay=weight_decay
@@ -244,9 +254,8 @@ def train(
     def rate(step: int) -> float:
         if step < warmup:
             return learning_rate * (step + 1) / warmup
-        return (
-            learning_rate * (1 + math.cos(math.pi * (step - warmup) / max(1, steps - warmup))) / 2
-        )
+        progress = math.pi * (step - warmup) / max(1, steps - warmup)
+        return learning_rate * (1 + math.cos(progress)) / 2
 
     yield from run_loop(world, chosen, rate, steps, log_every, state, gradient_norm)
 
@@ -266,47 +275,51 @@ def budget(
     seed: int,
     **_: Any,
 ) -> Budget:
-    """What the training asks of a GPU, from a count of its own step on fake tensors.
+    """What the training needs of a GPU, counted from its own step on fake tensors.
 
-    The network counts as written. Compiling it fuses normalisation with activation, so both memory
-    and traffic are upper bounds where `compile_model` is on. The traffic bounds a step: for batch
-    256 on an A100 (1.555 TB/s) it gives 109 ms, and NVIDIA publishes 2,470 images a second, 104 ms
-    (DeepLearningExamples, ResNet-50 v1.5). Newer cards may stay further from their peak.
+    The network is counted as written. Compilation fuses normalisation with activation, so memory
+    and traffic are upper bounds where `compile_model` is on. Traffic limits a step: for batch 256
+    on an A100 (1.555 TB/s) it gives 109 ms, and NVIDIA publishes 2,470 images a second, 104 ms
+    (DeepLearningExamples, ResNet-50 v1.5). Newer cards may stay further below their peak.
     """
     channels = 1 if data == "digits" else 3
 
     def network() -> torch.nn.Module:
         return fresh_network(seed, net, channels, size, classes, width)
 
-    def draw(images: int) -> tuple[torch.Tensor, torch.Tensor]:
+    def draw(images: int) -> Batch:
         if data == "procedural":
             return ProceduralImages(seed, size, "cpu", classes).train_batch(0, images)
         return torch.zeros(images, channels, size, size), torch.zeros(images, dtype=torch.int64)
 
     def step() -> torch.nn.Module:
-        world = _BlankImages(network(), draw, batch, precision)
+        world = _BlankImages(network(), _BlankSource(draw), batch, precision)
         world.loss(0).backward()
         return world.model
 
     @torch.no_grad()
-    def examine() -> None:
-        _BlankImages(network(), draw, TEST_BATCH, precision).loss(0)
+    def test_batch() -> None:
+        _BlankImages(network(), _BlankSource(draw), TEST_BATCH, precision).loss(0)
 
-    weights, trained, examined = count(network).kept, count(step), count(examine)
-    tested = {"digits": TEST_DIGITS, "procedural": TEST_IMAGES, "imagenet": IMAGENET["val"]}[data]
-    batches = tested / TEST_BATCH
+    weights = count(network).kept
+    step_count, test_count = count(step), count(test_batch)
+    test_images = {"digits": TEST_DIGITS, "procedural": TEST_IMAGES, "imagenet": IMAGENET["val"]}[
+        data
+    ]
+    batches = test_images / TEST_BATCH
     cache = {"cache of pictures": sum(IMAGENET.values()) * channels * size**2 / GIB}
+    # The optimiser keeps this many numbers for each weight.
     moments = 1 if optimizer == "sgd" else 2
     return Budget(
         memory={
             "CUDA": CONTEXT,
             "optimizer": moments * weights / GIB,
-            "weights, gradients, activations": max(trained.peak, examined.peak) / GIB,
+            "weights, gradients, activations": max(step_count.peak, test_count.peak) / GIB,
         },
         checkpoint=(1 + moments) * weights / GIB,
-        step={"update": Work(trained.flops, trained.bytes, trained.launches)},
+        step={"update": Work(step_count.flops, step_count.bytes, step_count.launches)},
         evaluation=Work(
-            examined.flops * batches, examined.bytes * batches, examined.launches * batches
+            test_count.flops * batches, test_count.bytes * batches, test_count.launches * batches
         ),
         steps=steps,
         evaluations=-(-steps // log_every) + 1,
@@ -314,28 +327,53 @@ def budget(
     )
 
 
+class _BlankSource:
+    """Images for counting."""
+
+    classes = channels = size = 0  # nothing asks for them
+
+    def __init__(self, draw: Callable[[int], Batch]) -> None:
+        self.draw = draw
+
+    def train_batch(self, step: int, batch: int) -> Batch:
+        return self.draw(batch)
+
+    def test(self) -> Iterator[Batch]:
+        return iter(())
+
+
+class _BlankGradientSource(GradientSource):
+    """A loss for counting: estimators cache their tables, and must not cache fake ones."""
+
+    def __init__(self) -> None:
+        pass
+
+    def loss(
+        self,
+        logp: Float[torch.Tensor, "problems answers"],
+        right: Bool[torch.Tensor, "problems answers"],
+        seed: int,
+    ) -> Float[torch.Tensor, ""]:
+        return -(logp * right).mean()
+
+
 class _BlankImages(Images):
-    """The world on fake tensors, to count what a step does; channels last take the same memory."""
+    """The world on fake tensors, for counting. The channels-last layout takes the same memory."""
 
     def __init__(
-        self,
-        model: torch.nn.Module,
-        draw: Callable[[int], tuple[torch.Tensor, torch.Tensor]],
-        batch: int,
-        precision: str,
+        self, model: torch.nn.Module, pictures: ImageSource, batch: int, precision: str
     ) -> None:
-        self.batch, self.seed, self.layout = batch, 0, torch.contiguous_format
+        self.gradient_source = _BlankGradientSource()
+        self.pictures = pictures
+        self.batch = batch
+        self.seed = 0
+        self.layout = torch.contiguous_format
         self.model = self.forward = model
-        self.pictures = SimpleNamespace(train_batch=lambda step, batch: draw(batch))
         self.autocast = torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16")
-        # The estimators keep tables, and must not keep fake ones.
-        self.gradient_source = SimpleNamespace(
-            loss=lambda logp, right, seed: -(logp * right).mean()
-        )
 
 
 def train_digits(*, width: int, **parameters: Any) -> Iterator[Record | Pause]:
-    """The same on scikit-learn's handwritten digits with the small network."""
+    """`train` on scikit-learn's handwritten digits with the small network."""
     yield from train(
         data="digits",
         folder_of_images="",
@@ -356,7 +394,7 @@ def train_digits(*, width: int, **parameters: Any) -> Iterator[Record | Pause]:
 def image_source(
     *, data: str, folder_of_images: str, cache: str, classes: int, size: int, seed: int, **_: Any
 ) -> ImageSource:
-    """The source of pictures that these parameters name, on the GPU where there is one."""
+    """The source of images that these parameters name, on the GPU where there is one."""
     device = compute_device()
     if data == "digits":
         return Digits(seed, device)

@@ -1,19 +1,18 @@
-"""The maze world: a transformer learns to write the way through mazes that it has never seen. Floor
-2.
+"""The maze world: a transformer learns to solve mazes that it has never seen.
 
-Infinite data, no likelihood in closed form (MaxRL, 2602.02710, sections 6.2, E.1 and K): supervised
-training on shortest paths from random weights, then reinforcement learning on fresh mazes, one
-on-policy step a batch. As in the official code: AdamW with weight decay 0.01, gradients clipped to
-norm 1, the loss a mean over tokens. Departures: a rollout ends with DONE, since what follows cannot
-change its reward; reinforcement learning in float32 unless asked.
+The data are unlimited and the likelihood has no closed form (MaxRL, 2602.02710, sections 6.2, E.1
+and K). Supervised training on shortest paths, from random weights, comes first; then reinforcement
+learning on new mazes, one on-policy step a batch. As in the official code: AdamW with weight decay
+0.01, gradients clipped to norm 1, and a loss that is a mean over tokens. Two departures: a rollout
+ends with DONE, because what follows cannot change its reward, and reinforcement learning runs in
+float32 unless configured otherwise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -30,10 +29,17 @@ from lab.losses import policy_gradient
 from lab.metrics import pass_at_k
 from lab.records import Pause, Record
 from lab.rng import stream_seed
+from lab.shapes import Bool, Float, Int
 from lab.toy import maze_env
-from lab.toy.maze_env import DONE, EOS, OUTCOMES, PAD, UP, MazeStream, Mazes, walk
+from lab.toy.maze_env import DONE, EOS, OUTCOMES, PAD, UP, Mazes, MazeStream, walk
 from lab.toy.training_loop import train as run_loop
-from lab.toy.transformer import TransformerConfig, Transformer, fresh_transformer, set_weights
+from lab.toy.transformer import (
+    PromptCache,
+    Transformer,
+    TransformerConfig,
+    fresh_transformer,
+    set_weights,
+)
 from lab.toy.tree_sampling import (
     CUDAGraphSampler,
     Rollouts,
@@ -42,15 +48,15 @@ from lab.toy.tree_sampling import (
     sample_tree,
 )
 
-K_VALUES = (1, 8, 32, 64, 128, 256, 1024, 2048)  # the k of pass@k
-EVALUATION_ROLLOUTS = 8192  # rollouts evaluated at once
-# Mazes x rollouts x length whose activations are kept for a backward pass at once: 13 to 15 GiB at
-# the published width. A constant: what a run computes must not depend on the machine.
+K_VALUES = (1, 8, 32, 64, 128, 256, 1024, 2048)  # of pass@k
+EVALUATION_ROLLOUTS = 8192  # sampled at once
+# Of a micro-batch: mazes times rollouts times length. At the published width their activations take
+# 13 to 15 GiB. This is a constant because a run's results must not depend on the machine.
 MICRO_BATCH_POSITIONS = 2**17
 
 
 class MazePolicy:
-    """A model, the mazes it is examined on, and how it plays."""
+    """A model with its held-out mazes and the settings with which it samples."""
 
     def __init__(
         self,
@@ -62,110 +68,118 @@ class MazePolicy:
         seed: int,
     ) -> None:
         self.device = compute_device()
-        self.model, self.held_out_set, self.samples, self.length, self.seed = (
-            model.to(self.device),
-            held_out_set,
-            samples,
-            length,
-            seed,
-        )
+        self.model = model.to(self.device)
+        self.held_out_set = held_out_set
+        self.samples = samples
+        self.length = length
         self.precision = precision
-        self.captured: dict[torch.Size, CUDAGraphSampler] = {}
+        self.seed = seed
+        self.graph_samplers: dict[torch.Size, CUDAGraphSampler] = {}
 
-    def autocast(self):
-        """The context of forward passes."""
+    def autocast(self) -> AbstractContextManager[Any]:
+        """The context of forward passes: bfloat16 where `precision` says so."""
         if self.precision == "float32":
             return nullcontext()
-        # Without a cache of weights in bfloat16: a captured graph would go on reading those of its
-        # first step.
+        # No cache of weights in bfloat16: a captured graph would keep reading those of its first
+        # step.
         return torch.autocast(self.device.type, torch.bfloat16, cache_enabled=False)
 
-    def prefill(self, mazes: Mazes):
+    def prefill(self, mazes: Mazes) -> tuple[Float[torch.Tensor, "mazes vocabulary"], PromptCache]:
         """Logits after each prompt, and the prompts' keys and values."""
-        stream, memory = self.model.prefill(mazes.prompts())
-        return self.model.logits(stream[:, -1]), memory
+        hidden, prompt_cache = self.model.prefill(mazes.prompts())
+        return self.model.logits(hidden[:, -1]), prompt_cache
 
     def sample_rollouts(
-        self, first: torch.Tensor, memory: list, rollouts: int, uniforms: torch.Tensor | None
+        self,
+        prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
+        prompt_cache: PromptCache,
+        rollouts: int,
+        uniforms: Float[torch.Tensor, "mazes rollouts length"] | None,
     ) -> Rollouts:
-        """`rollouts` of each maze, from what `prefill` gave; without `uniforms` the likeliest."""
-        first, memory = first.detach(), [(k.detach(), v.detach()) for k, v in memory]
-        sample = sample_tree
-        if self.device.type == "cuda":
-            sample = (
-                sample_rows
-                if uniforms is None
-                else self.captured.setdefault(uniforms.shape, CUDAGraphSampler())
+        """Sample `rollouts` of each maze after `prefill`; greedily where `uniforms` is None."""
+        prompt_logits = prompt_logits.detach()
+        prompt_cache = [(keys.detach(), values.detach()) for keys, values in prompt_cache]
+        ends = [DONE, EOS]
+        if self.device.type != "cuda":
+            return sample_tree(
+                self.model, prompt_logits, prompt_cache, rollouts, self.length, ends, uniforms
             )
-        return sample(self.model, first, memory, rollouts, self.length, [DONE, EOS], uniforms)
+        if uniforms is None:
+            return sample_rows(
+                self.model, prompt_logits, prompt_cache, rollouts, self.length, ends, None
+            )
+        sampler = self.graph_samplers.setdefault(uniforms.shape, CUDAGraphSampler())
+        return sampler(
+            self.model, prompt_logits, prompt_cache, rollouts, self.length, ends, uniforms
+        )
 
-    def uniforms(self, stream: str, number: int, mazes: int, rollouts: int) -> torch.Tensor:
-        """Random numbers "mazes rollouts length": a function of the seed, the stream and the
-        number.
-        """
+    def uniforms(
+        self, stream: str, number: int, mazes: int, rollouts: int
+    ) -> Float[torch.Tensor, "_ _ length"]:
+        """Random numbers for `sample_rollouts`, a function of the seed, the stream and `number`."""
         generator = torch.Generator(self.device).manual_seed(stream_seed(self.seed, stream, number))
         return torch.rand(mazes, rollouts, self.length, generator=generator, device=self.device)
 
     @torch.no_grad()
     def evaluate(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """Pass@k on the held-out mazes from `samples` rollouts each at temperature 1, and how the
-        wrong ones end.
+        """Pass@k on the held-out mazes, and the shares of the ways to be wrong.
 
-        The groups hold, for each maze, n, how many were right, its grid as text, and its most
-        frequent right and wrong walk.
+        Each maze gets `samples` rollouts at temperature 1. The groups hold for each maze n, the
+        number of right rollouts, the grid as text, and the most frequent right and wrong path.
         """
-        columns: dict[str, list] = {
+        columns: dict[str, list[Any]] = {
             key: [] for key in ("right", "grid", "right_walk", "wrong_walk")
         }
-        outcomes = torch.zeros(len(OUTCOMES), device=self.device)
-        each = max(1, EVALUATION_ROLLOUTS // self.samples)
-        for number, first in enumerate(range(0, len(self.held_out_set), each)):
-            mazes = self.held_out_set[first : first + each]
+        outcome_sums = torch.zeros(len(OUTCOMES), device=self.device)
+        batch = max(1, EVALUATION_ROLLOUTS // self.samples)
+        for number, first in enumerate(range(0, len(self.held_out_set), batch)):
+            mazes = self.held_out_set[first : first + batch]
             with self.autocast():
+                # The stream's name is part of the random numbers and must stay as it is.
                 uniforms = self.uniforms("examination", number, len(mazes), self.samples)
-                played = self.sample_rollouts(*self.prefill(mazes), self.samples, uniforms)
-            walks = walk(mazes, played.tokens)
-            outcomes += F.one_hot(walks.outcome, len(OUTCOMES)).float().mean(1).sum(0)
-            columns["right"] += walks.right.sum(1).tolist()
-            for one in range(len(mazes)):
-                columns["grid"].append(as_text(mazes[one : one + 1]))
-                for name, wanted in (
-                    ("right_walk", walks.right[one]),
-                    ("wrong_walk", ~walks.right[one]),
-                ):
-                    columns[name].append(most_frequent(played.tokens[one][wanted]))
-        right = np.array(columns["right"])
-        reach = {
-            f"pass@{k}": float(pass_at_k(self.samples, right, k).mean())
+                rollouts = self.sample_rollouts(*self.prefill(mazes), self.samples, uniforms)
+            paths = walk(mazes, rollouts.tokens)
+            outcome_sums += F.one_hot(paths.outcome, len(OUTCOMES)).float().mean(1).sum(0)
+            columns["right"] += paths.right.sum(1).tolist()
+            for index in range(len(mazes)):
+                tokens, right = rollouts.tokens[index], paths.right[index]
+                columns["grid"].append(as_text(mazes[index : index + 1]))
+                columns["right_walk"].append(most_frequent(tokens[right]))
+                columns["wrong_walk"].append(most_frequent(tokens[~right]))
+        counts = np.array(columns["right"])
+        pass_at_k_means = {
+            f"pass@{k}": float(pass_at_k(self.samples, counts, k).mean())
             for k in K_VALUES
             if k <= self.samples
         }
-        ends = {
-            name: float(share)
-            for name, share in zip(OUTCOMES[1:], outcomes[1:] / len(self.held_out_set), strict=True)
+        shares = outcome_sums[1:] / len(self.held_out_set)
+        wrong_shares = {
+            name: float(share) for name, share in zip(OUTCOMES[1:], shares, strict=True)
         }
-        groups = {"problem": np.arange(len(right)), "n": np.full(len(right), self.samples)}
-        return reach | ends, groups | {key: np.array(value) for key, value in columns.items()}
+        groups = {"problem": np.arange(len(counts)), "n": np.full(len(counts), self.samples)}
+        groups |= {key: np.array(values) for key, values in columns.items()}
+        return pass_at_k_means | wrong_shares, groups
 
     @torch.no_grad()
     def show(self, number: int, rollouts: int) -> tuple[str, list[str]]:
-        """The grid of a held-out maze, and `rollouts` fresh ones in it, as `as_text` and
-        `as_letters` write them.
+        """The grid of a held-out maze and new rollouts in it, as text for a reader.
+
+        The formats are those of `as_text` and `as_letters`.
         """
         maze = self.held_out_set[number : number + 1]
-        played = self.sample_rollouts(
-            *self.prefill(maze), rollouts, self.uniforms("show", number, 1, rollouts)
-        )
-        return as_text(maze), [as_letters(tokens) for tokens in played.tokens[0].tolist()]
+        uniforms = self.uniforms("show", number, 1, rollouts)
+        sampled = self.sample_rollouts(*self.prefill(maze), rollouts, uniforms)
+        return as_text(maze), [as_letters(tokens) for tokens in sampled.tokens[0].tolist()]
 
 
 def as_text(maze: Mazes) -> str:
     """One maze as rows of '#' and '.', joined by '/'."""
-    return "/".join("".join("#" if wall else "." for wall in row) for row in maze.walls[0].tolist())
+    rows = maze.walls[0].tolist()
+    return "/".join("".join("#" if wall else "." for wall in row) for row in rows)
 
 
-def most_frequent(tokens: torch.Tensor) -> str:
-    """The most frequent of rollouts "rollouts length", as letters; nothing where there are none."""
+def most_frequent(tokens: Int[torch.Tensor, "rollouts length"]) -> str:
+    """The most frequent of some rollouts, as letters; empty where there are none."""
     if not len(tokens):
         return ""
     answers, counts = tokens.unique(dim=0, return_counts=True)
@@ -173,146 +187,157 @@ def most_frequent(tokens: torch.Tensor) -> str:
 
 
 def as_letters(tokens: list[int]) -> str:
-    """A rollout, without the padding after it, as letters U, D, L, R, '.' for DONE and '?' for all
-    else.
+    """A rollout as the letters U, D, L and R, '.' for DONE and '?' for any other token.
+
+    The padding after it is left out.
     """
     letters = {UP: "U", UP + 1: "D", UP + 2: "L", UP + 3: "R", DONE: ".", PAD: " "}
+    # Padding between other tokens is an error of the model, and stays visible as '?'.
     return "".join(letters.get(token, "?") for token in tokens).rstrip().replace(" ", "?")
 
 
 class MazeSFT:
-    """Training on shortest paths: cross-entropy of the moves, DONE and <eos>, a mean over tokens."""
+    """Supervised training on shortest paths: mean cross-entropy of the moves, DONE and <eos>."""
 
-    def __init__(self, policy: MazePolicy, fresh: MazeStream, last_step: int) -> None:
-        self.policy, self.model, self.stream, self.last_step = (
-            policy,
-            policy.model,
-            fresh,
-            last_step,
-        )
+    def __init__(self, policy: MazePolicy, stream: MazeStream, last_step: int) -> None:
+        self.policy = policy
+        self.model = policy.model
+        self.stream = stream
+        self.last_step = last_step
 
     def losses(self, step: int) -> list[torch.Tensor]:
-        return [self.of(self.stream.at(step))]
+        """The loss on the mazes of a step."""
+        return [self.loss(self.stream.at(step))]
 
-    def of(self, mazes: Mazes) -> torch.Tensor:
+    def loss(self, mazes: Mazes) -> Float[torch.Tensor, ""]:
+        """The cross-entropy of the mazes' answers, a mean over their tokens."""
         prompts, answers = mazes.prompts(), mazes.answers()
         with self.policy.autocast():
-            stream, _ = self.model.prefill(torch.cat((prompts, answers[:, :-1].int()), 1))
-            logits = self.model.logits(stream[:, prompts.shape[1] - 1 :])
+            hidden, _ = self.model.prefill(torch.cat((prompts, answers[:, :-1].int()), 1))
+            logits = self.model.logits(hidden[:, prompts.shape[1] - 1 :])
         return F.cross_entropy(logits.flatten(0, 1), answers.flatten(), ignore_index=PAD)
 
     @torch.no_grad()
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """The loss on held-out mazes; after the last step also what `MazePolicy.evaluate` measures."""
-        metrics, groups = self.policy.evaluate() if step == self.last_step else ({}, {})
-        return {"held-out loss": float(self.of(self.policy.held_out_set))} | metrics, groups
+        """The loss on held-out mazes, and after the last step also `MazePolicy.evaluate`."""
+        metrics: dict[str, float] = {}
+        groups: dict[str, np.ndarray] = {}
+        if step == self.last_step:
+            metrics, groups = self.policy.evaluate()
+        return {"held-out loss": float(self.loss(self.policy.held_out_set))} | metrics, groups
 
 
 class MazeRL:
-    """Reinforcement learning on fresh mazes.
+    """Reinforcement learning on new mazes.
 
-    `entropy_bonus` adds that multiple of the mean token entropy; `smoothing` is differential
-    smoothing's c (Gai et al. 2511.19942): a right rollout gains and a wrong one loses -c times its
-    mean token log-probability; `greedy_filter` is SELF (Nguyen et al. 2510.02230): only mazes whose
-    greedy answer is wrong count.
+    `entropy_bonus` adds that multiple of the mean token entropy. `smoothing` is the c of
+    differential smoothing (Gai et al. 2511.19942): the advantage of a right rollout grows, and that
+    of a wrong one shrinks, by -c times its mean token log-probability. `greedy_filter` is SELF
+    (Nguyen et al. 2510.02230): only mazes whose greedy answer is wrong count.
     """
 
     def __init__(
         self,
         policy: MazePolicy,
-        fresh: MazeStream,
+        stream: MazeStream,
         estimator: str,
         rollouts: int,
         entropy_bonus: float,
         smoothing: float,
         greedy_filter: bool,
     ) -> None:
-        self.policy, self.model, self.stream = policy, policy.model, fresh
-        self.estimate, self.rollouts = find_estimator(estimator), rollouts
-        self.entropy_bonus, self.smoothing, self.greedy_filter = (
-            entropy_bonus,
-            smoothing,
-            greedy_filter,
-        )
+        self.policy = policy
+        self.model = policy.model
+        self.stream = stream
+        self.estimator = find_estimator(estimator)
+        self.rollouts = rollouts
+        self.entropy_bonus = entropy_bonus
+        self.smoothing = smoothing
+        self.greedy_filter = greedy_filter
         self.step_statistics: list[dict[str, torch.Tensor]] = []
 
     def losses(self, step: int) -> Iterator[torch.Tensor]:
-        """The loss of a step in parts, each that of some of its mazes: as many as `micro_batches` says.
+        """The loss of a step in parts that sum to it, one for each of its micro-batches.
 
-        All rollouts are sampled first, since the mean length of all is in the loss of each.
+        All rollouts are sampled first, because every part is divided by the mean length of all.
         """
         mazes, policy = self.stream.at(step), self.policy
         parts = micro_batches(len(mazes), self.rollouts * policy.length)
-        whole = len(parts) == 1
-        with policy.autocast(), torch.set_grad_enabled(whole and torch.is_grad_enabled()):
-            first, memory = policy.prefill(mazes)
+        # With one micro-batch the prompts are read once, for sampling and for the gradient.
+        single = len(parts) == 1
+        with policy.autocast(), torch.set_grad_enabled(single and torch.is_grad_enabled()):
+            prompt_logits, prompt_cache = policy.prefill(mazes)
             uniforms = policy.uniforms("rollouts", step, len(mazes), self.rollouts)
-            played = policy.sample_rollouts(first, memory, self.rollouts, uniforms)
-            greedy = policy.sample_rollouts(first, memory, 1, None) if self.greedy_filter else None
-        right = walk(mazes, played.tokens).right
+            rollouts = policy.sample_rollouts(prompt_logits, prompt_cache, self.rollouts, uniforms)
+            greedy = None
+            if self.greedy_filter:
+                greedy = policy.sample_rollouts(prompt_logits, prompt_cache, 1, None)
+        right = walk(mazes, rollouts.tokens).right
         solved = None if greedy is None else walk(mazes, greedy.tokens).right
-        mean_length, tokens = played.lengths.float().mean(), played.mask.sum()
+        mean_length, tokens = rollouts.lengths.float().mean(), rollouts.mask.sum()
         scored = []
-        for some in parts:
-            if not whole:
+        for part in parts:
+            if not single:
                 with policy.autocast():
-                    first, memory = policy.prefill(mazes[some])
-            part = played if whole else played.part(some.start, some.stop)
-            logp, entropy, rows = self.score(first, memory, part)
+                    prompt_logits, prompt_cache = policy.prefill(mazes[part])
+            sampled = rollouts if single else rollouts.part(part.start, part.stop)
+            logp, entropy, rows = self.score(prompt_logits, prompt_cache, sampled)
             scored.append((logp.detach(), entropy.detach(), rows))
-            mean_logp = logp.detach() / part.lengths
-            A = self.advantages(right[some], mean_logp, None if solved is None else solved[some])
+            mean_logp = logp.detach() / sampled.lengths
+            A = self.advantages(right[part], mean_logp, None if solved is None else solved[part])
             loss = policy_gradient(logp, A) / mean_length * (len(A) / len(mazes))
             yield loss - self.entropy_bonus * (entropy / tokens)
-            del (
-                loss,
-                logp,
-                entropy,
-                first,
-                memory,
-            )  # nothing is kept while the next part is computed
-        self.record_step(right, played, scored)
+            # Free the graph of this part before the next one is computed.
+            del loss, logp, entropy, prompt_logits, prompt_cache
+        self.record_step(right, rollouts, scored)
 
     def score(
-        self, first: torch.Tensor, memory: list, played: Rollouts
-    ) -> tuple[torch.Tensor, torch.Tensor, int]:
-        """Log-probabilities "mazes rollouts", the entropy summed over tokens, and the rows it took.
+        self,
+        prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
+        prompt_cache: PromptCache,
+        rollouts: Rollouts,
+    ) -> tuple[Float[torch.Tensor, "mazes rollouts"], Float[torch.Tensor, ""], int]:
+        """Log-probabilities of rollouts, the sum of their token entropies, and the rows computed.
 
-        Gradients flow through the entropy only where there is a bonus on it.
+        Gradients flow through the entropy only where there is an entropy bonus.
         """
         with self.policy.autocast():
-            rows = rollout_logits(self.model, first, memory, played).log_softmax(-1)
-        logp = (rows[played.logit_rows, played.tokens] * played.mask).sum(2)
-        return (
-            logp,
-            summed_entropy(rows if self.entropy_bonus else rows.detach(), played),
-            len(rows),
-        )
+            logits = rollout_logits(self.model, prompt_logits, prompt_cache, rollouts)
+            rows = logits.log_softmax(-1)
+        logp = (rows[rollouts.logit_rows, rollouts.tokens] * rollouts.mask).sum(2)
+        entropy = summed_entropy(rows if self.entropy_bonus else rows.detach(), rollouts)
+        return logp, entropy, len(rows)
 
     def advantages(
-        self, right: torch.Tensor, mean_logp: torch.Tensor, solved: torch.Tensor | None
-    ) -> torch.Tensor:
-        """The estimator's, with two changes that no estimator of right and wrong alone can make.
+        self,
+        right: Bool[torch.Tensor, "mazes rollouts"],
+        mean_logp: Float[torch.Tensor, "mazes rollouts"],
+        solved: Bool[torch.Tensor, "mazes 1"] | None,
+    ) -> Float[torch.Tensor, "mazes rollouts"]:
+        """The estimator's advantages, changed by `smoothing` and `greedy_filter`.
 
         | argument | shape | meaning |
         |---|---|---|
-        | `right` | "mazes rollouts" | boolean |
+        | `right` | "mazes rollouts" | True for right rollouts |
         | `mean_logp` | "mazes rollouts" | mean log-probability of a rollout's tokens |
-        | `solved` | "mazes 1" | boolean: the greedy answer is right; None without the filter |
+        | `solved` | "mazes 1" | True where the greedy answer is right; None without the filter |
         """
-        A = advantages(self.estimate, right.float(), check=False)
+        A = advantages(self.estimator, right.float(), check=False)
         if self.smoothing:
             A = A - self.smoothing * mean_logp * torch.where(right, 1.0, -1.0)
         return A if solved is None else A * ~solved
 
     def record_step(
         self,
-        right: torch.Tensor,
-        played: Rollouts,
+        right: Bool[torch.Tensor, "mazes rollouts"],
+        rollouts: Rollouts,
         scored: list[tuple[torch.Tensor, torch.Tensor, int]],
     ) -> None:
-        """Keep a step's facts on the device until the next record asks; `scored` is by part."""
-        K, tokens = right.sum(1), played.mask.sum()
+        """Keep the statistics of a step on the device until the next record.
+
+        `scored` holds what `score` returned for each micro-batch.
+        """
+        K, tokens = right.sum(1), rollouts.mask.sum()
         logps, entropies, rows = zip(*scored, strict=True)
         self.step_statistics.append(
             {
@@ -320,35 +345,37 @@ class MazeRL:
                 "solved": (K > 0).float().mean(),
                 "dead groups": ((K == 0) | (K == self.rollouts)).float().mean(),
                 "entropy": torch.stack(entropies).sum() / tokens,
-                "mean length": played.lengths.float().mean(),
-                "truncated": played.truncated.float().mean(),
-                "log-probability mismatch": (torch.cat(logps) - played.logp.sum(2)).abs().max(),
+                "mean length": rollouts.lengths.float().mean(),
+                "truncated": rollouts.truncated.float().mean(),
+                "log-probability mismatch": (torch.cat(logps) - rollouts.logp.sum(2)).abs().max(),
                 "tokens a forward row": tokens / sum(rows),
             }
         )
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        """`MazePolicy.evaluate`, and the mean statistics of the steps since the last record."""
         metrics, groups = self.policy.evaluate()
         if self.step_statistics:
             metrics |= {
-                key: float(torch.stack([seen[key] for seen in self.step_statistics]).mean())
+                key: float(torch.stack([step[key] for step in self.step_statistics]).mean())
                 for key in self.step_statistics[0]
             }
         self.step_statistics = []
         return metrics, groups
 
     def accumulated(self) -> dict[str, torch.Tensor]:
-        """The facts of the steps since the last record, "steps" each, numbered in the order of the
-        record.
+        """The statistics of the steps since the last record, each of shape "steps".
+
+        Their names are numbered, so that they keep the order of the record. Checkpoints hold them.
         """
         names = self.step_statistics[0] if self.step_statistics else ()
         return {
-            f"seen/{place:02}/{name}": torch.stack([facts[name] for facts in self.step_statistics])
+            f"seen/{place:02}/{name}": torch.stack([step[name] for step in self.step_statistics])
             for place, name in enumerate(names)
         }
 
     def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
-        """Go on from what `accumulated` gave."""
+        """Restore what `accumulated` returned."""
         columns = {
             key.split("/", 2)[2]: state[key].to(self.policy.device, copy=True).unbind()
             for key in sorted(state)
@@ -359,22 +386,26 @@ class MazeRL:
         ]
 
 
-def summed_entropy(rows: torch.Tensor, played: Rollouts) -> torch.Tensor:
-    """The sum over tokens said of the entropy, in nats, that they were drawn from."""
-    entropy = -(rows.exp() * rows).sum(1)[played.logit_rows]
-    return (entropy * played.mask).sum()
+def summed_entropy(
+    log_probabilities: Float[torch.Tensor, "rows vocabulary"], rollouts: Rollouts
+) -> Float[torch.Tensor, ""]:
+    """The sum over tokens of the entropy, in nats, of the distribution that each is drawn from."""
+    row_entropy = -(log_probabilities.exp() * log_probabilities).sum(1)
+    return (row_entropy[rollouts.logit_rows] * rollouts.mask).sum()
 
 
 def micro_batches(mazes: int, positions: int) -> list[slice]:
-    """The mazes of a step in parts of about equal size; `positions` is rollouts times length of
-    one.
+    """The mazes of a step in parts of about equal size; each maze has so many `positions`.
+
+    The positions of a maze are its rollouts times their length.
 
     >>> [part.stop - part.start for part in micro_batches(32, 128 * 48)]
     [16, 16]
     """
-    together = max(1, MICRO_BATCH_POSITIONS // positions)
-    each = -(-mazes // -(-mazes // together))
-    return [slice(start, min(start + each, mazes)) for start in range(0, mazes, each)]
+    largest = max(1, MICRO_BATCH_POSITIONS // positions)
+    parts = -(-mazes // largest)  # rounded up
+    size = -(-mazes // parts)
+    return [slice(start, min(start + size, mazes)) for start in range(0, mazes, size)]
 
 
 def preflight(
@@ -388,7 +419,10 @@ def preflight(
     mazes: int,
     **_: Any,
 ) -> list[str]:
-    """Refuse what cannot run; returns the header's lines on the objective."""
+    """Check the parameters; returns the header's lines on the objective.
+
+    LabError: the parameters cannot run.
+    """
     prompt = maze_env.prompt_length(maze_env.check_size(size))
     maze_env.held_out_set(size, mazes, torch.device("cpu"))
     if prompt + length > positions:
@@ -399,7 +433,8 @@ def preflight(
         )
     if width % 8:
         raise LabError(
-            f"maze: width = {width} is not a multiple of 8: four heads turn pairs of numbers"
+            f"maze: width = {width} is not a multiple of 8: each of the four heads rotates pairs of"
+            " numbers, so use a multiple of 8"
         )
     chosen = find_estimator(estimator)
     chosen.coefficients(rollouts)
@@ -427,7 +462,10 @@ def train_start(
     seed: int,
     state: dict[str, Any] | None,
 ) -> Iterator[Record | Pause]:
-    """Supervised training from random weights (E.1.3), AdamW with the official betas 0.9 and 0.95."""
+    """Supervised training from random weights (E.1.3).
+
+    AdamW has the official betas 0.9 and 0.95.
+    """
     model = fresh_transformer(seed, transformer_config(width, layers, positions))
     policy = make_policy(model, size, mazes, samples, length, precision, seed)
     world = MazeSFT(
@@ -471,7 +509,7 @@ def train(
     start: dict[str, torch.Tensor],
     **_: Any,
 ) -> Iterator[Record | Pause]:
-    """Reinforcement learning from the weights in `start`, the state of `train_start`'s last record."""
+    """Reinforcement learning from the weights in `start`, the last state of `train_start`."""
     policy = load_policy(
         start,
         width=width,
@@ -519,120 +557,164 @@ def budget(
     log_every: int,
     **_: Any,
 ) -> Budget:
-    """What the training asks of a GPU, from counts of its own code on fake tensors.
+    """What the training needs of a GPU, counted from its own code on fake tensors.
 
-    A captured graph keeps its memory to itself, so that rollouts for training, those for evaluation
-    and the update add up; its launches cost the host nothing. Evaluations count as their rollouts;
-    `tokens` supposes that every rollout takes its whole length.
+    A captured graph keeps its memory to itself, so the memory of rollouts for training, of those
+    for evaluation and of the update adds up; launching its kernels costs the host nothing. An
+    evaluation counts as its rollouts. `tokens` assumes that every rollout takes its full length.
     """
-    shape = transformer_config(width, layers, positions)
+    config = transformer_config(width, layers, positions)
     parts = micro_batches(batch, rollouts * length)
 
+    def blank_policy(length: int) -> _BlankPolicy:
+        return _BlankPolicy(Transformer(config), length, precision)
+
     def gradient(world: MazeSFT | MazeRL) -> Transformer:
-        for part in world.losses(0):
-            part.backward()
+        for loss in world.losses(0):
+            loss.backward()
         return world.model
 
     def update() -> Transformer:
-        stream = SimpleNamespace(at=lambda step: _blank_mazes(size, parts[0].stop, length))
-        policy = _BlankPolicy(Transformer(shape), length, precision)
-        world = MazeRL(policy, stream, estimator, rollouts, 0.0, 0.0, False)
-        # The estimator keeps its tables, and must not keep fake ones.
-        world.advantages = lambda right, mean_logp, solved: right.float()
-        return gradient(world)
+        stream = _BlankStream(size, parts[0].stop, length)
+        return gradient(_BlankRL(blank_policy(length), stream, estimator, rollouts))
 
     def start_step() -> Transformer:
-        stream = SimpleNamespace(at=lambda step: _blank_mazes(size, start_batch, length))
-        return gradient(MazeSFT(_BlankPolicy(Transformer(shape), length, precision), stream, 0))
+        stream = _BlankStream(size, start_batch, length)
+        return gradient(MazeSFT(blank_policy(length), stream, 0))
 
     @torch.no_grad()
     def sample(length: int) -> None:
-        policy = _BlankPolicy(Transformer(shape), length, precision)
+        policy = blank_policy(length)
         uniforms = policy.uniforms("", 0, batch, rollouts)
         with policy.autocast():
-            first, memory = policy.prefill(_blank_mazes(size, batch, length))
-            sample_rows(policy.model, first, memory, rollouts, length, [DONE, EOS], uniforms)
+            prompt_logits, prompt_cache = policy.prefill(_blank_mazes(size, batch, length))
+            ends = [DONE, EOS]
+            sample_rows(policy.model, prompt_logits, prompt_cache, rollouts, length, ends, uniforms)
 
-    weights = count(lambda: Transformer(shape)).kept
-    begun, trained = count(start_step), count(update)
-    played = _extrapolate(lambda few: count(lambda: sample(few)), length)
-    together = samples * min(mazes, max(1, EVALUATION_ROLLOUTS // samples)) / (batch * rollouts)
-    examined = mazes * samples / (batch * rollouts)
-    scale = batch / parts[0].stop  # one part was counted
-    evaluation = Work(examined * played.flops, examined * played.bytes)
-    # A record of the start is a forward pass on the held-out mazes, the last one an evaluation too.
+    weights = count(lambda: Transformer(config)).kept
+    start_count, update_count = count(start_step), count(update)
+    rollout_count = _extrapolate(lambda short: count(lambda: sample(short)), length)
+    # Rollouts of an evaluation, at once and in all, for each rollout of a training step.
+    at_once = samples * min(mazes, max(1, EVALUATION_ROLLOUTS // samples)) / (batch * rollouts)
+    in_all = mazes * samples / (batch * rollouts)
+    scale = batch / parts[0].stop  # only the first micro-batch was counted
+    evaluation = Work(in_all * rollout_count.flops, in_all * rollout_count.bytes)
+    # Every record of the start is a forward pass on the held-out mazes, a third of a step's work;
+    # the last is an evaluation as well.
     forward = (-(-start_steps // start_log_every) + 1) * mazes / start_batch / 3
     return Budget(
         memory={
             "CUDA": CONTEXT,
             "AdamW": 2 * weights / GIB,
-            "weights, gradients, activations": max(trained.peak, begun.peak) / GIB,
-            "rollouts in training": played.peak / GIB,
-            "rollouts in evaluation": together * played.peak / GIB,
+            "weights, gradients, activations": max(update_count.peak, start_count.peak) / GIB,
+            "rollouts in training": rollout_count.peak / GIB,
+            "rollouts in evaluation": at_once * rollout_count.peak / GIB,
         },
         checkpoint=3 * weights / GIB,
         step={
-            "rollouts": Work(played.flops, played.bytes),
+            "rollouts": Work(rollout_count.flops, rollout_count.bytes),
             "update": Work(
-                scale * trained.flops, scale * trained.bytes, len(parts) * trained.launches
+                scale * update_count.flops,
+                scale * update_count.bytes,
+                len(parts) * update_count.launches,
             ),
         },
         evaluation=evaluation,
         steps=steps,
         evaluations=-(-steps // log_every) + 1,
         start=Work(
-            begun.flops * (start_steps + forward) + evaluation.flops,
-            begun.bytes * (start_steps + forward) + evaluation.bytes,
-            begun.launches * start_steps,
+            start_count.flops * (start_steps + forward) + evaluation.flops,
+            start_count.bytes * (start_steps + forward) + evaluation.bytes,
+            start_count.launches * start_steps,
         ),
         tokens=batch * rollouts * length,
     )
 
 
 class _BlankPolicy(MazePolicy):
-    """A policy on fake tensors, whose rollouts have a shape and no content: to count what it does."""
+    """A policy on fake tensors, for counting; its rollouts have a shape but no content."""
 
     def __init__(self, model: Transformer, length: int, precision: str) -> None:
         self.device = torch.device("cpu")
-        self.model, self.length, self.precision = model, length, precision
+        self.model = model
+        self.length = length
+        self.precision = precision
 
-    def uniforms(self, stream: str, number: int, mazes: int, rollouts: int) -> torch.Tensor:
+    def uniforms(
+        self, stream: str, number: int, mazes: int, rollouts: int
+    ) -> Float[torch.Tensor, "_ _ length"]:
         return torch.zeros(mazes, rollouts, self.length)
 
     def sample_rollouts(
-        self, first: torch.Tensor, memory: list, rollouts: int, uniforms: torch.Tensor | None
+        self,
+        prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
+        prompt_cache: PromptCache,
+        rollouts: int,
+        uniforms: Float[torch.Tensor, "mazes rollouts length"] | None,
     ) -> Rollouts:
-        tokens = torch.zeros(len(first), rollouts, self.length, dtype=torch.int64)
-        cut = torch.zeros(len(first), rollouts, dtype=torch.bool)
-        return Rollouts(tokens, tokens.bool(), tokens.float(), tokens, cut, None)
+        tokens = torch.zeros(len(prompt_logits), rollouts, self.length, dtype=torch.int64)
+        truncated = torch.zeros(len(prompt_logits), rollouts, dtype=torch.bool)
+        return Rollouts(tokens, tokens.bool(), tokens.float(), tokens, truncated, None)
+
+
+class _BlankStream(MazeStream):
+    """Mazes on fake tensors, for counting."""
+
+    def __init__(self, size: int, batch: int, length: int) -> None:
+        self.size = size
+        self.batch = batch
+        self.length = length
+
+    def at(self, step: int) -> Mazes:
+        return _blank_mazes(self.size, self.batch, self.length)
+
+
+class _BlankRL(MazeRL):
+    """Reinforcement learning on fake tensors, for counting."""
+
+    def __init__(
+        self, policy: MazePolicy, stream: MazeStream, estimator: str, rollouts: int
+    ) -> None:
+        super().__init__(policy, stream, estimator, rollouts, 0.0, 0.0, False)
+
+    def advantages(
+        self,
+        right: Bool[torch.Tensor, "mazes rollouts"],
+        mean_logp: Float[torch.Tensor, "mazes rollouts"],
+        solved: Bool[torch.Tensor, "mazes 1"] | None,
+    ) -> Float[torch.Tensor, "mazes rollouts"]:
+        # The estimator caches its tables, and must not cache fake ones.
+        return right.float()
 
 
 def _blank_mazes(size: int, mazes: int, length: int) -> Mazes:
-    """Mazes of the right shape whose paths take a rollout's whole length, DONE included."""
+    """Mazes of the right shape, whose paths with DONE take the full length of a rollout."""
     walls = torch.zeros(mazes, size, size, dtype=torch.bool)
     return Mazes(walls, torch.zeros(mazes, length - 1, dtype=torch.int64))
 
 
-def _extrapolate(counted: Callable[[int], Counted], length: int) -> Counted:
-    """What `counted` gives at `length`, from three short lengths.
+def _extrapolate(count_at: Callable[[int], Counted], length: int) -> Counted:
+    """The result of `count_at` at `length`, extrapolated from three short lengths.
 
-    Each token attends to all before it: traffic and arithmetic grow as the square of the length,
-    kernels and memory linearly.
+    Each token attends to all tokens before it, so traffic and arithmetic grow quadratically with
+    the length, and kernels and memory linearly.
     """
     short = (3, 4, 5)
     if length <= max(short):
-        return counted(length)
-    seen = [counted(few) for few in short]
-    grown = {}
+        return count_at(length)
+    counts = [count_at(few) for few in short]
+    extrapolated = {}
     for field in fields(Counted):
-        values = [getattr(one, field.name) for one in seen]
-        grown[field.name] = round(np.polyval(np.polyfit(short, values, 2), length))
-    return Counted(**grown)
+        values = [getattr(counted, field.name) for counted in counts]
+        extrapolated[field.name] = round(float(np.polyval(np.polyfit(short, values, 2), length)))
+    return Counted(**extrapolated)
 
 
 def transformer_config(width: int, layers: int, positions: int) -> TransformerConfig:
-    """The published proportions at any width: four heads, two of keys and values, a feed-forward
-    four times as wide.
+    """The published proportions at any width.
+
+    There are four heads, two of them with keys and values, and the feed-forward network is four
+    times as wide as the model.
     """
     return TransformerConfig(
         hidden_size=width,
@@ -656,23 +738,21 @@ def load_policy(
     seed: int,
     **_: Any,
 ) -> MazePolicy:
-    """The policy that training with these parameters left in `state`."""
+    """The policy whose weights are in `state`, the state of a training with these parameters."""
     model = Transformer(transformer_config(width, layers, positions))
-    set_weights(
-        model,
-        {
-            key.removeprefix("model/"): value
-            for key, value in state.items()
-            if key.startswith("model/")
-        },
-        "the start",
-    )
+    weights = {
+        key.removeprefix("model/"): value
+        for key, value in state.items()
+        if key.startswith("model/")
+    }
+    set_weights(model, weights, "the start")
     return make_policy(model, size, mazes, samples, length, precision, seed)
 
 
 def make_policy(
     model: Transformer, size: int, mazes: int, samples: int, length: int, precision: str, seed: int
 ) -> MazePolicy:
+    """A policy with its held-out mazes on the computing device."""
     device = compute_device()
     return MazePolicy(
         model, maze_env.held_out_set(size, mazes, device), samples, length, precision, seed

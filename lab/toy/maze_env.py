@@ -1,13 +1,15 @@
-"""Mazes as in MaxRL (2602.02710, section 6.2 and appendix E.1): made, written as tokens, walked.
-Floor 2.
+"""Mazes as in MaxRL (2602.02710, section 6.2 and appendix E.1): generation, tokens, verification.
 
 A maze is a uniform-frontier Prim tree over the cells at odd coordinates of an odd square grid, with
 the start in one corner and the goal in the opposite one. The official generator grows it cell by
-cell: a uniformly chosen cell of the frontier joins through a uniformly chosen grown neighbour. Here
-all mazes of a batch grow at once: give each cell a clock, Exp(1), that starts when its first
-neighbour has joined; as an exponential clock has no memory, the next to ring is uniform over the
-frontier. So the times of joining solve t[cell] = clock[cell] + min over neighbours t, a
-shortest-path equation that whole-array sweeps settle, on a CPU or a GPU, bit for bit alike.
+cell: a uniformly chosen cell of the frontier joins the tree through a uniformly chosen neighbour
+that has already joined.
+
+Here all mazes of a batch grow at once. Give each cell a clock, Exp(1), that starts when its first
+neighbour joins. An exponential clock has no memory, so the next clock to ring is uniform over the
+frontier. The times of joining therefore solve t[cell] = clock[cell] + min over neighbours t. This
+is a shortest-path equation, which sweeps over the whole grid solve, with the same bits on a CPU and
+a GPU.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import torch
 
 from lab.errors import LabError
 from lab.rng import generator
+from lab.shapes import Bool, Float, Int
 
 VOCABULARY = (
     "<pad>",
@@ -42,63 +45,62 @@ VOCABULARY = (
     "LEFT",
     "RIGHT",
     "\n",
-)  # the published vocabulary: 18 words of 32 places
-VOCABULARY_SIZE = 32
+)  # as published
+VOCABULARY_SIZE = 32  # of the model; the tokens after the 18 named ones are never used
 PAD, BOS, EOS, _, GRID_START, GRID_END, PATH_START, DONE, PATH, WALL, GOAL, START, NEWLINE, UP = (
     range(14)
 )
 OUTCOMES = ("right", "wall", "short", "endless", "garbled")
-TICKS, NEVER = 2**20, 2**30  # of a clock in a unit of time; the time outside the grid
-HELD_OUT = 32  # one maze in so many is never trained on
-AHEAD = 64  # steps whose mazes are made at once
+TICKS = 2**20  # of a clock in a unit of time
+NEVER = 2**30  # the time, in ticks, at which places outside the grid join
+HELD_OUT = 32  # one maze in 32 is never trained on
+STEPS_PER_DRAW = 64  # training steps whose mazes are generated together
 
 
 @dataclass(frozen=True)
 class Mazes:
-    """A batch of mazes with their only shortest paths.
+    """A batch of mazes and their paths; in a tree the path from start to goal is unique.
 
     | field | shape | meaning |
     |---|---|---|
     | `walls` | "mazes size size" | boolean |
-    | `path` | "mazes longest" | int64: 0 to 3 for up, down, left, right from start to goal, then -1 |
+    | `path` | "mazes longest" | int64: 0 to 3 for up, down, left, right, then -1 after the goal |
     """
 
-    walls: torch.Tensor
-    path: torch.Tensor
+    walls: Bool[torch.Tensor, "mazes size size"]
+    path: Int[torch.Tensor, "mazes longest"]
 
     def __len__(self) -> int:
         return len(self.walls)
 
-    def __getitem__(self, which) -> Mazes:
-        return Mazes(self.walls[which], self.path[which])
+    def __getitem__(self, index: slice | torch.Tensor) -> Mazes:
+        return Mazes(self.walls[index], self.path[index])
 
     @property
     def size(self) -> int:
         return self.walls.shape[1]
 
-    def prompts(self) -> torch.Tensor:
-        """Int32 "mazes prompt": <bos> GRID_START, the rows each ended by NEWLINE, GRID_END
-        PATH_START (E.1.2).
+    def prompts(self) -> Int[torch.Tensor, "mazes prompt_length"]:
+        """The mazes as int32 tokens (E.1.2).
+
+        <bos> GRID_START, the rows, each followed by NEWLINE, GRID_END PATH_START.
         """
         count, size = len(self), self.size
         tokens = self.walls.new_empty(count, prompt_length(size), dtype=torch.int8)
-        tokens[:, 0], tokens[:, 1], tokens[:, -2], tokens[:, -1] = (
-            BOS,
-            GRID_START,
-            GRID_END,
-            PATH_START,
-        )
+        tokens[:, 0] = BOS
+        tokens[:, 1] = GRID_START
+        tokens[:, -2] = GRID_END
+        tokens[:, -1] = PATH_START
         grid = tokens[:, 2:-2].view(count, size, size + 1)
-        torch.add(
-            self.walls.view(torch.int8), PATH, out=grid[:, :, :-1]
-        )  # WALL is the word after PATH
-        grid[:, :, -1], grid[:, 1, 1], grid[:, -2, -3] = NEWLINE, START, GOAL
+        # WALL is the token after PATH.
+        torch.add(self.walls.view(torch.int8), PATH, out=grid[:, :, :-1])
+        grid[:, :, -1] = NEWLINE
+        grid[:, 1, 1] = START
+        grid[:, -2, -3] = GOAL
         return tokens.int()
 
-    def answers(self) -> torch.Tensor:
-        """Int64 "mazes longest+2": the shortest path, DONE, <eos>, then <pad>: the target of
-        supervised training.
-        """
+    def answers(self) -> Int[torch.Tensor, "mazes longest_plus_2"]:
+        """The targets of supervised training, int64: the path, DONE, <eos>, then <pad>."""
         moves = torch.nn.functional.pad(self.path, (0, 2), value=-1)
         tokens = torch.where(moves >= 0, moves + UP, PAD)
         length = (moves >= 0).sum(1, keepdim=True)
@@ -106,13 +108,14 @@ class Mazes:
 
 
 def prompt_length(size: int) -> int:
-    """Tokens of the prompt of a maze: 310 at 17x17."""
+    """The number of tokens in the prompt of a maze: 310 at 17x17."""
     return size * (size + 1) + 4
 
 
 def count_mazes(size: int) -> int:
-    """How many mazes of this size there are, the spanning trees of its cells (Kirchhoff), to float
-    precision.
+    """The number of mazes of this size, to float precision.
+
+    They are the spanning trees of the grid of cells, counted by Kirchhoff's theorem.
 
     >>> [count_mazes(size) for size in (5, 7, 9, 11)]
     [4, 192, 100352, 557568000]
@@ -124,7 +127,7 @@ def count_mazes(size: int) -> int:
 
 
 def check_size(size: int) -> int:
-    """`size`, refused unless it is odd and at least 5."""
+    """Return `size`; LabError unless it is odd and at least 5."""
     if size < 5 or size % 2 == 0:
         raise LabError(
             f"size = {size}: a maze has walls between its cells, so its side is odd and at least 5"
@@ -133,43 +136,53 @@ def check_size(size: int) -> int:
     return size
 
 
-def grow(clocks: torch.Tensor, choices: torch.Tensor) -> Mazes:
-    """Mazes from their randomness.
+def grow(
+    clocks: Float[torch.Tensor, "cells cells mazes"],
+    choices: Float[torch.Tensor, "cells cells mazes"],
+) -> Mazes:
+    """Mazes from random numbers.
 
     | argument | shape | meaning |
     |---|---|---|
-    | `clocks` | "cells cells mazes" | Exp(1) variates: how long each cell waits after its first neighbour joined |
-    | `choices` | "cells cells mazes" | uniform in [0, 1): through which of the neighbours that had joined |
+    | `clocks` | "cells cells mazes" | Exp(1): time from the first neighbour's joining to its own |
+    | `choices` | "cells cells mazes" | uniform in [0, 1): selects a neighbour that had joined |
     """
     cells, _, count = clocks.shape
-    clocks = (
-        clocks * TICKS
-    ).int() + 1  # whole numbers add exactly, so a cell joins after its parent however fast
-    times = clocks.new_full((cells + 2, cells + 2, count), NEVER)
+    # Integers add exactly. Adding 1 makes every cell join after its parent.
+    ticks = (clocks * TICKS).int() + 1
+    times = ticks.new_full((cells + 2, cells + 2, count), NEVER)
     times[1, 1] = 0
-    here, up, down = times[1:-1, 1:-1], times[:-2, 1:-1], times[2:, 1:-1]
+    inner = times[1:-1, 1:-1]
+    up, down = times[:-2, 1:-1], times[2:, 1:-1]
     left, right = times[1:-1, :-2], times[1:-1, 2:]
-    settled, swept = False, torch.empty_like(clocks)
+    settled, swept = False, torch.empty_like(ticks)
     while not settled:
-        for _ in range(4):  # comparing costs as much as a sweep
+        for _ in range(4):  # comparing costs as much as a sweep, so compare after every fourth
             torch.minimum(up, down, out=swept)
-            torch.minimum(swept, torch.minimum(left, right), out=swept).add_(clocks)
+            torch.minimum(swept, torch.minimum(left, right), out=swept).add_(ticks)
             swept[0, 0] = 0
-            last, here[:] = here.clone(), swept
+            last = inner.clone()
+            inner[:] = swept
         settled = torch.equal(last, swept)
-    upto = [(up < here).to(torch.int8)]
+
+    # Of the neighbours that joined earlier: how many there are among the first 1, 2, 3 and 4.
+    earlier = [(up < inner).to(torch.int8)]
     for neighbour in (down, left, right):
-        upto.append(upto[-1] + (neighbour < here))
-    nth = torch.minimum(
-        (choices * upto[-1]).to(torch.int8), upto[-1] - 1
-    )  # a product may round up to a whole number
-    parent = sum((joined <= nth).to(torch.int8) for joined in upto[:-1])
+        earlier.append(earlier[-1] + (neighbour < inner))
+    # Rounding may bring the product up to the number of candidates itself.
+    candidate = torch.minimum((choices * earlier[-1]).to(torch.int8), earlier[-1] - 1)
+    # The direction of the parent: 0 to 3 for up, down, left, right, and -1 for the start.
+    parent = torch.zeros_like(candidate)
+    for number in earlier[:-1]:
+        parent += (number <= candidate).to(torch.int8)
     parent[0, 0] = -1
     return Mazes(_walls(parent), _path(parent))
 
 
-def _walls(parent: torch.Tensor) -> torch.Tensor:
-    """Boolean "mazes size size" from each cell's way to its parent, "cells cells mazes"."""
+def _walls(
+    parent: Int[torch.Tensor, "cells cells mazes"],
+) -> Bool[torch.Tensor, "mazes size size"]:
+    """The walls, from each cell's direction to its parent."""
     cells, _, count = parent.shape
     walls = torch.ones(2 * cells + 1, 2 * cells + 1, count, dtype=torch.bool, device=parent.device)
     walls[1::2, 1::2] = False
@@ -178,153 +191,164 @@ def _walls(parent: torch.Tensor) -> torch.Tensor:
     return walls.permute(2, 0, 1).contiguous()
 
 
-def _path(parent: torch.Tensor) -> torch.Tensor:
-    """The moves from start to goal, "mazes longest": the goal's ancestors, read backwards."""
+def _path(parent: Int[torch.Tensor, "cells cells mazes"]) -> Int[torch.Tensor, "mazes longest"]:
+    """The moves from start to goal: the goal's line of parents, read backwards."""
     cells, _, count = parent.shape
     parent = parent.reshape(cells * cells, count)
-    step = torch.tensor(
-        [-cells, cells, -1, 1, 0], device=parent.device
-    )  # -1 stays: the start has no parent
-    place, back = torch.full((1, count), cells * cells - 1, device=parent.device), []
-    while place.any():
-        back.append(parent.gather(0, place))
-        place = place + step[back[-1].long()]
-    back = torch.cat(back).T
+    # By direction. The last entry is for direction -1, the start, which has no parent.
+    offsets = torch.tensor([-cells, cells, -1, 1, 0], device=parent.device)
+    cell = torch.full((1, count), cells * cells - 1, device=parent.device)
+    directions = []
+    while cell.any():
+        directions.append(parent.gather(0, cell))
+        cell = cell + offsets[directions[-1].long()]
+    back = torch.cat(directions).T
     length = (back >= 0).sum(1, keepdim=True)
     order = length - 1 - torch.arange(back.shape[1], device=back.device)
-    cells_moved = torch.where(
-        order >= 0, back.gather(1, order.clamp_min(0)) ^ 1, -1
-    )  # ^ 1 turns a move around
-    return cells_moved.repeat_interleave(2, dim=1).long()
+    # ^ 1 reverses a move: up and down, left and right.
+    moves = torch.where(order >= 0, back.gather(1, order.clamp_min(0)) ^ 1, -1)
+    return moves.repeat_interleave(2, dim=1).long()  # cells are two places apart
 
 
 def draw(size: int, count: int, seed: int, stream: str, number: int, device: torch.device) -> Mazes:
-    """`count` mazes, a function of the seed, the stream's name and the number: the same on every
-    device.
+    """`count` mazes, a function of the seed, the stream's name and the number.
+
+    They are the same on every device.
     """
-    random, cells = generator(seed, stream, number), check_size(size) // 2
+    random = generator(seed, stream, number)
+    cells = check_size(size) // 2
     clocks = random.standard_exponential((cells, cells, count), dtype=np.float32)
     choices = random.random((cells, cells, count), dtype=np.float32)
     return grow(torch.from_numpy(clocks).to(device), torch.from_numpy(choices).to(device))
 
 
-def is_held_out(mazes: Mazes) -> torch.Tensor:
-    """Boolean "mazes": whether a maze is kept for evaluation. It follows from the walls alone, so
-    no maze is both.
+def is_held_out(mazes: Mazes) -> Bool[torch.Tensor, " mazes"]:
+    """Whether each maze is kept for evaluation.
+
+    This depends on the walls alone, so no maze is used for both training and evaluation.
     """
     odd = np.random.default_rng(0).integers(1, 2**62, mazes.size**2) | 1
     weights = torch.from_numpy(odd).to(mazes.walls.device)
-    # A sum, since CUDA has no product of whole-number matrices; it wraps around, as meant.
+    # A sum, because CUDA has no product of integer matrices. Overflow wraps around, as intended.
     key = torch.where(mazes.walls.flatten(1), weights, 0).sum(1)
     return (key >> 32) % HELD_OUT == 0
 
 
 @lru_cache(maxsize=8)
 def held_out_set(size: int, count: int, device: torch.device) -> Mazes:
-    """`count` different held-out mazes, the same for every seed."""
-    kept: dict[bytes, tuple[torch.Tensor, torch.Tensor]] = {}
+    """`count` different held-out mazes, the same for every seed.
+
+    LabError: there are fewer held-out mazes of this size.
+    """
+    distinct: dict[bytes, tuple[torch.Tensor, torch.Tensor]] = {}
     longest = 0
     for number in range(64):
+        # The stream's name is part of the random numbers and must stay as it is.
         mazes = draw(size, HELD_OUT * max(count, 64), 0, "examination", number, torch.device("cpu"))
         mazes = mazes[is_held_out(mazes)]
         longest = max(longest, mazes.path.shape[1])
-        for walls, path in zip(mazes.walls, mazes.path, strict=True):
-            kept.setdefault(walls.numpy().tobytes(), (walls, path))
-        if len(kept) >= count:
-            walls, paths = zip(*list(kept.values())[:count], strict=True)
-            paths = [
+        for maze_walls, path in zip(mazes.walls, mazes.path, strict=True):
+            distinct.setdefault(maze_walls.numpy().tobytes(), (maze_walls, path))
+        if len(distinct) >= count:
+            walls, paths = zip(*list(distinct.values())[:count], strict=True)
+            padded = [
                 torch.nn.functional.pad(path, (0, longest - len(path)), value=-1) for path in paths
             ]
-            return Mazes(torch.stack(walls).to(device), torch.stack(paths).to(device))
+            return Mazes(torch.stack(walls).to(device), torch.stack(padded).to(device))
     raise LabError(
-        f"size = {size} has {count_mazes(size)} mazes, of which {len(kept)} are held out: {count}"
-        " were asked for; ask for fewer or take a larger size"
+        f"size = {size} has {count_mazes(size)} mazes, of which {len(distinct)} are held out:"
+        f" {count} were requested; request fewer or use a larger size"
     )
 
 
 class MazeStream:
-    """Mazes to train on, `batch` a step: independent draws, never a held-out one, a function of
-    seed, stream and step.
+    """Mazes to train on, `batch` a step: independent draws without the held-out mazes.
 
-    Independent draws may repeat: at 17x17, with about 1e26 mazes, in practice never; at 9x9 there
-    are 100,352.
+    They are a function of the seed, the stream's name and the step. Independent draws may repeat:
+    at 17x17, with about 1e26 mazes, in practice never; at 9x9 there are 100,352.
     """
 
     def __init__(self, size: int, batch: int, seed: int, stream: str, device: torch.device) -> None:
-        self.size, self.batch, self.seed, self.stream, self.device = (
-            check_size(size),
-            batch,
-            seed,
-            stream,
-            device,
-        )
-        self.number, self.made = -1, None
+        self.size = check_size(size)
+        self.batch = batch
+        self.seed = seed
+        self.stream = stream
+        self.device = device
+        self._number = -1  # of the draw that `_mazes` holds
+        self._mazes: Mazes | None = None
 
     def at(self, step: int) -> Mazes:
-        """The mazes of one step; those of 64 steps are made together."""
-        if step // AHEAD != self.number:
-            self.number, needed = step // AHEAD, AHEAD * self.batch
-            mazes = draw(
-                self.size,
-                needed + needed // 8 + 64,
-                self.seed,
-                self.stream,
-                self.number,
-                self.device,
+        """The mazes of one step; those of 64 steps are generated together."""
+        number = step // STEPS_PER_DRAW
+        if self._mazes is None or number != self._number:
+            self._mazes = self._draw(number)
+            self._number = number
+        first = step % STEPS_PER_DRAW * self.batch
+        return self._mazes[first : first + self.batch]
+
+    def _draw(self, number: int) -> Mazes:
+        """The mazes of 64 steps."""
+        needed = STEPS_PER_DRAW * self.batch
+        # More than are needed, because one in 32 is held out.
+        count = needed + needed // 8 + 64
+        mazes = draw(self.size, count, self.seed, self.stream, number, self.device)
+        mazes = mazes[~is_held_out(mazes)]
+        if len(mazes) < needed:
+            raise LabError(
+                f"{len(mazes)} of {needed} mazes of size {self.size} may be trained on:"
+                " use a larger size, of which fewer are held out"
             )
-            self.made = mazes[~is_held_out(mazes)]
-            if len(self.made) < needed:
-                raise LabError(
-                    f"{len(self.made)} of {needed} mazes of size {self.size} may be trained on:"
-                    " take a larger size, of which fewer are held out"
-                )
-        first = step % AHEAD * self.batch
-        return self.made[first : first + self.batch]
+        return mazes
 
 
 @dataclass(frozen=True)
 class PathOutcome:
-    """What rollouts did. Shapes "mazes rollouts", int64.
+    """What became of rollouts in their mazes.
 
-    `outcome`: 0 right; 1 met a wall; 2 said DONE before the goal; 3 never said DONE; 4 said
-    something that is no move. `steps`: moves made before the goal, the wall or the end. `cells`:
-    "mazes rollouts length+1 2", row and column after each move, true for the first `steps` of them.
+    | field | shape | meaning |
+    |---|---|---|
+    | `outcome` | "mazes rollouts" | a place in OUTCOMES, see below |
+    | `steps` | "mazes rollouts" | moves before the goal, the wall or the end |
+    | `cells` | "mazes rollouts length+1 2" | row and column after each move, valid up to `steps` |
+
+    Outcomes: 0 right; 1 met a wall; 2 DONE before the goal; 3 no DONE; 4 a token that is no move.
     """
 
-    outcome: torch.Tensor
-    steps: torch.Tensor
-    cells: torch.Tensor
+    outcome: Int[torch.Tensor, "mazes rollouts"]
+    steps: Int[torch.Tensor, "mazes rollouts"]
+    cells: Int[torch.Tensor, "mazes rollouts length_plus_1 2"]
 
     @property
-    def right(self) -> torch.Tensor:
+    def right(self) -> Bool[torch.Tensor, "mazes rollouts"]:
+        """Whether each rollout is a right answer."""
         return self.outcome == 0
 
 
-def walk(mazes: Mazes, tokens: torch.Tensor) -> PathOutcome:
-    """Follow rollouts, int64 "mazes rollouts length", by the official rule, without a loop.
+def walk(mazes: Mazes, tokens: Int[torch.Tensor, "mazes rollouts length"]) -> PathOutcome:
+    """Follow rollouts through their mazes by the official rule, without a loop.
 
-    The moves before the first DONE are walked until the first wall or the goal; the goal must come
-    first; without DONE, or with anything but moves before it, the rollout is wrong, even past the
-    goal.
+    The moves before the first DONE count up to the first wall or the goal, and the goal must come
+    first. A rollout without DONE, or with anything but moves before it, is wrong, even where it
+    reaches the goal.
     """
     length, device = tokens.shape[2], tokens.device
-    ends = tokens == DONE
-    done = torch.where(ends.any(2), ends.to(torch.uint8).argmax(2), length)
-    before = torch.arange(length, device=device) < done[:, :, None]
+    is_done = tokens == DONE
+    done = torch.where(is_done.any(2), is_done.to(torch.uint8).argmax(2), length)
+    before_done = torch.arange(length, device=device) < done[:, :, None]
     moves = tokens - UP
     is_move = (moves >= 0) & (moves < 4)
-    moves = torch.where(before, moves, -1)
-    deltas = torch.stack(
-        ((moves == 1).int() - (moves == 0).int(), (moves == 3).int() - (moves == 2).int()), -1
-    )
-    cells = torch.nn.functional.pad(1 + deltas.cumsum(2), (0, 0, 1, 0), value=1)
-    inside = cells.clamp(
-        0, mazes.size - 1
-    )  # beyond the first wall a walk is not real and may leave the grid
+    moves = torch.where(before_done, moves, -1)
+    row_steps = (moves == 1).int() - (moves == 0).int()
+    column_steps = (moves == 3).int() - (moves == 2).int()
+    steps_by_axis = torch.stack((row_steps, column_steps), -1)
+    # The start is (1, 1).
+    cells = torch.nn.functional.pad(1 + steps_by_axis.cumsum(2), (0, 0, 1, 0), value=1)
+    # Beyond its first wall a path means nothing and may leave the grid.
+    inside = cells.clamp(0, mazes.size - 1)
     maze = torch.arange(len(mazes), device=device)[:, None, None]
-    first_wall = _first(mazes.walls[maze, inside[..., 0], inside[..., 1]])
-    first_goal = _first((cells == mazes.size - 2).all(3))
-    first_other = _first(before & ~is_move)
+    first_wall = _first_true(mazes.walls[maze, inside[..., 0], inside[..., 1]])
+    first_goal = _first_true((cells == mazes.size - 2).all(3))
+    first_other = _first_true(before_done & ~is_move)
     outcome = torch.where(first_goal < first_wall, 0, torch.where(first_wall <= length, 1, 2))
     outcome = torch.where(done == length, 3, outcome)
     outcome = torch.where((first_other < length) & (done < length), 4, outcome)
@@ -332,6 +356,9 @@ def walk(mazes: Mazes, tokens: torch.Tensor) -> PathOutcome:
     return PathOutcome(outcome, steps, cells)
 
 
-def _first(where: torch.Tensor) -> torch.Tensor:
-    """The first true index along the last axis; its length where there is none."""
-    return torch.where(where.any(-1), where.to(torch.uint8).argmax(-1), where.shape[-1])
+def _first_true(
+    condition: Bool[torch.Tensor, "mazes rollouts length"],
+) -> Int[torch.Tensor, "mazes rollouts"]:
+    """The first true index along the last axis; the length of that axis where there is none."""
+    first = condition.to(torch.uint8).argmax(-1)
+    return torch.where(condition.any(-1), first, condition.shape[-1])

@@ -1,7 +1,7 @@
-"""N sampled answers at a cost that hardly grows with N. Floor 2.
+"""N sampled answers at a cost that hardly grows with N.
 
 Where a policy is one softmax over a few answers, the loss of N rollouts depends only on how often
-each answer was drawn. Drawing those counts instead of the N answers gives a gradient with exactly
+each answer was drawn. Drawing those counts in place of the N answers gives a gradient with exactly
 the same distribution.
 """
 
@@ -10,34 +10,43 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from lab.shapes import Float
 
-def draw_counts(chance: torch.Tensor, N: int, seed: int) -> torch.Tensor:
-    """How often each answer comes up in N draws; all randomness follows from `seed`.
+
+def draw_counts(
+    probabilities: Float[torch.Tensor, "problems answers"], N: int, seed: int
+) -> Float[torch.Tensor, "problems answers"]:
+    """How often each answer is drawn in N draws; all random numbers follow from `seed`.
 
     | argument | shape | meaning |
     |---|---|---|
-    | `chance` | "problems answers" | probabilities, rows summing to 1 |
-    | result | "problems answers" | whole numbers as floats of the type of `chance`, rows summing to N |
+    | `probabilities` | "problems answers" | each row sums to 1 |
+    | result | "problems answers" | integers as floats of the same type; each row sums to N |
 
-    NumPy's multinomial on a CPU; elsewhere `split_counts`, so that nothing leaves the device.
+    On a CPU this is NumPy's multinomial; elsewhere `split_counts`, so that nothing leaves the
+    device.
     """
-    if chance.device.type != "cpu":
-        return split_counts(chance, N, torch.Generator(chance.device).manual_seed(seed))
-    rows = chance.double().numpy()
+    if probabilities.device.type != "cpu":
+        return split_counts(
+            probabilities, N, torch.Generator(probabilities.device).manual_seed(seed)
+        )
+    rows = probabilities.double().numpy()
     counts = np.random.default_rng(seed).multinomial(N, rows / rows.sum(axis=1, keepdims=True))
-    return torch.from_numpy(counts).to(chance)
+    return torch.from_numpy(counts).to(probabilities)
 
 
-def split_counts(chance: torch.Tensor, N: int, rng: torch.Generator) -> torch.Tensor:
-    """The same by binary splitting, on any device and with no host synchronisation.
+def split_counts(
+    probabilities: Float[torch.Tensor, "problems answers"], N: int, rng: torch.Generator
+) -> Float[torch.Tensor, "problems answers"]:
+    """The same by binary splitting, on any device and without waiting for the host.
 
-    The answers are halved again and again, and each time the draws of a part are split by a
-    binomial between its two halves: log2(answers) binomials on whole tensors.
+    The answers are halved repeatedly, and each time a binomial divides the draws of a part between
+    its two halves: log2(answers) binomials on tensors.
     """
-    answers = chance.shape[1]
+    answers = probabilities.shape[1]
     depth = max(answers - 1, 1).bit_length()
-    level = torch.nn.functional.pad(chance, (0, 2**depth - answers))
-    masses = [level]
+    level = torch.nn.functional.pad(probabilities, (0, 2**depth - answers))
+    masses = [level]  # the probability of each part, from single answers to all of them
     for _ in range(depth):
         level = level.reshape(len(level), -1, 2).sum(-1)
         masses.append(level)

@@ -1,5 +1,6 @@
-"""torchvision's networks, imported so that its CUDA file works beside a CPU build of torch. Floor
-2.
+"""Image classifiers built of torchvision's networks.
+
+`define_torchvision_ops` lets torchvision's CUDA build work beside a CPU build of torch.
 """
 
 import torch
@@ -12,11 +13,10 @@ from lab.torchvision_ops import define_torchvision_ops
 def fresh_network(
     seed: int, name: str, channels: int, size: int, classes: int, width: int
 ) -> nn.Module:
-    """The network called `name`, its weights a function of `seed`; torch's global generator is left
-    alone.
+    """A network with initial weights that follow from `seed`; the global generator stays as it is.
 
-    "small" is three of torchvision's basic blocks with `width` channels at the first; "resnet18"
-    and "resnet50" are torchvision's own, for `size` of 32 and more.
+    "small" has three of torchvision's basic blocks, the first with `width` channels. "resnet18" and
+    "resnet50" are torchvision's own, for images of 32 pixels and more.
     """
     define_torchvision_ops()
     with torch.random.fork_rng(devices=[]):
@@ -29,9 +29,11 @@ def fresh_network(
 
 
 def _small_resnet(channels: int, size: int, classes: int, width: int) -> nn.Module:
-    """The stem's stride brings images above 16 pixels down to about 16, so that a step stays cheap;
-    what is left, up to 4 by 4, goes to the last layer unpooled, since a network this shallow would
-    lose where things are.
+    """Three basic blocks between a stem and a linear layer.
+
+    The stem's stride reduces larger images to about 16 pixels, which keeps a step cheap. The last
+    layer sees up to 4 by 4 features without pooling, because in a network this shallow pooling
+    would lose the positions.
     """
     stride = max(1, size // 16)
     side = min(4, size // stride // 4)
@@ -48,12 +50,13 @@ def _small_resnet(channels: int, size: int, classes: int, width: int) -> nn.Modu
     )
 
 
-def _block(inside: int, out: int, stride: int = 1) -> nn.Module:
+def _block(channels: int, out: int, stride: int = 1) -> nn.Module:
+    """torchvision's basic block, with a 1 by 1 convolution as shortcut where shapes change."""
     from torchvision.models.resnet import BasicBlock
 
-    shortcut = (
-        None
-        if stride == 1 and inside == out
-        else nn.Sequential(nn.Conv2d(inside, out, 1, stride, bias=False), nn.BatchNorm2d(out))
-    )
-    return BasicBlock(inside, out, stride, shortcut)
+    shortcut = None
+    if stride != 1 or channels != out:
+        shortcut = nn.Sequential(
+            nn.Conv2d(channels, out, 1, stride, bias=False), nn.BatchNorm2d(out)
+        )
+    return BasicBlock(channels, out, stride, shortcut)

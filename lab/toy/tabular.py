@@ -1,9 +1,9 @@
-"""Many small softmax problems: theory against practice in seconds. Floor 2.
+"""Many small softmax problems: theory against practice in seconds.
 
-Each problem has its own row of logits over `answers` answers, one of them right. The pass rate is a
-softmax probability, so the gradient of every objective is known in closed form, and what N rollouts
-do on average can be followed without sampling. Start: pass rates spread evenly in log-odds between
-`hardest` and `easiest`.
+Each problem has its own row of logits over `answers` answers, one of which is right. The pass rate
+is a softmax probability, so the gradient of every objective is known in closed form, and the mean
+effect of N rollouts can be followed without sampling. At the start the pass rates are spread evenly
+in log-odds between `hardest` and `easiest`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,17 @@ import torch
 from lab.errors import LabError
 from lab.records import Pause, Record
 from lab.rng import stream_seed
+from lab.shapes import Float
 from lab.toy.training_loop import GradientSource
 from lab.toy.training_loop import train as run_loop
+
+
+class _LogitTable(torch.nn.Module):
+    """The logits of all problems, as a model."""
+
+    def __init__(self, logits: Float[torch.Tensor, "problems answers"]) -> None:
+        super().__init__()
+        self.logits = torch.nn.Parameter(logits)
 
 
 class Tabular:
@@ -33,29 +42,30 @@ class Tabular:
         easiest: float,
         seed: int,
     ) -> None:
-        self.gradient_source, self.seed = gradient_source, seed
-        start = torch.linspace(0, 1, problems, dtype=torch.float64)
-        odds = torch.logit(torch.tensor(hardest, dtype=torch.float64)) * (
-            1 - start
-        ) + start * torch.logit(torch.tensor(easiest, dtype=torch.float64))
+        self.gradient_source = gradient_source
+        self.seed = seed
+        position = torch.linspace(0, 1, problems, dtype=torch.float64)
+        low = torch.logit(torch.tensor(hardest, dtype=torch.float64))
+        high = torch.logit(torch.tensor(easiest, dtype=torch.float64))
+        log_odds = low * (1 - position) + position * high
         logits = torch.zeros(problems, answers, dtype=torch.float64)
-        logits[:, 0] = odds + np.log(answers - 1)
-        self.model = torch.nn.Module()
-        self.model.logits = torch.nn.Parameter(logits)
+        logits[:, 0] = log_odds + np.log(answers - 1)
+        self.model = _LogitTable(logits)
         self.right = torch.zeros(problems, answers, dtype=torch.bool)
         self.right[:, 0] = True
 
-    def loss(self, step: int) -> torch.Tensor:
+    def loss(self, step: int) -> Float[torch.Tensor, ""]:
+        """The loss of one step."""
         seed = stream_seed(self.seed, "rollouts", step)
         loss = self.gradient_source.loss(self.model.logits.log_softmax(1), self.right, seed)
-        return loss * len(
-            self.right
-        )  # a sum: each problem's own logits then move at the stated rate
+        # A sum over problems, so that each problem's own logits move at the learning rate.
+        return loss * len(self.right)
 
     def losses(self, step: int) -> list[torch.Tensor]:
         return [self.loss(step)]
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        """Mean pass rates, of all problems and of the hardest quarter, and log-likelihood."""
         p = self.pass_rates()
         with np.errstate(divide="ignore"):  # log 0 = -inf stops the run with a sentence
             likelihood = np.log(p).mean()
@@ -66,15 +76,18 @@ class Tabular:
         }
         return metrics, {"problem": np.arange(len(p)), "pass_rate": p}
 
-    def pass_rates(self) -> np.ndarray:
-        """Float64 "problems", from the hardest to the easiest at the start."""
+    def pass_rates(self) -> Float[np.ndarray, " problems"]:
+        """The problems' pass rates, from the hardest to the easiest at the start."""
         return self.model.logits.detach().softmax(1)[:, 0].numpy()
 
 
 def preflight(
     *, estimator: str, gradient: str, rollouts: int, hardest: float, easiest: float, **_: Any
 ) -> list[str]:
-    """Refuse what cannot run; returns the header's lines on the objective."""
+    """Check the parameters; returns the header's lines on the objective.
+
+    LabError: the parameters cannot run.
+    """
     if not hardest < easiest:
         raise LabError(f"tabular: hardest = {hardest} is not below easiest = {easiest}: swap them")
     return GradientSource(estimator, gradient, rollouts).describe()

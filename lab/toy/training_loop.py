@@ -1,4 +1,4 @@
-"""The one training loop of the toy worlds: state in, records out. Floor 2."""
+"""The training loop of the toy worlds: state in, records out."""
 
 from __future__ import annotations
 
@@ -10,99 +10,115 @@ import torch
 
 from lab.checkpoint import current_state, restore
 from lab.errors import LabError
-from lab.estimators import estimator
+from lab.estimators import Estimator, estimator
 from lab.losses import conditional_factor, counted, exact_factor, expected_factor, population
-from lab.objectives import objective
+from lab.objectives import Objective, objective
 from lab.records import Pause, Record, Standing
+from lab.shapes import Bool, Float
 from lab.toy.multinomial import draw_counts
 
 
 class World(Protocol):
-    """What the loop asks of a world; one that adds something up between records is also an
-    `Accumulating` one.
+    """What the loop needs of a world.
+
+    A world that accumulates statistics between records is also an `Accumulating` one.
     """
 
-    model: torch.nn.Module
+    @property
+    def model(self) -> torch.nn.Module:
+        """The model that is trained."""
 
     def losses(self, step: int) -> Iterable[torch.Tensor]:
-        """The loss of one step, in parts that add up to it; its randomness follows from seed and
-        step.
+        """The loss of one step, in parts that sum to it, with the randomness of seed and step.
 
-        The loop takes the gradient of each part before it asks for the next, so that what a part
-        keeps for its backward pass is freed in between: a world whose step would not fit into
-        memory yields several.
+        The loop takes the gradient of each part before it asks for the next one, so that the memory
+        of a part's backward pass is freed in between. A world whose step would not fit into memory
+        yields several parts.
         """
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """Metrics, and the columns of the groups, of the model as it stands before `step`."""
+        """Metrics, and the columns of the groups, of the model before `step`."""
 
 
 @runtime_checkable
 class Accumulating(Protocol):
-    """A world that adds up what its next record will say: that is part of the state between
-    records.
-    """
+    """A world that accumulates statistics for its next record; they are part of its state."""
 
     def accumulated(self) -> dict[str, torch.Tensor]:
-        """What was added up since the last record, as named tensors."""
+        """The statistics since the last record, as named tensors."""
 
     def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
-        """Take back what `accumulated` gave; `state` holds other tensors too."""
+        """Restore what `accumulated` returned; `state` holds other tensors too."""
 
 
 class GradientSource:
-    """How an objective speaks to a policy that is one softmax over a few answers, one of four ways
-    (`gradient`):
+    """The gradient of an objective for a policy that is one softmax over a few answers.
 
-    "sampled"      N answers drawn a problem, scored, weighed by the estimator's advantages: real
-    RLVR (drawn as counts) "conditional"  the mean of that given how many of the N were right: less
-    noise, the same mean "expected"     the mean of that over all draws, w_N(p) grad p: no noise,
-    finite N "exact"        w(p) grad p for an objective of the catalogue: `ml` is cross-entropy
+    | `gradient` | meaning |
+    |---|---|
+    | "sampled" | N answers a problem are drawn and get the estimator's advantages: RLVR as it is |
+    | "conditional" | its mean given the number of right answers among the N: less noise |
+    | "expected" | its mean over all draws, w_N(p) grad p: no noise, finite N |
+    | "exact" | w(p) grad p for an objective of the catalogue; `ml` gives cross-entropy |
+
+    The answers of "sampled" are drawn as counts, see `lab.toy.multinomial`.
     """
 
     def __init__(self, name: str, gradient: str, rollouts: int) -> None:
-        self.gradient, self.rollouts = gradient, rollouts
-        self.target = objective(name) if gradient == "exact" else estimator(name)
-        if gradient != "exact":
-            self.target.coefficients(
-                rollouts
-            )  # refuses an N that is too small before anything runs
+        self.gradient = gradient
+        self.rollouts = rollouts
+        self.target: Estimator | Objective
+        if gradient == "exact":
+            self.target = objective(name)
+        else:
+            self.target = estimator(name)
+            # Raises LabError, before anything runs, where the estimator needs more rollouts.
+            self.target.coefficients(rollouts)
 
-    def loss(self, logp: torch.Tensor, right: torch.Tensor, seed: int) -> torch.Tensor:
-        """The loss from log-probabilities "problems answers" and the boolean mask of right answers,
-        same shape.
+    def loss(
+        self,
+        logp: Float[torch.Tensor, "problems answers"],
+        right: Bool[torch.Tensor, "problems answers"],
+        seed: int,
+    ) -> Float[torch.Tensor, ""]:
+        """The loss from the answers' log-probabilities and the mask of right answers.
 
-        What is drawn follows from `seed` alone.
+        All random numbers follow from `seed`. LabError: a log-probability is not a number.
         """
-        if (
-            logp.device.type == "cpu" and logp.isnan().any()
-        ):  # a GPU would have to wait: there the next record tells
+        # Only on a CPU, because a GPU would have to wait; there the next record finds the fault.
+        if logp.device.type == "cpu" and logp.isnan().any():
             raise LabError(
                 "a log-probability is not a number: training diverged, lower the learning rate"
             )
-        N, estimate = self.rollouts, self.target
+        N, target = self.rollouts, self.target
+        if isinstance(target, Objective):
+            log_p = self._log_pass_rate(logp, right)
+            return population(log_p, exact_factor(log_p, target))
         if self.gradient == "sampled":
-            return counted(logp, draw_counts(logp.detach().exp(), N, seed), right, estimate, N)
-        log_p = logp.masked_fill(~right, -torch.inf).logsumexp(1)
-        if self.gradient == "exact":
-            return population(log_p, exact_factor(log_p, estimate))
+            return counted(logp, draw_counts(logp.detach().exp(), N, seed), right, target, N)
+        log_p = self._log_pass_rate(logp, right)
         if self.gradient == "expected":
-            return population(log_p, expected_factor(log_p, estimate, N))
-        chance = log_p.detach().exp().clamp(0, 1)
-        rng = torch.Generator(chance.device).manual_seed(seed)
-        K = torch.binomial(torch.full_like(chance, N), chance, generator=rng)
-        return population(log_p, conditional_factor(log_p, K, estimate, N))
+            return population(log_p, expected_factor(log_p, target, N))
+        p = log_p.detach().exp().clamp(0, 1)
+        rng = torch.Generator(p.device).manual_seed(seed)
+        K = torch.binomial(torch.full_like(p, N), p, generator=rng)
+        return population(log_p, conditional_factor(log_p, K, target, N))
+
+    @staticmethod
+    def _log_pass_rate(
+        logp: Float[torch.Tensor, "problems answers"],
+        right: Bool[torch.Tensor, "problems answers"],
+    ) -> Float[torch.Tensor, " problems"]:
+        return logp.masked_fill(~right, -torch.inf).logsumexp(1)
 
     def describe(self) -> list[str]:
-        """Header lines: what is optimised, and the rules for odd groups."""
-        if self.gradient == "exact":
-            return [f"  exact gradient of {self.target.label}: no sampling"]
+        """Header lines: the objective, and the estimator's rules for special groups."""
+        target = self.target
+        if isinstance(target, Objective):
+            return [f"  exact gradient of {target.label}: no sampling"]
         return [
-            (
-                f"  {self.target.label} [{self.target.citation}], {self.gradient} with N ="
-                f" {self.rollouts}"
-            ),
-            f"  rules: {self.target.rules}",
+            f"  {target.label} [{target.citation}], {self.gradient} with N = {self.rollouts}",
+            f"  rules: {target.rules}",
         ]
 
 
@@ -116,17 +132,18 @@ def train(
     gradient_norm: float = 0.0,
     clip: float = 0.0,
 ) -> Iterator[Record | Pause]:
-    """Yield a record before the first step, every `log_every` steps, and after the last; a pause
-    after the others.
+    """Train a world; yields a record or a pause for every step.
 
-    `rate(step)` is the learning rate. `state` is that of an earlier record or pause, from which
-    training goes on exactly. `gradient_norm` above 0 rescales each step's gradient to that norm (a
-    vanishing one stays); `clip` above 0 only those that are longer.
+    A record comes before the first step, every `log_every` steps, and after the last step; a pause
+    after each of the others. `rate(step)` is the learning rate. `state` is that of an earlier
+    record or pause, from which training continues exactly. `gradient_norm` above 0 rescales each
+    step's gradient to that norm (a vanishing gradient stays as it is). `clip` above 0 rescales only
+    gradients with a larger norm.
     """
 
     def state_at(step: int) -> dict[str, torch.Tensor]:
-        added_up = world.accumulated() if isinstance(world, Accumulating) else {}
-        return current_state(world.model, optimizer, step) | added_up
+        statistics = world.accumulated() if isinstance(world, Accumulating) else {}
+        return current_state(world.model, optimizer, step) | statistics
 
     first = 0
     if state is not None:
@@ -141,7 +158,7 @@ def train(
         else:
             yield Pause(step, standing)
         if step == steps:
-            return  # the state of the last step can be read for good: nothing moves any more
+            return  # without `move_on`: the last state can be read at any later time
         standing.move_on()
         for group in optimizer.param_groups:
             group["lr"] = rate(step)
@@ -156,7 +173,7 @@ def train(
 
 
 def rescale_gradients(model: torch.nn.Module, norm: float) -> None:
-    """Rescale the gradient of all weights together to L2 norm `norm`, without the host waiting."""
+    """Rescale the gradient of all weights together to L2 norm `norm`; the host need not wait."""
     gradients = [weight.grad for weight in model.parameters() if weight.grad is not None]
     total = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
     torch._foreach_mul_(gradients, norm / total.clamp_min(1e-12))

@@ -1,9 +1,9 @@
-"""A small language model: the Qwen2 block in plain PyTorch, in the shape of MaxRL's mazes (appendix
-E.1.1). Floor 2.
+"""A small language model: the Qwen2 architecture in plain PyTorch, at the size of MaxRL's mazes.
 
-Weights carry Hugging Face's names, so `save` and `load` are a matter of two files. What differs
-from other versions is attention in two parts, `attend`: rollouts of one problem share the keys and
-values of its prompt, which are computed once a problem, and add their own.
+The sizes are those of MaxRL, appendix E.1.1. Weights carry Hugging Face's names, so `save` and
+`load` exchange models with transformers. The difference from other implementations is `attend`,
+attention in two parts: the rollouts of a problem share the keys and values of its prompt, which are
+computed once a problem, and add their own.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -19,14 +20,26 @@ from torch.nn import functional as F
 
 from lab.errors import LabError
 from lab.rng import stream_seed
+from lab.shapes import Bool, Float, Int
 
+# Attention of the tokens of a forward pass, from the layer's number, queries, keys and values.
 Attention = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
+# The keys and values of the prompts in one layer, and in all layers.
+KeysAndValues = tuple[
+    Float[torch.Tensor, "problems kv_heads prompt_length head_size"],
+    Float[torch.Tensor, "problems kv_heads prompt_length head_size"],
+]
+PromptCache = list[KeysAndValues]
+
+RMS_NORM_EPS = 1e-6
+ROPE_THETA = 1e6
 
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """The published sizes: 3,944,704 parameters (the paper says "approximately 3M"). Names as in
-    Qwen2's config.
+    """The sizes of a model, named as in Qwen2's configuration.
+
+    The defaults are the published sizes: 3,944,704 parameters (the paper says "approximately 3M").
     """
 
     hidden_size: int = 256
@@ -38,16 +51,18 @@ class TransformerConfig:
     max_position_embeddings: int = 512
 
     @property
-    def head(self) -> int:
+    def head_size(self) -> int:
+        """The length of one head's queries, keys and values."""
         return self.hidden_size // self.num_attention_heads
 
 
-QWEN2_CONFIG = {
+# What `save` writes besides the sizes; `load` accepts no other architecture.
+QWEN2_CONFIG: dict[str, Any] = {
     "architectures": ["Qwen2ForCausalLM"],
     "model_type": "qwen2",
     "hidden_act": "silu",
-    "rms_norm_eps": 1e-6,
-    "rope_theta": 1e6,
+    "rms_norm_eps": RMS_NORM_EPS,
+    "rope_theta": ROPE_THETA,
     "tie_word_embeddings": True,
     "attention_dropout": 0.0,
     "use_sliding_window": False,
@@ -56,183 +71,200 @@ QWEN2_CONFIG = {
     "pad_token_id": 0,
     "torch_dtype": "float32",
 }
-
-QWEN2_DEFAULTS = {
-    "rope_type": "default",
-    "use_sliding_window": False,
-}  # what a config means that does not say
+# The values of keys that a configuration leaves out.
+QWEN2_DEFAULTS = {"rope_type": "default", "use_sliding_window": False}
 
 
 class RMSNorm(nn.Module):
-    """RMSNorm with epsilon 1e-6."""
+    """Root-mean-square normalisation with epsilon 1e-6."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.ones(width))
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return F.rms_norm(x, (x.shape[-1],), self.weight, QWEN2_CONFIG["rms_norm_eps"])
+    def forward(self, x: Float[torch.Tensor, "... width"]) -> Float[torch.Tensor, "... width"]:
+        return F.rms_norm(x, (x.shape[-1],), self.weight, RMS_NORM_EPS)
 
 
 class Block(nn.Module):
-    """Attention and a gated feed-forward network, each after its norm, each added to the stream."""
+    """Attention and a gated feed-forward network, each with a norm before it and a residual."""
 
-    def __init__(self, shape: TransformerConfig) -> None:
+    def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        width, head = shape.hidden_size, shape.head
-        self.heads, self.head = shape.num_attention_heads, head
-        self.input_layernorm, self.post_attention_layernorm = RMSNorm(width), RMSNorm(width)
+        width, head_size = config.hidden_size, config.head_size
+        self.head_size = head_size
+        self.input_layernorm = RMSNorm(width)
+        self.post_attention_layernorm = RMSNorm(width)
         self.self_attn = nn.ModuleDict(
             {
-                "q_proj": nn.Linear(width, shape.num_attention_heads * head),
-                "k_proj": nn.Linear(width, shape.num_key_value_heads * head),
-                "v_proj": nn.Linear(width, shape.num_key_value_heads * head),
-                "o_proj": nn.Linear(shape.num_attention_heads * head, width, bias=False),
+                "q_proj": nn.Linear(width, config.num_attention_heads * head_size),
+                "k_proj": nn.Linear(width, config.num_key_value_heads * head_size),
+                "v_proj": nn.Linear(width, config.num_key_value_heads * head_size),
+                "o_proj": nn.Linear(config.num_attention_heads * head_size, width, bias=False),
             }
         )
         self.mlp = nn.ModuleDict(
             {
-                "gate_proj": nn.Linear(width, shape.intermediate_size, bias=False),
-                "up_proj": nn.Linear(width, shape.intermediate_size, bias=False),
-                "down_proj": nn.Linear(shape.intermediate_size, width, bias=False),
+                "gate_proj": nn.Linear(width, config.intermediate_size, bias=False),
+                "up_proj": nn.Linear(width, config.intermediate_size, bias=False),
+                "down_proj": nn.Linear(config.intermediate_size, width, bias=False),
             }
         )
 
     def forward(
         self,
-        x: torch.Tensor,
+        x: Float[torch.Tensor, "*tokens width"],
         angles: tuple[torch.Tensor, torch.Tensor],
         layer: int,
         attention: Attention,
-    ) -> torch.Tensor:
-        y, part = self.input_layernorm(x), self.self_attn
+    ) -> Float[torch.Tensor, "*tokens width"]:
+        normed = self.input_layernorm(x)
         q, k, v = (
-            part[name](y).unflatten(-1, (-1, self.head)) for name in ("q_proj", "k_proj", "v_proj")
+            self.self_attn[name](normed).unflatten(-1, (-1, self.head_size))
+            for name in ("q_proj", "k_proj", "v_proj")
         )
-        x = x + part["o_proj"](
-            attention(layer, rotate(q, *angles), rotate(k, *angles), v).flatten(-2)
-        )
-        y, part = self.post_attention_layernorm(x), self.mlp
-        return x + part["down_proj"](F.silu(part["gate_proj"](y)) * part["up_proj"](y))
+        attended = attention(layer, rotate(q, *angles), rotate(k, *angles), v)
+        x = x + self.self_attn["o_proj"](attended.flatten(-2))
+        normed = self.post_attention_layernorm(x)
+        gate = F.silu(self.mlp["gate_proj"](normed))
+        return x + self.mlp["down_proj"](gate * self.mlp["up_proj"](normed))
+
+
+class _Decoder(nn.Module):
+    """The parts of the model that come before its output layer, under Hugging Face's names."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.embed_tokens = nn.Embedding(config.vocab_size, config.hidden_size)
+        self.layers = nn.ModuleList(Block(config) for _ in range(config.num_hidden_layers))
+        self.norm = RMSNorm(config.hidden_size)
 
 
 class Transformer(nn.Module):
-    """The model. `forward` takes any arrangement of tokens and leaves it to `attention` who sees
-    whom.
-    """
+    """The model. `forward` takes tokens in any arrangement; `attention` says which see which."""
 
-    def __init__(self, shape: TransformerConfig) -> None:
+    def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.shape = shape
-        self.model = nn.ModuleDict(
-            {
-                "embed_tokens": nn.Embedding(shape.vocab_size, shape.hidden_size),
-                "layers": nn.ModuleList(Block(shape) for _ in range(shape.num_hidden_layers)),
-                "norm": RMSNorm(shape.hidden_size),
-            }
-        )
+        self.config = config
+        self.model = _Decoder(config)
 
     @property
-    def kept(self) -> tuple[int, int]:
-        """TransformerConfig of the keys, or the values, of one token in one layer: heads, head."""
-        return self.shape.num_key_value_heads, self.shape.head
+    def cache_shape(self) -> tuple[int, int]:
+        """Shape of the keys, or of the values, of one token in one layer: "kv_heads head_size"."""
+        return self.config.num_key_value_heads, self.config.head_size
 
     def forward(
-        self, tokens: torch.Tensor, positions: torch.Tensor, attention: Attention
-    ) -> torch.Tensor:
-        """The stream after the last norm, "... width", of tokens at `positions`, both "..."."""
-        x = self.model["embed_tokens"](tokens)
-        angles = rotations(positions, self.shape.head)
-        for layer, block in enumerate(self.model["layers"]):
-            x = block(x, angles, layer, attention)
-        return self.model["norm"](x)
+        self,
+        tokens: Int[torch.Tensor, "*tokens"],
+        positions: Int[torch.Tensor, "*axes"],
+        attention: Attention,
+    ) -> Float[torch.Tensor, "*tokens width"]:
+        """The hidden states of tokens at `positions`, after the last norm.
 
-    def logits(self, stream: torch.Tensor) -> torch.Tensor:
-        """Float32 "... vocabulary": the output weights are those of the embedding."""
-        return F.linear(stream, self.model["embed_tokens"].weight).float()
+        `positions` has the shape of `tokens`, or its last axes alone.
+        """
+        x = self.model.embed_tokens(tokens)
+        angles = rotations(positions, self.config.head_size)
+        for layer, block in enumerate(self.model.layers):
+            x = block(x, angles, layer, attention)
+        return self.model.norm(x)
+
+    def logits(
+        self, hidden: Float[torch.Tensor, "*tokens width"]
+    ) -> Float[torch.Tensor, "*tokens vocabulary"]:
+        """Float32 logits from hidden states: the output weights are those of the embedding."""
+        return F.linear(hidden, self.model.embed_tokens.weight).float()
 
     def prefill(
-        self, tokens: torch.Tensor
-    ) -> tuple[torch.Tensor, list[tuple[torch.Tensor, torch.Tensor]]]:
-        """Encode whole sequences, "sequences length": the stream, and each layer's keys and values.
+        self, tokens: Int[torch.Tensor, "problems prompt_length"]
+    ) -> tuple[Float[torch.Tensor, "problems prompt_length width"], PromptCache]:
+        """The hidden states of whole sequences, and each layer's keys and values.
 
-        Keys and values are "sequences heads length head", after rotation. Errors: more tokens than
-        positions.
+        The keys are already rotated. LabError: more tokens than the model has positions.
         """
         length = tokens.shape[1]
-        if length > self.shape.max_position_embeddings:
+        if length > self.config.max_position_embeddings:
             raise LabError(
-                f"a sequence has {length} tokens and the model {self.shape.max_position_embeddings}"
-                " positions: raise positions, or take smaller mazes"
+                f"a sequence has {length} tokens and the model has only"
+                f" {self.config.max_position_embeddings} positions: raise positions, or use"
+                " smaller mazes"
             )
-        memory = []
+        cache: PromptCache = []
 
         def causal(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-            q, k, v = (part.transpose(1, 2) for part in (q, k, v))
-            memory.append((k, v))
-            return F.scaled_dot_product_attention(
-                q, k, v, is_causal=True, enable_gqa=True
-            ).transpose(1, 2)
+            q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+            cache.append((k, v))
+            attended = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+            return attended.transpose(1, 2)
 
-        return self(tokens, torch.arange(length, device=tokens.device), causal), memory
+        # The positions have no axis of sequences, so that their angles are computed once.
+        positions = torch.arange(length, device=tokens.device)
+        return self(tokens, positions, causal), cache
 
 
 def attend(
-    q: torch.Tensor,
-    prompt: tuple[torch.Tensor, torch.Tensor],
-    k: torch.Tensor,
-    v: torch.Tensor,
-    seen: torch.Tensor,
-) -> torch.Tensor:
-    """Attention to the prompt of one's problem and to a part of one's own rollouts' tokens, one
-    softmax over both.
+    q: Float[torch.Tensor, "problems trees queries heads head_size"],
+    prompt: KeysAndValues,
+    k: Float[torch.Tensor, "problems trees keys kv_heads head_size"],
+    v: Float[torch.Tensor, "problems trees keys kv_heads head_size"],
+    visible: Bool[torch.Tensor, "#problems #trees #queries #keys"],
+) -> Float[torch.Tensor, "problems trees queries heads head_size"]:
+    """Attention to the prompt of a problem and to tokens of its rollouts, one softmax over both.
 
     | argument | shape | meaning |
     |---|---|---|
-    | `q` | "problems trees queries heads head" | queries |
-    | `prompt` | "problems heads length head", twice | keys and values of the prompt: seen by all |
-    | `k`, `v` | "problems trees keys heads head" | keys and values of the rollouts' own tokens |
-    | `seen` | broadcast to "problems trees queries keys" | boolean: which of these a query sees |
+    | `q` | "problems trees queries heads head_size" | queries |
+    | `prompt` | "problems kv_heads prompt_length head_size" | keys and values for all queries |
+    | `k`, `v` | "problems trees keys kv_heads head_size" | keys and values of rollouts |
+    | `visible` | broadcast to "problems trees queries keys" | True for the keys that a query sees |
     """
-    problems, trees, queries, heads, head = q.shape
-    shared = prompt[0].shape[1]
-    group = heads // shared
-    q = (
-        (q * head**-0.5).unflatten(3, (shared, group)).permute(0, 3, 1, 2, 4, 5)
-    )  # problems shared trees queries group
+    problems, trees, queries, heads, head_size = q.shape
+    prompt_keys, prompt_values = prompt
+    kv_heads = prompt_keys.shape[1]
+    group = heads // kv_heads  # heads of queries that share a head of keys and values
+    # From here on q is "problems kv_heads trees queries group head_size".
+    q = (q * head_size**-0.5).unflatten(3, (kv_heads, group)).permute(0, 3, 1, 2, 4, 5)
     k, v = k.permute(0, 3, 1, 4, 2), v.permute(0, 3, 1, 2, 4)
-    to_prompt = (q.reshape(problems, shared, -1, head) @ prompt[0].mT).view(*q.shape[:-1], -1)
-    to_own = (q.flatten(3, 4) @ k).view(*q.shape[:-1], -1)
-    to_own = to_own.masked_fill(~seen[:, None, :, :, None], -torch.inf)
-    weights = torch.cat((to_prompt, to_own), -1).softmax(-1, dtype=torch.float32).to(v.dtype)
-    to_prompt, to_own = weights.split((to_prompt.shape[-1], to_own.shape[-1]), -1)
-    out = (to_prompt.reshape(problems, shared, -1, to_prompt.shape[-1]) @ prompt[1]).view_as(q)
-    out = out + (to_own.flatten(3, 4) @ v).view_as(q)
-    return out.permute(0, 2, 3, 1, 4, 5).reshape(problems, trees, queries, heads, head)
-
-
-def rotations(positions: torch.Tensor, head: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Cosines and sines of rotary embeddings (RoPE, theta 1e6) with an axis for the heads: "... 1
-    head".
-    """
-    rates = QWEN2_CONFIG["rope_theta"] ** (
-        -torch.arange(0, head, 2, device=positions.device) / head
+    prompt_scores = (q.reshape(problems, kv_heads, -1, head_size) @ prompt_keys.mT).view(
+        *q.shape[:-1], -1
     )
+    own_scores = (q.flatten(3, 4) @ k).view(*q.shape[:-1], -1)
+    own_scores = own_scores.masked_fill(~visible[:, None, :, :, None], -torch.inf)
+    scores = torch.cat((prompt_scores, own_scores), -1)
+    weights = scores.softmax(-1, dtype=torch.float32).to(v.dtype)
+    prompt_weights, own_weights = weights.split((prompt_scores.shape[-1], own_scores.shape[-1]), -1)
+    flat_weights = prompt_weights.reshape(problems, kv_heads, -1, prompt_weights.shape[-1])
+    out = (flat_weights @ prompt_values).view_as(q)
+    out = out + (own_weights.flatten(3, 4) @ v).view_as(q)
+    return out.permute(0, 2, 3, 1, 4, 5).reshape(problems, trees, queries, heads, head_size)
+
+
+def rotations(
+    positions: Int[torch.Tensor, "*tokens"], head_size: int
+) -> tuple[Float[torch.Tensor, "*tokens 1 head_size"], Float[torch.Tensor, "*tokens 1 head_size"]]:
+    """Cosines and sines of rotary position embeddings (RoPE, theta 1e6), with an axis for heads."""
+    exponents = -torch.arange(0, head_size, 2, device=positions.device) / head_size
+    rates = ROPE_THETA**exponents
     angles = (positions[..., None] * rates).repeat(*[1] * positions.ndim, 2)[..., None, :]
     return angles.cos(), angles.sin()
 
 
-def rotate(x: torch.Tensor, cosines: torch.Tensor, sines: torch.Tensor) -> torch.Tensor:
-    """Turn each pair (i, i + head/2) of "... heads head" by its angle."""
+def rotate(
+    x: Float[torch.Tensor, "*tokens heads head_size"],
+    cosines: Float[torch.Tensor, "... 1 head_size"],
+    sines: Float[torch.Tensor, "... 1 head_size"],
+) -> Float[torch.Tensor, "*tokens heads head_size"]:
+    """Turn each pair of entries (i, i + head_size/2) by its angle."""
     first, second = x.chunk(2, -1)
     return (x * cosines + torch.cat((-second, first), -1) * sines).to(x.dtype)
 
 
-def fresh_transformer(seed: int, shape: TransformerConfig) -> Transformer:
-    """Initial weights that follow from the seed alone: normal with deviation 0.02, biases zero, as
-    in Qwen2.
+def fresh_transformer(seed: int, config: TransformerConfig) -> Transformer:
+    """A model with initial weights as in Qwen2, which follow from the seed alone.
+
+    Weights are normal with standard deviation 0.02, biases zero, and norms one.
     """
-    model = Transformer(shape)
+    model = Transformer(config)
     generator = torch.Generator().manual_seed(stream_seed(seed, "weights"))
     with torch.no_grad():
         for name, weight in model.named_parameters():
@@ -248,39 +280,33 @@ def save(model: Transformer, folder: Path) -> None:
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
-    save_file(
-        {key: value.contiguous() for key, value in model.state_dict().items()},
-        folder / "model.safetensors",
-        metadata={"format": "pt"},
-    )
-    (folder / "config.json").write_text(
-        json.dumps(QWEN2_CONFIG | asdict(model.shape), indent=2) + "\n"
-    )
+    weights = {key: value.contiguous() for key, value in model.state_dict().items()}
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    config = QWEN2_CONFIG | asdict(model.config)
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
 
 
 def load(folder: Path) -> Transformer:
-    """A Qwen2 model from Hugging Face's files, in float32. Errors: no such files, another
-    architecture or shape.
+    """A Qwen2 model from Hugging Face's files, in float32.
+
+    LabError: the files are missing or damaged, or they hold another architecture or other sizes.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     try:
-        config, weights = (
-            json.loads((folder / "config.json").read_text()),
-            load_file(folder / "model.safetensors"),
-        )
+        written = json.loads((folder / "config.json").read_text())
+        weights = load_file(folder / "model.safetensors")
     except (OSError, ValueError, SafetensorError) as error:
         raise LabError(
             f"{folder} holds no readable config.json and model.safetensors ({error}): name a folder"
             " that save_pretrained wrote"
         ) from error
-    rotary = (
-        config.get("rope_parameters") or config.get("rope_scaling") or {}
-    )  # newer and older versions' name
-    config = (
-        QWEN2_DEFAULTS | rotary | {key: value for key, value in config.items() if value is not None}
-    )
+    # Newer and older versions of transformers keep the rotary settings under different names.
+    rotary = written.get("rope_parameters") or written.get("rope_scaling") or {}
+    present = {key: value for key, value in written.items() if value is not None}
+    config = QWEN2_DEFAULTS | rotary | present
+    supported = QWEN2_CONFIG | QWEN2_DEFAULTS
     for key in (
         "model_type",
         "hidden_act",
@@ -289,32 +315,31 @@ def load(folder: Path) -> Transformer:
         "rope_theta",
         *QWEN2_DEFAULTS,
     ):
-        known = (QWEN2_CONFIG | QWEN2_DEFAULTS)[key]
-        if config.get(key) != known:
+        if config.get(key) != supported[key]:
             raise LabError(
-                f"{folder / 'config.json'}: {key} is {config.get(key)!r}, only {known!r} is known"
-                " here"
+                f"{folder / 'config.json'}: {key} is {config.get(key)!r}, only {supported[key]!r}"
+                " is supported: use a Qwen2 model with that setting"
             )
-    for key in asdict(TransformerConfig()):
+    sizes = asdict(TransformerConfig())
+    for key in sizes:
         if not isinstance(config.get(key), int):
             raise LabError(
                 f"{folder / 'config.json'}: {key} is {config.get(key)!r}, it must be a whole number"
             )
-    model = Transformer(
-        TransformerConfig(**{key: config[key] for key in asdict(TransformerConfig())})
-    )
+    model = Transformer(TransformerConfig(**{key: config[key] for key in sizes}))
     set_weights(model, weights, str(folder))
     return model
 
 
 def set_weights(model: nn.Module, weights: dict[str, torch.Tensor], origin: str) -> None:
-    """Put named weights into the model; those of another shape are an error that names `origin`."""
+    """Load named weights into the model; LabError, which names `origin`, if shapes differ."""
+    # The output layer shares its weights with the embedding and is not stored a second time.
+    tied = {key: value for key, value in weights.items() if key != "lm_head.weight"}
     try:
-        model.load_state_dict(
-            {key: value for key, value in weights.items() if key != "lm_head.weight"}
-        )
+        model.load_state_dict(tied)
     except RuntimeError as error:
-        said = " ".join(str(error).splitlines()[1:2]).strip() or str(error)
+        lines = str(error).splitlines()
+        reason = " ".join(lines[1:2]).strip() or str(error)
         raise LabError(
-            f"{origin} is a checkpoint of another model ({said}): give its own sizes"
+            f"{origin} is a checkpoint of another model ({reason}): give the sizes of that model"
         ) from error

@@ -1,28 +1,35 @@
-"""Rollouts of a small language model that never do the same work twice. Floor 2.
+"""Sampling rollouts of a small language model without computing a shared prefix twice.
 
-Rollout i draws its token at depth t from its own uniform number u[i, t], so what it says is a
-function of these numbers whatever is computed together with it: sampling through a tree of prefixes
-is independent sampling, not like it. Two ways to the same rollouts:
+Rollout i draws its token at depth t from its own uniform number u[i, t]. Its tokens are therefore a
+function of its own numbers, whatever else is computed in the same batch: sampling through a tree of
+prefixes gives exactly independent rollouts. There are two ways to the same rollouts:
 
-`sample_tree`  one forward pass per *distinct* prefix in use; finished rollouts leave the batch
-(CPU) `sample_rows`   every rollout its own row, fixed shapes, nothing that the host must wait for
-(GPU, `CUDAGraphSampler`)
+- `sample_tree` makes one forward pass per *distinct* prefix in use, and finished rollouts leave the
+  batch. It is for the CPU.
+- `sample_rows` gives every rollout a row of its own, with fixed shapes and without waiting for the
+  host. It is for the GPU, where `CUDAGraphSampler` replays it as one graph.
 
-`rollout_logits` then computes the same logits again with gradients, sharing the same prompts and
-prefixes.
+`rollout_logits` computes the same logits once more with gradients, with the same sharing of prompts
+and prefixes.
+
+Axes: "problems" prompts, "rollouts" of each, up to "length" tokens; "vocabulary" tokens to choose
+from. A prompt cache holds keys and values of "kv_heads" heads of "head_size" numbers.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch.nn import functional as F
 
-from lab.toy.transformer import Transformer, attend
+from lab.shapes import Bool, Float, Int, Shaped
+from lab.toy.transformer import Attention, PromptCache, Transformer, attend
 
-Memory = list[tuple[torch.Tensor, torch.Tensor]]
+# Attention of one layer: queries, then keys and values of the prompt and of the prefixes.
+PrefixAttention = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 @dataclass(frozen=True)
@@ -32,370 +39,441 @@ class Rollouts:
     | field | shape | meaning |
     |---|---|---|
     | `tokens` | "problems rollouts length" | int64, padded after the end |
-    | `mask` | "problems rollouts length" | boolean: not padding |
-    | `logp` | "problems rollouts length" | log-probability of each token when drawn, 0 for padding |
-    | `logit_rows` | "problems rollouts length" | the row of `rollout_logits` that a token was drawn from |
-    | `truncated` | "problems rollouts" | boolean: it reached the length without an end |
-    | `tree` | | the distinct prefixes, or None where every rollout stands apart |
+    | `mask` | "problems rollouts length" | True for tokens of the rollout, False for padding |
+    | `logp` | "problems rollouts length" | log-probability of each token, 0 for padding |
+    | `logit_rows` | "problems rollouts length" | row of `rollout_logits` for each token |
+    | `truncated` | "problems rollouts" | True where the length was reached without an end token |
+    | `tree` | | the distinct prefixes, or None where every rollout has its own rows |
     """
 
-    tokens: torch.Tensor
-    mask: torch.Tensor
-    logp: torch.Tensor
-    logit_rows: torch.Tensor
-    truncated: torch.Tensor
+    tokens: Int[torch.Tensor, "problems rollouts length"]
+    mask: Bool[torch.Tensor, "problems rollouts length"]
+    logp: Float[torch.Tensor, "problems rollouts length"]
+    logit_rows: Int[torch.Tensor, "problems rollouts length"]
+    truncated: Bool[torch.Tensor, "problems rollouts"]
     tree: PrefixTree | None
 
     @property
-    def lengths(self) -> torch.Tensor:
-        """Tokens said, int64 "problems rollouts"."""
+    def lengths(self) -> Int[torch.Tensor, "problems rollouts"]:
+        """The number of tokens of each rollout."""
         return self.mask.sum(2)
 
     def part(self, start: int, stop: int) -> Rollouts:
-        """The rollouts of the problems from `start` up to `stop`, as if no others had been sampled."""
+        """The rollouts of problems `start` to `stop`, as if no others had been sampled."""
         device = self.tokens.device
-        tokens, said = self.tokens[start:stop], self.mask[start:stop]
-        logp, cut = self.logp[start:stop], self.truncated[start:stop]
+        tokens, mask = self.tokens[start:stop], self.mask[start:stop]
+        logp, truncated = self.logp[start:stop], self.truncated[start:stop]
         if self.tree is None:
-            return Rollouts(tokens, said, logp, _rows_apart(*tokens.shape, device), cut, None)
+            problems, rollouts, length = tokens.shape
+            logit_rows = _independent_logit_rows(problems, rollouts, length, device)
+            return Rollouts(tokens, mask, logp, logit_rows, truncated, None)
         tree = self.tree
-        kept = (tree.problems >= start) & (tree.problems < stop)
-        # A row of `rollout_logits` is a prompt's or, after those of all prompts, a prefix's: each gets
-        # its number among those that stay. Padding has no row of its own and may name any.
-        rows = torch.zeros(len(self.tokens) + len(kept), dtype=torch.int64, device=device)
-        rows[start:stop] = torch.arange(stop - start, device=device)
-        rows[len(self.tokens) :] = stop - start + kept.cumsum(0) - 1
-        logit_rows = rows[self.logit_rows[start:stop]] * said
+        selected = (tree.problems >= start) & (tree.problems < stop)
+        # `rollout_logits` has a row for each prompt and then one for each prefix. Renumber those
+        # that remain. Padding has no row of its own, so it may point to any: here to row 0.
+        new_rows = torch.zeros(len(self.tokens) + len(selected), dtype=torch.int64, device=device)
+        new_rows[start:stop] = torch.arange(stop - start, device=device)
+        new_rows[len(self.tokens) :] = stop - start + selected.cumsum(0) - 1
+        logit_rows = new_rows[self.logit_rows[start:stop]] * mask
         prefixes = PrefixTree(
-            tree.tokens[kept],
-            tree.depths[kept],
-            tree.problems[kept] - start,
-            tree.slots[kept],
-            tree.visible[kept],
+            tree.tokens[selected],
+            tree.depths[selected],
+            tree.problems[selected] - start,
+            tree.slots[selected],
+            tree.visible[selected],
         )
-        return Rollouts(tokens, said, logp, logit_rows, cut, prefixes)
+        return Rollouts(tokens, mask, logp, logit_rows, truncated, prefixes)
 
 
 @dataclass(frozen=True)
 class PrefixTree:
-    """The distinct prefixes of a batch of rollouts, shorter ones first, each at a slot of its
-    problem.
+    """The distinct prefixes of a batch of rollouts, shorter ones first.
+
+    Each prefix has a slot among those of its problem, in which its keys and values are stored.
 
     | field | shape | meaning |
     |---|---|---|
-    | `tokens`, `depths` | "prefixes" | the last token of each, and how many came before it |
-    | `problems`, `slots` | "prefixes" | where each stands |
-    | `visible` | "prefixes slots" | boolean: the slots of its own prefixes, and its own |
+    | `tokens`, `depths` | "prefixes" | the last token of each, and the number of tokens before it |
+    | `problems`, `slots` | "prefixes" | the problem and the slot of each |
+    | `visible` | "prefixes slots" | True for the slots that a prefix attends to, its own included |
     """
 
-    tokens: torch.Tensor
-    depths: torch.Tensor
-    problems: torch.Tensor
-    slots: torch.Tensor
-    visible: torch.Tensor
+    tokens: Int[torch.Tensor, " prefixes"]
+    depths: Int[torch.Tensor, " prefixes"]
+    problems: Int[torch.Tensor, " prefixes"]
+    slots: Int[torch.Tensor, " prefixes"]
+    visible: Bool[torch.Tensor, "prefixes slots"]
 
 
-def sample_token(logp: torch.Tensor, uniforms: torch.Tensor | None) -> torch.Tensor:
-    """A token for each row of log-probabilities, "rows vocabulary": by inversion, or without
-    uniforms the likeliest.
+def sample_token(
+    logp: Float[torch.Tensor, "rows vocabulary"], uniforms: Float[torch.Tensor, " rows"] | None
+) -> Int[torch.Tensor, " rows"]:
+    """A token for each row of log-probabilities, by inverting the distribution function.
 
-    `uniforms` is "rows", in [0, 1) with 24 bits: a token of probability below 6e-8 may never come.
+    `uniforms` are in [0, 1) and have 24 bits, so a token of probability below 6e-8 may never be
+    drawn. Without `uniforms` the most likely token is taken.
     """
     if uniforms is None:
         return logp.argmax(-1)
-    upto = logp.exp().cumsum(-1)
-    return (upto <= uniforms[:, None] * upto[:, -1:]).sum(-1).clamp_max(logp.shape[-1] - 1)
+    cumulative = logp.exp().cumsum(-1)
+    # Scaling by the last entry makes the probabilities sum to 1 despite rounding.
+    targets = uniforms[:, None] * cumulative[:, -1:]
+    return (cumulative <= targets).sum(-1).clamp_max(logp.shape[-1] - 1)
 
 
 @torch.no_grad()
 def sample_tree(
     model: Transformer,
-    first: torch.Tensor,
-    memory: Memory,
+    prompt_logits: Float[torch.Tensor, "problems vocabulary"],
+    prompt_cache: PromptCache,
     rollouts: int,
     length: int,
-    ends: list[int],
-    uniforms: torch.Tensor | None,
+    end_tokens: list[int],
+    uniforms: Float[torch.Tensor, "problems rollouts length"] | None,
 ) -> Rollouts:
-    """Sample through the tree of prefixes.
+    """Sample through the tree of prefixes, one forward pass for each distinct prefix.
 
     | argument | shape | meaning |
     |---|---|---|
-    | `first` | "problems vocabulary" | logits after each prompt |
-    | `memory` | "problems heads prompt head" | keys and values of the prompts, a pair a layer (`Transformer.prefill`) |
-    | `rollouts`, `length` | | how many of each problem, and their most tokens |
-    | `ends` | | a rollout that says one of these tokens is finished |
-    | `uniforms` | "problems rollouts length" | the random numbers; None for the likeliest token everywhere |
+    | `prompt_logits` | "problems vocabulary" | logits after each prompt |
+    | `prompt_cache` | a pair a layer | keys and values of the prompts (`Transformer.prefill`) |
+    | `rollouts`, `length` | | rollouts of each problem, and their largest number of tokens |
+    | `end_tokens` | | a rollout ends with the first of these tokens |
+    | `uniforms` | "problems rollouts length" | random numbers in [0, 1), or None for greedy |
     """
-    problems, words = first.shape
-    size, device, start = (problems * rollouts, length), first.device, memory[0][0].shape[2]
-    logp = torch.zeros(size, device=device)
-    tokens, logit_rows, said = (
-        torch.zeros_like(logp, dtype=kind) for kind in (torch.int64, torch.int64, torch.bool)
-    )
-    ends = torch.tensor(ends, device=device)
-    going = torch.arange(problems * rollouts, device=device)
-    row, logits, rows = going // rollouts, first, 0
-    growing = _TreeBuilder(memory, problems)
+    problems, vocabulary = prompt_logits.shape
+    device = prompt_logits.device
+    prompt_length = prompt_cache[0][0].shape[2]
+    flat_shape = (problems * rollouts, length)
+    logp = torch.zeros(flat_shape, device=device)
+    tokens = torch.zeros(flat_shape, dtype=torch.int64, device=device)
+    logit_rows = torch.zeros(flat_shape, dtype=torch.int64, device=device)
+    mask = torch.zeros(flat_shape, dtype=torch.bool, device=device)
+    ends = torch.tensor(end_tokens, device=device)
+
+    # `active` rollouts have not ended; `row` is the row of `logits` from which each draws.
+    active = torch.arange(problems * rollouts, device=device)
+    row, logits = active // rollouts, prompt_logits
+    rows_before = 0
+    builder = _TreeBuilder(prompt_cache, problems)
     for depth in range(length):
         scores = logits.log_softmax(-1)
-        token = sample_token(
-            scores[row], None if uniforms is None else uniforms.flatten(0, 1)[going, depth]
-        )
-        tokens[going, depth], logit_rows[going, depth] = token, rows + row
-        said[going, depth], logp[going, depth] = True, scores[row, token]
-        on = ~torch.isin(token, ends)
-        rows += len(scores)
-        going, token, row = going[on], token[on], row[on]
-        if depth + 1 == length or not len(going):
+        numbers = None if uniforms is None else uniforms.flatten(0, 1)[active, depth]
+        token = sample_token(scores[row], numbers)
+        tokens[active, depth] = token
+        logit_rows[active, depth] = rows_before + row
+        mask[active, depth] = True
+        logp[active, depth] = scores[row, token]
+        rows_before += len(scores)
+        unfinished = ~torch.isin(token, ends)
+        active, token, row = active[unfinished], token[unfinished], row[unfinished]
+        if depth + 1 == length or not len(active):
             break
-        prefix, row = (row * words + token).unique(return_inverse=True)
-        word = prefix % words
-        attention = growing.deeper(prefix // words, word)
-        logits = model.logits(model(word, torch.full_like(word, start + depth), attention))
-    shape, cut = (
-        (problems, rollouts, length),
-        torch.zeros_like(said[:, 0]).index_fill_(0, going, True),
-    )
+        # Rollouts with the same prefix and the same next token share a row of the next level.
+        prefix, row = (row * vocabulary + token).unique(return_inverse=True)
+        last_token = prefix % vocabulary
+        attention = builder.add_level(prefix // vocabulary, last_token)
+        positions = torch.full_like(last_token, prompt_length + depth)
+        logits = model.logits(model(last_token, positions, attention))
+    truncated = torch.zeros_like(mask[:, 0]).index_fill_(0, active, True)
+    shape = (problems, rollouts, length)
     return Rollouts(
         tokens.view(shape),
-        said.view(shape),
+        mask.view(shape),
         logp.view(shape),
         logit_rows.view(shape),
-        cut.view(shape[:2]),
-        growing.tree(),
+        truncated.view(shape[:2]),
+        builder.tree(),
     )
 
 
 class _TreeBuilder:
-    """The tree while `sample_tree` goes deeper: keys and values of the prompts and all prefixes,
-    slot by slot.
-    """
+    """The tree while `sample_tree` grows it: keys and values of prompts and prefixes by slot."""
 
-    def __init__(self, memory: Memory, problems: int) -> None:
-        self.kept, self.prompt, device = list(memory), memory[0][0].shape[2], memory[0][0].device
-        self.problem = torch.arange(problems, device=device)
-        self.used = torch.zeros_like(self.problem)  # slots by problem
-        self.seen = torch.zeros(
-            problems, 0, dtype=torch.bool, device=device
-        )  # by prefix of the level above
+    def __init__(self, prompt_cache: PromptCache, problems: int) -> None:
+        keys = prompt_cache[0][0]
+        self.cache = list(prompt_cache)
+        self.prompt_length = keys.shape[2]
+        # Of the prefixes of the last level: their problems, and the slots they attend to.
+        self.problem = torch.arange(problems, device=keys.device)
+        self.visible = torch.zeros(problems, 0, dtype=torch.bool, device=keys.device)
+        self.slots_used = torch.zeros_like(self.problem)  # by problem
         self.levels: list[tuple[torch.Tensor, ...]] = []
 
-    def deeper(self, parent: torch.Tensor, word: torch.Tensor):
-        """Add prefixes one token longer, given by their rows in the level above and last tokens;
-        their attention.
+    def add_level(
+        self, parent: Int[torch.Tensor, " prefixes"], token: Int[torch.Tensor, " prefixes"]
+    ) -> Attention:
+        """Add prefixes one token longer than those of the last level; returns their attention.
+
+        `parent` is the row of each in the last level, `token` its last token.
         """
         problem = self.problem = self.problem[parent]
-        nth = _nth(problem)
-        slot = self.used[problem] + nth
-        self.used = self.used + torch.bincount(problem, minlength=len(self.used))
-        slots = int(self.used.max())
-        seen = self.seen = F.pad(self.seen[parent], (0, slots - self.seen.shape[1])).scatter_(
-            1, slot[:, None], True
+        rank = _rank_in_problem(problem)
+        slot = self.slots_used[problem] + rank
+        self.slots_used = self.slots_used + torch.bincount(problem, minlength=len(self.slots_used))
+        slots = int(self.slots_used.max())
+        inherited = F.pad(self.visible[parent], (0, slots - self.visible.shape[1]))
+        self.visible = inherited.scatter_(1, slot[:, None], True)
+        depth = torch.full_like(token, len(self.levels))
+        self.levels.append((token, depth, problem, slot, self.visible))
+
+        needed = self.prompt_length + slots
+        if needed > self.cache[0][0].shape[2]:
+            # Allocate `needed` more places than there are, so that few levels have to copy.
+            self.cache = [
+                (F.pad(keys, (0, 0, 0, needed)), F.pad(values, (0, 0, 0, needed)))
+                for keys, values in self.cache
+            ]
+        attend_visible = _prefix_attention(
+            self.visible, problem, rank, len(self.slots_used), self.prompt_length
         )
-        self.levels.append((word, torch.full_like(word, len(self.levels)), problem, slot, seen))
-        room, wanted = self.kept[0][0].shape[2], self.prompt + slots
-        if wanted > room:
-            self.kept = [
-                tuple(F.pad(part, (0, 0, 0, wanted)) for part in pair) for pair in self.kept
-            ]  # double
-        see = _see(seen, problem, nth, len(self.used), self.prompt)
 
         def attention(
             layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
         ) -> torch.Tensor:
-            keys, values = self.kept[layer]
-            keys[problem, :, self.prompt + slot], values[problem, :, self.prompt + slot] = k, v
-            return see(q, keys[:, :, :wanted], values[:, :, :wanted])
+            keys, values = self.cache[layer]
+            keys[problem, :, self.prompt_length + slot] = k
+            values[problem, :, self.prompt_length + slot] = v
+            return attend_visible(q, keys[:, :, :needed], values[:, :, :needed])
 
         return attention
 
     def tree(self) -> PrefixTree:
+        """All prefixes that were added."""
         if not self.levels:
-            nothing = self.problem[:0]
-            return PrefixTree(nothing, nothing, nothing, nothing, self.seen[:0])
-        *columns, seen = zip(*self.levels, strict=True)
-        slots = seen[-1].shape[1]
+            empty = self.problem[:0]
+            return PrefixTree(empty, empty, empty, empty, self.visible[:0])
+        tokens, depths, problems, slots, visible = zip(*self.levels, strict=True)
+        width = visible[-1].shape[1]
         return PrefixTree(
-            *map(torch.cat, columns),
-            torch.cat([F.pad(part, (0, slots - part.shape[1])) for part in seen]),
+            torch.cat(tokens),
+            torch.cat(depths),
+            torch.cat(problems),
+            torch.cat(slots),
+            torch.cat([F.pad(level, (0, width - level.shape[1])) for level in visible]),
         )
 
 
-def _nth(problem: torch.Tensor) -> torch.Tensor:
+def _rank_in_problem(problem: Int[torch.Tensor, " prefixes"]) -> Int[torch.Tensor, " prefixes"]:
     """Each prefix's number among those of its problem; `problem` is sorted."""
-    return torch.arange(len(problem), device=problem.device) - torch.searchsorted(problem, problem)
+    first = torch.searchsorted(problem, problem)
+    return torch.arange(len(problem), device=problem.device) - first
 
 
-def _see(
-    seen: torch.Tensor, problem: torch.Tensor, place: torch.Tensor, problems: int, prompt: int
-):
-    """Attention of prefixes, each to the whole prompt of its problem and to the slots it has
-    `seen`.
+def _prefix_attention(
+    visible: Bool[torch.Tensor, "prefixes slots"],
+    problem: Int[torch.Tensor, " prefixes"],
+    column: Int[torch.Tensor, " prefixes"],
+    problems: int,
+    prompt_length: int,
+) -> PrefixAttention:
+    """Attention of each prefix to the whole prompt of its problem and to its `visible` slots.
 
-    The prefixes of a problem are laid side by side at their `place`, so that one call serves all
-    problems.
+    The prefixes of a problem are laid side by side, each in its `column`, so that one call serves
+    all problems.
     """
-    width = int(place.max()) + 1
-    at = problem * width + place
-    mask = torch.zeros(problems * width, prompt + seen.shape[1], device=seen.device)
-    mask[at, prompt:] = torch.where(seen, 0.0, -torch.inf)
-    mask = mask.view(problems, 1, width, -1)
+    width = int(column.max()) + 1
+    index = problem * width + column
+    bias = torch.zeros(problems * width, prompt_length + visible.shape[1], device=visible.device)
+    bias[index, prompt_length:] = torch.where(visible, 0.0, -torch.inf)
+    bias = bias.view(problems, 1, width, -1)
 
-    def see(q: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-        queries = _spread(q, at, problems, width)
+    def attend_visible(q: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+        queries = _by_problem(q, index, problems, width)
         out = F.scaled_dot_product_attention(
-            queries, keys, values, attn_mask=mask.to(q.dtype), enable_gqa=True
+            queries, keys, values, attn_mask=bias.to(q.dtype), enable_gqa=True
         )
-        return out.transpose(1, 2).flatten(0, 1)[at]
+        return out.transpose(1, 2).flatten(0, 1)[index]
 
-    return see
+    return attend_visible
 
 
-def _spread(x: torch.Tensor, at: torch.Tensor, problems: int, width: int) -> torch.Tensor:
-    """ "rows heads head" to "problems heads width head", zero where no row stands."""
-    rows = x.new_zeros(problems * width, *x.shape[1:]).index_copy(0, at, x)
+def _by_problem(
+    x: Float[torch.Tensor, "prefixes heads head_size"],
+    index: Int[torch.Tensor, " prefixes"],
+    problems: int,
+    width: int,
+) -> Float[torch.Tensor, "problems heads width head_size"]:
+    """The prefixes' vectors in the columns of their problems, zero in columns without a prefix."""
+    rows = x.new_zeros(problems * width, *x.shape[1:]).index_copy(0, index, x)
     return rows.unflatten(0, (problems, width)).transpose(1, 2)
 
 
 @torch.no_grad()
 def sample_rows(
     model: Transformer,
-    first: torch.Tensor,
-    memory: Memory,
+    prompt_logits: Float[torch.Tensor, "problems vocabulary"],
+    prompt_cache: PromptCache,
     rollouts: int,
     length: int,
-    ends: list[int],
-    uniforms: torch.Tensor | None,
+    end_tokens: list[int],
+    uniforms: Float[torch.Tensor, "problems rollouts length"] | None,
 ) -> Rollouts:
-    """Sample every rollout as a row of its own, `length` steps of fixed shape. Arguments as
-    `sample_tree`.
+    """Sample every rollout in a row of its own, in `length` steps of fixed shape.
+
+    The arguments are those of `sample_tree`.
     """
-    problems, device, start = len(first), first.device, memory[0][0].shape[2]
-    size = (problems, rollouts, length)
-    tokens = torch.zeros(size, dtype=torch.int64, device=device)
-    said, logp = (
-        torch.zeros(size, dtype=torch.bool, device=device),
-        torch.zeros(size, device=device),
+    problems, device = len(prompt_logits), prompt_logits.device
+    prompt_length = prompt_cache[0][0].shape[2]
+    shape = (problems, rollouts, length)
+    tokens = torch.zeros(shape, dtype=torch.int64, device=device)
+    mask = torch.zeros(shape, dtype=torch.bool, device=device)
+    logp = torch.zeros(shape, device=device)
+    # The rollouts' own keys and values: "layers 2 problems rollouts length kv_heads head_size".
+    cache = torch.zeros(
+        len(prompt_cache),
+        2,
+        *shape,
+        *model.cache_shape,
+        device=device,
+        dtype=prompt_cache[0][0].dtype,
     )
-    kept = torch.zeros(len(memory), 2, *size, *model.kept, device=device, dtype=memory[0][0].dtype)
-    going = torch.ones(size[:2], dtype=torch.bool, device=device)
-    logits = first[:, None].expand(-1, rollouts, -1)
+    active = torch.ones(shape[:2], dtype=torch.bool, device=device)
+    logits = prompt_logits[:, None].expand(-1, rollouts, -1)
     for depth in range(length):
         scores = logits.log_softmax(-1)
-        drawn = None if uniforms is None else uniforms[:, :, depth].flatten()
-        token = sample_token(scores.flatten(0, 1), drawn).view(size[:2])
-        tokens[:, :, depth], said[:, :, depth] = token * going, going
-        logp[:, :, depth] = scores.gather(2, token[:, :, None])[:, :, 0] * going
-        for end in ends:
-            going = going & (token != end)
+        numbers = None if uniforms is None else uniforms[:, :, depth].flatten()
+        token = sample_token(scores.flatten(0, 1), numbers).view(shape[:2])
+        tokens[:, :, depth] = token * active
+        mask[:, :, depth] = active
+        logp[:, :, depth] = scores.gather(2, token[:, :, None])[:, :, 0] * active
+        for end_token in end_tokens:
+            active = active & (token != end_token)
         if depth + 1 < length:
-            position = torch.full((problems, rollouts, 1), start + depth, device=device)
-            stream = model(tokens[:, :, depth, None], position, _next_of_each(kept, memory, depth))
+            position = torch.full((problems, rollouts, 1), prompt_length + depth, device=device)
+            attention = _next_token_attention(cache, prompt_cache, depth)
+            stream = model(tokens[:, :, depth, None], position, attention)
             logits = model.logits(stream[:, :, 0])
-    return Rollouts(
-        tokens, said, logp, _rows_apart(problems, rollouts, length, device), going, None
-    )
+    logit_rows = _independent_logit_rows(problems, rollouts, length, device)
+    return Rollouts(tokens, mask, logp, logit_rows, active, None)
 
 
-def _next_of_each(kept: torch.Tensor, memory: Memory, depth: int):
+def _next_token_attention(
+    cache: Shaped[torch.Tensor, "layers 2 problems rollouts length kv_heads head_size"],
+    prompt_cache: PromptCache,
+    depth: int,
+) -> Attention:
+    """Attention of the tokens at `depth` to their prompts and their own rollouts so far."""
+
     def attention(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        own = kept[layer]
-        own[0, :, :, depth], own[1, :, :, depth] = k[:, :, 0], v[:, :, 0]
-        seen = torch.ones(1, 1, 1, depth + 1, dtype=torch.bool, device=q.device)
-        return attend(q, memory[layer], own[0, :, :, : depth + 1], own[1, :, :, : depth + 1], seen)
+        keys, values = cache[layer, 0], cache[layer, 1]
+        keys[:, :, depth] = k[:, :, 0]
+        values[:, :, depth] = v[:, :, 0]
+        visible = torch.ones(1, 1, 1, depth + 1, dtype=torch.bool, device=q.device)
+        own = slice(depth + 1)
+        return attend(q, prompt_cache[layer], keys[:, :, own], values[:, :, own], visible)
 
     return attention
 
 
-def _rows_apart(problems: int, rollouts: int, length: int, device: torch.device) -> torch.Tensor:
-    """Row of `rollout_logits` for each token: the prompt's for the first, then that of the token before."""
-    each = problems, rollouts, length - 1
-    own = problems + torch.arange(math.prod(each), device=device).view(each)
+def _independent_logit_rows(
+    problems: int, rollouts: int, length: int, device: torch.device
+) -> Int[torch.Tensor, "problems rollouts length"]:
+    """Row of `rollout_logits` for each token where no rollouts share a prefix.
+
+    The first token is drawn from its prompt's row, every other from that of the token before it.
+    """
+    shape = problems, rollouts, length - 1
+    own = problems + torch.arange(math.prod(shape), device=device).view(shape)
     prompt = torch.arange(problems, device=device)[:, None, None].expand(-1, rollouts, 1)
     return torch.cat((prompt, own), 2)
 
 
 class CUDAGraphSampler:
-    """`sample_rows` recorded once as a CUDA graph and then replayed: hundreds of small kernels for
-    one launch.
+    """`sample_rows` recorded once as a CUDA graph and replayed: one launch for hundreds of kernels.
 
-    The shapes and the places of the weights are those of the first call. What it returns is
-    overwritten by the next.
+    The shapes and the memory of the weights must stay those of the first call. A call overwrites
+    the rollouts that the last one returned.
     """
 
     def __init__(self) -> None:
         self.graph: torch.cuda.CUDAGraph | None = None
+        self.inputs: list[torch.Tensor] = []  # the memory from which the graph reads
 
     def __call__(
         self,
         model: Transformer,
-        first: torch.Tensor,
-        memory: Memory,
+        prompt_logits: Float[torch.Tensor, "problems vocabulary"],
+        prompt_cache: PromptCache,
         rollouts: int,
         length: int,
-        ends: list[int],
-        uniforms: torch.Tensor,
+        end_tokens: list[int],
+        uniforms: Float[torch.Tensor, "problems rollouts length"],
     ) -> Rollouts:
-        given = [first, uniforms, *(part for pair in memory for part in pair)]
+        """The rollouts of `sample_rows` from the same arguments."""
+        inputs = [prompt_logits, uniforms]
+        inputs += [tensor for keys_and_values in prompt_cache for tensor in keys_and_values]
         if self.graph is None:
-            self.given = [part.clone() for part in given]
-            pairs = list(zip(self.given[2::2], self.given[3::2], strict=True))
+            self.inputs = [tensor.clone() for tensor in inputs]
+            static_logits, static_uniforms = self.inputs[:2]
+            static_cache = list(zip(self.inputs[2::2], self.inputs[3::2], strict=True))
 
-            def work() -> Rollouts:
+            def sample() -> Rollouts:
                 return sample_rows(
-                    model, self.given[0], pairs, rollouts, length, ends, self.given[1]
+                    model,
+                    static_logits,
+                    static_cache,
+                    rollouts,
+                    length,
+                    end_tokens,
+                    static_uniforms,
                 )
 
-            side = torch.cuda.Stream()
-            side.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(
-                side
-            ):  # capture wants every kernel to have run once before, on another stream
-                work()
-            torch.cuda.current_stream().wait_stream(side)
+            # Capture requires that every kernel has run once before, on another stream.
+            side_stream = torch.cuda.Stream()
+            side_stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(side_stream):
+                sample()
+            torch.cuda.current_stream().wait_stream(side_stream)
             self.graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(self.graph):
-                self.said = work()
-        torch._foreach_copy_(self.given, given)
+                self.output = sample()
+        torch._foreach_copy_(self.inputs, inputs)
         self.graph.replay()
-        return self.said
+        return self.output
 
 
 def rollout_logits(
-    model: Transformer, first: torch.Tensor, memory: Memory, rollouts: Rollouts
-) -> torch.Tensor:
-    """Logits "rows vocabulary" after every prompt and every prefix of the rollouts, in one forward
-    pass with gradients.
+    model: Transformer,
+    prompt_logits: Float[torch.Tensor, "problems vocabulary"],
+    prompt_cache: PromptCache,
+    rollouts: Rollouts,
+) -> Float[torch.Tensor, "rows vocabulary"]:
+    """Logits after every prompt and every prefix of the rollouts, in one forward pass.
 
-    `first` and `memory` as in `sample_tree`, but with their graphs: gradients flow through the
-    shared prompts.
+    The arguments are those of `sample_tree`, but with their autograd graphs: gradients flow through
+    the shared prompts.
     """
-    start, tree = memory[0][0].shape[2], rollouts.tree
-    if not (rollouts.tokens[..., 1:] if tree is None else tree.tokens).numel():
-        return first
+    prompt_length, tree = prompt_cache[0][0].shape[2], rollouts.tree
+    prefix_tokens = rollouts.tokens[..., 1:] if tree is None else tree.tokens
+    if not prefix_tokens.numel():
+        return prompt_logits
     if tree is None:
         tokens = rollouts.tokens[:, :, :-1]
-        length = tokens.shape[2]
-        seen = torch.ones(length, length, dtype=torch.bool, device=tokens.device).tril()[None, None]
-        positions = (start + torch.arange(length, device=tokens.device)).expand_as(tokens)
-        stream = model(
-            tokens, positions, lambda layer, q, k, v: attend(q, memory[layer], k, v, seen)
-        )
-        stream = stream.flatten(0, 2)
+        length, device = tokens.shape[2], tokens.device
+        causal = torch.ones(length, length, dtype=torch.bool, device=device).tril()[None, None]
+        positions = (prompt_length + torch.arange(length, device=device)).expand_as(tokens)
+
+        def causal_attention(
+            layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
+        ) -> torch.Tensor:
+            return attend(q, prompt_cache[layer], k, v, causal)
+
+        stream = model(tokens, positions, causal_attention).flatten(0, 2)
     else:
-        problems, slots, prompt = len(first), tree.visible.shape[1], memory[0][0].shape[2]
-        see = _see(tree.visible, tree.problems, tree.slots, problems, prompt)
-        at = tree.problems * slots + tree.slots
+        problems, slots = len(prompt_logits), tree.visible.shape[1]
+        attend_visible = _prefix_attention(
+            tree.visible, tree.problems, tree.slots, problems, prompt_length
+        )
+        index = tree.problems * slots + tree.slots
 
-        def attention(layer: int, q: torch.Tensor, *own: torch.Tensor) -> torch.Tensor:
-            return see(
-                q,
-                *(
-                    torch.cat((shared, _spread(part, at, problems, slots)), 2)
-                    for shared, part in zip(memory[layer], own, strict=True)
-                ),
-            )
+        def tree_attention(
+            layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
+        ) -> torch.Tensor:
+            prompt_keys, prompt_values = prompt_cache[layer]
+            keys = torch.cat((prompt_keys, _by_problem(k, index, problems, slots)), 2)
+            values = torch.cat((prompt_values, _by_problem(v, index, problems, slots)), 2)
+            return attend_visible(q, keys, values)
 
-        stream = model(tree.tokens, start + tree.depths, attention)
-    return torch.cat((first, model.logits(stream)))
+        stream = model(tree.tokens, prompt_length + tree.depths, tree_attention)
+    return torch.cat((prompt_logits, model.logits(stream)))
