@@ -36,7 +36,7 @@ from torch.nn.functional import affine_grid, grid_sample
 
 from lab.errors import LabError, whole
 from lab.rng import generator
-from lab.shapes import Bool, Float, Int
+from lab.shapes import Bool, Float, Int, Shaped
 from lab.toy.image_data import TEST_BATCH, Batch, EpochOrder
 
 # torchvision's RandomResizedCrop.

@@ -123,11 +123,12 @@ class Block(nn.Module):
             self.self_attn[name](normed).unflatten(-1, (-1, self.head_size))
             for name in ("q_proj", "k_proj", "v_proj")
         )
-        attended = attention(layer, rotate(q, *angles), rotate(k, *angles), v)
-        x = x + self.self_attn["o_proj"](attended.flatten(-2))
-        normed = self.post_attention_layernorm(x)
-        gate = F.silu(self.mlp["gate_proj"](normed))
-        return x + self.mlp["down_proj"](gate * self.mlp["up_proj"](normed))
+        # No names for large intermediate values, so that they are freed at once.
+        x = x + self.self_attn["o_proj"](
+            attention(layer, rotate(q, *angles), rotate(k, *angles), v).flatten(-2)
+        )
+        normed, mlp = self.post_attention_layernorm(x), self.mlp
+        return x + mlp["down_proj"](F.silu(mlp["gate_proj"](normed)) * mlp["up_proj"](normed))
 
 
 class _Decoder(nn.Module):
@@ -230,11 +231,15 @@ def attend(
     )
     own_scores = (q.flatten(3, 4) @ k).view(*q.shape[:-1], -1)
     own_scores = own_scores.masked_fill(~visible[:, None, :, :, None], -torch.inf)
-    scores = torch.cat((prompt_scores, own_scores), -1)
-    weights = scores.softmax(-1, dtype=torch.float32).to(v.dtype)
-    prompt_weights, own_weights = weights.split((prompt_scores.shape[-1], own_scores.shape[-1]), -1)
-    flat_weights = prompt_weights.reshape(problems, kv_heads, -1, prompt_weights.shape[-1])
-    out = (flat_weights @ prompt_values).view_as(q)
+    sizes = (prompt_scores.shape[-1], own_scores.shape[-1])
+    weights = (
+        torch.cat((prompt_scores, own_scores), -1).softmax(-1, dtype=torch.float32).to(v.dtype)
+    )
+    del prompt_scores, own_scores  # freed before the weights are used
+    prompt_weights, own_weights = weights.split(sizes, -1)
+    out = (
+        prompt_weights.reshape(problems, kv_heads, -1, prompt_weights.shape[-1]) @ prompt_values
+    ).view_as(q)
     out = out + (own_weights.flatten(3, 4) @ v).view_as(q)
     return out.permute(0, 2, 3, 1, 4, 5).reshape(problems, trees, queries, heads, head_size)
 
