@@ -392,7 +392,9 @@ def chunks(items: Iterator[Item]) -> Iterator[list[Item]]:
         yield chunk
 
 
-def decode(name: str, source: ImageFile, size: int) -> tuple[Int[np.ndarray, "3 size size"], float]:
+def decode(
+    name: str, source: ImageFile, size: int
+) -> tuple[Shaped[np.ndarray, "3 size size"], float]:
     """One image as uint8, and its proportions, width over height.
 
     LabError: the file is not readable as an image.
