@@ -339,7 +339,7 @@ def test_on_a_gpu_a_batch_never_waits():
         (
             {"classes": 1001},
             (
-                "classes = 1001: the code of shapes, colours, textures and places has 1000 words, "
+                "classes = 1001: shapes, colours, textures and places have 1000 combinations, "
                 "so ask for at most that many classes"
             ),
         ),

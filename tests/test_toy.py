@@ -276,7 +276,7 @@ def test_the_mean_of_sampled_maxrl_gradients_approaches_the_expected_one():
         loss = signal.loss(last(features).log_softmax(1), right, seed)
         return torch.cat([g.flatten() for g in torch.autograd.grad(loss, list(last.parameters()))])
 
-    sampled = torch.stack([gradient(world.signal, seed) for seed in range(draws)]).double()
+    sampled = torch.stack([gradient(world.gradient_source, seed) for seed in range(draws)]).double()
     mean, error = sampled.mean(0), sampled.std(0) / draws**0.5
     assert ((mean - gradient(GradientSource("maxrl", "expected", 8))) / error).abs().max() < 4.5
     assert ((mean - gradient(GradientSource("ml", "exact", 8))) / error).abs().max() > 10

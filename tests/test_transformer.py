@@ -135,7 +135,9 @@ def test_a_model_saved_by_transformers_gives_the_same_logits_here_in_float32(
     )
     theirs.to(kind).save_pretrained(tmp_path)
     ours, tokens = load(tmp_path), tokens_for(shape)
-    assert ours.shape == shape and {weight.dtype for weight in ours.parameters()} == {torch.float32}
+    assert ours.config == shape and {weight.dtype for weight in ours.parameters()} == {
+        torch.float32
+    }
     expected = model.from_pretrained(tmp_path, dtype=torch.float32).eval()(tokens).logits.detach()
     assert (logits_of(ours, tokens) - expected).abs().max() < 1e-5 * expected.abs().max().clamp_min(
         1
@@ -158,7 +160,8 @@ def logits_by_hand(model: Transformer, tokens: list[int]) -> torch.Tensor:
     """Qwen2 as its authors describe it, one token, head and layer at a time, in double
     precision.
     """
-    shape, weights = model.shape, {key: value.double() for key, value in model.state_dict().items()}
+    shape = model.config
+    weights = {key: value.double() for key, value in model.state_dict().items()}
     stream = [weights["model.embed_tokens.weight"][token] for token in tokens]
     for layer in range(shape.num_hidden_layers):
         part = {
@@ -212,7 +215,7 @@ def test_what_is_saved_and_loaded_is_the_same_to_the_bit(tmp_path):
     model = perturbed(fresh_transformer(0, TINY))
     save(model, tmp_path)
     again = load(tmp_path)
-    assert again.shape == TINY and again.state_dict().keys() == model.state_dict().keys()
+    assert again.config == TINY and again.state_dict().keys() == model.state_dict().keys()
     assert all(
         torch.equal(value, again.state_dict()[key]) for key, value in model.state_dict().items()
     )
