@@ -50,7 +50,7 @@ def test_language_models_take_the_former_names_of_their_limits():
 
 
 def test_a_limit_that_is_no_number_of_tokens_keeps_its_name():
-    assert experiment("elsewhere").parameters("smoke", {"limit": 3})["limit"] == 3
+    assert experiment("harness").parameters("smoke", {"limit": 3})["limit"] == 3
 
 
 def test_both_names_at_once_are_refused():

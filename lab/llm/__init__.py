@@ -1,1 +1,1 @@
-"""The world of language models: data sets, prompts, verifiers, trainers and evaluation. Floor 2."""
+"""The world of language models: data sets, prompts, verifiers, trainers and evaluation."""

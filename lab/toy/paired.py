@@ -1,5 +1,4 @@
-"""Objectives side by side on the same problems, with the same random numbers; the explorer's live
-toy. Floor 2.
+"""Objectives side by side on the same problems and random numbers: the explorer's live toy.
 
 The world of `lab.toy.tabular`, drawn answer by answer: every uniform is a function of (seed, step,
 problem, rollout) by Philox4x32-10, in 32-bit integers, so that the page (lab/explorer/front/toy.js)
