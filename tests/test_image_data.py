@@ -271,7 +271,9 @@ def test_generators_of_training_are_even_and_those_of_the_test_odd(monkeypatch):
     monkeypatch.setattr(
         ProceduralImages, "_generator", lambda _, seed: seen.append(seed) or torch.Generator()
     )
-    monkeypatch.setattr(ProceduralImages, "draw", lambda _, labels, rng: torch.zeros(len(labels), 3, 32, 32))
+    monkeypatch.setattr(
+        ProceduralImages, "draw", lambda _, labels, rng: torch.zeros(len(labels), 3, 32, 32)
+    )
     for seed in range(20):
         for step in range(50):
             ProceduralImages(seed, 32).train_batch(step, 1)

@@ -52,6 +52,7 @@ def test_settings_are_what_varies_but_the_seed(four):
     found = report.gather([run.path for run in four])
     assert report.settings(found) == ["objective"]
     assert report.settings(found, "rollouts objective") == ["rollouts", "objective"]
+    assert report.settings(found, "rollouts estimator") == ["rollouts", "objective"]
     assert report.settings(report.gather([four[0].path])) == ["objective"]
     with pytest.raises(LabError, match="unknown parameter 'objectiv': did you mean 'objective'"):
         report.settings(found, "objectiv")

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from lab.errors import LabError, unknown
 from lab.runs.experiments import NOTEBOOKS, experiment
+from lab.runs.former_names import FORMER
 from lab.runs.notebooks import run_notebook
 from lab.runs.run_folder import Run, write_atomically
 from lab.runs.sweep_file import read_sweep
@@ -82,11 +83,13 @@ def gather(sources: Sequence[str | Path], name: str = "") -> Results:
 def settings(results: Results, by: str = "") -> list[str]:
     """The parameters named in `by`; if it is empty, all but the seed that differ between runs."""
     parameters = next(iter(results.runs.values()))["params"]["parameters"]
-    for key in by.split():
+    # The tables hold some parameters under their former names; both are accepted.
+    chosen = [key if key in parameters else FORMER.get(key, key) for key in by.split()]
+    for key in chosen:
         if key not in parameters:
             raise unknown("parameter", key, parameters)
     varied = [key for key in parameters if key != "seed" and results.metrics[key].nunique() > 1]
-    return by.split() or varied or [next(iter(parameters))]
+    return chosen or varied or [next(iter(parameters))]
 
 
 def curves(results: Results, metric: str, by: Sequence[str]) -> pd.DataFrame:
