@@ -1,5 +1,6 @@
 """Every figure draws from its table alone, carries its data, and comes out the same to the byte."""
 
+import ast
 import hashlib
 import json
 import re
@@ -180,7 +181,9 @@ def test_a_script_is_a_page_with_a_caption_a_table_and_a_drawing(name):
         and callable(script.table)
         and callable(script.draw)
     )
-    assert len((plots.SCRIPTS / f"{name}.py").read_text().splitlines()) <= 80
+    # Statements, not lines: how many lines a statement takes is the formatter's choice.
+    code = ast.unparse(ast.parse((plots.SCRIPTS / f"{name}.py").read_text()))
+    assert len(code.splitlines()) <= 60
     assert hasattr(script, "records") == (name in NEED_RUNS)
 
 

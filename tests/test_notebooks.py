@@ -16,6 +16,7 @@ from lab.cli import main
 from lab.errors import LabError
 from lab.runs import Run, experiments, train
 from lab.runs.experiments import NOTEBOOKS, experiment
+from lab.runs.former_names import in_former_names
 from lab.runs.notebooks import parameter_cell, run_notebook
 
 BOOKS = sorted(NOTEBOOKS.glob("*.ipynb"))
@@ -138,7 +139,7 @@ def executed(tmp_path_factory):
 def test_a_notebook_at_smoke_scale_gives_a_finished_run_with_its_outputs(executed, name):
     run, chosen = executed(name), experiment(name)
     assert run.finished and run.params["scale"] == "smoke"
-    assert run.params["parameters"] == chosen.parameters("smoke")
+    assert run.params["parameters"] == in_former_names(chosen.parameters("smoke"))
     files = {path.name for path in run.path.iterdir() if path.suffix != ".lock"}
     made = {"metrics.jsonl", "groups.parquet", "checkpoints"} if chosen.trainer else set()
     assert files == {"params.json", "provenance.json", "notebook.ipynb", "done.json"} | made

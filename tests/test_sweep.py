@@ -206,7 +206,7 @@ def test_a_sweep_keeps_going_lists_failures_can_be_mended_and_then_does_nothing(
     for item in read_sweep(path)[1:]:
         log = (item.run.path / "log.txt").read_text()
         assert log.startswith("--- 20") and "rules: group of one" in log and "finished in " in log
-        assert f"estimator = '{item.given['objective']}'" in log and item.run in others
+        assert f"estimator = '{item.given['estimator']}'" in log and item.run in others
     before = files(others)
 
     (run.path / "params.json").unlink()
