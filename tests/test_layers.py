@@ -336,23 +336,22 @@ def test_relative_imports_of_a_package_are_those_of_its_own_files():
 
 # --- What importing the lab costs ---------------------------------------------------------------
 
-FRESH = """
-import sys
-import lab
-print(*sorted(m for m in sys.modules if "." not in m))
-"""
 
-
-def test_importing_the_lab_loads_numpy_and_nothing_heavier():
+def loaded_by(statement: str) -> set[str]:
+    """The modules that a fresh process has loaded after one statement."""
     answer = subprocess.run(
-        [sys.executable, "-c", FRESH],
+        [sys.executable, "-c", f"import sys\n{statement}\nprint(*sys.modules)"],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
-    loaded = set(answer.stdout.split())
+    return set(answer.stdout.split())
+
+
+def test_importing_the_lab_loads_numpy_and_nothing_heavier():
+    loaded = loaded_by("import lab")
     assert {"lab", "numpy"} <= loaded
     # How long the import takes is in benchmarks/import_time.py: a busy machine makes any bound here
     # wrong.
@@ -368,23 +367,8 @@ def test_importing_the_lab_loads_numpy_and_nothing_heavier():
     }
 
 
-PICTURES = """
-import sys
-import lab.show.plots
-print(*sys.modules)
-"""
-
-
 def test_importing_the_plots_loads_no_trainer():
-    answer = subprocess.run(
-        [sys.executable, "-c", PICTURES],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )
-    loaded = set(answer.stdout.split())
+    loaded = loaded_by("import lab.show.plots")
     assert {"lab.show.plots", "lab.runs.sweep_results"} <= loaded
     assert not loaded & {
         "lab.runs.training",

@@ -32,8 +32,8 @@ def in_present_names(given: dict[str, Any], known: Collection[str]) -> dict[str,
     """
     renamed: dict[str, Any] = {}
     for key, value in given.items():
-        name = PRESENT.get(key, key)
-        name = key if key in known or name not in known else name
+        present = PRESENT.get(key, key)
+        name = present if present in known and key not in known else key
         if name in renamed:
             raise LabError(f"{name} is given twice, also as {FORMER[name]}: keep one")
         renamed[name] = value
