@@ -72,12 +72,13 @@ def compile_pins(
 ) -> dict[str, str]:
     """Name to version of all that `requirements` need.
 
-    A requirement ".[extra,...]" is this project's; `words` are options of uv; `preferred` are lines
+    A requirement "." or ".[extra,...]" is this project's; `words` are options of uv; `preferred` are lines
     name==version that are kept where nothing speaks against them. Errors: Unresolved.
     """
     with tempfile.TemporaryDirectory() as folder:
         asked, solved = Path(folder, "asked.in"), Path(folder, "solved.txt")
-        asked.write_text("\n".join(requirements).replace(".[", f"{ROOT}[") + "\n")
+        own = re.compile(r"^\.(?=$|\[)")  # "." and ".[extra]" are this project
+        asked.write_text("".join(own.sub(str(ROOT), each) + "\n" for each in requirements))
         solved.write_text(preferred)
         found = subprocess.run(
             [
