@@ -152,7 +152,10 @@ def test_install_lines_name_extras_and_constraints_that_exist_and_never_a_projec
     for line, places in resolve.documented().items():
         own = [each for each in line.requirements if each.startswith((".", "lab"))]
         assert all(re.fullmatch(r"\.(\[[a-z,-]+\])?", each) for each in own), (places, line)
-        assert line.extras <= set(EXTRAS) and (line.constraints in FILES or own in ([], ["."])), (places, line)
+        assert line.extras <= set(EXTRAS) and (line.constraints in FILES or own in ([], ["."])), (
+            places,
+            line,
+        )
         assert resolve.targets(line), (places, line)
     for place, text in resolve.documents().items():
         assert not re.search(r"\blab\[", text), (

@@ -2,6 +2,7 @@
 TRL, tiny model.
 """
 
+import importlib.util
 import math
 
 import numpy as np
@@ -476,3 +477,17 @@ def test_sorting_by_length_keeps_the_rows_of_a_group_together_and_equal_lengths_
     groups = sorted_by_length([part([[5, 1], [2, 2]]), part([[1, 3], [1, 1]])])
     assert [one["name"].tolist() for one in groups] == [[[10, 10], [20, 20]], [[10, 30], [50, 10]]]
     assert all(one["num_items_in_batch"] == 9 for one in groups)
+
+
+def test_trl_loads_vllm_only_when_a_trainer_asks_for_it(start):
+    code = (
+        "import sys; from lab.llm.engines.imports import trl; trl().GRPOTrainer\n"
+        "print('vllm' in sys.modules, 'ray' in sys.modules)\n"
+        "from trl.generation import vllm_generation\n"
+        "print(vllm_generation.is_vllm_available(), hasattr(vllm_generation, 'SamplingParams'))"
+    )
+    done = start("-c", code).finish(300)
+    assert done.returncode == 0, done.stderr
+    before, after = done.stdout.splitlines()[-2:]
+    there = importlib.util.find_spec("vllm") is not None
+    assert before == "False False" and after == f"{there} {there}"

@@ -1,8 +1,10 @@
-"""Imports of transformers and TRL that also work with a CPU build of torch."""
+"""Imports of transformers and TRL: also with a CPU build of torch, and without loading vLLM."""
 
 from __future__ import annotations
 
+import importlib
 import os
+import sys
 from types import ModuleType
 
 from lab.extras import missing
@@ -21,7 +23,11 @@ def transformers() -> ModuleType:
 
 
 def trl() -> ModuleType:
-    """The package TRL, imported when it is first needed. LabError: it is not installed."""
+    """The package TRL, imported when it is first needed. LabError: it is not installed.
+
+    By itself it would load vLLM wherever that is installed, for longer than all other imports take
+    together. Here it does so when a trainer asks for vLLM.
+    """
     transformers()
     # TRL warns that rollout functions are experimental; its version is pinned.
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
@@ -29,4 +35,30 @@ def trl() -> ModuleType:
         import trl
     except ImportError as error:
         raise missing("trl") from error
+    if "trl.generation.vllm_generation" not in sys.modules:
+        _defer_vllm()
     return trl
+
+
+def _defer_vllm() -> None:
+    """Import the modules of TRL that use vLLM as if it were not installed.
+
+    Their functions ask `is_vllm_available()` before they use it. That loads both modules again, in
+    place, so that the functions find vLLM's names.
+    """
+    from trl import import_utils
+
+    is_available = import_utils.is_vllm_available
+    import_utils.is_vllm_available = lambda *_, **__: False
+    try:
+        from trl.generation import vllm_client, vllm_generation
+    finally:
+        import_utils.is_vllm_available = is_available
+
+    def load(min_version: str | None = None) -> bool:
+        for module in (vllm_client, vllm_generation):
+            importlib.reload(module)
+        return is_available(min_version)
+
+    vllm_client.is_vllm_available = load
+    vllm_generation.is_vllm_available = load
