@@ -125,7 +125,7 @@ def _named(node: ast.AST, module: Module) -> frozenset[str]:
     """The dotted names of what a node names: imported, or defined by its module."""
     own = {name: f"{module.name}.{name}" for name in module.statements if module.name}
     inside = dict(_imported(node))
-    meaning = own | module.imports | inside
+    meaning = module.imports | own | inside
     known = meaning.keys() & (_global_names(node) | inside.keys())
     return frozenset(
         ".".join([meaning[first], *attributes])

@@ -306,8 +306,8 @@ def caption_text(record: dict[str, Any]) -> str:
                 " problems a run."
             ),
             (
-                "Devices, commits and seconds of the runs: data/results, or for your own"
-                f" provenance/{record['figure']}.json."
+                f"Devices, commits and seconds of the runs: provenance/{record['figure']}.json, and"
+                " data/results for recorded runs."
             ),
         ]
     else:

@@ -120,9 +120,11 @@ class _Lab:
         if inside == len(parts):
             return [self._definition(module, own) for own in module.statements]
         own, *attributes = parts[inside:]
+        # A name may be both, as in `try: import x` and `except ImportError: x = None`.
+        found = [self._definition(module, own)] if own in module.statements else []
         if own in module.imports:
-            return self.find(".".join([module.imports[own], *attributes]))
-        return [self._definition(module, own)] if own in module.statements else []
+            found += self.find(".".join([module.imports[own], *attributes]))
+        return found
 
     def named_by(self, definition: Definition) -> list[Definition]:
         """The definitions that count and that are named in one, entries of registries apart."""
