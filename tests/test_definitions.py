@@ -56,6 +56,11 @@ def test_every_statement_that_may_change_a_name_belongs_to_it(source):
     assert ast.unparse(definition(source, "X").nodes[-1]) == ast.unparse(ast.parse(source).body[-1])
 
 
+def test_a_module_defines_no_name_that_it_only_reads():
+    module = parse("lab.m", "import sys\nif sys.argv:\n    X = all(sys.path)\nX.update(y)")
+    assert module.statements.keys() == {"X"} and len(module.statements["X"]) == 2
+
+
 @pytest.mark.parametrize(
     "other, same",
     [

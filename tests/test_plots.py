@@ -254,7 +254,7 @@ def test_drawing_on_another_machine_and_day_leaves_the_repository_clean(
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     def draw_all(commit: str, device: str, seconds: float) -> None:
-        recorded = results("laptop", "digits")
+        recorded = results("maze", "maze")
         origin = {"commit": commit, "device": device, "command": "as typed"}
         runs = {
             id: run | {"provenance": run["provenance"] | origin, "seconds": seconds}
@@ -263,9 +263,11 @@ def test_drawing_on_another_machine_and_day_leaves_the_repository_clean(
         monkeypatch.setattr("lab.runs.results", lambda *_: replace(recorded, runs=runs))
         monkeypatch.setattr(plots, "commit_of", lambda *_: commit)
         monkeypatch.setattr(plots, "versions", lambda: {"numpy": commit})
-        assert plots.draw_figures(["digits", "weights"]) == {}
+        assert plots.draw_figures(["maze_walks", "weights"]) == {}
         gallery.write()
 
+    shown = [item for item in gallery.items() if "maze_walks" in item.figures]
+    monkeypatch.setattr(gallery, "items", lambda: shown)
     git("init", "--quiet")
     copy(plots.ROOT / ".gitignore", tmp_path)
     out = tmp_path / "figures" / "out"
@@ -274,10 +276,11 @@ def test_drawing_on_another_machine_and_day_leaves_the_repository_clean(
     git("add", ".")
     git("commit", "--quiet", "--message", "drawn")
     tracked = git("ls-files").split()
-    assert {"figures/out/digits.json", "figures/out/index.html"} <= set(tracked)
+    assert {"figures/out/maze_walks.json", "figures/out/index.html"} <= set(tracked)
     draw_all("b" * 40, "another", 99.0)
     assert git("status", "--porcelain") == ""
-    assert "another" in (out / "provenance" / "digits.json").read_text()
+    assert "another" in (out / "provenance" / "maze_walks.json").read_text()
+    assert "maze/maxrl-seed0" in (out / "index.html").read_text()
 
 
 def test_a_saved_figure_is_closed():

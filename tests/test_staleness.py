@@ -82,7 +82,17 @@ def test_a_new_colour_makes_stale_the_figures_that_show_its_name(project, name, 
 
 def test_a_colour_that_looks_share_counts_for_each_of_them(project):
     changes = changed_by(project, "lab/show/plots.py", ('OLIVE = "#999933"', 'OLIVE = "#999934"'))
-    assert changes == {"maze_training": {"lab.show.plots.OLIVE"}}
+    # family could draw a look made up for the objective power, see further_style
+    assert changes == {name: {"lab.show.plots.OLIVE"} for name in ("family", "maze_training")}
+
+
+def test_how_a_missing_look_is_made_up_counts_where_a_name_has_none(project):
+    listing = 'from lab.show import plots\n\ndef draw(_):\n    plots.line_style("NAME")\n'
+    for name in ("maxrl", "mapo"):
+        (project / "figures" / f"{name}.py").write_text(listing.replace("NAME", name))
+    changes = changed_by(project, "lab/show/plots.py", ('"vD<>pXh"', '"vD<>pX"'))
+    # family names the objective power, which has no look
+    assert changes.keys() == {"mapo", "family"}
 
 
 # --- The catalogue ------------------------------------------------------------------------------

@@ -32,10 +32,11 @@ class Module:
 
     @cached_property
     def statements(self) -> dict[str, tuple[ast.stmt, ...]]:
-        """The defined names, with the statements that define each."""
+        """The defined names, with the statements that define each or may change it."""
+        defined = set().union(*map(_defined, self.tree.body))
         statements: dict[str, tuple[ast.stmt, ...]] = {}
         for statement in self.tree.body:
-            for name in _defined(statement):
+            for name in _defined(statement) | (_changed(statement) & defined):
                 statements[name] = (*statements.get(name, ()), statement)
         return statements
 
@@ -106,18 +107,27 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def _defined(statement: ast.stmt) -> set[str]:
-    """The names that a statement at the top of a module defines, or may change."""
-    if isinstance(statement, ast.Import | ast.ImportFrom):
-        return set()
+    """The names that a statement at the top of a module defines, also within a condition."""
     if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
         return {statement.name}
-    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
-    assigned = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    if isinstance(statement, ast.Assign | ast.AnnAssign) and assigned:
-        return assigned
-    # A condition, a loop, a call: it may define or change whatever stands in it.
     inner = [node for node in ast.walk(statement) if isinstance(node, (*FUNCTIONS, ast.ClassDef))]
-    return {node.name for node in inner} | {node.id for node in names}
+    return {node.name for node in inner} | {
+        node.id
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+
+
+def _changed(statement: ast.stmt) -> set[str]:
+    """The names that a statement at the top may change: X in X["a"] = 1, in a loop, in a call.
+
+    It may change all that it names, unless it is an import or does no more than define names.
+    """
+    if isinstance(statement, (*FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)):
+        return set()
+    if isinstance(statement, ast.Assign | ast.AnnAssign) and _defined(statement):
+        return set()
+    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
 
 
 @cache

@@ -103,14 +103,18 @@ FURTHER_DASHES = ((0, (7, 1)), (0, (3, 1, 1, 1)), (0, (1, 2)), (0, (2, 2)), (0, 
 
 
 def line_style(name: str) -> LineStyle:
-    """The line style of an objective or estimator, by its name or spec.
+    """The line style of an objective or estimator, by its name or spec."""
+    key = parse_call(name)[0]
+    return LINE_STYLES[key] if key in LINE_STYLES else further_style(name)
 
-    One without a style of its own has its label and a colour, dash and marker that follow from its
-    name, so that it looks the same in every figure.
+
+def further_style(name: str) -> LineStyle:
+    """The style of an objective or estimator that has none of its own.
+
+    It has its label, and a colour, dash and marker that follow from its name, so that it looks the
+    same in every figure.
     """
     key = parse_call(name)[0]
-    if key in LINE_STYLES:
-        return LINE_STYLES[key]
     found = objective(name) if key in objective_names() else estimator(name)
     number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "big")
     looks = list(itertools.product((PURPLE, OLIVE, SKY, BLACK), FURTHER_DASHES, "vD<>pXh"))

@@ -7,7 +7,8 @@ A definition reaches those that it names. Estimators, objectives and looks are f
 one of them counts only if its name stands in a string of the script, or of another definition from
 which it can be found, or among the values of the records; a figure that lists all names reaches
 all. A name that a script puts together as it runs is not seen. Of lab.runs only the class of
-results counts: what else it does, and what trainers do, is already in the records.
+results counts: what else it does, and what trainers do, is already in the records. Plugins are no
+part of the project's figures.
 """
 
 from __future__ import annotations
@@ -45,12 +46,14 @@ class Registry(NamedTuple):
     | `readers` | ... except these, which find or enter a single one |
     | `module` | where the entries are |
     | `decorator` | what enters a function into the table; empty: the table is written as a dict |
+    | `otherwise` | what stands in for an entry that an estimator or objective lacks |
     """
 
     table: str
     readers: tuple[str, ...]
     module: str
     decorator: str = ""
+    otherwise: str = ""
 
 
 REGISTRIES = (
@@ -66,9 +69,16 @@ REGISTRIES = (
         "lab.objectives",
         "_entry",
     ),
-    Registry("lab.show.plots.LINE_STYLES", ("lab.show.plots.line_style",), "lab.show.plots"),
+    Registry(
+        "lab.show.plots.LINE_STYLES",
+        ("lab.show.plots.line_style",),
+        "lab.show.plots",
+        otherwise="lab.show.plots.further_style",
+    ),
 )
 TABLES = {registry.table for registry in REGISTRIES}
+# What begins like this does not count where it is named.
+OUTSIDE = ("lab.runs.", "lab.plugins.", *(r.otherwise for r in REGISTRIES if r.otherwise))
 
 
 def input_hashes(script: Path, records: Results | None = None) -> dict[str, str]:
@@ -129,9 +139,7 @@ class _Lab:
     def named_by(self, definition: Definition) -> list[Definition]:
         """The definitions that count and that are named in one, entries of registries apart."""
         found = (part for name in sorted(definition.named) for part in self.find(name))
-        return [
-            part for part in found if part.name == RESULTS or not part.name.startswith("lab.runs.")
-        ]
+        return [part for part in found if part.name == RESULTS or not part.name.startswith(OUTSIDE)]
 
     def entries_of(self, definition: Definition, words: set[str]) -> list[Definition]:
         """The entries of registries that a definition reaches; `words` are the names it holds."""
@@ -142,6 +150,9 @@ class _Lab:
                 reached += entries.values()
             elif (names := words & entries.keys()) and self._leads(definition, registry.table):
                 reached += (entries[name] for name in sorted(names))
+            lacking = words & self._names - entries.keys()
+            if registry.otherwise and lacking and self._leads(definition, registry.table):
+                reached += self.find(registry.otherwise)
         return reached
 
     def _leads(self, definition: Definition, table: str) -> bool:
@@ -157,6 +168,11 @@ class _Lab:
     def _registries(self) -> dict[Registry, dict[str, Definition]]:
         """The entries of each registry, by their names and aliases."""
         return {registry: dict(self._entries(registry)) for registry in REGISTRIES}
+
+    @property
+    def _names(self) -> set[str]:
+        """The names of all entries of all registries."""
+        return {name for entries in self._registries.values() for name in entries}
 
     def _entries(self, registry: Registry) -> Iterator[tuple[str, Definition]]:
         module = self._module(registry.module)
@@ -183,9 +199,9 @@ class _Lab:
         if name not in self._modules:
             path = ROOT / name.replace(".", "/")
             files = (path.with_suffix(".py"), path / "__init__.py")
-            file = next((file for file in files if file.exists()), None)
-            is_ours = file is not None and name.partition(".")[0] == "lab"
-            self._modules[name] = parse(name, file.read_text(encoding="utf-8")) if is_ours else None
+            ours = (file for file in files if name.startswith("lab") and file.exists())
+            file = next(ours, None)
+            self._modules[name] = parse(name, file.read_text(encoding="utf-8")) if file else None
         return self._modules[name]
 
 
