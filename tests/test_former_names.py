@@ -3,12 +3,13 @@ those runs.
 """
 
 import json
+import shlex
 
 import pytest
 
 from lab.errors import LabError
-from lab.runs.experiments import experiment
-from lab.runs.former_names import FORMER
+from lab.runs.experiments import experiment, read_assignments
+from lab.runs.former_names import FORMER, in_former_names
 from lab.runs.run_folder import Run
 from lab.runs.sweep_results import RECORDED
 from lab.runs.training import train
@@ -33,6 +34,23 @@ def test_every_recorded_run_keeps_its_identity():
         assert f"{run.path.parent.name}/{run.path.name}" == name
         checked += 1
     assert checked >= 50
+
+
+def test_the_command_of_a_recorded_run_gives_its_parameters_again():
+    """The command is made from the parameters, by their present names."""
+    commands = set()
+    for _, kind, parameters in recorded_runs():
+        chosen = experiment(kind)
+        words = shlex.split(chosen.command("laptop", parameters))
+        assert words[:4] == ["lab", "train", kind, "scale=laptop"]
+        given = read_assignments(words[4:])
+        assert given.keys() <= chosen.rules.keys()
+        values = in_former_names(chosen.scales["laptop"] | given)
+        assert {key: values[key] for key in parameters} == parameters
+        commands.add(shlex.join(words))
+    assert "lab train tabular scale=laptop 'estimator=0.25 * log_odds' gradient=exact" in commands
+    smoke = experiment("tabular").parameters("smoke", {"seed": 3})
+    assert experiment("tabular").command("smoke", smoke) == "lab train tabular scale=smoke seed=3"
 
 
 def test_objective_is_another_name_of_estimator():

@@ -4,6 +4,10 @@ import hashlib
 import itertools
 import json
 import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from shutil import copy
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,7 +17,8 @@ from matplotlib.colors import to_rgb
 
 import lab
 from lab.errors import LabError
-from lab.runs import Results, train
+from lab.papers import gallery
+from lab.runs import Results, results, train
 from lab.show import plots
 
 FAMILIES = {
@@ -120,6 +125,11 @@ def test_figures_are_as_wide_as_a_column_or_the_page_of_the_paper():
 
 # --- Saving -------------------------------------------------------------------------------------
 
+
+def files_in(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
 TABLE = pd.DataFrame({"p": [0.1, 0.2], "w": [1 / 3, 2.0]})
 
 
@@ -135,12 +145,13 @@ def draw_and_save(
 def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):
     draw_and_save()
     out = folders / "figures"
-    assert sorted(path.name for path in out.iterdir()) == [
+    assert sorted(str(path.relative_to(out)) for path in files_in(out)) == [
         "one.csv",
         "one.json",
         "one.pdf",
         "one.png",
         "one.txt",
+        "provenance/one.json",
     ]
     assert (out / "one.csv").read_text() == "p,w\n0.1,0.3333333333\n0.2,2\n"
     assert (out / "one.pdf").read_bytes().startswith(b"%PDF") and (out / "one.png").read_bytes()[
@@ -153,9 +164,10 @@ def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):
         and told["command"] == "lab figures one"
     )
     assert told["data"] == "one.csv" and told["runs"] == {}
-    assert {"python", "numpy", "matplotlib"} <= set(told["versions"])
     assert told["data_sha256"] == hashlib.sha256((out / "one.csv").read_bytes()).hexdigest()
-    assert told["commit"] is None or re.fullmatch(r"[0-9a-f]{40}(\+changes)?", told["commit"])
+    origin = json.loads((out / "provenance" / "one.json").read_text())
+    assert {"python", "numpy", "matplotlib"} <= set(origin["versions"])
+    assert origin["commit"] is None or re.fullmatch(r"[0-9a-f]{40}(\+changes)?", origin["commit"])
 
 
 def trained() -> tuple[list, Results]:
@@ -175,31 +187,30 @@ def test_a_figure_names_the_runs_behind_it(folders):
     runs, found = trained()
     draw_and_save(found=found)
     told = json.loads((folders / "figures" / "one.json").read_text())["runs"]
-    assert list(told) == sorted(run.id for run in runs)
-    for run in runs:
+    origins = json.loads((folders / "figures" / "provenance" / "one.json").read_text())["runs"]
+    assert list(told) == list(origins) == sorted(run.id for run in runs)
+    for run, command in zip(runs, ("scale=smoke seed=1", "scale=smoke"), strict=True):
         assert told[run.id] == {
-            "commit": run.provenance["commit"],
-            "device": run.provenance["device"],
-            "command": run.provenance["command"],
-            "seed": run.params["parameters"]["seed"],
             "scale": "smoke",
-            "seconds": run.done["seconds"],
+            "seed": run.params["parameters"]["seed"],
+            "command": f"lab train tabular {command}",
         }
+        assert origins[run.id] == run.provenance | {"seconds": run.done["seconds"]}
 
 
-def test_the_caption_file_states_scale_seeds_n_device_and_commit(folders):
+def test_the_caption_file_states_scale_seeds_and_n_and_where_the_rest_is(folders):
     runs, found = trained()
     draw_and_save(found=found)
     text = (folders / "figures" / "one.txt").read_text()
     problems = runs[0].params["parameters"]["problems"]
-    assert text.startswith("A caption.\n") and "lab figures one at commit " in text
+    assert text.startswith("A caption.\n") and text.endswith("\nDrawn by lab figures one.\n")
     for words in (
         "Scale: smoke.",
         "Runs: 2.",
         "Seeds: 0, 1.",
         f"n: {problems} problems a run.",
-        f"Device: {runs[0].provenance['device']}.",
-        f"made at commit {runs[0].provenance['commit']}.",
+        "provenance/one.json",
+        "data/results",
     ):
         assert words in text, words
     draw_and_save()
@@ -226,10 +237,50 @@ def test_an_unknown_venue_is_refused_with_the_nearest(folders):
 def test_the_same_inputs_give_the_same_bytes(folders):
     out = folders / "figures"
     draw_and_save()
-    first = {path.name: path.read_bytes() for path in out.iterdir()}
+    first = {path: path.read_bytes() for path in files_in(out)}
     plt.rcParams.update({"font.size": 20, "lines.linewidth": 9})  # whatever was set before
     draw_and_save()
-    assert {path.name: path.read_bytes() for path in out.iterdir()} == first
+    assert {path: path.read_bytes() for path in files_in(out)} == first
+
+
+def test_drawing_on_another_machine_and_day_leaves_the_repository_clean(
+    folders, tmp_path, monkeypatch
+):
+    """What git tracks of a figure and of the pages does not change with commit, device or time."""
+
+    def git(*words: str) -> str:
+        author = ("-c", "user.name=lab", "-c", "user.email=lab@example.org")
+        command = ["git", "-C", str(tmp_path), *author, *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def draw_all(commit: str, device: str, seconds: float) -> None:
+        recorded = results("maze", "maze")
+        origin = {"commit": commit, "device": device, "command": "as typed"}
+        runs = {
+            id: run | {"provenance": run["provenance"] | origin, "seconds": seconds}
+            for id, run in recorded.runs.items()
+        }
+        monkeypatch.setattr("lab.runs.results", lambda *_: replace(recorded, runs=runs))
+        monkeypatch.setattr(plots, "commit_of", lambda *_: commit)
+        monkeypatch.setattr(plots, "versions", lambda: {"numpy": commit})
+        assert plots.draw_figures(["maze_walks", "weights"]) == {}
+        gallery.write()
+
+    shown = [item for item in gallery.items() if "maze_walks" in item.figures]
+    monkeypatch.setattr(gallery, "items", lambda: shown)
+    git("init", "--quiet")
+    copy(plots.ROOT / ".gitignore", tmp_path)
+    out = tmp_path / "figures" / "out"
+    monkeypatch.setenv("LAB_FIGURES", str(out))
+    draw_all("a" * 40, "one processor", 1.5)
+    git("add", ".")
+    git("commit", "--quiet", "--message", "drawn")
+    tracked = git("ls-files").split()
+    assert {"figures/out/maze_walks.json", "figures/out/index.html"} <= set(tracked)
+    draw_all("b" * 40, "another", 99.0)
+    assert git("status", "--porcelain") == ""
+    assert "another" in (out / "provenance" / "maze_walks.json").read_text()
+    assert "maze/maxrl-seed0" in (out / "index.html").read_text()
 
 
 def test_a_saved_figure_is_closed():
@@ -240,7 +291,7 @@ def test_a_saved_figure_is_closed():
 
 def test_no_file_of_a_figure_holds_a_date_or_a_path(folders):
     draw_and_save()
-    for path in (folders / "figures").iterdir():
+    for path in files_in(folders / "figures"):
         content = path.read_bytes()
         assert b"CreationDate" not in content
         assert str(plots.ROOT).encode() not in content and str(folders).encode() not in content

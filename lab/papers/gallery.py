@@ -247,8 +247,7 @@ def _item(item: Item) -> Iterator[str]:
     yield "</dl>"
     if item.runs:
         runs = "".join(
-            f"<li><code>{escape(id)}</code> {escape(run['device'])}, {run['seconds']} s, commit "
-            f"{(run['commit'] or 'none')[:10]}, <code>{escape(run['command'])}</code>"
+            f"<li><code>{escape(id)}</code>: <code>{escape(run['command'])}</code>"
             for id, run in sorted(item.runs.items())
         )
         yield f"<details><summary>{len(item.runs)} runs</summary><ul>{runs}</ul></details>"

@@ -9,6 +9,8 @@ the other preset, except for what it lists itself. Nothing runs before every val
 from __future__ import annotations
 
 import importlib
+import json
+import shlex
 import tomllib
 from collections.abc import Generator
 from dataclasses import dataclass, replace
@@ -63,6 +65,20 @@ class Experiment:
         if self.trainer:
             self.module.preflight(**values)
         return values
+
+    def command(self, scale: str, parameters: dict[str, Any]) -> str:
+        """The command line of a run at `scale`, with the parameters that the preset does not set.
+
+        `parameters` are all of the run's, by their present or former names.
+        """
+        usual = self.scales["laptop"] | self.scales[scale]
+        given = {
+            key: value if isinstance(value, str) else json.dumps(value)
+            for key, value in in_present_names(parameters, usual).items()
+            if key not in usual or value != usual[key]
+        }
+        assignments = [f"{key}={value}" for key, value in given.items()]
+        return shlex.join(["lab", "train", self.name, f"scale={scale}", *assignments])
 
     @property
     def before(self) -> Experiment | None:

@@ -2,12 +2,16 @@
 
 A figure is one script in figures/ with three parts: `CAPTION`, `table()`, and `draw(table)`. A
 figure of recorded runs also has `records()`, which loads them, and its table is `table(records)`.
-It is saved as five files:
+It is saved as five files and a sixth:
 
-NAME.pdf, NAME.png   the picture
-NAME.csv             the data that is drawn
-NAME.json            caption, commit, versions, runs, hashes of the inputs
-NAME.txt             the caption, with scale, seeds, n, device and commit
+NAME.pdf, NAME.png     the picture
+NAME.csv               the data that is drawn
+NAME.json              caption, runs with their commands, hashes of the inputs and of the data
+NAME.txt               the caption, with scale, seeds and n
+provenance/NAME.json   commits, versions, and each run's device and seconds
+
+The five depend on what is drawn alone, so that whoever draws the same gets the same bytes. What
+else varies is in the sixth, which git ignores; of recorded runs, data/results keeps it too.
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ from matplotlib.figure import Figure
 from lab.errors import LabError, parse_call, unknown
 from lab.estimators import estimator
 from lab.objectives import objective, objective_names
+from lab.runs.experiments import experiment
 from lab.runs.provenance import ROOT, commit_of, versions
 from lab.runs.run_folder import write_atomically, write_json
 from lab.runs.sweep_results import Results
@@ -98,14 +103,18 @@ FURTHER_DASHES = ((0, (7, 1)), (0, (3, 1, 1, 1)), (0, (1, 2)), (0, (2, 2)), (0, 
 
 
 def line_style(name: str) -> LineStyle:
-    """The line style of an objective or estimator, by its name or spec.
+    """The line style of an objective or estimator, by its name or spec."""
+    key = parse_call(name)[0]
+    return LINE_STYLES[key] if key in LINE_STYLES else further_style(name)
 
-    One without a style of its own has its label and a colour, dash and marker that follow from its
-    name, so that it looks the same in every figure.
+
+def further_style(name: str) -> LineStyle:
+    """The style of an objective or estimator that has none of its own.
+
+    It has its label, and a colour, dash and marker that follow from its name, so that it looks the
+    same in every figure.
     """
     key = parse_call(name)[0]
-    if key in LINE_STYLES:
-        return LINE_STYLES[key]
     found = objective(name) if key in objective_names() else estimator(name)
     number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "big")
     looks = list(itertools.product((PURPLE, OLIVE, SKY, BLACK), FURTHER_DASHES, "vD<>pXh"))
@@ -211,54 +220,73 @@ def out_folder() -> Path:
 def save(
     figure: Figure, name: str, table: pd.DataFrame, caption: str, records: Results | None = None
 ) -> None:
-    """Write the five files of a figure; the same inputs give the same bytes.
+    """Write the files of a figure.
 
     `table` is the table that is drawn, `records` the runs that it was computed from.
     """
     folder = out_folder()
-    folder.mkdir(parents=True, exist_ok=True)
-    data = table.to_csv(index=False, float_format="%.10g", lineterminator="\n")
-    # No dates and no program versions, so that the bytes depend on the picture alone.
-    metadata: dict[str, dict[str, str | None]] = {
-        "pdf": {"Title": name, "Creator": None, "Producer": None, "CreationDate": None},
-        "png": {"Title": name, "Software": None},
-    }
-    for kind, facts in metadata.items():
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format=kind, metadata=facts)
-        write_atomically(folder / f"{name}.{kind}", buffer.getvalue())
-    plt.close(figure)
+    (folder / "provenance").mkdir(parents=True, exist_ok=True)
+    for kind, content in picture_files(figure, name).items():
+        write_atomically(folder / f"{name}.{kind}", content)
+    data = data_text(table)
     write_atomically(folder / f"{name}.csv", data)
     script = SCRIPTS / f"{name}.py"
-    inputs = staleness.input_hashes(script, records) if script.exists() else {}
-    input_paths = inputs.keys() - {"records"}
+    runs = dict(sorted(records.runs.items())) if records else {}
     record = {
         "figure": name,
         "caption": " ".join(caption.split()),
         "command": f"lab figures {name}",
-        "commit": commit_of(*(input_paths or ["lab"])),
-        "versions": versions(),
-        "inputs": inputs,
+        "inputs": staleness.input_hashes(script, records) if script.exists() else {},
         "data": f"{name}.csv",
         "data_sha256": hashlib.sha256(data.encode()).hexdigest(),
         "problems": _problem_counts(records),
-        "runs": {id: _origin(run) for id, run in sorted(records.runs.items())} if records else {},
+        "runs": {id: _identity(run) for id, run in runs.items()},
     }
     write_json(folder / f"{name}.json", record)
     write_atomically(folder / f"{name}.txt", caption_text(record))
+    provenance = {
+        "figure": name,
+        "commit": commit_of("lab", "data", f"figures/{name}.py"),
+        "versions": versions(),
+        "runs": {id: run["provenance"] | {"seconds": run["seconds"]} for id, run in runs.items()},
+    }
+    write_json(folder / "provenance" / f"{name}.json", provenance)
 
 
-def _origin(run: dict[str, Any]) -> dict[str, Any]:
-    """What the record of a figure says of one run."""
-    origin = run["provenance"]
-    values = run["params"]["parameters"]
+def picture_files(figure: Figure, name: str) -> dict[str, bytes]:
+    """The content of NAME.pdf and NAME.png by their endings; the figure is closed.
+
+    They hold no dates and no program versions, so that the bytes depend on the picture alone.
+    """
+    metadata: dict[str, dict[str, str | None]] = {
+        "pdf": {"Title": name, "Creator": None, "Producer": None, "CreationDate": None},
+        "png": {"Title": name, "Software": None},
+    }
+    files = {}
+    for kind, facts in metadata.items():
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format=kind, metadata=facts)
+        files[kind] = buffer.getvalue()
+    plt.close(figure)
+    return files
+
+
+def data_text(table: pd.DataFrame) -> str:
+    """The content of NAME.csv.
+
+    Numbers have 10 significant digits: processors differ in the last of the 16 of a float64.
+    """
+    return table.to_csv(index=False, float_format="%.10g", lineterminator="\n")
+
+
+def _identity(run: dict[str, Any]) -> dict[str, Any]:
+    """What the record of a figure says of one run: it follows from the run's parameters alone."""
+    name, scale = run["params"]["experiment"], run["params"]["scale"]
+    parameters = run["params"]["parameters"]
     return {
-        "scale": run["params"]["scale"],
-        "seed": values.get("seed"),
-        "command": origin["command"],
-        "commit": origin["commit"],
-        "device": origin["device"],
-        "seconds": run["seconds"],
+        "scale": scale,
+        "seed": parameters.get("seed"),
+        "command": experiment(name).command(scale, parameters),
     }
 
 
@@ -268,7 +296,7 @@ def _problem_counts(records: Results | None) -> list[int]:
 
 
 def caption_text(record: dict[str, Any]) -> str:
-    """The caption for a paper: what is shown, then scale, seeds, n, device and commits."""
+    """The caption for a paper: what is shown, then scale, seeds and n."""
     runs = record["runs"].values()
 
     def all_of(key: str) -> str:
@@ -281,12 +309,14 @@ def caption_text(record: dict[str, Any]) -> str:
                 f"Scale: {all_of('scale')}. Runs: {len(runs)}. Seeds: {all_of('seed')}. n: {n}"
                 " problems a run."
             ),
-            f"Device: {all_of('device')}. Runs made at commit {all_of('commit')}.",
+            (
+                f"Devices, commits and seconds of the runs: provenance/{record['figure']}.json, and"
+                " data/results for recorded runs."
+            ),
         ]
     else:
         lines = ["Scale: none, formulas and no runs. Seeds: none. n: none. Device: any."]
-    drawn_by = f"Drawn by {record['command']} at commit {record['commit']}."
-    return "\n".join([record["caption"], "", *lines, drawn_by]) + "\n"
+    return "\n".join([record["caption"], "", *lines, f"Drawn by {record['command']}."]) + "\n"
 
 
 def figure_names() -> list[str]:
@@ -318,7 +348,7 @@ def draw_figures(names: Iterable[str] = (), venue: str = "icml") -> dict[str, st
 
 
 def draw_figure(name: str) -> None:
-    """Run one figure script: load the records, compute the table, draw it, save five files."""
+    """Run one figure script: load the records, compute the table, draw it, save its files."""
     script = load(name)
     records = script.records() if hasattr(script, "records") else None
     table = script.table() if records is None else script.table(records)
