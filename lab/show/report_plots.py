@@ -119,6 +119,8 @@ def draw_curves(table: pd.DataFrame, by: Sequence[str]) -> Figure:
     grid.map_dataframe(bands)
     grid.set_titles("{col_name}")
     grid.set_axis_labels("step", "")
+    for axes in grid.axes.flat:
+        axes.ticklabel_format(axis="y", useOffset=False)
     return _with_legend_below(grid)
 
 
@@ -182,7 +184,7 @@ def draw_transitions(table: pd.DataFrame, before: str, after: str) -> Figure:
         for place, count in enumerate(problems):
             if count:
                 panel.add_patch(Rectangle((place, place), 1, 1, fill=False, linewidth=0.8))
-        panel.tick_params(axis="x", rotation=45, length=0)
+        panel.tick_params(axis="x", rotation=90, length=0)
         panel.tick_params(axis="y", rotation=0, length=0)
         panel.grid(visible=False)
         title = textwrap.fill(setting, 28)
