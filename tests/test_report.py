@@ -12,7 +12,7 @@ from lab.cli import main
 from lab.errors import LabError
 from lab.runs import Run, train
 from lab.runs.provenance import ROOT
-from lab.show import report
+from lab.show import problem_rates, report
 
 SWEEP = """
 [[runs]]
@@ -83,7 +83,8 @@ def test_one_seed_has_no_interval(four):
 
 def test_the_comparison_is_paired_on_the_same_problems_and_seeds(four):
     found = report.gather([run.path for run in four])
-    (row,) = report.paired(found, ["objective"], "rloo").itertuples()
+    found_rates = problem_rates.pass_rates(found.groups, ["objective"])
+    (row,) = problem_rates.paired(found_rates, "rloo").itertuples()
     rates = {
         name: part.sort_values(["seed", "problem"])["pass_rate"].to_numpy()
         for name, part in found.groups.groupby("objective")
@@ -92,7 +93,7 @@ def test_the_comparison_is_paired_on_the_same_problems_and_seeds(four):
     assert row[4] == pytest.approx(np.mean(np.sign(rates["maxrl"] - rates["rloo"]) / 2 + 0.5))
     assert row.seeds == 2 and row.problems == len(rates["rloo"]) / 2
     with pytest.raises(LabError, match="unknown setting 'maxlr': did you mean 'maxrl'"):
-        report.paired(found, ["objective"], "maxlr")
+        problem_rates.paired(found_rates, "maxlr")
 
 
 def test_runs_that_do_not_belong_together_are_refused(four, sweep, tmp_path):
@@ -122,11 +123,69 @@ def test_settings_that_do_not_tell_runs_apart_and_unknown_metrics_are_refused(fo
         report.curves(found, "steps", ["objective"])
 
 
-def test_every_setting_has_a_line_of_its_own_look(four):
-    found = report.gather([ROOT / "sweeps" / "laptop.toml"], "tabular")
-    (axes,) = report.draw(report.curves(found, "pass@1", report.settings(found)), "pass@1").axes
-    looks = {(line.get_color(), str(line._dash_pattern)) for line in axes.lines}
-    assert len(axes.lines) == len(looks) == 12
+def test_the_metric_asked_for_comes_first_then_the_main_ones_that_the_runs_have(four):
+    maze = report.gather([ROOT / "sweeps" / "maze.toml"])
+    assert report.main_metrics(maze, "wall") == [
+        *("wall", "pass@1", "pass@128", "train pass@1", "solved", "dead groups", "entropy"),
+        "mean length",
+    ]
+    found = report.gather([run.path for run in four])
+    assert report.main_metrics(found, "pass@1") == ["pass@1", "hard pass@1", "log-likelihood"]
+
+
+def test_all_curves_are_the_curves_of_each_metric(four):
+    found = report.gather([run.path for run in four])
+    table = report.all_curves(found, ["pass@1", "log-likelihood"], ["objective"])
+    for metric, part in table.groupby("metric"):
+        alone = report.curves(found, metric, ["objective"])
+        assert part["value"].tolist() == alone[metric].tolist()
+        assert part["low"].tolist() == alone["low"].tolist()
+    assert table.index.is_unique and set(table["metric"]) == {"pass@1", "log-likelihood"}
+
+
+def test_the_first_evaluation_comes_from_run_folders_and_recorded_runs_have_none(four, sweep):
+    paths = [run.path for run in four]
+    found = report.gather(paths)
+    rates = report.pass_rates_by_evaluation(found, paths, ["objective"])
+    first, last = report.first_and_last(rates)
+    assert first["evaluation"].unique().tolist() == ["first step"]
+    at_start = four[0].groups().query("step == 0").set_index("problem")["pass_rate"]
+    ours = first.query("setting == 'rloo' and seed == 0").set_index("problem")["pass_rate"]
+    assert ours.to_dict() == at_start.to_dict()
+    assert last["pass_rate"].tolist() == found.groups["pass_rate"].tolist()
+    assert report.pass_rates_by_evaluation(found, [sweep], ["objective"]).equals(rates)
+    path = ROOT / "sweeps" / "maze.toml"
+    recorded = report.pass_rates_by_evaluation(report.gather([path]), [path], ["objective"])
+    assert recorded["evaluation"].unique().tolist() == ["last step"]
+    with pytest.raises(LabError, match="only the last evaluation of these runs is here"):
+        report.first_and_last(recorded)
+
+
+def test_runs_without_groups_are_gathered_and_refused_by_the_sections_that_need_them(four, capsys):
+    for run in four:
+        (run.path / "groups.parquet").unlink()
+    paths = [run.path for run in four]
+    found = report.gather(paths)
+    assert found.groups.empty and len(report.curves(found, "pass@1", ["objective"])) > 0
+    with report.optional_section():
+        report.pass_rates_by_evaluation(found, paths, ["objective"])
+    assert capsys.readouterr().out == (
+        "Left out: these runs recorded no pass rates of single problems: have their trainer put the"
+        " columns problem, n and right into the groups of its records.\n"
+    )
+    with pytest.raises(ZeroDivisionError), report.optional_section():
+        print(1 / 0)  # a fault of the program is no missing measurement
+
+
+def test_wrong_parameters_are_refused_before_a_kernel_starts(four, sweep, monkeypatch):
+    monkeypatch.setattr(report, "run_notebook", lambda *_: pytest.fail("a kernel started"))
+    for parameters, message in (
+        ({"by": "objectiv"}, "unknown parameter 'objectiv'"),
+        ({"metric": "pass@2"}, "unknown metric 'pass@2'"),
+        ({"against": "maxlr"}, "unknown setting 'maxlr': did you mean 'maxrl'"),
+    ):
+        with pytest.raises(LabError, match=message):
+            report.report([sweep], **parameters)
 
 
 def test_the_command_writes_one_page_with_everything_in_it(
@@ -137,7 +196,9 @@ def test_the_command_writes_one_page_with_everything_in_it(
     assert main(["report", str(sweep), "--against", "rloo", "--out", str(page)]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == str(page)
     text = page.read_text(encoding="utf-8")
-    assert "data:image/png;base64," in text or "image/png" in text
+    assert text.count("data:image/png;base64,") == text.count("<img alt=") == 4
+    assert "No description" not in text and "Left out" not in text
+    assert "color-scheme:light dark" in text and "name=viewport" in text
     assert (
         "minus rloo" in text
         and all(run.id in text for run in four)
@@ -145,6 +206,14 @@ def test_the_command_writes_one_page_with_everything_in_it(
     )
     assert not re.search(r"https?://|<script|@import", text)
     assert str(ROOT) not in text
+
+
+def test_a_report_on_one_run_without_groups_says_what_it_leaves_out(four, tmp_path, monkeypatch):
+    monkeypatch.setenv("JUPYTER_PATH", "")
+    (four[0].path / "groups.parquet").unlink()
+    text = report.report([four[0].path], tmp_path / "page.html").read_text(encoding="utf-8")
+    assert text.count("Left out: these runs recorded no pass rates of single problems") == 4
+    assert text.count("<img alt=") == 1 and "one seed" in text and "Traceback" not in text
 
 
 def test_a_report_is_written_anew_although_it_was_before(four, sweep, tmp_path, monkeypatch):

@@ -161,10 +161,12 @@ class Run:
         )
 
     def groups(self) -> pd.DataFrame:
-        """groups.parquet as a table: one row per group, with its step."""
+        """groups.parquet as a table: one row per group, with its step; empty if there are none."""
         import pandas as pd
 
-        return pd.read_parquet(self.path / "groups.parquet")
+        path = self.path / "groups.parquet"
+        # A trainer may measure no groups, and then the file is never written.
+        return pd.read_parquet(path) if path.exists() else pd.DataFrame({"step": []}, dtype=int)
 
     def finish(self, seconds: float) -> None:
         """Write done.json: the last record, and the seconds that the run took."""

@@ -209,6 +209,20 @@ class Audit:
         return lines
 
 
+def pass_rate_bins(n: float) -> tuple[list[float], list[str]]:
+    """The edges of bins of pass rates that n rollouts tell apart, and the bins' names in percent.
+
+    A bin includes its upper edge, and the first one 0 too. Edges nearer to 0 or 1 than 1/(2n) are
+    left out; n is infinite where pass rates are exact.
+
+    >>> pass_rate_bins(8)
+    ([0, 0.1, 0.3, 0.7, 0.9, 1], ['0-10', '10-30', '30-70', '70-90', '90-100'])
+    """
+    edges = [0, *(edge for edge in EDGES if min(edge, 1 - edge) >= 0.5 / n), 1]
+    names = [f"{100 * low:g}-{100 * high:g}" for low, high in zip(edges, edges[1:], strict=False)]
+    return edges, names
+
+
 def audit(
     path: str | Path,
     objectives: tuple[str, ...] = ("rloo", "grpo", "maxrl", "pacs_anchor"),
@@ -229,9 +243,7 @@ def audit(
         m, reach, most_frequent = len(exact), np.inf, None
     sizes_by_priority = (rollouts, run_rollouts, most_frequent)
     N = whole("rollouts", next((x for x in sizes_by_priority if x is not None), None), least=2)
-    # Finer edges than 1/(2n) from 0 and 1 cannot be told apart with n rollouts.
-    edges = [0, *(edge for edge in EDGES if min(edge, 1 - edge) >= 0.5 / reach), 1]
-    bins = [f"{100 * low:g}-{100 * high:g}" for low, high in zip(edges, edges[1:], strict=False)]
+    edges, bins = pass_rate_bins(reach)
     sizes = sorted({N, *(2**i for i in range(1, (4 * N).bit_length()))})
     keys: list[tuple[str, str, Any]] = [("share of problems", "without noise", x) for x in bins]
     keys += [(f"share of gradient, N = {N}", name, x) for name in objectives for x in bins]

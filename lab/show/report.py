@@ -1,17 +1,17 @@
-"""A report on any runs: curves with intervals, a table, a paired comparison, provenance.
+"""A report on any runs: curves with intervals, pass rates of problems, comparisons, provenance.
 
-`lab report` executes notebook 90, which calls the functions here, and writes the results of its
-cells as one HTML file.
+`lab report` executes notebook 90, which calls the functions here, in `lab.show.problem_rates` and
+in `lab.show.report_plots`, and writes the results of its cells as one HTML file.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from matplotlib.figure import Figure
 
 from lab.errors import LabError, unknown
 from lab.runs.experiments import NOTEBOOKS, experiment
@@ -20,27 +20,32 @@ from lab.runs.notebooks import run_notebook
 from lab.runs.run_folder import Run, write_atomically
 from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import Results, results_of_runs, results_of_sweep
-from lab.show import plots
-from lab.stats import compare
+from lab.show.problem_rates import baseline, pass_rates
 
 if TYPE_CHECKING:
     import pandas as pd
 
-DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (2, 1)), (0, (6, 1, 1, 1, 1, 1)))
-COLORS = (
-    plots.BLUE,
-    plots.RED,
-    plots.GREEN,
-    plots.ORANGE,
-    plots.PURPLE,
-    plots.BLACK,
-    plots.SKY,
-    plots.OLIVE,
+FIRST, LAST = "first step", "last step"
+# The metrics that a report shows, as far as the runs have them, in this order.
+MAIN_METRICS = (
+    "pass@1",
+    "hard pass@1",
+    "accuracy",
+    "log-likelihood",
+    "train pass@1",
+    "solved",
+    "dead groups",
+    "entropy",
+    "mean length",
 )
-STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:58rem;margin:2rem auto;padding:0 1rem;
-color:#1b1b1b}table{border-collapse:collapse;font-size:.85rem}
-td,th{border-bottom:1px solid #ddd;padding:.2rem .7rem .2rem 0;text-align:left}
-img{max-width:100%}pre{white-space:pre-wrap;font-size:.8rem;color:#444}.anchor-link{display:none}"""
+STYLE = """:root{color-scheme:light dark}
+body{font:15px/1.5 system-ui,sans-serif;max-width:58rem;margin:2rem auto;padding:0 1rem;
+color:light-dark(#1b1b1b,#ddd);background:light-dark(#fff,#181818)}
+table{border-collapse:collapse;font-size:.85rem}
+td,th{border-bottom:1px solid light-dark(#ddd,#444);padding:.2rem .7rem .2rem 0;text-align:left}
+img{max-width:100%;background:#fff}.output_png,.output_html{overflow-x:auto}
+pre{white-space:pre-wrap;font-size:.8rem;color:light-dark(#444,#bbb)}.anchor-link{display:none}
+@media(max-width:45rem){.output_png img{max-width:none}}"""
 
 
 def gather(sources: Sequence[str | Path], name: str = "") -> Results:
@@ -80,6 +85,71 @@ def gather(sources: Sequence[str | Path], name: str = "") -> Results:
     return results_of_runs(runs)
 
 
+def pass_rates_by_evaluation(
+    results: Results, sources: Sequence[str | Path], by: Sequence[str]
+) -> pd.DataFrame:
+    """`pass_rates` of the last evaluation of these runs, and where possible of the first one.
+
+    The column `evaluation` tells them apart. Recorded results keep the last evaluation only, so the
+    first one is read from the run folders that `sources` names, if all of them are here.
+    """
+    import pandas as pd
+
+    tables = [pass_rates(results.groups, by).assign(evaluation=LAST)]
+    first = _first_groups(results, sources)
+    if first is not None:
+        tables.insert(0, pass_rates(first, by).assign(evaluation=FIRST))
+    return pd.concat(tables, ignore_index=True)
+
+
+def first_and_last(rates: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The two evaluations of `pass_rates_by_evaluation`. LabError: there is only the last one."""
+    first, last = (rates[rates["evaluation"] == evaluation] for evaluation in (FIRST, LAST))
+    if first.empty:
+        raise LabError(
+            "only the last evaluation of these runs is here (recorded results keep no other): give"
+            " run folders with two evaluations or more"
+        )
+    return first, last
+
+
+def _first_groups(results: Results, sources: Sequence[str | Path]) -> pd.DataFrame | None:
+    """The groups of the first evaluation of every run.
+
+    None if a run is not here, or was evaluated once.
+    """
+    import pandas as pd
+
+    tables = []
+    folders = {run.id: run for run in _folders(sources)}
+    for id in results.runs:
+        if id not in folders or not folders[id].finished:
+            return None
+        groups = folders[id].groups()
+        if groups["step"].nunique() < 2:
+            return None
+        first = groups[groups["step"] == groups["step"].min()]
+        tables.append(folders[id].with_parameters(first))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _folders(sources: Sequence[str | Path]) -> list[Run]:
+    """The runs of a sweep file, whether or not they have run here, or of run folders."""
+    paths = [Path(source) for source in sources]
+    if paths[0].suffix == ".toml":
+        return [item.run for item in read_sweep(paths[0])]
+    return [Run(path) for path in paths]
+
+
+@contextmanager
+def optional_section() -> Iterator[None]:
+    """A section that needs what not all runs have: a LabError is printed and the report goes on."""
+    try:
+        yield
+    except LabError as error:
+        print(f"Left out: {error}.")
+
+
 def settings(results: Results, by: str = "") -> list[str]:
     """The parameters named in `by`; if it is empty, all but the seed that differ between runs."""
     parameters = next(iter(results.runs.values()))["params"]["parameters"]
@@ -112,20 +182,26 @@ def curves(results: Results, metric: str, by: Sequence[str]) -> pd.DataFrame:
     return table.assign(setting=table[list(by)].astype(str).agg(", ".join, axis=1))
 
 
-def draw(table: pd.DataFrame, metric: str) -> Figure:
-    """The curves, each setting with its own colour and dash."""
-    figure, axes = plots.panels(width=plots.PAGE, height=3.4)
-    for number, (setting, part) in enumerate(table.groupby("setting", sort=False)):
-        # All colours with the first dash, then all colours with the next one.
-        color = COLORS[number % len(COLORS)]
-        dash = DASHES[number // len(COLORS) % len(DASHES)]
-        axes.plot(part["step"], part[metric], color=color, linestyle=dash, label=setting)
-        axes.fill_between(
-            part["step"], part["low"], part["high"], color=color, alpha=0.15, linewidth=0
-        )
-    axes.set(xlabel="step", ylabel=metric)
-    figure.legend(loc="outside lower center", ncols=3)
-    return figure
+def main_metrics(results: Results, metric: str) -> list[str]:
+    """`metric`, the pass@k of the largest k, and the MAIN_METRICS that these runs have."""
+    largest = max(
+        (column for column in results.metrics if re.fullmatch(r"pass@\d+", column)),
+        key=lambda column: int(column.removeprefix("pass@")),
+        default=metric,
+    )
+    names = dict.fromkeys((metric, "pass@1", largest, *MAIN_METRICS))
+    return [name for name in names if name in results.metrics]
+
+
+def all_curves(results: Results, metrics: Sequence[str], by: Sequence[str]) -> pd.DataFrame:
+    """The `curves` of several metrics below each other: their values in `value`, by `metric`."""
+    import pandas as pd
+
+    tables = [
+        curves(results, metric, by).rename(columns={metric: "value"}).assign(metric=metric)
+        for metric in metrics
+    ]
+    return pd.concat(tables, ignore_index=True)
 
 
 def final(table: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -139,49 +215,6 @@ def final(table: pd.DataFrame, metric: str) -> pd.DataFrame:
         last.assign(interval=intervals)[["setting", "step", metric, "interval", "seeds"]]
         .sort_values(metric, ascending=False)
         .reset_index(drop=True)
-    )
-
-
-def paired(results: Results, by: Sequence[str], against: str = "") -> pd.DataFrame:
-    """Every setting minus one of them, on the same problems and seeds at the last step.
-
-    Columns: setting, difference of mean pass rates, its 95% interval, the share of problems on
-    which the setting is better (ties count half), problems, seeds. The bootstrap resamples problems
-    and, where there are two or more, seeds. `against` names the setting that is subtracted (the
-    first, if it is empty).
-    """
-    import pandas as pd
-
-    setting = results.groups[list(by)].astype(str).agg(", ".join, axis=1)
-    groups = results.groups.assign(setting=setting)
-    if "pass_rate" not in groups:
-        groups["pass_rate"] = groups["right"] / groups["n"]
-    pass_rates = {
-        name: part.pivot(index="seed", columns="problem", values="pass_rate")
-        for name, part in groups.groupby("setting", sort=False)
-    }
-    against = against or next(iter(pass_rates))
-    if against not in pass_rates:
-        raise unknown("setting", against, pass_rates)
-    rows = []
-    for name, all_rates in pass_rates.items():
-        # Both tables, "seeds problems", keep only the seeds and problems that they share.
-        rates, reference = all_rates.align(pass_rates[against], join="inner")
-        if name == against or not rates.size:
-            continue
-        seeds, problems = rates.shape
-        if seeds > 1:
-            comparison = compare(rates.to_numpy(), reference.to_numpy(), over="both", draws=2000)
-        else:
-            comparison = compare(
-                rates.to_numpy()[0], reference.to_numpy()[0], over="problems", draws=2000
-            )
-        difference = comparison.difference
-        better = comparison.probability_of_improvement
-        interval = f"[{difference.low:.4f}, {difference.high:.4f}]"
-        rows.append((name, difference.point, interval, better.point, problems, seeds))
-    return pd.DataFrame(
-        rows, columns=["setting", f"minus {against}", "interval", "better on", "problems", "seeds"]
     )
 
 
@@ -211,8 +244,14 @@ def report(paths: Sequence[Path], file: Path | None = None, **parameters: str) -
         "sources": [os.path.relpath(path, NOTEBOOKS) for path in paths],
         "experiment": "",
     } | parameters
-    gather(paths, values["experiment"])  # raises its errors before a kernel starts
-    run = Run.place("report", experiment("report").parameters("laptop", values))
+    chosen = experiment("report").parameters("laptop", values)
+    # What is wrong with the parameters is said before a kernel starts.
+    results = gather(paths, chosen["experiment"])
+    by = settings(results, chosen["by"])
+    curves(results, chosen["metric"], by)
+    if chosen["against"]:
+        baseline(pass_rates(results.groups, by), chosen["against"])
+    run = Run.place("report", chosen)
     # Execute again even if this report exists: more runs may have finished since.
     (run.path / "done.json").unlink(missing_ok=True)
     run = run_notebook("report", "laptop", values)
@@ -228,7 +267,8 @@ def _html(notebook: Path) -> str:
     exporter = HTMLExporter(template_name="basic", exclude_input=True, exclude_output_prompt=True)
     body, _ = exporter.from_filename(str(notebook))
     head = (
-        "<!doctype html><html lang=en><meta"
-        f" charset=utf-8><title>Report</title><style>{STYLE}</style>"
+        "<!doctype html><html lang=en><meta charset=utf-8>"
+        '<meta name=viewport content="width=device-width,initial-scale=1">'
+        f"<title>Report</title><style>{STYLE}</style>"
     )
     return f"{head}{body}</html>\n"

@@ -1,0 +1,243 @@
+"""The pass rates of single problems in a report: their distribution, and where they move.
+
+Every function takes or returns a table of `pass_rates`, one row for each problem of each run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lab.errors import LabError, unknown
+from lab.pass_rates import mixing
+from lab.show.audit import SLACK, pass_rate_bins
+from lab.stats import bootstrap_each, compare
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROW = ["setting", "seed", "problem"]  # identifies a row of pass_rates
+CHANCE = "no change, chance alone"  # in the place of a setting
+
+
+def pass_rates(groups: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """The pass rate of every problem of every run, from the groups of one evaluation of each.
+
+    Columns: the parameters `by`, setting (their values, joined by commas), seed, problem, pass_rate
+    and n, the rollouts behind it; n is infinite where the run computed its pass rates. LabError:
+    the runs measured no problems one by one.
+    """
+    counted = {"n", "right"} <= set(groups)
+    if groups.empty or "problem" not in groups or not (counted or "pass_rate" in groups):
+        raise LabError(
+            "these runs recorded no pass rates of single problems: have their trainer put the"
+            " columns problem, n and right into the groups of its records"
+        )
+    rates = groups.assign(setting=groups[list(by)].astype(str).agg(", ".join, axis=1))
+    if "set" in rates:
+        rates["problem"] = rates["set"] + "/" + rates["problem"].astype(str)
+    if "pass_rate" not in rates:
+        rates = rates[rates["n"] > 0]  # the others have no completion that could be judged
+        rates["pass_rate"] = rates["right"] / rates["n"]
+    if not counted:
+        rates["n"] = np.inf
+    return rates[list(dict.fromkeys([*by, *ROW, "pass_rate", "n"]))]
+
+
+def seeds_by_problems(rates: pd.DataFrame) -> pd.DataFrame:
+    """The pass rates of one setting as "seeds problems", of the problems that all its seeds have.
+
+    LabError: its seeds share no problem.
+    """
+    table = rates.pivot(index="seed", columns="problem", values="pass_rate").dropna(axis=1)
+    if table.empty:
+        raise LabError(
+            f"the seeds of {rates['setting'].iloc[0]} share no problem, so there is no interval"
+            " over problems and seeds: evaluate all seeds on the same problems"
+        )
+    return table
+
+
+def baseline(rates: pd.DataFrame, against: str = "") -> str:
+    """The setting that others are compared with: `against`, or the first if it is empty.
+
+    LabError: there is no such setting, or no other one.
+    """
+    settings = rates["setting"].unique().tolist()
+    if against and against not in settings:
+        raise unknown("setting", against, settings)
+    if len(settings) == 1:
+        raise LabError(
+            f"all runs have the setting {settings[0]}, so there is nothing to compare it with: add"
+            " runs of another one"
+        )
+    return against or settings[0]
+
+
+def paired(rates: pd.DataFrame, against: str = "") -> pd.DataFrame:
+    """Every setting minus one of them, on the same problems and seeds.
+
+    Columns: setting, difference of mean pass rates, its 95% interval, the share of problems on
+    which the setting is better (ties count half), problems, seeds. The bootstrap resamples problems
+    and, where there are two or more, seeds. Errors and `against` as in `baseline`.
+    """
+    import pandas as pd
+
+    against = baseline(rates, against)
+    by_setting = {
+        setting: seeds_by_problems(part) for setting, part in rates.groupby("setting", sort=False)
+    }
+    rows = []
+    for setting, all_rates in by_setting.items():
+        # Both tables keep only the seeds and problems that they share.
+        ours, theirs = all_rates.align(by_setting[against], join="inner")
+        if setting == against or not ours.size:
+            continue
+        seeds, problems = ours.shape
+        if seeds > 1:
+            comparison = compare(ours.to_numpy(), theirs.to_numpy(), over="both", draws=2000)
+        else:
+            comparison = compare(
+                ours.to_numpy()[0], theirs.to_numpy()[0], over="problems", draws=2000
+            )
+        difference = comparison.difference
+        better = comparison.probability_of_improvement
+        interval = f"[{difference.low:.4f}, {difference.high:.4f}]"
+        rows.append((setting, difference.point, interval, better.point, problems, seeds))
+    return pd.DataFrame(
+        rows, columns=["setting", f"minus {against}", "interval", "better on", "problems", "seeds"]
+    )
+
+
+def under_names_of_others(rates: pd.DataFrame, against: str = "") -> pd.DataFrame:
+    """The rates of `against` once for every other setting, under the name of that setting.
+
+    As `before` of `transitions` it pairs every setting with `against`. Errors and `against` as in
+    `baseline`.
+    """
+    import pandas as pd
+
+    against = baseline(rates, against)
+    ours = rates[rates["setting"] == against]
+    others = [name for name in rates["setting"].unique() if name != against]
+    return pd.concat([ours.assign(setting=name) for name in others], ignore_index=True)
+
+
+def extremes(rates: pd.DataFrame) -> pd.DataFrame:
+    """The share of problems that a setting hardly ever solves, and that it nearly always solves.
+
+    These are the first and the last of `pass_rate_bins`. One row for each setting of each
+    `evaluation` (a column of `rates`), with 95% intervals over problems and, where there are two or
+    more, seeds.
+    """
+    import pandas as pd
+
+    edges, names = _bins(rates)
+    rows = []
+    for (evaluation, setting), part in rates.groupby(["evaluation", "setting"], sort=False):
+        table = seeds_by_problems(part)
+        seeds, problems = table.shape
+        is_extreme = np.stack((table <= edges[1], table > edges[-2]), axis=-1).astype(float)
+        if seeds > 1:
+            shares = bootstrap_each(is_extreme, over="both", draws=2000)
+        else:
+            shares = bootstrap_each(is_extreme[0], over="problems", draws=2000)
+        cells = [f"{share.point:.3f} [{share.low:.3f}, {share.high:.3f}]" for share in shares]
+        n = part["n"].min()
+        rollouts = f"{n:.0f}" if np.isfinite(n) else "exact"
+        rows.append((setting, evaluation, *cells, problems, seeds, rollouts))
+    shares_of = [f"pass rate {names[0]}%", f"pass rate {names[-1]}%"]
+    return pd.DataFrame(
+        rows, columns=["setting", "evaluation", *shares_of, "problems", "seeds", "rollouts"]
+    )
+
+
+def transitions(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
+    """Of the problems in each bin of pass rates `before`, the share in each bin `after`.
+
+    The rows of both tables are matched by setting, seed and problem; seeds are pooled. Columns:
+    setting, before and after (names of `pass_rate_bins`, categorical), share, problems (how many
+    pairs of a seed and a problem the bin `before` holds). The shares of a bin that holds none are
+    nan. Where pass rates are sampled, the first setting is CHANCE: the shares to expect if none had
+    changed, from the counts of the first setting `before`. LabError: no row of one table has a match in the other.
+    """
+    import pandas as pd
+
+    edges, names = _bins(before, after)
+    pairs = before[[*ROW, "pass_rate"]].merge(after[[*ROW, "pass_rate"]], on=ROW)
+    if pairs.empty:
+        raise LabError(
+            "the two evaluations share no problem of the same seed: evaluate both on the same"
+            " problems"
+        )
+    places = {
+        column: pd.cut(pairs[rate], edges, labels=names, include_lowest=True)
+        for column, rate in (("before", "pass_rate_x"), ("after", "pass_rate_y"))
+    }
+    counts = {
+        setting: pd.crosstab(part["before"], part["after"], dropna=False).to_numpy()
+        for setting, part in pairs.assign(**places).groupby("setting", sort=False)
+    }
+    shares = {setting: _of_row_sums(table) for setting, table in counts.items()}
+    problems = {setting: table.sum(axis=1) for setting, table in counts.items()}
+    if np.isfinite(before["n"]).all():
+        first = next(iter(counts))
+        chance = _shares_by_chance(before[before["setting"] == first], edges, names)
+        # no share of a bin that holds no problem, as in the other settings
+        chance[problems[first] == 0] = np.nan
+        shares = {CHANCE: chance} | shares
+        problems = {CHANCE: problems[first]} | problems
+    rows, columns = np.meshgrid(names, names, indexing="ij")
+    tables = [
+        pd.DataFrame(
+            {
+                "setting": setting,
+                "before": pd.Categorical(rows.ravel(), names, ordered=True),
+                "after": pd.Categorical(columns.ravel(), names, ordered=True),
+                "share": table.ravel(),
+                "problems": problems[setting].repeat(len(names)),
+            }
+        )
+        for setting, table in shares.items()
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def _shares_by_chance(rates: pd.DataFrame, edges: list[float], names: list[str]) -> np.ndarray:
+    """The `transitions` of one setting, "before after", if it were sampled twice and not changed.
+
+    Problems leave their bin because K/n is not p, and those of the first and the last bin can only
+    move inwards. Computed from the distribution of pass rates behind the counts of `rates`
+    (`lab.pass_rates.mixing`, smooth).
+    """
+    import pandas as pd
+    from scipy.stats import binom
+
+    n = rates["n"].astype(int)
+    right = (rates["pass_rate"] * n).round().astype(int)
+    p, mass, *_ = mixing(n, right, slack=SLACK)
+    expected = np.zeros((len(names), len(names)))
+    for size, problems in n.value_counts().items():
+        K = np.arange(size + 1)
+        place = pd.cut(K / size, edges, labels=names, include_lowest=True).codes
+        in_bin = np.eye(len(names))[place].T @ binom.pmf(K[:, None], size, p)  # "bins points"
+        expected += problems * (in_bin * mass) @ in_bin.T
+    return _of_row_sums(expected)
+
+
+def _of_row_sums(table: np.ndarray) -> np.ndarray:
+    """A table with its rows divided by their sums; nan in rows of zeros."""
+    sums = table.sum(axis=1, keepdims=True)
+    return table / np.where(sums > 0, sums, np.nan)
+
+
+def _bins(*tables: pd.DataFrame) -> tuple[list[float], list[str]]:
+    """The bins that every table can tell apart. LabError: it has one rollout a problem."""
+    n = min(table["n"].max() for table in tables)
+    if n < 2:
+        raise LabError(
+            "one rollout a problem does not tell its pass rate: evaluate with more of them"
+        )
+    return pass_rate_bins(n)

@@ -1,0 +1,220 @@
+"""The figures of a report, drawn by seaborn: curves, distributions and transitions.
+
+Every number and every interval comes from the tables of `lab.show.report` and
+`lab.show.problem_rates`; seaborn computes none. It is imported inside the functions, since it takes
+two seconds to load.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from lab.errors import LabError
+from lab.show import plots
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = 3  # panels side by side
+HEIGHT = 1.9  # of a panel, in inches
+LEGEND_COLUMNS = 4
+LEGEND_ROW = 0.17  # its height in inches
+COLORS = (
+    plots.BLUE,
+    plots.RED,
+    plots.GREEN,
+    plots.ORANGE,
+    plots.PURPLE,
+    plots.BLACK,
+    plots.SKY,
+    plots.OLIVE,
+)
+# On and off in line widths; a solid line has none.
+DASHES = ((), (5, 1.5), (1, 1), (4, 1, 1, 1), (2, 1), (6, 1, 1, 1, 1, 1))
+Look = tuple[str, tuple[float, ...]]  # colour and dashes
+
+
+def looks(table: pd.DataFrame, by: Sequence[str]) -> dict[str, Look]:
+    """A colour and dashes of its own for every `setting`, sorted by the parameters `by`.
+
+    An estimator keeps its colour and, for its first setting, its dashes (`plots.line_style`). The
+    other settings take the colours that are left.
+    """
+    # The tables hold an estimator under its former name, `lab.runs.former_names`.
+    parameter = "objective" if "objective" in by else "setting"
+    first = table.drop_duplicates("setting").sort_values(list(by))
+    names = dict(zip(first["setting"], first[parameter], strict=True))
+    own: dict[str, Look] = {}
+    for setting, name in names.items():
+        try:
+            style = plots.line_style(str(name))
+        except LabError:
+            continue  # not an estimator, or one without a line style
+        own[setting] = (style.color, () if style.dash == "-" else tuple(style.dash[1]))
+    free = [color for color in COLORS if color not in {color for color, _ in own.values()}]
+    found: dict[str, Look] = {}
+    for setting in sorted(names, key=lambda setting: setting not in own):
+        if setting in own:
+            color, dashes = own[setting]
+            choices = [(color, pattern) for pattern in (dashes, *DASHES)]
+        else:
+            choices = [(color, dashes) for dashes in DASHES for color in free or COLORS]
+        found[setting] = next((look for look in choices if look not in found.values()), choices[0])
+    return {setting: found[setting] for setting in names}
+
+
+def draw_curves(table: pd.DataFrame, by: Sequence[str]) -> Figure:
+    """One panel for each `metric` of a table: `value` over `step` with the band `low` to `high`.
+
+    LabError: the table has one step only.
+    """
+    import seaborn
+
+    steps = table["step"].nunique()
+    if steps == 1:
+        raise LabError(
+            f"these runs have records of step {table['step'].iloc[0]} only, so there are no curves:"
+            " the table below holds its values"
+        )
+    _use_style()
+    style = looks(table, by)
+    grid = seaborn.relplot(
+        table,
+        kind="line",
+        x="step",
+        y="value",
+        col="metric",
+        col_wrap=min(COLUMNS, table["metric"].nunique()),
+        hue="setting",
+        style="setting",
+        hue_order=list(style),
+        style_order=list(style),
+        palette={setting: color for setting, (color, _) in style.items()},
+        dashes={setting: dashes for setting, (_, dashes) in style.items()},
+        estimator=None,
+        errorbar=None,
+        facet_kws={"sharey": False, "legend_out": False},
+        **_size(table["metric"].nunique()),
+    )
+
+    def bands(data: pd.DataFrame, color: Any) -> None:
+        for setting, part in data.groupby("setting"):
+            grid.axes_dict[data["metric"].iloc[0]].fill_between(
+                part["step"],
+                part["low"],
+                part["high"],
+                color=style[setting][0],
+                alpha=0.15,
+                linewidth=0,
+            )
+
+    grid.map_dataframe(bands)
+    grid.set_titles("{col_name}")
+    grid.set_axis_labels("step", "")
+    for axes in grid.axes.flat:
+        axes.ticklabel_format(axis="y", useOffset=False)
+    return _with_legend_below(grid)
+
+
+def draw_distributions(rates: pd.DataFrame, by: Sequence[str]) -> Figure:
+    """The share of problems at or below each pass rate: one panel for each `evaluation`."""
+    import seaborn
+
+    _use_style()
+    style = looks(rates, by)
+    evaluations = rates["evaluation"].nunique()
+    grid = seaborn.FacetGrid(
+        rates,
+        col="evaluation",
+        hue="setting",
+        hue_order=list(style),
+        palette={setting: color for setting, (color, _) in style.items()},
+        hue_kws={"linestyle": [(0, dashes) if dashes else "-" for _, dashes in style.values()]},
+        legend_out=False,
+        **_size(max(evaluations, 2)),
+    )
+    grid.map_dataframe(seaborn.ecdfplot, x="pass_rate")
+    grid.set_titles("{col_name}")
+    grid.set(xlabel="pass rate of a problem", ylabel="share of problems", xlim=(-0.02, 1.02))
+    grid.add_legend()
+    return _with_legend_below(grid)
+
+
+def draw_transitions(table: pd.DataFrame, before: str, after: str) -> Figure:
+    """One heat map for each `setting` of `transitions`: percentages, which add up to 100 in a row.
+
+    Cells on the diagonal, where a problem stays in its bin, are framed. `before` and `after` name
+    the two evaluations on the axes.
+    """
+    import seaborn
+
+    settings = table["setting"].unique()
+    columns = min(COLUMNS, len(settings))
+    rows = math.ceil(len(settings) / columns)
+    width = plots.PAGE * columns / COLUMNS
+    figure, axes = plots.panels(columns, rows, width, 2.35 * rows, squeeze=False)
+    panels: list[Axes] = list(axes.flat)
+    for panel, (setting, part) in zip(panels, table.groupby("setting", sort=False), strict=False):
+        shares = part.pivot(index="before", columns="after", values="share")
+        problems = part.drop_duplicates("before")["problems"].tolist()
+        seaborn.heatmap(
+            100 * shares,
+            vmin=0,
+            vmax=100,
+            cmap="Blues",
+            annot=True,
+            fmt=".0f",
+            annot_kws={"fontsize": 6},
+            cbar=False,
+            square=True,
+            linewidths=0.5,
+            yticklabels=[
+                f"{name} ({count})" for name, count in zip(shares.index, problems, strict=True)
+            ],
+            ax=panel,
+        )
+        for place, count in enumerate(problems):
+            if count:
+                panel.add_patch(Rectangle((place, place), 1, 1, fill=False, linewidth=0.8))
+        panel.tick_params(axis="x", rotation=90, length=0)
+        panel.tick_params(axis="y", rotation=0, length=0)
+        panel.grid(visible=False)
+        title = textwrap.fill(setting, 28)
+        panel.set(title=title, xlabel=f"{after}, %", ylabel=f"{before}, % (problems)")
+    for panel in panels[len(settings) :]:
+        panel.remove()
+    return figure
+
+
+def _use_style() -> None:
+    """Set the house style, but leave the layout to seaborn until its grid is complete."""
+    plots.use_style()
+    plt.rcParams["figure.constrained_layout.use"] = False
+
+
+def _size(panels: int) -> dict[str, float]:
+    """Height and aspect of a panel, for rows that are as wide as the page."""
+    width = plots.PAGE / min(COLUMNS, panels)
+    return {"height": HEIGHT, "aspect": width / HEIGHT}
+
+
+def _with_legend_below(grid: Any) -> Figure:
+    """The figure of a seaborn grid, its legend moved from the panels to rows of its own."""
+    import seaborn
+
+    settings = len(grid.legend.get_texts())
+    figure: Figure = grid.figure
+    figure.set_figheight(figure.get_figheight() + LEGEND_ROW * math.ceil(settings / LEGEND_COLUMNS))
+    figure.set_layout_engine("constrained")
+    seaborn.move_legend(
+        grid, "outside lower center", ncols=LEGEND_COLUMNS, title=None, frameon=False
+    )
+    return figure

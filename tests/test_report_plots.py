@@ -1,0 +1,124 @@
+"""The figures of a report show the numbers of its tables, each setting with a look of its own."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+from test_problem_rates import groups, rates
+
+from lab.errors import LabError
+from lab.runs.provenance import ROOT
+from lab.show import plots, problem_rates, report, report_plots
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    plt.switch_backend("agg")
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def maze():
+    found = report.gather([ROOT / "sweeps" / "maze.toml"])
+    return report.all_curves(found, ["pass@1", "pass@128", "solved", "entropy"], ["objective"])
+
+
+def test_every_metric_has_a_panel_and_every_setting_its_line_and_band_in_it(maze):
+    figure = report_plots.draw_curves(maze, ["objective"])
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [
+        "pass@1",
+        "pass@128",
+        "solved",
+        "entropy",
+    ]
+    for axes, (metric, part) in zip(figure.axes, maze.groupby("metric", sort=False), strict=True):
+        curves = {to_hex(line.get_color()): line for line in axes.lines if len(line.get_xdata())}
+        bands = {to_hex(band.get_facecolor()[0]): band for band in axes.collections}
+        assert len(curves) == len(bands) == 4, metric
+        for setting, own in part.groupby("setting"):
+            line = curves[plots.line_style(setting).color]
+            assert line.get_xdata().tolist() == own["step"].tolist()
+            assert line.get_ydata().tolist() == own["value"].tolist()
+            ends = bands[plots.line_style(setting).color].get_paths()[0].vertices[:, 1]
+            assert (ends.min(), ends.max()) == (own["low"].min(), own["high"].max())
+
+
+def test_one_seed_has_lines_without_bands():
+    found = report.gather([ROOT / "sweeps" / "pacs.toml"])
+    table = report.all_curves(found, ["pass@1"], ["beta"])
+    (axes,) = report_plots.draw_curves(table, ["beta"]).axes
+    assert sum(len(line.get_xdata()) > 0 for line in axes.lines) == 5
+    heights = [path.vertices[:, 1] for band in axes.collections for path in band.get_paths()]
+    assert not np.isfinite(np.concatenate([[np.nan], *heights])).any()
+
+
+def test_the_legend_is_in_the_order_of_the_parameter():
+    found = report.gather([ROOT / "sweeps" / "pacs.toml"])
+    figure = report_plots.draw_curves(report.all_curves(found, ["pass@1"], ["beta"]), ["beta"])
+    (legend,) = figure.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == ["0.1", "0.5", "1.0", "2.0", "10.0"]
+
+
+def test_one_step_is_refused_with_a_sentence(maze):
+    with pytest.raises(LabError, match="records of step 160 only, so there are no curves"):
+        report_plots.draw_curves(maze[maze["step"] == 160], ["objective"])
+
+
+def test_an_estimator_keeps_its_look_and_every_setting_has_its_own(maze):
+    found = report_plots.looks(maze, ["objective"])
+    for name, (color, dashes) in found.items():
+        style = plots.line_style(name)
+        assert color == style.color
+        assert dashes == (() if style.dash == "-" else tuple(style.dash[1]))
+    laptop = report.gather([ROOT / "sweeps" / "laptop.toml"], "tabular")
+    by = report.settings(laptop)
+    table = report.curves(laptop, "pass@1", by)
+    looks = report_plots.looks(table, by)
+    assert len(set(looks.values())) == len(looks) == 12
+    assert {looks[name][0] for name in looks if name.startswith("maxrl")} == {plots.RED}
+    # the only one without a line style takes a colour that no estimator here has
+    other = looks["0.25 * log_odds, exact"][0]
+    assert other not in {color for name, (color, _) in looks.items() if "log_odds" not in name}
+
+
+def test_more_settings_than_colours_and_dashes_are_drawn_all_the_same():
+    table = pd.DataFrame({"setting": [f"{i:03}" for i in range(60)]}).assign(beta=range(60))
+    looks = report_plots.looks(table, ["beta"])
+    assert len(looks) == 60 and len(set(looks.values())) == 48
+
+
+def test_a_distribution_is_the_share_of_problems_at_or_below_each_pass_rate():
+    first = rates(groups("maxrl", right=[0, 0, 2, 4]), groups("rloo", right=[0, 0, 0, 4]))
+    last = rates(groups("maxrl", right=[4, 4, 4, 4]), groups("rloo", right=[0, 0, 1, 4]))
+    both = pd.concat([first.assign(evaluation="first step"), last.assign(evaluation="last step")])
+    figure = report_plots.draw_distributions(both.reset_index(drop=True), ["objective"])
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["first step", "last step"]
+    for axes, (_, part) in zip(figure.axes, both.groupby("evaluation"), strict=True):
+        for setting, own in part.groupby("setting"):
+            color = plots.line_style(setting).color
+            (line,) = [line for line in axes.lines if to_hex(line.get_color()) == color]
+            # steps at the pass rates; of equal ones the last corner counts
+            corners = {x: y for x, y in zip(*line.get_data(), strict=True)}
+            assert corners == pytest.approx(
+                {-np.inf: 0} | {x: (own["pass_rate"] <= x).mean() for x in own["pass_rate"]}
+            )
+
+
+def test_a_heat_map_for_each_setting_shows_the_shares_of_its_table():
+    before = rates(groups("maxrl", right=[0, 0, 8, 16], n=16), groups("rloo", right=[0] * 4, n=16))
+    after = rates(groups("maxrl", right=[8, 0, 8, 16], n=16), groups("rloo", right=[1] * 4, n=16))
+    table = problem_rates.transitions(before, after)
+    figure = report_plots.draw_transitions(table, "first step", "last step")
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles == [problem_rates.CHANCE, "maxrl", "rloo"]
+    for axes, (_, part) in zip(figure.axes, table.groupby("setting", sort=False), strict=True):
+        shown = np.ma.filled(axes.collections[0].get_array().astype(float), np.nan).ravel()
+        np.testing.assert_allclose(shown, 100 * part["share"], equal_nan=True)
+        assert axes.get_xlabel() == "last step, %"
+        assert axes.get_ylabel() == "first step, % (problems)"
+    rows = [label.get_text() for label in figure.axes[1].get_yticklabels()]
+    assert rows == ["0-10 (2)", "10-30 (0)", "30-70 (1)", "70-90 (0)", "90-100 (1)"]
+    assert len(figure.axes[1].patches) == 3  # a frame on the diagonal for each row with problems
