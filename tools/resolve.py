@@ -72,8 +72,8 @@ def compile_pins(
 ) -> dict[str, str]:
     """Name to version of all that `requirements` need.
 
-    A requirement "." or ".[extra,...]" is this project's; `words` are options of uv; `preferred` are lines
-    name==version that are kept where nothing speaks against them. Errors: Unresolved.
+    A requirement "." or ".[extra,...]" is this project's; `words` are options of uv; `preferred`
+    are lines name==version that are kept where nothing speaks against them. Errors: Unresolved.
     """
     with tempfile.TemporaryDirectory() as folder:
         asked, solved = Path(folder, "asked.in"), Path(folder, "solved.txt")

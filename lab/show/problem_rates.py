@@ -161,7 +161,8 @@ def transitions(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
     setting, before and after (names of `pass_rate_bins`, categorical), share, problems (how many
     pairs of a seed and a problem the bin `before` holds). The shares of a bin that holds none are
     nan. Where pass rates are sampled, the first setting is CHANCE: the shares to expect if none had
-    changed, from the counts of the first setting `before`. LabError: no row of one table has a match in the other.
+    changed, from the counts of the first setting `before`. LabError: no row of one table has a
+    match in the other.
     """
     import pandas as pd
 
