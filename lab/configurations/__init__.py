@@ -4,6 +4,6 @@
 file per family of experiments. Their values, by scale, are in lab/presets.
 """
 
-from lab.configurations.settings import Configuration as Configuration
+from lab.configurations.settings import Config as Config
 from lab.configurations.settings import Setting as Setting
 from lab.configurations.settings import setting as setting

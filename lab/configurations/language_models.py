@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from lab.configurations.settings import Configuration, setting
+from lab.configurations.settings import Config, setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class LanguageModel(Configuration):
+class LanguageModelConfig(Config):
     """Training a language model: gsm8k, qwen3 and pacs (`lab.llm.train.trainer`)."""
 
     model: str = setting("a folder with a model, or a name on the hub")
@@ -107,7 +107,7 @@ class LanguageModel(Configuration):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RolloutStatistics(Configuration):
+class RolloutStatisticsConfig(Config):
     """Gradient norms and diversity (`lab.llm.evals.rollout_statistics`)."""
 
     model: str = setting("a folder with a model, or a name on the hub")
@@ -129,7 +129,7 @@ class RolloutStatistics(Configuration):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evaluation(Configuration):
+class EvaluationConfig(Config):
     """Answers to sets of problems (notebook 40)."""
 
     model: str = setting("a folder with a model, or a name on the hub")
@@ -161,7 +161,7 @@ class Evaluation(Configuration):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Harness(Configuration):
+class HarnessConfig(Config):
     """Public benchmarks through their own harnesses (notebook 42)."""
 
     models: list[str] = setting(

@@ -1,7 +1,7 @@
 """What a configuration is: a frozen dataclass whose fields are the settings of an experiment.
 
     @dataclass(frozen=True, kw_only=True)
-    class Tabular(Configuration):
+    class TabularConfig(Config):
         rollouts: int = setting("N, rollouts per problem and step", least=1, most=4096)
 
 A field gives the type, the meaning and the range of a setting, and nothing else does. Presets,
@@ -88,7 +88,7 @@ def setting(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Configuration:
+class Config:
     """The settings of one run. Every value is checked when the object is made.
 
     `name` is the experiment whose preset gave the values, `scale` the preset's table. Neither is a
@@ -138,11 +138,3 @@ class Configuration:
             for key, value in self.settings().items()
             if key not in defaults or value != defaults[key]
         }
-
-    def part(self, kind: type[Configuration], name: str) -> Any:
-        """The settings that a base class `kind` has, as a configuration of the experiment `name`.
-
-        So a training starts from another one that reads only some of its settings.
-        """
-        values = {key: getattr(self, key) for key in kind.rules()}
-        return kind(name=name, scale=self.scale, **values)

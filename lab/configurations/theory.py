@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from lab.configurations.settings import Configuration, setting
+from lab.configurations.settings import Config, setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weights(Configuration):
+class WeightsConfig(Config):
     """Which problems an objective counts (notebook 00)."""
 
     orders: list[int] = setting("truncation orders T of MaxRL to plot", least=1, most=4096)
@@ -14,7 +14,7 @@ class Weights(Configuration):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finite(Configuration):
+class FiniteConfig(Config):
     """What N rollouts optimise (notebook 01)."""
 
     sizes: list[int] = setting("group sizes N to plot", least=2, most=4096)
@@ -27,7 +27,7 @@ class Finite(Configuration):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Design(Configuration):
+class DesignConfig(Config):
     """Training with a weight that was drawn (notebook 02)."""
 
     points_p: list[float] = setting(
@@ -42,7 +42,7 @@ class Design(Configuration):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Audit(Configuration):
+class AuditConfig(Config):
     """What rollouts say of their training (notebook 41)."""
 
     path: str = setting(
@@ -59,7 +59,7 @@ class Audit(Configuration):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report(Configuration):
+class ReportConfig(Config):
     """A page on finished runs (notebook 90)."""
 
     sources: list[str] = setting("a sweep file, or folders of finished runs, all of one experiment")

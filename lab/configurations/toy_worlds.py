@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from lab.configurations.settings import Configuration, setting
+from lab.configurations.settings import Config, setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tabular(Configuration):
+class TabularConfig(Config):
     """Softmax problems with exact gradients (`lab.toy.tabular`)."""
 
     estimator: str = setting(
@@ -36,7 +36,7 @@ class Tabular(Configuration):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Digits(Configuration):
+class DigitsConfig(Config):
     """Handwritten digits (`lab.toy.images.train_digits`)."""
 
     estimator: str = setting(
@@ -65,7 +65,7 @@ class Digits(Configuration):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Images(Configuration):
+class ImagesConfig(Config):
     """Images of up to a thousand classes and more (`lab.toy.images`)."""
 
     estimator: str = setting(
@@ -122,7 +122,7 @@ class Images(Configuration):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MazeStart(Configuration):
+class MazeStartConfig(Config):
     """Supervised training on shortest paths (`lab.toy.maze.train_start`)."""
 
     size: int = setting(
@@ -156,7 +156,7 @@ class MazeStart(Configuration):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Maze(MazeStart):
+class MazeConfig(MazeStartConfig):
     """Reinforcement learning in mazes, after the start (`lab.toy.maze.train`)."""
 
     estimator: str = setting("an estimator (lab.estimator_names())")
