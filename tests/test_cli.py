@@ -10,7 +10,7 @@ import pytest
 
 from lab.cli import main
 from lab.errors import LabError
-from lab.runs import experiments, train
+from lab.runs import configure, experiments, train
 from lab.runs.experiments import experiment
 
 VERBS = ("run", "train", "sweep", "figures", "check", "explain")
@@ -280,6 +280,6 @@ def test_make_help_lists_every_target():
 
 
 def test_a_run_of_train_is_the_run_of_the_command(capsys):
-    run = train("tabular", scale="smoke", seed=9)
+    run = train(configure("tabular", scale="smoke", seed=9))
     assert main(["train", "tabular", "scale=smoke", "seed=9"]) == 0
     assert capsys.readouterr().out.endswith(f": {run.path}\n")

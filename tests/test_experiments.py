@@ -30,7 +30,7 @@ def refusal(call, *args, **options) -> str:
 @pytest.mark.parametrize("name, scale", SCALED)
 def test_every_preset_resolves_at_every_scale_with_every_parameter_explained(name, scale):
     chosen = experiment(name)
-    values = chosen.parameters(scale)
+    values = chosen.configure(scale)
     assert values.keys() == chosen.rules.keys() == chosen.scales["laptop"].keys()
     assert all(rule["help"] for rule in chosen.rules.values())
     assert all(values[key] == value for key, value in chosen.scales[scale].items())
@@ -46,7 +46,7 @@ def test_every_experiment_has_smoke_and_laptop_and_is_listed():
 
 def test_scales_differ_only_by_what_they_list():
     chosen = experiment("tabular")
-    smoke, laptop = chosen.parameters("smoke"), chosen.parameters("laptop")
+    smoke, laptop = chosen.configure("smoke"), chosen.configure("laptop")
     assert (
         {key for key in smoke if smoke[key] != laptop[key]}
         == chosen.scales["smoke"].keys()
@@ -122,22 +122,22 @@ def test_a_value_of_the_wrong_type_or_out_of_range_is_refused(invent, smoke, sen
         f" [2]\n[smoke]\n{smoke}\n"
     )
     assert sentence in refusal(experiment(name).parameters, "smoke")
-    assert experiment(name).parameters()["steps"] == 3
+    assert experiment(name).configure()["steps"] == 3
     given = read_assignments([smoke.replace(" = ", "=").replace("'", '"')])
     assert sentence in refusal(experiment(name).parameters, "laptop", given)
 
 
 def test_a_whole_number_is_welcome_where_a_real_one_is_meant_and_becomes_one():
     assert (
-        repr(experiment("tabular").parameters(given={"learning_rate": 1})["learning_rate"]) == "1.0"
+        repr(experiment("tabular").configure(given={"learning_rate": 1})["learning_rate"]) == "1.0"
     )
-    design = experiment("design").parameters(given={"points_p": [0, 1], "points_w": [1, 2]})
+    design = experiment("design").configure(given={"points_p": [0, 1], "points_w": [1, 2]})
     assert repr(design["points_w"]) == "[1.0, 2.0]"
 
 
 def test_the_ends_of_a_range_belong_to_it():
     chosen = experiment("tabular")
-    assert chosen.parameters(given={"rollouts": 4096, "problems": 4})["problems"] == 4
+    assert chosen.configure(given={"rollouts": 4096, "problems": 4})["problems"] == 4
     for given in ({"rollouts": 4097}, {"rollouts": 0}, {"problems": 3}):
         assert "out of range" in refusal(chosen.parameters, "laptop", given)
 

@@ -14,7 +14,7 @@ import pytest
 
 from lab.cli import main
 from lab.errors import LabError
-from lab.runs import Run, experiments, train
+from lab.runs import Run, configure, experiments, train
 from lab.runs.experiments import NOTEBOOKS, experiment
 from lab.runs.former_names import in_former_names
 from lab.runs.notebooks import parameter_cell, run_notebook
@@ -139,7 +139,7 @@ def executed(tmp_path_factory):
 def test_a_notebook_at_smoke_scale_gives_a_finished_run_with_its_outputs(executed, name):
     run, chosen = executed(name), experiment(name)
     assert run.finished and run.params["scale"] == "smoke"
-    assert run.params["parameters"] == in_former_names(chosen.parameters("smoke"))
+    assert run.params["parameters"] == in_former_names(chosen.configure("smoke").settings())
     files = {path.name for path in run.path.iterdir() if path.suffix != ".lock"}
     made = {"metrics.jsonl", "groups.parquet", "checkpoints"} if chosen.trainer else set()
     assert files == {"params.json", "provenance.json", "notebook.ipynb", "done.json"} | made
@@ -164,13 +164,13 @@ def test_the_parameters_of_the_scale_are_the_ones_that_ran(executed, name):
     given = {
         node.targets[0].id: ast.literal_eval(node.value) for node in ast.parse(injected.source).body
     }
-    for key, value in experiment(name).parameters("smoke").items():
+    for key, value in experiment(name).configure("smoke").items():
         assert given[key] == value and type(given[key]) is type(value)
 
 
 def test_a_notebook_trains_what_the_command_trains(executed, tmp_path):
     for name in ("tabular", "digits"):
-        alone = train(name, scale="smoke", folder=str(tmp_path / name))
+        alone = train(configure(name, scale="smoke"), folder=str(tmp_path / name))
         for file in ("metrics.jsonl", "groups.parquet"):
             assert (alone.path / file).read_bytes() == (executed(name).path / file).read_bytes()
 
@@ -316,7 +316,7 @@ def test_a_killed_notebook_goes_on_in_the_same_folder_and_its_kernel_ends(
 ):
     given = {"steps": 800, "log_every": 2}
     words = ["run", "tabular", "scale=smoke", *(f"{key}={value}" for key, value in given.items())]
-    run = Run.place("tabular", experiment("tabular").parameters("smoke", given))
+    run = Run.of(experiment("tabular").configure("smoke", given))
     started = start("-m", "lab", *words)
     while len(run.records()) < 5:
         assert started.process.poll() is None, started.process.stderr.read()
@@ -325,7 +325,7 @@ def test_a_killed_notebook_goes_on_in_the_same_folder_and_its_kernel_ends(
     assert not run.finished and kernels(runs)
     done = command(*words)
     assert done.returncode == 0 and run.finished, done.stderr
-    alone = train("tabular", scale="smoke", folder=str(tmp_path / "alone"), **given)
+    alone = train(configure("tabular", scale="smoke", **given), folder=str(tmp_path / "alone"))
     assert (run.path / "metrics.jsonl").read_bytes() == (alone.path / "metrics.jsonl").read_bytes()
     deadline = time.monotonic() + 30
     while kernels(runs):

@@ -4,6 +4,7 @@ said.
 
 import os
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -64,12 +65,12 @@ def test_a_gpu_scale_is_refused_without_a_gpu(verb, name, scale, capsys, runs, m
 
 
 def test_python_is_refused_like_the_command_line(runs, monkeypatch):
-    from lab.runs import train
+    from lab.runs import configure, train
 
     monkeypatch.delenv("LAB_DEVICE", raising=False)
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     with pytest.raises(LabError, match="no NVIDIA GPU"):
-        train("maze", scale="h200")
+        train(configure("maze", scale="h200"))
     assert not runs.exists()
 
 
@@ -201,7 +202,7 @@ def test_every_gpu_scale_of_every_preset_counts_its_run():
     for name in experiments():
         chosen = experiment(name)
         for scale in set(chosen.scales) & set(GPU_SCALES) if counts(chosen) else ():
-            budget = chosen.module.budget(**(chosen.scales["laptop"] | chosen.scales[scale]))
+            budget = chosen.module.budget(replace(chosen, trainer=None).configure(scale))
             assert budget.peak_memory > 0 and budget.step_seconds(CARDS["h200"]) > 0
             assert budget.checkpoint > 0 and budget.steps > 0
             counted += 1
@@ -212,7 +213,7 @@ def test_every_scale_that_is_named_after_a_card_fits_it():
     for name in experiments():
         chosen = experiment(name)
         for scale in set(chosen.scales) & set(CARDS) if counts(chosen) else ():
-            budget = chosen.module.budget(**(chosen.scales["laptop"] | chosen.scales[scale]))
+            budget = chosen.module.budget(replace(chosen, trainer=None).configure(scale))
             assert budget.peak_memory <= CARDS[scale].memory, (name, scale, budget.memory)
             assert budget.seconds(CARDS[scale]) < 24 * 3600, (
                 name,
@@ -225,7 +226,7 @@ def test_qwen3_as_published_is_refused_on_one_card():
     from lab.llm.train.trainer import budget
 
     chosen = experiment("qwen3")
-    asks = budget(**(chosen.scales["laptop"] | chosen.scales["paper"]))
+    asks = budget(replace(chosen, trainer=None).configure("paper"))
     assert readiness._hours(asks, CARDS["h200"], readiness.LONGEST_HOURS).fault
 
 
