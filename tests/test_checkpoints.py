@@ -530,13 +530,19 @@ def test_sigterm_reaches_the_training_inside_a_notebook(start, tmp_path):
     assert left_behind(trained) == left_behind(reference)
 
 
-def test_sigterm_in_a_cell_that_trains_nothing_ends_the_notebook_unfinished(start, invent, runs):
+def test_sigterm_in_a_cell_that_trains_nothing_ends_the_notebook_unfinished(
+    start, invent, runs, tmp_path
+):
     """The kernel has no handler then and ends at once."""
     name = invent(
-        "[parameters]\nseconds = {}\n[laptop]\nseconds = 60\n",
-        "import pathlib, time, os",
-        f"pathlib.Path({str(runs)!r}, 'here').touch(); time.sleep(seconds)",
-        parameters="seconds = 60",
+        "[laptop]\nseconds = 60\n",
+        "import importlib, pathlib, sys, time\nfrom lab import runs",
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        f"importlib.import_module('lab.runs.experiments').PRESETS = pathlib.Path({str(tmp_path)!r},"
+        " 'presets')\nconfig = runs.configure('tiny', globals())",
+        f"pathlib.Path({str(runs)!r}, 'here').touch(); time.sleep(config.seconds)",
+        settings="seconds: int = setting('seconds to sleep')",
+        parameters='scale = "laptop"\nseconds = 60\nfolder = ""',
     )
     presets = sys.modules["lab.runs.experiments"].PRESETS
     runs.mkdir(parents=True)
@@ -546,6 +552,7 @@ from lab.cli import main
 import lab.runs
 module = sys.modules["lab.runs.experiments"]
 module.PRESETS = pathlib.Path({str(presets)!r})
+sys.path.insert(0, {str(tmp_path)!r})
 module.NOTEBOOKS = module.PRESETS.parent / "notebooks"
 sys.exit(main(["run", {name!r}]))
 """

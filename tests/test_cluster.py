@@ -80,7 +80,7 @@ def test_verl_accepts_every_preset_at_every_scale_and_reads_what_we_mean(name, s
             if ours.estimator == "pacs"
             else verl_config.AGGREGATIONS[ours.aggregation]
         ),
-        "algorithm.adv_estimator": f"lab.{verl_config.load_estimator(values).name}",
+        "algorithm.adv_estimator": f"lab.{verl_config.load_estimator(ours).name}",
         # both papers' choices that neither prints, which are verl's defaults and must stay so
         "actor_rollout_ref.actor.optim.weight_decay": 0.01,
         "actor_rollout_ref.actor.grad_clip": 1.0,

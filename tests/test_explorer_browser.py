@@ -305,8 +305,8 @@ def test_a_weight_drawn_by_the_mouse_is_fitted_as_the_lab_fits_it_and_its_line_t
     from lab import runs
 
     assert (
-        line
-        == f'from lab import runs; runs.train("tabular", estimator={json.dumps(spec)}, rollouts=16)'
+        line == 'from lab import runs; runs.train(runs.configure("tabular", '
+        f"estimator={json.dumps(spec)}, rollouts=16))"
     )
     run = runs.train(
         runs.configure("tabular", estimator=spec, rollouts=16, scale="smoke"),

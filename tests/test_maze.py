@@ -908,8 +908,9 @@ def test_a_resumed_start_goes_on_from_its_checkpoint_and_not_from_the_beginning(
 
 
 SCRIPT = (
-    "import sys, json; from lab.runs import train; "
-    "train('maze', scale='smoke', checkpoint_minutes=0.0, **json.loads(sys.argv[1]))"
+    "import sys, json; from lab.runs import configure, train; "
+    "config = configure('maze', scale='smoke', **json.loads(sys.argv[1])); "
+    "train(config, checkpoint_minutes=0.0)"
 )
 
 
@@ -1109,30 +1110,39 @@ def test_the_header_says_the_estimator_its_rules_and_what_becomes_of_truncated_r
     assert "truncated rollouts (no DONE within 18 tokens) count as wrong" in header
 
 
-RULES = "[parameters]\nsteps = {}\nseed = {}\n[laptop]\nsteps = 1\nseed = 0\n"
+LAPTOP = "[laptop]\nsteps = 1\nseed = 0\n"
+SETTINGS = "steps: int = setting('')\nseed: int = setting('')"
 
 
 @pytest.mark.parametrize(
     "start, sentence",
     [
         (
-            '[start]\ntrainer = "a:b"\nparameters = ["stepz"]\n',
-            "unknown parameter of tiny.toml [start] 'stepz': did you",
+            '[start]\nconfiguration = "INVENTED:Start"\n',
+            "tiny.toml [start], or one that it lacks: 'trainer'",
         ),
-        ('[start]\nparameters = ["steps"]\n', "tiny.toml [start], or one that it lacks: 'trainer'"),
-        ('[start]\ntrainer = "a:b"\n', "tiny.toml [start], or one that it lacks: 'parameters'"),
         (
-            '[start]\ntrainer = "a:b"\nparameters = []\nfolder = "x"\n',
-            "tiny.toml [start], or one that it lacks: 'folder'",
+            '[start]\ntrainer = "a:b"\n',
+            "tiny.toml [start], or one that it lacks: 'configuration'",
         ),
-        ("[start]\n", "tiny.toml [start], or one that it lacks: "),
-        ("[strat]\n", "unknown key of tiny.toml 'strat': did you mean 'start'?"),
-        ("start = 3\n", "tiny.toml"),
+        (
+            '[start]\ntrainer = "a:b"\nconfiguration = "INVENTED:Start"\nsteps = 1\n',
+            "unknown key of tiny.toml [start], or one that it lacks: 'steps'",
+        ),
+        (
+            '[start]\ntrainer = "a:b"\nconfiguration = "lab.configurations.theory:WeightsConfig"\n',
+            "tiny.toml: invented_",
+        ),
+        (
+            '[start]\ntrainer = "a:b"\nconfiguration = "INVENTED:Stert"\n',
+            ":Stert' is no class of settings",
+        ),
+        ("start = 3\n", "tiny.toml: start = 3 is not a table"),
     ],
 )
 def test_a_fault_in_the_start_of_a_preset_names_the_file_and_the_key(invent, start, sentence):
     with pytest.raises(LabError) as error:
-        experiment(invent(start + RULES))
+        experiment(invent(start + LAPTOP, settings=SETTINGS))
     assert sentence in str(error.value) and "\n" not in str(error.value)
 
 
@@ -1142,17 +1152,20 @@ def test_an_experiment_of_ones_own_may_start_from_a_training_of_its_own(
     """Ten lines: a start that counts to `first`, and a training that goes on from there."""
     (tmp_path / "counting.py").write_text(
         "import torch\nfrom lab.records import Record\n\n"
-        "def preflight(**_):\n    return []\n\n"
-        "def begin(*, first, state):\n"
+        "def preflight(config):\n    return []\n\n"
+        "def begin(config, state):\n"
+        "    first = config.first\n"
         "    yield Record(first, {'at': first}, lambda: {'count': torch.tensor(first)})\n\n"
-        "def train(*, first, steps, state, start):\n"
-        "    at = int(start['count'])\n"
-        "    yield Record(steps, {'at': at + steps}, lambda: {'count': torch.tensor(at + steps)})\n"
+        "def train(config, state, start):\n"
+        "    end = int(start['count']) + config.steps\n"
+        "    yield Record(config.steps, {'at': end}, lambda: {'count': torch.tensor(end)})\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     name = invent(
-        'trainer = "counting:train"\n[start]\ntrainer = "counting:begin"\nparameters = ["first"]\n'
-        "[parameters]\nfirst = {}\nsteps = {}\n[laptop]\nfirst = 5\nsteps = 2\n",
+        'trainer = "counting:train"\n[start]\ntrainer = "counting:begin"\n'
+        'configuration = "INVENTED:Start"\n[laptop]\nfirst = 5\nsteps = 2\n',
+        settings="steps: int = setting('steps')",
+        start="first: int = setting('where the start ends')",
         name="counted",
     )
     assert train(configure(name)).records() == [{"step": 2, "at": 7.0}]

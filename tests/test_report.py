@@ -148,9 +148,7 @@ def test_the_command_writes_one_page_with_everything_in_it(
 
 
 def test_a_report_is_written_anew_although_it_was_before(four, sweep, tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        report, "run_notebook", lambda config: seen.append(config) or place
-    )
+    monkeypatch.setattr(report, "run_notebook", lambda config: seen.append(config) or place)
     monkeypatch.setattr(report, "_html", lambda notebook: "page")
     seen, place = [], Run(tmp_path / "place")
     place.path.mkdir()

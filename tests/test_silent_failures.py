@@ -176,7 +176,10 @@ def test_an_unknown_parameter_a_wrong_type_or_a_value_out_of_range_is_an_error(
 def test_a_parameter_that_no_cell_reads_is_an_error(invent, capsys, runs):
     """'a parameter no cell reads'"""
     invent(
-        "[parameters]\nsteps = {}\n[laptop]\nsteps = 1\n", "print('steps')", parameters="steps = 1"
+        "[laptop]\nsteps = 1\n",
+        'config = runs.configure("tiny", globals())',
+        "print('steps')",
+        parameters='scale = "laptop"\nsteps = 1\nfolder = ""',
     )
     assert main(["run", "tiny"]) == 1 and not runs.exists()
     assert (

@@ -305,7 +305,8 @@ def trainer(invent, tmp_path, monkeypatch):
             f" []\ndef train(config, state):\n    {body}\n"
         )
         return invent(
-            'trainer = "my_trainer:train"\n[laptop]\nsteps = 3\n', settings="steps: int = setting('')"
+            'trainer = "my_trainer:train"\n[laptop]\nsteps = 3\n',
+            settings="steps: int = setting('')",
         )
 
     monkeypatch.syspath_prepend(tmp_path)
@@ -318,7 +319,8 @@ def trainer(invent, tmp_path, monkeypatch):
 @pytest.mark.parametrize("bad", ["nan", "inf", "-inf"])
 def test_a_metric_that_is_not_finite_stops_the_run_with_a_sentence(trainer, bad):
     name = trainer(
-        "for step in range(config.steps):\n        yield Record(step, {'loss': 1.0, 'reward': [0.5, 0.5,"
+        "for step in range(config.steps):\n"
+        "        yield Record(step, {'loss': 1.0, 'reward': [0.5, 0.5,"
         f" float('{bad}')][step]}}, dict)"
     )
     with pytest.raises(
