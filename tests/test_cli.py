@@ -60,7 +60,7 @@ def test_show_prints_values_and_meanings_of_the_scale_and_runs_nothing(capsys, r
     said = capsys.readouterr().out
     assert "scales: smoke, laptop; here smoke" in said and "seed = 4" in said
     for key, rule in experiment("digits").rules.items():
-        assert re.search(rf"^  {key} = .+ {re.escape(rule['help'])}$", said, re.M)
+        assert re.search(rf"^  {key} = .+ {re.escape(rule.help)}$", said, re.M)
     assert not runs.exists()
 
 

@@ -1,8 +1,14 @@
 """Strict parameters: unknown, unread, of the wrong type or out of range is refused before a run."""
 
+import ast
+import os
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +18,7 @@ from lab.runs import Run, experiment, experiments
 from lab.runs.experiments import PRESETS, SCALES, read_assignments, read_preset
 from lab.runs.notebooks import check_notebook, parameter_cell, run_notebook
 
+ROOT = Path(__file__).parents[1]
 SCALED = [
     (path.stem, scale)
     for path in sorted(PRESETS.glob("*.toml"))
@@ -561,3 +568,84 @@ def test_a_setting_with_a_default_leaves_the_identity_of_earlier_runs_alone(inve
     assert "rank = 0.5 is float, it must be int like 0" in refusal(
         experiment(name).configure, "laptop", {"rank": 0.5}
     )
+
+
+def test_a_new_setting_is_one_field_and_the_line_that_reads_it(tmp_path):
+    """In a copy of the repository: then the command, the notebook and the run folder know it."""
+    copy = tmp_path / "copy"
+    for folder in ("lab", "notebooks"):
+        shutil.copytree(
+            ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__", "front")
+        )
+    shutil.copytree(copy, tmp_path / "before")
+    settings = copy / "lab" / "configurations" / "toy_worlds.py"
+    field = (
+        '    momentum: float = setting("momentum of the ascent", least=0.0, most=0.9, default=0.0)'
+    )
+    trainer = copy / "lab" / "toy" / "tabular.py"
+    for path, old, new in (
+        (settings, "    answers: int", f"{field}\n    answers: int"),
+        (trainer, "lr=rate)", "lr=rate, momentum=config.momentum)"),
+    ):
+        text = path.read_text(encoding="utf-8")
+        assert text.count(old) == 1
+        path.write_text(text.replace(old, new), encoding="utf-8")
+    files = [path.relative_to(copy) for path in copy.rglob("*") if path.is_file()]
+    touched = [
+        str(path)
+        for path in files
+        if (copy / path).read_bytes() != (tmp_path / "before" / path).read_bytes()
+    ]
+    assert len(touched) == 2, touched
+
+    def lab_there(*words: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [sys.executable, "-m", "lab", "--runs", str(tmp_path / "runs"), *words],
+            cwd=copy,
+            env=os.environ | {"PYTHONPATH": str(copy)},
+            capture_output=True,
+            text=True,
+        )
+
+    shown = lab_there("train", "tabular", "--show").stdout
+    assert re.search(r"^  momentum = 0.0 +momentum of the ascent$", shown, re.M)
+    refused = lab_there("train", "tabular", "scale=smoke", "momentum=1.5").stderr
+    assert refused == "lab: tabular: momentum = 1.5 is out of range, it must be in [0.0, 0.9]\n"
+    for words in ([], ["momentum=0.9"]):
+        done = lab_there("train", "tabular", "scale=smoke", *words)
+        assert done.returncode == 0, done.stderr
+    usual = Run.of(experiment("tabular").configure("smoke")).path.name
+    plain, moved = sorted(
+        (tmp_path / "runs" / "tabular").iterdir(), key=lambda run: run.name != usual
+    )
+    assert plain.name == usual  # recorded runs keep their folders
+    assert Run(moved).params["parameters"]["momentum"] == 0.9
+    ends = [Run(run).done["last"]["pass@1"] for run in (plain, moved)]
+    assert ends[1] > ends[0] + 0.01
+    script = (
+        "from lab import runs\nknobs = {'scale': 'smoke', 'momentum': 0.5}\n"
+        "assert runs.configure('tabular', knobs).momentum == 0.5"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=copy,
+        env=os.environ | {"PYTHONPATH": str(copy)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", [name for name in experiments() if experiment(name).trainer])
+def test_a_trainer_reads_every_setting(name):
+    """A setting that nothing reads would be accepted and ignored."""
+    chosen = experiment(name)
+    path = Path(chosen.module.__file__)
+    files = path.parent.glob("*.py") if "llm" in path.parts else [path]
+    read = {
+        node.attr
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value).split(".")[-1] == "config"
+    }
+    assert chosen.rules.keys() - read == set()
