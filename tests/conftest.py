@@ -84,11 +84,12 @@ class Started:
     started.
     """
 
-    def __init__(self, words, env) -> None:
+    def __init__(self, words, cwd, env) -> None:
+        path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
         self.process = subprocess.Popen(
             [sys.executable, *map(str, words)],
-            cwd=ROOT,
-            env=os.environ | env,
+            cwd=cwd,
+            env=os.environ | {"PYTHONPATH": path} | env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -125,11 +126,14 @@ class Started:
 
 @pytest.fixture
 def start():
-    """Start Python with the words given; whatever still runs when the test ends is killed."""
+    """Start Python with the words given, in the project or in `cwd`, with `env` added.
+
+    Whatever still runs when the test ends is killed.
+    """
     started = []
 
-    def begin(*words, **env) -> Started:
-        started.append(Started(words, env))
+    def begin(*words, cwd=ROOT, **env) -> Started:
+        started.append(Started(words, cwd, env))
         return started[-1]
 
     yield begin

@@ -19,7 +19,8 @@ LAYERS = {
     "mathematics": (
         "lab lab.errors lab.objectives lab.groups lab.estimators lab.catalogue lab.weights"
         " lab.design lab.formula lab.enumeration lab.metrics lab.stats lab.pass_rates lab.shapes"
-        " lab.sequences lab.subsets lab.records lab.rng lab.budget lab.termination"
+        " lab.sequences lab.subsets lab.records lab.rng lab.budget lab.termination lab.extras"
+        " lab.plugins"
     ),
     "configurations": "lab.configurations lab.configurations.*",
     "torch": "lab.losses lab.checkpoint lab.device lab.gpu_counter lab.torchvision_ops",

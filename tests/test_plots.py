@@ -93,7 +93,7 @@ def test_an_objective_and_the_estimator_that_tends_to_it_look_alike():
 
 
 def test_a_name_without_a_look_is_refused_with_the_nearest():
-    with pytest.raises(LabError, match="unknown line style for 'grop': did you mean 'grpo'?"):
+    with pytest.raises(LabError, match="unknown estimator 'grop': did you mean 'grpo'?"):
         plots.line_style("grop")
 
 
