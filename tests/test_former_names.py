@@ -8,7 +8,7 @@ import shlex
 import pytest
 
 from lab.errors import LabError
-from lab.runs.experiments import experiment, read_assignments
+from lab.runs.experiments import configure, experiment, read_assignments
 from lab.runs.former_names import FORMER, in_former_names
 from lab.runs.run_folder import Run
 from lab.runs.sweep_results import RECORDED
@@ -49,34 +49,34 @@ def test_the_command_of_a_recorded_run_gives_its_parameters_again():
         assert {key: values[key] for key in parameters} == parameters
         commands.add(shlex.join(words))
     assert "lab train tabular scale=laptop 'estimator=0.25 * log_odds' gradient=exact" in commands
-    smoke = experiment("tabular").parameters("smoke", {"seed": 3})
+    smoke = experiment("tabular").configure("smoke", {"seed": 3}).settings()
     assert experiment("tabular").command("smoke", smoke) == "lab train tabular scale=smoke seed=3"
 
 
 def test_objective_is_another_name_of_estimator():
     chosen = experiment("tabular")
-    values = chosen.parameters("smoke", {"objective": "rloo"})
-    assert values == chosen.parameters("smoke", {"estimator": "rloo"})
-    assert values["estimator"] == "rloo" and "objective" not in values
+    values = chosen.configure("smoke", {"objective": "rloo"})
+    assert values == chosen.configure("smoke", {"estimator": "rloo"})
+    assert values.estimator == "rloo" and "objective" not in values.settings()
 
 
 def test_language_models_take_the_former_names_of_their_limits():
     chosen = experiment("gsm8k")
     former = {"limit": 20, "prompt_limit": 30, "at_once": 8}
     present = {"max_tokens": 20, "max_prompt_tokens": 30, "micro_batch": 8}
-    assert chosen.parameters("smoke", former) == chosen.parameters("smoke", present)
+    assert chosen.configure("smoke", former) == chosen.configure("smoke", present)
 
 
 def test_a_limit_that_is_no_number_of_tokens_keeps_its_name():
-    assert experiment("harness").parameters("smoke", {"limit": 3})["limit"] == 3
+    assert experiment("harness").configure("smoke", {"limit": 3}).limit == 3
 
 
 def test_both_names_at_once_are_refused():
     with pytest.raises(LabError, match="estimator is given twice, also as objective: keep one"):
-        experiment("tabular").parameters("smoke", {"objective": "rloo", "estimator": "rloo"})
+        experiment("tabular").configure("smoke", {"objective": "rloo", "estimator": "rloo"})
 
 
 def test_a_run_is_found_again_under_either_name():
-    run = train("tabular", scale="smoke", objective="rloo")
-    again = train("tabular", scale="smoke", estimator="rloo")
+    run = train(configure("tabular", scale="smoke", objective="rloo"))
+    again = train(configure("tabular", scale="smoke", estimator="rloo"))
     assert run.path == again.path and run.params["parameters"]["objective"] == "rloo"

@@ -18,7 +18,7 @@ from matplotlib.colors import to_rgb
 import lab
 from lab.errors import LabError
 from lab.papers import gallery
-from lab.runs import Results, results, train
+from lab.runs import Results, configure, results, train
 from lab.show import plots
 
 FAMILIES = {
@@ -171,7 +171,7 @@ def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):
 
 
 def trained() -> tuple[list, Results]:
-    runs = [train("tabular", scale="smoke", seed=seed) for seed in (1, 0)]
+    runs = [train(configure("tabular", scale="smoke", seed=seed)) for seed in (1, 0)]
     facts = {
         run.id: {"params": run.params, "provenance": run.provenance, "seconds": run.done["seconds"]}
         for run in runs

@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from lab.configurations.theory import ReportConfig
 from lab.errors import LabError, unknown
 from lab.runs.experiments import NOTEBOOKS, experiment
 from lab.runs.former_names import FORMER
@@ -240,21 +241,21 @@ def report(paths: Sequence[Path], file: Path | None = None, **parameters: str) -
         raise LabError(
             f"no {missing[0]}: give a sweep file, for example sweeps/laptop.toml, or run folders"
         )
-    values: dict[str, Any] = {
+    given: dict[str, Any] = {
         "sources": [os.path.relpath(path, NOTEBOOKS) for path in paths],
         "experiment": "",
     } | parameters
-    chosen = experiment("report").parameters("laptop", values)
+    config = cast(ReportConfig, experiment("report").configure("laptop", given))
     # What is wrong with the parameters is said before a kernel starts.
-    results = gather(paths, chosen["experiment"])
-    by = settings(results, chosen["by"])
-    curves(results, chosen["metric"], by)
-    if chosen["against"]:
-        baseline(pass_rates(results.groups, by), chosen["against"])
-    run = Run.place("report", chosen)
+    results = gather(paths, config.experiment)
+    by = settings(results, config.by)
+    curves(results, config.metric, by)
+    if config.against:
+        baseline(pass_rates(results.groups, by), config.against)
+    run = Run.of(config)
     # Execute again even if this report exists: more runs may have finished since.
     (run.path / "done.json").unlink(missing_ok=True)
-    run = run_notebook("report", "laptop", values)
+    run = run_notebook(config)
     file = file or run.path / "report.html"
     write_atomically(file, _html(run.path / "notebook.ipynb"))
     return file

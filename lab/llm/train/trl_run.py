@@ -23,6 +23,7 @@ import torch
 
 from lab.budget import GIB
 from lab.checkpoint import current_state, restore
+from lab.configurations.language_models import LanguageModelConfig
 from lab.device import compute_device
 from lab.errors import LabError
 from lab.llm.data.datasets import Problem
@@ -93,28 +94,26 @@ class TRLRun:
         channel: Channel,
         verifier: Verifier,
         scratch: str,
+        config: LanguageModelConfig,
         state: dict[str, torch.Tensor] | None,
         first: int,
-        steps: int,
-        **settings: Any,
     ) -> None:
         self.channel = channel
         self.verifier = verifier
         self.state = state
         self.first = first
-        self.steps = steps
-        self.settings = settings
-        self.seed = settings["seed"]
-        self.place, self.name = model_folder(settings["model"])
+        self.config = config
+        self.steps = config.steps
+        self.seed = config.seed
+        self.place, self.name = model_folder(config.model)
         self.tokenizer = load_tokenizer(self.place)
         self.train_problems, self.dropped_problems = self._problems(
-            settings["train_set"], settings["problems"], "train"
+            config.train_set, config.problems, "train"
         )
         self.eval_problems = {
-            name: self._problems(name, settings["eval_problems"], "test")[0]
-            for name in settings["eval_sets"]
+            name: self._problems(name, config.eval_problems, "test")[0] for name in config.eval_sets
         }
-        self.updates = settings["updates"]
+        self.updates = config.updates
         self.trainer = self._trainer(scratch)
         self.losses: torch.Tensor | None = None  # one per process, where there are several
         self._engine: Engine | None = None
@@ -124,8 +123,8 @@ class TRLRun:
 
         Left out are problems without a readable gold answer, and those with too long a prompt.
         """
-        prompt = load_prompt(self.settings["prompt"])
-        problems = problem_set(name, limit or None, self.settings["folder_of_data"], split).problems
+        prompt = load_prompt(self.config.prompt)
+        problems = problem_set(name, limit or None, self.config.folder_of_data, split).problems
         unreadable = self.verifier.unparsable([problem.answer for problem in problems])
         rendered = [
             (problem, prompt.render(problem.question, self.tokenizer))
@@ -134,7 +133,7 @@ class TRLRun:
         ]
         texts = [text for _, text in rendered]
         token_ids = self.tokenizer(texts, add_special_tokens=False)["input_ids"]
-        max_prompt_tokens = self.settings["max_prompt_tokens"]
+        max_prompt_tokens = self.config.max_prompt_tokens
         usable = [
             pair
             for pair, ids in zip(rendered, token_ids, strict=True)
@@ -154,7 +153,7 @@ class TRLRun:
 
         from lab.llm.train.trl_trainer import ObjectiveTrainer, PACSTrainer
 
-        settings = self.settings
+        config = self.config
         rows = Dataset.from_dict(
             {
                 "problem": range(len(self.train_problems)),
@@ -163,13 +162,21 @@ class TRLRun:
             }
         )
         base: Any
-        if settings["estimator"] == "pacs":
+        if config.estimator == "pacs":
             base = PACSTrainer
-            options = {name: settings[name] for name in ("score", "balanced", "actor")}
-            options["scale"] = settings["beta"]
+            options = {
+                "scale": config.beta,
+                "score": config.score,
+                "balanced": config.balanced,
+                "actor": config.actor,
+            }
         else:
             base = ObjectiveTrainer
-            options = {name: settings[name] for name in ("estimator", "smoothing", "greedy_filter")}
+            options = {
+                "estimator": config.estimator,
+                "smoothing": config.smoothing,
+                "greedy_filter": config.greedy_filter,
+            }
         run = self
 
         class OrderedTrainer(base):
@@ -186,7 +193,7 @@ class TRLRun:
             processing_class=self.tokenizer,
             rollout_func=self.generate_rollouts,
             callbacks=[self._callback()],
-            truncation=settings["truncation"],
+            truncation=config.truncation,
             first_step=self.first * self.updates,
             **options,
         )
@@ -207,18 +214,18 @@ class TRLRun:
         return model
 
     def _config(self, scratch: str) -> Any:
-        """TRL's configuration from the run's settings."""
-        settings = self.settings
-        rollouts = settings["prompts"] * settings["rollouts"]
+        """TRL's configuration from that of the run."""
+        config = self.config
+        rollouts = config.prompts * config.rollouts
         processes = int(os.environ.get("WORLD_SIZE", 1))
-        accumulate = rollouts // (self.updates * processes * settings["micro_batch"])
+        accumulate = rollouts // (self.updates * processes * config.micro_batch)
         vllm: dict[str, Any] = {}
-        if settings["engine"] == "vllm":
+        if config.engine == "vllm":
             vllm = {
                 "use_vllm": True,
                 "vllm_mode": "colocate",
                 **self._engine_share(),
-                "vllm_max_model_length": settings["max_prompt_tokens"] + settings["max_tokens"],
+                "vllm_max_model_length": config.max_prompt_tokens + config.max_tokens,
                 "vllm_importance_sampling_correction": False,
             }
         return trl().GRPOConfig(
@@ -226,23 +233,23 @@ class TRLRun:
             output_dir=scratch,
             seed=self.seed,
             max_steps=(self.steps - self.first) * self.updates,
-            per_device_train_batch_size=settings["micro_batch"],
+            per_device_train_batch_size=config.micro_batch,
             gradient_accumulation_steps=accumulate,
             steps_per_generation=accumulate * self.updates,
-            num_generations=settings["rollouts"],
-            max_completion_length=settings["max_tokens"],
-            temperature=settings["temperature"],
-            top_p=settings["top_p"],
-            learning_rate=settings["learning_rate"],
+            num_generations=config.rollouts,
+            max_completion_length=config.max_tokens,
+            temperature=config.temperature,
+            top_p=config.top_p,
+            learning_rate=config.learning_rate,
             lr_scheduler_type="constant",
             weight_decay=0.01,
             max_grad_norm=1.0,
             # PACS needs a reference model where it resets one; TRL loads it for any beta above 0.
-            beta=settings["kl"] or float(settings["reference_every"] > 0),
-            epsilon=settings["clip"],
-            entropy_coef=settings["entropy_bonus"],
-            loss_type=AGGREGATIONS[settings["aggregation"]],
-            logging_steps=settings["log_every"] * self.updates,
+            beta=config.kl or float(config.reference_every > 0),
+            epsilon=config.clip,
+            entropy_coef=config.entropy_bonus,
+            loss_type=AGGREGATIONS[config.aggregation],
+            logging_steps=config.log_every * self.updates,
             logging_nan_inf_filter=False,
             save_strategy="no",
             report_to=[],
@@ -253,9 +260,9 @@ class TRLRun:
 
     def _engine_share(self) -> dict[str, Any]:
         """TRL's options for vLLM's memory; with engine_memory = 0 vLLM sleeps during updates."""
-        settings = self.settings
-        if settings["engine_memory"]:
-            return {"vllm_gpu_memory_utilization": settings["engine_memory"]}
+        config = self.config
+        if config.engine_memory:
+            return {"vllm_gpu_memory_utilization": config.engine_memory}
         from lab.llm.engines.memory import awake_share
 
         device = compute_device()
@@ -264,11 +271,11 @@ class TRLRun:
                 "engine_memory = 0: vLLM's sleep mode needs a GPU; give it a share of the memory"
             )
         total = torch.cuda.get_device_properties(device).total_memory / GIB
-        config = transformers().AutoConfig.from_pretrained(self.place)
-        reference = bool(settings["kl"] or settings["reference_every"])
+        shape = transformers().AutoConfig.from_pretrained(self.place)
+        reference = bool(config.kl or config.reference_every)
         return {
             "vllm_enable_sleep_mode": True,
-            "vllm_gpu_memory_utilization": awake_share(config, reference, total),
+            "vllm_gpu_memory_utilization": awake_share(shape, reference, total),
         }
 
     def correctness_reward(
@@ -281,7 +288,7 @@ class TRLRun:
     def engine(self) -> Iterator[Engine]:
         """An engine that samples from the current policy; valid only inside the block."""
         trainer = self.trainer
-        if self.settings["engine"] == "transformers":
+        if self.config.engine == "transformers":
             from lab.llm.engines.transformers_engine import TransformersEngine
 
             model = trainer.accelerator.unwrap_model(trainer.model)
@@ -301,8 +308,8 @@ class TRLRun:
 
         `prompts` holds whole groups: each prompt stands N times in a row.
         """
-        settings = self.settings
-        N = settings["rollouts"]
+        config = self.config
+        N = config.rollouts
         unique_prompts = prompts[::N]
         step = trainer.step // self.updates
         whole_groups = len(prompts) % N == 0 and all(
@@ -317,17 +324,15 @@ class TRLRun:
         # The random stream of a prompt follows from its place in the whole run.
         accelerator = trainer.accelerator
         first = (step * accelerator.num_processes + accelerator.process_index) * len(unique_prompts)
-        sampling = Sampling(
-            N, settings["temperature"], settings["top_p"], settings["max_tokens"], self.seed
-        )
+        sampling = Sampling(N, config.temperature, config.top_p, config.max_tokens, self.seed)
         greedy_groups = []
         with self.engine() as engine:
             groups = engine.sample(unique_prompts, sampling, first)
-            if settings["greedy_filter"]:
-                greedy = Sampling(1, 0.0, 1.0, settings["max_tokens"], self.seed)
+            if config.greedy_filter:
+                greedy = Sampling(1, 0.0, 1.0, config.max_tokens, self.seed)
                 greedy_groups = engine.sample(unique_prompts, greedy)
         prompt_ids = encode_prompts(
-            self.tokenizer, unique_prompts, settings["max_tokens"], engine.positions, self.name
+            self.tokenizer, unique_prompts, config.max_tokens, engine.positions, self.name
         )
         columns: dict[str, list] = {
             "prompt_ids": [ids for ids in prompt_ids for _ in range(N)],
@@ -345,14 +350,14 @@ class TRLRun:
         the problems. What it draws follows from the problem's number, so that the result does not
         depend on the number of processes. All processes return it.
         """
-        settings = self.settings
-        n = settings["samples"]
+        config = self.config
+        n = config.samples
         # The name of the random stream is older than the method's; changing it changes the draws.
         sampling = Sampling(
             n,
-            settings["eval_temperature"],
-            settings["eval_top_p"],
-            settings["max_tokens"],
+            config.eval_temperature,
+            config.eval_top_p,
+            config.max_tokens,
             stream_seed(self.seed, "examination") % 2**31,
         )
         metrics: dict[str, float] = {}
@@ -434,7 +439,7 @@ class TRLRun:
         state = current_state(
             trainer.accelerator.unwrap_model(trainer.model), trainer.optimizer, step
         )
-        if self.settings["reference_every"]:
+        if self.config.reference_every:
             reference = trainer.ref_model.state_dict()
             state |= {f"reference/{key}": value.detach() for key, value in reference.items()}
         return state
@@ -464,7 +469,7 @@ class TRLRun:
         trainer = self.trainer
         accelerator = trainer.accelerator
         restore(accelerator.unwrap_model(trainer.model), trainer.optimizer, state)
-        if self.settings["reference_every"]:
+        if self.config.reference_every:
             trainer.ref_model.load_state_dict(_with_prefix("reference/", state))
         running_sums = _with_prefix("added up/", state)
         if running_sums:
@@ -521,12 +526,12 @@ class TRLRun:
                 if remaining_updates:
                     control.should_log = False
                     return
-                every = run.settings["reference_every"]
+                every = run.config.reference_every
                 if every and step % every == 0:
                     run.reset_reference()
                 run.synchronize_processes()
                 # Logs follow the step of the whole training; TRL counts from where it resumed.
-                log_is_due = step % run.settings["log_every"] == 0
+                log_is_due = step % run.config.log_every == 0
                 control.should_log = log_is_due or step == run.steps
                 if not control.should_log:
                     run.send_pause(step)
@@ -569,8 +574,8 @@ class StepSampler(torch.utils.data.Sampler):
         self.steps = range(run.first, run.steps)
         self.seed = run.seed
         self.problems = len(run.train_problems)
-        self.prompts = run.settings["prompts"]
-        self.rollouts = run.settings["rollouts"]
+        self.prompts = run.config.prompts
+        self.rollouts = run.config.rollouts
         self.passes = passes
 
     def __len__(self) -> int:
