@@ -846,8 +846,8 @@ def break_trainer(patch, function: str, told: int) -> None:
     """Let the trainer tell so many records and crash where it would go on."""
     real = getattr(maze, function)
 
-    def broken(**parameters):
-        yield from itertools.islice(real(**parameters), told)
+    def broken(*given, **start):
+        yield from itertools.islice(real(*given, **start), told)
         raise Crash
 
     patch.setattr(maze, function, broken)
@@ -938,12 +938,12 @@ def test_killed_with_sigkill_during_the_start_it_resumes_to_the_same_bytes(
 
 def test_two_objectives_share_one_start_and_begin_alike(monkeypatch, runs):
     made, real = [], maze.train_start
-    monkeypatch.setattr(maze, "train_start", lambda **given: made.append(given) or real(**given))
+    monkeypatch.setattr(maze, "train_start", lambda *given: made.append(given[0]) or real(*given))
     first, second = (
         train(configure("maze", scale="smoke", estimator=name, **SMALL))
         for name in ("maxrl", "rloo")
     )
-    assert len(made) == 1 and "objective" not in made[0]
+    assert len(made) == 1 and "estimator" not in made[0].settings()
     (folder,) = (runs / "maze_start").iterdir()
     assert Run(folder).finished and folder == start_run(**SMALL).path
     assert first.records()[0] == second.records()[0] and first.path != second.path

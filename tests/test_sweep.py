@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from lab.estimators import estimator
 from lab.runs import Run
 from lab.runs.sweep import visible_gpus
 from lab.runs.sweep_file import read_sweep
@@ -204,7 +205,7 @@ def test_a_sweep_keeps_going_lists_failures_can_be_mended_and_then_does_nothing(
     for item in read_sweep(path)[1:]:
         log = (item.run.path / "log.txt").read_text()
         assert log.startswith("--- 20") and "rules: group of one" in log and "finished in " in log
-        assert f"estimator = '{item.given['estimator']}'" in log and item.run in others
+        assert f"  {estimator(item.given['estimator']).label} [" in log and item.run in others
     before = files(others)
 
     (run.path / "params.json").unlink()
