@@ -52,13 +52,8 @@ def current_state(model: torch.nn.Module, optimizer: Any, step: int) -> dict[str
 
 def restore(model: torch.nn.Module, optimizer: Any, state: Mapping[str, torch.Tensor]) -> int:
     """Restore a state, tensor by tensor; returns its step. LabError: it is of another model."""
-    weights = {
-        key.removeprefix("model/"): value
-        for key, value in state.items()
-        if key.startswith("model/")
-    }
     try:
-        model.load_state_dict(weights)
+        model.load_state_dict(with_prefix("model/", state))
     except RuntimeError as error:
         reason = str(error).splitlines()[0]
         raise LabError(
@@ -76,6 +71,13 @@ def restore(model: torch.nn.Module, optimizer: Any, state: Mapping[str, torch.Te
             slots.setdefault(int(index), {})[name] = value.to(device, copy=True)
     optimizer.load_state_dict(optimizer.state_dict() | {"state": slots})
     return int(state["step"])
+
+
+def with_prefix(prefix: str, state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The tensors of a state whose names begin with `prefix`, by the rest of their names."""
+    return {
+        key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)
+    }
 
 
 def save_tensors(path: Path, tensors: Mapping[str, torch.Tensor], about: Mapping[str, str]) -> None:

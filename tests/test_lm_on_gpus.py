@@ -285,7 +285,7 @@ def on_gpu(monkeypatch, gib):
     monkeypatch.setattr(
         torch.cuda, "get_device_properties", lambda *_: SimpleNamespace(total_memory=int(gib * GIB))
     )
-    for module in (trl_run, trainer):
+    for module in (memory, trl_run, trainer):
         monkeypatch.setattr(module, "compute_device", lambda: torch.device("cuda"))
 
 
@@ -300,16 +300,10 @@ def test_what_the_gpu_reports_counts_and_not_what_was_stated(monkeypatch):
 
 def test_an_engine_that_sleeps_takes_all_that_weights_and_optimiser_leave(monkeypatch):
     on_gpu(monkeypatch, 79.1)
-    made = TRLRun.__new__(TRLRun)
-    made.settings, made.place = settings("gsm8k", "h100"), str(FOLDER)
-    options = made._engine_share()
     held = 12 * parameter_count(architecture(str(FOLDER))) / GIB + memory.CONTEXT
-    assert options == {
-        "vllm_enable_sleep_mode": True,
-        "vllm_gpu_memory_utilization": pytest.approx(1 - held / 79.1),
-    }
-    made.settings = made.settings | {"engine_memory": 0.4}
-    assert made._engine_share() == {"vllm_gpu_memory_utilization": 0.4}
+    share = memory.sampler_share(str(FOLDER), 0.0, reference=False)
+    assert share == pytest.approx(1 - held / 79.1)
+    assert memory.sampler_share(str(FOLDER), 0.4, reference=False) == 0.4
 
 
 @pytest.mark.parametrize(

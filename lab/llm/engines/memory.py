@@ -20,6 +20,8 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from lab.budget import GIB
+from lab.device import compute_device
+from lab.errors import LabError
 from lab.gpu_counter import Counter
 from lab.llm.engines.architectures import parameter_count
 from lab.llm.engines.imports import transformers, trl
@@ -178,6 +180,23 @@ def awake_share(config: Any, reference: bool, total: float) -> float:
     """
     occupied = sum(resident(config, reference).values()) + CONTEXT
     return max(0.0, 1 - occupied / total)
+
+
+def sampler_share(place: str, memory: float, reference: bool) -> float:
+    """The fraction of this machine's GPU that a vLLM in the trainer's process gets.
+
+    `memory` is the setting engine_memory, `place` the model's folder. LabError: it is 0, so that
+    vLLM would sleep while the model trains, and there is no GPU.
+    """
+    if memory:
+        return memory
+    device = compute_device()
+    if device.type != "cuda":
+        raise LabError(
+            "engine_memory = 0: vLLM's sleep mode needs a GPU; give it a share of the memory"
+        )
+    total = torch.cuda.get_device_properties(device).total_memory / GIB
+    return awake_share(transformers().AutoConfig.from_pretrained(place), reference, total)
 
 
 def cache_room(config: Any, share: float, total: float, sequences: int) -> float:

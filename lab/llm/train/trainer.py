@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from lab.budget import GIB, Budget, Work
+from lab.checkpoint import with_prefix
 from lab.device import compute_device
 from lab.errors import LabError, parse_call
 from lab.estimators import estimator as find_estimator
@@ -381,12 +382,7 @@ def load_policy(model: str, state: dict[str, torch.Tensor] | None = None) -> Tra
 
     engine = TransformersEngine(model)
     if state is not None:
-        weights = {
-            key.removeprefix("model/"): value
-            for key, value in state.items()
-            if key.startswith("model/")
-        }
-        engine.model.load_state_dict(weights)
+        engine.model.load_state_dict(with_prefix("model/", state))
     return engine
 
 

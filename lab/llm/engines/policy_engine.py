@@ -1,0 +1,49 @@
+"""An engine that samples from a model in training, always with its weights of now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from lab.llm.engines.base import Engine
+from lab.llm.engines.memory import sampler_share
+
+
+class PolicyEngine:
+    """Samples from `model`, which its owner trains between two blocks of `current`.
+
+    `config` gives the engine and its limits: engine, engine_memory, max_prompt_tokens, max_tokens,
+    kl and reference_every. `place` is where the model was loaded from, `name` its name for records.
+
+    LabError: as in the two engines; or vLLM would have to sleep, and there is no GPU.
+    """
+
+    def __init__(self, config: Any, model: Any, tokenizer: Any, place: str, name: str) -> None:
+        self.model = model
+        self._vllm: Any = None
+        if config.engine == "vllm":
+            from lab.llm.engines.vllm_engine import VLLMEngine
+
+            self._vllm = VLLMEngine(
+                place,
+                positions=config.max_prompt_tokens + config.max_tokens,
+                share=sampler_share(
+                    place, config.engine_memory, bool(config.kl or config.reference_every)
+                ),
+                sleep=config.engine_memory == 0,
+            )
+        else:
+            from lab.llm.engines.transformers_engine import TransformersEngine
+
+            self._transformers = TransformersEngine.from_model(model, tokenizer, name)
+
+    @contextmanager
+    def current(self) -> Iterator[Engine]:
+        """The engine with the weights of now; valid only inside the block."""
+        if self._vllm is None:
+            yield self._transformers
+            return
+        weights = ((name, weight.detach()) for name, weight in self.model.named_parameters())
+        with self._vllm.holding(weights) as engine:
+            yield engine

@@ -1,0 +1,371 @@
+"""Training a language model with any estimator, in one file that reads from top to bottom.
+
+    lab train gsm8k trainer=loop
+
+A step samples N answers to each of its problems, judges them, gives every answer its advantage
+(`lab.advantages`), and takes `updates` optimiser steps on the log-probabilities of their tokens.
+What a step draws follows from (seed, step) alone, so that a run that was killed ends as one that
+was not, bit for bit.
+
+This is one process, on a CPU or one GPU; the path through TRL (`lab.llm.train.trl_run`) also runs
+on several GPUs. Given the same rollouts both take the same steps (tests/test_loop.py).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.checkpoint import checkpoint
+
+from lab.checkpoint import current_state, restore, with_prefix
+from lab.device import compute_device
+from lab.errors import LabError
+from lab.estimators import advantages
+from lab.groups import Rollout, make_groups, shares
+from lab.llm.data.prompts import LENGTH
+from lab.llm.engines.base import Sampling, encode_prompts, load_tokenizer
+from lab.llm.engines.models import model_folder
+from lab.llm.engines.policy_engine import PolicyEngine
+from lab.llm.engines.transformers_engine import load_causal_model
+from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
+from lab.llm.train.problems import problems_of_step, usable_problems
+from lab.llm.verify.verifier import Verifier
+from lab.losses import pacs, pacs_at_anchor
+from lab.records import Pause, Record, Standing
+from lab.rng import stream_seed
+from lab.shapes import Float
+from lab.weights import induced_weight
+
+# Tokens whose scores over the whole vocabulary are in memory together.
+CHUNK = 512
+
+
+def train(config: Any, state: dict[str, Tensor] | None) -> Iterator[Record | Pause]:
+    """Train from the beginning, or on from a checkpoint's `state`.
+
+    Yields a record before the first step, every `log_every` steps and after the last one: pass@k on
+    each held-out set, and the means of the steps' metrics since the last record. After every other
+    step it yields a pause.
+    """
+    with Verifier(config.style) as verifier:
+        yield from Loop(config, verifier, state).run()
+
+
+@dataclass
+class Row:
+    """One rollout as the loss reads it; the tensors are log-probabilities, one per answer token."""
+
+    prompt: list[int]
+    answer: list[int]
+    sampled: Tensor  # as the engine reports them
+    old: Tensor | None = None  # before the first update
+    reference: Tensor | None = None  # under the reference model
+    reward: float = np.nan  # 1 or 0; nan: lost, or masked because it was cut
+    advantage: float = 0.0
+
+
+class Loop:
+    """A training: what it needs, and its steps."""
+
+    def __init__(self, config: Any, verifier: Verifier, state: dict[str, Tensor] | None) -> None:
+        self.config = config
+        self.verifier = verifier
+        device = compute_device()
+        place, name = model_folder(config.model)
+        self.tokenizer = load_tokenizer(place)
+        self.model = load_causal_model(place, torch.float32).to(device).train()
+        if device.type == "cuda":
+            self.model.gradient_checkpointing_enable()
+        self.reference = None
+        if config.kl or config.reference_every:
+            self.reference = copy.deepcopy(self.model).requires_grad_(False)
+        self.optimizer = adamw(self.model, config.learning_rate)
+        self.sums: Counter[str] = Counter()  # the steps since the last record, and their metrics
+        self.first = 0 if state is None else self.resume(state)
+
+        def usable(name: str, limit: int, split: str) -> tuple[list, int]:
+            return usable_problems(config, name, limit, split, self.tokenizer, verifier)
+
+        self.problems, self.left_out = usable(config.train_set, config.problems, "train")
+        self.held_out = {
+            name: usable(name, config.eval_problems, "test")[0] for name in config.eval_sets
+        }
+        self.engine = PolicyEngine(config, self.model, self.tokenizer, place, name)
+
+    def run(self) -> Iterator[Record | Pause]:
+        """The loop: rollouts, update, and every so often an evaluation."""
+        config = self.config
+        if self.first == 0:
+            start = Standing(0, self.state)
+            counts = {"training problems": len(self.problems), "problems left out": self.left_out}
+            yield self.evaluated(start, counts)
+            start.move_on()
+        for step in range(self.first, config.steps):
+            rows, metrics = self.roll_out(step)
+            metrics |= self.update(rows, step)
+            self.sums.update(metrics | {"steps": 1})
+            done = step + 1
+            if config.reference_every and done % config.reference_every == 0:
+                # PACS, section 3.4: the reference becomes the policy, the optimiser starts anew.
+                self.reference.load_state_dict(self.model.state_dict())
+                self.optimizer.state.clear()
+            standing = Standing(done, self.state)
+            if done % config.log_every == 0 or done == config.steps:
+                steps = self.sums.pop("steps")
+                means = {key: self.sums[key] / steps for key in sorted(self.sums)}
+                self.sums.clear()
+                yield self.evaluated(standing, means)
+            else:
+                yield Pause(done, standing)
+            if done < config.steps:
+                standing.move_on()
+
+    # --- Rollouts: sample, verify, advantages ---------------------------------------------------
+
+    def roll_out(self, step: int) -> tuple[list[Row], dict[str, float]]:
+        """N judged answers to each problem of a step, with their advantages; and the metrics.
+
+        LabError: no answer has an end, or none could be judged.
+        """
+        config, N = self.config, self.config.rollouts
+        numbers = problems_of_step(config.seed, step, config.prompts, len(self.problems))
+        problems, prompts = zip(*[self.problems[number] for number in numbers], strict=True)
+        golds = [problem.answer for problem in problems]
+        sampling = Sampling(N, config.temperature, config.top_p, config.max_tokens, config.seed)
+        greedy = Sampling(1, 0.0, 1.0, config.max_tokens, config.seed)
+        with self.engine.current() as engine:
+            sampled = engine.sample(prompts, sampling, first=step * len(prompts))
+            likeliest = engine.sample(prompts, greedy) if config.greedy_filter else []
+            prompt_ids = encode_prompts(
+                self.tokenizer, prompts, config.max_tokens, engine.positions, engine.name
+            )
+        answers = [answer for group in sampled for answer in group]
+        verdicts = self.verifier.check(
+            [answer.text for answer in answers], [gold for gold in golds for _ in range(N)]
+        )
+        rows = [
+            Row(prompt_ids[i // N], list(answer.ids), torch.tensor(answer.logp))
+            for i, answer in enumerate(answers)
+        ]
+        rollouts = [
+            Rollout(str(i // N), i % N, verdict.reward, truncated=answer.finish == LENGTH)
+            for i, (answer, verdict) in enumerate(zip(answers, verdicts, strict=True))
+        ]
+        if all(rollout.truncated for rollout in rollouts):
+            raise LabError(
+                f"all {len(rollouts)} rollouts of step {step} were cut at {config.max_tokens}"
+                " tokens: allow longer ones, or look at why none ends"
+            )
+        groups = make_groups(rollouts, config.truncation)  # lost rollouts make a group smaller
+        if not groups:
+            raise LabError(f"no rollout of step {step} could be judged: see lab data check")
+
+        estimator = config.estimator
+        if estimator == "pacs":  # what its loss is where policy and reference agree
+            estimator = pacs_at_anchor(config.beta, config.score, config.balanced)
+        for group, values in zip(groups, advantages(estimator, groups), strict=True):
+            for rollout, advantage in zip(group.rollouts, values, strict=True):
+                row = rows[int(group.problem) * N + rollout.index]
+                row.reward = rollout.reward
+                # Differential smoothing: a likely answer counts less if right, more if wrong.
+                sign = 1 if row.reward else -1
+                row.advantage = advantage - config.smoothing * sign * float(row.sampled.mean())
+
+        K, n = (np.array([getattr(group, size) for group in groups]) for size in "KN")
+        metrics = shares(rollouts) | {
+            "lost": 1 - n.sum() / len(rows),
+            "train pass@1": np.mean([r.reward for r in rollouts if r.reward is not None]),
+            "solved": (K > 0).sum() / len(problems),
+            "dead groups": 1 - ((K > 0) & (K < n)).sum() / len(problems),
+            "induced weight": induced_weight(estimator, N, K / n).mean(),
+            "mean length": np.mean([len(row.answer) for row in rows]),
+        }
+        if config.greedy_filter:  # SELF: problems that greedy decoding solves are not trained on
+            verdicts = self.verifier.check([answer.text for [answer] in likeliest], golds)
+            solved = [verdict.reward == 1 for verdict in verdicts]
+            for i, row in enumerate(rows):
+                row.advantage *= not solved[i // N]
+            metrics["greedy solved"] = np.mean(solved)
+        return rows, metrics
+
+    # --- Update: log-probabilities, loss, step --------------------------------------------------
+
+    def update(self, rows: list[Row], step: int) -> dict[str, float]:
+        """Take `updates` optimiser steps, each on its share of the rows; returns the metrics."""
+        config = self.config
+        if config.updates > 1:
+            for row, logp in zip(rows, self.frozen(self.model, rows), strict=True):
+                row.old = logp
+        if self.reference is not None:
+            for row, logp in zip(rows, self.frozen(self.reference, rows), strict=True):
+                row.reference = logp
+        # The rows of each update are drawn. PACS compares rows, so its groups stay whole.
+        together = config.rollouts if config.estimator == "pacs" else 1
+        seed = stream_seed(config.seed, "rows", step * config.updates)
+        order = torch.randperm(len(rows) // together, generator=torch.Generator().manual_seed(seed))
+        drawn = [rows[i * together + j] for i in order.tolist() for j in range(together)]
+        tokens = sum(len(row.answer) for row in rows)
+        sums: Counter[str] = Counter()
+        for part in in_pieces(drawn, len(rows) // config.updates):
+            if together == 1:  # rows of similar length share a pass
+                part.sort(key=lambda row: len(row.prompt) + len(row.answer))
+            self.optimizer.zero_grad()
+            for micro_batch in in_pieces(part, config.micro_batch):
+                loss, measured = self.loss(micro_batch, part, tokens / config.updates)
+                loss.backward()
+                sums.update(measured | {"loss": float(loss)})
+            norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+            self.optimizer.step()
+            sums["grad_norm"] += float(norm)
+        metrics = {name: value / config.updates for name, value in sums.items()}
+        mismatch = max(float((row.old.cpu() - row.sampled).abs().max()) for row in rows)
+        return metrics | {"log-probability mismatch": mismatch}
+
+    def loss(
+        self, rows: list[Row], part: list[Row], mean_tokens: float
+    ) -> tuple[Tensor, dict[str, float]]:
+        """What a micro-batch `rows` adds to the loss of the update on `part`, and to its metrics.
+
+        `mean_tokens`: of an update of this step.
+        """
+        config = self.config
+        logp, entropy = token_log_probabilities(self.model, rows, config.temperature)
+        counts = [len(row.answer) for row in rows]
+        if rows[0].old is None:  # there is one update, and the policy is the one that sampled
+            for row, own in zip(rows, logp.detach().split(counts), strict=True):
+                row.old = own
+        old = torch.cat([row.old for row in rows])
+        reference = None if self.reference is None else torch.cat([row.reference for row in rows])
+        metrics = {"entropy": float(entropy.detach().sum()) / mean_tokens}
+        if config.estimator == "pacs":
+            log_ratio = logp - (old if reference is None else reference)
+            log_ratios = torch.stack([ratio.sum() for ratio in log_ratio.split(counts)])
+            rewards = logp.new_tensor([row.reward for row in rows])
+            loss = pacs(
+                log_ratios.view(-1, config.rollouts),
+                rewards.view(-1, config.rollouts),
+                beta=config.beta,
+                score=config.score,
+                balanced=config.balanced,
+                actor=config.actor,
+            )
+            metrics["log-ratio"] = float(log_ratios.detach().abs().sum()) / len(part)
+            return loss * len(rows) / len(part), metrics
+
+        def per_token(values: list[float]) -> Tensor:
+            return logp.new_tensor(values).repeat_interleave(torch.tensor(counts).to(logp.device))
+
+        A = per_token([row.advantage for row in rows])
+        ratio = (logp - old).exp()
+        clipped = ratio.clamp(1 - config.clip, 1 + config.clip)
+        losses = -torch.minimum(ratio * A, clipped * A)
+        outside = torch.where(A > 0, ratio > 1 + config.clip, ratio < 1 - config.clip) & (A != 0)
+        metrics["clip_ratio/region_mean"] = float(outside.sum()) / mean_tokens
+        if reference is not None:
+            gap = reference - logp
+            kl = gap.exp() - gap - 1
+            losses = losses + config.kl * kl
+            metrics["kl"] = float(kl.detach().sum()) / mean_tokens
+        weight = {
+            "token-mean": [1 / mean_tokens for _ in counts],
+            "sequence-mean": [1 / len(part) / count for count in counts],
+            "sequence-sum": [1 / len(part) / config.max_tokens for _ in counts],
+        }[config.aggregation]
+        loss = (losses * per_token(weight)).sum()
+        part_tokens = sum(len(row.answer) for row in part)
+        return loss - config.entropy_bonus * entropy.sum() / part_tokens, metrics
+
+    @torch.no_grad()
+    def frozen(self, model: Any, rows: list[Row]) -> list[Tensor]:
+        """Each row's log-probabilities under a model as it is now."""
+        found: list[Tensor] = []
+        for micro_batch in in_pieces(rows, self.config.micro_batch):
+            logp, _ = token_log_probabilities(model, micro_batch, self.config.temperature)
+            found.extend(logp.split([len(row.answer) for row in micro_batch]))
+        return found
+
+    # --- Evaluate, save, resume -----------------------------------------------------------------
+
+    def evaluated(self, standing: Standing, metrics: dict[str, float]) -> Record:
+        """The record of a step: its metrics, and pass@k on every held-out set."""
+        sampling = evaluation_sampling(self.config)
+        with self.engine.current() as engine:
+            counts = {
+                name: count_right(engine, self.verifier, problems, sampling)
+                for name, problems in self.held_out.items()
+            }
+        rates, groups = pass_rates(self.held_out, counts)
+        return Record(standing.step, rates | metrics, standing, groups)
+
+    def state(self, step: int) -> dict[str, Tensor]:
+        """Everything that the later steps depend on."""
+        state = current_state(self.model, self.optimizer, step)
+        state |= {f"sum/{name}": torch.tensor(self.sums[name]).double() for name in self.sums}
+        if self.config.reference_every:
+            reference = self.reference.state_dict()
+            state |= {f"reference/{name}": tensor for name, tensor in reference.items()}
+        return state
+
+    def resume(self, state: dict[str, Tensor]) -> int:
+        """Load a state; returns the number of steps that were made."""
+        self.sums.update({name: float(x) for name, x in with_prefix("sum/", state).items()})
+        if self.config.reference_every:
+            self.reference.load_state_dict(with_prefix("reference/", state))
+        return restore(self.model, self.optimizer, state)
+
+
+def token_log_probabilities(
+    model: Any, rows: list[Row], temperature: float
+) -> tuple[Float[Tensor, " tokens"], Float[Tensor, " tokens"]]:
+    """Log-probability and entropy at each answer token of the rows, one row after the other.
+
+    Rows are padded on the right, where causal attention never looks. The scores over the vocabulary
+    are made for `CHUNK` tokens at a time, and again in the backward pass.
+    """
+    ids = pad_sequence([torch.tensor(row.prompt + row.answer) for row in rows], batch_first=True)
+    is_answer = torch.zeros_like(ids, dtype=torch.bool)
+    for i, row in enumerate(rows):
+        is_answer[i, len(row.prompt) : len(row.prompt) + len(row.answer)] = True
+    ids, is_answer = ids.to(model.device), is_answer.to(model.device)
+    with torch.autocast(ids.device.type, torch.bfloat16, enabled=ids.is_cuda):
+        states = model.get_decoder()(input_ids=ids, use_cache=False).last_hidden_state
+        # What is computed at a token predicts the next one.
+        chunks = zip(
+            states[:, :-1][is_answer[:, 1:]].split(CHUNK), ids[is_answer].split(CHUNK), strict=True
+        )
+        head = model.get_output_embeddings()
+        parts = [
+            checkpoint(_scored, head, temperature, *chunk, use_reentrant=False) for chunk in chunks
+        ]
+    logp, entropy = zip(*parts, strict=True)
+    return torch.cat(logp), torch.cat(entropy)
+
+
+def _scored(
+    head: Any, temperature: float, states: Tensor, tokens: Tensor
+) -> tuple[Float[Tensor, " tokens"], Float[Tensor, " tokens"]]:
+    logp = (head(states).float() / temperature).log_softmax(-1)
+    return logp.gather(1, tokens[:, None])[:, 0], -(logp.exp() * logp).sum(-1)
+
+
+def adamw(model: torch.nn.Module, learning_rate: float) -> torch.optim.Optimizer:
+    """AdamW with weight decay 0.01, as in transformers without it for norms and biases."""
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    groups = [
+        {"params": [weight for weight in weights if weight.ndim > 1], "weight_decay": 0.01},
+        {"params": [weight for weight in weights if weight.ndim <= 1], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, learning_rate, fused=True)
+
+
+def in_pieces(rows: list[Row], size: int) -> list[list[Row]]:
+    """The rows, `size` at a time."""
+    return [rows[start : start + size] for start in range(0, len(rows), size)]

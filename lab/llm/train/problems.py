@@ -1,0 +1,66 @@
+"""The problems of a training: which of a set can be used, and which of them make up each batch."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from lab.errors import LabError
+from lab.llm.data.datasets import Problem
+from lab.llm.data.problem_sets import problem_set
+from lab.llm.data.prompts import load_prompt
+from lab.llm.verify.verifier import Verifier
+from lab.rng import generator
+
+
+def usable_problems(
+    config: Any, name: str, limit: int, split: str, tokenizer: Any, verifier: Verifier
+) -> tuple[list[tuple[Problem, str]], int]:
+    """The usable problems of a set, each with its prompt, and how many were left out.
+
+    Left out are problems without a readable gold answer, and those with too long a prompt. `limit`:
+    only the first so many problems; 0: all.
+
+    LabError: fewer than two are usable.
+    """
+    prompt = load_prompt(config.prompt)
+    problems = problem_set(name, limit or None, config.folder_of_data, split).problems
+    unreadable = verifier.unparsable([problem.answer for problem in problems])
+    rendered = [
+        (problem, prompt.render(problem.question, tokenizer))
+        for row, problem in enumerate(problems)
+        if problem.answer and row not in unreadable
+    ]
+    token_ids = tokenizer([text for _, text in rendered], add_special_tokens=False)["input_ids"]
+    usable = [
+        pair
+        for pair, ids in zip(rendered, token_ids, strict=True)
+        if len(ids) <= config.max_prompt_tokens
+    ]
+    if len(usable) < 2:
+        raise LabError(
+            f"{name}: {len(usable)} of {len(problems)} problems have a usable gold answer and a"
+            f" prompt of at most {config.max_prompt_tokens} tokens: raise max_prompt_tokens, or"
+            " take another set"
+        )
+    return usable, len(problems) - len(usable)
+
+
+def problems_of_step(seed: int, step: int, prompts: int, problems: int) -> list[int]:
+    """The problem numbers of a step's batch.
+
+    Every problem comes once per epoch, in an order that is drawn anew for each epoch. A batch may
+    span two epochs.
+
+    >>> sorted(problems_of_step(0, 0, 2, 4) + problems_of_step(0, 1, 2, 4))
+    [0, 1, 2, 3]
+    """
+    places = (divmod(place, problems) for place in range(step * prompts, (step + 1) * prompts))
+    return [int(_epoch_order(seed, epoch, problems)[row]) for epoch, row in places]
+
+
+@lru_cache(maxsize=2)
+def _epoch_order(seed: int, epoch: int, problems: int) -> np.ndarray:
+    return generator(seed, "order", epoch).permutation(problems)
