@@ -19,6 +19,7 @@ from lab.errors import LabError, one_of, real, unknown, whole
 from lab.termination import EXIT_CODE, Terminated
 
 if TYPE_CHECKING:
+    from lab.configurations import Config
     from lab.runs.run_folder import Run
 
 # Smallest values of the settings that change how a run is made, but not what it computes.
@@ -349,17 +350,16 @@ class _RunRequest:
     `settings` (price, max_hours, checkpoint_minutes) do not change what is computed.
     """
 
-    scale: str
-    parameters: dict[str, Any]
+    config: Config
     settings: dict[str, Any]
 
 
-def _read_request(assignments: list[str]) -> _RunRequest:
+def _read_request(name: str, assignments: list[str]) -> _RunRequest:
     """Separate the settings of a run from the parameters of its experiment.
 
     `device=` is written to the environment, so that it also holds for processes started from here.
     """
-    from lab.runs.experiments import read_assignments
+    from lab.runs.experiments import experiment, read_assignments
 
     parameters = read_assignments(assignments)
     scale = str(parameters.pop("scale", "laptop"))
@@ -371,7 +371,7 @@ def _read_request(assignments: list[str]) -> _RunRequest:
         for key, least in SMALLEST_SETTINGS.items()
         if key in parameters
     }
-    return _RunRequest(scale, parameters, settings)
+    return _RunRequest(experiment(name).configure(scale, parameters), settings)
 
 
 def _announce_request(arguments: argparse.Namespace) -> _RunRequest | None:
@@ -382,16 +382,15 @@ def _announce_request(arguments: argparse.Namespace) -> _RunRequest | None:
         for name in experiments():
             print(f"{name:10} {experiment(name).title}")
         return None
-    request = _read_request(arguments.values)
+    request = _read_request(arguments.name, arguments.values)
     chosen = experiment(arguments.name)
-    values = chosen.parameters(request.scale, request.parameters)
     if arguments.show:
         print(f"{chosen.name}: {chosen.title}")
-        print(f"scales: {', '.join(chosen.scales)}; here {request.scale}\n")
-        for key, value in values.items():
-            print(f"  {key + ' = ' + repr(value):28} {chosen.rules[key].get('help', '')}")
+        print(f"scales: {', '.join(chosen.scales)}; here {request.config.scale}\n")
+        for key, value in request.config.settings().items():
+            print(f"  {key + ' = ' + repr(value):28} {chosen.rules[key].help}")
         return None
-    print(chosen.header(values), flush=True)
+    print(chosen.header(request.config), flush=True)
     return request
 
 
@@ -401,7 +400,7 @@ def _run(arguments: argparse.Namespace) -> None:
     request = _announce_request(arguments)
     if request is None:
         return
-    run = run_notebook(arguments.name, request.scale, request.parameters, **request.settings)
+    run = run_notebook(request.config, **request.settings)
     _print_outcome(run)
 
 
@@ -411,13 +410,7 @@ def _train(arguments: argparse.Namespace) -> None:
     request = _announce_request(arguments)
     if request is None:
         return
-    run = train(
-        arguments.name,
-        scale=request.scale,
-        view=arguments.view,
-        **request.settings,
-        **request.parameters,
-    )
+    run = train(request.config, view=arguments.view, **request.settings)
     if leads():
         _print_outcome(run)
 
@@ -432,10 +425,8 @@ def _preflight(arguments: argparse.Namespace) -> int:
     from lab.runs.experiments import experiment
     from lab.runs.readiness import readiness
 
-    request = _read_request(arguments.values)
-    chosen = experiment(arguments.name)
-    values = chosen.parameters(request.scale, request.parameters)
-    ready = readiness(chosen, request.scale, values, **request.settings)
+    request = _read_request(arguments.name, arguments.values)
+    ready = readiness(experiment(arguments.name), request.config, **request.settings)
     for finding in ready.findings:
         status = "FAULT" if finding.fault else "ok   "
         print(f"{status} {finding.subject}: {finding.fault or finding.remark}")

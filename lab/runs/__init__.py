@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from lab.runs.experiments import Experiment, experiment, experiments, preflight
+from lab.runs.experiments import Experiment, configure, experiment, experiments
 from lab.runs.run_folder import Run
 from lab.runs.sweep_results import Results, results
 
@@ -20,9 +20,9 @@ __all__ = [
     "Experiment",
     "Results",
     "Run",
+    "configure",
     "experiment",
     "experiments",
-    "preflight",
     "results",
     "start_of",
     "state_of",

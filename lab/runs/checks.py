@@ -78,7 +78,7 @@ def _preset(name: str) -> None:
                 f'{name}.toml: trainer {chosen.trainer!r} does not exist: write "module:function"'
             )
     for scale in chosen.scales:
-        chosen.parameters(scale)
+        chosen.configure(scale)
 
 
 def _notebook(name: str) -> None:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError, whole
 from lab.llm.data.datasets import Problem
 from lab.llm.data.problem_sets import problem_set
@@ -39,26 +40,29 @@ SCRIPTS = PRESETS / "cluster"
 class Job:
     """A preset's parameters for `nodes` machines with `gpus` GPUs each."""
 
-    name: str
-    scale: str
-    values: dict[str, Any]
+    config: LanguageModelConfig
     nodes: int
     gpus: int
 
     @property
     def parameters(self) -> dict[str, Any]:
-        return self.values | {"nodes": self.nodes, "gpus": self.gpus}
+        """The settings and the machines, as the run folder records them."""
+        return self.config.settings() | self.machines
+
+    @property
+    def machines(self) -> dict[str, int]:
+        return {"nodes": self.nodes, "gpus": self.gpus}
 
     @property
     def run(self) -> Run:
-        return Run.place(f"{self.name}_cluster", self.parameters)
+        return Run.place(f"{self.config.name}_cluster", self.config.identity() | self.machines)
 
     @cached_property
     def settings(self) -> dict[str, Any]:
         """verl's settings by key. LabError: something that verl cannot do."""
         folder = self.run.path
         return verl_config.settings(
-            self.values, self.nodes, self.gpus, folder, f"{self.name}-{folder.name}"
+            self.config, self.nodes, self.gpus, folder, f"{self.config.name}-{folder.name}"
         )
 
     @property
@@ -66,10 +70,11 @@ class Job:
         """What will run, and remarks on how verl's settings differ from those of the lab."""
         return [
             (
-                f"{self.name} at scale {self.scale}, estimator {self.values['estimator']}, "
+                f"{self.config.name} at scale {self.config.scale}, "
+                f"estimator {self.config.estimator}, "
                 f"on {self.nodes} x {self.gpus} GPUs"
             ),
-            *verl_config.remarks(self.values),
+            *verl_config.remarks(self.config),
         ]
 
     @property
@@ -91,12 +96,12 @@ class Job:
         """The shell scripts by name; they hold no path of this machine."""
         placeholders = {
             "HEADER": "\n".join(f"# {line}" for line in self.header),
-            "NAME": self.name,
+            "NAME": self.config.name,
             "NODES": str(self.nodes),
             "GPUS": str(self.gpus),
             "TOTAL": str(self.nodes * self.gpus),
             "COMMAND": self.command,
-            "MODEL": verl_config.hub_model(self.values["model"]),
+            "MODEL": verl_config.hub_model(self.config.model),
             "ESTIMATOR": self.settings["algorithm.adv_estimator"],
             "LOSS": self.settings["actor_rollout_ref.actor.policy_loss.loss_mode"],
         }
@@ -125,31 +130,33 @@ def job(name: str, given: dict[str, Any]) -> Job:
             f"{', '.join(known)}"
         )
     # Without a trainer: the checks of the single-node trainer do not apply to verl.
-    values = replace(chosen, trainer=None).parameters(scale, parameters)
-    cluster_job = Job(name, scale, values, nodes, gpus)
+    config = replace(chosen, trainer=None).configure(scale, parameters)
+    assert isinstance(config, LanguageModelConfig)
+    cluster_job = Job(config, nodes, gpus)
     _ = cluster_job.settings  # computed here, so that a job that verl cannot do is refused
     return cluster_job
 
 
 def prepare(cluster_job: Job) -> Run:
     """Write the folder of a job and return it; needs verl and the problem sets."""
-    values = cluster_job.values
-    config = verl_config.compose(cluster_job.settings)
-    template = load_prompt(values["prompt"])
-    eval_sets = values["eval_sets"]
-    tables = {"train.parquet": _parquet(values, values["train_set"], "train", template)}
-    for name in eval_sets:
-        tables[verl_config.eval_file_name(name)] = _parquet(values, name, "test", template)
-    if len(tables) != 1 + len(eval_sets):
-        raise LabError(f"eval_sets = {eval_sets}: two of them would have the same file; rename one")
+    config = cluster_job.config
+    verl_settings = verl_config.compose(cluster_job.settings)
+    template = load_prompt(config.prompt)
+    tables = {"train.parquet": _parquet(config, config.train_set, "train", template)}
+    for name in config.eval_sets:
+        tables[verl_config.eval_file_name(name)] = _parquet(config, name, "test", template)
+    if len(tables) != 1 + len(config.eval_sets):
+        raise LabError(
+            f"eval_sets = {config.eval_sets}: two of them would have the same file; rename one"
+        )
     run = cluster_job.run.open(
-        f"{cluster_job.name}_cluster", cluster_job.scale, cluster_job.parameters
+        f"{config.name}_cluster", config.scale, cluster_job.parameters, config.defaults()
     )
     for name, table in tables.items():
         write_atomically(run.path / name, table)
     from omegaconf import OmegaConf
 
-    write_atomically(run.path / "config.yaml", OmegaConf.to_yaml(config, resolve=True))
+    write_atomically(run.path / "config.yaml", OmegaConf.to_yaml(verl_settings, resolve=True))
     for name, text in cluster_job.scripts.items():
         write_atomically(run.path / name, text)
     return run
@@ -162,7 +169,7 @@ def _quoted(argument: str) -> str:
     return '"' + re.sub(r'["`\\]|\$(?!RUN\b|STARTED\b)', r"\\\g<0>", argument) + '"'
 
 
-def _parquet(values: dict[str, Any], name: str, split: str, template: Any) -> bytes:
+def _parquet(config: LanguageModelConfig, name: str, split: str, template: Any) -> bytes:
     """A problem set as a parquet file for verl.
 
     Problems are left out if their gold answers cannot be compared with.
@@ -170,15 +177,15 @@ def _parquet(values: dict[str, Any], name: str, split: str, template: Any) -> by
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    limit = values["problems" if split == "train" else "eval_problems"] or None
-    loaded = problem_set(name, limit, values["folder_of_data"], split)
-    usable = _usable(loaded.problems, values["style"])
+    limit = (config.problems if split == "train" else config.eval_problems) or None
+    loaded = problem_set(name, limit, config.folder_of_data, split)
+    usable = _usable(loaded.problems, config.style)
     dropped = len(loaded.problems) - len(usable)
     remark = f"; {dropped} more have no usable gold answer" if dropped else ""
     print(f"{split}: {loaded}{remark}", flush=True)
-    if split == "train" and len(usable) < values["prompts"]:
+    if split == "train" and len(usable) < config.prompts:
         raise LabError(
-            f"{name} has {len(usable)} usable problems and a batch takes {values['prompts']}: "
+            f"{name} has {len(usable)} usable problems and a batch takes {config.prompts}: "
             "lower prompts, or take another set"
         )
     buffer = io.BytesIO()

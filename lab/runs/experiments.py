@@ -1,24 +1,27 @@
-"""Experiments and their presets: the parameters, their allowed values, and the values by scale.
+"""Experiments and their presets: what is run, and the values of its settings by scale.
 
-Each experiment has one TOML file in lab/presets. `[laptop]` sets every parameter; the other scales
-list only what differs from it. `[parameters]` gives the meaning and the range of each parameter. A
-preset with `like = "OTHER"` inherits the trainer, the start, the parameters, laptop and smoke of
-the other preset, except for what it lists itself. Nothing runs before every value was checked.
+The settings themselves, with their types, ranges and meaning, are fields of a class in
+lab/configurations. Each experiment has one TOML file in lab/presets, which names that class.
+`[laptop]` gives every setting without a default a value; the other scales list only what differs
+from it. A preset with `like = "OTHER"` inherits the class, the trainer, the start, laptop and smoke
+of the other preset, except for what it lists itself. Nothing runs before every value was checked.
 """
 
 from __future__ import annotations
 
 import importlib
 import tomllib
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from lab.configurations import Config, Setting
 from lab.errors import LabError, unknown
 from lab.records import Pause, Record
 from lab.runs.former_names import in_present_names
+from lab.runs.run_folder import Run
 
 PRESETS = Path(__file__).parents[1] / "presets"
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
@@ -31,77 +34,108 @@ GPU_SCALES = ("gpu24", "h100", "h200", "paper")
 class Experiment:
     """One experiment as its preset describes it.
 
-    `trainer` is "module:function", or None for a notebook that trains nothing. `start` is the
-    table [start] of the preset. `rules` holds help, range and choices by parameter, `scales` the
-    values by scale and parameter.
+    `configuration` is the class of its settings, `scales` holds their values by scale and name.
+    `trainer` is "module:function", or None for a notebook that trains nothing. `start` is the table
+    [start] of the preset: trainer and configuration of the training that comes first.
     """
 
     name: str
     title: str
     notebook: Path
+    configuration: type[Config]
     trainer: str | None
-    start: dict[str, Any] | None
-    rules: dict[str, dict[str, Any]]
+    start: dict[str, str] | None
     scales: dict[str, dict[str, Any]]
 
-    def parameters(
-        self, scale: str = "laptop", given: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        """Every parameter at `scale`, with those in `given` replaced.
+    def configure(self, scale: str = "laptop", given: Mapping[str, Any] | None = None) -> Config:
+        """The configuration at `scale`, with the settings in `given` replaced.
 
         Each value is checked by itself, then the trainer checks them together. LabError: an unknown
         scale or parameter, a wrong type, a value out of range, or values that exclude each other.
         """
         if scale not in self.scales:
             raise unknown(f"scale of {self.name}", scale, self.scales)
-        values = self.scales["laptop"] | self.scales[scale]
+        values = self.usual | self.scales[scale]
         for key, value in in_present_names(given or {}, values).items():
             if key not in values:
                 raise unknown(f"parameter of {self.name}", key, values)
             values[key] = value
-        values = {key: self._checked(key, value) for key, value in values.items()}
-        if self.trainer:
-            self.module.preflight(**values)
-        return values
+        # The class checks its values too, but only here is the usual value known, for the error.
+        for key, value in values.items():
+            self.rules[key].checked(f"{self.name}: {key}", value, like=self.usual[key])
+        config = self.configuration(name=self.name, scale=scale, **values)
+        self.preflight(config)
+        return config
+
+    def part_of(self, config: Config) -> Config:
+        """The settings of `config` that this experiment has: those of a start (`before`)."""
+        values = {key: getattr(config, key) for key in self.rules}
+        return self.configuration(name=self.name, scale=config.scale, **values)
+
+    @property
+    def rules(self) -> dict[str, Setting]:
+        """What is known of every setting besides its value, by name."""
+        return self.configuration.rules()
+
+    @property
+    def usual(self) -> dict[str, Any]:
+        """The values of all settings on a laptop, in the order of the class."""
+        values = self.configuration.defaults() | self.scales["laptop"]
+        return {key: values[key] for key in self.rules}
 
     @property
     def before(self) -> Experiment | None:
         """The training whose result this one starts from ([start] of the preset), if any."""
         if not self.start:
             return None
-        names = self.start["parameters"]
+        configuration = _class(self.start["configuration"], f"{self.name}.toml [start]")
         scales = {
-            scale: {key: value for key, value in values.items() if key in names}
+            scale: {key: value for key, value in values.items() if key in configuration.rules()}
             for scale, values in self.scales.items()
         }
         return replace(
             self,
             name=f"{self.name}_start",
             title=f"{self.title} The start.",
+            configuration=configuration,
             trainer=self.start["trainer"],
             start=None,
-            rules={key: self.rules[key] for key in names},
             scales=scales,
         )
 
     def train(
-        self, parameters: dict[str, Any], state: dict[str, Any] | None, **start: dict[str, Any]
+        self, config: Config, state: dict[str, Any] | None, **start: dict[str, Any]
     ) -> Generator[Record | Pause, None, None]:
         """The trainer's generator of records, from the checkpoint `state` on if there is one.
 
         `start` is the final state of the training that this one starts from, if it has one.
         """
         trainer = getattr(self.module, self._trainer_path[1])
-        return trainer(state=state, **start, **parameters)
+        return trainer(config, state, **start)
 
-    def header(self, parameters: dict[str, Any]) -> str:
-        """The first lines of a run's log: title, parameters, and the rules of its estimator."""
-        lines = [f"{self.name}: {self.title}"]
-        lines += [f"  {key} = {value!r}" for key, value in parameters.items()]
+    def preflight(self, config: Config) -> list[str]:
+        """The trainer's lines for the header, none without a trainer.
+
+        LabError: the trainer refuses the settings together.
+        """
+        return self.module.preflight(config) if self.trainer else []
+
+    def changed(self, config: Config) -> dict[str, Any]:
+        """The settings of `config` that differ from the preset at its scale."""
+        preset = self.usual | self.scales[config.scale]
+        return {key: value for key, value in config.settings().items() if value != preset[key]}
+
+    def header(self, config: Config) -> str:
+        """The first lines of a run's log.
+
+        They hold the title, the scale, what differs from its preset, and the estimator's rules.
+        """
+        lines = [f"{self.name}: {self.title}", f"  scale {config.scale}"]
+        lines += [f"  {key} = {value!r}" for key, value in self.changed(config).items()]
         if self.trainer:
             from lab.device import describe_device
 
-            lines += [*self.module.preflight(**parameters), f"  device: {describe_device()}"]
+            lines += [*self.preflight(config), f"  device: {describe_device()}"]
         return "\n".join(lines)
 
     @property
@@ -117,35 +151,6 @@ class Experiment:
         module, _, function = self.trainer.partition(":")
         return module, function
 
-    def _checked(self, key: str, value: Any) -> Any:
-        usual, rule = self.scales["laptop"][key], self.rules[key]
-        if isinstance(usual, list) and isinstance(value, list):
-            if not value:
-                raise LabError(f"{self.name}: {key} = [] is empty: give at least one value")
-            return [self._checked_one(key, element, usual[0], rule) for element in value]
-        return self._checked_one(key, value, usual, rule)
-
-    def _checked_one(self, key: str, value: Any, usual: Any, rule: dict[str, Any]) -> Any:
-        # A whole number is accepted for a real one; True is an int for Python, but not here.
-        if isinstance(usual, float) and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value)
-        if type(value) is not type(usual):
-            raise LabError(
-                f"{self.name}: {key} = {value!r} is {type(value).__name__}, "
-                f"it must be {type(usual).__name__} like {usual!r}"
-            )
-        self._in_range(key, value, rule)
-        return value
-
-    def _in_range(self, key: str, value: Any, rule: dict[str, Any]) -> None:
-        low, high = rule.get("least", float("-inf")), rule.get("most", float("inf"))
-        if isinstance(value, (int, float)) and not low <= value <= high:
-            raise LabError(
-                f"{self.name}: {key} = {value!r} is out of range, it must be in [{low}, {high}]"
-            )
-        if "choices" in rule and value not in rule["choices"]:
-            raise unknown(f"value of {self.name}'s {key}", str(value), map(str, rule["choices"]))
-
 
 def experiments() -> list[str]:
     """The names of all experiments."""
@@ -159,13 +164,61 @@ def experiment(name: str) -> Experiment:
     return read_preset(PRESETS / f"{name}.toml")
 
 
-def preflight(name: str, **given: Any) -> None:
-    """Check the parameters of an experiment and print the header of its run.
+def configure(
+    name: str, notebook: Mapping[str, Any] | None = None, /, *, scale: str = "laptop", **given: Any
+) -> Config:
+    """The configuration of a run, checked; prints the header of the run.
 
-    The first cell of every notebook calls it.
+    In a script: `runs.configure("tabular", scale="smoke", rollouts=8)`.
+
+    In a notebook: `runs.configure("tabular", globals())`, after the cell of parameters. That cell
+    sets `scale`, and a few settings to their values on a laptop. A value that was changed there, or
+    that papermill has set, holds; the others follow the scale. Under `lab run` the values are those
+    of the run folder. LabError: a variable with a plain value that is no parameter, such as a
+    misspelt one. Once the notebook has a configuration its cells have run, and their own variables
+    are let alone.
     """
     chosen = experiment(name)
-    print(chosen.header(chosen.parameters(given=given)))
+    if notebook is None:
+        config = chosen.configure(scale, given)
+    else:
+        config = _configure_notebook(chosen, notebook, given)
+    print(chosen.header(config))
+    return config
+
+
+# Types of a parameter's value, and variables of every notebook that have one of them.
+PLAIN = (bool, int, float, str, list, tuple, dict, type(None))
+JUPYTER = ("In", "Out")
+
+
+def _configure_notebook(
+    chosen: Experiment, notebook: Mapping[str, Any], given: dict[str, Any]
+) -> Config:
+    found = {
+        key: value
+        for key, value in notebook.items()
+        if isinstance(value, PLAIN) and not key.startswith("_") and key not in JUPYTER
+    }
+    scale, folder = str(found.pop("scale", "laptop")), str(found.pop("folder", ""))
+    if folder:
+        params = Run(Path(folder)).params
+        if params["experiment"] != chosen.name:
+            raise LabError(
+                f"folder = {folder!r} holds a run of {params['experiment']}, and this notebook is"
+                f" that of {chosen.name}: name another folder"
+            )
+        return chosen.configure(params["scale"], params["parameters"])
+    usual = chosen.usual
+    found = in_present_names(found, usual)
+    if any(isinstance(value, Config) for value in notebook.values()):
+        found = {key: value for key, value in found.items() if key in usual}
+    changed = {
+        key: value
+        for key, value in found.items()
+        if key not in usual or (type(value), value) != (type(usual[key]), usual[key])
+    }
+    return chosen.configure(scale, changed | given)
 
 
 def read_preset(path: Path) -> Experiment:
@@ -176,50 +229,66 @@ def read_preset(path: Path) -> Experiment:
         raise LabError(f"{path.name}: {error}; fix the file") from error
     if "like" in content:
         content = _inherit(content.pop("like"), content, path)
-    for key in ("title", "notebook", "parameters", "laptop"):
+    required = ("title", "notebook", "configuration", "laptop")
+    for key in required:
         if key not in content:
-            raise LabError(
-                f"{path.name}: no {key!r}; every preset needs title, notebook, parameters and"
-                " laptop"
-            )
+            raise LabError(f"{path.name}: no {key!r}; every preset needs {', '.join(required)}")
     for key in content:
-        if key not in ("title", "notebook", "trainer", "start", "parameters", *SCALES):
+        if key not in (*required, "trainer", "start", *SCALES):
             raise unknown(
-                f"key of {path.name}", key, ["like", "trainer", "start", "parameters", *SCALES]
+                f"key of {path.name}", key, ["like", "trainer", "start", *required[:3], *SCALES]
             )
-    rules = content["parameters"]
-    scales = {scale: content[scale] for scale in SCALES if scale in content}
-    for rule in rules.values():
-        for key in rule.keys() - {"least", "most", "choices", "help"}:
-            raise unknown(f"rule of {path.name}", key, ["least", "most", "choices", "help"])
+    configuration = _class(content["configuration"], path.name)
     start = content.get("start")
     if not isinstance(start, dict | None):
         raise LabError(
             f"{path.name}: start = {start!r} is not a table: write [start], then trainer and"
-            " parameters"
+            " configuration"
         )
     if start is not None:
-        for key in start.keys() ^ {"trainer", "parameters"}:
+        for key in start.keys() ^ {"trainer", "configuration"}:
             raise unknown(
-                f"key of {path.name} [start], or one that it lacks:", key, ["trainer", "parameters"]
+                f"key of {path.name} [start], or one that it lacks:",
+                key,
+                ["trainer", "configuration"],
             )
-        for key in start["parameters"]:
-            if key not in rules:
-                raise unknown(f"parameter of {path.name} [start]", key, rules)
+        if not issubclass(configuration, _class(start["configuration"], f"{path.name} [start]")):
+            raise LabError(
+                f"{path.name}: {content['configuration']} must be a subclass of"
+                f" {start['configuration']}, since one run gives both trainings their settings"
+            )
+    rules = configuration.rules()
+    needed = rules.keys() - configuration.defaults().keys()
+    scales = {scale: content[scale] for scale in SCALES if scale in content}
     for scale, values in scales.items():
-        # laptop lists every parameter, the other scales only some.
-        complete = scale == "laptop"
-        for key in values.keys() ^ rules.keys() if complete else values.keys() - rules.keys():
+        # laptop lists every parameter without a default, the other scales only some.
+        missing = needed - values.keys() if scale == "laptop" else set()
+        for key in values.keys() - rules.keys() | missing:
             raise unknown(f"parameter of {path.name} [{scale}], or one that it lacks:", key, rules)
     return Experiment(
         path.stem,
         content["title"],
         NOTEBOOKS / content["notebook"],
+        configuration,
         content.get("trainer"),
         start,
-        rules,
         scales,
     )
+
+
+def _class(place: str, where: str) -> type[Config]:
+    """The class at "module:Class". LabError: it is no configuration; `where` names the file."""
+    module, _, name = str(place).partition(":")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError):
+        found = None
+    if not (isinstance(found, type) and issubclass(found, Config)):
+        raise LabError(
+            f'{where}: configuration = {place!r} is no class of settings: write "module:Class" for'
+            " a subclass of lab.configurations.Config"
+        )
+    return found
 
 
 def _inherit(parent: str, content: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -232,10 +301,10 @@ def _inherit(parent: str, content: dict[str, Any], path: Path) -> dict[str, Any]
             [preset.stem for preset in path.parent.glob("*.toml")],
         )
     inherited = tomllib.loads(parent_path.read_text())
-    for key in ("trainer", "start"):
+    for key in ("trainer", "configuration", "start"):
         if key in inherited:
             content.setdefault(key, inherited[key])
-    for key in ("parameters", "laptop", "smoke"):
+    for key in ("laptop", "smoke"):
         content[key] = inherited.get(key, {}) | content.get(key, {})
     return content
 

@@ -7,7 +7,7 @@ The former names are accepted wherever a parameter can be given.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from lab.errors import LabError
@@ -22,7 +22,7 @@ FORMER = {
 PRESENT = {former: present for present, former in FORMER.items()}
 
 
-def in_present_names(given: dict[str, Any], known: Collection[str]) -> dict[str, Any]:
+def in_present_names(given: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
     """`given` under the names in `known`.
 
     LabError: a parameter is given under both of its names.

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from lab.configurations import Config
 from lab.errors import LabError, unknown
 from lab.runs.experiments import Experiment, experiment
 from lab.runs.readiness import LONGEST_HOURS, require_ready
@@ -22,29 +23,25 @@ KERNEL = "python3"
 
 
 def run_notebook(
-    name: str,
-    scale: str = "laptop",
-    given: dict[str, Any] | None = None,
+    config: Config,
     *,
     price: float = 0.0,
     max_hours: float = LONGEST_HOURS,
     checkpoint_minutes: float | None = None,
 ) -> Run:
-    """Execute the notebook of an experiment into its run folder; a finished run is not repeated.
+    """Execute an experiment's notebook into its run folder; a finished run is not repeated.
 
     At a GPU scale the machine is checked first, with `price` and `max_hours`
     (`lab.runs.readiness`). `checkpoint_minutes`: as for `lab.runs.training.train`. SIGTERM is
     passed on to the kernel, and then `Terminated` is raised (`lab.termination`).
     """
-    chosen = experiment(name)
-    values = chosen.parameters(scale, given)
+    chosen = experiment(config.name)
     check_notebook(chosen)
-    run = Run.place(name, values)
+    run = Run.of(config)
     if not run.finished:
         estimate = require_ready(
             chosen,
-            scale,
-            values,
+            config,
             price=price,
             max_hours=max_hours,
             checkpoint_minutes=checkpoint_minutes,
@@ -53,30 +50,34 @@ def run_notebook(
             print(estimate, flush=True)
     if checkpoint_minutes is not None:
         os.environ[MINUTES] = str(checkpoint_minutes)  # inherited by the kernel, which trains
-    run = run.open(name, scale, values)
+    run = run.open_for(config)
     with run.lock("run"):
         if not run.finished:
             began = time.monotonic()
-            _execute(chosen, run, values)
+            _execute(chosen, run, config)
             run.finish(time.monotonic() - began)
     return run
 
 
-def _execute(chosen: Experiment, run: Run, values: dict[str, Any]) -> None:
+def _execute(chosen: Experiment, run: Run, config: Config) -> None:
     import papermill
     from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError
+    from papermill.iorw import load_notebook_node
+    from papermill.parameterize import parameterize_notebook
 
     # The kernel of this interpreter, even if another one is registered under the same name.
     os.environ["JUPYTER_PATH"] = str(Path(sys.prefix) / "share" / "jupyter")
-    folder = {"folder": str(run.path.resolve())} if chosen.trainer else {}
+    # The kernel reads all settings in the folder; here they are for the reader. Inserted before
+    # the execution, because papermill would warn of those that the parameters cell does not name.
+    inserted = {"scale": config.scale, "folder": str(run.path.resolve()), **chosen.changed(config)}
+    notebook = parameterize_notebook(load_notebook_node(str(chosen.notebook)), inserted)
     stop = _StopRequest()
     with on_sigterm(stop.request):
         try:
             papermill.execute_notebook(
-                chosen.notebook,
+                notebook,
                 run.path / "notebook.ipynb",
-                parameters=values | folder,
                 kernel_name=KERNEL,
                 cwd=chosen.notebook.parent,
                 kernel_manager_class=_kernel_manager(stop),
@@ -194,35 +195,56 @@ def _parse(path: Path, code: str) -> ast.Module:
 
 
 def check_notebook(chosen: Experiment) -> None:
-    """Refuse a notebook that does not have, or does not read, the parameters of its preset."""
+    """Refuse a notebook whose parameters are not those of its preset, or have no effect.
+
+    The parameters cell holds `scale`, `folder` and some of the settings, at their values on a
+    laptop. A cell makes the configuration of them, and the others read that.
+    """
+    notebook = chosen.notebook.name
     if not chosen.notebook.exists():
         raise LabError(
             f"{chosen.notebook} is missing: run from a clone of the project, which holds the"
             " notebooks"
         )
     cell, code = parameter_cell(chosen.notebook)
-    expected = dict(chosen.scales["laptop"])
-    if chosen.trainer:
-        expected["folder"] = ""  # filled in by `lab run`
-    for key in cell.keys() ^ expected.keys():
-        raise unknown(
-            f"parameter, in only one of {chosen.notebook.name} and its preset,", key, expected
-        )
+    by_command = {"scale": "laptop", "folder": ""}  # filled in by `lab run`
+    expected = by_command | chosen.usual
     for key, value in cell.items():
+        if key not in expected:
+            raise unknown(
+                f"parameter in {notebook}, which its preset does not have,", key, expected
+            )
         if value != expected[key]:
             raise LabError(
-                f"{chosen.notebook.name}: {key} = {value!r}, but the preset says "
-                f"{expected[key]!r}: make them equal"
+                f"{notebook}: {key} = {value!r}, but the preset says {expected[key]!r}: make them"
+                " equal"
             )
+    for key in by_command.keys() - cell.keys():
+        raise LabError(
+            f"{notebook}: the parameters cell lacks {key}, which lab run fills in: add {key} ="
+            f" {by_command[key]!r}"
+        )
     # Magics and shell commands are not Python.
     lines = [line for line in code.splitlines() if not line.lstrip().startswith(("%", "!"))]
-    read = {
-        node.id
-        for node in ast.walk(_parse(chosen.notebook, "\n".join(lines)))
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    }
-    for key in cell:
-        if key not in read:
+    nodes = [*ast.walk(_parse(chosen.notebook, "\n".join(lines)))]
+    call = f"runs.configure('{chosen.name}', globals())"
+    if not any(isinstance(node, ast.Call) and ast.unparse(node) == call for node in nodes):
+        raise LabError(
+            f"{notebook}: no cell has config = {call}: without it the parameters have no effect"
+        )
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    for node in names:
+        if node.id in chosen.rules:
             raise LabError(
-                f"{chosen.notebook.name}: no cell reads the parameter {key}: use it, or remove it"
+                f"{notebook}: a cell uses the variable {node.id}, a parameter's name: read"
+                f" config.{node.id}, or choose another name"
             )
+    read = {
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "config"
+    } | {node.id for node in names if node.id == "folder"}
+    # A trainer reads its settings itself.
+    for key in ["folder"] if chosen.trainer else chosen.rules:
+        if key not in read:
+            raise LabError(f"{notebook}: no cell reads the parameter {key}: use it, or remove it")

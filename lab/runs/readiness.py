@@ -12,9 +12,9 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lab.budget import ARITHMETIC_SHARE, BANDWIDTH_SHARE, CARDS, GPU, Budget
+from lab.configurations import Config
 from lab.errors import LabError
 from lab.runs.experiments import GPU_SCALES, Experiment
 from lab.runs.run_folder import runs_root
@@ -57,8 +57,7 @@ class Readiness:
 
 def require_ready(
     chosen: Experiment,
-    scale: str,
-    values: dict[str, Any],
+    config: Config,
     *,
     price: float = 0.0,
     max_hours: float = LONGEST_HOURS,
@@ -68,15 +67,14 @@ def require_ready(
 
     Arguments as for `readiness`. LabError: the run cannot finish here; it lists all faults.
     """
-    if scale not in GPU_SCALES:
+    if config.scale not in GPU_SCALES:
         return ""
-    refusal = f"{chosen.name} at scale {scale} cannot run here: "
+    refusal = f"{config.name} at scale {config.scale} cannot run here: "
     if not _on_cpu() and (fault := _gpu()[1].fault):
         raise LabError(refusal + fault)  # without a GPU no other check matters
     ready = readiness(
         chosen,
-        scale,
-        values,
+        config,
         price=price,
         max_hours=max_hours,
         checkpoint_minutes=checkpoint_minutes,
@@ -88,8 +86,7 @@ def require_ready(
 
 def readiness(
     chosen: Experiment,
-    scale: str,
-    values: dict[str, Any],
+    config: Config,
     *,
     price: float = 0.0,
     max_hours: float = LONGEST_HOURS,
@@ -106,6 +103,7 @@ def readiness(
     from lab.device import describe_device
 
     on_cpu = _on_cpu()
+    scale = config.scale
     card = None
     if on_cpu or scale not in GPU_SCALES:
         findings = [Finding("device", remark=describe_device())]
@@ -116,13 +114,14 @@ def readiness(
     if module and hasattr(module, "requirements"):
         findings += [
             Finding(subject, fault, remark)
-            for subject, fault, remark in module.requirements(**values)
+            for subject, fault, remark in module.requirements(config)
         ]
     if module is None or scale not in GPU_SCALES or not hasattr(module, "budget"):
         return Readiness(findings, "")
-    budget = module.budget(**values)
+    budget = module.budget(config)
     if budget is None:
-        remark = f"not counted: the architecture of the model {values.get('model')} is not known"
+        model = config.settings().get("model")
+        remark = f"not counted: the architecture of the model {model} is not known"
         findings.append(Finding("memory and hours", remark=remark))
         return Readiness(findings, "")
     if card:
@@ -133,7 +132,7 @@ def readiness(
     # Without a GPU the run is estimated for the card that its scale is meant for.
     planned = card or CARDS.get(scale, CARDS["h200"])
     findings.append(_hours(budget, planned, max_hours))
-    paragraph = _paragraph(chosen, scale, budget, planned, card is None, price, checkpoint_minutes)
+    paragraph = _paragraph(config, budget, planned, card is None, price, checkpoint_minutes)
     return Readiness(findings, paragraph)
 
 
@@ -233,8 +232,7 @@ def _hours(budget: Budget, card: GPU, max_hours: float) -> Finding:
 
 
 def _paragraph(
-    chosen: Experiment,
-    scale: str,
+    config: Config,
     budget: Budget,
     card: GPU,
     planned: bool,
@@ -253,7 +251,7 @@ def _paragraph(
         f", after a start of {_duration(budget.start.seconds(card))}" if budget.start.flops else ""
     )
     return (
-        f"{chosen.name} at scale {scale} on"
+        f"{config.name} at scale {config.scale} on"
         f" {_cards(card)}{' (no GPU is here: planned)' if planned else ''}: about"
         f" {_duration(total)}{costs}. {budget.steps:,} steps of {_duration(step)} ({parts};"
         f" {_amount(3600 / step)} steps an hour{sampled}) and {budget.evaluations} evaluations of"

@@ -26,9 +26,11 @@ from pathlib import Path
 from typing import Any
 
 from lab.budget import CARDS
+from lab.configurations import Config
+from lab.configurations.toy_worlds import MazeConfig
 from lab.errors import LabError, unknown
 from lab.records import Record
-from lab.runs.experiments import experiment, experiments
+from lab.runs.experiments import Experiment, experiment, experiments
 from lab.runs.provenance import ROOT, device, provenance
 from lab.runs.run_folder import Run, runs_root, write_atomically, write_json
 
@@ -160,11 +162,11 @@ def measure_steps(name: str, scale: str) -> dict[str, Any]:
 
     chosen = experiment(name)
     steps = LANGUAGE_MODEL_STEPS if _is_language_model(name) else TOY_STEPS
-    values = chosen.parameters(scale, _cut(name, scale, steps))
+    config = chosen.configure(scale, _cut(name, scale, steps))
     on_gpu = compute_device().type == "cuda"
     seconds = []
     last = None
-    for output, duration in _timed(chosen.train(values, None, **_start(name, values))):
+    for output, duration in _timed(chosen.train(config, None, **_start(config))):
         if isinstance(output, Record):
             last = output.metrics
         else:
@@ -185,17 +187,17 @@ def measure_steps(name: str, scale: str) -> dict[str, Any]:
     mismatch = last.get("log-probability mismatch")
     if mismatch is not None:
         result["log_probability_mismatch"] = mismatch
-    return result | _estimate(chosen, scale, values)
+    return result | _estimate(chosen, config)
 
 
-def _estimate(chosen: Any, scale: str, values: dict[str, Any]) -> dict[str, float]:
+def _estimate(chosen: Experiment, config: Config) -> dict[str, float]:
     """The estimate of `lab preflight` for the same steps, to compare with the measurement."""
     module = chosen.module
-    if scale not in CARDS or not hasattr(module, "budget"):
+    if config.scale not in CARDS or not hasattr(module, "budget"):
         return {}
-    budget = module.budget(**values)
+    budget = module.budget(config)
     return {
-        "estimated_seconds_a_step": budget.step_seconds(CARDS[scale]),
+        "estimated_seconds_a_step": budget.step_seconds(CARDS[config.scale]),
         "estimated_memory": budget.peak_memory,
     }
 
@@ -223,15 +225,16 @@ def measure_graph(name: str, scale: str) -> dict[str, Any]:
 
     if compute_device().type != "cuda":
         return {"skipped": "a graph is captured on a GPU only"}
-    values = experiment(name).parameters(scale, _cut(name, scale, 1))
-    policy = load_policy(_start(name, values)["start"], **values)
-    mazes = policy.held_out_set[: min(len(policy.held_out_set), values["batch"])]
-    uniforms = policy.uniforms("rehearsal", 0, len(mazes), values["rollouts"])
+    config = experiment(name).configure(scale, _cut(name, scale, 1))
+    assert isinstance(config, MazeConfig)
+    policy = load_policy(_start(config)["start"], config)
+    mazes = policy.held_out_set[: min(len(policy.held_out_set), config.batch)]
+    uniforms = policy.uniforms("rehearsal", 0, len(mazes), config.rollouts)
     captured = CUDAGraphSampler()
     seconds: dict[str, list[float]] = {"captured": [], "eager": []}
     with torch.no_grad(), policy.autocast():
         first, memory = policy.prefill(mazes)
-        arguments = policy.model, first, memory, values["rollouts"], values["length"], [DONE, EOS]
+        arguments = policy.model, first, memory, config.rollouts, config.length, [DONE, EOS]
         for _ in range(5):
             tokens = {}
             for way, sample in (("captured", captured), ("eager", sample_rows)):
@@ -319,19 +322,19 @@ def _cut(name: str, scale: str, steps: int) -> dict[str, Any]:
     chosen = experiment(name)
     if scale not in chosen.scales:
         raise unknown(f"scale of {name}", scale, chosen.scales)
-    usual = chosen.scales["laptop"] | chosen.scales[scale]
+    usual = chosen.usual | chosen.scales[scale]
     cut = {key: min(value, usual[key]) for key, value in CUT.items() if key in usual and usual[key]}
     cut |= {key: value for key, value in CUT.items() if key in usual and not usual[key]}
     return cut | {"steps": steps, "log_every": steps}
 
 
-def _start(name: str, values: dict[str, Any]) -> dict[str, Any]:
+def _start(config: Config) -> dict[str, Any]:
     """The state that a preset's training starts from, after a few steps; empty if it needs none."""
-    before = experiment(name).before
+    before = experiment(config.name).before
     if before is None:
         return {}
     state = None
-    for output in before.train({key: values[key] for key in before.rules}, None):
+    for output in before.train(before.part_of(config), None):
         state = {key: value.detach().clone() for key, value in output.state().items()}
     return {"start": state}
 

@@ -29,6 +29,8 @@ from lab.runs.provenance import ROOT, provenance
 if TYPE_CHECKING:
     import pandas as pd
 
+    from lab.configurations import Config
+
 
 def runs_root() -> Path:
     """The folder of all runs: the environment variable LAB_RUNS, else runs/ in the project."""
@@ -74,15 +76,37 @@ class Run:
         )
         return cls(runs_root() / experiment / name)
 
-    def open(self, experiment: str, scale: str, parameters: dict[str, Any]) -> Run:
-        """Create the folder if needed. LabError: it holds a run with other parameters."""
-        identity = {"experiment": experiment, "parameters": in_former_names(parameters)}
+    @classmethod
+    def of(cls, config: Config) -> Run:
+        """The run with this configuration, see `place`."""
+        return cls.place(config.name, config.identity())
+
+    def open_for(self, config: Config) -> Run:
+        """`open` for the run with this configuration."""
+        return self.open(config.name, config.scale, config.settings(), config.defaults())
+
+    def open(
+        self,
+        experiment: str,
+        scale: str,
+        parameters: dict[str, Any],
+        defaults: dict[str, Any] | None = None,
+    ) -> Run:
+        """Create the folder if needed. LabError: it holds a run with other parameters.
+
+        A run made before a parameter existed has it at its value in `defaults`.
+        """
+        parameters = in_former_names(parameters)
         self.path.mkdir(parents=True, exist_ok=True)
         with self.lock("params"):
             if not (self.path / "params.json").exists():
                 write_json(self.path / "provenance.json", provenance())
-                write_json(self.path / "params.json", identity | {"scale": scale})
-            elif {key: self.params.get(key) for key in identity} != identity:
+                params = {"experiment": experiment, "parameters": parameters, "scale": scale}
+                write_json(self.path / "params.json", params)
+            elif (
+                self.params.get("experiment") != experiment
+                or in_former_names(defaults or {}) | self.params.get("parameters", {}) != parameters
+            ):
                 raise LabError(
                     f"{self.path} holds a run with other parameters: choose another folder, or"
                     " remove it"

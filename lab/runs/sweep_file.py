@@ -78,6 +78,6 @@ def _expand(path: Path, table: dict[str, Any]) -> list[Item]:
     items = []
     for values in itertools.product(*grid.values()):
         given = fixed | dict(zip(grid, values, strict=True))
-        run = Run.place(name, experiment(name).parameters(scale, given))
+        run = Run.of(experiment(name).configure(scale, given))
         items.append(Item(name, scale, given, run))
     return items

@@ -12,6 +12,7 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
+from lab.configurations import Config
 from lab.errors import LabError, one_of, real
 from lab.records import Pause, Record
 from lab.runs.experiments import Experiment, experiment
@@ -30,21 +31,19 @@ MINUTES = "LAB_CHECKPOINT_MINUTES"
 
 
 def train(
-    name: str,
+    config: Config,
     *,
     folder: str = "",
-    scale: str = "laptop",
     checkpoint_minutes: float | None = None,
     view: str = "",
     price: float = 0.0,
     max_hours: float = LONGEST_HOURS,
-    **parameters: Any,
 ) -> Run:
-    """Train an experiment into its run folder and return it; a finished run is not repeated.
+    """Train a configuration into its run folder and return it; a finished run is not repeated.
 
     | argument | meaning |
     |---|---|
-    | `folder` | run folder given by `lab run`; empty: it follows from the parameters |
+    | `folder` | run folder given by `lab run`; empty: it follows from the configuration |
     | `checkpoint_minutes` | minutes between checkpoints; 0: after every step |
     | `view` | logger that also shows the records, see `lab.runs.loggers` |
     | `price`, `max_hours` | for the check of the machine at a GPU scale, see `lab.runs.readiness` |
@@ -61,28 +60,27 @@ def train(
     """
     one_of("view", view, VIEWS)
     pace = Pace(checkpoint_minutes if checkpoint_minutes is not None else _minutes())
-    chosen = experiment(name)
+    chosen = experiment(config.name)
     if not chosen.trainer:
-        raise LabError(f"{name} trains nothing: use lab run {name}")
-    values = chosen.parameters(scale, parameters)
-    run = Run(Path(folder)) if folder else Run.place(name, values)
+        raise LabError(f"{config.name} trains nothing: use lab run {config.name}")
+    chosen.preflight(config)
+    run = Run(Path(folder)) if folder else Run.of(config)
     if not run.finished:
         estimate = require_ready(
             chosen,
-            scale,
-            values,
+            config,
             price=price,
             max_hours=max_hours,
             checkpoint_minutes=checkpoint_minutes,
         )
         if estimate and leads():
             print(estimate, flush=True)
-    run = run.open(name, scale, values)
+    run = run.open_for(config)
     if not leads():
         if not run.finished:
-            _follow(run, chosen, values)
+            _follow(run, chosen, config)
         return run
-    _complete(run, chosen, values, scale, pace, view, finish=not folder)
+    _complete(run, chosen, config, pace, view, finish=not folder)
     return run
 
 
@@ -128,10 +126,10 @@ def leads() -> bool:
     return os.environ.get("RANK", "0") == "0"
 
 
-def _follow(run: Run, chosen: Experiment, values: dict[str, Any]) -> None:
+def _follow(run: Run, chosen: Experiment, config: Config) -> None:
     """Train as a process that does not write; stop when all processes agree to."""
     state, _ = load_checkpoint(run)
-    with stopping_after_a_step() as request, closing(chosen.train(values, state)) as trainer:
+    with stopping_after_a_step() as request, closing(chosen.train(config, state)) as trainer:
         for _ in trainer:
             _release(state)
             if request.due:
@@ -152,8 +150,7 @@ def _release(state: dict[str, Any] | None) -> None:
 def _complete(
     run: Run,
     chosen: Experiment,
-    values: dict[str, Any],
-    scale: str,
+    config: Config,
     pace: Pace,
     view: str,
     finish: bool,
@@ -165,13 +162,13 @@ def _complete(
         start = {}
         before = chosen.before
         if before is not None:
-            start_values = {key: values[key] for key in before.rules}
-            start_run = start_of(chosen, values).open(before.name, scale, start_values)
-            _complete(start_run, before, start_values, scale, pace, view, finish=True)
+            start_config = before.part_of(config)
+            start_run = Run.of(start_config).open_for(start_config)
+            _complete(start_run, before, start_config, pace, view, finish=True)
             start = {"start": state_of(start_run)}
         began = time.monotonic()
         with stopping_after_a_step() as request:
-            _continue(run, chosen, values, pace, view, start, request)
+            _continue(run, chosen, config, pace, view, start, request)
         if finish:
             run.finish(time.monotonic() - began)
 
@@ -179,7 +176,7 @@ def _complete(
 def _continue(
     run: Run,
     chosen: Experiment,
-    values: dict[str, Any],
+    config: Config,
     pace: Pace,
     view: str,
     start: dict[str, Any],
@@ -195,9 +192,9 @@ def _continue(
     last: Record | Pause | None = None
     with (
         open(run.path / "metrics.jsonl", "a") as metrics,
-        _bar(chosen, values) as bar,
-        View(view, run, values, step) as logger,
-        closing(chosen.train(values, state, **start)) as trainer,
+        _bar(config) as bar,
+        View(view, run, config.settings(), step) as logger,
+        closing(chosen.train(config, state, **start)) as trainer,
     ):
 
         def save(output: Record | Pause) -> None:
@@ -239,12 +236,12 @@ def _continue(
             save(last)
 
 
-def _bar(chosen: Experiment, values: dict[str, Any]) -> tqdm:
+def _bar(config: Config) -> tqdm:
     """A progress bar over the steps."""
-    total = values.get("steps", values.get("start_steps"))
+    settings = config.settings()
     return tqdm(
-        total=total,
-        desc=f"{chosen.name} {values.get('estimator', '')}",
+        total=settings.get("steps", settings.get("start_steps")),
+        desc=f"{config.name} {settings.get('estimator', '')}",
         unit="step",
         mininterval=0.5,
         leave=False,
@@ -364,16 +361,15 @@ class _Checkpoints:
         self._drop_older()
 
 
-def start_of(name: str | Experiment, values: dict[str, Any]) -> Run:
-    """The run that an experiment starts from.
+def start_of(config: Config) -> Run:
+    """The run that a training with this configuration starts from.
 
-    Runs whose parameters agree in those of that training share it. LabError: there is none.
+    Configurations that agree in the settings of that training share it. LabError: there is none.
     """
-    chosen = experiment(name) if isinstance(name, str) else name
-    before = chosen.before
+    before = experiment(config.name).before
     if before is None:
-        raise LabError(f"{chosen.name} starts from nothing: its preset has no [start]")
-    return Run.place(before.name, {key: values[key] for key in before.rules})
+        raise LabError(f"{config.name} starts from nothing: its preset has no [start]")
+    return Run.of(before.part_of(config))
 
 
 def state_of(run: Run) -> dict[str, Any]:

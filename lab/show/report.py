@@ -207,15 +207,16 @@ def report(paths: Sequence[Path], file: Path | None = None, **parameters: str) -
         raise LabError(
             f"no {missing[0]}: give a sweep file, for example sweeps/laptop.toml, or run folders"
         )
-    values: dict[str, Any] = {
+    given: dict[str, Any] = {
         "sources": [os.path.relpath(path, NOTEBOOKS) for path in paths],
         "experiment": "",
     } | parameters
-    gather(paths, values["experiment"])  # raises its errors before a kernel starts
-    run = Run.place("report", experiment("report").parameters("laptop", values))
+    gather(paths, given["experiment"])  # raises its errors before a kernel starts
+    config = experiment("report").configure("laptop", given)
+    run = Run.of(config)
     # Execute again even if this report exists: more runs may have finished since.
     (run.path / "done.json").unlink(missing_ok=True)
-    run = run_notebook("report", "laptop", values)
+    run = run_notebook(config)
     file = file or run.path / "report.html"
     write_atomically(file, _html(run.path / "notebook.ipynb"))
     return file

@@ -18,6 +18,7 @@ import torch
 from torch.func import functional_call, grad, vmap
 
 from lab.budget import CONTEXT, GIB, Budget, Work
+from lab.configurations.toy_worlds import DigitsConfig, ImagesConfig
 from lab.device import compiler_fault, compute_device
 from lab.errors import LabError
 from lab.gpu_counter import count
@@ -156,125 +157,81 @@ def gradient_norms(
     return vmap(norm, chunk_size=chunk)(images, labels)
 
 
-def preflight(
-    *,
-    estimator: str,
-    gradient: str,
-    rollouts: int,
-    data: str = "digits",
-    folder_of_images: str = "",
-    **_: Any,
-) -> list[str]:
-    """Check the parameters; returns the header's lines on the objective.
+def preflight(config: DigitsConfig | ImagesConfig) -> list[str]:
+    """Check the settings together; returns the header's lines on the objective.
 
-    LabError: the parameters cannot run.
+    LabError: they cannot run.
     """
-    if data == "imagenet" and not folder_of_images:
-        raise LabError(
-            "images: data = 'imagenet' needs folder_of_images: name the folder that holds train/"
-            " and val/"
-        )
-    return GradientSource(estimator, gradient, rollouts).describe()
+    if isinstance(config, ImagesConfig) and config.data == "imagenet":
+        if not config.folder_of_images:
+            raise LabError(
+                "images: data = 'imagenet' needs folder_of_images: name the folder that holds"
+                " train/ and val/"
+            )
+    return GradientSource(config.estimator, config.gradient, config.rollouts).describe()
 
 
-def requirements(
-    *, data: str = "digits", folder_of_images: str = "", compile_model: bool = False, **_: Any
-) -> Iterator[tuple[str, str, str]]:
+def requirements(config: DigitsConfig | ImagesConfig) -> Iterator[tuple[str, str, str]]:
     """What a run needs besides a GPU, for `lab preflight`: (subject, fault or "", remark)."""
-    if compile_model:
+    if isinstance(config, DigitsConfig):
+        return
+    if config.compile_model:
         yield "compiler", compiler_fault(), "found, for torch.compile"
-    if data == "imagenet":
-        fault = ""
-        if not Path(folder_of_images).is_dir():
+    if config.data == "imagenet":
+        folder, fault = config.folder_of_images, ""
+        if not Path(folder).is_dir():
             fault = (
-                f"there is no folder {folder_of_images}: set folder_of_images=FOLDER to one that"
+                f"there is no folder {folder}: set folder_of_images=FOLDER to one that"
                 " holds train/ and val/ or parquet files (docs/imagenet.md)"
             )
-        yield "ImageNet", fault, folder_of_images
+        yield "ImageNet", fault, folder
 
 
-def train(
-    *,
-    estimator: str,
-    gradient: str,
-    rollouts: int,
-    data: str,
-    folder_of_images: str,
-    cache: str,
-    classes: int,
-    size: int,
-    net: str,
-    width: int,
-    batch: int,
-    steps: int,
-    optimizer: str,
-    learning_rate: float,
-    weight_decay: float,
-    gradient_norm: float,
-    warmup: int,
-    precision: str,
-    compile_model: bool,
-    log_every: int,
-    seed: int,
-    state: dict[str, Any] | None,
-) -> Iterator[Record | Pause]:
+def train(config: ImagesConfig, state: dict[str, Any] | None = None) -> Iterator[Record | Pause]:
     """SGD with momentum 0.9, linear warm-up and cosine decay, as published (MaxRL D.2).
 
     There are two controls of the gradient's scale: `gradient_norm` above 0 rescales every step's
     gradient to that norm, so that objectives differ in direction only, and `optimizer` "adamw"
     removes the scale in another way.
     """
-    pictures = image_source(
-        data=data,
-        folder_of_images=folder_of_images,
-        cache=cache,
-        classes=classes,
-        size=size,
-        seed=seed,
+    pictures = image_source(config)
+    model = fresh_network(
+        config.seed,
+        config.net,
+        pictures.channels,
+        pictures.size,
+        pictures.classes,
+        config.width,
     )
-    model = fresh_network(seed, net, pictures.channels, pictures.size, pictures.classes, width)
     world = Images(
-        GradientSource(estimator, gradient, rollouts),
+        GradientSource(config.estimator, config.gradient, config.rollouts),
         pictures,
         model,
-        batch,
-        steps,
-        seed,
-        precision,
-        compile_model,
+        config.batch,
+        config.steps,
+        config.seed,
+        config.precision,
+        config.compile_model,
     )
-    chosen: torch.optim.Optimizer
-    if optimizer == "sgd":
-        chosen = torch.optim.SGD(
-            model.parameters(), lr=learning_rate, momentum=0.9, weight_decay=weight_decay
-        )
+    peak, decay = config.learning_rate, config.weight_decay
+    optimizer: torch.optim.Optimizer
+    if config.optimizer == "sgd":
+        optimizer = torch.optim.SGD(model.parameters(), lr=peak, momentum=0.9, weight_decay=decay)
     else:
-        chosen = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=weight_decay)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=peak, weight_decay=decay)
 
     def rate(step: int) -> float:
-        if step < warmup:
-            return learning_rate * (step + 1) / warmup
-        progress = math.pi * (step - warmup) / max(1, steps - warmup)
-        return learning_rate * (1 + math.cos(progress)) / 2
+        if step < config.warmup:
+            return peak * (step + 1) / config.warmup
+        progress = math.pi * (step - config.warmup) / max(1, config.steps - config.warmup)
+        return peak * (1 + math.cos(progress)) / 2
 
-    yield from run_loop(world, chosen, rate, steps, log_every, state, gradient_norm)
+    yield from run_loop(
+        world, optimizer, rate, config.steps, config.log_every, state, config.gradient_norm
+    )
 
 
-def budget(
-    *,
-    data: str,
-    classes: int,
-    size: int,
-    net: str,
-    width: int,
-    batch: int,
-    steps: int,
-    optimizer: str,
-    precision: str,
-    log_every: int,
-    seed: int,
-    **_: Any,
-) -> Budget:
+def budget(config: ImagesConfig) -> Budget:
     """What the training needs of a GPU, counted from its own step on fake tensors.
 
     The network is counted as written. Compilation fuses normalisation with activation, so memory
@@ -282,24 +239,25 @@ def budget(
     on an A100 (1.555 TB/s) it gives 109 ms, and NVIDIA publishes 2,470 images a second, 104 ms
     (DeepLearningExamples, ResNet-50 v1.5). Newer cards may stay further below their peak.
     """
+    data, size, classes = config.data, config.size, config.classes
     channels = 1 if data == "digits" else 3
 
     def network() -> torch.nn.Module:
-        return fresh_network(seed, net, channels, size, classes, width)
+        return fresh_network(config.seed, config.net, channels, size, classes, config.width)
 
     def draw(images: int) -> Batch:
         if data == "procedural":
-            return ProceduralImages(seed, size, "cpu", classes).train_batch(0, images)
+            return ProceduralImages(config.seed, size, "cpu", classes).train_batch(0, images)
         return torch.zeros(images, channels, size, size), torch.zeros(images, dtype=torch.int64)
 
     def step() -> torch.nn.Module:
-        world = _BlankImages(network(), _BlankSource(draw), batch, precision)
+        world = _BlankImages(network(), _BlankSource(draw), config.batch, config.precision)
         world.loss(0).backward()
         return world.model
 
     @torch.no_grad()
     def test_batch() -> None:
-        _BlankImages(network(), _BlankSource(draw), TEST_BATCH, precision).loss(0)
+        _BlankImages(network(), _BlankSource(draw), TEST_BATCH, config.precision).loss(0)
 
     weights = count(network).kept
     step_count, test_count = count(step), count(test_batch)
@@ -309,7 +267,7 @@ def budget(
     batches = test_images / TEST_BATCH
     cache = {"cache of pictures": sum(IMAGENET.values()) * channels * size**2 / GIB}
     # The optimiser keeps this many numbers for each weight.
-    moments = 1 if optimizer == "sgd" else 2
+    moments = 1 if config.optimizer == "sgd" else 2
     return Budget(
         memory={
             "CUDA": CONTEXT,
@@ -321,8 +279,8 @@ def budget(
         evaluation=Work(
             test_count.flops * batches, test_count.bytes * batches, test_count.launches * batches
         ),
-        steps=steps,
-        evaluations=-(-steps // log_every) + 1,
+        steps=config.steps,
+        evaluations=-(-config.steps // config.log_every) + 1,
         disk=cache if data == "imagenet" else {},
     )
 
@@ -372,34 +330,38 @@ class _BlankImages(Images):
         self.autocast = torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16")
 
 
-def train_digits(*, width: int, **parameters: Any) -> Iterator[Record | Pause]:
+def train_digits(
+    config: DigitsConfig, state: dict[str, Any] | None = None
+) -> Iterator[Record | Pause]:
     """`train` on scikit-learn's handwritten digits with the small network."""
-    yield from train(
+    images = ImagesConfig(
+        name=config.name,
+        scale=config.scale,
         data="digits",
         folder_of_images="",
         cache="",
         classes=10,
         size=8,
         net="small",
-        width=width,
         optimizer="sgd",
         weight_decay=1e-4,
         gradient_norm=0.0,
         precision="float32",
         compile_model=False,
-        **parameters,
+        **config.settings(),
     )
+    yield from train(images, state)
 
 
-def image_source(
-    *, data: str, folder_of_images: str, cache: str, classes: int, size: int, seed: int, **_: Any
-) -> ImageSource:
-    """The source of images that these parameters name, on the GPU where there is one."""
+def image_source(config: ImagesConfig) -> ImageSource:
+    """The source of images that the settings name, on the GPU where there is one."""
     device = compute_device()
-    if data == "digits":
-        return Digits(seed, device)
-    if data == "procedural":
-        return ProceduralImages(seed, size, device, classes)
+    if config.data == "digits":
+        return Digits(config.seed, device)
+    if config.data == "procedural":
+        return ProceduralImages(config.seed, config.size, device, config.classes)
     from lab.toy.imagenet import ImageNet
 
-    return ImageNet(folder_of_images, seed, size, device, cache, classes)
+    return ImageNet(
+        config.folder_of_images, config.seed, config.size, device, config.cache, config.classes
+    )

@@ -20,6 +20,7 @@ import torch
 from torch.nn import functional as F
 
 from lab.budget import CONTEXT, GIB, Budget, Work
+from lab.configurations.toy_worlds import MazeConfig, MazeStartConfig
 from lab.device import compute_device
 from lab.errors import LabError
 from lab.estimators import advantages
@@ -408,166 +409,99 @@ def micro_batches(mazes: int, positions: int) -> list[slice]:
     return [slice(start, min(start + size, mazes)) for start in range(0, mazes, size)]
 
 
-def preflight(
-    *,
-    estimator: str,
-    rollouts: int,
-    size: int,
-    positions: int,
-    length: int,
-    width: int,
-    mazes: int,
-    **_: Any,
-) -> list[str]:
-    """Check the parameters; returns the header's lines on the objective.
+def preflight(config: MazeConfig) -> list[str]:
+    """Check the settings together; returns the header's lines on the objective.
 
-    LabError: the parameters cannot run.
+    LabError: they cannot run.
     """
+    size, length = config.size, config.length
     prompt = maze_env.prompt_length(maze_env.check_size(size))
-    maze_env.held_out_set(size, mazes, torch.device("cpu"))
-    if prompt + length > positions:
+    maze_env.held_out_set(size, config.mazes, torch.device("cpu"))
+    if prompt + length > config.positions:
         raise LabError(
             f"maze: size = {size} makes prompts of {prompt} tokens; with length = {length} they"
-            f" exceed positions = {positions}: raise positions to {prompt + length}, or take a"
-            " smaller size"
+            f" exceed positions = {config.positions}: raise positions to {prompt + length}, or take"
+            " a smaller size"
         )
-    if width % 8:
+    if config.width % 8:
         raise LabError(
-            f"maze: width = {width} is not a multiple of 8: each of the four heads rotates pairs of"
-            " numbers, so use a multiple of 8"
+            f"maze: width = {config.width} is not a multiple of 8: each of the four heads rotates"
+            " pairs of numbers, so use a multiple of 8"
         )
-    chosen = find_estimator(estimator)
-    chosen.coefficients(rollouts)
+    chosen = find_estimator(config.estimator)
+    chosen.coefficients(config.rollouts)
     return [
-        f"  {chosen.label} [{chosen.citation}], N = {rollouts}",
+        f"  {chosen.label} [{chosen.citation}], N = {config.rollouts}",
         f"  rules: {chosen.rules}",
         f"  truncated rollouts (no DONE within {length} tokens) count as wrong",
     ]
 
 
 def train_start(
-    *,
-    size: int,
-    width: int,
-    layers: int,
-    positions: int,
-    precision: str,
-    length: int,
-    mazes: int,
-    samples: int,
-    start_batch: int,
-    start_steps: int,
-    start_learning_rate: float,
-    start_log_every: int,
-    seed: int,
-    state: dict[str, Any] | None,
+    config: MazeStartConfig, state: dict[str, Any] | None = None
 ) -> Iterator[Record | Pause]:
     """Supervised training from random weights (E.1.3).
 
     AdamW has the official betas 0.9 and 0.95.
     """
-    model = fresh_transformer(seed, transformer_config(width, layers, positions))
-    policy = make_policy(model, size, mazes, samples, length, precision, seed)
-    world = MazeSFT(
-        policy, MazeStream(size, start_batch, seed, "start", policy.device), start_steps
+    policy = make_policy(
+        fresh_transformer(
+            config.seed, transformer_config(config.width, config.layers, config.positions)
+        ),
+        config,
     )
+    stream = MazeStream(config.size, config.start_batch, config.seed, "start", policy.device)
+    world = MazeSFT(policy, stream, config.start_steps)
+    rate = config.start_learning_rate
     optimizer = torch.optim.AdamW(
-        model.parameters(), lr=start_learning_rate, betas=(0.9, 0.95), weight_decay=0.01
+        policy.model.parameters(), lr=rate, betas=(0.9, 0.95), weight_decay=0.01
     )
     yield from run_loop(
         world,
         optimizer,
-        lambda step: start_learning_rate,
-        start_steps,
-        start_log_every,
+        lambda step: rate,
+        config.start_steps,
+        config.start_log_every,
         state,
         clip=1.0,
     )
 
 
 def train(
-    *,
-    estimator: str,
-    rollouts: int,
-    entropy_bonus: float,
-    smoothing: float,
-    greedy_filter: bool,
-    size: int,
-    width: int,
-    layers: int,
-    positions: int,
-    precision: str,
-    length: int,
-    batch: int,
-    steps: int,
-    learning_rate: float,
-    mazes: int,
-    samples: int,
-    log_every: int,
-    seed: int,
-    state: dict[str, Any] | None,
-    start: dict[str, torch.Tensor],
-    **_: Any,
+    config: MazeConfig, state: dict[str, Any] | None, start: dict[str, torch.Tensor]
 ) -> Iterator[Record | Pause]:
     """Reinforcement learning from the weights in `start`, the last state of `train_start`."""
-    policy = load_policy(
-        start,
-        width=width,
-        layers=layers,
-        positions=positions,
-        size=size,
-        mazes=mazes,
-        samples=samples,
-        length=length,
-        precision=precision,
-        seed=seed,
-    )
+    policy = load_policy(start, config)
     world = MazeRL(
         policy,
-        MazeStream(size, batch, seed, "mazes", policy.device),
-        estimator,
-        rollouts,
-        entropy_bonus,
-        smoothing,
-        greedy_filter,
+        MazeStream(config.size, config.batch, config.seed, "mazes", policy.device),
+        config.estimator,
+        config.rollouts,
+        config.entropy_bonus,
+        config.smoothing,
+        config.greedy_filter,
     )
-    optimizer = torch.optim.AdamW(policy.model.parameters(), lr=learning_rate, weight_decay=0.01)
+    rate = config.learning_rate
+    optimizer = torch.optim.AdamW(policy.model.parameters(), lr=rate, weight_decay=0.01)
     yield from run_loop(
-        world, optimizer, lambda step: learning_rate, steps, log_every, state, clip=1.0
+        world, optimizer, lambda step: rate, config.steps, config.log_every, state, clip=1.0
     )
 
 
-def budget(
-    *,
-    estimator: str,
-    rollouts: int,
-    size: int,
-    width: int,
-    layers: int,
-    positions: int,
-    precision: str,
-    length: int,
-    batch: int,
-    steps: int,
-    start_batch: int,
-    start_steps: int,
-    start_log_every: int,
-    mazes: int,
-    samples: int,
-    log_every: int,
-    **_: Any,
-) -> Budget:
+def budget(config: MazeConfig) -> Budget:
     """What the training needs of a GPU, counted from its own code on fake tensors.
 
     A captured graph keeps its memory to itself, so the memory of rollouts for training, of those
     for evaluation and of the update adds up; launching its kernels costs the host nothing. An
     evaluation counts as its rollouts. `tokens` assumes that every rollout takes its full length.
     """
-    config = transformer_config(width, layers, positions)
+    size, length, batch, rollouts = config.size, config.length, config.batch, config.rollouts
+    mazes, samples = config.mazes, config.samples
+    shape = transformer_config(config.width, config.layers, config.positions)
     parts = micro_batches(batch, rollouts * length)
 
     def blank_policy(length: int) -> _BlankPolicy:
-        return _BlankPolicy(Transformer(config), length, precision)
+        return _BlankPolicy(Transformer(shape), length, config.precision)
 
     def gradient(world: MazeSFT | MazeRL) -> Transformer:
         for loss in world.losses(0):
@@ -576,10 +510,10 @@ def budget(
 
     def update() -> Transformer:
         stream = _BlankStream(size, parts[0].stop, length)
-        return gradient(_BlankRL(blank_policy(length), stream, estimator, rollouts))
+        return gradient(_BlankRL(blank_policy(length), stream, config.estimator, rollouts))
 
     def start_step() -> Transformer:
-        stream = _BlankStream(size, start_batch, length)
+        stream = _BlankStream(size, config.start_batch, length)
         return gradient(MazeSFT(blank_policy(length), stream, 0))
 
     @torch.no_grad()
@@ -591,7 +525,7 @@ def budget(
             ends = [DONE, EOS]
             sample_rows(policy.model, prompt_logits, prompt_cache, rollouts, length, ends, uniforms)
 
-    weights = count(lambda: Transformer(config)).kept
+    weights = count(lambda: Transformer(shape)).kept
     start_count, update_count = count(start_step), count(update)
     rollout_count = _extrapolate(lambda short: count(lambda: sample(short)), length)
     # Rollouts of an evaluation, at once and in all, for each rollout of a training step.
@@ -601,7 +535,9 @@ def budget(
     evaluation = Work(in_all * rollout_count.flops, in_all * rollout_count.bytes)
     # Every record of the start is a forward pass on the held-out mazes, a third of a step's work;
     # the last is an evaluation as well.
-    forward = (-(-start_steps // start_log_every) + 1) * mazes / start_batch / 3
+    start_steps = config.start_steps
+    start_records = -(-start_steps // config.start_log_every) + 1
+    forward = start_records * mazes / config.start_batch / 3
     return Budget(
         memory={
             "CUDA": CONTEXT,
@@ -620,8 +556,8 @@ def budget(
             ),
         },
         evaluation=evaluation,
-        steps=steps,
-        evaluations=-(-steps // log_every) + 1,
+        steps=config.steps,
+        evaluations=-(-config.steps // config.log_every) + 1,
         start=Work(
             start_count.flops * (start_steps + forward) + evaluation.flops,
             start_count.bytes * (start_steps + forward) + evaluation.bytes,
@@ -724,36 +660,21 @@ def transformer_config(width: int, layers: int, positions: int) -> TransformerCo
     )
 
 
-def load_policy(
-    state: dict[str, torch.Tensor],
-    *,
-    width: int,
-    layers: int,
-    positions: int,
-    size: int,
-    mazes: int,
-    samples: int,
-    length: int,
-    precision: str,
-    seed: int,
-    **_: Any,
-) -> MazePolicy:
-    """The policy whose weights are in `state`, the state of a training with these parameters."""
-    model = Transformer(transformer_config(width, layers, positions))
+def load_policy(state: dict[str, torch.Tensor], config: MazeStartConfig) -> MazePolicy:
+    """The policy whose weights are in `state`, the state of a training with these settings."""
+    model = Transformer(transformer_config(config.width, config.layers, config.positions))
     weights = {
         key.removeprefix("model/"): value
         for key, value in state.items()
         if key.startswith("model/")
     }
     set_weights(model, weights, "the start")
-    return make_policy(model, size, mazes, samples, length, precision, seed)
+    return make_policy(model, config)
 
 
-def make_policy(
-    model: Transformer, size: int, mazes: int, samples: int, length: int, precision: str, seed: int
-) -> MazePolicy:
+def make_policy(model: Transformer, config: MazeStartConfig) -> MazePolicy:
     """A policy with its held-out mazes on the computing device."""
-    device = compute_device()
+    held_out_set = maze_env.held_out_set(config.size, config.mazes, compute_device())
     return MazePolicy(
-        model, maze_env.held_out_set(size, mazes, device), samples, length, precision, seed
+        model, held_out_set, config.samples, config.length, config.precision, config.seed
     )

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from lab.configurations.toy_worlds import TabularConfig
 from lab.errors import LabError
 from lab.records import Pause, Record
 from lab.rng import stream_seed
@@ -81,36 +82,29 @@ class Tabular:
         return self.model.logits.detach().softmax(1)[:, 0].numpy()
 
 
-def preflight(
-    *, estimator: str, gradient: str, rollouts: int, hardest: float, easiest: float, **_: Any
-) -> list[str]:
-    """Check the parameters; returns the header's lines on the objective.
+def preflight(config: TabularConfig) -> list[str]:
+    """Check the settings together; returns the header's lines on the objective.
 
-    LabError: the parameters cannot run.
+    LabError: they cannot run.
     """
-    if not hardest < easiest:
-        raise LabError(f"tabular: hardest = {hardest} is not below easiest = {easiest}: swap them")
-    return GradientSource(estimator, gradient, rollouts).describe()
+    if not config.hardest < config.easiest:
+        raise LabError(
+            f"tabular: hardest = {config.hardest} is not below easiest = {config.easiest}: swap"
+            " them"
+        )
+    return GradientSource(config.estimator, config.gradient, config.rollouts).describe()
 
 
-def train(
-    *,
-    estimator: str,
-    gradient: str,
-    rollouts: int,
-    problems: int,
-    answers: int,
-    hardest: float,
-    easiest: float,
-    steps: int,
-    learning_rate: float,
-    log_every: int,
-    seed: int,
-    state: dict[str, Any] | None,
-) -> Iterator[Record | Pause]:
+def train(config: TabularConfig, state: dict[str, Any] | None = None) -> Iterator[Record | Pause]:
     """Plain gradient ascent from the same start for every objective and seed."""
     world = Tabular(
-        GradientSource(estimator, gradient, rollouts), problems, answers, hardest, easiest, seed
+        GradientSource(config.estimator, config.gradient, config.rollouts),
+        config.problems,
+        config.answers,
+        config.hardest,
+        config.easiest,
+        config.seed,
     )
-    optimizer = torch.optim.SGD(world.model.parameters(), lr=learning_rate)
-    yield from run_loop(world, optimizer, lambda step: learning_rate, steps, log_every, state)
+    rate = config.learning_rate
+    optimizer = torch.optim.SGD(world.model.parameters(), lr=rate)
+    yield from run_loop(world, optimizer, lambda step: rate, config.steps, config.log_every, state)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from lab.configurations.language_models import LanguageModelConfig
 from lab.llm.engines.base import Engine
 from lab.llm.engines.memory import sampler_share
 
@@ -19,7 +20,9 @@ class PolicyEngine:
     LabError: as in the two engines; or vLLM would have to sleep, and there is no GPU.
     """
 
-    def __init__(self, config: Any, model: Any, tokenizer: Any, place: str, name: str) -> None:
+    def __init__(
+        self, config: LanguageModelConfig, model: Any, tokenizer: Any, place: str, name: str
+    ) -> None:
         self.model = model
         self._vllm: Any = None
         if config.engine == "vllm":

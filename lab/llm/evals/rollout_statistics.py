@@ -7,11 +7,12 @@ every group estimator, including estimators invented later.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from lab.configurations.language_models import RolloutStatisticsConfig
 from lab.estimators import estimator
 from lab.llm.data import prompts as templates
 from lab.llm.data.problem_sets import problem_set as load_problem_set
@@ -24,27 +25,15 @@ from lab.records import Record
 MOMENTS = ["right_sq", "wrong_sq", "cross"]
 
 
-def preflight(
-    *, rollouts: int, max_tokens: int, prompt: str, estimators: Sequence[str], seed: int, **_: Any
-) -> list[str]:
-    """Check the parameters before a model is loaded; returns the lines of the run's header."""
-    Sampling(rollouts, 1.0, 1.0, max_tokens, seed)
-    templates.load_prompt(prompt)
-    return [f"  {estimator(name).label}, N = {rollouts}" for name in estimators]
+def preflight(config: RolloutStatisticsConfig) -> list[str]:
+    """Check the settings before a model is loaded; returns the lines of the run's header."""
+    Sampling(config.rollouts, 1.0, 1.0, config.max_tokens, config.seed)
+    templates.load_prompt(config.prompt)
+    return [f"  {estimator(name).label}, N = {config.rollouts}" for name in config.estimators]
 
 
 def measure(
-    *,
-    model: str,
-    problem_set: str,
-    problems: int,
-    rollouts: int,
-    max_tokens: int,
-    prompt: str,
-    estimators: Sequence[str],
-    embedding: str,
-    seed: int,
-    state: dict[str, Any] | None = None,
+    config: RolloutStatisticsConfig, state: dict[str, Any] | None = None
 ) -> Iterator[Record]:
     """One record about one set of rollouts.
 
@@ -56,11 +45,12 @@ def measure(
     """
     if state is not None:  # a finished run is resumed: its one record is written already
         return
-    lm = TransformersEngine(model)  # the engine whose model has gradients
-    template = templates.load_prompt(prompt)
-    loaded = load_problem_set(problem_set, problems).problems
+    lm = TransformersEngine(config.model)  # the engine whose model has gradients
+    template = templates.load_prompt(config.prompt)
+    loaded = load_problem_set(config.problem_set, config.problems).problems
     texts = [template.render(problem.question, lm.tokenizer) for problem in loaded]
-    answers = lm.sample(texts, Sampling(rollouts, 1.0, 1.0, max_tokens, seed))
+    rollouts = config.rollouts
+    answers = lm.sample(texts, Sampling(rollouts, 1.0, 1.0, config.max_tokens, config.seed))
     with Verifier() as verifier:
         verdicts = verifier.check(
             [answer.text for group in answers for answer in group],
@@ -82,7 +72,7 @@ def measure(
     moments = gradient_norms.moments(lm.model, sampled_groups)
     live = right.any(1) & ~right.all(1)
     metrics = {"pass@1": right.mean(), "live": live.mean()}
-    norms = gradient_norms.norms(moments, estimators)
+    norms = gradient_norms.norms(moments, config.estimators)
     for name, table in norms.groupby("objective", sort=False):
         live_norms = table["gradient_norm"].to_numpy()[live]
         metrics[f"gradient norm {name}"] = live_norms.mean() if len(live_norms) else 0.0
@@ -92,7 +82,7 @@ def measure(
         [answer.text for answer, is_right in zip(group, row, strict=True) if is_right]
         for group, row in zip(answers, right, strict=True)
     ]
-    spread = diversity.diversity(right_texts, diversity.embedder(embedding))
+    spread = diversity.diversity(right_texts, diversity.embedder(config.embedding))
     metrics |= {"S_div": spread.score.point, "right answers": sum(spread.responses)}
     distance = np.full(len(loaded), np.nan)
     distance[spread.problems] = spread.distances

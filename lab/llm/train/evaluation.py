@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
+from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError
 from lab.llm.data.datasets import Problem
 from lab.llm.engines.base import Engine, Sampling
@@ -16,7 +16,7 @@ from lab.rng import stream_seed
 from lab.shapes import Int
 
 
-def evaluation_sampling(config: Any) -> Sampling:
+def evaluation_sampling(config: LanguageModelConfig) -> Sampling:
     """How held-out problems are sampled: `samples` completions each, in a stream of its own."""
     # The name of the random stream is older than the method's; changing it changes the draws.
     return Sampling(

@@ -14,21 +14,19 @@ on several GPUs. Given the same rollouts both take the same steps (tests/test_lo
 from __future__ import annotations
 
 import copy
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
-from torch.utils.checkpoint import checkpoint
 
 from lab.checkpoint import current_state, restore, with_prefix
+from lab.configurations.language_models import LanguageModelConfig
 from lab.device import compute_device
 from lab.errors import LabError
 from lab.estimators import advantages
+from lab.estimators import estimator as find_estimator
 from lab.groups import Rollout, make_groups, shares
 from lab.llm.data.prompts import LENGTH
 from lab.llm.engines.base import Sampling, encode_prompts, load_tokenizer
@@ -36,19 +34,16 @@ from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
 from lab.llm.engines.transformers_engine import load_causal_model
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
-from lab.llm.train.problems import problems_of_step, usable_problems
+from lab.llm.train.log_probabilities import Row, check_scores, token_log_probabilities
+from lab.llm.train.problems import held_out_problems, problems_of_step, training_problems
 from lab.llm.verify.verifier import Verifier
 from lab.losses import pacs, pacs_at_anchor
 from lab.records import Pause, Record, Standing
 from lab.rng import stream_seed
-from lab.shapes import Float
 from lab.weights import induced_weight
 
-# Tokens whose scores over the whole vocabulary are in memory together.
-CHUNK = 512
 
-
-def train(config: Any, state: dict[str, Tensor] | None) -> Iterator[Record | Pause]:
+def train(config: LanguageModelConfig, state: dict[str, Tensor] | None) -> Iterator[Record | Pause]:
     """Train from the beginning, or on from a checkpoint's `state`.
 
     Yields a record before the first step, every `log_every` steps and after the last one: pass@k on
@@ -59,23 +54,12 @@ def train(config: Any, state: dict[str, Tensor] | None) -> Iterator[Record | Pau
         yield from Loop(config, verifier, state).run()
 
 
-@dataclass
-class Row:
-    """One rollout as the loss reads it; the tensors are log-probabilities, one per answer token."""
-
-    prompt: list[int]
-    answer: list[int]
-    sampled: Tensor  # as the engine reports them
-    old: Tensor | None = None  # before the first update
-    reference: Tensor | None = None  # under the reference model
-    reward: float = np.nan  # 1 or 0; nan: lost, or masked because it was cut
-    advantage: float = 0.0
-
-
 class Loop:
     """A training: what it needs, and its steps."""
 
-    def __init__(self, config: Any, verifier: Verifier, state: dict[str, Tensor] | None) -> None:
+    def __init__(
+        self, config: LanguageModelConfig, verifier: Verifier, state: dict[str, Tensor] | None
+    ) -> None:
         self.config = config
         self.verifier = verifier
         device = compute_device()
@@ -84,20 +68,18 @@ class Loop:
         self.model = load_causal_model(place, torch.float32).to(device).train()
         if device.type == "cuda":
             self.model.gradient_checkpointing_enable()
-        self.reference = None
+        check_scores(self.model)
+        self.reference: Any = None
         if config.kl or config.reference_every:
             self.reference = copy.deepcopy(self.model).requires_grad_(False)
         self.optimizer = adamw(self.model, config.learning_rate)
-        self.sums: Counter[str] = Counter()  # the steps since the last record, and their metrics
+        self.sums: dict[str, float] = (
+            Counter()
+        )  # the steps since the last record, and their metrics
         self.first = 0 if state is None else self.resume(state)
 
-        def usable(name: str, limit: int, split: str) -> tuple[list, int]:
-            return usable_problems(config, name, limit, split, self.tokenizer, verifier)
-
-        self.problems, self.left_out = usable(config.train_set, config.problems, "train")
-        self.held_out = {
-            name: usable(name, config.eval_problems, "test")[0] for name in config.eval_sets
-        }
+        self.problems, self.left_out = training_problems(config, self.tokenizer, verifier)
+        self.held_out = held_out_problems(config, self.tokenizer, verifier)
         self.engine = PolicyEngine(config, self.model, self.tokenizer, place, name)
 
     def run(self) -> Iterator[Record | Pause]:
@@ -105,13 +87,13 @@ class Loop:
         config = self.config
         if self.first == 0:
             start = Standing(0, self.state)
-            counts = {"training problems": len(self.problems), "problems left out": self.left_out}
-            yield self.evaluated(start, counts)
+            found = {"training problems": len(self.problems), "problems left out": self.left_out}
+            yield self.evaluated(start, found)
             start.move_on()
         for step in range(self.first, config.steps):
             rows, metrics = self.roll_out(step)
             metrics |= self.update(rows, step)
-            self.sums.update(metrics | {"steps": 1})
+            self.sums = added(self.sums, metrics | {"steps": 1})
             done = step + 1
             if config.reference_every and done % config.reference_every == 0:
                 # PACS, section 3.4: the reference becomes the policy, the optimiser starts anew.
@@ -120,8 +102,8 @@ class Loop:
             standing = Standing(done, self.state)
             if done % config.log_every == 0 or done == config.steps:
                 steps = self.sums.pop("steps")
-                means = {key: self.sums[key] / steps for key in sorted(self.sums)}
-                self.sums.clear()
+                means = {name: self.sums[name] / steps for name in sorted(self.sums)}
+                self.sums = {}
                 yield self.evaluated(standing, means)
             else:
                 yield Pause(done, standing)
@@ -168,13 +150,13 @@ class Loop:
         if not groups:
             raise LabError(f"no rollout of step {step} could be judged: see lab data check")
 
-        estimator = config.estimator
-        if estimator == "pacs":  # what its loss is where policy and reference agree
+        estimator = find_estimator(config.estimator)
+        if config.estimator == "pacs":  # what its loss is where policy and reference agree
             estimator = pacs_at_anchor(config.beta, config.score, config.balanced)
-        for group, values in zip(groups, advantages(estimator, groups), strict=True):
-            for rollout, advantage in zip(group.rollouts, values, strict=True):
+        for group, A in zip(groups, advantages(estimator, groups), strict=True):
+            for rollout, reward, advantage in zip(group.rollouts, group.rewards, A, strict=True):
                 row = rows[int(group.problem) * N + rollout.index]
-                row.reward = rollout.reward
+                row.reward = reward
                 # Differential smoothing: a likely answer counts less if right, more if wrong.
                 sign = 1 if row.reward else -1
                 row.advantage = advantage - config.smoothing * sign * float(row.sampled.mean())
@@ -213,21 +195,21 @@ class Loop:
         order = torch.randperm(len(rows) // together, generator=torch.Generator().manual_seed(seed))
         drawn = [rows[i * together + j] for i in order.tolist() for j in range(together)]
         tokens = sum(len(row.answer) for row in rows)
-        sums: Counter[str] = Counter()
+        sums: dict[str, float] = {}
+        norms = []
         for part in in_pieces(drawn, len(rows) // config.updates):
             if together == 1:  # rows of similar length share a pass
-                part.sort(key=lambda row: len(row.prompt) + len(row.answer))
+                part.sort(key=lambda row: row.length)
             self.optimizer.zero_grad()
             for micro_batch in in_pieces(part, config.micro_batch):
                 loss, measured = self.loss(micro_batch, part, tokens / config.updates)
                 loss.backward()
-                sums.update(measured | {"loss": float(loss)})
-            norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+                sums = added(sums, measured | {"loss": float(loss)})
+            norms.append(torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0).item())
             self.optimizer.step()
-            sums["grad_norm"] += float(norm)
         metrics = {name: value / config.updates for name, value in sums.items()}
         mismatch = max(float((row.old.cpu() - row.sampled).abs().max()) for row in rows)
-        return metrics | {"log-probability mismatch": mismatch}
+        return metrics | {"grad_norm": np.mean(norms), "log-probability mismatch": mismatch}
 
     def loss(
         self, rows: list[Row], part: list[Row], mean_tokens: float
@@ -294,7 +276,7 @@ class Loop:
 
     # --- Evaluate, save, resume -----------------------------------------------------------------
 
-    def evaluated(self, standing: Standing, metrics: dict[str, float]) -> Record:
+    def evaluated(self, standing: Standing, metrics: Mapping[str, float]) -> Record:
         """The record of a step: its metrics, and pass@k on every held-out set."""
         sampling = evaluation_sampling(self.config)
         with self.engine.current() as engine:
@@ -303,7 +285,7 @@ class Loop:
                 for name, problems in self.held_out.items()
             }
         rates, groups = pass_rates(self.held_out, counts)
-        return Record(standing.step, rates | metrics, standing, groups)
+        return Record(standing.step, {**rates, **metrics}, standing, groups)
 
     def state(self, step: int) -> dict[str, Tensor]:
         """Everything that the later steps depend on."""
@@ -316,44 +298,10 @@ class Loop:
 
     def resume(self, state: dict[str, Tensor]) -> int:
         """Load a state; returns the number of steps that were made."""
-        self.sums.update({name: float(x) for name, x in with_prefix("sum/", state).items()})
+        self.sums = {name: float(x) for name, x in with_prefix("sum/", state).items()}
         if self.config.reference_every:
             self.reference.load_state_dict(with_prefix("reference/", state))
         return restore(self.model, self.optimizer, state)
-
-
-def token_log_probabilities(
-    model: Any, rows: list[Row], temperature: float
-) -> tuple[Float[Tensor, " tokens"], Float[Tensor, " tokens"]]:
-    """Log-probability and entropy at each answer token of the rows, one row after the other.
-
-    Rows are padded on the right, where causal attention never looks. The scores over the vocabulary
-    are made for `CHUNK` tokens at a time, and again in the backward pass.
-    """
-    ids = pad_sequence([torch.tensor(row.prompt + row.answer) for row in rows], batch_first=True)
-    is_answer = torch.zeros_like(ids, dtype=torch.bool)
-    for i, row in enumerate(rows):
-        is_answer[i, len(row.prompt) : len(row.prompt) + len(row.answer)] = True
-    ids, is_answer = ids.to(model.device), is_answer.to(model.device)
-    with torch.autocast(ids.device.type, torch.bfloat16, enabled=ids.is_cuda):
-        states = model.get_decoder()(input_ids=ids, use_cache=False).last_hidden_state
-        # What is computed at a token predicts the next one.
-        chunks = zip(
-            states[:, :-1][is_answer[:, 1:]].split(CHUNK), ids[is_answer].split(CHUNK), strict=True
-        )
-        head = model.get_output_embeddings()
-        parts = [
-            checkpoint(_scored, head, temperature, *chunk, use_reentrant=False) for chunk in chunks
-        ]
-    logp, entropy = zip(*parts, strict=True)
-    return torch.cat(logp), torch.cat(entropy)
-
-
-def _scored(
-    head: Any, temperature: float, states: Tensor, tokens: Tensor
-) -> tuple[Float[Tensor, " tokens"], Float[Tensor, " tokens"]]:
-    logp = (head(states).float() / temperature).log_softmax(-1)
-    return logp.gather(1, tokens[:, None])[:, 0], -(logp.exp() * logp).sum(-1)
 
 
 def adamw(model: torch.nn.Module, learning_rate: float) -> torch.optim.Optimizer:
@@ -369,3 +317,8 @@ def adamw(model: torch.nn.Module, learning_rate: float) -> torch.optim.Optimizer
 def in_pieces(rows: list[Row], size: int) -> list[list[Row]]:
     """The rows, `size` at a time."""
     return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def added(sums: dict[str, float], values: dict[str, float]) -> dict[str, float]:
+    """The sums by name with `values` added to them."""
+    return {name: sums.get(name, 0.0) + value for name, value in values.items()}

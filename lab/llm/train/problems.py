@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError
 from lab.llm.data.datasets import Problem
 from lab.llm.data.problem_sets import problem_set
@@ -14,17 +15,38 @@ from lab.llm.data.prompts import load_prompt
 from lab.llm.verify.verifier import Verifier
 from lab.rng import generator
 
+Usable = list[tuple[Problem, str]]  # problems, each with its prompt
 
-def usable_problems(
-    config: Any, name: str, limit: int, split: str, tokenizer: Any, verifier: Verifier
-) -> tuple[list[tuple[Problem, str]], int]:
-    """The usable problems of a set, each with its prompt, and how many were left out.
 
-    Left out are problems without a readable gold answer, and those with too long a prompt. `limit`:
-    only the first so many problems; 0: all.
+def training_problems(
+    config: LanguageModelConfig, tokenizer: Any, verifier: Verifier
+) -> tuple[Usable, int]:
+    """The usable problems of the training set, and how many were left out.
 
+    Left out are problems without a readable gold answer, and those with too long a prompt.
     LabError: fewer than two are usable.
     """
+    return _usable(config, config.train_set, config.problems, "train", tokenizer, verifier)
+
+
+def held_out_problems(
+    config: LanguageModelConfig, tokenizer: Any, verifier: Verifier
+) -> dict[str, Usable]:
+    """The usable problems of each evaluation set. LabError: as for the training set."""
+    return {
+        name: _usable(config, name, config.eval_problems, "test", tokenizer, verifier)[0]
+        for name in config.eval_sets
+    }
+
+
+def _usable(
+    config: LanguageModelConfig,
+    name: str,
+    limit: int,
+    split: str,
+    tokenizer: Any,
+    verifier: Verifier,
+) -> tuple[Usable, int]:
     prompt = load_prompt(config.prompt)
     problems = problem_set(name, limit or None, config.folder_of_data, split).problems
     unreadable = verifier.unparsable([problem.answer for problem in problems])

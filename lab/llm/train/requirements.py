@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
+from lab.configurations.language_models import LanguageModelConfig
 from lab.device import compiler_fault, compute_device
 from lab.errors import LabError
 from lab.llm.data.problem_sets import problem_set
@@ -16,37 +16,26 @@ from lab.llm.verify.verifier import Verifier
 INSTALL = "pip install -c constraints.txt -e '.[llm,vllm]'"
 
 
-def requirements(
-    *,
-    model: str,
-    train_set: str,
-    problems: int,
-    eval_sets: list[str],
-    eval_problems: int,
-    folder_of_data: str,
-    style: str,
-    engine: str,
-    **_: Any,
-) -> Iterator[tuple[str, str, str]]:
+def requirements(config: LanguageModelConfig) -> Iterator[tuple[str, str, str]]:
     """What a run needs besides a GPU, one check at a time: (subject, fault or "", remark).
 
     Checked are the packages, a compiler for Triton's kernels, the model at its pinned revision (if
     it is not cached, the run downloads it), and that the gold answers of every problem set can be
     read.
     """
-    packages = ("trl", "vllm") if engine == "vllm" else ("trl",)
+    packages = ("trl", "vllm") if config.engine == "vllm" else ("trl",)
     for package in packages:
         fault = "" if find_spec(package) else f"the package {package} is missing: {INSTALL}"
         yield f"package {package}", fault, "installed"
     if compute_device().type == "cuda":
         yield "compiler", compiler_fault(), "found, for the Triton kernels of TRL and vLLM"
-    yield _model_check(model)
-    sets = [(train_set, problems, "train")]
-    sets += [(eval_set, eval_problems, "test") for eval_set in eval_sets]
-    with Verifier(style) as verifier:
+    yield _model_check(config.model)
+    sets = [(config.train_set, config.problems, "train")]
+    sets += [(eval_set, config.eval_problems, "test") for eval_set in config.eval_sets]
+    with Verifier(config.style) as verifier:
         for set_name, count, split in sets:
             try:
-                loaded = problem_set(set_name, count or None, folder_of_data, split).problems
+                loaded = problem_set(set_name, count or None, config.folder_of_data, split).problems
             except LabError as error:
                 # Without a network, each of the other sets would be tried for half a minute too.
                 yield f"set {set_name}", f"{error} (the sets after it were not tried)", ""

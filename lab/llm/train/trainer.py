@@ -16,6 +16,7 @@ import torch
 
 from lab.budget import GIB, Budget, Work
 from lab.checkpoint import with_prefix
+from lab.configurations.language_models import LanguageModelConfig
 from lab.device import compute_device
 from lab.errors import LabError, parse_call
 from lab.estimators import estimator as find_estimator
@@ -24,6 +25,7 @@ from lab.llm.data.prompts import load_prompt
 from lab.llm.engines import memory
 from lab.llm.engines.architectures import architecture, parameter_count
 from lab.llm.engines.base import Sampling
+from lab.llm.train import loop
 from lab.llm.train.loop_generator import generate_from_loop
 from lab.llm.train.requirements import requirements as requirements
 from lab.llm.train.trl_run import TRLRun
@@ -35,33 +37,21 @@ if TYPE_CHECKING:
     from lab.llm.engines.transformers_engine import TransformersEngine
 
 
-def preflight(**settings: Any) -> list[str]:
+def preflight(config: LanguageModelConfig) -> list[str]:
     """Refuse what cannot run; returns the header lines on estimator, batch and memory.
 
     Memory has a line only where it can be counted.
     """
-    # These two raise errors that name the setting and the cure.
-    for n, prefix in ((settings["rollouts"], ""), (settings["samples"], "eval_")):
-        temperature = settings[f"{prefix}temperature"]
-        Sampling(n, temperature, settings[f"{prefix}top_p"], settings["max_tokens"])
-    load_prompt(settings["prompt"])
-    return [*_loss(**settings), _batch(**settings), *_memory(**settings)]
+    # These raise errors that name the setting and the cure.
+    Sampling(config.rollouts, config.temperature, config.top_p, config.max_tokens)
+    Sampling(config.samples, config.eval_temperature, config.eval_top_p, config.max_tokens)
+    load_prompt(config.prompt)
+    return [*_loss(config), _batch(config), *_memory(config)]
 
 
-def _loss(
-    *,
-    estimator: str,
-    rollouts: int,
-    micro_batch: int,
-    truncation: str,
-    aggregation: str,
-    beta: float,
-    score: str,
-    balanced: bool,
-    reference_every: int,
-    **settings: Any,
-) -> list[str]:
+def _loss(config: LanguageModelConfig) -> list[str]:
     """Header lines on the estimator and its rules; refuses settings that its loss ignores."""
+    estimator, rollouts = config.estimator, config.rollouts
     if estimator == "ppo":
         raise LabError(
             "estimator = 'ppo' needs a value head: use lab cluster, where verl trains one"
@@ -73,44 +63,53 @@ def _loss(
             " beta=... score=... balanced=..."
         )
     if estimator != "pacs":
-        if reference_every:
+        if config.reference_every:
             raise LabError(
-                f"reference_every = {reference_every}: only PACS resets a reference; set it to 0"
+                f"reference_every = {config.reference_every}: only PACS resets a reference; set it"
+                " to 0"
             )
         chosen = find_estimator(estimator)
         options = ""
-        loss = aggregation
+        loss = config.aggregation
     else:
         for name in ("smoothing", "kl", "entropy_bonus", "greedy_filter"):
-            if value := settings[name]:
+            if value := getattr(config, name):
                 raise LabError(
                     f"{name} = {value}: PACS has a loss of its own, which does not use it; set"
                     f" it to {type(value)()}"
                 )
-        if micro_batch % rollouts:
+        if config.micro_batch % rollouts:
             raise LabError(
-                f"micro_batch = {micro_batch}: PACS compares whole groups, so give a multiple of"
-                f" rollouts = {rollouts}"
+                f"micro_batch = {config.micro_batch}: PACS compares whole groups, so give a"
+                f" multiple of rollouts = {rollouts}"
             )
-        chosen = pacs_at_anchor(beta, score, balanced)
-        class_weights = "balanced" if balanced else "no"
-        options = f": {beta:g} x log-ratio, score {score}, {class_weights} class weights"
+        chosen = pacs_at_anchor(config.beta, config.score, config.balanced)
+        class_weights = "balanced" if config.balanced else "no"
+        options = (
+            f": {config.beta:g} x log-ratio, score {config.score}, {class_weights} class weights"
+        )
         loss = "cross-entropy of whole answers"
     chosen.coefficients(rollouts)  # refuses a group that is too small
     return [
         f"  {chosen.label} [{chosen.citation}]{options}, N = {rollouts}",
         f"  rules: {chosen.rules}",
-        f"  truncated rollouts: {truncation}; loss: {loss}",
+        f"  truncated rollouts: {config.truncation}; loss: {loss}",
     ]
 
 
-def _batch(*, prompts: int, rollouts: int, updates: int, micro_batch: int, **_: Any) -> str:
+def _batch(config: LanguageModelConfig) -> str:
     """The header line on the batch; refuses one that does not divide evenly.
 
     It must divide into updates, processes and micro-batches, and groups must stay whole.
     """
+    prompts, updates, micro_batch = config.prompts, config.updates, config.micro_batch
     processes = _processes()
-    batch = prompts * rollouts
+    if processes > 1 and config.trainer == "loop":
+        raise LabError(
+            f"trainer = 'loop' trains in one process and {processes} were started: leave torchrun"
+            " out, or take trainer=trl"
+        )
+    batch = prompts * config.rollouts
     if batch % (updates * processes * micro_batch):
         raise LabError(
             f"prompts x rollouts = {batch} is not a multiple of updates x processes x micro_batch ="
@@ -122,35 +121,35 @@ def _batch(*, prompts: int, rollouts: int, updates: int, micro_batch: int, **_: 
             " give a multiple of the number of processes"
         )
     return (
-        f"  {prompts} problems x {rollouts} rollouts a step, {updates} updates of"
+        f"  {prompts} problems x {config.rollouts} rollouts a step, {updates} updates of"
         f" {batch // updates} rollouts, {micro_batch} at once on each of {processes} processes"
     )
 
 
-def _memory(*, model: str, engine: str, device_memory: float, **settings: Any) -> list[str]:
+def _memory(config: LanguageModelConfig) -> list[str]:
     """The header lines on a GPU's memory; refuses what would not fit.
 
     None for an engine on the CPU, and for a model whose architecture is not known.
     """
-    if engine != "vllm" or (config := architecture(model)) is None:
+    if config.engine != "vllm" or (shape := architecture(config.model)) is None:
         return []
-    total = gpu_memory(device_memory)
-    parts = _parts(config, total, **settings)
+    total = gpu_memory(config.device_memory)
+    parts = _parts(config, shape, total)
     needed = sum(parts.values())
     details = ", ".join(f"{name} {size:.1f}" for name, size in parts.items())
     if needed > total:
         raise LabError(
-            f"{model} would need about {needed:.0f} GiB a GPU ({details}) and there are"
+            f"{config.model} would need about {needed:.0f} GiB a GPU ({details}) and there are"
             f" {total:.0f}: lower micro_batch, max_tokens or engine_memory, or use lab cluster"
         )
-    room, sequences = _sampler_room(config, total, **settings)
-    longest = settings["max_prompt_tokens"] + settings["max_tokens"]
-    if room * GIB < memory.cache_bytes(config) * longest:
+    room, sequences = _sampler_room(config, shape, total)
+    longest = config.max_prompt_tokens + config.max_tokens
+    if room * GIB < memory.cache_bytes(shape) * longest:
         raise LabError(
             f"vLLM would have {max(room, 0):.1f} GiB for keys and values, less than one sequence of"
             f" {longest} tokens needs: raise engine_memory, or lower max_tokens"
         )
-    asleep = " and sleeps while the model trains" if settings["engine_memory"] == 0 else ""
+    asleep = " and sleeps while the model trains" if config.engine_memory == 0 else ""
     return [
         f"  memory of one GPU, counted on fake tensors: {needed:.0f} of {total:.0f} GiB"
         f" ({details})",
@@ -171,56 +170,41 @@ def _processes() -> int:
     return int(os.environ.get("WORLD_SIZE", 1))
 
 
-def _parts(
-    config: Any,
-    total: float,
-    *,
-    micro_batch: int,
-    max_prompt_tokens: int,
-    max_tokens: int,
-    kl: float,
-    reference_every: int,
-    engine_memory: float,
-    **_: Any,
-) -> dict[str, float]:
-    """GiB of one GPU by name during updates, with vLLM asleep or awake beside the model."""
+def _parts(config: LanguageModelConfig, shape: Any, total: float) -> dict[str, float]:
+    """GiB of one GPU by name during updates, with vLLM asleep or awake beside the model.
+
+    `shape` is the model's architecture, `total` the GPU's memory in GiB.
+    """
     parts = memory.training_memory(
-        config,
-        rows=micro_batch,
-        tokens=max_prompt_tokens + max_tokens,
-        reference=bool(kl or reference_every),
+        shape,
+        rows=config.micro_batch,
+        tokens=config.max_prompt_tokens + config.max_tokens,
+        reference=_has_reference(config),
         processes=_processes(),
     )
-    if engine_memory:
-        return parts | {"vLLM": engine_memory * total}
+    if config.engine_memory:
+        return parts | {"vLLM": config.engine_memory * total}
     return parts | {"vLLM asleep": memory.ASLEEP}
 
 
-def _sampler_room(
-    config: Any,
-    total: float,
-    *,
-    prompts: int,
-    rollouts: int,
-    max_prompt_tokens: int,
-    max_tokens: int,
-    kl: float,
-    reference_every: int,
-    engine_memory: float,
-    **_: Any,
-) -> tuple[float, float]:
+def _has_reference(config: LanguageModelConfig) -> bool:
+    """Whether a second model is kept, whose log-probabilities the loss needs."""
+    return bool(config.kl or config.reference_every)
+
+
+def _sampler_room(config: LanguageModelConfig, shape: Any, total: float) -> tuple[float, float]:
     """GiB for keys and values while vLLM samples, and how many sequences fit into them.
 
-    Sequences have the assumed mean length.
+    Sequences have the assumed mean length. `shape` and `total` as for `_parts`.
     """
     from lab.llm.train.trl_trainer import SEQUENCES
 
-    requested = prompts * rollouts // _processes()
-    share = engine_memory or memory.awake_share(config, bool(kl or reference_every), total)
-    room = memory.cache_room(config, share, total, min(requested, SEQUENCES))
-    prompt, answer = _lengths(max_prompt_tokens, max_tokens)
+    requested = config.prompts * config.rollouts // _processes()
+    share = config.engine_memory or memory.awake_share(shape, _has_reference(config), total)
+    room = memory.cache_room(shape, share, total, min(requested, SEQUENCES))
+    prompt, answer = _lengths(config)
     # While an answer is written, half of it is in the cache on average.
-    sequence_bytes = memory.cache_bytes(config) * (prompt + answer / 2)
+    sequence_bytes = memory.cache_bytes(shape) * (prompt + answer / 2)
     capacity = max(0.0, room) * GIB / sequence_bytes
     return room, min(requested, SEQUENCES, capacity)
 
@@ -237,12 +221,12 @@ PADDING = 1.1
 LAUNCHES_A_TOKEN_STEP = 1000
 
 
-def _lengths(max_prompt_tokens: int, max_tokens: int) -> tuple[float, float]:
+def _lengths(config: LanguageModelConfig) -> tuple[float, float]:
     """The assumed mean tokens of a prompt and of an answer."""
-    return PROMPT_SHARE * max_prompt_tokens, ANSWER_SHARE * max_tokens
+    return PROMPT_SHARE * config.max_prompt_tokens, ANSWER_SHARE * config.max_tokens
 
 
-def budget(**settings: Any) -> Budget | None:
+def budget(config: LanguageModelConfig) -> Budget | None:
     """What a training needs of each GPU; None where the model's architecture is not known.
 
     Memory is counted on fake tensors (`lab.llm.engines.memory`), with the engine in its state
@@ -258,27 +242,26 @@ def budget(**settings: Any) -> Budget | None:
       take 2 n.
     - Judging answers on the CPU is not counted.
     """
-    config = architecture(settings["model"])
-    if config is None:
+    shape = architecture(config.model)
+    if shape is None:
         return None
-    total = gpu_memory(settings["device_memory"])
-    n = parameter_count(config)
+    total = gpu_memory(config.device_memory)
+    n = parameter_count(shape)
     processes = _processes()
-    max_tokens = settings["max_tokens"]
-    micro_batch = settings["micro_batch"]
-    longest = settings["max_prompt_tokens"] + max_tokens
-    reference = bool(settings["kl"] or settings["reference_every"])
-    prompt, answer = _lengths(settings["max_prompt_tokens"], max_tokens)
-    rollouts = settings["prompts"] * settings["rollouts"]
+    max_tokens, micro_batch = config.max_tokens, config.micro_batch
+    longest = config.max_prompt_tokens + max_tokens
+    reference = _has_reference(config)
+    prompt, answer = _lengths(config)
+    rollouts = config.prompts * config.rollouts
     local_rollouts = rollouts / processes
-    _, sequences = _sampler_room(config, total, **settings)
+    _, sequences = _sampler_room(config, shape, total)
 
     tokens = local_rollouts * (prompt + answer) * PADDING
-    attention = 4 * _attention_flops(config, prompt + answer) * local_rollouts * PADDING
-    batch = memory.micro_batch(config, micro_batch, longest)
+    attention = 4 * _attention_flops(shape, prompt + answer) * local_rollouts * PADDING
+    batch = memory.micro_batch(shape, micro_batch, longest)
     positions = micro_batch * longest
     passes = local_rollouts / micro_batch
-    step = _sampled(config, local_rollouts, prompt, answer, max_tokens, sequences)
+    step = _sampled(shape, local_rollouts, prompt, answer, max_tokens, sequences)
     step |= {
         "update": Work(8 * n * tokens + attention),
         "other kernels of the update": Work(
@@ -286,9 +269,9 @@ def budget(**settings: Any) -> Budget | None:
         ),
         # Weights, gradients and two moments are read and written, and the weights go to the
         # sampler.
-        "optimiser": Work(0, settings["updates"] * 8 * 4 * n + 6 * n),
+        "optimiser": Work(0, config.updates * 8 * 4 * n + 6 * n),
     }
-    extra_passes = (settings["updates"] > 1) + reference
+    extra_passes = (config.updates > 1) + reference
     if extra_passes:
         # Of a pass that is computed again and backward, a forward pass alone is about a quarter.
         step["log-probabilities again"] = Work(extra_passes * (2 * n * tokens + attention / 4))
@@ -297,13 +280,13 @@ def budget(**settings: Any) -> Budget | None:
         )
 
     eval_problems = sum(
-        _eval_problem_count(name, settings["eval_problems"]) for name in settings["eval_sets"]
+        _eval_problem_count(name, config.eval_problems) for name in config.eval_sets
     )
-    eval_answers = eval_problems * settings["samples"] / processes
-    evaluation = _sampled(config, eval_answers, prompt, answer, max_tokens, sequences).values()
+    eval_answers = eval_problems * config.samples / processes
+    evaluation = _sampled(shape, eval_answers, prompt, answer, max_tokens, sequences).values()
     weight_gib = 4 * n / GIB  # in float32
     return Budget(
-        memory=_parts(config, total, **settings) if settings["engine"] == "vllm" else {},
+        memory=_parts(config, shape, total) if config.engine == "vllm" else {},
         checkpoint=weight_gib * (3 + reference),
         host_memory=weight_gib * (1 + reference) * processes,
         disk={"hub cache": 2 * n / GIB},
@@ -313,38 +296,38 @@ def budget(**settings: Any) -> Budget | None:
             sum(work.bytes for work in evaluation),
             sum(work.launches for work in evaluation),
         ),
-        steps=settings["steps"],
-        evaluations=1 + -(-settings["steps"] // settings["log_every"]),
+        steps=config.steps,
+        evaluations=1 + -(-config.steps // config.log_every),
         tokens=rollouts * (prompt + answer),
     )
 
 
 def _sampled(
-    config: Any, answers: float, prompt: float, answer: float, max_tokens: int, sequences: float
+    shape: Any, answers: float, prompt: float, answer: float, max_tokens: int, sequences: float
 ) -> dict[str, Work]:
     """The work of sampling `answers` answers, `sequences` of them at once.
 
     `prompt` and `answer` are their mean tokens.
     """
-    n = parameter_count(config)
+    n = parameter_count(shape)
     steps = max(max_tokens, answers * answer / max(1.0, min(sequences, answers)))
-    read = answers * answer * (prompt + answer / 2) * memory.cache_bytes(config)
+    read = answers * answer * (prompt + answer / 2) * memory.cache_bytes(shape)
     # A token's scores are read and written about eight times in float32: softmax, drawing,
     # log-probabilities.
-    scores = answers * answer * config.vocab_size * 4 * 8
+    scores = answers * answer * shape.vocab_size * 4 * 8
     return {
         "rollouts": Work(2 * n * answers * (prompt + answer), steps * 2 * n + read + scores),
         "host time of rollouts": Work(0, 0, steps * LAUNCHES_A_TOKEN_STEP),
     }
 
 
-def _attention_flops(config: Any, tokens: float) -> float:
+def _attention_flops(shape: Any, tokens: float) -> float:
     """FLOPs of attention in one forward pass over one sequence.
 
     With a mask, CUDA computes the full square of positions.
     """
-    head = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-    return 4 * tokens**2 * head * config.num_attention_heads * config.num_hidden_layers
+    head = getattr(shape, "head_dim", None) or shape.hidden_size // shape.num_attention_heads
+    return 4 * tokens**2 * head * shape.num_attention_heads * shape.num_hidden_layers
 
 
 def _eval_problem_count(name: str, limit: int) -> int:
@@ -354,12 +337,12 @@ def _eval_problem_count(name: str, limit: int) -> int:
 
 
 def train(
-    *, state: dict[str, torch.Tensor] | None, steps: int, **settings: Any
+    config: LanguageModelConfig, state: dict[str, torch.Tensor] | None = None
 ) -> Iterator[Record | Pause]:
     """Train, and yield a record or a pause after each step.
 
     Records come before the first step, every `log_every` steps, and after the last step; pauses
-    after the other steps. See the presets for the settings.
+    after the other steps.
 
     Metrics: pass@k on each held-out set, and means since the previous record. Those have the names
     of the other worlds (train pass@1, solved, dead groups, induced weight, entropy, mean length,
@@ -367,12 +350,12 @@ def train(
     kl, clip_ratio/...). Columns of groups: set, problem, n, right.
     """
     first = 0 if state is None else int(state["step"])
-    if first < steps:
-        with Verifier(settings["style"]) as verifier, tempfile.TemporaryDirectory() as scratch:
+    if first < config.steps and config.trainer == "loop":
+        yield from loop.train(config, state)
+    elif first < config.steps:
+        with Verifier(config.style) as verifier, tempfile.TemporaryDirectory() as scratch:
             yield from generate_from_loop(
-                lambda channel: TRLRun(
-                    channel, verifier, scratch, state, first, steps, **settings
-                ).run()
+                lambda channel: TRLRun(channel, verifier, scratch, config, state, first).run()
             )
 
 

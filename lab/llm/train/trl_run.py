@@ -15,13 +15,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
 
 from lab.checkpoint import current_state, restore, with_prefix
+from lab.configurations.language_models import LanguageModelConfig
 from lab.device import compute_device
 from lab.errors import LabError
 from lab.llm.data.datasets import Problem
@@ -31,7 +31,7 @@ from lab.llm.engines.memory import sampler_share
 from lab.llm.engines.models import model_folder
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
 from lab.llm.train.loop_generator import Channel, LoopStopped
-from lab.llm.train.problems import problems_of_step, usable_problems
+from lab.llm.train.problems import held_out_problems, problems_of_step, training_problems
 from lab.llm.verify.verifier import Verifier
 from lab.records import Pause, Record, Standing
 from lab.shapes import Int
@@ -92,36 +92,24 @@ class TRLRun:
         channel: Channel,
         verifier: Verifier,
         scratch: str,
+        config: LanguageModelConfig,
         state: dict[str, torch.Tensor] | None,
         first: int,
-        steps: int,
-        **settings: Any,
     ) -> None:
         self.channel = channel
         self.verifier = verifier
         self.state = state
         self.first = first
-        self.steps = steps
-        self.settings = settings
-        self.seed = settings["seed"]
-        self.place, self.name = model_folder(settings["model"])
+        self.config = config
+        self.steps = config.steps
+        self.seed = config.seed
+        self.place, self.name = model_folder(config.model)
         self.tokenizer = load_tokenizer(self.place)
-        self.config = SimpleNamespace(**settings)
-        self.train_problems, self.dropped_problems = usable_problems(
-            self.config,
-            settings["train_set"],
-            settings["problems"],
-            "train",
-            self.tokenizer,
-            verifier,
+        self.train_problems, self.dropped_problems = training_problems(
+            config, self.tokenizer, verifier
         )
-        self.eval_problems = {
-            name: usable_problems(
-                self.config, name, settings["eval_problems"], "test", self.tokenizer, verifier
-            )[0]
-            for name in settings["eval_sets"]
-        }
-        self.updates = settings["updates"]
+        self.eval_problems = held_out_problems(config, self.tokenizer, verifier)
+        self.updates = config.updates
         self.trainer = self._trainer(scratch)
         self.losses: torch.Tensor | None = None  # one per process, where there are several
         self._engine: Engine | None = None
@@ -132,7 +120,7 @@ class TRLRun:
 
         from lab.llm.train.trl_trainer import ObjectiveTrainer, PACSTrainer
 
-        settings = self.settings
+        config = self.config
         rows = Dataset.from_dict(
             {
                 "problem": range(len(self.train_problems)),
@@ -141,13 +129,14 @@ class TRLRun:
             }
         )
         base: Any
-        if settings["estimator"] == "pacs":
+        if config.estimator == "pacs":
             base = PACSTrainer
-            options = {name: settings[name] for name in ("score", "balanced", "actor")}
-            options["scale"] = settings["beta"]
+            options = {name: getattr(config, name) for name in ("score", "balanced", "actor")}
+            options["scale"] = config.beta
         else:
             base = ObjectiveTrainer
-            options = {name: settings[name] for name in ("estimator", "smoothing", "greedy_filter")}
+            names = ("estimator", "smoothing", "greedy_filter")
+            options = {name: getattr(config, name) for name in names}
         run = self
 
         class OrderedTrainer(base):
@@ -164,7 +153,7 @@ class TRLRun:
             processing_class=self.tokenizer,
             rollout_func=self.generate_rollouts,
             callbacks=[self._callback()],
-            truncation=settings["truncation"],
+            truncation=config.truncation,
             first_step=self.first * self.updates,
             **options,
         )
@@ -185,23 +174,23 @@ class TRLRun:
         return model
 
     def _config(self, scratch: str) -> Any:
-        """TRL's configuration from the run's settings."""
-        settings = self.settings
-        rollouts = settings["prompts"] * settings["rollouts"]
+        """TRL's configuration from that of the run."""
+        config = self.config
+        rollouts = config.prompts * config.rollouts
         processes = int(os.environ.get("WORLD_SIZE", 1))
-        accumulate = rollouts // (self.updates * processes * settings["micro_batch"])
+        accumulate = rollouts // (self.updates * processes * config.micro_batch)
         vllm: dict[str, Any] = {}
-        if settings["engine"] == "vllm":
+        if config.engine == "vllm":
             vllm = {
                 "use_vllm": True,
                 "vllm_mode": "colocate",
-                "vllm_enable_sleep_mode": settings["engine_memory"] == 0,
+                "vllm_enable_sleep_mode": config.engine_memory == 0,
                 "vllm_gpu_memory_utilization": sampler_share(
                     self.place,
-                    settings["engine_memory"],
-                    bool(settings["kl"] or settings["reference_every"]),
+                    config.engine_memory,
+                    bool(config.kl or config.reference_every),
                 ),
-                "vllm_max_model_length": settings["max_prompt_tokens"] + settings["max_tokens"],
+                "vllm_max_model_length": config.max_prompt_tokens + config.max_tokens,
                 "vllm_importance_sampling_correction": False,
             }
         return trl().GRPOConfig(
@@ -209,23 +198,23 @@ class TRLRun:
             output_dir=scratch,
             seed=self.seed,
             max_steps=(self.steps - self.first) * self.updates,
-            per_device_train_batch_size=settings["micro_batch"],
+            per_device_train_batch_size=config.micro_batch,
             gradient_accumulation_steps=accumulate,
             steps_per_generation=accumulate * self.updates,
-            num_generations=settings["rollouts"],
-            max_completion_length=settings["max_tokens"],
-            temperature=settings["temperature"],
-            top_p=settings["top_p"],
-            learning_rate=settings["learning_rate"],
+            num_generations=config.rollouts,
+            max_completion_length=config.max_tokens,
+            temperature=config.temperature,
+            top_p=config.top_p,
+            learning_rate=config.learning_rate,
             lr_scheduler_type="constant",
             weight_decay=0.01,
             max_grad_norm=1.0,
             # PACS needs a reference model where it resets one; TRL loads it for any beta above 0.
-            beta=settings["kl"] or float(settings["reference_every"] > 0),
-            epsilon=settings["clip"],
-            entropy_coef=settings["entropy_bonus"],
-            loss_type=AGGREGATIONS[settings["aggregation"]],
-            logging_steps=settings["log_every"] * self.updates,
+            beta=config.kl or float(config.reference_every > 0),
+            epsilon=config.clip,
+            entropy_coef=config.entropy_bonus,
+            loss_type=AGGREGATIONS[config.aggregation],
+            logging_steps=config.log_every * self.updates,
             logging_nan_inf_filter=False,
             save_strategy="no",
             report_to=[],
@@ -244,7 +233,7 @@ class TRLRun:
     def engine(self) -> Iterator[Engine]:
         """An engine that samples from the current policy; valid only inside the block."""
         trainer = self.trainer
-        if self.settings["engine"] == "transformers":
+        if self.config.engine == "transformers":
             from lab.llm.engines.transformers_engine import TransformersEngine
 
             model = trainer.accelerator.unwrap_model(trainer.model)
@@ -264,8 +253,8 @@ class TRLRun:
 
         `prompts` holds whole groups: each prompt stands N times in a row.
         """
-        settings = self.settings
-        N = settings["rollouts"]
+        config = self.config
+        N = config.rollouts
         unique_prompts = prompts[::N]
         step = trainer.step // self.updates
         whole_groups = len(prompts) % N == 0 and all(
@@ -280,17 +269,15 @@ class TRLRun:
         # The random stream of a prompt follows from its place in the whole run.
         accelerator = trainer.accelerator
         first = (step * accelerator.num_processes + accelerator.process_index) * len(unique_prompts)
-        sampling = Sampling(
-            N, settings["temperature"], settings["top_p"], settings["max_tokens"], self.seed
-        )
+        sampling = Sampling(N, config.temperature, config.top_p, config.max_tokens, self.seed)
         greedy_groups = []
         with self.engine() as engine:
             groups = engine.sample(unique_prompts, sampling, first)
-            if settings["greedy_filter"]:
-                greedy = Sampling(1, 0.0, 1.0, settings["max_tokens"], self.seed)
+            if config.greedy_filter:
+                greedy = Sampling(1, 0.0, 1.0, config.max_tokens, self.seed)
                 greedy_groups = engine.sample(unique_prompts, greedy)
         prompt_ids = encode_prompts(
-            self.tokenizer, unique_prompts, settings["max_tokens"], engine.positions, self.name
+            self.tokenizer, unique_prompts, config.max_tokens, engine.positions, self.name
         )
         columns: dict[str, list] = {
             "prompt_ids": [ids for ids in prompt_ids for _ in range(N)],
@@ -363,7 +350,7 @@ class TRLRun:
         state = current_state(
             trainer.accelerator.unwrap_model(trainer.model), trainer.optimizer, step
         )
-        if self.settings["reference_every"]:
+        if self.config.reference_every:
             reference = trainer.ref_model.state_dict()
             state |= {f"reference/{key}": value.detach() for key, value in reference.items()}
         return state
@@ -393,7 +380,7 @@ class TRLRun:
         trainer = self.trainer
         accelerator = trainer.accelerator
         restore(accelerator.unwrap_model(trainer.model), trainer.optimizer, state)
-        if self.settings["reference_every"]:
+        if self.config.reference_every:
             trainer.ref_model.load_state_dict(with_prefix("reference/", state))
         running_sums = with_prefix("added up/", state)
         if running_sums:
@@ -450,12 +437,12 @@ class TRLRun:
                 if remaining_updates:
                     control.should_log = False
                     return
-                every = run.settings["reference_every"]
+                every = run.config.reference_every
                 if every and step % every == 0:
                     run.reset_reference()
                 run.synchronize_processes()
                 # Logs follow the step of the whole training; TRL counts from where it resumed.
-                log_is_due = step % run.settings["log_every"] == 0
+                log_is_due = step % run.config.log_every == 0
                 control.should_log = log_is_due or step == run.steps
                 if not control.should_log:
                     run.send_pause(step)
@@ -491,8 +478,8 @@ class StepSampler(torch.utils.data.Sampler):
         self.steps = range(run.first, run.steps)
         self.seed = run.seed
         self.problems = len(run.train_problems)
-        self.prompts = run.settings["prompts"]
-        self.rollouts = run.settings["rollouts"]
+        self.prompts = run.config.prompts
+        self.rollouts = run.config.rollouts
         self.passes = passes
 
     def __len__(self) -> int:

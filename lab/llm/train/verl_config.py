@@ -35,6 +35,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError, parse_call
 from lab.estimators import Estimator
 from lab.estimators import estimator as find_estimator
@@ -65,7 +66,7 @@ INSTALL = (
 
 
 def settings(
-    values: dict[str, Any], nodes: int, gpus: int, folder: Path, name: str
+    config: LanguageModelConfig, nodes: int, gpus: int, folder: Path, name: str
 ) -> dict[str, Any]:
     """verl's settings by key, for a preset's parameters on nodes x gpus.
 
@@ -73,32 +74,32 @@ def settings(
     by its path from there. LabError: what verl cannot do as the lab defines it, or a batch that
     does not divide.
     """
-    _check_settings(values, nodes * gpus)
-    estimator = values["estimator"]
-    aggregation = WHOLE_ANSWERS if estimator == "pacs" else AGGREGATIONS[values["aggregation"]]
-    clipped = estimator == "ppo" or values["updates"] > 1
-    optimizers: dict[str, Any] = {"actor_rollout_ref.actor.optim.lr": values["learning_rate"]}
+    _check_settings(config, nodes * gpus)
+    estimator = config.estimator
+    aggregation = WHOLE_ANSWERS if estimator == "pacs" else AGGREGATIONS[config.aggregation]
+    clipped = estimator == "ppo" or config.updates > 1
+    optimizers: dict[str, Any] = {"actor_rollout_ref.actor.optim.lr": config.learning_rate}
     if estimator == "ppo":
         algorithm: dict[str, Any] = {"algorithm.adv_estimator": "gae"}
         optimizers |= {
             "critic.strategy": SHARDING,
             "critic.optim.lr": CRITIC_RATE,
-            "critic.model.path": _model(values["model"], folder),
+            "critic.model.path": _model(config.model, folder),
             "+critic.model.override_config.attn_implementation": ATTENTION,
             "critic.model.use_remove_padding": True,
             # For both passes of the critic, verl's trainer reads this limit and no other.
-            "+critic.ppo_infer_max_token_len_per_gpu": _micro_batch_tokens(values),
-            "critic.data_loader_seed": values["seed"],
+            "+critic.ppo_infer_max_token_len_per_gpu": _micro_batch_tokens(config),
+            "critic.data_loader_seed": config.seed,
         }
     else:
-        estimator_name, options = parse_call(load_estimator(values).spec)
+        estimator_name, options = parse_call(load_estimator(config).spec)
         algorithm = {"algorithm.adv_estimator": PREFIX + estimator_name}
-        if values["truncation"] != "score":
-            options |= {"truncation": values["truncation"], "max_tokens": values["max_tokens"]}
+        if config.truncation != "score":
+            options |= {"truncation": config.truncation, "max_tokens": config.max_tokens}
         algorithm |= {f"+algorithm.lab.{key}": value for key, value in options.items()}
     chat = (
         {}
-        if load_prompt(values["prompt"]).chat
+        if load_prompt(config.prompt).chat
         else {"actor_rollout_ref.model.custom_chat_template": UNCHANGED_TEMPLATE}
     )
     return (
@@ -106,17 +107,17 @@ def settings(
         | {
             "data.train_files": [f"{RUN}/train.parquet"],
             "data.val_files": [
-                f"{RUN}/{eval_file_name(eval_set)}" for eval_set in values["eval_sets"]
+                f"{RUN}/{eval_file_name(eval_set)}" for eval_set in config.eval_sets
             ],
-            "data.train_batch_size": values["prompts"],
-            "data.max_prompt_length": values["max_prompt_tokens"],
-            "data.max_response_length": values["max_tokens"],
+            "data.train_batch_size": config.prompts,
+            "data.max_prompt_length": config.max_prompt_tokens,
+            "data.max_response_length": config.max_tokens,
             "data.filter_overlong_prompts": True,
-            "data.seed": values["seed"],
+            "data.seed": config.seed,
             "reward.custom_reward_function.path": "pkg://lab.llm.train.verl_adapter",
             "reward.custom_reward_function.name": "compute_score",
-            "+reward.custom_reward_function.reward_kwargs.style": values["style"],
-            "actor_rollout_ref.model.path": _model(values["model"], folder),
+            "+reward.custom_reward_function.reward_kwargs.style": config.style,
+            "actor_rollout_ref.model.path": _model(config.model, folder),
             "+actor_rollout_ref.model.override_config.attn_implementation": ATTENTION,
             # A micro-batch is one row of packed answers. Their positions tell transformers where
             # each one ends, so that none attends to another. Without packing, all would be padded
@@ -129,41 +130,41 @@ def settings(
         | {
             "actor_rollout_ref.actor.strategy": SHARDING,  # also that of the reference model
             "actor_rollout_ref.actor.policy_loss.loss_mode": "vanilla" if clipped else LOSS,
-            "actor_rollout_ref.actor.clip_ratio": values["clip"],
-            "actor_rollout_ref.actor.clip_ratio_low": values["clip"],
-            "actor_rollout_ref.actor.clip_ratio_high": values["clip"],
+            "actor_rollout_ref.actor.clip_ratio": config.clip,
+            "actor_rollout_ref.actor.clip_ratio_low": config.clip,
+            "actor_rollout_ref.actor.clip_ratio_high": config.clip,
             "actor_rollout_ref.actor.loss_agg_mode": aggregation,
             "actor_rollout_ref.actor.loss_scale_factor": (
-                values["max_tokens"] if aggregation.endswith("norm") else None
+                config.max_tokens if aggregation.endswith("norm") else None
             ),
-            "actor_rollout_ref.actor.ppo_mini_batch_size": values["prompts"] // values["updates"],
+            "actor_rollout_ref.actor.ppo_mini_batch_size": config.prompts // config.updates,
             "actor_rollout_ref.actor.ppo_epochs": 1,
             "actor_rollout_ref.actor.use_dynamic_bsz": True,
-            "actor_rollout_ref.actor.ppo_max_token_len_per_gpu": _micro_batch_tokens(values),
-            "actor_rollout_ref.actor.entropy_coeff": values["entropy_bonus"],
-            "actor_rollout_ref.actor.use_kl_loss": values["kl"] > 0,
-            "actor_rollout_ref.actor.kl_loss_coef": values["kl"],
+            "actor_rollout_ref.actor.ppo_max_token_len_per_gpu": _micro_batch_tokens(config),
+            "actor_rollout_ref.actor.entropy_coeff": config.entropy_bonus,
+            "actor_rollout_ref.actor.use_kl_loss": config.kl > 0,
+            "actor_rollout_ref.actor.kl_loss_coef": config.kl,
             "actor_rollout_ref.actor.kl_loss_type": "low_var_kl",
-            "actor_rollout_ref.actor.data_loader_seed": values["seed"],
-            "actor_rollout_ref.actor.fsdp_config.seed": values["seed"],
+            "actor_rollout_ref.actor.data_loader_seed": config.seed,
+            "actor_rollout_ref.actor.fsdp_config.seed": config.seed,
             "actor_rollout_ref.rollout.name": "vllm",
-            "actor_rollout_ref.rollout.n": values["rollouts"],
-            "actor_rollout_ref.rollout.temperature": values["temperature"],
-            "actor_rollout_ref.rollout.top_p": values["top_p"],
-            "actor_rollout_ref.rollout.seed": values["seed"],
+            "actor_rollout_ref.rollout.n": config.rollouts,
+            "actor_rollout_ref.rollout.temperature": config.temperature,
+            "actor_rollout_ref.rollout.top_p": config.top_p,
+            "actor_rollout_ref.rollout.seed": config.seed,
             "actor_rollout_ref.rollout.tensor_model_parallel_size": 1,
-            "actor_rollout_ref.rollout.gpu_memory_utilization": values["engine_memory"],
-            "actor_rollout_ref.rollout.val_kwargs.n": values["samples"],
+            "actor_rollout_ref.rollout.gpu_memory_utilization": config.engine_memory,
+            "actor_rollout_ref.rollout.val_kwargs.n": config.samples,
             "actor_rollout_ref.rollout.val_kwargs.do_sample": True,
-            "actor_rollout_ref.rollout.val_kwargs.temperature": values["eval_temperature"],
-            "actor_rollout_ref.rollout.val_kwargs.top_p": values["eval_top_p"],
+            "actor_rollout_ref.rollout.val_kwargs.temperature": config.eval_temperature,
+            "actor_rollout_ref.rollout.val_kwargs.top_p": config.eval_top_p,
             "trainer.nnodes": nodes,
             "trainer.n_gpus_per_node": gpus,
-            "trainer.total_training_steps": values["steps"],
+            "trainer.total_training_steps": config.steps,
             # An epoch has at least one step, so that the number of steps decides the end.
-            "trainer.total_epochs": values["steps"],
-            "trainer.test_freq": values["log_every"],
-            "trainer.save_freq": values["log_every"],
+            "trainer.total_epochs": config.steps,
+            "trainer.test_freq": config.log_every,
+            "trainer.save_freq": config.log_every,
             "trainer.max_actor_ckpt_to_keep": 2,
             "trainer.max_critic_ckpt_to_keep": 2,
             "trainer.logger": ["console", "file"],
@@ -178,43 +179,43 @@ def settings(
     )
 
 
-def load_estimator(values: dict[str, Any]) -> Estimator:
+def load_estimator(config: LanguageModelConfig) -> Estimator:
     """The estimator whose advantages verl will use; for "pacs" its anchor."""
-    if values["estimator"] == "pacs":
+    if config.estimator == "pacs":
         return find_estimator(
-            "pacs_anchor", beta=values["beta"], score=values["score"], balanced=values["balanced"]
+            "pacs_anchor", beta=config.beta, score=config.score, balanced=config.balanced
         )
-    return find_estimator(values["estimator"])
+    return find_estimator(config.estimator)
 
 
-def remarks(values: dict[str, Any]) -> list[str]:
+def remarks(config: LanguageModelConfig) -> list[str]:
     """Lines for the reader of the command: rules, and where verl's run differs from the preset."""
     lines = []
-    if values["estimator"] == "ppo":
+    if config.estimator == "ppo":
         lines.append(
             "PPO is verl's own: GAE with gamma 1 and lambda 1, a critic from the same model at"
             f" learning rate {CRITIC_RATE:g} (PACS Table 4), the ratio clipped at"
-            f" {values['clip']:g}; PACS states neither gamma, lambda nor the clip"
+            f" {config.clip:g}; PACS states neither gamma, lambda nor the clip"
         )
         lines.append(
             "an answer that could not be judged counts as wrong, and no limit on their share stops"
             " the run"
         )
     else:
-        estimator = load_estimator(values)
+        estimator = load_estimator(config)
         lines.append(f"{estimator.label}: {estimator.rules}")
-    if values["estimator"] == "pacs":
-        later = values["updates"] - 1
+    if config.estimator == "pacs":
+        later = config.updates - 1
         lines.append(
             "PACS as its gradient where the policy is its reference: exact at the first update of a"
             " batch" + (f"; the other {later} clip the ratio" if later else "")
         )
-    if values["truncation"] != "score":
+    if config.truncation != "score":
         lines.append(
-            f"truncated answers: {values['truncation']}; an answer that ends exactly at"
-            f" {values['max_tokens']} tokens counts as truncated"
+            f"truncated answers: {config.truncation}; an answer that ends exactly at"
+            f" {config.max_tokens} tokens counts as truncated"
         )
-    name, _, revision = hub_model(values["model"]).partition("@")
+    name, _, revision = hub_model(config.model).partition("@")
     if name and revision:
         lines.append(f"{name} at revision {revision}")
     elif name:
@@ -222,56 +223,58 @@ def remarks(values: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _check_settings(values: dict[str, Any], gpus: int) -> None:
+def _check_settings(config: LanguageModelConfig, gpus: int) -> None:
     """LabError for settings that verl does not have, or that it would treat differently."""
-    estimator = values["estimator"]
+    estimator = config.estimator
     # lab.estimator("pacs(...)") is PACS at its anchor. Here PACS is a loss with its own settings.
     if estimator != "pacs" and parse_call(estimator)[0] == "pacs":
         raise LabError(
             f"estimator = {estimator!r}: the options of PACS are settings here; give estimator=pacs"
             " beta=... score=... balanced=..."
         )
+    if config.trainer != "trl":
+        raise LabError(f"trainer = {config.trainer!r}: on a cluster verl trains; leave trainer out")
     for key in ("smoothing", "greedy_filter", "actor", "reference_every"):
-        if values[key]:
+        if value := getattr(config, key):
             raise LabError(
-                f"{key} = {values[key]}: verl has no such setting; set it to {type(values[key])()},"
+                f"{key} = {value}: verl has no such setting; set it to {type(value)()},"
                 " or train on one node with lab train"
             )
-    if estimator == "ppo" and values["truncation"] != "score":
+    if estimator == "ppo" and config.truncation != "score":
         raise LabError(
-            f"truncation = {values['truncation']}: verl's PPO scores every answer; set"
+            f"truncation = {config.truncation}: verl's PPO scores every answer; set"
             " truncation=score"
         )
-    if estimator == "ppo" and not values["clip"]:
+    if estimator == "ppo" and not config.clip:
         raise LabError("clip = 0: PPO clips its ratio; give for example clip=0.2")
-    if values["updates"] > 1 and not values["clip"]:
+    if config.updates > 1 and not config.clip:
         raise LabError(
-            f"clip = 0 with updates = {values['updates']}: the later updates of a batch would be"
+            f"clip = 0 with updates = {config.updates}: the later updates of a batch would be"
             " clipped away; give for example clip=0.2, or updates=1"
         )
-    if estimator == "pacs" and values["score"] == "grpo":
+    if estimator == "pacs" and config.score == "grpo":
         raise LabError(
             "score = 'grpo': it has no gradient where the policy is its reference, which is all"
             " that verl can use of PACS; take rloo or dr_grpo"
         )
     if estimator != "ppo":
-        load_estimator(values).coefficients(values["rollouts"])
-    prompts, updates = values["prompts"], values["updates"]
+        load_estimator(config).coefficients(config.rollouts)
+    prompts, updates = config.prompts, config.updates
     if prompts % updates:
         raise LabError(
             f"prompts = {prompts} is not a multiple of updates = {updates}: change one of them"
         )
-    if prompts // updates * values["rollouts"] % gpus:
+    if prompts // updates * config.rollouts % gpus:
         raise LabError(
-            f"an update of {prompts // updates} prompts x {values['rollouts']} rollouts does not"
+            f"an update of {prompts // updates} prompts x {config.rollouts} rollouts does not"
             f" divide over {gpus} GPUs, and verl would add empty rows: change nodes, gpus, prompts"
             " or rollouts"
         )
 
 
-def _micro_batch_tokens(values: dict[str, Any]) -> int:
+def _micro_batch_tokens(config: LanguageModelConfig) -> int:
     """Tokens of a micro-batch: `TOKENS`, or those of the longest sequence, which must fit."""
-    return max(TOKENS, values["max_prompt_tokens"] + values["max_tokens"])
+    return max(TOKENS, config.max_prompt_tokens + config.max_tokens)
 
 
 def _model(model: str, folder: Path) -> str:
@@ -346,15 +349,15 @@ def compose(settings: dict[str, Any]) -> Any:
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
             with initialize_config_dir(str(folder), version_base=None):
-                config = compose_config("ppo_trainer", overrides)
-            checked = copy.deepcopy(config)
+                composed = compose_config("ppo_trainer", overrides)
+            checked = copy.deepcopy(composed)
             checked.critic.model = None  # otherwise the check loads the model
-            validate_config(checked, need_reference_policy(config), need_critic(config))
-            get_adv_estimator_fn(config.algorithm.adv_estimator)
-            get_policy_loss_fn(config.actor_rollout_ref.actor.policy_loss.loss_mode)
+            validate_config(checked, need_reference_policy(composed), need_critic(composed))
+            get_adv_estimator_fn(composed.algorithm.adv_estimator)
+            get_policy_loss_fn(composed.actor_rollout_ref.actor.policy_loss.loss_mode)
     except (HydraException, AssertionError, ValueError, TypeError) as error:
         raise LabError(f"verl {verl.__version__} refuses its configuration: {error}") from error
-    return config
+    return composed
 
 
 def rows(problems: Sequence[Problem], prompt: Prompt, split: str) -> list[dict[str, Any]]:

@@ -1,0 +1,191 @@
+"""Language models: training, sampling and evaluation."""
+
+from dataclasses import dataclass
+
+from lab.configurations.settings import Config, setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageModelConfig(Config):
+    """Training a language model: gsm8k, qwen3 and pacs (`lab.llm.train.trainer`)."""
+
+    trainer: str = setting(
+        "trl: TRL's trainer, on any number of GPUs; loop: this project's own, in one readable file",
+        choices=("trl", "loop"),
+        default="trl",
+    )
+    model: str = setting("a folder with a model, or a name on the hub")
+    train_set: str = setting(
+        "training problems: a set (lab data check), arithmetic(level=2), or a file"
+    )
+    problems: int = setting(
+        "problems of the training set, the first ones; 0: all", least=0, most=10_000_000
+    )
+    folder_of_data: str = setting("offline folder with the problem sets; empty: the hub")
+    prompt: str = setting("name of a prompt template (lab.llm.data.prompts)")
+    max_prompt_tokens: int = setting(
+        "maximum tokens of a prompt; problems with a longer one are left out",
+        least=1,
+        most=1_000_000,
+    )
+    style: str = setting(
+        "answer extraction; strict: only a boxed answer counts; lenient: otherwise the "
+        "last number counts",
+        choices=("strict", "lenient"),
+    )
+    estimator: str = setting("an estimator (lab.estimator_names()), or pacs for the PACS loss")
+    rollouts: int = setting("N, rollouts per problem and step", least=2, most=65_536)
+    prompts: int = setting("problems per step", least=1, most=1_000_000)
+    steps: int = setting(
+        "training steps; each samples one batch of rollouts", least=1, most=10_000_000
+    )
+    updates: int = setting("optimiser steps per batch of rollouts", least=1, most=1024)
+    learning_rate: float = setting("learning rate of AdamW, constant", least=1e-9, most=1.0)
+    clip: float = setting(
+        "clipping range of the importance ratio; no effect when updates = 1", least=0.0, most=1.0
+    )
+    kl: float = setting(
+        "coefficient of the KL divergence from the initial model", least=0.0, most=100.0
+    )
+    entropy_bonus: float = setting(
+        "coefficient of the mean token entropy, which is added to the objective",
+        least=0.0,
+        most=10.0,
+    )
+    smoothing: float = setting("coefficient c of differential smoothing", least=0.0, most=10.0)
+    greedy_filter: bool = setting("SELF: train only on problems whose greedy answer is wrong")
+    aggregation: str = setting(
+        "how the loss is averaged over tokens; sequence-sum divides by the constant max_tokens",
+        choices=("token-mean", "sequence-mean", "sequence-sum"),
+    )
+    truncation: str = setting(
+        "truncated rollouts; score: like any other; zero: wrong; mask: left out",
+        choices=("score", "zero", "mask"),
+    )
+    beta: float = setting("PACS: scale beta of the log-ratio", least=1e-6, most=1e6)
+    score: str = setting(
+        "PACS: how a completion's log-ratio is compared with those of its group",
+        choices=("rloo", "grpo", "dr_grpo"),
+    )
+    balanced: bool = setting(
+        "PACS: class weights that give right and wrong completions of a group equal weight"
+    )
+    actor: bool = setting("PACS: include the first term of its eq. 5")
+    reference_every: int = setting(
+        "PACS: steps between resets of the reference and the optimiser; 0: the reference "
+        "is the policy that sampled the batch, as in the official code",
+        least=0,
+        most=1_000_000,
+    )
+    temperature: float = setting("sampling temperature of rollouts", least=0.01, most=10.0)
+    top_p: float = setting("nucleus sampling threshold of rollouts", least=0.001, most=1.0)
+    max_tokens: int = setting("maximum tokens of a completion", least=1, most=1_000_000)
+    engine: str = setting(
+        "engine that samples: transformers on a laptop, vLLM in the trainer's process on a GPU",
+        choices=("transformers", "vllm"),
+    )
+    engine_memory: float = setting(
+        "fraction of GPU memory for vLLM; 0: vLLM sleeps while the model trains and uses "
+        "all free memory while it samples",
+        least=0.0,
+        most=0.95,
+    )
+    device_memory: float = setting(
+        "GPU memory in GiB, used where no GPU can be queried", least=1.0, most=10000.0
+    )
+    micro_batch: int = setting("rollouts per forward and backward pass", least=1, most=65_536)
+    eval_sets: list[str] = setting("problem sets for evaluation")
+    eval_problems: int = setting(
+        "problems per evaluation set, the first ones; 0: all", least=0, most=10_000_000
+    )
+    samples: int = setting("completions per evaluation problem", least=2, most=65_536)
+    eval_temperature: float = setting(
+        "sampling temperature of the evaluation", least=0.01, most=10.0
+    )
+    eval_top_p: float = setting(
+        "nucleus sampling threshold of the evaluation", least=0.001, most=1.0
+    )
+    log_every: int = setting("steps between records", least=1, most=1_000_000)
+    seed: int = setting(
+        "random seed of the order of the problems and of the rollouts", least=0, most=2**31 - 1
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RolloutStatisticsConfig(Config):
+    """Gradient norms and diversity (`lab.llm.evals.rollout_statistics`)."""
+
+    model: str = setting("a folder with a model, or a name on the hub")
+    problem_set: str = setting(
+        "problem set: a name (lab data check), arithmetic(level=2), or a file"
+    )
+    problems: int = setting("problems of the set, the first ones", least=2, most=100_000)
+    rollouts: int = setting("N, completions per problem", least=2, most=4096)
+    max_tokens: int = setting("maximum tokens of a completion", least=1, most=100_000)
+    prompt: str = setting("name of a prompt template (lab.llm.data.prompts)")
+    estimators: list[str] = setting(
+        "estimators whose gradients are measured (lab.estimator_names())"
+    )
+    embedding: str = setting(
+        "hashed-ngrams (compares wording, offline), or an embedding model such as "
+        "Qwen/Qwen3-Embedding-0.6B",
+    )
+    seed: int = setting("random seed of the sampling", least=0, most=2**31 - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationConfig(Config):
+    """Answers to sets of problems (notebook 40)."""
+
+    model: str = setting("a folder with a model, or a name on the hub")
+    sets: list[str] = setting(
+        "problem sets: names (lab data check), arithmetic(level=2), or a file with "
+        "question and answer",
+    )
+    engine: str = setting(
+        "engine that samples: transformers on a laptop, vLLM on a GPU",
+        choices=("transformers", "vllm"),
+    )
+    n: int = setting("completions per problem", least=2, most=65_536)
+    temperature: float = setting("sampling temperature", least=0.0, most=10.0)
+    top_p: float = setting(
+        "nucleus sampling: only the most likely tokens up to this total probability",
+        least=0.001,
+        most=1.0,
+    )
+    max_tokens: int = setting("maximum tokens of a completion", least=1, most=1_000_000)
+    prompt: str = setting("name of a prompt template (lab.llm.data.prompts)")
+    style: str = setting(
+        "answer extraction; strict: only a boxed answer counts; lenient: otherwise the "
+        "last number counts",
+        choices=("strict", "lenient"),
+    )
+    seed: int = setting("random seed of the sampling", least=0, most=2**31 - 1)
+    problems: int = setting("problems per set, the first ones; 0: all", least=0, most=10_000_000)
+    folder_of_data: str = setting("offline folder with the problem sets; empty: the hub")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HarnessConfig(Config):
+    """Public benchmarks through their own harnesses (notebook 42)."""
+
+    models: list[str] = setting(
+        "names on the hub or folders; the others are compared with the first"
+    )
+    tasks: list[str] = setting(
+        "tasks of lm-evaluation-harness, or the lab's own: arithmetic_choice, arithmetic_worked",
+    )
+    engine: str = setting(
+        "transformers for tiny models, vllm for real ones", choices=("transformers", "vllm")
+    )
+    limit: int = setting("questions per task, the first ones; 0: all", least=0, most=1_000_000)
+    chat: bool = setting("apply the model's chat template")
+    tokens: int = setting(
+        "maximum tokens of a generated answer; 0: as the task defines", least=0, most=131_072
+    )
+    temperature: float = setting(
+        "sampling temperature of generated answers; used only if tokens is not 0",
+        least=0.0,
+        most=2.0,
+    )
+    livecodebench: str = setting("folder with the results of lighteval; empty: none yet")

@@ -1,0 +1,140 @@
+"""What a configuration is: a frozen dataclass whose fields are the settings of an experiment.
+
+    @dataclass(frozen=True, kw_only=True)
+    class TabularConfig(Config):
+        rollouts: int = setting("N, rollouts per problem and step", least=1, most=4096)
+
+A field gives the type, the meaning and the range of a setting, and nothing else does. Presets,
+command line, notebooks, run folders and trainers derive from it. The values are in lab/presets.
+
+A setting that is added after runs were recorded gets a `default`. At its default it is no part of a
+run's identity, so that the recorded runs keep their folders, and no preset has to list it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, get_type_hints
+
+from lab.errors import LabError, unknown
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is known of one setting besides its value.
+
+    `kind` is its type: bool, int, float or str, and for a list that of the elements. `least` and
+    `most` bound a number, or every element of a list; the unit is named in `help`.
+    """
+
+    help: str
+    least: float | None = None
+    most: float | None = None
+    choices: tuple[str, ...] = ()
+    kind: type = str
+    is_list: bool = False
+
+    def checked(self, where: str, value: Any, like: Any = None) -> Any:
+        """`value` with whole numbers made real where a real number is meant.
+
+        `where` is the experiment and the setting, `like` an example for the error. LabError: the
+        value has another type, or is out of range.
+        """
+        if not self.is_list:
+            return self._checked_one(where, value, like)
+        if not isinstance(value, list):
+            raise self._wrong_type(where, value, "list", like)
+        if not value:
+            raise LabError(f"{where} = [] is empty: give at least one value")
+        example = like[0] if like else None
+        return [self._checked_one(where, element, example) for element in value]
+
+    def _checked_one(self, where: str, value: Any, like: Any) -> Any:
+        # A whole number is accepted for a real one; True is an int for Python, but not here.
+        if self.kind is float and type(value) is int:
+            value = float(value)
+        found = type(value)
+        if found is not self.kind:
+            raise self._wrong_type(where, value, self.kind.__name__, like)
+        low = float("-inf") if self.least is None else self.least
+        high = float("inf") if self.most is None else self.most
+        if self.kind in (int, float) and not low <= value <= high:
+            raise LabError(f"{where} = {value!r} is out of range, it must be in [{low}, {high}]")
+        if self.choices and value not in self.choices:
+            owner, _, key = where.partition(": ")
+            raise unknown(f"value of {owner}'s {key}", value, self.choices)
+        return value
+
+    @staticmethod
+    def _wrong_type(where: str, value: Any, kind: str, like: Any) -> LabError:
+        example = "" if like is None else f" like {like!r}"
+        return LabError(
+            f"{where} = {value!r} is {type(value).__name__}, it must be {kind}{example}"
+        )
+
+
+def setting(
+    help: str,
+    *,
+    least: float | None = None,
+    most: float | None = None,
+    choices: tuple[str, ...] = (),
+    default: Any = dataclasses.MISSING,
+) -> Any:
+    """A field of a configuration; its type is the annotation, its unit a part of `help`."""
+    written = Setting(help, least, most, choices)
+    return dataclasses.field(default=default, metadata={"setting": written})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """The settings of one run. Every value is checked when the object is made.
+
+    `name` is the experiment whose preset gave the values, `scale` the preset's table. Neither is a
+    setting. `dataclasses.replace(config, rollouts=8)` is a configuration with another value.
+    """
+
+    name: str
+    scale: str
+
+    def __post_init__(self) -> None:
+        for key, rule in self.rules().items():
+            value = rule.checked(f"{self.name}: {key}", getattr(self, key))
+            object.__setattr__(self, key, value)  # frozen: a whole number may become a real one
+
+    @classmethod
+    def rules(cls) -> dict[str, Setting]:
+        """What is known of every setting, by name."""
+        types = get_type_hints(cls)
+        found = {}
+        for field in dataclasses.fields(cls):
+            if written := field.metadata.get("setting"):
+                kind = types[field.name]
+                is_list = getattr(kind, "__origin__", None) is list
+                found[field.name] = dataclasses.replace(
+                    written, kind=kind.__args__[0] if is_list else kind, is_list=is_list
+                )
+        return found
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """The settings that have a default, with their defaults."""
+        return {
+            field.name: field.default
+            for field in dataclasses.fields(cls)
+            if field.default is not dataclasses.MISSING
+        }
+
+    def settings(self) -> dict[str, Any]:
+        """The values of all settings, by name."""
+        return {key: getattr(self, key) for key in self.rules()}
+
+    def identity(self) -> dict[str, Any]:
+        """The settings that tell this run from others: all but those at their default."""
+        defaults = self.defaults()
+        return {
+            key: value
+            for key, value in self.settings().items()
+            if key not in defaults or value != defaults[key]
+        }

@@ -1,0 +1,182 @@
+"""The toy worlds: softmax problems, digits, images, and mazes."""
+
+from dataclasses import dataclass
+
+from lab.configurations.settings import Config, setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class TabularConfig(Config):
+    """Softmax problems with exact gradients (`lab.toy.tabular`)."""
+
+    estimator: str = setting(
+        "an estimator (lab.estimator_names()); with gradient = 'exact' an objective "
+        "(lab.objective_names())",
+    )
+    gradient: str = setting(
+        "sampled: gradient from sampled rollouts; expected: its mean over all draws; "
+        "exact: w(p) itself",
+        choices=("sampled", "expected", "exact"),
+    )
+    rollouts: int = setting("N, rollouts per problem and step", least=1, most=4096)
+    problems: int = setting("number of problems, each with its own softmax", least=4, most=100_000)
+    answers: int = setting("answers per problem, one of them right", least=2, most=10_000)
+    hardest: float = setting("lowest initial pass rate", least=1e-6, most=0.999)
+    easiest: float = setting("highest initial pass rate", least=1e-5, most=0.9999)
+    steps: int = setting("gradient steps", least=1, most=1_000_000)
+    learning_rate: float = setting(
+        "learning rate of plain gradient ascent on each problem's logits", least=1e-6, most=1000.0
+    )
+    log_every: int = setting("steps between records", least=1, most=1_000_000)
+    seed: int = setting(
+        "random seed of the rollouts; the initial logits are the same for every seed",
+        least=0,
+        most=2**31 - 1,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DigitsConfig(Config):
+    """Handwritten digits (`lab.toy.images.train_digits`)."""
+
+    estimator: str = setting(
+        "an estimator (lab.estimator_names()); with gradient = 'exact' an objective "
+        "(lab.objective_names())",
+    )
+    gradient: str = setting(
+        "sampled: gradient from N sampled labels; expected: its mean over all draws; "
+        "exact: w(p) itself (with ml, cross-entropy)",
+        choices=("sampled", "expected", "exact"),
+    )
+    rollouts: int = setting("N, labels sampled per image and step", least=1, most=4096)
+    width: int = setting("channels of the first residual block", least=4, most=256)
+    batch: int = setting("images per step", least=2, most=1437)
+    steps: int = setting("gradient steps", least=1, most=1_000_000)
+    learning_rate: float = setting(
+        "peak learning rate of SGD with momentum 0.9", least=1e-6, most=100.0
+    )
+    warmup: int = setting("steps of linear warm-up before the cosine decay", least=0, most=100_000)
+    log_every: int = setting("steps between records", least=1, most=1_000_000)
+    seed: int = setting(
+        "random seed of the initial weights, the order of the images and the sampled labels",
+        least=0,
+        most=2**31 - 1,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImagesConfig(Config):
+    """Images of up to a thousand classes and more (`lab.toy.images`)."""
+
+    estimator: str = setting(
+        "an estimator (lab.estimator_names()); with gradient = 'exact' an objective "
+        "(lab.objective_names())",
+    )
+    gradient: str = setting(
+        "sampled: gradient from N sampled labels; conditional: its mean given the number "
+        "of right ones; expected: its mean; exact: w(p) itself (with ml, cross-entropy)",
+        choices=("sampled", "conditional", "expected", "exact"),
+    )
+    rollouts: int = setting("N, labels sampled per image and step", least=1, most=4096)
+    data: str = setting(
+        "images: scikit-learn's digits, generated on the fly, or a local copy of ImageNet",
+        choices=("digits", "procedural", "imagenet"),
+    )
+    folder_of_images: str = setting(
+        "imagenet: the folder with train/ and val/, or with parquet files"
+    )
+    cache: str = setting("imagenet: where the resized copy is kept")
+    classes: int = setting("number of classes", least=2, most=100_000)
+    size: int = setting("image height and width in pixels", least=8, most=512)
+    net: str = setting(
+        "small: three residual blocks; or a ResNet of torchvision",
+        choices=("small", "resnet18", "resnet50"),
+    )
+    width: int = setting("channels of the small network's first block", least=4, most=256)
+    batch: int = setting("images per step", least=2, most=65_536)
+    steps: int = setting("gradient steps", least=1, most=10_000_000)
+    optimizer: str = setting(
+        "SGD with momentum 0.9 as published, or AdamW (a scale-matched control)",
+        choices=("sgd", "adamw"),
+    )
+    learning_rate: float = setting("peak learning rate", least=1e-6, most=100.0)
+    weight_decay: float = setting("weight decay of the optimizer", least=0.0, most=1.0)
+    gradient_norm: float = setting(
+        "rescale each gradient to this norm (a scale-matched control); 0: do not rescale",
+        least=0.0,
+        most=1000.0,
+    )
+    warmup: int = setting(
+        "steps of linear warm-up before the cosine decay", least=0, most=1_000_000
+    )
+    precision: str = setting(
+        "floating-point precision of the network (autocast)", choices=("float32", "bfloat16")
+    )
+    compile_model: bool = setting("compile the network with torch.compile")
+    log_every: int = setting("steps between records", least=1, most=1_000_000)
+    seed: int = setting(
+        "random seed of the initial weights, the images and the sampled labels",
+        least=0,
+        most=2**31 - 1,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MazeStartConfig(Config):
+    """Supervised training on shortest paths (`lab.toy.maze.train_start`)."""
+
+    size: int = setting(
+        "height and width of the maze in cells, walls included; odd", least=5, most=99
+    )
+    width: int = setting(
+        "hidden size of the transformer; it has four heads and a feed-forward layer four "
+        "times as wide",
+        least=8,
+        most=4096,
+    )
+    layers: int = setting("number of transformer layers", least=1, most=64)
+    positions: int = setting("maximum sequence length of the transformer", least=32, most=65_536)
+    precision: str = setting(
+        "floating-point precision of the transformer (autocast)", choices=("float32", "bfloat16")
+    )
+    length: int = setting("maximum tokens of a rollout", least=2, most=4096)
+    start_batch: int = setting("mazes per step of supervised training", least=1, most=65_536)
+    start_steps: int = setting("steps of supervised training", least=1, most=10_000_000)
+    start_learning_rate: float = setting(
+        "learning rate of AdamW in supervised training", least=1e-7, most=1.0
+    )
+    start_log_every: int = setting(
+        "steps between records of supervised training", least=1, most=1_000_000
+    )
+    mazes: int = setting("held-out mazes per evaluation", least=1, most=4096)
+    samples: int = setting("rollouts per held-out maze in an evaluation", least=1, most=65_536)
+    seed: int = setting(
+        "random seed of the initial weights, the mazes and the rollouts", least=0, most=2**31 - 1
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MazeConfig(MazeStartConfig):
+    """Reinforcement learning in mazes, after the start (`lab.toy.maze.train`)."""
+
+    estimator: str = setting("an estimator (lab.estimator_names())")
+    rollouts: int = setting("N, rollouts per maze and step", least=1, most=65_536)
+    entropy_bonus: float = setting(
+        "coefficient of the mean token entropy, which is added to the objective",
+        least=0.0,
+        most=10.0,
+    )
+    smoothing: float = setting(
+        "coefficient c of differential smoothing: favours unlikely right and likely wrong rollouts",
+        least=0.0,
+        most=10.0,
+    )
+    greedy_filter: bool = setting("SELF: train only on mazes whose greedy answer is wrong")
+    batch: int = setting("mazes per step", least=1, most=65_536)
+    steps: int = setting(
+        "gradient steps of reinforcement learning, one per batch", least=1, most=10_000_000
+    )
+    learning_rate: float = setting(
+        "learning rate of AdamW in reinforcement learning", least=1e-7, most=1.0
+    )
+    log_every: int = setting("steps between records", least=1, most=1_000_000)
