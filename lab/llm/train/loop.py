@@ -5,7 +5,7 @@
 A step samples N answers to each of its problems, judges them, gives every answer its advantage
 (`lab.advantages`), and takes `updates` optimiser steps on the log-probabilities of their tokens.
 What a step draws follows from (seed, step) alone, so that a run that was killed ends as one that
-was not, bit for bit.
+was not, bit for bit. The loss is in `lab.llm.train.token_loss`.
 
 This is one process, on a CPU or one GPU; the path through TRL (`lab.llm.train.trl_run`) also runs
 on several GPUs. Given the same rollouts both take the same steps (tests/test_loop.py).
@@ -34,10 +34,10 @@ from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
 from lab.llm.engines.transformers_engine import load_causal_model
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
-from lab.llm.train.log_probabilities import Row, check_scores, token_log_probabilities
 from lab.llm.train.problems import held_out_problems, problems_of_step, training_problems
+from lab.llm.train.token_loss import Row, check_scores, token_log_probabilities, token_loss
 from lab.llm.verify.verifier import Verifier
-from lab.losses import pacs, pacs_at_anchor
+from lab.losses import pacs_at_anchor
 from lab.records import Pause, Record, Standing
 from lab.rng import stream_seed
 from lab.weights import induced_weight
@@ -73,11 +73,8 @@ class Loop:
         if config.kl or config.reference_every:
             self.reference = copy.deepcopy(self.model).requires_grad_(False)
         self.optimizer = adamw(self.model, config.learning_rate)
-        self.sums: dict[str, float] = (
-            Counter()
-        )  # the steps since the last record, and their metrics
+        self.sums: dict[str, float] = {}  # the steps since the last record, and their metrics
         self.first = 0 if state is None else self.resume(state)
-
         self.problems, self.left_out = training_problems(config, self.tokenizer, verifier)
         self.held_out = held_out_problems(config, self.tokenizer, verifier)
         self.engine = PolicyEngine(config, self.model, self.tokenizer, place, name)
@@ -178,7 +175,7 @@ class Loop:
             metrics["greedy solved"] = np.mean(solved)
         return rows, metrics
 
-    # --- Update: log-probabilities, loss, step --------------------------------------------------
+    # --- Update: log-probabilities, loss, optimiser ---------------------------------------------
 
     def update(self, rows: list[Row], step: int) -> dict[str, float]:
         """Take `updates` optimiser steps, each on its share of the rows; returns the metrics."""
@@ -194,76 +191,22 @@ class Loop:
         seed = stream_seed(config.seed, "rows", step * config.updates)
         order = torch.randperm(len(rows) // together, generator=torch.Generator().manual_seed(seed))
         drawn = [rows[i * together + j] for i in order.tolist() for j in range(together)]
-        tokens = sum(len(row.answer) for row in rows)
         sums: dict[str, float] = {}
         norms = []
         for part in in_pieces(drawn, len(rows) // config.updates):
             if together == 1:  # rows of similar length share a pass
                 part.sort(key=lambda row: row.length)
-            self.optimizer.zero_grad()
             for micro_batch in in_pieces(part, config.micro_batch):
-                loss, measured = self.loss(micro_batch, part, tokens / config.updates)
+                loss, measured = token_loss(config, self.model, micro_batch, part, rows)
                 loss.backward()
-                sums = added(sums, measured | {"loss": float(loss)})
+                sums = added(sums, measured | {"loss": loss.item()})
             norms.append(torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0).item())
             self.optimizer.step()
+            self.optimizer.zero_grad()
         metrics = {name: value / config.updates for name, value in sums.items()}
-        mismatch = max(float((row.old.cpu() - row.sampled).abs().max()) for row in rows)
-        return metrics | {"grad_norm": np.mean(norms), "log-probability mismatch": mismatch}
-
-    def loss(
-        self, rows: list[Row], part: list[Row], mean_tokens: float
-    ) -> tuple[Tensor, dict[str, float]]:
-        """What a micro-batch `rows` adds to the loss of the update on `part`, and to its metrics.
-
-        `mean_tokens`: of an update of this step.
-        """
-        config = self.config
-        logp, entropy = token_log_probabilities(self.model, rows, config.temperature)
-        counts = [len(row.answer) for row in rows]
-        if rows[0].old is None:  # there is one update, and the policy is the one that sampled
-            for row, own in zip(rows, logp.detach().split(counts), strict=True):
-                row.old = own
-        old = torch.cat([row.old for row in rows])
-        reference = None if self.reference is None else torch.cat([row.reference for row in rows])
-        metrics = {"entropy": float(entropy.detach().sum()) / mean_tokens}
-        if config.estimator == "pacs":
-            log_ratio = logp - (old if reference is None else reference)
-            log_ratios = torch.stack([ratio.sum() for ratio in log_ratio.split(counts)])
-            rewards = logp.new_tensor([row.reward for row in rows])
-            loss = pacs(
-                log_ratios.view(-1, config.rollouts),
-                rewards.view(-1, config.rollouts),
-                beta=config.beta,
-                score=config.score,
-                balanced=config.balanced,
-                actor=config.actor,
-            )
-            metrics["log-ratio"] = float(log_ratios.detach().abs().sum()) / len(part)
-            return loss * len(rows) / len(part), metrics
-
-        def per_token(values: list[float]) -> Tensor:
-            return logp.new_tensor(values).repeat_interleave(torch.tensor(counts).to(logp.device))
-
-        A = per_token([row.advantage for row in rows])
-        ratio = (logp - old).exp()
-        clipped = ratio.clamp(1 - config.clip, 1 + config.clip)
-        losses = -torch.minimum(ratio * A, clipped * A)
-        outside = torch.where(A > 0, ratio > 1 + config.clip, ratio < 1 - config.clip) & (A != 0)
-        metrics["clip_ratio/region_mean"] = float(outside.sum()) / mean_tokens
-        if reference is not None:
-            gap = reference - logp
-            kl = gap.exp() - gap - 1
-            losses = losses + config.kl * kl
-            metrics["kl"] = float(kl.detach().sum()) / mean_tokens
-        weight = {
-            "token-mean": [1 / mean_tokens for _ in counts],
-            "sequence-mean": [1 / len(part) / count for count in counts],
-            "sequence-sum": [1 / len(part) / config.max_tokens for _ in counts],
-        }[config.aggregation]
-        loss = (losses * per_token(weight)).sum()
-        part_tokens = sum(len(row.answer) for row in part)
-        return loss - config.entropy_bonus * entropy.sum() / part_tokens, metrics
+        metrics["grad_norm"] = sum(norms) / config.updates
+        mismatches = [float((row.old.cpu() - row.sampled).abs().max()) for row in rows]
+        return metrics | {"log-probability mismatch": max(mismatches)}
 
     @torch.no_grad()
     def frozen(self, model: Any, rows: list[Row]) -> list[Tensor]:
@@ -290,7 +233,9 @@ class Loop:
     def state(self, step: int) -> dict[str, Tensor]:
         """Everything that the later steps depend on."""
         state = current_state(self.model, self.optimizer, step)
-        state |= {f"sum/{name}": torch.tensor(self.sums[name]).double() for name in self.sums}
+        state |= {
+            f"sum/{name}": torch.tensor(x, dtype=torch.float64) for name, x in self.sums.items()
+        }
         if self.config.reference_every:
             reference = self.reference.state_dict()
             state |= {f"reference/{name}": tensor for name, tensor in reference.items()}
