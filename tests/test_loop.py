@@ -2,7 +2,6 @@
 
 import json
 import math
-from contextlib import contextmanager
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,91 +10,32 @@ import torch
 from specs import SPECS
 from two_prompts import (
     LIMIT,
-    PROMPTS,
     REWARDS,
     ROUNDED,
     N,
-    answers,
     furthest,
+    loop_config,
+    loop_of,
     parts_of_two_prompts,
     step_by_hand,
     trainer,
 )
 
 from lab.errors import LabError
-from lab.llm.data.prompts import stop_tokens
-from lab.llm.engines.base import decode_completion
-from lab.llm.train.loop import Loop
-from lab.llm.train.problems import problems_of_step
 from lab.llm.train.token_loss import check_scores
 from lab.llm.train.trainer import train
 from lab.llm.train.trl_run import AGGREGATIONS
-from lab.llm.verify.verifier import Verifier
 from lab.records import Record
 from lab.runs.experiments import experiment
 from lab.runs.run_folder import Run
 from lab.runs.training import load_checkpoint
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-SEED = 42  # TRL's
 
 
 @pytest.fixture(scope="module")
 def parts():
     return parts_of_two_prompts()
-
-
-def configured(**given):
-    return experiment("gsm8k").configure("smoke", {"trainer": "loop"} | given)
-
-
-class Written:
-    """Stands in for engine and verifier: the answers and rewards of tests/two_prompts.py."""
-
-    positions, name = 1024, "written"
-
-    def __init__(self, tokenizer, rewards, greedy, said):
-        self.tokenizer, self.rewards, self.greedy = tokenizer, rewards, greedy
-        stops = stop_tokens(tokenizer)
-        made = [
-            decode_completion(tokenizer, stops, ids, [-1.0] * len(ids), LIMIT)
-            for ids in said or answers(tokenizer)
-        ]
-        self.groups = [made[at : at + N] for at in range(0, len(made), N)]
-
-    @contextmanager
-    def current(self):
-        yield self
-
-    def sample(self, prompts, sampling, first=0):
-        assert list(prompts) == PROMPTS
-        if sampling.temperature:
-            return self.groups
-        return [[SimpleNamespace(text=text)] for text in self.greedy]
-
-    def check(self, texts, golds):
-        rewards = self.rewards
-        if len(texts) < len(rewards):
-            rewards = [1.0 if text == "right" else 0.0 for text in texts]
-        return [SimpleNamespace(reward=reward) for reward in rewards]
-
-
-def loop_of(parts, rewards=REWARDS, greedy=None, said=None, rate=1e-3, **given):
-    """A loop in float64 on the two prompts, with plain gradient descent."""
-    settings = {"rollouts": N, "prompts": 2, "micro_batch": 8, "max_tokens": LIMIT, "seed": SEED}
-    with Verifier() as verifier:
-        made = Loop(
-            configured(**settings | {"aggregation": "sequence-sum"} | given), verifier, None
-        )
-    made.model.double()
-    if made.reference is not None:
-        made.reference.double()
-    made.optimizer = torch.optim.SGD(made.model.parameters(), rate)
-    made.engine = made.verifier = Written(parts[1], rewards, greedy, said)
-    made.problems = [None, None]
-    for at, number in enumerate(problems_of_step(SEED, 0, 2, 2)):
-        made.problems[number] = (SimpleNamespace(answer=""), PROMPTS[at])
-    return made
 
 
 def step_of(made) -> dict[str, float]:
@@ -127,7 +67,9 @@ def test_a_step_of_two_prompts_is_the_one_by_hand(parts):
 
 def in_trl(parts, tmp_path, rewards=REWARDS, greedy=None, rate=1e-3, **given):
     """TRL's trainer as lab.llm.train.trl_run sets it up, on the same rollouts."""
-    config = configured(rollouts=N, prompts=2, max_tokens=LIMIT, micro_batch=8, **given)
+    config = loop_config(
+        **{"rollouts": N, "prompts": 2, "max_tokens": LIMIT, "micro_batch": 8} | given
+    )
     options = {"truncation": config.truncation}
     if config.estimator == "pacs":
         options |= {name: getattr(config, name) for name in ("score", "balanced", "actor")}
@@ -191,15 +133,16 @@ SETTINGS = [
 
 @pytest.mark.parametrize("given", SETTINGS, ids=str)
 def test_with_every_setting_the_loop_and_trl_take_the_same_step(parts, tmp_path, given):
-    in_theirs = {key: value for key, value in given.items() if key != "micro_batch"}
-    if "greedy" in given:
-        in_theirs["greedy"] = [text for text in given["greedy"] for _ in range(N)]
-    theirs = in_trl(parts, tmp_path, **in_theirs)
+    greedy = [text for text in given.get("greedy", []) for _ in range(N)]
+    theirs = in_trl(parts, tmp_path, **given | {"greedy": greedy})
+    logged = {}
+    theirs.log = lambda *_: logged.update(
+        {name: float(np.mean(values)) for name, values in theirs._metrics["train"].items()}
+    )
     theirs.train()
     made = loop_of(parts, **given)
     measured = step_of(made)
     assert furthest(theirs.model, weights(made)) < ROUNDED
-    logged = {name: float(np.mean(values)) for name, values in theirs._metrics["train"].items()}
     for ours, name in {
         "train pass@1": "reward",
         "solved": "solved",
@@ -250,14 +193,14 @@ def test_what_cannot_be_trained_on_is_refused_in_a_sentence(parts, monkeypatch):
         check_scores(model)
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(LabError, match="trains in one process and 2 were started"):
-        configured(prompts=4)
+        loop_config(prompts=4)
 
 
 def test_a_setting_of_the_trainer_leaves_the_recorded_runs_in_their_folders():
     chosen = experiment("gsm8k")
     plain = chosen.configure("smoke", {"trainer": "trl"})
     assert Run.of(plain) == Run.of(chosen.configure("smoke"))
-    assert Run.of(configured()) != Run.of(plain) and "trainer" not in plain.identity()
+    assert Run.of(loop_config()) != Run.of(plain) and "trainer" not in plain.identity()
 
 
 # --- Records, resumption ------------------------------------------------------------------------
@@ -267,7 +210,7 @@ def told(state=None, **given):
     """All that a training tells, pauses too, each with a copy of its state."""
     return [
         (output, {key: value.clone() for key, value in output.state().items()})
-        for output in train(configured(**given), state)
+        for output in train(loop_config(**given), state)
     ]
 
 

@@ -1,11 +1,19 @@
 """Two prompts with four answers each, written by hand: what trainers are compared on."""
 
 import math
+from contextlib import contextmanager
+from types import SimpleNamespace
 
 import torch
 
+from lab.llm.data.prompts import stop_tokens
 from lab.llm.engines import imports
+from lab.llm.engines.base import decode_completion
+from lab.llm.train.loop import Loop
+from lab.llm.train.problems import problems_of_step
 from lab.llm.train.tiny_model import FOLDER
+from lab.llm.verify.verifier import Verifier
+from lab.runs.experiments import experiment
 
 imports.trl()  # before transformers, for the names that torchvision lacks
 
@@ -15,6 +23,7 @@ LIMIT = 6
 # TRL computes the output layer in float32, whatever the model is: how far a step is rounded depends
 # on the processor's matrix products (2.2 millionths of its length were seen).
 ROUNDED = 1e-5
+SEED = 42  # TRL's
 
 
 def parts_of_two_prompts():
@@ -142,3 +151,56 @@ def furthest(trained, expected) -> float:
 
     assert length(expected, start) > 1e-5
     return length(found, expected) / length(expected, start)
+
+
+def loop_config(**given):
+    return experiment("gsm8k").configure("smoke", {"trainer": "loop"} | given)
+
+
+class Written:
+    """Stands in for engine and verifier: the answers above and given rewards."""
+
+    positions, name = 1024, "written"
+
+    def __init__(self, tokenizer, rewards, greedy, said):
+        self.tokenizer, self.rewards, self.greedy = tokenizer, rewards, greedy
+        stops = stop_tokens(tokenizer)
+        made = [
+            decode_completion(tokenizer, stops, ids, [-1.0] * len(ids), LIMIT)
+            for ids in said or answers(tokenizer)
+        ]
+        self.groups = [made[at : at + N] for at in range(0, len(made), N)]
+
+    @contextmanager
+    def current(self):
+        yield self
+
+    def sample(self, prompts, sampling, first=0):
+        assert list(prompts) == PROMPTS
+        if sampling.temperature:
+            return self.groups
+        return [[SimpleNamespace(text=text)] for text in self.greedy]
+
+    def check(self, texts, golds):
+        rewards = self.rewards
+        if len(texts) < len(rewards):
+            rewards = [1.0 if text == "right" else 0.0 for text in texts]
+        return [SimpleNamespace(reward=reward) for reward in rewards]
+
+
+def loop_of(parts, rewards=REWARDS, greedy=None, said=None, rate=1e-3, **given):
+    """A loop in float64 on the two prompts, with plain gradient descent."""
+    settings = {"rollouts": N, "prompts": 2, "micro_batch": 8, "max_tokens": LIMIT, "seed": SEED}
+    with Verifier() as verifier:
+        made = Loop(
+            loop_config(**settings | {"aggregation": "sequence-sum"} | given), verifier, None
+        )
+    made.model.double()
+    if made.reference is not None:
+        made.reference.double()
+    made.optimizer = torch.optim.SGD(made.model.parameters(), rate)
+    made.engine = made.verifier = Written(parts[1], rewards, greedy, said)
+    made.problems = [None, None]
+    for at, number in enumerate(problems_of_step(SEED, 0, 2, 2)):
+        made.problems[number] = (SimpleNamespace(answer=""), PROMPTS[at])
+    return made

@@ -21,8 +21,13 @@ class LanguageModelConfig(Config):
     problems: int = setting(
         "problems of the training set, the first ones; 0: all", least=0, most=10_000_000
     )
+    question_column: str = setting("column of the question in a file", default="question")
+    answer_column: str = setting("column of the answer in a file", default="answer")
     folder_of_data: str = setting("offline folder with the problem sets; empty: the hub")
-    prompt: str = setting("name of a prompt template (lab.llm.data.prompts)")
+    prompt: str = setting(
+        "name of a prompt template (lab.llm.data.prompts), or a file: FILE.txt with {question} in"
+        " it, FILE.chat.txt for the user turn of a chat model's own template"
+    )
     max_prompt_tokens: int = setting(
         "maximum tokens of a prompt; problems with a longer one are left out",
         least=1,
@@ -32,6 +37,11 @@ class LanguageModelConfig(Config):
         "answer extraction; strict: only a boxed answer counts; lenient: otherwise the "
         "last number counts",
         choices=("strict", "lenient"),
+    )
+    reward: str = setting(
+        "a reward function in place of the verifier, FILE.py:NAME or MODULE:NAME: from lists of"
+        " completions and answers to a list of 1, 0 or None; empty: the verifier",
+        default="",
     )
     estimator: str = setting("an estimator (lab.estimator_names()), or pacs for the PACS loss")
     rollouts: int = setting("N, rollouts per problem and step", least=2, most=65_536)

@@ -10,7 +10,7 @@ from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError
 from lab.llm.data.datasets import Problem
 from lab.llm.engines.base import Engine, Sampling
-from lab.llm.verify.verifier import Verifier
+from lab.llm.verify.rewards import Judge
 from lab.metrics import pass_at_k
 from lab.rng import stream_seed
 from lab.shapes import Int
@@ -30,7 +30,7 @@ def evaluation_sampling(config: LanguageModelConfig) -> Sampling:
 
 def count_right(
     engine: Engine,
-    verifier: Verifier,
+    verifier: Judge,
     problems: Sequence[tuple[Problem, str]],
     sampling: Sampling,
     first: int = 0,

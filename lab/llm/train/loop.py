@@ -36,7 +36,7 @@ from lab.llm.engines.transformers_engine import load_causal_model
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
 from lab.llm.train.problems import held_out_problems, problems_of_step, training_problems
 from lab.llm.train.token_loss import Row, check_scores, token_log_probabilities, token_loss
-from lab.llm.verify.verifier import Verifier
+from lab.llm.verify.rewards import Judge, judge
 from lab.losses import pacs_at_anchor
 from lab.records import Pause, Record, Standing
 from lab.rng import stream_seed
@@ -50,7 +50,7 @@ def train(config: LanguageModelConfig, state: dict[str, Tensor] | None) -> Itera
     each held-out set, and the means of the steps' metrics since the last record. After every other
     step it yields a pause.
     """
-    with Verifier(config.style) as verifier:
+    with judge(config.style, config.reward) as verifier:
         yield from Loop(config, verifier, state).run()
 
 
@@ -58,7 +58,7 @@ class Loop:
     """A training: what it needs, and its steps."""
 
     def __init__(
-        self, config: LanguageModelConfig, verifier: Verifier, state: dict[str, Tensor] | None
+        self, config: LanguageModelConfig, verifier: Judge, state: dict[str, Tensor] | None
     ) -> None:
         self.config = config
         self.verifier = verifier

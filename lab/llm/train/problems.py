@@ -9,17 +9,17 @@ import numpy as np
 
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError
-from lab.llm.data.datasets import Problem
+from lab.llm.data.datasets import Problem, ProblemSet
 from lab.llm.data.problem_sets import problem_set
 from lab.llm.data.prompts import load_prompt
-from lab.llm.verify.verifier import Verifier
+from lab.llm.verify.rewards import Judge
 from lab.rng import generator
 
 Usable = list[tuple[Problem, str]]  # problems, each with its prompt
 
 
 def training_problems(
-    config: LanguageModelConfig, tokenizer: Any, verifier: Verifier
+    config: LanguageModelConfig, tokenizer: Any, verifier: Judge
 ) -> tuple[Usable, int]:
     """The usable problems of the training set, and how many were left out.
 
@@ -30,7 +30,7 @@ def training_problems(
 
 
 def held_out_problems(
-    config: LanguageModelConfig, tokenizer: Any, verifier: Verifier
+    config: LanguageModelConfig, tokenizer: Any, verifier: Judge
 ) -> dict[str, Usable]:
     """The usable problems of each evaluation set. LabError: as for the training set."""
     return {
@@ -45,10 +45,10 @@ def _usable(
     limit: int,
     split: str,
     tokenizer: Any,
-    verifier: Verifier,
+    verifier: Judge,
 ) -> tuple[Usable, int]:
     prompt = load_prompt(config.prompt)
-    problems = problem_set(name, limit or None, config.folder_of_data, split).problems
+    problems = loaded_set(config, name, limit, split).problems
     unreadable = verifier.unparsable([problem.answer for problem in problems])
     rendered = [
         (problem, prompt.render(problem.question, tokenizer))
@@ -68,6 +68,12 @@ def _usable(
             " take another set"
         )
     return usable, len(problems) - len(usable)
+
+
+def loaded_set(config: LanguageModelConfig, name: str, limit: int, split: str) -> ProblemSet:
+    """The first `limit` problems of a set, 0: all; see `lab.llm.data.problem_sets.problem_set`."""
+    columns = config.question_column, config.answer_column
+    return problem_set(name, limit or None, config.folder_of_data, split, columns)
 
 
 def problems_of_step(seed: int, step: int, prompts: int, problems: int) -> list[int]:

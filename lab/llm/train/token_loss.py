@@ -129,10 +129,10 @@ def token_loss(
         loss, metrics = pacs_loss(config, logp, rows, update)
     else:
         loss, metrics = policy_gradient_loss(config, logp, rows, update, mean_tokens)
+    mean_entropy = entropy.sum() / sum(len(row.answer) for row in update)
     if config.entropy_bonus:
-        update_tokens = sum(len(row.answer) for row in update)
-        loss = loss - config.entropy_bonus * entropy.sum() / update_tokens
-    return loss, metrics | {"entropy": entropy.detach().sum().item() / mean_tokens}
+        loss = loss - config.entropy_bonus * mean_entropy
+    return loss, metrics | {"entropy": mean_entropy.item()}
 
 
 def policy_gradient_loss(
@@ -152,12 +152,14 @@ def policy_gradient_loss(
     clipped = ratio.clamp(1 - config.clip, 1 + config.clip)
     losses = -torch.minimum(ratio * A, clipped * A)
     outside = torch.where(A > 0, ratio > 1 + config.clip, ratio < 1 - config.clip) & (A != 0)
-    metrics = {"clip_ratio/region_mean": outside.sum().item() / mean_tokens}
+    update_tokens = sum(len(row.answer) for row in update)
+    metrics = {"clip_ratio/region_mean": outside.sum().item() / update_tokens}
     if config.kl:
         gap = torch.cat([row.reference for row in rows]) - logp
-        divergence = gap.exp() - gap - 1  # k3 of Schulman (2020)
+        # Schulman's k3; the ratio corrects for samples of the old policy, as in TRL.
+        divergence = ratio * (gap.exp() - gap - 1)
         losses = losses + config.kl * divergence
-        metrics["kl"] = divergence.detach().sum().item() / mean_tokens
+        metrics["kl"] = divergence.sum().item() / update_tokens
     if config.aggregation == "token-mean":
         weight = torch.full_like(logp, 1 / mean_tokens)
     elif config.aggregation == "sequence-mean":

@@ -21,6 +21,7 @@ from lab.device import compute_device
 from lab.errors import LabError, parse_call
 from lab.estimators import estimator as find_estimator
 from lab.llm.data.datasets import DATASETS
+from lab.llm.data.problem_sets import is_file
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines import memory
 from lab.llm.engines.architectures import architecture, parameter_count
@@ -29,7 +30,7 @@ from lab.llm.train import loop
 from lab.llm.train.loop_generator import generate_from_loop
 from lab.llm.train.requirements import requirements as requirements
 from lab.llm.train.trl_run import TRLRun
-from lab.llm.verify.verifier import Verifier
+from lab.llm.verify.rewards import check_reward, judge
 from lab.losses import pacs_at_anchor
 from lab.records import Pause, Record
 
@@ -46,7 +47,23 @@ def preflight(config: LanguageModelConfig) -> list[str]:
     Sampling(config.rollouts, config.temperature, config.top_p, config.max_tokens)
     Sampling(config.samples, config.eval_temperature, config.eval_top_p, config.max_tokens)
     load_prompt(config.prompt)
-    return [*_loss(config), _batch(config), *_memory(config)]
+    return [*_own_data_and_reward(config), *_loss(config), _batch(config), *_memory(config)]
+
+
+def _own_data_and_reward(config: LanguageModelConfig) -> list[str]:
+    """The header line on a reward function; refuses columns that no set reads."""
+    columns = config.question_column, config.answer_column
+    if columns != ("question", "answer") and not any(
+        map(is_file, [config.train_set, *config.eval_sets])
+    ):
+        raise LabError(
+            f"question_column = {columns[0]!r}, answer_column = {columns[1]!r}: no set is a file;"
+            " leave them out, or give train_set=FILE.jsonl"
+        )
+    if not config.reward:
+        return []
+    check_reward(config.reward)
+    return [f"  reward: {config.reward}, in place of the verifier and its style"]
 
 
 def _loss(config: LanguageModelConfig) -> list[str]:
@@ -353,7 +370,10 @@ def train(
     if first < config.steps and config.trainer == "loop":
         yield from loop.train(config, state)
     elif first < config.steps:
-        with Verifier(config.style) as verifier, tempfile.TemporaryDirectory() as scratch:
+        with (
+            judge(config.style, config.reward) as verifier,
+            tempfile.TemporaryDirectory() as scratch,
+        ):
             yield from generate_from_loop(
                 lambda channel: TRLRun(channel, verifier, scratch, config, state, first).run()
             )

@@ -32,7 +32,7 @@ from lab.llm.engines.models import model_folder
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
 from lab.llm.train.loop_generator import Channel, LoopStopped
 from lab.llm.train.problems import held_out_problems, problems_of_step, training_problems
-from lab.llm.verify.verifier import Verifier
+from lab.llm.verify.rewards import Judge
 from lab.records import Pause, Record, Standing
 from lab.shapes import Int
 from lab.termination import REQUEST
@@ -90,7 +90,7 @@ class TRLRun:
     def __init__(
         self,
         channel: Channel,
-        verifier: Verifier,
+        verifier: Judge,
         scratch: str,
         config: LanguageModelConfig,
         state: dict[str, torch.Tensor] | None,
