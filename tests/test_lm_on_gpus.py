@@ -229,8 +229,12 @@ def test_layers_counted_from_two_are_the_layers_of_the_whole_model():
 
 def test_other_processes_add_buckets_and_a_reference_adds_its_weights(monkeypatch):
     config = architecture(str(FOLDER))
-    alone = memory.training_memory(config, rows=4, tokens=64, reference=False, processes=1)
-    many = memory.training_memory(config, rows=4, tokens=64, reference=True, processes=2)
+    alone = memory.training_memory(
+        config, rows=4, tokens=64, trained=memory.Trained(False), processes=1
+    )
+    many = memory.training_memory(
+        config, rows=4, tokens=64, trained=memory.Trained(True), processes=2
+    )
     whole = 4 * parameter_count(config) / GIB
     assert alone["optimiser"] == 2 * alone["gradients"] == 2 * alone["weights"] == 2 * whole
     assert {key: many[key] for key in many.keys() - alone.keys()} == {
@@ -301,9 +305,9 @@ def test_what_the_gpu_reports_counts_and_not_what_was_stated(monkeypatch):
 def test_an_engine_that_sleeps_takes_all_that_weights_and_optimiser_leave(monkeypatch):
     on_gpu(monkeypatch, 79.1)
     held = 12 * parameter_count(architecture(str(FOLDER))) / GIB + memory.CONTEXT
-    share = memory.sampler_share(str(FOLDER), 0.0, reference=False)
+    share = memory.sampler_share(str(FOLDER), 0.0, memory.Trained(False))
     assert share == pytest.approx(1 - held / 79.1)
-    assert memory.sampler_share(str(FOLDER), 0.4, reference=False) == 0.4
+    assert memory.sampler_share(str(FOLDER), 0.4, memory.Trained(False)) == 0.4
 
 
 @pytest.mark.parametrize(

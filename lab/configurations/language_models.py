@@ -46,6 +46,13 @@ class LanguageModelConfig(Config):
     estimator: str = setting("an estimator (lab.estimator_names()), or pacs for the PACS loss")
     rollouts: int = setting("N, rollouts per problem and step", least=2, most=65_536)
     prompts: int = setting("problems per step", least=1, most=1_000_000)
+    adapter: str = setting(
+        "none: train all weights; lora: a low-rank adapter beside frozen weights; qlora: the same"
+        " beside weights in 4 bits, on a GPU",
+        choices=("none", "lora", "qlora"),
+        default="none",
+    )
+    rank: int = setting("rank of the adapter", least=1, most=4096, default=16)
     steps: int = setting(
         "training steps; each samples one batch of rollouts", least=1, most=10_000_000
     )

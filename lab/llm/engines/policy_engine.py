@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from lab.configurations.language_models import LanguageModelConfig
+from lab.llm.engines.adapters import merged_weights
 from lab.llm.engines.base import Engine
-from lab.llm.engines.memory import sampler_share
+from lab.llm.engines.memory import sampler_share, trained
 
 
 class PolicyEngine:
@@ -31,9 +32,7 @@ class PolicyEngine:
             self._vllm = VLLMEngine(
                 place,
                 positions=config.max_prompt_tokens + config.max_tokens,
-                share=sampler_share(
-                    place, config.engine_memory, bool(config.kl or config.reference_every)
-                ),
+                share=sampler_share(place, config.engine_memory, trained(config)),
                 sleep=config.engine_memory == 0,
             )
         else:
@@ -47,6 +46,7 @@ class PolicyEngine:
         if self._vllm is None:
             yield self._transformers
             return
-        weights = ((name, weight.detach()) for name, weight in self.model.named_parameters())
-        with self._vllm.holding(weights) as engine:
+        with merged_weights(self.model) as weights:
+            self._vllm.load(weights)
+        with self._vllm.awake() as engine:
             yield engine

@@ -54,7 +54,7 @@ class VLLMEngine:
     | `positions` | the most tokens of a prompt and its completion; None: the model's maximum |
     | `memory` | GiB for the KV cache; None: what is left of `share` of a GPU, on a CPU 1 GiB |
     | `share` | the fraction of a GPU for weights, KV cache and workspace |
-    | `sleep` | in a trainer's process: give all memory back outside of `holding` |
+    | `sleep` | in a trainer's process: give all memory back outside of `awake` |
 
     The seed of prompt j is `stream_seed(seed, "answers", first + j)`; vLLM adds i for completion i.
 
@@ -123,17 +123,20 @@ class VLLMEngine:
         self.positions = llm.model_config.max_model_len
         self._parameters = SamplingParams
 
-    @contextmanager
-    def holding(self, weights: Iterable[tuple[str, torch.Tensor]]) -> Iterator[VLLMEngine]:
-        """Inside the block the engine samples with `weights`, pairs of name and tensor.
-
-        With `sleep` it is awake inside only. Asleep it holds neither weights nor keys and values.
-        """
+    def load(self, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
+        """Sample with these weights from now on, pairs of name and tensor; see `awake`."""
         if self._sleeps:
             torch.cuda.empty_cache()  # vLLM's memory does not come from torch's cache
             self.llm.wake_up(tags=["weights"])
         self.llm.collective_rpc("reload_weights", kwargs={"weights_iterator": weights})
         self.llm.reset_prefix_cache()
+
+    @contextmanager
+    def awake(self) -> Iterator[VLLMEngine]:
+        """Sample inside the block, once weights were loaded.
+
+        With `sleep` the engine gives all memory back at the end, and holds no weights afterwards.
+        """
         if self._sleeps:
             self.llm.wake_up(tags=["kv_cache"])
         try:

@@ -29,10 +29,10 @@ from lab.estimators import advantages
 from lab.estimators import estimator as find_estimator
 from lab.groups import Rollout, make_groups, shares
 from lab.llm.data.prompts import LENGTH
+from lab.llm.engines.adapters import load_trainable, with_adapter
 from lab.llm.engines.base import Sampling, encode_prompts, load_tokenizer
 from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
-from lab.llm.engines.transformers_engine import load_causal_model
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
 from lab.llm.train.problems import held_out_problems, problems_of_step, training_problems
 from lab.llm.train.token_loss import Row, check_scores, token_log_probabilities, token_loss
@@ -65,12 +65,15 @@ class Loop:
         device = compute_device()
         place, name = model_folder(config.model)
         self.tokenizer = load_tokenizer(place)
-        self.model = load_causal_model(place, torch.float32).to(device).train()
+        self.model = load_trainable(place, config.adapter).to(device).train()
+        check_scores(self.model)
         if device.type == "cuda":
             self.model.gradient_checkpointing_enable()
-        check_scores(self.model)
         self.reference: Any = None
-        if config.kl or config.reference_every:
+        if config.adapter != "none":  # its reference is the model without the adapter
+            self.model.enable_input_require_grads()
+            self.model = with_adapter(self.model, config.rank, config.seed)
+        elif config.kl or config.reference_every:
             self.reference = copy.deepcopy(self.model).requires_grad_(False)
         self.optimizer = adamw(self.model, config.learning_rate)
         self.sums: dict[str, float] = {}  # the steps since the last record, and their metrics
@@ -183,8 +186,8 @@ class Loop:
         if config.updates > 1:
             for row, logp in zip(rows, self.frozen(self.model, rows), strict=True):
                 row.old = logp
-        if self.reference is not None:
-            for row, logp in zip(rows, self.frozen(self.reference, rows), strict=True):
+        if config.kl or config.reference_every:
+            for row, logp in zip(rows, self.under_reference(rows), strict=True):
                 row.reference = logp
         # The rows of each update are drawn. PACS compares rows, so its groups stay whole.
         together = config.rollouts if config.estimator == "pacs" else 1
@@ -216,6 +219,13 @@ class Loop:
             logp, _ = token_log_probabilities(model, micro_batch, self.config.temperature)
             found.extend(logp.split([len(row.answer) for row in micro_batch]))
         return found
+
+    def under_reference(self, rows: list[Row]) -> list[Tensor]:
+        """Each row's log-probabilities under the reference model."""
+        if self.reference is not None:
+            return self.frozen(self.reference, rows)
+        with self.model.disable_adapter():
+            return self.frozen(self.model, rows)
 
     # --- Evaluate, save, resume -----------------------------------------------------------------
 

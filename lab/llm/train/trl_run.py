@@ -25,9 +25,10 @@ from lab.configurations.language_models import LanguageModelConfig
 from lab.device import compute_device
 from lab.errors import LabError
 from lab.llm.data.datasets import Problem
+from lab.llm.engines.adapters import adapter_config, load_trainable
 from lab.llm.engines.base import Engine, Sampling, encode_prompts, load_tokenizer
 from lab.llm.engines.imports import transformers, trl
-from lab.llm.engines.memory import sampler_share
+from lab.llm.engines.memory import sampler_share, trained
 from lab.llm.engines.models import model_folder
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
 from lab.llm.train.loop_generator import Channel, LoopStopped
@@ -154,6 +155,7 @@ class TRLRun:
             rollout_func=self.generate_rollouts,
             callbacks=[self._callback()],
             truncation=config.truncation,
+            peft_config=None if config.adapter == "none" else adapter_config(config.rank),
             first_step=self.first * self.updates,
             **options,
         )
@@ -167,9 +169,7 @@ class TRLRun:
         return trainer
 
     def _model(self) -> Any:
-        from lab.llm.engines.transformers_engine import load_causal_model
-
-        model = load_causal_model(self.place, torch.float32)
+        model = load_trainable(self.place, self.config.adapter)
         model.config._name_or_path = self.place  # TRL loads the reference model from here
         return model
 
@@ -186,9 +186,7 @@ class TRLRun:
                 "vllm_mode": "colocate",
                 "vllm_enable_sleep_mode": config.engine_memory == 0,
                 "vllm_gpu_memory_utilization": sampler_share(
-                    self.place,
-                    config.engine_memory,
-                    bool(config.kl or config.reference_every),
+                    self.place, config.engine_memory, trained(config)
                 ),
                 "vllm_max_model_length": config.max_prompt_tokens + config.max_tokens,
                 "vllm_importance_sampling_correction": False,
