@@ -19,6 +19,7 @@ from pathlib import Path
 
 import torch
 
+from lab.configurations.toy_worlds import MazeStartConfig
 from lab.estimators import advantages
 from lab.losses import policy_gradient
 from lab.torchvision_ops import define_torchvision_ops
@@ -109,7 +110,9 @@ def maze_speed(args) -> None:
 
 
 def young_player(args) -> MazePolicy:
-    settings = dict(
+    config = MazeStartConfig(
+        name="maze_start",
+        scale="benchmark",
         size=args.size,
         width=256,
         layers=4,
@@ -119,17 +122,14 @@ def young_player(args) -> MazePolicy:
         mazes=1,
         samples=1,
         seed=0,
-    )
-    for record in train_start(
-        **settings,
         start_batch=8,
         start_steps=args.steps,
         start_learning_rate=5e-4,
         start_log_every=args.steps,
-        state=None,
-    ):
+    )
+    for record in train_start(config):
         state = record.state
-    return load_policy(state(), **settings)
+    return load_policy(state(), config)
 
 
 def step_speed(args, policy: MazePolicy, peak: float) -> None:

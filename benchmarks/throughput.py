@@ -14,6 +14,7 @@ import time
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from lab.configurations.toy_worlds import ImagesConfig
 from lab.runs import experiment
 from lab.runs.experiments import read_assignments
 from lab.toy.images import Images, image_source
@@ -28,23 +29,24 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("values", nargs="*", metavar="key=value")
     args = parser.parse_args()
-    values = experiment("images").parameters(args.scale, read_assignments(args.values))
-    pictures = image_source(**values)
+    config = experiment("images").configure(args.scale, read_assignments(args.values))
+    assert isinstance(config, ImagesConfig)
+    pictures = image_source(config)
     model = fresh_network(
-        0, values["net"], pictures.channels, pictures.size, pictures.classes, values["width"]
+        0, config.net, pictures.channels, pictures.size, pictures.classes, config.width
     )
-    signal = GradientSource(values["objective"], values["gradient"], values["rollouts"])
+    signal = GradientSource(config.estimator, config.gradient, config.rollouts)
     world = Images(
         signal,
         pictures,
         model,
-        values["batch"],
+        config.batch,
         -1,
         0,
-        values["precision"],
-        values["compile_model"],
+        config.precision,
+        config.compile_model,
     )
-    optimizer = torch.optim.SGD(model.parameters(), lr=values["learning_rate"], momentum=0.9)
+    optimizer = torch.optim.SGD(model.parameters(), lr=config.learning_rate, momentum=0.9)
 
     def step(number: int) -> None:
         optimizer.zero_grad(set_to_none=True)
@@ -52,7 +54,7 @@ def main() -> None:
         optimizer.step()
 
     with FlopCounterMode(display=False) as counter:  # of the network as written, not as compiled
-        images, _ = pictures.train_batch(0, values["batch"])
+        images, _ = pictures.train_batch(0, config.batch)
         model(images).sum().backward()
     work = counter.get_total_flops()
     for number in range(3):
@@ -72,11 +74,11 @@ def main() -> None:
     )
     print(f"{device}, torch {torch.__version__}; {args.steps} steps")
     print(
-        "{net} at {size} pixels, batch {batch}, {precision}, {objective} {gradient}"
-        " N = {rollouts}".format(**values)
+        "{net} at {size} pixels, batch {batch}, {precision}, {estimator} {gradient}"
+        " N = {rollouts}".format(**config.settings())
     )
     print(
-        f"{1000 * seconds:.1f} ms a step, {values['batch'] / seconds:.0f} images a second,"
+        f"{1000 * seconds:.1f} ms a step, {config.batch / seconds:.0f} images a second,"
         f" {work / 1e9:.1f} GFLOP, {rate:.3f} TFLOP/s"
         + (f", {100 * rate / args.limit:.1f}% of {args.limit:g}" if args.limit else "")
     )

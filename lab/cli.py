@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lab.errors import LabError, one_of, real, unknown, whole
+from lab.extras import EXTRAS, missing
+from lab.plugins import hand_on
 from lab.termination import EXIT_CODE, Terminated
 
 if TYPE_CHECKING:
@@ -36,10 +38,19 @@ def main(argv: list[str] | None = None) -> int:
     if arguments.runs:
         os.environ["LAB_RUNS"] = str(arguments.runs.resolve())
     try:
+        hand_on(*arguments.plugin)
         exit_code: int | None = arguments.do(arguments)
     except LabError as error:
-        print("lab:", " ".join(str(error).splitlines()), file=sys.stderr)
-        return 1
+        return _refuse(error)
+    except ModuleNotFoundError as error:
+        # A package of an extra that is not installed; another module is a fault of the lab.
+        if error.name not in EXTRAS:
+            raise
+        return _refuse(missing(error.name))
+    except BrokenPipeError:
+        # The reader, such as `head`, has what it wanted. Python would complain of it at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         print("lab: stopped; the same command goes on from here", file=sys.stderr)
         return 130
@@ -49,6 +60,11 @@ def main(argv: list[str] | None = None) -> int:
             print("lab:", stop, file=sys.stderr)
         return EXIT_CODE
     return exit_code or 0
+
+
+def _refuse(error: LabError) -> int:
+    print("lab:", " ".join(str(error).splitlines()), file=sys.stderr)
+    return 1
 
 
 # --- The parser -------------------------------------------------------------------------------
@@ -70,6 +86,13 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         metavar="DIR",
         help="folder that holds the runs (default: runs/ in the project)",
+    )
+    parser.add_argument(
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a Python file or module that registers estimators of yours (may be repeated)",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -398,21 +421,21 @@ def _announce_request(arguments: argparse.Namespace) -> _RunRequest | None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    from lab.runs.notebooks import run_notebook
-
     request = _announce_request(arguments)
     if request is None:
         return
+    from lab.runs.notebooks import run_notebook
+
     run = run_notebook(request.config, **request.settings)
     _print_outcome(run)
 
 
 def _train(arguments: argparse.Namespace) -> None:
-    from lab.runs.training import leads, train
-
     request = _announce_request(arguments)
     if request is None:
         return
+    from lab.runs.training import leads, train
+
     run = train(request.config, view=arguments.view, **request.settings)
     if leads():
         _print_outcome(run)

@@ -24,6 +24,7 @@ import numpy as np
 from lab.errors import LabError, one_of, parse_call, unknown, whole, write_call
 from lab.groups import Group, check_binary
 from lab.objectives import Objective
+from lab.plugins import load_plugins
 from lab.sequences import Sequences
 from lab.shapes import Array, Float, Shaped
 
@@ -216,6 +217,8 @@ def _named(text: str) -> Estimator:
 
 def _build(name: str, options: dict[str, Any]) -> Estimator:
     """The catalogue's estimator with these options; they must exist, and none may be missing."""
+    if ALIASES.get(name, name) not in _CATALOGUE:
+        load_plugins()
     entry = ALIASES.get(name, name)
     if entry not in _CATALOGUE:
         raise unknown("estimator", name, _CATALOGUE)
@@ -245,7 +248,8 @@ def _build(name: str, options: dict[str, Any]) -> Estimator:
 
 
 def estimator_names() -> list[str]:
-    """The names of the catalogue of estimators, without aliases."""
+    """The names of the catalogue of estimators and of plugins, without aliases."""
+    load_plugins()
     return list(_CATALOGUE)
 
 

@@ -11,6 +11,7 @@ from collections import Counter
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 import shape_checks
@@ -83,11 +84,12 @@ class Started:
     started.
     """
 
-    def __init__(self, words, env) -> None:
+    def __init__(self, words, cwd, env) -> None:
+        path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
         self.process = subprocess.Popen(
             [sys.executable, *map(str, words)],
-            cwd=ROOT,
-            env=os.environ | env,
+            cwd=cwd,
+            env=os.environ | {"PYTHONPATH": path} | env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -124,11 +126,14 @@ class Started:
 
 @pytest.fixture
 def start():
-    """Start Python with the words given; whatever still runs when the test ends is killed."""
+    """Start Python with the words given, in the project or in `cwd`, with `env` added.
+
+    Whatever still runs when the test ends is killed.
+    """
     started = []
 
-    def begin(*words, **env) -> Started:
-        started.append(Started(words, env))
+    def begin(*words, cwd=ROOT, **env) -> Started:
+        started.append(Started(words, cwd, env))
         return started[-1]
 
     yield begin
@@ -164,19 +169,40 @@ def refused(runs, capsys):
 
 @pytest.fixture
 def invent(tmp_path, monkeypatch):
-    """Make an experiment of the test's own: a preset and a notebook (the source of its cells) in
-    tmp_path.
+    """Make an experiment of the test's own in tmp_path: a preset, a notebook (the source of its
+    cells), and the class of its settings (the lines of its body; those of `start` in a base class).
+    The preset may call the module of the classes INVENTED.
     """
     import nbformat
+
+    monkeypatch.syspath_prepend(tmp_path)
 
     monkeypatch.setattr(import_module("lab.runs.experiments"), "PRESETS", tmp_path / "presets")
     monkeypatch.setattr(import_module("lab.runs.experiments"), "NOTEBOOKS", tmp_path / "notebooks")
 
-    def make(preset: str, *cells: str, parameters: str | None = None, name: str = "tiny") -> str:
+    def make(
+        preset: str,
+        *cells: str,
+        settings: str = "steps: int = setting('steps', least=1)",
+        start: str = "pass",
+        parameters: str | None = None,
+        name: str = "tiny",
+    ) -> str:
         for folder in ("presets", "notebooks"):
             (tmp_path / folder).mkdir(exist_ok=True)
-        head = f'title = "Does it work?"\nnotebook = "{name}.ipynb"\n'
-        (tmp_path / "presets" / f"{name}.toml").write_text(head + preset)
+        module = f"invented_{os.urandom(6).hex()}"  # a new one every time: modules are cached
+        frozen = "@dataclass(frozen=True, kw_only=True)\n"
+        (tmp_path / f"{module}.py").write_text(
+            "from dataclasses import dataclass\nfrom lab.configurations import Config, setting\n"
+            f"{frozen}class Start(Config):\n{indent(start, '    ')}\n"
+            f"{frozen}class Settings(Start):\n{indent(settings, '    ')}\n"
+        )
+        head = (
+            f'title = "Does it work?"\nnotebook = "{name}.ipynb"\n'
+            f'configuration = "{module}:Settings"\n'
+        )
+        text = head + preset.replace("INVENTED", module)
+        (tmp_path / "presets" / f"{name}.toml").write_text(text)
         book = nbformat.v4.new_notebook(
             metadata={
                 "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}

@@ -13,7 +13,7 @@ from matplotlib import pyplot as plt
 
 from lab import pass_rates
 from lab.errors import LabError
-from lab.runs import train
+from lab.runs import configure, train
 from lab.show.audit import audit, draw, read_counts
 
 REWARDS = {"a": [1, 0, 0, 1], "b": [0, 0, 0, 0], "c": [1, 1, 1]}  # N = 4, 4, 3 and K = 2, 0, 3
@@ -223,7 +223,7 @@ def test_lost_rollouts_make_a_smaller_group_and_are_counted(tmp_path):
 
 
 def test_a_run_that_computed_its_pass_rates_has_no_noise_and_its_own_n():
-    run = train("tabular", scale="smoke", rollouts=6)
+    run = train(configure("tabular", scale="smoke", rollouts=6))
     found, last = read_counts(run.path), run.groups()
     exact = last[last["step"] == last["step"].max()]["pass_rate"]
     assert (
@@ -502,7 +502,7 @@ def test_what_is_extrapolated_is_shaded_and_an_exact_run_has_nothing_to_shade(pi
     assert [len(found) for found in spans] == [0, 0, 1, 1] and spans[2][
         0
     ].get_x() == 4  # log2 of 16
-    exact = draw(audit(train("tabular", scale="smoke").path))
+    exact = draw(audit(train(configure("tabular", scale="smoke")).path))
     assert not [patch for axes in exact.axes[2:] for patch in axes.patches]
     assert [text.get_text() for text in exact.axes[0].get_legend().get_texts()] == ["without noise"]
 

@@ -23,7 +23,7 @@ from lab.checkpoint import current_state, save_tensors
 from lab.errors import LabError
 from lab.records import Record, records
 from lab.runs import Run, start_of, training
-from lab.runs.experiments import experiment
+from lab.runs.experiments import configure, experiment
 from lab.runs.training import Pace, load_checkpoint, train
 
 ALWAYS, NEVER = 0.0, 1e9
@@ -161,7 +161,11 @@ def test_a_disk_that_is_too_full_is_told_in_a_sentence_and_the_old_checkpoint_st
         patch.setattr(
             lab.checkpoint.shutil, "disk_usage", lambda _: SimpleNamespace(free=next(free))
         )
-        train("tabular", folder=str(tmp_path), scale="smoke", checkpoint_minutes=ALWAYS, **SMALL)
+        train(
+            configure("tabular", scale="smoke", **SMALL),
+            folder=str(tmp_path),
+            checkpoint_minutes=ALWAYS,
+        )
     said = str(error.value)
     assert re.match(
         r"the checkpoint step-00000002.safetensors needs 0\.0 MB, .*checkpoints has 0\.0 MB free",
@@ -169,8 +173,8 @@ def test_a_disk_that_is_too_full_is_told_in_a_sentence_and_the_old_checkpoint_st
     )
     assert "\n" not in said and "goes on from the last checkpoint" in said
     assert os.listdir(tmp_path / "checkpoints") == ["step-00000001.safetensors"]
-    train("tabular", folder=str(tmp_path), scale="smoke", **SMALL)
-    reference = train("tabular", scale="smoke", **SMALL)
+    train(configure("tabular", scale="smoke", **SMALL), folder=str(tmp_path))
+    reference = train(configure("tabular", scale="smoke", **SMALL))
     assert left_behind(Run(tmp_path)) == left_behind(reference)
 
 
@@ -199,7 +203,11 @@ def test_at_most_two_checkpoints_are_on_disk(tmp_path, monkeypatch):
         counts.append(len(list(path.parent.glob("*step-*"))))  # drafts too
 
     monkeypatch.setattr(lab.checkpoint, "save_tensors", counted)
-    train("tabular", folder=str(tmp_path), scale="smoke", checkpoint_minutes=ALWAYS, **SMALL)
+    train(
+        configure("tabular", scale="smoke", **SMALL),
+        folder=str(tmp_path),
+        checkpoint_minutes=ALWAYS,
+    )
     assert counts == [1] + [2] * 7 and len(os.listdir(tmp_path / "checkpoints")) == 1
 
 
@@ -212,7 +220,11 @@ def test_a_resumed_run_lets_go_of_the_file_it_came_from(tmp_path, monkeypatch):
         real(*given)
 
     monkeypatch.setattr(lab.checkpoint, "save_tensors", spy)
-    train("tabular", folder=str(tmp_path), scale="smoke", checkpoint_minutes=ALWAYS, **SMALL)
+    train(
+        configure("tabular", scale="smoke", **SMALL),
+        folder=str(tmp_path),
+        checkpoint_minutes=ALWAYS,
+    )
     assert mapped and not any(mapped)
 
 
@@ -258,15 +270,15 @@ def test_the_minutes_reach_a_training_by_the_environment(monkeypatch, tmp_path):
         "save_tensors",
         lambda path, *given: written.append(path.stem) or real(path, *given),
     )
-    train("tabular", scale="smoke", **SMALL)
+    train(configure("tabular", scale="smoke", **SMALL))
     assert written == [f"step-{step:08}" for step in range(8)]
     monkeypatch.setenv(training.MINUTES, "soon")
     with pytest.raises(
         LabError, match="LAB_CHECKPOINT_MINUTES = 'soon': it must be a number of minutes"
     ):
-        train("tabular", scale="smoke", problems=4)
+        train(configure("tabular", scale="smoke", problems=4))
     with pytest.raises(LabError, match="checkpoint_minutes = -1"):
-        train("tabular", scale="smoke", problems=4, checkpoint_minutes=-1)
+        train(configure("tabular", scale="smoke", problems=4), checkpoint_minutes=-1)
 
 
 # --- The state is that of now -------------------------------------------------------------------
@@ -274,7 +286,7 @@ def test_the_minutes_reach_a_training_by_the_environment(monkeypatch, tmp_path):
 
 def test_a_trainer_tells_every_step_and_records_are_those_asked_for():
     chosen = experiment("tabular")
-    told = list(chosen.train(chosen.parameters("smoke", SMALL), None))
+    told = list(chosen.train(chosen.configure("smoke", SMALL), None))
     assert [one.step for one in told] == list(range(8))
     assert [one.step for one in told if isinstance(one, Record)] == [0, 5, 7]
     assert [one.step for one in records(told)] == [0, 5, 7]
@@ -282,7 +294,7 @@ def test_a_trainer_tells_every_step_and_records_are_those_asked_for():
 
 def test_a_state_asked_for_after_training_went_on_is_refused():
     chosen = experiment("tabular")
-    told = list(chosen.train(chosen.parameters("smoke", SMALL), None))
+    told = list(chosen.train(chosen.configure("smoke", SMALL), None))
     for one in told[:-1]:
         with pytest.raises(
             LabError, match=f"the state after step {one.step} is asked for too late"
@@ -311,12 +323,18 @@ def stop_after(patch, step: int) -> None:
 def test_taken_up_between_any_two_records_a_run_ends_as_it_would_have(monkeypatch, tmp_path, step):
     with monkeypatch.context() as patch, pytest.raises(Crash):
         stop_after(patch, step)
-        train("tabular", folder=str(tmp_path), scale="smoke", checkpoint_minutes=ALWAYS, **SMALL)
+        train(
+            configure("tabular", scale="smoke", **SMALL),
+            folder=str(tmp_path),
+            checkpoint_minutes=ALWAYS,
+        )
     assert [record["step"] for record in Run(tmp_path).records()] == [
         told for told in (0, 5, 7) if told <= step
     ]
-    train("tabular", folder=str(tmp_path), scale="smoke", **SMALL)
-    assert left_behind(Run(tmp_path)) == left_behind(train("tabular", scale="smoke", **SMALL))
+    train(configure("tabular", scale="smoke", **SMALL), folder=str(tmp_path))
+    assert left_behind(Run(tmp_path)) == left_behind(
+        train(configure("tabular", scale="smoke", **SMALL))
+    )
 
 
 # --- Records and checkpoint belong together -----------------------------------------------------
@@ -325,7 +343,11 @@ def test_taken_up_between_any_two_records_a_run_ends_as_it_would_have(monkeypatc
 def interrupted(folder: Path, monkeypatch, step: int = 6) -> Run:
     with monkeypatch.context() as patch, pytest.raises(Crash):
         stop_after(patch, step)
-        train("tabular", folder=str(folder), scale="smoke", checkpoint_minutes=ALWAYS, **SMALL)
+        train(
+            configure("tabular", scale="smoke", **SMALL),
+            folder=str(folder),
+            checkpoint_minutes=ALWAYS,
+        )
     return Run(folder)
 
 
@@ -338,7 +360,7 @@ def test_a_record_that_is_missing_from_before_the_checkpoint_is_told(monkeypatch
         "".join(line for at, line in enumerate(lines) if at != lost)
     )
     with pytest.raises(LabError) as error:
-        train("tabular", folder=str(tmp_path), scale="smoke", **SMALL)
+        train(configure("tabular", scale="smoke", **SMALL), folder=str(tmp_path))
     said = str(error.value)
     assert (
         "holds 1 records up to step 6, and the checkpoint of that step was written after 2" in said
@@ -352,8 +374,8 @@ def test_a_checkpoint_of_an_earlier_version_goes_on(monkeypatch, tmp_path):
     (checkpoint,) = (run.path / "checkpoints").iterdir()
     state = {key: value.clone() for key, value in load_file(checkpoint).items()}
     save_file(state, checkpoint)  # the same names, and nothing about itself
-    train("tabular", folder=str(tmp_path), scale="smoke", **SMALL)
-    assert left_behind(run) == left_behind(train("tabular", scale="smoke", **SMALL))
+    train(configure("tabular", scale="smoke", **SMALL), folder=str(tmp_path))
+    assert left_behind(run) == left_behind(train(configure("tabular", scale="smoke", **SMALL)))
 
 
 def test_a_checkpoint_of_an_earlier_version_whose_record_is_lost_is_told(monkeypatch, tmp_path):
@@ -365,7 +387,7 @@ def test_a_checkpoint_of_an_earlier_version_whose_record_is_lost_is_told(monkeyp
     with pytest.raises(
         LabError, match="holds 1 records up to step 5, and the checkpoint of that step"
     ):
-        train("tabular", folder=str(tmp_path), scale="smoke", **SMALL)
+        train(configure("tabular", scale="smoke", **SMALL), folder=str(tmp_path))
 
 
 # --- Signals for real ---------------------------------------------------------------------------
@@ -401,7 +423,7 @@ def test_stopped_between_two_records_a_training_ends_as_the_one_that_was_not(
     start, monkeypatch, tmp_path, name, how
 ):
     given = WORLDS[name]
-    run = Run.place(name, experiment(name).parameters("smoke", given))
+    run = Run.of(experiment(name).configure("smoke", given))
     words = [f"{key}={value}" for key, value in given.items()]
     started = start("-m", "lab", "train", name, "scale=smoke", "checkpoint_minutes=0", *words)
     wait_for(started, lambda: checkpointed(run, 3))
@@ -413,23 +435,24 @@ def test_stopped_between_two_records_a_training_ends_as_the_one_that_was_not(
         told = re.search(SENTENCE, ended.stderr)
         assert told and "Traceback" not in ended.stderr
         assert load_checkpoint(run)[1] == int(told[1]) >= 3
-    assert train(name, scale="smoke", **given).finished
+    assert train(configure(name, scale="smoke", **given)).finished
     resumed = left_behind(run)
     monkeypatch.setenv("LAB_RUNS", str(tmp_path))
-    assert resumed == left_behind(train(name, scale="smoke", checkpoint_minutes=NEVER, **given))
+    assert resumed == left_behind(
+        train(configure(name, scale="smoke", **given), checkpoint_minutes=NEVER)
+    )
 
 
 def test_the_maze_keeps_what_it_added_up_between_records():
     """Without it the means of a resumed run would be of the later steps alone."""
-    values = experiment("maze").parameters(
+    config = experiment("maze").configure(
         "smoke", {"steps": 5, "log_every": 5, "start_steps": 1, "samples": 2}
     )
     chosen = experiment("maze")
-    begun = {key: values[key] for key in chosen.before.rules}
-    *_, last = chosen.before.train(begun, None)
+    *_, last = chosen.before.train(chosen.before.part_of(config), None)
     start_state = {key: value.clone() for key, value in last.state().items()}
     states = {}
-    for told in chosen.train(values, None, start=start_state):
+    for told in chosen.train(config, None, start=start_state):
         states[told.step] = {key: value.clone() for key, value in told.state().items()}
     assert all(len(states[3][key]) == 3 for key in states[3] if key.startswith("seen/"))
     assert "seen/00/train pass@1" in states[3] and not any(
@@ -437,7 +460,7 @@ def test_the_maze_keeps_what_it_added_up_between_records():
     )
     without = {key: value for key, value in states[3].items() if not key.startswith("seen/")}
     ends = [
-        list(records(chosen.train(values, state, start=start_state)))[-1]
+        list(records(chosen.train(config, state, start=start_state)))[-1]
         for state in (states[3], without)
     ]
     assert (
@@ -447,7 +470,7 @@ def test_the_maze_keeps_what_it_added_up_between_records():
 
 def test_sigterm_during_the_start_of_a_maze_stops_it_too(start):
     given = {"steps": 1, "start_steps": 500, "start_log_every": 500, "samples": 2}
-    run = start_of("maze", experiment("maze").parameters("smoke", given))
+    run = start_of(experiment("maze").configure("smoke", given))
     started = start(
         "-m",
         "lab",
@@ -465,7 +488,7 @@ def test_sigterm_during_the_start_of_a_maze_stops_it_too(start):
 
 def test_a_second_sigterm_is_like_the_first(start):
     given = WORLDS["images"]
-    run = Run.place("images", experiment("images").parameters("smoke", given))
+    run = Run.of(experiment("images").configure("smoke", given))
     started = start(
         "-m",
         "lab",
@@ -485,7 +508,7 @@ def test_a_second_sigterm_is_like_the_first(start):
 
 def test_sigterm_reaches_the_training_inside_a_notebook(start, tmp_path):
     given = {"steps": 6000, "log_every": 5999}
-    run = Run.place("tabular", experiment("tabular").parameters("smoke", given))
+    run = Run.of(experiment("tabular").configure("smoke", given))
     words = [
         "run",
         "tabular",
@@ -500,20 +523,26 @@ def test_sigterm_reaches_the_training_inside_a_notebook(start, tmp_path):
     assert ended.returncode == 143, ended
     assert re.search(SENTENCE, ended.stderr), ended.stderr
     assert not run.finished and len(run.records()) == 1
-    trained = train("tabular", folder=str(run.path), scale="smoke", **given)
+    trained = train(configure("tabular", scale="smoke", **given), folder=str(run.path))
     reference = train(
-        "tabular", folder=str(tmp_path), scale="smoke", checkpoint_minutes=NEVER, **given
+        configure("tabular", scale="smoke", **given), folder=str(tmp_path), checkpoint_minutes=NEVER
     )
     assert left_behind(trained) == left_behind(reference)
 
 
-def test_sigterm_in_a_cell_that_trains_nothing_ends_the_notebook_unfinished(start, invent, runs):
+def test_sigterm_in_a_cell_that_trains_nothing_ends_the_notebook_unfinished(
+    start, invent, runs, tmp_path
+):
     """The kernel has no handler then and ends at once."""
     name = invent(
-        "[parameters]\nseconds = {}\n[laptop]\nseconds = 60\n",
-        "import pathlib, time, os",
-        f"pathlib.Path({str(runs)!r}, 'here').touch(); time.sleep(seconds)",
-        parameters="seconds = 60",
+        "[laptop]\nseconds = 60\n",
+        "import importlib, pathlib, sys, time\nfrom lab import runs",
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        f"importlib.import_module('lab.runs.experiments').PRESETS = pathlib.Path({str(tmp_path)!r},"
+        " 'presets')\nconfig = runs.configure('tiny', globals())",
+        f"pathlib.Path({str(runs)!r}, 'here').touch(); time.sleep(config.seconds)",
+        settings="seconds: int = setting('seconds to sleep')",
+        parameters='scale = "laptop"\nseconds = 60\nfolder = ""',
     )
     presets = sys.modules["lab.runs.experiments"].PRESETS
     runs.mkdir(parents=True)
@@ -523,6 +552,7 @@ from lab.cli import main
 import lab.runs
 module = sys.modules["lab.runs.experiments"]
 module.PRESETS = pathlib.Path({str(presets)!r})
+sys.path.insert(0, {str(tmp_path)!r})
 module.NOTEBOOKS = module.PRESETS.parent / "notebooks"
 sys.exit(main(["run", {name!r}]))
 """
@@ -574,8 +604,9 @@ def test_of_several_processes_only_what_they_agreed_on_counts():
 
 def test_a_training_in_another_thread_leaves_signals_alone(tmp_path):
     code = (
-        "import signal, threading\nfrom lab.runs import train\n"
-        "worker = threading.Thread(target=lambda: train('tabular', scale='smoke', steps=2))\n"
+        "import signal, threading\nfrom lab.runs import configure, train\n"
+        "config = configure('tabular', scale='smoke', steps=2)\n"
+        "worker = threading.Thread(target=lambda: train(config))\n"
         "worker.start(); worker.join()\nassert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL\n"
     )
     done = subprocess.run(

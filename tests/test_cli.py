@@ -10,7 +10,7 @@ import pytest
 
 from lab.cli import main
 from lab.errors import LabError
-from lab.runs import experiments, train
+from lab.runs import configure, experiments, train
 from lab.runs.experiments import experiment
 
 VERBS = ("run", "train", "sweep", "figures", "check", "explain")
@@ -60,7 +60,7 @@ def test_show_prints_values_and_meanings_of_the_scale_and_runs_nothing(capsys, r
     said = capsys.readouterr().out
     assert "scales: smoke, laptop; here smoke" in said and "seed = 4" in said
     for key, rule in experiment("digits").rules.items():
-        assert re.search(rf"^  {key} = .+ {re.escape(rule['help'])}$", said, re.M)
+        assert re.search(rf"^  {key} = .+ {re.escape(rule.help)}$", said, re.M)
     assert not runs.exists()
 
 
@@ -184,7 +184,9 @@ def faults(capsys):
     return found
 
 
-PRESET = "[parameters]\nsteps = { least = 1 }\n[laptop]\nsteps = 3\n"
+PRESET = "[laptop]\nsteps = 3\n"
+PARAMETERS = 'scale = "laptop"\nsteps = 3\nfolder = ""'
+CELLS = ['config = runs.configure("tiny", globals())', "print(config.steps)"]
 
 
 @pytest.mark.parametrize(
@@ -192,28 +194,28 @@ PRESET = "[parameters]\nsteps = { least = 1 }\n[laptop]\nsteps = 3\n"
     [
         (
             PRESET + "[smoke]\nsteps = 0\n",
-            ["print(steps)"],
+            CELLS,
             "preset tiny: tiny: steps = 0 is out of range",
         ),
         (
             PRESET + "[smoke]\nstep = 1\n",
-            ["print(steps)"],
+            CELLS,
             "preset tiny: unknown parameter of tiny.toml [smoke]",
         ),
-        (PRESET, ["print(1)"], "notebook of tiny: tiny.ipynb: no cell reads the parameter steps"),
+        (PRESET, CELLS[:1], "notebook of tiny: tiny.ipynb: no cell reads the parameter steps"),
         (
             'trainer = "lab.toy.tabular"\n' + PRESET,
-            ["print(steps)"],
+            CELLS,
             "preset tiny: tiny.toml: trainer 'lab.toy.tabular'",
         ),
         (
             'trainer = "lab.toy.tabular:trian"\n' + PRESET,
-            ["print(steps)"],
+            CELLS,
             "tiny.toml: trainer 'lab.toy.tabular:trian'",
         ),
         (
             'trainer = "lab.toy.nowhere:train"\n' + PRESET,
-            ["print(steps)"],
+            CELLS,
             "tiny.toml: trainer 'lab.toy.nowhere:train'",
         ),
     ],
@@ -221,7 +223,7 @@ PRESET = "[parameters]\nsteps = { least = 1 }\n[laptop]\nsteps = 3\n"
 def test_check_finds_a_fault_in_a_preset_or_its_notebook(
     faults, invent, monkeypatch, tmp_path, preset, cells, fault
 ):
-    invent(preset, *cells, parameters="steps = 3")
+    invent(preset, *cells, parameters=PARAMETERS)
     monkeypatch.setattr(import_module("lab.runs.checks"), "ROOT", tmp_path)
     (tmp_path / "constraints.txt").write_text("")
     assert any(fault in line for line in faults())
@@ -240,7 +242,7 @@ def test_check_finds_a_fault_in_a_preset_or_its_notebook(
 def test_check_compares_what_is_installed_with_the_constraints(
     faults, invent, monkeypatch, tmp_path, capsys, constraint, fault
 ):
-    invent(PRESET, "print(steps)", parameters="steps = 3")
+    invent(PRESET, *CELLS, parameters=PARAMETERS)
     monkeypatch.setattr(import_module("lab.runs.checks"), "ROOT", tmp_path)
     (tmp_path / "constraints.txt").write_text(constraint + "\n")
     if fault:
@@ -250,7 +252,7 @@ def test_check_compares_what_is_installed_with_the_constraints(
 
 
 def test_check_finds_a_fault_in_a_sweep_and_missing_data(faults, invent, monkeypatch, tmp_path):
-    invent(PRESET, "print(steps)", parameters="steps = 3")
+    invent(PRESET, *CELLS, parameters=PARAMETERS)
     checks = import_module("lab.runs.checks")
     (tmp_path / "sweeps").mkdir()
     (tmp_path / "sweeps" / "mine.toml").write_text(
@@ -280,6 +282,6 @@ def test_make_help_lists_every_target():
 
 
 def test_a_run_of_train_is_the_run_of_the_command(capsys):
-    run = train("tabular", scale="smoke", seed=9)
+    run = train(configure("tabular", scale="smoke", seed=9))
     assert main(["train", "tabular", "scale=smoke", "seed=9"]) == 0
     assert capsys.readouterr().out.endswith(f": {run.path}\n")

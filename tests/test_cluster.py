@@ -53,34 +53,34 @@ def test_verl_accepts_every_preset_at_every_scale_and_reads_what_we_mean(name, s
         else {"gpus": 8}
     )
     made = job(name, {"scale": scale} | size)
-    values, config = made.values, verl_config.compose(made.settings)
+    ours, config = made.config, verl_config.compose(made.settings)
     expected = {
         "trainer.nnodes": made.nodes,
         "trainer.n_gpus_per_node": made.gpus,
-        "trainer.total_training_steps": values["steps"],
+        "trainer.total_training_steps": ours.steps,
         "algorithm.use_kl_in_reward": False,
-        "data.train_batch_size": values["prompts"],
-        "data.max_response_length": values["max_tokens"],
-        "actor_rollout_ref.rollout.n": values["rollouts"],
-        "actor_rollout_ref.rollout.response_length": values["max_tokens"],
-        "actor_rollout_ref.rollout.temperature": values["temperature"],
-        "actor_rollout_ref.rollout.val_kwargs.n": values["samples"],
-        "actor_rollout_ref.actor.optim.lr": values["learning_rate"],
-        "actor_rollout_ref.actor.ppo_mini_batch_size": values["prompts"] // values["updates"],
-        "actor_rollout_ref.actor.kl_loss_coef": values["kl"],
-        "actor_rollout_ref.actor.use_kl_loss": values["kl"] > 0,
-        "actor_rollout_ref.actor.entropy_coeff": values["entropy_bonus"],
+        "data.train_batch_size": ours.prompts,
+        "data.max_response_length": ours.max_tokens,
+        "actor_rollout_ref.rollout.n": ours.rollouts,
+        "actor_rollout_ref.rollout.response_length": ours.max_tokens,
+        "actor_rollout_ref.rollout.temperature": ours.temperature,
+        "actor_rollout_ref.rollout.val_kwargs.n": ours.samples,
+        "actor_rollout_ref.actor.optim.lr": ours.learning_rate,
+        "actor_rollout_ref.actor.ppo_mini_batch_size": ours.prompts // ours.updates,
+        "actor_rollout_ref.actor.kl_loss_coef": ours.kl,
+        "actor_rollout_ref.actor.use_kl_loss": ours.kl > 0,
+        "actor_rollout_ref.actor.entropy_coeff": ours.entropy_bonus,
         "actor_rollout_ref.actor.policy_loss.loss_mode": (
-            "vanilla" if values["updates"] > 1 else "lab.policy_gradient"
+            "vanilla" if ours.updates > 1 else "lab.policy_gradient"
         ),
         "reward.custom_reward_function.path": "pkg://lab.llm.train.verl_adapter",
-        "data.seed": values["seed"],
+        "data.seed": ours.seed,
         "actor_rollout_ref.actor.loss_agg_mode": (
             "seq-mean-token-sum"
-            if values["estimator"] == "pacs"
-            else verl_config.AGGREGATIONS[values["aggregation"]]
+            if ours.estimator == "pacs"
+            else verl_config.AGGREGATIONS[ours.aggregation]
         ),
-        "algorithm.adv_estimator": f"lab.{verl_config.load_estimator(values).name}",
+        "algorithm.adv_estimator": f"lab.{verl_config.load_estimator(ours).name}",
         # both papers' choices that neither prints, which are verl's defaults and must stay so
         "actor_rollout_ref.actor.optim.weight_decay": 0.01,
         "actor_rollout_ref.actor.grad_clip": 1.0,
@@ -243,7 +243,7 @@ def test_the_data_are_verls_rows_with_the_words_of_our_prompt():
     table = pd.read_parquet(folder / "train.parquet")
     row = table.iloc[0]
     assert list(table.columns) == ["data_source", "prompt", "ability", "reward_model", "extra_info"]
-    question = load_prompt(made.values["prompt"]).render("9*9=?")
+    question = load_prompt(made.config.prompt).render("9*9=?")
     assert all(len(turn) == 1 and turn[0]["role"] == "user" for turn in table["prompt"])
     assert (
         row["prompt"][0]["content"].endswith(question[-1])

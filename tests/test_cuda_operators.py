@@ -194,16 +194,16 @@ def copied(record) -> dict:
 
 def maze_records(**given) -> list:
     """The last record of the start and those of reinforcement learning, with their states."""
-    values = experiment("maze").parameters("smoke", {"start_steps": 2, "steps": 2} | given)
+    config = experiment("maze").configure("smoke", {"start_steps": 2, "steps": 2} | given)
     before = experiment("maze").before
-    *_, last = before.train({key: values[key] for key in before.rules}, None)
+    *_, last = before.train(before.part_of(config), None)
     records = [(last, copied(last))]
-    for record in records_of(experiment("maze").train(values, None, start=last.state())):
+    for record in records_of(experiment("maze").train(config, None, start=last.state())):
         records.append((record, copied(record)))
     again = {key: value.cpu() for key, value in records[-2][1].items()}
     resumed = [
         record.metrics
-        for record in records_of(experiment("maze").train(values, again, start=last.state()))
+        for record in records_of(experiment("maze").train(config, again, start=last.state()))
     ]
     assert resumed[-1] == records[-1][0].metrics
     return records
@@ -247,10 +247,10 @@ def test_mazes_run_on_a_gpu_as_on_a_cpu(given, monkeypatch):
 
 def test_rollouts_are_captured_once_a_shape_and_need_nothing_of_the_host(monkeypatch):
     with PretendedGPU() as gpu:
-        values = experiment("maze").parameters("smoke", {})
-        shape = maze.transformer_config(values["width"], values["layers"], values["positions"])
+        config = experiment("maze").configure("smoke", {})
+        shape = maze.transformer_config(config.width, config.layers, config.positions)
         model = maze.fresh_transformer(0, shape)
-        policy = maze.make_policy(model, 7, 4, 8, 18, "float32", 0)
+        policy = maze.make_policy(model, config)
         grid, said = policy.show(0, 3)
         assert len(said) == 3 and "#" in grid
         policy.evaluate()
@@ -274,14 +274,14 @@ def few_pictures(monkeypatch):
 
 
 def image_records(**given) -> list:
-    values = experiment("images").parameters(
+    config = experiment("images").configure(
         "smoke",
         {"steps": 2, "log_every": 1, "batch": 4, "rollouts": 8, "classes": 10, "width": 4} | given,
     )
-    told = records_of(experiment("images").train(values, None))
+    told = records_of(experiment("images").train(config, None))
     records = [(record, copied(record)) for record in told]
     again = {key: value.cpu() for key, value in records[1][1].items()}
-    *_, last = experiment("images").train(values, again)
+    *_, last = experiment("images").train(config, again)
     assert last.metrics == records[-1][0].metrics
     return records
 
@@ -335,11 +335,11 @@ def test_the_published_networks_run_on_a_gpu_in_its_layout(few_pictures, net, mo
         return real(world, forward, pictures)
 
     monkeypatch.setattr(images.Images, "_logits", logits)
-    values = experiment("images").parameters(
+    config = experiment("images").configure(
         "smoke", {"net": net, "precision": "bfloat16", "steps": 1, "batch": 2, "classes": 10}
     )
     with PretendedGPU() as gpu:
-        for record in experiment("images").train(values, None):
+        for record in experiment("images").train(config, None):
             record.state()
     assert complaints(gpu) == [] and layouts == {(torch.channels_last, True)}
     kinds = {
@@ -363,11 +363,11 @@ def test_the_pictures_of_imagenet_are_cropped_on_a_gpu(tmp_path):
 
 
 def test_the_tabular_world_stays_on_the_cpu():
-    values = experiment("tabular").parameters("smoke", {"steps": 2})
+    config = experiment("tabular").configure("smoke", {"steps": 2})
     with PretendedGPU() as gpu:
-        told = records_of(experiment("tabular").train(values, None))
+        told = records_of(experiment("tabular").train(config, None))
         metrics = [record.metrics for record in told]
-    again = records_of(experiment("tabular").train(values, None))
+    again = records_of(experiment("tabular").train(config, None))
     assert not gpu.calls and metrics == [record.metrics for record in again]
 
 
@@ -422,13 +422,13 @@ def without_triton(monkeypatch):
 def test_a_language_model_is_trained_on_a_gpu_by_the_loop_of_the_presets(without_triton, given):
     from lab.llm.train import trainer
 
-    values = experiment("gsm8k").parameters("smoke", {"steps": 2, "problems": 3} | given)
+    config = experiment("gsm8k").configure("smoke", {"steps": 2, "problems": 3} | given)
     told = {}
     with PretendedGPU() as gpu:
-        whole = records_of(trainer.train(state=None, **values))
+        whole = records_of(trainer.train(config, None))
         records = [(record, copied(record)) for record in whole]
         again = {key: value.cpu() for key, value in records[1][1].items()}
-        rest = records_of(trainer.train(state=again, **values))
+        rest = records_of(trainer.train(config, again))
         told["resumed"] = [record.metrics for record in rest][-1]
     assert complaints(gpu) == []
     assert told["resumed"] == records[-1][0].metrics
@@ -446,11 +446,11 @@ def test_a_language_model_is_trained_on_a_gpu_by_the_loop_of_the_presets(without
 
 
 def test_gradient_norms_inside_a_set_of_rollouts_are_measured_on_a_gpu():
-    values = experiment("inside").parameters(
+    config = experiment("inside").configure(
         "smoke", {"problems": 8, "rollouts": 8, "max_tokens": 24}
     )
     with PretendedGPU() as gpu:
-        [record] = experiment("inside").train(values, None)
+        [record] = experiment("inside").train(config, None)
     assert complaints(gpu) == [] and "mm" in differentiated(gpu)
-    [expected] = experiment("inside").train(values, None)
+    [expected] = experiment("inside").train(config, None)
     assert record.metrics == pytest.approx(expected.metrics, rel=1e-3)

@@ -1,15 +1,24 @@
 """Strict parameters: unknown, unread, of the wrong type or out of range is refused before a run."""
 
+import ast
+import os
 import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 import lab
 from lab.errors import LabError
-from lab.runs import experiment, experiments
+from lab.runs import Run, experiment, experiments
 from lab.runs.experiments import PRESETS, SCALES, read_assignments, read_preset
 from lab.runs.notebooks import check_notebook, parameter_cell, run_notebook
 
+ROOT = Path(__file__).parents[1]
 SCALED = [
     (path.stem, scale)
     for path in sorted(PRESETS.glob("*.toml"))
@@ -30,9 +39,10 @@ def refusal(call, *args, **options) -> str:
 @pytest.mark.parametrize("name, scale", SCALED)
 def test_every_preset_resolves_at_every_scale_with_every_parameter_explained(name, scale):
     chosen = experiment(name)
-    values = chosen.parameters(scale)
-    assert values.keys() == chosen.rules.keys() == chosen.scales["laptop"].keys()
-    assert all(rule["help"] for rule in chosen.rules.values())
+    values = chosen.configure(scale).settings()
+    needed = chosen.rules.keys() - chosen.configuration.defaults().keys()
+    assert values.keys() == chosen.rules.keys() >= chosen.scales["laptop"].keys() >= needed
+    assert all(rule.help for rule in chosen.rules.values())
     assert all(values[key] == value for key, value in chosen.scales[scale].items())
     assert all(type(values[key]) is type(value) for key, value in chosen.scales["laptop"].items())
 
@@ -46,7 +56,7 @@ def test_every_experiment_has_smoke_and_laptop_and_is_listed():
 
 def test_scales_differ_only_by_what_they_list():
     chosen = experiment("tabular")
-    smoke, laptop = chosen.parameters("smoke"), chosen.parameters("laptop")
+    smoke, laptop = (chosen.configure(scale).settings() for scale in ("smoke", "laptop"))
     assert (
         {key for key in smoke if smoke[key] != laptop[key]}
         == chosen.scales["smoke"].keys()
@@ -55,38 +65,52 @@ def test_scales_differ_only_by_what_they_list():
 
 
 @pytest.mark.parametrize(
-    "preset, sentence",
+    "preset, settings, sentence",
     [
-        ("[parameters]\na = {}\n", "no 'laptop'"),
-        ("[laptop]\na = 1\n", "no 'parameters'"),
+        ("", "a: int = setting('')", "no 'laptop'"),
         (
-            "[parameters]\na = {}\nb = {}\n[laptop]\na = 1\n",
+            "[laptop]\na = 1\n",
+            "a: int = setting('')\nb: int = setting('')",
             "tiny.toml [laptop], or one that it lacks: 'b'",
         ),
         (
-            "[parameters]\na = {}\n[laptop]\na = 1\nb = 2\n",
+            "[laptop]\na = 1\nb = 2\n",
+            "a: int = setting('')",
             "tiny.toml [laptop], or one that it lacks: 'b'",
         ),
         (
-            "[parameters]\nsteps = {}\n[laptop]\nsteps = 1\n[smoke]\nstep = 1\n",
+            "[laptop]\nsteps = 1\n[smoke]\nstep = 1\n",
+            "steps: int = setting('')",
             "did you mean 'steps'?",
         ),
         (
-            "[parameters]\na = {}\n[laptop]\na = 1\n[lapptop]\na = 2\n",
+            "[laptop]\na = 1\n[lapptop]\na = 2\n",
+            "a: int = setting('')",
             "unknown key of tiny.toml 'lapptop': did you mean",
         ),
         (
-            "[parameters]\na = { leest = 1 }\n[laptop]\na = 1\n",
-            "unknown rule of tiny.toml 'leest': did you mean 'least'?",
-        ),
-        (
-            "[parameters]\na = {}\n[laptop]\na = \n",
-            "tiny.toml: Invalid value (at line 6, column 5); fix the file",
+            "[laptop]\na = \n",
+            "a: int = setting('')",
+            "tiny.toml: Invalid value (at line 5, column 5); fix the file",
         ),
     ],
 )
-def test_a_fault_in_a_preset_names_the_file_and_the_key(invent, preset, sentence):
-    assert sentence in refusal(experiment, invent(preset))
+def test_a_fault_in_a_preset_names_the_file_and_the_key(invent, preset, settings, sentence):
+    assert sentence in refusal(experiment, invent(preset, settings=settings))
+
+
+@pytest.mark.parametrize(
+    "place", ["lab.configurations.nowhere:A", "lab.errors:LabError", "Tabular"]
+)
+def test_a_preset_names_a_class_of_settings(invent, tmp_path, place):
+    path = tmp_path / "presets" / f"{invent('[laptop]')}.toml"
+    line = next(line for line in path.read_text().splitlines() if line.startswith("configuration"))
+    path.write_text(path.read_text().replace(line, f'configuration = "{place}"'))
+    assert refusal(experiment, "tiny").startswith(
+        f"tiny.toml: configuration = {place!r} is no class of settings"
+    )
+    path.write_text(path.read_text().replace(f'configuration = "{place}"', ""))
+    assert refusal(experiment, "tiny").startswith("tiny.toml: no 'configuration'; every preset")
 
 
 @pytest.mark.parametrize(
@@ -116,30 +140,33 @@ def test_a_fault_in_a_preset_names_the_file_and_the_key(invent, preset, sentence
 )
 def test_a_value_of_the_wrong_type_or_out_of_range_is_refused(invent, smoke, sentence):
     name = invent(
-        "[parameters]\nsteps = { least = 1, most = 9 }\nrate = { least = 0.0 }\n"
-        'kind = { choices = ["hard", "soft"] }\non = {}\nsizes = { least = 1, most = 9 }\n'
         '[laptop]\nsteps = 3\nrate = 0.5\nkind = "hard"\non = true\nsizes ='
-        f" [2]\n[smoke]\n{smoke}\n"
+        f" [2]\n[smoke]\n{smoke}\n",
+        settings="steps: int = setting('', least=1, most=9)\nrate: float = setting('', least=0.0)\n"
+        "kind: str = setting('', choices=('hard', 'soft'))\non: bool = setting('')\n"
+        "sizes: list[int] = setting('', least=1, most=9)",
     )
-    assert sentence in refusal(experiment(name).parameters, "smoke")
-    assert experiment(name).parameters()["steps"] == 3
+    assert sentence in refusal(experiment(name).configure, "smoke")
+    config = experiment(name).configure()
+    assert config.steps == 3
+    (wrong,) = (tomllib.loads(smoke)).items()
+    unlike = sentence.partition(" like ")[0]
+    assert unlike in refusal(replace, config, **dict([wrong]))
     given = read_assignments([smoke.replace(" = ", "=").replace("'", '"')])
-    assert sentence in refusal(experiment(name).parameters, "laptop", given)
+    assert sentence in refusal(experiment(name).configure, "laptop", given)
 
 
 def test_a_whole_number_is_welcome_where_a_real_one_is_meant_and_becomes_one():
-    assert (
-        repr(experiment("tabular").parameters(given={"learning_rate": 1})["learning_rate"]) == "1.0"
-    )
-    design = experiment("design").parameters(given={"points_p": [0, 1], "points_w": [1, 2]})
-    assert repr(design["points_w"]) == "[1.0, 2.0]"
+    assert repr(experiment("tabular").configure(given={"learning_rate": 1}).learning_rate) == "1.0"
+    design = experiment("design").configure(given={"points_p": [0, 1], "points_w": [1, 2]})
+    assert repr(design.points_w) == "[1.0, 2.0]"
 
 
 def test_the_ends_of_a_range_belong_to_it():
     chosen = experiment("tabular")
-    assert chosen.parameters(given={"rollouts": 4096, "problems": 4})["problems"] == 4
+    assert chosen.configure(given={"rollouts": 4096, "problems": 4}).problems == 4
     for given in ({"rollouts": 4097}, {"rollouts": 0}, {"problems": 3}):
-        assert "out of range" in refusal(chosen.parameters, "laptop", given)
+        assert "out of range" in refusal(chosen.configure, "laptop", given)
 
 
 @pytest.mark.parametrize(
@@ -165,14 +192,14 @@ def test_the_ends_of_a_range_belong_to_it():
     ],
 )
 def test_what_a_trainer_cannot_run_is_refused_with_its_other_parameters(given, sentence):
-    assert sentence in refusal(experiment("tabular").parameters, "smoke", given)
+    assert sentence in refusal(experiment("tabular").configure, "smoke", given)
 
 
 def test_an_unknown_experiment_or_scale_names_the_nearest():
     assert refusal(experiment, "tabula").startswith(
         "unknown experiment 'tabula': did you mean 'tabular'?"
     )
-    assert refusal(experiment("digits").parameters, "somke").startswith(
+    assert refusal(experiment("digits").configure, "somke").startswith(
         "unknown scale of digits 'somke': did you mean 'smoke'? Valid:"
     )
 
@@ -253,7 +280,7 @@ def test_the_process_exits_with_one_and_one_line(command, runs):
 
 def test_an_experiment_that_trains_nothing_cannot_be_trained_and_leaves_no_folder(runs):
     assert (
-        refusal(lab.runs.train, "weights", scale="smoke")
+        refusal(lab.runs.train, experiment("weights").configure("smoke"))
         == "weights trains nothing: use lab run weights"
     )
     assert not runs.exists()
@@ -261,101 +288,129 @@ def test_an_experiment_that_trains_nothing_cannot_be_trained_and_leaves_no_folde
 
 # --- Notebooks against their presets ------------------------------------------------------------
 
-PRESET = "[parameters]\nsteps = { least = 1 }\nrates = {}\n[laptop]\nsteps = 3\nrates = [0.5]\n"
-PARAMETERS = "steps = 3\nrates = [0.5]"
+PRESET = "[laptop]\nsteps = 3\nrates = [0.5]\n"
+SETTINGS = "steps: int = setting('', least=1)\nrates: list[float] = setting('')"
+PARAMETERS = 'scale = "laptop"\nsteps = 3\nrates = [0.5]\nfolder = ""'
+MAKE = 'config = runs.configure("tiny", globals())'
+READ = "print(config.steps, config.rates)"
 
 
 @pytest.mark.parametrize(
     "parameters, cells, sentence",
     [
         (
-            "steps = 3\nrates = [0.5]\nseed = 1",
-            ["print(steps, rates, seed)"],
-            "in only one of tiny.ipynb and its preset",
+            PARAMETERS + "\nseed = 1",
+            [MAKE, READ],
+            "unknown parameter in tiny.ipynb, which its preset does not have, 'seed'",
         ),
-        ("steps = 3", ["print(steps)"], "in only one of tiny.ipynb and its preset, 'rates'"),
-        ("step = 3\nrates = [0.5]", ["print(step, rates)"], "did you mean 'steps'?"),
+        (PARAMETERS.replace("steps", "step"), [MAKE, READ], "did you mean 'steps'?"),
+        ("steps = 3", [MAKE, READ], "tiny.ipynb: the parameters cell lacks "),
         (
             PARAMETERS,
-            ["print(steps)"],
+            [READ],
+            "tiny.ipynb: no cell has config = runs.configure('tiny', globals())",
+        ),
+        (
+            PARAMETERS,
+            ['config = runs.configure("tabular", globals())', READ],
+            "tiny.ipynb: no cell has config = runs.configure('tiny', globals())",
+        ),
+        (
+            PARAMETERS,
+            [MAKE, "print(config.steps)"],
             "tiny.ipynb: no cell reads the parameter rates: use it, or remove it",
         ),
-        (PARAMETERS, ["rates = 1; print(steps)"], "no cell reads the parameter rates"),
         (
             PARAMETERS,
-            ["print(steps)  # rates", "print('rates')"],
+            [MAKE, "print(config.steps)  # config.rates", "print('config.rates')"],
             "no cell reads the parameter rates",
         ),
         (
-            "steps = 4\nrates = [0.5]",
-            ["print(steps, rates)"],
+            PARAMETERS,
+            [MAKE, READ, "print(steps)"],
+            "tiny.ipynb: a cell uses the variable steps, a parameter's name: read config.steps",
+        ),
+        (PARAMETERS, [MAKE, READ, "rates = 1"], "a cell uses the variable rates"),
+        (
+            PARAMETERS.replace("steps = 3", "steps = 4"),
+            [MAKE, READ],
             "tiny.ipynb: steps = 4, but the preset says 3",
         ),
         (
-            "steps = 3\nrates = [0.5, 0.6]",
-            ["print(steps, rates)"],
+            PARAMETERS.replace("[0.5]", "[0.5, 0.6]"),
+            [MAKE, READ],
             "rates = [0.5, 0.6], but the preset says [0.5]",
         ),
         (
+            PARAMETERS.replace("laptop", "smoke"),
+            [MAKE, READ],
+            "tiny.ipynb: scale = 'smoke', but the preset says 'laptop'",
+        ),
+        (
             "steps: int = 3\nrates = [0.5]",
-            ["print(steps, rates)"],
+            [MAKE, READ],
             "'steps: int = 3' in the parameters cell: write name =",
         ),
         (
             "steps = 1 + 2\nrates = [0.5]",
-            ["print(steps, rates)"],
+            [MAKE, READ],
             "'steps = 1 + 2' is not a plain value: write a number",
         ),
         (
             "steps = int(3)\nrates = [0.5]",
-            ["print(steps, rates)"],
+            [MAKE, READ],
             "'steps = int(3)' is not a plain value",
         ),
         (
             "steps = n = 3\nrates = [0.5]",
-            ["print(steps, rates)"],
+            [MAKE, READ],
             "'steps = n = 3' in the parameters cell",
         ),
         (
             "steps, n = 3, 4\nrates = [0.5]",
-            ["print(steps, rates)"],
+            [MAKE, READ],
             "in the parameters cell: write name = value",
         ),
         (
             "steps += 3\nrates = [0.5]",
-            ["print(steps, rates)"],
+            [MAKE, READ],
             "'steps += 3' in the parameters cell",
         ),
         (
             "import os\nsteps = 3\nrates = [0.5]",
-            ["print(steps, rates)"],
+            [MAKE, READ],
             "'import os' in the parameters cell",
         ),
         (
             "steps = 3\nsteps = 3\nrates = [0.5]",
-            ["print(steps, rates)"],
+            [MAKE, READ],
             "steps is given twice in the parameters cell",
         ),
         (
             "steps = \nrates = [0.5]",
-            ["print(steps, rates)"],
+            [MAKE, READ],
             "tiny.ipynb: invalid syntax in 'steps =': fix the cell",
         ),
-        (PARAMETERS, ["print(steps, rates", "print(steps)"], "tiny.ipynb: '(' was never closed in"),
+        (PARAMETERS, [MAKE, "print(config", "print(1)"], "tiny.ipynb: '(' was never closed in"),
         (None, ["print(1)"], "tiny.ipynb has 0 cells tagged 'parameters': tag exactly one"),
     ],
 )
 def test_a_notebook_that_is_not_its_preset_is_refused_before_it_runs(
     invent, runs, parameters, cells, sentence
 ):
-    name = invent(PRESET, *cells, parameters=parameters)
-    assert sentence in refusal(run_notebook, name)
+    name = invent(PRESET, *cells, settings=SETTINGS, parameters=parameters)
+    assert sentence in refusal(run_notebook, experiment(name).configure())
     assert not runs.exists()
 
 
-def test_a_notebook_equal_to_its_preset_passes_magics_included(invent):
+def test_a_notebook_with_some_of_its_settings_passes_magics_included(invent):
     name = invent(
-        PRESET, "%matplotlib inline\n!true\nprint(steps)", "print(rates)", parameters=PARAMETERS
+        PRESET,
+        MAKE,
+        "%matplotlib inline\n!true\nprint(config.steps)",
+        "print(config.rates)",
+        settings=SETTINGS,
+        parameters='scale = "laptop"  # a remark\nsteps = 3\nfolder = ""',
     )
     assert check_notebook(experiment(name)) is None
 
@@ -363,59 +418,234 @@ def test_a_notebook_equal_to_its_preset_passes_magics_included(invent):
 def test_two_cells_tagged_parameters_are_refused(invent, runs, tmp_path):
     import nbformat
 
-    name = invent(PRESET, "print(steps, rates)", parameters=PARAMETERS)
+    name = invent(PRESET, MAKE, READ, settings=SETTINGS, parameters=PARAMETERS)
     path = tmp_path / "notebooks" / "tiny.ipynb"
     book = nbformat.read(path, as_version=4)
     book.cells[1].metadata["tags"] = ["parameters"]
     nbformat.write(book, path)
     assert (
-        refusal(run_notebook, name) == "tiny.ipynb has 2 cells tagged 'parameters': tag exactly one"
+        refusal(run_notebook, experiment(name).configure())
+        == "tiny.ipynb has 2 cells tagged 'parameters': tag exactly one"
     )
     assert not runs.exists()
 
 
 def test_a_missing_notebook_and_one_that_is_no_notebook_are_refused(invent, runs, tmp_path):
-    name = invent(PRESET, "print(steps, rates)", parameters=PARAMETERS)
+    config = experiment(
+        invent(PRESET, MAKE, READ, settings=SETTINGS, parameters=PARAMETERS)
+    ).configure()
     (tmp_path / "notebooks" / "tiny.ipynb").write_text("{ not json")
-    assert refusal(run_notebook, name).startswith("tiny.ipynb is not a notebook: ")
+    assert refusal(run_notebook, config).startswith("tiny.ipynb is not a notebook: ")
     (tmp_path / "notebooks" / "tiny.ipynb").unlink()
-    assert "tiny.ipynb is missing: run from a clone of the project" in refusal(run_notebook, name)
+    assert "tiny.ipynb is missing: run from a clone of the project" in refusal(run_notebook, config)
     assert not runs.exists()
 
 
-def test_the_notebook_of_a_trainer_also_takes_a_folder_and_must_read_it(invent):
+def test_the_notebook_of_a_trainer_must_read_its_folder(invent):
     preset = 'trainer = "lab.toy.tabular:train"\n' + PRESET
-    name = invent(preset, "print(steps, rates)", parameters=PARAMETERS)
-    assert "in only one of tiny.ipynb and its preset, 'folder'" in refusal(
-        check_notebook, experiment(name)
-    )
-    invent(preset, "print(steps, rates)", parameters=PARAMETERS + '\nfolder = ""')
+    name = invent(preset, MAKE, settings=SETTINGS, parameters=PARAMETERS)
     assert "no cell reads the parameter folder" in refusal(check_notebook, experiment(name))
-    invent(preset, "print(steps, rates, folder)", parameters=PARAMETERS + '\nfolder = "x"')
-    assert "folder = 'x', but the preset says ''" in refusal(check_notebook, experiment(name))
-    invent(preset, "print(steps, rates, folder)", parameters=PARAMETERS + '\nfolder = ""')
+    invent(preset, MAKE, "print(folder)", settings=SETTINGS, parameters=PARAMETERS)
     assert check_notebook(experiment(name)) is None
 
 
 @pytest.mark.parametrize("name", sorted({name for name, _ in SCALED}))
-def test_the_notebooks_of_the_lab_have_the_parameters_of_their_presets(name):
+def test_the_notebooks_of_the_lab_hold_at_most_ten_settings_of_their_presets(name):
     chosen = experiment(name)
     check_notebook(chosen)
     values, _ = parameter_cell(chosen.notebook)
-    assert [key for key in values if key != "folder"] == list(chosen.scales["laptop"])
-    assert ("folder" in values) == bool(chosen.trainer)
+    assert [*values][0] == "scale" and [*values][-1] == "folder"
+    knobs = values.keys() - {"scale", "folder"}
+    assert min(6, len(chosen.rules)) <= len(knobs) <= 10 or knobs == chosen.rules.keys()
 
 
-def test_preflight_in_a_notebook_refuses_and_otherwise_prints_the_header(capsys):
-    assert "out of range" in refusal(lab.runs.preflight, "weights", orders=[0])
-    assert refusal(lab.runs.preflight, "weights", order=[2]).startswith(
-        "unknown parameter of weights 'order'"
-    )
-    assert capsys.readouterr().out == ""
-    lab.runs.preflight("tabular", estimator="grpo", rollouts=8)
+# --- The configuration of a notebook ------------------------------------------------------------
+
+# What stands in a notebook beside its parameters.
+AROUND = {"In": ["", "scale"], "Out": {}, "_i1": "scale", "__name__": "__main__", "lab": lab}
+KNOBS = {"scale": "laptop", "estimator": "maxrl", "rollouts": 16, "steps": 400, "folder": ""}
+
+
+def test_configure_takes_the_parameters_of_a_notebook_and_prints_what_is_changed(capsys):
+    config = lab.runs.configure("tabular", AROUND | KNOBS | {"estimator": "grpo", "rollouts": 8})
+    assert config == experiment("tabular").configure(given={"estimator": "grpo", "rollouts": 8})
     said = capsys.readouterr().out
     assert (
         said.startswith("tabular: Softmax problems")
-        and "  rollouts = 8\n" in said
+        and "  scale laptop\n  estimator = 'grpo'\n  rollouts = 8\n" in said
+        and "steps" not in said
         and "ddof 0" in said
     )
+
+
+def test_a_parameter_that_the_cell_does_not_show_may_be_set_as_well():
+    assert lab.runs.configure("tabular", AROUND | KNOBS | {"answers": 3}).answers == 3
+
+
+@pytest.mark.parametrize(
+    "wrong, sentence",
+    [
+        ({"rollout": 8}, "unknown parameter of tabular 'rollout': did you mean 'rollouts'?"),
+        ({"rollouts": "8"}, "tabular: rollouts = '8' is str, it must be int like 16"),
+        ({"rollouts": 16.0}, "tabular: rollouts = 16.0 is float, it must be int like 16"),
+        ({"rollouts": None}, "tabular: rollouts = None is NoneType, it must be int like 16"),
+        ({"steps": 0}, "tabular: steps = 0 is out of range"),
+        ({"scale": "somke"}, "unknown scale of tabular 'somke': did you mean 'smoke'?"),
+        ({"estimator": "maxlr"}, "unknown estimator 'maxlr': did you mean 'maxrl'?"),
+    ],
+)
+def test_a_false_value_or_a_misspelt_name_in_a_notebook_is_refused(capsys, wrong, sentence):
+    assert sentence in refusal(lab.runs.configure, "tabular", AROUND | KNOBS | wrong)
+    assert capsys.readouterr().out == ""
+
+
+def test_values_left_as_on_a_laptop_follow_the_scale_and_changed_ones_hold():
+    smoke = experiment("tabular").configure("smoke")
+    assert smoke.steps == 20
+    assert lab.runs.configure("tabular", AROUND | KNOBS | {"scale": "smoke"}) == smoke
+    changed = lab.runs.configure("tabular", AROUND | KNOBS | {"scale": "smoke", "steps": 7})
+    assert changed == replace(smoke, steps=7)
+
+
+def test_a_cell_that_runs_again_lets_the_notebooks_own_variables_alone():
+    config = lab.runs.configure("tabular", AROUND | KNOBS)
+    later = AROUND | KNOBS | {"config": config, "step": 400, "name": "maxrl", "steps": 30}
+    assert lab.runs.configure("tabular", later) == replace(config, steps=30)
+
+
+def test_under_lab_run_the_settings_are_those_of_the_run_folder():
+    """A value may be that of a laptop and yet not that of the scale: here 400 steps."""
+    config = experiment("tabular").configure("smoke", {"steps": 400, "estimator": "rloo"})
+    run = Run.of(config).open_for(config)
+    inserted = {"scale": "smoke", "steps": 400, "estimator": "rloo", "folder": str(run.path)}
+    assert lab.runs.configure("tabular", AROUND | KNOBS | inserted) == config
+    edited = AROUND | KNOBS | inserted | {"estimator": "grpo"}
+    assert refusal(lab.runs.configure, "tabular", edited) == (
+        f"estimator = 'grpo', but the run in {run.path} has 'rloo': set folder to an empty text for"
+        " a run of its own"
+    )
+    assert "holds a run of tabular, and this notebook is that of digits" in refusal(
+        lab.runs.configure, "digits", {"folder": str(run.path)}
+    )
+    assert "unknown parameter of tabular 'rollout'" in refusal(
+        lab.runs.configure, "tabular", AROUND | KNOBS | inserted | {"rollout": 4}
+    )
+
+
+def test_configure_in_a_script_takes_names_and_values(capsys):
+    assert "out of range" in refusal(lab.runs.configure, "weights", orders=[0])
+    assert refusal(lab.runs.configure, "weights", order=[2]).startswith(
+        "unknown parameter of weights 'order'"
+    )
+    assert capsys.readouterr().out == ""
+    config = lab.runs.configure("tabular", scale="smoke", rollouts=8)
+    assert config == experiment("tabular").configure("smoke", {"rollouts": 8})
+    assert "  scale smoke\n  rollouts = 8\n" in capsys.readouterr().out
+
+
+# --- A setting of one's own ---------------------------------------------------------------------
+
+
+def test_a_setting_with_a_default_leaves_the_identity_of_earlier_runs_alone(invent):
+    """What is added later is needed in no preset, and part of a run only where it is changed."""
+    settings = "steps: int = setting('', least=1)"
+    name = invent("[laptop]\nsteps = 3\n", settings=settings)
+    earlier = experiment(name).configure()
+    run = Run.of(earlier).open_for(earlier)
+    invent(
+        "[laptop]\nsteps = 3\n[smoke]\nrank = 4\n",
+        settings=settings + "\nrank: int = setting('', least=0, default=0)",
+    )
+    later = experiment(name).configure()
+    assert later.rank == 0 and Run.of(later) == run
+    assert run.open_for(later).params["parameters"] == {"steps": 3}
+    assert experiment(name).configure("smoke").rank == 4
+    other = experiment(name).configure(given={"rank": 8})
+    assert Run.of(other) != run
+    assert "holds a run with other parameters" in refusal(run.open_for, other)
+    fresh = Run.of(other).open_for(other)
+    assert fresh.params["parameters"] == {"steps": 3, "rank": 8}
+    assert "rank = 0.5 is float, it must be int like 0" in refusal(
+        experiment(name).configure, "laptop", {"rank": 0.5}
+    )
+
+
+def test_a_new_setting_is_one_field_and_the_line_that_reads_it(tmp_path):
+    """In a copy of the repository: then the command, the notebook and the run folder know it."""
+    copy = tmp_path / "copy"
+    for folder in ("lab", "notebooks"):
+        shutil.copytree(
+            ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__", "front")
+        )
+    shutil.copytree(copy, tmp_path / "before")
+    settings = copy / "lab" / "configurations" / "toy_worlds.py"
+    field = (
+        '    momentum: float = setting("momentum of the ascent", least=0.0, most=0.9, default=0.0)'
+    )
+    trainer = copy / "lab" / "toy" / "tabular.py"
+    for path, old, new in (
+        (settings, "    answers: int", f"{field}\n    answers: int"),
+        (trainer, "lr=rate)", "lr=rate, momentum=config.momentum)"),
+    ):
+        text = path.read_text(encoding="utf-8")
+        assert text.count(old) == 1
+        path.write_text(text.replace(old, new), encoding="utf-8")
+    files = [path.relative_to(copy) for path in copy.rglob("*") if path.is_file()]
+    touched = [
+        str(path)
+        for path in files
+        if (copy / path).read_bytes() != (tmp_path / "before" / path).read_bytes()
+    ]
+    assert len(touched) == 2, touched
+
+    def lab_there(*words: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [sys.executable, "-m", "lab", "--runs", str(tmp_path / "runs"), *words],
+            cwd=copy,
+            env=os.environ | {"PYTHONPATH": str(copy)},
+            capture_output=True,
+            text=True,
+        )
+
+    shown = lab_there("train", "tabular", "--show").stdout
+    assert re.search(r"^  momentum = 0.0 +momentum of the ascent$", shown, re.M)
+    refused = lab_there("train", "tabular", "scale=smoke", "momentum=1.5").stderr
+    assert refused == "lab: tabular: momentum = 1.5 is out of range, it must be in [0.0, 0.9]\n"
+    for words in ([], ["momentum=0.9"]):
+        done = lab_there("train", "tabular", "scale=smoke", *words)
+        assert done.returncode == 0, done.stderr
+    usual = Run.of(experiment("tabular").configure("smoke")).path.name
+    plain, moved = sorted(
+        (tmp_path / "runs" / "tabular").iterdir(), key=lambda run: run.name != usual
+    )
+    assert plain.name == usual  # recorded runs keep their folders
+    assert Run(moved).params["parameters"]["momentum"] == 0.9
+    ends = [Run(run).done["last"]["pass@1"] for run in (plain, moved)]
+    assert ends[1] > ends[0] + 0.01
+    script = (
+        "from lab import runs\nknobs = {'scale': 'smoke', 'momentum': 0.5}\n"
+        "assert runs.configure('tabular', knobs).momentum == 0.5"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=copy,
+        env=os.environ | {"PYTHONPATH": str(copy)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", [name for name in experiments() if experiment(name).trainer])
+def test_a_trainer_reads_every_setting(name):
+    """A setting that nothing reads would be accepted and ignored."""
+    chosen = experiment(name)
+    path = Path(chosen.module.__file__)
+    files = path.parent.glob("*.py") if "llm" in path.parts else [path]
+    read = {
+        node.attr
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value).split(".")[-1] == "config"
+    }
+    assert chosen.rules.keys() - read == set()

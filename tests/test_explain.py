@@ -63,10 +63,8 @@ def test_the_last_line_of_every_explanation_can_be_typed(name):
     words = shlex.split(explain(name, 8).splitlines()[-1].removeprefix("train it: "))
     assert words[:3] == ["lab", "train", "tabular"]
     given = read_assignments(words[3:])
-    values = experiment("tabular").parameters("smoke", given)
-    assert values["estimator"] == given["estimator"] and values["rollouts"] == given.get(
-        "rollouts", 16
-    )
+    config = experiment("tabular").configure("smoke", given)
+    assert config.estimator == given["estimator"] and config.rollouts == given.get("rollouts", 16)
 
 
 def test_maxrl_at_four_rollouts_by_eye():

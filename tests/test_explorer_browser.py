@@ -305,11 +305,12 @@ def test_a_weight_drawn_by_the_mouse_is_fitted_as_the_lab_fits_it_and_its_line_t
     from lab import runs
 
     assert (
-        line
-        == f'from lab import runs; runs.train("tabular", estimator={json.dumps(spec)}, rollouts=16)'
+        line == 'from lab import runs; runs.train(runs.configure("tabular", '
+        f"estimator={json.dumps(spec)}, rollouts=16))"
     )
     run = runs.train(
-        "tabular", estimator=spec, rollouts=16, scale="smoke", folder=str(tmp_path / "run")
+        runs.configure("tabular", estimator=spec, rollouts=16, scale="smoke"),
+        folder=str(tmp_path / "run"),
     )
     assert run.params["parameters"]["objective"] == spec and len(run.records()) > 1
 
@@ -619,7 +620,9 @@ def test_the_widget_and_python_share_one_state_your_estimators_and_your_files(
 ):
     from lab import runs
 
-    run = runs.train("tabular", estimator="rloo", scale="smoke", folder=str(tmp_path / "run"))
+    run = runs.train(
+        runs.configure("tabular", estimator="rloo", scale="smoke"), folder=str(tmp_path / "run")
+    )
     cells = [f"FOLDER = {str(run.path)!r}", *CELLS]
     book = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell(cell) for cell in cells],

@@ -16,7 +16,7 @@ from matplotlib import pyplot as plt
 
 import lab
 from lab.cli import main
-from lab.runs import sweep_results, train
+from lab.runs import configure, sweep_results, train
 from lab.runs.sweep_file import read_sweep
 from lab.show import plots, staleness
 
@@ -96,7 +96,7 @@ def trained(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_RUNS", str(base / "runs"))
         for item in read_sweep(base / "laptop.toml"):
-            train(item.experiment, scale=item.scale, **item.given)
+            train(configure(item.experiment, scale=item.scale, **item.given))
     return base / "runs", base
 
 
@@ -311,13 +311,15 @@ def test_a_figure_with_one_run_missing_is_refused(
 
 def test_runs_that_are_not_of_the_sweep_change_no_figure(drawn, with_runs, folders):
     extra = train(
-        "tabular",
-        scale="smoke",
-        estimator="maxrl",
-        steps=80,
-        log_every=20,
-        problems=8,
-        learning_rate=0.5,
+        configure(
+            "tabular",
+            scale="smoke",
+            estimator="maxrl",
+            steps=80,
+            log_every=20,
+            problems=8,
+            learning_rate=0.5,
+        )
     )
     try:
         plots.draw_figure("tabular")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lab.errors import LabError
-from lab.runs.experiments import experiment
+from lab.runs.experiments import configure, experiment
 from lab.runs.former_names import FORMER
 from lab.runs.run_folder import Run
 from lab.runs.sweep_results import RECORDED
@@ -37,28 +37,28 @@ def test_every_recorded_run_keeps_its_identity():
 
 def test_objective_is_another_name_of_estimator():
     chosen = experiment("tabular")
-    values = chosen.parameters("smoke", {"objective": "rloo"})
-    assert values == chosen.parameters("smoke", {"estimator": "rloo"})
-    assert values["estimator"] == "rloo" and "objective" not in values
+    values = chosen.configure("smoke", {"objective": "rloo"})
+    assert values == chosen.configure("smoke", {"estimator": "rloo"})
+    assert values.estimator == "rloo" and "objective" not in values.settings()
 
 
 def test_language_models_take_the_former_names_of_their_limits():
     chosen = experiment("gsm8k")
     former = {"limit": 20, "prompt_limit": 30, "at_once": 8}
     present = {"max_tokens": 20, "max_prompt_tokens": 30, "micro_batch": 8}
-    assert chosen.parameters("smoke", former) == chosen.parameters("smoke", present)
+    assert chosen.configure("smoke", former) == chosen.configure("smoke", present)
 
 
 def test_a_limit_that_is_no_number_of_tokens_keeps_its_name():
-    assert experiment("harness").parameters("smoke", {"limit": 3})["limit"] == 3
+    assert experiment("harness").configure("smoke", {"limit": 3}).limit == 3
 
 
 def test_both_names_at_once_are_refused():
     with pytest.raises(LabError, match="estimator is given twice, also as objective: keep one"):
-        experiment("tabular").parameters("smoke", {"objective": "rloo", "estimator": "rloo"})
+        experiment("tabular").configure("smoke", {"objective": "rloo", "estimator": "rloo"})
 
 
 def test_a_run_is_found_again_under_either_name():
-    run = train("tabular", scale="smoke", objective="rloo")
-    again = train("tabular", scale="smoke", estimator="rloo")
+    run = train(configure("tabular", scale="smoke", objective="rloo"))
+    again = train(configure("tabular", scale="smoke", estimator="rloo"))
     assert run.path == again.path and run.params["parameters"]["objective"] == "rloo"

@@ -51,8 +51,8 @@ def forced(monkeypatch):
 
 def played(state=None, **given):
     """The records of a training of the tiny model, each with its state."""
-    values = experiment("gsm8k").parameters("smoke", {"steps": 3, "problems": 3} | given)
-    told = records_of(train(state=state, **values))
+    config = experiment("gsm8k").configure("smoke", {"steps": 3, "problems": 3} | given)
+    told = records_of(train(config, state))
     return [
         (record, {key: value.clone() for key, value in record.state().items()}) for record in told
     ]

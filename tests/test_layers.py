@@ -19,8 +19,10 @@ LAYERS = {
     "mathematics": (
         "lab lab.errors lab.objectives lab.groups lab.estimators lab.catalogue lab.weights"
         " lab.design lab.formula lab.enumeration lab.metrics lab.stats lab.pass_rates lab.shapes"
-        " lab.sequences lab.subsets lab.records lab.rng lab.budget lab.termination"
+        " lab.sequences lab.subsets lab.records lab.rng lab.budget lab.termination lab.extras"
+        " lab.plugins"
     ),
+    "configurations": "lab.configurations lab.configurations.*",
     "torch": "lab.losses lab.checkpoint lab.device lab.gpu_counter lab.torchvision_ops",
     "worlds": "lab.toy.* lab.llm.*",
     "runs": "lab.runs.* lab.show.* lab.papers.* lab.explorer.*",
@@ -31,6 +33,7 @@ LAYER = {name: layer for layer, names in LAYERS.items() for name in names.split(
 
 # What the rooms of one layer may import from each other.
 NEIGHBOURS = {
+    "lab.configurations": (),
     "lab.toy": (),
     "lab.llm.data": (),
     "lab.llm.verify": (),
@@ -44,8 +47,12 @@ NEIGHBOURS = {
 }
 
 # Beyond the standard library; the worlds and what lies above them choose for themselves.
-WHEN_LOADED = {"mathematics": {"numpy"}, "torch": {"numpy", "torch"}}
-IN_FUNCTIONS = {"mathematics": {"numpy", "torch", "scipy"}, "torch": {"numpy", "torch"}}
+WHEN_LOADED = {"mathematics": {"numpy"}, "configurations": set(), "torch": {"numpy", "torch"}}
+IN_FUNCTIONS = {
+    "mathematics": {"numpy", "torch", "scipy"},
+    "configurations": set(),
+    "torch": {"numpy", "torch"},
+}
 ONLY_IN_FUNCTIONS = {"vllm", "trl", "verl", "datasets", "wandb"}
 FIGURES = {"matplotlib", "seaborn", "plotly"}  # a trainer knows no figure
 
@@ -139,9 +146,10 @@ def violations(module: str, source: str, is_package: bool = False) -> list[str]:
             continue  # types for mypy, checks for the tests, nothing for users
         elif place == "types" and layer == "mathematics" and top not in {"numpy", "torch"}:
             wrong.append(f"{where}: {layer} may name only numpy and torch in types")
-        elif place == "loaded" and loaded and top not in loaded:
-            wrong.append(f"{where}: on loading {layer} may import only {', '.join(sorted(loaded))}")
-        elif place == "function" and called and top not in called:
+        elif place == "loaded" and loaded is not None and top not in loaded:
+            names = ", ".join(sorted(loaded)) or "the standard library"
+            wrong.append(f"{where}: on loading {layer} may import only {names}")
+        elif place == "function" and called is not None and top not in called:
             wrong.append(f"{where}: {layer} may import only {', '.join(sorted(called))}")
     return wrong
 
@@ -263,6 +271,16 @@ TYPES = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n"
             "def f():\n    import pandas",
             "mathematics may import only numpy, scipy, torch",
         ),
+        (
+            "lab.configurations.toy_worlds",
+            "import numpy",
+            "on loading configurations may import only the standard library",
+        ),
+        (
+            "lab.configurations.toy_worlds",
+            "from lab.losses import pacs",
+            "configurations may not import from torch",
+        ),
         ("lab.losses", "import pandas", "torch may import only numpy, torch"),
         ("lab.losses", "from lab.show.plots import style", "torch may not import from runs"),
         (
@@ -365,6 +383,14 @@ def test_importing_the_lab_loads_numpy_and_nothing_heavier():
         "transformers",
         "papermill",
     }
+
+
+def test_the_settings_of_all_experiments_load_nothing_but_their_errors():
+    for name, path in modules().items():
+        if name.startswith("lab.configurations."):
+            found = {each for each, *_ in imports(name, path.read_text(encoding="utf-8"))}
+            own = {"lab.errors", "lab.configurations.settings"}
+            assert {each for each in found if each.startswith("lab")} <= own, name
 
 
 def test_importing_the_plots_loads_no_trainer():

@@ -3,6 +3,7 @@ libraries' own classes.
 """
 
 from contextlib import contextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -82,11 +83,8 @@ def sampler(monkeypatch):
 def test_vllm_itself_accepts_the_sequences_of_the_paper_scale_on_one_gpu(sampler, name):
     from vllm.config import SchedulerConfig
 
-    values = experiment(name).scales["laptop"] | experiment(name).scales["paper"]
-    asked, length = (
-        values["prompts"] * values["rollouts"],
-        values["max_prompt_tokens"] + values["max_tokens"],
-    )
+    config = unchecked(name, "paper")
+    asked, length = config.prompts * config.rollouts, config.max_prompt_tokens + config.max_tokens
 
     def scheduler(sequences):
         return SchedulerConfig(
@@ -187,9 +185,9 @@ def test_an_examination_shared_over_processes_is_that_of_one(processes):
 
 
 def test_processes_wait_for_each_other_longer_than_torchs_thirty_minutes(monkeypatch, tmp_path):
-    values = experiment("gsm8k").parameters("smoke")
     run = TRLRun.__new__(TRLRun)
-    run.settings, run.seed, run.updates, run.first, run.steps = values, 0, 1, 0, 2
+    run.config = experiment("gsm8k").configure("smoke")
+    run.seed, run.updates, run.first, run.steps = 0, 1, 0, 2
     assert (
         run._config(str(tmp_path)).ddp_timeout_delta.total_seconds()
         == DDP_TIMEOUT_SECONDS
@@ -200,8 +198,9 @@ def test_processes_wait_for_each_other_longer_than_torchs_thirty_minutes(monkeyp
 # --- Memory and time, counted -------------------------------------------------------------------
 
 
-def settings(name, scale, **given):
-    return experiment(name).scales["laptop"] | experiment(name).scales[scale] | given
+def unchecked(name, scale, **given):
+    """The configuration of a preset, whether or not it fits this machine."""
+    return replace(experiment(name), trainer=None).configure(scale, given)
 
 
 @pytest.mark.parametrize(
@@ -212,11 +211,8 @@ def test_memory_counted_layer_by_layer_is_that_of_whole_models_counted_apart(nam
     """`gib`: fake tensors through all layers, in a program of its own; vLLM at 0.3 of 141 GiB, no
     CUDA context.
     """
-    parts = trainer._parts(
-        architecture(settings(name, scale)["model"]),
-        141.0,
-        **settings(name, scale, engine_memory=0.3),
-    )
+    config = unchecked(name, scale, engine_memory=0.3)
+    parts = trainer._parts(config, architecture(config.model), 141.0)
     assert sum(parts.values()) - memory.CONTEXT == pytest.approx(gib, abs=0.7)
     assert parts["vLLM"] == pytest.approx(42.3)
 
@@ -258,31 +254,31 @@ def test_other_processes_add_buckets_and_a_reference_adds_its_weights(monkeypatc
 def test_every_preset_for_one_card_fits_it_and_ends_within_hours_by_derivation(
     name, scale, longest
 ):
-    values = experiment(name).parameters(scale)
-    card, budget = CARDS[scale], trainer.budget(**values)
-    assert values["device_memory"] == card.memory and values["engine_memory"] == 0
+    config = experiment(name).configure(scale)
+    card, budget = CARDS[scale], trainer.budget(config)
+    assert config.device_memory == card.memory and config.engine_memory == 0
     assert budget.peak_memory < card.memory
     assert 1 < budget.seconds(card) / 3600 < longest
 
 
 @pytest.mark.parametrize("name, days", [("gsm8k", 20), ("qwen3", 12), ("pacs", 20)])
 def test_the_published_scale_takes_one_card_weeks(name, days):
-    budget = trainer.budget(**settings(name, "paper"))
+    budget = trainer.budget(unchecked(name, "paper"))
     assert budget.seconds(CARDS["h200"]) / 86400 > days
 
 
 def test_a_budget_counts_weights_moments_downloads_and_tokens_and_shares_the_work_over_gpus(
     monkeypatch,
 ):
-    values = settings("qwen3", "h200")
-    one, n = trainer.budget(**values), parameter_count(architecture(values["model"]))
+    config = unchecked("qwen3", "h200")
+    one, n = trainer.budget(config), parameter_count(architecture(config.model))
     assert one.checkpoint == pytest.approx(12 * n / GIB) and one.disk == {"hub cache": 2 * n / GIB}
     assert (one.steps, one.evaluations, one.tokens) == (200, 5, 1024 * (256 + 1024))
     assert one.step["update"].flops == pytest.approx(8 * n * one.tokens * 1.1, rel=0.1)
     monkeypatch.setenv("WORLD_SIZE", "4")
-    four = trainer.budget(**values)
+    four = trainer.budget(config)
     assert four.tokens == one.tokens and four.step["update"].flops == one.step["update"].flops / 4
-    assert trainer.budget(**values | {"model": "somebody/unknown-7B"}) is None
+    assert trainer.budget(replace(config, model="somebody/unknown-7B")) is None
 
 
 def on_gpu(monkeypatch, gib):
@@ -294,12 +290,12 @@ def on_gpu(monkeypatch, gib):
 
 
 def test_what_the_gpu_reports_counts_and_not_what_was_stated(monkeypatch):
-    values = settings("gsm8k", "h200")
+    config = unchecked("gsm8k", "h200")
     on_gpu(monkeypatch, 23.5)
     with pytest.raises(trainer.LabError, match="would need about 27 GiB a GPU .* there are 24"):
-        trainer._memory(**values)
+        trainer._memory(config)
     on_gpu(monkeypatch, 79.1)
-    assert "of 79 GiB" in trainer._memory(**values)[0]
+    assert "of 79 GiB" in trainer._memory(config)[0]
 
 
 def test_an_engine_that_sleeps_takes_all_that_weights_and_optimiser_leave(monkeypatch):
@@ -322,12 +318,12 @@ def test_a_training_by_length_goes_on_exactly_and_learns_what_the_padded_one_doe
 ):
     from lab.llm.train.trl_trainer import ObjectiveTrainer
 
-    values = experiment("gsm8k").parameters(
+    config = experiment("gsm8k").configure(
         "smoke", {"steps": 2, "problems": 3, "learning_rate": 1e-4} | given
     )
 
     def played(state=None):
-        told = records(trainer.train(state=state, **values))
+        told = records(trainer.train(config, state))
         return [
             (record.metrics, {key: value.clone() for key, value in record.state().items()})
             for record in told

@@ -22,7 +22,7 @@ from lab.llm.engines.transformers_engine import TransformersEngine
 from lab.llm.train.loop_generator import generate_from_loop
 from lab.llm.train.problems import problems_of_step
 from lab.llm.train.tiny_model import FOLDER
-from lab.llm.train.trainer import preflight, train
+from lab.llm.train.trainer import train
 from lab.llm.verify.verifier import Verifier
 from lab.records import Record
 from lab.runs.experiments import experiment
@@ -33,8 +33,8 @@ imports.trl()
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-def values(**given):
-    return experiment("gsm8k").parameters("smoke", given)
+def configured(**given):
+    return experiment("gsm8k").configure("smoke", given)
 
 
 def played(state=None, **given):
@@ -46,7 +46,7 @@ def told(state=None, **given):
     """All that a training tells, pauses too, each with a copy of its state."""
     return [
         (one, {key: value.clone() for key, value in one.state().items()})
-        for one in train(state=state, **values(**given))
+        for one in train(configured(**given), state)
     ]
 
 
@@ -58,21 +58,19 @@ def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
 
 
 def test_two_steps_are_those_of_a_loop_written_out_here():
-    settings = values(steps=2, micro_batch=4, learning_rate=1e-3)
-    N, rewarded = settings["rollouts"], []
+    config = configured(steps=2, micro_batch=4, learning_rate=1e-3)
+    N, rewarded = config.rollouts, []
     engine = TransformersEngine(FOLDER, device="cpu")
     model, plain = engine.model, load_prompt("plain")
-    asked = problem_set(settings["train_set"], settings["problems"], split="train").problems
+    asked = problem_set(config.train_set, config.problems, split="train").problems
     optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01)
     for step in range(2):
-        chosen = [asked[at] for at in problems_of_step(0, step, settings["prompts"], len(asked))]
+        chosen = [asked[at] for at in problems_of_step(0, step, config.prompts, len(asked))]
         texts = [plain.render(one.question) for one in chosen]
         answers = engine.sample(
-            texts, Sampling(N, 1.0, 1.0, settings["max_tokens"], 0), step * len(texts)
+            texts, Sampling(N, 1.0, 1.0, config.max_tokens, 0), step * len(texts)
         )
-        ids = encode_prompts(
-            engine.tokenizer, texts, settings["max_tokens"], engine.positions, "tiny"
-        )
+        ids = encode_prompts(engine.tokenizer, texts, config.max_tokens, engine.positions, "tiny")
         with Verifier() as verifier:
             rewards = np.array(
                 [
@@ -179,8 +177,8 @@ def test_a_killed_run_goes_on_and_ends_as_the_one_that_was_not_killed(start, run
     words = [
         "-c",
         (
-            "from lab.runs.training import train\n"
-            "train('gsm8k', scale='smoke', steps=6, checkpoint_minutes=0.0)"
+            "from lab.runs import configure, train\n"
+            "train(configure('gsm8k', scale='smoke', steps=6), checkpoint_minutes=0.0)"
         ),
     ]
     assert start(*words, LAB_RUNS=str(runs / "whole")).finish().returncode == 0
@@ -386,20 +384,20 @@ def test_a_trained_model_is_exported_as_a_folder_that_engines_read(runs, tmp_pat
 )
 def test_what_cannot_be_trained_is_refused_before_anything_runs(given, sentence):
     with pytest.raises(LabError, match=sentence):
-        values(**given)
+        configured(**given)
 
 
 def test_a_group_that_would_be_split_across_processes_is_refused(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "4")
     with pytest.raises(LabError, match="a group would be split across processes"):
-        preflight(**experiment("gsm8k").scales["laptop"] | {"prompts": 2, "micro_batch": 8})
+        experiment("gsm8k").configure(given={"prompts": 2, "micro_batch": 8})
 
 
 def test_problems_that_do_not_fit_are_refused_with_their_number():
     with pytest.raises(
         LabError, match="0 of 4 problems have a usable gold answer and a prompt of at most 2 tokens"
     ):
-        list(train(state=None, **values(max_prompt_tokens=2)))
+        list(train(configured(max_prompt_tokens=2)))
 
 
 @pytest.mark.parametrize(
@@ -417,17 +415,17 @@ def test_the_architectures_have_the_published_number_of_weights(name, billions):
 
 def test_the_memory_of_one_gpu_is_told_and_too_much_is_refused():
     chosen = experiment("gsm8k")
-    header = chosen.header(chosen.parameters("h200"))
+    header = chosen.header(chosen.configure("h200"))
     assert (
         "memory of one GPU, counted on fake tensors" in header
         and "sleeps while the model trains" in header
     )
     with pytest.raises(LabError, match="would need about .* GiB a GPU"):
-        chosen.parameters(
+        chosen.configure(
             "h200", {"model": "Qwen/Qwen3-8B", "max_tokens": 64, "max_prompt_tokens": 64}
         )
     with pytest.raises(LabError, match="for keys and values, less than one sequence"):
-        chosen.parameters("h200", {"engine_memory": 0.01, "micro_batch": 32})
+        chosen.configure("h200", {"engine_memory": 0.01, "micro_batch": 32})
 
 
 def test_unknown_models_of_the_hub_have_no_estimate_and_folders_have_their_own():
@@ -457,9 +455,9 @@ vllm_generation.LLM = functools.partial(
     library.LLM, enforce_eager=True, enable_chunked_prefill=False, dtype="float32",
     kv_cache_memory_bytes=2**28)
 vllm_generation.VLLMGeneration.sync_weights = push
-values = experiment("gsm8k").parameters(
+config = experiment("gsm8k").configure(
     "smoke", dict(engine="vllm", engine_memory=0.1, learning_rate=2e-3, steps=3))
-print("RECORDS", json.dumps([record.metrics for record in train(state=None, **values)]))
+print("RECORDS", json.dumps([record.metrics for record in train(config)]))
 """
 
 

@@ -7,6 +7,7 @@ import pytest
 from lab.cli import main
 from lab.errors import LabError
 from lab.runs import Run
+from lab.runs.experiments import configure
 from lab.runs.training import train
 
 SMALL = {"scale": "smoke", "steps": 4, "log_every": 2}
@@ -35,21 +36,21 @@ def test_tensorboard_shows_the_records(runs):
 
 def test_a_view_made_later_changes_nothing_of_the_run(runs):
     pytest.importorskip("tensorboard")
-    plain = train("tabular", **SMALL)
+    plain = train(configure("tabular", **SMALL))
     before = (plain.path / "metrics.jsonl").read_bytes()
-    assert train("tabular", view="tensorboard", **SMALL).path == plain.path
+    assert train(configure("tabular", **SMALL), view="tensorboard").path == plain.path
     assert (plain.path / "metrics.jsonl").read_bytes() == before
 
 
 def test_weights_and_biases_writes_offline(monkeypatch):
     pytest.importorskip("wandb")
     monkeypatch.setenv("WANDB_MODE", "offline")
-    run = train("tabular", view="wandb", **SMALL)
+    run = train(configure("tabular", **SMALL), view="wandb")
     [written] = run.path.glob("wandb/offline-run-*/*.wandb")
     assert written.stat().st_size > 0 and run.finished
 
 
 def test_an_unknown_view_is_refused_before_anything_runs(runs):
     with pytest.raises(LabError, match="it must be one of"):
-        train("tabular", view="tensorbord", **SMALL)
+        train(configure("tabular", **SMALL), view="tensorbord")
     assert not runs.exists()

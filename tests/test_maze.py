@@ -2,7 +2,6 @@
 that resume.
 """
 
-import inspect
 import itertools
 import json
 import math
@@ -19,9 +18,10 @@ from enumeration import share_of_subsets_hit
 from safetensors.torch import load_file
 
 import lab
+from lab.configurations.toy_worlds import MazeConfig, MazeStartConfig
 from lab.errors import LabError
 from lab.records import records as only_records
-from lab.runs import Run, experiment, start_of, state_of, train
+from lab.runs import Run, configure, experiment, start_of, state_of, train
 from lab.toy import maze
 from lab.toy.maze import MazeRL, MazeSFT, as_letters, as_text, load_policy, most_frequent
 from lab.toy.maze_env import OUTCOMES, MazeStream, draw
@@ -43,20 +43,20 @@ def cpu():
         yield
 
 
-def values_of(**given) -> dict:
-    return experiment("maze").parameters("smoke", given)
+def config_of(**given) -> MazeConfig:
+    return experiment("maze").configure("smoke", given)
 
 
 def start_records(**given) -> list:
     """The records of the start with their states."""
-    before, values = experiment("maze").before, values_of(**given)
-    told = before.train({key: values[key] for key in before.rules}, None)
+    before = experiment("maze").before
+    told = before.train(before.part_of(config_of(**given)), None)
     return [(record, copied(record.state())) for record in only_records(told)]
 
 
 def records(start: dict, state=None, **given) -> list:
     """The records of reinforcement learning with their states."""
-    told = experiment("maze").train(values_of(**given), state, start=start)
+    told = experiment("maze").train(config_of(**given), state, start=start)
     return [(record, copied(record.state())) for record in only_records(told)]
 
 
@@ -67,13 +67,13 @@ def young() -> dict[str, torch.Tensor]:
 
 
 def world_of(young: dict, **given) -> MazeRL:
-    values = values_of(**{"rollouts": 12, "batch": 6} | given)
-    policy = load_policy(young, **values)
+    config = config_of(**{"rollouts": 12, "batch": 6} | given)
+    policy = load_policy(young, config)
     return MazeRL(
         policy,
-        MazeStream(values["size"], values["batch"], values["seed"], "mazes", CPU),
+        MazeStream(config.size, config.batch, config.seed, "mazes", CPU),
         *(
-            values[key]
+            getattr(config, key)
             for key in ("estimator", "rollouts", "entropy_bonus", "smoothing", "greedy_filter")
         ),
     )
@@ -347,12 +347,11 @@ def test_every_step_that_was_recorded_is_one_part():
     for path in (Path(__file__).parents[1] / "data" / "results").glob("maze*/maze.json"):
         for run in json.loads(path.read_text()).values():
             values = run["params"]["parameters"]
-            assert (
-                len(maze.micro_batches(values["batch"], values["rollouts"] * values["length"])) == 1
-            )
+            positions = values["rollouts"] * values["length"]
+            assert len(maze.micro_batches(values["batch"], positions)) == 1
     for scale in ("smoke", "laptop"):
-        values = experiment("maze").parameters(scale)
-        assert len(maze.micro_batches(values["batch"], values["rollouts"] * values["length"])) == 1
+        config = experiment("maze").configure(scale)
+        assert len(maze.micro_batches(config.batch, config.rollouts * config.length)) == 1
 
 
 # --- What is remembered -------------------------------------------------------------------------
@@ -481,7 +480,7 @@ def test_an_examination_counts_what_the_slow_verifier_counts(young, monkeypatch,
     at once.
     """
     monkeypatch.setattr(maze, "EVALUATION_ROLLOUTS", together)
-    policy = load_policy(young, **values_of(samples=16))
+    policy = load_policy(young, config_of(samples=16))
     seen, play = [], policy.sample_rollouts
     policy.sample_rollouts = lambda *given: seen.append(play(*given)) or seen[-1]
     metrics, groups = policy.evaluate()
@@ -531,14 +530,14 @@ def test_padding_that_a_rollout_says_before_its_end_is_no_move_either():
 
 
 def test_showing_a_maze_gives_its_grid_and_fresh_rollouts_in_it(young):
-    policy = load_policy(young, **values_of())
+    policy = load_policy(young, config_of())
     text, walks = policy.show(2, 20)
     assert text == as_text(policy.held_out_set[2:3]) and len(walks) == 20 and len(set(walks)) > 1
     assert policy.show(2, 20) == (text, walks) and policy.show(1, 20)[0] != text
 
 
 def test_what_is_examined_depends_on_the_seed_only_through_the_rollouts(young):
-    one, other = (load_policy(young, **values_of(seed=seed)) for seed in (0, 1))
+    one, other = (load_policy(young, config_of(seed=seed)) for seed in (0, 1))
     assert torch.equal(one.held_out_set.walls, other.held_out_set.walls)
     (metrics, groups), (metrics2, groups2) = one.evaluate(), other.evaluate()
     assert groups["grid"].tolist() == groups2["grid"].tolist() and metrics != metrics2
@@ -549,8 +548,8 @@ def test_what_is_examined_depends_on_the_seed_only_through_the_rollouts(young):
 
 
 def test_the_supervised_loss_is_the_mean_cross_entropy_of_moves_done_and_eos(young):
-    values = values_of()
-    policy = load_policy(young, **values)
+    config = config_of()
+    policy = load_policy(young, config)
     world = MazeSFT(policy, MazeStream(7, 8, 0, "start", CPU), 4)
     mazes, terms = world.stream.at(0), []
     for which in range(8):
@@ -620,7 +619,7 @@ def assert_near(state: dict, expected: dict[str, torch.Tensor], rate: float) -> 
 
 def test_the_start_is_adamw_with_the_official_betas_and_clipped_gradients():
     told = start_records(start_steps=4, start_log_every=1, start_learning_rate=2e-2)
-    world = MazeSFT(load_policy(told[0][1], **values_of()), MazeStream(7, 8, 0, "start", CPU), 4)
+    world = MazeSFT(load_policy(told[0][1], config_of()), MazeStream(7, 8, 0, "start", CPU), 4)
     assert_near(told[4][1], by_hand(world, 2e-2, (0.9, 0.95), 4), 2e-2)
 
 
@@ -746,9 +745,9 @@ def test_going_on_from_the_state_of_any_record_gives_what_an_undisturbed_run_giv
 
 def test_a_start_that_goes_on_from_the_state_of_any_record_gives_what_an_undisturbed_one_gives():
     given = {"start_steps": 4, "start_log_every": 1}
-    told, before, values = start_records(**given), experiment("maze").before, values_of(**given)
+    told, before, config = start_records(**given), experiment("maze").before, config_of(**given)
     for record, state in told:
-        rest = before.train({key: values[key] for key in before.rules}, copied(state))
+        rest = before.train(before.part_of(config), copied(state))
         assert_equal(
             told[record.step :], [(one, copied(one.state())) for one in only_records(rest)]
         )
@@ -788,7 +787,7 @@ def test_every_step_plays_with_numbers_of_its_own_that_all_objectives_share(youn
 
 
 def test_every_step_has_random_numbers_of_its_own(young):
-    policy = load_policy(young, **values_of())
+    policy = load_policy(young, config_of())
     drawn = [policy.uniforms("rollouts", step, 2, 3) for step in range(20)] + [
         policy.uniforms("examination", 0, 2, 3)
     ]
@@ -866,7 +865,7 @@ def left_behind(run: Run) -> tuple:
 
 
 def start_run(**given) -> Run:
-    return start_of("maze", values_of(**given))
+    return start_of(config_of(**given))
 
 
 @pytest.fixture(scope="module")
@@ -874,7 +873,7 @@ def undisturbed(tmp_path_factory) -> tuple:
     """What the run and its start leave behind when nothing disturbs them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_RUNS", str(tmp_path_factory.mktemp("undisturbed")))
-        run = train("maze", scale="smoke", checkpoint_minutes=NEVER, **SMALL)
+        run = train(configure("maze", scale="smoke", **SMALL), checkpoint_minutes=NEVER)
         return left_behind(run), left_behind(start_run(**SMALL))
 
 
@@ -885,32 +884,33 @@ def test_stopped_after_any_record_of_the_start_or_the_run_it_goes_on_to_the_same
 ):
     for told in range(5) if minutes == ALWAYS else (1, 3):
         monkeypatch.setenv("LAB_RUNS", str(tmp_path / str(told)))
-        run, start = Run.place("maze", values_of(**SMALL)), start_run(**SMALL)
+        run, start = Run.of(config_of(**SMALL)), start_run(**SMALL)
         with monkeypatch.context() as patch, pytest.raises(Crash):
             break_trainer(patch, function, told)
-            train("maze", scale="smoke", checkpoint_minutes=minutes, **SMALL)
+            train(configure("maze", scale="smoke", **SMALL), checkpoint_minutes=minutes)
         assert start.finished == (function == "train") and not run.finished
         assert len((start if function == "train_start" else run).records()) == told
         assert len(run.records()) == (told if function == "train" else 0)
-        assert train("maze", scale="smoke", **SMALL).finished and start.finished
+        assert train(configure("maze", scale="smoke", **SMALL)).finished and start.finished
         assert (left_behind(run), left_behind(start)) == undisturbed
 
 
 def test_a_resumed_start_goes_on_from_its_checkpoint_and_not_from_the_beginning(monkeypatch):
     with monkeypatch.context() as patch, pytest.raises(Crash):
         break_trainer(patch, "train_start", 3)
-        train("maze", scale="smoke", checkpoint_minutes=ALWAYS, **SMALL)
+        train(configure("maze", scale="smoke", **SMALL), checkpoint_minutes=ALWAYS)
     began, real = [], MazeSFT.losses
     monkeypatch.setattr(
         MazeSFT, "losses", lambda self, step: began.append(step) or real(self, step)
     )
-    train("maze", scale="smoke", **SMALL)
+    train(configure("maze", scale="smoke", **SMALL))
     assert began == [2] or began == [1, 2]  # the record in flight may or may not have been saved
 
 
 SCRIPT = (
-    "import sys, json; from lab.runs import train; "
-    "train('maze', scale='smoke', checkpoint_minutes=0.0, **json.loads(sys.argv[1]))"
+    "import sys, json; from lab.runs import configure, train; "
+    "config = configure('maze', scale='smoke', **json.loads(sys.argv[1])); "
+    "train(config, checkpoint_minutes=0.0)"
 )
 
 
@@ -918,7 +918,7 @@ def test_killed_with_sigkill_during_the_start_it_resumes_to_the_same_bytes(
     start, tmp_path_factory, monkeypatch
 ):
     given = SMALL | {"start_steps": 60, "samples": 2, "steps": 1}
-    run, before = Run.place("maze", values_of(**given)), start_run(**given)
+    run, before = Run.of(config_of(**given)), start_run(**given)
     process = start("-c", SCRIPT, json.dumps(given), CUDA_VISIBLE_DEVICES="").process
     path = before.path / "metrics.jsonl"
     while not path.exists() or path.read_bytes().count(b"\n") < 5:
@@ -927,11 +927,11 @@ def test_killed_with_sigkill_during_the_start_it_resumes_to_the_same_bytes(
     process.kill()
     process.wait()
     assert not before.finished and 5 <= len(before.records()) < 61
-    assert train("maze", scale="smoke", **given).finished
+    assert train(configure("maze", scale="smoke", **given)).finished
     resumed = left_behind(run), left_behind(before)
     monkeypatch.setenv("LAB_RUNS", str(tmp_path_factory.mktemp("reference")))
     assert resumed == (
-        left_behind(train("maze", scale="smoke", **given)),
+        left_behind(train(configure("maze", scale="smoke", **given))),
         left_behind(start_run(**given)),
     )
 
@@ -940,7 +940,8 @@ def test_two_objectives_share_one_start_and_begin_alike(monkeypatch, runs):
     made, real = [], maze.train_start
     monkeypatch.setattr(maze, "train_start", lambda **given: made.append(given) or real(**given))
     first, second = (
-        train("maze", scale="smoke", estimator=name, **SMALL) for name in ("maxrl", "rloo")
+        train(configure("maze", scale="smoke", estimator=name, **SMALL))
+        for name in ("maxrl", "rloo")
     )
     assert len(made) == 1 and "objective" not in made[0]
     (folder,) = (runs / "maze_start").iterdir()
@@ -975,13 +976,13 @@ def test_a_start_is_shared_by_all_that_agree_in_what_it_takes_and_by_no_others(g
 
 
 def test_the_run_begins_with_the_weights_the_start_ended_with():
-    run = train("maze", scale="smoke", **SMALL)
+    run = train(configure("maze", scale="smoke", **SMALL))
     before, begun = start_run(**SMALL).records()[-1], run.records()[0]
     measured = before.keys() - {"step", "held-out loss"}
     assert {key: begun[key] for key in measured} == {key: before[key] for key in measured}
     assert len(measured) == 6 and len({before[key] for key in measured}) > 2
     ended = state_of(start_run(**SMALL))
-    first = next(iter(experiment("maze").train(values_of(**SMALL), None, start=ended))).state()
+    first = next(iter(experiment("maze").train(config_of(**SMALL), None, start=ended))).state()
     weights = {key for key in ended if key.startswith("model/")}
     assert len(weights) > 20 and all(torch.equal(first[key], ended[key]) for key in weights)
     assert not any(key.startswith("optimizer/") for key in first)
@@ -989,18 +990,18 @@ def test_the_run_begins_with_the_weights_the_start_ended_with():
 
 
 def test_a_finished_run_needs_its_start_no_more(monkeypatch):
-    train("maze", scale="smoke", **SMALL)
+    train(configure("maze", scale="smoke", **SMALL))
     (checkpoint,) = (start_run(**SMALL).path / "checkpoints").iterdir()
     checkpoint.unlink()
     monkeypatch.setattr(maze, "train_start", lambda **_: pytest.fail("it trained again"))
-    assert train("maze", scale="smoke", **SMALL).finished
+    assert train(configure("maze", scale="smoke", **SMALL)).finished
     with pytest.raises(LabError, match="has no checkpoint") as error:
-        train("maze", scale="smoke", estimator="rloo", **SMALL)
+        train(configure("maze", scale="smoke", estimator="rloo", **SMALL))
     assert "\n" not in str(error.value)
 
 
 def test_the_start_of_a_run_in_a_folder_of_its_own_is_finished_in_its_usual_place(tmp_path):
-    run = train("maze", scale="smoke", folder=str(tmp_path / "here"), **SMALL)
+    run = train(configure("maze", scale="smoke", **SMALL), folder=str(tmp_path / "here"))
     assert not run.finished and len(run.records()) == 4  # the notebook's last cell is still to come
     assert start_run(**SMALL).finished
 
@@ -1014,9 +1015,10 @@ def test_a_start_of_another_shape_is_refused_in_one_sentence(young):
 # --- Presets ------------------------------------------------------------------------------------
 
 
-def test_the_start_takes_the_parameters_that_its_preset_names_and_no_others():
+def test_the_start_takes_the_settings_of_its_own_class():
     before = experiment("maze").before
-    assert set(before.rules) == set(inspect.signature(maze.train_start).parameters) - {"state"}
+    assert before.configuration is MazeStartConfig
+    assert type(before.part_of(config_of())) is MazeStartConfig
     assert (
         before.name == "maze_start"
         and before.trainer == "lab.toy.maze:train_start"
@@ -1029,14 +1031,14 @@ def test_the_start_takes_the_parameters_that_its_preset_names_and_no_others():
 
 def test_asking_for_the_start_of_what_has_none_is_refused_in_one_sentence():
     with pytest.raises(LabError, match="^tabular starts from nothing"):
-        start_of("tabular", {})
+        start_of(experiment("tabular").configure())
     with pytest.raises(LabError, match="has no checkpoint: train it first$"):
         state_of(start_run())
 
 
 def test_the_paper_scale_is_the_published_setting():
     """E.1.1 and E.1.3, and the same at h200 but for what the preset marks."""
-    paper, h200 = (experiment("maze").parameters(scale) for scale in ("paper", "h200"))
+    paper, h200 = (experiment("maze").configure(scale) for scale in ("paper", "h200"))
     published = {
         "rollouts": 128,
         "batch": 32,
@@ -1052,14 +1054,14 @@ def test_the_paper_scale_is_the_published_setting():
         "positions": 512,
         "precision": "bfloat16",
     }
-    assert {key: paper[key] for key in published} == published
-    assert {key for key in paper if paper[key] != h200[key]} <= {
+    assert {key: getattr(paper, key) for key in published} == published
+    assert {key for key in paper.rules() if getattr(paper, key) != getattr(h200, key)} <= {
         "length",
         "log_every",
         "steps",
         "samples",
     }
-    shape = maze.transformer_config(paper["width"], paper["layers"], paper["positions"])
+    shape = maze.transformer_config(paper.width, paper.layers, paper.positions)
     assert sum(weight.numel() for weight in Transformer(shape).parameters()) == 3_944_704
 
 
@@ -1098,40 +1100,49 @@ def test_more_held_out_mazes_than_there_are_is_refused_before_anything_is_writte
 
 
 def test_positions_that_just_suffice_are_enough():
-    assert values_of(positions=78)["positions"] == 78
+    assert config_of(positions=78).positions == 78
 
 
 def test_the_header_says_the_estimator_its_rules_and_what_becomes_of_truncated_rollouts():
     chosen = experiment("maze")
-    header = chosen.header(values_of(estimator="rloo"))
+    header = chosen.header(config_of(estimator="rloo"))
     assert "RLOO" in header and "N = 8" in header and "group of one: error" in header
     assert "truncated rollouts (no DONE within 18 tokens) count as wrong" in header
 
 
-RULES = "[parameters]\nsteps = {}\nseed = {}\n[laptop]\nsteps = 1\nseed = 0\n"
+LAPTOP = "[laptop]\nsteps = 1\nseed = 0\n"
+SETTINGS = "steps: int = setting('')\nseed: int = setting('')"
 
 
 @pytest.mark.parametrize(
     "start, sentence",
     [
         (
-            '[start]\ntrainer = "a:b"\nparameters = ["stepz"]\n',
-            "unknown parameter of tiny.toml [start] 'stepz': did you",
+            '[start]\nconfiguration = "INVENTED:Start"\n',
+            "tiny.toml [start], or one that it lacks: 'trainer'",
         ),
-        ('[start]\nparameters = ["steps"]\n', "tiny.toml [start], or one that it lacks: 'trainer'"),
-        ('[start]\ntrainer = "a:b"\n', "tiny.toml [start], or one that it lacks: 'parameters'"),
         (
-            '[start]\ntrainer = "a:b"\nparameters = []\nfolder = "x"\n',
-            "tiny.toml [start], or one that it lacks: 'folder'",
+            '[start]\ntrainer = "a:b"\n',
+            "tiny.toml [start], or one that it lacks: 'configuration'",
         ),
-        ("[start]\n", "tiny.toml [start], or one that it lacks: "),
-        ("[strat]\n", "unknown key of tiny.toml 'strat': did you mean 'start'?"),
-        ("start = 3\n", "tiny.toml"),
+        (
+            '[start]\ntrainer = "a:b"\nconfiguration = "INVENTED:Start"\nsteps = 1\n',
+            "unknown key of tiny.toml [start], or one that it lacks: 'steps'",
+        ),
+        (
+            '[start]\ntrainer = "a:b"\nconfiguration = "lab.configurations.theory:WeightsConfig"\n',
+            "tiny.toml: invented_",
+        ),
+        (
+            '[start]\ntrainer = "a:b"\nconfiguration = "INVENTED:Stert"\n',
+            ":Stert' is no class of settings",
+        ),
+        ("start = 3\n", "tiny.toml: start = 3 is not a table"),
     ],
 )
 def test_a_fault_in_the_start_of_a_preset_names_the_file_and_the_key(invent, start, sentence):
     with pytest.raises(LabError) as error:
-        experiment(invent(start + RULES))
+        experiment(invent(start + LAPTOP, settings=SETTINGS))
     assert sentence in str(error.value) and "\n" not in str(error.value)
 
 
@@ -1141,22 +1152,25 @@ def test_an_experiment_of_ones_own_may_start_from_a_training_of_its_own(
     """Ten lines: a start that counts to `first`, and a training that goes on from there."""
     (tmp_path / "counting.py").write_text(
         "import torch\nfrom lab.records import Record\n\n"
-        "def preflight(**_):\n    return []\n\n"
-        "def begin(*, first, state):\n"
+        "def preflight(config):\n    return []\n\n"
+        "def begin(config, state):\n"
+        "    first = config.first\n"
         "    yield Record(first, {'at': first}, lambda: {'count': torch.tensor(first)})\n\n"
-        "def train(*, first, steps, state, start):\n"
-        "    at = int(start['count'])\n"
-        "    yield Record(steps, {'at': at + steps}, lambda: {'count': torch.tensor(at + steps)})\n"
+        "def train(config, state, start):\n"
+        "    end = int(start['count']) + config.steps\n"
+        "    yield Record(config.steps, {'at': end}, lambda: {'count': torch.tensor(end)})\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     name = invent(
-        'trainer = "counting:train"\n[start]\ntrainer = "counting:begin"\nparameters = ["first"]\n'
-        "[parameters]\nfirst = {}\nsteps = {}\n[laptop]\nfirst = 5\nsteps = 2\n",
+        'trainer = "counting:train"\n[start]\ntrainer = "counting:begin"\n'
+        'configuration = "INVENTED:Start"\n[laptop]\nfirst = 5\nsteps = 2\n',
+        settings="steps: int = setting('steps')",
+        start="first: int = setting('where the start ends')",
         name="counted",
     )
-    assert train(name).records() == [{"step": 2, "at": 7.0}]
-    assert train(name, steps=3).records() == [{"step": 3, "at": 8.0}]
-    assert train(name, first=1).records() == [{"step": 2, "at": 3.0}]
+    assert train(configure(name)).records() == [{"step": 2, "at": 7.0}]
+    assert train(configure(name, steps=3)).records() == [{"step": 3, "at": 8.0}]
+    assert train(configure(name, first=1)).records() == [{"step": 2, "at": 3.0}]
     assert (
         len(list((runs / "counted_start").iterdir())) == 2
         and Path(import_module("counting").__file__).exists()

@@ -14,7 +14,7 @@ import pytest
 
 from lab.cli import main
 from lab.errors import LabError
-from lab.runs import Run, experiments, train
+from lab.runs import Run, configure, experiments, train
 from lab.runs.experiments import NOTEBOOKS, experiment
 from lab.runs.former_names import in_former_names
 from lab.runs.notebooks import parameter_cell, run_notebook
@@ -102,7 +102,7 @@ def test_the_first_code_cells_are_parameters_imports_and_the_check(path):
     assert all(
         isinstance(node, (ast.Import, ast.ImportFrom)) for node in ast.parse(imports.source).body
     )
-    assert f"runs.preflight('{name}'" in ast.unparse(ast.parse(check.source))
+    assert check.source == f'config = runs.configure("{name}", globals())'
     for cell in code_cells(path)[3:]:
         assert not any(
             isinstance(node, (ast.Import, ast.ImportFrom))
@@ -129,7 +129,7 @@ def executed(tmp_path_factory):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setenv("LAB_RUNS", str(root))
                 patch.setenv("JUPYTER_PATH", "")
-                done[name] = run_notebook(name, "smoke")
+                done[name] = run_notebook(experiment(name).configure("smoke"))
         return done[name]
 
     return run
@@ -139,7 +139,7 @@ def executed(tmp_path_factory):
 def test_a_notebook_at_smoke_scale_gives_a_finished_run_with_its_outputs(executed, name):
     run, chosen = executed(name), experiment(name)
     assert run.finished and run.params["scale"] == "smoke"
-    assert run.params["parameters"] == in_former_names(chosen.parameters("smoke"))
+    assert run.params["parameters"] == in_former_names(chosen.configure("smoke").settings())
     files = {path.name for path in run.path.iterdir() if path.suffix != ".lock"}
     made = {"metrics.jsonl", "groups.parquet", "checkpoints"} if chosen.trainer else set()
     assert files == {"params.json", "provenance.json", "notebook.ipynb", "done.json"} | made
@@ -148,7 +148,7 @@ def test_a_notebook_at_smoke_scale_gives_a_finished_run_with_its_outputs(execute
     kinds = [output.output_type for cell in cells for output in cell.outputs]
     assert "error" not in kinds and len(kinds) >= 3
     text = "".join(output.get("text", "") for cell in cells for output in cell.outputs)
-    assert f"{name}: {chosen.title}" in text  # the header of preflight
+    assert f"{name}: {chosen.title}\n  scale smoke\n" in text  # the header of configure
     assert not [
         output
         for cell in cells
@@ -157,20 +157,22 @@ def test_a_notebook_at_smoke_scale_gives_a_finished_run_with_its_outputs(execute
     ]
 
 
-@pytest.mark.parametrize("name", experiments())
-def test_the_parameters_of_the_scale_are_the_ones_that_ran(executed, name):
-    cells = code_cells(executed(name).path / "notebook.ipynb")
-    (injected,) = [cell for cell in cells if "injected-parameters" in cell.metadata.get("tags", [])]
+def test_lab_run_inserts_the_scale_the_folder_and_what_was_changed(runs, monkeypatch):
+    monkeypatch.setenv("JUPYTER_PATH", "")
+    run = run_notebook(experiment("tabular").configure("smoke", {"answers": 3, "steps": 400}))
+    cells = code_cells(run.path / "notebook.ipynb")
+    (inserted,) = [c for c in cells if "injected-parameters" in c.metadata.get("tags", [])]
     given = {
-        node.targets[0].id: ast.literal_eval(node.value) for node in ast.parse(injected.source).body
+        node.targets[0].id: ast.literal_eval(node.value) for node in ast.parse(inserted.source).body
     }
-    for key, value in experiment(name).parameters("smoke").items():
-        assert given[key] == value and type(given[key]) is type(value)
+    assert given == {"scale": "smoke", "folder": str(run.path), "answers": 3, "steps": 400}
+    # 400 steps are those of a laptop, and yet not those of the scale
+    assert run.records()[-1]["step"] == 400 and run.params["parameters"]["answers"] == 3
 
 
 def test_a_notebook_trains_what_the_command_trains(executed, tmp_path):
     for name in ("tabular", "digits"):
-        alone = train(name, scale="smoke", folder=str(tmp_path / name))
+        alone = train(configure(name, scale="smoke"), folder=str(tmp_path / name))
         for file in ("metrics.jsonl", "groups.parquet"):
             assert (alone.path / file).read_bytes() == (executed(name).path / file).read_bytes()
 
@@ -181,7 +183,7 @@ def test_a_finished_notebook_is_not_run_again(executed, monkeypatch):
     before = [(path.stat().st_mtime_ns, path.read_bytes()) for path in files]
     monkeypatch.setenv("LAB_RUNS", str(run.path.parents[1]))
     monkeypatch.setattr("papermill.execute_notebook", lambda *_, **__: pytest.fail("it ran again"))
-    assert run_notebook("weights", "smoke").path == run.path
+    assert run_notebook(experiment("weights").configure("smoke")).path == run.path
     assert [(path.stat().st_mtime_ns, path.read_bytes()) for path in files] == before
 
 
@@ -225,7 +227,20 @@ def test_plain_papermill_runs_a_notebook_too(start, runs, tmp_path):
 
 # --- Kernels, failures, kills -------------------------------------------------------------------
 
-PRESET = "[parameters]\nsteps = { least = 1 }\n[laptop]\nsteps = 3\n"
+PRESET = "[laptop]\nsteps = 3\n"
+PARAMETERS = 'scale = "laptop"\nsteps = 3\nfolder = ""'
+
+
+@pytest.fixture
+def make(tmp_path) -> str:
+    """The cell that makes the configuration of an invented experiment, also in a kernel."""
+    return (
+        "import importlib, pathlib, sys\nfrom lab import runs\n"
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        "experiments = importlib.import_module('lab.runs.experiments')\n"
+        f"experiments.PRESETS = pathlib.Path({str(tmp_path)!r}, 'presets')\n"
+        'config = runs.configure("tiny", globals())'
+    )
 
 
 def said(run: Run) -> str:
@@ -234,11 +249,10 @@ def said(run: Run) -> str:
 
 
 def test_a_notebook_runs_in_this_interpreter_whatever_kernels_the_machine_knows(
-    invent, tmp_path, monkeypatch
+    invent, make, tmp_path, monkeypatch
 ):
-    name = invent(
-        PRESET, "import sys; print('interpreter', sys.executable, steps)", parameters="steps = 3"
-    )
+    cell = "print('interpreter', sys.executable, config.steps)"
+    name = invent(PRESET, make, cell, parameters=PARAMETERS)
     places = {
         "JUPYTER_PATH": tmp_path / "path",
         "JUPYTER_DATA_DIR": tmp_path / "data",
@@ -259,41 +273,43 @@ def test_a_notebook_runs_in_this_interpreter_whatever_kernels_the_machine_knows(
     monkeypatch.setenv("JUPYTER_PATH", str(places["JUPYTER_PATH"]))
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(places["JUPYTER_DATA_DIR"]))
     monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
-    run = run_notebook(name)
+    run = run_notebook(experiment(name).configure())
     assert run.finished and f"interpreter {sys.executable} 3\n" in said(run)
 
 
 def test_a_failing_cell_is_named_leaves_no_done_and_can_be_mended(
-    invent, capsys, monkeypatch, runs
+    invent, make, capsys, monkeypatch, runs
 ):
     monkeypatch.setenv("JUPYTER_PATH", "")
     name = invent(
         PRESET,
-        "print('before', steps)",
+        make,
+        "print('before', config.steps)",
         "raise ValueError('a bug\\nin two lines')",
         "print('after')",
-        parameters="steps = 3",
+        parameters=PARAMETERS,
     )
     assert main(["run", name]) == 1
     line = capsys.readouterr().err.splitlines()[-1]
     (place,) = (runs / name).iterdir()
     run = Run(place)
     assert (
-        line == "lab: cell 4 of tiny.ipynb failed: ValueError: a bug in two lines; see"
+        line == "lab: cell 5 of tiny.ipynb failed: ValueError: a bug in two lines; see"
         f" {place / 'notebook.ipynb'}"
     )
     assert not run.finished and "before 3" in said(run) and "after" not in said(run)
-    invent(PRESET, "print('before', steps)", "print('after')", parameters="steps = 3")
+    invent(PRESET, make, "print(config.steps)", "print('after')", parameters=PARAMETERS)
     assert main(["run", name]) == 0 and run.finished and "after" in said(run)
 
 
-def test_a_kernel_that_dies_is_a_sentence_and_leaves_no_done(invent, monkeypatch, runs):
+def test_a_kernel_that_dies_is_a_sentence_and_leaves_no_done(invent, make, monkeypatch, runs):
     monkeypatch.setenv("JUPYTER_PATH", "")
-    name = invent(PRESET, "import os; print(steps); os._exit(1)", parameters="steps = 3")
+    cell = "import os; print(config.steps); os._exit(1)"
+    name = invent(PRESET, make, cell, parameters=PARAMETERS)
     with pytest.raises(
         LabError, match="^the kernel of tiny.ipynb died, often because memory ran out; see "
     ):
-        run_notebook(name)
+        run_notebook(experiment(name).configure())
     assert not Run(next((runs / name).iterdir())).finished
 
 
@@ -316,7 +332,7 @@ def test_a_killed_notebook_goes_on_in_the_same_folder_and_its_kernel_ends(
 ):
     given = {"steps": 800, "log_every": 2}
     words = ["run", "tabular", "scale=smoke", *(f"{key}={value}" for key, value in given.items())]
-    run = Run.place("tabular", experiment("tabular").parameters("smoke", given))
+    run = Run.of(experiment("tabular").configure("smoke", given))
     started = start("-m", "lab", *words)
     while len(run.records()) < 5:
         assert started.process.poll() is None, started.process.stderr.read()
@@ -325,7 +341,7 @@ def test_a_killed_notebook_goes_on_in_the_same_folder_and_its_kernel_ends(
     assert not run.finished and kernels(runs)
     done = command(*words)
     assert done.returncode == 0 and run.finished, done.stderr
-    alone = train("tabular", scale="smoke", folder=str(tmp_path / "alone"), **given)
+    alone = train(configure("tabular", scale="smoke", **given), folder=str(tmp_path / "alone"))
     assert (run.path / "metrics.jsonl").read_bytes() == (alone.path / "metrics.jsonl").read_bytes()
     deadline = time.monotonic() + 30
     while kernels(runs):

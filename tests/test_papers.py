@@ -65,7 +65,7 @@ def test_a_command_of_the_page_is_one_that_the_lab_would_accept(item):
         assert lab == "lab"
         if verb in ("train", "run"):
             given = read_assignments(words[1:])
-            assert experiment(words[0]).parameters(given.pop("scale"), given)
+            assert experiment(words[0]).configure(given.pop("scale"), given)
         elif verb == "cluster":
             assert job(words[0], read_assignments(words[1:])).command
         elif verb == "eval":

@@ -13,7 +13,7 @@ from matplotlib.colors import to_rgb
 
 import lab
 from lab.errors import LabError
-from lab.runs import Results, train
+from lab.runs import Results, configure, train
 from lab.show import plots
 
 FAMILIES = {
@@ -93,7 +93,7 @@ def test_an_objective_and_the_estimator_that_tends_to_it_look_alike():
 
 
 def test_a_name_without_a_look_is_refused_with_the_nearest():
-    with pytest.raises(LabError, match="unknown line style for 'grop': did you mean 'grpo'?"):
+    with pytest.raises(LabError, match="unknown estimator 'grop': did you mean 'grpo'?"):
         plots.line_style("grop")
 
 
@@ -159,7 +159,7 @@ def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):
 
 
 def trained() -> tuple[list, Results]:
-    runs = [train("tabular", scale="smoke", seed=seed) for seed in (1, 0)]
+    runs = [train(configure("tabular", scale="smoke", seed=seed)) for seed in (1, 0)]
     facts = {
         run.id: {"params": run.params, "provenance": run.provenance, "seconds": run.done["seconds"]}
         for run in runs

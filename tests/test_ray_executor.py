@@ -134,15 +134,13 @@ def test_on_ray_a_killed_run_is_listed_and_goes_on_to_the_numbers_of_an_undistur
         done.stderr
     )
     assert (other.path / "metrics.jsonl").stat().st_mtime_ns == before
-    from lab.runs import train
+    from lab.runs import configure, train
 
     for run in (killed, other):
         whole = train(
-            "tabular",
+            configure("tabular", scale="smoke", **run.params["parameters"]),
             folder=str(tmp_path / run.path.name),
-            scale="smoke",
             checkpoint_minutes=1e9,
-            **run.params["parameters"],
         )
         assert (run.path / "metrics.jsonl").read_bytes() == (
             whole.path / "metrics.jsonl"

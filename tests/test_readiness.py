@@ -4,12 +4,14 @@ said.
 
 import os
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from lab.budget import CARDS, Budget, Work
 from lab.cli import main
+from lab.configurations import Config
 from lab.device import cards, compute_device, gpu_fault
 from lab.errors import LabError
 from lab.runs import readiness
@@ -27,17 +29,20 @@ SMALL = Budget(
 )
 
 
+AT_H200 = Config(name="stand-in", scale="h200")
+
+
 @pytest.fixture
 def h200(monkeypatch):
     """A machine with an idle H200 and a training that counts `SMALL`; change the budget by setting
     `.budget`.
     """
-    trainer = SimpleNamespace(budget=lambda **_: trainer.asks, asks=SMALL)
+    trainer = SimpleNamespace(budget=lambda config: trainer.asks, asks=SMALL)
     monkeypatch.delenv("LAB_DEVICE", raising=False)
     monkeypatch.setattr(
         readiness, "_gpu", lambda: (CARDS["h200"], Finding("device", remark="H200"))
     )
-    chosen = SimpleNamespace(name="stand-in", trainer="stand_in:train", module=trainer)
+    chosen = SimpleNamespace(trainer="stand_in:train", module=trainer)
     return SimpleNamespace(chosen=chosen, trainer=trainer)
 
 
@@ -64,12 +69,12 @@ def test_a_gpu_scale_is_refused_without_a_gpu(verb, name, scale, capsys, runs, m
 
 
 def test_python_is_refused_like_the_command_line(runs, monkeypatch):
-    from lab.runs import train
+    from lab.runs import configure, train
 
     monkeypatch.delenv("LAB_DEVICE", raising=False)
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     with pytest.raises(LabError, match="no NVIDIA GPU"):
-        train("maze", scale="h200")
+        train(configure("maze", scale="h200"))
     assert not runs.exists()
 
 
@@ -126,7 +131,7 @@ def test_cards_are_read_from_the_drivers_own_tool(tmp_path, monkeypatch):
 
 
 def test_the_paragraph_says_hours_money_memory_and_what_a_kill_costs(h200):
-    said = require_ready(h200.chosen, "h200", {}, price=3.5)
+    said = require_ready(h200.chosen, AT_H200, price=3.5)
     # 1e12 bytes at 60% of 4.8e12 a second take 347 ms, 3.9e14 FLOPs at 40% of 989e12 take 986 ms.
     assert "1,000 steps of 1.3 s (rollouts 347 ms, update 986 ms" in said
     # 1,000 x 1.333 s + 5 x 2.53 s = 1,346 s = 22 minutes, 1.31 at 3.50 an hour
@@ -138,7 +143,7 @@ def test_the_paragraph_says_hours_money_memory_and_what_a_kill_costs(h200):
 
 
 def test_checkpoint_minutes_bound_what_a_kill_costs(h200):
-    assert "Loses at most 15 min" in require_ready(h200.chosen, "h200", {}, checkpoint_minutes=15)
+    assert "Loses at most 15 min" in require_ready(h200.chosen, AT_H200, checkpoint_minutes=15)
 
 
 def test_a_run_that_does_not_fit_the_card_is_refused_with_a_scale_that_does(h200, monkeypatch):
@@ -146,7 +151,7 @@ def test_a_run_that_does_not_fit_the_card_is_refused_with_a_scale_that_does(h200
     with pytest.raises(
         LabError, match="needs 30.0 of 23.5 GiB .weights 10.0, activations 20.0.*take scale=gpu24"
     ):
-        require_ready(h200.chosen, "h200", {})
+        require_ready(h200.chosen, AT_H200)
 
 
 def test_a_run_of_weeks_is_refused_unless_max_hours_allows_it(h200):
@@ -156,8 +161,8 @@ def test_a_run_of_weeks_is_refused_unless_max_hours_allows_it(h200):
     with pytest.raises(
         LabError, match="about 15 days on one H200.*max_hours is 168.*max_hours=370"
     ):
-        require_ready(h200.chosen, "h200", {})
-    assert "15 days" in require_ready(h200.chosen, "h200", {}, max_hours=400)
+        require_ready(h200.chosen, AT_H200)
+    assert "15 days" in require_ready(h200.chosen, AT_H200, max_hours=400)
 
 
 def test_too_little_host_memory_and_disk_are_refused_together(h200, monkeypatch):
@@ -173,12 +178,12 @@ def test_too_little_host_memory_and_disk_are_refused_together(h200, monkeypatch)
     with pytest.raises(
         LabError, match="GiB of host memory and .* are available.*; the run needs .* are free"
     ):
-        require_ready(h200.chosen, "h200", {})
+        require_ready(h200.chosen, AT_H200)
 
 
 def test_laptop_scales_are_not_looked_at(h200):
     h200.trainer.asks = None
-    assert require_ready(h200.chosen, "laptop", {}) == ""
+    assert require_ready(h200.chosen, replace(AT_H200, scale="laptop")) == ""
 
 
 def test_preflight_lists_every_finding_and_plans_without_a_gpu(capsys, runs, monkeypatch):
@@ -201,7 +206,7 @@ def test_every_gpu_scale_of_every_preset_counts_its_run():
     for name in experiments():
         chosen = experiment(name)
         for scale in set(chosen.scales) & set(GPU_SCALES) if counts(chosen) else ():
-            budget = chosen.module.budget(**(chosen.scales["laptop"] | chosen.scales[scale]))
+            budget = chosen.module.budget(replace(chosen, trainer=None).configure(scale))
             assert budget.peak_memory > 0 and budget.step_seconds(CARDS["h200"]) > 0
             assert budget.checkpoint > 0 and budget.steps > 0
             counted += 1
@@ -212,7 +217,7 @@ def test_every_scale_that_is_named_after_a_card_fits_it():
     for name in experiments():
         chosen = experiment(name)
         for scale in set(chosen.scales) & set(CARDS) if counts(chosen) else ():
-            budget = chosen.module.budget(**(chosen.scales["laptop"] | chosen.scales[scale]))
+            budget = chosen.module.budget(replace(chosen, trainer=None).configure(scale))
             assert budget.peak_memory <= CARDS[scale].memory, (name, scale, budget.memory)
             assert budget.seconds(CARDS[scale]) < 24 * 3600, (
                 name,
@@ -225,7 +230,7 @@ def test_qwen3_as_published_is_refused_on_one_card():
     from lab.llm.train.trainer import budget
 
     chosen = experiment("qwen3")
-    asks = budget(**(chosen.scales["laptop"] | chosen.scales["paper"]))
+    asks = budget(replace(chosen, trainer=None).configure("paper"))
     assert readiness._hours(asks, CARDS["h200"], readiness.LONGEST_HOURS).fault
 
 

@@ -50,7 +50,7 @@ def test_every_preset_of_a_card_is_measured_at_its_scale():
 def test_a_rehearsal_cuts_evaluations_and_steps_and_nothing_else():
     for name in ("maze", "images", "gsm8k", "qwen3"):
         chosen = experiment(name)
-        usual = chosen.scales["laptop"] | chosen.scales["h200"]
+        usual = chosen.usual | chosen.scales["h200"]
         cut = rehearsal._cut(name, "h200", 3)
         assert cut["steps"] == cut["log_every"] == 3
         assert cut.keys() - {"steps", "log_every"} <= rehearsal.CUT.keys()
@@ -63,8 +63,8 @@ def test_the_parameters_of_every_part_are_those_of_its_preset(scale):
     assert len(trained) >= 3
     for part in trained:
         chosen = experiment(part.experiment)
-        values = chosen.parameters(scale, rehearsal._cut(part.experiment, scale, 3))
-        assert values["steps"] == 3
+        config = chosen.configure(scale, rehearsal._cut(part.experiment, scale, 3))
+        assert config.steps == 3
 
 
 def test_a_part_that_fails_is_recorded_with_its_last_words_and_tried_again(runs, monkeypatch):

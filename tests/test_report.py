@@ -10,7 +10,7 @@ import pytest
 
 from lab.cli import main
 from lab.errors import LabError
-from lab.runs import Run, train
+from lab.runs import Run, configure, train
 from lab.runs.provenance import ROOT
 from lab.show import report
 
@@ -25,7 +25,7 @@ grid = { estimator = ["rloo", "maxrl"], seed = [0, 1] }
 @pytest.fixture
 def four(runs) -> list[Run]:
     return [
-        train("tabular", scale="smoke", estimator=name, seed=seed)
+        train(configure("tabular", scale="smoke", estimator=name, seed=seed))
         for name in ("rloo", "maxrl")
         for seed in (0, 1)
     ]
@@ -96,7 +96,7 @@ def test_the_comparison_is_paired_on_the_same_problems_and_seeds(four):
 
 
 def test_runs_that_do_not_belong_together_are_refused(four, sweep, tmp_path):
-    other = train("digits", scale="smoke")
+    other = train(configure("digits", scale="smoke"))
     with pytest.raises(LabError, match="runs of digits, tabular: a report is on one experiment"):
         report.gather([four[0].path, other.path])
     with pytest.raises(LabError, match="2 paths, the first a sweep file"):
@@ -148,15 +148,13 @@ def test_the_command_writes_one_page_with_everything_in_it(
 
 
 def test_a_report_is_written_anew_although_it_was_before(four, sweep, tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        report, "run_notebook", lambda name, scale, given: seen.append(given) or place
-    )
+    monkeypatch.setattr(report, "run_notebook", lambda config: seen.append(config) or place)
     monkeypatch.setattr(report, "_html", lambda notebook: "page")
     seen, place = [], Run(tmp_path / "place")
     place.path.mkdir()
     first = report.report([sweep])
     assert report.report([sweep]) == first and len(seen) == 2
-    assert first.read_text() == "page" and not Path(seen[0]["sources"][0]).is_absolute()
+    assert first.read_text() == "page" and not Path(seen[0].sources[0]).is_absolute()
 
 
 def test_a_path_that_is_not_there_is_refused_with_an_example(refused):

@@ -8,7 +8,7 @@ import shlex
 import numpy as np
 import pandas as pd
 
-from lab.runs import Run, train
+from lab.runs import Run, configure, train
 from lab.runs.provenance import versions
 from lab.runs.sweep_results import RECORDED, results
 from lab.stats import bootstrap
@@ -51,7 +51,7 @@ def test_a_run_of_another_seed_gives_other_numbers(runs):
         & (before["gradient"] == "sampled")
         & (before["seed"] == 0)
     ]
-    other = train(EXPERIMENT, estimator=OBJECTIVE, gradient="sampled", seed=9, steps=20)
+    other = train(configure(EXPERIMENT, estimator=OBJECTIVE, gradient="sampled", seed=9, steps=20))
     here = other.records()[-1]
     assert here["step"] == 20
     assert abs(here["pass@1"] - before[before["step"] == 20]["pass@1"].item()) > 1e-6

@@ -5,14 +5,16 @@ import pytest
 
 from lab.errors import LabError
 from lab.llm.evals import gradient_norms
-from lab.runs import train
+from lab.runs import configure, train
 
 SMALL = {"problems": 8, "rollouts": 8, "max_tokens": 48}
 
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    return train("inside", folder=str(tmp_path_factory.mktemp("inside")), scale="smoke", **SMALL)
+    return train(
+        configure("inside", scale="smoke", **SMALL), folder=str(tmp_path_factory.mktemp("inside"))
+    )
 
 
 def test_one_record_tells_pass_rates_norms_and_diversity(measured):
@@ -43,7 +45,7 @@ def test_the_recorded_moments_give_the_norms_of_objectives_that_were_not_asked_f
 
 def test_a_record_is_told_once_and_an_unknown_objective_refused_before_a_model_is_loaded(measured):
     before = (measured.path / "metrics.jsonl").read_bytes()
-    train("inside", folder=str(measured.path), scale="smoke", **SMALL)
+    train(configure("inside", scale="smoke", **SMALL), folder=str(measured.path))
     assert (measured.path / "metrics.jsonl").read_bytes() == before
     with pytest.raises(LabError, match="unknown estimator 'maxlr'"):
-        train("inside", scale="smoke", model="no/model", estimators=["maxlr"])
+        train(configure("inside", scale="smoke", model="no/model", estimators=["maxlr"]))

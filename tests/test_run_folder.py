@@ -13,7 +13,7 @@ import filelock
 import pytest
 
 from lab.errors import LabError
-from lab.runs import Run, provenance, run_folder, train
+from lab.runs import Run, configure, provenance, run_folder, train
 from lab.runs.experiments import experiment
 from lab.runs.former_names import in_former_names
 
@@ -28,7 +28,7 @@ def refusal(call, *args, **options) -> str:
 
 
 def small(**given) -> Run:
-    return train("tabular", scale="smoke", **given)
+    return train(configure("tabular", scale="smoke", **given))
 
 
 def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
@@ -58,7 +58,7 @@ def test_a_trained_run_is_a_folder_of_the_promised_files():
     ]
     assert run.params == {
         "experiment": "tabular",
-        "parameters": in_former_names(experiment("tabular").parameters("smoke")),
+        "parameters": in_former_names(experiment("tabular").configure("smoke").settings()),
         "scale": "smoke",
     }
     assert [record["step"] for record in run.records()] == [0, 10, 20]
@@ -102,7 +102,7 @@ def test_a_table_has_the_records_the_parameters_and_the_id_of_the_run():
 
 
 def test_the_folder_is_named_by_experiment_objective_seed_and_all_parameters(runs):
-    values = experiment("tabular").parameters("smoke")
+    values = experiment("tabular").configure("smoke").settings()
     place = Run.place("tabular", values).path
     assert place.parent == runs / "tabular" and re.fullmatch(r"maxrl-seed0-[0-9a-f]{8}", place.name)
     assert Run.place("tabular", dict(reversed(values.items()))).path == place
@@ -182,7 +182,7 @@ def test_a_crash_at_done_json_leaves_an_unfinished_run_that_the_next_call_finish
         else:
             patch.setattr(run_folder.os, "replace", crash)
         small()
-    run = Run.place("tabular", experiment("tabular").parameters("smoke"))
+    run = Run.of(experiment("tabular").configure("smoke"))
     assert not run.finished and not (run.path / "done.json").exists()
     assert "done.json is missing" in refusal(lambda: run.done)
     told = run.records()
@@ -263,7 +263,7 @@ def test_a_missing_json_is_refused_with_a_sentence(tmp_path, name):
 
 
 def test_a_corrupted_params_json_stops_the_run_that_it_belongs_to():
-    run = Run.place("tabular", experiment("tabular").parameters("smoke"))
+    run = Run.of(experiment("tabular").configure("smoke"))
     run.path.mkdir(parents=True)
     (run.path / "params.json").write_text("{")
     assert "params.json cannot be read" in refusal(small)
@@ -272,9 +272,11 @@ def test_a_corrupted_params_json_stops_the_run_that_it_belongs_to():
 
 @pytest.mark.parametrize("given", [{"seed": 1}, {"learning_rate": 0.2}, {"objective": "rloo"}])
 def test_other_parameters_in_the_same_folder_are_refused_and_change_nothing(tmp_path, given):
-    train("tabular", folder=str(tmp_path), scale="smoke", seed=0)
+    train(configure("tabular", scale="smoke", seed=0), folder=str(tmp_path))
     before = snapshot(tmp_path)
-    said = refusal(train, "tabular", folder=str(tmp_path), scale="smoke", **({"seed": 0} | given))
+    said = refusal(
+        train, configure("tabular", scale="smoke", **({"seed": 0} | given)), folder=str(tmp_path)
+    )
     assert (
         said == f"{tmp_path} holds a run with other parameters: choose another folder, or remove it"
     )
@@ -282,7 +284,7 @@ def test_other_parameters_in_the_same_folder_are_refused_and_change_nothing(tmp_
 
 
 def test_another_experiment_in_the_same_folder_is_refused(tmp_path):
-    values = experiment("tabular").parameters("smoke")
+    values = experiment("tabular").configure("smoke").settings()
     Run(tmp_path).open("tabular", "smoke", values)
     assert "holds a run with other parameters" in refusal(
         Run(tmp_path).open, "digits", "smoke", values

@@ -18,7 +18,7 @@ from lab.cli import main
 from lab.errors import LabError
 from lab.groups import shares
 from lab.llm.verify.verifier import Verifier
-from lab.runs import Run, train
+from lab.runs import Run, configure, train
 from lab.runs.experiments import experiment
 from lab.show import plots
 
@@ -176,7 +176,10 @@ def test_an_unknown_parameter_a_wrong_type_or_a_value_out_of_range_is_an_error(
 def test_a_parameter_that_no_cell_reads_is_an_error(invent, capsys, runs):
     """'a parameter no cell reads'"""
     invent(
-        "[parameters]\nsteps = {}\n[laptop]\nsteps = 1\n", "print('steps')", parameters="steps = 1"
+        "[laptop]\nsteps = 1\n",
+        'config = runs.configure("tiny", globals())',
+        "print('steps')",
+        parameters='scale = "laptop"\nsteps = 1\nfolder = ""',
     )
     assert main(["run", "tiny"]) == 1 and not runs.exists()
     assert (
@@ -196,13 +199,13 @@ def test_only_done_json_makes_a_run_finished(monkeypatch):
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Run, "finish", crash)
-        train("tabular", scale="smoke")
-    run = Run.place("tabular", experiment("tabular").parameters("smoke"))
+        train(configure("tabular", scale="smoke"))
+    run = Run.of(experiment("tabular").configure("smoke"))
     assert {"params.json", "provenance.json", "metrics.jsonl", "groups.parquet", "checkpoints"} <= {
         path.name for path in run.path.iterdir()
     }
     assert len(run.records()) == 3 and not run.finished
-    assert train("tabular", scale="smoke").finished
+    assert train(configure("tabular", scale="smoke")).finished
 
 
 def test_a_stopped_run_gives_the_curve_it_would_have_given(monkeypatch, tmp_path):
@@ -210,22 +213,22 @@ def test_a_stopped_run_gives_the_curve_it_would_have_given(monkeypatch, tmp_path
     uninterrupted'
     """
     given = {"scale": "smoke", "steps": 4, "log_every": 1, "rollouts": 4}
-    whole = train("digits", folder=str(tmp_path / "whole"), **given)
+    whole = train(configure("digits", **given), folder=str(tmp_path / "whole"))
 
     def stop(*_):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr("lab.runs.training._Groups.add", stop)
-        train("digits", folder=str(tmp_path / "stopped"), checkpoint_minutes=0, **given)
-    stopped = train("digits", folder=str(tmp_path / "stopped"), **given)
+        train(configure("digits", **given), folder=str(tmp_path / "stopped"), checkpoint_minutes=0)
+    stopped = train(configure("digits", **given), folder=str(tmp_path / "stopped"))
     for name in ("metrics.jsonl", "groups.parquet"):
         assert (stopped.path / name).read_bytes() == (whole.path / name).read_bytes()
 
 
 def test_the_lines_of_metrics_are_the_truth():
     """'JSONL in the run folder is the truth': all that is reported is read from it."""
-    run = train("tabular", scale="smoke")
+    run = train(configure("tabular", scale="smoke"))
     lines = [json.loads(line) for line in (run.path / "metrics.jsonl").read_text().splitlines()]
     assert run.records() == lines and run.done["last"] == lines[-1]
     assert run.table()["pass@1"].tolist() == [line["pass@1"] for line in lines]
@@ -360,7 +363,7 @@ def test_no_file_of_the_lab_loads_a_pickle_or_runs_text_as_code():
 
 def test_a_checkpoint_is_safetensors_and_no_other_model_file_is_written():
     """'Model files are safetensors'"""
-    run = train("digits", scale="smoke", steps=1)
+    run = train(configure("digits", scale="smoke", steps=1))
     kinds = {path.suffix for path in run.path.rglob("*") if path.is_file()}
     assert kinds == {".json", ".jsonl", ".parquet", ".safetensors", ".lock"}
     (checkpoint,) = (run.path / "checkpoints").iterdir()

@@ -38,7 +38,7 @@ def undisturbed(tmp_path_factory):
     """The metrics that every run of a sweep file should have, trained one by one in
     this process.
     """
-    from lab.runs import train
+    from lab.runs import configure, train
 
     made = {}
 
@@ -46,11 +46,9 @@ def undisturbed(tmp_path_factory):
         for item in read_sweep(path):
             if item.run.id not in made:
                 run = train(
-                    item.experiment,
+                    configure(item.experiment, scale=item.scale, **item.given),
                     folder=str(tmp_path_factory.mktemp("reference")),
-                    scale=item.scale,
                     checkpoint_minutes=1e9,
-                    **item.given,
                 )
                 made[item.run.id] = (run.path / "metrics.jsonl").read_bytes()
         return {item.run.id: made[item.run.id] for item in read_sweep(path)}

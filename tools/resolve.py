@@ -12,6 +12,7 @@ torch, say) cannot slip into a file that everybody installs from.
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import re
 import subprocess
@@ -71,12 +72,13 @@ def compile_pins(
 ) -> dict[str, str]:
     """Name to version of all that `requirements` need.
 
-    A requirement ".[extra,...]" is this project's; `words` are options of uv; `preferred` are lines
+    A requirement "." or ".[extra,...]" is this project's; `words` are options of uv; `preferred` are lines
     name==version that are kept where nothing speaks against them. Errors: Unresolved.
     """
     with tempfile.TemporaryDirectory() as folder:
         asked, solved = Path(folder, "asked.in"), Path(folder, "solved.txt")
-        asked.write_text("\n".join(requirements).replace(".[", f"{ROOT}[") + "\n")
+        own = re.compile(r"^\.(?=$|\[)")  # "." and ".[extra]" are this project
+        asked.write_text("".join(own.sub(str(ROOT), each) + "\n" for each in requirements))
         solved.write_text(preferred)
         found = subprocess.run(
             [
@@ -179,10 +181,10 @@ class Line:
         return {extra for each in own for extra in each[2:-1].split(",")}
 
 
+ENVIRONMENTS = ("environment.yml", "environment-cpu.yml")
 DOCUMENTS = (
     "README.md",
     "Makefile",
-    "environment.yml",
     ".ci",
     "docs",
     "lab",
@@ -205,6 +207,12 @@ def documents() -> dict[str, str]:
     }
 
 
+def missing_extras() -> dict[str, str]:
+    """The table of `lab/extras.py`: the extras that an error names, by package."""
+    text = (ROOT / "lab" / "extras.py").read_text()
+    return ast.literal_eval(re.search(r"^EXTRAS = (\{.*?^\})", text, re.M | re.S)[1])
+
+
 def server_packages() -> tuple[str, ...]:
     """The packages that the README names for a server without an install."""
     said = re.search(r"needs only ([\w, ]+)", (ROOT / "README.md").read_text())[1]
@@ -222,7 +230,10 @@ def documented() -> dict[Line, list[str]]:
 
     for place, text in documents().items():
         for constraints, requirement in SHAPE.findall(text):
-            add(place, constraints or None, requirement)
+            # The line of the error for a package that is missing, with each of its extras.
+            named = sorted(set(missing_extras().values())) if "{extras}" in requirement else [""]
+            for each in named:
+                add(place, constraints or None, requirement.format(extras=each))
     for target in EXTRAS:
         for build in ("cuda", "public"):
             for python in ((3, 12), (3, 13)):
@@ -231,12 +242,13 @@ def documented() -> dict[Line, list[str]]:
                     "constraints.txt",
                     f".[{','.join(extras(target, build, python))}]",
                 )
-    conda = (ROOT / "environment.yml").read_text()
-    add(
-        "environment.yml",
-        re.search(r"^ +- -c (\S+)$", conda, re.MULTILINE)[1],
-        re.search(r"^ +- -e (\S+)$", conda, re.MULTILINE)[1],
-    )
+    for file in ENVIRONMENTS:
+        conda = (ROOT / file).read_text()
+        add(
+            file,
+            re.search(r"^ +- -c (\S+)$", conda, re.MULTILINE)[1],
+            re.search(r"^ +- -e (\S+)$", conda, re.MULTILINE)[1],
+        )
     add("README.md", "constraints.txt", *server_packages())
     return lines
 

@@ -5,4 +5,19 @@ the widget asks for. The front end is in `front/`; `npm run build` there makes `
 is committed, so that users do not need npm.
 """
 
-from lab.explorer.widget import Explorer as Explorer
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lab.explorer.widget import Explorer
+
+__all__ = ["Explorer"]
+
+
+def __getattr__(name: str) -> Any:
+    """The widget, which needs anywidget, is loaded when it is first asked for."""
+    if name in __all__:
+        return getattr(importlib.import_module("lab.explorer.widget"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

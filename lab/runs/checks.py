@@ -10,15 +10,17 @@ from functools import partial
 from importlib import metadata
 from pathlib import Path
 
+import rlvr_lab
 from lab.errors import LabError
 from lab.runs.experiments import experiment, experiments
 from lab.runs.notebooks import check_notebook
-from lab.runs.provenance import ROOT
+from lab.runs.provenance import IN_CLONE, ROOT
 
 
 def checks() -> Iterator[tuple[str, str]]:
     """Yield (subject, fault) pairs; an empty fault means that nothing is wrong with the subject."""
     yield "Python", _python()
+    yield "package lab", rlvr_lab.shadowed()
     yield "installed versions", _versions()
     yield "data: handwritten digits", _fault(_digits)
     for name in experiments():
@@ -43,7 +45,12 @@ def _python() -> str:
 
 
 def _versions() -> str:
-    """Compare installed packages with constraints.txt; a package that is missing is not a fault."""
+    """Compare installed packages with constraints.txt; a package that is missing is not a fault.
+
+    A wheel comes without that file.
+    """
+    if not IN_CLONE:
+        return ""
     wrong = []
     for line in (ROOT / "constraints.txt").read_text().splitlines():
         if match := re.fullmatch(r"([A-Za-z0-9_.\-]+)==(\S+)", line.strip()):

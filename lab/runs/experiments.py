@@ -172,11 +172,13 @@ def configure(
     In a script: `runs.configure("tabular", scale="smoke", rollouts=8)`.
 
     In a notebook: `runs.configure("tabular", globals())`, after the cell of parameters. That cell
-    sets `scale`, and a few settings to their values on a laptop. A value that was changed there, or
-    that papermill has set, holds; the others follow the scale. Under `lab run` the values are those
-    of the run folder. LabError: a variable with a plain value that is no parameter, such as a
-    misspelt one. Once the notebook has a configuration its cells have run, and their own variables
-    are let alone.
+    sets `scale`, and some settings to their values on a laptop. A value that was changed there, or
+    that papermill has set, holds; all others follow the scale. Under `lab run` the settings are
+    those of the run folder.
+
+    LabError: a value that cannot be, or a variable with a plain value that is no parameter, such as
+    a misspelt one. Once the notebook has a configuration, its cells have run, and their own
+    variables are let alone.
     """
     chosen = experiment(name)
     if notebook is None:
@@ -195,30 +197,41 @@ JUPYTER = ("In", "Out")
 def _configure_notebook(
     chosen: Experiment, notebook: Mapping[str, Any], given: dict[str, Any]
 ) -> Config:
+    """`configure` for the variables of a notebook, in which those in `given` are replaced."""
     found = {
         key: value
         for key, value in notebook.items()
         if isinstance(value, PLAIN) and not key.startswith("_") and key not in JUPYTER
     }
     scale, folder = str(found.pop("scale", "laptop")), str(found.pop("folder", ""))
-    if folder:
-        params = Run(Path(folder)).params
-        if params["experiment"] != chosen.name:
-            raise LabError(
-                f"folder = {folder!r} holds a run of {params['experiment']}, and this notebook is"
-                f" that of {chosen.name}: name another folder"
-            )
-        return chosen.configure(params["scale"], params["parameters"])
     usual = chosen.usual
-    found = in_present_names(found, usual)
-    if any(isinstance(value, Config) for value in notebook.values()):
-        found = {key: value for key, value in found.items() if key in usual}
     changed = {
         key: value
-        for key, value in found.items()
+        for key, value in in_present_names(found, usual).items()
         if key not in usual or (type(value), value) != (type(usual[key]), usual[key])
     }
-    return chosen.configure(scale, changed | given)
+    if any(isinstance(value, Config) for value in notebook.values()):
+        changed = {key: value for key, value in changed.items() if key in usual}
+    changed |= given
+    if not folder:
+        return chosen.configure(scale, changed)
+    params = Run(Path(folder)).params
+    if params["experiment"] != chosen.name:
+        raise LabError(
+            f"folder = {folder!r} holds a run of {params['experiment']}, and this notebook is that"
+            f" of {chosen.name}: set folder to an empty text"
+        )
+    config = chosen.configure(params["scale"], params["parameters"])
+    settings = config.settings()
+    for key, value in changed.items():
+        if key not in settings:
+            raise unknown(f"parameter of {chosen.name}", key, settings)
+        if value != settings[key]:
+            raise LabError(
+                f"{key} = {value!r}, but the run in {folder} has {settings[key]!r}: set folder to"
+                " an empty text for a run of its own"
+            )
+    return config
 
 
 def read_preset(path: Path) -> Experiment:

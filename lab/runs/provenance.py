@@ -11,7 +11,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from lab.plugins import plugin_digests
+
 ROOT = Path(__file__).parents[2]
+# Notebooks, sweeps, figures and recorded results are in a clone of the project only. Installed from
+# a wheel, the package has the folder of all packages above it.
+IN_CLONE = (ROOT / "pyproject.toml").exists()
 PACKAGES = (
     "numpy",
     "scipy",
@@ -28,7 +33,9 @@ PACKAGES = (
 
 
 def git(*arguments: str) -> str | None:
-    """The output of git in the project's folder; None without git or without a repository."""
+    """The output of git in the project's folder; None without git or outside a clone."""
+    if not IN_CLONE:
+        return None
     try:
         completed = subprocess.run(
             ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, timeout=20
@@ -74,7 +81,7 @@ def provenance() -> dict[str, Any]:
         "versions": versions(),
         "device": device(),
         "system": f"{platform.system()} {platform.machine()}",
-    }
+    } | ({"plugins": digests} if (digests := plugin_digests()) else {})
 
 
 def _command() -> str:

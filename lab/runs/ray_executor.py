@@ -13,6 +13,8 @@ import socket
 from typing import Any
 
 from lab.errors import LabError, whole
+from lab.extras import missing
+from lab.plugins import VARIABLE
 from lab.runs.processes import run_logged
 
 
@@ -27,14 +29,18 @@ class RayExecutor:
         try:
             import ray
         except ImportError as error:
-            raise LabError(
-                "Ray is not installed: pip install -c constraints.txt -e '.[cluster]'"
-            ) from error
+            raise missing("ray") from error
         whole("gpus", gpus, 0)
         address = os.environ.get("RAY_ADDRESS", "auto")
         try:
             _check_reachable(address)
-            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+            plugins = {name: os.environ[name] for name in (VARIABLE,) if name in os.environ}
+            ray.init(
+                address=address,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                runtime_env={"env_vars": plugins},
+            )
         except (OSError, ValueError, RuntimeError) as error:
             raise LabError(
                 f"no Ray cluster answers at RAY_ADDRESS={address} ({str(error).splitlines()[0]}):"

@@ -20,21 +20,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import filelock
-
 from lab.errors import LabError
 from lab.runs.former_names import in_former_names
-from lab.runs.provenance import ROOT, provenance
+from lab.runs.provenance import IN_CLONE, ROOT, provenance
 
 if TYPE_CHECKING:
+    import filelock
     import pandas as pd
 
     from lab.configurations import Config
 
 
 def runs_root() -> Path:
-    """The folder of all runs: the environment variable LAB_RUNS, else runs/ in the project."""
-    return Path(os.environ.get("LAB_RUNS") or ROOT / "runs")
+    """The folder of all runs: the environment variable LAB_RUNS, else runs/.
+
+    That is in the project, or in the working directory if the lab was installed from a wheel.
+    """
+    return Path(os.environ.get("LAB_RUNS") or (ROOT if IN_CLONE else Path.cwd()) / "runs")
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
@@ -140,6 +142,8 @@ class Run:
 
     def lock(self, purpose: str) -> filelock.BaseFileLock:
         """A lock between processes; others wait, and the system frees it if its holder dies."""
+        import filelock
+
         return filelock.FileLock(self.path / f".{purpose}.lock")
 
     def records(self) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import io
+import itertools
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -29,6 +30,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.errors import LabError, parse_call, unknown
+from lab.estimators import estimator
+from lab.objectives import objective, objective_names
 from lab.runs.provenance import ROOT, commit_of, versions
 from lab.runs.run_folder import write_atomically, write_json
 from lab.runs.sweep_results import Results
@@ -90,14 +93,23 @@ LINE_STYLES = {
     "pkpo": LineStyle("PKPO", OLIVE, (0, (2, 1, 1, 1)), "<"),
     "from_weight": LineStyle("drawn", PURPLE, (0, (4, 1, 2, 1)), "X"),
 }
+# For estimators without a style above.
+FURTHER_DASHES = ((0, (7, 1)), (0, (3, 1, 1, 1)), (0, (1, 2)), (0, (2, 2)), (0, (5, 1, 2, 1)))
 
 
 def line_style(name: str) -> LineStyle:
-    """The line style of an objective or estimator, by its name or spec."""
+    """The line style of an objective or estimator, by its name or spec.
+
+    One without a style of its own has its label and a colour, dash and marker that follow from its
+    name, so that it looks the same in every figure.
+    """
     key = parse_call(name)[0]
-    if key not in LINE_STYLES:
-        raise unknown("line style for", key, LINE_STYLES)
-    return LINE_STYLES[key]
+    if key in LINE_STYLES:
+        return LINE_STYLES[key]
+    found = objective(name) if key in objective_names() else estimator(name)
+    number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "big")
+    looks = list(itertools.product((PURPLE, OLIVE, SKY, BLACK), FURTHER_DASHES, "vD<>pXh"))
+    return LineStyle(found.label, *looks[number % len(looks)])
 
 
 STYLE: dict[str, Any] = {
@@ -278,7 +290,9 @@ def caption_text(record: dict[str, Any]) -> str:
 
 
 def figure_names() -> list[str]:
-    """The names of all figures: one script each."""
+    """The names of all figures: one script each. LabError: this is no clone of the project."""
+    if not SCRIPTS.is_dir():
+        raise LabError(f"no {SCRIPTS}: draw figures in a clone of the project, which holds them")
     return sorted(path.stem for path in SCRIPTS.glob("*.py"))
 
 

@@ -173,7 +173,7 @@ export class DrawPanel {
   /** `from lab import runs; ...`: the line that trains; every character of it is lab's own language. */
   python(state) {
     const objective = JSON.stringify(specOf(state));
-    return `from lab import runs; runs.train("tabular", estimator=${objective}, rollouts=${state.N})`;
+    return `from lab import runs; runs.train(runs.configure("tabular", estimator=${objective}, rollouts=${state.N}))`;
   }
 
   /** What the lab is asked to fit: nothing while the formula cannot be read. */

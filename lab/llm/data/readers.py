@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError
+from lab.extras import missing
 
 KINDS = {".parquet": "parquet", ".jsonl": "json", ".json": "json", ".csv": "csv"}
 
@@ -116,9 +117,7 @@ def _library() -> Any:
     try:
         import datasets
     except ImportError as error:
-        raise LabError(
-            "the package datasets is missing: pip install -c constraints.txt -e '.[llm]'"
-        ) from error
+        raise missing("datasets") from error
     return datasets
 
 

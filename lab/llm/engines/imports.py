@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from types import ModuleType
 
-from lab.errors import LabError
+from lab.extras import missing
 
 
 def transformers() -> ModuleType:
@@ -16,9 +16,7 @@ def transformers() -> ModuleType:
     try:
         import transformers
     except ImportError as error:
-        raise LabError(
-            "the package transformers is missing: pip install -c constraints.txt -e '.[llm]'"
-        ) from error
+        raise missing("transformers") from error
     return transformers
 
 
@@ -30,7 +28,5 @@ def trl() -> ModuleType:
     try:
         import trl
     except ImportError as error:
-        raise LabError(
-            "the package trl is missing: pip install -c constraints.txt -e '.[llm]'"
-        ) from error
+        raise missing("trl") from error
     return trl

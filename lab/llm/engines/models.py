@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError
+from lab.extras import missing
 from lab.llm.engines.base import error_line
 
 PROJECT = Path(__file__).parents[3]
@@ -153,9 +154,7 @@ def _snapshot(model: str, **options: Any) -> str:
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
-        raise LabError(
-            "the package huggingface_hub is missing: pip install -c constraints.txt -e '.[llm]'"
-        ) from error
+        raise missing("huggingface_hub") from error
     name, revision = pinned(model)
     try:
         return snapshot_download(

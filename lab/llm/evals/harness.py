@@ -32,6 +32,7 @@ import numpy as np
 import pandas as pd
 
 from lab.errors import LabError, one_of, whole
+from lab.extras import missing
 from lab.llm.evals.harness_tasks import LAB_TASKS, lab_task, load_task, task_file
 from lab.stats import compare
 
@@ -153,9 +154,7 @@ def _version() -> str:
     try:
         return importlib.metadata.version("lm_eval")
     except importlib.metadata.PackageNotFoundError as error:
-        raise LabError(
-            "the package lm_eval is missing: pip install -c constraints.txt -e '.[harness]'"
-        ) from error
+        raise missing("lm_eval") from error
 
 
 def _harness_model(name: str, model: str | Path, folder: str, batch: int) -> Any:

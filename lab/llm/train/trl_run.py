@@ -132,12 +132,19 @@ class TRLRun:
         base: Any
         if config.estimator == "pacs":
             base = PACSTrainer
-            options = {name: getattr(config, name) for name in ("score", "balanced", "actor")}
-            options["scale"] = config.beta
+            options = {
+                "scale": config.beta,
+                "score": config.score,
+                "balanced": config.balanced,
+                "actor": config.actor,
+            }
         else:
             base = ObjectiveTrainer
-            names = ("estimator", "smoothing", "greedy_filter")
-            options = {name: getattr(config, name) for name in names}
+            options = {
+                "estimator": config.estimator,
+                "smoothing": config.smoothing,
+                "greedy_filter": config.greedy_filter,
+            }
         run = self
 
         class OrderedTrainer(base):

@@ -1,0 +1,177 @@
+"""Plugins: files and modules of yours that register estimators under the lab's own names.
+
+A file with one function under `@lab.register()` is a plugin. It is named in one of four places:
+
+`--plugin mine.py`                           for one command
+`LAB_PLUGINS=mine.py:other.module`           for all commands of a shell, separated as in PATH
+`[tool.lab] plugins = ["mine.py"]`           in the nearest pyproject.toml, relative to that file
+an entry point of the group `rlvr_lab.plugins`   in a package that is installed beside the lab
+
+Plugins are imported when a name is asked for that the lab itself does not have, or when names are
+listed: `import lab` runs no code of theirs. What a command found in its folder is handed on in
+LAB_PLUGINS, so that sweeps, notebooks and the workers of Ray, torchrun and verl load the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import os
+import sys
+import tomllib
+import traceback
+from collections.abc import Iterator
+from functools import cache
+from importlib import util
+from pathlib import Path
+
+from lab.errors import LabError
+
+VARIABLE = "LAB_PLUGINS"
+GROUP = "rlvr_lab.plugins"
+
+# The plugins that this process has imported; those that failed, with their error.
+_loaded: dict[str, LabError | None] = {}
+
+
+def load_plugins() -> None:
+    """Import every plugin that is named somewhere and not imported yet.
+
+    LabError: one is missing or broken, with its file and line.
+    """
+    for plugin in plugin_names():
+        if plugin in _loaded:
+            if (error := _loaded[plugin]) is not None:
+                raise error
+            continue
+        _loaded[plugin] = None  # set first: a plugin may look up estimators while it is imported
+        try:
+            _import(plugin)
+        except LabError as error:
+            _loaded[plugin] = error
+            raise
+
+
+def plugin_names() -> list[str]:
+    """Every plugin that is named somewhere: absolute paths of files, and names of modules."""
+    named = [*_of_installed_packages(), *_of_project(Path.cwd()), *_of_environment()]
+    return list(dict.fromkeys(named))
+
+
+def hand_on(*plugins: str) -> None:
+    """Name `plugins`, and those of the project in this folder, in LAB_PLUGINS.
+
+    The processes that this one starts load them from there, wherever they run.
+    """
+    named = [*_of_environment(), *(_absolute(each, Path.cwd()) for each in plugins)]
+    named += _of_project(Path.cwd())
+    if named:
+        os.environ[VARIABLE] = os.pathsep.join(dict.fromkeys(named))
+
+
+def plugin_digests() -> dict[str, str]:
+    """The first 16 digits of the SHA-256 of each imported plugin's file, by the file's name.
+
+    They belong to the provenance of a run: the name of an estimator does not tell its code.
+    """
+    files = [_file(plugin) for plugin, error in _loaded.items() if error is None]
+    return {
+        file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+        for file in files
+        if file is not None
+    }
+
+
+# --- Where plugins are named ----------------------------------------------------------------------
+
+
+def _of_environment() -> Iterator[str]:
+    for plugin in os.environ.get(VARIABLE, "").split(os.pathsep):
+        if plugin:
+            yield _absolute(plugin, Path.cwd())
+
+
+@cache
+def _of_installed_packages() -> tuple[str, ...]:
+    from importlib import metadata  # slow to import, and not needed by `import lab`
+
+    return tuple(entry.value for entry in metadata.entry_points(group=GROUP))
+
+
+def _of_project(folder: Path) -> Iterator[str]:
+    """The plugins of the nearest pyproject.toml, in `folder` or above it."""
+    for parent in (folder, *folder.parents):
+        file = parent / "pyproject.toml"
+        if not file.exists():
+            continue
+        try:
+            table = tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}).get("lab", {})
+        except tomllib.TOMLDecodeError as error:
+            raise LabError(f"{file}: {error}; fix the file") from error
+        plugins = table.get("plugins", [])
+        if not isinstance(plugins, list) or not all(isinstance(each, str) for each in plugins):
+            raise LabError(
+                f"{file} [tool.lab]: plugins = {plugins!r}: give a list of files or modules"
+            )
+        yield from (_absolute(each, parent) for each in plugins)
+        return
+
+
+def _absolute(plugin: str, folder: Path) -> str:
+    """A file with its absolute path, relative to `folder`; a module's name as it is."""
+    return str((folder / plugin).resolve()) if _is_file(plugin) else plugin
+
+
+def _is_file(plugin: str) -> bool:
+    return plugin.endswith(".py") or os.sep in plugin
+
+
+# --- Importing them -------------------------------------------------------------------------------
+
+
+def _import(plugin: str) -> None:
+    path = Path(plugin)
+    try:
+        if not _is_file(plugin):
+            importlib.import_module(plugin)
+            return
+        if not path.is_file():
+            raise LabError(f"no plugin {plugin}: give a Python file, or the name of a module")
+        digest = hashlib.sha256(plugin.encode()).hexdigest()[:8]
+        spec = util.spec_from_file_location(f"lab_plugin_{path.stem}_{digest}", path)
+        if spec is None or spec.loader is None:
+            raise LabError(f"plugin {plugin} is no Python file: its name must end in .py")
+        module = util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+    except Exception as error:
+        if isinstance(error, LabError) and str(error).startswith(("no plugin", "plugin ")):
+            raise
+        raise LabError(_fault(plugin, error)) from error
+
+
+def _fault(plugin: str, error: Exception) -> str:
+    """What is wrong with a plugin, in one sentence with the line of its file."""
+    if isinstance(error, ModuleNotFoundError) and error.name == plugin.partition(".")[0]:
+        return f"no plugin {plugin}: there is no such module; give a file that ends in .py"
+    file = _file(plugin)
+    if isinstance(error, SyntaxError):
+        place = f", line {error.lineno}"
+    else:
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if file and frame.filename == str(file)]
+        place = f", line {lines[-1]}" if lines else ""
+    said = " ".join(str(error).split())
+    kind = type(error).__name__
+    return f"plugin {file or plugin}{place}: {kind}: {said}; mend it, or do not name it"
+
+
+def _file(plugin: str) -> Path | None:
+    """The source file of a plugin; None for a module that has none."""
+    if _is_file(plugin):
+        return Path(plugin)
+    try:
+        spec = util.find_spec(plugin)
+    except ImportError:
+        return None
+    return Path(spec.origin) if spec and spec.origin and Path(spec.origin).exists() else None

@@ -1,0 +1,189 @@
+"""Plugins: a file of the user's is an estimator everywhere, and a broken one is one sentence."""
+
+import hashlib
+import os
+
+import numpy as np
+import pytest
+
+import lab
+from lab import estimators, plugins
+from lab.errors import LabError
+from lab.runs.sweep_file import read_sweep
+
+PLUGIN = '''\
+import lab
+
+
+@lab.register(label="{name} RLOO", citation="a test", limit=2 * lab.objective("rl"), least=2)
+def {name}(N):
+    """Twice the advantages of RLOO."""
+    gap, offset = lab.estimator("rloo").coefficients(N)
+    return 2 * gap, 2 * offset
+'''
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder of the user's, with the plugin mine.py; what this process registers is undone."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LAB_PLUGINS", "")
+    monkeypatch.setattr(plugins, "_loaded", {})
+    monkeypatch.setattr(estimators, "_CATALOGUE", dict(estimators._CATALOGUE))
+    monkeypatch.setattr(estimators, "ALIASES", dict(estimators.ALIASES))
+    estimators._named.cache_clear()
+    (tmp_path / "mine.py").write_text(PLUGIN.format(name="twice"))
+    yield tmp_path
+    estimators._named.cache_clear()
+
+
+def declare(folder, listed: str) -> None:
+    (folder / "pyproject.toml").write_text(f"[tool.lab]\nplugins = {listed}\n")
+
+
+# --- Where a plugin is named ----------------------------------------------------------------------
+
+
+def test_a_file_in_the_variable_is_an_estimator(folder, monkeypatch):
+    with pytest.raises(LabError, match="unknown estimator 'twice'"):
+        lab.estimator("twice")
+    monkeypatch.setenv("LAB_PLUGINS", "mine.py")
+    rewards = np.array([1, 0, 0, 1])
+    assert np.array_equal(lab.advantages("twice", rewards), 2 * lab.advantages("rloo", rewards))
+    assert "twice" in lab.estimator_names()
+
+
+def test_so_is_one_that_the_nearest_pyproject_names_and_its_path_is_that_files(folder, monkeypatch):
+    declare(folder, '["mine.py"]')
+    below = folder / "notebooks" / "deep"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    assert plugins.plugin_names() == [str(folder / "mine.py")]
+    assert lab.induced_weight("twice", 4, [0.5])[0] == pytest.approx(2)
+
+
+def test_a_module_is_named_without_its_ending(folder, monkeypatch):
+    monkeypatch.syspath_prepend(str(folder))
+    (folder / "module_of_mine.py").write_text(PLUGIN.format(name="of_module"))
+    monkeypatch.setenv("LAB_PLUGINS", os.pathsep.join(["mine.py", "module_of_mine"]))
+    assert {"twice", "of_module"} <= set(lab.estimator_names())
+
+
+def test_importing_the_lab_runs_no_plugin(folder, start):
+    (folder / "loud.py").write_text("print('loaded')\n" + PLUGIN.format(name="twice"))
+    code = "import lab; lab.estimator('rloo'); print('imported'); lab.estimator('twice')"
+    done = start("-c", code, LAB_PLUGINS=str(folder / "loud.py")).finish()
+    assert done.stdout == "imported\nloaded\n", done.stderr
+
+
+def test_a_plugin_is_imported_once_however_often_names_are_asked_for(folder, monkeypatch):
+    (folder / "counted.py").write_text("import lab\nlab.loads = getattr(lab, 'loads', 0) + 1\n")
+    monkeypatch.setattr(lab, "loads", 0, raising=False)
+    monkeypatch.setenv("LAB_PLUGINS", "counted.py")
+    lab.estimator_names()
+    lab.estimator_names()
+    assert lab.loads == 1
+
+
+def test_a_command_hands_its_plugins_on_with_absolute_paths(folder, monkeypatch):
+    declare(folder, '["mine.py", "json.tool"]')
+    (folder / "other.py").touch()
+    plugins.hand_on("other.py")
+    named = [str(folder / "other.py"), str(folder / "mine.py"), "json.tool"]
+    assert os.environ["LAB_PLUGINS"] == os.pathsep.join(named)
+    plugins.hand_on()
+    assert os.environ["LAB_PLUGINS"] == os.pathsep.join(named)
+
+
+# --- Where it counts ------------------------------------------------------------------------------
+
+
+def test_lab_explain_trains_sweeps_and_audits_with_it_from_a_folder_outside(folder, start, runs):
+    declare(folder, '["mine.py"]')
+
+    def call(*words: str):
+        done = start("-m", "lab", *words, cwd=folder, LAB_RUNS=str(runs)).finish(300)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    assert call("explain", "twice").startswith("twice RLOO   twice\n")
+    (folder / "mine.toml").write_text(
+        '[[runs]]\nexperiment = "tabular"\nscale = "smoke"\nset = { steps = 4 }\n'
+        'grid = { estimator = ["twice", "rloo"] }\n'
+    )
+    assert "2 now, 0 failed" in call("sweep", "mine.toml", "--train", "--jobs", "1")
+    ours, rloo = (item.run for item in read_sweep(folder / "mine.toml"))
+    assert ours.provenance["plugins"] == {
+        "mine.py": hashlib.sha256((folder / "mine.py").read_bytes()).hexdigest()[:16]
+    }
+    assert "plugins" not in rloo.provenance  # it asked for no name that the lab does not have
+    assert ours.records()[-1]["pass@1"] > rloo.records()[-1]["pass@1"]  # twice the step
+    (folder / "counts.csv").write_text("n,correct\n8,1\n8,5\n8,2\n")
+    said = call(
+        *("audit", "counts.csv", "--estimators", "twice", "maxrl", "--picture", "audit.png")
+    )
+    assert "twice" in said and (folder / "audit.png").stat().st_size > 10_000
+
+
+def test_plugin_names_one_for_one_command(folder, start):
+    done = start("-m", "lab", "--plugin", "mine.py", "explain", "twice", cwd=folder).finish()
+    assert done.stdout.startswith("twice RLOO   twice\n"), done.stderr
+    done = start("-m", "lab", "explain", "twice", cwd=folder).finish()
+    assert done.returncode == 1 and "unknown estimator or objective 'twice'" in done.stderr
+
+
+# --- Broken ones ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        (
+            "import lab\n\nx = lab.nothing\n",
+            "line 3: AttributeError: module 'lab' has no attribute",
+        ),
+        ("def f(:\n", "line 1: SyntaxError: invalid syntax"),
+        ("\nimport no_such_package\n", "line 2: ModuleNotFoundError: No module named"),
+        (
+            PLUGIN.format(name="rloo"),
+            "line 4: LabError: estimator 'rloo' is registered already: choose another name",
+        ),
+    ],
+)
+def test_a_broken_plugin_is_one_sentence_with_file_and_line_each_time(
+    folder, monkeypatch, capsys, text, said
+):
+    from lab.cli import main
+
+    (folder / "mine.py").write_text(text)
+    monkeypatch.setenv("LAB_PLUGINS", "mine.py")
+    for _ in range(2):
+        assert main(["explain", "twice"]) == 1
+        sentence = capsys.readouterr().err
+        assert sentence.startswith(f"lab: plugin {folder / 'mine.py'}, {said}"), sentence
+        assert sentence.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "named, said",
+    [
+        ("nowhere.py", "no plugin .*nowhere.py: give a Python file, or the name of a module"),
+        ("no.such.module", "no plugin no.such.module: there is no such module"),
+        ("folder/mine", "plugin .*folder/mine is no Python file: its name must end in .py"),
+    ],
+)
+def test_a_plugin_that_is_not_there_is_refused(folder, monkeypatch, named, said):
+    (folder / "folder").mkdir()
+    (folder / "folder" / "mine").touch()
+    monkeypatch.setenv("LAB_PLUGINS", named)
+    with pytest.raises(LabError, match=said):
+        lab.estimator_names()
+
+
+def test_a_faulty_pyproject_is_refused(folder):
+    declare(folder, '"mine.py"')
+    with pytest.raises(LabError, match=r"plugins = 'mine.py': give a list of files or modules"):
+        lab.estimator_names()
+    (folder / "pyproject.toml").write_text("[tool.lab\n")
+    with pytest.raises(LabError, match="pyproject.toml: Expected .*; fix the file"):
+        lab.estimator_names()
