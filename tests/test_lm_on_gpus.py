@@ -142,6 +142,31 @@ def test_an_engine_that_never_sleeps_gets_new_weights_only_when_they_have_change
         assert generation.llm.told == told
 
 
+def test_the_vllm_of_the_loop_is_awake_with_the_weights_of_now_inside_the_block_only():
+    from lab.llm.engines.vllm_engine import VLLMEngine
+
+    llm = Llm()
+    llm.collective_rpc = lambda name, kwargs: llm.told.append(
+        f"{name} {list(kwargs['weights_iterator'])}"
+    )
+    engine = VLLMEngine.__new__(VLLMEngine)
+    engine.llm, engine._sleeps = llm, True
+    llm.sleep(2)
+    llm.told.clear()
+    engine.load(iter(["w"]))
+    with pytest.raises(RuntimeError, match="broken"), engine.awake() as given:
+        assert given is engine and not llm.asleep
+        raise RuntimeError("broken")
+    assert llm.told == [
+        "wake weights",
+        "reload_weights ['w']",
+        "forget",
+        "wake kv_cache",
+        "sleep 2",
+    ]
+    assert llm.asleep
+
+
 # --- Several processes --------------------------------------------------------------------------
 
 

@@ -293,3 +293,28 @@ def test_the_loop_learns_what_trl_learns(tmp_path):
 
 def lab_names(outputs) -> set[str]:
     return set(outputs[-1][0].metrics)
+
+
+# --- vLLM in this process -----------------------------------------------------------------------
+
+WITH_VLLM = """
+import json, sys
+from lab.llm.train.trainer import train
+from lab.runs.experiments import experiment
+
+given = dict(engine="vllm", engine_memory=0.1, learning_rate=2e-3, steps=3, trainer="loop")
+config = experiment("gsm8k").configure("smoke", given | json.loads(sys.argv[1]))
+records = [dict(output.metrics) for output in train(config, None)]
+print("RECORDS", json.dumps(records, default=float))
+"""
+
+
+@pytest.mark.parametrize("given", [{}, {"adapter": "lora", "rank": 4, "learning_rate": 1e-2}])
+def test_vllm_samples_from_the_weights_of_now(start, vllm_installed, given):
+    done = start("-c", WITH_VLLM, json.dumps(given)).finish(400)
+    assert done.returncode == 0, done.stderr[-3000:]
+    [line] = [line for line in done.stdout.splitlines() if line.startswith("RECORDS")]
+    records = json.loads(line.removeprefix("RECORDS"))
+    assert len(records) == 4 and any(record["grad_norm"] > 0 for record in records[1:3])
+    # A step of AdamW moves every trained weight, so old weights in the sampler would show.
+    assert max(record["log-probability mismatch"] for record in records[1:]) < 1e-3
