@@ -40,9 +40,14 @@ DTYPES = {
 def current_state(model: torch.nn.Module, optimizer: Any, step: int) -> dict[str, torch.Tensor]:
     """Weights, buffers, optimiser state and step by name, not copied: the next step changes them.
 
-    Random streams need no saving (see `lab.rng`).
+    Weights that are not trained are left out. Random streams need no saving (see `lab.rng`).
     """
-    tensors = {f"model/{key}": value.detach() for key, value in model.state_dict().items()}
+    frozen = _frozen(model)
+    tensors = {
+        f"model/{key}": value.detach()
+        for key, value in model.state_dict().items()
+        if key not in frozen
+    }
     for index, slots in optimizer.state_dict()["state"].items():
         for key, value in slots.items():
             if torch.is_tensor(value):
@@ -52,13 +57,10 @@ def current_state(model: torch.nn.Module, optimizer: Any, step: int) -> dict[str
 
 def restore(model: torch.nn.Module, optimizer: Any, state: Mapping[str, torch.Tensor]) -> int:
     """Restore a state, tensor by tensor; returns its step. LabError: it is of another model."""
-    weights = {
-        key.removeprefix("model/"): value
-        for key, value in state.items()
-        if key.startswith("model/")
-    }
+    weights = with_prefix("model/", state)
+    frozen = {key: value for key, value in model.state_dict().items() if key in _frozen(model)}
     try:
-        model.load_state_dict(weights)
+        model.load_state_dict(frozen | weights)
     except RuntimeError as error:
         reason = str(error).splitlines()[0]
         raise LabError(
@@ -76,6 +78,19 @@ def restore(model: torch.nn.Module, optimizer: Any, state: Mapping[str, torch.Te
             slots.setdefault(int(index), {})[name] = value.to(device, copy=True)
     optimizer.load_state_dict(optimizer.state_dict() | {"state": slots})
     return int(state["step"])
+
+
+def _frozen(model: torch.nn.Module) -> set[str]:
+    """The names of the weights that are not trained."""
+    weights = model.named_parameters(remove_duplicate=False)
+    return {name for name, weight in weights if not weight.requires_grad}
+
+
+def with_prefix(prefix: str, state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The tensors of a state whose names begin with `prefix`, by the rest of their names."""
+    return {
+        key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)
+    }
 
 
 def save_tensors(path: Path, tensors: Mapping[str, torch.Tensor], about: Mapping[str, str]) -> None:

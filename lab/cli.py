@@ -285,6 +285,9 @@ def _add_language_model_commands(add_command: AddCommand) -> None:
     )
     export.add_argument("run", type=Path, help="a run folder of gsm8k, qwen3 or pacs")
     export.add_argument("folder", type=Path, help="folder to write")
+    export.add_argument(
+        "--merge", action="store_true", help="add a trained adapter to the model's weights"
+    )
 
     compare = add_command(
         "compare",
@@ -617,7 +620,7 @@ def _export(arguments: argparse.Namespace) -> None:
     values = run.params["parameters"]
     if "model" not in values:
         raise LabError(f"{run.path} trained no language model: give a run of gsm8k, qwen3 or pacs")
-    export(values["model"], state_of(run), arguments.folder)
+    export(values["model"], state_of(run), arguments.folder, arguments.merge)
     print(f"{arguments.folder}: {values['model']} after the training in {run.path}")
 
 

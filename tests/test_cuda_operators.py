@@ -404,6 +404,7 @@ def without_triton(monkeypatch):
         monkeypatch.setattr(state, "_shared_state", {})
 
 
+@pytest.mark.parametrize("path", ["trl", "loop"])
 @pytest.mark.parametrize(
     "given",
     [
@@ -417,12 +418,14 @@ def without_triton(monkeypatch):
             "micro_batch": 4,
         },
         {"estimator": "pacs", "reference_every": 1},
+        {"estimator": "maxrl", "adapter": "lora", "kl": 0.1},
     ],
 )
-def test_a_language_model_is_trained_on_a_gpu_by_the_loop_of_the_presets(without_triton, given):
+def test_a_language_model_is_trained_on_a_gpu_in_bfloat16(without_triton, given, path):
     from lab.llm.train import trainer
 
-    config = experiment("gsm8k").configure("smoke", {"steps": 2, "problems": 3} | given)
+    given = {"steps": 2, "problems": 3, "trainer": path} | given
+    config = experiment("gsm8k").configure("smoke", given)
     told = {}
     with PretendedGPU() as gpu:
         whole = records_of(trainer.train(config, None))
@@ -440,7 +443,8 @@ def test_a_language_model_is_trained_on_a_gpu_by_the_loop_of_the_presets(without
         for _, kind in call.operands
         if "addmm" not in call.operator
     }
-    assert records[-1][1]["model/lm_head.weight"].is_cuda
+    state = records[-1][1]
+    assert all(weight.is_cuda for name, weight in state.items() if name.startswith("model/"))
     assert records[1][0].metrics["log-probability mismatch"] < 1
     assert 0 < records[1][0].metrics["train pass@1"] < 1
 

@@ -142,6 +142,31 @@ def test_an_engine_that_never_sleeps_gets_new_weights_only_when_they_have_change
         assert generation.llm.told == told
 
 
+def test_the_vllm_of_the_loop_is_awake_with_the_weights_of_now_inside_the_block_only():
+    from lab.llm.engines.vllm_engine import VLLMEngine
+
+    llm = Llm()
+    llm.collective_rpc = lambda name, kwargs: llm.told.append(
+        f"{name} {list(kwargs['weights_iterator'])}"
+    )
+    engine = VLLMEngine.__new__(VLLMEngine)
+    engine.llm, engine._sleeps = llm, True
+    llm.sleep(2)
+    llm.told.clear()
+    engine.load(iter(["w"]))
+    with pytest.raises(RuntimeError, match="broken"), engine.awake() as given:
+        assert given is engine and not llm.asleep
+        raise RuntimeError("broken")
+    assert llm.told == [
+        "wake weights",
+        "reload_weights ['w']",
+        "forget",
+        "wake kv_cache",
+        "sleep 2",
+    ]
+    assert llm.asleep
+
+
 # --- Several processes --------------------------------------------------------------------------
 
 
@@ -225,8 +250,12 @@ def test_layers_counted_from_two_are_the_layers_of_the_whole_model():
 
 def test_other_processes_add_buckets_and_a_reference_adds_its_weights(monkeypatch):
     config = architecture(str(FOLDER))
-    alone = memory.training_memory(config, rows=4, tokens=64, reference=False, processes=1)
-    many = memory.training_memory(config, rows=4, tokens=64, reference=True, processes=2)
+    alone = memory.training_memory(
+        config, rows=4, tokens=64, trained=memory.Trained(False), processes=1
+    )
+    many = memory.training_memory(
+        config, rows=4, tokens=64, trained=memory.Trained(True), processes=2
+    )
     whole = 4 * parameter_count(config) / GIB
     assert alone["optimiser"] == 2 * alone["gradients"] == 2 * alone["weights"] == 2 * whole
     assert {key: many[key] for key in many.keys() - alone.keys()} == {
@@ -281,7 +310,7 @@ def on_gpu(monkeypatch, gib):
     monkeypatch.setattr(
         torch.cuda, "get_device_properties", lambda *_: SimpleNamespace(total_memory=int(gib * GIB))
     )
-    for module in (trl_run, trainer):
+    for module in (memory, trl_run, trainer):
         monkeypatch.setattr(module, "compute_device", lambda: torch.device("cuda"))
 
 
@@ -296,16 +325,10 @@ def test_what_the_gpu_reports_counts_and_not_what_was_stated(monkeypatch):
 
 def test_an_engine_that_sleeps_takes_all_that_weights_and_optimiser_leave(monkeypatch):
     on_gpu(monkeypatch, 79.1)
-    made = TRLRun.__new__(TRLRun)
-    made.config, made.place = unchecked("gsm8k", "h100"), str(FOLDER)
-    options = made._engine_share()
     held = 12 * parameter_count(architecture(str(FOLDER))) / GIB + memory.CONTEXT
-    assert options == {
-        "vllm_enable_sleep_mode": True,
-        "vllm_gpu_memory_utilization": pytest.approx(1 - held / 79.1),
-    }
-    made.config = replace(made.config, engine_memory=0.4)
-    assert made._engine_share() == {"vllm_gpu_memory_utilization": 0.4}
+    share = memory.sampler_share(str(FOLDER), 0.0, memory.Trained(False))
+    assert share == pytest.approx(1 - held / 79.1)
+    assert memory.sampler_share(str(FOLDER), 0.4, memory.Trained(False)) == 0.4
 
 
 @pytest.mark.parametrize(

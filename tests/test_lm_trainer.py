@@ -20,9 +20,9 @@ from lab.llm.engines.architectures import KNOWN, architecture, parameter_count
 from lab.llm.engines.base import Sampling, encode_prompts
 from lab.llm.engines.transformers_engine import TransformersEngine
 from lab.llm.train.loop_generator import generate_from_loop
+from lab.llm.train.problems import problems_of_step
 from lab.llm.train.tiny_model import FOLDER
 from lab.llm.train.trainer import train
-from lab.llm.train.trl_run import problems_of_step
 from lab.llm.verify.verifier import Verifier
 from lab.records import Record
 from lab.runs.experiments import experiment

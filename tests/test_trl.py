@@ -8,150 +8,31 @@ import math
 import numpy as np
 import pytest
 import torch
+from two_prompts import (
+    LIMIT,
+    REWARDS,
+    ROUNDED,
+    N,
+    answers,
+    by_hand,
+    furthest,
+    parts_of_two_prompts,
+    step_by_hand,
+    trainer,
+)
 
 import lab
 from lab.errors import LabError
 from lab.llm.engines import imports
-from lab.llm.train.tiny_model import FOLDER
 from lab.losses import class_weights, pacs, pacs_scores
 
 imports.trl()  # before transformers, for the names that torchvision lacks
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-N, PROMPTS = 4, ["2+3=?\n", "4*2=?\n"]
-REWARDS = [1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]
-LIMIT = 6
-# TRL computes the output layer in float32, whatever the model is: how far a step is rounded depends
-# on the processor's matrix products (2.2 millionths of its length were seen).
-ROUNDED = 1e-5
-
 
 @pytest.fixture(scope="module")
 def parts():
-    from datasets import Dataset
-    from transformers import AutoTokenizer
-
-    rows = Dataset.from_dict({"problem": [0, 1], "prompt": PROMPTS})
-    return rows, AutoTokenizer.from_pretrained(FOLDER)
-
-
-def answers(tokenizer) -> list[list[int]]:
-    """Eight answers made by hand, of different lengths; the last but one has no end."""
-    end = tokenizer.eos_token_id
-    texts = ["5", "16", "7", "5.", "8", "88", "9", "1"]
-    made = [tokenizer(text)["input_ids"] + [end] for text in texts]
-    made[6] = tokenizer("999999")["input_ids"]
-    return made
-
-
-def trainer(
-    parts,
-    tmp_path,
-    kind="ObjectiveTrainer",
-    rewards=REWARDS,
-    said=None,
-    greedy=None,
-    logps=False,
-    config=(),
-    **options,
-):
-    """A trainer whose rollouts and rewards are those above, in TRL's order of rows."""
-    from transformers import AutoModelForCausalLM
-    from trl import GRPOConfig
-
-    import lab.llm.train.trl_trainer as ours
-
-    rows, tokenizer = parts
-    said = said or answers(tokenizer)
-    model = AutoModelForCausalLM.from_pretrained(FOLDER, dtype=torch.float64)
-    model.config._name_or_path = str(FOLDER)
-    settings = {
-        "per_device_train_batch_size": 8,
-        "num_generations": N,
-        "max_completion_length": LIMIT,
-        "max_steps": 1,
-        "learning_rate": 1e-3,
-        "weight_decay": 0.0,
-        "max_grad_norm": 1e9,
-        "loss_type": "dr_grpo",
-        "lr_scheduler_type": "constant",
-        "optim": "sgd",
-        "gradient_checkpointing": False,
-    } | dict(config)
-    args = GRPOConfig(
-        output_dir=str(tmp_path),
-        use_cpu=True,
-        bf16=False,
-        report_to=[],
-        save_strategy="no",
-        logging_steps=1,
-        disable_tqdm=True,
-        shuffle_dataset=False,
-        dataloader_pin_memory=False,
-        **settings,
-    )
-
-    def roll_out(prompts, trainer):
-        made = {
-            "prompt_ids": tokenizer(prompts)["input_ids"],
-            "completion_ids": said,
-            "logprobs": [[-1.0] * len(ids) for ids in said] if logps else None,
-        }
-        return made | ({"greedy": greedy} if greedy else {})
-
-    def reward(completions, **_):
-        return (
-            [1.0 if text == "right" else 0.0 for text in completions]
-            if completions == greedy
-            else rewards
-        )
-
-    made = getattr(ours, kind)(
-        *([options.pop("estimator")] if "estimator" in options else []),
-        model=model,
-        args=args,
-        reward_funcs=[reward],
-        train_dataset=rows,
-        processing_class=tokenizer,
-        rollout_func=roll_out,
-        **options,
-    )
-    return made
-
-
-def by_hand(model, tokenizer, said) -> torch.Tensor:
-    """The log-probability of each answer, one at a time, without padding: "answers"."""
-    found = []
-    for at, ids in enumerate(said):
-        prompt = tokenizer(PROMPTS[at // N])["input_ids"]
-        scores = model(input_ids=torch.tensor([prompt + ids])).logits[0].log_softmax(-1)
-        found.append(scores[len(prompt) - 1 : -1].gather(1, torch.tensor(ids)[:, None]).sum())
-    return torch.stack(found)
-
-
-def step_by_hand(parts, loss, rate=1e-3) -> dict[str, torch.Tensor]:
-    """The weights after one step of plain gradient descent on loss(log-probabilities)."""
-    from transformers import AutoModelForCausalLM
-
-    model = AutoModelForCausalLM.from_pretrained(FOLDER, dtype=torch.float64)
-    loss(by_hand(model, parts[1], answers(parts[1]))).backward()
-    return {name: weight.detach() - rate * weight.grad for name, weight in model.named_parameters()}
-
-
-def furthest(trained, expected) -> float:
-    """The distance between two sets of weights, in units of the step's length."""
-    from transformers import AutoModelForCausalLM
-
-    start = dict(
-        AutoModelForCausalLM.from_pretrained(FOLDER, dtype=torch.float64).named_parameters()
-    )
-    found = dict(trained.named_parameters())
-
-    def length(a, b):
-        return math.sqrt(sum(float(((a[name] - b[name]) ** 2).sum()) for name in expected))
-
-    assert length(expected, start) > 1e-5
-    return length(found, expected) / length(expected, start)
+    return parts_of_two_prompts()
 
 
 @pytest.mark.parametrize("objective", ["maxrl", "grpo(ddof=1)", "rloo", "maxrl_loo", "pacs_anchor"])

@@ -312,7 +312,7 @@ def test_a_worker_killed_at_work_is_a_crash_and_one_killed_at_rest_is_replaced(v
     assert verifier.check([box("x+1")], ["1+x"])[0].reason == "equivalent"
 
     def kill():
-        while not (busy := [worker for worker in verifier._pool.workers if worker.pair]):
+        while not (busy := [worker for worker in verifier._pool.workers if worker.request]):
             time.sleep(0.01)
         time.sleep(0.1)
         busy[0].process.send_signal(signal.SIGKILL)
@@ -432,13 +432,13 @@ def test_old_errors_are_forgotten(no_process):
 def test_a_run_stops_as_soon_as_the_limit_is_certain(monkeypatch):
     killed, kill = [], worker_pool.Worker.kill
     monkeypatch.setattr(
-        worker_pool.Worker, "kill", lambda self: (killed.append(self.pair), kill(self))
+        worker_pool.Worker, "kill", lambda self: (killed.append(self.request), kill(self))
     )
     with Verifier(seconds=0.2, workers=2, error_limit=0.02) as one:
         with pytest.raises(LabError, match=r"2 of 50 answers.*\(timeout\)"):
             one.check([box(f"{LATE}+{i}") for i in range(50)], ["5"] * 50)
         assert len(killed) <= 3  # two were late, and one at work on the rest was given up
-        assert not [worker for worker in one._pool.workers if worker.pair]
+        assert not [worker for worker in one._pool.workers if worker.request]
 
 
 @needs_algebra

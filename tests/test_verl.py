@@ -13,34 +13,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from specs import SPECS
+from two_prompts import LIMIT, loop_of, parts_of_two_prompts
 
 import lab
 from lab.errors import LabError, parse_call, write_call
 from lab.llm.train.verl_adapter import LOST, compute_score
 
 pytestmark = pytest.mark.skipif(find_spec("verl") is None, reason="verl is not installed")
-
-NEEDS = {
-    "f_grpo": "gamma=0.5",
-    "truncated": "order=3",
-    "alpha": "alpha=0.5",
-    "pkpo": "k=2",
-    "pass_at_k_group": "k=2",
-    "entropic": "eta=1.0",
-    "formula": "text='exp(-5*p)'",
-    "drawn": "p=[0.0, 0.5, 1.0], w=[3.0, 1.0, 0.5]",
-}
-WITH_OPTIONS = [
-    "grpo(ddof=1, eps=1e-06)",
-    "truncated(order=2, form='loo')",
-    "pacs_anchor(beta=2.0, balanced=False)",
-    "pacs_anchor(score='dr_grpo')",
-    "w_reinforce(lam=0.5)",
-    "alpha(alpha=1.5, form='series', order=3)",
-]
-SPECS = [
-    f"{name}({NEEDS[name]})" if name in NEEDS else name for name in lab.estimator_names()
-] + WITH_OPTIONS
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +29,11 @@ def algos():
     from verl.trainer.ppo import core_algos
 
     return core_algos
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return parts_of_two_prompts()
 
 
 def in_verl(spec: str, rewards, mask, uids, **options) -> torch.Tensor:
@@ -86,6 +71,19 @@ def test_every_estimator_in_verl_is_ours_on_every_group_of_four_shuffled(spec):
     expected = lab.advantages(spec, outcomes).reshape(-1)[order]
     np.testing.assert_allclose(
         found.numpy(), np.repeat(expected[:, None], 3, axis=1).astype(np.float32), rtol=1e-7
+    )
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_the_advantages_of_the_loop_are_verls_number_by_number(parts, spec):
+    rewards = [1.0, 0.0, None, 1.0, 0.0, 1.0, 1.0, 0.0]
+    rows, _ = loop_of(parts, rewards, estimator=spec, truncation="zero").roll_out(0)
+    lengths = [len(row.answer) for row in rows]
+    mask = (torch.arange(LIMIT) < torch.tensor(lengths)[:, None]).float()
+    scores = [LOST if reward is None else reward for reward in rewards]
+    found = in_verl(spec, scores, mask, list("aaaabbbb"), truncation="zero", max_tokens=LIMIT)
+    np.testing.assert_allclose(
+        found[:, 0].numpy(), np.float32([row.advantage for row in rows]), rtol=1e-7
     )
 
 

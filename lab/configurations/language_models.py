@@ -9,6 +9,11 @@ from lab.configurations.settings import Config, setting
 class LanguageModelConfig(Config):
     """Training a language model: gsm8k, qwen3 and pacs (`lab.llm.train.trainer`)."""
 
+    trainer: str = setting(
+        "trl: TRL's trainer, on any number of GPUs; loop: this project's own, in one readable file",
+        choices=("trl", "loop"),
+        default="trl",
+    )
     model: str = setting("a folder with a model, or a name on the hub")
     train_set: str = setting(
         "training problems: a set (lab data check), arithmetic(level=2), or a file"
@@ -16,8 +21,13 @@ class LanguageModelConfig(Config):
     problems: int = setting(
         "problems of the training set, the first ones; 0: all", least=0, most=10_000_000
     )
+    question_column: str = setting("column of the question in a file", default="question")
+    answer_column: str = setting("column of the answer in a file", default="answer")
     folder_of_data: str = setting("offline folder with the problem sets; empty: the hub")
-    prompt: str = setting("name of a prompt template (lab.llm.data.prompts)")
+    prompt: str = setting(
+        "name of a prompt template (lab.llm.data.prompts), or a file: FILE.txt with {question} in"
+        " it, FILE.chat.txt for the user turn of a chat model's own template"
+    )
     max_prompt_tokens: int = setting(
         "maximum tokens of a prompt; problems with a longer one are left out",
         least=1,
@@ -28,9 +38,21 @@ class LanguageModelConfig(Config):
         "last number counts",
         choices=("strict", "lenient"),
     )
+    reward: str = setting(
+        "a reward function in place of the verifier, FILE.py:NAME or MODULE:NAME: from lists of"
+        " completions and answers to a list of 1, 0 or None; empty: the verifier",
+        default="",
+    )
     estimator: str = setting("an estimator (lab.estimator_names()), or pacs for the PACS loss")
     rollouts: int = setting("N, rollouts per problem and step", least=2, most=65_536)
     prompts: int = setting("problems per step", least=1, most=1_000_000)
+    adapter: str = setting(
+        "none: train all weights; lora: a low-rank adapter beside frozen weights; qlora: the same"
+        " beside weights in 4 bits, on a GPU",
+        choices=("none", "lora", "qlora"),
+        default="none",
+    )
+    rank: int = setting("rank of the adapter", least=1, most=4096, default=16)
     steps: int = setting(
         "training steps; each samples one batch of rollouts", least=1, most=10_000_000
     )

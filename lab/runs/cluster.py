@@ -25,9 +25,9 @@ from typing import Any
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError, whole
 from lab.llm.data.datasets import Problem
-from lab.llm.data.problem_sets import problem_set
 from lab.llm.data.prompts import load_prompt
 from lab.llm.train import verl_config
+from lab.llm.train.problems import loaded_set
 from lab.llm.verify.verifier import Verifier
 from lab.runs.experiments import PRESETS, experiment, experiments
 from lab.runs.run_folder import Run, write_atomically
@@ -177,8 +177,8 @@ def _parquet(config: LanguageModelConfig, name: str, split: str, template: Any) 
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    limit = (config.problems if split == "train" else config.eval_problems) or None
-    loaded = problem_set(name, limit, config.folder_of_data, split)
+    limit = config.problems if split == "train" else config.eval_problems
+    loaded = loaded_set(config, name, limit, split)
     usable = _usable(loaded.problems, config.style)
     dropped = len(loaded.problems) - len(usable)
     remark = f"; {dropped} more have no usable gold answer" if dropped else ""

@@ -223,13 +223,15 @@ DATASETS = {
 }
 
 
-def load(name: str, folder: str | Path = "") -> ProblemSet:
+def load(
+    name: str, folder: str | Path = "", columns: tuple[str, str] = ("question", "answer")
+) -> ProblemSet:
     """The problems of one set of the table, or of a file of your own, in row order.
 
     `folder` is an offline folder with `<name>.parquet` (or .jsonl, .json, .csv) or a sub-folder
     `<name>` of such files, or one such file. If it is empty, the set comes from the hub at its
     pinned revision. A `name` that ends in .parquet, .jsonl, .json or .csv is a file of your own,
-    of any length, with the columns question and answer.
+    of any length; `columns` are those of its questions and answers.
 
     LabError: a missing file, a missing column, or, for a set of the table, a wrong number of rows.
     """
@@ -238,7 +240,7 @@ def load(name: str, folder: str | Path = "") -> ProblemSet:
             raise LabError(
                 f"{name} is a file of your own and {folder} an offline folder: give only the file"
             )
-        spec = DatasetSpec(Path(name).name)
+        spec = DatasetSpec(Path(name).name, question=columns[0], answer=columns[1])
         return _checked_problems(spec, readers.read_files([Path(name)], spec.fields), name)
     if name not in DATASETS:
         raise unknown("data set", name, DATASETS)

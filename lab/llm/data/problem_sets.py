@@ -12,23 +12,26 @@ from lab.llm.data.readers import KINDS
 
 
 def problem_set(
-    name: str, problems: int | None = None, folder: str = "", split: str = "test"
+    name: str,
+    problems: int | None = None,
+    folder: str = "",
+    split: str = "test",
+    columns: tuple[str, str] = ("question", "answer"),
 ) -> ProblemSet:
     """The first `problems` problems of a set, or all of them.
 
     `name` is "arithmetic" (level 1) or "arithmetic(level=2)", whose problems of `split` come in the
     order of seed 0. Any other name goes to `lab.llm.data.datasets.load`, which looks in `folder`
-    for a set of its table.
+    for a set of its table; `columns` are those of a file's questions and answers.
 
     LabError: fewer than two of the problems have a gold answer.
     """
-    is_file = Path(name).suffix in KINDS
-    if name.startswith("arithmetic") and not is_file:
+    if name.startswith("arithmetic") and not is_file(name):
         level = _level(name)
         generated = arithmetic.problems(arithmetic.available(level, split), level, 0, split)
         loaded = ProblemSet(f"arithmetic(level={level})", tuple(generated), ())
     else:
-        loaded = load(name, "" if is_file else folder)
+        loaded = load(name, "" if is_file(name) else folder, columns)
     if problems is not None:
         loaded = replace(loaded, problems=loaded.problems[: whole("problems", problems, 2)])
     # An interval over problems needs at least two that can be scored.
@@ -38,6 +41,11 @@ def problem_set(
             " here"
         )
     return loaded
+
+
+def is_file(name: str) -> bool:
+    """Whether a set's name is that of a file."""
+    return Path(name).suffix in KINDS
 
 
 def _level(name: str) -> int:

@@ -1,7 +1,8 @@
 """Prompts: named text files around a question, each with a hash, and how a completion ends.
 
-A file lab/presets/prompts/NAME.chat.txt becomes the single user turn of a chat; no system turn is
-added. NAME.txt is used as plain text. `{question}` marks the place of the question, and the last
+A file lab/presets/prompts/NAME.chat.txt becomes the single user turn of a chat, written by the
+model's own template; no system turn is added. NAME.txt is used as plain text. Files of your own
+work alike. `{question}` marks the place of the question, and the last
 newline of the file is not part of the prompt.
 
 | name | from |
@@ -83,16 +84,20 @@ class Prompt:
 
 
 def load_prompt(name: str, upstream_braces: bool = False) -> Prompt:
-    r"""Load the prompt of a name.
+    r"""Load the prompt of a name, or of a file of your own: a `name` that ends in .txt.
 
     `upstream_braces` writes `\boxed{{}}`, as five of MaxRL's six data scripts do (the doubled
     braces of a template, in a text that is never formatted). This is, character by character, the
     prompt that its Qwen3 models were trained with.
     """
-    files = _files()
+    files = {name: Path(name)} if name.endswith(".txt") else _files()
     if name not in files:
         raise unknown("prompt", name, files)
+    if not files[name].is_file():
+        raise LabError(f"there is no prompt file {name}: check the path")
     text = files[name].read_text(encoding="utf-8").removesuffix("\n")
+    if "{question}" not in text:
+        raise LabError(f"{name} holds no {{question}}: write it where the question belongs")
     if upstream_braces:
         if r"\boxed{}" not in text:
             raise LabError(

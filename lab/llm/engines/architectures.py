@@ -94,11 +94,30 @@ def parameter_count(config: Any) -> int:
     return _weights(config.to_json_string(use_diff=False))
 
 
+def adapter_parameter_count(config: Any, rank: int) -> int:
+    """The number of weights of a LoRA adapter on all linear layers but the output layer."""
+    return rank * _linear_sizes(config.to_json_string(use_diff=False))
+
+
 @lru_cache(maxsize=64)
 def _weights(config_json: str) -> int:
     """`parameter_count` of a configuration as JSON, which can be cached."""
+    return sum(weight.numel() for weight in _shapes(config_json).parameters())
+
+
+@lru_cache(maxsize=64)
+def _linear_sizes(config_json: str) -> int:
+    """Inputs and outputs of all linear layers but the output layer, added up."""
+    model = _shapes(config_json)
+    return sum(
+        layer.in_features + layer.out_features
+        for layer in model.modules()
+        if isinstance(layer, torch.nn.Linear) and layer is not model.get_output_embeddings()
+    )
+
+
+def _shapes(config_json: str) -> Any:
+    """The model of a configuration as JSON; on the device "meta" its weights have no storage."""
     config = transformers().AutoConfig.for_model(**json.loads(config_json))
-    # On the device "meta" weights have shapes but no storage.
     with torch.device("meta"):
-        model = transformers().AutoModelForCausalLM.from_config(config)
-    return sum(weight.numel() for weight in model.parameters())
+        return transformers().AutoModelForCausalLM.from_config(config)

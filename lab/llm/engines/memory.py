@@ -20,8 +20,11 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from lab.budget import GIB
+from lab.configurations.language_models import LanguageModelConfig
+from lab.device import compute_device
+from lab.errors import LabError
 from lab.gpu_counter import Counter
-from lab.llm.engines.architectures import parameter_count
+from lab.llm.engines.architectures import adapter_parameter_count, parameter_count
 from lab.llm.engines.imports import transformers, trl
 
 # GiB; assumed, not measured: the CUDA context, cuBLAS's and NCCL's workspaces, fragmentation.
@@ -161,23 +164,68 @@ def cache_bytes(config: Any) -> int:
     return 2 * 2 * config.num_hidden_layers * heads * head
 
 
-def resident(config: Any, reference: bool) -> dict[str, float]:
-    """GiB that stay on the GPU between steps: float32 weights, AdamW's moments, the reference."""
+@dataclass(frozen=True)
+class Trained:
+    """What a training keeps in memory: with an adapter of `rank` only that has an optimiser.
+
+    `reference`: the loss needs a reference model. That of an adapter is the model without it.
+    """
+
+    reference: bool
+    adapter: str = "none"
+    rank: int = 0
+
+
+def trained(config: LanguageModelConfig) -> Trained:
+    """What a training with these settings keeps in memory."""
+    return Trained(bool(config.kl or config.reference_every), config.adapter, config.rank)
+
+
+# Bytes of a frozen weight: bfloat16; 4 bits, with the scales of each block of 64 (QLoRA).
+FROZEN_BYTES = {"lora": 2.0, "qlora": 0.52}
+
+
+def resident(config: Any, trained: Trained) -> dict[str, float]:
+    """GiB that stay on the GPU between steps: weights, AdamW's moments, the reference.
+
+    What is trained is float32.
+    """
     size = parameter_count(config) / GIB
+    if trained.adapter != "none":
+        adapter = adapter_parameter_count(config, trained.rank) / GIB
+        frozen = FROZEN_BYTES[trained.adapter] * size
+        return {"frozen weights": frozen, "adapter": 4 * adapter, "optimiser": 8 * adapter}
     parts = {"weights": 4 * size, "optimiser": 8 * size}
-    if reference:
+    if trained.reference:
         parts["reference"] = 4 * size
     return parts
 
 
-def awake_share(config: Any, reference: bool, total: float) -> float:
+def awake_share(config: Any, trained: Trained, total: float) -> float:
     """The fraction of a GPU of `total` GiB for a vLLM that sleeps while the model trains.
 
     It gets all that is free while it is awake. Between two steps gradients and activations are
     freed; weights, optimiser and reference stay.
     """
-    occupied = sum(resident(config, reference).values()) + CONTEXT
+    occupied = sum(resident(config, trained).values()) + CONTEXT
     return max(0.0, 1 - occupied / total)
+
+
+def sampler_share(place: str, memory: float, trained: Trained) -> float:
+    """The fraction of this machine's GPU that a vLLM in the trainer's process gets.
+
+    `memory` is the setting engine_memory, `place` the model's folder. LabError: it is 0, so that
+    vLLM would sleep while the model trains, and there is no GPU.
+    """
+    if memory:
+        return memory
+    device = compute_device()
+    if device.type != "cuda":
+        raise LabError(
+            "engine_memory = 0: vLLM's sleep mode needs a GPU; give it a share of the memory"
+        )
+    total = torch.cuda.get_device_properties(device).total_memory / GIB
+    return awake_share(transformers().AutoConfig.from_pretrained(place), trained, total)
 
 
 def cache_room(config: Any, share: float, total: float, sequences: int) -> float:
@@ -191,11 +239,14 @@ def cache_room(config: Any, share: float, total: float, sequences: int) -> float
 
 
 def training_memory(
-    config: Any, *, rows: int, tokens: int, reference: bool, processes: int
+    config: Any, *, rows: int, tokens: int, trained: Trained, processes: int
 ) -> dict[str, float]:
-    """GiB on one GPU at the peak of an update, by name of the part, without the sampler."""
-    parts = resident(config, reference)
-    parts["gradients"] = parts["weights"]
+    """GiB on one GPU at the peak of an update, by name of the part, without the sampler.
+
+    The activations are those of training all weights; with an adapter there are a little less.
+    """
+    parts = resident(config, trained)
+    parts["gradients"] = parts["optimiser"] / 2
     if processes > 1:
-        parts["DDP's buckets"] = parts["weights"]
+        parts["DDP's buckets"] = parts["gradients"]
     return parts | {"activations": micro_batch(config, rows, tokens).peak, "CUDA": CONTEXT}

@@ -21,7 +21,7 @@ from __future__ import annotations
 import os
 import random
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,9 @@ class VLLMEngine:
     |---|---|
     | `model` | a folder, or a name of the hub; weights must be safetensors |
     | `positions` | the most tokens of a prompt and its completion; None: the model's maximum |
-    | `memory` | GiB for the KV cache; None: what is left of 90% of a GPU, on a CPU 1 GiB |
+    | `memory` | GiB for the KV cache; None: what is left of `share` of a GPU, on a CPU 1 GiB |
+    | `share` | the fraction of a GPU for weights, KV cache and workspace |
+    | `sleep` | in a trainer's process: give all memory back outside of `awake` |
 
     The seed of prompt j is `stream_seed(seed, "answers", first + j)`; vLLM adds i for completion i.
 
@@ -60,7 +62,12 @@ class VLLMEngine:
     """
 
     def __init__(
-        self, model: str | Path, positions: int | None = None, memory: float | None = None
+        self,
+        model: str | Path,
+        positions: int | None = None,
+        memory: float | None = None,
+        share: float = 0.9,
+        sleep: bool = False,
     ) -> None:
         place, name = model_folder(model)
         tokenizer = load_tokenizer(place)
@@ -69,7 +76,7 @@ class VLLMEngine:
         }
         gpu = compute_device().type == "cuda"
         if gpu:
-            settings |= {"dtype": "bfloat16", "gpu_memory_utilization": 0.9}
+            settings |= {"dtype": "bfloat16", "gpu_memory_utilization": share}
         else:
             settings |= {"dtype": "float32", "enforce_eager": True, "enable_chunked_prefill": False}
             memory = 1.0 if memory is None else memory
@@ -85,6 +92,7 @@ class VLLMEngine:
                     enable_prefix_caching=True,
                     logprobs_mode="processed_logprobs",
                     generation_config="vllm",
+                    enable_sleep_mode=sleep,
                     **settings,
                 )
         except (OSError, ValueError, RuntimeError) as error:
@@ -93,6 +101,9 @@ class VLLMEngine:
                 " model with safetensors weights, fewer positions, or another memory"
             ) from error
         self._set_llm(llm, tokenizer, name)
+        self._sleeps = sleep
+        if sleep:
+            llm.sleep(level=2)
 
     @classmethod
     def from_llm(cls, llm: Any, tokenizer: Any, name: str) -> VLLMEngine:
@@ -105,11 +116,34 @@ class VLLMEngine:
         from vllm import SamplingParams
 
         self.llm = llm
+        self._sleeps = False
         self.tokenizer = tokenizer
         self.name = name
         self.stops = stop_tokens(tokenizer)
         self.positions = llm.model_config.max_model_len
         self._parameters = SamplingParams
+
+    def load(self, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
+        """Sample with these weights from now on, pairs of name and tensor; see `awake`."""
+        if self._sleeps:
+            torch.cuda.empty_cache()  # vLLM's memory does not come from torch's cache
+            self.llm.wake_up(tags=["weights"])
+        self.llm.collective_rpc("reload_weights", kwargs={"weights_iterator": weights})
+        self.llm.reset_prefix_cache()
+
+    @contextmanager
+    def awake(self) -> Iterator[VLLMEngine]:
+        """Sample inside the block, once weights were loaded.
+
+        With `sleep` the engine gives all memory back at the end, and holds no weights afterwards.
+        """
+        if self._sleeps:
+            self.llm.wake_up(tags=["kv_cache"])
+        try:
+            yield self
+        finally:
+            if self._sleeps:
+                self.llm.sleep(level=2)
 
     def sample(
         self, prompts: Sequence[str], sampling: Sampling, first: int = 0

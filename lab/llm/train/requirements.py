@@ -9,9 +9,9 @@ from pathlib import Path
 from lab.configurations.language_models import LanguageModelConfig
 from lab.device import compiler_fault, compute_device
 from lab.errors import LabError
-from lab.llm.data.problem_sets import problem_set
 from lab.llm.engines.models import is_cached, locate_model, pinned
-from lab.llm.verify.verifier import Verifier
+from lab.llm.train.problems import loaded_set
+from lab.llm.verify.rewards import judge
 
 INSTALL = "pip install -c constraints.txt -e '.[llm,vllm]'"
 
@@ -32,10 +32,10 @@ def requirements(config: LanguageModelConfig) -> Iterator[tuple[str, str, str]]:
     yield _model_check(config.model)
     sets = [(config.train_set, config.problems, "train")]
     sets += [(eval_set, config.eval_problems, "test") for eval_set in config.eval_sets]
-    with Verifier(config.style) as verifier:
+    with judge(config.style, config.reward) as verifier:
         for set_name, count, split in sets:
             try:
-                loaded = problem_set(set_name, count or None, config.folder_of_data, split).problems
+                loaded = loaded_set(config, set_name, count, split).problems
             except LabError as error:
                 # Without a network, each of the other sets would be tried for half a minute too.
                 yield f"set {set_name}", f"{error} (the sets after it were not tried)", ""

@@ -15,19 +15,23 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from lab.budget import GIB, Budget, Work
+from lab.checkpoint import with_prefix
 from lab.configurations.language_models import LanguageModelConfig
 from lab.device import compute_device
 from lab.errors import LabError, parse_call
 from lab.estimators import estimator as find_estimator
 from lab.llm.data.datasets import DATASETS
+from lab.llm.data.problem_sets import is_file
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines import memory
-from lab.llm.engines.architectures import architecture, parameter_count
+from lab.llm.engines.adapters import adapter_rank, check_adapter, load_adapter
+from lab.llm.engines.architectures import adapter_parameter_count, architecture, parameter_count
 from lab.llm.engines.base import Sampling
+from lab.llm.train import loop
 from lab.llm.train.loop_generator import generate_from_loop
 from lab.llm.train.requirements import requirements as requirements
 from lab.llm.train.trl_run import TRLRun
-from lab.llm.verify.verifier import Verifier
+from lab.llm.verify.rewards import check_reward, judge
 from lab.losses import pacs_at_anchor
 from lab.records import Pause, Record
 
@@ -44,7 +48,36 @@ def preflight(config: LanguageModelConfig) -> list[str]:
     Sampling(config.rollouts, config.temperature, config.top_p, config.max_tokens)
     Sampling(config.samples, config.eval_temperature, config.eval_top_p, config.max_tokens)
     load_prompt(config.prompt)
-    return [*_loss(config), _batch(config), *_memory(config)]
+    _check_adapter(config)
+    return [*_own_data_and_reward(config), *_loss(config), _batch(config), *_memory(config)]
+
+
+def _check_adapter(config: LanguageModelConfig) -> None:
+    """Refuse an adapter that cannot be trained, and settings that have no meaning with it."""
+    check_adapter(config.adapter)
+    if config.adapter == "none" and config.rank != config.defaults()["rank"]:
+        raise LabError(f"rank = {config.rank}: there is no adapter; add adapter=lora")
+    if config.adapter != "none" and config.reference_every:
+        raise LabError(
+            f"reference_every = {config.reference_every}: the reference of an adapter is the model"
+            " without it, which is not reset; set it to 0"
+        )
+
+
+def _own_data_and_reward(config: LanguageModelConfig) -> list[str]:
+    """The header line on a reward function; refuses columns that no set reads."""
+    columns = config.question_column, config.answer_column
+    if columns != ("question", "answer") and not any(
+        map(is_file, [config.train_set, *config.eval_sets])
+    ):
+        raise LabError(
+            f"question_column = {columns[0]!r}, answer_column = {columns[1]!r}: no set is a file;"
+            " leave them out, or give train_set=FILE.jsonl"
+        )
+    if not config.reward:
+        return []
+    check_reward(config.reward)
+    return [f"  reward: {config.reward}, in place of the verifier and its style"]
 
 
 def _loss(config: LanguageModelConfig) -> list[str]:
@@ -102,6 +135,11 @@ def _batch(config: LanguageModelConfig) -> str:
     """
     prompts, updates, micro_batch = config.prompts, config.updates, config.micro_batch
     processes = _processes()
+    if processes > 1 and config.trainer == "loop":
+        raise LabError(
+            f"trainer = 'loop' trains in one process and {processes} were started: leave torchrun"
+            " out, or take trainer=trl"
+        )
     batch = prompts * config.rollouts
     if batch % (updates * processes * micro_batch):
         raise LabError(
@@ -172,17 +210,12 @@ def _parts(config: LanguageModelConfig, shape: Any, total: float) -> dict[str, f
         shape,
         rows=config.micro_batch,
         tokens=config.max_prompt_tokens + config.max_tokens,
-        reference=_has_reference(config),
+        trained=memory.trained(config),
         processes=_processes(),
     )
     if config.engine_memory:
         return parts | {"vLLM": config.engine_memory * total}
     return parts | {"vLLM asleep": memory.ASLEEP}
-
-
-def _has_reference(config: LanguageModelConfig) -> bool:
-    """Whether a second model is kept, whose log-probabilities the loss needs."""
-    return bool(config.kl or config.reference_every)
 
 
 def _sampler_room(config: LanguageModelConfig, shape: Any, total: float) -> tuple[float, float]:
@@ -193,7 +226,7 @@ def _sampler_room(config: LanguageModelConfig, shape: Any, total: float) -> tupl
     from lab.llm.train.trl_trainer import SEQUENCES
 
     requested = config.prompts * config.rollouts // _processes()
-    share = config.engine_memory or memory.awake_share(shape, _has_reference(config), total)
+    share = config.engine_memory or memory.awake_share(shape, memory.trained(config), total)
     room = memory.cache_room(shape, share, total, min(requested, SEQUENCES))
     prompt, answer = _lengths(config)
     # While an answer is written, half of it is in the cache on average.
@@ -243,7 +276,7 @@ def budget(config: LanguageModelConfig) -> Budget | None:
     processes = _processes()
     max_tokens, micro_batch = config.max_tokens, config.micro_batch
     longest = config.max_prompt_tokens + max_tokens
-    reference = _has_reference(config)
+    trained = memory.trained(config)
     prompt, answer = _lengths(config)
     rollouts = config.prompts * config.rollouts
     local_rollouts = rollouts / processes
@@ -264,7 +297,7 @@ def budget(config: LanguageModelConfig) -> Budget | None:
         # sampler.
         "optimiser": Work(0, config.updates * 8 * 4 * n + 6 * n),
     }
-    extra_passes = (config.updates > 1) + reference
+    extra_passes = (config.updates > 1) + trained.reference
     if extra_passes:
         # Of a pass that is computed again and backward, a forward pass alone is about a quarter.
         step["log-probabilities again"] = Work(extra_passes * (2 * n * tokens + attention / 4))
@@ -278,10 +311,13 @@ def budget(config: LanguageModelConfig) -> Budget | None:
     eval_answers = eval_problems * config.samples / processes
     evaluation = _sampled(shape, eval_answers, prompt, answer, max_tokens, sequences).values()
     weight_gib = 4 * n / GIB  # in float32
+    has_adapter = config.adapter != "none"
+    updated = adapter_parameter_count(shape, config.rank) if has_adapter else n
+    reference_gib = weight_gib if trained.reference and not has_adapter else 0.0
     return Budget(
         memory=_parts(config, shape, total) if config.engine == "vllm" else {},
-        checkpoint=weight_gib * (3 + reference),
-        host_memory=weight_gib * (1 + reference) * processes,
+        checkpoint=12 * updated / GIB + reference_gib,
+        host_memory=(weight_gib + reference_gib) * processes,
         disk={"hub cache": 2 * n / GIB},
         step=step,
         evaluation=Work(
@@ -343,32 +379,50 @@ def train(
     kl, clip_ratio/...). Columns of groups: set, problem, n, right.
     """
     first = 0 if state is None else int(state["step"])
-    if first < config.steps:
-        with Verifier(config.style) as verifier, tempfile.TemporaryDirectory() as scratch:
+    if first < config.steps and config.trainer == "loop":
+        yield from loop.train(config, state)
+    elif first < config.steps:
+        with (
+            judge(config.style, config.reward) as verifier,
+            tempfile.TemporaryDirectory() as scratch,
+        ):
             yield from generate_from_loop(
                 lambda channel: TRLRun(channel, verifier, scratch, config, state, first).run()
             )
 
 
 def load_policy(model: str, state: dict[str, torch.Tensor] | None = None) -> TransformersEngine:
-    """An engine on a model as it is in its folder, or with the weights of a training's state."""
+    """An engine on a model as it is in its folder, or as a training's state makes it.
+
+    An adapter is added to the weights.
+    """
     from lab.llm.engines.transformers_engine import TransformersEngine
 
     engine = TransformersEngine(model)
-    if state is not None:
-        weights = {
-            key.removeprefix("model/"): value
-            for key, value in state.items()
-            if key.startswith("model/")
-        }
+    weights = with_prefix("model/", state or {})
+    if adapter_rank(weights):
+        engine.model = load_adapter(engine.model, weights).merge_and_unload()
+    elif weights:
         engine.model.load_state_dict(weights)
     return engine
 
 
-def export(model: str, state: dict[str, torch.Tensor], folder: Path) -> None:
-    """Save a trained model and its tokenizer for `from_pretrained`, vLLM and `lab eval`."""
-    if (folder / "config.json").exists():
-        raise LabError(f"{folder} already holds a model: name another folder, or remove it")
-    engine = load_policy(model, state)
-    engine.model.save_pretrained(folder)
+def export(model: str, state: dict[str, torch.Tensor], folder: Path, merge: bool = False) -> None:
+    """Save a trained model and its tokenizer for `from_pretrained`, vLLM and `lab eval`.
+
+    Of a training with an adapter the adapter alone is saved, as peft reads it; with `merge` the
+    whole model. LabError: the folder holds a model, or there is no adapter to merge.
+    """
+    for name in ("config.json", "adapter_config.json"):
+        if (folder / name).exists():
+            raise LabError(f"{folder} already holds a model: name another folder, or remove it")
+    weights = with_prefix("model/", state)
+    if merge and not adapter_rank(weights):
+        raise LabError("the run trained all weights and has no adapter: leave --merge out")
+    if adapter_rank(weights) and not merge:
+        engine = load_policy(model)
+        load_adapter(engine.model, weights).save_pretrained(folder)
+    else:
+        engine = load_policy(model, state)
+        engine.model.save_pretrained(folder)
     engine.tokenizer.save_pretrained(folder)

@@ -15,28 +15,27 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import torch
 
-from lab.budget import GIB
-from lab.checkpoint import current_state, restore
+from lab.checkpoint import current_state, restore, with_prefix
 from lab.configurations.language_models import LanguageModelConfig
 from lab.device import compute_device
 from lab.errors import LabError
 from lab.llm.data.datasets import Problem
-from lab.llm.data.problem_sets import problem_set
-from lab.llm.data.prompts import load_prompt
+from lab.llm.engines.adapters import adapter_config, load_trainable
 from lab.llm.engines.base import Engine, Sampling, encode_prompts, load_tokenizer
 from lab.llm.engines.imports import transformers, trl
+from lab.llm.engines.memory import sampler_share, trained
 from lab.llm.engines.models import model_folder
+from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
 from lab.llm.train.loop_generator import Channel, LoopStopped
-from lab.llm.verify.verifier import Verifier
-from lab.metrics import pass_at_k
+from lab.llm.train.problems import held_out_problems, problems_of_step, training_problems
+from lab.llm.verify.rewards import Judge
 from lab.records import Pause, Record, Standing
-from lab.rng import generator, stream_seed
+from lab.shapes import Int
 from lab.termination import REQUEST
 
 # The settings' names of loss aggregations, and TRL's.
@@ -92,7 +91,7 @@ class TRLRun:
     def __init__(
         self,
         channel: Channel,
-        verifier: Verifier,
+        verifier: Judge,
         scratch: str,
         config: LanguageModelConfig,
         state: dict[str, torch.Tensor] | None,
@@ -107,45 +106,14 @@ class TRLRun:
         self.seed = config.seed
         self.place, self.name = model_folder(config.model)
         self.tokenizer = load_tokenizer(self.place)
-        self.train_problems, self.dropped_problems = self._problems(
-            config.train_set, config.problems, "train"
+        self.train_problems, self.dropped_problems = training_problems(
+            config, self.tokenizer, verifier
         )
-        self.eval_problems = {
-            name: self._problems(name, config.eval_problems, "test")[0] for name in config.eval_sets
-        }
+        self.eval_problems = held_out_problems(config, self.tokenizer, verifier)
         self.updates = config.updates
         self.trainer = self._trainer(scratch)
         self.losses: torch.Tensor | None = None  # one per process, where there are several
         self._engine: Engine | None = None
-
-    def _problems(self, name: str, limit: int, split: str) -> tuple[list[tuple[Problem, str]], int]:
-        """The usable problems of a set, each with its prompt, and how many were left out.
-
-        Left out are problems without a readable gold answer, and those with too long a prompt.
-        """
-        prompt = load_prompt(self.config.prompt)
-        problems = problem_set(name, limit or None, self.config.folder_of_data, split).problems
-        unreadable = self.verifier.unparsable([problem.answer for problem in problems])
-        rendered = [
-            (problem, prompt.render(problem.question, self.tokenizer))
-            for row, problem in enumerate(problems)
-            if problem.answer and row not in unreadable
-        ]
-        texts = [text for _, text in rendered]
-        token_ids = self.tokenizer(texts, add_special_tokens=False)["input_ids"]
-        max_prompt_tokens = self.config.max_prompt_tokens
-        usable = [
-            pair
-            for pair, ids in zip(rendered, token_ids, strict=True)
-            if len(ids) <= max_prompt_tokens
-        ]
-        if len(usable) < 2:
-            raise LabError(
-                f"{name}: {len(usable)} of {len(problems)} problems have a usable gold answer and a"
-                f" prompt of at most {max_prompt_tokens} tokens: raise max_prompt_tokens, or take"
-                " another set"
-            )
-        return usable, len(problems) - len(usable)
 
     def _trainer(self, scratch: str) -> Any:
         """TRL's trainer for the run's estimator, with the run's order of problems."""
@@ -194,6 +162,7 @@ class TRLRun:
             rollout_func=self.generate_rollouts,
             callbacks=[self._callback()],
             truncation=config.truncation,
+            peft_config=None if config.adapter == "none" else adapter_config(config.rank),
             first_step=self.first * self.updates,
             **options,
         )
@@ -207,9 +176,7 @@ class TRLRun:
         return trainer
 
     def _model(self) -> Any:
-        from lab.llm.engines.transformers_engine import load_causal_model
-
-        model = load_causal_model(self.place, torch.float32)
+        model = load_trainable(self.place, self.config.adapter)
         model.config._name_or_path = self.place  # TRL loads the reference model from here
         return model
 
@@ -224,7 +191,10 @@ class TRLRun:
             vllm = {
                 "use_vllm": True,
                 "vllm_mode": "colocate",
-                **self._engine_share(),
+                "vllm_enable_sleep_mode": config.engine_memory == 0,
+                "vllm_gpu_memory_utilization": sampler_share(
+                    self.place, config.engine_memory, trained(config)
+                ),
                 "vllm_max_model_length": config.max_prompt_tokens + config.max_tokens,
                 "vllm_importance_sampling_correction": False,
             }
@@ -257,26 +227,6 @@ class TRLRun:
             ddp_timeout=DDP_TIMEOUT_SECONDS,
             **vllm,
         )
-
-    def _engine_share(self) -> dict[str, Any]:
-        """TRL's options for vLLM's memory; with engine_memory = 0 vLLM sleeps during updates."""
-        config = self.config
-        if config.engine_memory:
-            return {"vllm_gpu_memory_utilization": config.engine_memory}
-        from lab.llm.engines.memory import awake_share
-
-        device = compute_device()
-        if device.type != "cuda":
-            raise LabError(
-                "engine_memory = 0: vLLM's sleep mode needs a GPU; give it a share of the memory"
-            )
-        total = torch.cuda.get_device_properties(device).total_memory / GIB
-        shape = transformers().AutoConfig.from_pretrained(self.place)
-        reference = bool(config.kl or config.reference_every)
-        return {
-            "vllm_enable_sleep_mode": True,
-            "vllm_gpu_memory_utilization": awake_share(shape, reference, total),
-        }
 
     def correctness_reward(
         self, completions: Sequence[str], gold: Sequence[str], **_: Any
@@ -346,64 +296,30 @@ class TRLRun:
     def evaluate(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """Pass@k on every held-out set, and each problem's number of right answers.
 
-        `samples` answers are drawn for each problem. Every process samples and judges its share of
-        the problems. What it draws follows from the problem's number, so that the result does not
-        depend on the number of processes. All processes return it.
+        Every process samples and judges its share of the problems, and all return the result. It
+        does not depend on the number of processes.
         """
-        config = self.config
-        n = config.samples
-        # The name of the random stream is older than the method's; changing it changes the draws.
-        sampling = Sampling(
-            n,
-            config.eval_temperature,
-            config.eval_top_p,
-            config.max_tokens,
-            stream_seed(self.seed, "examination") % 2**31,
-        )
-        metrics: dict[str, float] = {}
-        groups: dict[str, list] = {"set": [], "problem": [], "n": [], "right": []}
-        for name, problems in self.eval_problems.items():
-            judged, right = self._count_right(problems, sampling)
-            usable = judged > 0
-            if not usable.any():
-                raise LabError(
-                    f"{name}: no answer could be judged; check its gold answers with lab data check"
-                )
-            prefix = "" if len(self.eval_problems) == 1 else f"{name} "
-            k_limit = judged[usable].min()
-            k_values = [2**power for power in range(n.bit_length()) if 2**power <= k_limit]
-            for k in k_values:
-                rates = pass_at_k(judged[usable], right[usable], k)
-                metrics[f"{prefix}pass@{k}"] = float(rates.mean())
-            groups["set"].extend([name] * len(problems))
-            groups["problem"].extend([problem.id for problem, _ in problems])
-            groups["n"].extend(judged)
-            groups["right"].extend(right)
-        return metrics, {key: np.array(values) for key, values in groups.items()}
+        sampling = evaluation_sampling(self.config)
+        counts = {
+            name: self._count_right(problems, sampling)
+            for name, problems in self.eval_problems.items()
+        }
+        return pass_rates(self.eval_problems, counts)
 
     def _count_right(
         self, problems: list[tuple[Problem, str]], sampling: Sampling
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Per problem, the answers that could be judged and the right ones, over all processes."""
+    ) -> Int[np.ndarray, "2 problems"]:
+        """`count_right` over all processes."""
         accelerator = self.trainer.accelerator
-        n = sampling.n
         shares = np.array_split(np.arange(len(problems)), accelerator.num_processes)
         share = shares[accelerator.process_index]
         counts = torch.zeros(2, len(problems), dtype=torch.int64)
         if len(share):
-            share_problems = [problems[row] for row in share]
-            prompts = [text for _, text in share_problems]
+            local = [problems[row] for row in share]
             with self.engine() as engine:
-                groups = engine.sample(prompts, sampling, int(share[0]))
-            verdicts = self.verifier.check(
-                [answer.text for group in groups for answer in group],
-                [problem.answer for problem, _ in share_problems for _ in range(n)],
-            )
-            outcome = np.reshape([verdict.outcome for verdict in verdicts], (-1, n))
-            counts[0, share] = torch.from_numpy((outcome != "error").sum(1))
-            counts[1, share] = torch.from_numpy((outcome == "right").sum(1))
-        judged, right = accelerator.reduce(counts.to(accelerator.device)).cpu().numpy()
-        return judged, right
+                found = count_right(engine, self.verifier, local, sampling, int(share[0]))
+            counts[:, share] = torch.from_numpy(found)
+        return accelerator.reduce(counts.to(accelerator.device)).cpu().numpy()
 
     def send_record(self, step: int, logs: dict[str, float]) -> None:
         """Evaluate and send the record of a step; only the main process has one to send."""
@@ -470,8 +386,8 @@ class TRLRun:
         accelerator = trainer.accelerator
         restore(accelerator.unwrap_model(trainer.model), trainer.optimizer, state)
         if self.config.reference_every:
-            trainer.ref_model.load_state_dict(_with_prefix("reference/", state))
-        running_sums = _with_prefix("added up/", state)
+            trainer.ref_model.load_state_dict(with_prefix("reference/", state))
+        running_sums = with_prefix("added up/", state)
         if running_sums:
             losses = running_sums.pop("loss")
             # With another number of processes, their mean is the same up to rounding.
@@ -557,13 +473,6 @@ class TRLRun:
             raise
 
 
-def _with_prefix(prefix: str, state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """The tensors of a state whose names begin with `prefix`, by the rest of their names."""
-    return {
-        key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)
-    }
-
-
 class StepSampler(torch.utils.data.Sampler):
     """Row numbers in the order in which TRL reads them.
 
@@ -587,21 +496,3 @@ class StepSampler(torch.utils.data.Sampler):
             rows = [row for row in problems for _ in range(self.rollouts)]
             for _ in range(self.passes):
                 yield from rows
-
-
-def problems_of_step(seed: int, step: int, prompts: int, problems: int) -> list[int]:
-    """The problem numbers of a step's batch.
-
-    Every problem comes once per epoch, in an order that is drawn anew for each epoch. A batch may
-    span two epochs.
-
-    >>> sorted(problems_of_step(0, 0, 2, 4) + problems_of_step(0, 1, 2, 4))
-    [0, 1, 2, 3]
-    """
-    places = (divmod(place, problems) for place in range(step * prompts, (step + 1) * prompts))
-    return [int(_epoch_order(seed, epoch, problems)[row]) for epoch, row in places]
-
-
-@lru_cache(maxsize=2)
-def _epoch_order(seed: int, epoch: int, problems: int) -> np.ndarray:
-    return generator(seed, "order", epoch).permutation(problems)

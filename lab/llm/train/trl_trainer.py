@@ -181,8 +181,6 @@ class ObjectiveTrainer(_GRPOTrainer):
         process among them.
         """
         A = group_advantages(self.estimator, rewards).flatten()
-        if self.greedy_filter:
-            A = A * ~self.gathered["greedy"]
         batch["advantages"] = A[local].to(batch["advantages"])
         if self.smoothing:
             if "sampling_per_token_logps" not in batch:
@@ -196,6 +194,9 @@ class ObjectiveTrainer(_GRPOTrainer):
             # +1 for right, -1 for wrong, 0 for lost
             sign = (2 * rewards.flatten()[local] - 1).nan_to_num()
             batch["advantages"] -= self.smoothing * mean_logp * sign
+        if self.greedy_filter:
+            A = A * ~self.gathered["greedy"]
+            batch["advantages"] *= ~self.gathered["greedy"][local]
         # TRL's table of completions shows the advantages that are used.
         logged = self._logs["advantages"]
         for place, value in zip(range(-len(A), 0), A.tolist(), strict=True):

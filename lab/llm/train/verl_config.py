@@ -232,6 +232,18 @@ def _check_settings(config: LanguageModelConfig, gpus: int) -> None:
             f"estimator = {estimator!r}: the options of PACS are settings here; give estimator=pacs"
             " beta=... score=... balanced=..."
         )
+    if config.reward:
+        raise LabError(
+            f"reward = {config.reward!r}: on a cluster the verifier judges; train on one node with"
+            " lab train, or give verl the function (reward.custom_reward_function)"
+        )
+    if config.adapter != "none":
+        raise LabError(
+            f"adapter = {config.adapter!r}: lab cluster trains all weights; train on one node with"
+            " lab train"
+        )
+    if config.trainer != "trl":
+        raise LabError(f"trainer = {config.trainer!r}: on a cluster verl trains; leave trainer out")
     for key in ("smoothing", "greedy_filter", "actor", "reference_every"):
         if value := getattr(config, key):
             raise LabError(

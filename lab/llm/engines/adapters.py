@@ -1,0 +1,137 @@
+"""LoRA and QLoRA (peft): small trained matrices beside frozen weights.
+
+| `adapter` | the model's own weights |
+|---|---|
+| none | are trained |
+| lora | are frozen: bfloat16 on a GPU, float32 on a CPU |
+| qlora | are frozen, in 4 bits (NF4, bitsandbytes), on a GPU |
+
+A linear layer W, of all but the output layer, becomes W + 2 B A with A of `rank` rows, so that B A
+has the scale alpha / rank = 2. B begins at 0. The reference model is the model without its adapter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from lab.device import compute_device
+from lab.errors import LabError
+from lab.llm.engines.imports import transformers
+from lab.llm.engines.transformers_engine import load_causal_model
+
+ADAPTERS = ("none", "lora", "qlora")
+
+
+def check_adapter(adapter: str) -> None:
+    """LabError: peft or bitsandbytes is not installed, or QLoRA has no GPU."""
+    if adapter == "none":
+        return
+    if find_spec("peft") is None:
+        raise LabError(
+            f"adapter = {adapter!r} needs the package peft: pip install -c constraints.txt -e"
+            " '.[llm]'"
+        )
+    if adapter == "qlora":
+        if compute_device().type != "cuda":
+            raise LabError("adapter = 'qlora' needs a GPU for its 4-bit weights: take adapter=lora")
+        if find_spec("bitsandbytes") is None:
+            raise LabError(
+                "adapter = 'qlora' needs the package bitsandbytes: pip install bitsandbytes, or"
+                " take adapter=lora"
+            )
+
+
+def load_trainable(place: str, adapter: str) -> Any:
+    """The model in the folder `place`, as training with that adapter needs it, on the CPU.
+
+    With "qlora" it is on the GPU. No adapter is added yet.
+    """
+    if adapter == "none":
+        return load_causal_model(place, torch.float32)
+    gpu = compute_device().type == "cuda"
+    dtype = torch.bfloat16 if gpu else torch.float32
+    if adapter == "lora":
+        return load_causal_model(place, dtype)
+    library = transformers()
+    model = library.AutoModelForCausalLM.from_pretrained(
+        place,
+        dtype=dtype,
+        use_safetensors=True,
+        device_map={"": 0},
+        quantization_config=library.BitsAndBytesConfig(
+            load_in_4bit=True,
+            bnb_4bit_quant_type="nf4",
+            bnb_4bit_compute_dtype=torch.bfloat16,
+            bnb_4bit_use_double_quant=True,
+        ),
+    )
+    return _peft().prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)
+
+
+def adapter_config(rank: int) -> Any:
+    """peft's configuration of the adapter."""
+    return _peft().LoraConfig(
+        r=rank, lora_alpha=2 * rank, target_modules="all-linear", task_type="CAUSAL_LM"
+    )
+
+
+def with_adapter(model: Any, rank: int, seed: int) -> Any:
+    """The model with a new adapter, drawn from torch's global generator as TRL draws it."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return _peft().get_peft_model(model, adapter_config(rank))
+
+
+def has_adapter(model: Any) -> bool:
+    """Whether the model is one of `with_adapter`."""
+    return hasattr(model, "merge_adapter")
+
+
+@contextmanager
+def merged_weights(model: Any) -> Iterator[Iterator[tuple[str, torch.Tensor]]]:
+    """Inside the block, the model's weights by name, those of an adapter added to them.
+
+    For a model in training. Afterwards the adapter stands beside the weights again.
+    """
+    if not has_adapter(model):
+        yield ((name, weight.detach()) for name, weight in model.named_parameters())
+        return
+    model.merge_adapter()
+    try:
+        yield (
+            (name.removeprefix("base_model.model.").replace(".base_layer", ""), weight.detach())
+            for name, weight in model.named_parameters()
+            if model.prefix not in name
+        )
+    finally:
+        model.unmerge_adapter()
+
+
+def adapter_rank(weights: Mapping[str, torch.Tensor]) -> int:
+    """The rank of the adapter whose weights these are; 0 if they are a whole model's."""
+    return next((len(weight) for name, weight in weights.items() if ".lora_A." in name), 0)
+
+
+def load_adapter(model: Any, weights: Mapping[str, torch.Tensor]) -> Any:
+    """The model with the adapter that `weights` hold, from a checkpoint."""
+    adapted = with_adapter(model, adapter_rank(weights), seed=0)
+    report = adapted.load_state_dict(weights, strict=False)
+    if report.unexpected_keys:
+        raise LabError(
+            f"the adapter does not fit this model, which has no {report.unexpected_keys[0]}: give"
+            " the model that it was trained on"
+        )
+    return adapted
+
+
+def _peft() -> ModuleType:
+    transformers()  # before peft, for the names that torchvision lacks
+    import peft
+
+    return peft

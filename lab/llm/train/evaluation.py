@@ -1,0 +1,78 @@
+"""The evaluation of a policy in training: pass@k on held-out problems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from lab.configurations.language_models import LanguageModelConfig
+from lab.errors import LabError
+from lab.llm.data.datasets import Problem
+from lab.llm.engines.base import Engine, Sampling
+from lab.llm.verify.rewards import Judge
+from lab.metrics import pass_at_k
+from lab.rng import stream_seed
+from lab.shapes import Int
+
+
+def evaluation_sampling(config: LanguageModelConfig) -> Sampling:
+    """How held-out problems are sampled: `samples` completions each, in a stream of its own."""
+    # The name of the random stream is older than the method's; changing it changes the draws.
+    return Sampling(
+        config.samples,
+        config.eval_temperature,
+        config.eval_top_p,
+        config.max_tokens,
+        stream_seed(config.seed, "examination") % 2**31,
+    )
+
+
+def count_right(
+    engine: Engine,
+    verifier: Judge,
+    problems: Sequence[tuple[Problem, str]],
+    sampling: Sampling,
+    first: int = 0,
+) -> Int[np.ndarray, "2 problems"]:
+    """Per problem, the completions that could be judged, and the right ones among them.
+
+    `first`: the number of the first problem in its set. The draws of a problem follow from its
+    number, so that a set may be split over processes.
+    """
+    groups = engine.sample([prompt for _, prompt in problems], sampling, first)
+    verdicts = verifier.check(
+        [completion.text for group in groups for completion in group],
+        [problem.answer for problem, _ in problems for _ in range(sampling.n)],
+    )
+    outcome = np.reshape([verdict.outcome for verdict in verdicts], (-1, sampling.n))
+    return np.stack([(outcome != "error").sum(1), (outcome == "right").sum(1)])
+
+
+def pass_rates(
+    held_out: Mapping[str, Sequence[tuple[Problem, str]]],
+    counts: Mapping[str, Int[np.ndarray, "2 problems"]],
+) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    """Metrics and groups of a record, from the problems and the counts of each held-out set.
+
+    The metrics are pass@k for every power of two up to the completions that were judged; with
+    several sets their names begin with that of the set. LabError: no answer could be judged.
+    """
+    metrics: dict[str, float] = {}
+    groups: dict[str, list] = {"set": [], "problem": [], "n": [], "right": []}
+    for name, problems in held_out.items():
+        judged, right = counts[name]
+        usable = judged > 0
+        if not usable.any():
+            raise LabError(
+                f"{name}: no answer could be judged; check its gold answers with lab data check"
+            )
+        prefix = "" if len(held_out) == 1 else f"{name} "
+        for power in range(int(judged[usable].min()).bit_length()):
+            rates = pass_at_k(judged[usable], right[usable], 2**power)
+            metrics[f"{prefix}pass@{2**power}"] = float(rates.mean())
+        groups["set"].extend([name] * len(problems))
+        groups["problem"].extend([problem.id for problem, _ in problems])
+        groups["n"].extend(judged)
+        groups["right"].extend(right)
+    return metrics, {key: np.array(values) for key, values in groups.items()}

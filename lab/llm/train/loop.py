@@ -1,0 +1,279 @@
+"""Training a language model with any estimator, in one file that reads from top to bottom.
+
+    lab train gsm8k trainer=loop
+
+A step samples N answers to each of its problems, judges them, gives every answer its advantage
+(`lab.advantages`), and takes `updates` optimiser steps on the log-probabilities of their tokens.
+What a step draws follows from (seed, step) alone, so that a run that was killed ends as one that
+was not, bit for bit. The loss is in `lab.llm.train.token_loss`.
+
+This is one process, on a CPU or one GPU; the path through TRL (`lab.llm.train.trl_run`) also runs
+on several GPUs. Given the same rollouts both take the same steps (tests/test_loop.py).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lab.checkpoint import current_state, restore, with_prefix
+from lab.configurations.language_models import LanguageModelConfig
+from lab.device import compute_device
+from lab.errors import LabError
+from lab.estimators import advantages
+from lab.estimators import estimator as find_estimator
+from lab.groups import Rollout, make_groups, shares
+from lab.llm.data.prompts import LENGTH
+from lab.llm.engines.adapters import load_trainable, with_adapter
+from lab.llm.engines.base import Sampling, encode_prompts, load_tokenizer
+from lab.llm.engines.models import model_folder
+from lab.llm.engines.policy_engine import PolicyEngine
+from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
+from lab.llm.train.problems import held_out_problems, problems_of_step, training_problems
+from lab.llm.train.token_loss import Row, check_scores, token_log_probabilities, token_loss
+from lab.llm.verify.rewards import Judge, judge
+from lab.losses import pacs_at_anchor
+from lab.records import Pause, Record, Standing
+from lab.rng import stream_seed
+from lab.weights import induced_weight
+
+
+def train(config: LanguageModelConfig, state: dict[str, Tensor] | None) -> Iterator[Record | Pause]:
+    """Train from the beginning, or on from a checkpoint's `state`.
+
+    Yields a record before the first step, every `log_every` steps and after the last one: pass@k on
+    each held-out set, and the means of the steps' metrics since the last record. After every other
+    step it yields a pause.
+    """
+    with judge(config.style, config.reward) as verifier:
+        yield from Loop(config, verifier, state).run()
+
+
+class Loop:
+    """A training: what it needs, and its steps."""
+
+    def __init__(
+        self, config: LanguageModelConfig, verifier: Judge, state: dict[str, Tensor] | None
+    ) -> None:
+        self.config = config
+        self.verifier = verifier
+        device = compute_device()
+        place, name = model_folder(config.model)
+        self.tokenizer = load_tokenizer(place)
+        self.model = load_trainable(place, config.adapter).to(device).train()
+        check_scores(self.model)
+        if device.type == "cuda":
+            self.model.gradient_checkpointing_enable()
+        self.reference: Any = None
+        if config.adapter != "none":  # its reference is the model without the adapter
+            self.model.enable_input_require_grads()
+            self.model = with_adapter(self.model, config.rank, config.seed)
+        elif config.kl or config.reference_every:
+            self.reference = copy.deepcopy(self.model).requires_grad_(False)
+        self.optimizer = adamw(self.model, config.learning_rate)
+        self.sums: dict[str, float] = {}  # the steps since the last record, and their metrics
+        self.first = 0 if state is None else self.resume(state)
+        self.problems, self.left_out = training_problems(config, self.tokenizer, verifier)
+        self.held_out = held_out_problems(config, self.tokenizer, verifier)
+        self.engine = PolicyEngine(config, self.model, self.tokenizer, place, name)
+
+    def run(self) -> Iterator[Record | Pause]:
+        """The loop: rollouts, update, and every so often an evaluation."""
+        config = self.config
+        if self.first == 0:
+            start = Standing(0, self.state)
+            found = {"training problems": len(self.problems), "problems left out": self.left_out}
+            yield self.evaluated(start, found)
+            start.move_on()
+        for step in range(self.first, config.steps):
+            rows, metrics = self.roll_out(step)
+            metrics |= self.update(rows, step)
+            self.sums = added(self.sums, metrics | {"steps": 1})
+            done = step + 1
+            if config.reference_every and done % config.reference_every == 0:
+                # PACS, section 3.4: the reference becomes the policy, the optimiser starts anew.
+                self.reference.load_state_dict(self.model.state_dict())
+                self.optimizer.state.clear()
+            standing = Standing(done, self.state)
+            if done % config.log_every == 0 or done == config.steps:
+                steps = self.sums.pop("steps")
+                means = {name: self.sums[name] / steps for name in sorted(self.sums)}
+                self.sums = {}
+                yield self.evaluated(standing, means)
+            else:
+                yield Pause(done, standing)
+            if done < config.steps:
+                standing.move_on()
+
+    # --- Rollouts: sample, verify, advantages ---------------------------------------------------
+
+    def roll_out(self, step: int) -> tuple[list[Row], dict[str, float]]:
+        """N judged answers to each problem of a step, with their advantages; and the metrics.
+
+        LabError: no answer has an end, or none could be judged.
+        """
+        config, N = self.config, self.config.rollouts
+        numbers = problems_of_step(config.seed, step, config.prompts, len(self.problems))
+        problems, prompts = zip(*[self.problems[number] for number in numbers], strict=True)
+        golds = [problem.answer for problem in problems]
+        sampling = Sampling(N, config.temperature, config.top_p, config.max_tokens, config.seed)
+        greedy = Sampling(1, 0.0, 1.0, config.max_tokens, config.seed)
+        with self.engine.current() as engine:
+            sampled = engine.sample(prompts, sampling, first=step * len(prompts))
+            likeliest = engine.sample(prompts, greedy) if config.greedy_filter else []
+            prompt_ids = encode_prompts(
+                self.tokenizer, prompts, config.max_tokens, engine.positions, engine.name
+            )
+        answers = [answer for group in sampled for answer in group]
+        verdicts = self.verifier.check(
+            [answer.text for answer in answers], [gold for gold in golds for _ in range(N)]
+        )
+        rows = [
+            Row(prompt_ids[i // N], list(answer.ids), torch.tensor(answer.logp))
+            for i, answer in enumerate(answers)
+        ]
+        rollouts = [
+            Rollout(str(i // N), i % N, verdict.reward, truncated=answer.finish == LENGTH)
+            for i, (answer, verdict) in enumerate(zip(answers, verdicts, strict=True))
+        ]
+        if all(rollout.truncated for rollout in rollouts):
+            raise LabError(
+                f"all {len(rollouts)} rollouts of step {step} were cut at {config.max_tokens}"
+                " tokens: allow longer ones, or look at why none ends"
+            )
+        groups = make_groups(rollouts, config.truncation)  # lost rollouts make a group smaller
+        if not groups:
+            raise LabError(f"no rollout of step {step} could be judged: see lab data check")
+
+        estimator = find_estimator(config.estimator)
+        if config.estimator == "pacs":  # what its loss is where policy and reference agree
+            estimator = pacs_at_anchor(config.beta, config.score, config.balanced)
+        for group, A in zip(groups, advantages(estimator, groups), strict=True):
+            for rollout, reward, advantage in zip(group.rollouts, group.rewards, A, strict=True):
+                row = rows[int(group.problem) * N + rollout.index]
+                row.reward = reward
+                # Differential smoothing: a likely answer counts less if right, more if wrong.
+                sign = 1 if row.reward else -1
+                row.advantage = advantage - config.smoothing * sign * float(row.sampled.mean())
+
+        K, n = (np.array([getattr(group, size) for group in groups]) for size in "KN")
+        metrics = shares(rollouts) | {
+            "lost": 1 - n.sum() / len(rows),
+            "train pass@1": np.mean([r.reward for r in rollouts if r.reward is not None]),
+            "solved": (K > 0).sum() / len(problems),
+            "dead groups": 1 - ((K > 0) & (K < n)).sum() / len(problems),
+            "induced weight": induced_weight(estimator, N, K / n).mean(),
+            "mean length": np.mean([len(row.answer) for row in rows]),
+        }
+        if config.greedy_filter:  # SELF: problems that greedy decoding solves are not trained on
+            verdicts = self.verifier.check([answer.text for [answer] in likeliest], golds)
+            solved = [verdict.reward == 1 for verdict in verdicts]
+            for i, row in enumerate(rows):
+                row.advantage *= not solved[i // N]
+            metrics["greedy solved"] = np.mean(solved)
+        return rows, metrics
+
+    # --- Update: log-probabilities, loss, optimiser ---------------------------------------------
+
+    def update(self, rows: list[Row], step: int) -> dict[str, float]:
+        """Take `updates` optimiser steps, each on its share of the rows; returns the metrics."""
+        config = self.config
+        if config.updates > 1:
+            for row, logp in zip(rows, self.frozen(self.model, rows), strict=True):
+                row.old = logp
+        if config.kl or config.reference_every:
+            for row, logp in zip(rows, self.under_reference(rows), strict=True):
+                row.reference = logp
+        # The rows of each update are drawn. PACS compares rows, so its groups stay whole.
+        together = config.rollouts if config.estimator == "pacs" else 1
+        seed = stream_seed(config.seed, "rows", step * config.updates)
+        order = torch.randperm(len(rows) // together, generator=torch.Generator().manual_seed(seed))
+        drawn = [rows[i * together + j] for i in order.tolist() for j in range(together)]
+        sums: dict[str, float] = {}
+        norms = []
+        for part in in_pieces(drawn, len(rows) // config.updates):
+            if together == 1:  # rows of similar length share a pass
+                part.sort(key=lambda row: row.length)
+            for micro_batch in in_pieces(part, config.micro_batch):
+                loss, measured = token_loss(config, self.model, micro_batch, part, rows)
+                loss.backward()
+                sums = added(sums, measured | {"loss": loss.item()})
+            norms.append(torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0).item())
+            self.optimizer.step()
+            self.optimizer.zero_grad()
+        metrics = {name: value / config.updates for name, value in sums.items()}
+        metrics["grad_norm"] = sum(norms) / config.updates
+        mismatches = [float((row.old.cpu() - row.sampled).abs().max()) for row in rows]
+        return metrics | {"log-probability mismatch": max(mismatches)}
+
+    @torch.no_grad()
+    def frozen(self, model: Any, rows: list[Row]) -> list[Tensor]:
+        """Each row's log-probabilities under a model as it is now."""
+        found: list[Tensor] = []
+        for micro_batch in in_pieces(rows, self.config.micro_batch):
+            logp, _ = token_log_probabilities(model, micro_batch, self.config.temperature)
+            found.extend(logp.split([len(row.answer) for row in micro_batch]))
+        return found
+
+    def under_reference(self, rows: list[Row]) -> list[Tensor]:
+        """Each row's log-probabilities under the reference model."""
+        if self.reference is not None:
+            return self.frozen(self.reference, rows)
+        with self.model.disable_adapter():
+            return self.frozen(self.model, rows)
+
+    # --- Evaluate, save, resume -----------------------------------------------------------------
+
+    def evaluated(self, standing: Standing, metrics: Mapping[str, float]) -> Record:
+        """The record of a step: its metrics, and pass@k on every held-out set."""
+        sampling = evaluation_sampling(self.config)
+        with self.engine.current() as engine:
+            counts = {
+                name: count_right(engine, self.verifier, problems, sampling)
+                for name, problems in self.held_out.items()
+            }
+        rates, groups = pass_rates(self.held_out, counts)
+        return Record(standing.step, {**rates, **metrics}, standing, groups)
+
+    def state(self, step: int) -> dict[str, Tensor]:
+        """Everything that the later steps depend on."""
+        state = current_state(self.model, self.optimizer, step)
+        state |= {
+            f"sum/{name}": torch.tensor(x, dtype=torch.float64) for name, x in self.sums.items()
+        }
+        if self.config.reference_every:
+            reference = self.reference.state_dict()
+            state |= {f"reference/{name}": tensor for name, tensor in reference.items()}
+        return state
+
+    def resume(self, state: dict[str, Tensor]) -> int:
+        """Load a state; returns the number of steps that were made."""
+        self.sums = {name: float(x) for name, x in with_prefix("sum/", state).items()}
+        if self.config.reference_every:
+            self.reference.load_state_dict(with_prefix("reference/", state))
+        return restore(self.model, self.optimizer, state)
+
+
+def adamw(model: torch.nn.Module, learning_rate: float) -> torch.optim.Optimizer:
+    """AdamW with weight decay 0.01, as in transformers without it for norms and biases."""
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    groups = [
+        {"params": [weight for weight in weights if weight.ndim > 1], "weight_decay": 0.01},
+        {"params": [weight for weight in weights if weight.ndim <= 1], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, learning_rate, fused=True)
+
+
+def in_pieces(rows: list[Row], size: int) -> list[list[Row]]:
+    """The rows, `size` at a time."""
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def added(sums: dict[str, float], values: dict[str, float]) -> dict[str, float]:
+    """The sums by name with `values` added to them."""
+    return {name: sums.get(name, 0.0) + value for name, value in values.items()}

@@ -1,0 +1,192 @@
+"""From sampled answers to the loss of an update: log-probabilities by token, and what weighs them.
+
+Tokens of several answers stand one after the other on one axis, " tokens", without padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.checkpoint import checkpoint
+
+from lab.configurations.language_models import LanguageModelConfig
+from lab.errors import LabError
+from lab.losses import pacs
+from lab.shapes import Float
+
+# Tokens whose scores over the whole vocabulary are in memory together.
+CHUNK = 512
+
+
+@dataclass
+class Row:
+    """One rollout as a loss reads it, with what becomes known of it one after the other.
+
+    | field | meaning |
+    |---|---|
+    | `prompt`, `answer` | token ids |
+    | `sampled` | log-probabilities of the answer's tokens, from the engine |
+    | `old` | the same from the model, before the first update |
+    | `reference` | the same from the reference model |
+    | `reward` | 1 or 0; nan if the rollout is lost, or masked because it was cut |
+    """
+
+    prompt: list[int]
+    answer: list[int]
+    sampled: Tensor
+    old: Any = None
+    reference: Any = None
+    reward: float = torch.nan
+    advantage: float = 0.0
+
+    @property
+    def length(self) -> int:
+        """Tokens of prompt and answer."""
+        return len(self.prompt) + len(self.answer)
+
+
+def token_log_probabilities(
+    model: Any, rows: Sequence[Row], temperature: float
+) -> tuple[Float[Tensor, " tokens"], Float[Tensor, " tokens"]]:
+    """Log-probability and entropy at every answer token of the rows.
+
+    Rows are padded on the right, where causal attention never looks. The scores over the vocabulary
+    are computed for `CHUNK` tokens at a time, and once more in the backward pass. On a GPU in
+    bfloat16.
+    """
+    ids = pad_sequence([torch.tensor(row.prompt + row.answer) for row in rows], batch_first=True)
+    is_answer = torch.zeros_like(ids, dtype=torch.bool)
+    for i, row in enumerate(rows):
+        is_answer[i, len(row.prompt) : row.length] = True
+    ids, is_answer = ids.to(model.device), is_answer.to(model.device)
+    with torch.autocast(ids.device.type, torch.bfloat16, enabled=ids.is_cuda):
+        states = model.get_decoder()(input_ids=ids, use_cache=False).last_hidden_state
+        # What is computed at a token predicts the next one.
+        before_answer = states[:, :-1][is_answer[:, 1:]]
+        chunks = zip(before_answer.split(CHUNK), ids[is_answer].split(CHUNK), strict=True)
+        head = model.get_output_embeddings()
+        parts = [
+            checkpoint(_scored, head, temperature, *chunk, use_reentrant=False) for chunk in chunks
+        ]
+    logp, entropy = zip(*parts, strict=True)
+    return torch.cat(logp), torch.cat(entropy)
+
+
+def _scored(
+    head: Any, temperature: float, states: Tensor, tokens: Tensor
+) -> tuple[Float[Tensor, " tokens"], Float[Tensor, " tokens"]]:
+    logp = (head(states).float() / temperature).log_softmax(-1)
+    return logp.gather(1, tokens[:, None])[:, 0], -(logp.exp() * logp).sum(-1)
+
+
+# Factors and limits that some models put on their scores, and `token_log_probabilities` does not.
+SCORE_SETTINGS = (
+    "final_logit_softcapping",
+    "logit_scale",
+    "logits_scaling",
+    "lm_head_multiplier",
+    "output_multiplier",
+)
+
+
+def check_scores(model: Any) -> None:
+    """LabError: the model changes its scores after the output layer."""
+    config = model.config.get_text_config()
+    for setting in SCORE_SETTINGS:
+        if getattr(config, setting, None) not in (None, 1.0):
+            raise LabError(
+                f"{config.model_type} models change their scores after the output layer"
+                f" ({setting} = {getattr(config, setting)}), and trainer=loop does not: take"
+                " trainer=trl"
+            )
+
+
+def token_loss(
+    config: LanguageModelConfig,
+    model: Any,
+    rows: Sequence[Row],
+    update: Sequence[Row],
+    batch: Sequence[Row],
+) -> tuple[Float[Tensor, ""], dict[str, float]]:
+    """What the micro-batch `rows` adds to the loss of its update, and to that update's metrics.
+
+    `update` are all rows of the optimiser step, `batch` those of all updates. Rows without `old`
+    log-probabilities get those of now: with one update the policy is the one that sampled.
+    """
+    logp, entropy = token_log_probabilities(model, rows, config.temperature)
+    counts = [len(row.answer) for row in rows]
+    if rows[0].old is None:
+        for row, own in zip(rows, logp.detach().split(counts), strict=True):
+            row.old = own
+    # An update has this many tokens on average: updates with longer answers weigh more.
+    mean_tokens = sum(len(row.answer) for row in batch) / config.updates
+    if config.estimator == "pacs":
+        loss, metrics = pacs_loss(config, logp, rows, update)
+    else:
+        loss, metrics = policy_gradient_loss(config, logp, rows, update, mean_tokens)
+    mean_entropy = entropy.sum() / sum(len(row.answer) for row in update)
+    if config.entropy_bonus:
+        loss = loss - config.entropy_bonus * mean_entropy
+    return loss, metrics | {"entropy": mean_entropy.item()}
+
+
+def policy_gradient_loss(
+    config: LanguageModelConfig,
+    logp: Float[Tensor, " tokens"],
+    rows: Sequence[Row],
+    update: Sequence[Row],
+    mean_tokens: float,
+) -> tuple[Float[Tensor, ""], dict[str, float]]:
+    """Minus advantage times the clipped ratio to the old policy, plus `kl` times the KL divergence.
+
+    With one update the ratio is 1, and its gradient that of the log-probability.
+    """
+    counts = torch.tensor([len(row.answer) for row in rows], device=logp.device)
+    A = logp.new_tensor([row.advantage for row in rows]).repeat_interleave(counts)
+    ratio = (logp - torch.cat([row.old for row in rows])).exp()
+    clipped = ratio.clamp(1 - config.clip, 1 + config.clip)
+    losses = -torch.minimum(ratio * A, clipped * A)
+    outside = torch.where(A > 0, ratio > 1 + config.clip, ratio < 1 - config.clip) & (A != 0)
+    update_tokens = sum(len(row.answer) for row in update)
+    metrics = {"clip_ratio/region_mean": outside.sum().item() / update_tokens}
+    if config.kl:
+        gap = torch.cat([row.reference for row in rows]) - logp
+        # Schulman's k3; the ratio corrects for samples of the old policy, as in TRL.
+        divergence = ratio * (gap.exp() - gap - 1)
+        losses = losses + config.kl * divergence
+        metrics["kl"] = divergence.sum().item() / update_tokens
+    if config.aggregation == "token-mean":
+        weight = torch.full_like(logp, 1 / mean_tokens)
+    elif config.aggregation == "sequence-mean":
+        weight = (1 / (len(update) * counts)).repeat_interleave(counts)
+    else:
+        weight = torch.full_like(logp, 1 / (len(update) * config.max_tokens))
+    return (losses * weight).sum(), metrics
+
+
+def pacs_loss(
+    config: LanguageModelConfig,
+    logp: Float[Tensor, " tokens"],
+    rows: Sequence[Row],
+    update: Sequence[Row],
+) -> tuple[Float[Tensor, ""], dict[str, float]]:
+    """`lab.losses.pacs` of whole groups, against the reference or else the old policy."""
+    anchors = [row.old if row.reference is None else row.reference for row in rows]
+    log_ratios = (logp - torch.cat(anchors)).split([len(row.answer) for row in rows])
+    log_ratio = torch.stack([ratios.sum() for ratios in log_ratios])
+    rewards = logp.new_tensor([row.reward for row in rows])
+    loss = pacs(
+        log_ratio.view(-1, config.rollouts),
+        rewards.view(-1, config.rollouts),
+        beta=config.beta,
+        score=config.score,
+        balanced=config.balanced,
+        actor=config.actor,
+    )
+    share = len(rows) / len(update)
+    return loss * share, {"log-ratio": log_ratio.detach().abs().mean().item() * share}

@@ -1,0 +1,84 @@
+"""A worker process: a user's reward function on batches of completions.
+
+It runs as a script in a process of its own (`lab.llm.verify.rewards`), needs nothing of the lab,
+and runs no text of a model. Its arguments are the function, as "FILE.py:NAME" or "MODULE:NAME", and
+the folder that modules are looked for in.
+"""
+
+import importlib
+import importlib.util
+import json
+import math
+import signal
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+
+def serve(spec: str, folder: str) -> None:
+    """Print "ready", then answer each line (seconds, completions, answers) of JSON with one line.
+
+    That is {"rewards": [...]}, or {"fault": "..."} if the function fails or gives something else. A
+    function that cannot be loaded is a fault in place of "ready".
+    """
+    replies, sys.stdout = sys.stdout, sys.stderr  # a function that prints must not speak for us
+    # A signal to the group does not end the work under way; the end of the pipe does.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        function = load(spec, folder)
+    except (Exception, SystemExit) as error:
+        print(json.dumps({"fault": f"cannot be loaded: {described(error)}"}), file=replies)
+        return
+    print("ready", file=replies, flush=True)
+    for line in sys.stdin:
+        seconds, completions, answers = json.loads(line)
+        signal.setitimer(signal.ITIMER_REAL, seconds + 1)  # should nobody be left to kill us
+        try:
+            reply = checked(function(completions, answers), completions)
+        except (Exception, SystemExit) as error:
+            reply = {"fault": f"failed: {described(error)}"}
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        print(json.dumps(reply), file=replies, flush=True)
+
+
+def load(spec: str, folder: str) -> Any:
+    """The function that `spec` names."""
+    place, _, name = spec.rpartition(":")
+    if place.endswith(".py"):
+        file = importlib.util.spec_from_file_location(Path(place).stem, place)
+        assert file is not None and file.loader is not None  # as for every name that ends in .py
+        module = importlib.util.module_from_spec(file)
+        file.loader.exec_module(module)
+    else:
+        sys.path.insert(0, folder)
+        module = importlib.import_module(place)
+    return getattr(module, name)
+
+
+def checked(rewards: Any, completions: list[str]) -> dict[str, Any]:
+    """The reply: the rewards as 0, 1 or None, or what is wrong with them."""
+    try:
+        values = list(rewards)
+    except TypeError:
+        return {"fault": f"returned {rewards!r}, which is no list"}
+    if len(values) != len(completions):
+        return {"fault": f"returned {len(values)} rewards for {len(completions)} completions"}
+    for value, completion in zip(values, completions, strict=True):
+        # Whatever is a number counts, from bool to NumPy and torch; text never does.
+        number = float(value) if hasattr(value, "__float__") else math.nan
+        if value is not None and number not in (0, 1):
+            return {"fault": f"returned {value!r} for the completion {completion[:60]!r}"}
+    return {"rewards": [None if value is None else float(value) for value in values]}
+
+
+def described(error: BaseException) -> str:
+    """An exception on one line, with the place it comes from."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    text = " ".join(str(error).split())[:300]
+    return f"{type(error).__name__}: {text} ({Path(last.filename).name}, line {last.lineno})"
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1], sys.argv[2])

@@ -1,0 +1,170 @@
+"""Reward functions of one's own, in place of the verifier.
+
+    def reward(completions: list[str], answers: list[str]) -> list[float | None]: ...
+
+It gets a batch of completions, each with the answer of its problem (any text), and returns 1, 0 or
+None for each. It runs in worker processes like the verifier's own, but as the user's code, with the
+environment of the caller and no limit but that of time. None, and a call that is late or kills its
+process, mean a lost rollout.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from lab.errors import LabError, real, whole
+from lab.llm.verify.verifier import MIN_CHECKS, Verdict, Verifier
+from lab.llm.verify.worker_pool import Worker, Workers, module_path
+
+WORKER_SCRIPT = Path(__file__).with_name("reward_worker.py")
+BATCH = 64  # completions a call
+
+
+class RewardFunction:
+    """Judges completions with the function `spec`, in a `with`: it holds worker processes.
+
+    | argument | meaning |
+    |---|---|
+    | `spec` | "FILE.py:NAME", or "MODULE:NAME" as Python imports it from here |
+    | `seconds` | wall time of a call, for each completion in it |
+    | `workers` | processes at most; None: one a core |
+    | `error_limit` | share of a call's completions, at least 50, that may be late or crash |
+
+    It has the methods of `Verifier`. LabError: the spec names no function.
+    """
+
+    def __init__(
+        self,
+        spec: str,
+        seconds: float = 1.0,
+        workers: int | None = None,
+        error_limit: float = 0.02,
+    ) -> None:
+        check_reward(spec)
+        self.spec = spec
+        self.error_limit = real("error_limit", error_limit, 0, 1)
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        self._pool = _RewardWorkers(
+            spec,
+            whole("workers", cores if workers is None else workers),
+            real("seconds", seconds, 0.01, 600),
+        )
+
+    def __enter__(self) -> RewardFunction:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.close()
+
+    def unparsable(self, golds: Sequence[str]) -> dict[int, str]:
+        """None: the function alone knows what an answer means."""
+        return {}
+
+    def check(self, responses: Sequence[str], golds: Sequence[str]) -> list[Verdict]:
+        """One verdict a response, in order; its reason is the function.
+
+        LabError: the function fails, or returns something else than 0, 1 or None for every
+        response; too many calls are late or crash.
+        """
+        if len(responses) != len(golds):
+            raise LabError(
+                f"{len(responses)} responses and {len(golds)} golds: give every response its gold"
+                " answer"
+            )
+        pairs = list(zip(responses, golds, strict=True))
+        rewards: dict[int, float | None] = {}
+        starts = range(0, len(pairs), BATCH)
+        failed = self._judge([range(len(pairs))[at : at + BATCH] for at in starts], pairs, rewards)
+        # A call that failed is made again one by one, so that it loses as little as possible.
+        alone = [range(row, row + 1) for rows in failed for row in rows]
+        lost = len(self._judge(alone, pairs, rewards))
+        if len(pairs) >= MIN_CHECKS and lost > self.error_limit * len(pairs):
+            raise LabError(
+                f"{self.spec} was late or crashed for {lost} of {len(pairs)} completions: the limit"
+                f" is {self.error_limit:.1%}; make it faster, or let it return None"
+            )
+        outcomes = {1.0: "right", 0.0: "wrong", None: "error"}
+        return [Verdict(outcomes[rewards.get(row)], self.spec, None) for row in range(len(pairs))]
+
+    def _judge(
+        self,
+        batches: list[range],
+        pairs: list[tuple[str, str]],
+        rewards: dict[int, float | None],
+    ) -> list[range]:
+        """Fill in the rewards of each batch of rows; returns the batches that were late or died."""
+        requests = [
+            Batch(rows, *zip(*pairs[rows.start : rows.stop], strict=True)) for rows in batches
+        ]
+        failed = []
+        with closing(self._pool.replies(requests)) as replies:
+            for request, reply in replies:
+                if reply in ("timeout", "crash"):
+                    failed.append(request.rows)
+                else:
+                    values = self._pool.read(reply)
+                    rewards.update(zip(request.rows, values, strict=True))
+        return failed
+
+
+class Batch(NamedTuple):
+    """A call: the rows that it judges, and its arguments."""
+
+    rows: range
+    completions: tuple[str, ...]
+    answers: tuple[str, ...]
+
+
+class _RewardWorkers(Workers):
+    """Workers that hold the function."""
+
+    def __init__(self, spec: str, size: int, seconds: float) -> None:
+        super().__init__(size, seconds)
+        self.spec = spec
+
+    def start(self) -> Worker:
+        command = [str(WORKER_SCRIPT), self.spec, os.getcwd()]
+        return Worker(command, dict(os.environ) | {"PYTHONPATH": module_path()})
+
+    def limit(self, request: Batch) -> float:
+        return self.seconds * len(request.rows)
+
+    def line(self, request: Batch) -> str:
+        return json.dumps((self.limit(request), request.completions, request.answers))
+
+    def not_started(self, worker: Worker, reply: str) -> None:
+        self.read(reply or '{"fault": "ends its process when it is loaded"}')
+
+    def read(self, reply: str) -> list[float | None]:
+        """The rewards in a worker's line. LabError: a fault of the function."""
+        content = json.loads(reply)
+        if fault := content.get("fault"):
+            raise LabError(
+                f"the reward {self.spec} {fault}: give a function of completions and answers that"
+                " returns 0, 1 or None for each"
+            )
+        return content["rewards"]
+
+
+def check_reward(spec: str) -> None:
+    """LabError: the spec is not "FILE.py:NAME" or "MODULE:NAME", or there is no such file."""
+    place, colon, name = spec.rpartition(":")
+    if not (colon and place and name.isidentifier()):
+        raise LabError(
+            f"reward = {spec!r}: write FILE.py:NAME or MODULE:NAME, for example mine.py:reward"
+        )
+    if place.endswith(".py") and not Path(place).is_file():
+        raise LabError(f"reward = {spec!r}: there is no file {place}; check the path")
+
+
+Judge = Verifier | RewardFunction  # both have `check` and `unparsable`
+
+
+def judge(style: str, reward: str) -> Judge:
+    """The reward function `reward`; without one, the verifier."""
+    return RewardFunction(reward) if reward else Verifier(style)

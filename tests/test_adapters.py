@@ -1,0 +1,194 @@
+"""LoRA in both trainers: the same adapter, small checkpoints, exact resumption, export."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from two_prompts import (
+    ROUNDED,
+    loop_of,
+    parts_of_two_prompts,
+    trainer,
+)
+
+from lab.cli import main
+from lab.errors import LabError
+from lab.llm.engines import adapters, imports
+from lab.llm.engines.adapters import adapter_config, has_adapter, merged_weights, with_adapter
+from lab.llm.engines.base import Sampling
+from lab.llm.engines.transformers_engine import TransformersEngine, load_causal_model
+from lab.llm.train.tiny_model import FOLDER
+from lab.llm.train.trainer import load_policy, train
+from lab.records import Record
+from lab.runs.experiments import experiment
+from lab.runs.training import state_of
+from lab.runs.training import train as run_training
+
+imports.trl()
+pytestmark = pytest.mark.filterwarnings("ignore")
+LORA = {"adapter": "lora", "rank": 4, "learning_rate": 1e-2}
+
+
+def configured(**given):
+    return experiment("gsm8k").configure("smoke", given)
+
+
+def told(state=None, **given):
+    return [
+        (output, {key: value.clone() for key, value in output.state().items()})
+        for output in train(configured(**LORA | given), state)
+    ]
+
+
+def same(one, other) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[key], other[key]) for key in one)
+
+
+@pytest.mark.parametrize("trainer", ["trl", "loop"])
+def test_a_checkpoint_holds_the_adapter_alone_and_training_goes_on_exactly(trainer):
+    given = {"trainer": trainer, "steps": 3, "log_every": 2, "kl": 0.1}
+    whole = told(**given)
+    names = [key for key in whole[-1][1] if key.startswith("model/")]
+    assert names and all(".lora_" in name for name in names)
+    assert not same(whole[0][1], whole[-1][1])
+    for taken in (1, 2):
+        again = told(whole[taken][1], **given)
+        assert same(again[-1][1], whole[-1][1])
+        assert again[-1][0].metrics == whole[-1][0].metrics
+    assert isinstance(whole[-1][0], Record) and whole[-1][0].metrics["kl"] > 0
+
+
+def test_both_trainers_begin_with_the_same_adapter():
+    ours, theirs = (told(trainer=name, steps=1)[0][1] for name in ("loop", "trl"))
+    assert same(ours, theirs)
+
+
+def adapted(made):
+    """A loop whose model has an adapter that is not zero, in float64."""
+    made.model = with_adapter(made.model, 4, seed=0).double()
+    torch.manual_seed(0)
+    for name, weight in made.model.named_parameters():
+        if "lora_B" in name:
+            torch.nn.init.normal_(weight, std=0.1)
+    trained = [weight for weight in made.model.parameters() if weight.requires_grad]
+    made.optimizer = torch.optim.SGD(trained, 1e-3)
+    return made
+
+
+def test_a_step_of_an_adapter_is_trls(tmp_path):
+    parts = parts_of_two_prompts()
+    made = adapted(loop_of(parts, kl=0.3))
+    made.reference = None  # that of an adapter is the model without it
+    begun = {name: weight.detach().clone() for name, weight in made.model.named_parameters()}
+    theirs = trainer(
+        parts,
+        tmp_path,
+        estimator="maxrl",
+        logps=True,
+        peft_config=adapter_config(4),
+        config={"beta": 0.3, "max_grad_norm": 1.0},
+    )
+    theirs.model.double()
+    theirs.model.load_state_dict(begun, strict=False)
+    rows, _ = made.roll_out(0)
+    made.update(rows, 0)
+    theirs.train()
+    found = dict(theirs.model.named_parameters())
+    moved, apart = (
+        sum(
+            float(((weight - other[name]) ** 2).sum())
+            for name, weight in made.model.named_parameters()
+        )
+        ** 0.5
+        for other in (begun, found)
+    )
+    assert moved > 1e-5 and apart < ROUNDED * moved
+
+
+def test_an_adapter_is_exported_alone_or_merged_into_the_model(runs, tmp_path, capsys):
+    run = run_training(configured(**LORA, trainer="loop", steps=2))
+    state = state_of(run)
+    assert main(["export", str(run.path), str(tmp_path / "merged"), "--merge"]) == 0
+    assert main(["export", str(run.path), str(tmp_path / "adapter")]) == 0
+    assert (tmp_path / "adapter" / "adapter_config.json").exists()
+    assert not (tmp_path / "adapter" / "model.safetensors").exists()
+    assert main(["export", str(run.path), str(tmp_path / "adapter")]) == 1
+    assert "already holds a model" in capsys.readouterr().err
+
+    from peft import PeftModel
+
+    base = load_causal_model(str(FOLDER), torch.float32)
+    read = PeftModel.from_pretrained(base, tmp_path / "adapter")
+    ids = torch.tensor([[20, 21, 22, 23]])
+    expected = read(ids).logits
+    merged = TransformersEngine(tmp_path / "merged", device="cpu")
+    torch.testing.assert_close(merged.model(ids).logits, expected, atol=1e-5, rtol=1e-4)
+    policy = load_policy(str(FOLDER), state)
+    torch.testing.assert_close(policy.model(ids).logits, expected, atol=1e-5, rtol=1e-4)
+    with read.disable_adapter():
+        assert not torch.allclose(read(ids).logits, expected, atol=1e-3)
+    assert policy.sample(["2+3=?\n"], Sampling(2, 1.0, 1.0, 8))[0][0].ids
+
+    whole = run_training(configured(steps=1))
+    assert main(["export", str(whole.path), str(tmp_path / "whole"), "--merge"]) == 1
+    assert "has no adapter: leave --merge out" in capsys.readouterr().err
+
+
+def test_the_weights_for_the_sampler_are_merged_inside_the_block_only():
+    base = load_causal_model(str(FOLDER), torch.float32)
+    plain = {name: weight.detach().clone() for name, weight in base.named_parameters()}
+    model = with_adapter(base, 4, seed=0)
+    assert has_adapter(model)
+    for name, weight in model.named_parameters():
+        if "lora_B" in name:
+            torch.nn.init.ones_(weight)
+    with merged_weights(model) as weights:
+        merged = {name: weight.clone() for name, weight in weights}
+    assert merged.keys() == plain.keys()
+    changed = {name for name in plain if not torch.equal(plain[name], merged[name])}
+    assert len(changed) == 3 * 7 and all("proj" in name for name in changed)
+    name = "model.layers.0.self_attn.q_proj"
+    layer = model.get_submodule(f"base_model.model.{name}")
+    A, B = layer.lora_A["default"].weight, layer.lora_B["default"].weight
+    torch.testing.assert_close(merged[f"{name}.weight"], plain[f"{name}.weight"] + 2 * B @ A)
+    torch.testing.assert_close(layer.base_layer.weight, plain[f"{name}.weight"])
+
+
+@pytest.mark.parametrize(
+    "given, sentence",
+    [
+        ({"rank": 8}, "rank = 8: there is no adapter; add adapter=lora"),
+        ({"adapter": "qlora"}, "needs a GPU for its 4-bit weights: take adapter=lora"),
+        (
+            {"adapter": "lora", "estimator": "pacs", "reference_every": 2},
+            "the reference of an adapter is the model without it",
+        ),
+    ],
+)
+def test_what_an_adapter_cannot_do_is_refused_in_a_sentence(given, sentence):
+    with pytest.raises(LabError, match=sentence):
+        configured(**given)
+
+
+def test_qlora_needs_bitsandbytes_and_asks_for_four_bits(monkeypatch):
+    monkeypatch.setattr(adapters, "compute_device", lambda: torch.device("cuda"))
+    monkeypatch.setattr(adapters, "find_spec", lambda name: None if name == "bitsandbytes" else 1)
+    with pytest.raises(LabError, match="needs the package bitsandbytes"):
+        adapters.check_adapter("qlora")
+    asked = {}
+
+    def from_pretrained(place, **options):
+        asked.update(options, place=place)
+        return "quantized"
+
+    stand_in = SimpleNamespace(
+        AutoModelForCausalLM=SimpleNamespace(from_pretrained=from_pretrained),
+        BitsAndBytesConfig=dict,
+    )
+    monkeypatch.setattr(adapters, "transformers", lambda: stand_in)
+    prepared = SimpleNamespace(prepare_model_for_kbit_training=lambda model, **_: f"{model}, ready")
+    monkeypatch.setattr(adapters, "_peft", lambda: prepared)
+    assert adapters.load_trainable("here", "qlora") == "quantized, ready"
+    assert asked["place"] == "here" and asked["dtype"] == torch.bfloat16
+    four_bits = asked["quantization_config"]
+    assert four_bits["load_in_4bit"] and four_bits["bnb_4bit_quant_type"] == "nf4"

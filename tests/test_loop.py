@@ -1,0 +1,320 @@
+"""The readable loop: its step by hand, against TRL's for every estimator, killed and resumed."""
+
+import json
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from specs import SPECS
+from two_prompts import (
+    LIMIT,
+    REWARDS,
+    ROUNDED,
+    N,
+    furthest,
+    loop_config,
+    loop_of,
+    parts_of_two_prompts,
+    step_by_hand,
+    trainer,
+)
+
+from lab.errors import LabError
+from lab.llm.train.token_loss import check_scores
+from lab.llm.train.trainer import train
+from lab.llm.train.trl_run import AGGREGATIONS
+from lab.records import Record
+from lab.runs.experiments import experiment
+from lab.runs.run_folder import Run
+from lab.runs.training import load_checkpoint
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return parts_of_two_prompts()
+
+
+def step_of(made) -> dict[str, float]:
+    rows, metrics = made.roll_out(0)
+    return metrics | made.update(rows, 0)
+
+
+def weights(made) -> dict[str, torch.Tensor]:
+    return {name: weight.detach() for name, weight in made.model.named_parameters()}
+
+
+# --- The step ------------------------------------------------------------------------------------
+
+
+def test_a_step_of_two_prompts_is_the_one_by_hand(parts):
+    made = loop_of(parts, estimator="maxrl", micro_batch=2)
+    rows, _ = made.roll_out(0)
+    A = [1, -1, -1, 1, -1, 3, -1, -1]  # (r - mean) / mean, two and one of four
+    assert [row.advantage for row in rows] == A
+    norm = made.update(rows, 0)["grad_norm"]
+    assert norm > 1  # and gradients are clipped to 1
+    expected = step_by_hand(
+        parts,
+        lambda logp: -(torch.tensor(A, dtype=torch.float64) * logp).sum() / (8 * LIMIT),
+        rate=1e-3 / norm,
+    )
+    assert furthest(made.model, expected) < ROUNDED
+
+
+def in_trl(parts, tmp_path, rewards=REWARDS, greedy=None, rate=1e-3, **given):
+    """TRL's trainer as lab.llm.train.trl_run sets it up, on the same rollouts."""
+    config = loop_config(
+        **{"rollouts": N, "prompts": 2, "max_tokens": LIMIT, "micro_batch": 8} | given
+    )
+    options = {"truncation": config.truncation}
+    if config.estimator == "pacs":
+        options |= {name: getattr(config, name) for name in ("score", "balanced", "actor")}
+        options["scale"] = config.beta
+    else:
+        options |= {name: getattr(config, name) for name in ("smoothing", "greedy_filter")}
+        options["estimator"] = config.estimator
+    return trainer(
+        parts,
+        tmp_path,
+        "PACSTrainer" if config.estimator == "pacs" else "ObjectiveTrainer",
+        rewards,
+        greedy=greedy,
+        logps=True,
+        config={
+            "per_device_train_batch_size": 8 // config.updates,
+            "steps_per_generation": config.updates,
+            "max_steps": config.updates,
+            "max_grad_norm": 1.0,
+            "learning_rate": rate,
+            "loss_type": AGGREGATIONS[given.get("aggregation", "sequence-sum")],
+            "beta": config.kl,
+            "epsilon": config.clip,
+            "entropy_coef": config.entropy_bonus,
+            "temperature": config.temperature,
+        },
+        **options,
+    )
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_for_every_estimator_the_loop_and_trl_take_the_same_step(parts, tmp_path, spec):
+    theirs = in_trl(parts, tmp_path, estimator=spec)
+    theirs.train()
+    made = loop_of(parts, estimator=spec, micro_batch=4)
+    step_of(made)
+    assert furthest(theirs.model, weights(made)) < ROUNDED
+
+
+LOST = [1.0, 0.0, None, 1.0, 0.0, 1.0, 0.0, None]
+SETTINGS = [
+    {"aggregation": "token-mean"},
+    {"aggregation": "sequence-mean"},
+    {"aggregation": "token-mean", "updates": 2, "micro_batch": 4, "rate": 0.3},
+    {"updates": 2, "micro_batch": 4, "kl": 0.5, "rate": 0.3},
+    {"updates": 2, "micro_batch": 4, "clip": 0.01, "rate": 0.3},
+    {"entropy_bonus": 0.1},
+    {"smoothing": 0.5},
+    {"greedy_filter": True, "greedy": ["right", "wrong"]},
+    {"greedy_filter": True, "smoothing": 0.5, "greedy": ["right", "wrong"]},
+    {"truncation": "zero", "rewards": [1.0, 0, 0, 1, 1, 0, 1, 0]},
+    {"truncation": "mask", "rewards": [1.0, 0, 0, 1, 1, 0, 1, 0]},
+    {"rewards": LOST},
+    {"temperature": 0.7},
+    {"estimator": "pacs", "beta": 0.7},
+    {"estimator": "pacs", "score": "dr_grpo", "balanced": False, "actor": True},
+    {"estimator": "pacs", "rewards": LOST},
+    {"estimator": "pacs", "updates": 2, "micro_batch": 4, "rate": 0.3},
+]
+
+
+@pytest.mark.parametrize("given", SETTINGS, ids=str)
+def test_with_every_setting_the_loop_and_trl_take_the_same_step(parts, tmp_path, given):
+    greedy = [text for text in given.get("greedy", []) for _ in range(N)]
+    theirs = in_trl(parts, tmp_path, **given | {"greedy": greedy})
+    logged = {}
+    theirs.log = lambda *_: logged.update(
+        {name: float(np.mean(values)) for name, values in theirs._metrics["train"].items()}
+    )
+    theirs.train()
+    made = loop_of(parts, **given)
+    measured = step_of(made)
+    assert furthest(theirs.model, weights(made)) < ROUNDED
+    for ours, name in {
+        "train pass@1": "reward",
+        "solved": "solved",
+        "dead groups": "dead_groups",
+        "lost": "lost",
+        "induced weight": "induced_weight",
+        "mean length": "completions/mean_length",
+        "truncated": "completions/clipped_ratio",
+        "clip_ratio/region_mean": "clip_ratio/region_mean",
+        "kl": "kl",
+        "log-ratio": "log_ratio",
+        "greedy solved": "greedy_solved",
+    }.items():
+        if ours in measured:
+            assert measured[ours] == pytest.approx(logged[name], rel=2e-2, abs=1e-6), ours
+    if given.get("clip") == 0.01:
+        assert measured["clip_ratio/region_mean"] > 0  # so that clipping is compared at all
+
+
+def test_the_rows_of_a_greedily_solved_problem_do_not_move_the_policy(parts):
+    made = loop_of(parts, greedy_filter=True, smoothing=0.5, greedy=["right", "wrong"])
+    rows, metrics = made.roll_out(0)
+    assert [row.advantage for row in rows[:N]] == [0] * N and all(row.advantage for row in rows[N:])
+    assert metrics["greedy solved"] == 0.5
+
+
+def test_micro_batches_change_a_step_only_by_rounding(parts):
+    steps = []
+    for micro_batch in (8, 1):
+        made = loop_of(
+            parts, micro_batch=micro_batch, aggregation="token-mean", entropy_bonus=0.1, kl=0.1
+        )
+        metrics = step_of(made)
+        steps.append((made, metrics))
+    assert furthest(steps[0][0].model, weights(steps[1][0])) < ROUNDED
+    for name, value in steps[0][1].items():
+        assert steps[1][1][name] == pytest.approx(value, rel=1e-3, abs=1e-6), name
+
+
+def test_what_cannot_be_trained_on_is_refused_in_a_sentence(parts, monkeypatch):
+    with pytest.raises(LabError, match="all 8 rollouts of step 0 were cut at 6 tokens"):
+        step_of(loop_of(parts, said=[[50] * LIMIT] * 8))
+    with pytest.raises(LabError, match="no rollout of step 0 could be judged"):
+        step_of(loop_of(parts, rewards=[None] * 8))
+    text = SimpleNamespace(model_type="gemma2", final_logit_softcapping=30.0)
+    model = SimpleNamespace(config=SimpleNamespace(get_text_config=lambda: text))
+    with pytest.raises(LabError, match="gemma2 models change their scores .* take trainer=trl"):
+        check_scores(model)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(LabError, match="trains in one process and 2 were started"):
+        loop_config(prompts=4)
+
+
+def test_a_setting_of_the_trainer_leaves_the_recorded_runs_in_their_folders():
+    chosen = experiment("gsm8k")
+    plain = chosen.configure("smoke", {"trainer": "trl"})
+    assert Run.of(plain) == Run.of(chosen.configure("smoke"))
+    assert Run.of(loop_config()) != Run.of(plain) and "trainer" not in plain.identity()
+
+
+# --- Records, resumption ------------------------------------------------------------------------
+
+
+def told(state=None, **given):
+    """All that a training tells, pauses too, each with a copy of its state."""
+    return [
+        (output, {key: value.clone() for key, value in output.state().items()})
+        for output in train(loop_config(**given), state)
+    ]
+
+
+def same(one, other) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[key], other[key]) for key in one)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"estimator": "maxrl", "entropy_bonus": 0.01, "greedy_filter": True, "smoothing": 0.1},
+        {"estimator": "grpo(ddof=1)", "updates": 2, "micro_batch": 4, "kl": 0.1},
+        {"estimator": "pacs", "reference_every": 2, "learning_rate": 1e-3},
+    ],
+)
+def test_a_training_taken_up_anywhere_gives_the_same_records_and_weights(given):
+    whole = told(steps=4, log_every=3, problems=3, **given)
+    assert [(output.step, isinstance(output, Record)) for output, _ in whole] == [
+        (0, True),
+        (1, False),
+        (2, False),
+        (3, True),
+        (4, True),
+    ]
+    for taken in (0, 1, 2, 3):
+        again = told(whole[taken][1], steps=4, log_every=3, problems=3, **given)
+        again = [pair for pair in again if pair[0].step > taken]
+        for (output, state), (expected, expected_state) in zip(
+            again, whole[taken + 1 :], strict=True
+        ):
+            assert same(state, expected_state)
+            if isinstance(expected, Record):
+                assert list(output.metrics.items()) == list(expected.metrics.items())
+    assert not same(whole[0][1], whole[-1][1])
+    assert told(whole[-1][1], steps=4, problems=3, **given) == []
+
+
+def test_a_killed_run_goes_on_and_ends_as_the_one_that_was_not_killed(start, runs):
+    words = ["-m", "lab", "train", "gsm8k", "scale=smoke", "trainer=loop", "steps=6"]
+    words += ["checkpoint_minutes=0", "log_every=2"]
+    assert start(*words, LAB_RUNS=str(runs / "whole")).finish(400).returncode == 0
+    killed = start(*words, LAB_RUNS=str(runs / "killed"))
+    wait_for(lambda: list((runs / "killed").glob("gsm8k/*/checkpoints/*3.*")))
+    killed.kill_group()
+    killed.finish()
+    assert not list((runs / "killed").glob("gsm8k/*/done.json"))
+    assert start(*words, LAB_RUNS=str(runs / "killed")).finish(400).returncode == 0
+    [whole], [again] = ((runs / name).glob("gsm8k/*") for name in ("whole", "killed"))
+    lines = (whole / "metrics.jsonl").read_text()
+    assert (again / "metrics.jsonl").read_text() == lines
+    assert [json.loads(line)["step"] for line in lines.splitlines()] == [0, 2, 4, 6]
+    assert same(load_checkpoint(Run(whole))[0], load_checkpoint(Run(again))[0])
+
+
+def wait_for(found, seconds=180.0):
+    import time
+
+    end = time.monotonic() + seconds
+    while not found():
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.05)
+
+
+def test_the_loop_learns_what_trl_learns(tmp_path):
+    given = {"steps": 2, "learning_rate": 1e-4, "estimator": "maxrl"}
+    ours = told(**given)
+    theirs = told(**given | {"trainer": "trl"})
+
+    def apart(one, other):
+        return math.sqrt(
+            sum(float(((one[key] - other[key]) ** 2).sum()) for key in one if "model/" in key)
+        )
+
+    moved = apart(theirs[0][1], theirs[-1][1])
+    # AdamW's first steps are the signs of gradients, and some are rounding.
+    assert apart(ours[-1][1], theirs[-1][1]) < 1e-2 * moved
+    names = lab_names(ours) & lab_names(theirs)
+    assert {"pass@1", "train pass@1", "grad_norm", "entropy", "loss", "induced weight"} <= names
+
+
+def lab_names(outputs) -> set[str]:
+    return set(outputs[-1][0].metrics)
+
+
+# --- vLLM in this process -----------------------------------------------------------------------
+
+WITH_VLLM = """
+import json, sys
+from lab.llm.train.trainer import train
+from lab.runs.experiments import experiment
+
+given = dict(engine="vllm", engine_memory=0.1, learning_rate=2e-3, steps=3, trainer="loop")
+config = experiment("gsm8k").configure("smoke", given | json.loads(sys.argv[1]))
+records = [dict(output.metrics) for output in train(config, None)]
+print("RECORDS", json.dumps(records, default=float))
+"""
+
+
+@pytest.mark.parametrize("given", [{}, {"adapter": "lora", "rank": 4, "learning_rate": 1e-2}])
+def test_vllm_samples_from_the_weights_of_now(start, vllm_installed, given):
+    done = start("-c", WITH_VLLM, json.dumps(given)).finish(400)
+    assert done.returncode == 0, done.stderr[-3000:]
+    [line] = [line for line in done.stdout.splitlines() if line.startswith("RECORDS")]
+    records = json.loads(line.removeprefix("RECORDS"))
+    assert len(records) == 4 and any(record["grad_norm"] > 0 for record in records[1:3])
+    # A step of AdamW moves every trained weight, so old weights in the sampler would show.
+    assert max(record["log-probability mismatch"] for record in records[1:]) < 1e-3

@@ -1,0 +1,185 @@
+"""Your own problems, prompt and reward function: an example of each, and what is refused."""
+
+import json
+import os
+import time
+
+import pytest
+
+from lab.errors import LabError
+from lab.llm.data.prompts import load_prompt
+from lab.llm.engines import imports
+from lab.llm.train.problems import loaded_set, training_problems
+from lab.llm.train.requirements import requirements
+from lab.llm.train.trainer import train
+from lab.llm.verify.rewards import RewardFunction, judge
+from lab.llm.verify.verifier import Verifier
+from lab.records import Record
+from lab.runs.experiments import experiment
+
+imports.trl()
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+REWARD = r'''
+import re
+
+def shows_the_answer(completions, answers):
+    """1 if the answer stands in the completion as a word, None for an empty completion."""
+    return [
+        None if not completion else int(answer in re.findall(r"\d+", completion))
+        for completion, answer in zip(completions, answers)
+    ]
+'''
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """A folder with mine.jsonl, mine.parquet, mine.txt and mine.py, in which the test runs."""
+    import pandas as pd
+
+    monkeypatch.chdir(tmp_path)
+    rows = [{"problem": f"{a}+{b}=?", "solution": str(a + b)} for a in (2, 3) for b in (4, 5)]
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    pd.DataFrame(rows).to_parquet("mine.parquet")
+    (tmp_path / "mine.txt").write_text("{question}\n\n")
+    (tmp_path / "mine.chat.txt").write_text("Solve: {question}\n")
+    (tmp_path / "mine.py").write_text(REWARD)
+    return tmp_path
+
+
+OWN = {
+    "train_set": "mine.jsonl",
+    "eval_sets": ["mine.parquet"],
+    "question_column": "problem",
+    "answer_column": "solution",
+    "prompt": "mine.txt",
+    "reward": "mine.py:shows_the_answer",
+}
+
+
+def configured(**given):
+    return experiment("gsm8k").configure("smoke", given)
+
+
+@pytest.mark.parametrize("trainer", ["trl", "loop"])
+def test_both_trainers_train_on_a_file_with_a_reward_function_and_a_prompt_file(files, trainer):
+    config = configured(trainer=trainer, steps=1, **OWN)
+    outputs = [output for output in train(config, None) if isinstance(output, Record)]
+    assert [output.step for output in outputs] == [0, 1]
+    assert list(outputs[0].groups["problem"]) == ["mine.parquet/0", "mine.parquet/1"]
+    # By the verifier's strict rule only a boxed answer counts; by ours every one that shows it.
+    assert sum(outputs[0].groups["right"]) > 0 and outputs[1].metrics["lost"] == 0
+    assert not [fault for _, fault, _ in requirements(config) if fault]
+
+
+def test_a_file_of_problems_is_read_by_the_columns_that_are_named(files):
+    config = configured(**OWN)
+    for name in ("mine.jsonl", "mine.parquet"):
+        problems = loaded_set(config, name, 0, "train").problems
+        assert (problems[1].question, problems[1].answer) == ("2+5=?", "7") and len(problems) == 4
+    with Verifier() as verifier:
+        (problem, prompt), *_ = training_problems(config, lambda texts, **_: ids(texts), verifier)[
+            0
+        ]
+    assert prompt == "2+4=?\n" and problem.answer == "6"
+    with pytest.raises(LabError, match="lacks the column 'question' .* has problem, solution"):
+        loaded_set(configured(train_set="mine.jsonl"), "mine.jsonl", 0, "train")
+    with pytest.raises(LabError, match="no set is a file; leave them out"):
+        configured(question_column="problem")
+
+
+def ids(texts):
+    return {"input_ids": [list(text) for text in texts]}
+
+
+def test_a_prompt_file_is_used_as_text_or_as_the_turn_of_a_chat(files):
+    class Chat:
+        chat_template = "given"
+
+        def apply_chat_template(self, turns, **_):
+            return f"<user>{turns[0]['content']}<assistant>"
+
+    assert load_prompt("mine.txt").render("1+1=?") == "1+1=?\n"
+    assert load_prompt("mine.chat.txt").render("1+1=?", Chat()) == "<user>Solve: 1+1=?<assistant>"
+    (files / "none.txt").write_text("Solve it.")
+    with pytest.raises(LabError, match="none.txt holds no {question}"):
+        load_prompt("none.txt")
+    with pytest.raises(LabError, match="there is no prompt file other.txt"):
+        configured(prompt="other.txt")
+
+
+def rewards_of(function, completions, answers=None, seconds=1.0, **options):
+    with RewardFunction(function, seconds, workers=2, **options) as given:
+        verdicts = given.check(completions, answers or ["4"] * len(completions))
+    assert {verdict.reason for verdict in verdicts} <= {function}
+    return [verdict.reward for verdict in verdicts]
+
+
+def test_a_reward_function_judges_batches_in_processes_of_its_own(files, monkeypatch):
+    assert rewards_of("mine.py:shows_the_answer", ["4", "5", "", "so 4."]) == [1, 0, None, 1]
+    many = ["4", "44"] * 100
+    assert rewards_of("mine.py:shows_the_answer", many) == [1, 0] * 100
+    assert rewards_of("mine:shows_the_answer", ["4"]) == [1]  # as Python imports it from here
+    (files / "odd.py").write_text(
+        "import os, numpy\n"
+        "def numbers(completions, answers):\n"
+        "    print('hello')\n"
+        "    return numpy.array([text == '4' for text in completions])\n"
+        "def process(completions, answers): return [os.getpid() == int(answers[0])]\n"
+        "def variable(completions, answers): return [os.environ['OF_MINE'] == 'x']\n"
+    )
+    monkeypatch.setenv("OF_MINE", "x")
+    assert rewards_of("odd.py:numbers", ["4", "5"]) == [1, 0]
+    assert rewards_of("odd.py:process", ["4"], [str(os.getpid())]) == [0]
+    assert rewards_of("odd.py:variable", ["4"]) == [1]
+    assert isinstance(judge("strict", ""), Verifier)
+
+
+def test_a_call_that_is_late_or_dies_loses_only_the_completions_that_made_it_so(files):
+    (files / "slow.py").write_text(
+        "import os, time\n"
+        "def reward(completions, answers):\n"
+        "    if 'sleep' in completions: time.sleep(60)\n"
+        "    if 'die' in completions: os._exit(1)\n"
+        "    return [1] * len(completions)\n"
+    )
+    began = time.monotonic()
+    completions = ["a", "sleep", "b", "die"]
+    assert rewards_of("slow.py:reward", completions, seconds=0.5) == [1, None, 1, None]
+    assert time.monotonic() - began < 50  # nobody waited for the sleeper
+    with pytest.raises(
+        LabError, match="late or crashed for 2 of 50 completions: the limit is 2.0%"
+    ):
+        rewards_of("slow.py:reward", ["a"] * 48 + ["die"] * 2, seconds=0.5)
+
+
+@pytest.mark.parametrize(
+    "body, sentence",
+    [
+        ("return [0.5 for text in completions]", r"bad.py:reward returned 0.5 for .* 'four'"),
+        ("return ['1' for text in completions]", "returned '1' for the completion 'four'"),
+        ("return [1]", "returned 1 rewards for 2 completions"),
+        ("return 1", "returned 1, which is no list"),
+        ("return [1 / 0]", r"failed: ZeroDivisionError: division by zero \(bad.py, line 2\)"),
+        ("pass\nraise KeyError('x')", r"cannot be loaded: KeyError: 'x' \(bad.py, line 3\)"),
+        ("pass\nimport os; os._exit(3)", "ends its process when it is loaded"),
+    ],
+)
+def test_a_broken_reward_function_is_one_sentence_with_its_name(files, body, sentence):
+    (files / "bad.py").write_text(f"def reward(completions, answers):\n    {body}\n")
+    with pytest.raises(LabError, match=sentence):
+        rewards_of("bad.py:reward", ["four", "five"])
+
+
+@pytest.mark.parametrize(
+    "reward, sentence",
+    [
+        ("mine.py", "write FILE.py:NAME or MODULE:NAME"),
+        ("other.py:reward", "there is no file other.py"),
+    ],
+)
+def test_a_reward_that_names_no_function_is_refused_before_anything_runs(files, reward, sentence):
+    with pytest.raises(LabError, match=sentence):
+        configured(reward=reward)
+    with pytest.raises(LabError, match="has no attribute 'other'"):
+        rewards_of("mine.py:other", ["4"])
