@@ -99,14 +99,16 @@ def merged_weights(model: Any) -> Iterator[Iterator[tuple[str, torch.Tensor]]]:
 
     For a model in training. Afterwards the adapter stands beside the weights again.
     """
+    # Tied weights come under each of their names: vLLM may keep them apart.
+    named = model.named_parameters(remove_duplicate=False)
     if not has_adapter(model):
-        yield ((name, weight.detach()) for name, weight in model.named_parameters())
+        yield ((name, weight.detach()) for name, weight in named)
         return
     model.merge_adapter()
     try:
         yield (
             (name.removeprefix("base_model.model.").replace(".base_layer", ""), weight.detach())
-            for name, weight in model.named_parameters()
+            for name, weight in named
             if model.prefix not in name
         )
     finally:

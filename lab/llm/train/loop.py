@@ -156,7 +156,7 @@ class Loop:
         for group, A in zip(groups, advantages(estimator, groups), strict=True):
             for rollout, reward, advantage in zip(group.rollouts, group.rewards, A, strict=True):
                 row = rows[int(group.problem) * N + rollout.index]
-                row.reward = reward
+                row.reward = float(reward)
                 # Differential smoothing: a likely answer counts less if right, more if wrong.
                 sign = 1 if row.reward else -1
                 row.advantage = advantage - config.smoothing * sign * float(row.sampled.mean())

@@ -147,7 +147,8 @@ def policy_gradient_loss(
     With one update the ratio is 1, and its gradient that of the log-probability.
     """
     counts = torch.tensor([len(row.answer) for row in rows], device=logp.device)
-    A = logp.new_tensor([row.advantage for row in rows]).repeat_interleave(counts)
+    advantages = [row.advantage for row in rows]
+    A = torch.tensor(advantages, dtype=logp.dtype, device=logp.device).repeat_interleave(counts)
     ratio = (logp - torch.cat([row.old for row in rows])).exp()
     clipped = ratio.clamp(1 - config.clip, 1 + config.clip)
     losses = -torch.minimum(ratio * A, clipped * A)
@@ -179,7 +180,7 @@ def pacs_loss(
     anchors = [row.old if row.reference is None else row.reference for row in rows]
     log_ratios = (logp - torch.cat(anchors)).split([len(row.answer) for row in rows])
     log_ratio = torch.stack([ratios.sum() for ratios in log_ratios])
-    rewards = logp.new_tensor([row.reward for row in rows])
+    rewards = torch.tensor([row.reward for row in rows], device=logp.device)
     loss = pacs(
         log_ratio.view(-1, config.rollouts),
         rewards.view(-1, config.rollouts),
