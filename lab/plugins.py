@@ -1,15 +1,17 @@
-"""Plugins: files and modules of yours that register estimators under the lab's own names.
+"""Plugins: estimators and worlds of yours, under names like the lab's own.
 
-A file with one function under `@lab.register()` is a plugin. It is named in one of four places:
+A plugin is a Python file, or a module, with functions under `@lab.register()`; or a preset, a TOML
+file like those in lab/presets, whose trainer and configuration are in a Python file beside it. It
+is named in one of four places:
 
 `--plugin mine.py`                           for one command
 `LAB_PLUGINS=mine.py:other.module`           for all commands of a shell, separated as in PATH
 `[tool.lab] plugins = ["mine.py"]`           in the nearest pyproject.toml, relative to that file
 an entry point of the group `rlvr_lab.plugins`   in a package that is installed beside the lab
 
-Plugins are imported when a name is asked for that the lab itself does not have, or when names are
-listed: `import lab` runs no code of theirs. What a command found in its folder is handed on in
-LAB_PLUGINS, so that sweeps, notebooks and the workers of Ray, torchrun and verl load the same.
+They are read when a name is asked for that the lab itself does not have, or when names are listed:
+`import lab` runs no code of theirs. What a command found in its folder is handed on in LAB_PLUGINS,
+so that sweeps, notebooks and the workers of Ray, torchrun and verl load the same.
 """
 
 from __future__ import annotations
@@ -24,11 +26,13 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import util
 from pathlib import Path
+from types import ModuleType
 
 from lab.errors import LabError
 
 VARIABLE = "LAB_PLUGINS"
 GROUP = "rlvr_lab.plugins"
+PRESET = ".toml"
 
 # The plugins that this process has imported; those that failed, with their error.
 _loaded: dict[str, LabError | None] = {}
@@ -40,6 +44,8 @@ def load_plugins() -> None:
     LabError: one is missing or broken, with its file and line.
     """
     for plugin in plugin_names():
+        if plugin.endswith(PRESET):
+            continue  # lab.runs.experiments reads it
         if plugin in _loaded:
             if (error := _loaded[plugin]) is not None:
                 raise error
@@ -50,6 +56,15 @@ def load_plugins() -> None:
         except LabError as error:
             _loaded[plugin] = error
             raise
+
+
+def plugin_presets() -> list[Path]:
+    """The presets among the plugins. LabError: one is missing."""
+    presets = [Path(plugin) for plugin in plugin_names() if plugin.endswith(PRESET)]
+    for preset in presets:
+        if not preset.is_file():
+            raise LabError(f"no plugin {preset}: name a preset that is there")
+    return presets
 
 
 def plugin_names() -> list[str]:
@@ -123,31 +138,41 @@ def _absolute(plugin: str, folder: Path) -> str:
 
 
 def _is_file(plugin: str) -> bool:
-    return plugin.endswith(".py") or os.sep in plugin
+    return plugin.endswith((".py", PRESET)) or os.sep in plugin
 
 
 # --- Importing them -------------------------------------------------------------------------------
 
 
 def _import(plugin: str) -> None:
-    path = Path(plugin)
-    try:
-        if not _is_file(plugin):
+    if not _is_file(plugin):
+        try:
             importlib.import_module(plugin)
-            return
-        if not path.is_file():
-            raise LabError(f"no plugin {plugin}: give a Python file, or the name of a module")
-        digest = hashlib.sha256(plugin.encode()).hexdigest()[:8]
-        spec = util.spec_from_file_location(f"lab_plugin_{path.stem}_{digest}", path)
-        if spec is None or spec.loader is None:
-            raise LabError(f"plugin {plugin} is no Python file: its name must end in .py")
-        module = util.module_from_spec(spec)
-        sys.modules[spec.name] = module
+        except Exception as error:
+            raise LabError(_fault(plugin, error)) from error
+        return
+    if not Path(plugin).is_file():
+        raise LabError(f"no plugin {plugin}: give a Python file, or the name of a module")
+    import_file(Path(plugin))
+
+
+def import_file(path: Path) -> ModuleType:
+    """The module of a plugin's file, imported once. LabError: it is broken, with its line."""
+    digest = hashlib.sha256(str(path).encode()).hexdigest()[:8]
+    name = f"lab_plugin_{path.stem}_{digest}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise LabError(f"plugin {path} is no Python file: its name must end in .py")
+    module = util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
         spec.loader.exec_module(module)
     except Exception as error:
-        if isinstance(error, LabError) and str(error).startswith(("no plugin", "plugin ")):
-            raise
-        raise LabError(_fault(plugin, error)) from error
+        del sys.modules[name]
+        raise LabError(_fault(str(path), error)) from error
+    return module
 
 
 def _fault(plugin: str, error: Exception) -> str:

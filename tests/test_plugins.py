@@ -187,3 +187,135 @@ def test_a_faulty_pyproject_is_refused(folder):
     (folder / "pyproject.toml").write_text("[tool.lab\n")
     with pytest.raises(LabError, match="pyproject.toml: Expected .*; fix the file"):
         lab.estimator_names()
+
+
+# --- A world --------------------------------------------------------------------------------------
+
+PRESET = """\
+title = "Coins: does each learn to land on heads?"
+configuration = "coins.py:CoinsConfig"
+trainer = "coins.py:train"
+
+[laptop]
+estimator = "rloo"
+rollouts = 8
+coins = 16
+steps = 20
+learning_rate = 0.5
+log_every = 10
+seed = 0
+
+[smoke]
+steps = 4
+log_every = 2
+"""
+WORLD = '''\
+"""Coins whose chances of heads are trained: a world of a user's, in one file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+import lab
+from lab.configurations import Config, setting
+from lab.records import Pause, Record, Standing
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoinsConfig(Config):
+    estimator: str = setting("an estimator")
+    rollouts: int = setting("N, throws of a coin in a step", least=2, most=1024)
+    coins: int = setting("number of coins", least=1, most=1000)
+    steps: int = setting("steps", least=1, most=10_000)
+    learning_rate: float = setting("learning rate of the logits", least=0.0, most=10.0)
+    log_every: int = setting("steps between records", least=1, most=10_000)
+    seed: int = setting("random seed", least=0, most=2**31 - 1)
+
+
+def preflight(config):
+    return [f"  {lab.estimator(config.estimator).label}, {config.coins} coins"]
+
+
+def train(config, state):
+    logits = np.linspace(-3, 1, config.coins) if state is None else state["logits"].numpy().copy()
+    for step in range(0 if state is None else int(state["step"]), config.steps + 1):
+        p = 1 / (1 + np.exp(-logits))
+        standing = Standing(
+            step, lambda step: {"logits": torch.tensor(logits), "step": torch.tensor(step)}
+        )
+        if step % config.log_every and step < config.steps:
+            yield Pause(step, standing)
+        else:
+            yield Record(step, {"pass@1": p.mean()}, standing, {"pass_rate": p})
+        if step < config.steps:
+            standing.move_on()
+            rng = np.random.default_rng([config.seed, step])
+            heads = (rng.random((config.coins, config.rollouts)) < p[:, None]).astype(int)
+            A = lab.advantages(config.estimator, heads)
+            logits = logits + config.learning_rate * (A * (heads - p[:, None])).mean(1)
+'''
+
+
+@pytest.fixture
+def coins(folder):
+    """A project with a world of its own, and an estimator."""
+    declare(folder, '["mine.py", "coins.toml"]')
+    (folder / "coins.toml").write_text(PRESET)
+    (folder / "coins.py").write_text(WORLD)
+    return folder
+
+
+def test_a_world_of_ones_own_is_trained_swept_and_resumed_like_ours(coins, start, runs):
+    def call(*words: str, code: int = 0):
+        done = start("-m", "lab", *words, cwd=coins, LAB_RUNS=str(runs)).finish(300)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout if code == 0 else done.stderr
+
+    assert "coins      Coins: does each learn to land on heads?" in call("run")
+    said = call("train", "coins", "--show")
+    assert "coins = 16" in said and "number of coins" in said
+    (coins / "both.toml").write_text(
+        '[[runs]]\nexperiment = "coins"\ngrid = { estimator = ["twice", "rloo"] }\n'
+    )
+    assert "2 now, 0 failed" in call("sweep", "both.toml", "--train", "--jobs", "1")
+    twice, rloo = (item.run for item in read_sweep(coins / "both.toml"))
+    assert [record["step"] for record in rloo.records()] == [0, 10, 20]
+    assert twice.records()[-1]["pass@1"] > rloo.records()[-1]["pass@1"] > 0.4
+    assert len(rloo.groups()) == 3 * 16
+    assert call("train", "coins", "coin=2", code=1).startswith(
+        "lab: unknown parameter of coins 'coin': did you mean 'coins'?"
+    )
+    assert call("run", "coins", "seed=1", code=1).endswith("or without one: lab train coins\n")
+
+
+def test_a_worlds_training_goes_on_from_any_step(coins):
+    from lab.runs.experiments import experiment
+
+    chosen = experiment("coins")
+    config = chosen.configure("smoke")
+    steps = [(each, each.state()) for each in chosen.train(config, None)]
+    assert len(steps) == 5
+    for at, (_, state) in enumerate(steps):
+        again = [(each, each.state()) for each in chosen.train(config, state)]
+        assert [each.step for each, _ in again] == [each.step for each, _ in steps[at:]]
+        assert (again[-1][1]["logits"] == steps[-1][1]["logits"]).all()
+
+
+def test_a_faulty_world_is_one_sentence(coins, capsys):
+    from lab.cli import main
+
+    (coins / "coins.py").write_text(WORLD.replace("import torch", "import torhc"))
+    assert main(["train", "coins"]) == 1
+    assert f"plugin {coins / 'coins.py'}, line 8: ModuleNotFoundError" in capsys.readouterr().err
+    (coins / "coins.py").write_text(WORLD)
+    (coins / "coins.toml").write_text(PRESET.replace("CoinsConfig", "Coins"))
+    assert main(["train", "coins"]) == 1
+    assert "coins.py:Coins' is no class of settings" in capsys.readouterr().err
+    (coins / "coins.toml").rename(coins / "tabular.toml")
+    declare(coins, '["tabular.toml"]')
+    os.environ["LAB_PLUGINS"] = ""
+    assert main(["train", "tabular"]) == 1
+    assert "there is an experiment tabular: rename the file" in capsys.readouterr().err

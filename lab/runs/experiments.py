@@ -21,6 +21,7 @@ from typing import Any
 
 from lab.configurations import Config, Setting
 from lab.errors import LabError, unknown
+from lab.plugins import import_file, plugin_presets
 from lab.records import Pause, Record
 from lab.runs.former_names import in_present_names
 from lab.runs.run_folder import Run
@@ -157,27 +158,37 @@ class Experiment:
     @property
     def module(self) -> ModuleType:
         """The module of the trainer. LabError: the experiment has none."""
-        return importlib.import_module(self._trainer_path[0])
+        return _module(self._trainer_path[0])
 
     @property
     def _trainer_path(self) -> tuple[str, str]:
         """Module and function of the trainer."""
         if self.trainer is None:
             raise LabError(f"{self.name} trains nothing: use lab run {self.name}")
-        module, _, function = self.trainer.partition(":")
+        module, _, function = self.trainer.rpartition(":")
         return module, function
 
 
 def experiments() -> list[str]:
-    """The names of all experiments."""
-    return sorted(path.stem for path in PRESETS.glob("*.toml"))
+    """The names of all experiments, plugins included."""
+    return sorted(_preset_files())
 
 
 def experiment(name: str) -> Experiment:
     """The experiment called `name`, its preset file read and checked."""
-    if name not in experiments():
-        raise unknown("experiment", name, experiments())
-    return read_preset(PRESETS / f"{name}.toml")
+    files = _preset_files()
+    if name not in files:
+        raise unknown("experiment", name, files)
+    return read_preset(files[name])
+
+
+def _preset_files() -> dict[str, Path]:
+    """The presets by the names of their experiments. LabError: a plugin takes a name of ours."""
+    files = {path.stem: path for path in PRESETS.glob("*.toml")}
+    for path in plugin_presets():
+        if files.setdefault(path.stem, path) != path:
+            raise LabError(f"plugin {path}: there is an experiment {path.stem}: rename the file")
+    return files
 
 
 def configure(
@@ -251,17 +262,27 @@ def _configure_notebook(
 
 
 def read_preset(path: Path) -> Experiment:
-    """Read a preset file. LabError: a fault in it, with the name of the file and the key."""
+    """Read a preset file. LabError: a fault in it, with the name of the file and the key.
+
+    A trainer or a configuration is "module:name", in a plugin also "FILE.py:name" with a file
+    beside the preset. A plugin needs no notebook: `lab train` does without.
+    """
     try:
         content = tomllib.loads(path.read_text())
     except tomllib.TOMLDecodeError as error:
         raise LabError(f"{path.name}: {error}; fix the file") from error
     if "like" in content:
         content = _inherit(content.pop("like"), content, path)
+    plugin = path.parent != PRESETS
+    if plugin:
+        content.setdefault("notebook", f"{path.stem}.ipynb")
     required = ("title", "notebook", "configuration", "laptop")
     for key in required:
         if key not in content:
             raise LabError(f"{path.name}: no {key!r}; every preset needs {', '.join(required)}")
+    for key in ("configuration", "trainer"):
+        if ".py:" in content.get(key, ""):  # a file beside the preset
+            content[key] = str(path.parent / content[key])
     for key in content:
         if key not in (*required, "trainer", "start", *SCALES):
             raise unknown(
@@ -297,7 +318,7 @@ def read_preset(path: Path) -> Experiment:
     return Experiment(
         path.stem,
         content["title"],
-        NOTEBOOKS / content["notebook"],
+        (path.parent if plugin else NOTEBOOKS) / content["notebook"],
         configuration,
         content.get("trainer"),
         start,
@@ -305,11 +326,18 @@ def read_preset(path: Path) -> Experiment:
     )
 
 
+def _module(place: str) -> ModuleType:
+    """A module by its name, or by its file if it is a plugin's."""
+    return import_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
+
+
 def _class(place: str, where: str) -> type[Config]:
     """The class at "module:Class". LabError: it is no configuration; `where` names the file."""
-    module, _, name = str(place).partition(":")
+    module, _, name = str(place).rpartition(":")
     try:
-        found = getattr(importlib.import_module(module), name)
+        found = getattr(_module(module), name)
+    except LabError:  # of a plugin's file
+        raise
     except (ImportError, AttributeError, ValueError):
         found = None
     if not (isinstance(found, type) and issubclass(found, Config)):

@@ -204,7 +204,7 @@ def check_notebook(chosen: Experiment) -> None:
     if not chosen.notebook.exists():
         raise LabError(
             f"{chosen.notebook} is missing: run from a clone of the project, which holds the"
-            " notebooks"
+            f" notebooks, or without one: lab train {chosen.name}"
         )
     cell, code = parameter_cell(chosen.notebook)
     by_command = {"scale": "laptop", "folder": ""}  # filled in by `lab run`
