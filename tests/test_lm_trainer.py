@@ -173,85 +173,66 @@ def test_a_training_taken_up_between_two_records_gives_the_same_records_and_weig
                 assert list(one.metrics.items()) == list(other.metrics.items())
 
 
-def test_a_killed_run_goes_on_and_ends_as_the_one_that_was_not_killed(start, runs):
-    words = [
-        "-c",
-        (
-            "from lab.runs import configure, train\n"
-            "train(configure('gsm8k', scale='smoke', steps=6), checkpoint_minutes=0.0)"
-        ),
-    ]
-    assert start(*words, LAB_RUNS=str(runs / "whole")).finish().returncode == 0
-    killed = start(*words, LAB_RUNS=str(runs / "killed"))
-    [folder] = wait_for(
-        lambda: [path.parent.parent for path in (runs / "killed").glob("gsm8k/*/checkpoints/*3.*")]
-    )
-    killed.kill_group()
-    assert not (folder / "done.json").exists()
-    assert start(*words, LAB_RUNS=str(runs / "killed")).finish().returncode == 0
-    [whole] = (runs / "whole").glob("gsm8k/*")
-    lines = [
-        [json.loads(line) for line in (place / "metrics.jsonl").read_text().splitlines()]
-        for place in (whole, folder)
-    ]
-    assert lines[0] == lines[1] and lines[0][-1]["step"] == 6
-    states = [load_checkpoint(lab_run(place))[0] for place in (whole, folder)]
-    assert same(*states)
+STEPS = {"micro_batch": 2, "steps": 6, "log_every": 5}
 
 
-def stopped(start, runs, how, *launcher):
-    """The run folder of a training that was stopped between two records, gone on with, and of one
-    that was not.
-    """
-    words = [
-        *launcher,
-        "-m",
-        "lab",
-        "train",
-        "gsm8k",
-        "scale=smoke",
-        "micro_batch=2",
-        "steps=6",
-        "log_every=5",
-        "checkpoint_minutes=0",
-    ]
-    here = {"LAB_RUNS": str(runs / "stopped"), "LAB_DEVICE": "cpu"}
-    started = start(*words, **here)
+def begin(start, place, *launcher):
+    """`lab train gsm8k` in a process, or in those of a launcher, with its runs in `place`."""
+    words = [f"{key}={value}" for key, value in STEPS.items()]
+    words = ["-m", "lab", "train", "gsm8k", "scale=smoke", "checkpoint_minutes=0", *words]
+    return start(*launcher, *words, LAB_RUNS=str(place), LAB_DEVICE="cpu")
+
+
+def stop(started, place, how):
+    """Stop a training between its first two records; returns its folder and how it ended."""
     [folder] = wait_for(
-        lambda: [path.parent.parent for path in (runs / "stopped").glob("gsm8k/*/checkpoints/*2.*")]
+        lambda: [path.parent.parent for path in place.glob("gsm8k/*/checkpoints/*2.*")]
     )
     started.kill_group(how)
     ended = started.finish()
     assert not (folder / "done.json").exists()
     assert len((folder / "metrics.jsonl").read_text().splitlines()) == 1
-    assert start(*words, **here).finish(400).returncode == 0
-    assert start(*words, **here | {"LAB_RUNS": str(runs / "whole")}).finish(400).returncode == 0
-    [whole] = (runs / "whole").glob("gsm8k/*")
-    assert (folder / "metrics.jsonl").read_bytes() == (whole / "metrics.jsonl").read_bytes()
-    assert same(load_checkpoint(lab_run(folder))[0], load_checkpoint(lab_run(whole))[0])
-    return ended
+    return folder, ended
+
+
+def ended_alike(folder, whole) -> bool:
+    """Whether two trainings have the same records and weights, bit for bit."""
+    lines = [(place / "metrics.jsonl").read_bytes() for place in (folder, whole)]
+    states = [load_checkpoint(lab_run(place))[0] for place in (folder, whole)]
+    return lines[0] == lines[1] and lines[0].count(b"\n") == 3 and same(*states)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The folder of the training that nobody stopped, in this process."""
+    folder = tmp_path_factory.mktemp("undisturbed") / "run"
+    config = configured(**STEPS)
+    return run_training(config, folder=str(folder), checkpoint_minutes=0.0).path
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
-def test_a_training_stopped_between_two_records_ends_as_the_one_that_was_not(start, runs, how):
-    ended = stopped(start, runs, how)  # the verifier's workers get the signal too
+def test_a_training_stopped_between_two_records_ends_as_the_one_that_was_not(
+    start, runs, undisturbed, how
+):
+    folder, ended = stop(begin(start, runs), runs, how)  # the verifier's workers get it too
     assert ended.returncode == (143 if how == signal.SIGTERM else -9), ended.stderr[-2000:]
     assert ("lab: stopped by SIGTERM at step" in ended.stderr) == (how == signal.SIGTERM)
+    config = configured(**STEPS)
+    run_training(config, folder=str(folder), checkpoint_minutes=0.0)
+    assert ended_alike(folder, undisturbed)
 
 
 def test_two_processes_stop_after_the_same_step_and_go_on_exactly(start, runs):
-    ended = stopped(
-        start,
-        runs,
-        signal.SIGTERM,
-        "-m",
-        "torch.distributed.run",
-        "--standalone",
-        "--nproc-per-node=2",
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    folder, ended = stop(
+        begin(start, runs / "stopped", *launcher), runs / "stopped", signal.SIGTERM
     )
-    assert (
-        ended.stderr.count("lab: stopped by SIGTERM at step") == 1
-    )  # the process that writes says it
+    # The process that writes says it.
+    assert ended.stderr.count("lab: stopped by SIGTERM at step") == 1
+    for place in ("stopped", "whole"):
+        assert begin(start, runs / place, *launcher).finish(400).returncode == 0
+    [whole] = (runs / "whole").glob("gsm8k/*")
+    assert ended_alike(folder, whole)
 
 
 def lab_run(folder):
