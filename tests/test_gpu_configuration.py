@@ -27,8 +27,8 @@ import torch
 from lab.llm.train import trl_run
 real = trl_run.device_options
 trl_run.device_options = lambda device: real(torch.device("cuda")) | {"use_cpu": True}
-from lab.runs.training import train
-train("gsm8k", scale="smoke", steps=6, checkpoint_minutes=0)
+from lab.runs import configure, train
+train(configure("gsm8k", scale="smoke", steps=6), checkpoint_minutes=0)
 """
 
 
