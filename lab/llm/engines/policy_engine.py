@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import torch
+
 from lab.configurations.language_models import LanguageModelConfig
 from lab.llm.engines.adapters import merged_weights
 from lab.llm.engines.base import Engine
@@ -42,9 +44,11 @@ class PolicyEngine:
 
     @contextmanager
     def current(self) -> Iterator[Engine]:
-        """The engine with the weights of now; valid only inside the block."""
+        """The engine with the weights of now, on a GPU in bfloat16; valid only inside the block."""
         if self._vllm is None:
-            yield self._transformers
+            device = self.model.device.type
+            with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
+                yield self._transformers
             return
         with merged_weights(self.model) as weights:
             self._vllm.load(weights)

@@ -65,7 +65,9 @@ def token_log_probabilities(
         is_answer[i, len(row.prompt) : row.length] = True
     ids, is_answer = ids.to(model.device), is_answer.to(model.device)
     with torch.autocast(ids.device.type, torch.bfloat16, enabled=ids.is_cuda):
-        states = model.get_decoder()(input_ids=ids, use_cache=False).last_hidden_state
+        decoder = model.get_decoder()
+        output = decoder(input_ids=ids, attention_mask=torch.ones_like(ids), use_cache=False)
+        states = output.last_hidden_state
         # What is computed at a token predicts the next one.
         before_answer = states[:, :-1][is_answer[:, 1:]]
         chunks = zip(before_answer.split(CHUNK), ids[is_answer].split(CHUNK), strict=True)
