@@ -60,7 +60,10 @@ def coefficients_by_size(
     for N in range(max(2, chosen.least), whole("most", most) + 1):
         if time.monotonic() > end:
             break
-        arrays[N] = np.concatenate(chosen.coefficients(N))
+        try:
+            arrays[N] = np.concatenate(chosen.coefficients(N))
+        except LabError:  # not defined for this N: the page asks again if the user chooses it
+            continue
     return list(arrays), list(arrays.values())
 
 
