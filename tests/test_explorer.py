@@ -18,7 +18,8 @@ from browser import FRONT, browser, served
 
 import lab
 from lab.cli import main
-from lab.explorer import answers, page
+from lab.explorer import answers, axes, page
+from lab.explorer.catalogue import CLOSED_FORMS, described
 from lab.explorer.state import DEFAULTS, checked
 from lab.formula import formula_weight
 from lab.pass_rates import mixing
@@ -80,6 +81,8 @@ def front():
     with served(FRONT) as address, browser() as running:
         tab = running.new_page()
         tab.goto(address)
+        learn = "async (a) => (await import('/given.js')).learn(a)"
+        tab.evaluate(learn, described() | {"tables": []})
 
         def run(module: str, script: str, *arguments):
             text = f"async (a) => {{ const m = await import('/{module}.js'); {script} }}"
@@ -109,23 +112,19 @@ return a[0].map((spec) => {
 # --- The mathematics ----------------------------------------------------------------------------
 
 
-def test_every_estimator_of_the_lab_is_in_the_front_end_with_the_same_options(front):
+def test_the_closed_forms_of_the_front_end_are_those_that_python_expects_with_the_same_options(
+    front,
+):
     theirs = front(
         "specs",
-        """return Object.fromEntries(Object.entries(m.ESTIMATORS).map(([name, one]) =>
-        [name, Object.entries(one.options ?? {})
+        """return Object.fromEntries(Object.entries(m.ESTIMATORS)
+        .filter(([, one]) => one.sequences)
+        .map(([name, one]) => [name, Object.entries(one.options ?? {})
           .map(([key, rule]) => [key, rule.required ? null : rule.start])]));""",
     )
-    import inspect
-
-    from lab.estimators import _CATALOGUE
-
-    ours = {}
-    for name, (function, _) in _CATALOGUE.items():
-        if function.__module__.startswith("lab."):
-            parameters = list(inspect.signature(function).parameters.values())[1:]
-            ours[name] = [[p.name, None if p.default is p.empty else p.default] for p in parameters]
-    assert theirs == ours
+    assert set(theirs) == set(CLOSED_FORMS) <= set(lab.estimator_names())
+    for name in CLOSED_FORMS:
+        assert dict(theirs[name]) == described()["estimators"][name]["options"], name
 
 
 @pytest.mark.parametrize("N", [5, 16, 128])
@@ -216,10 +215,10 @@ def test_limits_and_their_integrals_are_those_of_the_lab(front):
         np.testing.assert_allclose(value, expected, rtol=EXACT, atol=EXACT, err_msg=one.name)
 
 
-@pytest.mark.parametrize("axis", list(answers.AXES))
+@pytest.mark.parametrize("axis", list(axes.AXES))
 def test_both_sides_draw_at_the_same_pass_rates(front, axis):
     points = front("mathematics", "return Array.from(m.passRates(a[0]));", axis)
-    np.testing.assert_allclose(points, answers.pass_rates(axis), rtol=1e-12)
+    np.testing.assert_allclose(points, axes.pass_rates(axis), rtol=1e-12)
 
 
 @pytest.mark.parametrize("zero_mean", [False, True])
@@ -615,14 +614,15 @@ def test_a_state_survives_its_address(front):
 
 
 def test_the_looks_are_those_of_the_figures(front):
+    specs = {lab.estimator(spec).name: spec for spec in SPECS}
+    specs |= {spec.partition("(")[0]: spec for spec in OBJECTIVES}
     theirs = front("looks", "return m.LOOKS;")
+    assert {*lab.estimator_names(), *lab.objective_names()} <= theirs.keys()
     for name, (color, dash) in theirs.items():
-        ours = plots.LINE_STYLES[name]
+        ours = plots.LINE_STYLES.get(name) or plots.line_style(specs[name])
         assert color == ours.color and (
             tuple(dash) == (ours.dash[1] if isinstance(ours.dash, tuple) else ())
         ), name
-    drawable = {*lab.estimator_names(), *lab.objective_names(), "from_weight"}
-    assert set(theirs) == set(plots.LINE_STYLES) & drawable
 
 
 def test_no_two_curves_look_alike(front):
@@ -664,7 +664,7 @@ def test_the_widget_answers_with_the_numbers_of_the_lab(asked):
     }
     _, arrays = asked(question)
     for spec, row in zip(question["specs"], arrays, strict=True):
-        np.testing.assert_array_equal(row, lab.efficiency(spec, 32, answers.pass_rates("log")))
+        np.testing.assert_array_equal(row, lab.efficiency(spec, 32, axes.pass_rates("log")))
 
 
 def test_the_widget_knows_estimators_of_your_own(asked):
@@ -673,7 +673,7 @@ def test_the_widget_knows_estimators_of_your_own(asked):
     content, (gap, offset, limit) = asked(question, own=[mine])
     assert content["label"] == mine.label
     np.testing.assert_array_equal(np.stack((gap, offset)), np.stack(mine.coefficients(16)))
-    np.testing.assert_allclose(limit, np.exp(-5 * answers.pass_rates("linear")))
+    np.testing.assert_allclose(limit, np.exp(-5 * axes.pass_rates("linear")))
 
 
 def test_the_widget_sends_many_sizes_of_an_estimator_at_once(asked):
@@ -762,7 +762,7 @@ def test_building_again_gives_the_same_bytes(tmp_path):
 
 def test_the_page_is_one_file_that_may_ask_nothing_of_anyone():
     text = page.html()
-    assert text == page.html() and text.count("<script") == 1 and "default-src 'none'" in text
+    assert text == page.html() and text.count("<script") == 2 and "default-src 'none'" in text
     assert set(re.findall(r"https?://[^\s\"'<>`]+", text)) == {
         "http://www.w3.org/2000/svg"
     }  # SVG's name

@@ -22,14 +22,14 @@ import pytest
 from browser import browser, jupyterlab, run_notebook
 
 import lab
-from lab.explorer import answers, page
+from lab.explorer import answers, axes, page
 from lab.explorer.state import DEFAULTS
 from lab.show.audit import audit
 from lab.toy import paired
 
 ROOT = Path(__file__).parents[1]
 EXACT = 1e-9
-LOG = answers.pass_rates("log")
+LOG = axes.pass_rates("log")
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def number(tab):
 def test_the_page_from_disk_draws_the_numbers_of_the_lab(opened):
     with opened() as tab:
         found = columns(tab)
-        assert len(found["p"]) == answers.POINTS
+        assert len(found["p"]) == axes.POINTS
         for spec in DEFAULTS["curves"]:
             close(found[f"{spec} N=16"], lab.induced_weight(spec, 16, found["p"]))
             close(found[f"limit of {spec}"], lab.estimator(spec).limit.weight(found["p"]))
@@ -181,9 +181,7 @@ def test_dragging_the_slider_moves_the_curves(opened):
         tab.mouse.up()
         N = int(number(tab).input_value())
         assert 150 < N < 600 and np.abs(pixels(tab, "maxrl") - before).max() > 10
-        close(
-            columns(tab)[f"maxrl N={N}"], lab.induced_weight("maxrl", N, answers.pass_rates("log"))
-        )
+        close(columns(tab)[f"maxrl N={N}"], lab.induced_weight("maxrl", N, axes.pass_rates("log")))
 
 
 def test_the_keyboard_alone_is_enough(opened):

@@ -72,25 +72,27 @@ def changed_by(project, file: str, *changes: tuple[str, str]) -> dict[str, set[s
     ],
 )
 def test_a_new_colour_makes_stale_the_figures_that_show_its_name(project, name, figures):
-    text = (project / "lab/show/plots.py").read_text()
+    text = (project / "lab/show/line_styles.py").read_text()
     (line,) = re.findall(rf'^    "{name}": LineStyle.*$', text, re.MULTILINE)
     other = re.sub(r'(LineStyle\("[^"]*", )[A-Z]+', r'\1"#123456"', line)
-    changes = changed_by(project, "lab/show/plots.py", (line, other))
+    changes = changed_by(project, "lab/show/line_styles.py", (line, other))
     assert set(changes) == figures
     assert all(f"look {name}" in keys for keys in changes.values())
 
 
 def test_a_colour_that_looks_share_counts_for_each_of_them(project):
-    changes = changed_by(project, "lab/show/plots.py", ('OLIVE = "#999933"', 'OLIVE = "#999934"'))
+    changes = changed_by(
+        project, "lab/show/line_styles.py", ('OLIVE = "#999933"', 'OLIVE = "#999934"')
+    )
     # family could draw a look made up for the objective power, see further_style
-    assert changes == {name: {"lab.show.plots.OLIVE"} for name in ("family", "maze_training")}
+    assert changes == {name: {"lab.show.line_styles.OLIVE"} for name in ("family", "maze_training")}
 
 
 def test_how_a_missing_look_is_made_up_counts_where_a_name_has_none(project):
     listing = 'from lab.show import plots\n\ndef draw(_):\n    plots.line_style("NAME")\n'
     for name in ("maxrl", "mapo"):
         (project / "figures" / f"{name}.py").write_text(listing.replace("NAME", name))
-    changes = changed_by(project, "lab/show/plots.py", ('"vD<>pXh"', '"vD<>pX"'))
+    changes = changed_by(project, "lab/show/line_styles.py", ('"vD<>pXh"', '"vD<>pX"'))
     # family names the objective power, which has no look
     assert changes.keys() == {"mapo", "family"}
 
@@ -111,7 +113,7 @@ def test_a_new_estimator_with_a_look_makes_only_figures_stale_that_list_all_name
     catalogue = project / "lab/catalogue.py"
     catalogue.write_text(catalogue.read_text() + NEW)
     look = '    "twice": LineStyle("twice", BLUE),\n    "rl": LineStyle('
-    changes = changed_by(project, "lab/show/plots.py", ('    "rl": LineStyle(', look))
+    changes = changed_by(project, "lab/show/line_styles.py", ('    "rl": LineStyle(', look))
     assert changes == {"listing": {"look twice"}}
     after = hashes(project)
     assert after.pop("listing").keys() - before.pop("listing").keys() == {

@@ -12,20 +12,14 @@ import numpy as np
 
 from lab.errors import LabError, unknown, whole
 from lab.estimators import Estimator, estimator
+from lab.explorer.axes import pass_rates
 from lab.objectives import Array
 from lab.pass_rates import mixing
 from lab.show.audit import SLACK, Counts, read_counts
 from lab.weights import efficiency, finite_objective, induced_weight, signal_mass
 
-POINTS = 241  # of a curve
 # Seconds that a kernel may spend on sizes N that the user has not asked for yet.
 AHEAD = 0.3
-# Pass rates from a position on the axis in [0, 1]; the page has the same formulas.
-AXES: dict[str, Callable[[Array], Array]] = {
-    "linear": lambda position: (position * (POINTS - 1) + 0.5) / POINTS,
-    "log": lambda position: 10 ** (-4 + 4 * position) * 0.9999**position,
-    "logit": lambda position: 1 / (1 + np.exp(np.log(9999) * (1 - 2 * position))),
-}
 QUANTITIES: dict[str, Callable[[Estimator, int, Array], Array]] = {
     "weight": induced_weight,
     "objective": lambda chosen, N, p: (
@@ -35,13 +29,6 @@ QUANTITIES: dict[str, Callable[[Estimator, int, Array], Array]] = {
     "mass": signal_mass,
     "contrast": lambda chosen, N, p: p * (1 - p) * induced_weight(chosen, N, p),
 }
-
-
-def pass_rates(axis: str) -> Array:
-    """The pass rates at which curves are drawn, "points"."""
-    if axis not in AXES:
-        raise unknown("axis", axis, AXES)
-    return AXES[axis](np.linspace(0, 1, POINTS))
 
 
 def curves(
@@ -73,7 +60,10 @@ def coefficients_by_size(
     for N in range(max(2, chosen.least), whole("most", most) + 1):
         if time.monotonic() > end:
             break
-        arrays[N] = np.concatenate(chosen.coefficients(N))
+        try:
+            arrays[N] = np.concatenate(chosen.coefficients(N))
+        except LabError:  # not defined for this N: the page asks again if the user chooses it
+            continue
     return list(arrays), list(arrays.values())
 
 

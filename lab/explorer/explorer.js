@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 0da201d6db5370499db84554634bbf85c432d9fb475e89970b4fdf978e8b3a14
+// Built by `npm run build` from lab/explorer/front; sources sha256 bfc9f465a59cacb83fe7f577eab6a8f99d386f35a9fe85707f2cc00075457f8b
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -439,6 +439,48 @@ var Chart = class {
 };
 var dashes = ({ dash, width = 2 }) => dash?.length ? dash.map((x) => x * width).join(" ") : "none";
 
+// looks.js
+var BLUE = "#0072b2";
+var ORANGE = "#e69f00";
+var RED = "#d55e00";
+var GREEN = "#009e73";
+var PURPLE = "#aa4499";
+var SKY = "#56b4e9";
+var OLIVE = "#999933";
+var DARK = {
+  [BLUE]: "#4aa8e8",
+  [ORANGE]: "#f0b43c",
+  [RED]: "#ff8a4c",
+  [GREEN]: "#2fc79a",
+  [PURPLE]: "#d98ad0",
+  [SKY]: "#8fd0f5",
+  [OLIVE]: "#c8c86a",
+  "#000000": "#ffffff",
+  "#777777": "#aaaaaa"
+};
+var LOOKS = {};
+var OTHERS = [
+  [PURPLE, []],
+  [OLIVE, []],
+  [SKY, []],
+  ["#777777", []],
+  ["#000000", [5, 1]],
+  [PURPLE, [2, 1]],
+  [OLIVE, [6, 1]]
+];
+var VARIANTS = [[], [6, 2], [2, 1.2], [7, 1.5, 1.5, 1.5], [1, 1.2], [9, 2, 4, 2]];
+function looks(names) {
+  const taken = /* @__PURE__ */ new Set();
+  return names.map((name) => {
+    let look = LOOKS[["drawn", "formula"].includes(name) ? "from_weight" : name];
+    look ??= OTHERS.find((one2) => !taken.has(String(one2))) ?? OTHERS[0];
+    const [color, dash] = look;
+    const free = taken.has(String(look)) ? VARIANTS.find((one2) => !taken.has(String([color, one2]))) ?? dash : dash;
+    taken.add(String([color, free]));
+    return { color, dash: free };
+  });
+}
+
 // mathematics.js
 function row(n, f) {
   const out = new Float64Array(n);
@@ -492,8 +534,8 @@ var QUANTITIES = {
   objective(grid, [gap]) {
     const N = gap.length, sums = new Float64Array(N + 1);
     for (let j = 0; j < N; j++) sums[j + 1] = sums[j] + gap[j] / N;
-    const [middle] = expect(binomialTable(N, [0.5]), sums);
-    return expect(grid.table(N), sums).map((value) => value - middle);
+    const [middle2] = expect(binomialTable(N, [0.5]), sums);
+    return expect(grid.table(N), sums).map((value) => value - middle2);
   },
   efficiency(grid, [gap, offset]) {
     const table = grid.table(gap.length - 1), [a1] = successFailure([gap, offset]);
@@ -830,9 +872,10 @@ function parseFormula(text2) {
 }
 
 // catalogue.js
-var range = (least, most, step, start2) => ({ kind: "number", least, most, step, start: start2 });
-var whole = (start2) => ({ kind: "whole", least: 1, most: 1024, start: start2 });
-var choice = (...values) => ({ kind: "choice", values, start: values[0] });
+var range = (least, most, step) => ({ kind: "number", least, most, step });
+var whole = () => ({ kind: "whole", least: 1, most: 1024 });
+var choice = (...values) => ({ kind: "choice", values });
+var required = (rule2, start2) => ({ ...rule2, required: true, start: start2 });
 function logMiss(n, k) {
   const sums = new Float64Array(n + 1);
   for (let c = 0; c < n; c++) sums[c + 1] = sums[c] + Math.log1p(-Math.min(1, k / (n - c)));
@@ -871,36 +914,35 @@ function throughPoints(p, w) {
   };
 }
 var OBJECTIVES = {
-  rl: { label: "RL", w: () => one },
-  ml: { label: "ML", w: () => reciprocal },
-  arcsine: { label: "GRPO limit", w: () => power(0.5, 0.5) },
-  log_odds: { label: "log-odds", w: () => logOdds },
+  rl: { w: () => one },
+  ml: { w: () => reciprocal },
+  arcsine: { w: () => power(0.5, 0.5) },
+  log_odds: { w: () => logOdds },
   power: {
     label: ({ a, b }) => `p^−${a} (1−p)^−${b}`,
-    options: { a: range(0, 1.5, 0.05, 0.5), b: range(0, 1.5, 0.05, 0.5) },
+    options: { a: required(range(0, 1.5, 0.05), 0.5), b: required(range(0, 1.5, 0.05), 0.5) },
     w: ({ a, b }) => power(a, b)
   },
   truncated: {
     label: ({ order }) => `MaxRL T=${order}`,
-    options: { order: whole(8) },
+    options: { order: required(whole(), 8) },
     w: ({ order }) => truncatedWeight(order)
   },
-  pass_at: { label: ({ k }) => `pass@${k}`, options: { k: whole(8) }, w: ({ k }) => passAt(k) }
+  pass_at: { label: ({ k }) => `pass@${k}`, options: { k: required(whole(), 8) }, w: ({ k }) => passAt(k) }
 };
 var groupMean = (N) => [row(N, () => (N - 1) / N), row(N, (j) => -j / N)];
 var positive = (N) => [row(N, one), row(N, () => 0)];
 var FORMS = { series: "series", plug_in: "plug_in" };
-var ALIASES = { pacs_anchor: "pacs" };
+var ALIASES = {};
 var ESTIMATORS = {
-  rloo: { label: "RLOO", least: 2, limit: () => one, sequences: (N) => leaveOneOut(row(N, one)) },
-  reinforce: { label: "REINFORCE, no baseline", limit: () => one, sequences: positive },
-  reinforce_mean: { label: "REINFORCE", least: 2, limit: () => one, sequences: groupMean },
-  dr_grpo: { label: "Dr. GRPO", least: 2, limit: () => one, sequences: groupMean },
-  psr: { label: "PSR", limit: () => one, sequences: positive },
-  nsr: { label: "NSR", limit: () => one, sequences: (N) => [row(N, one), row(N, () => -1)] },
+  rloo: { least: 2, limit: () => one, sequences: (N) => leaveOneOut(row(N, one)) },
+  reinforce: { limit: () => one, sequences: positive },
+  reinforce_mean: { least: 2, limit: () => one, sequences: groupMean },
+  dr_grpo: { least: 2, limit: () => one, sequences: groupMean },
+  psr: { limit: () => one, sequences: positive },
+  nsr: { limit: () => one, sequences: (N) => [row(N, one), row(N, () => -1)] },
   w_reinforce: {
-    label: "W-REINFORCE",
-    options: { lam: range(0, 2, 0.05, 0.1) },
+    options: { lam: range(0, 2, 0.05) },
     limit: ({ lam }) => () => 1 + lam,
     sequences: (N, { lam }) => [row(N, () => 1 + lam), row(N, () => -1)]
   },
@@ -912,7 +954,6 @@ var ESTIMATORS = {
     sequences: (N, { ddof, eps }) => centred(N, (mean) => inverse(std(mean, N, ddof) + eps))
   },
   one_sided_grpo: {
-    label: "one-sided GRPO",
     least: 2,
     limit: () => power(0.5, 0),
     sequences: (N) => centred(N, (mean) => inverse(mean) ** 0.5)
@@ -920,18 +961,16 @@ var ESTIMATORS = {
   f_grpo: {
     label: ({ gamma }) => `F-GRPO (gamma ${gamma})`,
     least: 2,
-    options: { gamma: { ...range(0, 4, 0.1, 1), required: true } },
+    options: { gamma: required(range(0, 4, 0.1), 1) },
     limit: ({ gamma }) => power(0.5, 0.5 - gamma),
     sequences: (N, { gamma }) => centred(N, (mean) => (1 - mean) ** gamma * inverse(std(mean, N)))
   },
   dgpo: {
-    label: "DGPO",
     least: 2,
     limit: () => (p) => 0.5 * logOdds(p),
     sequences: (N) => centred(N, (mean) => inverse(2 * std(mean, N) ** 2))
   },
   mapo: {
-    label: "MAPO",
     least: 2,
     limit: () => (p) => 4 * Math.sqrt(p * (1 - p)) + (1 - 4 * p * (1 - p)) / p,
     sequences: (N) => centred(N, (mean) => {
@@ -940,30 +979,26 @@ var ESTIMATORS = {
     })
   },
   maxrl: {
-    label: "MaxRL",
     least: 2,
     limit: () => reciprocal,
     sequences: (N) => [row(N, (j) => N / (j + 1) - (j === 0)), row(N, (j) => j > 0 ? -1 : 0)]
   },
   maxrl_eq6: {
-    label: "MaxRL eq. 6",
     limit: () => reciprocal,
     sequences: (N) => [row(N, (j) => N / (j + 1)), row(N, () => 0)]
   },
   maxrl_eq7: {
-    label: "MaxRL eq. 7",
     limit: () => reciprocal,
     sequences: (N) => [row(N, (j) => N / (j + 1)), row(N, () => -1)]
   },
   maxrl_loo: {
-    label: "MaxRL leave-one-out",
     least: 2,
     limit: () => reciprocal,
     sequences: (N) => leaveOneOut(row(N, (j) => N / (j + 1)))
   },
   truncated: {
     label: ({ order }) => `MaxRL T=${order}`,
-    options: { order: { ...whole(8), required: true }, form: choice("raw", "zero_mean", "loo") },
+    options: { order: required(whole(), 8), form: choice("raw", "zero_mean", "loo") },
     least: ({ order, form }) => ({ raw: order, zero_mean: Math.max(2, order + 1), loo: Math.max(2, order) })[form],
     limit: ({ order }) => truncatedWeight(order),
     sequences(N, { order, form }) {
@@ -978,9 +1013,9 @@ var ESTIMATORS = {
   alpha: {
     label: ({ alpha }) => `alpha ${alpha}`,
     options: {
-      alpha: { ...range(0, 2, 0.05, 0.5), required: true },
+      alpha: required(range(0, 2, 0.05), 0.5),
       form: choice("plug_in", "series"),
-      order: { ...whole(null), only: ({ form }) => form === FORMS.series }
+      order: { ...whole(), only: ({ form }) => form === FORMS.series }
     },
     least: ({ form, order }) => form === FORMS.plug_in ? 2 : order ?? 1,
     limit: ({ alpha, order }) => order === null ? power(alpha, 0) : series(alpha, order),
@@ -998,7 +1033,7 @@ var ESTIMATORS = {
   },
   pkpo: {
     label: ({ k }) => `PKPO k=${k}`,
-    options: { k: { ...whole(4), required: true }, form: choice("s", "sloo", "sloom1") },
+    options: { k: required(whole(), 4), form: choice("s", "sloo", "sloom1") },
     least: ({ k, form }) => form === "sloo" ? k + 1 : k,
     limit: ({ k }) => passAt(k),
     sequences(N, { k, form }) {
@@ -1012,7 +1047,7 @@ var ESTIMATORS = {
   },
   pass_at_k_group: {
     label: ({ k }) => `Pass@${k} Training`,
-    options: { k: { ...whole(4), required: true } },
+    options: { k: required(whole(), 4) },
     least: ({ k }) => Math.max(2, k),
     limit: ({ k }) => (p) => (1 - p) ** (k / 2 - 1) / Math.sqrt(-Math.expm1(k * Math.log1p(-p))),
     sequences(N, { k }) {
@@ -1027,7 +1062,7 @@ var ESTIMATORS = {
   pacs: {
     label: ({ balanced }) => balanced ? "PACS" : "PACS, no class weights",
     least: 2,
-    options: { beta: range(0.1, 10, 0.1, 1), score: choice("rloo", "dr_grpo"), balanced: choice(true, false) },
+    options: { beta: range(0.1, 10, 0.1), score: choice("rloo", "dr_grpo"), balanced: choice(true, false) },
     limit: ({ beta, balanced }) => (p) => beta * (balanced ? 0.25 * logOdds(p) : 1),
     sequences(N, { beta, score, balanced }) {
       const factor = score === "rloo" ? beta : beta * (N - 1) / N;
@@ -1037,7 +1072,7 @@ var ESTIMATORS = {
   },
   real_anchor: {
     label: ({ tau }) => `REAL (tau ${tau})`,
-    options: { tau: range(0.1, 2, 0.1, 0.5) },
+    options: { tau: range(0.1, 2, 0.1) },
     limit: ({ tau }) => (p) => logOdds(p) / tau,
     sequences: (N, { tau }) => pair(
       row(N + 1, (K) => N / (tau * (1 + K))),
@@ -1047,12 +1082,11 @@ var ESTIMATORS = {
   entropic: {
     label: ({ eta }) => `entropic (eta ${eta})`,
     least: 2,
-    options: { eta: { ...range(0.1, 10, 0.1, 2), required: true } },
+    options: { eta: required(range(0.1, 10, 0.1), 2) },
     limit: ({ eta }) => (p) => Math.expm1(eta) / (eta * (1 + Math.expm1(eta) * p)),
     sequences: (N, { eta }) => centred(N, (mean) => Math.expm1(eta) / eta / (1 + Math.expm1(eta) * mean))
   },
   drawn: {
-    label: "drawn",
     options: {
       p: { kind: "list", required: true },
       w: { kind: "list", required: true },
@@ -1079,70 +1113,11 @@ function fromWeight(w, N, zeroMean = false) {
   return centred(N, (_, K) => K > 0 && K < N ? N / (N - 1) * phi[K - 1] : 0);
 }
 
-// looks.js
-var BLUE = "#0072b2";
-var ORANGE = "#e69f00";
-var RED = "#d55e00";
-var GREEN = "#009e73";
-var PURPLE = "#aa4499";
-var SKY = "#56b4e9";
-var OLIVE = "#999933";
-var DARK = {
-  [BLUE]: "#4aa8e8",
-  [ORANGE]: "#f0b43c",
-  [RED]: "#ff8a4c",
-  [GREEN]: "#2fc79a",
-  [PURPLE]: "#d98ad0",
-  [SKY]: "#8fd0f5",
-  [OLIVE]: "#c8c86a",
-  "#000000": "#ffffff",
-  "#777777": "#aaaaaa"
-};
-var LOOKS = {
-  rl: [BLUE, []],
-  rloo: [BLUE, []],
-  reinforce_mean: [BLUE, [5, 1.5]],
-  reinforce: [SKY, [1, 1]],
-  arcsine: [ORANGE, [4, 1, 1, 1]],
-  grpo: [ORANGE, [4, 1, 1, 1]],
-  maxrl: [RED, []],
-  truncated: [RED, []],
-  maxrl_eq6: [PURPLE, [3, 1]],
-  maxrl_eq7: [SKY, [2, 1]],
-  maxrl_loo: [GREEN, [6, 1, 1, 1, 1, 1]],
-  ml: ["#000000", [1, 1]],
-  log_odds: [GREEN, [6, 1.5, 1, 1.5]],
-  pacs: [GREEN, [6, 1.5, 1, 1.5]],
-  pkpo: [OLIVE, [2, 1, 1, 1]],
-  from_weight: [PURPLE, [4, 1, 2, 1]]
-};
-var OTHERS = [
-  [PURPLE, []],
-  [OLIVE, []],
-  [SKY, []],
-  ["#777777", []],
-  ["#000000", [5, 1]],
-  [PURPLE, [2, 1]],
-  [OLIVE, [6, 1]]
-];
-var VARIANTS = [[], [6, 2], [2, 1.2], [7, 1.5, 1.5, 1.5], [1, 1.2], [9, 2, 4, 2]];
-function looks(names) {
-  const taken = /* @__PURE__ */ new Set();
-  return names.map((name) => {
-    let look = LOOKS[name in ESTIMATORS && /drawn|formula/.test(name) ? "from_weight" : name];
-    look ??= OTHERS.find((one2) => !taken.has(String(one2))) ?? OTHERS[0];
-    const [color, dash] = look;
-    const free = taken.has(String(look)) ? VARIANTS.find((one2) => !taken.has(String([color, one2]))) ?? dash : dash;
-    taken.add(String([color, free]));
-    return { color, dash: free };
-  });
-}
-
 // specs.js
 var LITERALS = { True: true, False: false, None: null };
 function parseSpec(text2) {
   const cure = new Error(`cannot read ${text2}: write a name, or name(option=value, ...), for example grpo(ddof=1)`);
-  const found = /^\s*([a-z_]\w*)\s*(?:\((.*)\))?\s*$/s.exec(text2);
+  const found = /^\s*([\p{L}_][\p{L}\p{N}_]*)\s*(?:\((.*)\))?\s*$/su.exec(text2);
   if (!found) throw cure;
   const options = {};
   let rest = (found[2] ?? "").trim();
@@ -1185,7 +1160,7 @@ function resolve(table, spec) {
     check(`${option} of ${name}`, given[option], known[option]);
   }
   const options = Object.fromEntries(
-    Object.entries(known).map(([key, rule]) => [key, key in given ? given[key] : rule.start])
+    Object.entries(known).map(([key, rule2]) => [key, key in given ? given[key] : rule2.start])
   );
   for (const [key, value] of Object.entries(options)) {
     if (value === void 0) throw new Error(`${kind} '${name}' needs ${key}: write ${name}(${key}=...)`);
@@ -1198,18 +1173,18 @@ function resolve(table, spec) {
     label: typeof entry.label === "string" ? entry.label : entry.label(options)
   };
 }
-function check(what, value, rule) {
+function check(what, value, rule2) {
   const number2 = typeof value === "number";
-  if (rule.kind === "choice" && typeof rule.start !== "number" && !rule.values.includes(value)) {
-    throw new Error(`${what} = ${written(value)}: it must be one of ${rule.values.map(written).join(", ")}`);
+  if (rule2.kind === "choice" && typeof rule2.start !== "number" && !rule2.values.includes(value)) {
+    throw new Error(`${what} = ${written(value)}: it must be one of ${rule2.values.map(written).join(", ")}`);
   }
-  if (rule.kind === "whole" && value !== null && !(Number.isInteger(value) && value >= rule.least && value <= rule.most)) {
-    throw new Error(`${what} = ${written(value)}: it must be a whole number from ${rule.least} to ${rule.most}`);
+  if (rule2.kind === "whole" && value !== null && !(Number.isInteger(value) && value >= rule2.least && value <= rule2.most)) {
+    throw new Error(`${what} = ${written(value)}: it must be a whole number from ${rule2.least} to ${rule2.most}`);
   }
-  if ((rule.kind === "number" || rule.kind === "choice" && typeof rule.start === "number") && !number2) {
+  if ((rule2.kind === "number" || rule2.kind === "choice" && typeof rule2.start === "number") && !number2) {
     throw new Error(`${what} = ${written(value)}: it must be a number`);
   }
-  if (rule.kind === "list" && !(Array.isArray(value) && value.length > 1 && value.every(Number.isFinite))) {
+  if (rule2.kind === "list" && !(Array.isArray(value) && value.length > 1 && value.every(Number.isFinite))) {
     throw new Error(`${what} = ${written(value)}: it must be a list of two numbers or more`);
   }
 }
@@ -1222,8 +1197,15 @@ function writeSpec(table, name, options) {
 }
 function coefficients({ entry, options, spec }, N) {
   const least = typeof entry.least === "function" ? entry.least(options) : entry.least ?? 1;
-  if (N < least) throw new Error(`${spec} needs groups of at least ${least} rollouts: raise N, or lower its order`);
+  if (N < least) throw tooSmall(spec, least);
   return entry.sequences(N, options);
+}
+var tooSmall = (spec, least) => new Error(`${spec} needs groups of at least ${least} rollouts: raise N, or lower its order`);
+function offered(table) {
+  const starts = (name) => Object.entries(table[name].options ?? {}).map(([option, rule2]) => [option, rule2.start]);
+  return Object.fromEntries(
+    Object.keys(table).filter((name) => !["drawn", "formula"].includes(name) && starts(name).every(([, start2]) => start2 !== void 0)).map((name) => [name, writeSpec(table, name, Object.fromEntries(starts(name)))])
+  );
 }
 function rules([gap, offset]) {
   const N = gap.length, last = gap[N - 1] + offset[N - 1];
@@ -1237,6 +1219,64 @@ function rules([gap, offset]) {
   const groups = sum <= 1e-9 * size ? "sum" : "do not sum";
   return `all wrong: ${word(offset[0])} · all right: ${word(last)} · groups ${groups} to zero`;
 }
+
+// given.js
+var TABLES = /* @__PURE__ */ new Map();
+function learn({ estimators, objectives, aliases, looks: looks2, tables = [] }) {
+  Object.assign(ALIASES, aliases);
+  Object.assign(LOOKS, looks2);
+  for (const [name, facts] of Object.entries(estimators)) describe(ESTIMATORS[name] ??= {}, name, facts);
+  for (const [name, entry] of Object.entries(OBJECTIVES)) describe(entry, name, objectives[name]);
+  for (const table of tables) {
+    try {
+      TABLES.set(resolve(ESTIMATORS, table.spec).spec, table);
+    } catch {
+    }
+  }
+}
+function describe(entry, name, { label, about, options, required: required2 }) {
+  entry.about = about;
+  if (typeof entry.label !== "function") entry.label = label ?? name;
+  if (entry.sequences || entry.w) {
+    for (const [option, start2] of Object.entries(options))
+      if (!required2.includes(option)) entry.options[option].start = start2;
+  } else {
+    entry.options = Object.fromEntries(
+      Object.entries(options).map(([option, start2]) => [option, rule(start2, required2.includes(option))])
+    );
+  }
+}
+function rule(start2, required2) {
+  if (required2) return { kind: "written", required: required2 };
+  return typeof start2 === "boolean" ? { kind: "choice", values: [true, false], start: start2 } : { kind: "written", start: start2 };
+}
+function tabled({ name, spec, entry }, N, nearest) {
+  const table = TABLES.get(spec);
+  if (!table)
+    throw new Error(`this page holds no numbers of ${spec}: write it with lab explore curves=..., or use a notebook`);
+  if (N < table.least) throw tooSmall(spec, table.least);
+  const sizes = Object.keys(table.coefficients).map(Number);
+  const at = sizes.reduce((best, size) => Math.abs(size - N) < Math.abs(best - N) ? size : best, Infinity);
+  if (!Number.isFinite(at)) throw new Error(`${spec} is defined for no N that this page holds: use a notebook`);
+  if (at !== N && !nearest)
+    throw new Error(`of ${spec} this page holds no N = ${N}, the nearest is ${at}: a notebook has every N`);
+  return {
+    name,
+    spec,
+    about: entry.about,
+    label: at === N ? table.label : `${table.label} at N = ${at}`,
+    sequences: table.coefficients[at].map((values) => Float64Array.from(values)),
+    limit: (quantity, axis) => limit(table, quantity, axis),
+    half: table.limit && middle(table.limit.linear.weight)
+  };
+}
+function limit(table, quantity, axis) {
+  const known = table.limit?.[axis];
+  if (!known || !["weight", "objective", "contrast"].includes(quantity)) return null;
+  const values = Float64Array.from(known[quantity === "objective" ? "objective" : "weight"], (x) => x ?? NaN);
+  return quantity === "contrast" ? passRates(axis).map((p, i) => p * (1 - p) * values[i]) : values;
+}
+var middle = (values) => values[(values.length - 1) / 2];
 
 // pad.js
 var CORNERS = [
@@ -1357,14 +1397,13 @@ var CurveList = class {
     this.app.store.set({ [this.key]: specs });
   }
   adder(kind) {
-    const names = Object.keys(this.table).filter((name) => !["drawn", "formula"].includes(name));
+    const starts = offered(this.table);
     const add = () => {
-      const name = menu.value;
-      const start2 = Object.entries(this.table[name].options ?? {}).map(([option, rule]) => [option, rule.start]);
+      const spec = starts[menu.value];
       menu.selectedIndex = 0;
-      this.put([...this.specs, writeSpec(this.table, name, Object.fromEntries(start2))].slice(-MOST));
+      this.put([...this.specs, spec].slice(-MOST));
     };
-    const choices = names.map((name) => h("option", { value: name }, name));
+    const choices = Object.keys(starts).map((name) => h("option", { value: name }, name));
     const menu = h("select", { class: "add", "aria-label": `add an ${kind}`, onchange: add });
     menu.append(h("option", { value: "" }, `+ add an ${kind}`), ...choices);
     return menu;
@@ -1386,7 +1425,7 @@ var CurveList = class {
     swatch.append(svg("line", { x1: 1, x2: 29, y1: 6, y2: 6, ...stroke }));
     const remove = h("button", { type: "button", class: "quiet", "aria-label": `remove ${line.label}` }, "×");
     remove.addEventListener("click", () => this.put(this.specs.filter((_, k) => k !== i)));
-    const head = h("div", { class: "head" }, swatch, h("strong", {}, line.label), remove);
+    const head = h("div", { class: "head" }, swatch, h("strong", { title: line.about ?? "" }, line.label), remove);
     return h("div", { class: "item" }, head, this.deadGroups(line, i), this.options(line, i), h("p", {}));
   }
   /** MaxRL's estimators differ only in what a group does where all are wrong: one choice, not four names. */
@@ -1409,29 +1448,44 @@ var CurveList = class {
     );
     return shown.map(([option, value]) => this.input(option, value, known[option], i));
   }
-  input(option, value, rule, i) {
+  input(option, value, rule2, i) {
     const change = (next) => {
       const { name, options } = resolve(this.table, this.specs[i]);
-      this.moving = rule.kind === "number" || rule.kind === "whole";
+      this.moving = rule2.kind === "number" || rule2.kind === "whole";
       this.put(this.specs.with(i, writeSpec(this.table, name, { ...options, [option]: next })));
       this.moving = false;
     };
-    if (rule.kind === "choice" && rule.values.length < 3) {
-      const words = Object.fromEntries(rule.values.map((one2) => [one2, WORDS[one2] ?? one2]));
+    if (rule2.kind === "written") return field(option, this.text(option, value, change));
+    if (rule2.kind === "choice" && rule2.values.length < 3) {
+      const words = Object.fromEntries(rule2.values.map((one2) => [one2, WORDS[one2] ?? one2]));
       return field(
         option,
-        segmented(option, words, value, (text2) => change(rule.values.find((one2) => String(one2) === text2)))
+        segmented(option, words, value, (text2) => change(rule2.values.find((one2) => String(one2) === text2)))
       );
     }
-    if (rule.kind === "choice") return field(option, select(rule.values, value, change));
+    if (rule2.kind === "choice") return field(option, select(rule2.values, value, change));
     if (value === null) return field(option, h("button", { type: "button", onclick: () => change(8) }, "N"));
-    if (rule.kind === "number") return slider(option, value, rule, change).element;
+    if (rule2.kind === "number") return slider(option, value, rule2, change).element;
     return slider(
       option === "order" ? "order T" : option,
       value,
       { least: 1, most: 256, step: 1, scale: LOG(1, 256) },
       change
     ).element;
+  }
+  /** An option as Python's literal; what is none is marked, and not taken. */
+  text(option, value, change) {
+    const input = h("input", { type: "text", value: written(value), spellcheck: "false" });
+    input.addEventListener("change", () => {
+      try {
+        input.setCustomValidity("");
+        change(parseSpec(`estimator(${option}=${input.value})`)[1][option]);
+      } catch {
+        input.setCustomValidity("write a number, 'text', [a, list], True, False or None");
+        input.reportValidity();
+      }
+    });
+    return input;
   }
   /** The words of a row: its label, and its rules or what is wrong with it. */
   reword(row2, line) {
@@ -1654,7 +1708,7 @@ var CurvesPanel = class {
     const lines = [];
     for (const spec of state.curves) {
       try {
-        lines.push({ kind: "curve", spec, ...this.app.estimator(spec, state.N) });
+        lines.push({ kind: "curve", spec, ...this.app.estimator(spec, state.N, true) });
       } catch (error) {
         lines.push({ kind: "curve", spec, name: spec, label: spec, error: error.message });
       }
@@ -1667,6 +1721,7 @@ var CurvesPanel = class {
           spec,
           name: found.name,
           label: found.label,
+          about: found.entry.about,
           options: found.options,
           w: found.entry.w(found.options)
         });
@@ -1681,7 +1736,7 @@ var CurvesPanel = class {
     return lines;
   }
   limit(line, quantity, axis) {
-    if (!line.w) return quantity === "weight" ? line.limit ?? null : null;
+    if (!line.w) return line.limit?.(quantity, axis) ?? null;
     const key = `${line.spec} ${quantity} ${axis}`;
     if (!this.limits.has(key)) {
       if (this.limits.size > 200) this.limits.clear();
@@ -1706,10 +1761,11 @@ var CurvesPanel = class {
     const grid = this.grids[state.x];
     return this.lines.map((line) => {
       if (line.error || line.waiting) return { y: null, limit: null };
-      const to = (values, middle) => values.map((value) => value / (middle || 1));
+      const to = (values, middle2) => values.map((value) => value / (middle2 || 1));
       const scaled = state.normalise && quantity !== "efficiency";
-      const limit = this.limit(line, quantity, state.x);
-      const shownLimit = scaled && limit && line.w ? to(limit, line.w(0.5)) : limit;
+      const limit2 = this.limit(line, quantity, state.x);
+      const half = line.w ? line.w(0.5) : line.half;
+      const shownLimit = scaled && limit2 ? half ? to(limit2, half) : null : limit2;
       if (line.kind === "objective") return { y: null, limit: shownLimit };
       const exact = this.app.authority?.get(line.spec, state, quantity);
       const y = exact ?? QUANTITIES[quantity](grid, line.sequences);
@@ -1719,8 +1775,8 @@ var CurvesPanel = class {
   draw(state) {
     const { quantity } = state, p = this.grids[state.x].p, found = this.values(state, quantity);
     const kind = quantity === "objective" || quantity === "efficiency" ? "linear" : state.y;
-    const solid = found.flatMap(({ y, limit }, i) => [
-      ...y ?? (this.lines[i].kind === "objective" && limit ? limit : [])
+    const solid = found.flatMap(({ y, limit: limit2 }, i) => [
+      ...y ?? (this.lines[i].kind === "objective" && limit2 ? limit2 : [])
     ]);
     const own = found.some(({ y }) => y) ? found.flatMap(({ y }) => [...y ?? []]) : solid;
     const domain = quantity === "efficiency" ? [0, 1] : niceDomain(own, kind, 1e-5);
@@ -1734,12 +1790,12 @@ var CurvesPanel = class {
     this.found = found;
     const drawn = [];
     this.lines.forEach((line, i) => {
-      const { y, limit } = found[i], { color, dash } = line;
+      const { y, limit: limit2 } = found[i], { color, dash } = line;
       if (line.waiting) drawn.push({ x: [], y: [], color, dash, width: 2.2, label: line.label, name: line.spec });
-      if (line.kind === "objective" && limit)
+      if (line.kind === "objective" && limit2)
         drawn.push({
           x: p,
-          y: limit,
+          y: limit2,
           color,
           dash,
           width: 1.6,
@@ -1747,8 +1803,8 @@ var CurvesPanel = class {
           name: line.spec
         });
       if (line.kind === "curve" && y) {
-        if (state.limits && limit)
-          drawn.push({ x: p, y: limit, color, dash: [2, 3], width: 1, opacity: 0.75, name: `limit ${line.spec}` });
+        if (state.limits && limit2)
+          drawn.push({ x: p, y: limit2, color, dash: [2, 3], width: 1, opacity: 0.75, name: `limit ${line.spec}` });
         drawn.push({ x: p, y, color, dash, width: 2.2, label: line.label, name: line.spec });
       }
     });
@@ -1814,13 +1870,13 @@ var CurvesPanel = class {
     const grid = new Grid([this.at]), quantities = Object.keys(NAMES);
     const rows = this.lines.filter(({ error, waiting }) => !error && !waiting).map((line) => {
       const cells = line.sequences ? quantities.map((quantity) => QUANTITIES[quantity](grid, line.sequences)[0]) : quantities.map((quantity) => LIMITS[quantity](grid.p, line.w)?.[0] ?? null);
-      const limit = line.w ? line.w(this.at) : null;
+      const limit2 = line.w ? line.w(this.at) : null;
       return h(
         "tr",
         {},
         h("th", { scope: "row" }, h("span", { class: "dot", style: `background:${line.color}` }), line.label),
         h("td", {}, format(cells[0])),
-        h("td", { class: "limit" }, format(line.kind === "curve" ? limit : null)),
+        h("td", { class: "limit" }, format(line.kind === "curve" ? limit2 : null)),
         cells.slice(1).map((value) => h("td", {}, format(value)))
       );
     });
@@ -1848,9 +1904,9 @@ var CurvesPanel = class {
   columns() {
     const { state } = this.app.store, columns = { p: this.grids[state.x].p };
     this.lines.forEach((line, i) => {
-      const { y, limit } = this.found[i];
-      if (y) columns[`${line.spec} N=${state.N}`] = y;
-      if (limit && (state.limits || !y)) columns[line.kind === "curve" ? `limit of ${line.spec}` : line.spec] = limit;
+      const { y, limit: limit2 } = this.found[i];
+      if (y) columns[`${line.spec} N=${line.sequences[0].length}`] = y;
+      if (limit2 && (state.limits || !y)) columns[line.kind === "curve" ? `limit of ${line.spec}` : line.spec] = limit2;
     });
     return columns;
   }
@@ -2310,8 +2366,8 @@ var W0 = 2654435769;
 var W1 = 3144134277;
 function high(a, b) {
   const al = a & 65535, ah = a >>> 16, bl = b & 65535, bh = b >>> 16;
-  const middle = ah * bl + (al * bl >>> 16), cross = al * bh + (middle & 65535);
-  return ah * bh + Math.floor(middle / 65536) + Math.floor(cross / 65536) >>> 0;
+  const middle2 = ah * bl + (al * bl >>> 16), cross = al * bh + (middle2 & 65535);
+  return ah * bh + Math.floor(middle2 / 65536) + Math.floor(cross / 65536) >>> 0;
 }
 function philox([c0, c1, c2, c3], [k0, k1]) {
   for (let round = 0; round < 10; round++) {
@@ -2844,7 +2900,7 @@ var SIDES = ["left", "right"];
 var ToyPanel = class {
   constructor(app) {
     this.app = app;
-    const { store } = app, names = Object.keys(ESTIMATORS).filter((name) => !["drawn", "formula"].includes(name));
+    const { store } = app, names = Object.keys(offered(ESTIMATORS));
     this.N = slider(
       "Rollouts a problem, N",
       store.state.N,
@@ -3241,13 +3297,21 @@ var Explorer = class {
   refresh() {
     this.update(this.store.state);
   }
-  /** An estimator at N by its spec: { spec, name, label, options, w, sequences }; Python's own may be `waiting`. */
-  estimator(spec, N) {
+  /**
+   * An estimator at N by its spec: { spec, name, label, about, options, w, sequences }. In a notebook one that has no
+   * closed form may be `waiting` for Python; elsewhere it has no options to change, and may be at the `nearest` N.
+   */
+  estimator(spec, N, nearest = false) {
     const name = spec.split("(")[0].trim(), large = ["drawn", "formula"].includes(name) && N > LARGEST;
-    if (this.kernel && (large || !(name in ESTIMATORS))) return this.authority.own(spec, N, this.store.state.x);
-    const found = resolve(ESTIMATORS, spec);
+    if (this.kernel && !(name in ESTIMATORS || name in ALIASES))
+      return this.authority.own(spec, N, this.store.state.x);
+    const found = resolve(ESTIMATORS, spec), { about } = found.entry;
+    if (this.kernel && (large || !found.entry.sequences))
+      return { ...found, about, ...this.authority.own(spec, N, this.store.state.x) };
+    if (!found.entry.sequences) return tabled(found, N, nearest);
     return {
       ...found,
+      about,
       w: found.entry.limit(found.options),
       sequences: this.authority?.sequences(found.spec, N) ?? coefficients(found, N)
     };
@@ -3264,8 +3328,7 @@ var Explorer = class {
   }
   /** The spec of an estimator as it is first shown. */
   start(name) {
-    const options = ESTIMATORS[name]?.options ?? {};
-    return name in ESTIMATORS ? writeSpec(ESTIMATORS, name, Object.fromEntries(Object.entries(options).map(([key, rule]) => [key, rule.start]))) : name;
+    return offered(ESTIMATORS)[name] ?? name;
   }
   verify(panel, state) {
     this.authority?.verify(panel, state, this.badge);
@@ -3378,9 +3441,10 @@ var Authority = class {
   own(spec, N, axis) {
     const failed = this.known.get(`failed ${spec} ${N}`);
     if (failed) throw new Error(failed);
-    const label = this.known.get(`label ${spec}`), limit = this.known.get(`limit ${spec} ${axis}`), sequences = this.sequences(spec, N);
+    const label = this.known.get(`label ${spec}`), limit2 = this.known.get(`limit ${spec} ${axis}`), sequences = this.sequences(spec, N);
     const name = spec.split("(")[0];
-    if (label && sequences && limit !== void 0) return { spec, name, label, sequences, limit };
+    if (label && sequences && limit2 !== void 0)
+      return { spec, name, label, sequences, limit: (quantity) => quantity === "weight" ? limit2 : null };
     this.once(`own ${spec} ${N} ${axis}`, async () => {
       try {
         const [content, arrays] = await this.kernel.ask("estimator", { spec, N, axis });
@@ -3467,6 +3531,7 @@ var Authority = class {
 
 // main.js
 function render({ model, el }) {
+  learn(model.get("catalogue"));
   const store = new Store(checked(model.get("state"))), root = document.createElement("div");
   el.append(root);
   const kernel = new Kernel(model), explorer = new Explorer(root, store, kernel);
@@ -3484,6 +3549,7 @@ function render({ model, el }) {
   return () => root.remove();
 }
 function start(root) {
+  learn(JSON.parse(document.getElementById("lab-explorer-catalogue").textContent));
   let store, fault = "";
   try {
     store = new Store(fromHash(location.hash));

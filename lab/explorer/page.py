@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from lab.explorer.catalogue import described, tables
 from lab.explorer.state import DEFAULTS, checked
 from lab.runs.run_folder import write_atomically
 
@@ -35,6 +36,9 @@ html:has([data-theme="dark"]) {{ background: #16181c; }}
 <body>
 <main id="lab-explorer-page">\
 <noscript>The explorer draws with JavaScript: please switch it on.</noscript></main>
+<script type="application/json" id="lab-explorer-catalogue">
+{catalogue}
+</script>
 <script type="module">
 {script}</script>
 </body>
@@ -42,20 +46,32 @@ html:has([data-theme="dark"]) {{ background: #16181c; }}
 """
 
 
-def html() -> str:
-    """The whole page as text; the same sources give the same text."""
+def html(specs: Iterable[str] = ()) -> str:
+    """The whole page as text; the same sources and plugins give the same text.
+
+    `specs` are estimators that it must be able to show, beside all that have no required option.
+    """
+    catalogue = json.dumps(
+        described() | {"tables": tables(specs)}, separators=(",", ":"), allow_nan=False
+    )
     style, script = (
         (HERE / name).read_text(encoding="utf-8") for name in ("style.css", "explorer.js")
     )
-    return PAGE.format(policy=POLICY, style=style, script=script.replace("</script", "<\\/script"))
+    return PAGE.format(
+        policy=POLICY,
+        style=style,
+        catalogue=catalogue.replace("<", "\\u003c"),  # nothing in it may close the script
+        script=script.replace("</script", "<\\/script"),
+    )
 
 
 def write(path: str | Path, state: Mapping[str, Any] | None = None) -> str:
     """Write the page atomically to `path`; returns its address, which also holds `state`."""
-    changed = {key: value for key, value in checked(state or {}).items() if value != DEFAULTS[key]}
+    whole = checked(state or {})
+    changed = {key: value for key, value in whole.items() if value != DEFAULTS[key]}
     path = Path(path).resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, html())
+    write_atomically(path, html([*whole["curves"], whole["left"], whole["right"]]))
     if not changed:
         return path.as_uri()
     fragment = quote(json.dumps(changed, separators=(",", ":")), safe=",:")

@@ -13,6 +13,7 @@ import traitlets
 from lab.errors import LabError
 from lab.estimators import Estimator
 from lab.explorer import answers
+from lab.explorer.catalogue import described
 from lab.explorer.state import checked
 from lab.show.audit import Counts, read_counts
 
@@ -37,6 +38,7 @@ class Explorer(anywidget.AnyWidget):
     _esm = HERE / "explorer.js"
     _css = HERE / "style.css"
     state = traitlets.Dict().tag(sync=True)
+    catalogue = traitlets.Dict().tag(sync=True)
     has_counts = traitlets.Bool(False).tag(sync=True)
 
     def __init__(
@@ -50,7 +52,11 @@ class Explorer(anywidget.AnyWidget):
         self._counts = _counts(pass_rates)
         if own and "curves" not in state:
             state["curves"] = [*self._own, "rloo", "grpo", "maxrl"][:8]
-        super().__init__(state=checked(state, self._own), has_counts=self._counts is not None)
+        super().__init__(
+            state=checked(state, self._own),
+            catalogue=described(),
+            has_counts=self._counts is not None,
+        )
         self.on_msg(self._answer)
 
     @traitlets.validate("state")

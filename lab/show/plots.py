@@ -19,7 +19,6 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import io
-import itertools
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -27,20 +26,31 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lab.errors import LabError, parse_call, unknown
-from lab.estimators import estimator
-from lab.objectives import objective, objective_names
+from lab.errors import LabError, unknown
 from lab.runs.experiments import experiment
 from lab.runs.provenance import ROOT, commit_of, versions
 from lab.runs.run_folder import write_atomically, write_json
 from lab.runs.sweep_results import Results
 from lab.show import staleness
+from lab.show.line_styles import (  # noqa: F401  (figures find them here)
+    BLACK,
+    BLUE,
+    GREEN,
+    LINE_STYLES,
+    OLIVE,
+    ORANGE,
+    PURPLE,
+    RED,
+    SKY,
+    LineStyle,
+    line_style,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,73 +62,6 @@ COLUMN = 3.25
 PAGE = 6.75
 VENUES = {"icml": (COLUMN, PAGE), "neurips": (2.65, 5.5)}
 _venue = ContextVar("venue", default="icml")
-
-
-class LineStyle(NamedTuple):
-    """How an objective is drawn in every figure; dashes and markers tell lines apart in grey."""
-
-    label: str
-    color: str
-    dash: Any = "-"
-    marker: str = "o"
-
-    @property
-    def line(self) -> dict[str, Any]:
-        """Colour and dashes, as keyword arguments for matplotlib."""
-        return {"color": self.color, "linestyle": self.dash}
-
-
-# The palette of Okabe and Ito, told apart by colour-blind readers, ...
-BLUE = "#0072b2"
-ORANGE = "#e69f00"
-RED = "#d55e00"
-GREEN = "#009e73"
-SKY = "#56b4e9"
-BLACK = "#000000"
-# ... and two colours of Paul Tol's.
-PURPLE = "#aa4499"
-OLIVE = "#999933"
-# Objectives of one family share a colour. A dash is (offset, (on, off, ...)) in line widths.
-LINE_STYLES = {
-    "rl": LineStyle("RL", BLUE, "-", "s"),
-    "rloo": LineStyle("RLOO", BLUE, "-", "s"),
-    "reinforce_mean": LineStyle("REINFORCE", BLUE, (0, (5, 1.5)), "s"),
-    "reinforce": LineStyle("REINFORCE, no baseline", SKY, (0, (1, 1)), "s"),
-    "arcsine": LineStyle("GRPO", ORANGE, (0, (4, 1, 1, 1)), "^"),
-    "grpo": LineStyle("GRPO", ORANGE, (0, (4, 1, 1, 1)), "^"),
-    "maxrl": LineStyle("MaxRL", RED, "-", "o"),
-    "truncated": LineStyle("MaxRL", RED, "-", "o"),
-    "maxrl_eq6": LineStyle("MaxRL eq. 6", PURPLE, (0, (3, 1)), "v"),
-    "maxrl_eq7": LineStyle("MaxRL eq. 7", SKY, (0, (2, 1)), "D"),
-    "maxrl_loo": LineStyle("MaxRL leave-one-out", GREEN, (0, (6, 1, 1, 1, 1, 1)), "P"),
-    "ml": LineStyle("maximum likelihood", BLACK, (0, (1, 1)), "*"),
-    "log_odds": LineStyle("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
-    "pacs_anchor": LineStyle("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
-    "pacs": LineStyle("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
-    "pkpo": LineStyle("PKPO", OLIVE, (0, (2, 1, 1, 1)), "<"),
-    "from_weight": LineStyle("drawn", PURPLE, (0, (4, 1, 2, 1)), "X"),
-}
-# For estimators without a style above.
-FURTHER_DASHES = ((0, (7, 1)), (0, (3, 1, 1, 1)), (0, (1, 2)), (0, (2, 2)), (0, (5, 1, 2, 1)))
-
-
-def line_style(name: str) -> LineStyle:
-    """The line style of an objective or estimator, by its name or spec."""
-    key = parse_call(name)[0]
-    return LINE_STYLES[key] if key in LINE_STYLES else further_style(name)
-
-
-def further_style(name: str) -> LineStyle:
-    """The style of an objective or estimator that has none of its own.
-
-    It has its label, and a colour, dash and marker that follow from its name, so that it looks the
-    same in every figure.
-    """
-    key = parse_call(name)[0]
-    found = objective(name) if key in objective_names() else estimator(name)
-    number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "big")
-    looks = list(itertools.product((PURPLE, OLIVE, SKY, BLACK), FURTHER_DASHES, "vD<>pXh"))
-    return LineStyle(found.label, *looks[number % len(looks)])
 
 
 STYLE: dict[str, Any] = {

@@ -70,10 +70,10 @@ REGISTRIES = (
         "_entry",
     ),
     Registry(
-        "lab.show.plots.LINE_STYLES",
-        ("lab.show.plots.line_style",),
-        "lab.show.plots",
-        otherwise="lab.show.plots.further_style",
+        "lab.show.line_styles.LINE_STYLES",
+        ("lab.show.line_styles.line_style",),
+        "lab.show.line_styles",
+        otherwise="lab.show.line_styles.further_style",
     ),
 )
 TABLES = {registry.table for registry in REGISTRIES}

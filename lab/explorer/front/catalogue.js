@@ -1,11 +1,14 @@
-// The catalogue, a mirror of lab/catalogue.py and lab/objectives.py: a test holds every number of it to the lab's.
+// Closed forms of lab/catalogue.py and lab/objectives.py: a test holds every number of them to the lab's. Labels that
+// no option changes, defaults of options, and estimators that have no form here come from Python, see given.js.
 import { fit } from "./design.js";
 import { parseFormula } from "./formula.js";
 import { row } from "./mathematics.js";
 
-const range = (least, most, step, start) => ({ kind: "number", least, most, step, start });
-const whole = (start) => ({ kind: "whole", least: 1, most: 1024, start });
-const choice = (...values) => ({ kind: "choice", values, start: values[0] });
+// Ranges of the sliders. Where Python has no default an option is `required`, and `start` is the value first shown.
+const range = (least, most, step) => ({ kind: "number", least, most, step });
+const whole = () => ({ kind: "whole", least: 1, most: 1024 });
+const choice = (...values) => ({ kind: "choice", values });
+const required = (rule, start) => ({ ...rule, required: true, start });
 
 /** C(n-c, k)/C(n, k), c = 0 .. n: the chance that k draws from n miss all of c marked ones; its logarithm. */
 function logMiss(n, k) {
@@ -54,41 +57,40 @@ export function throughPoints(p, w) {
 }
 
 export const OBJECTIVES = {
-  rl: { label: "RL", w: () => one },
-  ml: { label: "ML", w: () => reciprocal },
-  arcsine: { label: "GRPO limit", w: () => power(0.5, 0.5) },
-  log_odds: { label: "log-odds", w: () => logOdds },
+  rl: { w: () => one },
+  ml: { w: () => reciprocal },
+  arcsine: { w: () => power(0.5, 0.5) },
+  log_odds: { w: () => logOdds },
   power: {
     label: ({ a, b }) => `p^−${a} (1−p)^−${b}`,
-    options: { a: range(0, 1.5, 0.05, 0.5), b: range(0, 1.5, 0.05, 0.5) },
+    options: { a: required(range(0, 1.5, 0.05), 0.5), b: required(range(0, 1.5, 0.05), 0.5) },
     w: ({ a, b }) => power(a, b),
   },
   truncated: {
     label: ({ order }) => `MaxRL T=${order}`,
-    options: { order: whole(8) },
+    options: { order: required(whole(), 8) },
     w: ({ order }) => truncatedWeight(order),
   },
-  pass_at: { label: ({ k }) => `pass@${k}`, options: { k: whole(8) }, w: ({ k }) => passAt(k) },
+  pass_at: { label: ({ k }) => `pass@${k}`, options: { k: required(whole(), 8) }, w: ({ k }) => passAt(k) },
 };
 
 const groupMean = (N) => [row(N, () => (N - 1) / N), row(N, (j) => -j / N)];
 const positive = (N) => [row(N, one), row(N, () => 0)];
 const FORMS = { series: "series", plug_in: "plug_in" };
 
-/** Other names of estimators, which older links and recorded runs hold. */
-export const ALIASES = { pacs_anchor: "pacs" };
+/** Other names of estimators, which older links and recorded runs hold; Python tells them. */
+export const ALIASES = {};
 
 /** `least(o)`: the smallest N; `sequences(N, o)`: (gap, offset); `limit(o)`: w(p); o are the options. */
 export const ESTIMATORS = {
-  rloo: { label: "RLOO", least: 2, limit: () => one, sequences: (N) => leaveOneOut(row(N, one)) },
-  reinforce: { label: "REINFORCE, no baseline", limit: () => one, sequences: positive },
-  reinforce_mean: { label: "REINFORCE", least: 2, limit: () => one, sequences: groupMean },
-  dr_grpo: { label: "Dr. GRPO", least: 2, limit: () => one, sequences: groupMean },
-  psr: { label: "PSR", limit: () => one, sequences: positive },
-  nsr: { label: "NSR", limit: () => one, sequences: (N) => [row(N, one), row(N, () => -1)] },
+  rloo: { least: 2, limit: () => one, sequences: (N) => leaveOneOut(row(N, one)) },
+  reinforce: { limit: () => one, sequences: positive },
+  reinforce_mean: { least: 2, limit: () => one, sequences: groupMean },
+  dr_grpo: { least: 2, limit: () => one, sequences: groupMean },
+  psr: { limit: () => one, sequences: positive },
+  nsr: { limit: () => one, sequences: (N) => [row(N, one), row(N, () => -1)] },
   w_reinforce: {
-    label: "W-REINFORCE",
-    options: { lam: range(0, 2, 0.05, 0.1) },
+    options: { lam: range(0, 2, 0.05) },
     limit:
       ({ lam }) =>
       () =>
@@ -103,7 +105,6 @@ export const ESTIMATORS = {
     sequences: (N, { ddof, eps }) => centred(N, (mean) => inverse(std(mean, N, ddof) + eps)),
   },
   one_sided_grpo: {
-    label: "one-sided GRPO",
     least: 2,
     limit: () => power(0.5, 0),
     sequences: (N) => centred(N, (mean) => inverse(mean) ** 0.5),
@@ -111,18 +112,16 @@ export const ESTIMATORS = {
   f_grpo: {
     label: ({ gamma }) => `F-GRPO (gamma ${gamma})`,
     least: 2,
-    options: { gamma: { ...range(0, 4, 0.1, 1), required: true } },
+    options: { gamma: required(range(0, 4, 0.1), 1) },
     limit: ({ gamma }) => power(0.5, 0.5 - gamma),
     sequences: (N, { gamma }) => centred(N, (mean) => (1 - mean) ** gamma * inverse(std(mean, N))),
   },
   dgpo: {
-    label: "DGPO",
     least: 2,
     limit: () => (p) => 0.5 * logOdds(p),
     sequences: (N) => centred(N, (mean) => inverse(2 * std(mean, N) ** 2)),
   },
   mapo: {
-    label: "MAPO",
     least: 2,
     limit: () => (p) => 4 * Math.sqrt(p * (1 - p)) + (1 - 4 * p * (1 - p)) / p,
     sequences: (N) =>
@@ -132,30 +131,26 @@ export const ESTIMATORS = {
       }),
   },
   maxrl: {
-    label: "MaxRL",
     least: 2,
     limit: () => reciprocal,
     sequences: (N) => [row(N, (j) => N / (j + 1) - (j === 0)), row(N, (j) => (j > 0 ? -1 : 0))],
   },
   maxrl_eq6: {
-    label: "MaxRL eq. 6",
     limit: () => reciprocal,
     sequences: (N) => [row(N, (j) => N / (j + 1)), row(N, () => 0)],
   },
   maxrl_eq7: {
-    label: "MaxRL eq. 7",
     limit: () => reciprocal,
     sequences: (N) => [row(N, (j) => N / (j + 1)), row(N, () => -1)],
   },
   maxrl_loo: {
-    label: "MaxRL leave-one-out",
     least: 2,
     limit: () => reciprocal,
     sequences: (N) => leaveOneOut(row(N, (j) => N / (j + 1))),
   },
   truncated: {
     label: ({ order }) => `MaxRL T=${order}`,
-    options: { order: { ...whole(8), required: true }, form: choice("raw", "zero_mean", "loo") },
+    options: { order: required(whole(), 8), form: choice("raw", "zero_mean", "loo") },
     least: ({ order, form }) => ({ raw: order, zero_mean: Math.max(2, order + 1), loo: Math.max(2, order) })[form],
     limit: ({ order }) => truncatedWeight(order),
     sequences(N, { order, form }) {
@@ -171,9 +166,9 @@ export const ESTIMATORS = {
   alpha: {
     label: ({ alpha }) => `alpha ${alpha}`,
     options: {
-      alpha: { ...range(0, 2, 0.05, 0.5), required: true },
+      alpha: required(range(0, 2, 0.05), 0.5),
       form: choice("plug_in", "series"),
-      order: { ...whole(null), only: ({ form }) => form === FORMS.series },
+      order: { ...whole(), only: ({ form }) => form === FORMS.series },
     },
     least: ({ form, order }) => (form === FORMS.plug_in ? 2 : (order ?? 1)),
     limit: ({ alpha, order }) => (order === null ? power(alpha, 0) : series(alpha, order)),
@@ -192,7 +187,7 @@ export const ESTIMATORS = {
   },
   pkpo: {
     label: ({ k }) => `PKPO k=${k}`,
-    options: { k: { ...whole(4), required: true }, form: choice("s", "sloo", "sloom1") },
+    options: { k: required(whole(), 4), form: choice("s", "sloo", "sloom1") },
     least: ({ k, form }) => (form === "sloo" ? k + 1 : k),
     limit: ({ k }) => passAt(k),
     sequences(N, { k, form }) {
@@ -206,7 +201,7 @@ export const ESTIMATORS = {
   },
   pass_at_k_group: {
     label: ({ k }) => `Pass@${k} Training`,
-    options: { k: { ...whole(4), required: true } },
+    options: { k: required(whole(), 4) },
     least: ({ k }) => Math.max(2, k),
     limit:
       ({ k }) =>
@@ -226,7 +221,7 @@ export const ESTIMATORS = {
   pacs: {
     label: ({ balanced }) => (balanced ? "PACS" : "PACS, no class weights"),
     least: 2,
-    options: { beta: range(0.1, 10, 0.1, 1), score: choice("rloo", "dr_grpo"), balanced: choice(true, false) },
+    options: { beta: range(0.1, 10, 0.1), score: choice("rloo", "dr_grpo"), balanced: choice(true, false) },
     limit:
       ({ beta, balanced }) =>
       (p) =>
@@ -239,7 +234,7 @@ export const ESTIMATORS = {
   },
   real_anchor: {
     label: ({ tau }) => `REAL (tau ${tau})`,
-    options: { tau: range(0.1, 2, 0.1, 0.5) },
+    options: { tau: range(0.1, 2, 0.1) },
     limit:
       ({ tau }) =>
       (p) =>
@@ -253,7 +248,7 @@ export const ESTIMATORS = {
   entropic: {
     label: ({ eta }) => `entropic (eta ${eta})`,
     least: 2,
-    options: { eta: { ...range(0.1, 10, 0.1, 2), required: true } },
+    options: { eta: required(range(0.1, 10, 0.1), 2) },
     limit:
       ({ eta }) =>
       (p) =>
@@ -261,7 +256,6 @@ export const ESTIMATORS = {
     sequences: (N, { eta }) => centred(N, (mean) => Math.expm1(eta) / eta / (1 + Math.expm1(eta) * mean)),
   },
   drawn: {
-    label: "drawn",
     options: {
       p: { kind: "list", required: true },
       w: { kind: "list", required: true },

@@ -1,7 +1,8 @@
 // The page itself: one state, four panels, and what they share.
 import { THEMES } from "./chart.js";
 import { DARK } from "./looks.js";
-import { ESTIMATORS, coefficients, resolve, writeSpec } from "./specs.js";
+import { tabled } from "./given.js";
+import { ALIASES, ESTIMATORS, coefficients, offered, resolve } from "./specs.js";
 import { LARGEST } from "./design.js";
 import { h, rebuild, segmented, write } from "./dom.js";
 import { CurvesPanel } from "./panel_curves.js";
@@ -123,14 +124,23 @@ export class Explorer {
     this.update(this.store.state);
   }
 
-  /** An estimator at N by its spec: { spec, name, label, options, w, sequences }; Python's own may be `waiting`. */
-  estimator(spec, N) {
+  /**
+   * An estimator at N by its spec: { spec, name, label, about, options, w, sequences }. In a notebook one that has no
+   * closed form may be `waiting` for Python; elsewhere it has no options to change, and may be at the `nearest` N.
+   */
+  estimator(spec, N, nearest = false) {
     const name = spec.split("(")[0].trim(),
       large = ["drawn", "formula"].includes(name) && N > LARGEST;
-    if (this.kernel && (large || !(name in ESTIMATORS))) return this.authority.own(spec, N, this.store.state.x);
-    const found = resolve(ESTIMATORS, spec);
+    if (this.kernel && !(name in ESTIMATORS || name in ALIASES))
+      return this.authority.own(spec, N, this.store.state.x);
+    const found = resolve(ESTIMATORS, spec),
+      { about } = found.entry;
+    if (this.kernel && (large || !found.entry.sequences))
+      return { ...found, about, ...this.authority.own(spec, N, this.store.state.x) };
+    if (!found.entry.sequences) return tabled(found, N, nearest);
     return {
       ...found,
+      about,
       w: found.entry.limit(found.options),
       sequences: this.authority?.sequences(found.spec, N) ?? coefficients(found, N),
     };
@@ -149,10 +159,7 @@ export class Explorer {
 
   /** The spec of an estimator as it is first shown. */
   start(name) {
-    const options = ESTIMATORS[name]?.options ?? {};
-    return name in ESTIMATORS
-      ? writeSpec(ESTIMATORS, name, Object.fromEntries(Object.entries(options).map(([key, rule]) => [key, rule.start])))
-      : name;
+    return offered(ESTIMATORS)[name] ?? name;
   }
 
   verify(panel, state) {

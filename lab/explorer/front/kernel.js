@@ -84,7 +84,8 @@ class Authority {
       limit = this.known.get(`limit ${spec} ${axis}`),
       sequences = this.sequences(spec, N);
     const name = spec.split("(")[0];
-    if (label && sequences && limit !== undefined) return { spec, name, label, sequences, limit };
+    if (label && sequences && limit !== undefined)
+      return { spec, name, label, sequences, limit: (quantity) => (quantity === "weight" ? limit : null) };
     this.once(`own ${spec} ${N} ${axis}`, async () => {
       try {
         const [content, arrays] = await this.kernel.ask("estimator", { spec, N, axis });

@@ -1,5 +1,4 @@
-// Looks: those of lab/show/plots.py, with lighter forms of the colours for a dark ground.
-import { ESTIMATORS } from "./catalogue.js";
+// Looks: those of the figures, with lighter forms of the colours for a dark ground.
 
 const BLUE = "#0072b2",
   ORANGE = "#e69f00",
@@ -19,24 +18,8 @@ export const DARK = {
   "#000000": "#ffffff",
   "#777777": "#aaaaaa",
 };
-export const LOOKS = {
-  rl: [BLUE, []],
-  rloo: [BLUE, []],
-  reinforce_mean: [BLUE, [5, 1.5]],
-  reinforce: [SKY, [1, 1]],
-  arcsine: [ORANGE, [4, 1, 1, 1]],
-  grpo: [ORANGE, [4, 1, 1, 1]],
-  maxrl: [RED, []],
-  truncated: [RED, []],
-  maxrl_eq6: [PURPLE, [3, 1]],
-  maxrl_eq7: [SKY, [2, 1]],
-  maxrl_loo: [GREEN, [6, 1, 1, 1, 1, 1]],
-  ml: ["#000000", [1, 1]],
-  log_odds: [GREEN, [6, 1.5, 1, 1.5]],
-  pacs: [GREEN, [6, 1.5, 1, 1.5]],
-  pkpo: [OLIVE, [2, 1, 1, 1]],
-  from_weight: [PURPLE, [4, 1, 2, 1]],
-};
+/** Those of lab/show/line_styles.py, which Python tells: { name: [colour, dashes] }. */
+export const LOOKS = {};
 const OTHERS = [
   [PURPLE, []],
   [OLIVE, []],
@@ -52,7 +35,7 @@ const VARIANTS = [[], [6, 2], [2, 1.2], [7, 1.5, 1.5, 1.5], [1, 1.2], [9, 2, 4, 
 export function looks(names) {
   const taken = new Set();
   return names.map((name) => {
-    let look = LOOKS[name in ESTIMATORS && /drawn|formula/.test(name) ? "from_weight" : name];
+    let look = LOOKS[["drawn", "formula"].includes(name) ? "from_weight" : name];
     look ??= OTHERS.find((one) => !taken.has(String(one))) ?? OTHERS[0];
     const [color, dash] = look;
     const free = taken.has(String(look)) ? (VARIANTS.find((one) => !taken.has(String([color, one]))) ?? dash) : dash;

@@ -1,10 +1,12 @@
 // Two ways in: the page of its own, which finds its place and starts, and the widget of a notebook.
 import { Explorer } from "./explorer.js";
+import { learn } from "./given.js";
 import { Kernel, counts } from "./kernel.js";
 import { Store, checked, fromHash, toHash } from "./state.js";
 
 /** The widget: Python's `state` and the page's are one. */
 function render({ model, el }) {
+  learn(model.get("catalogue"));
   const store = new Store(checked(model.get("state"))),
     root = document.createElement("div");
   el.append(root);
@@ -25,6 +27,7 @@ function render({ model, el }) {
 }
 
 function start(root) {
+  learn(JSON.parse(document.getElementById("lab-explorer-catalogue").textContent));
   let store,
     fault = "";
   try {

@@ -133,7 +133,7 @@ export class CurvesPanel {
     const lines = [];
     for (const spec of state.curves) {
       try {
-        lines.push({ kind: "curve", spec, ...this.app.estimator(spec, state.N) });
+        lines.push({ kind: "curve", spec, ...this.app.estimator(spec, state.N, true) });
       } catch (error) {
         lines.push({ kind: "curve", spec, name: spec, label: spec, error: error.message });
       }
@@ -146,6 +146,7 @@ export class CurvesPanel {
           spec,
           name: found.name,
           label: found.label,
+          about: found.entry.about,
           options: found.options,
           w: found.entry.w(found.options),
         });
@@ -161,7 +162,7 @@ export class CurvesPanel {
   }
 
   limit(line, quantity, axis) {
-    if (!line.w) return quantity === "weight" ? (line.limit ?? null) : null;
+    if (!line.w) return line.limit?.(quantity, axis) ?? null;
     const key = `${line.spec} ${quantity} ${axis}`;
     if (!this.limits.has(key)) {
       if (this.limits.size > 200) this.limits.clear();
@@ -191,7 +192,8 @@ export class CurvesPanel {
       const to = (values, middle) => values.map((value) => value / (middle || 1));
       const scaled = state.normalise && quantity !== "efficiency";
       const limit = this.limit(line, quantity, state.x);
-      const shownLimit = scaled && limit && line.w ? to(limit, line.w(0.5)) : limit;
+      const half = line.w ? line.w(0.5) : line.half;
+      const shownLimit = scaled && limit ? (half ? to(limit, half) : null) : limit;
       if (line.kind === "objective") return { y: null, limit: shownLimit };
       const exact = this.app.authority?.get(line.spec, state, quantity);
       const y = exact ?? QUANTITIES[quantity](grid, line.sequences);
@@ -350,7 +352,7 @@ export class CurvesPanel {
       columns = { p: this.grids[state.x].p };
     this.lines.forEach((line, i) => {
       const { y, limit } = this.found[i];
-      if (y) columns[`${line.spec} N=${state.N}`] = y;
+      if (y) columns[`${line.spec} N=${line.sequences[0].length}`] = y;
       if (limit && (state.limits || !y)) columns[line.kind === "curve" ? `limit of ${line.spec}` : line.spec] = limit;
     });
     return columns;

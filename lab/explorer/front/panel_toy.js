@@ -1,7 +1,7 @@
 // The fourth panel: many small problems, two objectives, the same random numbers; lab/toy/paired.py gives the same.
 import { Chart, niceDomain } from "./chart.js";
 import { looks } from "./looks.js";
-import { ESTIMATORS } from "./specs.js";
+import { ESTIMATORS, offered } from "./specs.js";
 import { ANSWERS, EASIEST, HARDEST, Policy, summary } from "./toy.js";
 import { LOG, field, format, h, select, slider } from "./dom.js";
 
@@ -13,7 +13,7 @@ export class ToyPanel {
   constructor(app) {
     this.app = app;
     const { store } = app,
-      names = Object.keys(ESTIMATORS).filter((name) => !["drawn", "formula"].includes(name));
+      names = Object.keys(offered(ESTIMATORS));
     this.N = slider(
       "Rollouts a problem, N",
       store.state.N,

@@ -1,6 +1,6 @@
 // The lists beside the chart: one row a curve, with its options, its rules, or what is wrong with it.
 import { LOG, field, h, rebuild, segmented, select, slider, svg, write } from "./dom.js";
-import { resolve, rules, writeSpec } from "./specs.js";
+import { offered, parseSpec, resolve, rules, writeSpec, written } from "./specs.js";
 
 const WORDS = { true: "yes", false: "no", dr_grpo: "Dr. GRPO", rloo: "RLOO", plug_in: "plug-in" };
 const DEAD_GROUPS = {
@@ -28,14 +28,13 @@ export class CurveList {
   }
 
   adder(kind) {
-    const names = Object.keys(this.table).filter((name) => !["drawn", "formula"].includes(name));
+    const starts = offered(this.table);
     const add = () => {
-      const name = menu.value;
-      const start = Object.entries(this.table[name].options ?? {}).map(([option, rule]) => [option, rule.start]);
+      const spec = starts[menu.value];
       menu.selectedIndex = 0;
-      this.put([...this.specs, writeSpec(this.table, name, Object.fromEntries(start))].slice(-MOST));
+      this.put([...this.specs, spec].slice(-MOST));
     };
-    const choices = names.map((name) => h("option", { value: name }, name));
+    const choices = Object.keys(starts).map((name) => h("option", { value: name }, name));
     const menu = h("select", { class: "add", "aria-label": `add an ${kind}`, onchange: add });
     menu.append(h("option", { value: "" }, `+ add an ${kind}`), ...choices);
     return menu;
@@ -57,7 +56,7 @@ export class CurveList {
     swatch.append(svg("line", { x1: 1, x2: 29, y1: 6, y2: 6, ...stroke }));
     const remove = h("button", { type: "button", class: "quiet", "aria-label": `remove ${line.label}` }, "×");
     remove.addEventListener("click", () => this.put(this.specs.filter((_, k) => k !== i)));
-    const head = h("div", { class: "head" }, swatch, h("strong", {}, line.label), remove);
+    const head = h("div", { class: "head" }, swatch, h("strong", { title: line.about ?? "" }, line.label), remove);
     return h("div", { class: "item" }, head, this.deadGroups(line, i), this.options(line, i), h("p", {}));
   }
 
@@ -90,6 +89,7 @@ export class CurveList {
       this.put(this.specs.with(i, writeSpec(this.table, name, { ...options, [option]: next })));
       this.moving = false;
     };
+    if (rule.kind === "written") return field(option, this.text(option, value, change));
     if (rule.kind === "choice" && rule.values.length < 3) {
       const words = Object.fromEntries(rule.values.map((one) => [one, WORDS[one] ?? one]));
       return field(
@@ -106,6 +106,21 @@ export class CurveList {
       { least: 1, most: 256, step: 1, scale: LOG(1, 256) },
       change,
     ).element;
+  }
+
+  /** An option as Python's literal; what is none is marked, and not taken. */
+  text(option, value, change) {
+    const input = h("input", { type: "text", value: written(value), spellcheck: "false" });
+    input.addEventListener("change", () => {
+      try {
+        input.setCustomValidity("");
+        change(parseSpec(`estimator(${option}=${input.value})`)[1][option]);
+      } catch {
+        input.setCustomValidity("write a number, 'text', [a, list], True, False or None");
+        input.reportValidity();
+      }
+    });
+    return input;
   }
 
   /** The words of a row: its label, and its rules or what is wrong with it. */

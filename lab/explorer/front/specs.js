@@ -1,14 +1,14 @@
 // Specs: "grpo(ddof=1)", read and written as Python does, and the estimators and objectives that they name.
 import { ALIASES, ESTIMATORS, OBJECTIVES, exponent } from "./catalogue.js";
 
-export { ESTIMATORS, OBJECTIVES };
+export { ALIASES, ESTIMATORS, OBJECTIVES };
 
 const LITERALS = { True: true, False: false, None: null };
 
 /** Read `name` or `name(option=literal, ...)`; nothing is evaluated. Throws a sentence. */
 export function parseSpec(text) {
   const cure = new Error(`cannot read ${text}: write a name, or name(option=value, ...), for example grpo(ddof=1)`);
-  const found = /^\s*([a-z_]\w*)\s*(?:\((.*)\))?\s*$/s.exec(text);
+  const found = /^\s*([\p{L}_][\p{L}\p{N}_]*)\s*(?:\((.*)\))?\s*$/su.exec(text);
   if (!found) throw cure;
   const options = {};
   let rest = (found[2] ?? "").trim();
@@ -36,7 +36,7 @@ function literal(text, cure) {
   return number;
 }
 
-function written(value) {
+export function written(value) {
   if (Array.isArray(value)) return `[${value.map(written).join(", ")}]`;
   if (value === null) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";
@@ -105,8 +105,21 @@ export function writeSpec(table, name, options) {
 /** (gap, offset) of a resolved estimator at N, or a sentence thrown. */
 export function coefficients({ entry, options, spec }, N) {
   const least = typeof entry.least === "function" ? entry.least(options) : (entry.least ?? 1);
-  if (N < least) throw new Error(`${spec} needs groups of at least ${least} rollouts: raise N, or lower its order`);
+  if (N < least) throw tooSmall(spec, least);
   return entry.sequences(N, options);
+}
+
+export const tooSmall = (spec, least) =>
+  new Error(`${spec} needs groups of at least ${least} rollouts: raise N, or lower its order`);
+
+/** What menus offer, { name: spec }: all but what is drawn, and what has a required option that nobody can guess. */
+export function offered(table) {
+  const starts = (name) => Object.entries(table[name].options ?? {}).map(([option, rule]) => [option, rule.start]);
+  return Object.fromEntries(
+    Object.keys(table)
+      .filter((name) => !["drawn", "formula"].includes(name) && starts(name).every(([, start]) => start !== undefined))
+      .map((name) => [name, writeSpec(table, name, Object.fromEntries(starts(name)))]),
+  );
 }
 
 /** What is said of an estimator's odd groups, read off its sequences. */

@@ -1,0 +1,177 @@
+"""The catalogue as the page reads it: labels, options, descriptions and looks, written by Python.
+
+The page computes the estimators of CLOSED_FORMS itself, so that dragging is quick. Every other
+estimator, a plugin's or one that was added to the lab, needs nothing in JavaScript: a notebook asks
+Python for its numbers, and the page that stands alone holds them as tables, see `tables`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from lab import estimators, objectives
+from lab.errors import LabError
+from lab.estimators import Estimator, estimator, estimator_names
+from lab.explorer.axes import AXES, pass_rates
+from lab.objectives import Objective, objective, objective_names
+from lab.show.line_styles import LINE_STYLES, made_up_look
+
+# The estimators that front/catalogue.js computes; a test holds its table to this one.
+CLOSED_FORMS = (
+    "rloo",
+    "reinforce",
+    "reinforce_mean",
+    "dr_grpo",
+    "psr",
+    "nsr",
+    "w_reinforce",
+    "grpo",
+    "one_sided_grpo",
+    "f_grpo",
+    "dgpo",
+    "mapo",
+    "maxrl",
+    "maxrl_eq6",
+    "maxrl_eq7",
+    "maxrl_loo",
+    "truncated",
+    "alpha",
+    "pkpo",
+    "pass_at_k_group",
+    "pacs",
+    "real_anchor",
+    "entropic",
+    "drawn",
+    "formula",
+)
+# The sizes N of a table: all that fit on a slider step by step, then some of the larger ones.
+SIZES = (*range(1, 65), 96, 128, 192, 256, 384, 512, 768, 1024)
+
+
+def described() -> dict[str, Any]:
+    """What the page shows of every estimator and objective, ready for JSON.
+
+    | key | meaning |
+    |---|---|
+    | `estimators`, `objectives` | by name, the four facts below |
+    | `label` | None where it depends on a required option |
+    | `about` | the description, with the equation |
+    | `options` | the default of each option that text can hold, None of a required one |
+    | `required` | the names of options without a default |
+    | `aliases` | other names of estimators: {alias: name} |
+    | `looks` | by name: [colour, [dash lengths in line widths]] |
+
+    LabError: a plugin is missing or broken.
+    """
+    names = estimator_names()
+    known = [*names, *objective_names(), *LINE_STYLES]
+    return {
+        "estimators": {name: _estimator(name) for name in names},
+        "objectives": {
+            name: _entry(objectives._CATALOGUE[name], objective, name) for name in objective_names()
+        },
+        "aliases": dict(estimators.ALIASES),
+        "looks": {name: _look(name) for name in dict.fromkeys(known)},
+    }
+
+
+def tables(specs: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """The numbers of each estimator that the page cannot compute itself, ready for JSON.
+
+    These are the estimators without required options, with their defaults, and those of `specs`.
+
+    | key | meaning |
+    |---|---|
+    | `spec`, `label`, `least` | of the estimator |
+    | `coefficients` | [gap, offset] by N, for those of SIZES that it is defined for |
+    | `limit` | None, or by axis: `weight` and `objective` (zero at p = 1/2) at its points |
+
+    Of a limit, values that are not finite are None.
+    """
+    named = [name for name in estimator_names() if name not in CLOSED_FORMS]
+    usual = [name for name in named if not _estimator(name)["required"]]
+    chosen = {spec: estimator(spec) for spec in (*usual, *specs)}
+    return [
+        _table(spec, one)
+        for spec, one in chosen.items()
+        if estimators.ALIASES.get(one.name, one.name) in named
+    ]
+
+
+def _estimator(name: str) -> dict[str, Any]:
+    function, _ = estimators._CATALOGUE[name]
+    return _entry(function, estimator, name, skip=1)  # its first parameter is N
+
+
+def _entry(
+    function: Callable[..., Any],
+    make: Callable[[str], Estimator | Objective],
+    name: str,
+    skip: int = 0,
+) -> dict[str, Any]:
+    """The facts of one entry; the first `skip` parameters of its function are no options."""
+    parameters = list(inspect.signature(function).parameters.values())[skip:]
+    required = [each.name for each in parameters if each.default is each.empty]
+    return {
+        "label": None if required else make(name).label,
+        "about": inspect.getdoc(function) or "",
+        "options": {
+            each.name: None if each.name in required else each.default
+            for each in parameters
+            if each.name in required or _is_text(each.default)
+        },
+        "required": required,
+    }
+
+
+def _is_text(value: Any) -> bool:
+    """Whether JSON holds the value of an option."""
+    return (
+        value is None
+        or isinstance(value, (bool, int, str))
+        or (isinstance(value, float) and math.isfinite(value))
+    )
+
+
+def _look(name: str) -> list[Any]:
+    if name in LINE_STYLES:
+        color, dash = LINE_STYLES[name].color, LINE_STYLES[name].dash
+    else:
+        color, dash, _ = made_up_look(name)
+    return [color, [] if dash == "-" else list(dash[1])]
+
+
+def _table(spec: str, chosen: Estimator) -> dict[str, Any]:
+    return {
+        "spec": spec,
+        "label": chosen.label,
+        "least": chosen.least,
+        "coefficients": dict(_coefficients(chosen)),
+        "limit": None
+        if chosen.limit is None
+        else {axis: _limit(chosen.limit, axis) for axis in AXES},
+    }
+
+
+def _coefficients(chosen: Estimator) -> Iterable[tuple[int, list[list[float]]]]:
+    for N in SIZES:
+        if N < chosen.least:
+            continue
+        try:
+            gap, offset = chosen.coefficients(N)
+        except LabError:  # not defined for this N: the page says which sizes it has
+            continue
+        yield N, [gap.tolist(), offset.tolist()]
+
+
+def _limit(limit: Objective, axis: str) -> dict[str, list[float | None]]:
+    p = pass_rates(axis)
+    values = {"weight": limit.weight(p), "objective": limit.value(p) - limit.value(0.5)}
+    return {
+        name: [float(x) if np.isfinite(x) else None for x in row] for name, row in values.items()
+    }
