@@ -267,6 +267,17 @@ def test_what_cannot_be_trained_with_is_refused_in_a_sentence(parts, tmp_path):
     assert "no column 'problem'" in refusal(
         lambda: trainer((rows, parts[1]), tmp_path, estimator="maxrl")
     )
+    evaluated = trainer(parts, tmp_path, estimator="maxrl", eval_dataset=rows)
+    assert "the evaluation data have no column 'problem'" in refusal(evaluated.evaluate)
+    assert "at least 2 rollouts, found N = 1" in refusal(
+        lambda: trainer(
+            parts,
+            tmp_path,
+            estimator="grpo(ddof=1)",
+            config={"num_generations_eval": 1},
+            eval_dataset=parts[0],
+        )
+    )
     mixed = trainer(parts, tmp_path, estimator="maxrl", said=[[50, end]] * 8)
     row = parts[0]
     assert "group 0 of step 0 holds rollouts of problems 0, 1" in refusal(

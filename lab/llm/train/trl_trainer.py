@@ -17,13 +17,13 @@ and `lab.advantages` gives every rollout its advantage:
 | micro-batches | on a GPU sorted by length, and cut to their longest row: see `by_length` |
 | vLLM's `max_num_seqs`, all rollouts of a batch | at most `SEQUENCES` |
 
-Written for TRL 1.16. It overrides five of its methods; tests/test_trl.py checks each against a
+Written for TRL 1.16. It overrides six of its methods; tests/test_trl.py checks each against a
 computation by hand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
@@ -122,6 +122,7 @@ class ObjectiveTrainer(_GRPOTrainer):
     """
 
     _buffered_inputs: Any  # TRL's micro-batches of the batch in use
+    _signature_columns: Any  # TRL's names of the columns that are kept
 
     def __init__(
         self,
@@ -139,6 +140,8 @@ class ObjectiveTrainer(_GRPOTrainer):
         self.estimator = find_estimator(estimator)
         # Refuses a group that is too small for the estimator before anything runs.
         self.estimator.coefficients(self.num_generations)
+        if self.eval_dataset is not None:
+            self.estimator.coefficients(self.num_generations_eval)
         self.truncation = one_of("truncation", truncation, TRUNCATIONS)
         self.smoothing = real("smoothing", smoothing, 0)
         self.greedy_filter = greedy_filter
@@ -147,11 +150,10 @@ class ObjectiveTrainer(_GRPOTrainer):
         self.gathered: dict[str, torch.Tensor] = {}
         on_gpu = self.accelerator.device.type == "cuda"
         self.by_length = on_gpu if by_length is None else by_length
-        if "problem" not in (self.train_dataset.column_names or ()):
-            raise LabError(
-                "the training data have no column 'problem': give each row the number of its"
-                " problem, which says which rollouts form a group"
-            )
+        # A stream of unknown columns and an environment's own data are checked row by row.
+        columns = getattr(self.train_dataset, "column_names", None)
+        if columns is not None:
+            self._check_problem("training", columns)
 
     @property
     def step(self) -> int:
@@ -163,7 +165,22 @@ class ObjectiveTrainer(_GRPOTrainer):
         """The part of TRL's metrics that is being filled."""
         return "train" if self.model.training else "eval"
 
+    def _check_problem(self, data: str, columns: Iterable[str]) -> None:
+        """LabError: the rows of the "training" or "evaluation" data do not name their problem."""
+        if "problem" not in columns:
+            raise LabError(
+                f"the {data} data have no column 'problem': give each row the number of its"
+                " problem, which says which rollouts form a group"
+            )
+
+    def _set_signature_columns_if_needed(self) -> None:
+        """The columns that `remove_unused_columns=True` keeps."""
+        super()._set_signature_columns_if_needed()
+        if "problem" not in self._signature_columns:
+            self._signature_columns.append("problem")
+
     def _generate_and_score_completions(self, inputs: list[Batch]) -> Batch:
+        self._check_problem("training" if self.model.training else "evaluation", inputs[0])
         # TRL shuffles the rows after this, with torch's global generator.
         torch.manual_seed(stream_seed(self.args.seed, "rows", self.step))
         batch = super()._generate_and_score_completions(inputs)
