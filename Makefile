@@ -2,9 +2,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 SWEEP := sweeps/laptop.toml
+# The tests of make test-fast: mathematics, data, presets and layout; none trains or starts a process.
+FAST := catalogue definitions design enumeration errors estimators explain extract former_names groups \
+	layers losses metrics multinomial numeric_checker objectives pass_rates problem_rates published rng \
+	shapes staleness stats sweep_results tree_sampling weights
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup setup-llm figures test lint gpu lab check constraints check-install clean
+.PHONY: help setup setup-llm figures test test-fast lint gpu lab check constraints check-install clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -31,6 +35,9 @@ figures: setup ## run the laptop notebooks, then draw every figure into figures/
 
 test: setup-llm ## run all tests, a process a core (one file at a time each)
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile
+
+test-fast: setup ## run the tests that need no training, in less than a minute
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 $(FAST:%=tests/test_%.py)
 
 lint: setup-llm ## formatting, style, types
 	$(BIN)/ruff format --check .
