@@ -19,7 +19,7 @@ from browser import FRONT, browser, served
 import lab
 from lab.cli import main
 from lab.explorer import answers, axes, page
-from lab.explorer.catalogue import CLOSED_FORMS, described
+from lab.explorer.page_catalogue import CLOSED_FORMS, described
 from lab.explorer.state import DEFAULTS, checked
 from lab.formula import formula_weight
 from lab.pass_rates import mixing

@@ -16,7 +16,7 @@ import lab
 from lab import estimators, plugins
 from lab.cli import main
 from lab.explorer import axes, page
-from lab.explorer.catalogue import SIZES, described, tables
+from lab.explorer.page_catalogue import SIZES, described, tables
 from lab.show.line_styles import line_style
 from lab.toy import paired
 

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 bfc9f465a59cacb83fe7f577eab6a8f99d386f35a9fe85707f2cc00075457f8b
+// Built by `npm run build` from lab/explorer/front; sources sha256 5794388baa4ab7fb82f69f1c570d4cdf6353741500f3f04dd09809092685b4e1
 
 // dom.js
 function h(name, attributes = {}, ...children) {

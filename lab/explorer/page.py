@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from lab.explorer.catalogue import described, tables
+from lab.explorer.page_catalogue import described, tables
 from lab.explorer.state import DEFAULTS, checked
 from lab.runs.run_folder import write_atomically
 

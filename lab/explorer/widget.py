@@ -13,7 +13,7 @@ import traitlets
 from lab.errors import LabError
 from lab.estimators import Estimator
 from lab.explorer import answers
-from lab.explorer.catalogue import described
+from lab.explorer.page_catalogue import described
 from lab.explorer.state import checked
 from lab.show.audit import Counts, read_counts
 

@@ -5,10 +5,10 @@ import { LOOKS } from "./looks.js";
 import { passRates } from "./mathematics.js";
 import { resolve, tooSmall } from "./specs.js";
 
-/** The tables of lab/explorer/catalogue.py by spec, as the page writes it. A notebook has none: there Python answers. */
+/** The tables of lab/explorer/page_catalogue.py by spec, as the page writes it. A notebook has none: there Python answers. */
 const TABLES = new Map();
 
-/** Take in what lab/explorer/catalogue.py wrote; what was taken in before is kept or written over. */
+/** Take in what lab/explorer/page_catalogue.py wrote; what was taken in before is kept or written over. */
 export function learn({ estimators, objectives, aliases, looks, tables = [] }) {
   Object.assign(ALIASES, aliases);
   Object.assign(LOOKS, looks);
