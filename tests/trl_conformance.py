@@ -90,6 +90,9 @@ DESELECTED: dict[str, str] = {
         )
         for test in ("prefers_rollout_func", "rollout_func_syncs_vllm_weights_when_needed")
     },
+    "TestGRPOTrainer::test_entropy_bonus_flows_gradients": (
+        "expects entropies without a gradient, which TRL 1.16 keeps: fails with TRL's own too"
+    ),
     "TestGRPOTrainer::test_train_with_mask_truncated_completions_all_masked": (
         "needs a model that never ends an answer"
     ),
