@@ -22,6 +22,7 @@ import torch
 
 from lab.device import compute_device
 from lab.errors import LabError
+from lab.extras import missing
 from lab.llm.engines.imports import transformers
 from lab.llm.engines.transformers_engine import load_causal_model
 
@@ -33,16 +34,13 @@ def check_adapter(adapter: str) -> None:
     if adapter == "none":
         return
     if find_spec("peft") is None:
-        raise LabError(
-            f"adapter = {adapter!r} needs the package peft: pip install -c constraints.txt -e"
-            " '.[llm]'"
-        )
+        raise missing("peft")
     if adapter == "qlora":
         if compute_device().type != "cuda":
             raise LabError("adapter = 'qlora' needs a GPU for its 4-bit weights: take adapter=lora")
         if find_spec("bitsandbytes") is None:
             raise LabError(
-                "adapter = 'qlora' needs the package bitsandbytes: pip install bitsandbytes, or"
+                "adapter = 'qlora' needs the package bitsandbytes: pip install 'bitsandbytes', or"
                 " take adapter=lora"
             )
 
