@@ -55,6 +55,8 @@ def sampler(monkeypatch):
 
     from lab.llm.train.trl_trainer import vllm_sampler_class
 
+    vllm_generation.is_vllm_available()  # the lab lets TRL load vLLM when it is asked for
+    monkeypatch.setattr(vllm_generation, "is_vllm_available", lambda *_: True)
     monkeypatch.setattr(vllm_generation, "LLM", Llm)
     monkeypatch.setattr(vllm_generation, "ensure_master_addr_port", lambda: None)
     for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE"):

@@ -333,7 +333,7 @@ def test_an_error_inside_the_loop_is_raised_where_it_is_asked_for():
 
 
 def test_a_trained_model_is_exported_as_a_folder_that_engines_read(runs, tmp_path, capsys):
-    run = run_training("gsm8k", scale="smoke", learning_rate=1e-3)
+    run = run_training(experiment("gsm8k").configure("smoke", {"learning_rate": 1e-3}))
     assert main(["export", str(run.path), str(tmp_path / "model")]) == 0
     engine, state = TransformersEngine(tmp_path / "model", device="cpu"), state_of(run)
     for name, weight in engine.model.state_dict().items():
@@ -341,7 +341,7 @@ def test_a_trained_model_is_exported_as_a_folder_that_engines_read(runs, tmp_pat
     assert engine.sample(["2+3=?\n"], Sampling(2, 1.0, 1.0, 8))[0][0].ids
     assert main(["export", str(run.path), str(tmp_path / "model")]) == 1
     assert "already holds a model" in capsys.readouterr().err
-    toy = run_training("tabular", scale="smoke", steps=2)
+    toy = run_training(experiment("tabular").configure("smoke", {"steps": 2}))
     assert main(["export", str(toy.path), str(tmp_path / "toy")]) == 1
     assert "trained no language model" in capsys.readouterr().err
 
