@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
 from typing import Any, get_type_hints
 
 from lab.errors import LabError, unknown
@@ -104,8 +106,9 @@ class Config:
             object.__setattr__(self, key, value)  # frozen: a whole number may become a real one
 
     @classmethod
-    def rules(cls) -> dict[str, Setting]:
-        """What is known of every setting, by name."""
+    @cache
+    def rules(cls) -> MappingProxyType[str, Setting]:
+        """What is known of every setting, by name. Reading types is slow: it is done once."""
         types = get_type_hints(cls)
         found = {}
         for field in dataclasses.fields(cls):
@@ -115,16 +118,19 @@ class Config:
                 found[field.name] = dataclasses.replace(
                     written, kind=kind.__args__[0] if is_list else kind, is_list=is_list
                 )
-        return found
+        return MappingProxyType(found)
 
     @classmethod
-    def defaults(cls) -> dict[str, Any]:
+    @cache
+    def defaults(cls) -> MappingProxyType[str, Any]:
         """The settings that have a default, with their defaults."""
-        return {
-            field.name: field.default
-            for field in dataclasses.fields(cls)
-            if field.default is not dataclasses.MISSING
-        }
+        return MappingProxyType(
+            {
+                field.name: field.default
+                for field in dataclasses.fields(cls)
+                if field.default is not dataclasses.MISSING
+            }
+        )
 
     def settings(self) -> dict[str, Any]:
         """The values of all settings, by name."""

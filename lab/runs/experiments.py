@@ -76,14 +76,14 @@ class Experiment:
         return self.configuration(name=self.name, scale=config.scale, **values)
 
     @property
-    def rules(self) -> dict[str, Setting]:
+    def rules(self) -> Mapping[str, Setting]:
         """What is known of every setting besides its value, by name."""
         return self.configuration.rules()
 
     @property
     def usual(self) -> dict[str, Any]:
         """The values of all settings on a laptop, in the order of the class."""
-        values = self.configuration.defaults() | self.scales["laptop"]
+        values = dict(self.configuration.defaults()) | self.scales["laptop"]
         return {key: values[key] for key in self.rules}
 
     def command(self, scale: str, parameters: dict[str, Any]) -> str:

@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,7 +93,7 @@ class Run:
         experiment: str,
         scale: str,
         parameters: dict[str, Any],
-        defaults: dict[str, Any] | None = None,
+        defaults: Mapping[str, Any] | None = None,
     ) -> Run:
         """Create the folder if needed. LabError: it holds a run with other parameters.
 
