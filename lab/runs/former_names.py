@@ -40,7 +40,7 @@ def in_present_names(given: Mapping[str, Any], known: Collection[str]) -> dict[s
     return renamed
 
 
-def in_former_names(parameters: dict[str, Any]) -> dict[str, Any]:
+def in_former_names(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """`parameters` as a run folder records them.
 
     >>> in_former_names({"estimator": "maxrl", "seed": 1})
