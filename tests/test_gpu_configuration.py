@@ -132,7 +132,9 @@ def test_a_training_as_on_a_gpu_that_is_killed_goes_on_and_ends_as_one_that_was_
     done = {}
     for name in ("killed", "whole"):
         monkeypatch.setenv("LAB_RUNS", str(runs / name))
-        done[name] = run_training("gsm8k", scale="smoke", steps=6, checkpoint_minutes=0)
+        done[name] = run_training(
+            experiment("gsm8k").configure("smoke", {"steps": 6}), checkpoint_minutes=0
+        )
     assert done["killed"].path == folder and len(forced) == 2
     lines = [(run.path / "metrics.jsonl").read_text().splitlines() for run in done.values()]
     assert lines[0] == lines[1] and json.loads(lines[0][-1])["step"] == 6
