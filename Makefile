@@ -34,7 +34,8 @@ figures: setup ## run the laptop notebooks, then draw every figure into figures/
 	$(BIN)/lab figures
 
 test: setup-llm ## run all tests, a process a core (one file at a time each)
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile \
+		--ignore tests/test_trl_conformance.py # minutes: docs/trl.md says how it is run
 
 test-fast: setup ## run the tests that need no training, in less than a minute
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 $(FAST:%=tests/test_%.py)
