@@ -47,7 +47,7 @@ class Only:
 
 
 if __name__ == "__main__":
-    allowed = closure(sys.argv[1].split(",")) | {"lab"}
+    allowed = closure(sys.argv[1].split(",")) | {"rlvr-lab"}
     refused = {
         module
         for module, brought in metadata.packages_distributions().items()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import rlvr_lab
 from lab.cli import main
 from lab.errors import LabError
 from lab.runs import configure, experiments, train
@@ -140,7 +141,7 @@ def test_training_what_trains_nothing_is_refused_without_a_folder(capsys, runs):
 
 def test_the_command_is_installed_and_is_this_one():
     (entry,) = metadata.entry_points(group="console_scripts", name="lab")
-    assert entry.load() is main
+    assert entry.load() is rlvr_lab.main
 
 
 def test_the_module_is_the_command(command):

@@ -27,7 +27,6 @@ from lab.llm.train.tiny_model import (
     tokenizer,
     train,
 )
-from lab.runs.experiments import configure
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
@@ -152,7 +151,7 @@ def test_problems_of_one_length_stand_together():
 
 def weights(seed: int, steps: int) -> dict[str, torch.Tensor]:
     model = fresh_model(seed)
-    losses = list(train(configure(model)))
+    losses = list(train(model, seed, steps))
     assert len(losses) == steps
     return model.state_dict()
 
@@ -166,7 +165,7 @@ def test_the_same_seed_gives_the_same_weights_and_leaves_torchs_generator_alone(
 
 
 def test_training_begins_at_chance_and_learns():
-    losses = list(train(configure(fresh_model(0))))
+    losses = list(train(fresh_model(0), 0, 40))
     assert losses[0] == pytest.approx(np.log(259), abs=0.15) and np.mean(losses[-5:]) < 3
 
 
