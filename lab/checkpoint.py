@@ -7,6 +7,7 @@ memory, on the GPU or on the host.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -19,6 +20,7 @@ import torch
 from lab.errors import LabError
 
 PIECE = 2**26  # bytes of a tensor that are on the host at a time while it is written
+NO_DIGEST = "0" * 64  # what stands for a file's digest in the file while the digest is computed
 
 # As the safetensors format spells them.
 DTYPES = {
@@ -99,13 +101,15 @@ def save_tensors(path: Path, tensors: Mapping[str, torch.Tensor], about: Mapping
     Tensors may be on any device; PIECE bytes of them are copied to the host at a time. safetensors'
     own writers (0.8: `save_file`, `serialize_file`) need every tensor in host memory at once, so
     the file is written here: 8 bytes with the header's length, the header as JSON, the bytes of
-    each tensor. The library's reader checks every offset.
+    each tensor. The library's reader checks every offset. The entry "sha256" of the metadata is the
+    digest of the file with NO_DIGEST in its place, see `check_digest`.
 
     LabError: the disk has too little room, or refuses; an existing file of that name is unchanged.
     """
     # The largest element types first, as in the library: each begins at a multiple of its size.
     ordered = dict(sorted(tensors.items(), key=lambda pair: (-pair[1].element_size(), pair[0])))
-    header = _header(ordered, about)
+    header = _header(ordered, {**about, "sha256": NO_DIGEST})
+    digest = hashlib.sha256(header)
     _check_room(path, len(header) + sum(tensor.nbytes for tensor in ordered.values()))
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -114,6 +118,9 @@ def save_tensors(path: Path, tensors: Mapping[str, torch.Tensor], about: Mapping
             for tensor in ordered.values():
                 for piece in _pieces(tensor):
                     file.write(piece)
+                    digest.update(piece)
+            file.seek(header.index(NO_DIGEST.encode()))
+            file.write(digest.hexdigest().encode())
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, path)
@@ -124,6 +131,25 @@ def save_tensors(path: Path, tensors: Mapping[str, torch.Tensor], about: Mapping
         ) from error
     finally:
         draft.unlink(missing_ok=True)
+
+
+def check_digest(path: Path, stored: str) -> None:
+    """LabError: the file's content has not the digest `stored`, its metadata's entry "sha256".
+
+    Read in pieces, from the first byte to the last.
+    """
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        length = file.read(8)
+        header = file.read(int.from_bytes(length, "little"))
+        digest.update(length + header.replace(stored.encode(), NO_DIGEST.encode(), 1))
+        while piece := file.read(PIECE):
+            digest.update(piece)
+    if digest.hexdigest() != stored:
+        raise LabError(
+            f"{path} is damaged (its content is not what was written): restore it from a copy, or "
+            "remove the run folder and run it again"
+        )
 
 
 def _header(tensors: Mapping[str, torch.Tensor], about: Mapping[str, str]) -> bytes:

@@ -258,7 +258,13 @@ def _add_result_commands(add_command: AddCommand) -> None:
         help="file to write (default: report.html in the page's run folder)",
     )
 
-    add_command("check", _check, "check the environment, data, presets and notebooks")
+    check = add_command("check", _check, "check the environment, data, presets and notebooks")
+    check.add_argument(
+        "--runs",
+        dest="stored",
+        action="store_true",
+        help="verify instead what all run folders hold: records, groups, checkpoints, digests",
+    )
 
 
 def _add_language_model_commands(add_command: AddCommand) -> None:
@@ -576,10 +582,10 @@ def _write_report(arguments: argparse.Namespace) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from lab.runs.checks import checks
+    from lab.runs.checks import check_runs, checks
 
     faults = 0
-    for subject, fault in checks():
+    for subject, fault in check_runs() if arguments.stored else checks():
         if fault:
             faults += 1
             print(f"FAULT {subject}: {fault}", flush=True)

@@ -1,5 +1,6 @@
 """Run folders: what lies in them, when a run is finished, and what is refused."""
 
+import errno
 import json
 import os
 import re
@@ -196,12 +197,12 @@ def test_a_crash_while_writing_leaves_the_old_file_whole(monkeypatch, tmp_path):
     run_folder.write_json(path, {"a": 1})
 
     def full(_):
-        raise OSError("disk full")
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(run_folder.os, "fsync", full)
-    with pytest.raises(OSError, match="disk full"):
-        run_folder.write_json(path, {"a": 2})
-    assert json.loads(path.read_text()) == {"a": 1}
+    said = refusal(lambda: run_folder.write_json(path, {"a": 2}))
+    assert said.startswith(f"{path} cannot be written (No space left on device): make room there")
+    assert json.loads(path.read_text()) == {"a": 1} and list(tmp_path.iterdir()) == [path]
 
 
 def test_a_finished_run_is_not_done_again(monkeypatch):
@@ -224,6 +225,7 @@ def test_a_folder_without_done_json_is_not_finished_whatever_else_it_holds():
 def test_a_half_written_last_line_of_metrics_does_not_count(half):
     run = small()
     told = run.records()
+    (run.path / "done.json").unlink()  # a kill leaves it while the run goes on
     with open(run.path / "metrics.jsonl", "a") as file:
         file.write(half)
     assert run.records() == told and list(run.table()["step"]) == [0, 10, 20]
@@ -234,6 +236,7 @@ def test_a_half_written_last_line_of_metrics_does_not_count(half):
 )
 def test_a_spoilt_line_of_metrics_is_refused_with_a_sentence(content):
     run = small()
+    (run.path / "done.json").unlink()
     (run.path / "metrics.jsonl").write_bytes(content)
     assert re.search(
         r"metrics\.jsonl cannot be read \(.+\): remove the folder and run it again",

@@ -15,6 +15,7 @@ from lab.errors import LabError
 from lab.runs.experiments import experiment, experiments
 from lab.runs.notebooks import check_notebook
 from lab.runs.provenance import IN_CLONE, ROOT
+from lab.runs.run_folder import Run, runs_root
 
 
 def checks() -> Iterator[tuple[str, str]]:
@@ -28,6 +29,15 @@ def checks() -> Iterator[tuple[str, str]]:
         yield f"notebook of {name}", _fault(partial(_notebook, name))
     for path in sorted((ROOT / "sweeps").glob("*.toml")):
         yield f"sweep {path.stem}", _fault(partial(_sweep, path))
+
+
+def check_runs() -> Iterator[tuple[str, str]]:
+    """Yield (run, fault) for every run folder: whether its files are what its training wrote."""
+    from lab.runs.training import check_stored
+
+    for params in sorted(runs_root().rglob("params.json")):
+        run = Run(params.parent)
+        yield f"run {run.id}", _fault(partial(check_stored, run))
 
 
 def _fault(check: Callable[[], None]) -> str:

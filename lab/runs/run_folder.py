@@ -7,16 +7,19 @@ groups.parquet     one row per group: step, problem, rollouts, right
 checkpoints/       the newest checkpoint, as safetensors
 notebook.ipynb     the executed notebook (lab run)
 log.txt            the output of the process (lab sweep)
-done.json          written last, atomically: a run is finished only if this file exists
+done.json          written last, atomically: a run is finished only if this file exists; it holds
+                   the SHA-256 of the records and groups, which every reader compares
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +29,6 @@ from lab.runs.former_names import in_former_names
 from lab.runs.provenance import IN_CLONE, ROOT, provenance
 
 if TYPE_CHECKING:
-    import filelock
     import pandas as pd
 
     from lab.configurations import Config
@@ -40,14 +42,33 @@ def runs_root() -> Path:
     return Path(os.environ.get("LAB_RUNS") or (ROOT if IN_CLONE else Path.cwd()) / "runs")
 
 
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """LabError instead of OSError: the disk is full, the folder read-only, a quota used up."""
+    try:
+        yield
+    except OSError as error:
+        raise LabError(
+            f"{path} cannot be written ({error.strerror}): make room there, or choose another"
+            " folder of runs (lab --runs FOLDER); the same command goes on from the last checkpoint"
+        ) from error
+
+
 def write_atomically(path: Path, content: bytes | str) -> None:
-    """Write a file so that it is either complete or absent, also after a kill."""
+    """Write a file so that it is either complete or absent, also after a kill.
+
+    LabError: the disk refuses; an existing file of that name is unchanged.
+    """
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    with open(draft, "wb") as file:
-        file.write(content.encode() if isinstance(content, str) else content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(draft, path)
+    with writing(path):
+        try:
+            with open(draft, "wb") as file:
+                file.write(content.encode() if isinstance(content, str) else content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(draft, path)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -100,7 +121,8 @@ class Run:
         A run made before a parameter existed has it at its value in `defaults`.
         """
         parameters = in_former_names(parameters)
-        self.path.mkdir(parents=True, exist_ok=True)
+        with writing(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
         with self.lock("params"):
             if not (self.path / "params.json").exists():
                 write_json(self.path / "provenance.json", provenance())
@@ -141,21 +163,28 @@ class Run:
         """EXPERIMENT/NAME, the last two parts of the path."""
         return f"{self.path.parent.name}/{self.path.name}"
 
-    def lock(self, purpose: str) -> filelock.BaseFileLock:
+    @contextmanager
+    def lock(self, purpose: str) -> Iterator[None]:
         """A lock between processes; others wait, and the system frees it if its holder dies."""
         import filelock
 
-        return filelock.FileLock(self.path / f".{purpose}.lock")
+        lock = filelock.FileLock(self.path / f".{purpose}.lock")
+        with writing(self.path):  # the folder may be read-only
+            lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
 
     def records(self) -> list[dict[str, Any]]:
         """The lines of metrics.jsonl.
 
-        A half-written last line, left by a kill, is ignored. LabError: any other unreadable line.
+        A half-written last line, left by a kill, is ignored. LabError: any other unreadable line,
+        or a finished run whose file was changed since.
         """
         path = self.path / "metrics.jsonl"
-        if not path.exists():
-            return []
-        content = path.read_bytes()
+        content = path.read_bytes() if path.exists() else b""
+        self._check_unchanged(path, content)
         try:
             complete = content[: content.rfind(b"\n") + 1]
             return [json.loads(line) for line in complete.splitlines()]
@@ -186,24 +215,51 @@ class Run:
         )
 
     def groups(self) -> pd.DataFrame:
-        """groups.parquet as a table: one row per group, with its step; empty if there are none."""
+        """groups.parquet as a table: one row per group, with its step; empty if there are none.
+
+        LabError: it cannot be read, or the run has finished and the file was changed since.
+        """
         import pandas as pd
+        import pyarrow
 
         path = self.path / "groups.parquet"
         # A trainer may measure no groups, and then the file is never written.
-        return pd.read_parquet(path) if path.exists() else pd.DataFrame({"step": []}, dtype=int)
+        content = path.read_bytes() if path.exists() else b""
+        self._check_unchanged(path, content)
+        if not content:
+            return pd.DataFrame({"step": []}, dtype=int)
+        try:
+            return pd.read_parquet(io.BytesIO(content))
+        except (pyarrow.ArrowException, OSError) as error:
+            raise self._unreadable(path, error) from error
 
     def finish(self, seconds: float) -> None:
-        """Write done.json: the last record, and the seconds that the run took."""
+        """Write done.json: the last record, the seconds that the run took, digests of its files."""
         records = self.records()
+        files = [self.path / name for name in ("metrics.jsonl", "groups.parquet")]
         write_json(
             self.path / "done.json",
             {
                 "seconds": round(seconds, 2),
                 "records": len(records),
                 "last": records[-1] if records else {},
+                "sha256": {
+                    file.name: _sha256(file.read_bytes()) for file in files if file.exists()
+                },
             },
         )
+
+    def _check_unchanged(self, path: Path, content: bytes) -> None:
+        """LabError: the run has finished, and `content` is not what `path` held then.
+
+        Runs of earlier versions have no digest.
+        """
+        digests = self.done.get("sha256", {}) if self.finished else {}
+        if digests.get(path.name, _sha256(content)) != _sha256(content):
+            raise LabError(
+                f"{path} was changed after the run had finished: restore it from a copy, or remove"
+                " the folder and run it again"
+            )
 
     def _json(self, name: str) -> dict[str, Any]:
         path = self.path / name
@@ -216,5 +272,9 @@ class Run:
         except ValueError as error:
             raise self._unreadable(path, error) from error
 
-    def _unreadable(self, path: Path, error: ValueError) -> LabError:
+    def _unreadable(self, path: Path, error: Exception) -> LabError:
         return LabError(f"{path} cannot be read ({error}): remove the folder and run it again")
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from tqdm.auto import tqdm
 
 from lab.runs.processes import run_logged, terminate_all
-from lab.runs.run_folder import Run, runs_root
+from lab.runs.run_folder import Run, runs_root, writing
 from lab.runs.sweep_file import Item, read_sweep
 from lab.termination import Terminated, on_sigterm
 
@@ -88,7 +88,8 @@ def sweep(
         """The last line of the output of its process; None if it was not started."""
         if start_no_more.is_set():
             return None
-        item.run.path.mkdir(parents=True, exist_ok=True)
+        with writing(item.run.path):
+            item.run.path.mkdir(parents=True, exist_ok=True)
         log = str(item.run.path / "log.txt")
         if executor:
             last_line = executor.run(_command(item, verb), log)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tqdm.auto import tqdm
 
@@ -23,8 +25,11 @@ from lab.runs.readiness import (
     WRITE_TIME_FACTOR,
     require_ready,
 )
-from lab.runs.run_folder import Run, write_atomically
+from lab.runs.run_folder import Run, write_atomically, writing
 from lab.termination import Request, Terminated, stopping_after_a_step
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Environment variable: checkpoint_minutes of this process and of those that it starts.
 MINUTES = "LAB_CHECKPOINT_MINUTES"
@@ -187,7 +192,7 @@ def _continue(
     checkpoints = _Checkpoints(run)
     state, step = checkpoints.load()
     checkpoints.drop_later_records()
-    groups = _Groups(run, step)
+    groups = _Groups(run, step, checkpoints.metadata.get("groups_sha256"))
     pace.begin()
     last: Record | Pause | None = None
     with (
@@ -201,7 +206,7 @@ def _continue(
             began = time.monotonic()
             groups.write()
             os.fsync(metrics.fileno())  # a checkpoint is never ahead of the records
-            checkpoints.save(output)
+            checkpoints.save(output, groups.digest)
             pace.wrote(began)
 
         bar.update(max(step, 0))
@@ -211,9 +216,11 @@ def _continue(
             if output.step > step:
                 last = output
                 if isinstance(output, Record):
-                    metrics.write(_line(output))
-                    metrics.flush()
-                    checkpoints.count(output)
+                    line = _line(output)
+                    with writing(run.path / "metrics.jsonl"):
+                        metrics.write(line)
+                        metrics.flush()
+                    checkpoints.count(output, line)
                     logger.add(output)
                     groups.add(output)
                     bar.set_postfix(
@@ -234,6 +241,7 @@ def _continue(
             )
         if last is not None and last.step != checkpoints.step:
             save(last)
+        groups.write()  # without those after the checkpoint, if training had nothing left to do
 
 
 def _bar(config: Config) -> tqdm:
@@ -262,19 +270,25 @@ def _line(record: Record) -> str:
 
 
 class _Groups:
-    """The rows of groups.parquet; the file is rewritten atomically at every checkpoint."""
+    """The rows of groups.parquet; the file is rewritten atomically at every checkpoint.
 
-    def __init__(self, run: Run, step: int) -> None:
-        import pandas as pd
+    LabError: the rows up to the checkpoint's `step` have not the digest that the checkpoint holds.
+    """
 
+    def __init__(self, run: Run, step: int, digest: str | None) -> None:
         self.path = run.path / "groups.parquet"
-        self.tables = []
-        self.changed = False
-        if self.path.exists() and step >= 0:
-            stored = pd.read_parquet(self.path)
-            # Groups after the newest checkpoint will be sampled again.
-            self.tables.append(stored[stored["step"] <= step])
-            self.changed = len(self.tables[0]) < len(stored)
+        stored = run.groups()
+        # Groups after the newest checkpoint will be sampled again.
+        earlier = stored[stored["step"] <= step]
+        self.tables = [earlier] if len(earlier) else []
+        self.changed = len(earlier) < len(stored)
+        self.digest = _table_digest(self.tables)
+        if digest not in (None, self.digest):  # None: of a checkpoint of earlier versions
+            raise LabError(
+                f"{self.path} was changed: its {len(earlier)} groups up to step {step} are not"
+                " those of the checkpoint of that step: restore the file, or remove the run folder"
+                " and run it again"
+            )
 
     def add(self, record: Record) -> None:
         """Add the groups of a record."""
@@ -291,16 +305,36 @@ class _Groups:
         import pandas as pd
 
         if self.changed:
-            self.tables = [pd.concat(self.tables, ignore_index=True)]
-            write_atomically(self.path, self.tables[0].to_parquet(index=False))
+            whole = pd.concat(self.tables, ignore_index=True) if self.tables else None
+            self.tables = [] if whole is None else [whole]
+            self.digest = _table_digest(self.tables)
+            if whole is None:
+                self.path.unlink()
+            else:
+                write_atomically(self.path, whole.to_parquet(index=False))
             self.changed = False
+
+
+def _table_digest(tables: Sequence[pd.DataFrame]) -> str:
+    """The SHA-256 of one table's columns, however its file is encoded; "" without a table.
+
+    Not of the file: between it and the checkpoint a kill may come, and then it holds more rows.
+    """
+    digest = hashlib.sha256()
+    for table in tables:
+        for name, column in table.items():
+            values = column.to_numpy()
+            as_text = values.dtype == object  # text, whose array holds addresses
+            content = json.dumps(values.tolist()).encode() if as_text else values.tobytes()
+            digest.update(f"{name} {len(content)}\n".encode() + content)
+    return digest.hexdigest() if tables else ""
 
 
 class _Checkpoints:
     """checkpoints/step-NNNNNNNN.safetensors: one file, and a second one only while it is written.
 
-    Each checkpoint holds the number of records before it and the step of the last one, so that lost
-    records are noticed.
+    Each checkpoint holds the number of records before it, the step of the last one, and the digests
+    of these records and of the groups, so that lost and changed ones are noticed.
     """
 
     def __init__(self, run: Run) -> None:
@@ -309,6 +343,7 @@ class _Checkpoints:
         self.metadata: dict[str, str] = {}  # of the newest checkpoint
         self.records = 0  # number of records in metrics.jsonl
         self.last_record = -1  # step of the last one
+        self.digest = hashlib.sha256()  # of the lines of metrics.jsonl
 
     def load(self) -> tuple[dict[str, Any] | None, int]:
         """State and step of the newest checkpoint; deletes older ones, which a kill left."""
@@ -321,9 +356,13 @@ class _Checkpoints:
             path.unlink()
 
     def drop_later_records(self) -> None:
-        """Drop the records after the newest checkpoint: training will give them again.
+        """Drop the records after the newest checkpoint: training will give them again."""
+        write_atomically(self.run.path / "metrics.jsonl", self.earlier_records())
 
-        LabError: some of the records before it are missing.
+    def earlier_records(self) -> str:
+        """The lines of metrics.jsonl up to the newest checkpoint.
+
+        LabError: some of them are missing, or were changed.
         """
         path = self.run.path / "metrics.jsonl"
         earlier = [record for record in self.run.records() if record["step"] <= self.step]
@@ -338,14 +377,24 @@ class _Checkpoints:
                 f"of that step was written after {records}, the last of step {last}: restore "
                 "the file, or remove the run folder and run it again"
             )
-        write_atomically(path, "".join(json.dumps(record) + "\n" for record in earlier))
+        lines = "".join(json.dumps(record) + "\n" for record in earlier)
+        self.digest = hashlib.sha256(lines.encode())
+        found = self.digest.hexdigest()
+        if self.metadata.get("records_sha256", found) != found:
+            raise LabError(
+                f"{path} was changed: its {records} records up to step {self.step} are not those of"
+                " the checkpoint of that step: restore the file, or remove the run folder and run"
+                " it again"
+            )
+        return lines
 
-    def count(self, record: Record) -> None:
-        """Count a record that was written to metrics.jsonl."""
+    def count(self, record: Record, line: str) -> None:
+        """Count a record that was written to metrics.jsonl as `line`."""
         self.records += 1
         self.last_record = record.step
+        self.digest.update(line.encode())
 
-    def save(self, output: Record | Pause) -> None:
+    def save(self, output: Record | Pause, groups_digest: str) -> None:
         """Write the current state, then delete the previous checkpoint."""
         from lab.checkpoint import save_tensors
 
@@ -355,10 +404,36 @@ class _Checkpoints:
         save_tensors(
             newest,
             output.state(),
-            {"records": str(self.records), "last_record": str(self.last_record)},
+            {
+                "records": str(self.records),
+                "last_record": str(self.last_record),
+                "records_sha256": self.digest.hexdigest(),
+                "groups_sha256": groups_digest,
+            },
         )
         self.step = output.step
         self._drop_older()
+
+
+def check_stored(run: Run) -> None:
+    """Verify all that a run folder holds. LabError: a file cannot be read, or was changed.
+
+    A finished run holds its files' digests in done.json, one that goes on in its checkpoint.
+    """
+    checkpoints = _Checkpoints(run)
+    _, checkpoints.step, checkpoints.metadata = _newest(run)
+    records = run.records()
+    if run.finished:
+        if len(records) != run.done["records"]:
+            raise LabError(
+                f"{run.path / 'metrics.jsonl'} holds {len(records)} records instead of"
+                f" {run.done['records']}: restore it from a copy, or remove the folder and run it"
+                " again"
+            )
+        run.groups()
+    else:
+        checkpoints.earlier_records()
+        _Groups(run, checkpoints.step, checkpoints.metadata.get("groups_sha256"))
 
 
 def start_of(config: Config) -> Run:
@@ -389,8 +464,10 @@ def load_checkpoint(run: Run) -> tuple[dict[str, Any] | None, int]:
 
 
 def _newest(run: Run) -> tuple[dict[str, Any] | None, int, dict[str, str]]:
-    """State, step and metadata of the newest checkpoint."""
+    """State, step and metadata of the newest checkpoint. LabError: it is damaged."""
     from safetensors import SafetensorError, safe_open
+
+    from lab.checkpoint import check_digest
 
     paths = _checkpoints(run)
     if not paths:
@@ -399,6 +476,8 @@ def _newest(run: Run) -> tuple[dict[str, Any] | None, int, dict[str, str]]:
         with safe_open(paths[-1], "pt") as file:
             state = {name: file.get_tensor(name) for name in file.keys()}
             metadata = file.metadata() or {}
+        if any("sha256" in name for name in metadata):  # checkpoints of earlier versions have none
+            check_digest(paths[-1], metadata.get("sha256", ""))
     except SafetensorError as error:
         raise LabError(
             f"{paths[-1]} cannot be read ({error}): remove the run folder and run it again"

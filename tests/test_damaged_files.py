@@ -1,0 +1,229 @@
+"""Files cannot lie: what a disk, a copy or an editor changed is refused with a sentence."""
+
+import json
+import random
+import re
+import resource
+import shutil
+
+import pytest
+
+from lab.cli import main
+from lab.errors import LabError
+from lab.runs import Run, configure, train
+from lab.runs.training import load_checkpoint
+
+
+def small(**given) -> Run:
+    config = configure("digits", scale="smoke", log_every=1, **given)
+    return train(config, checkpoint_minutes=0)
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """A finished run, which no test changes."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("LAB_RUNS", str(tmp_path_factory.mktemp("original")))
+    yield small()
+    patch.undo()
+
+
+@pytest.fixture
+def run(original, monkeypatch, tmp_path) -> Run:
+    """A copy of the run."""
+    monkeypatch.setenv("LAB_RUNS", str(tmp_path / "runs"))
+    copy = Run(tmp_path / "runs" / original.id)
+    shutil.copytree(original.path, copy.path)
+    return copy
+
+
+@pytest.fixture
+def unfinished(run) -> Run:
+    """The run as a kill right before its end would have left it."""
+    (run.path / "done.json").unlink()
+    return run
+
+
+def refusal(call) -> str:
+    with pytest.raises(LabError) as error:
+        call()
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def checkpoint(run: Run):
+    (path,) = (run.path / "checkpoints").iterdir()
+    return path
+
+
+def flip(path, bit: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(content)
+
+
+def drop_line(path, number: int) -> None:
+    lines = path.read_text().splitlines(keepends=True)
+    del lines[number]
+    path.write_text("".join(lines))
+
+
+def raise_a_number(path) -> None:
+    content = path.read_text()
+    digit = re.search(r"\d(?=, \"|\}\n$)", content).start()
+    path.write_text(content[:digit] + str((int(content[digit]) + 1) % 10) + content[digit + 1 :])
+
+
+def test_no_flipped_bit_of_a_checkpoint_is_loaded(run):
+    path, draw = checkpoint(run), random.Random(0)
+    content = path.read_bytes()
+    header = 8 + int.from_bytes(content[:8], "little")
+    bits = [draw.randrange(8 * header) for _ in range(60)]
+    bits += [draw.randrange(8 * header, 8 * len(content)) for _ in range(60)]
+    # Every bit of the name of the entry that holds the digest.
+    name = 8 * content.index(b'"sha256"')
+    for bit in (*bits, *range(name, name + 64)):
+        flip(path, bit)
+        said = refusal(lambda: load_checkpoint(run))
+        assert str(path) in said and "remove the run folder and run it again" in said
+        flip(path, bit)
+    assert path.read_bytes() == content and load_checkpoint(run)[0]
+
+
+@pytest.mark.parametrize("cut", [1, 1000])
+def test_a_shortened_checkpoint_is_not_loaded(unfinished, cut):
+    path = checkpoint(unfinished)
+    path.write_bytes(path.read_bytes()[:-cut])
+    assert "cannot be read" in refusal(small) and not unfinished.finished
+
+
+@pytest.mark.parametrize(
+    "damage, said",
+    [
+        (lambda path: drop_line(path, 0), "metrics.jsonl holds"),
+        (lambda path: drop_line(path, -1), "metrics.jsonl holds"),
+        (lambda path: path.unlink(), "metrics.jsonl holds 0 records"),
+        (raise_a_number, "metrics.jsonl was changed"),
+    ],
+    ids=["first record lost", "last record lost", "removed", "a number changed"],
+)
+def test_a_run_does_not_go_on_from_records_that_are_not_its_own(unfinished, damage, said):
+    damage(unfinished.path / "metrics.jsonl")
+    assert said in refusal(small) and not unfinished.finished
+
+
+def change_groups(path) -> None:
+    import pandas as pd
+
+    table = pd.read_parquet(path)
+    table.loc[0, "step"] += 1
+    table.to_parquet(path, index=False)
+
+
+@pytest.mark.parametrize(
+    "damage, said",
+    [
+        (lambda path: path.write_bytes(path.read_bytes()[:-100]), "cannot be read"),
+        (lambda path: path.write_bytes(b"x"), "cannot be read"),
+        (lambda path: path.unlink(), "its 0 groups up to step"),
+        (change_groups, "groups.parquet was changed"),
+    ],
+    ids=["shortened", "overwritten", "removed", "a number changed"],
+)
+def test_a_run_does_not_go_on_from_groups_that_are_not_its_own(unfinished, damage, said):
+    damage(unfinished.path / "groups.parquet")
+    assert said in refusal(small) and not unfinished.finished
+
+
+def test_another_encoding_of_the_same_groups_is_the_same(unfinished, original):
+    """A kill between the file of groups and its checkpoint leaves more rows; a newer library
+    writes other bytes. What counts is the table."""
+    import pandas as pd
+
+    path = unfinished.path / "groups.parquet"
+    table = pd.read_parquet(path)
+    later = table.assign(step=table["step"].max() + 1)
+    pd.concat([table, later]).to_parquet(path, index=False, compression="gzip")
+    assert small().groups().equals(original.groups())
+
+
+@pytest.mark.parametrize("name", ["metrics.jsonl", "groups.parquet"])
+def test_a_finished_run_whose_file_was_changed_is_not_read(run, name):
+    read = {"metrics.jsonl": run.records, "groups.parquet": run.groups}[name]
+    content = (run.path / name).read_bytes()
+    for bit in (8, 4 * len(content), 8 * len(content) - 8):
+        flip(run.path / name, bit)
+        assert f"{name} was changed after the run had finished" in refusal(read)
+        flip(run.path / name, bit)
+    (run.path / name).unlink()
+    assert f"{name} was changed after the run had finished" in refusal(read)
+
+
+def test_check_runs_verifies_every_run_that_is_stored(run, capsys):
+    other = small(seed=run.params["parameters"]["seed"] + 1)
+    (other.path / "done.json").unlink()
+    capsys.readouterr()
+    assert main(["check", "--runs"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[-1] == "all is well"
+    assert {f"ok    run {each.id}" for each in (run, other)} == set(said[:-1])
+
+    damaged = [checkpoint(run), other.path / "metrics.jsonl"]
+    for path, bit in zip(damaged, (-9, 8 * 20), strict=True):
+        flip(path, bit)
+    assert main(["check", "--runs"]) == 1
+    *faults, last = capsys.readouterr().out.splitlines()
+    assert last == "2 faults"
+    assert all(
+        any(line.startswith("FAULT") and str(path) in line for line in faults) for path in damaged
+    )
+
+
+# --- Disks that refuse ----------------------------------------------------------------------------
+
+
+def test_a_disk_that_is_full_is_one_sentence_and_the_run_goes_on_when_there_is_room(
+    original, monkeypatch, tmp_path, capsys
+):
+    """`capsys` keeps what is printed in memory: the limit counts for pytest's own files too."""
+    monkeypatch.setenv("LAB_RUNS", str(tmp_path))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    largest = checkpoint(original).stat().st_size
+    limits = {
+        10: "provenance.json",
+        largest - 1: "step-",
+        11: "metrics.jsonl",
+        2000: "groups.parquet",
+    }
+    try:
+        for limit, name in limits.items():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+            said = refusal(small)
+            assert re.search(rf"/{name}\S* cannot be written \(File too large\): make room", said)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    run = small()
+    assert run.records() == original.records() and run.groups().equals(original.groups())
+    assert {key: run.done[key] for key in ("records", "last", "sha256")} == {
+        key: original.done[key] for key in ("records", "last", "sha256")
+    }
+    assert not [*run.path.rglob(".*.[0-9]*")]  # no half-written file is left
+
+
+@pytest.mark.parametrize("command", [["train", "tabular", "scale=smoke"]])
+def test_a_folder_in_which_nothing_can_be_made_is_one_sentence(command, capsys, monkeypatch):
+    monkeypatch.setenv("LAB_RUNS", "")  # main sets it
+    assert main(["--runs", "/sys/lab", *command]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("lab: /sys/lab/tabular/") and said.count("\n") == 1
+    assert "cannot be written (" in said and "lab --runs FOLDER" in said
+
+
+def test_done_json_holds_the_digests_of_the_files_beside_it(original):
+    import hashlib
+
+    digests = json.loads((original.path / "done.json").read_text())["sha256"]
+    assert digests == {
+        name: hashlib.sha256((original.path / name).read_bytes()).hexdigest()
+        for name in ("metrics.jsonl", "groups.parquet")
+    }
