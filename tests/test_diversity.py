@@ -268,9 +268,6 @@ def model(tmp_path_factory):
     """A folder that looks like Qwen3-Embedding: a tiny Qwen3, words as tokens, an end token,
     last-token pooling.
     """
-    from lab.torchvision_ops import define_torchvision_ops
-
-    define_torchvision_ops()
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3Model

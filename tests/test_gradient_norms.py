@@ -18,9 +18,6 @@ def qwen():
     """A Qwen3 with 49,000 weights in float32, far from its initial values so that no gradient is
     small.
     """
-    from lab.torchvision_ops import define_torchvision_ops
-
-    define_torchvision_ops()
     from transformers import Qwen3Config, Qwen3ForCausalLM
 
     model = Qwen3ForCausalLM(

@@ -112,9 +112,6 @@ def held_out(source):
 
 
 def test_a_test_image_is_resized_and_normalised_as_torchvision_does_it(load, tree):
-    from lab.torchvision_ops import define_torchvision_ops
-
-    define_torchvision_ops()
     from torchvision import transforms as tv
 
     published = tv.Compose([tv.Resize((SIZE, SIZE)), tv.ToTensor(), tv.Normalize(MEAN, STD)])
@@ -231,9 +228,6 @@ def test_crops_have_the_areas_and_proportions_that_the_paper_states_and_lie_insi
 
 @pytest.mark.parametrize("proportions", [1.0, LANDSCAPE, TOWER, BANNER])
 def test_crops_are_distributed_as_those_of_torchvision(proportions):
-    from lab.torchvision_ops import define_torchvision_ops
-
-    define_torchvision_ops()
     from torchvision.transforms import RandomResizedCrop
 
     size = np.array([1000 * proportions**0.5, 1000 / proportions**0.5]).round()

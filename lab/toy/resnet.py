@@ -1,13 +1,9 @@
-"""Image classifiers built of torchvision's networks.
-
-`define_torchvision_ops` lets torchvision's CUDA build work beside a CPU build of torch.
-"""
+"""Image classifiers built of torchvision's networks."""
 
 import torch
 from torch import nn
 
 from lab.rng import stream_seed
-from lab.torchvision_ops import define_torchvision_ops
 
 
 def fresh_network(
@@ -18,7 +14,6 @@ def fresh_network(
     "small" has three of torchvision's basic blocks, the first with `width` channels. "resnet18" and
     "resnet50" are torchvision's own, for images of 32 pixels and more.
     """
-    define_torchvision_ops()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(stream_seed(seed, "weights"))
         if name == "small":

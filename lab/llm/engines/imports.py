@@ -1,4 +1,4 @@
-"""Imports of transformers and TRL: also with a CPU build of torch, and without loading vLLM."""
+"""Imports of transformers and TRL: when they are first needed, and without loading vLLM."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from lab.extras import missing
 
 def transformers() -> ModuleType:
     """The package transformers, imported when it is first needed. LabError: it is not installed."""
-    from lab.torchvision_ops import define_torchvision_ops
-
-    define_torchvision_ops()
     try:
         import transformers
     except ImportError as error:

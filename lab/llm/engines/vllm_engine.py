@@ -42,7 +42,6 @@ from lab.llm.engines.base import (
 )
 from lab.llm.engines.models import model_folder
 from lab.rng import stream_seed
-from lab.torchvision_ops import define_torchvision_ops
 
 
 class VLLMEngine:
@@ -202,7 +201,6 @@ def _vllm(gpu: bool) -> Any:
         torch._dynamo.config.disable = True
     for name, value in variables.items():
         os.environ.setdefault(name, value)
-    define_torchvision_ops()
     try:
         import vllm
     except (ImportError, OSError) as error:
