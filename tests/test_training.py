@@ -1,6 +1,7 @@
 """Training into a run folder: killed and resumed gives what it would have given uninterrupted."""
 
 import json
+import shutil
 import time
 from importlib import import_module
 from pathlib import Path
@@ -284,7 +285,13 @@ def spoil_then_train(change) -> str:
 def test_a_checkpoint_of_another_model_is_refused(tmp_path):
     other = train(configure("tabular", scale="smoke", problems=8), folder=str(tmp_path))
     (path,) = (other.path / "checkpoints").iterdir()
-    said = spoil_then_train(lambda target: target.write_bytes(path.read_bytes()))
+
+    def swap(target) -> None:
+        target.write_bytes(path.read_bytes())
+        for name in ("metrics.jsonl", "groups.parquet"):  # else these are refused first
+            shutil.copy(other.path / name, target.parents[1])
+
+    said = spoil_then_train(swap)
     assert said.startswith("the checkpoint is of another model (") and said.endswith(
         "): remove the run folder"
     )
