@@ -15,6 +15,7 @@ from textwrap import indent
 
 import pytest
 import shape_checks
+from forked import Forked
 
 shape_checks.install()  # before anything imports the lab
 
@@ -141,6 +142,25 @@ def start():
         one.kill_group()
         for pipe in (one.process.stdout, one.process.stderr):
             pipe.close()
+
+
+@pytest.fixture
+def fork(tmp_path_factory):
+    """Start `lab WORDS` as `start("-m", "lab", WORDS)` does, in a process that has imported TRL and
+    all that it needs already (`forked.py`).
+
+    Whatever still runs when the test ends is killed.
+    """
+    started = []
+
+    def begin(*words, cwd=ROOT, **env) -> Forked:
+        folder = tmp_path_factory.mktemp("forked")
+        started.append(Forked(words, cwd, os.environ | env, folder))
+        return started[-1]
+
+    yield begin
+    for one in started:
+        one.kill_group()
 
 
 @pytest.fixture

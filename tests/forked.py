@@ -1,0 +1,64 @@
+"""`lab WORDS` in a process that begins as a copy of one which has imported what it needs.
+
+Transformers, TRL and torch take ten seconds of CPU time to import, a smoke training takes one. So
+one process imports them and nothing more, and each command is a fork of it: a process of its own,
+with its own environment, folder, exit code and signals, which ends as `python -m lab` would.
+"""
+
+import atexit
+import multiprocessing
+import os
+import runpy
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload(
+    ["lab.runs.training", "lab.llm.train.trainer", "lab.llm.train.trl_trainer"]
+)
+
+
+def _run_lab(words: list[str], cwd: str, env: dict[str, str], out: str, err: str) -> None:
+    """`python -m lab WORDS` here, in a session of its own, with its output in two files."""
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for path, stream in ((out, 1), (err, 2)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
+    os.environ.clear()
+    os.environ.update(env)
+    os.chdir(cwd)
+    sys.path.insert(0, cwd)
+    sys.argv = ["lab", *words]
+    try:
+        runpy.run_module("lab", run_name="__main__", alter_sys=True)
+    finally:
+        atexit._run_exitfuncs()  # which a fork leaves out
+
+
+class Forked:
+    """A command `lab WORDS` that runs; `folder` is an empty one, for its output."""
+
+    def __init__(self, words, cwd: Path, env: dict[str, str], folder: Path) -> None:
+        self.words, self.outputs = list(map(str, words)), [folder / "out", folder / "err"]
+        self.process = CONTEXT.Process(
+            target=_run_lab, args=(self.words, str(cwd), env, *map(str, self.outputs))
+        )
+        self.process.start()
+
+    def finish(self, timeout: float = 120) -> subprocess.CompletedProcess:
+        self.process.join(timeout)
+        if self.process.is_alive():
+            raise subprocess.TimeoutExpired(self.words, timeout)
+        out, err = (path.read_text() if path.exists() else "" for path in self.outputs)
+        return subprocess.CompletedProcess(self.words, self.process.exitcode, out, err)
+
+    def kill_group(self, how: int = signal.SIGKILL) -> None:
+        """A signal to the process and all that it started."""
+        try:
+            os.killpg(self.process.pid, how)
+        except ProcessLookupError:  # it has ended, or leads no group yet
+            os.kill(self.process.pid, how) if self.process.is_alive() else None
+        if how == signal.SIGKILL:
+            self.process.join()
