@@ -2,6 +2,7 @@
 process left behind.
 """
 
+import gc
 import os
 import signal
 import socket
@@ -41,6 +42,15 @@ def folders(tmp_path_factory, monkeypatch):
 def runs(folders) -> Path:
     """Where this test's runs land; the folder exists only after the first of them."""
     return folders / "runs"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def imports_are_no_garbage():
+    """Garbage collections pass over what has been imported: TRL asks for one in every training, and
+    looking at all of torch and TRL again takes longer than that.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

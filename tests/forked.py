@@ -6,6 +6,7 @@ with its own environment, folder, exit code and signals, which ends as `python -
 """
 
 import atexit
+import gc
 import multiprocessing
 import os
 import runpy
@@ -22,6 +23,7 @@ CONTEXT.set_forkserver_preload(
 
 def _run_lab(words: list[str], cwd: str, env: dict[str, str], out: str, err: str) -> None:
     """`python -m lab WORDS` here, in a session of its own, with its output in two files."""
+    gc.freeze()  # as in conftest.py
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for path, stream in ((out, 1), (err, 2)):

@@ -248,16 +248,16 @@ def test_a_training_taken_up_anywhere_gives_the_same_records_and_weights(given):
     assert told(whole[-1][1], steps=4, problems=3, **given) == []
 
 
-def test_a_killed_run_goes_on_and_ends_as_the_one_that_was_not_killed(start, runs):
-    words = ["-m", "lab", "train", "gsm8k", "scale=smoke", "trainer=loop", "steps=6"]
+def test_a_killed_run_goes_on_and_ends_as_the_one_that_was_not_killed(fork, runs):
+    words = ["train", "gsm8k", "scale=smoke", "trainer=loop", "steps=6"]
     words += ["checkpoint_minutes=0", "log_every=2"]
-    assert start(*words, LAB_RUNS=str(runs / "whole")).finish(400).returncode == 0
-    killed = start(*words, LAB_RUNS=str(runs / "killed"))
+    assert fork(*words, LAB_RUNS=str(runs / "whole")).finish(400).returncode == 0
+    killed = fork(*words, LAB_RUNS=str(runs / "killed"))
     wait_for(lambda: list((runs / "killed").glob("gsm8k/*/checkpoints/*3.*")))
     killed.kill_group()
     killed.finish()
     assert not list((runs / "killed").glob("gsm8k/*/done.json"))
-    assert start(*words, LAB_RUNS=str(runs / "killed")).finish(400).returncode == 0
+    assert fork(*words, LAB_RUNS=str(runs / "killed")).finish(400).returncode == 0
     [whole], [again] = ((runs / name).glob("gsm8k/*") for name in ("whole", "killed"))
     lines = (whole / "metrics.jsonl").read_text()
     assert (again / "metrics.jsonl").read_text() == lines

@@ -1,7 +1,9 @@
 """Two prompts with four answers each, written by hand: what trainers are compared on."""
 
+import copy
 import math
 from contextlib import contextmanager
+from functools import cache
 from types import SimpleNamespace
 
 import torch
@@ -34,6 +36,14 @@ def parts_of_two_prompts():
     return rows, AutoTokenizer.from_pretrained(FOLDER)
 
 
+@cache
+def shipped():
+    """The tiny model in float64, loaded once; whoever changes it takes a copy."""
+    from transformers import AutoModelForCausalLM
+
+    return AutoModelForCausalLM.from_pretrained(FOLDER, dtype=torch.float64)
+
+
 def answers(tokenizer) -> list[list[int]]:
     """Eight answers made by hand, of different lengths; the last but one has no end."""
     end = tokenizer.eos_token_id
@@ -55,14 +65,13 @@ def trainer(
     **options,
 ):
     """A trainer whose rollouts and rewards are those above, in TRL's order of rows."""
-    from transformers import AutoModelForCausalLM
     from trl import GRPOConfig
 
     import lab.llm.train.trl_trainer as ours
 
     rows, tokenizer = parts
     said = said or answers(tokenizer)
-    model = AutoModelForCausalLM.from_pretrained(FOLDER, dtype=torch.float64)
+    model = copy.deepcopy(shipped())
     model.config._name_or_path = str(FOLDER)
     settings = {
         "per_device_train_batch_size": 8,
@@ -130,20 +139,14 @@ def by_hand(model, tokenizer, said) -> torch.Tensor:
 
 def step_by_hand(parts, loss, rate=1e-3) -> dict[str, torch.Tensor]:
     """The weights after one step of plain gradient descent on loss(log-probabilities)."""
-    from transformers import AutoModelForCausalLM
-
-    model = AutoModelForCausalLM.from_pretrained(FOLDER, dtype=torch.float64)
+    model = copy.deepcopy(shipped())
     loss(by_hand(model, parts[1], answers(parts[1]))).backward()
     return {name: weight.detach() - rate * weight.grad for name, weight in model.named_parameters()}
 
 
 def furthest(trained, expected) -> float:
     """The distance between two sets of weights, in units of the step's length."""
-    from transformers import AutoModelForCausalLM
-
-    start = dict(
-        AutoModelForCausalLM.from_pretrained(FOLDER, dtype=torch.float64).named_parameters()
-    )
+    start = dict(shipped().named_parameters())
     found = dict(trained.named_parameters())
 
     def length(a, b):
