@@ -203,7 +203,7 @@ class Graph:
         """Every operator again, on the memory that it had."""
         with torch._C._DisableTorchDispatch(), torch.no_grad(), torch._C.DisableTorchFunction():
             for func, args, kwargs, results in self.steps:
-                again = [one for one in _leaves(func(*args, **kwargs)) if torch.is_tensor(one)]
+                again = [one for one in _leaves([func(*args, **kwargs)]) if torch.is_tensor(one)]
                 for old, new in zip(results, again, strict=True):
                     if old.untyped_storage().data_ptr() != new.untyped_storage().data_ptr():
                         old.copy_(new)
@@ -218,24 +218,26 @@ def _capturing(graph: Graph) -> Iterator[None]:
         _State.graph = None
 
 
-def _leaves(value: Any) -> Iterator[Any]:
+def _leaves(values: Any) -> list[Any]:
     """What stands in the lists and tuples of an operator's arguments or results."""
-    if isinstance(value, (list, tuple)):
-        for one in value:
-            yield from _leaves(one)
-    elif isinstance(value, dict):
-        yield from _leaves(list(value.values()))
-    else:
-        yield value
+    found: list[Any] = []
+    for one in values.values() if isinstance(values, dict) else values:
+        if isinstance(one, (list, tuple, dict)):
+            found += _leaves(one)
+        else:
+            found.append(one)
+    return found
 
 
 def _mapped(kind: type, change: Callable, value: Any) -> Any:
     """The same with every object of a kind changed."""
+    if isinstance(value, kind):
+        return change(value)
     if isinstance(value, (list, tuple)):
-        return type(value)(_mapped(kind, change, one) for one in value)
+        return type(value)([_mapped(kind, change, one) for one in value])
     if isinstance(value, dict):
         return {key: _mapped(kind, change, one) for key, one in value.items()}
-    return change(value) if isinstance(value, kind) else value
+    return value
 
 
 @cache
@@ -276,7 +278,7 @@ def _carried_out(func: Any, args: tuple, kwargs: dict) -> Any:
     func_here = STAND_INS.get(f"{name}.{func._overloadname}", func)
     found = func_here(*plain_args, **plain)
     if _State.graph is not None and (here or ours):
-        results = [one for one in _leaves(found) if torch.is_tensor(one)]
+        results = [one for one in _leaves([found]) if torch.is_tensor(one)]
         _State.graph.steps.append((func_here, plain_args, plain, results))
     if here:
         wrapped = _mapped(torch.Tensor, OnGPU, found)
@@ -306,7 +308,7 @@ def _check(
         waits = {name, f"{name}.{func._overloadname}"} & WAITS or (ours and not here)
         by_mask = name in ("index", "index_put", "index_put_", "_index_put_impl_") and any(
             isinstance(one, torch.Tensor) and one.dtype in (torch.bool, torch.uint8)
-            for one in _leaves(args[1])
+            for one in _leaves([args[1]])
         )
         if waits or by_mask or any(one.ndim for one in strangers):
             raise NotCapturable(
@@ -319,20 +321,34 @@ def _record(
 ) -> None:
     if _State.gpu is None:
         return
+    given = *map(_types, args), *((key, _types(value)) for key, value in kwargs.items())
+    way = func, differentiated, given, _types(results)
+    if way in _State.gpu.ways:
+        return
+    _State.gpu.ways.add(way)
     named = list(zip((one.name for one in func._schema.arguments), args, strict=False))
     operands = {
         (key, one.dtype)
         for key, value in [*named, *kwargs.items()]
         if key != "out"
-        for one in _leaves(value)
+        for one in _leaves([value])
         if isinstance(one, OnGPU)
     }
-    made = dict.fromkeys(one.dtype for one in _leaves(results) if isinstance(one, OnGPU))
+    made = dict.fromkeys(one.dtype for one in _leaves([results]) if isinstance(one, OnGPU))
     _State.gpu.calls[
         Call(
             name, func._overloadname, tuple(sorted(operands, key=str)), tuple(made), differentiated
         )
     ] = None
+
+
+def _types(value: Any) -> Any:
+    """The types of the tensors in an argument or a result, in its own form."""
+    if isinstance(value, OnGPU):
+        return value.dtype
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_types, value))
+    return None
 
 
 class _Below(TorchDispatchMode):
@@ -424,10 +440,13 @@ def _below(value: Any) -> Any:
 
 
 class PretendedGPU:
-    """See the module's docstring. `calls`: a dict used as a set in the order of first calls."""
+    """See the module's docstring. `calls`: a dict used as a set in the order of first calls; `ways`:
+    operators with the types of their operands, as far as they are in `calls`.
+    """
 
     def __init__(self) -> None:
         self.calls: dict[Call, None] = {}
+        self.ways: set[tuple] = set()
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> PretendedGPU:
