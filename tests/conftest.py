@@ -156,8 +156,8 @@ def start():
 
 @pytest.fixture
 def fork(tmp_path_factory):
-    """Start `lab WORDS` as `start("-m", "lab", WORDS)` does, in a process that has imported TRL and
-    all that it needs already (`forked.py`).
+    """Start `lab WORDS` as `start("-m", "lab", WORDS)` does, or `-c CODE`, in a process that has
+    imported TRL and all that it needs already (`forked.py`).
 
     Whatever still runs when the test ends is killed.
     """

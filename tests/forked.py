@@ -1,8 +1,9 @@
-"""`lab WORDS` in a process that begins as a copy of one which has imported what it needs.
+"""`lab WORDS`, or code, in a process that begins as a copy of one that has imported what it needs.
 
 Transformers, TRL and torch take ten seconds of CPU time to import, a smoke training takes one. So
 one process imports them and nothing more, and each command is a fork of it: a process of its own,
-with its own environment, folder, exit code and signals, which ends as `python -m lab` would.
+with its own environment, folder, exit code and signals, which ends as `python -m lab WORDS` or
+`python -c CODE` would.
 """
 
 import atexit
@@ -21,8 +22,8 @@ CONTEXT.set_forkserver_preload(
 )
 
 
-def _run_lab(words: list[str], cwd: str, env: dict[str, str], out: str, err: str) -> None:
-    """`python -m lab WORDS` here, in a session of its own, with its output in two files."""
+def _run(words: list[str], cwd: str, env: dict[str, str], out: str, err: str) -> None:
+    """`lab WORDS` or `-c CODE` here, in a session of its own, with its output in two files."""
     gc.freeze()  # as in conftest.py
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -32,20 +33,24 @@ def _run_lab(words: list[str], cwd: str, env: dict[str, str], out: str, err: str
     os.environ.update(env)
     os.chdir(cwd)
     sys.path.insert(0, cwd)
-    sys.argv = ["lab", *words]
     try:
-        runpy.run_module("lab", run_name="__main__", alter_sys=True)
+        if words[0] == "-c":
+            sys.argv = ["-c", *words[2:]]
+            exec(words[1], {"__name__": "__main__"})
+        else:
+            sys.argv = ["lab", *words]
+            runpy.run_module("lab", run_name="__main__", alter_sys=True)
     finally:
         atexit._run_exitfuncs()  # which a fork leaves out
 
 
 class Forked:
-    """A command `lab WORDS` that runs; `folder` is an empty one, for its output."""
+    """What was started; `folder` is an empty one, for its output."""
 
     def __init__(self, words, cwd: Path, env: dict[str, str], folder: Path) -> None:
         self.words, self.outputs = list(map(str, words)), [folder / "out", folder / "err"]
         self.process = CONTEXT.Process(
-            target=_run_lab, args=(self.words, str(cwd), env, *map(str, self.outputs))
+            target=_run, args=(self.words, str(cwd), env, *map(str, self.outputs))
         )
         self.process.start()
 

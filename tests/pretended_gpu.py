@@ -440,8 +440,9 @@ def _below(value: Any) -> Any:
 
 
 class PretendedGPU:
-    """See the module's docstring. `calls`: a dict used as a set in the order of first calls; `ways`:
-    operators with the types of their operands, as far as they are in `calls`.
+    """See the module's docstring. `calls`: a dict used as a set in the order of first calls.
+
+    `ways`: the operators and types of operands that are in `calls` already.
     """
 
     def __init__(self) -> None:

@@ -122,13 +122,13 @@ def test_the_harness_scores_what_log_likelihoods_by_hand_say(models, table):
 
 
 def test_vllm_through_the_harness_scores_every_question_as_transformers_does(
-    models, output, table, start, vllm_installed
+    models, output, table, fork, vllm_installed
 ):
     code = (
         "import sys; from lab.llm.evals.harness import run; "
         "run(sys.argv[1], sys.argv[3:], engine='vllm', output=sys.argv[2], limit=16)"
     )
-    done = start("-c", code, models[0], output, *BOTH, HF_HUB_OFFLINE="1").finish(300)
+    done = fork("-c", code, models[0], output, *BOTH, HF_HUB_OFFLINE="1").finish(300)
     assert done.returncode == 0, done.stderr
     found = run(models[0], BOTH, engine="vllm", output=output, limit=16)
     pd.testing.assert_frame_equal(found, table.iloc[:2])

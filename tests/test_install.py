@@ -351,12 +351,12 @@ def test_lab_device_overrides_what_the_driver_says(monkeypatch):
 # --- Servers, Macs, machines without vLLM -------------------------------------------------------
 
 
-@pytest.mark.parametrize("experiment", ["images", "maze"])
-def test_with_exactly_the_packages_that_the_readme_names_for_a_server_training_runs(
-    experiment, start
-):
+@pytest.mark.parametrize(
+    "words", [["images", "steps=1"], ["maze", "steps=1", "start_steps=1"]], ids=" ".join
+)
+def test_with_exactly_the_packages_that_the_readme_names_for_a_server_training_runs(words, start):
     named = ",".join(resolve.server_packages())
-    done = start("tests/only.py", named, "lab", "train", experiment, "scale=smoke").finish(300)
+    done = start("tests/only.py", named, "lab", "train", *words, "scale=smoke").finish(300)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "finished in" in done.stdout
     assert metadata.version("scipy")  # is here and was not found there
@@ -421,7 +421,7 @@ def test_a_test_run_without_vllm_says_what_it_did_not_run(tmp_path, start):
         "no:cacheprovider",
         "tests/test_engines.py",
         "-k",
-        "no_prompts_are_no_answers or starting_vllm",
+        "(no_prompts_are_no_answers and vllm) or starting_vllm or random_numbers_are_a_function",
         CI="1",
         PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}",
     ).finish(300)

@@ -310,9 +310,9 @@ for more in ({}, dict(adapter="lora", rank=4, learning_rate=1e-2)):
 """
 
 
-def test_vllm_samples_from_the_weights_of_now(start, vllm_installed):
+def test_vllm_samples_from_the_weights_of_now(fork, vllm_installed):
     """All weights are trained, then an adapter; vLLM takes long to import, so in one process."""
-    done = start("-c", WITH_VLLM).finish(400)
+    done = fork("-c", WITH_VLLM).finish(400)
     assert done.returncode == 0, done.stderr[-3000:]
     lines = [line for line in done.stdout.splitlines() if line.startswith("RECORDS")]
     assert len(lines) == 2

@@ -98,11 +98,11 @@ def test_a_command_hands_its_plugins_on_with_absolute_paths(folder, monkeypatch)
 # --- Where it counts ------------------------------------------------------------------------------
 
 
-def test_lab_explain_trains_sweeps_and_audits_with_it_from_a_folder_outside(folder, start, runs):
+def test_lab_explain_trains_sweeps_and_audits_with_it_from_a_folder_outside(folder, fork, runs):
     declare(folder, '["mine.py"]')
 
     def call(*words: str):
-        done = start("-m", "lab", *words, cwd=folder, LAB_RUNS=str(runs)).finish(300)
+        done = fork(*words, cwd=folder, LAB_RUNS=str(runs)).finish(300)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -268,9 +268,9 @@ def coins(folder):
     return folder
 
 
-def test_a_world_of_ones_own_is_trained_swept_and_resumed_like_ours(coins, start, runs):
+def test_a_world_of_ones_own_is_trained_swept_and_resumed_like_ours(coins, fork, runs):
     def call(*words: str, code: int = 0):
-        done = start("-m", "lab", *words, cwd=coins, LAB_RUNS=str(runs)).finish(300)
+        done = fork(*words, cwd=coins, LAB_RUNS=str(runs)).finish(300)
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout if code == 0 else done.stderr
 
