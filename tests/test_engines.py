@@ -71,8 +71,10 @@ def started(vllm_installed) -> SimpleNamespace:
 
 
 @pytest.fixture(params=["transformers", "vllm"])
-def either(request, ours):
-    return ours if request.param == "transformers" else request.getfixturevalue("started").engine
+def either(request):
+    if request.param == "transformers":
+        return request.getfixturevalue("ours")
+    return request.getfixturevalue("started").engine
 
 
 @pytest.fixture(scope="module")
