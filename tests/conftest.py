@@ -90,17 +90,22 @@ def pytest_terminal_summary(terminalreporter):
         )
 
 
+def environment(added: dict[str, str]) -> dict[str, str]:
+    """The variables of a process that imports this checkout from any folder, and those added."""
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return os.environ | {"PYTHONPATH": path} | added
+
+
 class Started:
     """A process in a session of its own, so that it can be killed alone or with all that it
     started.
     """
 
     def __init__(self, words, cwd, env) -> None:
-        path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
         self.process = subprocess.Popen(
             [sys.executable, *map(str, words)],
             cwd=cwd,
-            env=os.environ | {"PYTHONPATH": path} | env,
+            env=environment(env),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -165,7 +170,7 @@ def fork(tmp_path_factory):
 
     def begin(*words, cwd=ROOT, **env) -> Forked:
         folder = tmp_path_factory.mktemp("forked")
-        started.append(Forked(words, cwd, os.environ | env, folder))
+        started.append(Forked(words, cwd, environment(env), folder))
         return started[-1]
 
     yield begin

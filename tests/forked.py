@@ -66,6 +66,7 @@ class Forked:
         try:
             os.killpg(self.process.pid, how)
         except ProcessLookupError:  # it has ended, or leads no group yet
-            os.kill(self.process.pid, how) if self.process.is_alive() else None
+            if self.process.is_alive():
+                os.kill(self.process.pid, how)
         if how == signal.SIGKILL:
             self.process.join()
