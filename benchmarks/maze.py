@@ -22,7 +22,6 @@ import torch
 from lab.configurations.toy_worlds import MazeStartConfig
 from lab.estimators import advantages
 from lab.losses import policy_gradient
-from lab.torchvision_ops import define_torchvision_ops
 from lab.toy import maze_env
 from lab.toy.maze import MazePolicy, MazeRL, load_policy, train_start
 from lab.toy.maze_env import DONE, EOS, PAD, MazeStream, walk
@@ -180,7 +179,6 @@ def step_speed(args, policy: MazePolicy, peak: float) -> None:
         return rollouts, step
 
     def hugging_face():
-        define_torchvision_ops()
         from transformers import GenerationConfig, Qwen2ForCausalLM
 
         with tempfile.TemporaryDirectory() as folder:

@@ -23,7 +23,7 @@ LAYERS = {
         " lab.plugins"
     ),
     "configurations": "lab.configurations lab.configurations.*",
-    "torch": "lab.losses lab.checkpoint lab.device lab.gpu_counter lab.torchvision_ops",
+    "torch": "lab.losses lab.checkpoint lab.device lab.gpu_counter",
     "worlds": "lab.toy.* lab.llm.*",
     "runs": "lab.runs.* lab.show.* lab.papers.* lab.explorer.*",
     "door": "lab.cli lab.__main__",

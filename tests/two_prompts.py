@@ -17,7 +17,7 @@ from lab.llm.train.tiny_model import FOLDER
 from lab.llm.verify.verifier import Verifier
 from lab.runs.experiments import experiment
 
-imports.trl()  # before transformers, for the names that torchvision lacks
+imports.trl()  # without loading vLLM
 
 N, PROMPTS = 4, ["2+3=?\n", "4*2=?\n"]
 REWARDS = [1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]
