@@ -394,7 +394,7 @@ def test_a_checkpoint_of_an_earlier_version_whose_record_is_lost_is_told(monkeyp
 # --- Signals for real ---------------------------------------------------------------------------
 
 WORLDS = {
-    "tabular": {"steps": 3000, "log_every": 2999},
+    "tabular": {"steps": 1000, "log_every": 999},
     "digits": {"steps": 40, "log_every": 39},
     "images": {"steps": 12, "log_every": 11},
     "maze": {"steps": 40, "log_every": 39, "start_steps": 1, "samples": 2, "smoothing": 0.1},
@@ -497,7 +497,7 @@ def test_sigterm_during_the_start_of_a_maze_stops_it_too(start):
 
 
 def test_sigterm_reaches_the_training_inside_a_notebook(start, tmp_path):
-    given = {"steps": 3000, "log_every": 2999}
+    given = {"steps": 1500, "log_every": 1499}
     run = Run.of(experiment("tabular").configure("smoke", given))
     words = [
         "run",
