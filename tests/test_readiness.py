@@ -224,8 +224,7 @@ def test_every_gpu_scale_of_every_preset_counts_its_run(budgets):
 def test_every_scale_that_is_named_after_a_card_fits_it(budgets):
     for (name, scale), budget in budgets.items():
         if scale in CARDS:
-            # Whoever loads a language model asks the card; a toy world leaves a tenth of it free.
-            share = 0.9 if name in ("maze", "images") else 1.0
+            share = 0.9 if name in ("maze", "images") else 1.0  # toy worlds leave a tenth free
             assert 1 < budget.peak_memory <= share * CARDS[scale].memory, (name, scale)
             assert budget.seconds(CARDS[scale]) < 24 * 3600, (name, scale)
     assert {(name, scale) for name in ("maze", "images") for scale in CARDS} <= budgets.keys()
