@@ -595,9 +595,9 @@ def test_of_several_processes_only_what_they_agreed_on_counts():
 def test_a_training_in_another_thread_leaves_signals_alone(monkeypatch):
     handlers, real = [], training._Checkpoints.save
 
-    def save(self, told):
+    def save(self, *given):
         handlers.append(signal.getsignal(signal.SIGTERM))
-        real(self, told)
+        real(self, *given)
 
     monkeypatch.setattr(training._Checkpoints, "save", save)
     config = configure("tabular", scale="smoke", steps=2)
