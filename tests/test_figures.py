@@ -126,6 +126,25 @@ def drawn(trained, tmp_path_factory):
     return out
 
 
+@pytest.fixture(scope="module")
+def shown(trained):
+    """(script, table, figure) of a name, read and drawn once at the venue of the repository."""
+    made = {}
+
+    def make(name: str):
+        if name not in made:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("LAB_RUNS", str(trained[0]))
+                read_from(trained[1], patch)
+                script = script_of(name)
+                table = table_of(script)
+                made[name] = script, table, script.draw(table)
+            plt.close("all")  # pyplot forgets it; the figure stays
+        return made[name]
+
+    return make
+
+
 def script_of(name: str):
     specification = import_module("importlib.util").spec_from_file_location(
         name, plots.SCRIPTS / f"{name}.py"
@@ -215,25 +234,25 @@ def test_a_figure_names_exactly_the_runs_that_it_draws(drawn, with_runs, trained
 
 
 @pytest.mark.parametrize("name", NUMERIC)
-def test_what_is_drawn_is_in_the_csv_and_the_csv_is_enough_to_draw_it(drawn, with_runs, name):
-    script = script_of(name)
+def test_what_is_drawn_is_in_the_csv_and_the_csv_is_enough_to_draw_it(
+    drawn, with_runs, shown, name
+):
+    script, _, first = shown(name)
     known = pd.read_csv(drawn / f"{name}.csv")
-    first, again = script.draw(table_of(script)), script.draw(known)
-    shown, redrawn = heights(first), heights(again)
-    assert len(shown) >= 3 and len(shown) == len(redrawn)
+    ours, redrawn = heights(first), heights(script.draw(known))
+    assert len(ours) >= 3 and len(ours) == len(redrawn)
     assert all(
         len(line.get_ydata()) for axes in first.axes for line in axes.lines
     )  # no curve is missing
-    for values, same in zip(shown, redrawn, strict=True):
+    for values, same in zip(ours, redrawn, strict=True):
         assert all_among(values, numbers(known))
         np.testing.assert_allclose(same, values, rtol=1e-8, atol=1e-12)
     plt.close("all")
 
 
 @pytest.mark.parametrize("name", plots.figure_names())
-def test_no_two_named_curves_of_a_panel_look_alike_in_grey(with_runs, name):
-    script = script_of(name)
-    figure = script.draw(table_of(script))
+def test_no_two_named_curves_of_a_panel_look_alike_in_grey(shown, name):
+    _, _, figure = shown(name)
     for axes in figure.axes:
         looks = {}
         for line in axes.lines:
@@ -247,7 +266,6 @@ def test_no_two_named_curves_of_a_panel_look_alike_in_grey(with_runs, name):
                     round(float(grey) / 0.07),
                 )
         assert len(set(looks.values())) == len(looks), looks
-    plt.close("all")
 
 
 def test_another_process_draws_the_same_bytes(drawn, command, folders):
@@ -479,10 +497,12 @@ def overhanging(figure) -> list[str]:
 
 @pytest.mark.parametrize("venue", plots.VENUES)
 @pytest.mark.parametrize("name", plots.figure_names())
-def test_no_words_of_a_figure_are_cut_or_meet_at_the_width_of_a_venue(with_runs, name, venue):
-    script = script_of(name)
+def test_no_words_of_a_figure_are_cut_or_meet_at_the_width_of_a_venue(
+    with_runs, shown, name, venue
+):
+    script, table, _ = shown(name)
     with plots.drawn_for(venue):
-        assert overhanging(script.draw(table_of(script))) == []
+        assert overhanging(script.draw(table)) == []
     plt.close("all")
 
 

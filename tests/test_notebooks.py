@@ -157,19 +157,6 @@ def test_a_notebook_at_smoke_scale_gives_a_finished_run_with_its_outputs(execute
     ]
 
 
-def test_lab_run_inserts_the_scale_the_folder_and_what_was_changed(runs, monkeypatch):
-    monkeypatch.setenv("JUPYTER_PATH", "")
-    run = run_notebook(experiment("tabular").configure("smoke", {"answers": 3, "steps": 400}))
-    cells = code_cells(run.path / "notebook.ipynb")
-    (inserted,) = [c for c in cells if "injected-parameters" in c.metadata.get("tags", [])]
-    given = {
-        node.targets[0].id: ast.literal_eval(node.value) for node in ast.parse(inserted.source).body
-    }
-    assert given == {"scale": "smoke", "folder": str(run.path), "answers": 3, "steps": 400}
-    # 400 steps are those of a laptop, and yet not those of the scale
-    assert run.records()[-1]["step"] == 400 and run.params["parameters"]["answers"] == 3
-
-
 def test_a_notebook_trains_what_the_command_trains(executed, tmp_path):
     for name in ("tabular", "digits"):
         alone = train(configure(name, scale="smoke"), folder=str(tmp_path / name))
@@ -328,9 +315,10 @@ def kernels(runs: Path) -> list[int]:
 
 
 def test_a_killed_notebook_goes_on_in_the_same_folder_and_its_kernel_ends(
-    start, command, runs, tmp_path
+    start, monkeypatch, runs, tmp_path
 ):
-    given = {"steps": 800, "log_every": 2}
+    # 400 steps are those of a laptop, and yet not those of the scale
+    given = {"answers": 3, "steps": 400, "log_every": 1}
     words = ["run", "tabular", "scale=smoke", *(f"{key}={value}" for key, value in given.items())]
     run = Run.of(experiment("tabular").configure("smoke", given))
     started = start("-m", "lab", *words)
@@ -339,8 +327,14 @@ def test_a_killed_notebook_goes_on_in_the_same_folder_and_its_kernel_ends(
         time.sleep(0.01)
     started.kill_group()
     assert not run.finished and kernels(runs)
-    done = command(*words)
-    assert done.returncode == 0 and run.finished, done.stderr
+    monkeypatch.setenv("JUPYTER_PATH", "")
+    assert main(words) == 0 and run.finished
+    cells = code_cells(run.path / "notebook.ipynb")
+    (inserted,) = [c for c in cells if "injected-parameters" in c.metadata.get("tags", [])]
+    assert {
+        node.targets[0].id: ast.literal_eval(node.value) for node in ast.parse(inserted.source).body
+    } == {"scale": "smoke", "folder": str(run.path)} | given
+    assert run.records()[-1]["step"] == 400 and run.params["parameters"]["answers"] == 3
     alone = train(configure("tabular", scale="smoke", **given), folder=str(tmp_path / "alone"))
     assert (run.path / "metrics.jsonl").read_bytes() == (alone.path / "metrics.jsonl").read_bytes()
     deadline = time.monotonic() + 30

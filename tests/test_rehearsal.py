@@ -67,20 +67,9 @@ def test_the_parameters_of_every_part_are_those_of_its_preset(scale):
         assert config.steps == 3
 
 
-def test_a_part_that_fails_is_recorded_with_its_last_words_and_tried_again(runs, monkeypatch):
-    monkeypatch.setenv("LAB_DEVICE", "cpu")
-    monkeypatch.setattr(
-        rehearsal, "parts", lambda scale: [Part("broken", "steps", "digits", "nowhere")]
-    )
-    failed = rehearse()["parts"]["broken"]["failed"]
-    assert failed.startswith("lab: unknown scale of digits 'nowhere'")
-    monkeypatch.setattr(
-        rehearsal, "parts", lambda scale: [Part("broken", "graph", "maze", "smoke")]
-    )
-    assert "skipped" in rehearse()["parts"]["broken"]
-
-
-def test_the_command_fails_if_a_part_failed_and_names_it(runs, monkeypatch, capsys):
+def test_a_part_that_fails_is_named_and_recorded_with_its_last_words_and_tried_again(
+    runs, monkeypatch, capsys
+):
     monkeypatch.setenv("LAB_DEVICE", "cpu")
     monkeypatch.setattr(
         rehearsal, "parts", lambda scale: [Part("broken", "steps", "digits", "nowhere")]
@@ -89,6 +78,13 @@ def test_the_command_fails_if_a_part_failed_and_names_it(runs, monkeypatch, caps
     assert main(["rehearse"]) == 1
     assert "failed: broken: lab: unknown scale" in capsys.readouterr().err
     assert README.read_text() == before
+    (path,) = (runs / "rehearsal").glob("*.json")
+    failed = json.loads(path.read_text())["parts"]["broken"]["failed"]
+    assert failed.startswith("lab: unknown scale of digits 'nowhere'")
+    monkeypatch.setattr(
+        rehearsal, "parts", lambda scale: [Part("broken", "graph", "maze", "smoke")]
+    )
+    assert "skipped" in rehearse()["parts"]["broken"]
 
 
 def test_a_name_that_no_part_has_is_refused(runs, monkeypatch):

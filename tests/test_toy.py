@@ -1,5 +1,7 @@
 """Small worlds where the truth is known: tabular and images."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -10,7 +12,7 @@ from lab.enumeration import enumerate_gradient
 from lab.errors import LabError
 from lab.records import records
 from lab.runs import experiment
-from lab.toy import images, training_loop
+from lab.toy import images, optimizers, training_loop
 from lab.toy.image_data import Digits
 from lab.toy.images import Images
 from lab.toy.multinomial import draw_counts
@@ -477,3 +479,42 @@ def test_the_mask_of_right_answers_may_hold_several():
     np.testing.assert_allclose(
         -logp.grad, [[0.25, 0, 0.75, 0]], atol=1e-12
     )  # the share of each in p
+
+
+# --- Optimizers ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name, given",
+    [
+        ("SGD", {"momentum": 0.9, "weight_decay": 0.01}),
+        ("AdamW", {"betas": (0.9, 0.95), "weight_decay": 0.01}),
+    ],
+)
+def test_an_optimizer_steps_as_the_one_of_pytorch_to_the_bit(name, given):
+    torch.manual_seed(0)
+    ours = nn.Linear(3, 2)
+    theirs = copy.deepcopy(ours)
+    here = getattr(optimizers, name)(ours.parameters(), lr=0.1, **given)
+    there = getattr(torch.optim, name)(theirs.parameters(), lr=0.1, **given)
+    for _ in range(3):
+        inputs = torch.randn(4, 3)
+        for model, optimizer in ((ours, here), (theirs, there)):
+            optimizer.zero_grad(set_to_none=True)
+            model(inputs).square().sum().backward()
+            optimizer.step()
+        here.load_state_dict(copy.deepcopy(here.state_dict()))
+    assert all(map(torch.equal, ours.parameters(), theirs.parameters()))
+    slots, same = (optimizer.state_dict()["state"] for optimizer in (here, there))
+    assert slots.keys() == same.keys() and all(
+        torch.equal(slots[at][key], same[at][key]) for at in same for key in same[at]
+    )
+
+
+def test_training_imports_no_compiler(start):
+    code = (
+        "import sys\nfrom lab.runs import configure, train\n"
+        "train(configure('tabular', scale='smoke', steps=2))\n"
+        "sys.exit('torch._dynamo' in sys.modules)"
+    )
+    assert start("-c", code).finish().returncode == 0

@@ -14,6 +14,7 @@ from safetensors.torch import load_file
 
 import lab
 from lab import checkpoint
+from lab.cli import main
 from lab.errors import LabError
 from lab.runs import Run, configure, train, training
 from lab.runs.experiments import experiment
@@ -217,35 +218,27 @@ def kill_after(started, run: Run, lines: int) -> None:
     assert started.process.returncode == -9 and not run.finished
 
 
-@pytest.mark.parametrize(
-    "name, given, kills",
-    [
-        ("tabular", {"steps": 300, "log_every": 1}, (4, 60)),
-        ("digits", {"steps": 24, "log_every": 1}, (3,)),
-    ],
-)
-def test_killed_with_sigkill_between_checkpoints_a_run_resumes_to_the_same_bytes(
-    start, uninterrupted, name, given, kills
-):
-    run = Run.of(experiment(name).configure("smoke", given))
-    for lines in kills:
-        kill_after(start("-c", SCRIPT, name, 0, json.dumps(given)), run, lines)
+def test_killed_with_sigkill_again_and_again_a_run_resumes_to_the_same_bytes(start, uninterrupted):
+    """Every world killed once: test_checkpoints.py."""
+    given = {"steps": 300, "log_every": 1}
+    run = Run.of(experiment("tabular").configure("smoke", given))
+    for lines in (4, 60):
+        kill_after(start("-c", SCRIPT, "tabular", 0, json.dumps(given)), run, lines)
         _, step = training.load_checkpoint(run)
         assert lines - 2 <= step < given["steps"]
-    assert train(configure(name, scale="smoke", **given)).finished
-    assert_same(run, uninterrupted(name, **given))
+    assert train(configure("tabular", scale="smoke", **given)).finished
+    assert_same(run, uninterrupted("tabular", **given))
 
 
 def test_killed_before_the_first_checkpoint_the_command_starts_again_to_the_same_bytes(
-    start, command, uninterrupted
+    start, capsys, uninterrupted
 ):
     given = {"steps": 1500, "log_every": 10, "seed": 3}
     words = ["train", "tabular", "scale=smoke", *(f"{key}={value}" for key, value in given.items())]
     run = Run.of(experiment("tabular").configure("smoke", given))
     kill_after(start("-m", "lab", *words), run, 5)
     assert not (run.path / "checkpoints").exists()
-    done = command(*words)
-    assert done.returncode == 0 and "finished in " in done.stdout, done.stderr
+    assert main(words) == 0 and "finished in " in capsys.readouterr().out
     assert_same(run, uninterrupted("tabular", **given))
 
 

@@ -547,7 +547,7 @@ if CONTROL:
     from sympy import sympify
     sympify("2+3")
 PLAIN = ["1,234", "1.5", "1E400", "5!", "x_{12}", "\\sqrt[3]{5}", "[1,2.5)", "007", "10\\%", "f(2)"]
-for text in [*hostile.CODE, *PLAIN]:
+for text in [] if CONTROL else [*hostile.CODE, *PLAIN]:
     compare(text, "5"), compare("x+1", text)
 print(*seen, sep="\\n", file=sys.stderr)
 sys.exit(3 if seen else 0)

@@ -71,10 +71,9 @@ def write() -> list[Path]:
 
 def our_numbers(claim: Claim) -> list[str]:
     """Each of our numbers with its label, as text."""
-    numbers = claim.numbers()
-    if numbers is None:
+    if claim.numbers is None:
         return [UNKNOWN]
-    return [f"{label} {value}" for label, value in numbers.items()]
+    return [f"{label} {value}" for label, value in claim.numbers.items()]
 
 
 def verdict_text(claim: Claim) -> str:

@@ -12,6 +12,7 @@ import re
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lab.errors import LabError, unknown
@@ -51,7 +52,8 @@ class Number:
 class Claim:
     """A claim of a paper beside what was measured here.
 
-    `ours` says where each of our numbers is recorded; `expects` is the order claimed for them.
+    `ours` says where each of our numbers is recorded; `expects` is the order claimed for them. The
+    numbers are read once: `items` makes claims that read them anew.
     """
 
     claim: str
@@ -60,6 +62,7 @@ class Claim:
     expects: str
     remark: str = ""
 
+    @cached_property
     def numbers(self) -> dict[str, Number] | None:
         """Our numbers by label; None if any of them is not recorded."""
         numbers = {}
@@ -73,8 +76,7 @@ class Claim:
     @property
     def verdict(self) -> str:
         """Whether our numbers stand in the expected order."""
-        numbers = self.numbers()
-        return UNKNOWN if numbers is None else judge(self.expects, numbers)
+        return UNKNOWN if self.numbers is None else judge(self.expects, self.numbers)
 
 
 @dataclass(frozen=True)
@@ -261,7 +263,6 @@ def _last_step(
     if not (RECORDED / sweep / f"{experiment}.json").exists():
         return None
     recorded = results(sweep, experiment)
-    has_metric = recorded.metrics[metric].notna()
-    measured = Results(recorded.metrics[has_metric], recorded.groups, recorded.runs)
-    curve = measured.over_seeds(metric, parameters)
-    return curve[curve["step"] == curve["step"].max()]
+    measured = recorded.metrics[recorded.metrics[metric].notna()]
+    last = measured[measured["step"] == measured["step"].max()]
+    return Results(last, recorded.groups, recorded.runs).over_seeds(metric, parameters)

@@ -71,9 +71,10 @@ def markdown(item: Item) -> str:
 
 def latex(item: Item) -> str:
     r"""The table in LaTeX, for a document with \usepackage{booktabs}."""
-    head, *body = (rf"{' & '.join(map(escaped, line))} \\" for line in lines(item))
+    table = lines(item)
+    head, *body = (rf"{' & '.join(map(escaped, line))} \\" for line in table)
     keys = len(item.layout["rows"]) + 1
-    alignment = "l" * keys + "r" * (len(lines(item)[0]) - keys)
+    alignment = "l" * keys + "r" * (len(table[0]) - keys)
     notes = [r"\par\footnotesize", *(escaped(note) for note in item.notes)] if item.notes else []
     return (
         "\n".join(

@@ -75,9 +75,10 @@ def _expand(path: Path, table: dict[str, Any]) -> list[Item]:
             raise LabError(
                 f"{path.name}: grid.{key} = {values!r} must be a list of at least one value"
             )
+    chosen = experiment(name)
     items = []
     for values in itertools.product(*grid.values()):
         given = fixed | dict(zip(grid, values, strict=True))
-        run = Run.of(experiment(name).configure(scale, given))
+        run = Run.of(chosen.configure(scale, given))
         items.append(Item(name, scale, given, run))
     return items

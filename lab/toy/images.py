@@ -34,6 +34,7 @@ from lab.toy.image_data import (
     ImageSource,
     ProceduralImages,
 )
+from lab.toy.optimizers import SGD, AdamW
 from lab.toy.resnet import fresh_network
 from lab.toy.training_loop import GradientSource
 from lab.toy.training_loop import train as run_loop
@@ -216,9 +217,9 @@ def train(config: ImagesConfig, state: dict[str, Any] | None = None) -> Iterator
     peak, decay = config.learning_rate, config.weight_decay
     optimizer: torch.optim.Optimizer
     if config.optimizer == "sgd":
-        optimizer = torch.optim.SGD(model.parameters(), lr=peak, momentum=0.9, weight_decay=decay)
+        optimizer = SGD(model.parameters(), lr=peak, momentum=0.9, weight_decay=decay)
     else:
-        optimizer = torch.optim.AdamW(model.parameters(), lr=peak, weight_decay=decay)
+        optimizer = AdamW(model.parameters(), lr=peak, weight_decay=decay)
 
     def rate(step: int) -> float:
         if step < config.warmup:

@@ -33,6 +33,7 @@ from lab.rng import stream_seed
 from lab.shapes import Bool, Float, Int
 from lab.toy import maze_env
 from lab.toy.maze_env import DONE, EOS, OUTCOMES, PAD, UP, Mazes, MazeStream, walk
+from lab.toy.optimizers import AdamW
 from lab.toy.training_loop import train as run_loop
 from lab.toy.transformer import (
     PromptCache,
@@ -453,9 +454,7 @@ def train_start(
     stream = MazeStream(config.size, config.start_batch, config.seed, "start", policy.device)
     world = MazeSFT(policy, stream, config.start_steps)
     rate = config.start_learning_rate
-    optimizer = torch.optim.AdamW(
-        policy.model.parameters(), lr=rate, betas=(0.9, 0.95), weight_decay=0.01
-    )
+    optimizer = AdamW(policy.model.parameters(), lr=rate, betas=(0.9, 0.95), weight_decay=0.01)
     yield from run_loop(
         world,
         optimizer,
@@ -482,7 +481,7 @@ def train(
         config.greedy_filter,
     )
     rate = config.learning_rate
-    optimizer = torch.optim.AdamW(policy.model.parameters(), lr=rate, weight_decay=0.01)
+    optimizer = AdamW(policy.model.parameters(), lr=rate, weight_decay=0.01)
     yield from run_loop(
         world, optimizer, lambda step: rate, config.steps, config.log_every, state, clip=1.0
     )

@@ -19,6 +19,7 @@ from lab.errors import LabError
 from lab.records import Pause, Record
 from lab.rng import stream_seed
 from lab.shapes import Float
+from lab.toy.optimizers import SGD
 from lab.toy.training_loop import GradientSource
 from lab.toy.training_loop import train as run_loop
 
@@ -106,5 +107,5 @@ def train(config: TabularConfig, state: dict[str, Any] | None = None) -> Iterato
         config.seed,
     )
     rate = config.learning_rate
-    optimizer = torch.optim.SGD(world.model.parameters(), lr=rate)
+    optimizer = SGD(world.model.parameters(), lr=rate)
     yield from run_loop(world, optimizer, lambda step: rate, config.steps, config.log_every, state)
