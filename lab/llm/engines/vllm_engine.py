@@ -231,7 +231,7 @@ def _give_llvmlite_a_dict() -> None:
 def _model_inspected_in_process() -> Iterator[None]:
     """Let vLLM inspect the model's class in this process instead of a subprocess.
 
-    A subprocess would lack the torchvision operators that this process defines.
+    A subprocess would import torch and vLLM again, which takes longer than all else here.
     """
     from vllm.model_executor.models import registry
 
