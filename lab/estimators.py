@@ -16,7 +16,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeGuard, overload
 
 import numpy as np
@@ -24,7 +24,7 @@ import numpy as np
 from lab.errors import LabError, one_of, parse_call, unknown, whole, write_call
 from lab.groups import Group, check_binary
 from lab.objectives import Objective
-from lab.plugins import load_plugins
+from lab.plugins import fault, load_plugins
 from lab.sequences import Sequences
 from lab.shapes import Array, Float, Shaped
 
@@ -141,8 +141,13 @@ def _coefficients(estimator: Estimator, N: int) -> Sequences:
             "raise rollouts, lower the order or k, or choose another objective"
             + (", or say singleton='zero'" if N == 1 else "")
         )
-    # Adding 0.0 turns -0.0 into 0.0.
-    rows = [np.asarray(row, dtype=np.float64) + 0.0 for row in estimator.sequences(N)]
+    try:
+        # Adding 0.0 turns -0.0 into 0.0.
+        rows = [np.asarray(row, dtype=np.float64) + 0.0 for row in estimator.sequences(N)]
+    except LabError:
+        raise
+    except Exception as error:
+        raise _broken(f"{estimator.spec} at N = {N}", estimator.sequences, error) from error
     if len(rows) != 2 or any(row.shape != (N,) for row in rows):
         raise LabError(
             f"{estimator.spec}: sequences({N}) gave shapes {[row.shape for row in rows]}; "
@@ -152,6 +157,14 @@ def _coefficients(estimator: Estimator, N: int) -> Sequences:
     if not (np.isfinite(gap).all() and np.isfinite(offset).all()):
         raise LabError(f"{estimator.spec}: a coefficient at N = {N} is not finite")
     return gap, offset
+
+
+def _broken(what: str, function: Callable[..., Any], error: Exception) -> LabError:
+    """The error for a function, a plugin's perhaps, that raised another: with its file and line."""
+    written = inspect.unwrap(function.func if isinstance(function, partial) else function)
+    code = getattr(written, "__code__", None)  # None of NumPy's functions
+    place = (code.co_filename, code.co_firstlineno) if code else (repr(written), None)
+    return LabError(f"{what}: {fault(error, *place)}; mend the function")
 
 
 _CATALOGUE: dict[str, tuple[Callable[..., Sequences], dict[str, Any]]] = {}
@@ -236,15 +249,27 @@ def _build(name: str, options: dict[str, Any]) -> Estimator:
     }
     # The label comes last: it formats options that the other facts have checked.
     ordered = sorted(facts.items(), key=lambda item: item[0] == "label")
-    fields = {fact: value(**values) if callable(value) else value for fact, value in ordered}
+    fields = {fact: _fact(name, fact, value, values) for fact, value in ordered}
     return Estimator(
         name,
-        lambda N: function(N, **values),
+        partial(function, **values),
         options=options,
         about=inspect.getdoc(function) or "",
         **fields,
         **rule,
     )
+
+
+def _fact(name: str, fact: str, value: Any, options: dict[str, Any]) -> Any:
+    """A fact of a catalogue entry; where it is a function of the options, what that returns."""
+    if not callable(value):
+        return value
+    try:
+        return value(**options)
+    except LabError:
+        raise
+    except Exception as error:
+        raise _broken(f"{fact} of estimator {name!r}", value, error) from error
 
 
 def estimator_names() -> list[str]:

@@ -180,15 +180,22 @@ def _fault(plugin: str, error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name == plugin.partition(".")[0]:
         return f"no plugin {plugin}: there is no such module; give a file that ends in .py"
     file = _file(plugin)
+    return f"plugin {fault(error, str(file or plugin))}; mend it, or do not name it"
+
+
+def fault(error: Exception, file: str, line: int | None = None) -> str:
+    """An exception in a few words: file, line, type and message.
+
+    The line is the last one in `file` that the exception passed; `line` stands in where it passed
+    none.
+    """
     if isinstance(error, SyntaxError):
-        place = f", line {error.lineno}"
+        line = error.lineno
     else:
         frames = traceback.extract_tb(error.__traceback__)
-        lines = [frame.lineno for frame in frames if file and frame.filename == str(file)]
-        place = f", line {lines[-1]}" if lines else ""
-    said = " ".join(str(error).split())
-    kind = type(error).__name__
-    return f"plugin {file or plugin}{place}: {kind}: {said}; mend it, or do not name it"
+        line = next((each.lineno for each in reversed(frames) if each.filename == file), line)
+    place = file if line is None else f"{file}, line {line}"
+    return f"{place}: {type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def _file(plugin: str) -> Path | None:

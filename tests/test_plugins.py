@@ -165,6 +165,51 @@ def test_a_broken_plugin_is_one_sentence_with_file_and_line_each_time(
 
 
 @pytest.mark.parametrize(
+    "old, new, said",
+    [
+        ("2 * gap, 2 * offset", "gap / (1 // len(set())), offset", "line 8: ZeroDivisionError"),
+        ("2 * gap, 2 * offset", "np.linalg.inv(gap)", "line 8: NameError: name 'np'"),
+        ("return 2 * gap, 2 * offset", "", "line 4: TypeError: 'NoneType' object is not"),
+        ("(N):", "():", "line 4: TypeError: twice() takes 0 positional arguments"),
+    ],
+)
+def test_a_plugins_function_that_fails_is_one_sentence_with_file_and_line_everywhere(
+    folder, monkeypatch, capsys, old, new, said
+):
+    from lab.cli import main
+
+    (folder / "mine.py").write_text(PLUGIN.format(name="twice").replace(old, new))
+    (folder / "counts.csv").write_text("n,correct\n8,1\n8,5\n8,2\n")
+    monkeypatch.setenv("LAB_PLUGINS", "mine.py")
+    for words in (
+        ["explain", "twice"],
+        ["audit", "counts.csv", "--estimators", "twice"],
+        ["explore", "--html", "page.html"],
+    ):
+        assert main(words) == 1
+        sentence = capsys.readouterr().err
+        assert sentence.startswith("lab: twice at N = "), sentence
+        assert f": {folder / 'mine.py'}, {said}" in sentence
+        assert sentence.endswith("; mend the function\n") and sentence.count("\n") == 1
+
+
+def test_so_is_a_fact_of_it_that_fails(folder, monkeypatch, capsys):
+    from lab.cli import main
+
+    text = PLUGIN.format(name="twice").replace('"twice RLOO"', "lambda: str(1 / 0)")
+    (folder / "mine.py").write_text(text)
+    monkeypatch.setenv("LAB_PLUGINS", "mine.py")
+    assert main(["explain", "twice"]) == 1
+    place = f"label of estimator 'twice': {folder / 'mine.py'}, line 4: ZeroDivisionError"
+    assert capsys.readouterr().err.startswith(f"lab: {place}")
+
+
+def test_a_function_without_a_file_that_fails_is_named():
+    with pytest.raises(LabError, match="roots at N = 2: <ufunc 'sqrt'>: TypeError: "):
+        estimators.Estimator("roots", np.sqrt).coefficients(2)
+
+
+@pytest.mark.parametrize(
     "named, said",
     [
         ("nowhere.py", "no plugin .*nowhere.py: give a Python file, or the name of a module"),

@@ -91,7 +91,8 @@ def tables(specs: Iterable[str] = ()) -> list[dict[str, Any]]:
     | `coefficients` | [gap, offset] by N, for those of SIZES that it is defined for |
     | `limit` | None, or by axis: `weight` and `objective` (zero at p = 1/2) at its points |
 
-    Of a limit, values that are not finite are None.
+    Of a limit, values that are not finite are None. LabError: an estimator has no numbers at any of
+    its sizes.
     """
     named = [name for name in estimator_names() if name not in CLOSED_FORMS]
     usual = [name for name in named if not _estimator(name)["required"]]
@@ -159,14 +160,20 @@ def _table(spec: str, chosen: Estimator) -> dict[str, Any]:
 
 
 def _coefficients(chosen: Estimator) -> Iterable[tuple[int, list[list[float]]]]:
+    refused: LabError | None = None
+    defined = False
     for N in SIZES:
         if N < chosen.least:
             continue
         try:
             gap, offset = chosen.coefficients(N)
-        except LabError:  # not defined for this N: the page says which sizes it has
+        except LabError as error:  # not defined for this N: the page says which sizes it has
+            refused = error
             continue
+        defined = True
         yield N, [gap.tolist(), offset.tolist()]
+    if refused and not defined:
+        raise refused
 
 
 def _limit(limit: Objective, axis: str) -> dict[str, list[float | None]]:
