@@ -301,6 +301,46 @@ def test_verls_own_dataset_reads_what_we_write(tmp_path):
     )
 
 
+# --- Plugins ------------------------------------------------------------------------------------
+
+
+@needs_verl
+def test_every_process_of_a_run_reads_the_plugins_that_the_job_was_made_with(start, tmp_path, runs):
+    (tmp_path / "pyproject.toml").write_text('[tool.lab]\nplugins = ["mine.py", "json.tool"]\n')
+    (tmp_path / "mine.py").write_text(
+        "import lab\n\n\n@lab.register(least=2)\ndef twice(N):\n"
+        '    gap, offset = lab.estimator("rloo").coefficients(N)\n    return 2 * gap, 2 * offset\n'
+    )
+    words = ("cluster", "gsm8k", "scale=smoke", "gpus=1", "estimator=twice")
+    done = start("-m", "lab", *words, cwd=tmp_path, LAB_RUNS=str(runs)).finish(300)
+    assert done.returncode == 0, done.stderr
+    folder = Path(done.stdout.splitlines()[-1])
+
+    from omegaconf import OmegaConf
+    from verl.trainer.constants_ppo import get_ppo_ray_runtime_env
+
+    config = OmegaConf.load(folder / "config.yaml")
+    assert config.algorithm.adv_estimator == "lab.twice"
+    workers = OmegaConf.merge(  # as verl's run_ppo does
+        get_ppo_ray_runtime_env(config), config.ray_kwargs.ray_init.runtime_env
+    )
+    mine, module = workers.env_vars.LAB_PLUGINS.split(":")
+    assert (folder / mine).resolve() == tmp_path / "mine.py" and module == "json.tool"
+
+    python = tmp_path / "python"  # is asked whether verl knows the estimator, then for the command
+    python.write_text('#!/bin/sh\nprintf "%s\\n" "$LAB_PLUGINS" "$@"\n')
+    python.chmod(0o755)
+    said = subprocess.run(
+        ["bash", folder / "train.sh"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHON": str(python), "LAB_PLUGINS": ""},
+    ).stdout.splitlines()
+    there = f"{folder}/{mine.removeprefix('./')}:json.tool"
+    assert said[0] == said[2] == there
+    assert f"+ray_kwargs.ray_init.runtime_env.env_vars.LAB_PLUGINS='{there}'" in said
+
+
 # --- Refused ------------------------------------------------------------------------------------
 
 

@@ -151,6 +151,19 @@ def test_on_ray_a_killed_run_is_listed_and_goes_on_to_the_numbers_of_an_undistur
     assert (killed.path / "log.txt").read_text().count("\n--- 20") == 1
 
 
+def test_workers_on_ray_know_the_estimator_of_a_plugin(cluster, start, tmp_path, runs):
+    (tmp_path / "pyproject.toml").write_text('[tool.lab]\nplugins = ["mine.py"]\n')
+    (tmp_path / "mine.py").write_text(
+        "import lab\n\n\n@lab.register(least=2)\ndef twice(N):\n"
+        '    gap, offset = lab.estimator("rloo").coefficients(N)\n    return 2 * gap, 2 * offset\n'
+    )
+    text = FILE.replace("STEPS", "[10]").replace("maxrl", "twice")
+    (tmp_path / "small.toml").write_text(text)
+    words = ("-m", "lab", "sweep", "small.toml", "executor=ray", "--train")
+    done = start(*words, cwd=tmp_path, RAY_ADDRESS=cluster, LAB_RUNS=str(runs), **LOCAL).finish()
+    assert done.stdout == "0 finished before, 1 now, 0 failed\n", done.stderr
+
+
 def test_ctrl_c_stops_the_runs_on_the_cluster_too(sweep):
     started, (run,) = sweep([1000000])
     wait(lambda: told(run, 2), started.process)

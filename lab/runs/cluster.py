@@ -9,7 +9,8 @@
     train.parquet, eval-SET.parquet                    the problems in verl's format
     params.json, provenance.json                       as in every run folder
 
-The folder must be visible to all nodes. Checkpoints, verl's log (verl-TIME.jsonl) and a model from
+The folder must be visible to all nodes, and so must plugins that are files, at the same path from
+there. Checkpoints, verl's log (verl-TIME.jsonl) and a model from
 the hub (model/, with its revision in the file REVISION) are written to it as well.
 """
 
@@ -101,6 +102,7 @@ class Job:
             "GPUS": str(self.gpus),
             "TOTAL": str(self.nodes * self.gpus),
             "COMMAND": self.command,
+            "PLUGINS": _quoted(verl_config.plugins_from(self.run.path)),
             "MODEL": verl_config.hub_model(self.config.model),
             "ESTIMATOR": self.settings["algorithm.adv_estimator"],
             "LOSS": self.settings["actor_rollout_ref.actor.policy_loss.loss_mode"],

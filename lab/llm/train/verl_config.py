@@ -44,6 +44,7 @@ from lab.llm.data.prompts import Prompt, load_prompt
 from lab.llm.engines.imports import transformers
 from lab.llm.engines.models import locate_model, pinned
 from lab.llm.train.verl_adapter import LOSS, PREFIX
+from lab.plugins import PRESET, VARIABLE, plugin_names
 
 RUN = "$RUN"  # the run folder in commands: a shell variable that the scripts set
 AGGREGATIONS = {
@@ -78,6 +79,7 @@ def settings(
     estimator = config.estimator
     aggregation = WHOLE_ANSWERS if estimator == "pacs" else AGGREGATIONS[config.aggregation]
     clipped = estimator == "ppo" or config.updates > 1
+    plugins = plugins_from(folder)
     optimizers: dict[str, Any] = {"actor_rollout_ref.actor.optim.lr": config.learning_rate}
     if estimator == "ppo":
         algorithm: dict[str, Any] = {"algorithm.adv_estimator": "gae"}
@@ -176,6 +178,7 @@ def settings(
             ),
             "hydra.run.dir": f"{RUN}/hydra",
         }
+        | ({f"+ray_kwargs.ray_init.runtime_env.env_vars.{VARIABLE}": plugins} if plugins else {})
     )
 
 
@@ -291,6 +294,15 @@ def _model(model: str, folder: Path) -> str:
     """The model's path in a command: a local folder, or `model`, into which train.sh copies it."""
     place, _ = locate_model(model)
     return f"{RUN}/{os.path.relpath(place, folder)}" if Path(place).is_dir() else f"{RUN}/model"
+
+
+def plugins_from(folder: Path) -> str:
+    """LAB_PLUGINS for every process of a run in `folder`: files by their path from there."""
+    named = [plugin for plugin in plugin_names() if not plugin.endswith(PRESET)]
+    return ":".join(
+        f"{RUN}/{os.path.relpath(plugin, folder)}" if Path(plugin).is_absolute() else plugin
+        for plugin in named
+    )
 
 
 def hub_model(model: str) -> str:

@@ -5,6 +5,7 @@ set -euo pipefail
 RUN="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 STARTED="$(date +%Y%m%dT%H%M%S)"  # verl begins a log anew when it resumes
 PYTHON="${PYTHON:-python}"
+export LAB_PLUGINS=@PLUGINS@  # for this machine; verl's command hands them to Ray's workers
 
 # verl says nothing when a plug-in does not load, and misses it only after the first rollouts.
 "$PYTHON" - <<'END' || { echo "verl does not load the lab here: pip install -c constraints-cluster.txt -e '.[cluster,vllm]' on every node" >&2; exit 1; }
