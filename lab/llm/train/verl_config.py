@@ -9,8 +9,11 @@
 | `aggregation` token-mean | token-mean |
 | `aggregation` sequence-mean | seq-mean-token-mean |
 | `aggregation` sequence-sum | seq-mean-token-sum-norm over `max_tokens` |
-| `kl`, `entropy_bonus` | in the loss; KL as `low_var_kl` (k3, as in TRL) |
+| `kl`, `entropy_bonus` | in the loss; KL as `low_var_kl`, k3 without the importance ratio |
 | a prompt without a chat template | a chat template that writes it unchanged |
+
+On one node k3 is multiplied by the importance ratio, as in TRL, so that its gradient is that of the
+reverse KL. verl's has the same value at the first update of a batch, and another gradient.
 
 Some choices are verl's: the batch on a GPU is packed by tokens (`micro_batch` and `device_memory`
 apply to one node only), the sampler is vLLM, and AdamW with weight decay 0.01 and gradients clipped
