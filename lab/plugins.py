@@ -1,8 +1,9 @@
-"""Plugins: estimators and worlds of yours, under names like the lab's own.
+"""Plugins: estimators, problem sets and worlds of yours, under names like the lab's own.
 
-A plugin is a Python file, or a module, with functions under `@lab.register()`; or a preset, a TOML
-file like those in lab/presets, whose trainer and configuration are in a Python file beside it. It
-is named in one of four places:
+A plugin is a Python file, or a module, with functions under `@lab.register()` (estimators) or
+`@lab.llm.data.problem_sets.register` (problem sets); or a preset, a TOML file like those in
+lab/presets, whose trainer and configuration are in a Python file beside it. It is named in one of
+four places:
 
 `--plugin mine.py`                           for one command
 `LAB_PLUGINS=mine.py:other.module`           for all commands of a shell, separated as in PATH

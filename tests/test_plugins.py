@@ -9,6 +9,7 @@ import pytest
 import lab
 from lab import estimators, plugins
 from lab.errors import LabError
+from lab.llm.data import problem_sets
 from lab.runs.sweep_file import read_sweep
 
 PLUGIN = '''\
@@ -364,3 +365,69 @@ def test_a_faulty_world_is_one_sentence(coins, capsys):
     os.environ["LAB_PLUGINS"] = ""
     assert main(["train", "tabular"]) == 1
     assert "there is an experiment tabular: rename the file" in capsys.readouterr().err
+
+
+# --- A problem set --------------------------------------------------------------------------------
+
+DOUBLES = """\
+from lab.llm.data import problem_sets
+
+
+@problem_sets.register
+def doubles(split, *, most=50):
+    for a in range(2, most):
+        if (a % 5 == 0) == (split == "test"):
+            yield f"2*{a}=?", str(2 * a)
+"""
+
+
+@pytest.fixture
+def doubles(folder, monkeypatch):
+    """A project with a problem set of its own."""
+    monkeypatch.setattr(problem_sets, "_registered", {})
+    declare(folder, '["doubles.py"]')
+    (folder / "doubles.py").write_text(DOUBLES)
+    return folder
+
+
+def test_a_problem_set_of_ones_own_is_found_by_its_name_with_options(doubles):
+    found = problem_sets.problem_set("doubles", split="train")
+    assert str(found) == "doubles: 39 problems, 0 skipped"
+    first = found.problems[0]
+    assert (first.id, first.question, first.answer) == ("doubles/0", "2*2=?", "4")
+    held_out = problem_sets.problem_set("doubles(most=30)", problems=4).problems
+    assert [problem.question for problem in held_out] == ["2*5=?", "2*10=?", "2*15=?", "2*20=?"]
+
+
+def test_a_model_is_trained_and_evaluated_on_it(doubles, start, runs):
+    words = ["scale=smoke", "train_set=doubles(most=90)", "eval_sets=['doubles']", "samples=2"]
+    done = start("-m", "lab", "train", "gsm8k", *words, cwd=doubles, LAB_RUNS=str(runs)).finish(300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (run,) = (path.parent for path in runs.rglob("done.json"))
+    assert '"doubles.py"' in (run / "provenance.json").read_text()
+
+
+@pytest.mark.parametrize(
+    "old, new, name, said",
+    [
+        ("", "", "double", "unknown data set 'double': did you mean 'doubles'"),
+        ("", "", "doubles(least=3)", "unknown option of doubles 'least'.* Valid: most"),
+        (
+            "2 * a)",
+            "a / 0)",
+            "doubles",
+            r"problem set doubles: .*doubles.py, line 8: ZeroDiv.*mend",
+        ),
+        (
+            "str(2 * a)",
+            "2 * a",
+            "doubles",
+            r"doubles, row 0: found \('2\*5=\?', 10\); give two texts",
+        ),
+        ("def doubles", "def gsm8k", "doubles", "line 4: LabError: problem set 'gsm8k' is there"),
+    ],
+)
+def test_a_faulty_problem_set_is_one_sentence(doubles, old, new, name, said):
+    (doubles / "doubles.py").write_text(DOUBLES.replace(old, new))
+    with pytest.raises(LabError, match=said):
+        problem_sets.problem_set(name)

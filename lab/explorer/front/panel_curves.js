@@ -309,9 +309,8 @@ export class CurvesPanel {
     this.chart.mark(this.at);
     const grid = new Grid([this.at]),
       quantities = Object.keys(NAMES);
-    const rows = this.lines
-      .filter(({ error, waiting }) => !error && !waiting)
-      .map((line) => {
+    const known = this.lines.filter(({ error, waiting }) => !error && !waiting);
+    const rows = known.map((line) => {
         const cells = line.sequences
           ? quantities.map((quantity) => QUANTITIES[quantity](grid, line.sequences)[0])
           : quantities.map((quantity) => LIMITS[quantity](grid.p, line.w)?.[0] ?? null);

@@ -1,14 +1,44 @@
-"""Problem sets by the name that a command gives: arithmetic, a set of the table, or your file."""
+"""Problem sets by the name that a command gives: arithmetic, a set of the table, a plugin's, or
+your file.
+"""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from lab.errors import LabError, parse_call, unknown, whole
 from lab.llm.data import arithmetic
-from lab.llm.data.datasets import DATASETS, ProblemSet, load
+from lab.llm.data.datasets import DATASETS, Problem, ProblemSet, load
 from lab.llm.data.readers import KINDS
+from lab.plugins import fault, load_plugins
+
+SetFunction = Callable[..., Iterable[tuple[str, str]]]
+_registered: dict[str, SetFunction] = {}
+
+
+def register(function: SetFunction) -> SetFunction:
+    """Decorator: make a function, a plugin's perhaps, the problem set of its name.
+
+    `function(split, *, option=default, ...)` gives a finite number of pairs (question, gold answer)
+    of the split, "train" or "test", in the same order each time. LabError: the name is taken.
+
+        @problem_sets.register
+        def doubles(split, *, most=50):
+            for a in range(2, most):
+                if (a % 5 == 0) == (split == "test"):
+                    yield f"2*{a}=?", str(2 * a)
+
+    `lab train gsm8k train_set="doubles(most=90)" eval_sets="['doubles']"` trains with it.
+    """
+    name = function.__name__
+    if name in ("arithmetic", *DATASETS, *_registered):
+        raise LabError(f"problem set {name!r} is there already: choose another name")
+    _registered[name] = function
+    return function
 
 
 def problem_set(
@@ -21,17 +51,23 @@ def problem_set(
     """The first `problems` problems of a set, or all of them.
 
     `name` is "arithmetic" (level 1) or "arithmetic(level=2)", whose problems of `split` come in the
-    order of seed 0. Any other name goes to `lab.llm.data.datasets.load`, which looks in `folder`
-    for a set of its table; `columns` are those of a file's questions and answers.
+    order of seed 0; a registered function's, with options in the same way; a file; or a set of the
+    table in `lab.llm.data.datasets`, which is looked for in `folder`. `columns` are those of a
+    file's questions and answers.
 
-    LabError: fewer than two of the problems have a gold answer.
+    LabError: there is no such set, or fewer than two of the problems have a gold answer.
     """
-    if name.startswith("arithmetic") and not is_file(name):
+    family = name.partition("(")[0]
+    if is_file(name):
+        loaded = load(name, columns=columns)
+    elif family == "arithmetic":
         level = _level(name)
         generated = arithmetic.problems(arithmetic.available(level, split), level, 0, split)
         loaded = ProblemSet(f"arithmetic(level={level})", tuple(generated), ())
+    elif family in DATASETS:
+        loaded = load(name, folder)
     else:
-        loaded = load(name, "" if is_file(name) else folder, columns)
+        loaded = _of_function(name, split)
     if problems is not None:
         loaded = replace(loaded, problems=loaded.problems[: whole("problems", problems, 2)])
     # An interval over problems needs at least two that can be scored.
@@ -48,11 +84,64 @@ def is_file(name: str) -> bool:
     return Path(name).suffix in KINDS
 
 
+def check_name(name: str) -> None:
+    """LabError: a problem set of this name, or an option in it, is not known. Nothing is read."""
+    family = name.partition("(")[0]
+    if is_file(name) or family in DATASETS:
+        return
+    if family == "arithmetic":
+        _level(name)
+    else:
+        _function(name)
+
+
 def _level(name: str) -> int:
     """The level that a name such as "arithmetic(level=2)" asks for; 1 by default."""
-    family, options = parse_call(name)
-    if family != "arithmetic":
-        raise unknown("data set", family, ["arithmetic", *DATASETS])
+    _, options = parse_call(name)
     for option in options.keys() - {"level"}:
         raise unknown("option of arithmetic", option, ["level"])
     return options.get("level", 1)
+
+
+def _function(name: str) -> tuple[SetFunction, dict[str, Any]]:
+    """A registered function and the options that a name gives it."""
+    family = name.partition("(")[0]
+    if family not in _registered:
+        load_plugins()
+    if family not in _registered:
+        raise unknown("data set", family, ["arithmetic", *DATASETS, *_registered])
+    function, (_, options) = _registered[family], parse_call(name)
+    known = list(inspect.signature(function).parameters)[1:]
+    for option in options.keys() - set(known):
+        raise unknown(f"option of {family}", option, known)
+    return function, options
+
+
+def _of_function(name: str, split: str) -> ProblemSet:
+    """The problems of a registered function. LabError: there is none, or it fails."""
+    function, options = _function(name)
+    try:
+        rows = list(function(split, **options))
+    except LabError:
+        raise
+    except Exception as error:
+        code = inspect.unwrap(function).__code__
+        said = fault(error, code.co_filename, code.co_firstlineno)
+        raise LabError(f"problem set {name}: {said}; mend the function") from error
+    problems, skipped = [], []
+    for number, row in enumerate(rows):
+        question, answer = _texts(name, number, row)
+        if question.strip() and answer:
+            problems.append(Problem(f"{name}/{number}", question, answer, name))
+        else:
+            skipped.append(f"{name}/{number}")
+    return ProblemSet(name, tuple(problems), tuple(skipped))
+
+
+def _texts(name: str, number: int, row: Any) -> tuple[str, str]:
+    match row:
+        case (str(question), str(answer)):
+            return question, answer
+    raise LabError(
+        f"problem set {name}, row {number}: found {row!r}; give two texts, question and answer"
+    )

@@ -21,7 +21,7 @@ from lab.device import compute_device
 from lab.errors import LabError, parse_call
 from lab.estimators import estimator as find_estimator
 from lab.llm.data.datasets import DATASETS
-from lab.llm.data.problem_sets import is_file
+from lab.llm.data.problem_sets import check_name, is_file
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines import memory
 from lab.llm.engines.adapters import adapter_rank, check_adapter, load_adapter
@@ -48,6 +48,8 @@ def preflight(config: LanguageModelConfig) -> list[str]:
     Sampling(config.rollouts, config.temperature, config.top_p, config.max_tokens)
     Sampling(config.samples, config.eval_temperature, config.eval_top_p, config.max_tokens)
     load_prompt(config.prompt)
+    for name in (config.train_set, *config.eval_sets):
+        check_name(name)
     _check_adapter(config)
     return [*_own_data_and_reward(config), *_loss(config), _batch(config), *_memory(config)]
 
