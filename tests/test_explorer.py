@@ -19,7 +19,7 @@ from browser import FRONT, browser, served
 import lab
 from lab.cli import main
 from lab.explorer import answers, axes, page
-from lab.explorer.page_catalogue import CLOSED_FORMS, described
+from lab.explorer.page_catalogue import CLOSED_FORMS, CONTROLS, described
 from lab.explorer.state import DEFAULTS, checked
 from lab.formula import formula_weight
 from lab.pass_rates import mixing
@@ -112,19 +112,29 @@ return a[0].map((spec) => {
 # --- The mathematics ----------------------------------------------------------------------------
 
 
-def test_the_closed_forms_of_the_front_end_are_those_that_python_expects_with_the_same_options(
-    front,
-):
+def test_the_closed_forms_of_the_front_end_are_those_that_python_expects(front):
     theirs = front(
         "specs",
-        """return Object.fromEntries(Object.entries(m.ESTIMATORS)
-        .filter(([, one]) => one.sequences)
-        .map(([name, one]) => [name, Object.entries(one.options ?? {})
-          .map(([key, rule]) => [key, rule.required ? null : rule.start])]));""",
+        """const computed = Object.entries(m.ESTIMATORS).filter(([, one]) => one.sequences);
+        return [computed.map(([name]) => name), Object.keys(m.OBJECTIVES)];""",
     )
-    assert set(theirs) == set(CLOSED_FORMS) <= set(lab.estimator_names())
-    for name in CLOSED_FORMS:
-        assert dict(theirs[name]) == described()["estimators"][name]["options"], name
+    assert set(theirs[0]) == set(CLOSED_FORMS) <= set(lab.estimator_names())
+    assert set(theirs[1]) == set(lab.objective_names())
+
+
+def test_every_option_of_a_closed_form_has_its_control_and_no_control_is_of_anything_else():
+    told = described()
+    entries = {name: told["estimators"][name]["options"] for name in CLOSED_FORMS}
+    for name, entry in told["objectives"].items():
+        entries[name] = entries.get(name, {}) | entry["options"]
+    assert {name: set(controls) for name, controls in CONTROLS.items()} == {
+        name: set(options) for name, options in entries.items() if options
+    }
+    assert told["estimators"]["alpha"]["options"] == {
+        "alpha": CONTROLS["alpha"]["alpha"] | {"required": True},
+        "form": {"kind": "choice", "values": ["plug_in", "series"], "start": "plug_in"},
+        "order": CONTROLS["alpha"]["order"] | {"start": None},
+    }
 
 
 @pytest.mark.parametrize("N", [5, 16, 128])

@@ -88,7 +88,6 @@ def test_an_entry_of_the_catalogue_is_in_the_page_and_what_has_a_closed_form_nee
         "label": "twice RLOO",
         "about": "Twice the advantages of RLOO.",
         "options": {},
-        "required": [],
     }
     style = line_style("twice")
     assert found["looks"]["twice"] == [style.color, list(style.dash[1])]
@@ -107,12 +106,14 @@ def test_an_entry_of_the_catalogue_is_in_the_page_and_what_has_a_closed_form_nee
 
 def test_a_plugin_is_in_the_page_with_the_options_that_were_asked_for(plugin):
     found = held(page.html(["Scaled(factor=0.5)", "bare(order=3)", "rloo"]))
-    assert found["estimators"]["Scaled"]["options"] == {"factor": 2.0, "signed": False}
+    assert found["estimators"]["Scaled"]["options"] == {
+        "factor": {"kind": "written", "start": 2.0},
+        "signed": {"kind": "choice", "values": [True, False], "start": False},
+    }
     assert found["estimators"]["bare"] | {"about": ""} == {
         "label": None,
         "about": "",
-        "options": {"order": None},
-        "required": ["order"],
+        "options": {"order": {"kind": "written", "required": True}},
     }
     of = {table["spec"]: table for table in found["tables"]}
     assert list(of)[-3:] == ["Scaled", "Scaled(factor=0.5)", "bare(order=3)"]
@@ -222,6 +223,7 @@ def test_a_size_that_the_page_does_not_hold_is_drawn_at_the_nearest_and_says_so(
     )
     assert "rloo N=100" in found and "Scaled N=100" not in found
     assert tab.locator(".item strong").first.inner_text() == "MaxRL times 2 at N = 96"
+    assert "w at N = 96, 100" in tab.locator(".readout thead").inner_text()
     show(tab, address, curves=["Scaled", "Scaled(factor=3)"], N=2)
     needs, absent = tab.locator(".item .fault").all_inner_texts()
     assert "needs groups of at least 3" in needs and "holds no numbers of" in absent

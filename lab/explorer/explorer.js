@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 5794388baa4ab7fb82f69f1c570d4cdf6353741500f3f04dd09809092685b4e1
+// Built by `npm run build` from lab/explorer/front; sources sha256 f8ec111b67d8854175ec296bcecbe0bb3c422265afa398d1818e24930bc63875
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -866,16 +866,12 @@ function parseFormula(text2) {
     at++;
     return names[token.name];
   }
-  const whole2 = sum();
+  const whole = sum();
   if (at < tokens.length) throw fault("the end, or an operator");
-  return whole2;
+  return whole;
 }
 
 // catalogue.js
-var range = (least, most, step) => ({ kind: "number", least, most, step });
-var whole = () => ({ kind: "whole", least: 1, most: 1024 });
-var choice = (...values) => ({ kind: "choice", values });
-var required = (rule2, start2) => ({ ...rule2, required: true, start: start2 });
 function logMiss(n, k) {
   const sums = new Float64Array(n + 1);
   for (let c = 0; c < n; c++) sums[c + 1] = sums[c] + Math.log1p(-Math.min(1, k / (n - c)));
@@ -920,19 +916,16 @@ var OBJECTIVES = {
   log_odds: { w: () => logOdds },
   power: {
     label: ({ a, b }) => `p^−${a} (1−p)^−${b}`,
-    options: { a: required(range(0, 1.5, 0.05), 0.5), b: required(range(0, 1.5, 0.05), 0.5) },
     w: ({ a, b }) => power(a, b)
   },
   truncated: {
     label: ({ order }) => `MaxRL T=${order}`,
-    options: { order: required(whole(), 8) },
     w: ({ order }) => truncatedWeight(order)
   },
-  pass_at: { label: ({ k }) => `pass@${k}`, options: { k: required(whole(), 8) }, w: ({ k }) => passAt(k) }
+  pass_at: { label: ({ k }) => `pass@${k}`, w: ({ k }) => passAt(k) }
 };
 var groupMean = (N) => [row(N, () => (N - 1) / N), row(N, (j) => -j / N)];
 var positive = (N) => [row(N, one), row(N, () => 0)];
-var FORMS = { series: "series", plug_in: "plug_in" };
 var ALIASES = {};
 var ESTIMATORS = {
   rloo: { least: 2, limit: () => one, sequences: (N) => leaveOneOut(row(N, one)) },
@@ -942,14 +935,12 @@ var ESTIMATORS = {
   psr: { limit: () => one, sequences: positive },
   nsr: { limit: () => one, sequences: (N) => [row(N, one), row(N, () => -1)] },
   w_reinforce: {
-    options: { lam: range(0, 2, 0.05) },
     limit: ({ lam }) => () => 1 + lam,
     sequences: (N, { lam }) => [row(N, () => 1 + lam), row(N, () => -1)]
   },
   grpo: {
     label: ({ ddof, eps }) => ddof === 0 && eps === 0 ? "GRPO" : `GRPO (ddof ${ddof}, eps ${exponent(eps)})`,
     least: 2,
-    options: { ddof: choice(0, 1), eps: choice(0, 1e-6, 1e-4, 0.01) },
     limit: () => power(0.5, 0.5),
     sequences: (N, { ddof, eps }) => centred(N, (mean) => inverse(std(mean, N, ddof) + eps))
   },
@@ -961,7 +952,6 @@ var ESTIMATORS = {
   f_grpo: {
     label: ({ gamma }) => `F-GRPO (gamma ${gamma})`,
     least: 2,
-    options: { gamma: required(range(0, 4, 0.1), 1) },
     limit: ({ gamma }) => power(0.5, 0.5 - gamma),
     sequences: (N, { gamma }) => centred(N, (mean) => (1 - mean) ** gamma * inverse(std(mean, N)))
   },
@@ -998,7 +988,6 @@ var ESTIMATORS = {
   },
   truncated: {
     label: ({ order }) => `MaxRL T=${order}`,
-    options: { order: required(whole(), 8), form: choice("raw", "zero_mean", "loo") },
     least: ({ order, form }) => ({ raw: order, zero_mean: Math.max(2, order + 1), loo: Math.max(2, order) })[form],
     limit: ({ order }) => truncatedWeight(order),
     sequences(N, { order, form }) {
@@ -1012,15 +1001,10 @@ var ESTIMATORS = {
   },
   alpha: {
     label: ({ alpha }) => `alpha ${alpha}`,
-    options: {
-      alpha: required(range(0, 2, 0.05), 0.5),
-      form: choice("plug_in", "series"),
-      order: { ...whole(), only: ({ form }) => form === FORMS.series }
-    },
-    least: ({ form, order }) => form === FORMS.plug_in ? 2 : order ?? 1,
+    least: ({ form, order }) => form === "plug_in" ? 2 : order ?? 1,
     limit: ({ alpha, order }) => order === null ? power(alpha, 0) : series(alpha, order),
     sequences(N, { alpha, form, order }) {
-      if (form === FORMS.plug_in) return centred(N, (mean) => inverse(mean) ** alpha);
+      if (form === "plug_in") return centred(N, (mean) => inverse(mean) ** alpha);
       const gap = new Float64Array(N), term = row(N, one);
       for (let m = 0; m < (order ?? N); m++) {
         for (let j = 0; j < N; j++) {
@@ -1033,7 +1017,6 @@ var ESTIMATORS = {
   },
   pkpo: {
     label: ({ k }) => `PKPO k=${k}`,
-    options: { k: required(whole(), 4), form: choice("s", "sloo", "sloom1") },
     least: ({ k, form }) => form === "sloo" ? k + 1 : k,
     limit: ({ k }) => passAt(k),
     sequences(N, { k, form }) {
@@ -1047,7 +1030,6 @@ var ESTIMATORS = {
   },
   pass_at_k_group: {
     label: ({ k }) => `Pass@${k} Training`,
-    options: { k: required(whole(), 4) },
     least: ({ k }) => Math.max(2, k),
     limit: ({ k }) => (p) => (1 - p) ** (k / 2 - 1) / Math.sqrt(-Math.expm1(k * Math.log1p(-p))),
     sequences(N, { k }) {
@@ -1062,7 +1044,6 @@ var ESTIMATORS = {
   pacs: {
     label: ({ balanced }) => balanced ? "PACS" : "PACS, no class weights",
     least: 2,
-    options: { beta: range(0.1, 10, 0.1), score: choice("rloo", "dr_grpo"), balanced: choice(true, false) },
     limit: ({ beta, balanced }) => (p) => beta * (balanced ? 0.25 * logOdds(p) : 1),
     sequences(N, { beta, score, balanced }) {
       const factor = score === "rloo" ? beta : beta * (N - 1) / N;
@@ -1072,7 +1053,6 @@ var ESTIMATORS = {
   },
   real_anchor: {
     label: ({ tau }) => `REAL (tau ${tau})`,
-    options: { tau: range(0.1, 2, 0.1) },
     limit: ({ tau }) => (p) => logOdds(p) / tau,
     sequences: (N, { tau }) => pair(
       row(N + 1, (K) => N / (tau * (1 + K))),
@@ -1082,23 +1062,16 @@ var ESTIMATORS = {
   entropic: {
     label: ({ eta }) => `entropic (eta ${eta})`,
     least: 2,
-    options: { eta: required(range(0.1, 10, 0.1), 2) },
     limit: ({ eta }) => (p) => Math.expm1(eta) / (eta * (1 + Math.expm1(eta) * p)),
     sequences: (N, { eta }) => centred(N, (mean) => Math.expm1(eta) / eta / (1 + Math.expm1(eta) * mean))
   },
   drawn: {
-    options: {
-      p: { kind: "list", required: true },
-      w: { kind: "list", required: true },
-      zero_mean: choice(false, true)
-    },
     least: ({ zero_mean }) => zero_mean ? 3 : 2,
     limit: ({ p, w }) => throughPoints(p, w),
     sequences: (N, { p, w, zero_mean }) => fromWeight(throughPoints(p, w), N, zero_mean)
   },
   formula: {
     label: ({ text: text2 }) => `w = ${text2}`,
-    options: { text: { kind: "text", required: true }, zero_mean: choice(false, true) },
     least: ({ zero_mean }) => zero_mean ? 3 : 2,
     limit: ({ text: text2 }) => parseFormula(text2),
     sequences: (N, { text: text2, zero_mean }) => fromWeight(parseFormula(text2), N, zero_mean)
@@ -1160,7 +1133,7 @@ function resolve(table, spec) {
     check(`${option} of ${name}`, given[option], known[option]);
   }
   const options = Object.fromEntries(
-    Object.entries(known).map(([key, rule2]) => [key, key in given ? given[key] : rule2.start])
+    Object.entries(known).map(([key, rule]) => [key, key in given ? given[key] : rule.start])
   );
   for (const [key, value] of Object.entries(options)) {
     if (value === void 0) throw new Error(`${kind} '${name}' needs ${key}: write ${name}(${key}=...)`);
@@ -1173,18 +1146,18 @@ function resolve(table, spec) {
     label: typeof entry.label === "string" ? entry.label : entry.label(options)
   };
 }
-function check(what, value, rule2) {
+function check(what, value, rule) {
   const number2 = typeof value === "number";
-  if (rule2.kind === "choice" && typeof rule2.start !== "number" && !rule2.values.includes(value)) {
-    throw new Error(`${what} = ${written(value)}: it must be one of ${rule2.values.map(written).join(", ")}`);
+  if (rule.kind === "choice" && typeof rule.start !== "number" && !rule.values.includes(value)) {
+    throw new Error(`${what} = ${written(value)}: it must be one of ${rule.values.map(written).join(", ")}`);
   }
-  if (rule2.kind === "whole" && value !== null && !(Number.isInteger(value) && value >= rule2.least && value <= rule2.most)) {
-    throw new Error(`${what} = ${written(value)}: it must be a whole number from ${rule2.least} to ${rule2.most}`);
+  if (rule.kind === "whole" && value !== null && !(Number.isInteger(value) && value >= rule.least && value <= rule.most)) {
+    throw new Error(`${what} = ${written(value)}: it must be a whole number from ${rule.least} to ${rule.most}`);
   }
-  if ((rule2.kind === "number" || rule2.kind === "choice" && typeof rule2.start === "number") && !number2) {
+  if ((rule.kind === "number" || rule.kind === "choice" && typeof rule.start === "number") && !number2) {
     throw new Error(`${what} = ${written(value)}: it must be a number`);
   }
-  if (rule2.kind === "list" && !(Array.isArray(value) && value.length > 1 && value.every(Number.isFinite))) {
+  if (rule.kind === "list" && !(Array.isArray(value) && value.length > 1 && value.every(Number.isFinite))) {
     throw new Error(`${what} = ${written(value)}: it must be a list of two numbers or more`);
   }
 }
@@ -1202,7 +1175,7 @@ function coefficients({ entry, options, spec }, N) {
 }
 var tooSmall = (spec, least) => new Error(`${spec} needs groups of at least ${least} rollouts: raise N, or lower its order`);
 function offered(table) {
-  const starts = (name) => Object.entries(table[name].options ?? {}).map(([option, rule2]) => [option, rule2.start]);
+  const starts = (name) => Object.entries(table[name].options ?? {}).map(([option, rule]) => [option, rule.start]);
   return Object.fromEntries(
     Object.keys(table).filter((name) => !["drawn", "formula"].includes(name) && starts(name).every(([, start2]) => start2 !== void 0)).map((name) => [name, writeSpec(table, name, Object.fromEntries(starts(name)))])
   );
@@ -1234,21 +1207,9 @@ function learn({ estimators, objectives, aliases, looks: looks2, tables = [] }) 
     }
   }
 }
-function describe(entry, name, { label, about, options, required: required2 }) {
-  entry.about = about;
+function describe(entry, name, { label, about, options }) {
+  Object.assign(entry, { about, options });
   if (typeof entry.label !== "function") entry.label = label ?? name;
-  if (entry.sequences || entry.w) {
-    for (const [option, start2] of Object.entries(options))
-      if (!required2.includes(option)) entry.options[option].start = start2;
-  } else {
-    entry.options = Object.fromEntries(
-      Object.entries(options).map(([option, start2]) => [option, rule(start2, required2.includes(option))])
-    );
-  }
-}
-function rule(start2, required2) {
-  if (required2) return { kind: "written", required: required2 };
-  return typeof start2 === "boolean" ? { kind: "choice", values: [true, false], start: start2 } : { kind: "written", start: start2 };
 }
 function tabled({ name, spec, entry }, N, nearest) {
   const table = TABLES.get(spec);
@@ -1443,29 +1404,30 @@ var CurveList = class {
   }
   options(line, i) {
     const known = this.table[line.name]?.options ?? {};
-    const shown = Object.entries(line.options ?? {}).filter(
-      ([option]) => !["list", "text"].includes(known[option].kind) && (known[option].only?.(line.options) ?? true)
-    );
+    const shown = Object.entries(line.options ?? {}).filter(([option]) => {
+      const { kind, only = {} } = known[option];
+      return !["list", "text"].includes(kind) && Object.entries(only).every(([other, value]) => line.options[other] === value);
+    });
     return shown.map(([option, value]) => this.input(option, value, known[option], i));
   }
-  input(option, value, rule2, i) {
+  input(option, value, rule, i) {
     const change = (next) => {
       const { name, options } = resolve(this.table, this.specs[i]);
-      this.moving = rule2.kind === "number" || rule2.kind === "whole";
+      this.moving = rule.kind === "number" || rule.kind === "whole";
       this.put(this.specs.with(i, writeSpec(this.table, name, { ...options, [option]: next })));
       this.moving = false;
     };
-    if (rule2.kind === "written") return field(option, this.text(option, value, change));
-    if (rule2.kind === "choice" && rule2.values.length < 3) {
-      const words = Object.fromEntries(rule2.values.map((one2) => [one2, WORDS[one2] ?? one2]));
+    if (rule.kind === "written") return field(option, this.text(option, value, change));
+    if (rule.kind === "choice" && rule.values.length < 3) {
+      const words = Object.fromEntries(rule.values.map((one2) => [one2, WORDS[one2] ?? one2]));
       return field(
         option,
-        segmented(option, words, value, (text2) => change(rule2.values.find((one2) => String(one2) === text2)))
+        segmented(option, words, value, (text2) => change(rule.values.find((one2) => String(one2) === text2)))
       );
     }
-    if (rule2.kind === "choice") return field(option, select(rule2.values, value, change));
+    if (rule.kind === "choice") return field(option, select(rule.values, value, change));
     if (value === null) return field(option, h("button", { type: "button", onclick: () => change(8) }, "N"));
-    if (rule2.kind === "number") return slider(option, value, rule2, change).element;
+    if (rule.kind === "number") return slider(option, value, rule, change).element;
     return slider(
       option === "order" ? "order T" : option,
       value,
@@ -1543,9 +1505,9 @@ function checked(given) {
       throw new Error(`unknown key '${key}' of a state. Valid: ${Object.keys(DEFAULTS).join(", ")}`);
     if (CHOICES[key] && !CHOICES[key].includes(value)) throw fault(`it must be one of ${CHOICES[key].join(", ")}`);
     if (RANGES[key]) {
-      const [least, most, whole2] = RANGES[key];
-      if (typeof value !== "number" || !(value >= least && value <= most) || whole2 && !Number.isInteger(value)) {
-        throw fault(`it must be a ${whole2 ? "whole " : ""}number from ${least} to ${most}`);
+      const [least, most, whole] = RANGES[key];
+      if (typeof value !== "number" || !(value >= least && value <= most) || whole && !Number.isInteger(value)) {
+        throw fault(`it must be a ${whole ? "whole " : ""}number from ${least} to ${most}`);
       }
     }
     if (typeof usual === "boolean" && typeof value !== "boolean") throw fault("it must be true or false");
@@ -1868,7 +1830,8 @@ var CurvesPanel = class {
     if (!this.lines) return;
     this.chart.mark(this.at);
     const grid = new Grid([this.at]), quantities = Object.keys(NAMES);
-    const rows = this.lines.filter(({ error, waiting }) => !error && !waiting).map((line) => {
+    const shown = this.lines.filter(({ error, waiting }) => !error && !waiting);
+    const rows = shown.map((line) => {
       const cells = line.sequences ? quantities.map((quantity) => QUANTITIES[quantity](grid, line.sequences)[0]) : quantities.map((quantity) => LIMITS[quantity](grid.p, line.w)?.[0] ?? null);
       const limit2 = line.w ? line.w(this.at) : null;
       return h(
@@ -1880,7 +1843,8 @@ var CurvesPanel = class {
         cells.slice(1).map((value) => h("td", {}, format(value)))
       );
     });
-    const N = this.app.store.state.N;
+    const sizes = new Set(shown.flatMap(({ sequences }) => sequences ? [sequences[0].length] : []));
+    const N = [...sizes].sort((a, b) => a - b).join(", ") || this.app.store.state.N;
     this.table.replaceChildren(
       h(
         "table",
@@ -2084,10 +2048,10 @@ var DrawPanel = class {
     try {
       await navigator.clipboard.writeText(this.line.textContent);
     } catch {
-      const range2 = document.createRange();
-      range2.selectNodeContents(this.line);
+      const range = document.createRange();
+      range.selectNodeContents(this.line);
       getSelection().removeAllRanges();
-      getSelection().addRange(range2);
+      getSelection().addRange(range);
       document.execCommand("copy");
     }
     this.copied.textContent = "copied";

@@ -49,6 +49,48 @@ CLOSED_FORMS = (
     "drawn",
     "formula",
 )
+
+
+def _number(least: float, most: float, step: float, **more: Any) -> dict[str, Any]:
+    return {"kind": "number", "least": least, "most": most, "step": step} | more
+
+
+def _whole(**more: Any) -> dict[str, Any]:
+    return {"kind": "whole", "least": 1, "most": 1024} | more
+
+
+def _choice(*values: Any) -> dict[str, Any]:
+    return {"kind": "choice", "values": list(values)}
+
+
+# How the page sets an option: the range of a slider, the values of a choice; `start` is shown first
+# where there is no default, and `only` says beside which other options it has a meaning. An option
+# that is not here is yes or no, or written as text.
+CONTROLS: dict[str, dict[str, dict[str, Any]]] = {
+    "w_reinforce": {"lam": _number(0, 2, 0.05)},
+    "grpo": {"ddof": _choice(0, 1), "eps": _choice(0, 1e-6, 1e-4, 1e-2)},
+    "f_grpo": {"gamma": _number(0, 4, 0.1, start=1)},
+    "truncated": {"order": _whole(start=8), "form": _choice("raw", "zero_mean", "loo")},
+    "alpha": {
+        "alpha": _number(0, 2, 0.05, start=0.5),
+        "form": _choice("plug_in", "series"),
+        "order": _whole(only={"form": "series"}),
+    },
+    "pkpo": {"k": _whole(start=4), "form": _choice("s", "sloo", "sloom1")},
+    "pass_at_k_group": {"k": _whole(start=4)},
+    "pacs": {
+        "beta": _number(0.1, 10, 0.1),
+        "score": _choice("rloo", "dr_grpo"),
+        "balanced": _choice(True, False),
+    },
+    "real_anchor": {"tau": _number(0.1, 2, 0.1)},
+    "entropic": {"eta": _number(0.1, 10, 0.1, start=2)},
+    "drawn": {"p": {"kind": "list"}, "w": {"kind": "list"}, "zero_mean": _choice(False, True)},
+    "formula": {"text": {"kind": "text"}, "zero_mean": _choice(False, True)},
+    # objectives
+    "power": {"a": _number(0, 1.5, 0.05, start=0.5), "b": _number(0, 1.5, 0.05, start=0.5)},
+    "pass_at": {"k": _whole(start=8)},
+}
 # The sizes N of a table: all that fit on a slider step by step, then some of the larger ones.
 SIZES = (*range(1, 65), 96, 128, 192, 256, 384, 512, 768, 1024)
 
@@ -58,11 +100,12 @@ def described() -> dict[str, Any]:
 
     | key | meaning |
     |---|---|
-    | `estimators`, `objectives` | by name, the four facts below |
+    | `estimators`, `objectives` | by name, the three facts below |
     | `label` | None where it depends on a required option |
     | `about` | the description, with the equation |
-    | `options` | the default of each option that text can hold, None of a required one |
-    | `required` | the names of options without a default |
+    | `options` | how each option that text can hold is set, see `CONTROLS`; of those, |
+    | `start` | ... its default, or without one what is shown first |
+    | `required` | ... true if it has no default |
     | `aliases` | other names of estimators: {alias: name} |
     | `looks` | by name: [colour, [dash lengths in line widths]] |
 
@@ -95,7 +138,7 @@ def tables(specs: Iterable[str] = ()) -> list[dict[str, Any]]:
     its sizes.
     """
     named = [name for name in estimator_names() if name not in CLOSED_FORMS]
-    usual = [name for name in named if not _estimator(name)["required"]]
+    usual = [name for name in named if _estimator(name)["label"] is not None]
     chosen = {spec: estimator(spec) for spec in (*usual, *specs)}
     return [
         _table(spec, one)
@@ -117,17 +160,25 @@ def _entry(
 ) -> dict[str, Any]:
     """The facts of one entry; the first `skip` parameters of its function are no options."""
     parameters = list(inspect.signature(function).parameters.values())[skip:]
-    required = [each.name for each in parameters if each.default is each.empty]
+    options = {
+        each.name: _option(each, CONTROLS.get(name, {}).get(each.name))
+        for each in parameters
+        if each.default is each.empty or _is_text(each.default)
+    }
+    required = any("required" in option for option in options.values())
     return {
         "label": None if required else make(name).label,
         "about": inspect.getdoc(function) or "",
-        "options": {
-            each.name: None if each.name in required else each.default
-            for each in parameters
-            if each.name in required or _is_text(each.default)
-        },
-        "required": required,
+        "options": options,
     }
+
+
+def _option(parameter: inspect.Parameter, control: dict[str, Any] | None) -> dict[str, Any]:
+    """How an option is set, with its default as `start`."""
+    if parameter.default is parameter.empty:
+        return (control or {"kind": "written"}) | {"required": True}
+    usual = _choice(True, False) if isinstance(parameter.default, bool) else {"kind": "written"}
+    return (control or usual) | {"start": parameter.default}
 
 
 def _is_text(value: Any) -> bool:

@@ -1,14 +1,8 @@
-// Closed forms of lab/catalogue.py and lab/objectives.py: a test holds every number of them to the lab's. Labels that
-// no option changes, defaults of options, and estimators that have no form here come from Python, see given.js.
+// Closed forms of lab/catalogue.py and lab/objectives.py: a test holds every number of them to the lab's. Options,
+// labels that no option changes, and estimators that have no form here come from Python, see given.js.
 import { fit } from "./design.js";
 import { parseFormula } from "./formula.js";
 import { row } from "./mathematics.js";
-
-// Ranges of the sliders. Where Python has no default an option is `required`, and `start` is the value first shown.
-const range = (least, most, step) => ({ kind: "number", least, most, step });
-const whole = () => ({ kind: "whole", least: 1, most: 1024 });
-const choice = (...values) => ({ kind: "choice", values });
-const required = (rule, start) => ({ ...rule, required: true, start });
 
 /** C(n-c, k)/C(n, k), c = 0 .. n: the chance that k draws from n miss all of c marked ones; its logarithm. */
 function logMiss(n, k) {
@@ -63,20 +57,17 @@ export const OBJECTIVES = {
   log_odds: { w: () => logOdds },
   power: {
     label: ({ a, b }) => `p^−${a} (1−p)^−${b}`,
-    options: { a: required(range(0, 1.5, 0.05), 0.5), b: required(range(0, 1.5, 0.05), 0.5) },
     w: ({ a, b }) => power(a, b),
   },
   truncated: {
     label: ({ order }) => `MaxRL T=${order}`,
-    options: { order: required(whole(), 8) },
     w: ({ order }) => truncatedWeight(order),
   },
-  pass_at: { label: ({ k }) => `pass@${k}`, options: { k: required(whole(), 8) }, w: ({ k }) => passAt(k) },
+  pass_at: { label: ({ k }) => `pass@${k}`, w: ({ k }) => passAt(k) },
 };
 
 const groupMean = (N) => [row(N, () => (N - 1) / N), row(N, (j) => -j / N)];
 const positive = (N) => [row(N, one), row(N, () => 0)];
-const FORMS = { series: "series", plug_in: "plug_in" };
 
 /** Other names of estimators, which older links and recorded runs hold; Python tells them. */
 export const ALIASES = {};
@@ -90,7 +81,6 @@ export const ESTIMATORS = {
   psr: { limit: () => one, sequences: positive },
   nsr: { limit: () => one, sequences: (N) => [row(N, one), row(N, () => -1)] },
   w_reinforce: {
-    options: { lam: range(0, 2, 0.05) },
     limit:
       ({ lam }) =>
       () =>
@@ -100,7 +90,6 @@ export const ESTIMATORS = {
   grpo: {
     label: ({ ddof, eps }) => (ddof === 0 && eps === 0 ? "GRPO" : `GRPO (ddof ${ddof}, eps ${exponent(eps)})`),
     least: 2,
-    options: { ddof: choice(0, 1), eps: choice(0, 1e-6, 1e-4, 1e-2) },
     limit: () => power(0.5, 0.5),
     sequences: (N, { ddof, eps }) => centred(N, (mean) => inverse(std(mean, N, ddof) + eps)),
   },
@@ -112,7 +101,6 @@ export const ESTIMATORS = {
   f_grpo: {
     label: ({ gamma }) => `F-GRPO (gamma ${gamma})`,
     least: 2,
-    options: { gamma: required(range(0, 4, 0.1), 1) },
     limit: ({ gamma }) => power(0.5, 0.5 - gamma),
     sequences: (N, { gamma }) => centred(N, (mean) => (1 - mean) ** gamma * inverse(std(mean, N))),
   },
@@ -150,7 +138,6 @@ export const ESTIMATORS = {
   },
   truncated: {
     label: ({ order }) => `MaxRL T=${order}`,
-    options: { order: required(whole(), 8), form: choice("raw", "zero_mean", "loo") },
     least: ({ order, form }) => ({ raw: order, zero_mean: Math.max(2, order + 1), loo: Math.max(2, order) })[form],
     limit: ({ order }) => truncatedWeight(order),
     sequences(N, { order, form }) {
@@ -165,15 +152,10 @@ export const ESTIMATORS = {
   },
   alpha: {
     label: ({ alpha }) => `alpha ${alpha}`,
-    options: {
-      alpha: required(range(0, 2, 0.05), 0.5),
-      form: choice("plug_in", "series"),
-      order: { ...whole(), only: ({ form }) => form === FORMS.series },
-    },
-    least: ({ form, order }) => (form === FORMS.plug_in ? 2 : (order ?? 1)),
+    least: ({ form, order }) => (form === "plug_in" ? 2 : (order ?? 1)),
     limit: ({ alpha, order }) => (order === null ? power(alpha, 0) : series(alpha, order)),
     sequences(N, { alpha, form, order }) {
-      if (form === FORMS.plug_in) return centred(N, (mean) => inverse(mean) ** alpha);
+      if (form === "plug_in") return centred(N, (mean) => inverse(mean) ** alpha);
       const gap = new Float64Array(N),
         term = row(N, one);
       for (let m = 0; m < (order ?? N); m++) {
@@ -187,7 +169,6 @@ export const ESTIMATORS = {
   },
   pkpo: {
     label: ({ k }) => `PKPO k=${k}`,
-    options: { k: required(whole(), 4), form: choice("s", "sloo", "sloom1") },
     least: ({ k, form }) => (form === "sloo" ? k + 1 : k),
     limit: ({ k }) => passAt(k),
     sequences(N, { k, form }) {
@@ -201,7 +182,6 @@ export const ESTIMATORS = {
   },
   pass_at_k_group: {
     label: ({ k }) => `Pass@${k} Training`,
-    options: { k: required(whole(), 4) },
     least: ({ k }) => Math.max(2, k),
     limit:
       ({ k }) =>
@@ -221,7 +201,6 @@ export const ESTIMATORS = {
   pacs: {
     label: ({ balanced }) => (balanced ? "PACS" : "PACS, no class weights"),
     least: 2,
-    options: { beta: range(0.1, 10, 0.1), score: choice("rloo", "dr_grpo"), balanced: choice(true, false) },
     limit:
       ({ beta, balanced }) =>
       (p) =>
@@ -234,7 +213,6 @@ export const ESTIMATORS = {
   },
   real_anchor: {
     label: ({ tau }) => `REAL (tau ${tau})`,
-    options: { tau: range(0.1, 2, 0.1) },
     limit:
       ({ tau }) =>
       (p) =>
@@ -248,7 +226,6 @@ export const ESTIMATORS = {
   entropic: {
     label: ({ eta }) => `entropic (eta ${eta})`,
     least: 2,
-    options: { eta: required(range(0.1, 10, 0.1), 2) },
     limit:
       ({ eta }) =>
       (p) =>
@@ -256,18 +233,12 @@ export const ESTIMATORS = {
     sequences: (N, { eta }) => centred(N, (mean) => Math.expm1(eta) / eta / (1 + Math.expm1(eta) * mean)),
   },
   drawn: {
-    options: {
-      p: { kind: "list", required: true },
-      w: { kind: "list", required: true },
-      zero_mean: choice(false, true),
-    },
     least: ({ zero_mean }) => (zero_mean ? 3 : 2),
     limit: ({ p, w }) => throughPoints(p, w),
     sequences: (N, { p, w, zero_mean }) => fromWeight(throughPoints(p, w), N, zero_mean),
   },
   formula: {
     label: ({ text }) => `w = ${text}`,
-    options: { text: { kind: "text", required: true }, zero_mean: choice(false, true) },
     least: ({ zero_mean }) => (zero_mean ? 3 : 2),
     limit: ({ text }) => parseFormula(text),
     sequences: (N, { text, zero_mean }) => fromWeight(parseFormula(text), N, zero_mean),

@@ -1,11 +1,11 @@
-// What Python tells of the catalogue: labels, defaults, descriptions and looks, and the numbers of estimators that have
+// What Python tells of the catalogue: labels, options, descriptions and looks, and the numbers of estimators that have
 // no closed form here.
 import { ALIASES, ESTIMATORS, OBJECTIVES } from "./catalogue.js";
 import { LOOKS } from "./looks.js";
 import { passRates } from "./mathematics.js";
 import { resolve, tooSmall } from "./specs.js";
 
-/** The tables of lab/explorer/page_catalogue.py by spec, as the page writes it. A notebook has none: there Python answers. */
+/** The tables of lab/explorer/page_catalogue.py by the page's specs. A notebook has none: there Python answers. */
 const TABLES = new Map();
 
 /** Take in what lab/explorer/page_catalogue.py wrote; what was taken in before is kept or written over. */
@@ -23,23 +23,9 @@ export function learn({ estimators, objectives, aliases, looks, tables = [] }) {
   }
 }
 
-function describe(entry, name, { label, about, options, required }) {
-  entry.about = about;
+function describe(entry, name, { label, about, options }) {
+  Object.assign(entry, { about, options });
   if (typeof entry.label !== "function") entry.label = label ?? name;
-  if (entry.sequences || entry.w) {
-    for (const [option, start] of Object.entries(options))
-      if (!required.includes(option)) entry.options[option].start = start;
-  } else {
-    entry.options = Object.fromEntries(
-      Object.entries(options).map(([option, start]) => [option, rule(start, required.includes(option))]),
-    );
-  }
-}
-
-/** How an option that only Python knows is set: yes or no by a press, all else as text; Python says what is wrong. */
-function rule(start, required) {
-  if (required) return { kind: "written", required };
-  return typeof start === "boolean" ? { kind: "choice", values: [true, false], start } : { kind: "written", start };
 }
 
 /**

@@ -8,8 +8,9 @@ export function row(n, f) {
 }
 
 /**
- * P(j of n are right), one { low, chance } a pass rate, the chances of j = low, low + 1, ...; by ratios outward from the
- * mode, so nothing overflows. Those below `least` of the mode's are left out: a thousand rollouts cost little more than ten.
+ * P(j of n are right), one { low, chance } a pass rate, the chances of j = low, low + 1, ...; by ratios outward from
+ * the mode, so nothing overflows. Those below `least` of the mode's are left out: a thousand rollouts cost little more
+ * than ten.
  */
 export function binomialTable(n, p, least = 1e-25) {
   const rise = row(n, (j) => (n - j) / (j + 1)),

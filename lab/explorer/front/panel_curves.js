@@ -309,22 +309,24 @@ export class CurvesPanel {
     this.chart.mark(this.at);
     const grid = new Grid([this.at]),
       quantities = Object.keys(NAMES);
-    const known = this.lines.filter(({ error, waiting }) => !error && !waiting);
-    const rows = known.map((line) => {
-        const cells = line.sequences
-          ? quantities.map((quantity) => QUANTITIES[quantity](grid, line.sequences)[0])
-          : quantities.map((quantity) => LIMITS[quantity](grid.p, line.w)?.[0] ?? null);
-        const limit = line.w ? line.w(this.at) : null;
-        return h(
-          "tr",
-          {},
-          h("th", { scope: "row" }, h("span", { class: "dot", style: `background:${line.color}` }), line.label),
-          h("td", {}, format(cells[0])),
-          h("td", { class: "limit" }, format(line.kind === "curve" ? limit : null)),
-          cells.slice(1).map((value) => h("td", {}, format(value))),
-        );
-      });
-    const N = this.app.store.state.N;
+    const shown = this.lines.filter(({ error, waiting }) => !error && !waiting);
+    const rows = shown.map((line) => {
+      const cells = line.sequences
+        ? quantities.map((quantity) => QUANTITIES[quantity](grid, line.sequences)[0])
+        : quantities.map((quantity) => LIMITS[quantity](grid.p, line.w)?.[0] ?? null);
+      const limit = line.w ? line.w(this.at) : null;
+      return h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, h("span", { class: "dot", style: `background:${line.color}` }), line.label),
+        h("td", {}, format(cells[0])),
+        h("td", { class: "limit" }, format(line.kind === "curve" ? limit : null)),
+        cells.slice(1).map((value) => h("td", {}, format(value))),
+      );
+    });
+    // A page that stands alone may hold a curve at another N than the one that is set.
+    const sizes = new Set(shown.flatMap(({ sequences }) => (sequences ? [sequences[0].length] : [])));
+    const N = [...sizes].sort((a, b) => a - b).join(", ") || this.app.store.state.N;
     this.table.replaceChildren(
       h(
         "table",

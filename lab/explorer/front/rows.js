@@ -76,9 +76,12 @@ export class CurveList {
 
   options(line, i) {
     const known = this.table[line.name]?.options ?? {};
-    const shown = Object.entries(line.options ?? {}).filter(
-      ([option]) => !["list", "text"].includes(known[option].kind) && (known[option].only?.(line.options) ?? true),
-    );
+    const shown = Object.entries(line.options ?? {}).filter(([option]) => {
+      const { kind, only = {} } = known[option];
+      return (
+        !["list", "text"].includes(kind) && Object.entries(only).every(([other, value]) => line.options[other] === value)
+      );
+    });
     return shown.map(([option, value]) => this.input(option, value, known[option], i));
   }
 
