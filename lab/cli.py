@@ -92,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="FILE",
-        help="a Python file or module that registers estimators of yours (may be repeated)",
+        help="a plugin of yours: a Python file, a module or a preset (may be repeated)",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 

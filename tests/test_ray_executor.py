@@ -160,7 +160,7 @@ def test_workers_on_ray_know_the_estimator_of_a_plugin(cluster, start, tmp_path,
     text = FILE.replace("STEPS", "[10]").replace("maxrl", "twice")
     (tmp_path / "small.toml").write_text(text)
     words = ("-m", "lab", "sweep", "small.toml", "executor=ray", "--train")
-    done = start(*words, cwd=tmp_path, RAY_ADDRESS=cluster, LAB_RUNS=str(runs), **LOCAL).finish()
+    done = start(*words, cwd=tmp_path, RAY_ADDRESS=cluster, LAB_RUNS=str(runs), **LOCAL).finish(300)
     assert done.stdout == "0 finished before, 1 now, 0 failed\n", done.stderr
 
 
