@@ -305,14 +305,14 @@ def test_verls_own_dataset_reads_what_we_write(tmp_path):
 
 
 @needs_verl
-def test_every_process_of_a_run_reads_the_plugins_that_the_job_was_made_with(start, tmp_path, runs):
+def test_every_process_of_a_run_reads_the_plugins_that_the_job_was_made_with(fork, tmp_path, runs):
     (tmp_path / "pyproject.toml").write_text('[tool.lab]\nplugins = ["mine.py", "json.tool"]\n')
     (tmp_path / "mine.py").write_text(
         "import lab\n\n\n@lab.register(least=2)\ndef twice(N):\n"
         '    gap, offset = lab.estimator("rloo").coefficients(N)\n    return 2 * gap, 2 * offset\n'
     )
     words = ("cluster", "gsm8k", "scale=smoke", "gpus=1", "estimator=twice")
-    done = start("-m", "lab", *words, cwd=tmp_path, LAB_RUNS=str(runs)).finish(300)
+    done = fork(*words, cwd=tmp_path, LAB_RUNS=str(runs)).finish(300)
     assert done.returncode == 0, done.stderr
     folder = Path(done.stdout.splitlines()[-1])
 

@@ -399,9 +399,9 @@ def test_a_problem_set_of_ones_own_is_found_by_its_name_with_options(doubles):
     assert [problem.question for problem in held_out] == ["2*5=?", "2*10=?", "2*15=?", "2*20=?"]
 
 
-def test_a_model_is_trained_and_evaluated_on_it(doubles, start, runs):
+def test_a_model_is_trained_and_evaluated_on_it(doubles, fork, runs):
     words = ["scale=smoke", "train_set=doubles(most=90)", "eval_sets=['doubles']", "samples=2"]
-    done = start("-m", "lab", "train", "gsm8k", *words, cwd=doubles, LAB_RUNS=str(runs)).finish(300)
+    done = fork("train", "gsm8k", *words, cwd=doubles, LAB_RUNS=str(runs)).finish(300)
     assert done.returncode == 0, done.stdout + done.stderr
     (run,) = (path.parent for path in runs.rglob("done.json"))
     assert '"doubles.py"' in (run / "provenance.json").read_text()
