@@ -193,7 +193,6 @@ RESPONSES = [
     "",
     "5",
     "the answer is 5",
-    r"\boxed5",
     r"\boxed",
     r"\boxed{",
     r"\boxed{5",

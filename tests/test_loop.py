@@ -182,9 +182,18 @@ def test_micro_batches_change_a_step_only_by_rounding(parts):
         assert steps[1][1][name] == pytest.approx(value, rel=1e-3, abs=1e-6), name
 
 
+@pytest.mark.parametrize("truncation", ["score", "zero", "mask"])
+def test_a_batch_of_which_every_rollout_was_cut_is_said_and_trained_on(parts, truncation):
+    made = loop_of(parts, said=[[50] * LIMIT] * 8, truncation=truncation)
+    with pytest.warns(UserWarning, match="all 8 rollouts of step 0 were cut at 6 tokens"):
+        metrics = step_of(made)
+    assert metrics["truncated"] == 1 and all(np.isfinite(value) for value in metrics.values())
+    if truncation != "score":  # nothing to learn from, and the weights stay finite
+        assert metrics["dead groups"] == 1
+    assert all(bool(weight.isfinite().all()) for weight in made.model.parameters())
+
+
 def test_what_cannot_be_trained_on_is_refused_in_a_sentence(parts, monkeypatch):
-    with pytest.raises(LabError, match="all 8 rollouts of step 0 were cut at 6 tokens"):
-        step_of(loop_of(parts, said=[[50] * LIMIT] * 8))
     with pytest.raises(LabError, match="no rollout of step 0 could be judged"):
         step_of(loop_of(parts, rewards=[None] * 8))
     text = SimpleNamespace(model_type="gemma2", final_logit_softcapping=30.0)

@@ -15,13 +15,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab import LabError, Rollout, make_groups
+from lab.llm.verify import verifier as verifier_module
 from lab.llm.verify import worker_pool
+from lab.llm.verify.extract import is_readable, normalize
 from lab.llm.verify.sympy_worker import WARM
 from lab.llm.verify.verifier import OUTCOMES, Verifier, decide_exactly, verify
 
-needs_algebra = pytest.mark.skipif(
+needs_math_verify = pytest.mark.skipif(
     find_spec("math_verify") is None, reason="math-verify is not installed"
 )
+
+
+def needs_algebra(test):
+    """For what the workers do: nothing is settled before them."""
+    return needs_math_verify(pytest.mark.usefixtures("algebra_alone")(test))
+
+
 LATE = "9^{9^{9^9}}"  # no comparison with a number ends
 
 
@@ -36,6 +45,12 @@ def patient():
     """For answers that are known to end: a busy machine must not make them errors."""
     with Verifier(seconds=60, workers=2) as one:
         yield one
+
+
+@pytest.fixture
+def algebra_alone(monkeypatch):
+    monkeypatch.setattr(verifier_module, "settle", lambda answer, gold: None)
+    monkeypatch.setattr(verifier_module, "is_endless", lambda answer: False)
 
 
 @pytest.fixture
@@ -89,7 +104,7 @@ def gone(processes: list[int], seconds: float) -> bool:
         (box("北京"), "北京", "exact"),
         (box("5"), "6", "different"),
         (box("0.333333"), "1/3", "different"),
-        (box(r"10\%"), "0.1", "different"),
+        (box(r"10\%"), "0.1", "exact"),
         ("5", "5", "no answer"),
         (r"\boxed{}", "5", "no answer"),
         (r"\boxed{5", "5", "no answer"),
@@ -163,12 +178,12 @@ def test_settings_out_of_range_are_refused(setting, sentence):
 
 def test_without_math_verify_plain_answers_work_and_the_rest_says_what_to_install(monkeypatch):
     monkeypatch.setattr(worker_pool.importlib.util, "find_spec", lambda name: None)
-    assert verify(box("5"), "5").outcome == "right"
+    assert verify(box("x+1"), "1+x").outcome == "right"
     with pytest.raises(
         LabError,
-        match=r"comparing 'x' with 'y' needs math-verify.*pip install -c \S+ -e '\.\[llm\]'",
+        match=r"comparing 'x' with .*bmod 3' needs math-verify.*pip install -c \S+ -e '\.\[llm\]'",
     ):
-        verify(box("x"), "y")
+        verify(box("x"), r"x \bmod 3")
 
 
 # --- Verdicts by algebra ------------------------------------------------------------------------
@@ -281,12 +296,12 @@ def test_two_stage_prediction_reads_every_text_as_before():
 
 
 @needs_algebra
-def test_a_hanging_answer_is_an_error_after_one_second(verifier):
+def test_a_hanging_answer_is_wrong_after_one_second(verifier):
     verifier.check([box("x"), box("y")], ["x+1", "y+1"])  # start them
     before = pids(verifier)
     start = time.monotonic()
     (verdict,) = verifier.check([box(LATE)], ["5"])
-    assert (verdict.outcome, verdict.reason, verdict.reward) == ("error", "timeout", None)
+    assert (verdict.outcome, verdict.reason, verdict.reward) == ("wrong", "timeout", 0.0)
     assert 1.0 <= time.monotonic() - start < 5.0
     (killed,) = set(before) - set(pids(verifier))
     assert not lives(killed)
@@ -304,7 +319,7 @@ def test_the_answers_after_a_hanging_one_are_still_judged(verifier):
 
 
 @needs_algebra
-def test_a_worker_killed_at_work_is_a_crash_and_one_killed_at_rest_is_replaced(verifier):
+def test_a_worker_killed_at_work_is_asked_again_and_one_killed_at_rest_is_replaced(verifier):
     verifier.check([box("x"), box("y")], ["x+1", "y+1"])
     for pid in pids(verifier):
         os.kill(pid, signal.SIGKILL)
@@ -319,17 +334,17 @@ def test_a_worker_killed_at_work_is_a_crash_and_one_killed_at_rest_is_replaced(v
 
     killer = threading.Thread(target=kill)
     killer.start()
-    assert verifier.check([box(LATE)], ["5"])[0].reason == "crash"
+    assert verifier.check([box(LATE)], ["5"])[0].reason == "timeout"
     killer.join()
     assert verifier.check([box("x+1")], ["1+x"])[0].reason == "equivalent"
 
 
 @needs_algebra
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds an address space")
-def test_an_answer_that_needs_too_much_memory_is_an_error():
+def test_an_answer_that_needs_too_much_memory_is_wrong():
     with Verifier(seconds=30, workers=1, memory=256, error_limit=1.0) as one:
         verdicts = one.check([box("2^{8589934592}"), box("x+1")], ["5", "1+x"])
-    assert [verdict.reason for verdict in verdicts] == ["memory", "equivalent"]
+    assert [(v.reason, v.reward) for v in verdicts] == [("memory", 0.0), ("equivalent", 1.0)]
 
 
 @needs_algebra
@@ -375,8 +390,9 @@ def test_leaving_the_with_leaves_no_process_and_a_closed_verifier_starts_anew():
 
 
 ORPHANS = """
-from lab.llm.verify.verifier import Verifier
-verifier = Verifier(workers=2, seconds=1.0, error_limit=1.0)
+from lab.llm.verify import verifier
+verifier.settle, verifier.is_endless = lambda *_: None, lambda _: False
+verifier = verifier.Verifier(workers=2, seconds=1.0, error_limit=1.0)
 verifier.check([r"\\boxed{x}", r"\\boxed{y}"], ["x+1", "y+1"])
 print(*(worker.process.pid for worker in verifier._pool.workers), flush=True)
 verifier.check([r"\\boxed{9^{9^{9^9}}}"], ["5"])
@@ -428,20 +444,27 @@ def test_old_errors_are_forgotten(no_process):
         assert one.error_rate == 0.0
 
 
-@needs_algebra
-def test_a_run_stops_as_soon_as_the_limit_is_certain(monkeypatch):
-    killed, kill = [], worker_pool.Worker.kill
-    monkeypatch.setattr(
-        worker_pool.Worker, "kill", lambda self: (killed.append(self.request), kill(self))
-    )
-    with Verifier(seconds=0.2, workers=2, error_limit=0.02) as one:
-        with pytest.raises(LabError, match=r"2 of 50 answers.*\(timeout\)"):
-            one.check([box(f"{LATE}+{i}") for i in range(50)], ["5"] * 50)
-        assert len(killed) <= 3  # two were late, and one at work on the rest was given up
-        assert not [worker for worker in one._pool.workers if worker.request]
+def test_endless_answers_are_wrong_at_once_and_stop_nothing(no_process):
+    endless = [LATE, f"{LATE}+i", "1e999999999", "5!!!!!", r"\binom{10^9}{10^8}", "x^{x^{9999999}}"]
+    with Verifier(error_limit=0.0) as one:
+        verdicts = one.check(
+            [box(f"{text}+{i}") for text in endless for i in range(20)], ["5"] * 120
+        )
+        # A gold that only math-verify reads gives them no longer a life.
+        verdicts += one.check([box(text) for text in endless[:2]], [r"x \bmod 3"] * 2)
+    assert {(verdict.reason, verdict.reward) for verdict in verdicts} == {("unreadable", 0.0)}
 
 
 @needs_algebra
+def test_late_answers_do_not_count_as_errors_and_late_golds_do():
+    with Verifier(seconds=0.3, workers=1, error_limit=0.0) as one:
+        verdicts = one.check([box(LATE)] * 60, ["5"] * 60)
+        assert {(verdict.reason, verdict.reward) for verdict in verdicts} == {("timeout", 0.0)}
+        with pytest.raises(LabError, match=r"50 of 110 answers.*\(unreadable gold\)"):
+            one.check([box("x")] * 50, [r"\gcd(9^{9^9},3)"] * 50)
+
+
+@needs_math_verify
 def test_golds_that_cannot_serve_are_found_without_a_hang(verifier):
     golds = [
         "5",
@@ -462,11 +485,10 @@ def test_golds_that_cannot_serve_are_found_without_a_hang(verifier):
     assert verifier.unparsable(golds) == {
         2: "unreadable gold",
         3: "unreadable gold",
-        4: "crash",
-        6: "unreadable gold",
+        4: "unreadable gold",
         7: "unreadable gold",
         9: "unreadable gold",
-        10: "timeout",
+        10: "unreadable gold",
         11: "unreadable gold",
     }
     assert time.monotonic() - start < 20
@@ -475,10 +497,13 @@ def test_golds_that_cannot_serve_are_found_without_a_hang(verifier):
 # --- Hostile responses --------------------------------------------------------------------------
 
 
-@needs_algebra
+@needs_math_verify
+@pytest.mark.parametrize("judges", ["both", "algebra alone"])
 def test_no_hostile_response_is_right_or_hangs_or_crashes_or_runs_or_fills_the_memory(
-    tmp_path, monkeypatch
+    judges, tmp_path, monkeypatch, request
 ):
+    if judges == "algebra alone":
+        request.getfixturevalue("algebra_alone")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("A_SECRET", "kept from workers")
     responses = hostile.responses()
@@ -504,10 +529,11 @@ def test_no_hostile_response_is_right_or_hangs_or_crashes_or_runs_or_fills_the_m
             for response, reason in zip(responses, reasons, strict=True)
             if OUTCOMES[reason] == "right"
         ]
-        assert {"unreadable", "different", "no answer", "timeout", "too long"} <= set(reasons)
+        assert {"unreadable", "different", "no answer", "too long"} <= set(reasons)
+        assert ("timeout" in reasons) == (judges == "algebra alone")
         assert "crash" not in reasons
         assert seconds < 30 + 10 * reasons.count("timeout")  # starting a new worker takes longest
-        assert one.check([box("x+1")], ["1+x"])[0].reason == "equivalent"
+        assert one.check([box("x+1")], ["1+x"])[0].outcome == "right"
     print(
         f"{len(responses)} responses, {reasons.count('timeout')} killed, {seconds:.1f} s; workers'"
         f" largest memory {most:.0f} MiB, parent's growth"
@@ -640,4 +666,4 @@ def test_a_worker_does_not_grow_over_hundreds_of_answers(patient):
 @needs_algebra
 @pytest.mark.parametrize("pair", WARM)
 def test_the_comparisons_that_warm_a_worker_up_are_readable(pair):
-    assert isinstance(decide_exactly(*pair), tuple)
+    assert all(is_readable(normalize(text)) for text in pair)

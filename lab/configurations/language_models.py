@@ -43,6 +43,13 @@ class LanguageModelConfig(Config):
         " completions and answers to a list of 1, 0 or None; empty: the verifier",
         default="",
     )
+    error_limit: float = setting(
+        "share of answers that may be left without a verdict, by a gold that nothing reads or a"
+        " reward function that is late, before the training stops",
+        least=0.0,
+        most=1.0,
+        default=0.02,
+    )
     estimator: str = setting("an estimator (lab.estimator_names()), or pacs for the PACS loss")
     rollouts: int = setting("N, rollouts per problem and step", least=2, most=65_536)
     prompts: int = setting("problems per step", least=1, most=1_000_000)

@@ -14,6 +14,7 @@ on several GPUs. Given the same rollouts both take the same steps (tests/test_lo
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -50,7 +51,7 @@ def train(config: LanguageModelConfig, state: dict[str, Tensor] | None) -> Itera
     each held-out set, and the means of the steps' metrics since the last record. After every other
     step it yields a pause.
     """
-    with judge(config.style, config.reward) as verifier:
+    with judge(config.style, config.reward, config.error_limit) as verifier:
         yield from Loop(config, verifier, state).run()
 
 
@@ -115,7 +116,8 @@ class Loop:
     def roll_out(self, step: int) -> tuple[list[Row], dict[str, float]]:
         """N judged answers to each problem of a step, with their advantages; and the metrics.
 
-        LabError: no answer has an end, or none could be judged.
+        Where every answer was cut it warns, and `truncation` says what they count. LabError: none
+        could be judged.
         """
         config, N = self.config, self.config.rollouts
         numbers = problems_of_step(config.seed, step, config.prompts, len(self.problems))
@@ -142,13 +144,14 @@ class Loop:
             for i, (answer, verdict) in enumerate(zip(answers, verdicts, strict=True))
         ]
         if all(rollout.truncated for rollout in rollouts):
-            raise LabError(
+            warnings.warn(
                 f"all {len(rollouts)} rollouts of step {step} were cut at {config.max_tokens}"
-                " tokens: allow longer ones, or look at why none ends"
+                " tokens: allow longer ones, or look at why none ends",
+                stacklevel=1,
             )
-        groups = make_groups(rollouts, config.truncation)  # lost rollouts make a group smaller
-        if not groups:
+        if all(rollout.reward is None for rollout in rollouts):
             raise LabError(f"no rollout of step {step} could be judged: see lab data check")
+        groups = make_groups(rollouts, config.truncation)  # lost rollouts make a group smaller
 
         estimator = find_estimator(config.estimator)
         if config.estimator == "pacs":  # what its loss is where policy and reference agree
@@ -167,7 +170,7 @@ class Loop:
             "train pass@1": np.mean([r.reward for r in rollouts if r.reward is not None]),
             "solved": (K > 0).sum() / len(problems),
             "dead groups": 1 - ((K > 0) & (K < n)).sum() / len(problems),
-            "induced weight": induced_weight(estimator, N, K / n).mean(),
+            "induced weight": induced_weight(estimator, N, K / n).mean() if groups else 0.0,
             "mean length": np.mean([len(row.answer) for row in rows]),
         }
         if config.greedy_filter:  # SELF: problems that greedy decoding solves are not trained on

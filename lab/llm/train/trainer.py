@@ -385,7 +385,7 @@ def train(
         yield from loop.train(config, state)
     elif first < config.steps:
         with (
-            judge(config.style, config.reward) as verifier,
+            judge(config.style, config.reward, config.error_limit) as verifier,
             tempfile.TemporaryDirectory() as scratch,
         ):
             yield from generate_from_loop(

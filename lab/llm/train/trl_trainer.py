@@ -23,6 +23,7 @@ computation by hand.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -266,9 +267,11 @@ class ObjectiveTrainer(_GRPOTrainer):
         """
         reward, cut, problem = (self.gathered[name] for name in ("reward", "cut", "problem"))
         if cut.all():
-            raise LabError(
+            warnings.warn(
                 f"all {len(cut)} rollouts of step {self.step} were cut at"
-                f" {self.max_completion_length} tokens: allow longer ones, or look at why none ends"
+                f" {self.max_completion_length} tokens: allow longer ones, or look at why none"
+                " ends",
+                stacklevel=1,
             )
         groups = problem.view(-1, N)
         mixed = (groups != groups[:, :1]).any(1)
@@ -294,7 +297,9 @@ class ObjectiveTrainer(_GRPOTrainer):
             "solved": (K > 0).float().mean(),
             "dead_groups": ((K == 0) | (K == n)).float().mean(),
             "lost": 1 - present.float().mean(),
-            "induced_weight": induced_weight(self.estimator, self.num_generations, rate).mean(),
+            "induced_weight": induced_weight(self.estimator, self.num_generations, rate).mean()
+            if len(rate)
+            else 0.0,
         }
         if self.greedy_filter:
             metrics["greedy_solved"] = self.gathered["greedy"].float().mean()

@@ -14,11 +14,18 @@ Decisions, all visible to a reader of a verdict:
 """
 
 import re
+from collections import deque
 from fractions import Fraction
+
+from lab.llm.verify.units import read_unit
 
 MAX_LENGTH = 500  # characters of an answer
 MAX_DEPTH = 20  # brackets inside brackets
+MAX_BOX = 10_000  # characters in which the brace of a box is looked for
 
+_BOX = re.compile(
+    r"\\boxed(?:\s{0,3}\{|\s{0,3}(?P<bare>-?[0-9]+(?:[.,/][0-9]+)*)|\s{1,3}(?P<letter>[A-Za-z])(?![A-Za-z]))"
+)
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _VALUE = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?"
 _LAST = re.compile(
@@ -57,7 +64,7 @@ _FRAC = re.compile(
     rf"(?P<sign>[+-]?)\s*(?P<whole>[0-9]*)\s*\\frac\s*(?:\{{\s*(?P<top>{_SIGNED})\s*\}}|(?P<t>[0-9]))"
     rf"\s*(?:\{{\s*(?P<below>{_SIGNED})\s*\}}|(?P<b>[0-9]))"
 )
-_UNIT = re.compile(r"\s*\\text\{[^{}]*\}(?:\^[0-9]|\^\{[0-9]\})?$")
+_UNIT = re.compile(r"\s*\\text\{([^{}]*)\}(?:\^[0-9]|\^\{[0-9]\})?$")
 
 _LETTERS = (
     "alpha beta gamma delta epsilon varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho"
@@ -130,7 +137,9 @@ def exact_value(text: str) -> Fraction | None:
     """
     if len(text) > MAX_LENGTH:
         return None
-    text = _UNIT.sub("", text)
+    unit = _UNIT.search(text)
+    if unit and read_unit(unit[1]):
+        text = text[: unit.start()]
     if match := _PLAIN.fullmatch(text):
         sign, integer = "", ""  # the sign is part of the numerator
         top_text, below_text = match["top"], match["below"] or "1"
@@ -167,12 +176,14 @@ def is_readable(text: str) -> bool:
 
 
 def _boxed(text: str) -> str | None:
-    r"""What stands in the last \boxed{...}; None if there is none or its braces do not close."""
-    start, depth = text.rfind(r"\boxed{"), 0
-    if start < 0:
-        return None
-    for brace in _BRACE.finditer(text, start + len(r"\boxed")):
+    r"""What stands in the last \boxed{...} or \boxed 5; None without one, or if it stays open."""
+    last = next(iter(deque(_BOX.finditer(text), maxlen=1)), None)
+    if last is None or last["bare"] or last["letter"]:
+        return last and (last["bare"] or last["letter"])
+    depth, end = 1, last.end() + MAX_BOX
+    for brace in _BRACE.finditer(text, last.end(), end):
         depth += {"{": 1, "}": -1}.get(brace[0], 0)
         if depth == 0:
-            return text[start + len(r"\boxed{") : brace.start()]
-    return None
+            return text[last.end() : brace.start()]
+    too_long = text[last.end() : end].strip()
+    return too_long if end < len(text) and len(too_long) > MAX_LENGTH else None

@@ -165,6 +165,8 @@ def check_reward(spec: str) -> None:
 Judge = Verifier | RewardFunction  # both have `check` and `unparsable`
 
 
-def judge(style: str, reward: str) -> Judge:
+def judge(style: str, reward: str, error_limit: float = 0.02) -> Judge:
     """The reward function `reward`; without one, the verifier."""
-    return RewardFunction(reward) if reward else Verifier(style)
+    if reward:
+        return RewardFunction(reward, error_limit=error_limit)
+    return Verifier(style, error_limit=error_limit)

@@ -2,22 +2,24 @@ r"""Right, wrong, or error: does a response give the gold answer?
 
 | outcome | reason | when |
 |---|---|---|
-| right | exact | the same text or the same plain number, after `extract.normalize` |
-| right | equivalent | math-verify finds them equal |
-| wrong | different | two plain numbers that differ, or math-verify does not find them equal |
+| right | exact | `equality.settle` finds the same meaning, or the same text |
+| right | equivalent | math-verify finds them equal, for a gold that `settle` cannot read |
+| wrong | different | they have two meanings, or math-verify does not find them equal |
 | wrong | no answer | no \boxed{...}, or its braces are not balanced, or nothing is in it |
 | wrong | too long | over 500 characters |
-| wrong | unreadable | not mathematics that `extract.is_readable` knows, or too deep |
-| error | timeout, crash, memory | the comparison was late, died, or ran out of memory |
+| wrong | unreadable | not mathematics that is known, too deep, or too large to compute |
+| wrong | timeout, crash, memory | the comparison was late, died, or ran out of memory |
 | error | unreadable gold | a fault of the data; `Verifier.unparsable` finds it beforehand |
 
-What the form of an answer decides is wrong, so that baffling the parser gains nothing. An error
-says nothing about the answer: its rollout is lost (`Verdict.reward` is None). Nothing that breaks
-can become right.
+Whatever an answer does to a gold that can be read is wrong, so that baffling the judge gains
+nothing and ends no run. An error is a fault of the gold alone: one that nothing reads, or that is
+not found equal to itself in time. It says nothing about the answer: the rollout is lost
+(`Verdict.reward` is None). Nothing that breaks can become right.
 
-Most pairs are decided here, by exact arithmetic; the rest go to math-verify 0.9 (Kydlicek, Hugging
-Face), which `lab.llm.verify.worker_pool` holds in processes that are killed when they are late. How
-no response can run as code: `lab.llm.verify.sympy_worker`.
+Nearly all pairs are decided here, by exact arithmetic; the rest go to math-verify 0.9 (Kydlicek,
+Hugging Face), which `lab.llm.verify.worker_pool` holds in processes that are killed when they are
+late. How no response can run as code: `lab.llm.verify.sympy_worker`. How often the judge errs, on
+labelled pairs: `docs/judge.md`.
 """
 
 from __future__ import annotations
@@ -29,10 +31,10 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from lab.errors import LabError, one_of, real, whole
+from lab.llm.verify.equality import is_endless, read_gold, settle, split_tolerance
 from lab.llm.verify.extract import (
     MAX_LENGTH,
     comparison_key,
-    exact_value,
     extract,
     is_readable,
     normalize,
@@ -46,9 +48,9 @@ OUTCOMES = {
     "no answer": "wrong",
     "too long": "wrong",
     "unreadable": "wrong",
-    "timeout": "error",
-    "crash": "error",
-    "memory": "error",
+    "timeout": "wrong",
+    "crash": "wrong",
+    "memory": "wrong",
     "unreadable gold": "error",
 }
 MIN_CHECKS, RECENT_CHECKS = (
@@ -104,6 +106,7 @@ class Verifier:
             whole("memory", memory),
         )
         self._recent: list[str] = []  # one note a check, empty unless it was an error
+        self._golds: dict[str, bool] = {}  # whether math-verify finds a gold equal to itself
         self._turn = threading.Lock()  # the threads of a reward loop take turns
 
     def __enter__(self) -> Verifier:
@@ -144,10 +147,7 @@ class Verifier:
             pairs = [
                 result for result in dict.fromkeys(settled.values()) if isinstance(result, tuple)
             ]
-            with closing(self._pool.compare(pairs)) as replies:
-                for pair, reasons[pair] in replies:
-                    if OUTCOMES[reasons[pair]] == "error":
-                        self._limited(rows, settled, reasons)
+            self._compare(pairs, reasons)
             self._recent = self._limited(rows, settled, reasons)[-RECENT_CHECKS:]
         row_reasons = [reasons[settled[row]] for row in rows]
         return [
@@ -160,10 +160,12 @@ class Verifier:
 
         They are not readable, or were not found equal to themselves in time.
         """
-        forms = [normalized_gold(_text("gold", i, gold)) for i, gold in enumerate(golds)]
-        reasons = {
-            form: "exact" if exact_value(form) is not None else "unreadable gold" for form in forms
-        }
+        texts = [_bare_gold(_text("gold", i, gold)) for i, gold in enumerate(golds)]
+        forms = [normalize(split_tolerance(text)[0]) for text in texts]
+        reasons = dict.fromkeys(forms, "unreadable gold")
+        for text, form in zip(texts, forms, strict=True):
+            if read_gold(split_tolerance(text)[0]) is not None:
+                reasons[form] = "exact"
         pairs = [
             (form, form)
             for form, reason in reasons.items()
@@ -171,10 +173,30 @@ class Verifier:
         ]
         with self._turn, closing(self._pool.compare(pairs)) as replies:
             for (form, _), reason in replies:
-                reasons[form] = "unreadable gold" if OUTCOMES[reason] == "wrong" else reason
+                reasons[form] = reason if OUTCOMES[reason] == "right" else "unreadable gold"
         return {
             i: reasons[form] for i, form in enumerate(forms) if OUTCOMES[reasons[form]] != "right"
         }
+
+    def _compare(self, pairs: list[Pair], reasons: dict[str | Pair, str]) -> None:
+        """Add math-verify's reason for each pair; one that failed is the answer's fault.
+
+        Unless the gold, compared with itself, fails too: then it is unreadable.
+        """
+        with closing(self._pool.compare(pairs)) as replies:
+            reasons.update(replies)
+        # A process that died may have been killed by others: once more.
+        crashed = [pair for pair in pairs if reasons[pair] == "crash"]
+        with closing(self._pool.compare(crashed)) as replies:
+            reasons.update(replies)
+        failed = [pair for pair in pairs if reasons[pair] in ("timeout", "crash", "memory")]
+        unknown = dict.fromkeys(gold for _, gold in failed if gold not in self._golds)
+        with closing(self._pool.compare([(gold, gold) for gold in unknown])) as replies:
+            for (gold, _), reason in replies:
+                self._golds[gold] = OUTCOMES[reason] == "right"
+        for pair in failed:
+            if not self._golds[pair[1]]:
+                reasons[pair] = "unreadable gold"
 
     def _limited(
         self,
@@ -218,23 +240,23 @@ def decide_exactly(answer: str | None, gold: str) -> str | Pair:
         return "no answer"
     if len(answer) > MAX_LENGTH:
         return "too long"
-    answer, gold = normalize(answer), normalized_gold(gold)
-    if not comparison_key(answer):
+    form, gold = normalize(answer), _bare_gold(gold)
+    if not comparison_key(form):
         return "no answer"
-    if comparison_key(answer) == comparison_key(gold):
+    if (reason := settle(answer, gold)) is not None:
+        return reason
+    gold = normalize(split_tolerance(gold)[0])
+    if comparison_key(form) == comparison_key(gold):
         return "exact"
-    values = exact_value(answer), exact_value(gold)
-    if None not in values:
-        return "exact" if values[0] == values[1] else "different"
     if not is_readable(gold):
         return "unreadable gold"
-    return (answer, gold) if is_readable(answer) else "unreadable"
+    return (form, gold) if is_readable(form) and not is_endless(answer) else "unreadable"
 
 
-def normalized_gold(gold: str) -> str:
-    """A gold answer as `extract.normalize` writes it; what stands in its box if it has one."""
+def _bare_gold(gold: str) -> str:
+    """What stands in the box of a gold answer, if it has one."""
     inside = extract(gold, "strict")
-    return normalize(gold if inside is None else inside)
+    return gold if inside is None else inside
 
 
 def _text(kind: str, index: int, value: object) -> str:

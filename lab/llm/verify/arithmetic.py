@@ -1,0 +1,397 @@
+r"""Whether two formulas have the same value: by fractions, or to more digits than they can differ.
+
+A rational value is an exact fraction. Every other one (roots, pi, functions) is computed to so many
+digits that a difference of the numbers as they are written cannot hide: more than the digits in the
+texts, and more than the largest and the smallest value on the way are apart. Letters take values
+that follow from both texts, so that no answer can be made for them; two formulas are equal if they
+are at every one of these points where both are real.
+
+What is too large is refused before it is computed (`TooLarge`).
+"""
+
+import hashlib
+import math
+import threading
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from lab.llm.verify.formula import Tree
+
+MAX_BITS = 32_768  # of a numerator or denominator
+MAX_DIGITS = 1_200  # of a value that is not rational
+MAX_POWER = 1_000_000  # of the largest |x| whose exponential is computed, in bits
+CONSTANTS = ("pi", "e", "i")
+
+
+class TooLarge(Exception):
+    """A value of more digits than are ever compared."""
+
+
+class Undefined(Exception):
+    """No value: division by zero, or no real value where letters are real."""
+
+
+_local = threading.local()
+
+
+def _context() -> Any:
+    """This thread's context of mpmath, made at the first call."""
+    if not hasattr(_local, "context"):
+        import mpmath
+
+        _local.context = mpmath.MPContext()
+    return _local.context
+
+
+def names(tree: Tree) -> frozenset[str]:
+    """The letters of a formula, without pi, e and i."""
+    if tree[0] == "number":
+        return frozenset()
+    if tree[0] == "name":
+        return frozenset() if tree[1] in CONSTANTS else frozenset([tree[1]])
+    return frozenset().union(*(names(part) for part in tree[1:]))
+
+
+def mentions(tree: Tree, *wanted: str) -> bool:
+    """Whether a formula has one of these operations or names."""
+    if tree[0] == "number":
+        return False
+    if tree[0] == "name":
+        return tree[1] in wanted
+    return tree[0] in wanted or any(mentions(part, *wanted) for part in tree[1:])
+
+
+class Evaluation:
+    """The value of formulas at one point, to `digits` digits where it is not rational.
+
+    `log`: the base of a logarithm without one, 10 or "e". `sign`: that of ±. `smallest` and
+    `largest` tell how far apart the values on the way are, in bits.
+    """
+
+    def __init__(
+        self,
+        point: dict[str, Fraction],
+        digits: int,
+        log: str = "10",
+        sign: int = 1,
+        real: bool = False,
+    ) -> None:
+        self.point = point
+        self.log = log
+        self.sign = sign
+        self.real = real
+        self.mp = _context()
+        self.mp.dps = digits
+        self.smallest, self.largest = 0, 0
+
+    def value(self, tree: Tree) -> Any:
+        """A Fraction, or a number of mpmath. Errors: `TooLarge`, `Undefined`."""
+        kind = tree[0]
+        if kind == "number":
+            return self.kept(tree[1])
+        if kind == "name":
+            return self.name(tree[1])
+        if kind in ("pm", "mp"):
+            sign = self.sign if kind == "pm" else -self.sign
+            return self.kept(self.value(tree[1]) + sign * self.lifted(self.value(tree[2])))
+        parts = [self.value(part) for part in tree[1:]]
+        try:
+            return self.kept(getattr(self, "_" + _METHODS.get(kind, "function"))(kind, *parts))
+        except (ZeroDivisionError, ValueError, OverflowError, TypeError) as error:
+            raise Undefined(str(error)) from error
+
+    def name(self, name: str) -> Any:
+        if name == "pi":
+            return +self.mp.pi
+        if name == "e" and "e" not in self.point:
+            return +self.mp.e
+        if name == "i" and "i" not in self.point:
+            return self.mp.mpc(0, 1)
+        if name not in self.point:
+            raise Undefined(name)
+        return self.point[name]
+
+    def kept(self, value: Any) -> Any:
+        """The value, if it is small enough to go on with; its size is noted."""
+        if isinstance(value, int):
+            value = Fraction(value)
+        if isinstance(value, Fraction):
+            top, below = value.numerator.bit_length(), value.denominator.bit_length()
+            if top + below > 2 * MAX_BITS:
+                raise TooLarge
+            if top + below > 4096 and self.point:
+                return self.kept(self.lifted(value))
+            size = top - below
+            if not value:
+                return value
+        else:
+            if self.real and isinstance(value, self.mp.mpc):
+                raise Undefined("not real")
+            if not self.mp.isfinite(value):
+                raise Undefined("not finite")
+            magnitude = self.mp.mag(value)
+            if magnitude == self.mp.ninf:
+                return value
+            size = int(magnitude)
+        self.smallest, self.largest = min(self.smallest, size), max(self.largest, size)
+        if size > 10 * MAX_POWER or size < -10 * MAX_POWER:
+            raise TooLarge
+        return value
+
+    def lifted(self, value: Any) -> Any:
+        """A number of mpmath; fractions are divided to the digits of this evaluation."""
+        if isinstance(value, Fraction):
+            return self.mp.mpf(value.numerator) / value.denominator
+        return value
+
+    def _add(self, _: str, a: Any, b: Any) -> Any:
+        if isinstance(a, Fraction) and isinstance(b, Fraction):
+            return a + b
+        return self.lifted(a) + self.lifted(b)
+
+    def _negative(self, _: str, a: Any) -> Any:
+        return -a
+
+    def _multiply(self, _: str, a: Any, b: Any) -> Any:
+        if isinstance(a, Fraction) and isinstance(b, Fraction):
+            return a * b
+        return self.lifted(a) * self.lifted(b)
+
+    def _divide(self, _: str, a: Any, b: Any) -> Any:
+        if isinstance(a, Fraction) and isinstance(b, Fraction):
+            return a / b
+        return self.lifted(a) / self.lifted(b)
+
+    def _raise(self, _: str, a: Any, b: Any) -> Any:
+        if isinstance(b, Fraction) and b == 2 and not isinstance(a, Fraction):
+            return a * a
+        if isinstance(a, Fraction) and isinstance(b, Fraction):
+            if a == 0:
+                if b <= 0:
+                    raise Undefined("0^0 or a power below")
+                return Fraction(0)
+            if abs(a) == 1 and b.denominator == 1:
+                return a if b.numerator % 2 else Fraction(1)
+            bits = max(a.numerator.bit_length(), a.denominator.bit_length())
+            if b.denominator == 1 and abs(b) * bits <= MAX_BITS:
+                return a ** int(b)
+            if b.denominator > 1 and b.denominator < 64 and abs(b) < 4096:
+                base = self._root("root", a, Fraction(b.denominator))
+                return self._raise("^", base, Fraction(b.numerator))
+        size = abs(self.lifted(b)) * (abs(self.mp.mag(self.lifted(a))) + 1)
+        if not self.mp.isfinite(size) or size > MAX_POWER:
+            raise TooLarge
+        return self.mp.power(self.lifted(a), self.lifted(b))
+
+    def _root(self, _: str, a: Any, degree: Any) -> Any:
+        if not (isinstance(degree, Fraction) and degree.denominator == 1 and 0 < degree < 1000):
+            return self._raise("^", a, 1 / degree)
+        n = int(degree)
+        if isinstance(a, Fraction):
+            sign = -1 if a < 0 else 1
+            if sign < 0 and n % 2 == 0:
+                root = self._root("root", -a, degree)
+                if n > 2:
+                    return self.mp.root(self.lifted(a), n)
+                return self.mp.mpc(0, 1) * self.lifted(root)
+            top, below = _exact_root(abs(a.numerator), n), _exact_root(a.denominator, n)
+            if top is not None and below is not None:
+                return Fraction(sign * top, below)
+            return sign * self.mp.root(self.lifted(abs(a)), n)
+        if n % 2 and not isinstance(a, self.mp.mpc) and a < 0:
+            return -self.mp.root(-a, n)
+        return self.mp.root(a, n)
+
+    def _factorial(self, _: str, a: Any) -> Any:
+        if isinstance(a, Fraction) and a.denominator == 1:
+            if a < 0:
+                raise Undefined("a factorial of a negative number")
+            if a > 3000:
+                raise TooLarge
+            return Fraction(math.factorial(int(a)))
+        if abs(a) > 10_000:
+            raise TooLarge
+        return self.mp.gamma(self.lifted(a) + 1)
+
+    def _binomial(self, _: str, n: Any, k: Any) -> Any:
+        if all(isinstance(x, Fraction) and x.denominator == 1 for x in (n, k)) and n >= 0:
+            if n > MAX_BITS:
+                raise TooLarge
+            return Fraction(math.comb(int(n), int(k)) if k >= 0 else 0)
+        if max(abs(n), abs(k)) > 10_000:
+            raise TooLarge
+        return self.mp.binomial(self.lifted(n), self.lifted(k))
+
+    def _absolute(self, _: str, a: Any) -> Any:
+        return abs(a)
+
+    def _degrees(self, _: str, a: Any) -> Any:
+        return self.lifted(a) * self.mp.pi / 180
+
+    def _rounded(self, kind: str, a: Any) -> Any:
+        if isinstance(a, Fraction):
+            return Fraction(math.floor(a) if kind == "floor" else math.ceil(a))
+        value = self.mp.floor(a) if kind == "floor" else self.mp.ceil(a)
+        return Fraction(int(value))
+
+    def _several(self, kind: str, *values: Any) -> Any:
+        if kind in ("max", "min"):
+            return (max if kind == "max" else min)(values)
+        if any(not isinstance(x, Fraction) or x.denominator != 1 for x in values):
+            raise Undefined(kind)
+        return Fraction((math.gcd if kind == "gcd" else math.lcm)(*map(int, values)))
+
+    def _function(self, kind: str, a: Any, base: Any = None) -> Any:
+        a = self.lifted(a)
+        if self.mp.mag(a) > 200 or (kind in ("exp", "sinh", "cosh", "tanh") and abs(a) > MAX_POWER):
+            if kind not in ("ln", "log"):
+                raise TooLarge
+        if kind in ("ln", "log"):
+            if self.real and not isinstance(a, self.mp.mpc) and a <= 0:
+                raise Undefined("the logarithm of a negative number")
+            value = self.mp.log(a)
+            if base is not None:
+                return self._snapped(value / self.mp.log(self.lifted(base)))
+            return (
+                self._snapped(value / self.mp.log(10))
+                if (kind, self.log) == ("log", "10")
+                else value
+            )
+        if kind not in _MPMATH:
+            raise Undefined(kind)
+        return getattr(self.mp, _MPMATH[kind])(a)
+
+    def _snapped(self, value: Any) -> Any:
+        """A logarithm that is a whole number to all digits is that number."""
+        if isinstance(value, self.mp.mpc):
+            return value
+        nearest = int(self.mp.nint(value))
+        close = abs(value - nearest) < self.mp.mpf(10) ** (8 - self.mp.dps)
+        return Fraction(nearest) if close else value
+
+
+_METHODS = {
+    "+": "add", "-": "negative", "*": "multiply", "/": "divide", "^": "raise", "root": "root",
+    "!": "factorial", "binom": "binomial", "abs": "absolute", "degrees": "degrees",
+    "floor": "rounded", "ceil": "rounded", "max": "several", "min": "several", "gcd": "several",
+    "lcm": "several",
+}  # fmt: skip
+_MPMATH = {
+    name: name.replace("arc", "a")
+    for name in "sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan arccot exp".split()
+}
+
+
+def _exact_root(n: int, degree: int) -> int | None:
+    """The whole root of n, or None."""
+    if n < 2:
+        return n
+    if degree == 2:
+        root = math.isqrt(n)
+        return root if root * root == n else None
+    if n.bit_length() < degree or n.bit_length() > 4096:
+        return None
+    low, high = 1, 1 << (n.bit_length() // degree + 1)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if middle**degree <= n:
+            low = middle
+        else:
+            high = middle - 1
+    return low if low**degree == n else None
+
+
+def same_value(
+    answer: Tree, gold: Tree, seed: str, sign: int = 1, tolerance: Fraction | None = None
+) -> bool:
+    """Whether two formulas are equal; with a `tolerance`, relative to the gold, or close to it.
+
+    `seed`: both texts; their digits set the precision, and letters take their values from it.
+    Errors: `TooLarge`, `Undefined` (neither is ever equal).
+
+    >>> same_value(("+", number(1), number(1)), number(2), "1+1 2")
+    True
+    """
+    letters = sorted(names(answer) | names(gold))
+    bases = ["10", "e"] if mentions(answer, "log") or mentions(gold, "log") else ["10"]
+    return any(_same(answer, gold, letters, seed, log, sign, tolerance) for log in bases)
+
+
+def _same(
+    answer: Tree,
+    gold: Tree,
+    letters: list[str],
+    seed: str,
+    log: str,
+    sign: int,
+    tolerance: Fraction | None,
+) -> bool:
+    if not letters:
+        return _near(answer, gold, {}, seed, log, sign, tolerance)
+    real = not (mentions(answer, "i") or mentions(gold, "i"))
+    compared = 0
+    for point in points(letters, seed):
+        try:
+            if not _near(answer, gold, point, seed, log, sign, tolerance, real):
+                return False
+            compared += 1
+        except Undefined:
+            continue
+    if not compared:
+        raise Undefined("no point where both have a value")
+    return True
+
+
+def _near(
+    answer: Tree,
+    gold: Tree,
+    point: dict[str, Fraction],
+    seed: str,
+    log: str,
+    sign: int,
+    tolerance: Fraction | None,
+    real: bool = False,
+) -> bool:
+    """Whether two formulas are equal at a point, to the digits that they need."""
+    digits = 40 + sum(character.isdigit() for character in seed)
+    for _ in range(2):
+        evaluation = Evaluation(point, digits, log, sign, real)
+        a, b = evaluation.value(answer), evaluation.value(gold)
+        exact = isinstance(a, Fraction) and isinstance(b, Fraction)
+        if exact and tolerance is None:
+            return bool(a == b)
+        spread = int((evaluation.largest - evaluation.smallest) * math.log10(2)) + 1
+        if tolerance is not None or spread + 35 <= digits:
+            break
+        if spread + 40 > MAX_DIGITS:
+            raise TooLarge
+        digits += spread + 40
+    if exact:
+        difference = abs(a - b)
+        return bool(tolerance is not None and difference <= tolerance * abs(b))
+    a, b = evaluation.lifted(a), evaluation.lifted(b)
+    if tolerance is not None:
+        return bool(abs(a - b) <= evaluation.lifted(tolerance) * abs(b))
+    bits = int((digits - 10) * math.log2(10))
+    return bool(abs(a - b) <= evaluation.mp.ldexp(1, max(evaluation.largest, 0) - bits))
+
+
+def points(letters: list[str], seed: str) -> Iterator[dict[str, Fraction]]:
+    """Values of the letters: small, large, whole, and of both signs."""
+    stream = hashlib.sha256(seed.encode(errors="replace")).digest()
+
+    def draw(index: int, low: int, high: int) -> int:
+        digest = hashlib.sha256(stream + index.to_bytes(4, "big")).digest()
+        return low + int.from_bytes(digest[:8], "big") % (high - low)
+
+    count = len(letters)
+    for kind, (low, high, below) in enumerate(
+        [(300, 3000, 1024), (30_000, 90_000, 1024), (2, 30, 1), (300, 5000, 1024), (2, 40, 1)]
+    ):
+        values = [Fraction(draw(kind * count + k, low, high), below) for k in range(count)]
+        if kind == 3:
+            values = [
+                value * (-1) ** (draw(1000 + k, 0, 2) or k == 0) for k, value in enumerate(values)
+            ]
+        yield dict(zip(letters, values, strict=True))

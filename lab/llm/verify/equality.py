@@ -1,0 +1,535 @@
+r"""Whether an answer means what the gold means: exactly, without math-verify.
+
+`settle` reads both (`lab.llm.verify.answers`) and compares them by the kind of the gold:
+
+- Values are equal exactly (`lab.llm.verify.arithmetic`). A unit is compared where the gold has one
+  and the answer gives one, and converts; a percent is itself, or a hundredth of it.
+- A bare list and a set have no order, a tuple has one; a bare list in the order of a tuple passes.
+- An inequality is the interval that it describes.
+- Digits in a base need that base: 2516_9 is not 2516_8, and 2516 alone is taken to be in it.
+- `\textbf{(A)}\ 12` is A, and is 12; it is not (B) and not (A) 13.
+
+A gold may end in `within(...)`, the relative tolerance that its set declares.
+"""
+
+import re
+from fractions import Fraction
+from functools import lru_cache
+from math import gcd
+
+from lab.llm.verify.answers import (
+    NOTHING,
+    Answer,
+    Choice,
+    InBase,
+    Matrix,
+    Ratio,
+    Relation,
+    Several,
+    Time,
+    Union,
+    Value,
+    Words,
+    read,
+)
+from lab.llm.verify.arithmetic import Evaluation, TooLarge, Undefined, names, points, same_value
+from lab.llm.verify.formula import Tree, Unreadable, number
+from lab.llm.verify.units import PERCENT
+
+_TOLERANCE = re.compile(r"(.*?)\s*\[within ([0-9.]+) of it\]", re.DOTALL)
+_FLIPPED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le", "=": "=", r"\ne": r"\ne"}
+Bound = tuple[Fraction | float, bool]
+Region = list[tuple[Bound, Bound]]
+
+
+def within(gold: str, tolerance: str) -> str:
+    """A gold that is met by every number within a relative tolerance of it.
+
+    >>> within("4.5e33", "0.01")
+    '4.5e33 [within 0.01 of it]'
+    """
+    return f"{gold} [within {tolerance} of it]"
+
+
+def split_tolerance(gold: str) -> tuple[str, Fraction | None]:
+    """A gold and its tolerance, if it declares one.
+
+    >>> split_tolerance("5 [within 0.01 of it]"), split_tolerance("5")
+    (('5', Fraction(1, 100)), ('5', None))
+    """
+    match = _TOLERANCE.fullmatch(gold)
+    return (match[1], Fraction(match[2])) if match else (gold, None)
+
+
+@lru_cache(maxsize=4096)
+def read_gold(gold: str) -> Answer | None:
+    """The meaning of a gold, or None if it must be left to math-verify."""
+    try:
+        meaning = read(gold)
+    except (Unreadable, RecursionError):
+        return None
+    try:
+        return meaning if _Comparison(gold, gold, None).same(meaning, meaning) else None
+    except (TooLarge, Undefined, RecursionError):
+        return None
+
+
+def settle(answer: str, gold: str) -> str | None:
+    r"""exact, different or unreadable (the answer); None where the gold is not understood here.
+
+    >>> settle("2516_9", "2516_8"), settle(r"4.5\times10^{33}", "4.5e33")
+    ('different', 'exact')
+    >>> settle(r"5\text{ is not the answer}", "5"), settle("5", r"x \bmod 3")
+    ('unreadable', None)
+    """
+    gold, tolerance = split_tolerance(gold)
+    expected = read_gold(gold)
+    if expected is None:
+        return None
+    if tolerance is None and answer.strip() == gold.strip():
+        return "exact"
+    try:
+        given = read(answer)
+        same = _Comparison(answer, gold, tolerance).same(given, expected)
+    except (Unreadable, TooLarge, Undefined, RecursionError):
+        return "unreadable"
+    return "exact" if same else "different"
+
+
+def is_endless(answer: str) -> bool:
+    """Whether an answer is a formula of more digits than are ever compared, such as 9^{9^{9^9}}."""
+    try:
+        meaning = read(answer)
+        _Comparison(answer, answer, None).same(meaning, meaning)
+    except TooLarge:
+        return True
+    except (Unreadable, Undefined, RecursionError):
+        return False
+    return False
+
+
+class _Comparison:
+    """One answer and one gold; `same` may raise `TooLarge` and `Undefined`."""
+
+    def __init__(self, answer: str, gold: str, tolerance: Fraction | None) -> None:
+        self.answer = answer
+        self.seed = f"{gold}\0{answer}"
+        self.tolerance = tolerance
+
+    def same(self, given: Answer, gold: Answer) -> bool:
+        """Whether `given` means `gold`."""
+        if isinstance(gold, Choice):
+            return self._choice(given, gold)
+        if isinstance(given, Choice):
+            return given.rest is not None and self.same(given.rest, gold)
+        if _is_nothing(given) or _is_nothing(gold):
+            return _is_nothing(given) and _is_nothing(gold)
+        if isinstance(gold, Words) or isinstance(given, Words):
+            return self._words(given, gold)
+        if isinstance(gold, InBase):
+            return self._based(given, gold)
+        if isinstance(given, InBase):
+            return False
+        if isinstance(gold, Time) and not _may_be_ratio(gold, given):
+            return self._time(given, gold)
+        if isinstance(gold, Matrix) or isinstance(given, Matrix):
+            return self._matrix(given, gold)
+        if isinstance(gold, (Ratio, Time)) or isinstance(given, (Ratio, Time)):
+            return self._ratio(given, gold)
+        if isinstance(gold, Value) and isinstance(given, Value):
+            return self._value(given, gold)
+        if _is_region(given) or _is_region(gold):
+            return self._region(given, gold)
+        if isinstance(gold, Relation) or isinstance(given, Relation):
+            return self._relation(given, gold)
+        return self._several(given, gold)
+
+    def equal(self, a: Tree, b: Tree, tolerance: Fraction | None = None) -> bool:
+        return same_value(a, b, self.seed, tolerance=tolerance)
+
+    def _choice(self, given: Answer, gold: Choice) -> bool:
+        if isinstance(given, Choice):
+            if given.letter != gold.letter:
+                return False
+            return given.rest is None or gold.rest is None or self.same(given.rest, gold.rest)
+        return gold.rest is not None and self.same(given, gold.rest)
+
+    def _words(self, given: Answer, gold: Answer) -> bool:
+        if isinstance(gold, Words) and isinstance(given, Words):
+            return given.text.casefold() == gold.text.casefold()
+        words, other = (gold, given) if isinstance(gold, Words) else (given, gold)
+        assert isinstance(words, Words)  # one of them is
+        if isinstance(other, Several) and not other.brackets:  # C, A, B for the ordering CAB
+            letters = [getattr(item, "letter", "?") for item in other.items]
+            return "".join(letters) == words.text
+        if isinstance(other, Value) and not other.label:  # a word read as a product of letters
+            return _letters(other.tree) == words.text
+        return False
+
+    def _based(self, given: Answer, gold: InBase) -> bool:
+        if isinstance(given, InBase):
+            return given == gold
+        plain = re.sub(r"[\s,${}]|\\[,!;]", "", self.answer).lstrip("0")
+        return isinstance(given, Value) and plain == gold.digits
+
+    def _time(self, given: Answer, gold: Answer) -> bool:
+        if not (isinstance(given, Time) and isinstance(gold, Time)):
+            return False
+        if (given.hour, given.minute, given.second) == (gold.hour, gold.minute, gold.second):
+            return given.half == gold.half or not (given.half and gold.half)
+        return bool(gold.half or given.half) and _of_day(given) == _of_day(gold)
+
+    def _matrix(self, given: Answer, gold: Answer) -> bool:
+        first, second = _rows(given), _rows(gold)
+        if first is None or second is None or [*map(len, first)] != [*map(len, second)]:
+            return False
+        return all(
+            self.equal(a, b)
+            for left, right in zip(first, second, strict=True)
+            for a, b in zip(left, right, strict=True)
+        )
+
+    def _ratio(self, given: Answer, gold: Answer) -> bool:
+        first, second = _terms(given), _terms(gold)
+        if first is None or second is None or len(first) != len(second):
+            return False
+        return all(
+            self.equal(("*", a, second[0]), ("*", b, first[0]))
+            for a, b in zip(first[1:], second[1:], strict=True)
+        )
+
+    # --- Values ---------------------------------------------------------------------------------
+
+    def _value(self, given: Value, gold: Value) -> bool:
+        if given.label and gold.label and not _same_label(given.label, gold.label):
+            return False
+        if any(not self.equal(other, given.tree) for other in given.others):
+            return False
+        if any(not self.equal(other, given.tree, Fraction(1, 50)) for other in given.near):
+            return False
+        if any(not self.equal(other, gold.tree) for other in gold.others):
+            return False
+        trees = [given.tree, *given.near]
+        return any(self._quantity(Value(tree, given.unit), gold) for tree in trees)
+
+    def _quantity(self, given: Value, gold: Value) -> bool:
+        """A number and its unit. A unit counts where the gold has one and the answer gives one."""
+        a, b = given.tree, gold.tree
+        mine, wanted = given.unit, gold.unit
+        if mine is not None and wanted is not None:
+            if mine.dimension == wanted.dimension:
+                a, b = ("*", a, number(mine.factor)), ("*", b, number(wanted.factor))
+            elif {mine.dimension, wanted.dimension} == {_DEGREES, _RADIANS}:
+                a = ("degrees", a) if mine.dimension == _DEGREES else a
+                b = ("degrees", b) if wanted.dimension == _DEGREES else b
+            else:
+                return False
+            return self.equal(a, b, self.tolerance)
+        if self.equal(a, b, self.tolerance):
+            return True
+        if mine == PERCENT:
+            return self.equal(("/", a, number(100)), b, self.tolerance)
+        if wanted == PERCENT:
+            return self.equal(a, ("/", b, number(100)), self.tolerance)
+        if mine is not None and mine.dimension == _DEGREES:
+            return self.equal(("degrees", a), b, self.tolerance)
+        if wanted is not None and wanted.dimension == _DEGREES:
+            return self.equal(a, ("degrees", b), self.tolerance)
+        return False
+
+    # --- Lists, sets, intervals -----------------------------------------------------------------
+
+    def _several(self, given: Answer, gold: Answer) -> bool:
+        if isinstance(given, Value) and isinstance(gold, Several) and len(gold.items) == 1:
+            return self.same(given, gold.items[0])
+        if isinstance(gold, Value) and isinstance(given, Several):
+            return (
+                given.brackets == "{}" and len(given.items) == 1 and self.same(given.items[0], gold)
+            )
+        if not (isinstance(given, Several) and isinstance(gold, Several)):
+            return False
+        left, right = _without_labels(given), _without_labels(gold)
+        if left is None or right is None:
+            return False
+        bare = "" in (left.brackets, right.brackets)
+        if left.brackets != right.brackets and not bare:
+            return False
+        ordered = {left.brackets, right.brackets} - {"", "{}"}
+        if ordered:
+            if bare and "()" not in ordered:
+                return False
+            return len(left.items) == len(right.items) and all(
+                self.same(a, b) for a, b in zip(left.items, right.items, strict=True)
+            )
+        return self._matched(
+            list(left.items), list(right.items), "{}" in (left.brackets, right.brackets)
+        )
+
+    def _matched(self, given: list[Answer], gold: list[Answer], as_set: bool) -> bool:
+        """Whether each item has its equal on the other side, in any order."""
+        if not as_set and len(given) != len(gold):
+            return False
+        if len(given) * len(gold) > 400:
+            raise TooLarge
+        waiting = list(gold)
+        for item in given:
+            equal = next((other for other in waiting if self.same(item, other)), None)
+            if equal is not None:
+                waiting.remove(equal)
+            elif not (as_set and any(self.same(item, other) for other in gold)):
+                return False
+        return not waiting or (
+            as_set and all(any(self.same(item, other) for item in given) for other in waiting)
+        )
+
+    def _region(self, given: Answer, gold: Answer) -> bool:
+        left, right = _letter(given), _letter(gold)
+        if left and right and left != right:
+            return False
+        try:
+            return _merged(self._intervals(given)) == _merged(self._intervals(gold))
+        except _NotOnTheLine:
+            return self._relation(given, gold)
+
+    def _intervals(self, answer: Answer) -> Region:
+        """The intervals of the real line that an answer describes. Errors: `_NotOnTheLine`."""
+        if isinstance(answer, Union):
+            return [interval for part in answer.parts for interval in self._intervals(part)]
+        if isinstance(answer, Several):
+            if answer.brackets == "{}":
+                points_in = [self._place(_tree_of(item)) for item in answer.items]
+                return [((place, True), (place, True)) for place in points_in]
+            if not answer.brackets and all(isinstance(i, Relation) for i in answer.items):
+                return self._intersection(answer.items)
+            if len(answer.items) != 2 or not answer.brackets:
+                raise _NotOnTheLine
+            low, high = (self._place(_tree_of(item)) for item in answer.items)
+            return [((low, answer.brackets[0] == "["), (high, answer.brackets[1] == "]"))]
+        if isinstance(answer, Relation):
+            return self._solved(answer)
+        raise _NotOnTheLine
+
+    def _intersection(self, items: tuple[Answer, ...]) -> Region:
+        """x > 1, x < 3 as one interval."""
+        found = [interval for item in items for interval in self._intervals(item)]
+        if len(found) != len(items):
+            raise _NotOnTheLine
+        low = max((low for low, _ in found), key=lambda bound: (bound[0], not bound[1]))
+        high = min((high for _, high in found), key=lambda bound: (bound[0], bound[1]))
+        return [(low, high)]
+
+    def _solved(self, relation: Relation) -> Region:
+        """An inequality of one letter that stands alone."""
+        signs, sides = relation.signs, relation.sides
+        where = [i for i, side in enumerate(sides) if side[0] == "name" and side[1] != "infty"]
+        if len(where) != 1 or len(sides) > 3 or "=" in signs:
+            raise _NotOnTheLine
+        at = where[0]
+        low: Bound = (-float("inf"), False)
+        high: Bound = (float("inf"), False)
+        for i, side in enumerate(sides):
+            if i == at:
+                continue
+            sign = signs[i] if i < at else _FLIPPED[signs[at]]
+            place = self._place(side)  # place sign letter
+            if abs(i - at) > 1:
+                raise _NotOnTheLine
+            if sign == r"\ne":
+                if len(sides) > 2:
+                    raise _NotOnTheLine
+                return [(low, (place, False)), ((place, False), high)]
+            if sign in ("<", r"\le"):
+                low = (place, sign == r"\le")
+            else:
+                high = (place, sign == r"\ge")
+        return [(low, high)]
+
+    def _place(self, tree: Tree) -> Fraction | float:
+        """A place on the real line: equal numbers give equal places."""
+        if tree == ("name", "infty"):
+            return float("inf")
+        if tree in (("-", ("name", "infty")), ("+", ("name", "infty"))):
+            return -float("inf")
+        if names(tree):
+            raise _NotOnTheLine
+        value = Evaluation({}, 80, real=True).value(tree)
+        if isinstance(value, Fraction):
+            return value
+        # sixty digits of an irrational number: fractions that long are written by nobody
+        scaled = Evaluation({}, 80).mp.nint(value * 10**60)
+        return Fraction(int(scaled), 10**60)
+
+    # --- Equations and inequalities -------------------------------------------------------------
+
+    def _relation(self, given: Answer, gold: Answer) -> bool:
+        """Two equations, or inequalities, of which one is a multiple of the other."""
+        if isinstance(given, Value) and not given.label and isinstance(gold, Relation):
+            return False
+        left, right = _as_relation(given), _as_relation(gold)
+        if left is None or right is None or len(left.sides) != len(right.sides):
+            return self._several(given, gold) if not isinstance(gold, Relation) else False
+        if len(left.sides) > 2:
+            return self._chains(left, right)
+        sign = left.signs[0]
+        flip = sign != right.signs[0]
+        if flip and _FLIPPED[sign] != right.signs[0]:
+            return False
+        a, b = (("+", side.sides[0], ("-", side.sides[1])) for side in (left, right))
+        letters = sorted(names(a) | names(b))
+        if names(a) != names(b):
+            return False
+        ratios = []
+        for point in points(letters, self.seed):
+            try:
+                # to 60 digits: two polynomials that differ do so at once
+                evaluation = Evaluation(point, 60, real=True)
+                first, second = evaluation.value(a), evaluation.value(b)
+                ratios.append(evaluation.lifted(first) / evaluation.lifted(second))
+            except (Undefined, ZeroDivisionError):
+                continue
+        if not ratios or any(abs(r - ratios[0]) > abs(ratios[0]) * 1e-40 for r in ratios):
+            return False
+        if sign in ("=", r"\ne"):
+            return bool(ratios[0] != 0)
+        return bool(ratios[0] < 0) if flip else bool(ratios[0] > 0)
+
+    def _chains(self, left: Relation, right: Relation) -> bool:
+        """a < x < b, also read from right to left."""
+        for flipped in (False, True):
+            sides = right.sides[::-1] if flipped else right.sides
+            signs = tuple(_FLIPPED[s] for s in right.signs[::-1]) if flipped else right.signs
+            if left.signs == signs and all(
+                self.equal(a, b) for a, b in zip(left.sides, sides, strict=True)
+            ):
+                return True
+        return False
+
+
+class _NotOnTheLine(Exception):
+    """Not a set of real numbers with numbers as its ends."""
+
+
+_DEGREES, _RADIANS = (("degree", 1),), (("radian", 1),)
+
+
+def _is_nothing(answer: Answer) -> bool:
+    return answer == NOTHING or answer == Several("{}", ())
+
+
+def _is_region(answer: Answer) -> bool:
+    """Whether an answer can only be a part of the real line."""
+    if isinstance(answer, Union):
+        return True
+    if isinstance(answer, Several):
+        return answer.brackets in ("(]", "[)") or (
+            not answer.brackets
+            and bool(answer.items)
+            and all(isinstance(item, Relation) and "=" not in item.signs for item in answer.items)
+        )
+    return isinstance(answer, Relation) and "=" not in answer.signs
+
+
+def _letter(answer: Answer) -> str:
+    """The letter of an inequality of one letter, or nothing."""
+    if isinstance(answer, Relation):
+        found = frozenset().union(*(names(side) for side in answer.sides)) - {"infty"}
+        return min(found) if len(found) == 1 else ""
+    if isinstance(answer, Union):
+        return next((letter for part in answer.parts if (letter := _letter(part))), "")
+    return ""
+
+
+def _merged(intervals: Region) -> Region:
+    """Intervals in order, those that touch made one; empty ones are left out."""
+    found: Region = []
+    for low, high in sorted(intervals, key=lambda i: (i[0][0], not i[0][1], i[1][0])):
+        if low[0] > high[0] or (low[0] == high[0] and not (low[1] and high[1])):
+            continue
+        if found:
+            before_low, before_high = found[-1]
+            touches = low[0] < before_high[0] or (
+                low[0] == before_high[0] and (low[1] or before_high[1])
+            )
+            if touches:
+                found[-1] = (before_low, max(before_high, high))
+                continue
+        found.append((low, high))
+    return found
+
+
+def _same_label(a: str, b: str) -> bool:
+    """x and x are, f(x) and y are, x and y are not."""
+    return a == b or ("(" in a) != ("(" in b)
+
+
+def _without_labels(answer: Several) -> Several | None:
+    """x = 1, y = 2 as the pair (1, 2), in the order of the letters; x = 1, x = 2 as 1, 2."""
+    labels = [item.label if isinstance(item, Value) else "" for item in answer.items]
+    if not any(labels):
+        return answer
+    if not all(labels):
+        return None
+    if len(set(labels)) == 1:
+        return answer
+    if len(set(labels)) < len(labels) or answer.brackets:
+        return None
+    pairs = sorted(zip(labels, answer.items, strict=True), key=lambda pair: pair[0])
+    items = (Value(i.tree, i.unit) if isinstance(i, Value) else i for _, i in pairs)
+    return Several("()", tuple(items))
+
+
+def _tree_of(item: Answer) -> Tree:
+    if not isinstance(item, Value):
+        raise _NotOnTheLine
+    return item.tree
+
+
+def _rows(answer: Answer) -> tuple[tuple[Tree, ...], ...] | None:
+    """The rows of a matrix; a tuple of values is a column."""
+    if isinstance(answer, Matrix):
+        return answer.rows
+    if isinstance(answer, Several) and answer.brackets == "()":
+        if all(isinstance(item, Value) for item in answer.items):
+            return tuple((_tree_of(item),) for item in answer.items)
+    return None
+
+
+def _terms(answer: Answer) -> tuple[Tree, ...] | None:
+    """The terms of a ratio; a value is its ratio to 1, a time on the clock two numbers."""
+    if isinstance(answer, Ratio):
+        return answer.terms
+    if isinstance(answer, Value) and answer.unit is None:
+        return (answer.tree, number(1))
+    if isinstance(answer, Time) and not answer.half:
+        return (number(answer.hour), number(answer.minute))
+    return None
+
+
+def _may_be_ratio(gold: Time, given: Answer) -> bool:
+    """Whether 17:26 is a ratio: in lowest terms, and nobody speaks of a half of the day."""
+    if gold.half or gold.second or gold.minute < 10 or gcd(gold.hour, gold.minute) > 1:
+        return False
+    return not (isinstance(given, Time) and (given.half or given.second))
+
+
+def _of_day(time: Time) -> tuple[int, int, int]:
+    hour = time.hour % 12 + (12 if time.half == "pm" else 0) if time.half else time.hour
+    return hour, time.minute, time.second
+
+
+def _as_relation(answer: Answer) -> Relation | None:
+    """An equation as two sides; y = 2x + 1 has its label on one."""
+    if isinstance(answer, Relation):
+        return answer
+    if isinstance(answer, Value) and answer.label and not answer.others:
+        return Relation((("name", answer.label.replace("\\", "")), answer.tree), ("=",))
+    return None
+
+
+def _letters(tree: Tree) -> str:
+    """The letters of a product of single letters, in order."""
+    if tree[0] == "name":
+        return tree[1]
+    if tree[0] == "*":
+        return _letters(tree[1]) + _letters(tree[2])
+    return "?"

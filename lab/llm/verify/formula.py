@@ -1,0 +1,389 @@
+r"""Formulas as trees: tokens, and a reader that takes them from left to right.
+
+A tree is ("number", Fraction), ("name", text), or (operation, tree, ...). Nothing is computed here
+and nothing is ever run; what is not known is `Unreadable`. The length and depth of a text are
+limited before it comes here (`lab.llm.verify.answers`).
+"""
+
+import re
+from fractions import Fraction
+from typing import Any
+
+Tree = tuple[Any, ...]
+MAX_EXPONENT = 20_000  # decimal places of a number in scientific notation
+
+FUNCTIONS = frozenset(
+    "sin cos tan cot sec csc arcsin arccos arctan arccot sinh cosh tanh exp ln log lcm gcd max min"
+    " sqrt".split()
+)
+_ALIASES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "infinity": "infty", "inf": ""}
+_WORDS = FUNCTIONS | {"pi", "infinity", "infty", "theta", "alpha", "beta", "gamma", "lambda"}
+_NAMES = frozenset(
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon"
+    " phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega pi infty ell hbar"
+    " partial nabla".split()
+)
+_REPEATING = (
+    r"(?P<whole>[0-9]*)\.(?P<once>[0-9]*)\\(?:overline|dot)\s*"
+    r"(?:\{(?P<period>[0-9]+)\}|(?P<one>[0-9]))"
+)
+_ENDLESS = r"(?P<begun>[0-9]*\.[0-9]+)\s*(?:\\ldots|\.\.\.)"
+_GROUPED = r"(?P<grouped>[0-9]{1,3}(?:(?:,[0-9]{3})+|(?: [0-9]{3})+)(?![0-9])(?:\.[0-9]+)?)"
+_SCIENTIFIC = r"(?P<mantissa>[0-9]+\.?[0-9]*|\.[0-9]+)[eE](?P<exponent>[+-]?[0-9]+)(?![0-9.])"
+_PLAIN = r"(?P<plain>[0-9]+(?:\.[0-9]+)?|\.[0-9]+)\.?(?![0-9.])"
+_TOKEN = re.compile(
+    rf"\s*(?:{_REPEATING}|{_ENDLESS}|{_SCIENTIFIC}|{_GROUPED}|{_PLAIN}"
+    r"|(?P<text>\\text\{[^{}]*\})|(?P<command>\\[A-Za-z]+|\\[{}|\\])|(?P<word>[A-Za-z]+)"
+    r"|(?P<mark>[-+*/^_=<>()\[\]{}|,;!%:&']))"
+)
+_MATHBB = re.compile(r"\\mathbb\s*\{?\s*([A-Z])\s*\}?")
+
+
+class Unreadable(Exception):
+    """A text that this reader does not know."""
+
+
+class Token(str):
+    """A token's text, with its value if it is a number."""
+
+    value: Fraction | None = None
+
+
+def tokens(text: str) -> list[Token]:
+    r"""The tokens of a spelt text. Errors: `Unreadable`.
+
+    A comma between digits groups them outside brackets, and separates inside.
+
+    >>> [str(token) for token in tokens(r"2x^{10}")], tokens(r"0.1\overline{6}")[0].value
+    (['2', 'x', '^', '{', '10', '}'], Fraction(1, 6))
+    """
+    found: list[Token] = []
+    position, depth, text = 0, 0, _MATHBB.sub(r"\\set\1 ", text).rstrip()
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise Unreadable(text[position : position + 20])
+        kind = match.lastgroup
+        if match["grouped"] and depth and "," in match["grouped"]:
+            match = re.compile(r"\s*(?P<plain>[0-9]+)").match(text, position)
+            assert match is not None  # the group began with digits
+            kind = "digits"
+        token = Token(match[0].strip())
+        if kind not in ("text", "command", "word", "mark"):
+            token.value = Fraction(match["plain"]) if kind == "digits" else _number(match)
+        depth += (token in ("(", "[", "{", r"\{")) - (token in (")", "]", "}", r"\}"))
+        found.append(token)
+        position = match.end()
+    return found
+
+
+def _number(match: re.Match[str]) -> Fraction:
+    """The exact value of a number as it is written. Errors: `Unreadable`."""
+    if match["plain"]:
+        return Fraction(match["plain"])
+    if match["grouped"]:
+        return Fraction(re.sub("[, ]", "", match["grouped"]))
+    if match["mantissa"]:
+        if abs(int(match["exponent"])) > MAX_EXPONENT:
+            raise Unreadable("a number of too many digits")
+        return Fraction(match["mantissa"]) * Fraction(10) ** int(match["exponent"])
+    if period := match["period"] or match["one"]:
+        once = match["once"]
+        start = Fraction(f"{match['whole'] or 0}.{once or 0}")
+        return start + Fraction(int(period), (10 ** len(period) - 1) * 10 ** len(once))
+    whole, _, digits = match["begun"].partition(".")
+    for length in range(1, len(digits) // 2 + 1):  # 0.333... and 0.1818..., but not 0.3...
+        period = digits[-length:]
+        repeats = 3 if length == 1 else 2
+        if digits.endswith(period * repeats):
+            once = digits[: len(digits) - length]
+            start = Fraction(f"{whole or 0}.{once or 0}")
+            return start + Fraction(int(period), (10**length - 1) * 10 ** len(once))
+    raise Unreadable("digits without an end")
+
+
+def number(value: int | Fraction) -> Tree:
+    """A number as a tree."""
+    return ("number", Fraction(value))
+
+
+class Reader:
+    """Reads the tokens of one formula from left to right."""
+
+    def __init__(self, found: list[Token]) -> None:
+        self.rest = found[::-1]
+
+    @property
+    def next(self) -> str:
+        return self.rest[-1] if self.rest else ""
+
+    def take(self, expected: str = "") -> Token:
+        if not self.rest or (expected and self.next != expected):
+            raise Unreadable(self.next or "the end")
+        return self.rest.pop()
+
+    def formula(self) -> Tree:
+        """The whole of the tokens as one formula. Errors: `Unreadable`."""
+        result = self.sum()
+        if self.rest:
+            raise Unreadable(self.next)
+        return result
+
+    def sum(self) -> Tree:
+        if self.next in (r"\pm", r"\mp"):
+            sign = self.take()
+            result: Tree = (sign[1:], number(0), self.product())
+        else:
+            result = self.product()
+        while self.next in ("+", "-", r"\pm", r"\mp"):
+            sign = self.take()
+            right = self.product()
+            if sign in ("+", "-"):
+                result = ("+", result, right if sign == "+" else ("-", right))
+            else:
+                result = (sign[1:], result, right)
+        return result
+
+    def product(self) -> Tree:
+        if self.next in ("+", "-"):
+            return self.product() if self.take() == "+" else ("-", self.product())
+        result = self.power()
+        while True:
+            if self.next in ("*", r"\cdot", r"\times"):
+                self.take()
+                result = ("*", result, self.signed())
+            elif self.next in ("/", r"\div"):
+                self.take()
+                result = ("/", result, self.signed())
+            elif self.next in (r"\bmod", r"\pmod"):
+                raise Unreadable(self.next)
+            elif self.begins():
+                result = ("*", result, self.power())
+            else:
+                return result
+
+    def signed(self) -> Tree:
+        """A factor, which may have a sign: 3*-2."""
+        if self.next in ("+", "-"):
+            return self.signed() if self.take() == "+" else ("-", self.signed())
+        return self.power()
+
+    def begins(self) -> bool:
+        """Whether a factor begins here, so that a product goes on without a sign."""
+        token = self.next
+        if not token or (self.rest[-1].value is not None):
+            return bool(token)
+        return (
+            token in ("(", "{", "[", r"\frac", r"\sqrt", r"\binom", r"\lfloor", r"\lceil", r"\text")
+            or token[0].isalpha()
+            or token.startswith(r"\text{")
+            or (token[0] == "\\" and (token[1:] in _NAMES or token[1:] in FUNCTIONS))
+        )
+
+    def power(self) -> Tree:
+        result = self.base()
+        while True:
+            if self.next == "^":
+                self.take()
+                if self._degree():
+                    result = ("degrees", result)
+                else:
+                    result = ("^", result, self.exponent())
+            elif self.next == r"\circ":
+                self.take()
+                result = ("degrees", result)
+            elif self.next == "!":
+                self.take()
+                result = ("!", result)
+            elif self.next == "%":
+                self.take()
+                result = ("/", result, number(100))
+            else:
+                return result
+
+    def exponent(self) -> Tree:
+        """What stands above: a group or a token; of a number all digits, as in 10^33."""
+        if self.rest and self.rest[-1].value is not None:
+            return number(self.rest.pop().value or 0)
+        return self.argument()
+
+    def _degree(self) -> bool:
+        r"""Takes \circ or {\circ}, if it is next."""
+        if self.next == r"\circ":
+            self.take()
+            return True
+        if [str(token) for token in self.rest[-3:]] == ["}", r"\circ", "{"]:
+            del self.rest[-3:]
+            return True
+        return False
+
+    def base(self) -> Tree:
+        token = self.take()
+        if token.value is not None:
+            return self.mixed(token)
+        if token in ("(", "[", "{"):
+            result = self.sum()
+            if token == "{" and self.next == r"\choose":
+                self.take()
+                result = ("binom", result, self.sum())
+            self.take({"(": ")", "[": "]", "{": "}"}[token])
+            return result
+        if token == "|":
+            result = self.sum()
+            self.take("|")
+            return ("abs", result)
+        if token == r"\frac":
+            return ("/", self.argument(), self.argument())
+        if token == r"\binom":
+            return ("binom", self.argument(), self.argument())
+        if token in (r"\sqrt", "sqrt"):
+            return self.root()
+        if token in (r"\lfloor", r"\lceil"):
+            result = self.sum()
+            self.take("\\r" + token[2:])
+            return (token[2:], result)
+        name = str(token)[1:] if token[0] == "\\" else str(token)
+        name = _ALIASES.get(name, name) or name
+        if name in FUNCTIONS:
+            return self.function(name)
+        if name.startswith("text{"):
+            return self.worded(name[5:-1].strip())
+        if token[0] == "\\" and name not in _NAMES:
+            raise Unreadable(name)
+        if not name[0].isalpha():
+            raise Unreadable(name)
+        if token[0] != "\\" and len(name) > 1 and name not in _WORDS:
+            return self.letters(name)
+        return self.indexed(name)
+
+    def mixed(self, token: Token) -> Tree:
+        r"""A number, with the fraction that follows a whole one: 1\frac{1}{2} is 3/2."""
+        whole = token.value
+        assert whole is not None  # the caller has seen it
+        if whole.denominator == 1 and "." not in token and self.rest:
+            if self.next == r"\frac":
+                saved = list(self.rest)
+                self.take()
+                top, below = self.argument(), self.argument()
+                if (
+                    top[0] == below[0] == "number"
+                    and top[1].denominator == below[1].denominator == 1
+                    and 0 < top[1] < below[1]
+                ):
+                    return number(whole + top[1] / below[1])
+                self.rest = saved
+            # 1 1/2, a mixed number without LaTeX
+            if len(self.rest) >= 3 and self.rest[-1].value is not None and self.rest[-2] == "/":
+                top_value, below_value = self.rest[-1].value, self.rest[-3].value
+                if below_value and 0 < top_value < below_value:
+                    del self.rest[-3:]
+                    return number(whole + top_value / below_value)
+            if self.rest and self.rest[-1].value is not None:
+                raise Unreadable("two numbers side by side")
+        return number(whole)
+
+    def argument(self) -> Tree:
+        r"""What a command takes: a group, or one token; of a number, one digit, as in \frac12."""
+        token = self.next
+        if self.rest and self.rest[-1].value is not None:
+            if token.isdigit():
+                self.take()
+                if token[1:]:
+                    rest = Token(token[1:])
+                    rest.value = Fraction(token[1:])
+                    self.rest.append(rest)
+                return number(int(token[0]))
+            return number(self.rest.pop().value or 0)
+        if token in ("+", "-"):
+            self.take()
+            return self.argument() if token == "+" else ("-", self.argument())
+        if token == "{":
+            self.take()
+            result = self.sum()
+            self.take("}")
+            return result
+        if token.isalpha() and len(token) > 1 and token not in _WORDS:
+            self.take()
+            rest = Token(token[1:])
+            self.rest.append(rest)
+            return ("name", token[0])
+        return self.base()
+
+    def root(self) -> Tree:
+        degree = number(2)
+        if self.next == "[":
+            self.take()
+            degree = self.sum()
+            self.take("]")
+        if self.rest and self.rest[-1].value is not None:  # √51: the whole number
+            return ("root", number(self.rest.pop().value or 0), degree)
+        return ("root", self.argument(), degree)
+
+    def function(self, name: str) -> Tree:
+        r"""A function with its base and power, then its argument: \log_2^3 8, \sin 2x."""
+        base: Tree | None = None
+        exponent: Tree | None = None
+        while self.next in ("_", "^"):
+            mark = self.take()
+            if mark == "_":
+                base = self.argument()
+            else:
+                exponent = self.argument()
+        if name in ("lcm", "gcd", "max", "min"):
+            self.take("(")
+            arguments = [self.sum()]
+            while self.next == ",":
+                self.take()
+                arguments.append(self.sum())
+            self.take(")")
+            return (name, *arguments)
+        if name == "sqrt":
+            return ("root", self.argument(), number(2))
+        grouped = self.next in ("(", "[", "{", "|")
+        argument = self.power()
+        while not grouped and self.begins() and self.next.lstrip("\\") not in FUNCTIONS:
+            if self.next in ("(", "["):
+                break
+            argument = ("*", argument, self.power())
+        if not grouped and self.next == "/" and len(self.rest) > 1 and self.rest[-2].value:
+            self.take()  # \sin \pi/6
+            argument = ("/", argument, self.power())
+        if exponent == ("-", number(1)):
+            return ("arc" + name.removeprefix("arc"), argument)
+        result: Tree = (name, argument) if base is None else (name, argument, base)
+        return result if exponent is None else ("^", result, exponent)
+
+    def worded(self, word: str) -> Tree:
+        r"""A name in \text{...}: one letter, or a known function or constant."""
+        if word in FUNCTIONS:
+            return self.function(word)
+        if len(word) == 1 and word.isalpha() and word.isascii():
+            return self.indexed(word)
+        if re.fullmatch(r"[0-9]+", word):
+            return number(int(word))
+        raise Unreadable(word)
+
+    def letters(self, word: str) -> Tree:
+        """Letters side by side are a product; the last one takes an index or a power."""
+        if len(word) > 5:
+            raise Unreadable(word)
+        rest = [Token(letter) for letter in reversed(word[1:])]
+        self.rest.extend(rest)
+        return self.indexed(word[0])
+
+    def indexed(self, name: str) -> Tree:
+        """A name with what stands below it, and its primes: x_1, a_{n+1}."""
+        if self.next == "_":
+            self.take()
+            if self.next == "{":
+                depth, below = 0, ""
+                while True:
+                    token = self.take()
+                    depth += (token == "{") - (token == "}")
+                    if depth == 0:
+                        break
+                    below += token
+                name += "_" + below.replace("{", "").replace("}", "")
+            else:
+                name += "_" + self.take()
+        return ("name", name)

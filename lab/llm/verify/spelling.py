@@ -1,0 +1,125 @@
+r"""One spelling for the many ways to write an answer: Unicode and LaTeX dialects become one LaTeX.
+
+Nothing here knows what an answer means; the length of a text grows by a constant factor at most.
+"""
+
+import re
+import unicodedata
+
+_SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", [*"0123456789+-", "n"], strict=True))
+_SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
+_FRACTIONS = "½12 ⅓13 ⅔23 ¼14 ¾34 ⅕15 ⅖25 ⅗35 ⅘45 ⅙16 ⅚56 ⅛18 ⅜38 ⅝58 ⅞78"
+_GREEK = dict(
+    zip(
+        "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ",
+        (
+            "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma"
+            " tau upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
+        ).split(),
+        strict=True,
+    )
+)
+_SIGNS = {
+    "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "×": r"\times ", "÷": r"\div ",
+    "·": r"\cdot ", "⋅": r"\cdot ", "∙": r"\cdot ", "•": r"\cdot ", "∗": "*", "∞": r"\infty ",
+    "√": r"\sqrt ", "∛": r"\sqrt[3]", "≤": r"\le ", "≥": r"\ge ", "⩽": r"\le ", "⩾": r"\ge ",
+    "≠": r"\ne ", "≈": r"\approx ", "±": r"\pm ", "∓": r"\mp ", "∪": r"\cup ", "∩": r"\cap ",
+    "∈": r"\in ", "∅": r"\emptyset ", "ℝ": r"\mathbb{R}", "ℤ": r"\mathbb{Z}", "°": r"^\circ ",
+    "º": r"^\circ ", "℃": r"^\circ C", "′": "'", "’": "'", "∶": ":", "…": r"\ldots ",
+    "⋯": r"\ldots ", "€": r"\euro ", "⟨": r"\langle ", "⟩": r"\rangle ", "⌊": r"\lfloor ",
+    "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ", "∣": "|", "∖": r"\setminus ",
+    "\u2009": " ", "\u202f": " ", "\u00a0": " ", "\u3000": " ", "“": '"', "”": '"',
+}  # fmt: skip
+_FOLD: dict[int, str] = (
+    {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
+    | {ord(mark): text for mark, text in _SIGNS.items()}
+    | {ord(mark): rf"\{name} " for mark, name in _GREEK.items()}
+    | {ord(mark[0]): rf" \frac{{{mark[1]}}}{{{mark[2]}}}" for mark in _FRACTIONS.split()}
+)
+_RAISED = re.compile(f"[{''.join(_SUPERSCRIPTS)}]+")
+_LOWERED = re.compile(f"[{''.join(_SUBSCRIPTS)}]+")
+_SPACE = re.compile(
+    r"(?<!\\)\\[,;: ]|~|\\(?:quad|qquad|enspace|thinspace|space|hspace\{[^{}]*\})(?![A-Za-z])"
+)
+_NOTHING = re.compile(
+    r"\\(?:left|right)\s*\.|(?<!\\)\\!"
+    r"|\\(?:left|right|middle|bigg?|Bigg?|bigg?[lrm]|Bigg?[lrm]|displaystyle|textstyle|limits"
+    r"|nolimits|rm|bf|it|phantom\{[^{}]*\})(?![A-Za-z])"
+)
+_SYNONYMS = {
+    "leq": "le", "leqslant": "le", "geq": "ge", "geqslant": "ge", "neq": "ne", "lt": "<", "gt": ">",
+    "dots": "ldots", "cdots": "ldots", "dotsc": "ldots", "varnothing": "emptyset",
+    "varepsilon": "epsilon", "varphi": "phi", "degree": "circ", "lbrace": "{", "rbrace": "}",
+    "lvert": "|", "rvert": "|", "vert": "|", "mid": "|", "land": "text{ and }",
+    "lor": "text{ or }", "vee": "text{ or }", "wedge": "text{ and }", "ast": "cdot",
+    "dbinom": "binom", "tbinom": "binom", "bar": "overline", "simeq": "approx",
+}  # fmt: skip
+_COMMAND = re.compile(r"\\([A-Za-z]+)")
+_TEXT = re.compile(
+    r"\\(?:text|textbf|textit|textrm|textnormal|textsf|texttt|mathrm|mathbf|mathit|mathsf|mathtt"
+    r"|mathnormal|boldsymbol|bm|mbox|hbox|emph|bold)\s*\{"
+)
+_OPERATOR = re.compile(r"\\operatorname\*?\s*\{\s*([A-Za-z]+)\s*\}")
+_OPERATORS = frozenset(
+    "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log lcm gcd max min exp".split()
+)
+
+
+def spell(text: str) -> str:
+    r"""A text in one LaTeX: ASCII where it can be, `\text{...}` for words, no spacing commands.
+
+    A dollar sign becomes `\dollar` where it is money. Letters and marks that are not known stay.
+
+    >>> spell("½ – √51 ∪ x⁴"), spell(r"5~\mathrm{km}"), spell(r"\$1{,}200")
+    ('\\frac{1}{2} - \\sqrt 51 \\cup x^{4}', '5 \\text{km}', '\\dollar 1,200')
+    """
+    if not text.isascii():
+        text = _RAISED.sub(lambda m: "^{" + "".join(_SUPERSCRIPTS[c] for c in m[0]) + "}", text)
+        text = _LOWERED.sub(lambda m: "_{" + "".join(_SUBSCRIPTS[c] for c in m[0]) + "}", text)
+        text = text.translate(_FOLD)
+    if r"\begin" not in text:
+        text = text.replace("\\\\", "\\")  # a response that escaped its commands twice
+    text = re.sub(r"\\?\$(?=\s*-?[0-9.])", _money(text), text).replace(r"\$", "").replace("$", "")
+    text = _SPACE.sub(" ", _NOTHING.sub("", text)).replace("{,}", ",").replace(r"\%", "%")
+    text = re.sub(r"\\[()\[\]]", "", text)
+    text = re.sub(r"\\[dtc]frac(?![A-Za-z])", r"\\frac", text)
+    text = _OPERATOR.sub(lambda m: rf"\{m[1]} " if m[1] in _OPERATORS else m[0], text)
+    text = _TEXT.sub(r"\\text{", text)
+    text = _COMMAND.sub(_synonym, text)
+    text = re.sub(r"(?<=[0-9]),\s+(?=[0-9]{3}(?![0-9]))", ", ", text)
+    text = " ".join(text.split())
+    while len(text) > 1 and text[-1] in ".;," and not text.endswith(("..", r"\,")):
+        text = text[:-1].rstrip()
+    return text
+
+
+def _money(text: str) -> str:
+    r"""What a dollar sign before a number means: money, unless dollars delimit the whole text."""
+    bare = text.replace(r"\$", "").strip()
+    delimits = bare.count("$") % 2 == 0 and "$" in bare
+    if r"\$" in text and not delimits:
+        return r"\\dollar "
+    return "" if delimits and r"\$" not in text else r"\\dollar "
+
+
+def _synonym(match: re.Match[str]) -> str:
+    name = _SYNONYMS.get(match[1], match[1])
+    if name in "<>|":
+        return name
+    return "\\" + name
+
+
+def plain_words(text: str) -> str:
+    r"""The words of a spelt text without their `\text{...}`, in lower case and single spaces.
+
+    >>> plain_words(r"\text{No Solution}")
+    'no solution'
+    """
+    text = unwrapped(text).replace(r"\ ", " ")
+    text = unicodedata.normalize("NFC", text)
+    return " ".join(re.sub(r"[-.,;:!\"'()]", " ", text).split()).casefold()
+
+
+def unwrapped(text: str) -> str:
+    r"""A spelt text without `\text{...}` around its words, as far as they hold no braces."""
+    return " ".join(re.sub(r"\\text\{([^{}]*)\}", r" \1 ", text).split())

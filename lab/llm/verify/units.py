@@ -1,0 +1,182 @@
+r"""Units that may follow a number: a list of known ones, and how they convert into each other.
+
+A unit is a factor and a dimension: `km/h` is 5/18 of m s^-1. What is not in the list is no unit, so
+that trailing words never vanish. Things that are counted (apples, ways, students) are units of
+their own.
+"""
+
+import re
+from fractions import Fraction
+from typing import NamedTuple
+
+
+class Unit(NamedTuple):
+    """`factor` in the base units of `dimension`, which is sorted (base, power) pairs."""
+
+    factor: Fraction
+    dimension: tuple[tuple[str, int], ...]
+
+
+# base: names of one unit, each with its size in the base unit
+_SIZES = {
+    "m": "m meter metre 1; km kilometer kilometre 1000; dm decimeter 1/10; cm centimeter"
+    " centimetre 1/100; mm millimeter millimetre 1/1000; um micrometer micron 1/1000000;"
+    " nm nanometer 1/1000000000; inch inche in 127/5000; ft foot feet 381/1250; yd yard 1143/1250;"
+    " mi mile 1609344/1000; au 149597870700; ly lightyear 9460730472580800; pc parsec"
+    " 30856775814913673; angstrom 1/10000000000",
+    "s": "s sec second 1; ms millisecond 1/1000; ns nanosecond 1/1000000000; min minute 60; h hr"
+    " hour 3600; day 86400; week 604800; yr year 31557600",
+    "month": "month 1",
+    "g": "g gram gramme 1; kg kilogram 1000; mg milligram 1/1000; tonne 1000000; lb pound"
+    " 45359237/100000; oz ounce 45359237/1600000; ton 90718474/100",
+    "liter": "l liter litre 1; ml milliliter millilitre 1/1000; gallon 1; quart 1/4; pint 1/8;"
+    " cup 1/16",
+    "dollar": "dollar usd buck 1; cent 1/100; dime 1/10; nickel 1/20; quarter 1/4; penny penn"
+    " pennie 1/100",
+    "euro": "euro eur 1",
+    "yen": "yen 1",
+    "rupee": "rupee 1",
+    "degree": "degree deg 1",
+    "radian": "radian rad 1",
+    "celsius": "celsius 1",
+    "fahrenheit": "fahrenheit 1",
+    "K": "kelvin 1",
+    "A": "ampere amp 1; mA milliamp 1/1000",
+    "mol": "mol mole 1",
+    "percent": "percent percentage 1",
+    "bit": "bit 1; byte 8; kilobyte 8000; megabyte 8000000; mb 8000000; gb 8000000000",
+    "unit": "unit 1",
+    "dozen": "dozen 1",
+}
+# Made of others: factor and powers of m, g, s, A, K, mol.
+_DERIVED = {
+    "N newton": (1000, "m1 g1 s-2"),
+    "kN": (1000000, "m1 g1 s-2"),
+    "dyne dyn": (Fraction(1, 100), "m1 g1 s-2"),
+    "J joule": (1000, "m2 g1 s-2"),
+    "kJ kilojoule": (1000000, "m2 g1 s-2"),
+    "erg": (Fraction(1, 10000), "m2 g1 s-2"),
+    "eV": (Fraction(1602176634, 10**25), "m2 g1 s-2"),
+    "keV": (Fraction(1602176634, 10**22), "m2 g1 s-2"),
+    "MeV": (Fraction(1602176634, 10**19), "m2 g1 s-2"),
+    "W watt": (1000, "m2 g1 s-3"),
+    "kW kilowatt": (1000000, "m2 g1 s-3"),
+    "mW": (1, "m2 g1 s-3"),
+    "Pa pascal": (1000, "m-1 g1 s-2"),
+    "kPa": (1000000, "m-1 g1 s-2"),
+    "atm": (101325000, "m-1 g1 s-2"),
+    "Hz hertz": (1, "s-1"),
+    "kHz": (1000, "s-1"),
+    "MHz": (1000000, "s-1"),
+    "GHz": (1000000000, "s-1"),
+    "C coulomb": (1, "A1 s1"),
+    "V volt": (1000, "m2 g1 s-3 A-1"),
+    "mV": (1, "m2 g1 s-3 A-1"),
+    "ohm Ohm": (1000, "m2 g1 s-3 A-2"),
+    "T tesla": (1000, "g1 s-2 A-1"),
+    "F farad": (Fraction(1, 1000), "m-2 g-1 s4 A2"),
+    "mph": (Fraction(1609344, 3600000), "m1 s-1"),
+    "kph": (Fraction(5, 18), "m1 s-1"),
+    "acre": (Fraction(40468564224, 10**7), "m2"),
+    "hectare": (10000, "m2"),
+    "lightyear": (9460730472580800, "m1"),
+}
+_CAPITALS = {"K": "K", "A": "A", "L": "liter"}  # single letters that are units only so
+# What people count, in the singular.
+_COUNTED = (
+    "apple ball banana bag balloon bead bean bird book bottle bowl box boy brick bunch cake candle"
+    " candy candie car card cat chair chicken child children choice chocolate class coin color"
+    " colour combination cookie cow crayon cube customer day digit dog doll donut duck edge egg"
+    " element employee face factor fish flower friend fruit game girl goat guest hat horse house"
+    " integer item key kid kitten lap leaf leave lemon letter line man marble match matche meal men"
+    " move muffin number orange outcome page painting pair paper part passenger peach peache pear"
+    " pen pencil penguin people permutation person photo picture piece pizza place plant plate"
+    " player plum point positive puppie puppy question rabbit ribbon room rose row sandwich"
+    " sandwiche score seat seed set sheep shirt shoe side slice solution square step sticker stone"
+    " student subset sweet table tablet teacher team term tile time toy trade tree triangle trip"
+    " truck value vertice vertex visitor vote way window woman women word worker"
+).split()
+
+
+def _table() -> dict[str, Unit]:
+    found = {name: Unit(Fraction(1), ((name, 1),)) for name in _COUNTED}
+    for base, sizes in _SIZES.items():
+        for entry in sizes.split(";"):
+            *names, size = entry.split()
+            for name in names:
+                found[name] = Unit(Fraction(size), ((base, 1),))
+    for names, (factor, powers) in _DERIVED.items():
+        parsed = [re.fullmatch(r"([A-Za-z]+?)(-?\d)", power) for power in powers.split()]
+        dimension = tuple(sorted((part[1], int(part[2])) for part in parsed if part))
+        for name in names.split():
+            found[name] = Unit(Fraction(factor), dimension)
+    for name, base in _CAPITALS.items():
+        found[name] = Unit(Fraction(1), ((base, 1),))
+    return found
+
+
+_UNITS = _table()
+DEGREE = Unit(Fraction(1), (("degree", 1),))
+PERCENT = Unit(Fraction(1), (("percent", 1),))
+DOLLAR = Unit(Fraction(1), (("dollar", 1),))
+EURO = Unit(Fraction(1), (("euro", 1),))
+_PIECE = re.compile(
+    r"\s*(?P<word>[A-Za-z]+)\.?\s*(?:\^\s*\{?\s*(?P<power>-?\d)\s*\}?)?|\s*(?P<mark>[*/])"
+)
+
+
+def _named(word: str) -> Unit | None:
+    """One unit by its name, in the singular or plural; names of two letters keep their case."""
+    if word in _UNITS:
+        return _UNITS[word]
+    lower = word.lower()
+    if len(word) > 2:
+        for name in (lower, lower.removesuffix("s"), lower.removesuffix("es")):
+            if len(name) > 2 and name in _UNITS:
+                return _UNITS[name]
+    return None
+
+
+def read_unit(text: str) -> Unit | None:
+    r"""The unit that a text without LaTeX names, or None.
+
+    >>> read_unit("km/h") == read_unit("kilometers per hour") != read_unit("km")
+    True
+    >>> read_unit("square feet") == read_unit("ft^2"), read_unit("is not the answer")
+    (True, None)
+    """
+    factor, powers, sign, squared = Fraction(1), dict[str, int](), 1, 1
+    position, seen = 0, False
+    while position < len(text.rstrip()):
+        piece = _PIECE.match(text, position)
+        if piece is None or len(text) > 60:
+            return None
+        position = piece.end()
+        word = piece["word"]
+        if piece["mark"] == "/" or word == "per":
+            if (not seen and word != "per") or sign < 0:
+                return None
+            sign, seen = -1, True
+            continue
+        if piece["mark"]:
+            continue
+        if word.lower() in ("square", "sq", "squared", "cubic", "cubed"):
+            squared = 2 if word.lower().startswith("sq") else 3
+            if word.lower() in ("squared", "cubed"):
+                return None
+            continue
+        unit = _named(word)
+        if unit is None:
+            return None
+        seen = True
+        power = sign * squared * int(piece["power"] or 1)
+        squared = 1
+        if abs(power) > 9:
+            return None
+        factor *= unit.factor**power
+        for base, of_base in unit.dimension:
+            powers[base] = powers.get(base, 0) + power * of_base
+    dimension = tuple(sorted((base, power) for base, power in powers.items() if power))
+    if squared > 1 and not seen:  # "5 square units" has its noun, "5 square" has not
+        return None
+    return Unit(factor, dimension) if seen and powers else None
