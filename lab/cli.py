@@ -308,6 +308,11 @@ def _add_language_model_commands(add_command: AddCommand) -> None:
     data = add_command("data", _data, "list the problem sets available without the network")
     data.add_argument("what", choices=["check"])
     data.add_argument("folder", nargs="?", default="", help="an offline folder of problem sets")
+    data.add_argument(
+        "--judge",
+        action="store_true",
+        help="also put ten spellings and ten near misses of every gold answer to the verifier",
+    )
 
     verify = add_command(
         "verify",
@@ -639,7 +644,7 @@ def _compare(arguments: argparse.Namespace) -> None:
 def _data(arguments: argparse.Namespace) -> None:
     from lab.llm.data.datasets import describe_datasets
 
-    print(*describe_datasets(arguments.folder), sep="\n")
+    print(*describe_datasets(arguments.folder, arguments.judge), sep="\n")
 
 
 def _verify(arguments: argparse.Namespace) -> None:

@@ -15,6 +15,9 @@ from typing import Any
 
 from lab.errors import LabError, unknown
 from lab.llm.data import readers
+from lab.llm.verify.contract import check_contract
+from lab.llm.verify.equality import is_number, within
+from lab.llm.verify.verifier import Verifier
 from lab.rng import generator
 
 # The columns of GPQA with the wrong options.
@@ -60,6 +63,7 @@ class DatasetSpec:
     | "letter" | the letter of the right option of four (GPQA); the question seeds their order |
     | "none" | absent: an external harness scores the set |
 
+    `tolerance`: how far from a gold that is a number an answer may be, relative to it.
     `files` is for a repository whose loading script `datasets` no longer runs: its JSON lines are
     read instead. The number of rows is not checked where `rows` is 0.
     """
@@ -76,6 +80,7 @@ class DatasetSpec:
     licence: str = "not stated here: see the card"
     gated: bool = False
     files: str = ""
+    tolerance: str = ""
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -172,6 +177,8 @@ DATASETS = {
             "ee46ddc498933b1977577953250ca5c66be64f96",
             "test",
             272,
+            # Minerva's own check of numbers, numeric_equality(n1, n2, threshold=0.01) (2206.14858)
+            tolerance="0.01",
         ),
         DatasetSpec(
             "polaris",
@@ -260,22 +267,36 @@ def load(
     return _checked_problems(spec, table, readers.describe_files(paths))
 
 
-def describe_datasets(folder: str | Path = "") -> list[str]:
+def describe_datasets(folder: str | Path = "", judged: bool = False) -> list[str]:
     """One line for each set of the table: what the offline folder holds of it, and its revision.
+
+    With `judged` the golds of every set in the folder are put to the judge, and lines say how far
+    it kept its contract (`lab.llm.verify.contract`).
 
     This is what `lab data check` prints. Every file of the folder is read and checked as by `load`;
     the network is never used.
     """
     lines = []
     for name, spec in DATASETS.items():
+        problems: tuple[Problem, ...] = ()
         try:
             is_offline = folder and readers.find_files(name, Path(folder), spec.heads)
-            status = str(load(name, folder)) if is_offline else f"{name}: not offline"
+            loaded = load(name, folder) if is_offline else None
+            problems = loaded.problems if loaded else ()
+            status = str(loaded) if loaded else f"{name}: not offline"
         except LabError as error:
             status = f"{name}: {error}"
         gated = ", gated" if spec.gated else ""
         lines.append(f"{status}; {spec.rows} rows expected, {spec.pin}{gated}")
+        if judged and problems and spec.gold != "none":
+            lines += [f"    {line}" for line in contract_of(problems)]
     return lines
+
+
+def contract_of(problems: Iterable[Problem]) -> list[str]:
+    """How far the judge keeps its contract over the golds of some problems, in lines."""
+    with Verifier(error_limit=1.0) as verifier:
+        return check_contract([problem.answer for problem in problems], verifier).lines()
 
 
 def overlap(train: Iterable[Problem], test: Iterable[Problem]) -> list[tuple[str, str]]:
@@ -320,6 +341,8 @@ def _checked_problems(spec: DatasetSpec, table: Any, source: str) -> ProblemSet:
     for row, values in enumerate(table.select_columns(list(spec.fields))):
         problem_id = f"{spec.name}/{row}"
         question, answer = _question_and_answer(values, spec)
+        if spec.tolerance and is_number(answer):
+            answer = within(answer, spec.tolerance)
         if question.strip() and (answer or spec.gold == "none"):
             problems.append(Problem(problem_id, question, answer, spec.name))
         else:

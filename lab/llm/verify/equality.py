@@ -61,6 +61,12 @@ def split_tolerance(gold: str) -> tuple[str, Fraction | None]:
     return (match[1], Fraction(match[2])) if match else (gold, None)
 
 
+def is_number(gold: str) -> bool:
+    """Whether a gold is a single number, with or without a unit."""
+    meaning = read_gold(gold)
+    return isinstance(meaning, Value) and not names(meaning.tree)
+
+
 @lru_cache(maxsize=4096)
 def read_gold(gold: str) -> Answer | None:
     """The meaning of a gold, or None if it must be left to math-verify."""
@@ -156,7 +162,7 @@ class _Comparison:
 
     def _words(self, given: Answer, gold: Answer) -> bool:
         if isinstance(gold, Words) and isinstance(given, Words):
-            return given.text.casefold() == gold.text.casefold()
+            return _closed_up(given.text) == _closed_up(gold.text)
         words, other = (gold, given) if isinstance(gold, Words) else (given, gold)
         assert isinstance(words, Words)  # one of them is
         if isinstance(other, Several) and not other.brackets:  # C, A, B for the ordering CAB
@@ -524,6 +530,10 @@ def _as_relation(answer: Answer) -> Relation | None:
     if isinstance(answer, Value) and answer.label and not answer.others:
         return Relation((("name", answer.label.replace("\\", "")), answer.tree), ("=",))
     return None
+
+
+def _closed_up(words: str) -> str:
+    return words.replace(" ", "").casefold()
 
 
 def _letters(tree: Tree) -> str:

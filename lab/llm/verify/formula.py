@@ -36,6 +36,7 @@ _TOKEN = re.compile(
     r"|(?P<text>\\text\{[^{}]*\})|(?P<command>\\[A-Za-z]+|\\[{}|\\])|(?P<word>[A-Za-z]+)"
     r"|(?P<mark>[-+*/^_=<>()\[\]{}|,;!%:&']))"
 )
+_ACCENTS = frozenset("dot ddot vec hat tilde overline overrightarrow widehat".split())
 _MATHBB = re.compile(r"\\mathbb\s*\{?\s*([A-Z])\s*\}?")
 
 
@@ -177,7 +178,7 @@ class Reader:
             token in ("(", "{", "[", r"\frac", r"\sqrt", r"\binom", r"\lfloor", r"\lceil", r"\text")
             or token[0].isalpha()
             or token.startswith(r"\text{")
-            or (token[0] == "\\" and (token[1:] in _NAMES or token[1:] in FUNCTIONS))
+            or (token[0] == "\\" and token[1:] in _NAMES | FUNCTIONS | _ACCENTS)
         )
 
     def power(self) -> Tree:
@@ -242,6 +243,8 @@ class Reader:
             result = self.sum()
             self.take("\\r" + token[2:])
             return (token[2:], result)
+        if token[0] == "\\" and token[1:] in _ACCENTS:
+            return self.accented(token[1:])
         name = str(token)[1:] if token[0] == "\\" else str(token)
         name = _ALIASES.get(name, name) or name
         if name in FUNCTIONS:
@@ -370,6 +373,18 @@ class Reader:
         rest = [Token(letter) for letter in reversed(word[1:])]
         self.rest.extend(rest)
         return self.indexed(word[0])
+
+    def accented(self, accent: str) -> Tree:
+        r"""A name with a mark above it: \vec{v}, \overline{AB}."""
+        if self.next == "{":
+            self.take()
+            name = self.take()
+            self.take("}")
+        else:
+            name = self.take()
+        if not (name.isalpha() or name[1:] in _NAMES):
+            raise Unreadable(name)
+        return self.indexed(f"{accent} {name}")
 
     def indexed(self, name: str) -> Tree:
         """A name with what stands below it, and its primes: x_1, a_{n+1}."""

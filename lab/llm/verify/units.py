@@ -49,7 +49,7 @@ _SIZES = {
     "dozen": "dozen 1",
 }
 # Made of others: factor and powers of m, g, s, A, K, mol.
-_DERIVED = {
+_DERIVED: dict[str, tuple[int | Fraction, str]] = {
     "N newton": (1000, "m1 g1 s-2"),
     "kN": (1000000, "m1 g1 s-2"),
     "dyne dyn": (Fraction(1, 100), "m1 g1 s-2"),
@@ -105,10 +105,10 @@ def _table() -> dict[str, Unit]:
             *names, size = entry.split()
             for name in names:
                 found[name] = Unit(Fraction(size), ((base, 1),))
-    for names, (factor, powers) in _DERIVED.items():
+    for several, (factor, powers) in _DERIVED.items():
         parsed = [re.fullmatch(r"([A-Za-z]+?)(-?\d)", power) for power in powers.split()]
         dimension = tuple(sorted((part[1], int(part[2])) for part in parsed if part))
-        for name in names.split():
+        for name in several.split():
             found[name] = Unit(Fraction(factor), dimension)
     for name, base in _CAPITALS.items():
         found[name] = Unit(Fraction(1), ((base, 1),))
@@ -173,7 +173,7 @@ def read_unit(text: str) -> Unit | None:
         squared = 1
         if abs(power) > 9:
             return None
-        factor *= unit.factor**power
+        factor *= Fraction(unit.factor**power)
         for base, of_base in unit.dimension:
             powers[base] = powers.get(base, 0) + power * of_base
     dimension = tuple(sorted((base, power) for base, power in powers.items() if power))

@@ -39,6 +39,7 @@ from lab.llm.verify.extract import (
     is_readable,
     normalize,
 )
+from lab.llm.verify.spelling import spell
 from lab.llm.verify.worker_pool import Pair, WorkerPool
 
 OUTCOMES = {
@@ -161,7 +162,7 @@ class Verifier:
         They are not readable, or were not found equal to themselves in time.
         """
         texts = [_bare_gold(_text("gold", i, gold)) for i, gold in enumerate(golds)]
-        forms = [normalize(split_tolerance(text)[0]) for text in texts]
+        forms = [normalize(spell(split_tolerance(text)[0])) for text in texts]
         reasons = dict.fromkeys(forms, "unreadable gold")
         for text, form in zip(texts, forms, strict=True):
             if read_gold(split_tolerance(text)[0]) is not None:
@@ -240,12 +241,12 @@ def decide_exactly(answer: str | None, gold: str) -> str | Pair:
         return "no answer"
     if len(answer) > MAX_LENGTH:
         return "too long"
-    form, gold = normalize(answer), _bare_gold(gold)
+    form, gold = normalize(spell(answer)), _bare_gold(gold)
     if not comparison_key(form):
         return "no answer"
     if (reason := settle(answer, gold)) is not None:
         return reason
-    gold = normalize(split_tolerance(gold)[0])
+    gold = normalize(spell(split_tolerance(gold)[0]))
     if comparison_key(form) == comparison_key(gold):
         return "exact"
     if not is_readable(gold):

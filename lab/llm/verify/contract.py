@@ -1,0 +1,199 @@
+r"""What the judge owes a gold: ten spellings that it calls right, ten near misses it calls wrong.
+
+Both are made by rule from the text of the gold and its kind (`lab.llm.verify.answers`). A spelling
+changes how the gold is written and never what it means; a near miss changes what it means.
+`lab data check --judge` runs this on whole sets, the tests on their fixtures.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from lab.llm.verify.answers import Choice, Matrix, Several, Union, Value, Words
+from lab.llm.verify.equality import read_gold, split_tolerance
+from lab.llm.verify.spelling import spell, unwrapped
+from lab.llm.verify.verifier import Verifier
+
+COUNT = 10
+_UNICODE = (
+    (r"\pi", "π"), (r"\infty", "∞"), (r"\cup", "∪"), (r"\pm", "±"), (r"\le", "≤"), (r"\ge", "≥"),
+    (r"\times", "×"), (r"\cdot", "·"), (r"\theta", "θ"), (r"\alpha", "α"), ("^2", "²"), ("-", "−"),
+)  # fmt: skip
+
+
+def spellings(gold: str) -> list[str]:
+    """Up to ten other ways to write a gold; fewer only where it is no longer than a letter.
+
+    >>> spellings("12")[:4]
+    ['$12$', ' 12 ', '12.', '\\\\(12\\\\)']
+    """
+    gold = split_tolerance(gold)[0].strip()
+    return list(dict.fromkeys(s for s in _spellings(gold) if s != gold))[:COUNT]
+
+
+def near_misses(gold: str) -> list[str]:
+    """Ten answers that are wrong for a gold.
+
+    >>> near_misses("12")[:4]
+    ['13', '-12', '120', '6']
+    """
+    bare = split_tolerance(gold)[0].strip()
+    found = _near_misses(bare, split_tolerance(gold)[1] is not None)
+    return list(dict.fromkeys(miss for miss in found if miss.strip() != bare))[:COUNT]
+
+
+def _spellings(gold: str) -> Iterator[str]:
+    yield f"${gold}$" if "$" not in gold else f"{gold} "
+    yield f" {gold} "
+    if not gold.endswith((".", ":")):
+        yield f"{gold}."
+    yield rf"\({gold}\)" if "$" not in gold else f"  {gold}"
+    meaning = read_gold(gold)
+    if isinstance(meaning, Value) and not meaning.unit and not meaning.label and not meaning.others:
+        if meaning.tree[0] == "number":
+            value = meaning.tree[1]
+            if value.denominator == 1 and "." not in gold and "e" not in gold.lower():
+                yield f"{int(value)}.0"
+                yield f"{int(value):,}"
+                yield rf"\frac{{{2 * int(value)}}}{{2}}"
+            yield f"{value.numerator}/{value.denominator}"
+        if "," not in gold:
+            yield rf"\left({gold}\right)"
+        if "=" not in gold and "w" not in gold:
+            yield f"w = {gold}"
+    if r"\frac" in gold:
+        yield re.sub(r"\\frac(?![A-Za-z])", r"\\dfrac", gold)
+        yield re.sub(r"\\frac(?![A-Za-z])", r"\\tfrac", gold)
+    if not re.search(r"\\(?:left|right)", gold):
+        if isinstance(meaning, Several) and gold[0] in "([" and gold[-1] in ")]":
+            yield rf"\left{gold[:-1]}\right{gold[-1]}"
+        if isinstance(meaning, Several) and gold.startswith(r"\{") and gold.endswith(r"\}"):
+            yield r"\left" + gold[:-2] + r"\right\}"
+    if isinstance(meaning, Several) and "," in gold and r"\text" not in gold:
+        yield re.sub(r",\s*(?![0-9]{3}(?![0-9]))(?!\\!)", ", ", gold)
+    if isinstance(meaning, Choice) and meaning.rest is None:
+        yield from (f"({meaning.letter})", meaning.letter, rf"\textbf{{({meaning.letter})}}")
+        yield rf"\mathrm{{{meaning.letter}}}"
+        yield rf"\text{{{meaning.letter}}}"
+    if isinstance(meaning, Words):
+        word = unwrapped(spell(gold))
+        if not meaning.written.isupper():
+            yield from (word.upper(), rf"\text{{{word.lower()}}}")
+        yield from (rf"\text{{{word}}}", rf"\textbf{{{word}}}", word, rf"\mathrm{{{word}}}")
+    for latex, mark in _UNICODE:
+        if latex in gold and r"\begin" not in gold:
+            changed = (
+                re.sub(re.escape(latex) + "(?![A-Za-z0-9])", mark, gold)
+                if (latex != "-")
+                else gold.replace("-", mark)
+            )
+            yield changed
+    yield rf"\boxed{{{gold}}}"
+    yield rf"{gold}\,"
+    yield rf"\displaystyle {gold}"
+    yield rf"\!{gold}"
+    yield f"$ {gold} $" if "$" not in gold else f" {gold}  "
+    yield f"{gold}~"
+    yield rf"\;{gold}"
+    yield rf"{gold}\quad"
+
+
+def _near_misses(gold: str, tolerant: bool) -> Iterator[str]:
+    meaning = read_gold(gold)
+    if isinstance(meaning, Value) and meaning.tree[0] == "number" and not meaning.others:
+        value = meaning.tree[1]
+        rough = tolerant or value.denominator > 1
+        changed = value + max(1, abs(value) / 50) if rough else value + 1
+        others = [changed, -value, 10 * value, value / 2, value * value + value + 7, 3 * value + 5]
+        for other in others:
+            if other != value and 100 * other != value and other != 100 * value:
+                yield _number(Fraction(other))
+        yield rf"{_number(value)}x"
+        yield rf"{_number(value)}, {_number(value + 1)}"
+        yield rf"\pm {_number(value + 1)}"
+        yield rf"({_number(value)}, {_number(value + 1)})"
+        yield rf"{_number(value)}\text{{ is not the answer}}"
+        yield rf"\sqrt{{{_number(value * value + 3)}}}"
+    elif isinstance(meaning, Value) and not meaning.others:
+        core = gold.partition("=")[2].strip() if meaning.label else gold
+        if meaning.label and gold.endswith(meaning.label):
+            core = gold.rpartition("=")[0].strip()
+        if meaning.unit is None:
+            yield from (rf"{core}+1", rf"{core}-1", rf"{core}+2", rf"{core}+\frac{{1}}{{7}}")
+            yield from (rf"{core}+\pi", rf"{core}-10^{{-6}}", rf"{core}, 1", rf"{core}+q")
+        else:
+            yield from _other_numbers(gold)
+    elif isinstance(meaning, Choice):
+        yield from (letter for letter in "ABCDEFGHIJ" if letter != meaning.letter)
+    elif isinstance(meaning, Words):
+        word = unwrapped(spell(gold))
+        yield from (rf"\text{{not {word}}}", word[:-1], f"{word}{word}", rf"\text{{{word} or no}}")
+    elif isinstance(meaning, (Several, Union, Matrix)):
+        yield from _other_numbers(gold)
+        if isinstance(meaning, Several):
+            yield f"{gold}, 987654"
+    yield from (r"\text{unknown}", "7919", "-7919.5", r"7919\sqrt{2}", r"\{7919, 1\}", "(7919, 2)")
+    yield from ("7919x^3", r"\text{I do not know}", r"9^{9^{9^9}}", "[7919, 8000)", "x = 7919")
+
+
+def _other_numbers(gold: str) -> Iterator[str]:
+    """The gold with one of its numbers 7,001 larger, unless that number is an index or a power."""
+    for match in re.finditer(r"(?<![0-9.^_,{!])(?<!\^\{)(?<!_\{)[0-9]+(?![0-9.,}])", gold):
+        yield gold[: match.start()] + str(int(match[0]) + 7001) + gold[match.end() :]
+
+
+def _number(value: Fraction) -> str:
+    return str(value) if value.denominator == 1 else f"{value.numerator}/{value.denominator}"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """How far the contract was kept over some golds: counts, and (gold, answer) of each breach."""
+
+    golds: int
+    unreadable: int
+    spellings: int
+    near_misses: int
+    refused: tuple[tuple[str, str], ...]  # spellings that were not called right
+    accepted: tuple[tuple[str, str], ...]  # near misses that were called right
+
+    def lines(self) -> list[str]:
+        """What `lab data check --judge` prints: the counts, and the first breaches."""
+        found = [
+            f"{self.golds} golds, {self.unreadable} unreadable; {len(self.refused)} of"
+            f" {self.spellings} spellings not called right, {len(self.accepted)} of"
+            f" {self.near_misses} near misses called right"
+        ]
+        for kind, breaches in (("refused", self.refused), ("accepted", self.accepted)):
+            found += [f"    {kind}: {answer!r} for {gold!r}" for gold, answer in breaches[:5]]
+        return found
+
+
+def check_contract(golds: Sequence[str], verifier: Verifier) -> Kept:
+    """Run the contract on some golds. Errors: those of `Verifier.check`."""
+    distinct = list(dict.fromkeys(golds))
+    unreadable = verifier.unparsable(distinct)
+    readable = [gold for i, gold in enumerate(distinct) if i not in unreadable]
+    made = {
+        "right": [(gold, answer) for gold in readable for answer in spellings(gold)],
+        "wrong": [(gold, answer) for gold in readable for answer in near_misses(gold)],
+    }
+    breaches = {}
+    for expected, pairs in made.items():
+        verdicts = verifier.check(
+            [rf"\boxed{{{answer}}}" for _, answer in pairs], [gold for gold, _ in pairs]
+        )
+        breaches[expected] = tuple(
+            pair
+            for pair, verdict in zip(pairs, verdicts, strict=True)
+            if verdict.outcome != expected
+        )
+    return Kept(
+        len(distinct),
+        len(unreadable),
+        len(made["right"]),
+        len(made["wrong"]),
+        breaches["right"],
+        breaches["wrong"],
+    )
