@@ -22,6 +22,7 @@ from lab.termination import EXIT_CODE, Terminated
 
 if TYPE_CHECKING:
     from lab.configurations import Config
+    from lab.llm.data.datasets import ProblemSet
     from lab.runs.run_folder import Run
 
 # Smallest values of the settings that change how a run is made, but not what it computes.
@@ -644,7 +645,16 @@ def _compare(arguments: argparse.Namespace) -> None:
 def _data(arguments: argparse.Namespace) -> None:
     from lab.llm.data.datasets import describe_datasets
 
-    print(*describe_datasets(arguments.folder, arguments.judge), sep="\n")
+    print(*describe_datasets(arguments.folder, _contract if arguments.judge else None), sep="\n")
+
+
+def _contract(loaded: ProblemSet) -> list[str]:
+    """How far the verifier keeps its contract over the gold answers of a set."""
+    from lab.llm.verify.contract import check_contract
+    from lab.llm.verify.verifier import Verifier
+
+    with Verifier(error_limit=1.0) as verifier:
+        return check_contract([problem.answer for problem in loaded.problems], verifier).lines()
 
 
 def _verify(arguments: argparse.Namespace) -> None:

@@ -38,7 +38,18 @@ SCORE_SCHEMA = pa.schema(
     }
 )
 # The files of lab.llm.verify that decide a verdict: their contents are the verifier's version.
-VERIFIER_FILES = ("extract.py", "verifier.py", "sympy_worker.py", "worker_pool.py")
+VERIFIER_FILES = (
+    "equality.py",
+    "exact_values.py",
+    "extract.py",
+    "formula_reader.py",
+    "meaning.py",
+    "spelling.py",
+    "sympy_worker.py",
+    "units.py",
+    "verifier.py",
+    "worker_pool.py",
+)
 
 
 def score(evaluation: Evaluation, style: str = "strict", error_limit: float = 0.02) -> pd.DataFrame:

@@ -7,19 +7,19 @@ decoded.
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError, unknown
 from lab.llm.data import readers
-from lab.llm.verify.contract import check_contract
-from lab.llm.verify.equality import is_number, within
-from lab.llm.verify.verifier import Verifier
 from lab.rng import generator
 
+# A gold that a set's tolerance is for.
+NUMBER = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 # The columns of GPQA with the wrong options.
 WRONG = ("Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3")
 
@@ -267,36 +267,30 @@ def load(
     return _checked_problems(spec, table, readers.describe_files(paths))
 
 
-def describe_datasets(folder: str | Path = "", judged: bool = False) -> list[str]:
+def describe_datasets(
+    folder: str | Path = "", more: Callable[[ProblemSet], list[str]] | None = None
+) -> list[str]:
     """One line for each set of the table: what the offline folder holds of it, and its revision.
 
-    With `judged` the golds of every set in the folder are put to the judge, and lines say how far
-    it kept its contract (`lab.llm.verify.contract`).
+    `more` gives the lines that follow that of a set with gold answers.
 
     This is what `lab data check` prints. Every file of the folder is read and checked as by `load`;
     the network is never used.
     """
     lines = []
     for name, spec in DATASETS.items():
-        problems: tuple[Problem, ...] = ()
+        loaded = None
         try:
             is_offline = folder and readers.find_files(name, Path(folder), spec.heads)
             loaded = load(name, folder) if is_offline else None
-            problems = loaded.problems if loaded else ()
             status = str(loaded) if loaded else f"{name}: not offline"
         except LabError as error:
             status = f"{name}: {error}"
         gated = ", gated" if spec.gated else ""
         lines.append(f"{status}; {spec.rows} rows expected, {spec.pin}{gated}")
-        if judged and problems and spec.gold != "none":
-            lines += [f"    {line}" for line in contract_of(problems)]
+        if more and loaded and spec.gold != "none":
+            lines += [f"    {line}" for line in more(loaded)]
     return lines
-
-
-def contract_of(problems: Iterable[Problem]) -> list[str]:
-    """How far the judge keeps its contract over the golds of some problems, in lines."""
-    with Verifier(error_limit=1.0) as verifier:
-        return check_contract([problem.answer for problem in problems], verifier).lines()
 
 
 def overlap(train: Iterable[Problem], test: Iterable[Problem]) -> list[tuple[str, str]]:
@@ -341,8 +335,8 @@ def _checked_problems(spec: DatasetSpec, table: Any, source: str) -> ProblemSet:
     for row, values in enumerate(table.select_columns(list(spec.fields))):
         problem_id = f"{spec.name}/{row}"
         question, answer = _question_and_answer(values, spec)
-        if spec.tolerance and is_number(answer):
-            answer = within(answer, spec.tolerance)
+        if spec.tolerance and NUMBER.fullmatch(answer):
+            answer += f" [within {spec.tolerance} of it]"  # as lab.llm.verify.equality reads it
         if question.strip() and (answer or spec.gold == "none"):
             problems.append(Problem(problem_id, question, answer, spec.name))
         else:

@@ -1,15 +1,16 @@
 r"""Whether an answer means what the gold means: exactly, without math-verify.
 
-`settle` reads both (`lab.llm.verify.answers`) and compares them by the kind of the gold:
+`settle` reads both (`lab.llm.verify.meaning`) and compares them by the kind of the gold:
 
-- Values are equal exactly (`lab.llm.verify.arithmetic`). A unit is compared where the gold has one
-  and the answer gives one, and converts; a percent is itself, or a hundredth of it.
+- Values are equal exactly (`lab.llm.verify.exact_values`). A unit is compared where the gold has
+  one and the answer gives one, and converts; a percent is itself, or a hundredth of it.
 - A bare list and a set have no order, a tuple has one; a bare list in the order of a tuple passes.
 - An inequality is the interval that it describes.
 - Digits in a base need that base: 2516_9 is not 2516_8, and 2516 alone is taken to be in it.
 - `\textbf{(A)}\ 12` is A, and is 12; it is not (B) and not (A) 13.
 
-A gold may end in `within(...)`, the relative tolerance that its set declares.
+A gold that is a number may end in "[within 0.01 of it]", the relative tolerance that its set
+declares (`lab.llm.data.datasets`).
 """
 
 import re
@@ -17,7 +18,9 @@ from fractions import Fraction
 from functools import lru_cache
 from math import gcd
 
-from lab.llm.verify.answers import (
+from lab.llm.verify.exact_values import Evaluation, TooLarge, Undefined, names, points, same_value
+from lab.llm.verify.formula_reader import Tree, Unreadable, number
+from lab.llm.verify.meaning import (
     NOTHING,
     Answer,
     Choice,
@@ -32,23 +35,12 @@ from lab.llm.verify.answers import (
     Words,
     read,
 )
-from lab.llm.verify.arithmetic import Evaluation, TooLarge, Undefined, names, points, same_value
-from lab.llm.verify.formula import Tree, Unreadable, number
 from lab.llm.verify.units import PERCENT
 
 _TOLERANCE = re.compile(r"(.*?)\s*\[within ([0-9.]+) of it\]", re.DOTALL)
 _FLIPPED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le", "=": "=", r"\ne": r"\ne"}
 Bound = tuple[Fraction | float, bool]
 Region = list[tuple[Bound, Bound]]
-
-
-def within(gold: str, tolerance: str) -> str:
-    """A gold that is met by every number within a relative tolerance of it.
-
-    >>> within("4.5e33", "0.01")
-    '4.5e33 [within 0.01 of it]'
-    """
-    return f"{gold} [within {tolerance} of it]"
 
 
 def split_tolerance(gold: str) -> tuple[str, Fraction | None]:
@@ -59,12 +51,6 @@ def split_tolerance(gold: str) -> tuple[str, Fraction | None]:
     """
     match = _TOLERANCE.fullmatch(gold)
     return (match[1], Fraction(match[2])) if match else (gold, None)
-
-
-def is_number(gold: str) -> bool:
-    """Whether a gold is a single number, with or without a unit."""
-    meaning = read_gold(gold)
-    return isinstance(meaning, Value) and not names(meaning.tree)
 
 
 @lru_cache(maxsize=4096)
@@ -92,6 +78,8 @@ def settle(answer: str, gold: str) -> str | None:
     expected = read_gold(gold)
     if expected is None:
         return None
+    if not isinstance(expected, Value) or names(expected.tree):
+        tolerance = None
     if tolerance is None and answer.strip() == gold.strip():
         return "exact"
     try:

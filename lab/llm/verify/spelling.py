@@ -80,6 +80,7 @@ def spell(text: str) -> str:
     if r"\begin" not in text:
         text = text.replace("\\\\", "\\")  # a response that escaped its commands twice
     text = re.sub(r"\\?\$(?=\s*-?[0-9.])", _money(text), text).replace(r"\$", "").replace("$", "")
+    text = re.sub(r",\s*\\!\s*(?=[0-9]{3})", ",", text)  # 10,\! 080
     text = _SPACE.sub(" ", _NOTHING.sub("", text)).replace("{,}", ",").replace(r"\%", "%")
     text = re.sub(r"\\[()\[\]]", "", text)
     text = re.sub(r"\\[dtc]frac(?![A-Za-z])", r"\\frac", text)

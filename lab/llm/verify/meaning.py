@@ -10,10 +10,9 @@ brackets.
 
 import re
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from lab.llm.verify.extract import MAX_DEPTH, MAX_LENGTH
-from lab.llm.verify.formula import Reader, Token, Tree, Unreadable, number, tokens
+from lab.llm.verify.formula_reader import Reader, Token, Tree, Unreadable, tokens
 from lab.llm.verify.spelling import plain_words, spell, unwrapped
 from lab.llm.verify.units import DEGREE, DOLLAR, EURO, PERCENT, Unit, read_unit
 
@@ -568,8 +567,3 @@ def _with_sign(tree: Tree, sign: int) -> Tree:
         positive = (sign > 0) == (tree[0] == "pm")
         return ("+", parts[0], parts[1] if positive else ("-", parts[1]))
     return (tree[0], *parts)
-
-
-def zero() -> Value:
-    """The number 0."""
-    return Value(number(Fraction(0)))

@@ -1,0 +1,174 @@
+"""Exact verdicts: by kind of gold, on the labelled pairs, and the contract of every gold."""
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.configurations.language_models import LanguageModelConfig
+from lab.llm.data.datasets import DATASETS, load
+from lab.llm.verify.contract import COUNT, check_contract, near_misses, spellings
+from lab.llm.verify.equality import read_gold, settle, split_tolerance
+from lab.llm.verify.rewards import judge
+from lab.llm.verify.verifier import Verifier
+
+DATA = Path(__file__).parent / "data"
+CORPUS = Path(__file__).parents[1] / "data" / "judge"
+RIGHT = [
+    (r"4.5\times10^{33}", "4.5e33"),
+    ("4.5 * 10^33", "4.5e33"),
+    (r"1.6 \cdot 10^{-19}", "1.6e-19"),
+    ("0.333...", r"\frac{1}{3}"),
+    (r"0.1\overline{6}", "1/6"),
+    (r"\sin 30^\circ", r"\frac12"),
+    ("i^2", "-1"),
+    ("√51", r"\sqrt{51}"),
+    ("½ – 1", "-0.5"),
+    ("x⁴ ± α", r"x^4\pm\alpha"),
+    (r"5~\mathrm{km}", r"5000\text{ m}"),
+    (r"10,\! 080", "10080"),
+    (r"1\frac12", "3/2"),
+    (r"50\%", "0.5"),
+    ("36=x", "36"),
+    (r"\textbf{(A)}\ 12", "A"),
+    (r"\textbf{(A)}\ 12", "12"),
+    ("3:30 PM", r"3:30\text{ p.m.}"),
+    (r"\frac{1}{2004!}", "1/2004!"),
+    (r"0<x\le 4", "(0,4]"),
+    (r"(-\infty,2)\cup(2,\infty)", r"x\ne 2"),
+    (r"\sqrt{3+2\sqrt2}", r"1+\sqrt2"),
+    (r"x=1, y=2", "(1,2)"),
+    (r"2x-y+1=0", "y=2x+1"),
+    (r"\{x \mid x>3\}", "x>3"),
+    ("2516", "2516_8"),
+    (r"\text{no solution}", r"\emptyset"),
+]
+WRONG = [
+    ("33e4.5", "4.5e33"),
+    ("9.1e-31", "1.6e-19"),
+    ("2516_9", "2516_8"),
+    ("0.3333333333333333", r"\frac{1}{3}"),
+    (r"\sin 30", r"\frac12"),
+    ("1.414213562373095048801688724209698", r"\sqrt2"),
+    ("1/2006!", "1/2004!"),
+    ("ABC", "CAB"),
+    ("(2,1)", r"\{1,2\}"),
+    (r"5\text{ is not the answer}", "5"),
+    (r"30\text{ hours}", r"30\text{ minutes}"),
+    (r"\textbf{(B)}\ 12", r"\textbf{(A)}\ 12"),
+    (r"\textbf{(A)}\ 13", r"\textbf{(A)}\ 12"),
+    (r"3:30\text{ a.m.}", r"3:30\text{ p.m.}"),
+    (r"0<x<4", "(0,4]"),
+    ("x", r"\sqrt{x^2}"),
+    (r"\sqrt{2}+10^{-9999}", r"\sqrt{2}"),
+    ("2+2=5", "5"),
+    (r"1\approx 2", "2"),
+    ("5x", "5"),
+]
+
+
+@pytest.mark.parametrize("answer, gold", RIGHT)
+def test_another_way_to_say_the_gold_is_right(answer, gold):
+    assert settle(answer, gold) == "exact"
+
+
+@pytest.mark.parametrize("answer, gold", WRONG)
+def test_what_is_only_near_the_gold_is_wrong(answer, gold):
+    assert settle(answer, gold) in ("different", "unreadable")
+
+
+def test_a_tolerance_holds_where_a_set_declares_one_and_for_numbers_alone():
+    gold = "4.5e33 [within 0.01 of it]"
+    assert split_tolerance(gold)[0] == "4.5e33"
+    assert settle(r"4.54\times10^{33}", gold) == "exact"
+    assert (
+        settle(r"4.56\times10^{33}", gold) == settle(r"4.54\times10^{33}", "4.5e33") == "different"
+    )
+    assert settle("1.001x", "x [within 0.01 of it]") == "different"
+    assert DATASETS["minerva"].tolerance and not DATASETS["math500"].tolerance
+
+
+@pytest.mark.parametrize("gold", ["f'(x)", r"x \bmod 3", "1/0", "(((", r"9^{9^{9^9}}"])
+def test_a_gold_that_is_not_understood_is_left_to_algebra(gold):
+    assert read_gold(gold) is None and settle("5", gold) is None
+
+
+def rows() -> list[dict[str, str]]:
+    with (CORPUS / "pairs.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_every_eighth_labelled_pair_gets_its_label():
+    pairs = [row for row in rows() if row["split"] == "tuned"][::8]
+    with Verifier(workers=1, error_limit=0.0) as one:
+        verdicts = one.check(
+            [rf"\boxed{{{row['answer']}}}" for row in pairs], [row["gold"] for row in pairs]
+        )
+    assert len(pairs) > 400
+    assert [
+        (row["answer"], row["gold"], row["label"])
+        for row, verdict in zip(pairs, verdicts, strict=True)
+        if verdict.outcome != row["label"]
+    ] == []
+
+
+def test_the_labelled_pairs_are_what_their_rules_make():
+    assert len(rows()) >= 5000 and len({(row["answer"], row["gold"]) for row in rows()}) == len(
+        rows()
+    )
+    before = (CORPUS / "pairs.csv").read_bytes()
+    code = (
+        "import sys, pathlib; sys.path.insert(0, sys.argv[1]); import build;"
+        " build.OUT = pathlib.Path(sys.argv[2]); build.main()"
+    )
+
+    made = subprocess.run(
+        [sys.executable, "-c", code, str(CORPUS), "/dev/stdout"], capture_output=True, check=True
+    ).stdout
+    assert made.startswith(before)
+
+
+def test_the_error_limit_is_a_setting():
+    assert judge("strict", "", 0.25).error_limit == 0.25
+    assert judge("strict", "").error_limit == 0.02
+    assert LanguageModelConfig.__dataclass_fields__["error_limit"].default == 0.02
+
+
+def fixture_golds() -> list[str]:
+    found = []
+    for path in sorted(DATA.iterdir()):
+        if path.suffix in (".jsonl", ".json") and path.stem in ("math500", "gsm8k", "minerva"):
+            spec = DATASETS[path.stem]
+            columns = (spec.question, spec.answer)
+            found += [problem.answer for problem in load(str(path), columns=columns).problems]
+    return [gold.rpartition("####")[2].strip() for gold in found]
+
+
+GOLDS = [
+    r"\frac{3}{4}", "3", "-2", r"2\sqrt{3}", r"\left(3,\frac{\pi}{2}\right)", r"\text{(C)}",
+    r"\text{Evelyn}", r"(-\infty,2)\cup(3,\infty)", r"\{1\pm\sqrt{5},-2\}", "52_8", "6-5i",
+    r"15\mbox{ cm}^2", r"\$18.90", "x^3+3x-6", r"\begin{pmatrix}1/5\\-18/5\end{pmatrix}",
+    "4.5e33 [within 0.01 of it]", r"n\ge 5", "y = 2x + 3",
+]  # fmt: skip
+
+
+def test_every_gold_has_ten_spellings_and_ten_near_misses_and_the_judge_knows_them():
+    golds = GOLDS + fixture_golds()
+    assert all(len(spellings(gold)) == COUNT == len(near_misses(gold)) for gold in golds)
+    with Verifier(workers=1, error_limit=1.0) as one:
+        kept = check_contract(golds, one)
+    assert (kept.refused, kept.accepted) == ((), ()) and kept.unreadable == 0
+    assert kept.spellings == kept.near_misses == COUNT * len(set(golds))
+
+
+def test_a_breach_of_the_contract_is_shown(monkeypatch):
+    monkeypatch.setattr("lab.llm.verify.contract.near_misses", lambda gold: ["6/2"])
+    with Verifier(workers=1) as one:
+        lines = check_contract(["3"], one).lines()
+    assert lines == [
+        "1 golds, 0 unreadable; 0 of 10 spellings not called right, 1 of 1 near misses called"
+        " right",
+        "    accepted: '6/2' for '3'",
+    ]
