@@ -413,7 +413,7 @@ def _split_inside(text: str) -> list[str]:
 def _related(sides: list[str], signs: list[str]) -> Answer:
     if any(not side for side in sides):
         raise Unreadable("a relation without a side")
-    if signs[0] == r"\in" and len(signs) == 1:  # x in (1, 2)
+    if signs == [r"\in"] and _label(sides[0]):  # x in (1, 2)
         return _element(sides[1])
     if r"\in" in signs or r"\equiv" in signs:
         raise Unreadable("a relation that is not known")

@@ -87,7 +87,6 @@ def spell(text: str) -> str:
     text = _OPERATOR.sub(lambda m: rf"\{m[1]} " if m[1] in _OPERATORS else m[0], text)
     text = _TEXT.sub(r"\\text{", text)
     text = _COMMAND.sub(_synonym, text)
-    text = re.sub(r"(?<=[0-9]),\s+(?=[0-9]{3}(?![0-9]))", ", ", text)
     text = " ".join(text.split())
     while len(text) > 1 and text[-1] in ".;," and not text.endswith(("..", r"\,")):
         text = text[:-1].rstrip()
