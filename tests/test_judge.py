@@ -45,6 +45,14 @@ RIGHT = [
     ("2516", "2516_8"),
     (r"\text{no solution}", r"\emptyset"),
     ("100, 300, 200", "100,200,300"),
+    ("Option C", "C"),
+    (r"|x|\le 2", "[-2,2]"),
+    (r"5\ \mu\text{m}", r"5\cdot 10^{-6}\text{ m}"),
+    (r"f^{-1}(x)=\frac{x-3}{2}", r"\frac{x-3}{2}"),
+    (r"\mathbb{R}\setminus\{0\}", r"x\ne 0"),
+    (r"\text{all real numbers}", r"(-\infty,\infty)"),
+    (r"9.8\,\mathrm{m\,s^{-2}}", r"9.8\text{ m/s}^2"),
+    (r"4\text{ hours}\ 30\text{ minutes}", r"4.5\text{ hours}"),
     (r"\{100,200\}", "200, 100"),
 ]
 WRONG = [
@@ -69,6 +77,8 @@ WRONG = [
     (r"1\approx 2", "2"),
     ("5x", "5"),
     ("0:0", "3:2"),
+    (r"|x|\ge 2", "[-2,2]"),
+    ("|x|<2", "[-2,2]"),
     (r"7\in 5", "5"),
 ]
 

@@ -332,6 +332,11 @@ class _Comparison:
     def _solved(self, relation: Relation) -> Region:
         """An inequality of one letter that stands alone."""
         signs, sides = relation.signs, relation.sides
+        if len(sides) == 2 and sides[0][0] == "abs" and sides[0][1][0] == "name":  # |x| < 2
+            place = self._place(sides[1])
+            if signs[0] in ("<", r"\le") and place > 0:
+                closed = signs[0] == r"\le"
+                return [((-place, closed), (place, closed))]
         where = [i for i, side in enumerate(sides) if side[0] == "name" and side[1] != "infty"]
         if len(where) != 1 or len(sides) > 3 or "=" in signs:
             raise _NotOnTheLine

@@ -310,7 +310,8 @@ def same_value(
     `seed`: both texts; their digits set the precision, and letters take their values from it.
     Errors: `TooLarge`, `Undefined` (neither is ever equal).
 
-    >>> same_value(("+", number(1), number(1)), number(2), "1+1 2")
+    >>> one = ("number", Fraction(1))
+    >>> same_value(("+", one, one), ("number", Fraction(2)), "1+1 2")
     True
     """
     letters = sorted(names(answer) | names(gold))

@@ -10,9 +10,10 @@ brackets.
 
 import re
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from lab.llm.verify.extract import MAX_DEPTH, MAX_LENGTH
-from lab.llm.verify.formula_reader import Reader, Token, Tree, Unreadable, tokens
+from lab.llm.verify.formula_reader import Reader, Token, Tree, Unreadable, number, tokens
 from lab.llm.verify.spelling import plain_words, spell, unwrapped
 from lab.llm.verify.units import DEGREE, DOLLAR, EURO, PERCENT, Unit, read_unit
 
@@ -141,6 +142,8 @@ _DEGREES = re.compile(
     r"(?P<before>.*?[0-9})])\s*\^?\s*(?:\{\s*\\circ\s*\}|\\circ)\s*(?P<scale>\\text\{\s*[CF]\s*\}|[CF])",
     re.DOTALL,
 )
+_QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*\\text\{([A-Za-z ]+)\}")
+_QUANTITIES = re.compile(rf"(?:\s*{_QUANTITY.pattern}){{2,4}}\s*")
 _DOLLARS = re.compile(r"(-?)\s*\\(dollar|euro)\s*(.*)", re.DOTALL)
 _BETWEEN = re.compile(r"\\text\{\s*,?\s*(or|and)\s*,?\s*\}|(?<![A-Za-z\\])(or|and)(?![A-Za-z])")
 _CONDITION = re.compile(
@@ -176,6 +179,8 @@ def read(text: str) -> Answer:
         if (found := special(spelt)) is not None:
             return found
     words = _words(spelt)
+    if words is not None and words.text in _ALL:
+        return _REALS
     if words is not None and (len(words.text) > 5 or words.text in _NOTHING or not _plain(spelt)):
         return words
     try:
@@ -208,8 +213,8 @@ def _without_box(text: str) -> str:
 def _choice(spelt: str) -> Choice | None:
     """One of the options A to J, with or without what it says."""
     plain = unwrapped(spelt)
-    if re.fullmatch(r"[A-J]", plain):
-        return Choice(plain)
+    if named := re.fullmatch(r"(?:(?:[Oo]ption|[Cc]hoice)\s+)?([A-J])", plain):
+        return Choice(named[1])
     match = _CHOICE.fullmatch(plain)
     if match is None or re.match(r"[-+*/^_!=<>,]|\\(?:cup|cap|in|cdot|times|le|ge)\b", match[3]):
         return None
@@ -335,7 +340,11 @@ def _element(text: str) -> Answer:
     if len(sides) > 1:
         return _related(sides, signs)
     if re.fullmatch(r"\\mathbb\s*\{?\s*R\s*\}?", text):
-        return Several("()", (Value(_INFINITE_BELOW), Value(_INFINITE)))
+        return _REALS
+    if hole := re.fullmatch(
+        r"\\mathbb\s*\{?\s*R\s*\}?\s*\\(?:setminus|backslash)\s*\\\{([^,]*)\\\}", text
+    ):
+        return Relation((("name", "x"), _tree(hole[1])), (r"\ne",))
     if ":" in text:
         terms = _outside(text, (":",))[0]
         if len(terms) > 1:
@@ -346,7 +355,8 @@ def _element(text: str) -> Answer:
 
 
 _INFINITE: Tree = ("name", "infty")
-_INFINITE_BELOW: Tree = ("-", _INFINITE)
+_REALS = Several("()", (Value(("-", _INFINITE)), Value(_INFINITE)))
+_ALL = frozenset("all real numbers|all reals|any real number|all real values".split("|"))
 
 
 def _outside(text: str, marks: tuple[str, ...]) -> tuple[list[str], list[str]]:
@@ -465,7 +475,7 @@ def _has_letters(tree: Tree) -> bool:
 
 
 _LABEL = re.compile(
-    r"(?:(?:\\text\{)?[A-Za-z]\}?|\\[A-Za-z]+)(?:_(?:[A-Za-z0-9]|\{[^{}]*\}))?'?"
+    r"(?:(?:\\text\{)?[A-Za-z]\}?|\\[A-Za-z]+)(?:_(?:[A-Za-z0-9]|\{[^{}]*\}))?(?:'|\^\{-1\}(?=\())?"
     r"(?:\((?:[a-z](?:,\s*[a-z])*|\\[a-z]+)\))?"
 )
 
@@ -525,7 +535,25 @@ def _with_unit(text: str) -> Value:
                 return Value(_tree(before), unit)
             except Unreadable:
                 continue
-    raise Unreadable(f"words that are no unit: {text[-40:]}")
+    return _sum_of_units(text)
+
+
+def _sum_of_units(text: str) -> Value:
+    """4 hours and 30 minutes, in the base unit."""
+    joined = re.sub(r"\\text\{ *and *\}|,", " ", text)
+    if not _QUANTITIES.fullmatch(joined):
+        raise Unreadable(f"words that are no unit: {text[-40:]}")
+    total: Tree = number(0)
+    dimensions = set()
+    for amount, word in _QUANTITY.findall(joined):
+        unit = read_unit(re.sub(r"(?<![a-z])and(?![a-z])", "", word))
+        if unit is None:
+            raise Unreadable(f"words that are no unit: {word}")
+        dimensions.add(unit.dimension)
+        total = ("+", total, ("*", number(Fraction(amount)), number(unit.factor)))
+    if len(dimensions) != 1:
+        raise Unreadable("units of several kinds")
+    return Value(total, Unit(Fraction(1), dimensions.pop()))
 
 
 def _tree(text: str) -> Tree:

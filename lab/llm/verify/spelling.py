@@ -59,6 +59,7 @@ _TEXT = re.compile(
     r"\\(?:text|textbf|textit|textrm|textnormal|textsf|texttt|mathrm|mathbf|mathit|mathsf|mathtt"
     r"|mathnormal|boldsymbol|bm|mbox|hbox|emph|bold)\s*\{"
 )
+_UNIT_POWER = re.compile(r"(\\text\{[A-Za-z /]+)\^\{(-?[0-9])\}(?=[^{}]*\})")
 _OPERATOR = re.compile(r"\\operatorname\*?\s*\{\s*([A-Za-z]+)\s*\}")
 _OPERATORS = frozenset(
     "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log lcm gcd max min exp".split()
@@ -86,6 +87,8 @@ def spell(text: str) -> str:
     text = re.sub(r"\\[dtc]frac(?![A-Za-z])", r"\\frac", text)
     text = _OPERATOR.sub(lambda m: rf"\{m[1]} " if m[1] in _OPERATORS else m[0], text)
     text = _TEXT.sub(r"\\text{", text)
+    text = re.sub(r"\\mu\s*\\text\{\s*(?=[ms]\s*\})", r"\\text{u", text)
+    text = _UNIT_POWER.sub(r"\1^\2", text)
     text = _COMMAND.sub(_synonym, text)
     text = " ".join(text.split())
     while len(text) > 1 and text[-1] in ".;," and not text.endswith(("..", r"\,")):
