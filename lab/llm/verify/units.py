@@ -24,7 +24,8 @@ _SIZES = {
     " nm nanometer 1/1000000000; inch inche in 127/5000; ft foot feet 381/1250; yd yard 1143/1250;"
     " mi mile 1609344/1000; au 149597870700; ly lightyear 9460730472580800; pc parsec"
     " 30856775814913673; angstrom 1/10000000000",
-    "s": "s sec second 1; ms millisecond 1/1000; us microsecond 1/1000000; ns nanosecond 1/1000000000; min minute 60; h hr"
+    "s": "s sec second 1; ms millisecond 1/1000; us microsecond 1/1000000;"
+    " ns nanosecond 1/1000000000; min minute 60; h hr"
     " hour 3600; day 86400; week 604800; yr year 31557600",
     "month": "month 1",
     "g": "g gram gramme 1; kg kilogram 1000; mg milligram 1/1000; tonne 1000000; lb pound"
