@@ -478,6 +478,8 @@ def test_the_verifiers_own_limit_stops_the_scoring_too(monkeypatch, tmp_path):
             said = rf"\boxed{{x^{{{random.integers(10**9)}}}}}"
             return Completion(said, (1,), (-0.1,), "stop", "<end>")
 
+    # Every pair is left to algebra, which cannot even compare a gold with itself.
+    monkeypatch.setattr("lab.llm.verify.verifier.settle", lambda answer, gold: None)
     monkeypatch.setattr(
         "lab.llm.verify.worker_pool.WorkerPool.compare",
         lambda self, pairs: ((pair, "timeout") for pair in pairs),
