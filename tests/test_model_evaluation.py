@@ -480,6 +480,7 @@ def test_the_verifiers_own_limit_stops_the_scoring_too(monkeypatch, tmp_path):
 
     # Every pair is left to algebra, which cannot even compare a gold with itself.
     monkeypatch.setattr("lab.llm.verify.verifier.settle", lambda answer, gold: None)
+    monkeypatch.setattr("lab.llm.verify.verifier.is_endless", lambda answer: False)
     monkeypatch.setattr(
         "lab.llm.verify.worker_pool.WorkerPool.compare",
         lambda self, pairs: ((pair, "timeout") for pair in pairs),
