@@ -333,7 +333,7 @@ def _add_objective_commands(add_command: AddCommand) -> None:
     audit.add_argument(
         "path",
         type=Path,
-        help="a run folder, or a table of counts or rollouts (csv, parquet, jsonl)",
+        help="a run folder, or a file or folder of rollouts or counts, see docs/rollouts.md",
     )
     audit.add_argument(
         "--estimators",
@@ -348,7 +348,17 @@ def _add_objective_commands(add_command: AddCommand) -> None:
         metavar="N",
         help="group size N used in the calculation (default: that of the file)",
     )
-    audit.add_argument("--reward", metavar="COLUMN", help="name of the reward column")
+    audit.add_argument("--problem", metavar="COLUMN", help="column that names the problem")
+    audit.add_argument("--reward", metavar="COLUMN", help="column of the reward")
+    audit.add_argument(
+        "--threshold",
+        type=float,
+        metavar="X",
+        help="a rollout is right if its reward is at least X",
+    )
+    audit.add_argument(
+        "--success", metavar="VALUE", help="a rollout is right if its reward is VALUE"
+    )
     audit.add_argument(
         "--picture", type=Path, metavar="FILE", help="also draw a figure (pdf or png)"
     )
@@ -655,11 +665,11 @@ def _verify(arguments: argparse.Namespace) -> None:
 
 
 def _audit(arguments: argparse.Namespace) -> None:
+    from lab.rollouts.counting import Choice
     from lab.show.audit import audit, draw
 
-    report = audit(
-        arguments.path, tuple(arguments.estimators), arguments.rollouts, arguments.reward
-    )
+    choice = Choice(arguments.problem, arguments.reward, arguments.threshold, arguments.success)
+    report = audit(arguments.path, tuple(arguments.estimators), arguments.rollouts, choice)
     print(*report.lines(), sep="\n")
     if arguments.picture:
         draw(report).savefig(arguments.picture)
