@@ -89,7 +89,7 @@ FORMATS = (
         columns=("step", "prompt", "completion"),
         problem=("prompt",),
         reward=(),
-        besides=("step", "advantage"),
+        besides=("step", "completion", "advantage"),
         logged_twice=True,
     ),
     Format(
