@@ -436,7 +436,7 @@ class Tally:
                 return
             if value != 0 and value != 1 and value != -1:
                 raise LabError(
-                    f"reward {_short(str(cell))} in row {self.rows} ({self.layout.problem}"
+                    f"reward {_short(identity(cell))} in row {self.rows} ({self.layout.problem}"
                     f" {_short(key[1])}): a reward must be 0 or 1, or -1 or 1; say from where it is"
                     " right with --threshold, or which value is with --success"
                 )
@@ -451,7 +451,7 @@ class Tally:
                 return
             elif match is None or int(match[1]) > int(match[2]) or not int(match[2]):
                 raise LabError(
-                    f"{self.layout.reward} {_short(str(cell))} in row {self.rows}: it must be right"
+                    f"{self.layout.reward} {_short(identity(cell))} in row {self.rows}: it must be right"
                     " of all, such as 5/8"
                 )
             else:
@@ -466,7 +466,7 @@ class Tally:
                 return
             if rate is None or not 0 <= rate <= 1:
                 raise LabError(
-                    f"{self.layout.reward} {_short(str(cell))} in row {self.rows}: a pass rate must"
+                    f"{self.layout.reward} {_short(identity(cell))} in row {self.rows}: a pass rate must"
                     " be in [0, 1]"
                 )
             n = number(get_size(row)) if get_size else form.n
