@@ -459,7 +459,7 @@ def test_good_files_are_read_as_the_lab_reads_them(front, tmp_path):
 
 
 def test_the_page_reads_every_case_of_the_lab(front):
-    """The cases of tests/test_rollouts.py, but for folders and parquet, which a page cannot read."""
+    """The cases of tests/test_rollouts.py, but for folders and parquet: a page reads none."""
     files, cases = [], []
     for case in json.loads((ROLLOUTS / "cases.json").read_text(encoding="utf-8")):
         path = ROLLOUTS / case.get("path", "")

@@ -3,13 +3,16 @@
 """
 
 import json
+import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lab.errors import LabError
 from lab.rollouts import formats
 from lab.rollouts.counting import Choice, identity, read_table_counts
+from lab.show.audit import audit
 
 DATA = Path(__file__).parent / "data" / "rollouts"
 CASES = json.loads((DATA / "cases.json").read_text(encoding="utf-8"))
@@ -70,3 +73,96 @@ def test_a_threshold_and_a_success_are_not_given_together():
 )
 def test_a_prompt_has_one_canonical_text(cell, text):
     assert identity(cell) == text
+
+
+# --- Weightings ---------------------------------------------------------------------------------
+
+
+def told(path, **given) -> str:
+    """What the audit says of the weighting, in one text."""
+    report = audit(path, ("rloo", "maxrl"), choice=Choice(**given))
+    return "\n".join(note for note in report.notes if "trained" in note or "advantages" in note)
+
+
+def rollouts(path, advantage, scale=1.0):
+    """A file of TRL's: groups of 4 with 1, 2 and 3 right, and advantages by a function."""
+    rows = []
+    for K in (1, 2, 3):
+        rewards = np.array([1.0] * K + [0.0] * (4 - K))
+        for reward, value in zip(rewards, advantage(rewards), strict=True):
+            row = {"step": 1, "prompt": f"p{K}", "completion": "x", "right": reward}
+            rows.append(row | {"advantage": float(np.float32(scale * value))})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize(
+    "advantage, scale, words",
+    [
+        (lambda r: r - r.mean(), 1, "trained with dr_grpo (TRL's scale_rewards=none)"),
+        (
+            lambda r: (r - r.mean()) / (r.std(ddof=1) + 1e-4),
+            1,
+            "trained with grpo(ddof=1, eps=0.0001) (TRL's scale_rewards=group)",
+        ),
+        (
+            lambda r: (r - r.mean()) / (r.std(ddof=1) + 1e-6),
+            1,
+            "trained with grpo(ddof=1, eps=1e-06) (verl's grpo)",
+        ),
+        (lambda r: r - r.mean(), 1.9, "TRL's scale_rewards=batch"),
+        (lambda r: (r - r.mean()) / r.mean(), 1, "trained with maxrl, by the advantages"),
+        (lambda r: r**2 - 0.3, 1, "those of no estimator without options"),
+    ],
+)
+def test_the_advantages_in_a_file_tell_how_it_was_weighted(tmp_path, advantage, scale, words):
+    assert words in told(rollouts(tmp_path / "a.jsonl", advantage, scale))
+
+
+@pytest.mark.parametrize(
+    "place, settings, words",
+    [
+        (
+            "verl/.hydra/config.yaml",
+            "algorithm: {adv_estimator: grpo}",
+            "trained with grpo(ddof=1, eps=1e-06) (verl's adv_estimator=grpo",
+        ),
+        (
+            "verl/config.yaml",
+            "algorithm: {adv_estimator: grpo, norm_adv_by_std_in_grpo: false}",
+            "trained with dr_grpo",
+        ),
+        (
+            "config.yaml",
+            "algorithm: {value: {adv_estimator: lab.truncated, lab: {order: 3, max_tokens: 9}}}",
+            "trained with truncated(order=3)",
+        ),
+        ("verl/config.yaml", "algorithm: {adv_estimator: gae}", "no estimator of here"),
+        ("verl/config.yaml", "scale_rewards: {value: batch}", "TRL's scale_rewards=batch"),
+    ],
+)
+def test_settings_that_lie_with_rollouts_tell_how_they_were_weighted(
+    tmp_path, place, settings, words
+):
+    folder = tmp_path / "verl" / "rollouts"
+    shutil.copytree(DATA / "verl" / "rollouts", folder)
+    assert told(folder) == ""
+    (tmp_path / place).parent.mkdir(exist_ok=True)
+    (tmp_path / place).write_text(settings)
+    assert words in told(folder)
+
+
+def test_the_weights_are_those_of_the_groups_as_they_lie(tmp_path):
+    path = rollouts(tmp_path / "a.jsonl", lambda r: r - r.mean())
+    report = audit(path, ("rloo", "maxrl"))
+    weights = report.weights
+    assert list(weights.columns) == ["dr_grpo", "rloo", "maxrl"]
+    # of 4: K right ones get 1 - K/4, the others K/4 below; MaxRL divides that by K/4
+    plain = np.array([2 * K * (4 - K) / 4 for K in (1, 2, 3)])
+    divided = plain / (np.array([1, 2, 3]) / 4)
+    bins = [name for name in weights.index if weights.loc[name, "rloo"]]
+    assert weights.loc[bins, "rloo"].tolist() == pytest.approx(
+        [plain[0] / plain.sum(), plain[1] / plain.sum(), plain[2] / plain.sum()]
+    )
+    assert weights.loc[bins, "maxrl"].tolist() == pytest.approx(list(divided / divided.sum()))
+    assert "share of the weight of these rollouts" in "\n".join(report.lines())

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 90a8b18f9d52b723f395aa73e135f48463db2792913e13da367e0e4d5f5a7d53
+// Built by `npm run build` from lab/explorer/front; sources sha256 36ae847cdc6f7efe06c017458432d5c1f3bd6e9724217bf74531d7071e876dbf
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -2242,6 +2242,29 @@ var RIGHT = [
 ];
 var LARGEST_N = 1e4;
 var FORMATS = [
+  {
+    "tool": "the lab's training",
+    "source": "lab/runs/rollout_store.py",
+    "columns": [
+      "step",
+      "problem",
+      "index",
+      "tokens",
+      "truncated"
+    ],
+    "problem": [
+      "problem"
+    ],
+    "reward": [
+      "reward"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
   {
     "tool": "open-instruct",
     "source": "open_instruct/rl_utils.py, save_rollouts_to_disk (allenai/open-instruct)",

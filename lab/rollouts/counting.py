@@ -451,8 +451,8 @@ class Tally:
                 return
             elif match is None or int(match[1]) > int(match[2]) or not int(match[2]):
                 raise LabError(
-                    f"{self.layout.reward} {_short(identity(cell))} in row {self.rows}: it must be right"
-                    " of all, such as 5/8"
+                    f"{self.layout.reward} {_short(identity(cell))} in row {self.rows}: it must be"
+                    " right of all, such as 5/8"
                 )
             else:
                 self._check_size(int(match[2]), key[1])
@@ -466,8 +466,8 @@ class Tally:
                 return
             if rate is None or not 0 <= rate <= 1:
                 raise LabError(
-                    f"{self.layout.reward} {_short(identity(cell))} in row {self.rows}: a pass rate must"
-                    " be in [0, 1]"
+                    f"{self.layout.reward} {_short(identity(cell))} in row {self.rows}: a pass rate"
+                    " must be in [0, 1]"
                 )
             n = number(get_size(row)) if get_size else form.n
             if not self._told_before(key, rate) and n:

@@ -61,6 +61,13 @@ class Format:
 # From the most particular to the least: the first that fits is taken.
 FORMATS = (
     Format(
+        "the lab's training",
+        "lab/runs/rollout_store.py",
+        columns=("step", "problem", "index", "tokens", "truncated"),
+        problem=("problem",),
+        reward=("reward",),
+    ),
+    Format(
         "open-instruct",
         "open_instruct/rl_utils.py, save_rollouts_to_disk (allenai/open-instruct)",
         columns=("step", "prompt_idx", "response_tokens"),

@@ -15,9 +15,10 @@ from lab.estimators import estimator
 from lab.pass_rates import dead_share, expected_gradient, intervals, mixing, share_by_bin
 from lab.rollouts.counting import Choice, Counts, read_table_counts
 from lab.rollouts.formats import SIZES
-from lab.rollouts.stored import FOLDER
+from lab.runs.rollout_store import FOLDER
 from lab.runs.run_folder import Run
 from lab.show import plots
+from lab.show.weighting import TITLE, trained_weighting, weight_shares
 from lab.stats import bootstrap_each
 
 # Numbers that are also shown with K/n taken for p, and the names of those.
@@ -77,12 +78,15 @@ class Audit:
     """The numbers of an audit.
 
     `table` has one number a row. Columns: what is measured, by which estimator or quantity, at a
-    bin of p in % or at an N, value, low, high. `reach` is the largest n.
+    bin of p in % or at an N, value, low, high. `reach` is the largest n. `weights` are
+    `weight_shares` of the estimator that the rollouts were trained with, first, and of the others;
+    None where the file does not say how they were weighted.
     """
 
     notes: list[str]
     reach: float
     table: pd.DataFrame
+    weights: pd.DataFrame | None = None
 
     def lines(self) -> list[str]:
         """The report, line by line."""
@@ -97,6 +101,9 @@ class Audit:
                 index=None, columns="p in %, or N"
             )
             lines += ["", str(title), *wide.to_string().splitlines()]
+        if self.weights is not None:
+            shares = self.weights.rename_axis(index=None, columns="K/n in %")
+            lines += ["", TITLE, *shares.to_string(float_format="{:.3f}".format).splitlines()]
         return lines
 
 
@@ -127,6 +134,7 @@ def audit(
     p" it belongs to K/n taken for p. Gradients are `expected_gradient` of the estimators in
     `objectives`.
     """
+    path = Path(path)
     counts = read_counts(path, choice)
     n, correct, notes, exact = counts.n, counts.correct, counts.notes, counts.exact
     if exact is None:
@@ -196,7 +204,16 @@ def audit(
         for key, interval in zip(keys + signals, estimates, strict=True)
     ]
     table = pd.DataFrame(rows + plain, columns=["what", "by", "at", "value", "low", "high"])
-    return Audit(notes, reach, table)
+    weights = None
+    run = path / "params.json"
+    parameters = Run(path).params["parameters"] if run.exists() else None
+    if exact is None and (parameters is None or (path / FOLDER).exists()):
+        trained = trained_weighting(path, counts, parameters)
+        if trained is not None:
+            notes.append(trained.note)
+            specs = list(dict.fromkeys(filter(None, (trained.spec, *objectives))))
+            weights = weight_shares(counts, specs, edges, bins)
+    return Audit(notes, reach, table, weights)
 
 
 def draw(audit: Audit) -> Figure:

@@ -27,6 +27,29 @@ export const RIGHT = [
 export const LARGEST_N = 10000;
 export const FORMATS = [
   {
+    "tool": "the lab's training",
+    "source": "lab/runs/rollout_store.py",
+    "columns": [
+      "step",
+      "problem",
+      "index",
+      "tokens",
+      "truncated"
+    ],
+    "problem": [
+      "problem"
+    ],
+    "reward": [
+      "reward"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
     "tool": "open-instruct",
     "source": "open_instruct/rl_utils.py, save_rollouts_to_disk (allenai/open-instruct)",
     "columns": [
