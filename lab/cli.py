@@ -11,7 +11,9 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -360,6 +362,11 @@ def _add_objective_commands(add_command: AddCommand) -> None:
         "--success", metavar="VALUE", help="a rollout is right if its reward is VALUE"
     )
     audit.add_argument(
+        "--follow",
+        action="store_true",
+        help="of a run that trains: a line for each step, and the audit at its end or Ctrl-C",
+    )
+    audit.add_argument(
         "--picture", type=Path, metavar="FILE", help="also draw a figure (pdf or png)"
     )
 
@@ -667,8 +674,12 @@ def _verify(arguments: argparse.Namespace) -> None:
 def _audit(arguments: argparse.Namespace) -> None:
     from lab.rollouts.counting import Choice
     from lab.show.audit import audit, draw
+    from lab.show.following import follow
 
     choice = Choice(arguments.problem, arguments.reward, arguments.threshold, arguments.success)
+    if arguments.follow:
+        with suppress(KeyboardInterrupt):  # after Ctrl-C comes the audit of what is there
+            follow(arguments.path, partial(print, flush=True))
     report = audit(arguments.path, tuple(arguments.estimators), arguments.rollouts, choice)
     print(*report.lines(), sep="\n")
     if arguments.picture:
