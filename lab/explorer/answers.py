@@ -76,7 +76,7 @@ def find_estimator(spec: str, own: dict[str, Estimator]) -> Estimator:
 def dropped_file(name: str, content: bytes) -> Counts:
     """The counts of a file that was dropped on the page."""
     with TemporaryDirectory() as folder:
-        path = Path(folder) / f"dropped{Path(name).suffix}"
+        path = Path(folder) / f"dropped{''.join(Path(name).suffixes[-2:])}"  # such as .csv.gz
         path.write_bytes(content)
         try:
             return read_counts(path)
