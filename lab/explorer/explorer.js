@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 36ae847cdc6f7efe06c017458432d5c1f3bd6e9724217bf74531d7071e876dbf
+// Built by `npm run build` from lab/explorer/front; sources sha256 7025d04c022d14c64b60f91288dc107a202d98d5453fae6e3e7554d661e6b24c
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -2774,7 +2774,7 @@ var Tally = class {
         throw new Error(`row ${this.rows} has no ${layout.problem}: every rollout needs its problem`);
       problem = identity(problem);
       if (withinOf) problem = `${identity(withinOf(row2) ?? null)} ${problem}`;
-      const step = "step" in row2 ? row2.step : null, key = JSON.stringify([step, problem]);
+      const step = missing(row2.step) ? null : identity(row2.step), key = JSON.stringify([step, problem]);
       if (layout.logged_twice) {
         const { step: _, ...content } = row2;
         if (!this.content.has(step)) this.content.set(step, []);

@@ -88,7 +88,7 @@ def open_table(path: Path) -> Table:
         first = list(itertools.islice(rows, LOOKED_AT))
     except LabError:
         raise
-    except (OSError, EOFError, ValueError, csv.Error) as error:
+    except (OSError, EOFError, ValueError, RecursionError, csv.Error) as error:
         raise _unreadable(path, error) from error
     if not first:
         raise LabError(f"{path} cannot be read (it is empty): {GIVE}")
@@ -102,7 +102,7 @@ def _told(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
         yield from rows
     except LabError:
         raise
-    except (OSError, EOFError, ValueError, csv.Error) as error:
+    except (OSError, EOFError, ValueError, RecursionError, csv.Error) as error:
         raise _unreadable(path, error) from error
 
 
@@ -152,7 +152,7 @@ def _jsonl(path: Path) -> Iterator[Row]:
                 continue
             try:
                 row = loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 raise LabError(
                     f"{path} cannot be read (line {number} is not JSON): give one object a line"
                 ) from None
@@ -178,7 +178,7 @@ def _json(path: Path) -> Iterator[Row]:
         return
     try:
         document, end = json.JSONDecoder().raw_decode(text, begin)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _unreadable(path, error) from error
     if text[end:].strip():
         yield from _jsonl(path)
@@ -196,7 +196,7 @@ def _listed(path: Path, text: str, place: int) -> Iterator[Row]:
             return
         try:
             row, place = decode(text, place)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise _unreadable(path, error) from error
         if type(row) is not dict:
             raise LabError(

@@ -366,6 +366,8 @@ class Tally:
             if get_within is not None:
                 problem = f"{identity(get_within(row))} {problem}"
             at = row.get("step", step)
+            if type(at) is not int:
+                at = None if missing(at) else identity(at)
             key = (at, problem)
             if logged_twice:
                 digest = self.digests.setdefault(at, hashlib.sha256())

@@ -206,7 +206,7 @@ class Tally {
         throw new Error(`row ${this.rows} has no ${layout.problem}: every rollout needs its problem`);
       problem = identity(problem);
       if (withinOf) problem = `${identity(withinOf(row) ?? null)} ${problem}`;
-      const step = "step" in row ? row.step : null,
+      const step = missing(row.step) ? null : identity(row.step),
         key = JSON.stringify([step, problem]);
       if (layout.logged_twice) {
         const { step: _, ...content } = row;
