@@ -23,14 +23,34 @@ ANSWER = "Let x be the number of apples; then 3x + 4 = 19, so that x = 5. " * 4
 N = 16  # rollouts a problem
 
 
+def write_trl(folder: Path, rollouts: int, steps: int = 50) -> None:
+    """TRL's completions/ with chat prompts: a file a step."""
+    folder.mkdir()
+    for step in range(steps):
+        rows = range(rollouts // steps)
+        chat = [[{"role": "user", "content": f"problem {step} {i // N}"}] for i in rows]
+        columns = {
+            "step": [step] * len(rows),
+            "prompt": chat,
+            "completion": [
+                [{"role": "assistant", "content": f"{step} {i} {ANSWER}"}] for i in rows
+            ],
+            "accuracy_reward": [float(i % 3 == 0) for i in rows],
+            "advantage": [0.5] * len(rows),
+        }
+        pq.write_table(pa.table(columns), folder / f"completions_{step:05d}.parquet")
+
+
 def write(path: Path, rollouts: int) -> None:
-    """A file of verl's columns with as many rollouts, by the kind in its name."""
+    """Rollouts in verl's columns, by the kind in the name; without one, in TRL's."""
     rewards = np.random.default_rng(0).integers(0, 2, rollouts).tolist()
     rows = (
         {"input": f"user: problem {i // N}", "output": ANSWER, "score": float(r), "step": 1}
         for i, r in enumerate(rewards)
     )
-    if path.suffix == ".parquet":
+    if not path.suffix:
+        write_trl(path, rollouts)
+    elif path.suffix == ".parquet":
         columns = {
             "input": pa.array([f"user: problem {i // N}" for i in range(rollouts)]),
             "output": pa.array([ANSWER] * rollouts),
@@ -63,20 +83,22 @@ def main(rollouts: int) -> None:
     """Print one line for each kind of file."""
     spawn = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as folder:
-        for kind in ("jsonl", "csv", "parquet"):
-            path = Path(folder) / f"rollouts.{kind}"
+        for kind in (".jsonl", ".csv", ".parquet", ""):
+            path = Path(folder) / f"rollouts{kind}"
             write(path, rollouts)
             results = spawn.Queue()
             process = spawn.Process(target=measure, args=(path, results))
             process.start()
             seconds, memory, counted = results.get()
             process.join()
-            size = path.stat().st_size / 1e6
+            files = [path] if path.is_file() else list(path.iterdir())
+            size = sum(file.stat().st_size for file in files) / 1e6
             print(
-                f"{kind:8} {counted} rollouts, {size:.0f} MB: {seconds:.1f} CPU seconds,"
+                f"{kind or 'TRL':8} {counted} rollouts, {size:.0f} MB: {seconds:.1f} CPU seconds,"
                 f" {memory:.2f} GB"
             )
-            path.unlink()
+            for file in files:
+                file.unlink()
 
 
 if __name__ == "__main__":

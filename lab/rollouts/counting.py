@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import marshal
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -32,6 +33,7 @@ from lab.rollouts.formats import (
 
 ADVANTAGES = ("advantage", "advantages")
 RATE_SLACK = 1e-3  # how far k = rate * n may be from a whole number
+CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 BINARY = {"0", "1", "-1", "0.0", "1.0", "true", "false", "True", "False"}
 NO_NUMBER = ("n/a", "na", "nan", "none", "null")
 
@@ -289,7 +291,7 @@ def identity(cell: Any) -> str:
     """
     if isinstance(cell, str):
         return cell
-    return json.dumps(_plain(cell), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return CANONICAL.encode(_plain(cell))
 
 
 def _plain(cell: Any) -> Any:
@@ -302,6 +304,16 @@ def _plain(cell: Any) -> Any:
     if cell is None or isinstance(cell, (str, int, float)):
         return cell
     return str(cell)
+
+
+def _bytes(cells: list[Any]) -> bytes:
+    """Cells as bytes that are equal for equal cells."""
+    try:
+        return marshal.dumps(
+            cells, 2
+        )  # version 2 has no references, which equal cells may differ in
+    except ValueError:  # a date, say
+        return repr(cells).encode()
 
 
 def reader_of(column: str) -> Callable[[Row], Any]:
@@ -348,6 +360,7 @@ class Tally:
         get_advantage = reader_of(layout.advantage) if layout.advantage else None
         groups, one, logged_twice = self.groups, layout.format.one, layout.format.logged_twice
         kept = None
+        before, text = None, ""
         for row in rows:
             self.rows += 1
             if one:
@@ -362,7 +375,9 @@ class Tally:
                     f"row {self.rows} has no {layout.problem}: every rollout needs its problem"
                 )
             if type(problem) is not str:
-                problem = identity(problem)
+                if problem != before:  # the rollouts of a prompt stand together
+                    before, text = problem, identity(problem)
+                problem = text
             if get_within is not None:
                 problem = f"{identity(get_within(row))} {problem}"
             at = row.get("step", step)
@@ -370,9 +385,10 @@ class Tally:
                 at = None if missing(at) else identity(at)
             key = (at, problem)
             if logged_twice:
-                digest = self.digests.setdefault(at, hashlib.sha256())
-                content = {name: cell for name, cell in row.items() if name != "step"}
-                digest.update(identity(content).encode())
+                digest = self.digests.get(at)
+                if digest is None:
+                    digest = self.digests[at] = hashlib.sha256()
+                digest.update(_bytes([row[name] for name in row if name != "step"]))
             group = groups.get(key)
             if group is None:
                 group = groups[key] = [0, 0, math.nan, math.nan]
