@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.runs.run_folder import write_atomically
+from lab.runs.run_folder import write_atomically, writing
 
 FOLDER = "rollouts"
 TYPES = {
@@ -44,7 +44,8 @@ class RolloutStore:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        self.folder.mkdir(exist_ok=True)
+        with writing(self.folder):
+            self.folder.mkdir(exist_ok=True)
         rows = len(next(iter(rollouts.values())))
         columns = {"step": [step] * rows, **rollouts}
         schema = pa.schema({name: pa.type_for_alias(TYPES[name]) for name in columns})

@@ -36,7 +36,7 @@ WRITTEN_BY = {
     "grpo": "open-instruct's standard",
     "rloo": "verl's rloo",
 }
-NEAR = {"rtol": 2e-5, "atol": 1e-6}  # float32 advantages; eps 1e-4 and 1e-6 differ by more
+NEAR = 2e-5  # relative, of float32 advantages; those of eps 1e-4 and 1e-6 differ by more
 FOLDERS_ABOVE = 3  # in which settings are looked for
 TITLE = "share of the weight of these rollouts, sum of |advantage|"
 
@@ -78,13 +78,16 @@ def by_advantages(counts: Counts) -> Trained | None:
             expected = expected_advantages(spec, n, K)
         except LabError:  # it has options without a default, or needs larger groups
             continue
-        if np.allclose(found, expected, **NEAR):
+        if np.allclose(found, expected, rtol=NEAR, atol=1e-6):
             by = f" ({WRITTEN_BY[spec]})" if spec in WRITTEN_BY else ""
             return Trained(spec, f"trained with {spec}{by}, by the advantages in the file")
     gap = found[:, 0] - found[:, 1]
-    if np.allclose(found[:, 0], gap * (1 - K / n), **NEAR):
+    if np.allclose(found[:, 0], gap * (1 - K / n), rtol=NEAR, atol=1e-6):
         steps = np.array(counts.steps)[kept]
-        if all(np.allclose(gap[steps == step], gap[steps == step][0], **NEAR) for step in steps):
+        if all(
+            np.allclose(gap[steps == step], gap[steps == step][0], rtol=NEAR, atol=1e-6)
+            for step in steps
+        ):
             note = (
                 "trained with TRL's scale_rewards=batch, by the advantages in the file: within a"
                 " step the weights of dr_grpo, times a factor"
