@@ -154,9 +154,9 @@ def test_settings_that_lie_with_rollouts_tell_how_they_were_weighted(
 
 def test_the_weights_are_those_of_the_groups_as_they_lie(tmp_path):
     path = rollouts(tmp_path / "a.jsonl", lambda r: r - r.mean())
-    report = audit(path, ("rloo", "maxrl"))
+    report = audit(path, ("rloo", "maxrl", "nsr"))
     weights = report.weights
-    assert list(weights.columns) == ["dr_grpo", "rloo", "maxrl"]
+    assert list(weights.columns) == ["dr_grpo", "rloo", "maxrl", "nsr"]
     # of 4: K right ones get 1 - K/4, the others K/4 below; MaxRL divides that by K/4
     plain = np.array([2 * K * (4 - K) / 4 for K in (1, 2, 3)])
     divided = plain / (np.array([1, 2, 3]) / 4)
@@ -164,5 +164,6 @@ def test_the_weights_are_those_of_the_groups_as_they_lie(tmp_path):
     assert weights.loc[bins, "rloo"].tolist() == pytest.approx(
         [plain[0] / plain.sum(), plain[1] / plain.sum(), plain[2] / plain.sum()]
     )
+    assert weights.loc[bins, "nsr"].tolist() == pytest.approx([3 / 6, 2 / 6, 1 / 6])
     assert weights.loc[bins, "maxrl"].tolist() == pytest.approx(list(divided / divided.sum()))
     assert "share of the weight of these rollouts" in "\n".join(report.lines())
