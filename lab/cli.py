@@ -11,7 +11,9 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -339,7 +341,7 @@ def _add_objective_commands(add_command: AddCommand) -> None:
     audit.add_argument(
         "path",
         type=Path,
-        help="a run folder, or a table of counts or rollouts (csv, parquet, jsonl)",
+        help="a run folder, or a file or folder of rollouts or counts, see docs/rollouts.md",
     )
     audit.add_argument(
         "--estimators",
@@ -354,7 +356,22 @@ def _add_objective_commands(add_command: AddCommand) -> None:
         metavar="N",
         help="group size N used in the calculation (default: that of the file)",
     )
-    audit.add_argument("--reward", metavar="COLUMN", help="name of the reward column")
+    audit.add_argument("--problem", metavar="COLUMN", help="column that names the problem")
+    audit.add_argument("--reward", metavar="COLUMN", help="column of the reward")
+    audit.add_argument(
+        "--threshold",
+        type=float,
+        metavar="X",
+        help="a rollout is right if its reward is at least X",
+    )
+    audit.add_argument(
+        "--success", metavar="VALUE", help="a rollout is right if its reward is VALUE"
+    )
+    audit.add_argument(
+        "--follow",
+        action="store_true",
+        help="of a run that trains: a line for each step, and the audit at its end or Ctrl-C",
+    )
     audit.add_argument(
         "--picture", type=Path, metavar="FILE", help="also draw a figure (pdf or png)"
     )
@@ -670,11 +687,15 @@ def _verify(arguments: argparse.Namespace) -> None:
 
 
 def _audit(arguments: argparse.Namespace) -> None:
+    from lab.rollouts.counting import Choice
     from lab.show.audit import audit, draw
+    from lab.show.following import follow
 
-    report = audit(
-        arguments.path, tuple(arguments.estimators), arguments.rollouts, arguments.reward
-    )
+    choice = Choice(arguments.problem, arguments.reward, arguments.threshold, arguments.success)
+    if arguments.follow:
+        with suppress(KeyboardInterrupt):  # after Ctrl-C comes the audit of what is there
+            follow(arguments.path, partial(print, flush=True))
+    report = audit(arguments.path, tuple(arguments.estimators), arguments.rollouts, choice)
     print(*report.lines(), sep="\n")
     if arguments.picture:
         draw(report).savefig(arguments.picture)

@@ -21,23 +21,26 @@ class Record:
     """The measurements of one step.
 
     `metrics`: finite numbers by name. `groups`: columns of equal length with one row for each group
-    of rollouts (problem, rollouts N, right K). `state` returns the named tensors from which
-    training would go on after this step. Call it before the trainer's next value, and copy what
-    must last longer.
+    of rollouts (problem, rollouts N, right K). `rollouts`: the same with one row for each rollout
+    that the step was made from; empty where the trainer tells none. `state` returns the named
+    tensors from which training would go on after this step. Call it before the trainer's next
+    value, and copy what must last longer.
     """
 
     step: int
     metrics: dict[str, float]
     state: Callable[[], dict[str, Any]]
     groups: dict[str, np.ndarray] = field(default_factory=dict)
+    rollouts: dict[str, list[Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Pause:
-    """A step without measurements, yielded so that its `state` can be saved."""
+    """A step without measurements, yielded so that its `state` and `rollouts` can be saved."""
 
     step: int
     state: Callable[[], dict[str, Any]]
+    rollouts: dict[str, list[Any]] = field(default_factory=dict)
 
 
 def records(steps: Iterable[Record | Pause]) -> Iterator[Record]:

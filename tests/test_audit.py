@@ -13,6 +13,7 @@ from matplotlib import pyplot as plt
 
 from lab import pass_rates
 from lab.errors import LabError
+from lab.rollouts.counting import Choice
 from lab.runs import configure, train
 from lab.show.audit import audit, draw, read_counts
 
@@ -182,17 +183,15 @@ def test_the_uid_of_a_problem_may_end_in_numbers(tmp_path):
 def test_the_completions_of_trl_are_read_from_the_column_of_the_reward_function(tmp_path):
     found = read_counts(write(trl(), tmp_path / "completions_00010.parquet"))
     assert (found.n.tolist(), found.correct.tolist()) == ([4, 4, 3], [2, 0, 3])
-    assert found.notes[0] == "problems from column prompt, rewards from column is_right"
+    assert found.notes[0] == "TRL: problems from column prompt, rewards from column is_right"
 
 
 def test_of_several_reward_functions_one_must_be_named(tmp_path):
     path = write(trl(format_reward=1.0), tmp_path / "completions_00010.parquet")
-    with pytest.raises(
-        LabError, match="is_right, format_reward, advantage: .* or the column that reward= names"
-    ):
+    with pytest.raises(LabError, match=r"with --reward \(is_right or format_reward\?\)"):
         read_counts(path)
-    assert read_counts(path, reward="is_right").correct.tolist() == [2, 0, 3]
-    assert read_counts(path, reward="format_reward").correct.tolist() == [4, 4, 3]
+    assert read_counts(path, Choice(reward="is_right")).correct.tolist() == [2, 0, 3]
+    assert read_counts(path, Choice(reward="format_reward")).correct.tolist() == [4, 4, 3]
 
 
 def test_the_steps_of_a_folder_are_kept_apart(tmp_path):
@@ -202,7 +201,7 @@ def test_the_steps_of_a_folder_are_kept_apart(tmp_path):
     found = read_counts(tmp_path / "rollouts")
     assert found.n.tolist() == [4, 4, 3] * 2 and found.correct.tolist() == [2, 0, 3] * 2
     assert found.problems[0] == "prompt 0 of step 9" and found.problems[3] == "prompt 0 of step 10"
-    assert found.notes[1] == "2 steps, their problems kept apart; 0 repeat another and are dropped"
+    assert found.notes[1] == "2 steps, their problems kept apart"
 
 
 def test_rollouts_that_trl_logged_again_at_a_later_step_count_once(tmp_path):
@@ -263,15 +262,15 @@ def test_a_run_that_sampled_is_read_at_its_last_step_and_audited_for_its_own_n(t
     [
         (
             rows().assign(reward=lambda t: t["reward"] / 2),
-            r"reward 0.5 in problem 'a', rollout 0: .* use lab.binarize",
+            r"reward 0.5 in row 1 \(problem a\): .* or which value is with --success",
         ),
         (
-            rows().assign(reward=lambda t: 2 * t["reward"] - 1),
-            "reward -1.0 in problem 'a', rollout 3: a reward must",
+            rows().assign(reward=[-1, 0, 1] * 3 + [1, 1]),
+            "column reward holds rewards of -1, 0 and 1: say from where one is right",
         ),
         (
             rows().assign(reward="yes"),
-            "reward yes in problem 'a', rollout 0: a reward must be 0 or 1",
+            r"reward yes in row 1 \(problem a\): a reward must be 0 or 1",
         ),
         (
             rows().drop(columns=["problem"]),
@@ -279,18 +278,18 @@ def test_a_run_that_sampled_is_read_at_its_last_step_and_audited_for_its_own_n(t
         ),
         (
             rows()[["problem"]],
-            r"found columns problem: .* correct\|acc\|reward\|score or the column",
+            r"found columns problem: name the reward with --reward; .* correct\|acc\|reward\|score",
         ),
         (
             rows().assign(problem=["a"] + [None] * 10),
-            "found columns problem, rollout, reward: .* in every row",
+            "row 2 has no problem: every rollout needs its problem",
         ),
         (
             rows().assign(problem=range(11)),
             "column problem gives every rollout a problem of its own",
         ),
-        (pd.DataFrame({"n": [4, 4], "k": [1, 5]}), "correct at problem 1 is 5, where n is 4"),
-        (pd.DataFrame({"n": [4, 4], "k": [1, 0.5]}), "correct at problem 1 is 0.5"),
+        (pd.DataFrame({"n": [4, 4], "k": [1, 5]}), "problem row 1 has k = 5 of n = 4: counts must"),
+        (pd.DataFrame({"n": [4, 4], "k": [1, 0.5]}), "problem row 1 has k = 0.5 of n = 4"),
         (
             pd.DataFrame({"problem": ["a", "a"], "n": 4, "k": 1}),
             "problem a has several rows of counts: add them up",
@@ -320,14 +319,14 @@ def test_a_file_that_is_no_table_is_refused(tmp_path, name, content):
     if content is not None:
         (tmp_path / name).write_text(content)
     with pytest.raises(
-        LabError, match=r"cannot be read .*: give a run, or files of \.csv, \.parquet, \.jsonl"
+        LabError, match=r"cannot be read .*: give (a run, a folder, or files|one object a line)"
     ):
         read_counts(tmp_path / name)
 
 
 def test_a_reward_column_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(LabError, match="found columns problem, rollout, reward"):
-        read_counts(write(rows(), tmp_path / "rollouts.csv"), reward="rewrad")
+        read_counts(write(rows(), tmp_path / "rollouts.csv"), Choice(reward="rewrad"))
 
 
 def test_groups_of_one_and_objectives_of_larger_groups_are_refused(simulated):

@@ -30,6 +30,7 @@ from lab.toy import paired
 EXACT = 1e-9
 P = np.array([1e-4, 0.003, 0.05, 0.31, 0.5, 0.77, 0.96, 0.9999])
 BUMP = "drawn(p=[0.0, 0.2, 0.3, 0.6, 0.7, 1.0], w=[0.0, 0.0, 4.0, 4.0, 0.0, 0.0])"
+ROLLOUTS = Path(__file__).parent / "data" / "rollouts"
 SPECS = [
     "rloo",
     "reinforce",
@@ -379,7 +380,8 @@ def test_the_page_tells_of_a_file_what_the_audit_tells(front, tmp_path):
     }
     told = front(
         "pass_rates",
-        """const { readCounts, csv } = await import('/files.js');
+        """const { csv } = await import('/files.js');
+        const { readCounts } = await import('/rollouts.js');
         const gaps = Object.fromEntries(
           Object.entries(a[1]).map(([name, gap]) => [name, (N) => gap[N]]));
         return m.analyse(readCounts(csv(a[0])), 16, gaps);""",
@@ -422,8 +424,9 @@ def test_intervals_are_as_wide_as_those_of_the_lab(front):
 
 
 READ = """const { readFile } = m, found = [];
-for (const [name, text] of a) {
-  try { found.push(await readFile(new File([text], name))); }
+for (const [name, text, choice] of a) {
+  const content = typeof text === 'string' ? text : new Uint8Array(text);
+  try { found.push(await readFile(new File([content], name), choice)); }
   catch (error) { found.push(error.message); }
 }
 return found;"""
@@ -455,15 +458,40 @@ def test_good_files_are_read_as_the_lab_reads_them(front, tmp_path):
         assert sorted(zip(found["n"], found["correct"], strict=True)) == sorted(pairs), name
 
 
+def test_the_page_reads_every_case_of_the_lab(front):
+    """The cases of tests/test_rollouts.py, but for folders and parquet: a page reads none."""
+    files, cases = [], []
+    for case in json.loads((ROLLOUTS / "cases.json").read_text(encoding="utf-8")):
+        path = ROLLOUTS / case.get("path", "")
+        if "path" in case and (path.is_dir() or path.suffix == ".parquet"):
+            continue
+        content = list(path.read_bytes()) if "path" in case else case["text"]
+        choice = {name: case.get(name) for name in ("problem", "reward", "threshold", "success")}
+        files.append([case.get("file", path.name), content, choice])
+        cases.append(case)
+    told = front("files", READ, *files)
+    for case, (name, *_), found in zip(cases, files, told, strict=True):
+        if "refused" in case:
+            words = re.sub(" with --(problem|reward)", "", case["refused"])
+            assert isinstance(found, str), case["name"]
+            assert found.startswith(name) and words in found and "\n" not in found, case["name"]
+        else:
+            assert not isinstance(found, str), (case["name"], found)
+            assert [found[key] for key in ("tool", "n", "correct")] == [
+                case[key] for key in ("tool", "n", "correct")
+            ], case["name"]
+            assert any(case.get("note", "") in note for note in found["notes"] + [""]), found
+
+
 @pytest.mark.parametrize(
     "name, text, sentence",
     [
         ("a.csv", "", "is empty"),
-        ("a.csv", "n,k\n", "no rows below the head"),
+        ("a.csv", "n,k\n", "is empty"),
         (
             "a.csv",
             "x,y\n1,2\n",
-            "found columns x, y: give n|N|rollouts|samples and k|K|correct|right, or problem|",
+            "or give n|N|rollouts|samples and k|K|correct|right, or problem|",
         ),
         (
             "a.csv",
@@ -478,14 +506,15 @@ def test_good_files_are_read_as_the_lab_reads_them(front, tmp_path):
         (
             "a.csv",
             "problem,reward\na,0.5\na,1\n",
-            "reward 0.5 in row 1 (problem a): rewards must be 0 or 1",
+            "reward 0.5 in row 1 (problem a): a reward must be 0 or 1",
         ),
         ("a.csv", "problem,reward\na,1\nb,1\n", "gives every rollout a problem of its own"),
         ("a.csv", "problem,reward\n,1\nb,1\n", "row 1 has no problem"),
         ("a.jsonl", '{"n": 4, "k": 1}\nnonsense\n', "line 2 is not JSON"),
         ("a.jsonl", "[1, 2]\n", "line 1 is not an object"),
         ("a.parquet", "PAR1", "a page cannot read parquet"),
-        ("a.xlsx", "PK", "give a .csv or .jsonl file"),
+        ("a.xlsx", "PK", "give a file of .csv, .tsv, .json, .jsonl, or .gz of them"),
+        ("a.csv.gz", "n,k", "not a gz file, or half of one"),
     ],
 )
 def test_a_bad_file_is_one_sentence(front, name, text, sentence):

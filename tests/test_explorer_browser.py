@@ -427,6 +427,27 @@ def test_bad_files_are_sentences_and_a_good_one_mends_them(opened, counts, tmp_p
         assert "80 problems" in tab.locator(".notes").inner_text()
 
 
+def test_columns_and_right_rewards_are_said_in_the_page(opened):
+    rollouts = Path(__file__).parent / "data" / "rollouts"
+    with opened(panel="files") as tab:
+        box = tab.get_by_label("Drop a file here, or choose one")
+        box.set_input_files(rollouts / "trl" / "two_rewards.jsonl")
+        tab.locator(".fault:visible", has_text="name the reward (accuracy_reward or").wait_for()
+        tab.get_by_text("Columns and right rewards").click()
+        reward = tab.get_by_label("column of the reward")
+        reward.fill("accuracy_reward")
+        reward.press("Enter")
+        tab.locator(".notes", has_text="3 of 8 rollouts are right").wait_for()
+        reward.fill("")
+        box.set_input_files(rollouts / "openrlhf" / "rewarded.jsonl")
+        tab.locator(".fault:visible", has_text="reward 0.91 in row 1").wait_for()
+        threshold = tab.get_by_label("right from a reward of")
+        threshold.fill("0.5")
+        threshold.press("Enter")
+        tab.locator(".notes", has_text="3 of 8 rollouts are right").wait_for()
+        assert tab.locator(".fault:visible").count() == 0
+
+
 # --- Toy ----------------------------------------------------------------------------------------
 
 

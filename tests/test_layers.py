@@ -25,7 +25,7 @@ LAYERS = {
     "configurations": "lab.configurations lab.configurations.*",
     "torch": "lab.losses lab.checkpoint lab.device lab.gpu_counter",
     "worlds": "lab.toy.* lab.llm.*",
-    "runs": "lab.runs.* lab.show.* lab.papers.* lab.explorer.*",
+    "runs": "lab.rollouts.* lab.runs.* lab.show.* lab.papers.* lab.explorer.*",
     "door": "lab.cli lab.__main__",
 }
 ORDER = list(LAYERS)
@@ -40,10 +40,11 @@ NEIGHBOURS = {
     "lab.llm.engines": ("lab.llm.data",),
     "lab.llm.train": ("lab.llm.data", "lab.llm.verify", "lab.llm.engines"),
     "lab.llm.evals": ("lab.llm.data", "lab.llm.verify", "lab.llm.engines"),
-    "lab.runs": (),
-    "lab.show": ("lab.runs",),
+    "lab.rollouts": (),
+    "lab.runs": ("lab.rollouts",),
+    "lab.show": ("lab.rollouts", "lab.runs"),
     "lab.papers": ("lab.runs", "lab.show"),
-    "lab.explorer": ("lab.runs", "lab.show"),
+    "lab.explorer": ("lab.rollouts", "lab.runs", "lab.show"),
 }
 
 # Beyond the standard library; the worlds and what lies above them choose for themselves.

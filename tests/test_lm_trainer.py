@@ -27,6 +27,7 @@ from lab.llm.train.trainer import train
 from lab.llm.verify.verifier import Verifier
 from lab.records import Record
 from lab.runs.experiments import experiment
+from lab.runs.rollout_store import rollout_files
 from lab.runs.training import load_checkpoint, state_of
 from lab.runs.training import train as run_training
 
@@ -185,9 +186,12 @@ def stop(started, place, how):
 
 
 def ended_alike(folder, whole) -> bool:
-    """Whether two trainings have the same records and weights, bit for bit."""
-    lines = [(place / "metrics.jsonl").read_bytes() for place in (folder, whole)]
-    states = [load_checkpoint(lab_run(place))[0] for place in (folder, whole)]
+    """Whether two trainings have the same records, rollouts and weights, bit for bit."""
+    places = (folder, whole)
+    lines = [(place / "metrics.jsonl").read_bytes() for place in places]
+    states = [load_checkpoint(lab_run(place))[0] for place in places]
+    stored = [{file.name: file.read_bytes() for file in rollout_files(place)} for place in places]
+    assert stored[0] == stored[1] and len(stored[0]) == STEPS["steps"]
     return lines[0] == lines[1] and lines[0].count(b"\n") == 3 and same(*states)
 
 

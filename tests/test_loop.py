@@ -27,6 +27,7 @@ from lab.llm.train.trainer import train
 from lab.llm.train.trl_run import AGGREGATIONS
 from lab.records import Record
 from lab.runs.experiments import experiment
+from lab.runs.rollout_store import rollout_files
 from lab.runs.run_folder import Run
 from lab.runs.training import load_checkpoint
 
@@ -272,6 +273,11 @@ def test_a_killed_run_goes_on_and_ends_as_the_one_that_was_not_killed(fork, runs
     assert (again / "metrics.jsonl").read_text() == lines
     assert [json.loads(line)["step"] for line in lines.splitlines()] == [0, 2, 4, 6]
     assert same(load_checkpoint(Run(whole))[0], load_checkpoint(Run(again))[0])
+    stored, stored_again = (
+        {file.name: file.read_bytes() for file in rollout_files(run)} for run in (whole, again)
+    )
+    assert list(stored) == [f"step-{step:08d}.parquet" for step in range(1, 7)]
+    assert stored == stored_again
 
 
 def wait_for(found, seconds=180.0):

@@ -15,7 +15,8 @@ from lab.estimators import Estimator, estimator
 from lab.explorer.axes import pass_rates
 from lab.objectives import Array
 from lab.pass_rates import mixing
-from lab.show.audit import SLACK, Counts, read_counts
+from lab.rollouts.counting import Counts
+from lab.show.audit import SLACK, read_counts
 from lab.weights import efficiency, finite_objective, induced_weight, signal_mass
 
 # Seconds that a kernel may spend on sizes N that the user has not asked for yet.
@@ -75,7 +76,7 @@ def find_estimator(spec: str, own: dict[str, Estimator]) -> Estimator:
 def dropped_file(name: str, content: bytes) -> Counts:
     """The counts of a file that was dropped on the page."""
     with TemporaryDirectory() as folder:
-        path = Path(folder) / f"dropped{Path(name).suffix}"
+        path = Path(folder) / f"dropped{''.join(Path(name).suffixes[-2:])}"  # such as .csv.gz
         path.write_bytes(content)
         try:
             return read_counts(path)

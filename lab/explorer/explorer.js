@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 f8ec111b67d8854175ec296bcecbe0bb3c422265afa398d1818e24930bc63875
+// Built by `npm run build` from lab/explorer/front; sources sha256 7025d04c022d14c64b60f91288dc107a202d98d5453fae6e3e7554d661e6b24c
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -734,7 +734,7 @@ var dot2 = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
 function fit(degree, N, at, w) {
   if (N > LARGEST)
     throw new Error(`N = ${N}: the page fits drawn weights up to N = ${LARGEST}; lab.from_weight goes on from there`);
-  const { p, share, basis, noise, plain, ridge } = prepared(degree, N);
+  const { p, share, basis, noise, plain: plain2, ridge } = prepared(degree, N);
   const finite = (x) => {
     const value = w(x);
     if (!Number.isFinite(value))
@@ -745,14 +745,14 @@ function fit(degree, N, at, w) {
   const reached = expect(basis, start2);
   const missing2 = wanted.map((value, i) => Math.sqrt(share[i]) * (value - reached[i]));
   const size = wanted.reduce((sum, value, i) => sum + share[i] * value * value, 0);
-  const cut = TINY * Math.max(...plain.s), change = new Float64Array(degree + 1), left = missing2.slice();
-  plain.s.forEach((s, k) => {
+  const cut = TINY * Math.max(...plain2.s), change = new Float64Array(degree + 1), left = missing2.slice();
+  plain2.s.forEach((s, k) => {
     if (s <= cut) return;
-    const along = dot2(plain.u[k], missing2);
-    plain.u[k].forEach((value, i) => {
+    const along = dot2(plain2.u[k], missing2);
+    plain2.u[k].forEach((value, i) => {
       left[i] -= along * value;
     });
-    plain.v[k].forEach((value, j) => {
+    plain2.v[k].forEach((value, j) => {
       change[j] += along / s * value;
     });
   });
@@ -795,8 +795,8 @@ function parseFormula(text2) {
     )
   ].map(([, number2, name, sign, other]) => ({ number: number2, name, sign, other }));
   let at = 0, depth = 0;
-  const said = (token) => token.number ?? token.name ?? token.sign ?? token.other;
-  const where = () => at < tokens.length ? `at '${said(tokens[at])}'` : "at its end";
+  const said2 = (token) => token.number ?? token.name ?? token.sign ?? token.other;
+  const where = () => at < tokens.length ? `at '${said2(tokens[at])}'` : "at its end";
   const fault = (wanted) => new Error(
     `cannot read the formula ${where()}: expected ${wanted}; write p, q = 1-p, numbers, + - * / ^ and ${Object.keys(FUNCTIONS).join(", ")}, for example exp(-5*p)`
   );
@@ -1452,11 +1452,11 @@ var CurveList = class {
   /** The words of a row: its label, and its rules or what is wrong with it. */
   reword(row2, line) {
     write(row2.querySelector("strong"), line.label);
-    const said = row2.lastElementChild;
-    said.className = line.error ? "fault" : "rules";
+    const said2 = row2.lastElementChild;
+    said2.className = line.error ? "fault" : "rules";
     const waiting = line.waiting ? "lab is computing it …" : "";
-    write(said, line.error ?? (line.sequences ? rules(line.sequences) : waiting));
-    said.hidden = !said.textContent;
+    write(said2, line.error ?? (line.sequences ? rules(line.sequences) : waiting));
+    said2.hidden = !said2.textContent;
   }
 };
 
@@ -1832,15 +1832,15 @@ var CurvesPanel = class {
     const grid = new Grid([this.at]), quantities = Object.keys(NAMES);
     const shown = this.lines.filter(({ error, waiting }) => !error && !waiting);
     const rows = shown.map((line) => {
-      const cells = line.sequences ? quantities.map((quantity) => QUANTITIES[quantity](grid, line.sequences)[0]) : quantities.map((quantity) => LIMITS[quantity](grid.p, line.w)?.[0] ?? null);
+      const cells2 = line.sequences ? quantities.map((quantity) => QUANTITIES[quantity](grid, line.sequences)[0]) : quantities.map((quantity) => LIMITS[quantity](grid.p, line.w)?.[0] ?? null);
       const limit2 = line.w ? line.w(this.at) : null;
       return h(
         "tr",
         {},
         h("th", { scope: "row" }, h("span", { class: "dot", style: `background:${line.color}` }), line.label),
-        h("td", {}, format(cells[0])),
+        h("td", {}, format(cells2[0])),
         h("td", { class: "limit" }, format(line.kind === "curve" ? limit2 : null)),
-        cells.slice(1).map((value) => h("td", {}, format(value)))
+        cells2.slice(1).map((value) => h("td", {}, format(value)))
       );
     });
     const sizes = new Set(shown.flatMap(({ sequences }) => sequences ? [sequences[0].length] : []));
@@ -2214,45 +2214,810 @@ var DrawPanel = class {
 var MIDDLE = new Grid([0.01, 0.1, 0.5, 0.9]);
 var weigh = (p) => p * (1 - p);
 
+// formats.js
+var IDS = [
+  "problem",
+  "uid",
+  "prompt_id",
+  "index"
+];
+var TEXTS = [
+  "prompt",
+  "input",
+  "question",
+  "messages",
+  "doc.query"
+];
+var SIZES = [
+  "n",
+  "N",
+  "rollouts",
+  "samples"
+];
+var RIGHT = [
+  "k",
+  "K",
+  "correct",
+  "right"
+];
+var LARGEST_N = 1e4;
+var FORMATS = [
+  {
+    "tool": "the lab's training",
+    "source": "lab/runs/rollout_store.py",
+    "columns": [
+      "step",
+      "problem",
+      "index",
+      "tokens",
+      "truncated"
+    ],
+    "problem": [
+      "problem"
+    ],
+    "reward": [
+      "reward"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "open-instruct",
+    "source": "open_instruct/rl_utils.py, save_rollouts_to_disk (allenai/open-instruct)",
+    "columns": [
+      "step",
+      "prompt_idx",
+      "response_tokens"
+    ],
+    "problem": [
+      "prompt_idx"
+    ],
+    "reward": [
+      "reward"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "NeMo Gym",
+    "source": "nemo_gym/rollout_collection.py, TASK_INDEX_KEY_NAME (NVIDIA-NeMo/Gym)",
+    "columns": [
+      "_ng_task_index"
+    ],
+    "problem": [
+      "_ng_task_index"
+    ],
+    "reward": [
+      "reward"
+    ],
+    "within": [
+      "agent_ref.name"
+    ],
+    "besides": [],
+    "one": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "verifiers, prime-rl",
+    "source": "verifiers/utils/save_utils.py, state_to_output (PrimeIntellect-ai/verifiers)",
+    "columns": [
+      "example_id",
+      "completion"
+    ],
+    "problem": [
+      "example_id"
+    ],
+    "reward": [
+      "reward"
+    ],
+    "within": [
+      "task",
+      "env_id"
+    ],
+    "besides": [],
+    "one": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "TRL",
+    "source": "trl/trainer/grpo_trainer.py, GRPOTrainer.log with log_completions",
+    "columns": [
+      "step",
+      "prompt",
+      "completion"
+    ],
+    "problem": [
+      "prompt"
+    ],
+    "reward": [],
+    "within": [],
+    "besides": [
+      "step",
+      "completion",
+      "advantage"
+    ],
+    "one": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": true
+  },
+  {
+    "tool": "verl",
+    "source": "verl/trainer/ppo/ray_trainer.py, _write_generations (trainer.rollout_data_dir)",
+    "columns": [
+      "input",
+      "output",
+      "score",
+      "step"
+    ],
+    "problem": [
+      "uid",
+      "input"
+    ],
+    "reward": [
+      "acc",
+      "score"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "OpenRLHF",
+    "source": "openrlhf/cli/batch_inference.py, batch_rm_inference (OpenRLHF/OpenRLHF)",
+    "columns": [
+      "input",
+      "output"
+    ],
+    "problem": [
+      "input"
+    ],
+    "reward": [
+      "reward"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "lm-eval",
+    "source": "lm_eval/evaluator.py, evaluate with log_samples; samples_TASK_DATE.jsonl",
+    "columns": [
+      "doc_id",
+      "doc_hash",
+      "filter"
+    ],
+    "problem": [
+      "doc_hash"
+    ],
+    "reward": [
+      "exact_match",
+      "math_verify",
+      "acc",
+      "pass@1"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "filter",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "lighteval",
+    "source": "src/lighteval/logging/info_loggers.py, DetailsLogger.Detail (huggingface/lighteval)",
+    "columns": [
+      "doc",
+      "metric",
+      "model_response"
+    ],
+    "problem": [
+      "doc.query"
+    ],
+    "reward": [
+      "metric"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "cell": "metrics",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "Qwen2.5-Math",
+    "source": "evaluation/math_eval.py, save_jsonl of all_samples (QwenLM/Qwen2.5-Math)",
+    "columns": [
+      "idx",
+      "code",
+      "pred"
+    ],
+    "problem": [
+      "question",
+      "idx"
+    ],
+    "reward": [
+      "score"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "Open-R1 generations",
+    "source": "the data sets open-r1/OpenR1-Math-220k and their kind on the Hugging Face hub",
+    "columns": [
+      "generations"
+    ],
+    "problem": [
+      "uuid",
+      "problem",
+      "prompt"
+    ],
+    "reward": [
+      "correctness_math_verify",
+      "correctness",
+      "correctness_llama"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "Big-Math",
+    "source": "the data set SynthLabsAI/Big-Math-RL-Verified: 64 rollouts of Llama-3.1-8B a problem",
+    "columns": [
+      "llama8b_solve_rate"
+    ],
+    "problem": [
+      "problem",
+      "prompt"
+    ],
+    "reward": [
+      "llama8b_solve_rate"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "cell": "rate",
+    "n": 64,
+    "logged_twice": false
+  },
+  {
+    "tool": "OpenMathReasoning",
+    "source": "the data set nvidia/OpenMathReasoning: 32 rollouts of Qwen2.5-Math-72B a problem",
+    "columns": [
+      "pass_rate_72b_tir"
+    ],
+    "problem": [
+      "problem"
+    ],
+    "reward": [
+      "pass_rate_72b_tir"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "cell": "rate",
+    "n": 32,
+    "logged_twice": false
+  },
+  {
+    "tool": "POLARIS",
+    "source": "the data set POLARIS-Project/Polaris-Dataset-53K",
+    "columns": [
+      "problem",
+      "difficulty"
+    ],
+    "problem": [
+      "problem"
+    ],
+    "reward": [
+      "difficulty"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "cell": "ratio",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "",
+    "source": "any tool",
+    "columns": [],
+    "problem": [
+      "problem",
+      "uid",
+      "prompt_id",
+      "index",
+      "prompt",
+      "input",
+      "question",
+      "messages",
+      "doc.query"
+    ],
+    "reward": [
+      "correct",
+      "acc",
+      "reward",
+      "score"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "pass rates",
+    "source": "a column of that name, as in many data sets",
+    "columns": [],
+    "problem": [
+      "problem",
+      "uid",
+      "prompt_id",
+      "index",
+      "prompt",
+      "input",
+      "question",
+      "messages",
+      "doc.query"
+    ],
+    "reward": [
+      "pass_rate",
+      "solve_rate",
+      "success_rate",
+      "pass@1"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "cell": "rate",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "",
+    "source": "any tool",
+    "columns": [],
+    "problem": [
+      "problem",
+      "uid",
+      "prompt_id",
+      "index",
+      "prompt",
+      "input",
+      "question",
+      "messages",
+      "doc.query"
+    ],
+    "reward": [],
+    "within": [],
+    "besides": [
+      "step"
+    ],
+    "one": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  }
+];
+
+// rollouts.js
+var REWARDS = FORMATS.find(({ tool, reward }) => !tool && reward.length).reward;
+var ADVANTAGES = ["advantage", "advantages"];
+var BINARY = ["0", "1", "-1", "0.0", "1.0", "true", "false", "True", "False"];
+var NO_NUMBER = ["n/a", "na", "nan", "none", "null"];
+var LOOKED_AT = 100;
+var RATE_SLACK = 1e-3;
+function readCounts(rows, choice = {}) {
+  if (!rows.length) throw new Error("cannot be read (it is empty): give one row a problem, or one a rollout");
+  const layout = layoutOf(rows, choice);
+  return layout.cell === "counts" ? countsOf(rows, layout) : new Tally(layout, choice).add(rows).counts();
+}
+var isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+function layoutOf(rows, choice) {
+  const first = rows.slice(0, LOOKED_AT), columns = [...new Set(first.flatMap(Object.keys))], names = new Set(columns);
+  for (const row2 of first) {
+    for (const [outer, cells2] of Object.entries(row2)) {
+      if (isObject(cells2)) for (const inner of Object.keys(cells2)) names.add(`${outer}.${inner}`);
+    }
+  }
+  for (const column of [choice.problem, choice.reward]) {
+    if (column && !names.has(column))
+      throw new Error(`found columns ${columns.join(", ")}, and no ${column}: name one of them`);
+  }
+  const find = (list) => list.find((name) => names.has(name)) ?? "", size = find(SIZES), right = find(RIGHT);
+  if (size && right && !choice.reward)
+    return { tool: "", cell: "counts", problem: choice.problem || find([...IDS, ...TEXTS]), reward: right, size };
+  const numbers = columns.filter((name) => {
+    const cells2 = first.map((row2) => row2[name]);
+    return cells2.every((cell) => missing(cell) || number(cell) !== null) && !cells2.every(missing);
+  });
+  for (const form of FORMATS) {
+    if (!form.columns.every((column) => names.has(column))) continue;
+    const problem = choice.problem || find(form.problem);
+    let reward = choice.reward || find(form.reward);
+    if (!reward && !form.reward.length) {
+      const besides = [...form.besides, ...form.problem, problem, ...ADVANTAGES], left = numbers.filter((name) => !besides.includes(name));
+      reward = left.length === 1 ? left[0] : "";
+    }
+    if (!problem || !reward) continue;
+    if (form.cell !== "reward" && !form.reward.includes(reward)) continue;
+    if (form.cell === "ratio" && !first.some((row2) => String(row2[reward]).includes("/"))) continue;
+    return { ...form, problem, reward, within: find(form.within), size };
+  }
+  throw new Error(unclear(first, columns, numbers, choice));
+}
+function unclear(first, columns, numbers, choice) {
+  if (columns.includes("_step") && columns.includes("_runtime")) {
+    return "a history of metrics exported from W&B, which holds means and no rollouts: export the table of completions";
+  }
+  const rewards = numbers.filter((name) => name !== "step" && !ADVANTAGES.includes(name));
+  const problems = columns.filter((name) => {
+    const cells2 = first.flatMap((row2) => missing(row2[name]) ? [] : [identity(row2[name])]), different = new Set(cells2);
+    return name !== "step" && different.size < cells2.length && ![...different].every((cell) => BINARY.includes(cell));
+  });
+  const candidates = (list) => list.length ? ` (${list.join(" or ")}?)` : "", has = (list) => list.some((name) => columns.includes(name)), ask = [];
+  if (!choice.problem && !has([...IDS, ...TEXTS])) ask.push(`the problem${candidates(problems)}`);
+  if (!choice.reward && !has(REWARDS)) ask.push(`the reward${candidates(rewards)}`);
+  return `found columns ${columns.join(", ")}: name ${ask.join(" and ") || "others"}; or give ${SIZES.join("|")} and ${RIGHT.join("|")}, or ${[...IDS, ...TEXTS].join("|")} in every row and ${REWARDS.join("|")}`;
+}
+var missing = (cell) => cell === null || cell === void 0 || Number.isNaN(cell) || typeof cell === "string" && (!cell.trim() || NO_NUMBER.includes(cell.trim().toLowerCase()));
+function number(cell) {
+  if (typeof cell === "boolean" || typeof cell === "number") return Number(cell);
+  if (typeof cell !== "string" || !cell.trim()) return null;
+  const text2 = cell.trim().toLowerCase(), value = { true: 1, false: 0 }[text2] ?? (/^[-+.\d]/.test(text2) && !/^[-+]?0[xob]/.test(text2) ? Number(text2) : NaN);
+  return Number.isFinite(value) ? value : null;
+}
+function identity(cell) {
+  return typeof cell === "string" ? cell : JSON.stringify(plain(cell));
+}
+function plain(cell) {
+  if (Array.isArray(cell)) return cell.map(plain);
+  if (!isObject(cell)) return cell ?? null;
+  const kept = Object.keys(cell).filter((key) => cell[key] !== null && cell[key] !== void 0);
+  return Object.fromEntries(kept.sort().map((key) => [key, plain(cell[key])]));
+}
+function readerOf(column) {
+  const dot3 = column.indexOf(".");
+  if (dot3 < 0) return (row2) => row2[column];
+  const outer = column.slice(0, dot3), inner = column.slice(dot3 + 1);
+  return (row2) => isObject(row2[outer]) ? row2[outer][inner] : row2[column];
+}
+function short(value) {
+  const line = String(value).split(/\s+/).join(" ").trim();
+  return line.length <= 60 ? line : `${line.slice(0, 57)}...`;
+}
+var said = (cell) => short(identity(cell));
+function isSuccess(cell, success) {
+  const value = number(cell), wanted = number(success);
+  if (value !== null && wanted !== null) return value === wanted;
+  return String(cell).trim().toLowerCase() === success.trim().toLowerCase();
+}
+function checkSize(n, problem) {
+  if (n > LARGEST_N) {
+    throw new Error(
+      `problem ${short(problem)} has n = ${n} rollouts: the audit takes up to ${LARGEST_N} a problem; give fewer, or correct the file`
+    );
+  }
+}
+function countsOf(rows, { problem, reward, size }) {
+  const steps = rows.map((row2) => "step" in row2 ? number(row2.step) : null), last = steps.reduce((most, step) => step !== null && step > most ? step : most, -Infinity);
+  const n = [], correct = [], seen = /* @__PURE__ */ new Set();
+  rows.forEach((row2, i) => {
+    if (steps[i] !== null && steps[i] < last) return;
+    const name = problem ? identity(row2[problem] ?? null) : `row ${i}`, [tried, right] = [number(row2[size]), number(row2[reward])];
+    if (seen.has(name)) throw new Error(`problem ${name} has several rows of counts: add them up`);
+    seen.add(name);
+    if (!Number.isInteger(tried) || !Number.isInteger(right) || tried < 1 || right < 0 || right > tried) {
+      throw new Error(
+        `problem ${name} has ${reward} = ${row2[reward]} of ${size} = ${row2[size]}: counts must be whole, with 0 <= ${reward} <= ${size}`
+      );
+    }
+    checkSize(tried, name);
+    n.push(tried);
+    correct.push(right);
+  });
+  return { n, correct, notes: [`${n.length} problems, counts from columns ${size} and ${reward}`], tool: "" };
+}
+var Tally = class {
+  constructor(layout, choice) {
+    Object.assign(this, { layout, choice, rows: 0, lost: 0 });
+    this.groups = /* @__PURE__ */ new Map();
+    this.values = /* @__PURE__ */ new Set();
+    this.shares = /* @__PURE__ */ new Map();
+    this.others = /* @__PURE__ */ new Map();
+    this.content = /* @__PURE__ */ new Map();
+  }
+  add(rows) {
+    const { layout } = this, problemOf = readerOf(layout.problem), rewardOf = readerOf(layout.reward), withinOf = layout.within ? readerOf(layout.within) : null, outcome = { ratio: this.addRatio, rate: this.addRate, metrics: this.addMetrics }[layout.cell] ?? this.addReward;
+    let kept;
+    for (const row2 of rows) {
+      this.rows++;
+      if (layout.one) {
+        const value = String(row2[layout.one]);
+        kept ??= value;
+        if (value !== kept) {
+          this.others.set(value, (this.others.get(value) ?? 0) + 1);
+          continue;
+        }
+      }
+      let problem = problemOf(row2);
+      if (problem === null || problem === void 0 || problem === "")
+        throw new Error(`row ${this.rows} has no ${layout.problem}: every rollout needs its problem`);
+      problem = identity(problem);
+      if (withinOf) problem = `${identity(withinOf(row2) ?? null)} ${problem}`;
+      const step = missing(row2.step) ? null : identity(row2.step), key = JSON.stringify([step, problem]);
+      if (layout.logged_twice) {
+        const { step: _, ...content } = row2;
+        if (!this.content.has(step)) this.content.set(step, []);
+        this.content.get(step).push(identity(content));
+      }
+      if (!this.groups.has(key)) this.groups.set(key, { step, problem, n: 0, right: 0 });
+      outcome.call(this, rewardOf(row2), this.groups.get(key), row2, key);
+    }
+    return this;
+  }
+  addReward(cell, group, row2, key) {
+    const { threshold, success } = this.choice;
+    if (Array.isArray(cell)) {
+      for (const each of cell) this.addReward(each, group, row2, key);
+      return;
+    }
+    if (missing(cell)) {
+      this.lost++;
+      return;
+    }
+    group.n++;
+    if (success !== void 0 && success !== null) {
+      group.right += isSuccess(cell, success);
+      return;
+    }
+    const value = number(cell);
+    if (threshold !== void 0 && threshold !== null && value !== null) {
+      group.right += value >= threshold;
+      return;
+    }
+    if (value !== 0 && value !== 1 && value !== -1) {
+      throw new Error(
+        `reward ${said(cell)} in row ${this.rows} (${this.layout.problem} ${short(group.problem)}): a reward must be 0 or 1, or -1 or 1; give the threshold from which it is right, or the value that is`
+      );
+    }
+    this.values.add(value);
+    group.right += value === 1;
+  }
+  addRatio(cell, group, row2, key) {
+    const match = /^\s*(\d+)\s*\/\s*(\d+)\s*$/.exec(String(cell)), [right, all] = match ? [Number(match[1]), Number(match[2])] : [];
+    if (missing(cell)) this.lost++;
+    else if (this.toldBefore(key, group, cell)) return;
+    else if (!match || right > all || !all)
+      throw new Error(`${this.layout.reward} ${said(cell)} in row ${this.rows}: it must be right of all, such as 5/8`);
+    else {
+      checkSize(all, group.problem);
+      group.n += all;
+      group.right += right;
+    }
+  }
+  addRate(cell, group, row2, key) {
+    if (missing(cell)) {
+      this.lost++;
+      return;
+    }
+    const rate = number(cell);
+    if (rate === null || rate < 0 || rate > 1)
+      throw new Error(`${this.layout.reward} ${said(cell)} in row ${this.rows}: a pass rate must be in [0, 1]`);
+    const n = this.layout.size ? number(row2[this.layout.size]) : this.layout.n;
+    if (!this.toldBefore(key, group, rate) && n) {
+      checkSize(n, group.problem);
+      group.n += n;
+      group.right += this.whole(rate, n, group.problem);
+    }
+  }
+  addMetrics(cell, group) {
+    for (const [name, value] of Object.entries(isObject(cell) ? cell : {})) {
+      const match = /^(?:pass@k:k=1&n=|avg@n:n=)(\d+)$/.exec(name);
+      if (value !== null && (match || name === "extractive_match" || name === "acc")) {
+        const n = match ? Number(match[1]) : 1;
+        checkSize(n, group.problem);
+        group.n += n;
+        group.right += this.whole(Number(value), n, group.problem);
+        return;
+      }
+    }
+    this.lost++;
+  }
+  /** Whether a problem's ratio or rate was in a row before; another one is refused. */
+  toldBefore(key, group, share) {
+    if (!this.shares.has(key)) this.shares.set(key, share);
+    const before = this.shares.get(key);
+    if (before !== share) {
+      throw new Error(
+        `problem ${short(group.problem)} has ${this.layout.reward} ${before} and ${share}: give each problem one`
+      );
+    }
+    return group.n > 0;
+  }
+  whole(rate, n, problem) {
+    const right = Math.round(rate * n);
+    if (Math.abs(right - rate * n) > Math.max(RATE_SLACK, n * 1e-4)) {
+      throw new Error(
+        `problem ${short(problem)} has the pass rate ${rate}, which is no whole number of ${n} rollouts: look at the column ${this.layout.reward}`
+      );
+    }
+    return right;
+  }
+  counts() {
+    const { layout, values } = this, notes = [
+      `${layout.tool ? `${layout.tool}: ` : ""}problems from column ${layout.problem}, rewards from column ${layout.reward}`
+    ];
+    if (layout.cell === "rate" && !layout.size && !layout.n) notes.push(this.addRates());
+    if (values.has(0) && values.has(-1))
+      throw new Error(`column ${layout.reward} holds rewards of -1, 0 and 1: give a threshold, from which one is right`);
+    if (values.has(-1)) notes.push("a reward of -1 is wrong, 1 is right");
+    if (this.others.size) {
+      const left = [...this.others].map(([name, rows]) => `${name} (${rows})`).join(", ");
+      notes.push(`only the first ${layout.one} is read; left out: ${left} rows`);
+    }
+    let groups = [...this.groups.values()];
+    const steps = new Set(groups.map(({ step }) => step)).size;
+    if (steps > 1) {
+      let words = `${steps} steps, their problems kept apart`;
+      if (layout.logged_twice) {
+        const seen = /* @__PURE__ */ new Set(), twice = /* @__PURE__ */ new Set();
+        for (const [step, rows] of this.content) {
+          const content = rows.join("\n");
+          if (seen.has(content)) twice.add(step);
+          seen.add(content);
+        }
+        groups = groups.filter(({ step }) => !twice.has(step));
+        words += `; ${twice.size} repeat another and are dropped`;
+      }
+      notes.push(words);
+    }
+    groups = mergedUids(layout, groups).filter((group) => group.n);
+    if (!groups.length) throw new Error(`column ${layout.reward} holds no reward: name another`);
+    const n = groups.map((group) => group.n);
+    for (const group of groups) checkSize(group.n, group.problem);
+    if (n.every((size) => size <= 1)) {
+      throw new Error(
+        `column ${layout.problem} gives every rollout a problem of its own: name the problems in a column problem`
+      );
+    }
+    if (this.lost) notes.push(`${this.lost} of ${this.rows} rollouts have no reward and are left out`);
+    if (TEXTS.includes(layout.problem)) {
+      const sorted = n.toSorted((a, b) => a - b), middle2 = (sorted[n.length - 1 >> 1] + sorted[n.length >> 1]) / 2;
+      notes.push(
+        `equal prompts are one problem: ${n.filter((size) => size > middle2).length} of ${n.length} have more rows than most`
+      );
+    }
+    return { n, correct: groups.map((group) => group.right), notes, tool: layout.tool };
+  }
+  /** Count the rates whose n no column gives: the smallest that all of them are counts of. */
+  addRates() {
+    const rates = [...this.shares.values()], some = rates.some((rate) => rate > 0 && rate < 1), fits = (n2) => rates.every((rate) => Math.abs(rate * n2 - Math.round(rate * n2)) <= n2 * 1e-4 + RATE_SLACK);
+    let n = 2;
+    while (n <= 1024 && !(some && fits(n))) n++;
+    if (n > 1024 || new Set(rates).size < 3 || n >= rates.length) {
+      throw new Error(
+        `column ${this.layout.reward} gives rates and no column how many rollouts they are of: add one named ${SIZES.join("|")}`
+      );
+    }
+    for (const [key, rate] of this.shares) {
+      this.groups.get(key).n += n;
+      this.groups.get(key).right += Math.round(rate * n);
+    }
+    return `n = ${n} is the smallest of which all rates in ${this.layout.reward} are counts`;
+  }
+};
+function mergedUids(layout, groups) {
+  if (layout.problem !== "uid" || groups.some(({ n }) => n > 1)) return groups;
+  const merged = /* @__PURE__ */ new Map(), seen = /* @__PURE__ */ new Set();
+  for (const { step, problem, n, right } of groups) {
+    const match = /^(.+)_(\d+)_\d+$/.exec(problem);
+    if (!match) return groups;
+    const key = JSON.stringify([step, match[1]]), rollout = JSON.stringify([step, match[1], match[2]]);
+    if (seen.has(rollout)) {
+      throw new Error(
+        `rollout ${match[2]} of problem '${match[1]}' appears twice: give every rollout of a problem its own index`
+      );
+    }
+    seen.add(rollout);
+    if (!merged.has(key)) merged.set(key, { step, problem: match[1], n: 0, right: 0 });
+    merged.get(key).n += n;
+    merged.get(key).right += right;
+  }
+  return [...merged.values()];
+}
+
 // files.js
-var IDS = ["problem", "uid", "prompt_id", "index"];
-var TEXTS = ["prompt", "input"];
-var SIZES = ["n", "N", "rollouts", "samples"];
-var RIGHT = ["k", "K", "correct", "right"];
-var REWARDS = ["correct", "acc", "reward", "score"];
 var LARGEST2 = 3e7;
-async function readFile(file) {
-  const kind = file.name.split(".").pop().toLowerCase();
+var SEPARATORS = [",", ";", "	", "|"];
+var KINDS = { csv, tsv: csv, json, jsonl, ndjson: jsonl };
+var GIVE = "give a file of .csv, .tsv, .json, .jsonl, or .gz of them";
+async function readFile(file, choice = {}) {
+  const packed = file.name.toLowerCase().endsWith(".gz");
+  const kind = file.name.toLowerCase().replace(/\.gz$/, "").split(".").pop();
   if (kind === "parquet") {
     throw new Error(`${file.name}: a page cannot read parquet; the explorer in a notebook can, and so can lab audit`);
   }
-  if (!["csv", "jsonl"].includes(kind)) throw new Error(`${file.name}: give a .csv or .jsonl file`);
-  if (file.size > LARGEST2) {
-    throw new Error(
-      `${file.name} has ${Math.round(file.size / 1e6)} MB: the page reads up to ${LARGEST2 / 1e6}; lab audit reads more`
-    );
-  }
-  const text2 = await file.text();
-  if (!text2.trim()) throw new Error(`${file.name} is empty: give one row a problem with n and k, or one row a rollout`);
+  if (!(kind in KINDS)) throw new Error(`${file.name} cannot be read (a kind of file that holds no table): ${GIVE}`);
+  if (file.size > LARGEST2) throw tooLarge(file.name, file.size);
+  const text2 = packed ? await unpacked(file) : (await file.text()).replace(/^\ufeff/, "");
   try {
-    return readCounts(kind === "csv" ? csv(text2) : jsonl(text2));
+    return readCounts(text2.trim() ? KINDS[kind](text2) : [], choice);
   } catch (error) {
     throw new Error(`${file.name}: ${error.message}`);
   }
 }
-function csv(text2) {
-  const rows = [[]];
-  for (const [, quoted, plain, end] of text2.replace(/\r\n?/g, "\n").matchAll(/(?:"((?:[^"]|"")*)"|([^",\n]*))(,|\n|$)/g)) {
-    rows.at(-1).push(quoted === void 0 ? plain : quoted.replaceAll('""', '"'));
-    if (end === "\n") rows.push([]);
-    if (end === "") break;
+var tooLarge = (name, size) => new Error(
+  `${name} has ${Math.round(size / 1e6)} MB: the page reads up to ${LARGEST2 / 1e6}; lab audit reads more`
+);
+async function unpacked(file) {
+  const reader = file.stream().pipeThrough(new DecompressionStream("gzip")).getReader(), decoder = new TextDecoder(), parts = [];
+  let size = 0;
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      size += part.value.length;
+      if (size > LARGEST2) break;
+      parts.push(decoder.decode(part.value, { stream: true }));
+    }
+  } catch {
+    throw new Error(`${file.name} cannot be read (not a gz file, or half of one): ${GIVE}`);
   }
+  if (size > LARGEST2) {
+    await reader.cancel();
+    throw tooLarge(file.name, size);
+  }
+  return parts.join("") + decoder.decode();
+}
+function csv(text2) {
+  const lines = text2.replace(/\r\n?/g, "\n"), end = lines.indexOf("\n"), first = end < 0 ? lines : lines.slice(0, end), split = SEPARATORS.map((separator) => cells(first, separator)[0].length), rows = cells(lines, SEPARATORS[split.indexOf(Math.max(...split))]);
   const [head, ...body] = rows.filter((row2) => row2.length > 1 || row2[0].trim());
   body.forEach((row2, i) => {
     if (row2.length !== head.length)
       throw new Error(`row ${i + 1} has ${row2.length} cells and the head ${head.length}: mend that row`);
   });
   return body.map((row2) => Object.fromEntries(head.map((name, i) => [name.trim(), row2[i]])));
+}
+function cells(text2, separator) {
+  const mark = separator === "|" ? "\\|" : separator, rows = [[]];
+  for (const [, quoted, plain2, end] of text2.matchAll(
+    new RegExp(`(?:"((?:[^"]|"")*)"|([^${mark}
+]*))(${mark}|
+|$)`, "g")
+  )) {
+    rows.at(-1).push(quoted === void 0 ? plain2 : quoted.replaceAll('""', '"'));
+    if (end === "\n") rows.push([]);
+    if (end === "") break;
+  }
+  return rows;
 }
 function jsonl(text2) {
   return text2.split("\n").flatMap((line, i) => {
@@ -2261,66 +3026,41 @@ function jsonl(text2) {
     try {
       row2 = JSON.parse(line);
     } catch {
-      throw new Error(`line ${i + 1} is not JSON: give one object a line`);
+      throw new Error(`cannot be read (line ${i + 1} is not JSON): give one object a line`);
     }
     if (typeof row2 !== "object" || row2 === null || Array.isArray(row2))
-      throw new Error(`line ${i + 1} is not an object: give one object a line`);
+      throw new Error(`cannot be read (line ${i + 1} is not an object): give one object a line`);
     return [row2];
   });
 }
-var number = (value) => typeof value === "boolean" ? Number(value) : typeof value === "string" ? { true: 1, false: 0 }[value.trim().toLowerCase()] ?? (value.trim() ? Number(value) : NaN) : value === null || value === void 0 ? NaN : Number(value);
-var missing = (value) => value === null || value === void 0 || typeof value === "string" && !value.trim();
-function readCounts(rows) {
-  if (!rows.length) throw new Error("no rows below the head: give one row a problem, or one a rollout");
-  const columns = [...new Set(rows.slice(0, 1e3).flatMap(Object.keys))], find = (names) => names.find((name2) => columns.includes(name2));
-  const size = find(SIZES), right = find(RIGHT), name = find([...IDS, ...TEXTS]), reward = find(REWARDS);
-  if (size && right) return counts(rows, size, right, name);
-  if (!name || !reward) {
-    throw new Error(
-      `found columns ${columns.join(", ")}: give ${SIZES.join("|")} and ${RIGHT.join("|")}, or ${[...IDS, ...TEXTS].join("|")} and ${REWARDS.join("|")}`
-    );
+function json(text2) {
+  let document2;
+  try {
+    document2 = JSON.parse(text2);
+  } catch {
+    return jsonl(text2);
   }
-  return rollouts(rows, name, reward);
-}
-function counts(rows, size, right, name) {
-  const last = rows.reduce((most, row2) => Math.max(most, number(row2.step ?? 0)), -Infinity);
-  const kept = "step" in rows[0] ? rows.filter((row2) => number(row2.step) === last) : rows;
-  const n = kept.map((row2) => number(row2[size])), correct = kept.map((row2) => number(row2[right])), seen = /* @__PURE__ */ new Set();
-  kept.forEach((row2, i) => {
-    const problem = name ? String(row2[name]) : `row ${i}`;
-    if (seen.has(problem)) throw new Error(`problem ${problem} has several rows of counts: add them up`);
-    seen.add(problem);
-    if (!Number.isInteger(n[i]) || !Number.isInteger(correct[i]) || n[i] < 1 || correct[i] < 0 || correct[i] > n[i]) {
-      throw new Error(
-        `problem ${problem} has ${right} = ${row2[right]} of ${size} = ${row2[size]}: counts must be whole, with 0 <= ${right} <= ${size}`
-      );
-    }
-  });
-  return { n, correct, notes: [`${kept.length} problems, counts from columns ${size} and ${right}`] };
-}
-function rollouts(rows, name, reward) {
-  const groups = /* @__PURE__ */ new Map();
-  let lost = 0;
-  rows.forEach((row2, i) => {
-    if (missing(row2[name])) throw new Error(`row ${i + 1} has no ${name}: every rollout needs its problem`);
-    if (missing(row2[reward])) {
-      lost++;
-      return;
-    }
-    const value = number(row2[reward]);
-    if (value !== 0 && value !== 1)
-      throw new Error(`reward ${row2[reward]} in row ${i + 1} (${name} ${row2[name]}): rewards must be 0 or 1`);
-    const key = JSON.stringify([String(row2[name]), "step" in row2 ? row2.step : null]), group = groups.get(key) ?? [0, 0];
-    group[0]++;
-    group[1] += value;
-    groups.set(key, group);
-  });
-  const n = [...groups.values()].map(([size]) => size), correct = [...groups.values()].map(([, right]) => right);
-  if (n.every((size) => size <= 1))
-    throw new Error(`column ${name} gives every rollout a problem of its own: name the problems in a column problem`);
-  const notes = [`${n.length} problems from column ${name}, rewards from column ${reward}`];
-  if (lost) notes.push(`${lost} of ${rows.length} rollouts have no reward and are left out`);
-  return { n, correct, notes };
+  const isObject2 = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+  if (Array.isArray(document2)) {
+    const wrong = document2.findIndex((row2) => !isObject2(row2));
+    if (wrong >= 0)
+      throw new Error(`cannot be read (element ${wrong + 1} of the list is not an object): give a list of objects`);
+    return document2;
+  }
+  if (isObject2(document2)) {
+    const { columns, data } = document2, names = Object.keys(document2), values = Object.values(document2), together = (keys, cell) => keys.map((key) => Object.fromEntries(names.map((name) => [name, cell(name, key)])));
+    if (Array.isArray(columns) && Array.isArray(data))
+      return data.map((row2) => Object.fromEntries(columns.map((name, i) => [String(name), row2[i]])));
+    if (values.length > 1 && values.every((value) => Array.isArray(value)) && new Set(values.map((value) => value.length)).size === 1)
+      return together([...values[0].keys()], (name, i) => document2[name][i]);
+    if (values.length && values.every(isObject2) && new Set(values.map((value) => JSON.stringify(Object.keys(value)))).size === 1)
+      return together(Object.keys(values[0]), (name, key) => document2[name][key]);
+    const tables = values.filter((value) => Array.isArray(value) && value.length && value.every(isObject2));
+    if (tables.length === 1) return tables[0];
+  }
+  throw new Error(
+    "cannot be read (a JSON object that is no table): give a list of objects, or one object a line"
+  );
 }
 
 // toy.js
@@ -2347,8 +3087,8 @@ var HARDEST = 1e-3;
 var EASIEST = 0.9;
 var logit2 = (p) => Math.log(p) - Math.log1p(-p);
 var Policy = class {
-  constructor({ sequences, problems, rollouts: rollouts2, rate, seed }) {
-    Object.assign(this, { problems, rollouts: rollouts2, rate, seed, time: 0 });
+  constructor({ sequences, problems, rollouts, rate, seed }) {
+    Object.assign(this, { problems, rollouts, rate, seed, time: 0 });
     [this.right, this.wrong] = successFailure(sequences);
     this.logits = new Float64Array(problems * ANSWERS);
     for (let x = 0; x < problems; x++) {
@@ -2368,19 +3108,19 @@ var Policy = class {
   step() {
     const { rollouts: N, rate } = this, solved = new Int32Array(this.problems);
     for (let x = 0; x < this.problems; x++) {
-      const pi = this.softmax(x), counts3 = new Float64Array(ANSWERS);
+      const pi = this.softmax(x), counts2 = new Float64Array(ANSWERS);
       for (let block = 0; 4 * block < N; block++) {
         const words = philox([block, x, this.time, 0], [this.seed, 7102818]);
         for (let i = 0; i < 4 && 4 * block + i < N; i++) {
           const u = (words[i] + 0.5) / 2 ** 32;
           let answer = 0;
           for (let reach = pi[0]; answer < ANSWERS - 1 && u >= reach; reach += pi[answer]) answer++;
-          counts3[answer]++;
+          counts2[answer]++;
         }
       }
-      const K = solved[x] = counts3[0], sum = this.right[K] * K + this.wrong[K] * (N - K);
+      const K = solved[x] = counts2[0], sum = this.right[K] * K + this.wrong[K] * (N - K);
       for (let a = 0; a < ANSWERS; a++) {
-        const paid = counts3[a] * (a === 0 ? this.right[K] : this.wrong[K]);
+        const paid = counts2[a] * (a === 0 ? this.right[K] : this.wrong[K]);
         this.logits[x * ANSWERS + a] += rate * (paid - sum * pi[a]) / N;
       }
     }
@@ -2401,13 +3141,13 @@ var MOST_CELLS = 150;
 var EDGES = [0.01, 0.1, 0.3, 0.7, 0.9, 0.99];
 var total = (values) => values.reduce((a, b) => a + b, 0);
 function cellsOf(n, correct) {
-  const key = (i) => `${n[i]} ${correct[i]}`, cells = new Map(n.map((size, i) => [key(i), { size, right: correct[i] }]));
-  if (cells.size > MOST_CELLS) {
+  const key = (i) => `${n[i]} ${correct[i]}`, cells2 = new Map(n.map((size, i) => [key(i), { size, right: correct[i] }]));
+  if (cells2.size > MOST_CELLS) {
     throw new Error(
-      `${cells.size} different counts: the page fits up to ${MOST_CELLS}; in a notebook, or by lab audit, all`
+      `${cells2.size} different counts: the page fits up to ${MOST_CELLS}; in a notebook, or by lab audit, all`
     );
   }
-  const rows = [...cells.values()].sort((a, b) => a.size - b.size || a.right - b.right);
+  const rows = [...cells2.values()].sort((a, b) => a.size - b.size || a.right - b.right);
   const place = new Map(rows.map(({ size, right }, c) => [`${size} ${right}`, c]));
   const steps = Math.max(200, Math.ceil(4 * Math.PI * Math.sqrt(Math.max(...rows.map(({ size }) => size)))));
   const p = Float64Array.from({ length: steps + 1 }, (_, i) => Math.sin(Math.PI / 2 * i / steps) ** 2);
@@ -2418,10 +3158,10 @@ function cellsOf(n, correct) {
   });
   return { p, chance, of: n.map((_, i) => place.get(key(i))) };
 }
-var counted = (of, cells) => of.reduce((times, c) => {
+var counted = (of, cells2) => of.reduce((times, c) => {
   times[c]++;
   return times;
-}, new Array(cells).fill(0));
+}, new Array(cells2).fill(0));
 function mixing(n, correct, slack = SLACK) {
   const { p, chance, of } = cellsOf(n, correct);
   return { p, mass: mix(chance, counted(of, chance.length), slack) };
@@ -2516,8 +3256,8 @@ function tell(p, { edges, sizes }, N, gaps) {
     };
   };
 }
-function analyse(counts3, N, gaps, kept = {}) {
-  const { n, correct, exact } = counts3, places = readings(counts3, N);
+function analyse(counts2, N, gaps, kept = {}) {
+  const { n, correct, exact } = counts2, places = readings(counts2, N);
   const naive = exact ?? n.map((size, i) => correct[i] / size), even = naive.map(() => 1 / naive.length);
   kept.fit ??= exact ? { p: exact, mass: even } : mixing(n, correct);
   const found = tell(kept.fit.p, places, N, gaps)(kept.fit.mass);
@@ -2527,6 +3267,12 @@ function analyse(counts3, N, gaps, kept = {}) {
 }
 
 // panel_files.js
+var ASKED = {
+  problem: "column of the problem",
+  reward: "column of the reward",
+  threshold: "right from a reward of",
+  success: "or: right if it is"
+};
 var DRAWS = 200;
 var FEW = 64;
 var FilesPanel = class {
@@ -2539,9 +3285,10 @@ var FilesPanel = class {
       { least: 2, most: 1024, step: 1, scale: LOG(2, 1024), first: true },
       (N) => store.set({ N })
     );
+    const again = () => this.file && this.open(this.file);
     this.input = h("input", {
       type: "file",
-      accept: ".csv,.jsonl,.parquet",
+      accept: ".csv,.tsv,.json,.jsonl,.ndjson,.gz,.parquet",
       id: "lab-file",
       onchange: () => {
         if (this.input.files[0]) this.open(this.input.files[0]);
@@ -2556,8 +3303,17 @@ var FilesPanel = class {
       h(
         "p",
         { class: "rules" },
-        "One row a problem with n and k (how often it was tried and solved), or one row a rollout with problem and reward (0 or 1). CSV or JSONL" + (app.kernel ? ", or parquet." : "; parquet is read in the notebook. Nothing leaves this page.")
+        "Rollouts as TRL, verl and others write them, or one row a problem with n and k (how often it was tried and solved), or one row a rollout with problem and reward (0 or 1). CSV, JSON or JSONL, also packed (gz)" + (app.kernel ? ", or parquet." : "; parquet is read in the notebook. Nothing leaves this page.")
       )
+    );
+    this.choice = Object.fromEntries(
+      Object.keys(ASKED).map((name) => [name, h("input", { type: "text", spellcheck: "false", onchange: again })])
+    );
+    this.asked = app.kernel ? null : h(
+      "details",
+      {},
+      h("summary", {}, "Columns and right rewards"),
+      ...Object.entries(ASKED).map(([name, label]) => field(label, this.choice[name]))
     );
     for (const [name, over] of [
       ["dragenter", true],
@@ -2573,7 +3329,7 @@ var FilesPanel = class {
     this.zone.addEventListener("drop", (event) => {
       if (event.dataTransfer.files[0]) this.open(event.dataTransfer.files[0]);
     });
-    this.fault = h("p", { class: "fault", role: "alert" });
+    this.fault = h("p", { class: "fault", role: "alert", style: "overflow-wrap: anywhere" });
     this.notes = h("div", { class: "notes" });
     this.example = h("button", { type: "button", onclick: () => this.take(EXAMPLE) }, "Show an invented example");
     this.histogram = new Chart({
@@ -2610,6 +3366,7 @@ var FilesPanel = class {
         { class: "controls", "aria-label": "the file" },
         this.N.element,
         this.zone,
+        this.asked,
         this.fault,
         this.example,
         h("p", { class: "rules" }, "The objectives are those of the first panel."),
@@ -2618,23 +3375,32 @@ var FilesPanel = class {
       this.stage
     );
   }
+  /** What the user says of the file, see readCounts. */
+  said() {
+    const words = Object.entries(this.choice).map(([name, { value }]) => [name, value.trim()]), said2 = Object.fromEntries(words.filter(([, word]) => word));
+    if (said2.threshold === void 0) return said2;
+    if (said2.success !== void 0) throw new Error("a threshold and a value that is right: give one of them");
+    if (!Number.isFinite(Number(said2.threshold))) throw new Error(`threshold ${said2.threshold}: give a number`);
+    return { ...said2, threshold: Number(said2.threshold) };
+  }
   async open(file) {
+    this.file = file;
     this.fault.textContent = "";
     this.notes.textContent = `reading ${file.name} …`;
     try {
-      this.take(this.app.kernel ? await this.app.kernel.read(file) : await readFile(file), file.name);
+      this.take(this.app.kernel ? await this.app.kernel.read(file) : await readFile(file, this.said()), file.name);
     } catch (error) {
       this.notes.textContent = "";
       this.fault.textContent = error.message;
     }
   }
   /** Counts { n, correct, notes } or exact pass rates become what is drawn; `fit` is the lab's, where there is one. */
-  take(counts3) {
-    this.counts = counts3;
-    this.kept = counts3.fit ? { fit: counts3.fit } : {};
+  take(counts2) {
+    this.counts = counts2;
+    this.kept = counts2.fit ? { fit: counts2.fit } : {};
     this.draws = [];
-    const few = !counts3.exact && new Set(counts3.n.map((size, i) => `${size} ${counts3.correct[i]}`)).size <= FEW;
-    this.again = few ? resampled(counts3.n, counts3.correct) : null;
+    const few = !counts2.exact && new Set(counts2.n.map((size, i) => `${size} ${counts2.correct[i]}`)).size <= FEW;
+    this.again = few ? resampled(counts2.n, counts2.correct) : null;
     this.fault.textContent = "";
     this.app.refresh();
   }
@@ -3255,8 +4021,8 @@ var Explorer = class {
     return this.panels[name];
   }
   /** Counts that the notebook gave. */
-  counts(counts3) {
-    this.panel("files").take(counts3);
+  counts(counts2) {
+    this.panel("files").take(counts2);
   }
   refresh() {
     this.update(this.store.state);
@@ -3376,13 +4142,13 @@ var Kernel = class {
       throw new Error(
         `${file.name} has ${Math.round(file.size / 1e6)} MB: drop up to ${largest / 1e6}, or give its path: Explorer(pass_rates=...)`
       );
-    return counts2(await this.ask("file", { name: file.name }, [await file.arrayBuffer()]));
+    return counts(await this.ask("file", { name: file.name }, [await file.arrayBuffer()]));
   }
   authority(refresh) {
     return new Authority(this, refresh);
   }
 };
-function counts2([{ notes, exact }, arrays]) {
+function counts([{ notes, exact }, arrays]) {
   const [n, correct, p, mass] = arrays.map((row2) => Array.from(row2));
   return exact ? { n: [], correct: [], exact: n, notes } : { n, correct, notes, fit: { p, mass } };
 }
@@ -3508,7 +4274,7 @@ function render({ model, el }) {
     }, 60);
   });
   model.on("change:state", () => store.set(checked(model.get("state"))));
-  if (model.get("has_counts")) kernel.ask("counts", {}).then((answer) => explorer.counts(counts2(answer)));
+  if (model.get("has_counts")) kernel.ask("counts", {}).then((answer) => explorer.counts(counts(answer)));
   explorer.refresh();
   return () => root.remove();
 }

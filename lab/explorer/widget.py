@@ -15,7 +15,8 @@ from lab.estimators import Estimator
 from lab.explorer import answers
 from lab.explorer.page_catalogue import described
 from lab.explorer.state import checked
-from lab.show.audit import Counts, read_counts
+from lab.rollouts.counting import Counts
+from lab.show.audit import read_counts
 
 HERE = Path(__file__).parent
 

@@ -4,6 +4,7 @@ params.json        experiment, scale, parameters (by the names of lab.runs.forme
 provenance.json    commit, versions, device, command
 metrics.jsonl      the records, one per line; other logs are copies of it
 groups.parquet     one row per group: step, problem, rollouts, right
+rollouts/          the rollouts of each step of a language model, as parquet
 checkpoints/       the newest checkpoint, as safetensors
 notebook.ipynb     the executed notebook (lab run)
 log.txt            the output of the process (lab sweep)

@@ -25,6 +25,7 @@ from lab.runs.readiness import (
     WRITE_TIME_FACTOR,
     require_ready,
 )
+from lab.runs.rollout_store import RolloutStore
 from lab.runs.run_folder import Run, write_atomically, writing
 from lab.termination import Request, Terminated, stopping_after_a_step
 
@@ -193,6 +194,7 @@ def _continue(
     state, step = checkpoints.load()
     checkpoints.drop_later_records()
     groups = _Groups(run, step, checkpoints.metadata.get("groups_sha256"))
+    rollouts = RolloutStore(run.path, step)
     pace.begin()
     last: Record | Pause | None = None
     with (
@@ -215,6 +217,7 @@ def _continue(
             # On resume a trainer repeats the output of the checkpoint's own step.
             if output.step > step:
                 last = output
+                rollouts.write(output.step, output.rollouts)
                 if isinstance(output, Record):
                     line = _line(output)
                     with writing(run.path / "metrics.jsonl"):

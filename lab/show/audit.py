@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from lab.errors import LabError, whole
+from lab.errors import whole
 from lab.estimators import estimator
-from lab.groups import Rollout, make_groups
-from lab.metrics import pass_at_k
 from lab.pass_rates import dead_share, expected_gradient, intervals, mixing, share_by_bin
+from lab.rollouts.counting import Choice, Counts, read_table_counts
+from lab.rollouts.formats import SIZES
+from lab.runs.rollout_store import FOLDER
 from lab.runs.run_folder import Run
 from lab.show import plots
+from lab.show.weighting import TITLE, trained_weighting, weight_shares
 from lab.stats import bootstrap_each
 
-# The columns that are recognised. Prompts as texts are what TRL and verl write.
-IDS = ("problem", "uid", "prompt_id", "index")
-TEXTS = ("prompt", "input")
-SIZES = ("n", "N", "rollouts", "samples")
-RIGHT = ("k", "K", "correct", "right")
-REWARDS = ("correct", "acc", "reward", "score")
-READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
-    ".csv": lambda path: pd.read_csv(path, dtype=dict.fromkeys(IDS, str)),
-    ".parquet": pd.read_parquet,
-    ".jsonl": lambda path: pd.read_json(path, lines=True, dtype=False),
-}
 # Numbers that are also shown with K/n taken for p, and the names of those.
 NAIVE = {"without noise": "K/n as p", "dead": "dead, K/n as p"}
 # How quantities that belong to no estimator are drawn.
@@ -52,133 +42,35 @@ EDGES = (0.01, 0.1, 0.3, 0.7, 0.9, 0.99)  # of the bins of pass rates
 SLACK = 1.0  # how far below the highest log-likelihood the smooth distribution may be
 
 
-class Counts(NamedTuple):
-    """How often each problem was tried and solved.
+def read_counts(path: str | Path, choice: Choice | None = None) -> Counts:
+    """The counts of a run folder, or of a file or folder that `lab.rollouts` reads.
 
-    `n` and `correct` are "problems", as is `exact`: the pass rates of a run that computed them, in
-    which case n and correct are empty. `notes` say how the file was read. `rollouts` is the N of a
-    run of the lab.
+    Of a run that stored its rollouts these are read, each step's problems kept apart; of another
+    run the groups of its last record. LabError: what cannot be counted, in one sentence.
     """
-
-    problems: list[str]
-    n: np.ndarray
-    correct: np.ndarray
-    notes: list[str]
-    rollouts: int | None = None
-    exact: np.ndarray | None = None
-
-
-def read_counts(path: str | Path, reward: str | None = None) -> Counts:
-    """Read the last step of a run folder, a .csv, .parquet or .jsonl file, or a folder of files.
-
-    A table of counts has a column n, N, rollouts or samples and a column k, K, correct or right;
-    its last step is read. A table of rollouts has a column problem, uid, prompt_id or index, or the
-    text prompt or input, and a reward of 0 or 1 in the column correct, acc, reward, score, or the
-    one that `reward` names. TRL's completions/ and verl's rollout_data_dir are folders of such
-    tables. LabError: no such columns, problems with several rows of counts, numbers that are not
-    counts.
-    """
-    path = Path(path)
-    run = Run(path) if (path / "groups.parquet").exists() else None
-    table = run.groups() if run else _table(path)
-    rollouts = run.params["parameters"].get("rollouts") if run else None
-    size, right, name, reward_column = (
-        next((column for column in names if column in table), None)
-        for names in (SIZES, RIGHT, IDS + TEXTS, REWARDS)
-    )
-    exact = bool(run) and size is None and "pass_rate" in table
-    try:
-        if reward or not (size and right or exact):
-            return _rollouts(table, name, reward or reward_column)
-        table = table[table["step"] == table["step"].max()] if "step" in table else table
-        problems = table[name].map(str) if name else "row " + table.index.map(str).to_series()
-        if problems.duplicated().any():
-            raise LabError(
-                f"problem {problems[problems.duplicated()].iloc[0]} has several rows of counts: add"
-                " them up"
-            )
-        if exact:
-            notes = [
-                "the run computed its pass rates and did not sample them: there is no noise to"
-                " remove"
-            ]
-            empty = np.zeros(0, int)
-            pass_rates = table["pass_rate"].to_numpy()
-            return Counts(problems.tolist(), empty, empty, notes, rollouts, pass_rates)
-        pass_at_k(table[size], table[right], 1)  # an error if these are not counts
-        n, correct = table[[size, right]].to_numpy(np.int64).T
-        return Counts(problems.tolist(), n, correct, [], rollouts)
-    except LabError as error:
-        raise LabError(f"{path}: {error}") from error
-
-
-def _table(path: Path) -> pd.DataFrame:
-    """A file, or all readable files of a folder, as one table."""
-    files = [
-        file
-        for file in (sorted(path.iterdir()) if path.is_dir() else [path])
-        if file.suffix in READERS
-    ]
-    try:
-        return pd.concat([READERS[file.suffix](file) for file in files], ignore_index=True)
-    except (ValueError, OSError) as error:
-        raise LabError(
-            f"{path} cannot be read ({error}): give a run, or files of {', '.join(READERS)}"
-        ) from error
-
-
-def _rollouts(table: pd.DataFrame, name: str | None, reward: str | None) -> Counts:
-    """The counts of a table with one rollout a row; problems of different steps are kept apart."""
-    # TRL names the column of rewards after the reward function: take the only column of numbers.
-    numbers = table.select_dtypes("number").columns.difference(["step", "advantage"])
-    if reward is None and len(numbers) == 1:
-        reward = str(numbers[0])
-    if name is None or reward not in table or table[name].isna().any():
-        raise LabError(
-            f"found columns {', '.join(map(str, table))}: give {'|'.join(SIZES)} and"
-            f" {'|'.join(RIGHT)}, or {'|'.join(IDS + TEXTS)} in every row and {'|'.join(REWARDS)}"
-            " or the column that reward= names"
+    path, choice = Path(path), choice or Choice()
+    if not (path / "params.json").exists() and not (path / "groups.parquet").exists():
+        return read_table_counts(path, choice)
+    rollouts = Run(path).params["parameters"].get("rollouts")
+    if (path / FOLDER).exists():
+        return read_table_counts(path / FOLDER, choice)._replace(rollouts=rollouts)
+    groups = path / "groups.parquet"
+    table = Run(path).groups()
+    if "pass_rate" in table and not {*SIZES} & {*table}:
+        last = table[table["step"] == table["step"].max()]
+        notes = [
+            "the run computed its pass rates and did not sample them: there is no noise to remove"
+        ]
+        empty = np.zeros(0, int)
+        return Counts(
+            last["problem"].map(str).tolist(),
+            empty,
+            empty,
+            notes,
+            rollouts,
+            last["pass_rate"].to_numpy(),
         )
-    notes = [f"problems from column {name}, rewards from column {reward}"]
-    steps: pd.Series | str = ""
-    if "step" in table and (logged := table["step"].nunique()) > 1:
-        # A step that repeats another one word for word was logged twice: it counts once.
-        parts = {
-            repr(part.drop(columns="step").to_numpy().tolist()): part
-            for _, part in table.groupby("step")
-        }
-        table = pd.concat(parts.values())
-        steps = " of step " + table["step"].map(str)
-        notes.append(
-            f"{logged} steps, their problems kept apart; {logged - len(parts)} repeat another and"
-            " are dropped"
-        )
-    ids = table[name].map(str)
-    index = pd.Series(range(len(table)), table.index)
-    verl = ids.str.extract(r"^(.+)_(\d+)_\d+$")  # its uid is problem_rollout_output
-    if name == "uid" and ids.is_unique and verl.notna().all(axis=None):
-        ids, index = verl[0], verl[1].map(int)
-    if name in TEXTS:
-        ids = "prompt " + pd.Series(pd.factorize(ids)[0], ids.index).map(str)
-    has_reward = table[reward].notna()
-    problems = (ids + steps)[has_reward]
-    rewards = table[reward][has_reward]
-    groups = make_groups(map(Rollout, problems, index[has_reward], rewards), "score")
-    n, correct = np.array([(group.N, group.K) for group in groups]).reshape(-1, 2).T
-    if (n <= 1).all():
-        raise LabError(
-            f"column {name} gives every rollout a problem of its own: name the problems in a column"
-            " problem"
-        )
-    if not has_reward.all():
-        missing = (~has_reward).sum()
-        notes.append(f"{missing} of {len(has_reward)} rollouts have no reward and are left out")
-    if name in TEXTS:
-        notes.append(
-            f"equal prompts are one problem: {(n > np.median(n)).sum()} of {len(n)} have more rows"
-            " than most"
-        )
-    return Counts([group.problem for group in groups], n, correct, notes)
+    return read_table_counts(groups, choice)._replace(rollouts=rollouts)
 
 
 @dataclass(frozen=True)
@@ -186,12 +78,15 @@ class Audit:
     """The numbers of an audit.
 
     `table` has one number a row. Columns: what is measured, by which estimator or quantity, at a
-    bin of p in % or at an N, value, low, high. `reach` is the largest n.
+    bin of p in % or at an N, value, low, high. `reach` is the largest n. `weights` are
+    `weight_shares` of the estimator that the rollouts were trained with, first, and of the others;
+    None where the file does not say how they were weighted.
     """
 
     notes: list[str]
     reach: float
     table: pd.DataFrame
+    weights: pd.DataFrame | None = None
 
     def lines(self) -> list[str]:
         """The report, line by line."""
@@ -206,6 +101,9 @@ class Audit:
                 index=None, columns="p in %, or N"
             )
             lines += ["", str(title), *wide.to_string().splitlines()]
+        if self.weights is not None:
+            shares = self.weights.rename_axis(index=None, columns="K/n in %")
+            lines += ["", TITLE, *shares.to_string(float_format="{:.3f}".format).splitlines()]
         return lines
 
 
@@ -227,7 +125,7 @@ def audit(
     path: str | Path,
     objectives: tuple[str, ...] = ("rloo", "grpo", "maxrl", "pacs_anchor"),
     rollouts: int | None = None,
-    reward: str | None = None,
+    choice: Choice | None = None,
 ) -> Audit:
     """Audit what `read_counts` reads, for groups of `rollouts`.
 
@@ -236,12 +134,14 @@ def audit(
     p" it belongs to K/n taken for p. Gradients are `expected_gradient` of the estimators in
     `objectives`.
     """
-    _, n, correct, notes, run_rollouts, exact = read_counts(path, reward)
+    path = Path(path)
+    counts = read_counts(path, choice)
+    n, correct, notes, exact = counts.n, counts.correct, counts.notes, counts.exact
     if exact is None:
         m, reach, most_frequent = len(n), float(n.max()), int(np.bincount(n).argmax())
     else:
         m, reach, most_frequent = len(exact), np.inf, None
-    sizes_by_priority = (rollouts, run_rollouts, most_frequent)
+    sizes_by_priority = (rollouts, counts.rollouts, most_frequent)
     N = whole("rollouts", next((x for x in sizes_by_priority if x is not None), None), least=2)
     edges, bins = pass_rate_bins(reach)
     sizes = sorted({N, *(2**i for i in range(1, (4 * N).bit_length()))})
@@ -304,7 +204,16 @@ def audit(
         for key, interval in zip(keys + signals, estimates, strict=True)
     ]
     table = pd.DataFrame(rows + plain, columns=["what", "by", "at", "value", "low", "high"])
-    return Audit(notes, reach, table)
+    weights = None
+    run = path / "params.json"
+    parameters = Run(path).params["parameters"] if run.exists() else None
+    if exact is None and (parameters is None or (path / FOLDER).exists()):
+        trained = trained_weighting(path, counts, parameters)
+        if trained is not None:
+            notes.append(trained.note)
+            specs = list(dict.fromkeys(filter(None, (trained.spec, *objectives))))
+            weights = weight_shares(counts, specs, edges, bins)
+    return Audit(notes, reach, table, weights)
 
 
 def draw(audit: Audit) -> Figure:

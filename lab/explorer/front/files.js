@@ -1,49 +1,81 @@
-// Counts of right rollouts from a CSV or JSONL file, by the same rules as lab.show.audit.read_counts.
+// Files as rows, by the rules of lab/rollouts/containers.py; what the rows mean is in rollouts.js.
+import { readCounts } from "./rollouts.js";
 
-const IDS = ["problem", "uid", "prompt_id", "index"],
-  TEXTS = ["prompt", "input"];
-const SIZES = ["n", "N", "rollouts", "samples"],
-  RIGHT = ["k", "K", "correct", "right"];
-const REWARDS = ["correct", "acc", "reward", "score"];
 const LARGEST = 30e6; // a table of this size takes some two seconds and a gigabyte
+const SEPARATORS = [",", ";", "\t", "|"];
+const KINDS = { csv: csv, tsv: csv, json: json, jsonl: jsonl, ndjson: jsonl };
+const GIVE = "give a file of .csv, .tsv, .json, .jsonl, or .gz of them";
 
-/** { n, correct, notes } of a File, or one sentence thrown. */
-export async function readFile(file) {
-  const kind = file.name.split(".").pop().toLowerCase();
+/** { n, correct, notes, tool } of a File, or one sentence thrown. `choice`: what the user says, see readCounts. */
+export async function readFile(file, choice = {}) {
+  const packed = file.name.toLowerCase().endsWith(".gz");
+  const kind = file.name.toLowerCase().replace(/\.gz$/, "").split(".").pop();
   if (kind === "parquet") {
     throw new Error(`${file.name}: a page cannot read parquet; the explorer in a notebook can, and so can lab audit`);
   }
-  if (!["csv", "jsonl"].includes(kind)) throw new Error(`${file.name}: give a .csv or .jsonl file`);
-  if (file.size > LARGEST) {
-    throw new Error(
-      `${file.name} has ${Math.round(file.size / 1e6)} MB: the page reads up to ${LARGEST / 1e6}; lab audit reads more`,
-    );
-  }
-  const text = await file.text();
-  if (!text.trim()) throw new Error(`${file.name} is empty: give one row a problem with n and k, or one row a rollout`);
+  if (!(kind in KINDS)) throw new Error(`${file.name} cannot be read (a kind of file that holds no table): ${GIVE}`);
+  if (file.size > LARGEST) throw tooLarge(file.name, file.size);
+  const text = packed ? await unpacked(file) : (await file.text()).replace(/^\ufeff/, "");
   try {
-    return readCounts(kind === "csv" ? csv(text) : jsonl(text));
+    return readCounts(text.trim() ? KINDS[kind](text) : [], choice);
   } catch (error) {
     throw new Error(`${file.name}: ${error.message}`);
   }
 }
 
-/** Rows as objects; quoted cells may hold commas, quotes and line breaks. */
-export function csv(text) {
-  const rows = [[]];
-  for (const [, quoted, plain, end] of text
-    .replace(/\r\n?/g, "\n")
-    .matchAll(/(?:"((?:[^"]|"")*)"|([^",\n]*))(,|\n|$)/g)) {
-    rows.at(-1).push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
-    if (end === "\n") rows.push([]);
-    if (end === "") break;
+const tooLarge = (name, size) =>
+  new Error(
+    `${name} has ${Math.round(size / 1e6)} MB: the page reads up to ${LARGEST / 1e6}; lab audit reads more`,
+  );
+
+/** The text of a gz file; what is too large unpacked is refused before it takes all memory. */
+async function unpacked(file) {
+  const reader = file.stream().pipeThrough(new DecompressionStream("gzip")).getReader(),
+    decoder = new TextDecoder(),
+    parts = [];
+  let size = 0;
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      size += part.value.length;
+      if (size > LARGEST) break;
+      parts.push(decoder.decode(part.value, { stream: true }));
+    }
+  } catch {
+    throw new Error(`${file.name} cannot be read (not a gz file, or half of one): ${GIVE}`);
   }
+  if (size > LARGEST) {
+    await reader.cancel();
+    throw tooLarge(file.name, size);
+  }
+  return parts.join("") + decoder.decode();
+}
+
+/** Rows as objects; the separator is the one that splits the head into most cells; quoted cells may hold anything. */
+export function csv(text) {
+  const lines = text.replace(/\r\n?/g, "\n"),
+    end = lines.indexOf("\n"),
+    first = end < 0 ? lines : lines.slice(0, end),
+    split = SEPARATORS.map((separator) => cells(first, separator)[0].length),
+    rows = cells(lines, SEPARATORS[split.indexOf(Math.max(...split))]);
   const [head, ...body] = rows.filter((row) => row.length > 1 || row[0].trim());
   body.forEach((row, i) => {
     if (row.length !== head.length)
       throw new Error(`row ${i + 1} has ${row.length} cells and the head ${head.length}: mend that row`);
   });
   return body.map((row) => Object.fromEntries(head.map((name, i) => [name.trim(), row[i]])));
+}
+
+function cells(text, separator) {
+  const mark = separator === "|" ? "\\|" : separator,
+    rows = [[]];
+  for (const [, quoted, plain, end] of text.matchAll(
+    new RegExp(`(?:"((?:[^"]|"")*)"|([^${mark}\n]*))(${mark}|\n|$)`, "g"),
+  )) {
+    rows.at(-1).push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    if (end === "\n") rows.push([]);
+    if (end === "") break;
+  }
+  return rows;
 }
 
 function jsonl(text) {
@@ -53,86 +85,53 @@ function jsonl(text) {
     try {
       row = JSON.parse(line);
     } catch {
-      throw new Error(`line ${i + 1} is not JSON: give one object a line`);
+      throw new Error(`cannot be read (line ${i + 1} is not JSON): give one object a line`);
     }
     if (typeof row !== "object" || row === null || Array.isArray(row))
-      throw new Error(`line ${i + 1} is not an object: give one object a line`);
+      throw new Error(`cannot be read (line ${i + 1} is not an object): give one object a line`);
     return [row];
   });
 }
 
-const number = (value) =>
-  typeof value === "boolean"
-    ? Number(value)
-    : typeof value === "string"
-      ? ({ true: 1, false: 0 }[value.trim().toLowerCase()] ?? (value.trim() ? Number(value) : NaN))
-      : value === null || value === undefined
-        ? NaN
-        : Number(value);
-const missing = (value) => value === null || value === undefined || (typeof value === "string" && !value.trim());
-
-/** Counts of a table given as row objects: one row a problem with n and k, or one row a rollout with a reward. */
-export function readCounts(rows) {
-  if (!rows.length) throw new Error("no rows below the head: give one row a problem, or one a rollout");
-  const columns = [...new Set(rows.slice(0, 1000).flatMap(Object.keys))],
-    find = (names) => names.find((name) => columns.includes(name));
-  const size = find(SIZES),
-    right = find(RIGHT),
-    name = find([...IDS, ...TEXTS]),
-    reward = find(REWARDS);
-  if (size && right) return counts(rows, size, right, name);
-  if (!name || !reward) {
-    throw new Error(
-      `found columns ${columns.join(", ")}: give ${SIZES.join("|")} and ${RIGHT.join("|")}, ` +
-        `or ${[...IDS, ...TEXTS].join("|")} and ${REWARDS.join("|")}`,
-    );
+/** The rows of a document: a list of objects, a table by columns, or W&B's columns and data; one object a line too. */
+function json(text) {
+  let document;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    return jsonl(text);
   }
-  return rollouts(rows, name, reward);
-}
-
-function counts(rows, size, right, name) {
-  const last = rows.reduce((most, row) => Math.max(most, number(row.step ?? 0)), -Infinity);
-  const kept = "step" in rows[0] ? rows.filter((row) => number(row.step) === last) : rows;
-  const n = kept.map((row) => number(row[size])),
-    correct = kept.map((row) => number(row[right])),
-    seen = new Set();
-  kept.forEach((row, i) => {
-    const problem = name ? String(row[name]) : `row ${i}`;
-    if (seen.has(problem)) throw new Error(`problem ${problem} has several rows of counts: add them up`);
-    seen.add(problem);
-    if (!Number.isInteger(n[i]) || !Number.isInteger(correct[i]) || n[i] < 1 || correct[i] < 0 || correct[i] > n[i]) {
-      throw new Error(
-        `problem ${problem} has ${right} = ${row[right]} of ${size} = ${row[size]}: ` +
-          `counts must be whole, with 0 <= ${right} <= ${size}`,
-      );
-    }
-  });
-  return { n, correct, notes: [`${kept.length} problems, counts from columns ${size} and ${right}`] };
-}
-
-function rollouts(rows, name, reward) {
-  const groups = new Map();
-  let lost = 0;
-  rows.forEach((row, i) => {
-    if (missing(row[name])) throw new Error(`row ${i + 1} has no ${name}: every rollout needs its problem`);
-    if (missing(row[reward])) {
-      lost++;
-      return;
-    }
-    const value = number(row[reward]);
-    if (value !== 0 && value !== 1)
-      throw new Error(`reward ${row[reward]} in row ${i + 1} (${name} ${row[name]}): rewards must be 0 or 1`);
-    const key = JSON.stringify([String(row[name]), "step" in row ? row.step : null]),
-      group = groups.get(key) ?? [0, 0];
-    group[0]++;
-    group[1] += value;
-    groups.set(key, group);
-  });
-  const n = [...groups.values()].map(([size]) => size),
-    correct = [...groups.values()].map(([, right]) => right);
-  if (n.every((size) => size <= 1))
-    throw new Error(`column ${name} gives every rollout a problem of its own: name the problems in a column problem`);
-  const notes = [`${n.length} problems from column ${name}, rewards from column ${reward}`];
-  if (lost) notes.push(`${lost} of ${rows.length} rollouts have no reward and are left out`);
-  return { n, correct, notes };
+  const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+  if (Array.isArray(document)) {
+    const wrong = document.findIndex((row) => !isObject(row));
+    if (wrong >= 0)
+      throw new Error(`cannot be read (element ${wrong + 1} of the list is not an object): give a list of objects`);
+    return document;
+  }
+  if (isObject(document)) {
+    const { columns, data } = document,
+      names = Object.keys(document),
+      values = Object.values(document),
+      together = (keys, cell) => keys.map((key) => Object.fromEntries(names.map((name) => [name, cell(name, key)])));
+    if (Array.isArray(columns) && Array.isArray(data))
+      return data.map((row) => Object.fromEntries(columns.map((name, i) => [String(name), row[i]])));
+    if (
+      values.length > 1 &&
+      values.every((value) => Array.isArray(value)) &&
+      new Set(values.map((value) => value.length)).size === 1
+    )
+      return together([...values[0].keys()], (name, i) => document[name][i]);
+    // pandas' to_json: {column: {row: cell}}
+    if (
+      values.length &&
+      values.every(isObject) &&
+      new Set(values.map((value) => JSON.stringify(Object.keys(value)))).size === 1
+    )
+      return together(Object.keys(values[0]), (name, key) => document[name][key]);
+    const tables = values.filter((value) => Array.isArray(value) && value.length && value.every(isObject));
+    if (tables.length === 1) return tables[0];
+  }
+  throw new Error(
+    "cannot be read (a JSON object that is no table): give a list of objects, or one object a line",
+  );
 }

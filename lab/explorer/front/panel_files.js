@@ -3,8 +3,14 @@ import { Chart, niceDomain } from "./chart.js";
 import { looks } from "./looks.js";
 import { readFile } from "./files.js";
 import { analyse, interval, resampled, tell } from "./pass_rates.js";
-import { LOG, format, h, slider } from "./dom.js";
+import { LOG, field, format, h, slider } from "./dom.js";
 
+const ASKED = {
+  problem: "column of the problem",
+  reward: "column of the reward",
+  threshold: "right from a reward of",
+  success: "or: right if it is",
+};
 const DRAWS = 200,
   FEW = 64; // different counts up to which the page draws intervals
 
@@ -18,9 +24,10 @@ export class FilesPanel {
       { least: 2, most: 1024, step: 1, scale: LOG(2, 1024), first: true },
       (N) => store.set({ N }),
     );
+    const again = () => this.file && this.open(this.file);
     this.input = h("input", {
       type: "file",
-      accept: ".csv,.jsonl,.parquet",
+      accept: ".csv,.tsv,.json,.jsonl,.ndjson,.gz,.parquet",
       id: "lab-file",
       onchange: () => {
         if (this.input.files[0]) this.open(this.input.files[0]);
@@ -35,11 +42,23 @@ export class FilesPanel {
       h(
         "p",
         { class: "rules" },
-        "One row a problem with n and k (how often it was tried and solved), " +
-          "or one row a rollout with problem and reward (0 or 1). CSV or JSONL" +
+        "Rollouts as TRL, verl and others write them, or one row a problem with n and k (how often it was tried and " +
+          "solved), or one row a rollout with problem and reward (0 or 1). CSV, JSON or JSONL, also packed (gz)" +
           (app.kernel ? ", or parquet." : "; parquet is read in the notebook. Nothing leaves this page."),
       ),
     );
+    this.choice = Object.fromEntries(
+      Object.keys(ASKED).map((name) => [name, h("input", { type: "text", spellcheck: "false", onchange: again })]),
+    );
+    // In a notebook Python reads the file: there the columns are given to lab.show.audit.
+    this.asked = app.kernel
+      ? null
+      : h(
+          "details",
+          {},
+          h("summary", {}, "Columns and right rewards"),
+          ...Object.entries(ASKED).map(([name, label]) => field(label, this.choice[name])),
+        );
     for (const [name, over] of [
       ["dragenter", true],
       ["dragover", true],
@@ -54,7 +73,7 @@ export class FilesPanel {
     this.zone.addEventListener("drop", (event) => {
       if (event.dataTransfer.files[0]) this.open(event.dataTransfer.files[0]);
     });
-    this.fault = h("p", { class: "fault", role: "alert" });
+    this.fault = h("p", { class: "fault", role: "alert", style: "overflow-wrap: anywhere" });
     this.notes = h("div", { class: "notes" });
     this.example = h("button", { type: "button", onclick: () => this.take(EXAMPLE) }, "Show an invented example");
     this.histogram = new Chart({
@@ -91,6 +110,7 @@ export class FilesPanel {
         { class: "controls", "aria-label": "the file" },
         this.N.element,
         this.zone,
+        this.asked,
         this.fault,
         this.example,
         h("p", { class: "rules" }, "The objectives are those of the first panel."),
@@ -100,11 +120,22 @@ export class FilesPanel {
     );
   }
 
+  /** What the user says of the file, see readCounts. */
+  said() {
+    const words = Object.entries(this.choice).map(([name, { value }]) => [name, value.trim()]),
+      said = Object.fromEntries(words.filter(([, word]) => word));
+    if (said.threshold === undefined) return said;
+    if (said.success !== undefined) throw new Error("a threshold and a value that is right: give one of them");
+    if (!Number.isFinite(Number(said.threshold))) throw new Error(`threshold ${said.threshold}: give a number`);
+    return { ...said, threshold: Number(said.threshold) };
+  }
+
   async open(file) {
+    this.file = file;
     this.fault.textContent = "";
     this.notes.textContent = `reading ${file.name} …`;
     try {
-      this.take(this.app.kernel ? await this.app.kernel.read(file) : await readFile(file), file.name);
+      this.take(this.app.kernel ? await this.app.kernel.read(file) : await readFile(file, this.said()), file.name);
     } catch (error) {
       this.notes.textContent = "";
       this.fault.textContent = error.message;

@@ -16,6 +16,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
 from lab.llm.train.problems import held_out_problems, problems_of_step, training_problems
+from lab.llm.train.step_rollouts import rollout_columns
 from lab.llm.train.token_loss import Row, check_scores, token_log_probabilities, token_loss
 from lab.llm.verify.rewards import Judge, judge
 from lab.losses import pacs_at_anchor
@@ -77,6 +79,7 @@ class Loop:
         elif config.kl or config.reference_every:
             self.reference = copy.deepcopy(self.model).requires_grad_(False)
         self.optimizer = adamw(self.model, config.learning_rate)
+        self.rollouts: dict[str, list[Any]] = {}  # of the step that was made last
         self.sums: dict[str, float] = {}  # the steps since the last record, and their metrics
         self.first = 0 if state is None else self.resume(state)
         self.problems, self.left_out = training_problems(config, self.tokenizer, verifier)
@@ -105,9 +108,9 @@ class Loop:
                 steps = self.sums.pop("steps")
                 means = {name: self.sums[name] / steps for name in sorted(self.sums)}
                 self.sums = {}
-                yield self.evaluated(standing, means)
+                yield replace(self.evaluated(standing, means), rollouts=self.rollouts)
             else:
-                yield Pause(done, standing)
+                yield Pause(done, standing, self.rollouts)
             if done < config.steps:
                 standing.move_on()
 
@@ -134,6 +137,14 @@ class Loop:
         answers = [answer for group in sampled for answer in group]
         verdicts = self.verifier.check(
             [answer.text for answer in answers], [gold for gold in golds for _ in range(N)]
+        )
+        self.rollouts = rollout_columns(
+            [problem.id for problem in problems],
+            N,
+            [answer.text for answer in answers],
+            [len(answer.ids) for answer in answers],
+            [verdict.reward for verdict in verdicts],
+            [answer.finish == LENGTH for answer in answers],
         )
         rows = [
             Row(prompt_ids[i // N], list(answer.ids), torch.tensor(answer.logp))

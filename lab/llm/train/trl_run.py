@@ -33,6 +33,7 @@ from lab.llm.engines.models import model_folder
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
 from lab.llm.train.loop_generator import Channel, LoopStopped
 from lab.llm.train.problems import held_out_problems, problems_of_step, training_problems
+from lab.llm.train.step_rollouts import rollout_columns
 from lab.llm.verify.rewards import Judge
 from lab.records import Pause, Record, Standing
 from lab.shapes import Int
@@ -111,6 +112,7 @@ class TRLRun:
         )
         self.eval_problems = held_out_problems(config, self.tokenizer, verifier)
         self.updates = config.updates
+        self.rollouts: dict[str, list[Any]] = {}  # of the step that is being made
         self.trainer = self._trainer(scratch)
         self.losses: torch.Tensor | None = None  # one per process, where there are several
         self._engine: Engine | None = None
@@ -152,6 +154,11 @@ class TRLRun:
 
             def _get_train_sampler(self, dataset: Any = None) -> StepSampler:
                 return StepSampler(run, self.args.steps_per_generation)
+
+            def _calculate_rewards(self, inputs: Any, prompts: Any, answers: Any, ids: Any) -> Any:
+                rewards = super()._calculate_rewards(inputs, prompts, answers, ids)
+                run.collect_rollouts(answers, ids, self.gathered)
+                return rewards
 
         trainer = OrderedTrainer(
             model=self._model(),
@@ -293,6 +300,28 @@ class TRLRun:
             columns["greedy"] = [answer.text for [answer] in greedy_groups for _ in range(N)]
         return columns
 
+    def collect_rollouts(
+        self, answers: list[str], ids: list[list[int]], gathered: dict[str, torch.Tensor]
+    ) -> None:
+        """Keep a step's rollouts: this process's answers and their tokens, and what the trainer has
+        `gathered` of all processes, in the same order.
+        """
+        from accelerate.utils import gather_object
+
+        texts, tokens = zip(
+            *gather_object(list(zip(answers, map(len, ids), strict=True))), strict=True
+        )
+        rewards, problems = gathered["reward"].tolist(), gathered["problem"].tolist()
+        N = self.config.rollouts
+        self.rollouts = rollout_columns(
+            [self.train_problems[number][0].id for number in problems[::N]],
+            N,
+            texts,
+            tokens,
+            [None if reward != reward else reward for reward in rewards],
+            gathered["cut"].tolist(),
+        )
+
     def evaluate(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """Pass@k on every held-out set, and each problem's number of right answers.
 
@@ -336,11 +365,12 @@ class TRLRun:
             train_metrics["training problems"] = len(self.train_problems)
             train_metrics["problems left out"] = self.dropped_problems
         state = Standing(step, self.state_at)
-        self.send(Record(step, metrics | train_metrics, state, groups))
+        self.send(Record(step, metrics | train_metrics, state, groups, self.rollouts))
 
     def send_pause(self, step: int) -> None:
         """Send the state of a step that has no record, with TRL's sums for the next record."""
-        self.send(Pause(step, Standing(step, lambda at: self.state_at(at) | self.running_sums())))
+        state = Standing(step, lambda at: self.state_at(at) | self.running_sums())
+        self.send(Pause(step, state, self.rollouts))
 
     def send(self, event: Record | Pause) -> None:
         """Send a record or a pause; once training goes on, its state can no longer be read."""

@@ -1,0 +1,413 @@
+// Counts of right rollouts from rows, by the rules of docs/rollouts.md and of lab/rollouts/counting.py.
+import { FORMATS, IDS, LARGEST_N, RIGHT, SIZES, TEXTS } from "./formats.js";
+
+const REWARDS = FORMATS.find(({ tool, reward }) => !tool && reward.length).reward;
+const ADVANTAGES = ["advantage", "advantages"];
+const BINARY = ["0", "1", "-1", "0.0", "1.0", "true", "false", "True", "False"];
+const NO_NUMBER = ["n/a", "na", "nan", "none", "null"];
+const LOOKED_AT = 100; // rows from which the columns are known
+const RATE_SLACK = 1e-3; // how far k = rate * n may be from a whole number
+
+/**
+ * { n, correct, notes, tool } of rows as objects. `choice` is what the user says: the columns `problem` and `reward`,
+ * and a rollout is right if its reward is at least `threshold` or is `success`.
+ */
+export function readCounts(rows, choice = {}) {
+  if (!rows.length) throw new Error("cannot be read (it is empty): give one row a problem, or one a rollout");
+  const layout = layoutOf(rows, choice);
+  return layout.cell === "counts" ? countsOf(rows, layout) : new Tally(layout, choice).add(rows).counts();
+}
+
+// --- Columns ---------------------------------------------------------------------------------------------------------
+
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A format with the columns of these rows, or a sentence with the columns that may be meant. */
+function layoutOf(rows, choice) {
+  const first = rows.slice(0, LOOKED_AT),
+    columns = [...new Set(first.flatMap(Object.keys))],
+    names = new Set(columns);
+  for (const row of first) {
+    for (const [outer, cells] of Object.entries(row)) {
+      if (isObject(cells)) for (const inner of Object.keys(cells)) names.add(`${outer}.${inner}`);
+    }
+  }
+  for (const column of [choice.problem, choice.reward]) {
+    if (column && !names.has(column))
+      throw new Error(`found columns ${columns.join(", ")}, and no ${column}: name one of them`);
+  }
+  const find = (list) => list.find((name) => names.has(name)) ?? "",
+    size = find(SIZES),
+    right = find(RIGHT);
+  if (size && right && !choice.reward)
+    return { tool: "", cell: "counts", problem: choice.problem || find([...IDS, ...TEXTS]), reward: right, size };
+  const numbers = columns.filter((name) => {
+    const cells = first.map((row) => row[name]);
+    return cells.every((cell) => missing(cell) || number(cell) !== null) && !cells.every(missing);
+  });
+  for (const form of FORMATS) {
+    if (!form.columns.every((column) => names.has(column))) continue;
+    const problem = choice.problem || find(form.problem);
+    let reward = choice.reward || find(form.reward);
+    if (!reward && !form.reward.length) {
+      const besides = [...form.besides, ...form.problem, problem, ...ADVANTAGES],
+        left = numbers.filter((name) => !besides.includes(name));
+      reward = left.length === 1 ? left[0] : "";
+    }
+    if (!problem || !reward) continue;
+    if (form.cell !== "reward" && !form.reward.includes(reward)) continue; // the user's column holds something else
+    if (form.cell === "ratio" && !first.some((row) => String(row[reward]).includes("/"))) continue;
+    return { ...form, problem, reward, within: find(form.within), size };
+  }
+  throw new Error(unclear(first, columns, numbers, choice));
+}
+
+function unclear(first, columns, numbers, choice) {
+  if (columns.includes("_step") && columns.includes("_runtime")) {
+    return (
+      "a history of metrics exported from W&B, which holds means and no rollouts: export the table of completions"
+    );
+  }
+  const rewards = numbers.filter((name) => name !== "step" && !ADVANTAGES.includes(name));
+  const problems = columns.filter((name) => {
+    const cells = first.flatMap((row) => (missing(row[name]) ? [] : [identity(row[name])])),
+      different = new Set(cells);
+    return name !== "step" && different.size < cells.length && ![...different].every((cell) => BINARY.includes(cell));
+  });
+  const candidates = (list) => (list.length ? ` (${list.join(" or ")}?)` : ""),
+    has = (list) => list.some((name) => columns.includes(name)),
+    ask = [];
+  if (!choice.problem && !has([...IDS, ...TEXTS])) ask.push(`the problem${candidates(problems)}`);
+  if (!choice.reward && !has(REWARDS)) ask.push(`the reward${candidates(rewards)}`);
+  return (
+    `found columns ${columns.join(", ")}: name ${ask.join(" and ") || "others"}; or give ${SIZES.join("|")} and ` +
+    `${RIGHT.join("|")}, or ${[...IDS, ...TEXTS].join("|")} in every row and ${REWARDS.join("|")}`
+  );
+}
+
+// --- Cells -----------------------------------------------------------------------------------------------------------
+
+const missing = (cell) =>
+  cell === null ||
+  cell === undefined ||
+  Number.isNaN(cell) ||
+  (typeof cell === "string" && (!cell.trim() || NO_NUMBER.includes(cell.trim().toLowerCase())));
+
+/** A cell as a number: true and false are 1 and 0; null if it is none. */
+function number(cell) {
+  if (typeof cell === "boolean" || typeof cell === "number") return Number(cell);
+  if (typeof cell !== "string" || !cell.trim()) return null;
+  const text = cell.trim().toLowerCase(),
+    value = { true: 1, false: 0 }[text] ?? (/^[-+.\d]/.test(text) && !/^[-+]?0[xob]/.test(text) ? Number(text) : NaN);
+  return Number.isFinite(value) ? value : null;
+}
+
+/** A problem's name as text: canonical JSON for what is no text; see lab.rollouts.counting.identity. */
+export function identity(cell) {
+  return typeof cell === "string" ? cell : JSON.stringify(plain(cell));
+}
+
+function plain(cell) {
+  if (Array.isArray(cell)) return cell.map(plain);
+  if (!isObject(cell)) return cell ?? null;
+  const kept = Object.keys(cell).filter((key) => cell[key] !== null && cell[key] !== undefined);
+  return Object.fromEntries(kept.sort().map((key) => [key, plain(cell[key])]));
+}
+
+function readerOf(column) {
+  const dot = column.indexOf(".");
+  if (dot < 0) return (row) => row[column];
+  const outer = column.slice(0, dot),
+    inner = column.slice(dot + 1);
+  return (row) => (isObject(row[outer]) ? row[outer][inner] : row[column]);
+}
+
+function short(value) {
+  const line = String(value).split(/\s+/).join(" ").trim();
+  return line.length <= 60 ? line : `${line.slice(0, 57)}...`;
+}
+
+/** A reward as Python writes it, so that both say the same sentence. */
+const said = (cell) => short(identity(cell));
+
+function isSuccess(cell, success) {
+  const value = number(cell),
+    wanted = number(success);
+  if (value !== null && wanted !== null) return value === wanted;
+  return String(cell).trim().toLowerCase() === success.trim().toLowerCase();
+}
+
+function checkSize(n, problem) {
+  if (n > LARGEST_N) {
+    throw new Error(
+      `problem ${short(problem)} has n = ${n} rollouts: the audit takes up to ${LARGEST_N} a problem; ` +
+        "give fewer, or correct the file",
+    );
+  }
+}
+
+// --- Counting --------------------------------------------------------------------------------------------------------
+
+/** The last step of a table with one row a problem. */
+function countsOf(rows, { problem, reward, size }) {
+  const steps = rows.map((row) => ("step" in row ? number(row.step) : null)),
+    last = steps.reduce((most, step) => (step !== null && step > most ? step : most), -Infinity);
+  const n = [],
+    correct = [],
+    seen = new Set();
+  rows.forEach((row, i) => {
+    if (steps[i] !== null && steps[i] < last) return;
+    const name = problem ? identity(row[problem] ?? null) : `row ${i}`,
+      [tried, right] = [number(row[size]), number(row[reward])];
+    if (seen.has(name)) throw new Error(`problem ${name} has several rows of counts: add them up`);
+    seen.add(name);
+    if (!Number.isInteger(tried) || !Number.isInteger(right) || tried < 1 || right < 0 || right > tried) {
+      throw new Error(
+        `problem ${name} has ${reward} = ${row[reward]} of ${size} = ${row[size]}: ` +
+          `counts must be whole, with 0 <= ${reward} <= ${size}`,
+      );
+    }
+    checkSize(tried, name);
+    n.push(tried);
+    correct.push(right);
+  });
+  return { n, correct, notes: [`${n.length} problems, counts from columns ${size} and ${reward}`], tool: "" };
+}
+
+class Tally {
+  constructor(layout, choice) {
+    Object.assign(this, { layout, choice, rows: 0, lost: 0 });
+    this.groups = new Map(); // [step, problem] as text: { step, problem, n, right }
+    this.values = new Set(); // the rewards seen: some of -1, 0, 1
+    this.shares = new Map(); // the ratio or rate of each group
+    this.others = new Map(); // values of `one` that are not read
+    this.content = new Map(); // the rows of each step, where a step may be logged twice
+  }
+
+  add(rows) {
+    const { layout } = this,
+      problemOf = readerOf(layout.problem),
+      rewardOf = readerOf(layout.reward),
+      withinOf = layout.within ? readerOf(layout.within) : null,
+      outcome = { ratio: this.addRatio, rate: this.addRate, metrics: this.addMetrics }[layout.cell] ?? this.addReward;
+    let kept;
+    for (const row of rows) {
+      this.rows++;
+      if (layout.one) {
+        const value = String(row[layout.one]);
+        kept ??= value;
+        if (value !== kept) {
+          this.others.set(value, (this.others.get(value) ?? 0) + 1);
+          continue;
+        }
+      }
+      let problem = problemOf(row);
+      if (problem === null || problem === undefined || problem === "")
+        throw new Error(`row ${this.rows} has no ${layout.problem}: every rollout needs its problem`);
+      problem = identity(problem);
+      if (withinOf) problem = `${identity(withinOf(row) ?? null)} ${problem}`;
+      const step = missing(row.step) ? null : identity(row.step),
+        key = JSON.stringify([step, problem]);
+      if (layout.logged_twice) {
+        const { step: _, ...content } = row;
+        if (!this.content.has(step)) this.content.set(step, []);
+        this.content.get(step).push(identity(content));
+      }
+      if (!this.groups.has(key)) this.groups.set(key, { step, problem, n: 0, right: 0 });
+      outcome.call(this, rewardOf(row), this.groups.get(key), row, key);
+    }
+    return this;
+  }
+
+  addReward(cell, group, row, key) {
+    const { threshold, success } = this.choice;
+    if (Array.isArray(cell)) {
+      for (const each of cell) this.addReward(each, group, row, key);
+      return;
+    }
+    if (missing(cell)) {
+      this.lost++;
+      return;
+    }
+    group.n++;
+    if (success !== undefined && success !== null) {
+      group.right += isSuccess(cell, success);
+      return;
+    }
+    const value = number(cell);
+    if (threshold !== undefined && threshold !== null && value !== null) {
+      group.right += value >= threshold;
+      return;
+    }
+    if (value !== 0 && value !== 1 && value !== -1) {
+      throw new Error(
+        `reward ${said(cell)} in row ${this.rows} (${this.layout.problem} ${short(group.problem)}): a reward must be ` +
+          "0 or 1, or -1 or 1; give the threshold from which it is right, or the value that is",
+      );
+    }
+    this.values.add(value);
+    group.right += value === 1;
+  }
+
+  addRatio(cell, group, row, key) {
+    const match = /^\s*(\d+)\s*\/\s*(\d+)\s*$/.exec(String(cell)),
+      [right, all] = match ? [Number(match[1]), Number(match[2])] : [];
+    if (missing(cell)) this.lost++;
+    else if (this.toldBefore(key, group, cell)) return;
+    else if (!match || right > all || !all)
+      throw new Error(`${this.layout.reward} ${said(cell)} in row ${this.rows}: it must be right of all, such as 5/8`);
+    else {
+      checkSize(all, group.problem);
+      group.n += all;
+      group.right += right;
+    }
+  }
+
+  addRate(cell, group, row, key) {
+    if (missing(cell)) {
+      this.lost++;
+      return;
+    }
+    const rate = number(cell);
+    if (rate === null || rate < 0 || rate > 1)
+      throw new Error(`${this.layout.reward} ${said(cell)} in row ${this.rows}: a pass rate must be in [0, 1]`);
+    const n = this.layout.size ? number(row[this.layout.size]) : this.layout.n;
+    if (!this.toldBefore(key, group, rate) && n) {
+      checkSize(n, group.problem);
+      group.n += n;
+      group.right += this.whole(rate, n, group.problem);
+    }
+  }
+
+  addMetrics(cell, group) {
+    for (const [name, value] of Object.entries(isObject(cell) ? cell : {})) {
+      const match = /^(?:pass@k:k=1&n=|avg@n:n=)(\d+)$/.exec(name);
+      if (value !== null && (match || name === "extractive_match" || name === "acc")) {
+        const n = match ? Number(match[1]) : 1;
+        checkSize(n, group.problem);
+        group.n += n;
+        group.right += this.whole(Number(value), n, group.problem);
+        return;
+      }
+    }
+    this.lost++;
+  }
+
+  /** Whether a problem's ratio or rate was in a row before; another one is refused. */
+  toldBefore(key, group, share) {
+    if (!this.shares.has(key)) this.shares.set(key, share);
+    const before = this.shares.get(key);
+    if (before !== share) {
+      throw new Error(
+        `problem ${short(group.problem)} has ${this.layout.reward} ${before} and ${share}: give each problem one`,
+      );
+    }
+    return group.n > 0;
+  }
+
+  whole(rate, n, problem) {
+    const right = Math.round(rate * n);
+    if (Math.abs(right - rate * n) > Math.max(RATE_SLACK, n * 1e-4)) {
+      throw new Error(
+        `problem ${short(problem)} has the pass rate ${rate}, which is no whole number of ${n} rollouts: ` +
+          `look at the column ${this.layout.reward}`,
+      );
+    }
+    return right;
+  }
+
+  counts() {
+    const { layout, values } = this,
+      notes = [
+        `${layout.tool ? `${layout.tool}: ` : ""}problems from column ${layout.problem}, ` +
+          `rewards from column ${layout.reward}`,
+      ];
+    if (layout.cell === "rate" && !layout.size && !layout.n) notes.push(this.addRates());
+    if (values.has(0) && values.has(-1))
+      throw new Error(`column ${layout.reward} holds rewards of -1, 0 and 1: give a threshold, from which one is right`);
+    if (values.has(-1)) notes.push("a reward of -1 is wrong, 1 is right");
+    if (this.others.size) {
+      const left = [...this.others].map(([name, rows]) => `${name} (${rows})`).join(", ");
+      notes.push(`only the first ${layout.one} is read; left out: ${left} rows`);
+    }
+    let groups = [...this.groups.values()];
+    const steps = new Set(groups.map(({ step }) => step)).size;
+    if (steps > 1) {
+      let words = `${steps} steps, their problems kept apart`;
+      if (layout.logged_twice) {
+        const seen = new Set(),
+          twice = new Set();
+        for (const [step, rows] of this.content) {
+          const content = rows.join("\n");
+          if (seen.has(content)) twice.add(step);
+          seen.add(content);
+        }
+        groups = groups.filter(({ step }) => !twice.has(step));
+        words += `; ${twice.size} repeat another and are dropped`;
+      }
+      notes.push(words);
+    }
+    groups = mergedUids(layout, groups).filter((group) => group.n);
+    if (!groups.length) throw new Error(`column ${layout.reward} holds no reward: name another`);
+    const n = groups.map((group) => group.n);
+    for (const group of groups) checkSize(group.n, group.problem);
+    if (n.every((size) => size <= 1)) {
+      throw new Error(
+        `column ${layout.problem} gives every rollout a problem of its own: name the problems in a column problem`,
+      );
+    }
+    if (this.lost) notes.push(`${this.lost} of ${this.rows} rollouts have no reward and are left out`);
+    if (TEXTS.includes(layout.problem)) {
+      const sorted = n.toSorted((a, b) => a - b),
+        middle = (sorted[(n.length - 1) >> 1] + sorted[n.length >> 1]) / 2;
+      notes.push(
+        `equal prompts are one problem: ${n.filter((size) => size > middle).length} of ${n.length} have more rows ` +
+          "than most",
+      );
+    }
+    return { n, correct: groups.map((group) => group.right), notes, tool: layout.tool };
+  }
+
+  /** Count the rates whose n no column gives: the smallest that all of them are counts of. */
+  addRates() {
+    const rates = [...this.shares.values()],
+      some = rates.some((rate) => rate > 0 && rate < 1),
+      fits = (n) => rates.every((rate) => Math.abs(rate * n - Math.round(rate * n)) <= n * 1e-4 + RATE_SLACK);
+    let n = 2;
+    while (n <= 1024 && !(some && fits(n))) n++;
+    if (n > 1024 || new Set(rates).size < 3 || n >= rates.length) {
+      throw new Error(
+        `column ${this.layout.reward} gives rates and no column how many rollouts they are of: ` +
+          `add one named ${SIZES.join("|")}`,
+      );
+    }
+    for (const [key, rate] of this.shares) {
+      this.groups.get(key).n += n;
+      this.groups.get(key).right += Math.round(rate * n);
+    }
+    return `n = ${n} is the smallest of which all rates in ${this.layout.reward} are counts`;
+  }
+}
+
+/** verl's uid is problem_rollout_output where every rollout has its own: groups by problem. */
+function mergedUids(layout, groups) {
+  if (layout.problem !== "uid" || groups.some(({ n }) => n > 1)) return groups;
+  const merged = new Map(),
+    seen = new Set();
+  for (const { step, problem, n, right } of groups) {
+    const match = /^(.+)_(\d+)_\d+$/.exec(problem);
+    if (!match) return groups;
+    const key = JSON.stringify([step, match[1]]),
+      rollout = JSON.stringify([step, match[1], match[2]]);
+    if (seen.has(rollout)) {
+      throw new Error(
+        `rollout ${match[2]} of problem '${match[1]}' appears twice: give every rollout of a problem its own index`,
+      );
+    }
+    seen.add(rollout);
+    if (!merged.has(key)) merged.set(key, { step, problem: match[1], n: 0, right: 0 });
+    merged.get(key).n += n;
+    merged.get(key).right += right;
+  }
+  return [...merged.values()];
+}

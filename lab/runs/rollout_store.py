@@ -1,0 +1,59 @@
+"""Every rollout of a training, in its run folder: rollouts/step-NNNNNNNN.parquet, a file a step.
+
+A file is written before anything that counts its step as made, and its bytes follow from the
+rollouts alone; so a killed run that goes on has exactly the files of one that was not.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lab.runs.run_folder import write_atomically, writing
+
+FOLDER = "rollouts"
+TYPES = {
+    "step": "int32",
+    "problem": "string",
+    "index": "int32",
+    "text": "string",
+    "tokens": "int32",
+    "length": "int32",
+    "reward": "float32",
+    "truncated": "bool",
+}
+
+
+class RolloutStore:
+    """The rollouts of one run; those after `step`, which will be sampled again, are dropped."""
+
+    def __init__(self, run: Path, step: int) -> None:
+        self.folder = run / FOLDER
+        for draft in self.folder.glob(".step-*"):
+            draft.unlink()
+        for path in rollout_files(run):
+            if int(path.stem.removeprefix("step-")) > step:
+                path.unlink()
+
+    def write(self, step: int, rollouts: Mapping[str, Sequence[Any]]) -> None:
+        """Store the rollouts of a step, by the columns of `lab.records.Record`; none: nothing."""
+        if not rollouts:
+            return
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        with writing(self.folder):
+            self.folder.mkdir(exist_ok=True)
+        rows = len(next(iter(rollouts.values())))
+        columns = {"step": [step] * rows, **rollouts}
+        schema = pa.schema({name: pa.type_for_alias(TYPES[name]) for name in columns})
+        content = io.BytesIO()
+        pq.write_table(pa.table(columns, schema=schema), content, compression="zstd")
+        write_atomically(self.folder / f"step-{step:08d}.parquet", content.getvalue())
+
+
+def rollout_files(run: Path) -> list[Path]:
+    """The files of a run folder's rollouts, in the order of their steps."""
+    return sorted((run / FOLDER).glob("step-*.parquet"))

@@ -1,0 +1,179 @@
+"""What weighted the rollouts of a file in training, and what other estimators would have given.
+
+The weighting is taken from where it stands: the settings of a run of the lab, the advantages that
+TRL and open-instruct write beside the rewards, or a config.yaml that lies with the rollouts (W&B's,
+or the one that Hydra writes for verl).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lab.errors import LabError, write_call
+from lab.estimators import estimator, estimator_names
+from lab.rollouts.counting import Counts
+
+# Settings of the tools, and the estimators that they are.
+BY_SCALE_REWARDS = {
+    "group": "grpo(ddof=1, eps=0.0001)",
+    "true": "grpo(ddof=1, eps=0.0001)",
+    "batch": "dr_grpo",  # one factor for all groups of a step: the shares within it are these
+    "none": "dr_grpo",
+    "false": "dr_grpo",
+}
+BY_ADV_ESTIMATOR = {"rloo": "rloo", "rloo_vectorized": "rloo"}
+# Estimators with options whose advantages files hold, and who writes them.
+WRITTEN_BY = {
+    "dr_grpo": "TRL's scale_rewards=none",
+    "grpo(ddof=1, eps=0.0001)": "TRL's scale_rewards=group",
+    "grpo(ddof=1, eps=1e-06)": "verl's grpo",
+    "grpo": "open-instruct's standard",
+    "rloo": "verl's rloo",
+}
+NEAR = 2e-5  # relative, of float32 advantages; those of eps 1e-4 and 1e-6 differ by more
+FOLDERS_ABOVE = 3  # in which settings are looked for
+TITLE = "share of the weight of these rollouts, sum of |advantage|"
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The weighting of a training: an estimator's spec, "" for none of the catalogue, and a note
+    that names it and says where it stands.
+    """
+
+    spec: str
+    note: str
+
+
+def trained_weighting(
+    path: Path, counts: Counts, parameters: Mapping[str, Any] | None
+) -> Trained | None:
+    """The weighting that rollouts had; None where nothing says so.
+
+    `parameters` are those of a run of the lab.
+    """
+    if parameters is not None:
+        spec = str(parameters.get("objective") or parameters.get("estimator") or "")
+        return Trained(spec, f"trained with {spec}, by the settings of the run") if spec else None
+    return by_advantages(counts) or by_settings(path)
+
+
+def by_advantages(counts: Counts) -> Trained | None:
+    """The estimator that gives the advantages of the file's groups, of those that have both."""
+    if counts.advantages is None or counts.steps is None:
+        return None
+    n, K = counts.n, counts.correct
+    kept = (K > 0) & (K < n) & np.isfinite(counts.advantages).all(axis=1)
+    if not kept.any():
+        return None
+    n, K, found = n[kept], K[kept], counts.advantages[kept]
+    for spec in dict.fromkeys((*WRITTEN_BY, *estimator_names())):
+        try:
+            expected = expected_advantages(spec, n, K)
+        except LabError:  # it has options without a default, or needs larger groups
+            continue
+        if np.allclose(found, expected, rtol=NEAR, atol=1e-6):
+            by = f" ({WRITTEN_BY[spec]})" if spec in WRITTEN_BY else ""
+            return Trained(spec, f"trained with {spec}{by}, by the advantages in the file")
+    gap = found[:, 0] - found[:, 1]
+    if np.allclose(found[:, 0], gap * (1 - K / n), rtol=NEAR, atol=1e-6):
+        steps = np.array(counts.steps)[kept]
+        if all(
+            np.allclose(gap[steps == step], gap[steps == step][0], rtol=NEAR, atol=1e-6)
+            for step in steps
+        ):
+            note = (
+                "trained with TRL's scale_rewards=batch, by the advantages in the file: within a"
+                " step the weights of dr_grpo, times a factor"
+            )
+            return Trained("dr_grpo", note)
+    return Trained("", "the advantages in the file are those of no estimator without options here")
+
+
+def expected_advantages(spec: str, n: np.ndarray, K: np.ndarray) -> np.ndarray:
+    """The advantages of a right and of a wrong rollout, "groups 2", in groups of n with K right.
+
+    LabError: the spec, or a group that is too small for it.
+    """
+    chosen = estimator(spec)
+    both = np.zeros((len(n), 2))
+    for size in np.unique(n):
+        rows = n == size
+        both[rows] = np.stack(chosen.success_failure(int(size)), axis=-1)[K[rows]]
+    return both
+
+
+def by_settings(path: Path) -> Trained | None:
+    """The weighting by a config.yaml that lies with the rollouts, or in a folder above them."""
+    folder = path if path.is_dir() else path.parent
+    for place in [folder, *list(folder.resolve().parents)[:FOLDERS_ABOVE]]:
+        for file in (place / "config.yaml", place / ".hydra" / "config.yaml"):
+            if file.is_file() and (found := _told(_settings(file), file)):
+                return found
+    return None
+
+
+def _settings(file: Path) -> dict[str, Any]:
+    """The settings of a file; W&B's {"value": x} are unpacked. Empty: it holds none."""
+    import yaml
+
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError):
+        return {}
+    if not isinstance(content, dict):
+        return {}
+    return {
+        name: value["value"] if isinstance(value, dict) and "value" in value else value
+        for name, value in content.items()
+    }
+
+
+def _told(settings: Mapping[str, Any], file: Path) -> Trained | None:
+    if "scale_rewards" in settings:
+        value = str(settings["scale_rewards"]).lower()
+        spec = BY_SCALE_REWARDS.get(value, "")
+        said = f"TRL's scale_rewards={value}"
+    elif isinstance(algorithm := settings.get("algorithm"), dict) and "adv_estimator" in algorithm:
+        name = str(algorithm["adv_estimator"])
+        said = f"verl's adv_estimator={name}"
+        if name in ("grpo", "grpo_vectorized"):
+            scaled = algorithm.get("norm_adv_by_std_in_grpo", True)
+            said += f", norm_adv_by_std_in_grpo={scaled}"
+            spec = "grpo(ddof=1, eps=1e-06)" if scaled else "dr_grpo"
+        elif name.startswith("lab."):
+            skipped = ("truncation", "max_tokens")
+            options = dict(algorithm.get("lab") or {})
+            options = {key: value for key, value in options.items() if key not in skipped}
+            spec = write_call(name.removeprefix("lab."), options)
+        else:
+            spec = BY_ADV_ESTIMATOR.get(name, "")
+    else:
+        return None
+    return Trained(spec, f"trained with {spec or 'no estimator of here'} ({said}), by {file}")
+
+
+def weight_shares(
+    counts: Counts, specs: Sequence[str], edges: Sequence[float], bins: Sequence[str]
+) -> pd.DataFrame:
+    """How each estimator divides its weight over the groups as they lie.
+
+    One row for each of `bins` of K/n, whose `edges` are one more; a column for each spec: the
+    share of the sum of |advantage| over the rollouts of the bin's groups, 0 where all are 0. Groups
+    that are too small for an estimator have no weight under it.
+    """
+    at = np.clip(np.searchsorted(edges, counts.correct / counts.n) - 1, 0, len(bins) - 1)
+    shares = {}
+    for spec in specs:
+        large = counts.n >= estimator(spec).least
+        n, K = counts.n[large], counts.correct[large]
+        right, wrong = np.abs(expected_advantages(spec, n, K)).T
+        sums = np.bincount(at[large], K * right + (n - K) * wrong, minlength=len(bins))
+        shares[spec] = sums / max(sums.sum(), 1e-12)
+    return pd.DataFrame(shares, index=list(bins))

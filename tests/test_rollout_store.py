@@ -1,0 +1,112 @@
+"""The rollouts of our own trainings: stored a step at a time, dropped where a run goes back, read
+by the audit, and followed.
+"""
+
+import json
+import threading
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from lab.cli import main
+from lab.llm.train.step_rollouts import rollout_columns
+from lab.runs.rollout_store import RolloutStore, rollout_files
+from lab.show.audit import audit, read_counts
+from lab.show.following import follow
+
+
+def columns(step, lost=False):
+    """Three problems with 4 rollouts each, of which the step's number decides the rewards."""
+    rewards = [float((i + step) % 3 == 0) for i in range(12)]
+    if lost:
+        rewards[0] = None
+    texts = [f"answer {i} é" for i in range(12)]
+    return rollout_columns(
+        ["a/0", "a/1", "a/2"], 4, texts, [3] * 12, rewards, [False] * 11 + [True]
+    )
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A run folder with the rollouts of steps 1 to 3."""
+    (tmp_path / "params.json").write_text(
+        json.dumps({"parameters": {"rollouts": 4, "objective": "maxrl"}})
+    )
+    store = RolloutStore(tmp_path, -1)
+    store.write(0, {})
+    for step in (1, 2, 3):
+        store.write(step, columns(step, lost=step == 3))
+    return tmp_path
+
+
+def test_a_step_is_a_file_with_every_column(run):
+    assert [file.name for file in rollout_files(run)] == [
+        f"step-{step:08d}.parquet" for step in (1, 2, 3)
+    ]
+    [first, *_, last] = pq.read_table(rollout_files(run)[2]).to_pylist()
+    assert first == {
+        "step": 3,
+        "problem": "a/0",
+        "index": 0,
+        "text": "answer 0 é",
+        "tokens": 3,
+        "length": 10,
+        "reward": None,
+        "truncated": False,
+    }
+    assert (last["problem"], last["index"], last["truncated"]) == ("a/2", 3, True)
+
+
+def test_a_run_that_goes_back_drops_what_it_will_sample_again_and_writes_the_same_bytes(run):
+    whole = [file.read_bytes() for file in rollout_files(run)]
+    (run / "rollouts" / ".step-00000003.parquet.123").write_text("half")
+    store = RolloutStore(run, 1)
+    assert [file.name for file in (run / "rollouts").iterdir()] == ["step-00000001.parquet"]
+    for step in (2, 3):
+        store.write(step, columns(step, lost=step == 3))
+    assert [file.read_bytes() for file in rollout_files(run)] == whole
+
+
+def test_the_audit_reads_them_with_the_weighting_of_the_run(run):
+    found = read_counts(run)
+    assert found.n.tolist() == [4] * 6 + [3, 4, 4] and found.rollouts == 4
+    assert found.problems[0] == "a/0 of step 1" and found.tool == "the lab's training"
+    report = audit(run)
+    assert "trained with maxrl, by the settings of the run" in report.notes
+    assert list(report.weights.columns) == ["maxrl", "rloo", "grpo", "pacs_anchor"]
+    assert np.allclose(report.weights.sum(), 1)
+
+
+def test_following_tells_every_step_once_and_ends_with_the_run(run):
+    told = []
+    seen = threading.Event()
+
+    def say(line):
+        told.append(line)
+        seen.set()
+
+    thread = threading.Thread(target=follow, args=(run, say, 0.01))
+    thread.start()
+    assert seen.wait(20)
+    RolloutStore(run, 3).write(4, columns(4))
+    (run / "done.json").write_text("{}")
+    thread.join(20)
+    assert not thread.is_alive()
+    assert [line.split(":")[0] for line in told] == [f"step {step}" for step in (1, 2, 3, 4)]
+    assert told[0] == (
+        "step 1: 4 of 12 right, 0 of 3 groups dead, 8.3% truncated, 3 tokens on average"
+    )
+    assert "3 of 11 right" in told[2] and told[2].endswith(", 1 lost")
+
+
+def test_the_command_follows_and_then_tells_the_whole(run, capsys):
+    (run / "done.json").write_text("{}")
+    main(["audit", str(run), "--follow"])
+    out = capsys.readouterr().out
+    assert out.index("step 3: ") < out.index("share of problems")
+
+
+def test_what_cannot_be_followed_is_refused(tmp_path, capsys):
+    assert main(["audit", str(tmp_path), "--follow"]) == 1
+    assert "stores no rollouts" in capsys.readouterr().err

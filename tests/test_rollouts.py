@@ -1,0 +1,169 @@
+"""Rollouts in files: every format of tests/data/rollouts/cases.json, here and in the page
+(tests/test_explorer.py), and what the page is given.
+"""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lab.errors import LabError
+from lab.rollouts import formats
+from lab.rollouts.counting import Choice, identity, read_table_counts
+from lab.show.audit import audit
+
+DATA = Path(__file__).parent / "data" / "rollouts"
+CASES = json.loads((DATA / "cases.json").read_text(encoding="utf-8"))
+FRONT = Path(__file__).parents[1] / "lab" / "explorer" / "front"
+
+
+def choice_of(case) -> Choice:
+    """What the user says in a case."""
+    return Choice(*(case.get(name) for name in ("problem", "reward", "threshold", "success")))
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_a_file_is_read_as_its_case_says(tmp_path, case):
+    if "path" in case:
+        path = DATA / case["path"]
+    else:
+        path = tmp_path / case["file"]
+        path.write_text(case["text"], encoding="utf-8")
+    if "refused" in case:
+        with pytest.raises(LabError) as refusal:
+            read_table_counts(path, choice_of(case))
+        told = str(refusal.value)
+        assert told.startswith(str(path)) and case["refused"] in told and "\n" not in told
+        return
+    found = read_table_counts(path, choice_of(case))
+    assert (found.tool, found.n.tolist(), found.correct.tolist()) == (
+        case["tool"],
+        case["n"],
+        case["correct"],
+    )
+    assert any(case.get("note", "") in note for note in [*found.notes, ""]), found.notes
+
+
+def test_every_format_has_a_case():
+    tools = {case.get("tool") for case in CASES}
+    assert {each.tool for each in formats.FORMATS} - tools == set()
+
+
+def test_the_page_has_the_list_of_formats():
+    written = (FRONT / "formats.js").read_text(encoding="utf-8")
+    assert written == formats.page_module(), "run python -m lab.rollouts.formats, see formats.py"
+
+
+def test_a_threshold_and_a_success_are_not_given_together():
+    with pytest.raises(LabError, match="threshold = 0.5 and success = 'x': give one of them"):
+        Choice(threshold=0.5, success="x")
+
+
+@pytest.mark.parametrize(
+    "cell, text",
+    [
+        ([{"role": "user", "content": "a"}], '[{"content":"a","role":"user"}]'),
+        ([{"content": "a", "role": "user", "name": None}], '[{"content":"a","role":"user"}]'),
+        ({"b": 1.0, "a": [2.5, True, None]}, '{"a":[2.5,true,null],"b":1}'),
+        (7, "7"),
+        ("7", "7"),
+    ],
+)
+def test_a_prompt_has_one_canonical_text(cell, text):
+    assert identity(cell) == text
+
+
+# --- Weightings ---------------------------------------------------------------------------------
+
+
+def told(path, **given) -> str:
+    """What the audit says of the weighting, in one text."""
+    report = audit(path, ("rloo", "maxrl"), choice=Choice(**given))
+    return "\n".join(note for note in report.notes if "trained" in note or "advantages" in note)
+
+
+def rollouts(path, advantage, scale=1.0):
+    """A file of TRL's: groups of 4 with 1, 2 and 3 right, and advantages by a function."""
+    rows = []
+    for K in (1, 2, 3):
+        rewards = np.array([1.0] * K + [0.0] * (4 - K))
+        for reward, value in zip(rewards, advantage(rewards), strict=True):
+            row = {"step": 1, "prompt": f"p{K}", "completion": "x", "right": reward}
+            rows.append(row | {"advantage": float(np.float32(scale * value))})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize(
+    "advantage, scale, words",
+    [
+        (lambda r: r - r.mean(), 1, "trained with dr_grpo (TRL's scale_rewards=none)"),
+        (
+            lambda r: (r - r.mean()) / (r.std(ddof=1) + 1e-4),
+            1,
+            "trained with grpo(ddof=1, eps=0.0001) (TRL's scale_rewards=group)",
+        ),
+        (
+            lambda r: (r - r.mean()) / (r.std(ddof=1) + 1e-6),
+            1,
+            "trained with grpo(ddof=1, eps=1e-06) (verl's grpo)",
+        ),
+        (lambda r: r - r.mean(), 1.9, "TRL's scale_rewards=batch"),
+        (lambda r: (r - r.mean()) / r.mean(), 1, "trained with maxrl, by the advantages"),
+        (lambda r: r**2 - 0.3, 1, "those of no estimator without options"),
+    ],
+)
+def test_the_advantages_in_a_file_tell_how_it_was_weighted(tmp_path, advantage, scale, words):
+    assert words in told(rollouts(tmp_path / "a.jsonl", advantage, scale))
+
+
+@pytest.mark.parametrize(
+    "place, settings, words",
+    [
+        (
+            "verl/.hydra/config.yaml",
+            "algorithm: {adv_estimator: grpo}",
+            "trained with grpo(ddof=1, eps=1e-06) (verl's adv_estimator=grpo",
+        ),
+        (
+            "verl/config.yaml",
+            "algorithm: {adv_estimator: grpo, norm_adv_by_std_in_grpo: false}",
+            "trained with dr_grpo",
+        ),
+        (
+            "config.yaml",
+            "algorithm: {value: {adv_estimator: lab.truncated, lab: {order: 3, max_tokens: 9}}}",
+            "trained with truncated(order=3)",
+        ),
+        ("verl/config.yaml", "algorithm: {adv_estimator: gae}", "no estimator of here"),
+        ("verl/config.yaml", "scale_rewards: {value: batch}", "TRL's scale_rewards=batch"),
+    ],
+)
+def test_settings_that_lie_with_rollouts_tell_how_they_were_weighted(
+    tmp_path, place, settings, words
+):
+    folder = tmp_path / "verl" / "rollouts"
+    shutil.copytree(DATA / "verl" / "rollouts", folder)
+    assert told(folder) == ""
+    (tmp_path / place).parent.mkdir(exist_ok=True)
+    (tmp_path / place).write_text(settings)
+    assert words in told(folder)
+
+
+def test_the_weights_are_those_of_the_groups_as_they_lie(tmp_path):
+    path = rollouts(tmp_path / "a.jsonl", lambda r: r - r.mean())
+    report = audit(path, ("rloo", "maxrl", "nsr"))
+    weights = report.weights
+    assert list(weights.columns) == ["dr_grpo", "rloo", "maxrl", "nsr"]
+    # of 4: K right ones get 1 - K/4, the others K/4 below; MaxRL divides that by K/4
+    plain = np.array([2 * K * (4 - K) / 4 for K in (1, 2, 3)])
+    divided = plain / (np.array([1, 2, 3]) / 4)
+    bins = [name for name in weights.index if weights.loc[name, "rloo"]]
+    assert weights.loc[bins, "rloo"].tolist() == pytest.approx(
+        [plain[0] / plain.sum(), plain[1] / plain.sum(), plain[2] / plain.sum()]
+    )
+    assert weights.loc[bins, "nsr"].tolist() == pytest.approx([3 / 6, 2 / 6, 1 / 6])
+    assert weights.loc[bins, "maxrl"].tolist() == pytest.approx(list(divided / divided.sum()))
+    assert "share of the weight of these rollouts" in "\n".join(report.lines())
