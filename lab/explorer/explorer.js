@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 7025d04c022d14c64b60f91288dc107a202d98d5453fae6e3e7554d661e6b24c
+// Built by `npm run build` from lab/explorer/front; sources sha256 c028ea4a3f2040331a238e55ae5962f7d4b52f34ffd8047a5860acef69dad427
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -2309,7 +2309,7 @@ var FORMATS = [
   },
   {
     "tool": "verifiers, prime-rl",
-    "source": "verifiers/utils/save_utils.py, state_to_output (PrimeIntellect-ai/verifiers)",
+    "source": "verifiers/legacy/utils/save_utils.py, state_to_output (PrimeIntellect-ai/verifiers)",
     "columns": [
       "example_id",
       "completion"
@@ -2379,7 +2379,7 @@ var FORMATS = [
   },
   {
     "tool": "OpenRLHF",
-    "source": "openrlhf/cli/batch_inference.py, batch_rm_inference (OpenRLHF/OpenRLHF)",
+    "source": "openrlhf/cli/batch_inference.py of OpenRLHF up to 0.9.6 (removed in March 2026)",
     "columns": [
       "input",
       "output"

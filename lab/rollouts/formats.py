@@ -84,7 +84,7 @@ FORMATS = (
     ),
     Format(
         "verifiers, prime-rl",
-        "verifiers/utils/save_utils.py, state_to_output (PrimeIntellect-ai/verifiers)",
+        "verifiers/legacy/utils/save_utils.py, state_to_output (PrimeIntellect-ai/verifiers)",
         columns=("example_id", "completion"),
         problem=("example_id",),
         within=("task", "env_id"),
@@ -109,7 +109,7 @@ FORMATS = (
     ),
     Format(
         "OpenRLHF",
-        "openrlhf/cli/batch_inference.py, batch_rm_inference (OpenRLHF/OpenRLHF)",
+        "openrlhf/cli/batch_inference.py of OpenRLHF up to 0.9.6 (removed in March 2026)",
         columns=("input", "output"),
         problem=("input",),
         reward=("reward",),

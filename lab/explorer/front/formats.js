@@ -93,7 +93,7 @@ export const FORMATS = [
   },
   {
     "tool": "verifiers, prime-rl",
-    "source": "verifiers/utils/save_utils.py, state_to_output (PrimeIntellect-ai/verifiers)",
+    "source": "verifiers/legacy/utils/save_utils.py, state_to_output (PrimeIntellect-ai/verifiers)",
     "columns": [
       "example_id",
       "completion"
@@ -163,7 +163,7 @@ export const FORMATS = [
   },
   {
     "tool": "OpenRLHF",
-    "source": "openrlhf/cli/batch_inference.py, batch_rm_inference (OpenRLHF/OpenRLHF)",
+    "source": "openrlhf/cli/batch_inference.py of OpenRLHF up to 0.9.6 (removed in March 2026)",
     "columns": [
       "input",
       "output"
