@@ -478,6 +478,7 @@ def _forget() -> None:
         estimators._tables_torch,
         losses._success_failure,
         losses._bernstein,
+        maze_env.any_set,
         maze_env.held_out_set,
     ):
         kept.cache_clear()

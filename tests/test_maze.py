@@ -487,7 +487,7 @@ def test_an_examination_counts_what_the_slow_verifier_counts(young, monkeypatch,
     tokens = torch.cat([played.tokens for played in seen])
     assert len(seen) == (1 if together == 8192 else 2) and tokens.shape == (4, 16, 18)
     outcomes = [
-        [slow_maze.verify(grid(policy.held_out_set, which), said)[0] for said in rollouts]
+        [slow_maze.verify(grid(policy.evaluation_set, which), said)[0] for said in rollouts]
         for which, rollouts in enumerate(tokens.tolist())
     ]
     right = [[int(outcome == "right") for outcome in group] for group in outcomes]
@@ -502,7 +502,7 @@ def test_an_examination_counts_what_the_slow_verifier_counts(young, monkeypatch,
     assert groups["problem"].tolist() == [0, 1, 2, 3] and groups["n"].tolist() == [16] * 4
     assert groups["right"].tolist() == [sum(group) for group in right]
     assert groups["grid"].tolist() == [
-        "/".join("".join(".#"[wall] for wall in row) for row in grid(policy.held_out_set, which))
+        "/".join("".join(".#"[wall] for wall in row) for row in grid(policy.evaluation_set, which))
         for which in range(4)
     ]
     for which, column in itertools.product(range(4), ("right_walk", "wrong_walk")):
@@ -532,13 +532,13 @@ def test_padding_that_a_rollout_says_before_its_end_is_no_move_either():
 def test_showing_a_maze_gives_its_grid_and_fresh_rollouts_in_it(young):
     policy = load_policy(young, config_of())
     text, walks = policy.show(2, 20)
-    assert text == as_text(policy.held_out_set[2:3]) and len(walks) == 20 and len(set(walks)) > 1
+    assert text == as_text(policy.evaluation_set[2:3]) and len(walks) == 20 and len(set(walks)) > 1
     assert policy.show(2, 20) == (text, walks) and policy.show(1, 20)[0] != text
 
 
 def test_what_is_examined_depends_on_the_seed_only_through_the_rollouts(young):
     one, other = (load_policy(young, config_of(seed=seed)) for seed in (0, 1))
-    assert torch.equal(one.held_out_set.walls, other.held_out_set.walls)
+    assert torch.equal(one.evaluation_set.walls, other.evaluation_set.walls)
     (metrics, groups), (metrics2, groups2) = one.evaluate(), other.evaluate()
     assert groups["grid"].tolist() == groups2["grid"].tolist() and metrics != metrics2
     assert one.evaluate()[0] == metrics
@@ -1025,7 +1025,7 @@ def test_the_start_takes_the_settings_of_its_own_class():
         and before.before is None
     )
     assert all(set(values) <= set(before.rules) for values in before.scales.values())
-    assert before.scales["laptop"].keys() == before.rules.keys()
+    assert before.usual.keys() == before.rules.keys()
     assert experiment("tabular").before is None
 
 

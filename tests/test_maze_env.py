@@ -418,7 +418,7 @@ def test_more_held_out_mazes_than_there_are_is_refused_in_one_sentence():
     assert (
         refusal(held_out_set, 7, 6, CPU)
         == "size = 7 has 192 mazes, of which 5 are held out: 6 were requested; request fewer or"
-        " use a larger size"
+        " use a larger size, or set measure = 'fit' to evaluate on mazes that are trained on"
     )
 
 

@@ -153,13 +153,52 @@ class MazeStartConfig(Config):
     seed: int = setting(
         "random seed of the initial weights, the mazes and the rollouts", least=0, most=2**31 - 1
     )
+    measure: str = setting(
+        "generalisation: the mazes of an evaluation are never trained on; fit: they are drawn like "
+        "those of training, and may be trained on",
+        choices=("generalisation", "fit"),
+        default="generalisation",
+    )
+    loops: float = setting(
+        "share of a maze's inner walls that are opened: 0 gives a tree, in which the shortest path "
+        "is unique",
+        least=0.0,
+        most=1.0,
+        default=0.0,
+    )
+    pass_rates: str = setting(
+        "of an evaluation; sampled: from `samples` rollouts per maze; exact: between certified "
+        "bounds (`lab.toy.maze_likelihood`)",
+        choices=("sampled", "exact"),
+        default="sampled",
+    )
+    tolerance: float = setting(
+        "share of an exact pass rate that may stay unknown, in evaluations and in gradients",
+        least=1e-6,
+        most=0.5,
+        default=0.01,
+    )
+    start_from: str = setting(
+        "folder with config.json and model.safetensors of a Qwen2 model, which replaces "
+        "supervised training; empty: there is none",
+        default="",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class MazeConfig(MazeStartConfig):
     """Reinforcement learning in mazes, after the start (`lab.toy.maze.train`)."""
 
-    estimator: str = setting("an estimator (lab.estimator_names())")
+    estimator: str = setting(
+        "an estimator (lab.estimator_names()); with gradient = 'exact' an objective "
+        "(lab.objective_names())",
+    )
+    gradient: str = setting(
+        "sampled: gradient from N rollouts; conditional: its mean given the number of right ones; "
+        "expected: its mean; exact: w(p) itself (with ml, maximum likelihood)",
+        choices=("sampled", "conditional", "expected", "exact"),
+        default="sampled",
+    )
     rollouts: int = setting("N, rollouts per maze and step", least=1, most=65_536)
     entropy_bonus: float = setting(
         "coefficient of the mean token entropy, which is added to the objective",

@@ -228,7 +228,7 @@ def measure_graph(name: str, scale: str) -> dict[str, Any]:
     config = experiment(name).configure(scale, _cut(name, scale, 1))
     assert isinstance(config, MazeConfig)
     policy = load_policy(_start(config)["start"], config)
-    mazes = policy.held_out_set[: min(len(policy.held_out_set), config.batch)]
+    mazes = policy.evaluation_set[: min(len(policy.evaluation_set), config.batch)]
     uniforms = policy.uniforms("rehearsal", 0, len(mazes), config.rollouts)
     captured = CUDAGraphSampler()
     seconds: dict[str, list[float]] = {"captured": [], "eager": []}

@@ -1,11 +1,17 @@
 """The maze world: a transformer learns to solve mazes that it has never seen.
 
-The data are unlimited and the likelihood has no closed form (MaxRL, 2602.02710, sections 6.2, E.1
-and K). Supervised training on shortest paths, from random weights, comes first; then reinforcement
-learning on new mazes, one on-policy step a batch. As in the official code: AdamW with weight decay
-0.01, gradients clipped to norm 1, and a loss that is a mean over tokens. Two departures: a rollout
-ends with DONE, because what follows cannot change its reward, and reinforcement learning runs in
-float32 unless configured otherwise.
+The data are unlimited (MaxRL, 2602.02710, sections 6.2, E.1 and K). Supervised training on shortest
+paths, from random weights, comes first; then reinforcement learning on new mazes, one on-policy
+step a batch. As in the official code: AdamW with weight decay 0.01, gradients clipped to norm 1,
+and a loss that is a mean over tokens. Departures:
+
+- A rollout ends with DONE, because what follows cannot change its reward.
+- A rollout with a special token (<pad>, <bos>, <eos>, <unk>) before DONE is wrong. The official
+  reward reads decoded text, from which special tokens are left out, so that the moves around them
+  count.
+- Reinforcement learning runs in float32 unless configured otherwise.
+- The paper has no likelihood here. `lab.toy.maze_likelihood` computes it between certified bounds,
+  for evaluations and for gradients without sampling.
 """
 
 from __future__ import annotations
@@ -13,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,13 +40,16 @@ from lab.rng import stream_seed
 from lab.shapes import Bool, Float, Int
 from lab.toy import maze_env
 from lab.toy.maze_env import DONE, EOS, OUTCOMES, PAD, UP, Mazes, MazeStream, walk
+from lab.toy.maze_likelihood import RightAnswers, find_right_answers, log_pass_rates
 from lab.toy.optimizers import AdamW
+from lab.toy.training_loop import GradientSource
 from lab.toy.training_loop import train as run_loop
 from lab.toy.transformer import (
     PromptCache,
     Transformer,
     TransformerConfig,
     fresh_transformer,
+    load,
     set_weights,
 )
 from lab.toy.tree_sampling import (
@@ -51,31 +61,42 @@ from lab.toy.tree_sampling import (
 )
 
 K_VALUES = (1, 8, 32, 64, 128, 256, 1024, 2048)  # of pass@k
-EVALUATION_ROLLOUTS = 8192  # sampled at once
+EVALUATION_ROLLOUTS = 8192  # with one draw of random numbers
+# Of a maze, sampled at once on a CPU: every prefix attends to all prefixes of its maze, so the cost
+# of a maze grows with the square of this number.
+EVALUATION_BLOCK = 128
+EVALUATION_MAZES = 16  # whose exact pass rates are found at once
 # Of a micro-batch: mazes times rollouts times length. At the published width their activations take
 # 13 to 15 GiB. This is a constant because a run's results must not depend on the machine.
 MICRO_BATCH_POSITIONS = 2**17
 
 
 class MazePolicy:
-    """A model with its held-out mazes and the settings with which it samples."""
+    """A model with the mazes of its evaluations and the settings with which it samples.
+
+    `pass_rates` and `tolerance` are those of `MazeStartConfig`.
+    """
 
     def __init__(
         self,
         model: Transformer,
-        held_out_set: Mazes,
+        evaluation_set: Mazes,
         samples: int,
         length: int,
         precision: str,
         seed: int,
+        pass_rates: str = "sampled",
+        tolerance: float = 0.01,
     ) -> None:
         self.device = compute_device()
         self.model = model.to(self.device)
-        self.held_out_set = held_out_set
+        self.evaluation_set = evaluation_set
         self.samples = samples
         self.length = length
         self.precision = precision
         self.seed = seed
+        self.pass_rates = pass_rates
+        self.tolerance = tolerance
         self.graph_samplers: dict[torch.Size, CUDAGraphSampler] = {}
 
     def autocast(self) -> AbstractContextManager[Any]:
@@ -122,9 +143,64 @@ class MazePolicy:
         generator = torch.Generator(self.device).manual_seed(stream_seed(self.seed, stream, number))
         return torch.rand(mazes, rollouts, self.length, generator=generator, device=self.device)
 
-    @torch.no_grad()
+    def find_right_answers(
+        self,
+        mazes: Mazes,
+        prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
+        prompt_cache: PromptCache,
+    ) -> RightAnswers:
+        """The right answers of each maze, up to `tolerance`, after `prefill`."""
+        return find_right_answers(
+            self.model, mazes, prompt_logits, prompt_cache, self.length, self.tolerance
+        )
+
     def evaluate(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """Pass@k on the held-out mazes, and the shares of the ways to be wrong.
+        """`evaluate_exactly` or `evaluate_by_sampling`, as `pass_rates` says."""
+        return (
+            self.evaluate_exactly() if self.pass_rates == "exact" else self.evaluate_by_sampling()
+        )
+
+    @torch.no_grad()
+    def evaluate_exactly(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        """Pass@k and log-likelihood from the pass rates themselves, at temperature 1.
+
+        Both are those of the lower bound. "unknown pass@k" is by how much the upper bound exceeds
+        it at most, over k; "log-likelihood" is the mean of log p over the mazes that can be solved
+        within the length, of all and of those with a shortest path of so many moves. The groups
+        hold for each maze both bounds, how much of the lower one is the probability of a shortest
+        path, the moves of that path, and the grid as text.
+        """
+        columns: dict[str, list[Any]] = {
+            key: [] for key in ("pass_rate", "pass_rate_high", "shortest_path_share", "prefixes")
+        }
+        columns |= {"moves": [], "grid": []}
+        for first in range(0, len(self.evaluation_set), EVALUATION_MAZES):
+            mazes = self.evaluation_set[first : first + EVALUATION_MAZES]
+            with self.autocast():
+                answers = self.find_right_answers(mazes, *self.prefill(mazes))
+            share = answers.shortest / answers.low.clamp_min(torch.finfo(torch.float64).tiny)
+            columns["pass_rate"] += answers.low.tolist()
+            columns["pass_rate_high"] += answers.high.tolist()
+            columns["shortest_path_share"] += share.clamp_max(1.0).tolist()
+            columns["prefixes"] += answers.prefixes.tolist()
+            columns["grid"] += [as_text(mazes[index : index + 1]) for index in range(len(mazes))]
+            columns["moves"] += (mazes.path >= 0).sum(1).tolist()
+        groups = {"problem": np.arange(len(self.evaluation_set))}
+        groups |= {key: np.array(values) for key, values in columns.items()}
+        low, high = groups["pass_rate"], groups["pass_rate_high"]
+        metrics = {f"pass@{k}": exact_pass_at_k(low, k) for k in K_VALUES}
+        gaps = [exact_pass_at_k(high, k) - metrics[f"pass@{k}"] for k in K_VALUES]
+        metrics["unknown pass@k"] = max(gaps)
+        log_p, moves = np.log(low[low > 0]), groups["moves"][low > 0]
+        if len(log_p):
+            metrics["log-likelihood"] = float(log_p.mean())
+        for distance in np.unique(moves).tolist():
+            metrics[f"log-likelihood, {distance} moves"] = float(log_p[moves == distance].mean())
+        return metrics, groups
+
+    @torch.no_grad()
+    def evaluate_by_sampling(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        """Pass@k from rollouts, and the shares of the ways to be wrong.
 
         Each maze gets `samples` rollouts at temperature 1. The groups hold for each maze n, the
         number of right rollouts, the grid as text, and the most frequent right and wrong path.
@@ -134,27 +210,33 @@ class MazePolicy:
         }
         outcome_sums = torch.zeros(len(OUTCOMES), device=self.device)
         batch = max(1, EVALUATION_ROLLOUTS // self.samples)
-        for number, first in enumerate(range(0, len(self.held_out_set), batch)):
-            mazes = self.held_out_set[first : first + batch]
+        block = EVALUATION_BLOCK if self.device.type == "cpu" else self.samples
+        for number, first in enumerate(range(0, len(self.evaluation_set), batch)):
+            mazes = self.evaluation_set[first : first + batch]
             with self.autocast():
                 # The stream's name is part of the random numbers and must stay as it is.
                 uniforms = self.uniforms("examination", number, len(mazes), self.samples)
-                rollouts = self.sample_rollouts(*self.prefill(mazes), self.samples, uniforms)
-            paths = walk(mazes, rollouts.tokens)
+                prompts = self.prefill(mazes)
+                blocks = [
+                    self.sample_rollouts(*prompts, part.shape[1], part).tokens
+                    for part in uniforms.split(block, 1)
+                ]
+            tokens = torch.cat(blocks, 1)
+            paths = walk(mazes, tokens)
             outcome_sums += F.one_hot(paths.outcome, len(OUTCOMES)).float().mean(1).sum(0)
             columns["right"] += paths.right.sum(1).tolist()
             for index in range(len(mazes)):
-                tokens, right = rollouts.tokens[index], paths.right[index]
+                said, right = tokens[index], paths.right[index]
                 columns["grid"].append(as_text(mazes[index : index + 1]))
-                columns["right_walk"].append(most_frequent(tokens[right]))
-                columns["wrong_walk"].append(most_frequent(tokens[~right]))
+                columns["right_walk"].append(most_frequent(said[right]))
+                columns["wrong_walk"].append(most_frequent(said[~right]))
         counts = np.array(columns["right"])
         pass_at_k_means = {
             f"pass@{k}": float(pass_at_k(self.samples, counts, k).mean())
             for k in K_VALUES
             if k <= self.samples
         }
-        shares = outcome_sums[1:] / len(self.held_out_set)
+        shares = outcome_sums[1:] / len(self.evaluation_set)
         wrong_shares = {
             name: float(share) for name, share in zip(OUTCOMES[1:], shares, strict=True)
         }
@@ -164,14 +246,19 @@ class MazePolicy:
 
     @torch.no_grad()
     def show(self, number: int, rollouts: int) -> tuple[str, list[str]]:
-        """The grid of a held-out maze and new rollouts in it, as text for a reader.
+        """The grid of a maze of the evaluation and new rollouts in it, as text for a reader.
 
         The formats are those of `as_text` and `as_letters`.
         """
-        maze = self.held_out_set[number : number + 1]
+        maze = self.evaluation_set[number : number + 1]
         uniforms = self.uniforms("show", number, 1, rollouts)
         sampled = self.sample_rollouts(*self.prefill(maze), rollouts, uniforms)
         return as_text(maze), [as_letters(tokens) for tokens in sampled.tokens[0].tolist()]
+
+
+def exact_pass_at_k(p: Float[np.ndarray, " mazes"], k: int) -> float:
+    """The mean over mazes of 1-(1-p)^k."""
+    return float(-np.expm1(k * np.log1p(-p.clip(max=1 - 1e-15))).mean())
 
 
 def as_text(maze: Mazes) -> str:
@@ -206,6 +293,8 @@ class MazeSFT:
         self.model = policy.model
         self.stream = stream
         self.last_step = last_step
+        held_out = stream.measure == "generalisation"
+        self.loss_name = "held-out loss" if held_out else "loss"
 
     def losses(self, step: int) -> list[torch.Tensor]:
         """The loss on the mazes of a step."""
@@ -221,16 +310,58 @@ class MazeSFT:
 
     @torch.no_grad()
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """The loss on held-out mazes, and after the last step also `MazePolicy.evaluate`."""
+        """The loss on the mazes of the evaluation, and after the last step the evaluation."""
         metrics: dict[str, float] = {}
         groups: dict[str, np.ndarray] = {}
         if step == self.last_step:
             metrics, groups = self.policy.evaluate()
-        return {"held-out loss": float(self.loss(self.policy.held_out_set))} | metrics, groups
+        return {self.loss_name: float(self.loss(self.policy.evaluation_set))} | metrics, groups
 
 
-class MazeRL:
-    """Reinforcement learning on new mazes.
+class _WithStatistics:
+    """A world whose records hold the mean statistics of the steps since the last one."""
+
+    def __init__(self, policy: MazePolicy) -> None:
+        self.policy = policy
+        self.model = policy.model
+        self.step_statistics: list[dict[str, torch.Tensor]] = []
+
+    def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        """`MazePolicy.evaluate`, and the mean statistics of the steps since the last record."""
+        metrics, groups = self.policy.evaluate()
+        if self.step_statistics:
+            metrics |= {
+                key: float(torch.stack([step[key] for step in self.step_statistics]).mean())
+                for key in self.step_statistics[0]
+            }
+        self.step_statistics = []
+        return metrics, groups
+
+    def accumulated(self) -> dict[str, torch.Tensor]:
+        """The statistics of the steps since the last record, each of shape "steps".
+
+        Their names are numbered, so that they keep the order of the record. Checkpoints hold them.
+        """
+        names = self.step_statistics[0] if self.step_statistics else ()
+        return {
+            f"seen/{place:02}/{name}": torch.stack([step[name] for step in self.step_statistics])
+            for place, name in enumerate(names)
+        }
+
+    def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
+        """Restore what `accumulated` returned."""
+        columns = {
+            key.split("/", 2)[2]: state[key].to(self.policy.device, copy=True).unbind()
+            for key in sorted(state)
+            if key.startswith("seen/")
+        }
+        self.step_statistics = [
+            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+        ]
+
+
+class MazeRL(_WithStatistics):
+    """Reinforcement learning on new mazes, from sampled rollouts.
 
     `entropy_bonus` adds that multiple of the mean token entropy. `smoothing` is the c of
     differential smoothing (Gai et al. 2511.19942): the advantage of a right rollout grows, and that
@@ -248,15 +379,13 @@ class MazeRL:
         smoothing: float,
         greedy_filter: bool,
     ) -> None:
-        self.policy = policy
-        self.model = policy.model
+        super().__init__(policy)
         self.stream = stream
         self.estimator = find_estimator(estimator)
         self.rollouts = rollouts
         self.entropy_bonus = entropy_bonus
         self.smoothing = smoothing
         self.greedy_filter = greedy_filter
-        self.step_statistics: list[dict[str, torch.Tensor]] = []
 
     def losses(self, step: int) -> Iterator[torch.Tensor]:
         """The loss of a step in parts that sum to it, one for each of its micro-batches.
@@ -354,38 +483,55 @@ class MazeRL:
             }
         )
 
-    def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """`MazePolicy.evaluate`, and the mean statistics of the steps since the last record."""
-        metrics, groups = self.policy.evaluate()
-        if self.step_statistics:
-            metrics |= {
-                key: float(torch.stack([step[key] for step in self.step_statistics]).mean())
-                for key in self.step_statistics[0]
+
+class MazeExactRL(_WithStatistics):
+    """Reinforcement learning on new mazes, from their pass rates: nothing is sampled.
+
+    A mean over tokens needs the length of rollouts, which is not known here: the loss is divided by
+    the mean length of the mazes' shortest answers.
+    """
+
+    def __init__(
+        self, policy: MazePolicy, stream: MazeStream, gradient_source: GradientSource
+    ) -> None:
+        super().__init__(policy)
+        self.stream = stream
+        self.gradient_source = gradient_source
+
+    def losses(self, step: int) -> list[torch.Tensor]:
+        """The loss of a step. LabError: none of its mazes can be solved within the length."""
+        mazes, policy = self.stream.at(step), self.policy
+        lengths = (mazes.path >= 0).sum(1) + 1
+        solvable = lengths <= policy.length
+        if not solvable.any():
+            raise LabError(
+                f"no maze of step {step} can be solved within length = {policy.length}: the"
+                f" shortest answer takes {int(lengths.min())} tokens, so raise length"
+            )
+        mazes = mazes[solvable]
+        with policy.autocast():
+            prompt_logits, prompt_cache = policy.prefill(mazes)
+            answers = policy.find_right_answers(mazes, prompt_logits, prompt_cache)
+            log_p = log_pass_rates(self.model, prompt_logits, prompt_cache, answers)
+        seed = stream_seed(policy.seed, "rollouts", step)
+        loss = self.gradient_source.loss_of_pass_rates(log_p, seed)
+        self.record_step(log_p.detach(), answers)
+        return [loss * solvable.float().mean() / lengths.float().mean()]
+
+    def record_step(self, log_p: Float[torch.Tensor, " mazes"], answers: RightAnswers) -> None:
+        """Keep the statistics of a step; those of groups are the mean over all draws of N."""
+        p, N = log_p.exp().clamp(0, 1), self.gradient_source.rollouts
+        none, every = (1 - p) ** N, p**N
+        self.step_statistics.append(
+            {
+                "train pass@1": p.mean(),
+                "solved": (1 - none).mean(),
+                "dead groups": (none + every).mean(),
+                "train log-likelihood": log_p.mean(),
+                "unknown share": (1 - answers.low / answers.high).max(),
+                "prefixes a maze": answers.prefixes.double().mean(),
             }
-        self.step_statistics = []
-        return metrics, groups
-
-    def accumulated(self) -> dict[str, torch.Tensor]:
-        """The statistics of the steps since the last record, each of shape "steps".
-
-        Their names are numbered, so that they keep the order of the record. Checkpoints hold them.
-        """
-        names = self.step_statistics[0] if self.step_statistics else ()
-        return {
-            f"seen/{place:02}/{name}": torch.stack([step[name] for step in self.step_statistics])
-            for place, name in enumerate(names)
-        }
-
-    def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
-        """Restore what `accumulated` returned."""
-        columns = {
-            key.split("/", 2)[2]: state[key].to(self.policy.device, copy=True).unbind()
-            for key in sorted(state)
-            if key.startswith("seen/")
-        }
-        self.step_statistics = [
-            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
-        ]
+        )
 
 
 def summed_entropy(
@@ -417,7 +563,7 @@ def preflight(config: MazeConfig) -> list[str]:
     """
     size, length = config.size, config.length
     prompt = maze_env.prompt_length(maze_env.check_size(size))
-    maze_env.held_out_set(size, config.mazes, torch.device("cpu"))
+    evaluation_set(config, torch.device("cpu"))
     if prompt + length > config.positions:
         raise LabError(
             f"maze: size = {size} makes prompts of {prompt} tokens; with length = {length} they"
@@ -429,13 +575,32 @@ def preflight(config: MazeConfig) -> list[str]:
             f"maze: width = {config.width} is not a multiple of 8: each of the four heads rotates"
             " pairs of numbers, so use a multiple of 8"
         )
-    chosen = find_estimator(config.estimator)
-    chosen.coefficients(config.rollouts)
-    return [
-        f"  {chosen.label} [{chosen.citation}], N = {config.rollouts}",
-        f"  rules: {chosen.rules}",
-        f"  truncated rollouts (no DONE within {length} tokens) count as wrong",
-    ]
+    if config.start_from and not (Path(config.start_from) / "config.json").is_file():
+        raise LabError(
+            f"maze: start_from = {config.start_from!r} holds no config.json: name a folder that"
+            " save_pretrained wrote"
+        )
+    if config.gradient == "sampled":
+        chosen = find_estimator(config.estimator)
+        chosen.coefficients(config.rollouts)
+        lines = [
+            f"  {chosen.label} [{chosen.citation}], N = {config.rollouts}",
+            f"  rules: {chosen.rules}",
+        ]
+    else:
+        lines = GradientSource(config.estimator, config.gradient, config.rollouts).describe()
+        for key in ("entropy_bonus", "smoothing", "greedy_filter"):
+            if getattr(config, key):
+                raise LabError(
+                    f"maze: {key} = {getattr(config, key)!r} needs rollouts, and gradient ="
+                    f" {config.gradient!r} samples none: set {key} to 0, or gradient to 'sampled'"
+                )
+    lines.append(f"  truncated rollouts (no DONE within {length} tokens) count as wrong")
+    if config.pass_rates == "exact":
+        lines.append("  evaluation: pass rates between certified bounds, no sampling")
+    if config.measure == "fit":
+        lines.append("  measures fit: the mazes of the evaluation may be trained on")
+    return lines
 
 
 def train_start(
@@ -443,23 +608,27 @@ def train_start(
 ) -> Iterator[Record | Pause]:
     """Supervised training from random weights (E.1.3).
 
-    AdamW has the official betas 0.9 and 0.95.
+    AdamW has the official betas 0.9 and 0.95. With `start_from` there are no steps: the result is
+    the model in that folder.
     """
-    policy = make_policy(
-        fresh_transformer(
-            config.seed, transformer_config(config.width, config.layers, config.positions)
-        ),
-        config,
+    steps, shape = (
+        config.start_steps,
+        transformer_config(config.width, config.layers, config.positions),
     )
-    stream = MazeStream(config.size, config.start_batch, config.seed, "start", policy.device)
-    world = MazeSFT(policy, stream, config.start_steps)
+    if config.start_from:
+        steps, model = 0, _loaded(Path(config.start_from), shape)
+    else:
+        model = fresh_transformer(config.seed, shape)
+    policy = make_policy(model, config)
+    stream = maze_stream(config, config.start_batch, "start", policy.device)
+    world = MazeSFT(policy, stream, steps)
     rate = config.start_learning_rate
     optimizer = AdamW(policy.model.parameters(), lr=rate, betas=(0.9, 0.95), weight_decay=0.01)
     yield from run_loop(
         world,
         optimizer,
         lambda step: rate,
-        config.start_steps,
+        steps,
         config.start_log_every,
         state,
         clip=1.0,
@@ -471,15 +640,21 @@ def train(
 ) -> Iterator[Record | Pause]:
     """Reinforcement learning from the weights in `start`, the last state of `train_start`."""
     policy = load_policy(start, config)
-    world = MazeRL(
-        policy,
-        MazeStream(config.size, config.batch, config.seed, "mazes", policy.device),
-        config.estimator,
-        config.rollouts,
-        config.entropy_bonus,
-        config.smoothing,
-        config.greedy_filter,
-    )
+    stream = maze_stream(config, config.batch, "mazes", policy.device)
+    world: MazeRL | MazeExactRL
+    if config.gradient == "sampled":
+        world = MazeRL(
+            policy,
+            stream,
+            config.estimator,
+            config.rollouts,
+            config.entropy_bonus,
+            config.smoothing,
+            config.greedy_filter,
+        )
+    else:
+        gradient_source = GradientSource(config.estimator, config.gradient, config.rollouts)
+        world = MazeExactRL(policy, stream, gradient_source)
     rate = config.learning_rate
     optimizer = AdamW(policy.model.parameters(), lr=rate, weight_decay=0.01)
     yield from run_loop(
@@ -509,7 +684,7 @@ def budget(config: MazeConfig) -> Budget:
 
     def update() -> Transformer:
         stream = _BlankStream(size, parts[0].stop, length)
-        return gradient(_BlankRL(blank_policy(length), stream, config.estimator, rollouts))
+        return gradient(_BlankRL(blank_policy(length), stream, rollouts))
 
     def start_step() -> Transformer:
         stream = _BlankStream(size, config.start_batch, length)
@@ -599,6 +774,7 @@ class _BlankStream(MazeStream):
         self.size = size
         self.batch = batch
         self.length = length
+        self.measure = "generalisation"
 
     def at(self, step: int) -> Mazes:
         return _blank_mazes(self.size, self.batch, self.length)
@@ -607,10 +783,9 @@ class _BlankStream(MazeStream):
 class _BlankRL(MazeRL):
     """Reinforcement learning on fake tensors, for counting."""
 
-    def __init__(
-        self, policy: MazePolicy, stream: MazeStream, estimator: str, rollouts: int
-    ) -> None:
-        super().__init__(policy, stream, estimator, rollouts, 0.0, 0.0, False)
+    def __init__(self, policy: MazePolicy, stream: MazeStream, rollouts: int) -> None:
+        # The estimator is never asked, see below.
+        super().__init__(policy, stream, "rloo", rollouts, 0.0, 0.0, False)
 
     def advantages(
         self,
@@ -672,8 +847,38 @@ def load_policy(state: dict[str, torch.Tensor], config: MazeStartConfig) -> Maze
 
 
 def make_policy(model: Transformer, config: MazeStartConfig) -> MazePolicy:
-    """A policy with its held-out mazes on the computing device."""
-    held_out_set = maze_env.held_out_set(config.size, config.mazes, compute_device())
+    """A policy with the mazes of its evaluations on the computing device."""
     return MazePolicy(
-        model, held_out_set, config.samples, config.length, config.precision, config.seed
+        model,
+        evaluation_set(config, compute_device()),
+        config.samples,
+        config.length,
+        config.precision,
+        config.seed,
+        config.pass_rates,
+        config.tolerance,
     )
+
+
+def evaluation_set(config: MazeStartConfig, device: torch.device) -> Mazes:
+    """The mazes of the evaluations of a training with these settings."""
+    chosen = maze_env.any_set if config.measure == "fit" else maze_env.held_out_set
+    return chosen(config.size, config.mazes, device, config.loops)
+
+
+def maze_stream(
+    config: MazeStartConfig, batch: int, stream: str, device: torch.device
+) -> MazeStream:
+    """The mazes that a training with these settings sees, `batch` a step."""
+    return MazeStream(config.size, batch, config.seed, stream, device, config.loops, config.measure)
+
+
+def _loaded(folder: Path, shape: TransformerConfig) -> Transformer:
+    """The model in a folder. LabError: it has another shape."""
+    model = load(folder)
+    if model.config != shape:
+        raise LabError(
+            f"{folder} holds {model.config}, and the settings ask for {shape}: set width, layers"
+            " and positions to those of the folder"
+        )
+    return model

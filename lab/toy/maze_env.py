@@ -210,16 +210,74 @@ def _path(parent: Int[torch.Tensor, "cells cells mazes"]) -> Int[torch.Tensor, "
     return moves.repeat_interleave(2, dim=1).long()  # cells are two places apart
 
 
-def draw(size: int, count: int, seed: int, stream: str, number: int, device: torch.device) -> Mazes:
+def moves_to_goal(
+    walls: Bool[torch.Tensor, "mazes size size"],
+) -> Int[torch.Tensor, "mazes size size"]:
+    """The moves from each place to the goal, int32; NEVER in walls and where no way leads.
+
+    >>> moves_to_goal(draw(5, 1, 0, "example", 0, torch.device("cpu")).walls)[0, 1, 1].item()
+    4
+    """
+    count, size, _ = walls.shape
+    moves = walls.new_full((count, size + 2, size + 2), NEVER, dtype=torch.int32)
+    moves[:, size - 1, size - 1] = 0  # the goal is (size - 2, size - 2); here with a margin of 1
+    inner = moves[:, 1:-1, 1:-1]
+    settled = False
+    while not settled:
+        last = inner.clone()
+        vertical = torch.minimum(moves[:, :-2, 1:-1], moves[:, 2:, 1:-1])
+        horizontal = torch.minimum(moves[:, 1:-1, :-2], moves[:, 1:-1, 2:])
+        nearer = (torch.minimum(vertical, horizontal) + 1).clamp_max(NEVER)
+        inner[:] = torch.minimum(last, torch.where(walls, NEVER, nearer))
+        settled = torch.equal(last, inner)
+    return inner
+
+
+def draw(
+    size: int,
+    count: int,
+    seed: int,
+    stream: str,
+    number: int,
+    device: torch.device,
+    loops: float = 0.0,
+) -> Mazes:
     """`count` mazes, a function of the seed, the stream's name and the number.
 
-    They are the same on every device.
+    They are the same on every device. `loops` is the share of inner walls that `open_walls` opens.
     """
     random = generator(seed, stream, number)
     cells = check_size(size) // 2
     clocks = random.standard_exponential((cells, cells, count), dtype=np.float32)
     choices = random.random((cells, cells, count), dtype=np.float32)
-    return grow(torch.from_numpy(clocks).to(device), torch.from_numpy(choices).to(device))
+    mazes = grow(torch.from_numpy(clocks).to(device), torch.from_numpy(choices).to(device))
+    if not loops:
+        return mazes
+    chances = random.random((count, size, size), dtype=np.float32)
+    return open_walls(mazes, torch.from_numpy(chances < loops).to(device))
+
+
+def open_walls(mazes: Mazes, opened: Bool[torch.Tensor, "mazes size size"]) -> Mazes:
+    """The mazes without those walls between two of their cells that are in `opened`.
+
+    `path` becomes one of the shortest paths: at every place the first move of up, down, left and
+    right that leads nearer to the goal.
+    """
+    walls = mazes.walls.clone()
+    walls[:, 2:-1:2, 1::2] &= ~opened[:, 2:-1:2, 1::2]
+    walls[:, 1::2, 2:-1:2] &= ~opened[:, 1::2, 2:-1:2]
+    size, distance = mazes.size, moves_to_goal(walls).flatten(1)
+    offsets = torch.tensor([-size, size, -1, 1], device=walls.device)
+    place = torch.full((len(walls), 1), size + 1, device=walls.device)
+    remaining = distance.gather(1, place)
+    moves = []
+    while remaining.any():
+        move = distance.gather(1, place + offsets).argmin(1, keepdim=True)
+        move = torch.where(remaining > 0, move, -1)
+        moves.append(move)
+        place = place + torch.where(move >= 0, offsets[move], 0)
+        remaining = distance.gather(1, place)
+    return Mazes(walls, torch.cat(moves, 1))
 
 
 def is_held_out(mazes: Mazes) -> Bool[torch.Tensor, " mazes"]:
@@ -235,45 +293,89 @@ def is_held_out(mazes: Mazes) -> Bool[torch.Tensor, " mazes"]:
 
 
 @lru_cache(maxsize=8)
-def held_out_set(size: int, count: int, device: torch.device) -> Mazes:
+def held_out_set(size: int, count: int, device: torch.device, loops: float = 0.0) -> Mazes:
     """`count` different held-out mazes, the same for every seed.
 
     LabError: there are fewer held-out mazes of this size.
     """
+    # The stream's name is part of the random numbers and must stay as it is.
+    mazes = _different(size, HELD_OUT * max(count, 64), "examination", loops, True, count)
+    if len(mazes) < count:
+        raise LabError(
+            f"size = {size} has {_how_many(size, loops)} mazes, of which {len(mazes)} are held"
+            f" out: {count} were requested; request fewer or use a larger size, or set measure"
+            " = 'fit' to evaluate on mazes that are trained on"
+        )
+    return Mazes(mazes.walls.to(device), mazes.path.to(device))
+
+
+@lru_cache(maxsize=8)
+def any_set(size: int, count: int, device: torch.device, loops: float = 0.0) -> Mazes:
+    """`count` different mazes, held out or not, the same for every seed.
+
+    LabError: there are fewer mazes of this size.
+    """
+    mazes = _different(size, 16 * max(count, 64), "any", loops, False, count)
+    if len(mazes) < count:
+        raise LabError(
+            f"size = {size} has {_how_many(size, loops)} mazes, and {count} were requested:"
+            " request fewer or use a larger size"
+        )
+    return Mazes(mazes.walls.to(device), mazes.path.to(device))
+
+
+def _different(
+    size: int, at_once: int, stream: str, loops: float, held_out: bool, count: int
+) -> Mazes:
+    """The first `count` different mazes of 64 draws of `at_once`, or as many as there are."""
     distinct: dict[bytes, tuple[torch.Tensor, torch.Tensor]] = {}
     longest = 0
     for number in range(64):
-        # The stream's name is part of the random numbers and must stay as it is.
-        mazes = draw(size, HELD_OUT * max(count, 64), 0, "examination", number, torch.device("cpu"))
-        mazes = mazes[is_held_out(mazes)]
+        mazes = draw(size, at_once, 0, stream, number, torch.device("cpu"), loops)
+        if held_out:
+            mazes = mazes[is_held_out(mazes)]
         longest = max(longest, mazes.path.shape[1])
         for maze_walls, path in zip(mazes.walls, mazes.path, strict=True):
             distinct.setdefault(maze_walls.numpy().tobytes(), (maze_walls, path))
         if len(distinct) >= count:
-            walls, paths = zip(*list(distinct.values())[:count], strict=True)
-            padded = [
-                torch.nn.functional.pad(path, (0, longest - len(path)), value=-1) for path in paths
-            ]
-            return Mazes(torch.stack(walls).to(device), torch.stack(padded).to(device))
-    raise LabError(
-        f"size = {size} has {count_mazes(size)} mazes, of which {len(distinct)} are held out:"
-        f" {count} were requested; request fewer or use a larger size"
-    )
+            break
+    if not distinct:
+        return mazes
+    walls, paths = zip(*list(distinct.values())[:count], strict=True)
+    padded = [torch.nn.functional.pad(path, (0, longest - len(path)), value=-1) for path in paths]
+    return Mazes(torch.stack(walls), torch.stack(padded))
+
+
+def _how_many(size: int, loops: float) -> str:
+    """The number of mazes in words; with loops it is not known."""
+    return "many" if loops else str(count_mazes(size))
 
 
 class MazeStream:
-    """Mazes to train on, `batch` a step: independent draws without the held-out mazes.
+    """Mazes to train on, `batch` a step: independent draws.
 
-    They are a function of the seed, the stream's name and the step. Independent draws may repeat:
+    Held-out mazes are left out where `measure` is "generalisation", as in `MazeStartConfig`. They
+    are a function of the seed, the stream's name and the step. Independent draws may repeat:
     at 17x17, with about 1e26 mazes, in practice never; at 9x9 there are 100,352.
     """
 
-    def __init__(self, size: int, batch: int, seed: int, stream: str, device: torch.device) -> None:
+    def __init__(
+        self,
+        size: int,
+        batch: int,
+        seed: int,
+        stream: str,
+        device: torch.device,
+        loops: float = 0.0,
+        measure: str = "generalisation",
+    ) -> None:
         self.size = check_size(size)
         self.batch = batch
         self.seed = seed
         self.stream = stream
         self.device = device
+        self.loops = loops
+        self.measure = measure
         self._number = -1  # of the draw that `_mazes` holds
         self._mazes: Mazes | None = None
 
@@ -289,9 +391,12 @@ class MazeStream:
     def _draw(self, number: int) -> Mazes:
         """The mazes of 64 steps."""
         needed = STEPS_PER_DRAW * self.batch
+        seed, stream, device, loops = self.seed, self.stream, self.device, self.loops
+        if self.measure == "fit":
+            return draw(self.size, needed, seed, stream, number, device, loops)
         # More than are needed, because one in 32 is held out.
         count = needed + needed // 8 + 64
-        mazes = draw(self.size, count, self.seed, self.stream, number, self.device)
+        mazes = draw(self.size, count, seed, stream, number, device, loops)
         mazes = mazes[~is_held_out(mazes)]
         if len(mazes) < needed:
             raise LabError(

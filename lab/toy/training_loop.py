@@ -52,7 +52,7 @@ class Accumulating(Protocol):
 
 
 class GradientSource:
-    """The gradient of an objective for a policy that is one softmax over a few answers.
+    """The gradient of an objective where pass rates can be computed.
 
     | `gradient` | meaning |
     |---|---|
@@ -61,7 +61,9 @@ class GradientSource:
     | "expected" | its mean over all draws, w_N(p) grad p: no noise, finite N |
     | "exact" | w(p) grad p for an objective of the catalogue; `ml` gives cross-entropy |
 
-    The answers of "sampled" are drawn as counts, see `lab.toy.multinomial`.
+    `loss` is for a policy that is one softmax over a few answers; those of "sampled" are drawn as
+    counts, see `lab.toy.multinomial`. `loss_of_pass_rates` needs only the pass rates, so it is for
+    any policy, but not for "sampled".
     """
 
     def __init__(self, name: str, gradient: str, rollouts: int) -> None:
@@ -90,13 +92,21 @@ class GradientSource:
             raise LabError(
                 "a log-probability is not a number: training diverged, lower the learning rate"
             )
+        if self.gradient == "sampled" and isinstance(self.target, Estimator):
+            N = self.rollouts
+            return counted(logp, draw_counts(logp.detach().exp(), N, seed), right, self.target, N)
+        return self.loss_of_pass_rates(self._log_pass_rate(logp, right), seed)
+
+    def loss_of_pass_rates(
+        self, log_p: Float[torch.Tensor, " problems"], seed: int
+    ) -> Float[torch.Tensor, ""]:
+        """The loss from differentiable log pass rates, for every `gradient` but "sampled".
+
+        All random numbers follow from `seed`.
+        """
         N, target = self.rollouts, self.target
         if isinstance(target, Objective):
-            log_p = self._log_pass_rate(logp, right)
             return population(log_p, exact_factor(log_p, target))
-        if self.gradient == "sampled":
-            return counted(logp, draw_counts(logp.detach().exp(), N, seed), right, target, N)
-        log_p = self._log_pass_rate(logp, right)
         if self.gradient == "expected":
             return population(log_p, expected_factor(log_p, target, N))
         p = log_p.detach().exp().clamp(0, 1)

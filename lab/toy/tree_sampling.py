@@ -143,7 +143,6 @@ def sample_tree(
     """
     problems, vocabulary = prompt_logits.shape
     device = prompt_logits.device
-    prompt_length = prompt_cache[0][0].shape[2]
     flat_shape = (problems * rollouts, length)
     logp = torch.zeros(flat_shape, device=device)
     tokens = torch.zeros(flat_shape, dtype=torch.int64, device=device)
@@ -155,7 +154,7 @@ def sample_tree(
     active = torch.arange(problems * rollouts, device=device)
     row, logits = active // rollouts, prompt_logits
     rows_before = 0
-    builder = _TreeBuilder(prompt_cache, problems)
+    builder = CachedTreeBuilder(prompt_cache, problems)
     for depth in range(length):
         scores = logits.log_softmax(-1)
         numbers = None if uniforms is None else uniforms.flatten(0, 1)[active, depth]
@@ -171,10 +170,7 @@ def sample_tree(
             break
         # Rollouts with the same prefix and the same next token share a row of the next level.
         prefix, row = (row * vocabulary + token).unique(return_inverse=True)
-        last_token = prefix % vocabulary
-        attention = builder.add_level(prefix // vocabulary, last_token)
-        positions = torch.full_like(last_token, prompt_length + depth)
-        logits = model.logits(model(last_token, positions, attention))
+        logits = builder.read_level(model, prefix // vocabulary, prefix % vocabulary)
     truncated = torch.zeros_like(mask[:, 0]).index_fill_(0, active, True)
     shape = (problems, rollouts, length)
     return Rollouts(
@@ -187,56 +183,32 @@ def sample_tree(
     )
 
 
-class _TreeBuilder:
-    """The tree while `sample_tree` grows it: keys and values of prompts and prefixes by slot."""
+class TreeBuilder:
+    """The tree of prefixes while it grows, level by level."""
 
-    def __init__(self, prompt_cache: PromptCache, problems: int) -> None:
-        keys = prompt_cache[0][0]
-        self.cache = list(prompt_cache)
-        self.prompt_length = keys.shape[2]
+    def __init__(self, problems: int, device: torch.device) -> None:
         # Of the prefixes of the last level: their problems, and the slots they attend to.
-        self.problem = torch.arange(problems, device=keys.device)
-        self.visible = torch.zeros(problems, 0, dtype=torch.bool, device=keys.device)
+        self.problem = torch.arange(problems, device=device)
+        self.visible = torch.zeros(problems, 0, dtype=torch.bool, device=device)
         self.slots_used = torch.zeros_like(self.problem)  # by problem
         self.levels: list[tuple[torch.Tensor, ...]] = []
 
     def add_level(
         self, parent: Int[torch.Tensor, " prefixes"], token: Int[torch.Tensor, " prefixes"]
-    ) -> Attention:
-        """Add prefixes one token longer than those of the last level; returns their attention.
+    ) -> Int[torch.Tensor, " prefixes"]:
+        """Add prefixes one token longer than those of the last level; returns their slots.
 
-        `parent` is the row of each in the last level, `token` its last token.
+        `parent` is the row of each in the last level, in ascending order; `token` its last token.
         """
         problem = self.problem = self.problem[parent]
-        rank = _rank_in_problem(problem)
-        slot = self.slots_used[problem] + rank
+        slot = self.slots_used[problem] + rank_in_problem(problem)
         self.slots_used = self.slots_used + torch.bincount(problem, minlength=len(self.slots_used))
         slots = int(self.slots_used.max())
         inherited = F.pad(self.visible[parent], (0, slots - self.visible.shape[1]))
         self.visible = inherited.scatter_(1, slot[:, None], True)
         depth = torch.full_like(token, len(self.levels))
         self.levels.append((token, depth, problem, slot, self.visible))
-
-        needed = self.prompt_length + slots
-        if needed > self.cache[0][0].shape[2]:
-            # Allocate `needed` more places than there are, so that few levels have to copy.
-            self.cache = [
-                (F.pad(keys, (0, 0, 0, needed)), F.pad(values, (0, 0, 0, needed)))
-                for keys, values in self.cache
-            ]
-        attend_visible = _prefix_attention(
-            self.visible, problem, rank, len(self.slots_used), self.prompt_length
-        )
-
-        def attention(
-            layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
-        ) -> torch.Tensor:
-            keys, values = self.cache[layer]
-            keys[problem, :, self.prompt_length + slot] = k
-            values[problem, :, self.prompt_length + slot] = v
-            return attend_visible(q, keys[:, :, :needed], values[:, :, :needed])
-
-        return attention
+        return slot
 
     def tree(self) -> PrefixTree:
         """All prefixes that were added."""
@@ -254,7 +226,100 @@ class _TreeBuilder:
         )
 
 
-def _rank_in_problem(problem: Int[torch.Tensor, " prefixes"]) -> Int[torch.Tensor, " prefixes"]:
+class CachedTreeBuilder(TreeBuilder):
+    """A `TreeBuilder` with the keys and values of prompts and prefixes, for forward passes."""
+
+    def __init__(self, prompt_cache: PromptCache, problems: int) -> None:
+        keys = prompt_cache[0][0]
+        super().__init__(problems, keys.device)
+        self.cache = list(prompt_cache)
+        self.prompt_length = keys.shape[2]
+
+    def read_level(
+        self,
+        model: Transformer,
+        parent: Int[torch.Tensor, " prefixes"],
+        token: Int[torch.Tensor, " prefixes"],
+    ) -> Float[torch.Tensor, "prefixes vocabulary"]:
+        """`add_level`, and the logits after each of the prefixes that it adds."""
+        positions = torch.full_like(token, self.prompt_length + len(self.levels))
+        slot = self.add_level(parent, token)
+        problem = self.problem
+        needed = self.prompt_length + self.visible.shape[1]
+        if needed > self.cache[0][0].shape[2]:
+            # Allocate `needed` more places than there are, so that few levels have to copy.
+            self.cache = [
+                (F.pad(keys, (0, 0, 0, needed)), F.pad(values, (0, 0, 0, needed)))
+                for keys, values in self.cache
+            ]
+        attend_visible = _prefix_attention(
+            self.visible,
+            problem,
+            rank_in_problem(problem),
+            len(self.slots_used),
+            self.prompt_length,
+        )
+
+        def attention(
+            layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
+        ) -> torch.Tensor:
+            keys, values = self.cache[layer]
+            keys[problem, :, self.prompt_length + slot] = k
+            values[problem, :, self.prompt_length + slot] = v
+            return attend_visible(q, keys[:, :, :needed], values[:, :, :needed])
+
+        return model.logits(model(token, positions, attention))
+
+
+def one_row_each(
+    tokens: Int[torch.Tensor, "problems rollouts length"],
+    mask: Bool[torch.Tensor, "problems rollouts length"],
+) -> Rollouts:
+    """Given sequences as `Rollouts` of unknown log-probability (nan) that share no prefix."""
+    problems, rollouts, length = tokens.shape
+    logit_rows = _independent_logit_rows(problems, rollouts, length, tokens.device)
+    logp = torch.full(tokens.shape, torch.nan, device=tokens.device)
+    truncated = torch.zeros(tokens.shape[:2], dtype=torch.bool, device=tokens.device)
+    return Rollouts(tokens, mask, logp, logit_rows, truncated, None)
+
+
+def share_prefixes(
+    tokens: Int[torch.Tensor, "problems rollouts length"],
+    mask: Bool[torch.Tensor, "problems rollouts length"],
+    logp: Float[torch.Tensor, "problems rollouts length"],
+) -> Rollouts:
+    """Given sequences as `Rollouts` with the tree of their prefixes; all of them have an end token.
+
+    A row without tokens stands for no rollout.
+    """
+    problems, rollouts, length = tokens.shape
+    device = tokens.device
+    flat_tokens, flat_mask = tokens.flatten(0, 1), mask.flatten(0, 1)
+    logit_rows = torch.zeros_like(flat_tokens)
+    builder = TreeBuilder(problems, device)
+    active = flat_mask[:, 0].nonzero()[:, 0]
+    row, rows, rows_before = active // rollouts, problems, 0
+    distinct_tokens = int(tokens.max()) + 1
+    for depth in range(length):
+        logit_rows[active, depth] = rows_before + row
+        rows_before += rows
+        if depth + 1 == length:
+            break
+        unfinished = flat_mask[active, depth + 1]
+        active, row = active[unfinished], row[unfinished]
+        if not len(active):
+            break
+        prefix, row = (row * distinct_tokens + flat_tokens[active, depth]).unique(
+            return_inverse=True
+        )
+        rows = len(prefix)
+        builder.add_level(prefix // distinct_tokens, prefix % distinct_tokens)
+    truncated = torch.zeros(problems, rollouts, dtype=torch.bool, device=device)
+    logit_rows = logit_rows.view(tokens.shape)
+    return Rollouts(tokens, mask, logp, logit_rows, truncated, builder.tree())
+
+
+def rank_in_problem(problem: Int[torch.Tensor, " prefixes"]) -> Int[torch.Tensor, " prefixes"]:
     """Each prefix's number among those of its problem; `problem` is sorted."""
     first = torch.searchsorted(problem, problem)
     return torch.arange(len(problem), device=problem.device) - first

@@ -1,0 +1,223 @@
+"""The pass rate of a policy in a maze, between certified bounds and without sampling.
+
+A rollout is right if its moves reach the goal before a wall, and DONE follows. So few prefixes can
+still become right answers that most of their probability can be summed: they are extended level by
+level, and at every level the lightest of a maze are dropped as long as all that was dropped weighs
+at most a stated share of its pass rate. The probability of the shortest path, one forward pass,
+bounds the pass rate from below and so says how much that is: small pass rates are as certain as
+large ones. What was dropped might have become right or wrong, hence the two bounds.
+
+The bounds are those of the probabilities that the model computes. In float32 these are rounded in
+the sixth digit. In bfloat16 they differ by some per cent from those of another arrangement of the
+same forward pass, and so do the pass rates that rollouts show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from lab.shapes import Bool, Float, Int
+from lab.toy.maze_env import DONE, PAD, UP, Mazes, moves_to_goal
+from lab.toy.transformer import PromptCache, Transformer
+from lab.toy.tree_sampling import (
+    CachedTreeBuilder,
+    Rollouts,
+    one_row_each,
+    rank_in_problem,
+    rollout_logits,
+    share_prefixes,
+)
+
+# Prefixes of one length that are extended in one maze. It bounds time and memory where the policy
+# is so diffuse that the tolerance would need more: the bounds then lie further apart.
+MOST_PREFIXES = 256
+MAZES_AT_ONCE = 16  # of `pass_rates`
+
+
+@dataclass(frozen=True)
+class RightAnswers:
+    """The right answers of each maze that hold nearly all of its pass rate.
+
+    | field | shape | meaning |
+    |---|---|---|
+    | `low`, `high` | "mazes" | float64, low <= pass rate <= high |
+    | `shortest` | "mazes" | float64, the probability of the path `Mazes.path` |
+    | `prefixes` | "mazes" | prefixes that were extended: the forward passes that it took |
+    | `rollouts` | "mazes answers length" | the answers; rows without tokens where there are fewer |
+    """
+
+    low: Float[torch.Tensor, " mazes"]
+    high: Float[torch.Tensor, " mazes"]
+    shortest: Float[torch.Tensor, " mazes"]
+    prefixes: Int[torch.Tensor, " mazes"]
+    rollouts: Rollouts
+
+
+@torch.no_grad()
+def pass_rates(
+    model: Transformer, mazes: Mazes, length: int, tolerance: float
+) -> tuple[Float[torch.Tensor, " mazes"], Float[torch.Tensor, " mazes"]]:
+    """The lower and the upper bound of each maze's pass rate, float64.
+
+    `length` is the largest number of tokens of a rollout. The bounds differ by at most `tolerance`
+    times the lower one, or by more where `MOST_PREFIXES` are too few.
+    """
+    bounds = []
+    for first in range(0, len(mazes), MAZES_AT_ONCE):
+        part = mazes[first : first + MAZES_AT_ONCE]
+        hidden, prompt_cache = model.prefill(part.prompts())
+        prompt_logits = model.logits(hidden[:, -1])
+        found = find_right_answers(model, part, prompt_logits, prompt_cache, length, tolerance)
+        bounds.append(torch.stack((found.low, found.high)))
+    low, high = torch.cat(bounds, 1)
+    return low, high
+
+
+@torch.no_grad()
+def find_right_answers(
+    model: Transformer,
+    mazes: Mazes,
+    prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
+    prompt_cache: PromptCache,
+    length: int,
+    tolerance: float,
+) -> RightAnswers:
+    """The right answers of `pass_rates`, after `Transformer.prefill`."""
+    count, size, device = len(mazes), mazes.size, prompt_logits.device
+    goal = (size - 2) * size + size - 2
+    distance = moves_to_goal(mazes.walls).flatten(1)
+    path = torch.nn.functional.pad(mazes.path, (0, 1), value=-1)
+    offsets = torch.tensor([-size, size, -1, 1], device=device)
+    shortest = _shortest_path(model, mazes, prompt_logits, prompt_cache, length)
+    low, dropped = torch.zeros_like(shortest), torch.zeros_like(shortest)
+    prefixes = torch.zeros(count, dtype=torch.int64, device=device)
+
+    # Of each live prefix: its maze, the place that it leads to (the goal, once it was reached),
+    # whether it lies on the shortest path, and its tokens with their log-probabilities.
+    maze = torch.arange(count, device=device)
+    place = torch.full_like(maze, size + 1)
+    on_path = torch.ones_like(maze, dtype=torch.bool)
+    tokens = maze.new_zeros(count, 0)
+    token_logp = shortest.new_zeros(count, 0)
+
+    answers: list[tuple[torch.Tensor, ...]] = []
+    builder = CachedTreeBuilder([(k.detach(), v.detach()) for k, v in prompt_cache], count)
+    logits = prompt_logits
+    for depth in range(length):
+        scores = logits.log_softmax(-1).double()
+        arrived = place == goal
+        done = arrived.nonzero()[:, 0]
+        done_logp = torch.cat((token_logp[done], scores[done, DONE, None]), 1)
+        done_tokens = torch.nn.functional.pad(tokens[done], (0, 1), value=DONE)
+        answers.append((maze[done], done_tokens, done_logp))
+        low.index_add_(0, maze[done], done_logp.sum(1).exp())
+
+        # After the goal every move is allowed and none matters.
+        next_place = torch.where(arrived[:, None], goal, place[:, None] + offsets)
+        # This move, the way to the goal and DONE.
+        fits = depth + 1 + distance[maze[:, None], next_place] + 1 <= length
+        parent, move = fits.nonzero(as_tuple=True)
+        if not len(parent):
+            break
+        move_logp = scores[parent, move + UP]
+        mass = (token_logp[parent].sum(1) + move_logp).exp()
+        on_path = on_path[parent] & (path[maze[parent], min(depth, path.shape[1] - 1)] == move)
+        # The allowance grows with the depth, so that some is left for long answers.
+        allowed = tolerance * torch.maximum(shortest, low) * (depth + 1) / length - dropped
+        kept, lost = _heaviest(mass, maze[parent], on_path, allowed)
+        dropped += lost
+        if not kept.any():
+            break
+        parent, move, on_path = parent[kept], move[kept], on_path[kept]
+        tokens = torch.cat((tokens[parent], move[:, None] + UP), 1)
+        token_logp = torch.cat((token_logp[parent], move_logp[kept, None]), 1)
+        maze, place = maze[parent], next_place[parent, move]
+        prefixes += torch.bincount(maze, minlength=count)
+        logits = builder.read_level(model, parent, move + UP)
+    high = (low + dropped).clamp_max(1.0)
+    return RightAnswers(low, high, shortest, prefixes, _as_rollouts(answers, count, length))
+
+
+def _shortest_path(
+    model: Transformer,
+    mazes: Mazes,
+    prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
+    prompt_cache: PromptCache,
+    length: int,
+) -> Float[torch.Tensor, " mazes"]:
+    """The probability of `Mazes.path` and DONE; 0 where they exceed the length."""
+    moves = torch.nn.functional.pad(mazes.path, (0, 1), value=-1)
+    steps = (moves >= 0).sum(1)
+    tokens = torch.where(moves >= 0, moves + UP, PAD).scatter(1, steps[:, None], DONE)[:, None]
+    mask = torch.arange(tokens.shape[2], device=tokens.device) <= steps[:, None, None]
+    alone = one_row_each(tokens, mask)
+    rows = rollout_logits(model, prompt_logits, prompt_cache, alone).log_softmax(-1)
+    logp = (rows[alone.logit_rows, tokens] * mask).sum((1, 2), dtype=torch.float64)
+    return torch.where(steps < length, logp.exp(), 0.0)
+
+
+def _heaviest(
+    mass: Float[torch.Tensor, " prefixes"],
+    maze: Int[torch.Tensor, " prefixes"],
+    on_path: Bool[torch.Tensor, " prefixes"],
+    allowed: Float[torch.Tensor, " mazes"],
+) -> tuple[Bool[torch.Tensor, " prefixes"], Float[torch.Tensor, " mazes"]]:
+    """Which prefixes to keep, and the mass of the others by maze.
+
+    Of each maze the lightest are dropped that together weigh at most `allowed`, and the lightest
+    beyond `MOST_PREFIXES`, but none on the shortest path. `maze` is in ascending order.
+    """
+    column = rank_in_problem(maze)
+    table = mass.new_zeros(len(allowed), int(column.max()) + 1)
+    table[maze, column] = torch.where(on_path, torch.inf, mass)
+    ascending, order = table.sort(1)
+    together = ascending.cumsum(1)
+    place = torch.arange(table.shape[1], device=mass.device)
+    dropped = together <= allowed[:, None]
+    dropped |= (place < table.shape[1] - MOST_PREFIXES) & ascending.isfinite()
+    kept = torch.ones_like(dropped).scatter(1, order, ~dropped)[maze, column]
+    return kept, torch.where(dropped, ascending, 0.0).sum(1)
+
+
+def _as_rollouts(answers: list[tuple[torch.Tensor, ...]], count: int, length: int) -> Rollouts:
+    """The answers of `count` mazes as rollouts.
+
+    Each entry of `answers` holds those of one length: their mazes, and "answers length" tokens and
+    log-probabilities.
+    """
+    maze = torch.cat([mazes for mazes, *_ in answers])
+    by_maze = maze.argsort(stable=True)
+    maze = maze[by_maze]
+    column = rank_in_problem(maze)
+    shape = (count, int(column.max()) + 1 if len(maze) else 1, length)
+
+    def spread(parts: list[torch.Tensor]) -> torch.Tensor:
+        padded = [torch.nn.functional.pad(part, (0, length - part.shape[1])) for part in parts]
+        table = parts[0].new_zeros(shape)
+        table[maze, column] = torch.cat(padded)[by_maze]
+        return table
+
+    tokens = spread([tokens for _, tokens, _ in answers])
+    logp = spread([logp for *_, logp in answers])
+    # Every token of an answer is a move or DONE, and none of these is PAD.
+    return share_prefixes(tokens, tokens != PAD, logp.float())
+
+
+def log_pass_rates(
+    model: Transformer,
+    prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
+    prompt_cache: PromptCache,
+    answers: RightAnswers,
+) -> Float[torch.Tensor, " mazes"]:
+    """The logarithm of the answers' probability, differentiable, from one forward pass.
+
+    `prompt_logits` and `prompt_cache` are those of `Transformer.prefill` with their graphs. Its
+    gradient is that of log p, but for the answers beyond `RightAnswers.low`. Every maze needs at
+    least one answer.
+    """
+    rollouts = answers.rollouts
+    rows = rollout_logits(model, prompt_logits, prompt_cache, rollouts).log_softmax(-1)
+    logp = (rows[rollouts.logit_rows, rollouts.tokens] * rollouts.mask).sum(2)
+    return logp.masked_fill(~rollouts.mask[:, :, 0], -torch.inf).logsumexp(1)

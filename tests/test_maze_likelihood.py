@@ -1,0 +1,491 @@
+"""Exact pass rates of mazes: all walks enumerated, rollouts, gradients, runs without sampling."""
+
+import itertools
+import math
+from collections import Counter
+
+import pytest
+import slow_maze
+import torch
+from test_tree_sampling import perturbed
+
+import lab
+from lab.configurations.toy_worlds import MazeConfig
+from lab.errors import LabError
+from lab.records import records as only_records
+from lab.runs import Run, experiment
+from lab.toy import maze, maze_likelihood
+from lab.toy.maze import MazeExactRL, MazePolicy, MazeRL, load_policy
+from lab.toy.maze_env import (
+    DONE,
+    EOS,
+    UP,
+    Mazes,
+    MazeStream,
+    any_set,
+    draw,
+    is_held_out,
+    moves_to_goal,
+    open_walls,
+    walk,
+)
+from lab.toy.maze_likelihood import find_right_answers, log_pass_rates, pass_rates
+from lab.toy.training_loop import GradientSource
+from lab.toy.transformer import Transformer, TransformerConfig, fresh_transformer, save
+from lab.toy.tree_sampling import sample_tree, share_prefixes
+
+CPU = torch.device("cpu")
+TINY = TransformerConfig(16, 2, 4, 2, 24, 32, 160)
+LENGTH = 8  # of every right answer of 5x5 that is enumerated
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cpu():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.cuda, "is_available", lambda: False)
+        yield
+
+
+def grid(mazes: Mazes, which: int) -> tuple:
+    return tuple(map(tuple, mazes.walls[which].tolist()))
+
+
+def small_mazes() -> Mazes:
+    """The four trees of 5x5, and the grid without inner walls, in which two ways are right."""
+    trees = any_set(5, 4, CPU)
+    open_grid = open_walls(trees[:1], torch.ones(1, 5, 5, dtype=torch.bool))
+    return Mazes(torch.cat((trees.walls, open_grid.walls)), torch.cat((trees.path, open_grid.path)))
+
+
+@pytest.fixture(scope="module")
+def every_answer() -> list[list[tuple[int, ...]]]:
+    """All right answers of each of `small_mazes`, by the slow verifier."""
+    mazes = small_mazes()
+    answers: list[list[tuple[int, ...]]] = [[] for _ in range(len(mazes))]
+    for moves in range(LENGTH):
+        for said in itertools.product(slow_maze.MOVES, repeat=moves):
+            for which, found in enumerate(answers):
+                if slow_maze.verify(grid(mazes, which), (*said, DONE))[0] == "right":
+                    found.append((*said, DONE))
+    return answers
+
+
+def whole_sequences(model: Transformer, prompt: torch.Tensor, answers) -> torch.Tensor:
+    """The log-probability of each answer, every one from a sequence of its own."""
+    by_length: dict[int, list[tuple[int, ...]]] = {}
+    for said in answers:
+        by_length.setdefault(len(said), []).append(said)
+    logp = []
+    for group in by_length.values():
+        said = torch.tensor(group)
+        sequence = torch.cat((prompt.long().expand(len(said), -1), said), 1)
+        rows = model.logits(model.prefill(sequence)[0])[:, len(prompt) - 1 : -1].log_softmax(-1)
+        logp.append(rows.gather(2, said[:, :, None])[..., 0].sum(1))
+    return torch.cat(logp)
+
+
+def read(model: Transformer, mazes: Mazes):
+    hidden, prompt_cache = model.prefill(mazes.prompts())
+    return model.logits(hidden[:, -1]), prompt_cache
+
+
+@pytest.fixture(scope="module")
+def taught() -> tuple[Transformer, Mazes]:
+    """A model that solves some of four mazes of 9x9 often and others rarely; the last two have
+    loops."""
+    trees = draw(9, 64, 1, "taught", 0, CPU)
+    moves = (trees.path >= 0).sum(1).tolist()
+    mazes = (
+        trees[torch.tensor([moves.index(12), moves.index(16)])],
+        draw(9, 2, 2, "taught", 0, CPU, 0.3),
+    )
+    longest = max(part.path.shape[1] for part in mazes)
+    paths = [
+        torch.nn.functional.pad(part.path, (0, longest - part.path.shape[1]), value=-1)
+        for part in mazes
+    ]
+    both = Mazes(torch.cat([part.walls for part in mazes]), torch.cat(paths))
+    model = fresh_transformer(0, TINY)
+    policy = MazePolicy(model, both, 1, 32, "float32", 0)
+    stream = MazeStream(9, 4, 0, "unused", CPU)
+    world = maze.MazeSFT(policy, stream, 0)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    for _ in range(130):
+        optimizer.zero_grad()
+        world.loss(both).backward()
+        optimizer.step()
+    return model, both
+
+
+# --- Bounds -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed, spread", [(0, 1.0), (1, 2.0)])
+@pytest.mark.parametrize("tolerance", [0.3, 1e-2, 1e-9])
+def test_the_bounds_hold_the_sum_over_every_walk_of_5x5(every_answer, seed, spread, tolerance):
+    model, mazes = perturbed(fresh_transformer(0, TINY), seed, spread), small_mazes()
+    low, high = pass_rates(model, mazes, LENGTH, tolerance)
+    with torch.no_grad():
+        exact = torch.stack(
+            [
+                whole_sequences(model, prompt, answers).double().exp().sum()
+                for prompt, answers in zip(mazes.prompts(), every_answer, strict=True)
+            ]
+        )
+    assert (low <= exact * (1 + 1e-5)).all() and (exact <= high * (1 + 1e-5)).all()
+    assert (high - low <= tolerance * low).all() and (low > 0).all()
+    if tolerance > 0.1:
+        assert (high > low).any()  # something was dropped
+
+
+def test_without_tolerance_the_right_answers_are_all_there_are(every_answer):
+    model, mazes = perturbed(fresh_transformer(0, TINY)), small_mazes()
+    found = find_right_answers(model, mazes, *read(model, mazes), LENGTH, 1e-300).rollouts
+    for which, answers in enumerate(every_answer):
+        said = [
+            tuple(tokens[mask].tolist())
+            for tokens, mask in zip(found.tokens[which], found.mask[which], strict=True)
+            if mask.any()
+        ]
+        assert sorted(said) == sorted(answers)
+    assert len(every_answer[-1]) > len(every_answer[0]) > 2
+
+
+def test_a_pass_rate_too_small_for_any_sampling_is_as_certain_as_a_large_one():
+    model, mazes = fresh_transformer(0, TINY), draw(7, 6, 0, "a", 0, CPU)
+    low, high = pass_rates(model, mazes, 14, 0.05)
+    assert (low > 0).all() and low.max() < 1e-12 and (high <= 1.05 * low).all()
+
+
+def test_with_one_prefix_a_level_the_shortest_path_is_the_one_that_is_kept(monkeypatch, taught):
+    model, mazes = taught
+    with torch.no_grad():
+        whole = find_right_answers(model, mazes, *read(model, mazes), 32, 1e-3)
+        monkeypatch.setattr(maze_likelihood, "MOST_PREFIXES", 1)
+        narrow = find_right_answers(model, mazes, *read(model, mazes), 32, 1e-4)
+    assert (narrow.low >= whole.shortest * (1 - 1e-4)).all() and (narrow.low <= whole.high).all()
+    assert (narrow.high >= whole.low).all() and (narrow.high - narrow.low).max() > 0.01
+    assert (whole.prefixes > narrow.prefixes).all()
+
+
+def test_a_maze_whose_shortest_answer_exceeds_the_length_cannot_be_solved(taught):
+    model, mazes = taught
+    steps = (mazes.path >= 0).sum(1)
+    low, high = pass_rates(model, mazes, int(steps.min()), 0.01)
+    assert (low == 0).all() and (high == 0).all()
+    low, _ = pass_rates(model, mazes, int(steps.min()) + 1, 0.01)
+    assert ((low > 0) == (steps == steps.min())).all()
+
+
+def test_rollouts_are_right_as_often_as_the_bounds_say(taught):
+    model, mazes = taught
+    N, policy = 2000, MazePolicy(*taught, 1, 32, "float32", 0)
+    low, high = pass_rates(model, mazes, 32, 1e-4)
+    with torch.no_grad():
+        blocks = [
+            policy.sample_rollouts(*read(model, mazes), 100, numbers).tokens
+            for numbers in policy.uniforms("test", 0, 4, N).split(100, 1)
+        ]
+    share = walk(mazes, torch.cat(blocks, 1)).right.double().mean(1)
+    z = (share - low) / (low * (1 - low) / N).sqrt()
+    assert z.abs().max() < 4.5 and 0.01 < low.min() and low.max() < 0.99
+
+
+def test_half_precision_bounds_are_near_those_of_single(taught):
+    model, mazes = taught
+    with torch.autocast("cpu", torch.bfloat16, cache_enabled=False):
+        half, _ = pass_rates(model, mazes, 32, 0.01)
+    single, _ = pass_rates(model, mazes, 32, 0.01)
+    assert (half / single).log().abs().max() < 0.3 and not torch.equal(half, single)
+
+
+# --- Gradients ----------------------------------------------------------------------------------
+
+
+def gradient_of(model: Transformer, value: torch.Tensor) -> torch.Tensor:
+    found = torch.autograd.grad(value, list(model.parameters()), retain_graph=True)
+    return torch.cat([part.flatten() for part in found])
+
+
+def test_the_gradient_of_log_p_is_that_of_the_sum_over_every_walk(every_answer):
+    model, mazes = perturbed(fresh_transformer(0, TINY)), small_mazes()
+    along = torch.tensor([1.0, -0.5, 2.0, 0.3, 1.5])
+    prompts = read(model, mazes)
+    answers = find_right_answers(model, mazes, *prompts, LENGTH, 1e-9)
+    log_p = log_pass_rates(model, *prompts, answers)
+    expected = torch.stack(
+        [
+            whole_sequences(model, prompt, said).logsumexp(0)
+            for prompt, said in zip(mazes.prompts(), every_answer, strict=True)
+        ]
+    )
+    assert torch.allclose(log_p, expected, atol=1e-4)
+    assert torch.allclose(log_p.double(), answers.low.log(), atol=1e-4)
+    ours, theirs = (gradient_of(model, (along * value).sum()) for value in (log_p, expected))
+    assert (ours - theirs).norm() < 1e-4 * theirs.norm()
+
+
+def world_of(taught, estimator: str, gradient: str, N: int, tolerance=1e-4) -> MazeExactRL:
+    model, mazes = taught
+    policy = MazePolicy(model, mazes, 1, 32, "float32", 0, "exact", tolerance)
+    stream = MazeStream(9, 4, 0, "unused", CPU)
+    stream.at = lambda step: mazes
+    return MazeExactRL(policy, stream, GradientSource(estimator, gradient, N))
+
+
+@pytest.mark.parametrize(
+    "name, gradient",
+    [("maxrl", "expected"), ("grpo", "expected"), ("ml", "exact"), ("rl", "exact")],
+)
+def test_the_loss_of_a_step_has_the_gradient_of_the_weighted_pass_rates(taught, name, gradient):
+    """w(p) grad p, a mean over mazes and over the tokens of the shortest answers."""
+    model, mazes = taught
+    N = 8
+    (loss,) = world_of(taught, name, gradient, N).losses(0)
+    prompts = read(model, mazes)
+    answers = find_right_answers(model, mazes, *prompts, 32, 1e-4)
+    p = log_pass_rates(model, *prompts, answers).exp()
+    rates = p.detach().double().numpy()
+    w = (
+        lab.objective(name).weight(rates)
+        if gradient == "exact"
+        else lab.induced_weight(lab.estimator(name), N, rates)
+    )
+    length = float(((mazes.path >= 0).sum(1) + 1).float().mean())
+    expected = -(torch.tensor(w).float() * p).mean() / length
+    ours, theirs = gradient_of(model, loss), gradient_of(model, expected)
+    assert (ours - theirs).norm() < 1e-3 * theirs.norm()
+
+
+def test_sampled_gradients_are_on_average_the_expected_and_the_conditional_one(taught):
+    """MaxRL with N = 64, by the mean of 40 steps; each is scaled back from its mean length."""
+    model, mazes = taught
+    policy = MazePolicy(model, mazes, 1, 32, "float32", 0)
+    stream = MazeStream(9, 4, 0, "unused", CPU)
+    stream.at = lambda step: mazes
+    world = MazeRL(policy, stream, "maxrl", 64, 0.0, 0.0, False)
+    sampled = []
+    for step in range(40):
+        (loss,) = world.losses(step)
+        sampled.append(gradient_of(model, loss * world.step_statistics[-1]["mean length"]))
+    length = float(((mazes.path >= 0).sum(1) + 1).float().mean())
+    (loss,) = world_of(taught, "maxrl", "expected", 64).losses(0)
+    expected = gradient_of(model, loss * length)
+    # The gradient is linear in those of log p, so it is drawn many times from one forward pass.
+    prompts = read(model, mazes)
+    answers = find_right_answers(model, mazes, *prompts, 32, 1e-4)
+    log_p = log_pass_rates(model, *prompts, answers)
+    scores = torch.stack([gradient_of(model, each) for each in log_p])
+    leaf, source = log_p.detach().requires_grad_(), GradientSource("maxrl", "conditional", 64)
+    conditional = torch.stack(
+        [
+            torch.autograd.grad(source.loss_of_pass_rates(leaf, seed), leaf)[0] @ scores
+            for seed in range(400)
+        ]
+    )
+    for several in (torch.stack(sampled), conditional):
+        along = several @ expected / expected.square().sum()
+        error = along.std() / math.sqrt(len(along))
+        assert abs(along.mean() - 1) < 4.5 * error < 0.6
+
+
+def test_the_score_function_of_many_rollouts_averages_to_the_gradient_of_p(taught):
+    model, mazes = taught
+    one = mazes[:1]
+    policy = MazePolicy(model, one, 1, 32, "float32", 0)
+    stream = MazeStream(9, 1, 0, "unused", CPU)
+    stream.at = lambda step: one
+    world = MazeRL(policy, stream, "reinforce", 3000, 0.0, 0.0, False)
+    (loss,) = world.losses(0)
+    sampled = -gradient_of(model, loss * world.step_statistics[-1]["mean length"])
+    prompts = read(model, one)
+    answers = find_right_answers(model, one, *prompts, 32, 1e-5)
+    exact = gradient_of(model, log_pass_rates(model, *prompts, answers).exp().sum())
+    cosine = torch.nn.functional.cosine_similarity(sampled, exact, 0)
+    assert cosine > 0.97 and sampled @ exact / exact.square().sum() == pytest.approx(1, abs=0.1)
+
+
+# --- Sequences as rollouts ----------------------------------------------------------------------
+
+
+def test_sequences_that_were_sampled_get_the_tree_that_sampling_them_grew():
+    model, mazes = perturbed(fresh_transformer(0, TINY)), draw(7, 3, 0, "a", 0, CPU)
+    numbers = torch.rand(3, 40, 6, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        sampled = sample_tree(model, *read(model, mazes), 40, 6, [DONE, EOS], numbers)
+    again = share_prefixes(sampled.tokens, sampled.mask, sampled.logp)
+    assert torch.equal(again.logit_rows * sampled.mask, sampled.logit_rows)
+    for name in ("tokens", "depths", "problems", "slots", "visible"):
+        assert torch.equal(getattr(again.tree, name), getattr(sampled.tree, name)), name
+
+
+# --- Mazes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loops", [0.1, 1.0])
+def test_mazes_with_loops_have_a_shortest_path_and_the_walls_of_a_tree_but_for_some(loops):
+    trees, looped = (draw(9, 40, 0, "a", 0, CPU, share) for share in (0.0, loops))
+    assert (looped.walls <= trees.walls).all()
+    opened = (trees.walls & ~looped.walls).sum((1, 2)).float()
+    inner = 9  # of the 24 walls between cells a tree leaves 9
+    assert opened.mean() == pytest.approx(inner * loops, abs=0.5)
+    assert opened.max() <= inner and looped.walls[:, 2::2, 2::2].all()
+    for which in range(40):
+        path = [int(move) + UP for move in looped.path[which] if move >= 0]
+        assert path in slow_maze.shortest_paths(grid(looped, which))
+        distances = slow_maze.distances(grid(looped, which), (7, 7))
+        found = moves_to_goal(looped.walls)[which]
+        assert all(found[place] == moves for place, moves in distances.items())
+        assert (found < 10**6).sum() == len(distances)
+
+
+def test_fit_at_7x7_means_all_192_mazes_and_training_on_all_of_them():
+    mazes = any_set(7, 192, CPU)
+    assert {grid(mazes, which) for which in range(192)} == slow_maze.spanning_trees(7)
+    lengths = Counter((mazes.path >= 0).sum(1).tolist())
+    assert lengths == {8: 170, 12: 20, 16: 2}
+    seen = MazeStream(7, 64, 0, "a", CPU, measure="fit").at(0)
+    assert is_held_out(seen).any() and not is_held_out(MazeStream(7, 64, 0, "a", CPU).at(0)).any()
+    with pytest.raises(LabError, match="^size = 7 has 192 mazes, and 193 were requested"):
+        any_set(7, 193, CPU)
+
+
+# --- Runs ---------------------------------------------------------------------------------------
+
+EXACT = {"pass_rates": "exact", "measure": "fit", "mazes": 3}
+
+
+def config_of(**given) -> MazeConfig:
+    return experiment("maze").configure("smoke", given)
+
+
+def start_records(config) -> list:
+    before = experiment("maze").before
+    told = only_records(before.train(before.part_of(config), None))
+    return [
+        (record, {key: value.clone() for key, value in record.state().items()}) for record in told
+    ]
+
+
+def trained(config, start, state=None) -> list:
+    told = only_records(experiment("maze").train(config, state, start=start))
+    return [
+        (record, {key: value.clone() for key, value in record.state().items()}) for record in told
+    ]
+
+
+@pytest.fixture(scope="module")
+def started() -> dict[str, torch.Tensor]:
+    return start_records(config_of(measure="fit"))[-1][1]
+
+
+def test_an_exact_evaluation_says_what_each_maze_holds(taught):
+    model, mazes = taught
+    policy = MazePolicy(model, mazes, 64, 32, "float32", 0, "exact", 0.01)
+    metrics, groups = policy.evaluate()
+    low, high = pass_rates(model, mazes, 32, 0.01)
+    assert groups["pass_rate"].tolist() == pytest.approx(low.tolist())
+    assert groups["pass_rate_high"].tolist() == pytest.approx(high.tolist())
+    for k in (1, 8, 2048):
+        assert metrics[f"pass@{k}"] == pytest.approx(float((1 - (1 - low) ** k).mean()))
+    assert metrics["log-likelihood"] == pytest.approx(float(low.log().mean()))
+    classes = {}
+    for moves, rate in zip(groups["moves"].tolist(), low.tolist(), strict=True):
+        classes.setdefault(f"log-likelihood, {moves} moves", []).append(math.log(rate))
+    for name, several in classes.items():
+        assert metrics[name] == pytest.approx(sum(several) / len(several))
+    assert len(classes) > 1 and 0 < metrics["unknown pass@k"] < 0.02
+    shortest = find_right_answers(model, mazes, *read(model, mazes), 32, 0.01).shortest
+    assert groups["shortest_path_share"].tolist() == pytest.approx((shortest / low).tolist())
+    assert groups["moves"].tolist() == (mazes.path >= 0).sum(1).tolist() and "n" not in groups
+    sampled, _ = MazePolicy(model, mazes, 64, 32, "float32", 0).evaluate()
+    assert sampled["pass@1"] == pytest.approx(metrics["pass@1"], abs=0.15)
+    assert "log-likelihood" not in sampled and "wall" not in metrics
+
+
+def test_an_evaluation_in_blocks_counts_what_one_block_counts(taught, monkeypatch):
+    policy = MazePolicy(*taught, 60, 32, "float32", 0)
+    whole, groups = policy.evaluate()
+    monkeypatch.setattr(maze, "EVALUATION_BLOCK", 25)
+    blocks, groups_too = policy.evaluate()
+    assert whole == blocks and groups["right"].tolist() == groups_too["right"].tolist()
+
+
+@pytest.mark.parametrize("gradient", ["conditional", "expected", "exact"])
+def test_a_run_without_sampling_resumes_to_the_same_numbers(started, gradient, monkeypatch):
+    monkeypatch.setattr(maze_likelihood, "MOST_PREFIXES", 4)  # hardly trained: it needs thousands
+    estimator = "ml" if gradient == "exact" else "maxrl"
+    config = config_of(**EXACT, gradient=gradient, estimator=estimator, log_every=1)
+    told = trained(config, started)
+    assert told[4][0].metrics["train log-likelihood"] < 0
+    for record, state in told[1:4:2]:
+        rest = trained(config, started, state)
+        for (one, _), (other, _) in zip(told[record.step + 1 :], rest[1:], strict=True):
+            assert one.metrics == other.metrics
+    assert not torch.equal(
+        told[0][1]["model/model.norm.weight"], told[4][1]["model/model.norm.weight"]
+    )
+
+
+def test_maximum_likelihood_raises_the_likelihood(taught):
+    model, mazes = taught
+    kept = {key: value.clone() for key, value in model.state_dict().items()}
+    world = world_of(taught, "ml", "exact", 8, tolerance=0.05)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
+    for step in range(10):
+        optimizer.zero_grad()
+        (loss,) = world.losses(step)
+        loss.backward()
+        optimizer.step()
+    told = [float(seen["train log-likelihood"]) for seen in world.step_statistics]
+    model.load_state_dict(kept)
+    assert told[-1] > told[0] + 0.02 and world.step_statistics[0]["unknown share"] < 0.05
+
+
+def test_new_settings_leave_recorded_runs_where_they_are_and_exact_ones_elsewhere(runs):
+    plain = Run.of(config_of()).path
+    assert Run.of(config_of(gradient="sampled", pass_rates="sampled", loops=0.0)).path == plain
+    others = [
+        {"gradient": "expected"},
+        {"pass_rates": "exact"},
+        {"measure": "fit"},
+        {"loops": 0.1},
+    ]
+    assert len({Run.of(config_of(**given)).path for given in others} | {plain}) == 5
+
+
+@pytest.mark.parametrize(
+    "given, sentence",
+    [
+        ({"gradient": "expected", "entropy_bonus": 0.1}, "entropy_bonus = 0.1 needs rollouts"),
+        ({"gradient": "exact", "estimator": "ml", "greedy_filter": True}, "greedy_filter = True"),
+        ({"gradient": "exact", "estimator": "grpo"}, "unknown objective 'grpo'"),
+        ({"estimator": "ml"}, "unknown estimator 'ml'"),
+        ({"start_from": "nowhere"}, "start_from = 'nowhere' holds no config.json"),
+        ({"measure": "fit", "mazes": 193}, "size = 7 has 192 mazes"),
+    ],
+)
+def test_what_cannot_run_is_refused_in_one_sentence(given, sentence):
+    with pytest.raises(LabError) as error:
+        config_of(**given)
+    assert sentence in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_start_from_a_folder_is_the_model_in_it_without_training(tmp_path):
+    shape = maze.transformer_config(16, 2, 512)
+    model = perturbed(fresh_transformer(3, shape))
+    save(model, tmp_path)
+    config = config_of(start_from=str(tmp_path))
+    ((record, state),) = start_records(config)
+    assert record.step == 0 and "pass@1" in record.metrics
+    for name, weight in model.state_dict().items():
+        assert torch.equal(state[f"model/{name}"], weight)
+    with pytest.raises(LabError, match="set width, layers and positions to those of the folder"):
+        start_records(config_of(start_from=str(tmp_path), width=24))
+
+
+def test_a_step_of_which_no_maze_fits_the_length_is_refused_in_one_sentence(started):
+    world = load_policy(started, config_of(**EXACT, length=8))
+    stream = MazeStream(7, 4, 0, "a", CPU)
+    with pytest.raises(LabError, match="^no maze of step 0 can be solved within length = 8"):
+        MazeExactRL(world, stream, GradientSource("ml", "exact", 2)).losses(0)
