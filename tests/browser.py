@@ -111,7 +111,10 @@ def jupyterlab(root: Path):
     environment = (
         os.environ
         | {key: str(own / name) for key, name in places.items()}
-        | {"JUPYTER_PREFER_ENV_PATH": "1", "PYTHONPATH": str(ROOT)}
+        | {
+            "JUPYTER_PREFER_ENV_PATH": "1",
+            "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ['PYTHONPATH']}",
+        }
     )
     with open(root / "log.txt", "wb") as log:
         server = subprocess.Popen(

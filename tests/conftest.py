@@ -25,6 +25,12 @@ THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 os.environ.update(
     {name: "1" for name in THREADS}
 )  # before anything imports torch; processes inherit it
+# What jsonschema would import for seconds, see there.
+LIGHTER = str(ROOT / "tests" / "lighter")
+sys.path.insert(0, LIGHTER)
+os.environ["PYTHONPATH"] = os.pathsep.join([LIGHTER, os.environ.get("PYTHONPATH", "")]).strip(
+    os.pathsep
+)
 
 
 @pytest.fixture(autouse=True)

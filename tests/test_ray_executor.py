@@ -55,6 +55,7 @@ def cluster():
                 "--num-cpus=2",
                 "--num-gpus=0",
                 "--include-dashboard=false",
+                "--no-monitor",  # of an autoscaler
                 f"--temp-dir={folder}",
                 "--object-store-memory=80000000",
             ],

@@ -161,9 +161,15 @@ def test_the_first_evaluation_comes_from_run_folders_and_recorded_runs_have_none
         report.first_and_last(recorded)
 
 
+def without_groups(run: Run) -> None:
+    """As if its trainer had recorded no groups."""
+    (run.path / "groups.parquet").unlink()
+    run.finish(1.0)
+
+
 def test_runs_without_groups_are_gathered_and_refused_by_the_sections_that_need_them(four, capsys):
     for run in four:
-        (run.path / "groups.parquet").unlink()
+        without_groups(run)
     paths = [run.path for run in four]
     found = report.gather(paths)
     assert found.groups.empty and len(report.curves(found, "pass@1", ["objective"])) > 0
@@ -210,7 +216,7 @@ def test_the_command_writes_one_page_with_everything_in_it(
 
 def test_a_report_on_one_run_without_groups_says_what_it_leaves_out(four, tmp_path, monkeypatch):
     monkeypatch.setenv("JUPYTER_PATH", "")
-    (four[0].path / "groups.parquet").unlink()
+    without_groups(four[0])
     text = report.report([four[0].path], tmp_path / "page.html").read_text(encoding="utf-8")
     assert text.count("Left out: these runs recorded no pass rates of single problems") == 4
     assert text.count("<img alt=") == 1 and "one seed" in text and "Traceback" not in text

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import marshal
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -308,12 +307,7 @@ def _plain(cell: Any) -> Any:
 
 def _bytes(cells: list[Any]) -> bytes:
     """Cells as bytes that are equal for equal cells."""
-    try:
-        return marshal.dumps(
-            cells, 2
-        )  # version 2 has no references, which equal cells may differ in
-    except ValueError:  # a date, say
-        return repr(cells).encode()
+    return repr(cells).encode()
 
 
 def reader_of(column: str) -> Callable[[Row], Any]:
