@@ -2,10 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 SWEEP := sweeps/laptop.toml
-# The tests of make test-fast: mathematics, data, presets and layout; none trains or starts a process.
-FAST := catalogue definitions design enumeration errors estimators explain extract former_names groups \
-	layers losses metrics multinomial numeric_checker objectives pass_rates problem_rates published rng \
-	shapes staleness stats sweep_results tree_sampling weights
+# The tests of make test-fast: mathematics and layout; none trains or starts a process.
+FAST := catalogue definitions design enumeration errors estimators explain groups layers losses objectives \
+	published rng shapes stats weights
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help setup setup-llm figures test test-fast lint gpu lab check constraints check-install clean
