@@ -305,11 +305,6 @@ def _plain(cell: Any) -> Any:
     return str(cell)
 
 
-def _bytes(cells: list[Any]) -> bytes:
-    """Cells as bytes that are equal for equal cells."""
-    return repr(cells).encode()
-
-
 def reader_of(column: str) -> Callable[[Row], Any]:
     """A function that gives a row's cell; a dot leads into an object, unless a name holds it."""
     if "." not in column:
@@ -382,7 +377,7 @@ class Tally:
                 digest = self.digests.get(at)
                 if digest is None:
                     digest = self.digests[at] = hashlib.sha256()
-                digest.update(_bytes([row[name] for name in row if name != "step"]))
+                digest.update(repr([row[name] for name in row if name != "step"]).encode())
             group = groups.get(key)
             if group is None:
                 group = groups[key] = [0, 0, math.nan, math.nan]

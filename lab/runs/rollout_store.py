@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.runs.run_folder import write_atomically, writing
+from lab.runs.run_folder import step_of, write_atomically, writing
 
 FOLDER = "rollouts"
 TYPES = {
@@ -34,7 +34,7 @@ class RolloutStore:
         for draft in self.folder.glob(".step-*"):
             draft.unlink()
         for path in rollout_files(run):
-            if int(path.stem.removeprefix("step-")) > step:
+            if step_of(path) > step:
                 path.unlink()
 
     def write(self, step: int, rollouts: Mapping[str, Sequence[Any]]) -> None:

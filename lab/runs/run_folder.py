@@ -255,8 +255,8 @@ class Run:
 
         Runs of earlier versions have no digest.
         """
-        digests = self.done.get("sha256", {}) if self.finished else {}
-        if digests.get(path.name, _sha256(content)) != _sha256(content):
+        stored = self.done.get("sha256", {}).get(path.name) if self.finished else None
+        if stored is not None and stored != _sha256(content):
             raise LabError(
                 f"{path} was changed after the run had finished: restore it from a copy, or remove"
                 " the folder and run it again"
@@ -275,6 +275,11 @@ class Run:
 
     def _unreadable(self, path: Path, error: Exception) -> LabError:
         return LabError(f"{path} cannot be read ({error}): remove the folder and run it again")
+
+
+def step_of(path: Path) -> int:
+    """The step of a file step-NNNNNNNN.*: a checkpoint, or the rollouts of a step."""
+    return int(path.stem.removeprefix("step-"))
 
 
 def _sha256(content: bytes) -> str:

@@ -7,7 +7,6 @@ import json
 import math
 import os
 import time
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +25,7 @@ from lab.runs.readiness import (
     require_ready,
 )
 from lab.runs.rollout_store import RolloutStore
-from lab.runs.run_folder import Run, write_atomically, writing
+from lab.runs.run_folder import Run, step_of, write_atomically, writing
 from lab.termination import Request, Terminated, stopping_after_a_step
 
 if TYPE_CHECKING:
@@ -285,7 +284,7 @@ class _Groups:
         earlier = stored[stored["step"] <= step]
         self.tables = [earlier] if len(earlier) else []
         self.changed = len(earlier) < len(stored)
-        self.digest = _table_digest(self.tables)
+        self.digest = _table_digest(earlier)
         if digest not in (None, self.digest):  # None: of a checkpoint of earlier versions
             raise LabError(
                 f"{self.path} was changed: its {len(earlier)} groups up to step {step} are not"
@@ -308,29 +307,29 @@ class _Groups:
         import pandas as pd
 
         if self.changed:
-            whole = pd.concat(self.tables, ignore_index=True) if self.tables else None
-            self.tables = [] if whole is None else [whole]
-            self.digest = _table_digest(self.tables)
-            if whole is None:
+            if self.tables:
+                self.tables = [pd.concat(self.tables, ignore_index=True)]
+                self.digest = _table_digest(self.tables[0])
+                write_atomically(self.path, self.tables[0].to_parquet(index=False))
+            else:  # all were after the checkpoint
                 self.path.unlink()
-            else:
-                write_atomically(self.path, whole.to_parquet(index=False))
             self.changed = False
 
 
-def _table_digest(tables: Sequence[pd.DataFrame]) -> str:
-    """The SHA-256 of one table's columns, however its file is encoded; "" without a table.
+def _table_digest(table: pd.DataFrame) -> str:
+    """The SHA-256 of a table's columns, however its file is encoded; "" of a table without rows.
 
     Not of the file: between it and the checkpoint a kill may come, and then it holds more rows.
     """
+    if table.empty:
+        return ""
     digest = hashlib.sha256()
-    for table in tables:
-        for name, column in table.items():
-            values = column.to_numpy()
-            as_text = values.dtype == object  # text, whose array holds addresses
-            content = json.dumps(values.tolist()).encode() if as_text else values.tobytes()
-            digest.update(f"{name} {len(content)}\n".encode() + content)
-    return digest.hexdigest() if tables else ""
+    for name, column in table.items():
+        values = column.to_numpy()
+        as_text = values.dtype == object  # text, whose array holds addresses
+        content = json.dumps(values.tolist()).encode() if as_text else values.tobytes()
+        digest.update(f"{name} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
 
 
 class _Checkpoints:
@@ -485,7 +484,7 @@ def _newest(run: Run) -> tuple[dict[str, Any] | None, int, dict[str, str]]:
         raise LabError(
             f"{paths[-1]} cannot be read ({error}): remove the run folder and run it again"
         ) from error
-    return state, int(paths[-1].stem.removeprefix("step-")), metadata
+    return state, step_of(paths[-1]), metadata
 
 
 def _checkpoints(run: Run) -> list[Path]:

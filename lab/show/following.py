@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lab.errors import LabError
 from lab.runs.rollout_store import rollout_files
-from lab.runs.run_folder import Run
+from lab.runs.run_folder import Run, step_of
 
 SECONDS = 2.0  # between two looks at the folder
 
@@ -26,7 +26,7 @@ def follow(run: str | Path, say: Callable[[str], None], seconds: float = SECONDS
     while True:
         finished = Run(path).finished  # looked at first, so that no last step is missed
         for file in rollout_files(path):
-            step = int(file.stem.removeprefix("step-"))
+            step = step_of(file)
             if step > told:
                 say(line_of_step(file))
                 told = step
