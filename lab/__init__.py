@@ -24,6 +24,8 @@ from lab.groups import make_groups as make_groups
 from lab.objectives import Objective as Objective
 from lab.objectives import objective as objective
 from lab.objectives import objective_names as objective_names
+from lab.real_rewards import lift as lift
+from lab.real_rewards import lifted_objective as lifted_objective
 from lab.weights import SecondMoments as SecondMoments
 from lab.weights import bias as bias
 from lab.weights import efficiency as efficiency

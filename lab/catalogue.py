@@ -6,12 +6,14 @@ a1(K), the advantage of a right rollout, and a0(K), of a wrong one; `lab.sequenc
 """
 
 import math
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.polynomial.polynomial import polyval
 
 from lab.errors import LabError, one_of, real, whole
-from lab.estimators import register
+from lab.estimators import RealRewards, register
 from lab.objectives import Objective, objective
 from lab.sequences import Sequences, centred, from_success_failure, leave_one_out
 from lab.shapes import Array, Float
@@ -111,6 +113,39 @@ def grpo(N: int, *, ddof: int = 0, eps: float = 0.0) -> Sequences:
     1e-4), verl and MaxRL's language-model code (both eps 1e-6) use ddof 1.
     """
     return centred(_inverse(_std(N, ddof) + eps))
+
+
+def _z_score(
+    a1: Float[Any, " N_plus_1"],
+    a0: Float[Any, " N_plus_1"],
+    rewards: Float[Any, "*batch N"],
+    ddof: int,
+    eps: float,
+) -> Float[Any, "*batch N"]:
+    """(r - r̄)/(std + eps) for float64 arrays of NumPy or of torch; 0 where all rewards agree."""
+    N = rewards.shape[-1]
+    deviations = rewards - rewards.mean(-1)[..., None]
+    std = ((deviations**2).sum(-1)[..., None] / max(N - ddof, 1)) ** 0.5
+    mixed = (rewards != rewards[..., :1]).any(-1)[..., None]
+    return mixed * deviations / (std + eps + ~mixed) + 0.0  # -0.0 becomes 0.0
+
+
+@register(
+    label=lambda ddof, eps: f"z-score (ddof {ddof}, eps {eps:g})",
+    citation="Shao et al. 2024, arXiv 2402.03300, as TRL computes it",
+    limit=objective("arcsine"),
+    least=2,
+    ddof=lambda ddof, eps: one_of("ddof", ddof, (0, 1)),
+    eps=lambda ddof, eps: real("eps", eps, 0),
+    real=lambda ddof, eps: RealRewards(partial(_z_score, ddof=ddof, eps=eps)),
+)
+def grpo_zscore(N: int, *, ddof: int = 1, eps: float = 1e-4) -> Sequences:
+    """A = (r - r̄)/(std + eps) of real rewards, zero where all agree: GRPO as TRL computes it.
+
+    With rewards of 0 and 1 it is GRPO. With others it is no lift: the gradient of no objective that
+    is a sum over the levels of the reward (docs/real_rewards.md).
+    """
+    return grpo(N, ddof=ddof, eps=eps)
 
 
 @register(

@@ -27,8 +27,12 @@ def unknown(kind: str, name: str, valid: Iterable[str]) -> LabError:
 def parse_call(text: str) -> tuple[str, dict[str, Any]]:
     """Read `name` or `name(key=literal, ...)`; only literals are evaluated.
 
+    The one argument without a key is another name or call: it is the option `of`, as text.
+
     >>> parse_call("grpo(ddof=1, eps=1e-6)")
     ('grpo', {'ddof': 1, 'eps': 1e-06})
+    >>> parse_call("lift(pkpo(k=4), low=0)")
+    ('lift', {'of': 'pkpo(k=4)', 'low': 0})
     """
     message = (
         f"cannot read {text!r}: write a name, or name(option=value, ...), for example grpo(ddof=1)"
@@ -39,9 +43,12 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]]:
         return text, {}
     try:
         node = ast.parse(text, mode="eval").body
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
             raise LabError(message)
         options: dict[str, Any] = {}
+        if node.args:
+            (inner,) = node.args
+            options["of"] = write_call(*parse_call(ast.unparse(inner)))
         for keyword in node.keywords:
             # None stands for **options, which is no literal
             if keyword.arg is None or keyword.arg in options:
@@ -60,8 +67,10 @@ def write_call(name: str, options: dict[str, Any]) -> str:
     """
     if not options:
         return name
-    written = ", ".join(f"{option}={value!r}" for option, value in options.items())
-    return f"{name}({written})"
+    written = [f"{option}={value!r}" for option, value in options.items() if option != "of"]
+    if "of" in options:
+        written.insert(0, str(options["of"]))
+    return f"{name}({', '.join(written)})"
 
 
 def whole(name: str, value: Any, least: int = 1) -> int:

@@ -7,22 +7,22 @@ successes among the *other* N-1 rollouts; rollout i gets the advantage
 
 and the gradient estimate (1/N) sum_i A_i grad log pi_i has the mean w_N(p) grad p, with w_N(p) =
 E[gap[j]], j ~ Binomial(N-1, p). So `gap` says what is optimised, and `offset` only how noisily. The
-named estimators are in `lab/catalogue.py`. Only NumPy is needed; torch is imported where a caller
-gives tensors.
+named estimators are in `lab/catalogue.py`; `lab/real_rewards.py` lifts them to real rewards. Only
+NumPy is needed; torch is imported where a caller gives tensors.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeGuard, overload
 
 import numpy as np
 
 from lab.errors import LabError, one_of, parse_call, unknown, whole, write_call
-from lab.groups import Group, check_binary
+from lab.groups import Group, check_binary, check_real
 from lab.objectives import Objective
 from lab.plugins import fault, load_plugins
 from lab.sequences import Sequences
@@ -61,13 +61,28 @@ class Rules:
         )
 
 
+@dataclass(frozen=True)
+class RealRewards:
+    """How an estimator scores rewards that may be other than 0 and 1.
+
+    `advantages(a1, a0, rewards)` has the shape of `rewards`, "*batch rollouts". It gets float64
+    arrays of NumPy or of torch; a1 and a0 are `Estimator.success_failure`. Rewards outside of
+    [low, high] are an error.
+    """
+
+    advantages: Callable[[Any, Any, Any], Any]
+    low: float = -np.inf
+    high: float = np.inf
+
+
 @dataclass(frozen=True, eq=False)
 class Estimator:
     """Two sequences for every group size N, and what is known about them.
 
     `sequences(N)` returns (gap, offset), each of length N. `least` is the smallest N for which they
     are defined. `limit` is the objective that the estimator tends to for large N, None if it has
-    none. `about` is its description.
+    none. `about` is its description. `real` says how it scores real rewards; with None, a reward
+    other than 0 and 1 is an error. The sequences are what it does with 0 and 1.
     """
 
     name: str
@@ -81,6 +96,7 @@ class Estimator:
     ddof: int | None = None
     eps: float | None = None
     about: str = ""
+    real: RealRewards | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.label or self.name)
@@ -168,6 +184,8 @@ def _broken(what: str, function: Callable[..., Any], error: Exception) -> LabErr
 
 
 _CATALOGUE: dict[str, tuple[Callable[..., Sequences], dict[str, Any]]] = {}
+# Functions that make an estimator out of another, `of`.
+_OPERATIONS: dict[str, Callable[..., Estimator]] = {}
 # Other names of catalogue entries, which recorded runs and sweep files hold: {alias: name}.
 ALIASES: dict[str, str] = {}
 
@@ -177,15 +195,15 @@ def register(
 ) -> Callable[[Callable[..., Sequences]], Callable[..., Sequences]]:
     """Decorator: put a function `(N, *, option=default, ...) -> (gap, offset)` into the catalogue.
 
-    `facts` are fields of `Estimator` (label, citation, limit, least, ddof, eps); each may be a
-    function of the options. The name is the function's own. `aliases` are further names that
+    `facts` are fields of `Estimator` (label, citation, limit, least, ddof, eps, real); each may be
+    a function of the options. The name is the function's own. `aliases` are further names that
     `estimator` accepts; they are not listed. Registering a name twice is an error.
     """
 
     def enter(function: Callable[..., Sequences]) -> Callable[..., Sequences]:
         key = function.__name__
         for name in (key, *aliases):
-            if name in _CATALOGUE or name in ALIASES:
+            if name in _CATALOGUE or name in ALIASES or name in _OPERATIONS:
                 raise LabError(f"estimator {name!r} is registered already: choose another name")
         if unknown_facts := facts.keys() - Estimator.__dataclass_fields__.keys():
             raise unknown(
@@ -199,8 +217,19 @@ def register(
     return enter
 
 
+def operation(function: Callable[..., Estimator]) -> Callable[..., Estimator]:
+    """Decorator: `NAME(of, *, option=default, ...)` makes an estimator out of the estimator `of`.
+
+    Its spec is written NAME(of, option=...): "lift(maxrl)".
+    """
+    _OPERATIONS[function.__name__] = function
+    return function
+
+
 def estimator(name: str | Estimator, **options: Any) -> Estimator:
     """The estimator called `name`: a catalogue name, a call written as text, or an `Estimator`.
+
+    A call of an operation has the spec of another estimator in it: "lift(maxrl)".
 
     Every estimator has the option `singleton`, "error" (default) or "zero": what happens to a group
     of one where one rollout is too few. LabError: an unknown name or option; it names the nearest
@@ -230,6 +259,11 @@ def _named(text: str) -> Estimator:
 
 def _build(name: str, options: dict[str, Any]) -> Estimator:
     """The catalogue's estimator with these options; they must exist, and none may be missing."""
+    if name in _OPERATIONS:
+        rule = {"singleton": options.pop("singleton")} if "singleton" in options else {}
+        operation = _OPERATIONS[name]
+        parameters = list(inspect.signature(operation).parameters.values())
+        return replace(operation(**_values(name, parameters, options)), **rule)
     if ALIASES.get(name, name) not in _CATALOGUE:
         load_plugins()
     entry = ALIASES.get(name, name)
@@ -237,16 +271,7 @@ def _build(name: str, options: dict[str, Any]) -> Estimator:
         raise unknown("estimator", name, _CATALOGUE)
     function, facts = _CATALOGUE[entry]
     rule = {"singleton": options.pop("singleton")} if "singleton" in options else {}
-    parameters = dict(list(inspect.signature(function).parameters.items())[1:])
-    for option in options:
-        if option not in parameters:
-            raise unknown(f"option of estimator {name!r}", option, [*parameters, "singleton"])
-    for option, parameter in parameters.items():
-        if parameter.default is parameter.empty and option not in options:
-            raise LabError(f"estimator {name!r} needs {option}: write {name}({option}=...)")
-    values = {
-        option: options.get(option, parameter.default) for option, parameter in parameters.items()
-    }
+    values = _values(name, list(inspect.signature(function).parameters.values())[1:], options)
     # The label comes last: it formats options that the other facts have checked.
     ordered = sorted(facts.items(), key=lambda item: item[0] == "label")
     fields = {fact: _fact(name, fact, value, values) for fact, value in ordered}
@@ -258,6 +283,23 @@ def _build(name: str, options: dict[str, Any]) -> Estimator:
         **fields,
         **rule,
     )
+
+
+def _values(
+    name: str, parameters: list[inspect.Parameter], options: dict[str, Any]
+) -> dict[str, Any]:
+    """The value of each parameter: of the options, which must be among them, or its default."""
+    for option in options:
+        if option not in (names := [parameter.name for parameter in parameters]):
+            raise unknown(f"option of estimator {name!r}", option, [*names, "singleton"])
+    for parameter in parameters:
+        if parameter.default is parameter.empty and parameter.name not in options:
+            missing = parameter.name
+            written = "ESTIMATOR" if missing == "of" else f"{missing}=..."
+            raise LabError(f"estimator {name!r} needs {missing}: write {name}({written})")
+    return {
+        parameter.name: options.get(parameter.name, parameter.default) for parameter in parameters
+    }
 
 
 def _fact(name: str, fact: str, value: Any, options: dict[str, Any]) -> Any:
@@ -314,10 +356,12 @@ def advantages(
     |---|---|---|
     | `rewards` | "*batch rollouts" | 0 or 1, NumPy or torch: the last axis is a group |
     | `rewards` | list of `Group` | groups of any sizes; the result is a list of arrays |
-    | `check` | | False skips the test for 0 and 1, for which a GPU makes the host wait |
+    | `check` | | False skips the test of the rewards, for which a GPU makes the host wait |
 
-    The result has the type, device, shape and float type of `rewards`; integer and boolean rewards
-    give the default float type. LabError: a reward other than 0 and 1, named with its place.
+    An estimator that was lifted (`lab.lift`) takes any real rewards, or those of its range. The
+    result has the type, device, shape and float type of `rewards`; integer and boolean rewards give
+    the default float type. LabError: a reward that the estimator does not take, named with its
+    place.
 
     >>> advantages("maxrl", np.array([1, 0, 0, 0]))
     array([ 3., -1., -1., -1.])
@@ -330,12 +374,29 @@ def advantages(
     rewards = np.asarray(rewards)
     _check_shape(rewards.shape)
     if check:
-        check_binary(rewards)
+        check_rewards(chosen, rewards)
     is_float = np.issubdtype(rewards.dtype, np.floating)
-    a1, a0 = _tables(chosen, rewards.shape[-1], rewards.dtype if is_float else np.dtype(np.float64))
+    dtype = rewards.dtype if is_float else np.dtype(np.float64)
+    if chosen.real is not None:
+        a1, a0 = _tables(chosen, rewards.shape[-1], np.dtype(np.float64))
+        return chosen.real.advantages(a1, a0, rewards.astype(np.float64)).astype(dtype, copy=False)
+    a1, a0 = _tables(chosen, rewards.shape[-1], dtype)
     right = rewards.astype(bool)
     K = right.sum(axis=-1, keepdims=True)
     return np.where(right, a1[K], a0[K])
+
+
+def check_rewards(
+    chosen: Estimator, rewards: Shaped[np.ndarray, "*batch rollouts"], group: Group | None = None
+) -> None:
+    """LabError: a reward that the estimator does not take; the first one is named with its place.
+
+    `group`: the group whose rewards they are, for the name of the place.
+    """
+    if chosen.real is None:
+        check_binary(rewards, group)
+    else:
+        check_real(rewards, group, chosen.real.low, chosen.real.high)
 
 
 def _is_tensor(rewards: Any) -> TypeGuard[torch.Tensor]:
@@ -367,14 +428,24 @@ def _advantages_torch(chosen: Estimator, rewards: torch.Tensor, check: bool) -> 
     import torch
 
     _check_shape(tuple(rewards.shape))
-    if check and not bool(((rewards == 0) | (rewards == 1)).all()):
+    if check and not bool(_taken(chosen, rewards).all()):
         # In double precision, for the message: float32 would print 1 - 1e-10 as 1.
-        check_binary(rewards.detach().double().cpu().numpy())
+        check_rewards(chosen, rewards.detach().double().cpu().numpy())
     dtype = rewards.dtype if rewards.is_floating_point() else torch.get_default_dtype()
+    if chosen.real is not None:
+        a1, a0 = _tables_torch(chosen, rewards.shape[-1], torch.float64, rewards.device)
+        return chosen.real.advantages(a1, a0, rewards.detach().double()).to(dtype)
     a1, a0 = _tables_torch(chosen, rewards.shape[-1], dtype, rewards.device)
     right = rewards.detach().bool()
     K = right.sum(-1, keepdim=True)
     return torch.where(right, a1[K], a0[K])
+
+
+def _taken(chosen: Estimator, rewards: torch.Tensor) -> torch.Tensor:
+    """Whether the estimator takes each reward, of the shape of `rewards`."""
+    if chosen.real is None:
+        return (rewards == 0) | (rewards == 1)
+    return rewards.isfinite() & (rewards >= chosen.real.low) & (rewards <= chosen.real.high)
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:
@@ -391,4 +462,5 @@ def _advantages_of_groups(chosen: Estimator, groups: Sequence[Group]) -> list[Ar
                 f"found {type(group).__name__} in a list of groups: give an array [..., N], "
                 "or a list of lab.Group"
             )
+        check_rewards(chosen, group.rewards, group)
     return [advantages(chosen, group.rewards, check=False) for group in groups]

@@ -9,19 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.errors import LabError, one_of, real
-from lab.shapes import Float, Int, Shaped
+from lab.shapes import Bool, Float, Int, Shaped
 
 
 @dataclass(frozen=True)
 class Rollout:
     """One answer to one problem.
 
-    `reward` is 0 or 1, or None for a rollout that was lost (a worker died, the verifier gave up).
+    `reward` is 0 or 1, a real number where the estimator takes those (`lab.lift`), or None for a
+    rollout that was lost (a worker died, the verifier gave up).
     `truncated`: the answer reached the length limit before it ended.
     """
 
@@ -35,8 +37,9 @@ class Rollout:
 class Group:
     """The N rollouts of one problem.
 
-    LabError: no rollouts, rollouts of several problems, a repeated index, a reward other than 0
-    and 1.
+    LabError: no rollouts, rollouts of several problems, a repeated index, a reward that is no
+    finite number. Whoever counts the right rollouts refuses rewards other than 0 and 1: `K` and
+    `pass_rate` here, and every estimator that was not lifted to real rewards.
     """
 
     problem: str
@@ -60,9 +63,7 @@ class Group:
                     "give every rollout of a problem its own index"
                 )
             seen.add(rollout.index)
-            if rollout.reward not in (0, 1):
-                place = f"problem {self.problem!r}, rollout {rollout.index}"
-                raise LabError(_not_binary(rollout.reward, place))
+        check_real(np.array([rollout.reward for rollout in self.rollouts], dtype=object), self)
 
     @property
     def rewards(self) -> Float[np.ndarray, " rollouts"]:
@@ -76,12 +77,13 @@ class Group:
 
     @property
     def K(self) -> int:
-        """How many rollouts are right."""
+        """How many rollouts are right. LabError: a reward other than 0 and 1."""
+        check_binary(self.rewards, self)
         return int(self.rewards.sum())
 
     @property
     def pass_rate(self) -> float:
-        """K/N."""
+        """K/N. LabError: a reward other than 0 and 1."""
         return self.K / self.N
 
 
@@ -131,12 +133,56 @@ def binarize(scores: ArrayLike, threshold: float) -> Float[np.ndarray, "*scores"
     return (scores >= threshold).astype(np.float64)
 
 
-def check_binary(rewards: Shaped[np.ndarray, "*batch rollouts"]) -> None:
+def check_binary(
+    rewards: Shaped[np.ndarray, "*batch rollouts"], group: Group | None = None
+) -> None:
     """LabError: a reward other than 0 and 1; the first one is named with its place."""
     invalid = ~((rewards == 0) | (rewards == 1))
     if invalid.any():
-        index = np.argwhere(invalid)[0]
-        raise LabError(_not_binary(rewards[tuple(index)], _place(index)))
+        raise LabError(
+            f"{_first(invalid, rewards, group)}: a reward must be 0 or 1; use lab.binarize(rewards,"
+            " threshold), lift the estimator to real rewards (lab.lift), or leave a lost rollout"
+            " out of its group"
+        )
+
+
+def check_real(
+    rewards: Shaped[np.ndarray, "*batch rollouts"],
+    group: Group | None = None,
+    low: float = -np.inf,
+    high: float = np.inf,
+) -> None:
+    """LabError: a reward that is no finite number, or not in the declared range [low, high]."""
+    values = rewards
+    if rewards.dtype.kind not in "biuf":
+        numbers = [each if isinstance(each, Real) else np.nan for each in rewards.flat]
+        values = np.array(numbers, dtype=np.float64).reshape(rewards.shape)
+    invalid = ~np.isfinite(values)
+    if invalid.any():
+        raise LabError(
+            f"{_first(invalid, rewards, group)}: a reward must be a finite number; leave a lost"
+            " rollout out of its group"
+        )
+    invalid = (values < low) | (values > high)
+    if invalid.any():
+        raise LabError(
+            f"{_first(invalid, rewards, group)}: the declared range of rewards is"
+            f" [{low:g}, {high:g}]; declare a wider one, or mend the reward"
+        )
+
+
+def _first(
+    invalid: Bool[np.ndarray, "*batch rollouts"],
+    rewards: Shaped[np.ndarray, "*batch rollouts"],
+    group: Group | None,
+) -> str:
+    """The first invalid reward and its place, in words."""
+    index = np.argwhere(invalid)[0]
+    if group is None:
+        place = _place(index)
+    else:
+        place = f"problem {group.problem!r}, rollout {group.rollouts[index[0]].index}"
+    return f"reward {rewards[tuple(index)]} in {place}"
 
 
 def _place(index: Int[np.ndarray, " axes"]) -> str:
@@ -145,10 +191,3 @@ def _place(index: Int[np.ndarray, " axes"]) -> str:
     if not problem:
         return f"rollout {rollout}"
     return f"problem {', '.join(map(str, problem))}, rollout {rollout}"
-
-
-def _not_binary(reward: object, place: str) -> str:
-    return (
-        f"reward {reward} in {place}: a reward must be 0 or 1; use lab.binarize(rewards,"
-        " threshold), or leave a lost rollout out of its group"
-    )

@@ -5,6 +5,7 @@ score binary.
 import numpy as np
 import pytest
 
+import lab
 from lab import Group, LabError, Rollout, binarize, make_groups
 from lab.groups import shares
 
@@ -95,14 +96,33 @@ def test_the_same_rollout_twice_is_refused():
     assert make_groups([Rollout("x", 1, 1), Rollout("y", 1, 0)], "score")[1].problem == "y"
 
 
-@pytest.mark.parametrize("reward", [0.5, 2, -1, float("nan"), float("inf"), "1"])
-def test_a_reward_that_is_not_binary_is_named_with_problem_rollout_and_cure(reward):
+@pytest.mark.parametrize("reward", [0.5, 2.0, -1.0])
+def test_whoever_counts_the_right_ones_refuses_a_reward_that_is_not_binary(reward):
+    rollouts = [Rollout("algebra/7", 0, 1), Rollout("algebra/7", 4, reward)]
+    (group,) = make_groups(rollouts, "score")
+    for count in (
+        lambda: group.K,
+        lambda: group.pass_rate,
+        lambda: lab.advantages("maxrl", [group]),
+    ):
+        with pytest.raises(LabError) as error:
+            count()
+        assert (
+            str(error.value)
+            == f"reward {reward} in problem 'algebra/7', rollout 4: a reward must be 0 or 1; "
+            "use lab.binarize(rewards, threshold), lift the estimator to real rewards (lab.lift), "
+            "or leave a lost rollout out of its group"
+        )
+
+
+@pytest.mark.parametrize("reward", [float("nan"), float("inf"), "1"])
+def test_a_reward_that_is_no_finite_number_is_named_with_problem_and_rollout(reward):
     with pytest.raises(LabError) as error:
         make_groups([Rollout("algebra/7", 0, 1), Rollout("algebra/7", 4, reward)], "score")
     assert (
         str(error.value)
-        == f"reward {reward} in problem 'algebra/7', rollout 4: a reward must be 0 or 1; "
-        "use lab.binarize(rewards, threshold), or leave a lost rollout out of its group"
+        == f"reward {reward} in problem 'algebra/7', rollout 4: a reward must be a finite number; "
+        "leave a lost rollout out of its group"
     )
 
 

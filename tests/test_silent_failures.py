@@ -42,8 +42,9 @@ def test_a_reward_that_is_not_0_or_1_is_an_error_naming_the_problem_the_rollout_
             LabError, match="in problem 1, rollout 2: a reward must be 0 or 1; use lab.binarize"
         ):
             lab.advantages("rloo", kind)
-    with pytest.raises(LabError, match="in problem 'x', rollout 7: a reward must be 0 or 1"):
-        lab.Group("x", (lab.Rollout("x", 7, reward),))
+    must = "0 or 1" if np.isfinite(reward) else "a finite number"
+    with pytest.raises(LabError, match=f"in problem 'x', rollout 7: a reward must be {must}"):
+        lab.advantages("maxrl", [lab.Group("x", (lab.Rollout("x", 7, reward),))])
 
 
 def test_binarising_is_a_visible_act():
