@@ -18,11 +18,11 @@ Row = dict[str, Any]
 def rows_of_episodes(rows: Iterable[Row]) -> Iterator[Row]:
     """One row for each trace of an episode that trains the policy; other rows as they are.
 
-    Columns: `task` (its key, else its hash), `env_agent` (two agents of one environment have rewards
-    of their own, and so have the evaluations of a training), `trace`, `step` where the run is a
-    training, and `reward`, the sum of score times weight. A trace without a score has no reward: it
-    failed, or scoring did not run. An episode that failed before its first trace is one row without
-    a reward.
+    Columns: `task` (its key, else its hash), `env_agent` (two agents of one environment have
+    rewards of their own, and so have the evaluations of a training), `trace`, `step` where the run
+    is a training, and `reward`, the sum of score times weight. A trace without a score has no
+    reward: it failed, or scoring did not run. An episode that failed before its first trace is one
+    row without a reward.
     """
     for number, row in enumerate(rows, 1):
         if type(row.get("traces")) is list and type(row.get("task")) is dict:
