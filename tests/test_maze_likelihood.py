@@ -14,6 +14,7 @@ from lab.configurations.toy_worlds import MazeConfig
 from lab.errors import LabError
 from lab.records import records as only_records
 from lab.runs import Run, experiment
+from lab.runs.notebooks import run_notebook
 from lab.toy import maze, maze_likelihood
 from lab.toy.maze import MazeExactRL, MazePolicy, MazeRL, load_policy
 from lab.toy.maze_env import (
@@ -489,3 +490,10 @@ def test_a_step_of_which_no_maze_fits_the_length_is_refused_in_one_sentence(star
     stream = MazeStream(7, 4, 0, "a", CPU)
     with pytest.raises(LabError, match="^no maze of step 0 can be solved within length = 8"):
         MazeExactRL(world, stream, GradientSource("ml", "exact", 2)).losses(0)
+
+
+def test_the_notebook_shows_exact_pass_rates_too():
+    exact = {**EXACT, "gradient": "exact", "estimator": "ml"}
+    run = run_notebook(experiment("maze").configure("smoke", exact))
+    told = (run.path / "notebook.ipynb").read_text(encoding="utf-8")
+    assert run.finished and "ml, N = 8, 4 steps, seed 0: pass@1 0." in told

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 c028ea4a3f2040331a238e55ae5962f7d4b52f34ffd8047a5860acef69dad427
+// Built by `npm run build` from lab/explorer/front; sources sha256 6172500470fe7b3772b7c35dd951ee99383ba0d3bc0afca7c7b202f455e3fe20
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -2261,6 +2261,7 @@ var FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -2282,6 +2283,7 @@ var FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -2303,6 +2305,31 @@ var FORMATS = [
     ],
     "besides": [],
     "one": "",
+    "once": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "verifiers v1, prime-rl",
+    "source": "verifiers/v1/episode.py, Episode.to_record, as lab.rollouts.episodes unfolds it",
+    "columns": [
+      "task",
+      "env_agent",
+      "trace"
+    ],
+    "problem": [
+      "task"
+    ],
+    "reward": [
+      "reward"
+    ],
+    "within": [
+      "env_agent"
+    ],
+    "besides": [],
+    "one": "",
+    "once": "trace",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -2326,6 +2353,7 @@ var FORMATS = [
     ],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -2349,6 +2377,7 @@ var FORMATS = [
       "advantage"
     ],
     "one": "",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": true
@@ -2373,6 +2402,7 @@ var FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -2393,6 +2423,7 @@ var FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -2417,6 +2448,7 @@ var FORMATS = [
     "within": [],
     "besides": [],
     "one": "filter",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -2438,6 +2470,7 @@ var FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "metrics",
     "n": 0,
     "logged_twice": false
@@ -2460,6 +2493,7 @@ var FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -2483,6 +2517,7 @@ var FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -2503,6 +2538,7 @@ var FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "rate",
     "n": 64,
     "logged_twice": false
@@ -2522,6 +2558,7 @@ var FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "rate",
     "n": 32,
     "logged_twice": false
@@ -2542,6 +2579,7 @@ var FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "ratio",
     "n": 0,
     "logged_twice": false
@@ -2570,6 +2608,7 @@ var FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -2598,6 +2637,7 @@ var FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "rate",
     "n": 0,
     "logged_twice": false
@@ -2623,6 +2663,7 @@ var FORMATS = [
       "step"
     ],
     "one": "",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -2638,8 +2679,33 @@ var LOOKED_AT = 100;
 var RATE_SLACK = 1e-3;
 function readCounts(rows, choice = {}) {
   if (!rows.length) throw new Error("cannot be read (it is empty): give one row a problem, or one a rollout");
+  rows = rows.flatMap(rowsOfEpisode);
   const layout = layoutOf(rows, choice);
   return layout.cell === "counts" ? countsOf(rows, layout) : new Tally(layout, choice).add(rows).counts();
+}
+function rowsOfEpisode(row2, i) {
+  if (!Array.isArray(row2.traces) || !isObject(row2.task)) return [row2];
+  const work = row2.run?.work ?? {}, name = (work.type === "eval" ? "evaluation " : "") + (row2.env?.name || row2.env?.id || ""), step = "step" in work ? { step: work.step } : {}, taskOf = ({ task }) => {
+    if (task.key || task.hash) return String(task.key || task.hash);
+    throw new Error(
+      `the task of episode ${i + 1} has no key and no hash: write the episodes with a newer version of verifiers`
+    );
+  };
+  if (!row2.traces.length)
+    return [{ task: taskOf(row2), env_agent: `${name} agent`, trace: row2.id ?? "", reward: null, ...step }];
+  return row2.traces.flatMap((trace) => {
+    if (trace.agent?.trainable === false) return [];
+    const scores = Object.values(trace.rewards ?? {}).filter((reward) => reward !== null);
+    return [
+      {
+        task: taskOf(trace.task ? trace : row2),
+        env_agent: `${name} ${trace.agent?.name || "agent"}`,
+        trace: trace.id ?? "",
+        reward: scores.length ? scores.reduce((sum, { score, weight = 1 }) => sum + score * weight, 0) : null,
+        ...step
+      }
+    ];
+  });
 }
 var isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 function layoutOf(rows, choice) {
@@ -2754,6 +2820,8 @@ var Tally = class {
     this.values = /* @__PURE__ */ new Set();
     this.shares = /* @__PURE__ */ new Map();
     this.others = /* @__PURE__ */ new Map();
+    this.seen = /* @__PURE__ */ new Set();
+    this.repeated = 0;
     this.content = /* @__PURE__ */ new Map();
   }
   add(rows) {
@@ -2768,6 +2836,13 @@ var Tally = class {
           this.others.set(value, (this.others.get(value) ?? 0) + 1);
           continue;
         }
+      }
+      if (layout.once) {
+        if (this.seen.has(row2[layout.once])) {
+          this.repeated++;
+          continue;
+        }
+        this.seen.add(row2[layout.once]);
       }
       let problem = problemOf(row2);
       if (problem === null || problem === void 0 || problem === "")
@@ -2885,6 +2960,7 @@ var Tally = class {
       const left = [...this.others].map(([name, rows]) => `${name} (${rows})`).join(", ");
       notes.push(`only the first ${layout.one} is read; left out: ${left} rows`);
     }
+    if (this.repeated) notes.push(`${this.repeated} rollouts stand there twice and count once`);
     let groups = [...this.groups.values()];
     const steps = new Set(groups.map(({ step }) => step)).size;
     if (steps > 1) {

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from lab.errors import LabError
+from lab.rollouts.episodes import Row, rows_of_episodes
 
-Row = dict[str, Any]
 SEPARATORS = (",", ";", "\t", "|")
 LOOKED_AT = 100  # rows from which the columns of a file are known
 KINDS = {
@@ -84,7 +84,7 @@ def open_table(path: Path) -> Table:
     try:
         if kind == "parquet":
             return _parquet(path)
-        rows = {"csv": _csv, "jsonl": _jsonl, "json": _json}[str(kind)](path)
+        rows = rows_of_episodes({"csv": _csv, "jsonl": _jsonl, "json": _json}[str(kind)](path))
         first = list(itertools.islice(rows, LOOKED_AT))
     except LabError:
         raise

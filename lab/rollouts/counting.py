@@ -161,7 +161,7 @@ class Layout:
         if self.format.logged_twice:
             return []  # all
         named = (self.problem, self.reward, self.within, self.size, self.advantage)
-        names = [*named, "step", self.format.one]
+        names = [*named, "step", self.format.one, self.format.once]
         return [*names, *(name.partition(".")[0] for name in names)]
 
 
@@ -323,7 +323,8 @@ def reader_of(column: str) -> Callable[[Row], Any]:
 
 @dataclass
 class Tally:
-    """The counts of the rows seen so far; the memory it takes grows with the problems alone."""
+    """The counts of the rows seen so far; the memory it takes grows with the problems, and with the
+    rollouts only where each is named."""
 
     layout: Layout
     choice: Choice
@@ -334,6 +335,8 @@ class Tally:
     values: set[float] = field(default_factory=set)  # the rewards seen: some of -1, 0, 1
     shares: dict[tuple[Any, str], Any] = field(default_factory=dict)  # the ratio or rate of each
     others: dict[str, int] = field(default_factory=dict)  # values of `one` that are not read
+    seen: set[str] = field(default_factory=set)  # the rollouts, where `once` names them
+    repeated: int = 0
     digests: dict[Any, Any] = field(default_factory=dict)  # of the rows of each step
     last: Any = None  # the last step of a table of counts
 
@@ -348,6 +351,7 @@ class Tally:
         get_within = reader_of(layout.within) if layout.within else None
         get_advantage = reader_of(layout.advantage) if layout.advantage else None
         groups, one, logged_twice = self.groups, layout.format.one, layout.format.logged_twice
+        once = layout.format.once
         kept = None
         before, text = None, ""
         for row in rows:
@@ -358,6 +362,11 @@ class Tally:
                 if value != kept:
                     self.others[value] = self.others.get(value, 0) + 1
                     continue
+            if once:
+                if row[once] in self.seen:
+                    self.repeated += 1
+                    continue
+                self.seen.add(row[once])
             problem = get_problem(row)
             if problem is None or problem == "":
                 raise LabError(
@@ -536,6 +545,8 @@ class Tally:
         if self.others:
             left = ", ".join(f"{name} ({rows})" for name, rows in self.others.items())
             notes.append(f"only the first {layout.format.one} is read; left out: {left} rows")
+        if self.repeated:
+            notes.append(f"{self.repeated} rollouts stand there twice and count once")
         steps = list(dict.fromkeys(step for step, _ in groups))
         if len(steps) > 1:
             said = f"{len(steps)} steps, their problems kept apart"

@@ -35,6 +35,7 @@ class Format:
     | `within` | columns that set apart problems of equal names, such as those of a task |
     | `reward` | the column of the reward; empty: the only column of numbers besides `besides` |
     | `one` | a column of which only the first value is read, the others would count twice |
+    | `once` | a column that names the rollout: one that stands in two files counts once |
     | `cell` | what a cell of `reward` is, see below |
     | `n` | the rollouts behind a rate; 0: a column of SIZES, or the denominator of all rates |
     | `logged_twice` | whether a step may repeat another word for word, and is then dropped |
@@ -53,6 +54,7 @@ class Format:
     within: tuple[str, ...] = ()
     besides: tuple[str, ...] = ()
     one: str = ""
+    once: str = ""
     cell: str = "reward"
     n: int = 0
     logged_twice: bool = False
@@ -81,6 +83,15 @@ FORMATS = (
         problem=("_ng_task_index",),
         within=("agent_ref.name",),
         reward=("reward",),
+    ),
+    Format(
+        "verifiers v1, prime-rl",
+        "verifiers/v1/episode.py, Episode.to_record, as lab.rollouts.episodes unfolds it",
+        columns=("task", "env_agent", "trace"),
+        problem=("task",),
+        within=("env_agent",),
+        reward=("reward",),
+        once="trace",  # prime-rl writes those of rollouts/step_N/train/effective to .../all too
     ),
     Format(
         "verifiers, prime-rl",

@@ -45,6 +45,7 @@ export const FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -66,6 +67,7 @@ export const FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -87,6 +89,31 @@ export const FORMATS = [
     ],
     "besides": [],
     "one": "",
+    "once": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "verifiers v1, prime-rl",
+    "source": "verifiers/v1/episode.py, Episode.to_record, as lab.rollouts.episodes unfolds it",
+    "columns": [
+      "task",
+      "env_agent",
+      "trace"
+    ],
+    "problem": [
+      "task"
+    ],
+    "reward": [
+      "reward"
+    ],
+    "within": [
+      "env_agent"
+    ],
+    "besides": [],
+    "one": "",
+    "once": "trace",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -110,6 +137,7 @@ export const FORMATS = [
     ],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -133,6 +161,7 @@ export const FORMATS = [
       "advantage"
     ],
     "one": "",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": true
@@ -157,6 +186,7 @@ export const FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -177,6 +207,7 @@ export const FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -201,6 +232,7 @@ export const FORMATS = [
     "within": [],
     "besides": [],
     "one": "filter",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -222,6 +254,7 @@ export const FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "metrics",
     "n": 0,
     "logged_twice": false
@@ -244,6 +277,7 @@ export const FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -267,6 +301,7 @@ export const FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -287,6 +322,7 @@ export const FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "rate",
     "n": 64,
     "logged_twice": false
@@ -306,6 +342,7 @@ export const FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "rate",
     "n": 32,
     "logged_twice": false
@@ -326,6 +363,7 @@ export const FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "ratio",
     "n": 0,
     "logged_twice": false
@@ -354,6 +392,7 @@ export const FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": false
@@ -382,6 +421,7 @@ export const FORMATS = [
     "within": [],
     "besides": [],
     "one": "",
+    "once": "",
     "cell": "rate",
     "n": 0,
     "logged_twice": false
@@ -407,6 +447,7 @@ export const FORMATS = [
       "step"
     ],
     "one": "",
+    "once": "",
     "cell": "reward",
     "n": 0,
     "logged_twice": false

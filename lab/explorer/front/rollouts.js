@@ -14,8 +14,38 @@ const RATE_SLACK = 1e-3; // how far k = rate * n may be from a whole number
  */
 export function readCounts(rows, choice = {}) {
   if (!rows.length) throw new Error("cannot be read (it is empty): give one row a problem, or one a rollout");
+  rows = rows.flatMap(rowsOfEpisode);
   const layout = layoutOf(rows, choice);
   return layout.cell === "counts" ? countsOf(rows, layout) : new Tally(layout, choice).add(rows).counts();
+}
+
+/** An episode of verifiers v1 as one row a trace that trains, by the rules of lab/rollouts/episodes.py; or the row. */
+function rowsOfEpisode(row, i) {
+  if (!Array.isArray(row.traces) || !isObject(row.task)) return [row];
+  const work = row.run?.work ?? {},
+    name = (work.type === "eval" ? "evaluation " : "") + (row.env?.name || row.env?.id || ""),
+    step = "step" in work ? { step: work.step } : {},
+    taskOf = ({ task }) => {
+      if (task.key || task.hash) return String(task.key || task.hash);
+      throw new Error(
+        `the task of episode ${i + 1} has no key and no hash: write the episodes with a newer version of verifiers`,
+      );
+    };
+  if (!row.traces.length)
+    return [{ task: taskOf(row), env_agent: `${name} agent`, trace: row.id ?? "", reward: null, ...step }];
+  return row.traces.flatMap((trace) => {
+    if (trace.agent?.trainable === false) return [];
+    const scores = Object.values(trace.rewards ?? {}).filter((reward) => reward !== null);
+    return [
+      {
+        task: taskOf(trace.task ? trace : row),
+        env_agent: `${name} ${trace.agent?.name || "agent"}`,
+        trace: trace.id ?? "",
+        reward: scores.length ? scores.reduce((sum, { score, weight = 1 }) => sum + score * weight, 0) : null,
+        ...step,
+      },
+    ];
+  });
 }
 
 // --- Columns ---------------------------------------------------------------------------------------------------------
@@ -181,6 +211,8 @@ class Tally {
     this.values = new Set(); // the rewards seen: some of -1, 0, 1
     this.shares = new Map(); // the ratio or rate of each group
     this.others = new Map(); // values of `one` that are not read
+    this.seen = new Set(); // the rollouts, where a column names them
+    this.repeated = 0;
     this.content = new Map(); // the rows of each step, where a step may be logged twice
   }
 
@@ -200,6 +232,13 @@ class Tally {
           this.others.set(value, (this.others.get(value) ?? 0) + 1);
           continue;
         }
+      }
+      if (layout.once) {
+        if (this.seen.has(row[layout.once])) {
+          this.repeated++;
+          continue;
+        }
+        this.seen.add(row[layout.once]);
       }
       let problem = problemOf(row);
       if (problem === null || problem === undefined || problem === "")
@@ -330,6 +369,7 @@ class Tally {
       const left = [...this.others].map(([name, rows]) => `${name} (${rows})`).join(", ");
       notes.push(`only the first ${layout.one} is read; left out: ${left} rows`);
     }
+    if (this.repeated) notes.push(`${this.repeated} rollouts stand there twice and count once`);
     let groups = [...this.groups.values()];
     const steps = new Set(groups.map(({ step }) => step)).size;
     if (steps > 1) {
