@@ -33,6 +33,12 @@ class TabularConfig(Config):
         least=0,
         most=2**31 - 1,
     )
+    rewards: str = setting(
+        "binary: 1 for the right answer, 0 for the others; graded: answer k of n is worth"
+        " 1 - k/(n-1), for an estimator that takes real rewards, such as lift(maxrl)",
+        choices=("binary", "graded"),
+        default="binary",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +124,13 @@ class ImagesConfig(Config):
         "random seed of the initial weights, the images and the sampled labels",
         least=0,
         most=2**31 - 1,
+    )
+    rewards: str = setting(
+        "binary: 1 for the image's own label, 0 for the others; graded, of procedural images: the"
+        " share of shape, colour, texture and place that the label has right, for an estimator that"
+        " takes real rewards, such as lift(maxrl)",
+        choices=("binary", "graded"),
+        default="binary",
     )
 
 

@@ -24,7 +24,7 @@ from lab.errors import LabError
 from lab.gpu_counter import count
 from lab.records import Pause, Record
 from lab.rng import stream_seed
-from lab.shapes import Bool, Float, Int
+from lab.shapes import Float, Int, Shaped
 from lab.toy.image_data import (
     TEST_BATCH,
     TEST_DIGITS,
@@ -33,10 +33,11 @@ from lab.toy.image_data import (
     Digits,
     ImageSource,
     ProceduralImages,
+    shares_right,
 )
 from lab.toy.optimizers import SGD, AdamW
 from lab.toy.resnet import fresh_network
-from lab.toy.training_loop import GradientSource
+from lab.toy.training_loop import GradientSource, real_reward_metrics
 from lab.toy.training_loop import train as run_loop
 
 IMAGENET = {"train": 1281167, "val": 50000}  # images
@@ -63,7 +64,9 @@ class Images:
         seed: int,
         precision: str = "float32",
         compile_model: bool = False,
+        graded: bool = False,
     ) -> None:
+        self.graded = graded
         self.gradient_source = gradient_source
         self.pictures = pictures
         self.batch = batch
@@ -83,8 +86,16 @@ class Images:
         images, labels = self.pictures.train_batch(step, self.batch)
         self.model.train()
         logp = self._logits(self.forward, images).log_softmax(1)
-        right = torch.zeros_like(logp, dtype=torch.bool).scatter_(1, labels[:, None], True)
-        return self.gradient_source.loss(logp, right, stream_seed(self.seed, "rollouts", step))
+        rewards = self._rewards(logp, labels)
+        return self.gradient_source.loss(logp, rewards, stream_seed(self.seed, "rollouts", step))
+
+    def _rewards(
+        self, logp: Float[torch.Tensor, "images classes"], labels: Int[torch.Tensor, " images"]
+    ) -> Shaped[torch.Tensor, "images classes"]:
+        """The mask of each image's own label, or how much of it every label has right."""
+        if self.graded:
+            return shares_right(labels, logp.shape[1])
+        return torch.zeros_like(logp, dtype=torch.bool).scatter_(1, labels[:, None], True)
 
     def losses(self, step: int) -> list[torch.Tensor]:
         return [self.loss(step)]
@@ -93,18 +104,23 @@ class Images:
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """Pass@k, accuracy and log-likelihood on the test images, without sampling.
 
-        Pass@1 is the mean probability of the label, pass@k the mean of 1-(1-p)^k (D.4). After the
-        last step the groups also hold the norm of the score, grad log p, for the first 1,000
-        images. That of w(p) grad p follows for every objective: it is p w(p) times as large.
+        Pass@1 is the mean probability of the label, pass@k the mean of 1-(1-p)^k (D.4); with graded
+        rewards there are `real_reward_metrics` too. After the last step the groups also hold the
+        norm of the score, grad log p, for the first 1,000 images. That of w(p) grad p follows for
+        every objective: it is p w(p) times as large.
         """
         self.model.eval()
         label_logps: list[torch.Tensor] = []
         hits: list[torch.Tensor] = []
         norms: list[torch.Tensor] = []
+        graded: list[dict[str, float]] = []
         for images, labels in self.pictures.test():
             logp = self._logits(self.model, images).double().log_softmax(1)
             label_logps.append(logp.gather(1, labels[:, None])[:, 0])
             hits.append(logp.argmax(1) == labels)
+            if self.graded:
+                rewards = self._rewards(logp, labels).double()
+                graded.append(real_reward_metrics(logp, rewards))
             if step == self.last_step and sum(len(batch) for batch in norms) < SCORE_NORM_IMAGES:
                 norms.append(gradient_norms(self.model, images, labels))
         log_p = torch.cat(label_logps).cpu().numpy()
@@ -115,6 +131,9 @@ class Images:
             "accuracy": float(torch.cat(hits).double().mean()),
             "log-likelihood": log_p.mean(),
         }
+        if graded:
+            shares = np.diff([0, *np.cumsum([len(batch) for batch in hits])]) / len(p)
+            metrics |= {key: float(shares @ [batch[key] for batch in graded]) for key in graded[0]}
         groups = {"problem": np.arange(len(p)), "pass_rate": p}
         if norms:
             measured = torch.cat(norms)[:SCORE_NORM_IMAGES].cpu().numpy()
@@ -169,7 +188,15 @@ def preflight(config: DigitsConfig | ImagesConfig) -> list[str]:
                 "images: data = 'imagenet' needs folder_of_images: name the folder that holds"
                 " train/ and val/"
             )
-    return GradientSource(config.estimator, config.gradient, config.rollouts).describe()
+    source = GradientSource(config.estimator, config.gradient, config.rollouts)
+    if isinstance(config, ImagesConfig) and config.rewards == "graded":
+        source.check_real_rewards()
+        if config.data != "procedural":
+            raise LabError(
+                f"images: rewards = 'graded' counts the parts of a label, which data ="
+                f" {config.data!r} does not have: set data to 'procedural'"
+            )
+    return source.describe()
 
 
 def requirements(config: DigitsConfig | ImagesConfig) -> Iterator[tuple[str, str, str]]:
@@ -213,6 +240,7 @@ def train(config: ImagesConfig, state: dict[str, Any] | None = None) -> Iterator
         config.seed,
         config.precision,
         config.compile_model,
+        config.rewards == "graded",
     )
     peak, decay = config.learning_rate, config.weight_decay
     optimizer: torch.optim.Optimizer
@@ -310,10 +338,10 @@ class _BlankGradientSource(GradientSource):
     def loss(
         self,
         logp: Float[torch.Tensor, "problems answers"],
-        right: Bool[torch.Tensor, "problems answers"],
+        rewards: Shaped[torch.Tensor, "problems answers"],
         seed: int,
     ) -> Float[torch.Tensor, ""]:
-        return -(logp * right).mean()
+        return -(logp * rewards).mean()
 
 
 class _BlankImages(Images):

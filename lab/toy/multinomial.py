@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from lab.shapes import Float
+from lab.shapes import Float, Int
 
 
 def draw_counts(
@@ -57,3 +57,17 @@ def split_counts(
         first = torch.binomial(counts, share, generator=rng)
         counts = torch.stack((first, counts - first), dim=-1).flatten(1)
     return counts[:, :answers]
+
+
+def listed(
+    counts: Float[torch.Tensor, "problems answers"], N: int
+) -> Int[torch.Tensor, "problems {N}"]:
+    """The answers themselves, in ascending order, from how often each was drawn.
+
+    >>> listed(torch.tensor([[2.0, 0.0, 1.0]]), 3)
+    tensor([[0, 0, 2]])
+    """
+    problems, answers = counts.shape
+    every = torch.arange(answers, device=counts.device).repeat(problems)
+    repeats = counts.flatten().long()
+    return every.repeat_interleave(repeats, output_size=problems * N).view(problems, N)

@@ -3,7 +3,8 @@
 Each problem has its own row of logits over `answers` answers, one of which is right. The pass rate
 is a softmax probability, so the gradient of every objective is known in closed form, and the mean
 effect of N rollouts can be followed without sampling. At the start the pass rates are spread evenly
-in log-odds between `hardest` and `easiest`.
+in log-odds between `hardest` and `easiest`. With graded rewards every other answer is worth
+something too, from the right one's 1 in equal steps down to 0.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from lab.configurations.toy_worlds import TabularConfig
 from lab.errors import LabError
 from lab.records import Pause, Record
 from lab.rng import stream_seed
-from lab.shapes import Float
+from lab.shapes import Float, Shaped
 from lab.toy.optimizers import SGD
-from lab.toy.training_loop import GradientSource
+from lab.toy.training_loop import GradientSource, real_reward_metrics
 from lab.toy.training_loop import train as run_loop
 
 
@@ -43,6 +44,7 @@ class Tabular:
         hardest: float,
         easiest: float,
         seed: int,
+        graded: bool = False,
     ) -> None:
         self.gradient_source = gradient_source
         self.seed = seed
@@ -53,21 +55,28 @@ class Tabular:
         logits = torch.zeros(problems, answers, dtype=torch.float64)
         logits[:, 0] = log_odds + np.log(answers - 1)
         self.model = _LogitTable(logits)
-        self.right = torch.zeros(problems, answers, dtype=torch.bool)
-        self.right[:, 0] = True
+        self.rewards: Shaped[torch.Tensor, "problems answers"]
+        if graded:
+            self.rewards = torch.linspace(1, 0, answers, dtype=torch.float64).repeat(problems, 1)
+        else:
+            self.rewards = (torch.arange(answers) == 0).repeat(problems, 1)
+        self.graded = graded
 
     def loss(self, step: int) -> Float[torch.Tensor, ""]:
         """The loss of one step."""
         seed = stream_seed(self.seed, "rollouts", step)
-        loss = self.gradient_source.loss(self.model.logits.log_softmax(1), self.right, seed)
+        loss = self.gradient_source.loss(self.model.logits.log_softmax(1), self.rewards, seed)
         # A sum over problems, so that each problem's own logits move at the learning rate.
-        return loss * len(self.right)
+        return loss * len(self.rewards)
 
     def losses(self, step: int) -> list[torch.Tensor]:
         return [self.loss(step)]
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """Mean pass rates, of all problems and of the hardest quarter, and log-likelihood."""
+        """Mean pass rates, of all problems and of the hardest quarter, and log-likelihood.
+
+        With graded rewards also `real_reward_metrics`.
+        """
         p = self.pass_rates()
         with np.errstate(divide="ignore"):  # log 0 = -inf stops the run with a sentence
             likelihood = np.log(p).mean()
@@ -76,6 +85,9 @@ class Tabular:
             "hard pass@1": p[: len(p) // 4].mean(),
             "log-likelihood": likelihood,
         }
+        if self.graded:
+            logp = self.model.logits.detach().log_softmax(1)
+            metrics |= real_reward_metrics(logp, self.rewards)
         return metrics, {"problem": np.arange(len(p)), "pass_rate": p}
 
     def pass_rates(self) -> Float[np.ndarray, " problems"]:
@@ -93,7 +105,10 @@ def preflight(config: TabularConfig) -> list[str]:
             f"tabular: hardest = {config.hardest} is not below easiest = {config.easiest}: swap"
             " them"
         )
-    return GradientSource(config.estimator, config.gradient, config.rollouts).describe()
+    source = GradientSource(config.estimator, config.gradient, config.rollouts)
+    if config.rewards == "graded":
+        source.check_real_rewards()
+    return source.describe()
 
 
 def train(config: TabularConfig, state: dict[str, Any] | None = None) -> Iterator[Record | Pause]:
@@ -105,6 +120,7 @@ def train(config: TabularConfig, state: dict[str, Any] | None = None) -> Iterato
         config.hardest,
         config.easiest,
         config.seed,
+        config.rewards == "graded",
     )
     rate = config.learning_rate
     optimizer = SGD(world.model.parameters(), lr=rate)

@@ -10,12 +10,19 @@ import torch
 
 from lab.checkpoint import current_state, restore
 from lab.errors import LabError
-from lab.estimators import Estimator, estimator
-from lab.losses import conditional_factor, counted, exact_factor, expected_factor, population
+from lab.estimators import Estimator, advantages, estimator
+from lab.losses import (
+    conditional_factor,
+    counted,
+    exact_factor,
+    expected_factor,
+    policy_gradient,
+    population,
+)
 from lab.objectives import Objective, objective
 from lab.records import Pause, Record, Standing
-from lab.shapes import Bool, Float
-from lab.toy.multinomial import draw_counts
+from lab.shapes import Bool, Float, Shaped
+from lab.toy.multinomial import draw_counts, listed
 
 
 class World(Protocol):
@@ -80,22 +87,63 @@ class GradientSource:
     def loss(
         self,
         logp: Float[torch.Tensor, "problems answers"],
-        right: Bool[torch.Tensor, "problems answers"],
+        rewards: Shaped[torch.Tensor, "problems answers"],
         seed: int,
     ) -> Float[torch.Tensor, ""]:
-        """The loss from the answers' log-probabilities and the mask of right answers.
+        """The loss from the answers' log-probabilities and rewards.
 
-        All random numbers follow from `seed`. LabError: a log-probability is not a number.
+        `rewards` is the mask of right answers, or real numbers, the largest of which every problem
+        can reach: see `check_real_rewards`. All random numbers follow from `seed`. LabError: a
+        log-probability is not a number.
         """
         # Only on a CPU, because a GPU would have to wait; there the next record finds the fault.
         if logp.device.type == "cpu" and logp.isnan().any():
             raise LabError(
                 "a log-probability is not a number: training diverged, lower the learning rate"
             )
+        if rewards.dtype != torch.bool:
+            return self._loss_of_real_rewards(logp, rewards, seed)
         if self.gradient == "sampled" and isinstance(self.target, Estimator):
-            N = self.rollouts
-            return counted(logp, draw_counts(logp.detach().exp(), N, seed), right, self.target, N)
-        return self.loss_of_pass_rates(self._log_pass_rate(logp, right), seed)
+            counts = draw_counts(logp.detach().exp(), self.rollouts, seed)
+            return counted(logp, counts, rewards, self.target, self.rollouts)
+        return self.loss_of_pass_rates(log_chance(logp, rewards), seed)
+
+    def _loss_of_real_rewards(
+        self,
+        logp: Float[torch.Tensor, "problems answers"],
+        rewards: Float[torch.Tensor, "problems answers"],
+        seed: int,
+    ) -> Float[torch.Tensor, ""]:
+        """That of the rollouts, or the sum over levels of the loss of reaching each."""
+        if self.gradient == "sampled" and isinstance(self.target, Estimator):
+            drawn = listed(draw_counts(logp.detach().exp(), self.rollouts, seed), self.rollouts)
+            A = advantages(self.target, rewards.gather(1, drawn).to(logp), check=False)
+            return policy_gradient(logp.gather(1, drawn), A)
+        levels = rewards.unique()
+        return sum(
+            height * self.loss_of_pass_rates(log_chance(logp, rewards >= level), seed)
+            for level, height in zip(levels[1:], levels.diff(), strict=True)
+        )
+
+    def check_real_rewards(self) -> None:
+        """LabError: this gradient is not defined for rewards other than 0 and 1."""
+        if self.gradient == "conditional":
+            raise LabError(
+                "gradient = 'conditional' averages over groups with a given number of right"
+                " answers, which real rewards do not have: take 'sampled' or 'expected'"
+            )
+        if isinstance(self.target, Objective):
+            return
+        if self.target.real is None:
+            raise LabError(
+                f"estimator = {self.target.spec} takes rewards of 0 and 1, and these are graded:"
+                f" lift it, estimator = lift({self.target.spec})"
+            )
+        if self.gradient == "expected" and self.target.name != "lift":
+            raise LabError(
+                f"{self.target.spec} is no sum over the levels of the reward, so its mean is not"
+                " known here: take gradient = 'sampled'"
+            )
 
     def loss_of_pass_rates(
         self, log_p: Float[torch.Tensor, " problems"], seed: int
@@ -114,13 +162,6 @@ class GradientSource:
         K = torch.binomial(torch.full_like(p, N), p, generator=rng)
         return population(log_p, conditional_factor(log_p, K, target, N))
 
-    @staticmethod
-    def _log_pass_rate(
-        logp: Float[torch.Tensor, "problems answers"],
-        right: Bool[torch.Tensor, "problems answers"],
-    ) -> Float[torch.Tensor, " problems"]:
-        return logp.masked_fill(~right, -torch.inf).logsumexp(1)
-
     def describe(self) -> list[str]:
         """Header lines: the objective, and the estimator's rules for special groups."""
         target = self.target
@@ -130,6 +171,31 @@ class GradientSource:
             f"  {target.label} [{target.citation}], {self.gradient} with N = {self.rollouts}",
             f"  rules: {target.rules}",
         ]
+
+
+def log_chance(
+    logp: Float[torch.Tensor, "problems answers"],
+    among: Bool[torch.Tensor, "problems answers"],
+) -> Float[torch.Tensor, " problems"]:
+    """The log-probability that an answer is among those marked."""
+    return logp.masked_fill(~among, -torch.inf).logsumexp(1)
+
+
+def real_reward_metrics(
+    logp: Float[torch.Tensor, "problems answers"], rewards: Float[torch.Tensor, "problems answers"]
+) -> dict[str, float]:
+    """The mean reward, and the tail log-likelihood: the integral of log P(r >= level) over levels.
+
+    Both are means over problems. The integral runs from the smallest reward to the largest.
+    """
+    levels = rewards.unique()
+    tail = sum(
+        height * log_chance(logp, rewards >= level)
+        for level, height in zip(levels[1:], levels.diff(), strict=True)
+    )
+    assert isinstance(tail, torch.Tensor)  # there are two levels or more
+    mean = (logp.exp() * rewards).sum(1).mean()
+    return {"mean reward": float(mean), "tail log-likelihood": float(tail.mean())}
 
 
 def train(

@@ -1,0 +1,172 @@
+"""Worlds with graded rewards: what lifted estimators do there, against sums over every group."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+import lab
+from lab.errors import LabError
+from lab.records import records
+from lab.runs import experiment
+from lab.toy.image_data import MAX_CLASSES, describe, shares_right
+from lab.toy.images import Images
+from lab.toy.multinomial import draw_counts, listed
+from lab.toy.tabular import Tabular
+from lab.toy.training_loop import GradientSource, log_chance, real_reward_metrics
+
+N = 3
+REWARDS = torch.tensor([[1.0, 0.5, 0.0], [0.0, 1.0, 1.0]], dtype=torch.float64)
+LIFTED = ("lift(rloo)", "lift(maxrl)", "lift(grpo)", "lift(pkpo(k=2), low=0, high=1)")
+
+
+@pytest.fixture
+def logits() -> torch.Tensor:
+    return torch.tensor([[-1.0, 0.3, 1.0], [1.0, -0.5, -2.0]], dtype=torch.float64).requires_grad_()
+
+
+def gradient(loss: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+    return torch.autograd.grad(loss, logits)[0]
+
+
+def mean_over_groups(estimator: str, logits: torch.Tensor) -> torch.Tensor:
+    """The mean gradient of the loss of N rollouts, by summing over every group of answers."""
+    loss = torch.zeros(())
+    logp = logits.log_softmax(1)
+    for problem, rewards in enumerate(REWARDS):
+        for group in itertools.product(range(3), repeat=N):
+            drawn = logp[problem][list(group)]
+            A = lab.advantages(estimator, rewards[list(group)])
+            loss = loss - drawn.sum().exp().detach() * (A * drawn).mean() / len(REWARDS)
+    return gradient(loss, logits)
+
+
+@pytest.mark.parametrize("estimator", LIFTED)
+def test_the_expected_gradient_is_the_mean_over_every_group(estimator, logits):
+    source = GradientSource(estimator, "expected", N)
+    source.check_real_rewards()
+    ours = gradient(source.loss(logits.log_softmax(1), REWARDS, 0), logits)
+    assert torch.allclose(ours, mean_over_groups(estimator, logits), atol=1e-12)
+    assert ours.abs().max() > 0.01
+
+
+@pytest.mark.parametrize("estimator", [*LIFTED, "grpo_zscore"])
+def test_sampled_rollouts_have_the_mean_over_every_group(estimator, logits):
+    source = GradientSource(estimator, "sampled", N)
+    copies = 20_000
+    many = logits.detach().repeat(copies, 1).requires_grad_()
+    loss = source.loss(many.log_softmax(1), REWARDS.repeat(copies, 1), 7)
+    drawn = gradient(loss, many).view(copies, 2, 3) * copies
+    z = (drawn.mean(0) - mean_over_groups(estimator, logits)) / (drawn.std(0) / copies**0.5)
+    assert z.abs().max() < 4
+
+
+def test_the_exact_gradient_is_that_of_the_tail_log_likelihood(logits):
+    loss = GradientSource("ml", "exact", N).loss(logits.log_softmax(1), REWARDS, 0)
+    p = logits.softmax(1)
+    # The levels are 0.5 and 1: the second problem reaches both with its last two answers.
+    tail = [0.5 * (p[0, :2].sum().log() + p[0, 0].log()), p[1, 1:].sum().log()]
+    expected = gradient(-sum(tail) / 2, logits)
+    assert torch.allclose(gradient(loss, logits), expected, atol=1e-12)
+    metrics = real_reward_metrics(logits.detach().log_softmax(1), REWARDS)
+    assert metrics["tail log-likelihood"] == pytest.approx(float(sum(tail).detach()) / 2)
+    assert metrics["mean reward"] == pytest.approx(float((p * REWARDS).sum().detach() / 2))
+
+
+def test_many_rollouts_of_lifted_maxrl_climb_the_tail_log_likelihood(logits):
+    exact = GradientSource("ml", "exact", N).loss(logits.log_softmax(1), REWARDS, 0)
+    finite = GradientSource("lift(maxrl)", "expected", 4096).loss(logits.log_softmax(1), REWARDS, 0)
+    assert torch.allclose(gradient(exact, logits), gradient(finite, logits), atol=1e-6)
+
+
+def test_counts_are_listed_answer_by_answer():
+    logits = torch.randn(50, 4, generator=torch.Generator().manual_seed(0))
+    counts = draw_counts(logits.softmax(1), 9, 1)
+    answers = listed(counts, 9)
+    assert answers.shape == (50, 9) and (answers.diff(dim=1) >= 0).all()
+    assert all(torch.equal((answers == k).sum(1), counts[:, k].long()) for k in range(4))
+
+
+def test_an_answer_among_all_is_certain():
+    logp = torch.randn(3, 4, dtype=torch.float64).log_softmax(1)
+    assert log_chance(logp, torch.ones(3, 4, dtype=torch.bool)).abs().max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    "estimator, gradient, sentence",
+    [
+        ("maxrl", "sampled", r"takes rewards of 0 and 1.*estimator = lift\(maxrl\)"),
+        ("maxrl", "expected", r"takes rewards of 0 and 1"),
+        ("grpo_zscore", "expected", "is no sum over the levels"),
+        ("lift(maxrl)", "conditional", "take 'sampled' or 'expected'"),
+    ],
+)
+def test_real_rewards_are_refused_where_the_lift_was_not_asked_for(estimator, gradient, sentence):
+    settings = {"estimator": estimator, "gradient": gradient, "rewards": "graded"}
+    for name in ("images", "tabular") if gradient != "conditional" else ("images",):
+        with pytest.raises(LabError, match=sentence):
+            experiment(name).configure("smoke", settings)
+
+
+def test_digits_have_no_parts_to_grade():
+    settings = {"data": "digits", "rewards": "graded", "estimator": "lift(rloo)"}
+    with pytest.raises(LabError, match="set data to 'procedural'"):
+        experiment("images").configure("laptop", settings)
+
+
+def test_the_graded_reward_of_a_label_is_the_share_of_its_words_that_are_right():
+    shares = shares_right(torch.tensor([137, 998]), MAX_CLASSES)
+    for row, label in zip(shares, (137, 998), strict=True):
+        texture, colour, shape, *place = describe(label).replace(",", "").split()
+        for other in range(0, MAX_CLASSES, 13):
+            t, c, s, *where = describe(other).replace(",", "").split()
+            same = (t == texture) + (c == colour) + (s == shape) + (where == place)
+            assert row[other] == same / 4
+    assert (shares == 1).sum() == 2
+
+
+@pytest.mark.parametrize("estimator", ["lift(maxrl)", "grpo_zscore"])
+def test_graded_training_of_softmax_problems_raises_the_mean_reward(estimator):
+    settings = {"rewards": "graded", "estimator": estimator, "steps": 100, "log_every": 100}
+    config = experiment("tabular").configure("smoke", settings)
+    first, last = (record.metrics for record in records(experiment("tabular").train(config, None)))
+    assert last["mean reward"] > first["mean reward"] + 0.05
+    assert last["tail log-likelihood"] > first["tail log-likelihood"]
+
+
+def test_graded_images_have_the_loss_of_their_labels_rewards():
+    class Fixed:
+        classes = 40
+
+        def train_batch(self, step, batch):
+            return torch.zeros(batch, 1, 1, 1), torch.tensor([3, 17])
+
+        def test(self):
+            yield from [self.train_batch(0, 2)] * 2
+
+    table = torch.nn.Parameter(torch.linspace(-1, 1, 40))
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = table
+
+        def forward(self, images):
+            return self.table.expand(len(images), -1)
+
+    source = GradientSource("lift(maxrl)", "expected", 8)
+    world = Images(source, Fixed(), Model(), 2, 10, 0, graded=True)
+    logp = table.expand(2, -1).log_softmax(1)
+    rewards = shares_right(torch.tensor([3, 17]), 40)
+    assert torch.allclose(world.loss(0), source.loss(logp, rewards, 0))
+    metrics, _ = world.evaluate(0)
+    expected = (logp.detach().exp() * rewards).sum(1).mean()
+    assert metrics["mean reward"] == pytest.approx(float(expected), abs=1e-6)
+
+
+def test_a_tabular_world_with_graded_rewards_is_worth_something_everywhere():
+    world = Tabular(GradientSource("lift(rloo)", "sampled", 4), 8, 5, 0.01, 0.9, 0, graded=True)
+    assert world.rewards[0].tolist() == [1, 0.75, 0.5, 0.25, 0]
+    metrics, groups = world.evaluate(0)
+    assert metrics["mean reward"] > metrics["pass@1"] and np.all(groups["pass_rate"] < 0.91)
