@@ -148,16 +148,15 @@ class Gate:
         return kept
 
 
-@lru_cache(maxsize=256)
 def parse_gate(text: str) -> Gate:
     """The gate written as `text`. LabError: there is none of this name, or its bounds are wrong.
 
     >>> parse_gate("between(0.2, 0.8)").keeps(4)
     array([False,  True,  True,  True, False])
     """
+    if text in ("drop", "redraw"):
+        return Gate(text)
     name, bounds = _read_call(text)
-    if name in ("drop", "redraw") and not bounds:
-        return Gate(name)
     if name == "between" and len(bounds) == 2:
         low, high = (real(f"bound of gate {text}", bound, 0, 1) for bound in bounds)
         if low <= high:

@@ -466,7 +466,7 @@ def test_a_bound_of_a_gate_is_met_by_the_rate_that_it_names():
         ("maxrl, N=few", "N = few in 'maxrl, N=few': it must be a whole number"),
         ("maxrl, N=0", "N = 0: it must be a whole number of at least 1"),
         ("maxrl, gate=drp", "unknown gate 'drp': did you mean 'drop'?"),
-        ("maxrl, gate=drop(1)", "cannot read gate 'drop(1)'"),
+        ("maxrl, gate=drop()", "cannot read gate 'drop()'"),
         ("maxrl, gate=between(0.2)", "cannot read gate"),
         ("maxrl, gate=between(0.8, 0.2)", "cannot read gate"),
         ("maxrl, gate=between(0.2, 2)", "must be a finite number in [0, 1]"),
@@ -498,6 +498,7 @@ def test_what_is_no_recipe_is_refused_with_one_sentence(text, words):
         ({"allocation": lambda p: -p}, "allocation -0.001 at p = 0.001"),
         ({"chance": [1, 1, np.nan, 1]}, "chance nan at p = 0.5"),
         ({"gate": 3}, "unknown gate '3'"),
+        ({"gate": ["drop"]}, "unknown gate"),
     ],
 )
 def test_numbers_that_no_recipe_can_have_are_refused(parts, words):
