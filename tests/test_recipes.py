@@ -95,12 +95,9 @@ def absorbing_chain(name, N, p):
     row = np.array([float(chance(r, p)) for r in vectors])
     agrees = np.array([sum(r) in (0, N) for r in vectors])
     stays_open = np.eye(len(vectors)) - np.where(agrees[:, None], row, 0.0)
-    scale = float(N * p * (1 - p))
-    paid = [
-        0.0 if sum(r) in (0, N) else
-        float(sum(A * (x - p) for A, x in zip(scored(name)(r), r, strict=True))) / scale
-        for r in vectors
-    ]  # fmt: skip
+    advantages = scored(name, "redraw")  # 0 in groups that agree
+    scores = [sum(A * (x - p) for A, x in zip(advantages(r), r, strict=True)) for r in vectors]
+    paid = [float(score / (N * p * (1 - p))) for score in scores]
     weight = np.linalg.solve(stays_open, paid)
     rollouts = np.linalg.solve(stays_open, np.where(agrees, float(N), 0.0))
     return row @ weight, N + row @ rollouts
@@ -352,7 +349,8 @@ def test_averaging_leaves_an_allocation_of_rloo_without_weight_and_summing_gives
 def test_an_allocation_by_the_pass_rate_is_the_estimator_at_that_size(name):
     sizes = [5, 4, 3, 2]
     found = lab.effective_weight(name, 16, RATES, allocation=sizes, gate="drop", per="rollout")
-    expected = [n * bernoulli_weight(scored(name, "drop"), n, p) for n, p in zip(sizes, P)]  # noqa: B905
+    pairs = zip(sizes, P, strict=True)
+    expected = [n * bernoulli_weight(scored(name, "drop"), n, p) for n, p in pairs]
     close(found.weight, expected)
     assert found.cost.tolist() == sizes
 
