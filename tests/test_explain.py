@@ -212,3 +212,15 @@ def test_what_is_zero_negative_or_infinite_is_left_out():
     lit = dots(plot(X, [curve]))
     assert not lit[:, X < 0.5].any() and lit[:, X >= 0.5].sum(0).min() == 1
     assert plot(X, [np.zeros_like(X)]) == "  (nowhere positive)"
+
+
+# --- The command --------------------------------------------------------------------------------
+
+
+def test_the_command_explains_a_recipe_or_refuses_it_with_one_sentence(capsys):
+    from lab.cli import main
+
+    assert main(["explain", "maxrl, gate=drop", "--rollouts", "8"]) == 0
+    assert capsys.readouterr().out.startswith("MaxRL in a recipe   maxrl, N=8, gate=drop\n")
+    assert main(["explain", "maxrl, gate=drp"]) == 1
+    assert capsys.readouterr().err.startswith("lab: unknown gate 'drp': did you mean 'drop'?")
