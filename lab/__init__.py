@@ -26,6 +26,10 @@ from lab.objectives import objective as objective
 from lab.objectives import objective_names as objective_names
 from lab.real_rewards import lift as lift
 from lab.real_rewards import lifted_objective as lifted_objective
+from lab.recipes import EffectiveWeight as EffectiveWeight
+from lab.recipes import Recipe as Recipe
+from lab.recipes import effective_weight as effective_weight
+from lab.recipes import recipe as recipe
 from lab.weights import SecondMoments as SecondMoments
 from lab.weights import bias as bias
 from lab.weights import efficiency as efficiency

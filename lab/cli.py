@@ -388,8 +388,12 @@ def _add_objective_commands(add_command: AddCommand) -> None:
         "--html", type=Path, metavar="FILE", help="write the page to FILE and open no browser"
     )
 
-    explain = add_command("explain", _explain, "explain one estimator or objective on one screen")
-    explain.add_argument("name", help="for example maxrl, or 'truncated(order=8)'")
+    explain = add_command(
+        "explain", _explain, "explain one estimator, objective or recipe on one screen"
+    )
+    explain.add_argument(
+        "name", help="for example maxrl, 'truncated(order=8)', or 'maxrl, N=16, gate=drop'"
+    )
     explain.add_argument(
         "--rollouts", type=int, default=16, metavar="N", help="group size (default: 16)"
     )

@@ -66,6 +66,15 @@ def _expect(
     return _in_blocks(lambda block: binomial(n, block) @ values, p, n + 1)
 
 
+def binomial_mean(values: ArrayLike, p: ArrayLike) -> Float[np.ndarray, "*p"]:
+    """E[values[K]], K ~ Binomial(n, p), with n + 1 values for K = 0 .. n.
+
+    >>> binomial_mean([0, 1, 1, 0], [0.5]).round(12)   # 3 rollouts that do not agree
+    array([0.75])
+    """
+    return _expect(np.asarray(values, dtype=np.float64), check_pass_rates(p))
+
+
 def induced_weight(name: str | Estimator, N: int, p: ArrayLike) -> Float[np.ndarray, "*p"]:
     """The weight w_N(p) that N rollouts put on grad p, on average (lemma L1).
 

@@ -108,6 +108,54 @@ def test_an_objective_shows_its_weight_and_value():
     )
 
 
+def test_a_recipe_shows_its_weight_beside_that_of_its_estimator_and_what_it_costs():
+    text = explain("rloo, N=2, gate=redraw")
+    lines = text.splitlines()
+    assert len(lines) <= 40 and max(map(len, lines)) <= 140 and "nan" not in text
+    assert lines[0] == "RLOO in a recipe   rloo, N=2, gate=redraw"
+    assert "groups that agree are drawn again from the same problem" in text
+    rows = {line.split()[0]: line.split()[1:9] for line in lines if line.strip()}
+    p = np.array([float(x) for x in rows["p"]])
+    for name, expected in {
+        "w": 1 / (2 * p * (1 - p)),
+        "w_N": np.ones(8),
+        "cost": 1 / (p * (1 - p)),
+        "w/cost": np.full(8, 0.5),
+        "kept": np.ones(8),
+    }.items():
+        np.testing.assert_allclose([float(x) for x in rows[name]], expected, rtol=1e-3)
+    assert "another direction than the estimator alone" in text
+
+
+def test_an_explanation_says_whether_a_recipe_points_elsewhere_than_its_estimator():
+    same = "same direction as the estimator alone"
+    assert same in explain("maxrl, gate=drop") and "alone at N = 16)" in explain("maxrl, gate=drop")
+    assert same in explain("grpo(ddof=1), chance=2*p/p", 8)
+    for other in (
+        "maxrl_eq7, gate=drop",
+        "maxrl, gate=between(0.2, 0.8)",
+        "rloo, chance=step(p-.5)",
+    ):
+        text = explain(other, 8)
+        assert "another direction" in text and "nan" not in text, other
+    parts = explain("rloo, allocation=by_last_rate(32, 16, 8), chance=4*p*q, per=rollout")
+    for words in (
+        "allocation  by_last_rate(32, 16, 8) rollouts",
+        "drawn with chance 4*p*q",
+        "the sum over its rollouts",
+    ):
+        assert words in parts
+
+
+def test_a_recipe_that_cannot_be_read_is_refused_and_so_is_half_a_call():
+    with pytest.raises(LabError, match="unknown part of a recipe 'gait': did you mean 'gate'"):
+        explain("maxrl, gait=drop")
+    with pytest.raises(LabError, match=r"cannot read 'truncated\(order=8': write a name"):
+        explain("truncated(order=8")
+    with pytest.raises(LabError, match="unknown estimator 'maxlr': did you mean 'maxrl'"):
+        explain("maxlr, gate=drop")
+
+
 def test_an_unknown_name_is_answered_with_the_nearest():
     with pytest.raises(
         LabError, match="unknown estimator or objective 'arcsin': did you mean 'arcsine'?"
@@ -164,3 +212,15 @@ def test_what_is_zero_negative_or_infinite_is_left_out():
     lit = dots(plot(X, [curve]))
     assert not lit[:, X < 0.5].any() and lit[:, X >= 0.5].sum(0).min() == 1
     assert plot(X, [np.zeros_like(X)]) == "  (nowhere positive)"
+
+
+# --- The command --------------------------------------------------------------------------------
+
+
+def test_the_command_explains_a_recipe_or_refuses_it_with_one_sentence(capsys):
+    from lab.cli import main
+
+    assert main(["explain", "maxrl, gate=drop", "--rollouts", "8"]) == 0
+    assert capsys.readouterr().out.startswith("MaxRL in a recipe   maxrl, N=8, gate=drop\n")
+    assert main(["explain", "maxrl, gate=drp"]) == 1
+    assert capsys.readouterr().err.startswith("lab: unknown gate 'drp': did you mean 'drop'?")

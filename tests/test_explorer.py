@@ -23,6 +23,7 @@ from lab.explorer.page_catalogue import CLOSED_FORMS, CONTROLS, described
 from lab.explorer.state import DEFAULTS, checked
 from lab.formula import formula_weight
 from lab.pass_rates import mixing
+from lab.recipes import parse_gate
 from lab.show import plots
 from lab.show.audit import audit, read_counts
 from lab.toy import paired
@@ -187,6 +188,58 @@ def test_every_curve_is_that_of_the_lab(front, quantity, N):
         np.testing.assert_allclose(
             curve, ours, rtol=EXACT, atol=EXACT * np.abs(ours).max(), err_msg=spec
         )
+
+
+GATES = ["drop", "redraw", "between(0.2, 0.8)", "between(0, 0.5)", "between(0.5, 0.5)"]
+
+
+@pytest.mark.parametrize("N", [2, 16, 128])
+def test_every_curve_behind_a_gate_is_that_of_the_lab_and_so_are_cost_and_share_kept(front, N):
+    chosen = map(lab.estimator, SPECS)
+    specs = [one.spec for one in chosen if one.least <= N and (N <= 24 or one.name not in FITTED)]
+    told = front(
+        "gates",
+        """const { Grid } = await import('/mathematics.js'), grid = new Grid(a[3]);
+        const { coefficients, resolve, ESTIMATORS } = await import('/specs.js');
+        return a[0].map((spec) => {
+          const sequences = coefficients(resolve(ESTIMATORS, spec), a[1]);
+          return a[2].map((text) => {
+            const gate = m.parseGate(text);
+            const { weight, cost, kept } = m.behind(grid, sequences, gate);
+            return [weight, cost, kept, m.GATED.contrast(grid, sequences, gate)].map((row) =>
+              Array.from(row));
+          });
+        });""",
+        specs,
+        N,
+        GATES,
+        P.tolist(),
+    )
+    for spec, rows in zip(specs, told, strict=True):
+        for gate, (weight, cost, kept, contrast) in zip(GATES, rows, strict=True):
+            ours = lab.effective_weight(spec, N, P, gate=gate)
+            pairs = (weight, ours.weight), (contrast, P * (1 - P) * ours.weight)
+            for theirs, expected in (*pairs, (cost, ours.cost), (kept, ours.kept)):
+                scale = np.abs(expected).max()
+                np.testing.assert_allclose(
+                    theirs, expected, rtol=EXACT, atol=EXACT * scale, err_msg=f"{spec}, {gate}"
+                )
+
+
+def test_a_gate_is_read_alike_on_both_sides(front):
+    read = """return a.map((text) => {
+        try { return m.parseGate(text); } catch (error) { return error.message; }
+    });"""
+    good = [*GATES, "between(0,1)", "between( 0.25 , 0.75 )", "between(1e-2, 1)"]
+    for text, told in zip(good, front("gates", read, *good), strict=True):
+        ours = parse_gate(text)
+        assert told == {"name": ours.name, "low": ours.low, "high": ours.high}
+    bad = ["", "drp", "drop()", "between", "between(0.2)", "between(0.8, 0.2)", "between(0, 2)"]
+    bad += ["between(-0.1, 1)", "between(a, b)", "between( , 1)", "between(0.1, 0.2, 0.3)"]
+    for text, told in zip(bad, front("gates", read, *bad), strict=True):
+        with pytest.raises(lab.LabError):
+            parse_gate(text)
+        assert isinstance(told, str) and "\n" not in told
 
 
 OBJECTIVES = [
@@ -624,6 +677,8 @@ def test_the_state_starts_and_is_checked_alike_on_both_sides(front):
         {"limits": 1},
         {"formula": 3},
         {"theme": "pink"},
+        {"gate": "between(0.8, 0.2)"},
+        {"gate": 1},
     ]
     for one in bad:
         with pytest.raises(lab.LabError):
@@ -700,10 +755,18 @@ def test_the_widget_answers_with_the_numbers_of_the_lab(asked):
         "N": 32,
         "quantity": "efficiency",
         "axis": "log",
+        "gate": "none",
     }
+    p = axes.pass_rates("log")
     _, arrays = asked(question)
     for spec, row in zip(question["specs"], arrays, strict=True):
-        np.testing.assert_array_equal(row, lab.efficiency(spec, 32, axes.pass_rates("log")))
+        np.testing.assert_array_equal(row, lab.efficiency(spec, 32, p))
+    content, _ = asked(question | {"gate": "drop"})
+    assert "unknown quantity behind a gate 'efficiency'" in content["error"]
+    _, arrays = asked(question | {"gate": "redraw", "quantity": "contrast"})
+    for spec, row in zip(question["specs"], arrays, strict=True):
+        weight = lab.effective_weight(spec, 32, p, gate="redraw").weight
+        np.testing.assert_array_equal(row, p * (1 - p) * weight)
 
 
 def test_the_widget_knows_estimators_of_your_own(asked):

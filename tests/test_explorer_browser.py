@@ -147,6 +147,39 @@ def test_a_drawn_line_lies_where_its_numbers_say(opened):
             )
 
 
+def test_a_gate_is_drawn_beside_the_estimator_alone_and_told_in_numbers(opened):
+    with opened(curves=["maxrl", "maxrl_eq7"], N=8) as tab:
+        for gate in ("drop", "redraw", "between"):
+            gates = tab.get_by_role("group", name="gate", exact=True)
+            gates.get_by_role("button", name=gate).click()
+            text = "between(0.2, 0.8)" if gate == "between" else gate
+            found = columns(tab)
+            for spec in ("maxrl", "maxrl_eq7"):
+                ours = lab.recipe(f"{spec}, N=8, gate={text}")
+                close(found[ours.spec], ours.weight(found["p"]))
+                close(found[f"{spec} N=8"], lab.induced_weight(spec, 8, found["p"]))
+                assert len(pixels(tab, ours.spec)) > 50 and len(pixels(tab, spec)) > 50
+            # the numbers at p = 0.1: weight, limit, weight behind the gate, rollouts, share kept
+            cells = tab.locator(".readout tbody tr").first.locator("td").all_inner_texts()
+            at = lab.effective_weight("maxrl", 8, 0.1, gate=text)
+            shown = [float(cell) for cell in cells[2:5]]
+            assert shown == pytest.approx([float(x) for x in at], rel=1e-3)
+        lowest = tab.get_by_label("lowest K/N, as a number")
+        lowest.fill("0.9")
+        lowest.press("Enter")
+        assert "This gate keeps no group" in tab.locator(".gate .fault").inner_text()
+        assert not any("gate" in name for name in columns(tab))
+        tab.get_by_label("Rollouts a problem, N, as a number").first.fill("10")
+        tab.get_by_label("Rollouts a problem, N, as a number").first.press("Enter")
+        found = columns(tab)
+        ours = lab.recipe("maxrl, N=10, gate=between(0.9, 0.9)")
+        close(found[ours.spec], ours.weight(found["p"]))
+        assert unquote(tab.url).endswith('"gate":"between(0.9, 0.9)"}')
+        tab.get_by_role("tab", name="efficiency").click()
+        assert "It is drawn for weight and contrast." in tab.locator(".gate .rules").inner_text()
+        assert not any("gate" in name for name in columns(tab))
+
+
 @pytest.mark.parametrize(
     "quantity, words",
     [

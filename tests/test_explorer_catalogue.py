@@ -291,6 +291,16 @@ def test_a_notebook_draws_a_plugin_at_any_size_and_sets_its_options(plugin, tab,
                 found[f"{spec} N=100"], lab.induced_weight(spec, 100, axes.pass_rates("log"))
             )
         np.testing.assert_allclose(found["limit of Scaled"], 2 / found["p"], rtol=EXACT)
+        gates = tab.get_by_role("group", name="gate", exact=True)
+        gates.get_by_role("button", name="redraw").click()
+        tab.wait_for_selector(".badge:has-text('computed by lab')")
+        found, p = columns(tab), axes.pass_rates("log")
+        for spec in ("Scaled", "rloo"):
+            np.testing.assert_array_equal(
+                found[f"{spec}, N=100, gate=redraw"],
+                lab.recipe(f"{spec}, N=100, gate=redraw").weight(p),
+            )
+        gates.get_by_role("button", name="none").click()
         factor = tab.locator(".item").first.get_by_label("factor")
         factor.fill("7.5")
         factor.press("Enter")

@@ -15,6 +15,7 @@ from lab.estimators import Estimator, estimator
 from lab.explorer.axes import pass_rates
 from lab.objectives import Array
 from lab.pass_rates import mixing
+from lab.recipes import effective_weight
 from lab.rollouts.counting import Counts
 from lab.show.audit import SLACK, read_counts
 from lab.weights import efficiency, finite_objective, induced_weight, signal_mass
@@ -32,14 +33,27 @@ QUANTITIES: dict[str, Callable[[Estimator, int, Array], Array]] = {
 }
 
 
+# What is drawn of an estimator behind a gate, from its weight.
+GATED: dict[str, Callable[[Array, Array], Array]] = {
+    "weight": lambda weight, p: weight,
+    "contrast": lambda weight, p: p * (1 - p) * weight,
+}
+
+
 def curves(
-    specs: list[str], N: int, quantity: str, axis: str, own: dict[str, Estimator]
+    specs: list[str], N: int, quantity: str, axis: str, gate: str, own: dict[str, Estimator]
 ) -> list[Array]:
-    """One quantity of each estimator at the points of the axis."""
-    if quantity not in QUANTITIES:
-        raise unknown("quantity", quantity, QUANTITIES)
+    """One quantity of each estimator behind a gate ("none": all groups) at the axis points."""
     p = pass_rates(axis)
-    return [QUANTITIES[quantity](find_estimator(spec, own), whole("N", N), p) for spec in specs]
+    chosen = [find_estimator(spec, own) for spec in specs]
+    whole("N", N)
+    if gate == "none":
+        if quantity not in QUANTITIES:
+            raise unknown("quantity", quantity, QUANTITIES)
+        return [QUANTITIES[quantity](one, N, p) for one in chosen]
+    if quantity not in GATED:
+        raise unknown("quantity behind a gate", quantity, GATED)
+    return [GATED[quantity](effective_weight(one, N, p, gate=gate).weight, p) for one in chosen]
 
 
 def estimator_curves(

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 6172500470fe7b3772b7c35dd951ee99383ba0d3bc0afca7c7b202f455e3fe20
+// Built by `npm run build` from lab/explorer/front; sources sha256 bb09a893efd220235b93bf763aeb4533bc3adc1b863cdba10552c7345061e57f
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -1239,6 +1239,84 @@ function limit(table, quantity, axis) {
 }
 var middle = (values) => values[(values.length - 1) / 2];
 
+// gates.js
+function parseGate(text2) {
+  if (["none", "drop", "redraw"].includes(text2)) return { name: text2, low: 0, high: 1 };
+  const found = /^between\(\s*([\d.e+-]+)\s*,\s*([\d.e+-]+)\s*\)$/.exec(text2);
+  const [low, high2] = found ? found.slice(1).map(Number) : [NaN, NaN];
+  if (!(low >= 0 && low <= high2 && high2 <= 1)) {
+    throw new Error(
+      `gate = ${JSON.stringify(text2)}: it must be none, drop, redraw or between(low, high) with 0 <= low <= high <= 1`
+    );
+  }
+  return { name: "between", low, high: high2 };
+}
+function keeps({ name, low, high: high2 }, N) {
+  const kept = {
+    none: () => true,
+    drop: (K) => K > 0 && K < N,
+    redraw: (K) => K > 0 && K < N,
+    between: (K) => low <= K / N && K / N <= high2
+  }[name];
+  return row(N + 1, (K) => Number(kept(K)));
+}
+var keepsSome = (gate, N) => keeps(gate, N).includes(1);
+function behind(grid, sequences, gate) {
+  const N = sequences[0].length, kept = keeps(gate, N), [a1, a0] = successFailure(sequences);
+  const gap = row(N, (j) => kept[j + 1] * a1[j + 1] - kept[j] * a0[j]);
+  const weight = expect(grid.table(N - 1), gap), share = expect(grid.table(N), kept);
+  if (gate.name !== "redraw") return { weight, cost: share.map(() => N), kept: share };
+  return { weight: weight.map((w, i) => w / share[i]), cost: share.map((m) => N / m), kept: share.map(() => 1) };
+}
+var GATED = {
+  weight: (grid, sequences, gate) => behind(grid, sequences, gate).weight,
+  contrast: (grid, sequences, gate) => behind(grid, sequences, gate).weight.map((w, i) => w * grid.p[i] * (1 - grid.p[i]))
+};
+function isGated({ gate, quantity, N }) {
+  return gate !== "none" && quantity in GATED && keepsSome(parseGate(gate), N);
+}
+
+// gate_control.js
+var NAMES = { none: "none", drop: "drop", redraw: "redraw", between: "between" };
+var MEANING = {
+  none: "Every group enters the step.",
+  drop: "Groups that agree are dropped, and another problem is drawn: dynamic sampling.",
+  redraw: "Groups that agree are drawn again from the same problem, until they are mixed.",
+  between: "Groups with K/N outside these bounds are dropped, and another problem is drawn."
+};
+var START = "between(0.2, 0.8)";
+var GateControl = class {
+  constructor({ store }) {
+    this.store = store;
+    this.names = h("div");
+    this.said = h("p", { class: "rules" });
+    const bound = (name, set) => slider(name, 0, { least: 0, most: 1, step: 0.05 }, (x) => {
+      const { low, high: high2 } = set(parseGate(this.store.state.gate), x);
+      store.set({ gate: `between(${low}, ${high2})` });
+    });
+    this.low = bound("lowest K/N", ({ high: high2 }, x) => ({ low: x, high: Math.max(x, high2) }));
+    this.high = bound("highest K/N", ({ low }, x) => ({ low: Math.min(x, low), high: x }));
+    this.bounds = h("div", {}, this.low.element, this.high.element);
+    this.element = h("div", { class: "gate" }, h("h3", {}, "Gate"), this.names, this.bounds, this.said);
+  }
+  update({ gate, quantity, N }) {
+    const { name, low, high: high2 } = parseGate(gate);
+    rebuild(this.names, name, () => [
+      segmented("gate", NAMES, name, (next) => this.store.set({ gate: next === "between" ? START : next }))
+    ]);
+    this.bounds.hidden = name !== "between";
+    this.low.show(low);
+    this.high.show(high2);
+    const keepsNone = !keepsSome(parseGate(gate), N);
+    this.said.className = keepsNone ? "fault" : "rules";
+    const where = quantity in GATED ? " Bold: behind the gate." : " It is drawn for weight and contrast.", drawn = name === "none" ? "" : where;
+    write(
+      this.said,
+      keepsNone ? `This gate keeps no group of ${N} rollouts: raise N, or widen it.` : `${MEANING[name]}${drawn}`
+    );
+  }
+};
+
 // pad.js
 var CORNERS = [
   ["rl", "RL", 0, 0],
@@ -1467,6 +1545,7 @@ var DEFAULTS = {
   curves: ["rloo", "grpo", "maxrl", "pacs"],
   objectives: [],
   quantity: "weight",
+  gate: "none",
   x: "log",
   y: "log",
   normalise: false,
@@ -1512,6 +1591,7 @@ function checked(given) {
     }
     if (typeof usual === "boolean" && typeof value !== "boolean") throw fault("it must be true or false");
     if (typeof usual === "string" && typeof value !== "string") throw fault("it must be text");
+    if (key === "gate") parseGate(value);
     if (Array.isArray(usual) && !Array.isArray(value)) throw fault("it must be a list");
     if (key === "points" && !(value.length === usual.length && value.every(Number.isFinite)))
       throw fault(`it must be ${usual.length} numbers`);
@@ -1557,14 +1637,14 @@ var Store = class {
 };
 
 // panel_curves.js
-var NAMES = {
+var NAMES2 = {
   weight: "weight w(p)",
   objective: "objective J(p) − J(½)",
   efficiency: "efficiency e(p)",
   mass: "signal mass E|A|",
   contrast: "contrast w p(1−p)"
 };
-var MEANING = {
+var MEANING2 = {
   weight: "How much each pass rate counts: the expected gradient is w(p) ∇p. Solid: what N rollouts give. Thin dashes: the limit of many.",
   objective: "What is climbed: the integral of w, zero at p = ½.",
   efficiency: "The squared signal-to-noise ratio kept, beside the oracle baseline r − p (as in language models, where correctness explains little of the score).",
@@ -1586,6 +1666,7 @@ var CurvesPanel = class {
       { least: 2, most: MOST2.N, step: 1, scale: LOG(2, MOST2.N), first: true },
       (N) => store.set({ N })
     );
+    this.gate = new GateControl(app);
     this.estimators = new CurveList(app, "estimator", ESTIMATORS, "curves");
     this.objectives = new CurveList(app, "objective", OBJECTIVES, "objectives");
     this.pad = new Pad(app);
@@ -1596,8 +1677,8 @@ var CurvesPanel = class {
       onkeydown: (event) => this.turn(event)
     });
     this.small = {};
-    for (const quantity of Object.keys(NAMES)) {
-      const chart = new Chart({ label: NAMES[quantity], height: 0.42, least: 44, small: true });
+    for (const quantity of Object.keys(NAMES2)) {
+      const chart = new Chart({ label: NAMES2[quantity], height: 0.42, least: 44, small: true });
       const tab = h(
         "button",
         {
@@ -1605,7 +1686,7 @@ var CurvesPanel = class {
           role: "tab",
           onclick: () => store.set({ quantity, ...quantity === "weight" ? {} : { y: "linear" } })
         },
-        h("span", {}, NAMES[quantity]),
+        h("span", {}, NAMES2[quantity]),
         chart.element
       );
       this.small[quantity] = { chart, tab };
@@ -1626,6 +1707,7 @@ var CurvesPanel = class {
         "section",
         { class: "controls", "aria-label": "what is compared" },
         this.N.element,
+        this.gate.element,
         h("h3", {}, "Estimators at N rollouts"),
         this.estimators.element,
         h("h3", {}, "Objectives, whatever N"),
@@ -1649,7 +1731,7 @@ var CurvesPanel = class {
   }
   /** Arrows move along the tabs. */
   turn(event) {
-    const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key], names = Object.keys(NAMES);
+    const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key], names = Object.keys(NAMES2);
     if (!move) return;
     event.preventDefault();
     const next = this.small[names[(names.indexOf(this.app.store.state.quantity) + move + names.length) % names.length]].tab;
@@ -1709,6 +1791,7 @@ var CurvesPanel = class {
   update(state) {
     this.lines = this.gather(state);
     this.N.show(state.N);
+    this.gate.update(state);
     this.controls(state);
     this.draw(state);
     cancelAnimationFrame(this.later);
@@ -1718,20 +1801,28 @@ var CurvesPanel = class {
     });
     this.app.verify(this, state);
   }
-  /** The curves of one quantity on the grid of the axis: { y, limit } a line, scaled to 1 at p = 1/2 if asked. */
+  /**
+   * The curves of one quantity on the grid of the axis, scaled to 1 at p = 1/2 if asked: { y, limit, gated } a line,
+   * each null where there is none.
+   */
   values(state, quantity) {
-    const grid = this.grids[state.x];
+    const grid = this.grids[state.x], gate = isGated(state) ? parseGate(state.gate) : null;
     return this.lines.map((line) => {
-      if (line.error || line.waiting) return { y: null, limit: null };
+      if (line.error || line.waiting) return { y: null, limit: null, gated: null };
       const to = (values, middle2) => values.map((value) => value / (middle2 || 1));
       const scaled = state.normalise && quantity !== "efficiency";
       const limit2 = this.limit(line, quantity, state.x);
       const half = line.w ? line.w(0.5) : line.half;
       const shownLimit = scaled && limit2 ? half ? to(limit2, half) : null : limit2;
-      if (line.kind === "objective") return { y: null, limit: shownLimit };
-      const exact = this.app.authority?.get(line.spec, state, quantity);
-      const y = exact ?? QUANTITIES[quantity](grid, line.sequences);
-      return { y: scaled ? to(y, QUANTITIES.weight(HALF, line.sequences)[0]) : y, limit: shownLimit };
+      if (line.kind === "objective") return { y: null, limit: shownLimit, gated: null };
+      const known = (gate2) => this.app.authority?.get(line.spec, { ...state, gate: gate2 }, quantity);
+      const y = known("none") ?? QUANTITIES[quantity](grid, line.sequences);
+      const gated = gate && (known(state.gate) ?? GATED[quantity](grid, line.sequences, gate));
+      return {
+        y: scaled ? to(y, QUANTITIES.weight(HALF, line.sequences)[0]) : y,
+        limit: shownLimit,
+        gated: gated && scaled ? to(gated, GATED.weight(HALF, line.sequences, gate)[0]) : gated
+      };
     });
   }
   draw(state) {
@@ -1740,7 +1831,7 @@ var CurvesPanel = class {
     const solid = found.flatMap(({ y, limit: limit2 }, i) => [
       ...y ?? (this.lines[i].kind === "objective" && limit2 ? limit2 : [])
     ]);
-    const own = found.some(({ y }) => y) ? found.flatMap(({ y }) => [...y ?? []]) : solid;
+    const own = found.some(({ y }) => y) ? found.flatMap(({ y, gated }) => [...y ?? [], ...gated ?? []]) : solid;
     const domain = quantity === "efficiency" ? [0, 1] : niceDomain(own, kind, 1e-5);
     if (quantity === "objective") {
       const cap = 1.2 * Math.max(...own.map(Math.abs));
@@ -1752,7 +1843,7 @@ var CurvesPanel = class {
     this.found = found;
     const drawn = [];
     this.lines.forEach((line, i) => {
-      const { y, limit: limit2 } = found[i], { color, dash } = line;
+      const { y, limit: limit2, gated } = found[i], { color, dash, label } = line;
       if (line.waiting) drawn.push({ x: [], y: [], color, dash, width: 2.2, label: line.label, name: line.spec });
       if (line.kind === "objective" && limit2)
         drawn.push({
@@ -1767,20 +1858,29 @@ var CurvesPanel = class {
       if (line.kind === "curve" && y) {
         if (state.limits && limit2)
           drawn.push({ x: p, y: limit2, color, dash: [2, 3], width: 1, opacity: 0.75, name: `limit ${line.spec}` });
-        drawn.push({ x: p, y, color, dash, width: 2.2, label: line.label, name: line.spec });
+        const plain2 = { x: p, y, color, dash, name: line.spec };
+        if (!gated) drawn.push({ ...plain2, width: 2.2, label });
+        else {
+          drawn.push({ ...plain2, width: 1, opacity: 0.85 });
+          drawn.push({ x: p, y: gated, color, dash, width: 2.6, label, name: this.recipe(line, state) });
+        }
       }
     });
     const unit = state.normalise && quantity !== "efficiency" ? ", 1 at w(½)" : "";
     this.chart.draw(
       {
         x: { kind: state.x, domain: SPAN[state.x], label: "pass rate p" },
-        y: { kind, domain, label: NAMES[quantity] + unit },
+        y: { kind, domain, label: NAMES2[quantity] + unit },
         lines: drawn,
         mark: this.at
       },
       this.app.theme()
     );
     this.app.drawn();
+  }
+  /** The text from which lab.recipe reads what is drawn of a line behind the gate. */
+  recipe({ spec, sequences }, { gate }) {
+    return `${spec}, N=${sequences[0].length}, gate=${gate}`;
   }
   thumbnails(state) {
     const coarse = this.coarse ??= Object.fromEntries(
@@ -1822,29 +1922,32 @@ var CurvesPanel = class {
       checkbox("limits", state.limits, (limits) => store.set({ limits })),
       checkbox("scale to 1 at p = ½", state.normalise, (normalise) => store.set({ normalise }))
     ]);
-    write(this.meaning, MEANING[state.quantity]);
+    write(this.meaning, MEANING2[state.quantity]);
   }
-  /** The numbers at one pass rate: every quantity of every curve. */
+  /** The numbers at one pass rate: every quantity of every curve; behind a gate, what the gate makes of the weight. */
   read(p) {
     this.at = Math.min(Math.max(p, 1e-4), 1 - 1e-4);
     if (!this.lines) return;
     this.chart.mark(this.at);
-    const grid = new Grid([this.at]), quantities = Object.keys(NAMES);
+    const { state } = this.app.store, grid = new Grid([this.at]), gate = parseGate(state.gate), gated = gate.name !== "none" && keepsSome(gate, state.N);
     const shown = this.lines.filter(({ error, waiting }) => !error && !waiting);
     const rows = shown.map((line) => {
-      const cells2 = line.sequences ? quantities.map((quantity) => QUANTITIES[quantity](grid, line.sequences)[0]) : quantities.map((quantity) => LIMITS[quantity](grid.p, line.w)?.[0] ?? null);
-      const limit2 = line.w ? line.w(this.at) : null;
+      const value = (quantity) => line.sequences ? QUANTITIES[quantity](grid, line.sequences)[0] : LIMITS[quantity](grid.p, line.w)?.[0];
+      const limit2 = line.kind === "curve" && line.w ? line.w(this.at) : null;
+      const part = gated && line.sequences ? behind(grid, line.sequences, gate) : null;
+      const cells2 = gated ? [part?.weight[0], part?.cost[0], part?.kept[0], value("efficiency")] : ["objective", "efficiency", "mass", "contrast"].map(value);
       return h(
         "tr",
         {},
         h("th", { scope: "row" }, h("span", { class: "dot", style: `background:${line.color}` }), line.label),
-        h("td", {}, format(cells2[0])),
-        h("td", { class: "limit" }, format(line.kind === "curve" ? limit2 : null)),
-        cells2.slice(1).map((value) => h("td", {}, format(value)))
+        h("td", {}, format(value("weight"))),
+        h("td", { class: "limit" }, format(limit2)),
+        cells2.map((number2) => h("td", {}, format(number2)))
       );
     });
     const sizes = new Set(shown.flatMap(({ sequences }) => sequences ? [sequences[0].length] : []));
-    const N = [...sizes].sort((a, b) => a - b).join(", ") || this.app.store.state.N;
+    const N = [...sizes].sort((a, b) => a - b).join(", ") || state.N;
+    const words = gated ? [`w, gate ${gate.name}`, "rollouts", "share kept", "efficiency"] : ["J − J(½)", "efficiency", "signal mass", "w p(1−p)"];
     this.table.replaceChildren(
       h(
         "table",
@@ -1856,9 +1959,7 @@ var CurvesPanel = class {
             "tr",
             {},
             h("th", { scope: "col" }, h("output", { class: "where" }, `p = ${format(this.at, 3)}`)),
-            [`w at N = ${N}`, "limit w", "J − J(½)", "efficiency", "signal mass", "w p(1−p)"].map(
-              (words) => h("th", { scope: "col" }, words)
-            )
+            [`w at N = ${N}`, "limit w", ...words].map((word) => h("th", { scope: "col" }, word))
           )
         ),
         h("tbody", {}, rows)
@@ -1868,8 +1969,9 @@ var CurvesPanel = class {
   columns() {
     const { state } = this.app.store, columns = { p: this.grids[state.x].p };
     this.lines.forEach((line, i) => {
-      const { y, limit: limit2 } = this.found[i];
+      const { y, limit: limit2, gated } = this.found[i];
       if (y) columns[`${line.spec} N=${line.sequences[0].length}`] = y;
+      if (gated) columns[this.recipe(line, state)] = gated;
       if (limit2 && (state.limits || !y)) columns[line.kind === "curve" ? `limit of ${line.spec}` : line.spec] = limit2;
     });
     return columns;
@@ -4236,9 +4338,9 @@ var Authority = class {
     if (this.known.size > 2e3) this.known.clear();
     this.known.set(key, value);
   }
-  /** The curve of `spec` as Python gave it, if it has. */
-  get(spec, { N, x }, quantity) {
-    return this.known.get(`${quantity} ${spec} ${N} ${x}`);
+  /** The curve of `spec` behind the gate, which may be "none", as Python gave it, if it has. */
+  get(spec, { N, x, gate }, quantity) {
+    return this.known.get(`${quantity} ${spec} ${gate} ${N} ${x}`);
   }
   sequences(spec, N) {
     return this.known.get(`sequences ${spec} ${N}`);
@@ -4281,30 +4383,27 @@ var Authority = class {
     clearTimeout(this.timer);
     const specs = panel.lines?.filter(({ sequences, kind }) => sequences && kind !== "objective").map(({ spec }) => spec);
     if (!specs) return this.design(panel, state, badge);
-    const missing2 = specs.filter((spec) => !this.get(spec, state, state.quantity));
+    const missing2 = (isGated(state) ? ["none", state.gate] : ["none"]).map((gate) => [gate, specs.filter((spec) => !this.get(spec, { ...state, gate }, state.quantity))]).filter(([, asked]) => asked.length);
     if (!missing2.length) return;
     write(badge, "");
     this.timer = setTimeout(
       () => this.once(JSON.stringify(["curves", missing2, state.N, state.x, state.quantity]), async () => {
         badge.textContent = "lab is computing …";
         try {
-          const [, arrays] = await this.kernel.ask("curves", {
-            specs: missing2,
-            N: state.N,
-            quantity: state.quantity,
-            axis: state.x
-          });
           let worst = 0;
-          const grid = panel.grids[state.x];
-          missing2.forEach((spec, i) => {
-            this.keep(`${state.quantity} ${spec} ${state.N} ${state.x}`, arrays[i]);
-            const line = panel.lines.find((one2) => one2.spec === spec);
-            if (!line?.sequences || line.sequences[0].length !== state.N) return;
-            const ours = QUANTITIES[state.quantity](grid, line.sequences), size = Math.max(...arrays[i].map(Math.abs), 1e-300);
-            ours.forEach((y, k) => {
-              worst = Math.max(worst, Math.abs(y - arrays[i][k]) / size);
+          const grid = panel.grids[state.x], { N, x: axis, quantity } = state;
+          for (const [gate, specs2] of missing2) {
+            const [, arrays] = await this.kernel.ask("curves", { specs: specs2, N, quantity, axis, gate });
+            specs2.forEach((spec, i) => {
+              this.keep(`${quantity} ${spec} ${gate} ${N} ${axis}`, arrays[i]);
+              const line = panel.lines.find((one2) => one2.spec === spec);
+              if (!line?.sequences || line.sequences[0].length !== N) return;
+              const ours = gate === "none" ? QUANTITIES[quantity](grid, line.sequences) : GATED[quantity](grid, line.sequences, parseGate(gate)), size = Math.max(...arrays[i].map(Math.abs), 1e-300);
+              ours.forEach((y, k) => {
+                worst = Math.max(worst, Math.abs(y - arrays[i][k]) / size);
+              });
             });
-          });
+          }
           badge.textContent = `computed by lab; the page differed by ${worst.toExponential(0)}`;
           badge.dataset.worst = String(worst);
         } catch (error) {

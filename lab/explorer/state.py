@@ -9,6 +9,7 @@ from typing import Any
 from lab.errors import LabError, one_of, unknown, whole
 from lab.estimators import estimator
 from lab.objectives import objective
+from lab.recipes import parse_gate
 
 # The drawn weight at the start: large for pass rates in the middle.
 BUMP = [0, 0, 0, 0, 0, 2, 4, 4, 4, 4, 4, 4, 4, 2, 0, 0, 0, 0, 0, 0, 0]
@@ -18,6 +19,7 @@ DEFAULTS: dict[str, Any] = {
     "curves": ["rloo", "grpo", "maxrl", "pacs"],
     "objectives": [],
     "quantity": "weight",
+    "gate": "none",
     "x": "log",
     "y": "log",
     "normalise": False,
@@ -65,6 +67,8 @@ def checked(partial: Mapping[str, Any], own: Mapping[str, Any] = {}) -> dict[str
                 f"{key} = {value!r}: it must be"
                 f" {'True or False' if usual in (True, False) else 'text'}"
             )
+        elif key == "gate" and value != "none":
+            parse_gate(value)
     state = DEFAULTS | dict(partial)
     for key, read in (("curves", estimator), ("objectives", objective)):
         specs = _a_list(key, state[key])

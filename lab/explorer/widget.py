@@ -82,10 +82,10 @@ class Explorer(anywidget.AnyWidget):
     ) -> tuple[dict[str, Any], list[Any]]:
         match question["what"]:
             case "curves":
-                specs, N, quantity, axis = (
-                    question[key] for key in ("specs", "N", "quantity", "axis")
+                specs, N, quantity, axis, gate = (
+                    question[key] for key in ("specs", "N", "quantity", "axis", "gate")
                 )
-                return {}, answers.curves(specs, N, quantity, axis, self._own)
+                return {}, answers.curves(specs, N, quantity, axis, gate, self._own)
             case "estimator":
                 label, arrays = answers.estimator_curves(
                     question["spec"], question["N"], question["axis"], self._own

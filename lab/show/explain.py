@@ -1,4 +1,4 @@
-"""One estimator or objective on one screen of text: formula, plot, numbers, citation."""
+"""One estimator, objective or recipe on one screen of text: formula, plot, numbers, citation."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import shlex
 
 import numpy as np
 
-from lab.errors import parse_call, unknown
+from lab.errors import LabError, parse_call, unknown
 from lab.estimators import ALIASES, Estimator, estimator, estimator_names
 from lab.objectives import Objective, objective, objective_names
+from lab.recipes import Recipe, parse_gate, recipe
 from lab.weights import efficiency, induced_weight
 
 WIDTH, HEIGHT = 60, 10  # of the plot, in characters
@@ -20,9 +21,15 @@ SHOWN_RATES = np.array([0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
 def explain(name: str, N: int = 16) -> str:
     """Formula, rules, a small plot of the weight, and citation of an estimator or objective.
 
-    The plot of an estimator shows its induced weight for N rollouts, and its limit.
+    The plot of an estimator shows its induced weight for N rollouts, and its limit; that of a
+    recipe such as "maxrl, N=16, gate=drop" its weight, and that of its estimator alone.
     """
-    key = parse_call(name)[0]
+    try:
+        key = parse_call(name)[0]
+    except LabError:
+        if "," not in name:
+            raise
+        return _recipe(recipe(name, N))
     if ALIASES.get(key, key) in estimator_names():
         return _estimator(estimator(name), N)
     if key in objective_names():
@@ -60,6 +67,63 @@ def _estimator(chosen: Estimator, N: int) -> str:
         f"train it: lab train tabular {shlex.quote(f'estimator={chosen.spec}')} rollouts={N}",
     ]
     return "\n".join(lines)
+
+
+def _recipe(chosen: Recipe) -> str:
+    p = np.geomspace(1e-3, 0.999, 2 * WIDTH)
+    alone = estimator(chosen.estimator)
+    at_shown = chosen.at(SHOWN_RATES)
+    plain = induced_weight(alone, chosen.N, SHOWN_RATES)
+    per_rollout = np.divide(
+        at_shown.weight, at_shown.cost, out=np.zeros_like(plain), where=at_shown.cost > 0
+    )
+    lines = [
+        f"{alone.label} in a recipe   {chosen.spec}",
+        "",
+        *_parts(chosen),
+        "",
+        f"weight w(p)  (dots: {alone.spec} alone at N = {chosen.N}), log-log",
+        plot(p, [chosen.weight(p), induced_weight(alone, chosen.N, p)]),
+        "",
+        "      p  " + _row(SHOWN_RATES),
+        "      w  " + _row(at_shown.weight),
+        "    w_N  " + _row(plain) + f"   ({alone.spec} alone)",
+        "   cost  " + _row(at_shown.cost) + "   (rollouts, each time that a problem's turn comes)",
+        " w/cost  " + _row(per_rollout),
+        "   kept  " + _row(at_shown.kept) + "   (groups that enter the step)",
+        "",
+        _verdict(at_shown.weight, plain),
+        "proofs: docs/mathematics.md, Gates, allocation, sampling of problems",
+    ]
+    return "\n".join(lines)
+
+
+def _parts(chosen: Recipe) -> list[str]:
+    """What each part of a recipe says, a line each."""
+    lines = []
+    if chosen.gate:
+        gate = parse_gate(chosen.gate)
+        thrown = "whose rate K/N is outside" if gate.name == "between" else "that agree"
+        bounds = f" [{gate.low:g}, {gate.high:g}]" if gate.name == "between" else ""
+        then = (
+            "drawn again from the same problem" if gate.redraws else "dropped for another problem"
+        )
+        lines.append(f"  gate        groups {thrown}{bounds} are {then}")
+    if chosen.allocation:
+        lines.append(f"  allocation  {chosen.allocation} rollouts for a problem")
+    if chosen.chance:
+        lines.append(f"  chance      a problem is drawn with chance {chosen.chance}")
+    unit = "sum" if chosen.per == "rollout" else "mean"
+    lines.append(f"  per         {chosen.per}: a group's gradient is the {unit} over its rollouts")
+    return lines
+
+
+def _verdict(weight: np.ndarray, plain: np.ndarray) -> str:
+    """Whether a recipe points elsewhere than its estimator: whether their ratio depends on p."""
+    largest = np.abs(plain).argmax()
+    if np.allclose(weight * plain[largest], weight[largest] * plain, rtol=1e-9, atol=0):
+        return "same direction as the estimator alone: only the step's length and noise change"
+    return "another direction than the estimator alone: w/w_N depends on p"
 
 
 def _objective(chosen: Objective) -> str:

@@ -1,6 +1,7 @@
 // In a notebook the lab is the authority: what the page computes at once is computed again by Python when the hand
 // rests, drawn from Python's numbers, and the largest difference is shown. What the page cannot know it asks for.
 import { write } from "./dom.js";
+import { GATED, isGated, parseGate } from "./gates.js";
 import { QUANTITIES } from "./mathematics.js";
 
 const AHEAD = 128; // sizes of an estimator of Python's own that are sent at once
@@ -67,9 +68,9 @@ class Authority {
     this.known.set(key, value);
   }
 
-  /** The curve of `spec` as Python gave it, if it has. */
-  get(spec, { N, x }, quantity) {
-    return this.known.get(`${quantity} ${spec} ${N} ${x}`);
+  /** The curve of `spec` behind the gate, which may be "none", as Python gave it, if it has. */
+  get(spec, { N, x, gate }, quantity) {
+    return this.known.get(`${quantity} ${spec} ${gate} ${N} ${x}`);
   }
 
   sequences(spec, N) {
@@ -121,7 +122,9 @@ class Authority {
       ?.filter(({ sequences, kind }) => sequences && kind !== "objective")
       .map(({ spec }) => spec);
     if (!specs) return this.design(panel, state, badge);
-    const missing = specs.filter((spec) => !this.get(spec, state, state.quantity));
+    const missing = (isGated(state) ? ["none", state.gate] : ["none"])
+      .map((gate) => [gate, specs.filter((spec) => !this.get(spec, { ...state, gate }, state.quantity))])
+      .filter(([, asked]) => asked.length);
     if (!missing.length) return;
     write(badge, "");
     this.timer = setTimeout(
@@ -129,24 +132,25 @@ class Authority {
         this.once(JSON.stringify(["curves", missing, state.N, state.x, state.quantity]), async () => {
           badge.textContent = "lab is computing …";
           try {
-            const [, arrays] = await this.kernel.ask("curves", {
-              specs: missing,
-              N: state.N,
-              quantity: state.quantity,
-              axis: state.x,
-            });
             let worst = 0;
-            const grid = panel.grids[state.x];
-            missing.forEach((spec, i) => {
-              this.keep(`${state.quantity} ${spec} ${state.N} ${state.x}`, arrays[i]);
-              const line = panel.lines.find((one) => one.spec === spec);
-              if (!line?.sequences || line.sequences[0].length !== state.N) return;
-              const ours = QUANTITIES[state.quantity](grid, line.sequences),
-                size = Math.max(...arrays[i].map(Math.abs), 1e-300);
-              ours.forEach((y, k) => {
-                worst = Math.max(worst, Math.abs(y - arrays[i][k]) / size);
+            const grid = panel.grids[state.x],
+              { N, x: axis, quantity } = state;
+            for (const [gate, specs] of missing) {
+              const [, arrays] = await this.kernel.ask("curves", { specs, N, quantity, axis, gate });
+              specs.forEach((spec, i) => {
+                this.keep(`${quantity} ${spec} ${gate} ${N} ${axis}`, arrays[i]);
+                const line = panel.lines.find((one) => one.spec === spec);
+                if (!line?.sequences || line.sequences[0].length !== N) return;
+                const ours =
+                    gate === "none"
+                      ? QUANTITIES[quantity](grid, line.sequences)
+                      : GATED[quantity](grid, line.sequences, parseGate(gate)),
+                  size = Math.max(...arrays[i].map(Math.abs), 1e-300);
+                ours.forEach((y, k) => {
+                  worst = Math.max(worst, Math.abs(y - arrays[i][k]) / size);
+                });
               });
-            });
+            }
             badge.textContent = `computed by lab; the page differed by ${worst.toExponential(0)}`;
             badge.dataset.worst = String(worst);
           } catch (error) {

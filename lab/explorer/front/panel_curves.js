@@ -1,5 +1,7 @@
 // The first panel: what N rollouts really optimise, beside what they promise.
 import { Chart, niceDomain } from "./chart.js";
+import { GateControl } from "./gate_control.js";
+import { GATED, behind, isGated, keepsSome, parseGate } from "./gates.js";
 import { looks } from "./looks.js";
 import { Pad } from "./pad.js";
 import { CurveList } from "./rows.js";
@@ -43,6 +45,7 @@ export class CurvesPanel {
       { least: 2, most: MOST.N, step: 1, scale: LOG(2, MOST.N), first: true },
       (N) => store.set({ N }),
     );
+    this.gate = new GateControl(app);
     this.estimators = new CurveList(app, "estimator", ESTIMATORS, "curves");
     this.objectives = new CurveList(app, "objective", OBJECTIVES, "objectives");
     this.pad = new Pad(app);
@@ -83,6 +86,7 @@ export class CurvesPanel {
         "section",
         { class: "controls", "aria-label": "what is compared" },
         this.N.element,
+        this.gate.element,
         h("h3", {}, "Estimators at N rollouts"),
         this.estimators.element,
         h("h3", {}, "Objectives, whatever N"),
@@ -174,6 +178,7 @@ export class CurvesPanel {
   update(state) {
     this.lines = this.gather(state);
     this.N.show(state.N);
+    this.gate.update(state);
     this.controls(state);
     this.draw(state);
     cancelAnimationFrame(this.later);
@@ -184,20 +189,29 @@ export class CurvesPanel {
     this.app.verify(this, state);
   }
 
-  /** The curves of one quantity on the grid of the axis: { y, limit } a line, scaled to 1 at p = 1/2 if asked. */
+  /**
+   * The curves of one quantity on the grid of the axis, scaled to 1 at p = 1/2 if asked: { y, limit, gated } a line,
+   * each null where there is none.
+   */
   values(state, quantity) {
-    const grid = this.grids[state.x];
+    const grid = this.grids[state.x],
+      gate = isGated(state) ? parseGate(state.gate) : null;
     return this.lines.map((line) => {
-      if (line.error || line.waiting) return { y: null, limit: null };
+      if (line.error || line.waiting) return { y: null, limit: null, gated: null };
       const to = (values, middle) => values.map((value) => value / (middle || 1));
       const scaled = state.normalise && quantity !== "efficiency";
       const limit = this.limit(line, quantity, state.x);
       const half = line.w ? line.w(0.5) : line.half;
       const shownLimit = scaled && limit ? (half ? to(limit, half) : null) : limit;
-      if (line.kind === "objective") return { y: null, limit: shownLimit };
-      const exact = this.app.authority?.get(line.spec, state, quantity);
-      const y = exact ?? QUANTITIES[quantity](grid, line.sequences);
-      return { y: scaled ? to(y, QUANTITIES.weight(HALF, line.sequences)[0]) : y, limit: shownLimit };
+      if (line.kind === "objective") return { y: null, limit: shownLimit, gated: null };
+      const known = (gate) => this.app.authority?.get(line.spec, { ...state, gate }, quantity);
+      const y = known("none") ?? QUANTITIES[quantity](grid, line.sequences);
+      const gated = gate && (known(state.gate) ?? GATED[quantity](grid, line.sequences, gate));
+      return {
+        y: scaled ? to(y, QUANTITIES.weight(HALF, line.sequences)[0]) : y,
+        limit: shownLimit,
+        gated: gated && scaled ? to(gated, GATED.weight(HALF, line.sequences, gate)[0]) : gated,
+      };
     });
   }
 
@@ -209,7 +223,7 @@ export class CurvesPanel {
     const solid = found.flatMap(({ y, limit }, i) => [
       ...(y ?? (this.lines[i].kind === "objective" && limit ? limit : [])),
     ]);
-    const own = found.some(({ y }) => y) ? found.flatMap(({ y }) => [...(y ?? [])]) : solid;
+    const own = found.some(({ y }) => y) ? found.flatMap(({ y, gated }) => [...(y ?? []), ...(gated ?? [])]) : solid;
     const domain = quantity === "efficiency" ? [0, 1] : niceDomain(own, kind, 1e-5);
     if (quantity === "objective") {
       const cap = 1.2 * Math.max(...own.map(Math.abs));
@@ -221,8 +235,8 @@ export class CurvesPanel {
     this.found = found;
     const drawn = [];
     this.lines.forEach((line, i) => {
-      const { y, limit } = found[i],
-        { color, dash } = line;
+      const { y, limit, gated } = found[i],
+        { color, dash, label } = line;
       if (line.waiting) drawn.push({ x: [], y: [], color, dash, width: 2.2, label: line.label, name: line.spec });
       if (line.kind === "objective" && limit)
         drawn.push({
@@ -237,7 +251,12 @@ export class CurvesPanel {
       if (line.kind === "curve" && y) {
         if (state.limits && limit)
           drawn.push({ x: p, y: limit, color, dash: [2, 3], width: 1, opacity: 0.75, name: `limit ${line.spec}` });
-        drawn.push({ x: p, y, color, dash, width: 2.2, label: line.label, name: line.spec });
+        const plain = { x: p, y, color, dash, name: line.spec };
+        if (!gated) drawn.push({ ...plain, width: 2.2, label });
+        else {
+          drawn.push({ ...plain, width: 1, opacity: 0.85 });
+          drawn.push({ x: p, y: gated, color, dash, width: 2.6, label, name: this.recipe(line, state) });
+        }
       }
     });
     const unit = state.normalise && quantity !== "efficiency" ? ", 1 at w(½)" : "";
@@ -251,6 +270,11 @@ export class CurvesPanel {
       this.app.theme(),
     );
     this.app.drawn();
+  }
+
+  /** The text from which lab.recipe reads what is drawn of a line behind the gate. */
+  recipe({ spec, sequences }, { gate }) {
+    return `${spec}, N=${sequences[0].length}, gate=${gate}`;
   }
 
   thumbnails(state) {
@@ -302,31 +326,39 @@ export class CurvesPanel {
     write(this.meaning, MEANING[state.quantity]);
   }
 
-  /** The numbers at one pass rate: every quantity of every curve. */
+  /** The numbers at one pass rate: every quantity of every curve; behind a gate, what the gate makes of the weight. */
   read(p) {
     this.at = Math.min(Math.max(p, 1e-4), 1 - 1e-4);
     if (!this.lines) return;
     this.chart.mark(this.at);
-    const grid = new Grid([this.at]),
-      quantities = Object.keys(NAMES);
+    const { state } = this.app.store,
+      grid = new Grid([this.at]),
+      gate = parseGate(state.gate),
+      gated = gate.name !== "none" && keepsSome(gate, state.N);
     const shown = this.lines.filter(({ error, waiting }) => !error && !waiting);
     const rows = shown.map((line) => {
-      const cells = line.sequences
-        ? quantities.map((quantity) => QUANTITIES[quantity](grid, line.sequences)[0])
-        : quantities.map((quantity) => LIMITS[quantity](grid.p, line.w)?.[0] ?? null);
-      const limit = line.w ? line.w(this.at) : null;
+      const value = (quantity) =>
+        line.sequences ? QUANTITIES[quantity](grid, line.sequences)[0] : LIMITS[quantity](grid.p, line.w)?.[0];
+      const limit = line.kind === "curve" && line.w ? line.w(this.at) : null;
+      const part = gated && line.sequences ? behind(grid, line.sequences, gate) : null;
+      const cells = gated
+        ? [part?.weight[0], part?.cost[0], part?.kept[0], value("efficiency")]
+        : ["objective", "efficiency", "mass", "contrast"].map(value);
       return h(
         "tr",
         {},
         h("th", { scope: "row" }, h("span", { class: "dot", style: `background:${line.color}` }), line.label),
-        h("td", {}, format(cells[0])),
-        h("td", { class: "limit" }, format(line.kind === "curve" ? limit : null)),
-        cells.slice(1).map((value) => h("td", {}, format(value))),
+        h("td", {}, format(value("weight"))),
+        h("td", { class: "limit" }, format(limit)),
+        cells.map((number) => h("td", {}, format(number))),
       );
     });
     // A page that stands alone may hold a curve at another N than the one that is set.
     const sizes = new Set(shown.flatMap(({ sequences }) => (sequences ? [sequences[0].length] : [])));
-    const N = [...sizes].sort((a, b) => a - b).join(", ") || this.app.store.state.N;
+    const N = [...sizes].sort((a, b) => a - b).join(", ") || state.N;
+    const words = gated
+      ? [`w, gate ${gate.name}`, "rollouts", "share kept", "efficiency"]
+      : ["J − J(½)", "efficiency", "signal mass", "w p(1−p)"];
     this.table.replaceChildren(
       h(
         "table",
@@ -338,9 +370,7 @@ export class CurvesPanel {
             "tr",
             {},
             h("th", { scope: "col" }, h("output", { class: "where" }, `p = ${format(this.at, 3)}`)),
-            [`w at N = ${N}`, "limit w", "J − J(½)", "efficiency", "signal mass", "w p(1−p)"].map((words) =>
-              h("th", { scope: "col" }, words),
-            ),
+            [`w at N = ${N}`, "limit w", ...words].map((word) => h("th", { scope: "col" }, word)),
           ),
         ),
         h("tbody", {}, rows),
@@ -352,8 +382,9 @@ export class CurvesPanel {
     const { state } = this.app.store,
       columns = { p: this.grids[state.x].p };
     this.lines.forEach((line, i) => {
-      const { y, limit } = this.found[i];
+      const { y, limit, gated } = this.found[i];
       if (y) columns[`${line.spec} N=${line.sequences[0].length}`] = y;
+      if (gated) columns[this.recipe(line, state)] = gated;
       if (limit && (state.limits || !y)) columns[line.kind === "curve" ? `limit of ${line.spec}` : line.spec] = limit;
     });
     return columns;

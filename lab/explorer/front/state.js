@@ -1,4 +1,5 @@
 // What is on the screen, as one flat dictionary: in the page's address, and as Explorer.state in Python.
+import { parseGate } from "./gates.js";
 
 export const DEFAULTS = {
   panel: "curves",
@@ -6,6 +7,7 @@ export const DEFAULTS = {
   curves: ["rloo", "grpo", "maxrl", "pacs"],
   objectives: [],
   quantity: "weight",
+  gate: "none",
   x: "log",
   y: "log",
   normalise: false,
@@ -54,6 +56,7 @@ export function checked(given) {
     }
     if (typeof usual === "boolean" && typeof value !== "boolean") throw fault("it must be true or false");
     if (typeof usual === "string" && typeof value !== "string") throw fault("it must be text");
+    if (key === "gate") parseGate(value);
     if (Array.isArray(usual) && !Array.isArray(value)) throw fault("it must be a list");
     if (key === "points" && !(value.length === usual.length && value.every(Number.isFinite)))
       throw fault(`it must be ${usual.length} numbers`);

@@ -1,0 +1,505 @@
+"""Recipes: gates, allocations and chances against the enumeration of every outcome."""
+
+import inspect
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from enumeration import (
+    POLICY,
+    bernoulli_weight,
+    chance,
+    gradient_moments,
+    pass_rate,
+    pass_rate_gradient,
+    reward_vectors,
+)
+
+import lab
+from lab.recipes import Gate, gated, parse_gate
+from lab.weights import binomial_mean
+
+P = [Fraction(1, 1000), Fraction(3, 10), Fraction(1, 2), Fraction(19, 20)]
+RATES = np.array([float(p) for p in P])
+# a1(K), a0(K), exact: the first two give nothing to groups that agree, the others do.
+PAIRS = {
+    "rloo": (lambda N, K: Fraction(N - K, N - 1), lambda N, K: Fraction(-K, N - 1)),
+    "maxrl": (lambda N, K: Fraction(N - K, K), lambda N, K: -int(K > 0)),
+    "maxrl_eq7": (lambda N, K: Fraction(N, K) - 1, lambda N, K: -1),
+    "reinforce": (lambda N, K: 1, lambda N, K: 0),
+    "nsr": (lambda N, K: 0, lambda N, K: -1),
+}
+GATES = {
+    "drop": lambda N, K: 0 < K < N,
+    "redraw": lambda N, K: 0 < K < N,
+    "between(0.25, 0.5)": lambda N, K: Fraction(1, 4) <= Fraction(K, N) <= Fraction(1, 2),
+    "between(0, 0.5)": lambda N, K: Fraction(K, N) <= Fraction(1, 2),
+}
+NAMES = pytest.mark.parametrize("name", list(PAIRS))
+SIZES = pytest.mark.parametrize("N", [2, 3, 5])
+
+
+def scored(name, gate=None):
+    """The advantages of a group, all 0 if the gate throws it away."""
+    right, wrong = PAIRS[name]
+
+    def advantages(rewards):
+        N, K = len(rewards), sum(rewards)
+        if gate and not GATES[gate](N, K):
+            return [0] * N
+        return [right(N, K) if r else wrong(N, K) for r in rewards]
+
+    return advantages
+
+
+def close(ours, expected, tolerance=1e-12):
+    expected = np.array([float(x) for x in np.ravel(expected)]).reshape(np.shape(expected))
+    np.testing.assert_allclose(ours, expected, rtol=tolerance, atol=1e-15)
+
+
+# --- Gates (G1 to G3) -----------------------------------------------------------------------------
+
+
+@NAMES
+@SIZES
+@pytest.mark.parametrize("gate", ["drop", "between(0.25, 0.5)", "between(0, 0.5)"])
+def test_a_gate_that_drops_has_the_weight_cost_and_share_of_all_outcomes(name, N, gate):
+    found = lab.effective_weight(name, N, RATES, gate=gate)
+    close(found.weight, [bernoulli_weight(scored(name, gate), N, p) for p in P])
+    is_kept = [[chance(r, p) for r in reward_vectors(N) if GATES[gate](N, sum(r))] for p in P]
+    close(found.kept, [sum(each) for each in is_kept])
+    assert (found.cost == N).all()
+
+
+@NAMES
+@pytest.mark.parametrize("right", [{3}, {0, 2}])
+def test_a_gate_on_a_softmax_policy_of_four_answers(name, right):
+    p = pass_rate(POLICY, right)
+    for gate in ("drop", "between(0.25, 0.5)"):
+        mean, _ = gradient_moments(scored(name, gate), 3, POLICY, right)
+        weight = lab.effective_weight(name, 3, float(p), gate=gate).weight
+        close(
+            weight * np.array(pass_rate_gradient(POLICY, right), dtype=float),
+            mean,
+        )
+
+
+def absorbing_chain(name, N, p):
+    """(mean weight, mean rollouts) of redrawing until a group is mixed.
+
+    The states are the reward vectors; one that agrees goes to every vector by its chance, a mixed
+    one stays. What a state is worth solves value = paid + transitions @ value.
+    """
+    vectors = reward_vectors(N)
+    row = np.array([float(chance(r, p)) for r in vectors])
+    agrees = np.array([sum(r) in (0, N) for r in vectors])
+    stays_open = np.eye(len(vectors)) - np.where(agrees[:, None], row, 0.0)
+    advantages = scored(name, "redraw")  # 0 in groups that agree
+    scores = [sum(A * (x - p) for A, x in zip(advantages(r), r, strict=True)) for r in vectors]
+    paid = [float(score / (N * p * (1 - p))) for score in scores]
+    weight = np.linalg.solve(stays_open, paid)
+    rollouts = np.linalg.solve(stays_open, np.where(agrees, float(N), 0.0))
+    return row @ weight, N + row @ rollouts
+
+
+@NAMES
+@SIZES
+def test_redrawing_until_mixed_is_the_absorbing_chain_over_all_groups(name, N):
+    found = lab.effective_weight(name, N, RATES[1:], gate="redraw")
+    for i, p in enumerate(P[1:]):
+        weight, rollouts = absorbing_chain(name, N, p)
+        assert found.weight[i] == pytest.approx(weight, rel=1e-12)
+        assert found.cost[i] == pytest.approx(rollouts, rel=1e-12)
+    assert (found.kept == 1).all()
+
+
+@NAMES
+def test_redrawing_is_the_geometric_sum_over_the_groups_thrown_away(name):
+    """Sum over t of (1-m)^t E[g 1(mixed)], in fractions, at the rate where the chain is stiff."""
+    N, p = 4, P[0]
+    m = sum(chance(r, p) for r in reward_vectors(N) if 0 < sum(r) < N)
+    found = lab.effective_weight(name, N, float(p), gate="redraw")
+    close(found.weight, bernoulli_weight(scored(name, "redraw"), N, p) / m)
+    close(found.cost, N / m)
+
+
+def test_redrawing_rloo_at_two_rollouts_is_the_log_odds_and_dgpo_at_any_number():
+    log_odds = 0.5 * lab.objective("log_odds")
+    close(lab.effective_weight("rloo", 2, RATES, gate="redraw").weight, log_odds.weight(RATES))
+    for N in (2, 5, 64):
+        found = lab.effective_weight("dgpo", N, RATES, gate="redraw").weight
+        close(found, log_odds.weight(RATES))
+
+
+def test_redrawing_never_ends_where_all_rollouts_agree():
+    found = lab.effective_weight("maxrl", 8, [0.0, 1.0], gate="redraw")
+    assert np.isnan(found.weight).all() and np.isinf(found.cost).all() and (found.kept == 0).all()
+    found = lab.effective_weight("maxrl", 8, [0.0, 1.0], gate="drop")
+    close(found.weight, [7, 1])  # w_N at the ends; but no group is ever kept
+    assert (found.kept == 0).all()
+
+
+def needed(name):
+    """Values for the options without a default."""
+    values = {"order": 3, "alpha": 0.5, "k": 2, "gamma": 1.0, "eta": 1.0}
+    values |= {"p": [0.0, 1.0], "w": [2.0, 1.0], "text": "exp(-p)"}
+    parameters = inspect.signature(lab.estimators._CATALOGUE[name][0]).parameters.values()
+    return {p.name: values[p.name] for p in parameters if p.default is p.empty and p.name != "N"}
+
+
+@pytest.mark.parametrize("name", lab.estimator_names())
+def test_dropping_changes_exactly_the_weight_of_groups_that_agree(name):
+    """w - w_N = a0(0) q^(N-1) - a1(N) p^(N-1): nothing where such groups get nothing."""
+    chosen = lab.estimator(name, **needed(name))
+    a1, a0 = chosen.success_failure(6)
+    plain = lab.induced_weight(chosen, 6, RATES)
+    found = lab.effective_weight(chosen, 6, RATES, gate="drop").weight
+    np.testing.assert_allclose(
+        found,
+        plain + a0[0] * (1 - RATES) ** 5 - a1[6] * RATES**5,
+        rtol=1e-12,
+        atol=1e-12 * np.abs(plain).max(),
+    )
+
+
+def test_a_gate_on_the_groups_rate_is_another_curve_than_a_gate_on_the_pass_rate():
+    p = np.array([0.1, 0.3, 0.7, 0.9])
+    found = lab.effective_weight("rloo", 4, p, gate="between(0.2, 0.8)").weight
+    assert found[0] > 0.2 and found[3] > 0.2  # outside [0.2, 0.8], yet not 0
+    plain = lab.effective_weight("rloo", 4, p).weight
+    close(plain, np.ones(4))
+    # K = 1, 2, 3 of 4 are kept: the gate is that of dynamic sampling here
+    close(found, plain)
+    narrow = lab.effective_weight("rloo", 4, p, gate="between(0.4, 0.6)").weight
+    assert narrow[0] < found[0] and not np.isclose(narrow[1], found[1])
+
+
+def test_a_gated_estimator_is_a_group_estimator_that_trains():
+    """Its advantages are those of the kept groups; its weight and moments are exact as ever."""
+    chosen = gated(lab.estimator("maxrl"), parse_gate("between(0.2, 0.6)"))
+    groups = np.array([[1, 0, 0, 0], [1, 1, 1, 0], [0, 0, 0, 0], [1, 1, 0, 0]])
+    plain = lab.advantages("maxrl", groups)
+    kept = np.array([[1], [0], [0], [1]])
+    np.testing.assert_array_equal(lab.advantages(chosen, groups), kept * plain)
+    found = lab.effective_weight("maxrl", 4, RATES, gate="between(0.2, 0.6)").weight
+    np.testing.assert_array_equal(found, lab.induced_weight(chosen, 4, RATES))
+    assert chosen.label == "MaxRL, gate between(0.2, 0.6)"
+
+
+@pytest.mark.parametrize("N", [16, 64])
+def test_weights_are_accurate_far_from_one_half(N):
+    """In fractions, by the number of right rollouts: to 1e-12 from p = 1e-6 to 1 - 1e-6."""
+    P = [Fraction(p) for p in (1e-6, 7e-4, 1 - 1e-6)]  # as floating point has them
+    right, wrong = PAIRS["maxrl"]
+    for gate in ("drop", "redraw", "between(0.25, 0.5)"):
+        weights, shares = [], []
+        for p in P:
+            row = {0: (1 - p) ** N}
+            for K in range(N):
+                row[K + 1] = row[K] * (N - K) / (K + 1) * p / (1 - p)
+            K_kept = [K for K in row if GATES[gate](N, K)]
+            shares.append(sum(row[K] for K in K_kept))
+            Z = {K: (K * right(N, K) / p - (N - K) * wrong(N, K) / (1 - p)) / N for K in K_kept}
+            weights.append(sum(row[K] * Z[K] for K in K_kept))
+        found = lab.effective_weight("maxrl", N, [float(p) for p in P], gate=gate)
+        if gate == "redraw":
+            close(found.weight, [w / m for w, m in zip(weights, shares, strict=True)])
+            close(found.cost, [N / m for m in shares])
+        else:
+            close(found.weight, weights)
+            close(found.kept, shares)
+
+
+# --- Dynamic sampling: the length of the step and its noise, not its direction (G2) ---------------
+
+PROBLEMS = np.array([[0.05, 0.25, 0.7], [0.3, 0.3, 0.4], [0.6, 0.1, 0.3], [0.95, 0.02, 0.03]])
+
+
+def outcomes(name, pi, N, gate=None):
+    """(chance, gradient, whether it is kept) of every sequence of N answers; answer 0 is right."""
+    answers = np.array(list(itertools.product(range(len(pi)), repeat=N)))
+    rewards = answers == 0
+    K = rewards.sum(axis=1)
+    kept = np.array([GATES[gate](N, k) if gate else True for k in K])
+    A = lab.advantages(name, rewards.astype(float))
+    scores = np.eye(len(pi)) - pi
+    return pi[answers].prod(axis=1), np.einsum("oi,oia->oa", A, scores[answers]) / N, kept
+
+
+def one_kept_group(name, problems, N, gate):
+    """(mean, E[g g'], share kept) of one group of a step, over all problems, drawn alike.
+
+    A step draws a problem, then a group, and again until a group is kept: given that it is kept.
+    The gradient is that of all problems' logits, "problems*answers".
+    """
+    mean = np.zeros(problems.size)
+    square = np.zeros((problems.size, problems.size))
+    share = 0.0
+    for x, pi in enumerate(problems):
+        weight, g, kept = outcomes(name, pi, N, gate)
+        weight = weight * kept / len(problems)
+        here = slice(x * len(pi), (x + 1) * len(pi))
+        share += weight.sum()
+        mean[here] = weight @ g
+        square[here, here] = np.einsum("o,oa,ob->ab", weight, g, g)
+    return mean / share, square / share, share
+
+
+@pytest.mark.parametrize("name", ["rloo", "maxrl", "grpo"])
+def test_dynamic_sampling_changes_the_length_of_the_step_and_its_noise_not_its_direction(name):
+    N = 4
+    plain, plain_square, everything = one_kept_group(name, PROBLEMS, N, None)
+    mean, square, share = one_kept_group(name, PROBLEMS, N, "drop")
+    assert everything == pytest.approx(1, rel=1e-14)
+    np.testing.assert_allclose(mean, plain / share, rtol=1e-12, atol=1e-15)
+    found = lab.effective_weight(name, N, PROBLEMS[:, 0], gate="drop")
+    assert share == pytest.approx(found.kept.mean(), rel=1e-12)
+    # A step of B kept groups costs B/share drawn ones. Against a plain step of that many groups,
+    # made as long, the noise across the direction of the step is the same, and along it less:
+    noise = square - np.outer(mean, mean)
+    plain_noise = (plain_square - np.outer(plain, plain)) * share / share**2
+    np.testing.assert_allclose(
+        plain_noise - noise, np.outer(mean, mean) * (1 - share), rtol=1e-10, atol=1e-13
+    )
+    # per group the noise is less, relative to the length of the step
+    relative = np.trace(noise) / (mean @ mean)
+    assert relative < np.trace(plain_square - np.outer(plain, plain)) / (plain @ plain)
+
+
+def test_the_direction_does_change_where_groups_that_agree_are_paid_and_where_they_are_redrawn():
+    def cosine(a, b):
+        return a @ b / np.sqrt(a @ a * (b @ b))
+
+    for name in ("reinforce", "maxrl_eq7"):
+        plain, *_ = one_kept_group(name, PROBLEMS, 4, None)
+        mean, *_ = one_kept_group(name, PROBLEMS, 4, "drop")
+        assert cosine(plain, mean) < 0.999
+    p = PROBLEMS[:, 0]
+    grad_p = (PROBLEMS * (np.eye(3)[0] - p[:, None])).ravel()
+    plain, *_ = one_kept_group("maxrl", PROBLEMS, 4, None)
+    weight = lab.effective_weight("maxrl", 4, p, gate="redraw").weight
+    assert cosine(plain, np.repeat(weight, 3) * grad_p) < 0.999
+
+
+def test_training_with_dynamic_sampling_goes_the_way_of_training_without_it():
+    """The tabular world, exact gradients: every outcome of every problem is enumerated.
+
+    With steps of one length both trainings pass through the same policies; with their own lengths
+    the gated step is longer by one over the share of groups that are kept.
+    """
+    import torch
+
+    from lab.toy.optimizers import SGD
+    from lab.toy.tabular import Tabular
+    from lab.toy.training_loop import GradientSource
+    from lab.toy.training_loop import train as run_loop
+
+    class Gated(Tabular):
+        """Its loss has the mean gradient of a step of groups that are kept."""
+
+        gate = "drop"
+
+        def loss(self, step):
+            pi = self.model.logits.detach().softmax(1).numpy()
+            mean, _, self.share = one_kept_group(self.estimator, pi, 3, self.gate)
+            ascent = torch.from_numpy(mean.reshape(pi.shape)) * len(pi)
+            return -(ascent * self.model.logits).sum()
+
+    def world(kind, name):
+        made = kind(GradientSource(name, "expected", 3), 6, 3, 0.01, 0.95, 0)
+        made.estimator = name
+        return made
+
+    def path(made, steps=25):
+        optimizer = SGD(made.model.parameters(), lr=0.3)
+        loop = run_loop(made, optimizer, lambda step: 0.3, steps, 1, None, gradient_norm=1.0)
+        return np.stack([record.groups["pass_rate"] for record in loop])
+
+    def gradient(made):
+        made.model.zero_grad(set_to_none=True)
+        made.loss(0).backward()
+        return made.model.logits.grad.numpy().copy()
+
+    plain, with_gate = world(Tabular, "maxrl"), world(Gated, "maxrl")
+    share = lab.effective_weight("maxrl", 3, plain.pass_rates(), gate="drop").kept.mean()
+    np.testing.assert_allclose(gradient(with_gate), gradient(plain) / share, rtol=1e-10, atol=1e-14)
+    paths = path(plain), path(with_gate)
+    assert paths[0][-1].mean() > paths[0][0].mean() + 0.1  # it learned
+    np.testing.assert_allclose(paths[1], paths[0], rtol=1e-10)
+    # and the comparison can fail: where groups that agree are paid, the gate goes another way
+    one, other = path(world(Tabular, "reinforce")), path(world(Gated, "reinforce"))
+    assert np.abs(one - other).max() > 0.01
+
+
+# --- Allocation and chances (G4, G5) --------------------------------------------------------------
+
+
+def test_averaging_leaves_an_allocation_of_rloo_without_weight_and_summing_gives_its_size():
+    p = np.array([0.01, 0.2, 0.5, 0.9])
+    for allocation in ([64, 16, 4, 2], lambda p: np.minimum(64, 1 / p) + 1, "min(64, 2/p) + 1"):
+        sizes = lab.effective_weight("rloo", 16, p, allocation=allocation).cost
+        assert len(set(sizes)) > 2 and (sizes == np.rint(sizes)).all()
+        close(lab.effective_weight("rloo", 16, p, allocation=allocation).weight, np.ones(4))
+        summed = lab.effective_weight("rloo", 16, p, allocation=allocation, per="rollout")
+        close(summed.weight, sizes)
+
+
+@NAMES
+def test_an_allocation_by_the_pass_rate_is_the_estimator_at_that_size(name):
+    sizes = [5, 4, 3, 2]
+    found = lab.effective_weight(name, 16, RATES, allocation=sizes, gate="drop", per="rollout")
+    pairs = zip(sizes, P, strict=True)
+    expected = [n * bernoulli_weight(scored(name, "drop"), n, p) for n, p in pairs]
+    close(found.weight, expected)
+    assert found.cost.tolist() == sizes
+
+
+@NAMES
+@pytest.mark.parametrize("gate", [None, "drop", "redraw"])
+def test_an_allocation_by_the_last_rate_is_the_mixture_over_all_last_groups(name, gate):
+    table, last = (5, 0, 3, 2), 3
+    text = "by_last_rate(5, 0, 3, 2)"
+    for per in ("problem", "rollout"):
+        weights, costs, shares = [], [], []
+        for p in P:
+            weight = cost = share = Fraction(0)
+            for r in reward_vectors(last):
+                n = table[sum(r)]
+                if n == 0:
+                    continue
+                kept = sum(chance(s, p) for s in reward_vectors(n) if not gate or 0 < sum(s) < n)
+                again = kept if gate == "redraw" else 1
+                scale = n if per == "rollout" else 1
+                weight += chance(r, p) * scale * bernoulli_weight(scored(name, gate), n, p) / again
+                cost += chance(r, p) * n / again
+                share += chance(r, p) * (1 if gate == "redraw" else kept)
+            weights.append(weight), costs.append(cost), shares.append(share)
+        found = lab.effective_weight(name, 16, RATES, gate=gate, allocation=text, per=per)
+        close(found.weight, weights)
+        close(found.cost, costs)
+        close(found.kept, shares)
+
+
+def test_rloo_summed_with_an_allocation_by_the_last_rate_has_its_bernstein_polynomial():
+    found = lab.effective_weight(
+        "rloo", 16, RATES, allocation="by_last_rate(24, 12, 8, 6)", per="rollout"
+    ).weight
+    close(found, binomial_mean([24, 12, 8, 6], RATES))
+    close(found, 24 * (1 - (1 - RATES) ** 4) / (4 * RATES))  # 24/(K+1): MaxRL of order 4
+
+
+def test_a_chance_multiplies_everything():
+    plain = lab.effective_weight("maxrl", 8, RATES, gate="drop")
+    for written in ("4*p*q", lambda p: 4 * p * (1 - p), 4 * RATES * (1 - RATES)):
+        found = lab.effective_weight("maxrl", 8, RATES, gate="drop", chance=written)
+        for ours, before in zip(found, plain, strict=True):
+            close(ours, before * 4 * RATES * (1 - RATES))
+    none = lab.effective_weight("maxrl", 8, [0.0, 0.5], gate="redraw", chance=[0, 1])
+    assert none.cost[0] == none.weight[0] == 0  # never drawn, so never redrawn
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (2, 3)])
+def test_results_have_the_shape_of_the_pass_rates(shape):
+    p = np.full(shape, 0.3)
+    for recipe in ("rloo", "rloo, gate=redraw", "rloo, allocation=by_last_rate(4, 2), chance=p"):
+        for part in lab.recipe(recipe).at(p):
+            assert np.shape(part) == shape
+
+
+# --- Recipes as text ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text, spec",
+    [
+        ("maxrl", "maxrl, N=16"),
+        ("maxrl, N=8, gate=drop", "maxrl, N=8, gate=drop"),
+        ("rloo,gate = 'redraw',N=2", "rloo, N=2, gate=redraw"),
+        ("grpo(ddof=1, eps=1e-6), gate=between(0.2,.8)", None),
+        ("pkpo(k=4, form='sloo'), N=32, allocation=by_last_rate(32, 16, 8), per=rollout", None),
+        ("rloo, N=16, allocation=min(64, 2/p), chance=4*p*q, per=rollout", None),
+        ("formula(text='min(2, 1/p)'), N=8, gate=between(0, 0.125)", None),
+    ],
+)
+def test_a_recipe_survives_its_text(text, spec):
+    one = lab.recipe(text)
+    assert lab.recipe(one.spec) == one and hash(lab.recipe(one.spec)) == hash(one)
+    if spec:
+        assert one.spec == spec
+    np.testing.assert_array_equal(one.weight(RATES), one.at(RATES).weight)
+    np.testing.assert_array_equal(one.cost(RATES), one.at(RATES).cost)
+
+
+def test_a_recipe_does_what_its_parts_say():
+    one = lab.recipe("maxrl, N=8, gate=between(0.25, 0.5), chance=q, per=rollout")
+    parts = dict(gate="between(0.25, 0.5)", chance=1 - RATES, per="rollout")
+    for ours, theirs in zip(
+        one.at(RATES), lab.effective_weight("maxrl", 8, RATES, **parts), strict=True
+    ):
+        np.testing.assert_array_equal(ours, theirs)
+    assert lab.recipe("maxrl", 4) == lab.Recipe("maxrl", 4)
+    assert parse_gate("between(0.2, 0.8)") == Gate("between", 0.2, 0.8)
+
+
+def test_a_bound_of_a_gate_is_met_by_the_rate_that_it_names():
+    for N in (5, 10, 16, 100, 1000):
+        for K in range(N + 1):
+            kept = parse_gate(f"between({K / N!r}, {K / N!r})").keeps(N)
+            assert kept.nonzero()[0].tolist() == [K]
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("", "cannot read the recipe '': write an estimator and its parts, for example maxrl, N="),
+        ("maxrl, drop", "cannot read the recipe"),
+        ("maxrl) or (x", "cannot read the recipe"),
+        ("maxrl)(N=2", "cannot read the recipe"),
+        ("maxrl, N=", "cannot read the recipe"),
+        ("maxlr, gate=drop", "did you mean 'maxrl'"),
+        ("maxrl, gait=drop", "unknown part of a recipe 'gait': did you mean 'gate'?"),
+        ("maxrl, **gate", "unknown part of a recipe"),
+        ("maxrl, gate=drop, gate=redraw", "gate stands twice"),
+        ("maxrl, N=few", "N = few in 'maxrl, N=few': it must be a whole number"),
+        ("maxrl, N=0", "N = 0: it must be a whole number of at least 1"),
+        ("maxrl, gate=drp", "unknown gate 'drp': did you mean 'drop'?"),
+        ("maxrl, gate=drop()", "cannot read gate 'drop()'"),
+        ("maxrl, gate=between(0.2)", "cannot read gate"),
+        ("maxrl, gate=between(0.8, 0.2)", "cannot read gate"),
+        ("maxrl, gate=between(0.2, 2)", "must be a finite number in [0, 1]"),
+        ("maxrl, gate=between(p, q)", "must be a finite number in [0, 1]"),
+        ("maxrl, gate=__import__('os')", "unknown gate"),
+        ("maxrl, N=2, gate=between(0.6, 0.9)", "keeps no group of 2 rollouts"),
+        ("reinforce, N=1, gate=drop", "keeps no group of 1 rollouts"),
+        ("rloo, allocation=by_last_rate(4)", "cannot read allocation"),
+        ("rloo, allocation=by_last_rate(4, 2.5)", "cannot read allocation"),
+        ("rloo, allocation=by_last_rate(4, 5000)", "allocation of 5000 rollouts"),
+        ("rloo, allocation=1", "needs groups of at least 2 rollouts, found N = 1"),
+        ("rloo, allocation=1/(p-0.5)", "allocation inf at p = 0.5"),
+        ("rloo, allocation=rollouts", "cannot read the formula"),
+        ("rloo, chance=p-1", "chance -0.5 at p = 0.5: it must be finite and at least 0"),
+        ("rloo, per=token", "per = 'token': it must be one of 'problem', 'rollout'"),
+    ],
+)
+def test_what_is_no_recipe_is_refused_with_one_sentence(text, words):
+    with pytest.raises(lab.LabError) as refusal:
+        lab.recipe(text)
+    assert words in str(refusal.value) and "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "parts, words",
+    [
+        ({"allocation": [4, 4]}, "allocation of shape (2,) for pass rates of shape (4,)"),
+        ({"allocation": [4, 4, 2.5, 4]}, "allocation of 2.5 rollouts: give whole numbers"),
+        ({"allocation": lambda p: -p}, "allocation -0.001 at p = 0.001"),
+        ({"chance": [1, 1, np.nan, 1]}, "chance nan at p = 0.5"),
+        ({"gate": 3}, "unknown gate '3'"),
+        ({"gate": ["drop"]}, "unknown gate"),
+    ],
+)
+def test_numbers_that_no_recipe_can_have_are_refused(parts, words):
+    with pytest.raises(lab.LabError) as refusal:
+        lab.effective_weight("rloo", 4, RATES, **parts)
+    assert words in str(refusal.value)
