@@ -184,8 +184,8 @@ def _broken(what: str, function: Callable[..., Any], error: Exception) -> LabErr
 
 
 _CATALOGUE: dict[str, tuple[Callable[..., Sequences], dict[str, Any]]] = {}
-# Functions that make an estimator out of another, `of`.
-_OPERATIONS: dict[str, Callable[..., Estimator]] = {}
+# Functions that make an estimator out of another, `of`, by name.
+OPERATIONS: dict[str, Callable[..., Estimator]] = {}
 # Other names of catalogue entries, which recorded runs and sweep files hold: {alias: name}.
 ALIASES: dict[str, str] = {}
 
@@ -203,7 +203,7 @@ def register(
     def enter(function: Callable[..., Sequences]) -> Callable[..., Sequences]:
         key = function.__name__
         for name in (key, *aliases):
-            if name in _CATALOGUE or name in ALIASES or name in _OPERATIONS:
+            if name in _CATALOGUE or name in ALIASES or name in OPERATIONS:
                 raise LabError(f"estimator {name!r} is registered already: choose another name")
         if unknown_facts := facts.keys() - Estimator.__dataclass_fields__.keys():
             raise unknown(
@@ -222,7 +222,7 @@ def operation(function: Callable[..., Estimator]) -> Callable[..., Estimator]:
 
     Its spec is written NAME(of, option=...): "lift(maxrl)".
     """
-    _OPERATIONS[function.__name__] = function
+    OPERATIONS[function.__name__] = function
     return function
 
 
@@ -259,9 +259,9 @@ def _named(text: str) -> Estimator:
 
 def _build(name: str, options: dict[str, Any]) -> Estimator:
     """The catalogue's estimator with these options; they must exist, and none may be missing."""
-    if name in _OPERATIONS:
+    if name in OPERATIONS:
         rule = {"singleton": options.pop("singleton")} if "singleton" in options else {}
-        operation = _OPERATIONS[name]
+        operation = OPERATIONS[name]
         parameters = list(inspect.signature(operation).parameters.values())
         return replace(operation(**_values(name, parameters, options)), **rule)
     if ALIASES.get(name, name) not in _CATALOGUE:
@@ -379,7 +379,8 @@ def advantages(
     dtype = rewards.dtype if is_float else np.dtype(np.float64)
     if chosen.real is not None:
         a1, a0 = _tables(chosen, rewards.shape[-1], np.dtype(np.float64))
-        return chosen.real.advantages(a1, a0, rewards.astype(np.float64)).astype(dtype, copy=False)
+        A = chosen.real.advantages(a1, a0, rewards.astype(np.float64, copy=False))
+        return A.astype(dtype, copy=False)
     a1, a0 = _tables(chosen, rewards.shape[-1], dtype)
     right = rewards.astype(bool)
     K = right.sum(axis=-1, keepdims=True)

@@ -91,7 +91,8 @@ def make_groups(rollouts: Iterable[Rollout], truncation: str) -> list[Group]:
     """One group for each problem, in order of first appearance; lost rollouts are left out.
 
     `truncation` says what becomes of truncated rollouts: "score" keeps their reward, "zero" counts
-    them as wrong, "mask" leaves them out. A problem without any rollout left has no group.
+    them as wrong, with a reward of 0, "mask" leaves them out. A problem without any rollout left
+    has no group. LabError: a reward below 0 with "zero", which would not be the least.
     """
     one_of("truncation", truncation, ("score", "zero", "mask"))
     members: dict[str, list[Rollout]] = {}
@@ -101,7 +102,11 @@ def make_groups(rollouts: Iterable[Rollout], truncation: str) -> list[Group]:
         if rollout.truncated and truncation == "zero":
             rollout = replace(rollout, reward=0.0)
         members.setdefault(rollout.problem, []).append(rollout)
-    return [Group(problem, tuple(group)) for problem, group in members.items()]
+    groups = [Group(problem, tuple(group)) for problem, group in members.items()]
+    if truncation == "zero":
+        for group in groups:
+            check_zero_is_least(group.rewards, group)
+    return groups
 
 
 def shares(rollouts: Iterable[Rollout]) -> dict[str, float]:
@@ -157,17 +162,33 @@ def check_real(
     if rewards.dtype.kind not in "biuf":
         numbers = [each if isinstance(each, Real) else np.nan for each in rewards.flat]
         values = np.array(numbers, dtype=np.float64).reshape(rewards.shape)
+    # Up to the rounding of float32, in which trainers hold rewards.
+    low_as_held, high_as_held = float(np.float32(low)), float(np.float32(high))
+    lowest, highest = min(low, low_as_held), max(high, high_as_held)
+    ends = np.array([values.min(), values.max()]) if values.size else np.empty(0)  # nan, if one is
+    if np.isfinite(ends).all() and (lowest <= ends).all() and (ends <= highest).all():
+        return
     invalid = ~np.isfinite(values)
     if invalid.any():
         raise LabError(
             f"{_first(invalid, rewards, group)}: a reward must be a finite number; leave a lost"
             " rollout out of its group"
         )
-    invalid = (values < low) | (values > high)
-    if invalid.any():
+    invalid = (values < lowest) | (values > highest)
+    raise LabError(
+        f"{_first(invalid, rewards, group)}: the declared range of rewards is"
+        f" [{low:g}, {high:g}]; declare a wider one, or mend the reward"
+    )
+
+
+def check_zero_is_least(
+    rewards: Shaped[np.ndarray, "*batch rollouts"], group: Group | None = None
+) -> None:
+    """LabError: a reward below 0, under which truncated rollouts would not get the least one."""
+    if (rewards < 0).any():
         raise LabError(
-            f"{_first(invalid, rewards, group)}: the declared range of rewards is"
-            f" [{low:g}, {high:g}]; declare a wider one, or mend the reward"
+            f"{_first(rewards < 0, rewards, group)}: with truncation=zero a truncated rollout gets"
+            " 0, which would not be the least reward; take score or mask, or rewards from 0 up"
         )
 
 

@@ -26,6 +26,7 @@ CHECKED = (
     "lab.metrics",
     "lab.objectives",
     "lab.pass_rates",
+    "lab.real_rewards",
     "lab.sequences",
     "lab.stats",
     "lab.subsets",

@@ -21,6 +21,7 @@ from two_prompts import (
     trainer,
 )
 
+import lab
 from lab.errors import LabError
 from lab.llm.train.token_loss import check_scores
 from lab.llm.train.trainer import train
@@ -99,6 +100,92 @@ def in_trl(parts, tmp_path, rewards=REWARDS, greedy=None, rate=1e-3, **given):
         },
         **options,
     )
+
+
+GRADED = [1.0, 0.25, 0.25, 0.5, 0.0, 0.75, 0.0, 0.5]
+OF_REAL_REWARDS = ["lift(maxrl)", "lift(pkpo(k=2), low=0, high=1)", "grpo_zscore"]
+
+
+@pytest.mark.parametrize("spec", OF_REAL_REWARDS)
+@pytest.mark.parametrize("truncation", ["score", "zero", "mask"])
+def test_of_graded_answers_the_loop_and_trl_take_the_step_of_the_labs_advantages(
+    parts, tmp_path, spec, truncation
+):
+    rewards = [*GRADED[:6], None, 0.5]
+    made = loop_of(parts, rewards, estimator=spec, micro_batch=4, truncation=truncation)
+    rows, _ = made.roll_out(0)
+    expected = [
+        lab.advantages(spec, np.array(rewards[:4])),
+        lab.advantages(spec, np.array([0.0, 0.75, 0.5])),  # the lost one is the one without an end
+    ]
+    found = [row.advantage for row in rows]
+    assert found[6] == 0
+    assert [*found[:6], found[7]] == np.concatenate(expected).tolist()
+    made.update(rows, 0)
+    theirs = in_trl(parts, tmp_path, rewards=rewards, estimator=spec, truncation=truncation)
+    theirs.train()
+    assert furthest(theirs.model, weights(made)) < ROUNDED
+
+
+@pytest.mark.parametrize("truncation, reward", [("score", 0.5), ("zero", 0.0), ("mask", None)])
+def test_a_truncated_graded_answer_keeps_its_reward_gets_0_or_leaves_its_group(
+    parts, truncation, reward
+):
+    rewards = [*GRADED[:6], 0.5, 0.5]  # the last but one has no end
+    rows, _ = loop_of(parts, rewards, estimator="lift(maxrl)", truncation=truncation).roll_out(0)
+    group = [r for r in (0.0, 0.75, reward, 0.5) if r is not None]
+    expected = lab.advantages("lift(maxrl)", np.array(group)).tolist()
+    found = [row.advantage for row in rows[4:]]
+    assert [A for A, r in zip(found, (0, 0.75, reward, 0.5), strict=True) if r is not None] == (
+        expected
+    )
+
+
+def test_the_metrics_of_graded_answers_are_their_mean_and_how_many_groups_agree(parts, tmp_path):
+    rewards = [*GRADED[:4], 0.5, 0.5, 0.5, 0.5]
+    _, ours = loop_of(parts, rewards, estimator="lift(maxrl)").roll_out(0)
+    assert ours["mean reward"] == 0.5 and ours["dead groups"] == 0.5
+    made = in_trl(parts, tmp_path, rewards=rewards, estimator="lift(maxrl)")
+    told = {}
+    made.log = lambda *_: told.update(made._metrics["train"])
+    made.train()
+    assert told["reward"] == [0.5] and told["dead_groups"] == [0.5]
+    assert not {"train pass@1", "solved", "induced weight", "induced_weight"} & {*ours, *told}
+
+
+def test_a_graded_answer_without_a_lift_is_the_error_that_it_was(parts, tmp_path):
+    with pytest.raises(LabError, match="reward 0.25 in problem '0', rollout 1: .* must be 0 or 1"):
+        loop_of(parts, GRADED, estimator="maxrl").roll_out(0)
+    with pytest.raises(LabError, match="reward 0.25 in problem 0, rollout 1: .* must be 0 or 1"):
+        in_trl(parts, tmp_path, rewards=GRADED, estimator="maxrl").train()
+
+
+def test_a_grade_that_the_lift_does_not_take_is_refused_by_both(parts, tmp_path):
+    beyond = [*GRADED[:7], 1.5]
+    for rewards, spec, truncation, said in (
+        (beyond, "lift(maxrl, low=0, high=1)", "score", "the declared range of rewards is"),
+        ([*GRADED[:7], float("inf")], "lift(maxrl)", "score", "must be a finite number"),
+        ([*GRADED[:7], -0.5], "lift(maxrl)", "zero", "would not be the least reward"),
+    ):
+        with pytest.raises(LabError, match=f"in problem '1', rollout 3: .*{said}"):
+            loop_of(parts, rewards, estimator=spec, truncation=truncation).roll_out(0)
+        with pytest.raises(LabError, match=f"in problem 1, rollout 3: .*{said}"):
+            in_trl(parts, tmp_path, rewards=rewards, estimator=spec, truncation=truncation).train()
+    # A lost rollout is no reward: where the range begins above 0, it is not taken for one.
+    high = [1.0, 1.5, None, 2.0, 1.0, 1.5, 2.0, 2.0]
+    in_trl(parts, tmp_path, rewards=high, estimator="lift(maxrl, low=1, high=2)").train()
+    # 0.1 is a little more in float32, in which TRL holds rewards.
+    low = [0.1, 0.0, 0.05, 0.1, 0.0, 0.0, 0.1, 0.1]
+    in_trl(parts, tmp_path, rewards=low, estimator="lift(maxrl, low=0, high=0.1)").train()
+
+
+@pytest.mark.parametrize("given", [{"smoothing": 0.5}, {"greedy_filter": True}])
+def test_what_tells_right_from_wrong_answers_is_refused_with_real_rewards(parts, tmp_path, given):
+    [name] = given
+    with pytest.raises(LabError, match=f"{name} .*needs right and wrong answers.*takes real"):
+        in_trl(parts, tmp_path, estimator="lift(maxrl)", **given)
+    with pytest.raises(LabError, match=f"{name} .*needs right and wrong answers.*takes real"):
+        loop_config(estimator="lift(maxrl)", **given)
 
 
 @pytest.mark.parametrize("spec", SPECS)

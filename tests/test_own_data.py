@@ -9,9 +9,10 @@ import pytest
 from lab.errors import LabError
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines import imports
+from lab.llm.train.grading import judge_of
 from lab.llm.train.problems import loaded_set, training_problems
 from lab.llm.train.requirements import requirements
-from lab.llm.train.trainer import train
+from lab.llm.train.trainer import preflight, train
 from lab.llm.verify.rewards import RewardFunction, judge
 from lab.llm.verify.verifier import Verifier
 from lab.records import Record
@@ -70,6 +71,23 @@ def test_both_trainers_train_on_a_file_with_a_reward_function_and_a_prompt_file(
     # By the verifier's strict rule only a boxed answer counts; by ours every one that shows it.
     assert sum(outputs[0].groups["right"]) > 0 and outputs[1].metrics["lost"] == 0
     assert not [fault for _, fault, _ in requirements(config) if fault]
+
+
+@pytest.mark.parametrize("trainer", ["trl", "loop"])
+def test_both_trainers_train_on_graded_answers_and_call_no_training_answer_right(files, trainer):
+    (files / "mine.py").write_text(
+        "def shows_the_answer(completions, answers):\n"
+        "    return [sum(map(ord, text)) % 8 / 8 for text in completions]\n"
+    )
+    given = {"estimator": "lift(maxrl)", "right_from": 0.2, "trainer": trainer}
+    first, last = train(configured(steps=1, **OWN | given), None)
+    assert {"pass@1"} <= first.metrics.keys() and sum(first.groups["right"]) > 0
+    assert 0 < last.metrics["mean reward"] < 1 and last.metrics["lost"] == 0
+    assert last.metrics["dead groups"] < 1 and last.metrics["grad_norm"] > 0
+    assert not {"train pass@1", "solved", "induced weight"} & last.metrics.keys()
+    rewards = last.rollouts["reward"]
+    assert sum(rewards) / len(rewards) == pytest.approx(last.metrics["mean reward"])
+    assert not {8 * reward % 1 for reward in rewards} - {0} and len(set(rewards)) > 2
 
 
 def test_a_file_of_problems_is_read_by_the_columns_that_are_named(files):
@@ -133,6 +151,38 @@ def test_a_reward_function_judges_batches_in_processes_of_its_own(files, monkeyp
     assert rewards_of("odd.py:process", ["4"], [str(os.getpid())]) == [0]
     assert rewards_of("odd.py:variable", ["4"]) == [1]
     assert isinstance(judge("strict", ""), Verifier)
+
+
+def test_a_reward_function_may_grade_and_an_answer_is_right_from_the_threshold(files):
+    (files / "grades.py").write_text(
+        "def share(completions, answers):\n"
+        "    return [None if not text else len(text) / 4 for text in completions]\n"
+        "def endless(completions, answers): return [float('inf')] * len(completions)\n"
+    )
+    given = ["", "a", "ab", "abcdef"]
+    with RewardFunction("grades.py:share", workers=1, right_from=0.5) as graded:
+        verdicts = graded.check(given, ["4"] * 4)
+    assert [verdict.reward for verdict in verdicts] == [None, 0.25, 0.5, 1.5]
+    assert [verdict.outcome for verdict in verdicts] == ["error", "wrong", "right", "right"]
+    assert rewards_of("mine.py:shows_the_answer", ["4", "5", ""], right_from=1) == [1, 0, None]
+    with pytest.raises(LabError, match=r"returned 0.25 for .*'a'.* returns 0, 1 or None for each"):
+        rewards_of("grades.py:share", given)
+    with pytest.raises(LabError, match="returned inf for .*a finite number or None for each"):
+        rewards_of("grades.py:endless", given, right_from=1.0)
+
+
+def test_answers_are_graded_only_where_the_estimator_takes_real_rewards(files):
+    graded = {"estimator": "lift(maxrl)", "reward": "mine.py:shows_the_answer", "right_from": 0.5}
+    assert any(
+        line.endswith("right on held-out sets from 0.5") for line in preflight(configured(**graded))
+    )
+    with judge_of(configured(**graded)) as judges:
+        assert judges.right_from == 0.5
+    with judge_of(configured(**graded | {"estimator": "maxrl", "right_from": 1.0})) as judges:
+        assert judges.right_from is None
+    for missing in ({"estimator": "maxrl"}, {"reward": ""}):
+        with pytest.raises(LabError, match="right_from = 0.5: answers are right or wrong here"):
+            configured(**graded | missing)
 
 
 def test_a_call_that_is_late_or_dies_loses_only_the_completions_that_made_it_so(files):

@@ -55,6 +55,7 @@ LEAST = {
     "lab.metrics": 6,
     "lab.objectives": 3,
     "lab.pass_rates": 4,
+    "lab.real_rewards": 3,
     "lab.sequences": 3,
     "lab.stats": 4,
     "lab.subsets": 3,

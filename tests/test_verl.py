@@ -74,6 +74,19 @@ def test_every_estimator_in_verl_is_ours_on_every_group_of_four_shuffled(spec):
     )
 
 
+@pytest.mark.parametrize("spec", ["lift(maxrl)", "lift(pkpo(k=2), low=0, high=1)", "grpo_zscore"])
+def test_graded_answers_have_the_labs_advantages_in_verl_too(spec):
+    rewards = np.random.default_rng(1).integers(0, 9, (6, 4)) / 8
+    uids = np.repeat([f"uid-{i}" for i in range(6)], 4)
+    order = np.random.default_rng(0).permutation(24)
+    found = in_verl(spec, rewards.reshape(-1)[order], whole(24), uids[order])
+    expected = lab.advantages(spec, rewards).reshape(-1)[order]
+    np.testing.assert_allclose(found[:, 0].numpy(), expected.astype(np.float32), rtol=1e-7)
+    lost = in_verl(spec, [0.5, LOST, 0.25], whole(3), list("aaa"))[:, 0]
+    expected = lab.advantages(spec, np.array([0.5, 0.25])).astype(np.float32)
+    assert lost.tolist() == [expected[0], 0, expected[1]]
+
+
 @pytest.mark.parametrize("spec", SPECS)
 def test_the_advantages_of_the_loop_are_verls_number_by_number(parts, spec):
     rewards = [1.0, 0.0, None, 1.0, 0.0, 1.0, 1.0, 0.0]
@@ -161,6 +174,14 @@ def test_truncated_answers_are_scored_count_as_wrong_or_are_left_out_as_told():
             "unknown option of estimator 'grpo' 'dof': did you mean 'ddof'?",
         ),
         (
+            "lift(maxrl, low=0, high=1)",
+            [1, 1.5],
+            "aa",
+            {},
+            "reward 1.5 in problem 'a', rollout 1: the declared range of rewards is [0, 1]",
+        ),
+        ("lift", [1, 0.5], "aa", {}, "estimator 'lift' needs of: write lift(ESTIMATOR)"),
+        (
             "maxrl",
             [1, LOST] * 30,
             ["a"] * 60,
@@ -186,7 +207,7 @@ def test_a_group_of_one_may_be_set_to_zero_by_its_rule():
 def test_verls_own_names_are_untouched(algos):
     own = algos.get_adv_estimator_fn("grpo")
     assert own.__module__ == "verl.trainer.ppo.core_algos"
-    assert {*lab.estimator_names(), "pacs_anchor"} == {
+    assert {*lab.estimator_names(), "pacs_anchor", "lift"} == {
         name.removeprefix("lab.")
         for name in algos.ADV_ESTIMATOR_REGISTRY
         if name.startswith("lab.")

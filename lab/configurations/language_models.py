@@ -40,8 +40,16 @@ class LanguageModelConfig(Config):
     )
     reward: str = setting(
         "a reward function in place of the verifier, FILE.py:NAME or MODULE:NAME: from lists of"
-        " completions and answers to a list of 1, 0 or None; empty: the verifier",
+        " completions and answers to a list of 1, 0 or None, or of any numbers where the estimator"
+        " takes real rewards; empty: the verifier",
         default="",
+    )
+    right_from: float = setting(
+        "real rewards: the reward from which an answer counts as right, for pass@k on the held-out"
+        " sets",
+        least=-1e9,
+        most=1e9,
+        default=1.0,
     )
     error_limit: float = setting(
         "share of answers that may be left without a verdict, by a gold that nothing reads or a"
@@ -83,7 +91,7 @@ class LanguageModelConfig(Config):
         choices=("token-mean", "sequence-mean", "sequence-sum"),
     )
     truncation: str = setting(
-        "truncated rollouts; score: like any other; zero: wrong; mask: left out",
+        "truncated rollouts; score: like any other; zero: wrong, a reward of 0; mask: left out",
         choices=("score", "zero", "mask"),
     )
     beta: float = setting("PACS: scale beta of the log-ratio", least=1e-6, most=1e6)

@@ -7,7 +7,7 @@ import shlex
 import numpy as np
 
 from lab.errors import LabError, parse_call, unknown
-from lab.estimators import ALIASES, Estimator, estimator, estimator_names
+from lab.estimators import ALIASES, OPERATIONS, Estimator, estimator, estimator_names
 from lab.objectives import Objective, objective, objective_names
 from lab.recipes import Recipe, parse_gate, recipe
 from lab.weights import efficiency, induced_weight
@@ -30,7 +30,7 @@ def explain(name: str, N: int = 16) -> str:
         if "," not in name:
             raise
         return _recipe(recipe(name, N))
-    if ALIASES.get(key, key) in estimator_names():
+    if key in OPERATIONS or ALIASES.get(key, key) in estimator_names():
         return _estimator(estimator(name), N)
     if key in objective_names():
         return _objective(objective(name))

@@ -10,7 +10,7 @@ import itertools
 from typing import Any, NamedTuple
 
 from lab.errors import parse_call
-from lab.estimators import estimator
+from lab.estimators import OPERATIONS, estimator
 from lab.objectives import objective, objective_names
 
 
@@ -63,8 +63,13 @@ FURTHER_DASHES = ((0, (7, 1)), (0, (3, 1, 1, 1)), (0, (1, 2)), (0, (2, 2)), (0, 
 
 
 def line_style(name: str) -> LineStyle:
-    """The line style of an objective or estimator, by its name or spec."""
-    key = parse_call(name)[0]
+    """The line style of an objective or estimator, by its name or spec.
+
+    A lifted estimator looks like the one that was lifted.
+    """
+    key, options = parse_call(name)
+    if key in OPERATIONS:
+        return line_style(options["of"])._replace(label=estimator(name).label)
     return LINE_STYLES[key] if key in LINE_STYLES else further_style(name)
 
 

@@ -36,10 +36,11 @@ from lab.llm.engines.base import Sampling, encode_prompts, load_tokenizer
 from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
+from lab.llm.train.grading import judge_of
 from lab.llm.train.problems import held_out_problems, problems_of_step, training_problems
 from lab.llm.train.step_rollouts import rollout_columns
 from lab.llm.train.token_loss import Row, check_scores, token_log_probabilities, token_loss
-from lab.llm.verify.rewards import Judge, judge
+from lab.llm.verify.rewards import Judge
 from lab.losses import pacs_at_anchor
 from lab.records import Pause, Record, Standing
 from lab.rng import stream_seed
@@ -53,7 +54,7 @@ def train(config: LanguageModelConfig, state: dict[str, Tensor] | None) -> Itera
     each held-out set, and the means of the steps' metrics since the last record. After every other
     step it yields a pause.
     """
-    with judge(config.style, config.reward, config.error_limit) as verifier:
+    with judge_of(config) as verifier:
         yield from Loop(config, verifier, state).run()
 
 
@@ -175,15 +176,22 @@ class Loop:
                 sign = 1 if row.reward else -1
                 row.advantage = advantage - config.smoothing * sign * float(row.sampled.mean())
 
-        K, n = (np.array([getattr(group, size) for group in groups]) for size in "KN")
+        mean_reward = np.mean([r.reward for r in rollouts if r.reward is not None])
+        mixed = sum(np.ptp(group.rewards) > 0 for group in groups)
         metrics = shares(rollouts) | {
-            "lost": 1 - n.sum() / len(rows),
-            "train pass@1": np.mean([r.reward for r in rollouts if r.reward is not None]),
-            "solved": (K > 0).sum() / len(problems),
-            "dead groups": 1 - ((K > 0) & (K < n)).sum() / len(problems),
-            "induced weight": induced_weight(estimator, N, K / n).mean() if groups else 0.0,
+            "lost": 1 - sum(group.N for group in groups) / len(rows),
+            "dead groups": 1 - mixed / len(problems),
             "mean length": np.mean([len(row.answer) for row in rows]),
         }
+        if estimator.real is None:
+            rates = np.array([group.pass_rate for group in groups])
+            metrics |= {
+                "train pass@1": mean_reward,
+                "solved": (rates > 0).sum() / len(problems),
+                "induced weight": induced_weight(estimator, N, rates).mean() if groups else 0.0,
+            }
+        else:
+            metrics["mean reward"] = mean_reward
         if config.greedy_filter:  # SELF: problems that greedy decoding solves are not trained on
             verdicts = self.verifier.check([answer.text for [answer] in likeliest], golds)
             solved = [verdict.reward == 1 for verdict in verdicts]

@@ -28,10 +28,11 @@ from lab.llm.engines.adapters import adapter_rank, check_adapter, load_adapter
 from lab.llm.engines.architectures import adapter_parameter_count, architecture, parameter_count
 from lab.llm.engines.base import Sampling
 from lab.llm.train import loop
+from lab.llm.train.grading import check_grading, judge_of, takes_real_rewards
 from lab.llm.train.loop_generator import generate_from_loop
 from lab.llm.train.requirements import requirements as requirements
 from lab.llm.train.trl_run import TRLRun
-from lab.llm.verify.rewards import check_reward, judge
+from lab.llm.verify.rewards import check_reward
 from lab.losses import pacs_at_anchor
 from lab.records import Pause, Record
 
@@ -51,7 +52,8 @@ def preflight(config: LanguageModelConfig) -> list[str]:
     for name in (config.train_set, *config.eval_sets):
         check_name(name)
     _check_adapter(config)
-    return [*_own_data_and_reward(config), *_loss(config), _batch(config), *_memory(config)]
+    loss = _loss(config)
+    return [*_own_data_and_reward(config), *loss, _batch(config), *_memory(config)]
 
 
 def _check_adapter(config: LanguageModelConfig) -> None:
@@ -79,7 +81,10 @@ def _own_data_and_reward(config: LanguageModelConfig) -> list[str]:
     if not config.reward:
         return []
     check_reward(config.reward)
-    return [f"  reward: {config.reward}, in place of the verifier and its style"]
+    line = f"  reward: {config.reward}, in place of the verifier and its style"
+    if takes_real_rewards(config):
+        line += f"; graded, and right on held-out sets from {config.right_from:g}"
+    return [line]
 
 
 def _loss(config: LanguageModelConfig) -> list[str]:
@@ -95,6 +100,7 @@ def _loss(config: LanguageModelConfig) -> list[str]:
             f"estimator = {estimator!r}: the options of PACS are settings here; give estimator=pacs"
             " beta=... score=... balanced=..."
         )
+    check_grading(config)
     if estimator != "pacs":
         if config.reference_every:
             raise LabError(
@@ -378,14 +384,16 @@ def train(
     Metrics: pass@k on each held-out set, and means since the previous record. Those have the names
     of the other worlds (train pass@1, solved, dead groups, induced weight, entropy, mean length,
     truncated, log-probability mismatch), or TRL's names for what only TRL reports (grad_norm, loss,
-    kl, clip_ratio/...). Columns of groups: set, problem, n, right.
+    kl, clip_ratio/...). Of real rewards the mean reward is recorded, and of the training batches no
+    pass rate, share solved or induced weight (`lab.llm.train.grading`). Columns of groups: set,
+    problem, n, right.
     """
     first = 0 if state is None else int(state["step"])
     if first < config.steps and config.trainer == "loop":
         yield from loop.train(config, state)
     elif first < config.steps:
         with (
-            judge(config.style, config.reward, config.error_limit) as verifier,
+            judge_of(config) as verifier,
             tempfile.TemporaryDirectory() as scratch,
         ):
             yield from generate_from_loop(

@@ -238,7 +238,7 @@ class TRLRun:
     def correctness_reward(
         self, completions: Sequence[str], gold: Sequence[str], **_: Any
     ) -> list[float | None]:
-        """TRL's reward function: 1 for right, 0 for wrong, None where the verifier failed."""
+        """TRL's reward function: 1, 0 or a grade; None where the verifier failed."""
         return [verdict.reward for verdict in self.verifier.check(list(completions), list(gold))]
 
     @contextmanager
@@ -356,8 +356,11 @@ class TRLRun:
         if not self.trainer.accelerator.is_main_process:
             self.send(Pause(step, Standing(step, self.state_at)))
             return
+        names = METRIC_NAMES
+        if self.trainer.estimator.real is not None:
+            names = names | {"reward": "mean reward"}
         train_metrics = {
-            METRIC_NAMES.get(name, name): value
+            names.get(name, name): value
             for name, value in logs.items()
             if isinstance(value, (int, float)) and not name.startswith(HIDDEN_METRICS)
         }

@@ -9,10 +9,11 @@ and `lab.advantages` gives every rollout its advantage:
 
 | in TRL | here |
 |---|---|
-| advantages | of the estimator, from the rewards as they are, 0 or 1 (TRL logs them raw) |
+| advantages | of the estimator, from the rewards as they are (TRL logs them raw) |
+| a reward other than 0 and 1 | an error, unless the estimator takes real rewards: "lift(maxrl)" |
 | `scale_rewards`, `multi_objective_aggregation` | have no effect |
 | a reward of None (no verdict) | the rollout is lost: a smaller group, advantage 0 |
-| truncated rollouts | `truncation`: "score" as any other, "zero" as wrong, "mask" as lost |
+| truncated rollouts | `truncation`: "score" as any other, "zero" reward 0, "mask" as lost |
 | the order of rows in a batch | follows from (seed, step): a resumed run continues exactly |
 | micro-batches | on a GPU sorted by length, and cut to their longest row: see `by_length` |
 | vLLM's `max_num_seqs`, all rollouts of a batch | at most `SEQUENCES` |
@@ -32,9 +33,9 @@ from typing import Any
 import torch
 
 from lab.errors import LabError, one_of, real
-from lab.estimators import Estimator, advantages
+from lab.estimators import Estimator, advantages, check_rewards
 from lab.estimators import estimator as find_estimator
-from lab.groups import check_binary
+from lab.groups import check_zero_is_least
 from lab.llm.engines.imports import trl
 from lab.losses import SCORES, pacs, pacs_at_anchor
 from lab.rng import stream_seed
@@ -105,7 +106,7 @@ class ObjectiveTrainer(_GRPOTrainer):
 
     | option | meaning |
     |---|---|
-    | `estimator` | an estimator or its spec, such as "maxrl" or "pkpo(k=4)" |
+    | `estimator` | an estimator or its spec, such as "maxrl", "pkpo(k=4)" or "lift(maxrl)" |
     | `truncation` | the policy for rollouts without an end token: "score", "zero" or "mask" |
     | `smoothing` | the coefficient c of differential smoothing (Gai et al., 2511.19942) |
     | `greedy_filter` | SELF (Nguyen et al., 2510.02230): skip problems solved by greedy decoding |
@@ -115,7 +116,8 @@ class ObjectiveTrainer(_GRPOTrainer):
     `smoothing` adds -c times its mean token log-probability to the advantage of a right rollout,
     and subtracts the same from that of a wrong one. It needs log-probabilities from the sampler
     (vLLM, or a rollout function that returns them). `greedy_filter` needs a rollout function that
-    returns a column `greedy`, the greedy answer to each row's prompt.
+    returns a column `greedy`, the greedy answer to each row's prompt. Neither is there for real
+    rewards, of which no answer is right or wrong.
 
     With `by_length`, micro-batches hold rows of similar length and are cut to their longest. That
     saves time on a GPU and changes the loss only by rounding; on a CPU the default keeps TRL's
@@ -146,6 +148,12 @@ class ObjectiveTrainer(_GRPOTrainer):
         self.truncation = one_of("truncation", truncation, TRUNCATIONS)
         self.smoothing = real("smoothing", smoothing, 0)
         self.greedy_filter = greedy_filter
+        for name, value in {"smoothing": smoothing, "greedy_filter": greedy_filter}.items():
+            if value and self.estimator.real is not None:
+                raise LabError(
+                    f"{name} needs right and wrong answers, and {self.estimator.spec} takes real"
+                    " rewards: turn it off"
+                )
         self.first_step = first_step
         # What `_calculate_rewards` learns of a batch and TRL does not return, of all processes.
         self.gathered: dict[str, torch.Tensor] = {}
@@ -282,25 +290,39 @@ class ObjectiveTrainer(_GRPOTrainer):
                 f" {', '.join(map(str, groups[group].unique().tolist()))}: the rows of a problem"
                 f" must come {N} in a row, in the same order on all processes"
             )
+        self._check_rewards(reward.view(-1, N))
         if self.truncation != "score":
+            cut = cut & ~reward.isnan()  # a lost rollout stays lost
             reward = reward.masked_fill(cut, 0.0 if self.truncation == "zero" else torch.nan)
-        check_binary(reward.view(-1, N).double().nan_to_num().cpu().numpy())
         return reward.view(-1, N)
+
+    def _check_rewards(self, rewards: torch.Tensor) -> None:
+        """LabError: of "problems rollouts", nan where lost, the estimator does not take one."""
+        real = self.estimator.real
+        accepted = 0.0 if real is None else min(max(0.0, real.low), real.high)
+        present = rewards.double().masked_fill(rewards.isnan(), accepted).cpu().numpy()
+        check_rewards(self.estimator, present)
+        if self.truncation == "zero":
+            check_zero_is_least(present)
 
     def _log_batch(self, rewards: torch.Tensor) -> None:
         """Add to TRL's metrics what it does not log of a batch."""
         present = ~rewards.isnan()
         n = present.sum(1)
-        K = rewards.nansum(1)
-        rate = (K / n.clamp_min(1))[n > 0].double().cpu().numpy()
-        metrics = {
-            "solved": (K > 0).float().mean(),
-            "dead_groups": ((K == 0) | (K == n)).float().mean(),
+        highest = rewards.masked_fill(~present, -torch.inf).amax(1)
+        lowest = rewards.masked_fill(~present, torch.inf).amin(1)
+        metrics: dict[str, Any] = {
+            "dead_groups": (lowest >= highest).float().mean(),
             "lost": 1 - present.float().mean(),
-            "induced_weight": induced_weight(self.estimator, self.num_generations, rate).mean()
-            if len(rate)
-            else 0.0,
         }
+        if self.estimator.real is None:
+            K = rewards.nansum(1)
+            rate = (K / n.clamp_min(1))[n > 0].double().cpu().numpy()
+            N = self.num_generations
+            metrics["solved"] = (K > 0).float().mean()
+            metrics["induced_weight"] = (
+                induced_weight(self.estimator, N, rate).mean() if len(rate) else 0.0
+            )
         if self.greedy_filter:
             metrics["greedy_solved"] = self.gathered["greedy"].float().mean()
         for name, value in metrics.items():

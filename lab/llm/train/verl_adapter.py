@@ -7,6 +7,7 @@ verl loads this by itself wherever the lab is installed (entry point `verl.plugi
 |---|---|
 | an estimator of the catalogue | `algorithm.adv_estimator=lab.maxrl` |
 | the same with options | `algorithm.adv_estimator=lab.truncated +algorithm.lab.order=8` |
+| one for real rewards | `algorithm.adv_estimator=lab.lift +algorithm.lab.of=maxrl` |
 | truncated answers as wrong or lost | `+algorithm.lab.truncation=zero` (or mask) |
 | their length, needed for that | `+algorithm.lab.max_tokens=4096` |
 | a policy gradient without clipping | `loss_mode=lab.policy_gradient` (below) |
@@ -32,7 +33,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lab.errors import LabError
-from lab.estimators import ALIASES, advantages, estimator_names
+from lab.estimators import ALIASES, OPERATIONS, advantages, estimator_names
 from lab.estimators import estimator as find_estimator
 from lab.groups import Rollout, make_groups
 from lab.llm.engines.imports import transformers
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
 
 PREFIX = "lab."
 LOSS = f"{PREFIX}policy_gradient"
-# verl needs a number for every reward. This one marks a lost reward: no verifier returns it, and it
-# is too small to change a mean reward.
+# verl needs a number for every reward. This one marks a lost reward: no verifier returns it, no
+# grade should be it, and it is too small to change a mean reward.
 LOST = -(2.0**-20)
 LOST_LIMIT = 0.02  # the share of lost rewards in a batch above which a run stops
 _verifiers_lock = threading.Lock()
@@ -62,7 +63,7 @@ def register() -> None:
     from verl.trainer.ppo import core_algos
 
     repair()
-    for name in (*estimator_names(), *ALIASES):
+    for name in (*estimator_names(), *ALIASES, *OPERATIONS):
         if PREFIX + name not in core_algos.ADV_ESTIMATOR_REGISTRY:
             core_algos.register_adv_est(PREFIX + name)(partial(advantage, name))
     core_algos.register_policy_loss(LOSS)(policy_gradient)
@@ -82,7 +83,8 @@ def advantage(
 
     | argument | shape | meaning |
     |---|---|---|
-    | `token_level_rewards` | "rollouts tokens" | sum to a rollout's reward: 0, 1, or `LOST` |
+    | `token_level_rewards` | "rollouts tokens" | sum to a rollout's reward: 0, 1, or `LOST`; any |
+    | | | number where the estimator takes real rewards |
     | `response_mask` | "rollouts tokens" | 1 for tokens of the model; 0 in padding rows |
     | `index` | "rollouts" | the uid of each rollout's problem, in any order |
     | `config` | | verl's `algorithm`; its key `lab` has the options below |
@@ -91,8 +93,8 @@ def advantage(
     size. Padding rows and lost rewards belong to no group: the group is smaller, and their
     advantage is 0. An answer of exactly `max_tokens` tokens counts as truncated.
 
-    LabError: another reward, named by uid and row; a group that is too small for the estimator;
-    more than 2% of at least 50 rewards lost.
+    LabError: a reward that the estimator does not take, named by uid and row; a group that is too
+    small for the estimator; more than 2% of at least 50 rewards lost.
     """
     options = dict(config.get("lab", None) or {}) if config is not None else {}
     truncation = options.pop("truncation", "score")

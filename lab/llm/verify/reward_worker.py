@@ -1,8 +1,8 @@
 """A worker process: a user's reward function on batches of completions.
 
 It runs as a script in a process of its own (`lab.llm.verify.rewards`), needs nothing of the lab,
-and runs no text of a model. Its arguments are the function, as "FILE.py:NAME" or "MODULE:NAME", and
-the folder that modules are looked for in.
+and runs no text of a model. Its arguments are the function, as "FILE.py:NAME" or "MODULE:NAME", the
+folder that modules are looked for in, and whether rewards are "binary" or "graded".
 """
 
 import importlib
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 
-def serve(spec: str, folder: str) -> None:
+def serve(spec: str, folder: str, rewards: str) -> None:
     """Print "ready", then answer each line (seconds, completions, answers) of JSON with one line.
 
     That is {"rewards": [...]}, or {"fault": "..."} if the function fails or gives something else. A
@@ -36,7 +36,7 @@ def serve(spec: str, folder: str) -> None:
         seconds, completions, answers = json.loads(line)
         signal.setitimer(signal.ITIMER_REAL, seconds + 1)  # should nobody be left to kill us
         try:
-            reply = checked(function(completions, answers), completions)
+            reply = checked(function(completions, answers), completions, rewards == "graded")
         except (Exception, SystemExit) as error:
             reply = {"fault": f"failed: {described(error)}"}
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -57,8 +57,8 @@ def load(spec: str, folder: str) -> Any:
     return getattr(module, name)
 
 
-def checked(rewards: Any, completions: list[str]) -> dict[str, Any]:
-    """The reply: the rewards as 0, 1 or None, or what is wrong with them."""
+def checked(rewards: Any, completions: list[str], graded: bool) -> dict[str, Any]:
+    """The reply: the rewards as 0, 1 or None (as numbers or None), or what is wrong with them."""
     try:
         values = list(rewards)
     except TypeError:
@@ -68,7 +68,7 @@ def checked(rewards: Any, completions: list[str]) -> dict[str, Any]:
     for value, completion in zip(values, completions, strict=True):
         # Whatever is a number counts, from bool to NumPy and torch; text never does.
         number = float(value) if hasattr(value, "__float__") else math.nan
-        if value is not None and number not in (0, 1):
+        if value is not None and not (math.isfinite(number) if graded else number in (0, 1)):
             return {"fault": f"returned {value!r} for the completion {completion[:60]!r}"}
     return {"rewards": [None if value is None else float(value) for value in values]}
 
@@ -81,4 +81,4 @@ def described(error: BaseException) -> str:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1], sys.argv[2])
+    serve(*sys.argv[1:])

@@ -3,9 +3,10 @@
     def reward(completions: list[str], answers: list[str]) -> list[float | None]: ...
 
 It gets a batch of completions, each with the answer of its problem (any text), and returns 1, 0 or
-None for each. It runs in worker processes like the verifier's own, but as the user's code, with the
-environment of the caller and no limit but that of time. None, and a call that is late or kills its
-process, mean a lost rollout.
+None for each; where the estimator takes real rewards (`lab.lift`), any finite number. It runs in
+worker processes like the verifier's own, but as the user's code, with the environment of the caller
+and no limit but that of time. None, and a call that is late or kills its process, mean a lost
+rollout.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class RewardFunction:
     | `seconds` | wall time of a call, for each completion in it |
     | `workers` | processes at most; None: one a core |
     | `error_limit` | share of a call's completions, at least 50, that may be late or crash |
+    | `right_from` | None: rewards are 0 or 1; a number: any, and an answer is right from there on |
 
     It has the methods of `Verifier`. LabError: the spec names no function.
     """
@@ -44,15 +46,18 @@ class RewardFunction:
         seconds: float = 1.0,
         workers: int | None = None,
         error_limit: float = 0.02,
+        right_from: float | None = None,
     ) -> None:
         check_reward(spec)
         self.spec = spec
+        self.right_from = None if right_from is None else real("right_from", right_from)
         self.error_limit = real("error_limit", error_limit, 0, 1)
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         self._pool = _RewardWorkers(
             spec,
             whole("workers", cores if workers is None else workers),
             real("seconds", seconds, 0.01, 600),
+            graded=right_from is not None,
         )
 
     def __enter__(self) -> RewardFunction:
@@ -68,8 +73,8 @@ class RewardFunction:
     def check(self, responses: Sequence[str], golds: Sequence[str]) -> list[Verdict]:
         """One verdict a response, in order; its reason is the function.
 
-        LabError: the function fails, or returns something else than 0, 1 or None for every
-        response; too many calls are late or crash.
+        LabError: the function fails, or returns something else than 0, 1 or None (a finite number
+        or None, with `right_from`) for every response; too many calls are late or crash.
         """
         if len(responses) != len(golds):
             raise LabError(
@@ -88,8 +93,15 @@ class RewardFunction:
                 f"{self.spec} was late or crashed for {lost} of {len(pairs)} completions: the limit"
                 f" is {self.error_limit:.1%}; make it faster, or let it return None"
             )
-        outcomes = {1.0: "right", 0.0: "wrong", None: "error"}
-        return [Verdict(outcomes[rewards.get(row)], self.spec, None) for row in range(len(pairs))]
+        return [self._verdict(rewards.get(row)) for row in range(len(pairs))]
+
+    def _verdict(self, reward: float | None) -> Verdict:
+        if reward is None:
+            return Verdict("error", self.spec, None)
+        if self.right_from is None:
+            return Verdict("right" if reward == 1 else "wrong", self.spec, None)
+        outcome = "right" if reward >= self.right_from else "wrong"
+        return Verdict(outcome, self.spec, None, grade=reward)
 
     def _judge(
         self,
@@ -123,12 +135,14 @@ class Batch(NamedTuple):
 class _RewardWorkers(Workers):
     """Workers that hold the function."""
 
-    def __init__(self, spec: str, size: int, seconds: float) -> None:
+    def __init__(self, spec: str, size: int, seconds: float, graded: bool) -> None:
         super().__init__(size, seconds)
         self.spec = spec
+        self.graded = graded
 
     def start(self) -> Worker:
-        command = [str(WORKER_SCRIPT), self.spec, os.getcwd()]
+        rewards = "graded" if self.graded else "binary"
+        command = [str(WORKER_SCRIPT), self.spec, os.getcwd(), rewards]
         return Worker(command, dict(os.environ) | {"PYTHONPATH": module_path()})
 
     def limit(self, request: Batch) -> float:
@@ -144,9 +158,14 @@ class _RewardWorkers(Workers):
         """The rewards in a worker's line. LabError: a fault of the function."""
         content = json.loads(reply)
         if fault := content.get("fault"):
+            cure = (
+                "a finite number or None for each"
+                if self.graded
+                else "0, 1 or None for each, or take an estimator of real rewards (lab.lift)"
+            )
             raise LabError(
                 f"the reward {self.spec} {fault}: give a function of completions and answers that"
-                " returns 0, 1 or None for each"
+                f" returns {cure}"
             )
         return content["rewards"]
 
@@ -165,8 +184,10 @@ def check_reward(spec: str) -> None:
 Judge = Verifier | RewardFunction  # both have `check` and `unparsable`
 
 
-def judge(style: str, reward: str, error_limit: float = 0.02) -> Judge:
-    """The reward function `reward`; without one, the verifier."""
+def judge(
+    style: str, reward: str, error_limit: float = 0.02, right_from: float | None = None
+) -> Judge:
+    """The reward function `reward`; without one, the verifier, whose answers are right or wrong."""
     if reward:
-        return RewardFunction(reward, error_limit=error_limit)
+        return RewardFunction(reward, error_limit=error_limit, right_from=right_from)
     return Verifier(style, error_limit=error_limit)

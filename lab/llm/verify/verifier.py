@@ -65,16 +65,19 @@ class Verdict:
     """The judgement of one response.
 
     `outcome`: right, wrong or error. `reason`: a key of `OUTCOMES`. `answer`: the answer that was
-    extracted from the response.
+    extracted from the response. `grade`: the reward that a function of real rewards gave.
     """
 
     outcome: str
     reason: str
     answer: str | None
+    grade: float | None = None
 
     @property
     def reward(self) -> float | None:
-        """1 or 0, or None for an error, as `lab.Rollout` takes it."""
+        """The grade, or else 1 or 0; None for an error. As `lab.Rollout` takes it."""
+        if self.grade is not None:
+            return self.grade
         return {"right": 1.0, "wrong": 0.0, "error": None}[self.outcome]
 
 
