@@ -97,6 +97,7 @@ def test_verl_accepts_every_preset_at_every_scale_and_reads_what_we_mean(name, s
         ("rloo", "lab.rloo", {}),
         ("truncated(order=2, form='loo')", "lab.truncated", {"order": 2, "form": "loo"}),
         ("grpo(ddof=1, eps=1e-06)", "lab.grpo", {"ddof": 1, "eps": 1e-6}),
+        ("lift(pkpo(k=2), low=0, high=1)", "lab.lift", {"of": "pkpo(k=2)", "low": 0, "high": 1}),
         ("pacs", "lab.pacs_anchor", {"beta": 1.0, "score": "rloo", "balanced": True}),
         ("drawn(p=[0.0, 1.0], w=[2.0, 1.0])", "lab.drawn", {"p": [0.0, 1.0], "w": [2.0, 1.0]}),
     ],

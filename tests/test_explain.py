@@ -54,6 +54,17 @@ def test_every_name_of_the_catalogue_is_explained_on_one_screen(name):
     )
 
 
+def test_a_lifted_estimator_is_explained_like_its_own_with_what_the_lift_adds():
+    lines = explain("lift(maxrl)", 8).splitlines()
+    own = explain("maxrl", 8).splitlines()
+    assert lines[0] == "lifted MaxRL   lift(maxrl)"
+    assert "Lifted to real rewards: these advantages for each level of the reward" in "".join(lines)
+    assert [line for line in own if line.startswith(("  gap", "    w_N", "    e_N"))] == [
+        line for line in lines if line.startswith(("  gap", "    w_N", "    e_N"))
+    ]
+    assert max(map(len, lines)) <= 140
+
+
 @pytest.mark.parametrize("name", names())
 def test_the_last_line_of_every_explanation_can_be_typed(name):
     import shlex

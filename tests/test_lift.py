@@ -399,6 +399,23 @@ def test_a_lift_is_written_and_read_like_any_estimator_and_keeps_the_binary_curv
     assert again.rules == lab.estimator(kind).rules
 
 
+def test_an_estimator_of_ones_own_can_be_lifted(monkeypatch):
+    monkeypatch.setattr(lab.estimators, "_CATALOGUE", dict(lab.estimators._CATALOGUE))
+
+    @lab.register(least=2)
+    def twice(N):
+        gap, offset = lab.estimator("rloo").coefficients(N)
+        return 2 * gap, 2 * offset
+
+    A = lab.advantages("lift(twice)", np.array([0.25, 1.0]))
+    assert A.tolist() == [-1.5, 1.5]
+    with pytest.raises(lab.LabError, match="estimator 'lift' is registered already"):
+
+        @lab.register("lift")
+        def thrice(N):
+            """An alias that is taken."""
+
+
 def test_a_drawn_weight_can_be_lifted():
     drawn = lab.from_weight(lambda p: 1 + p, 4)
     A = lab.advantages(lab.lift(drawn, low=0, high=1), np.array([1.0, 0, 0, 0]))
@@ -461,6 +478,18 @@ def test_the_z_score_of_binary_rewards_is_grpo(options):
         )
 
 
+def test_the_z_score_of_two_rollouts_does_not_see_by_how_much_one_is_better():
+    """The third example of docs/real_rewards.md: three answers with rewards 0, x and 1, each with
+    probability 1/3; the mean advantage of each answer.
+    """
+    for x in (0.01, 0.5, 0.99):
+        pairs = np.array(list(itertools.product([0, x, 1], repeat=2)))
+        A = lab.advantages("grpo_zscore(ddof=0, eps=0)", pairs)[:, 0].reshape(3, 3).mean(axis=1)
+        np.testing.assert_allclose(A, [-2 / 3, 0, 2 / 3], atol=1e-12)
+        A = lab.advantages("lift(rloo)", pairs)[:, 0].reshape(3, 3).mean(axis=1)
+        np.testing.assert_allclose(A, np.array([0, x, 1]) - (1 + x) / 3, atol=1e-12)
+
+
 def test_the_z_score_is_no_lift():
     """The example of docs/real_rewards.md: a sum over levels is linear in each gap between rewards.
 
@@ -476,3 +505,5 @@ def test_the_z_score_is_no_lift():
     np.testing.assert_allclose(at_half, [-(1.5**0.5), 0, 1.5**0.5], atol=1e-15)
     np.testing.assert_allclose(at_1, [-(2**0.5), 0.5**0.5, 0.5**0.5])
     assert abs(at_half - (at_0 + at_1) / 2).max() > 0.1
+    twice = lab.advantages("grpo_zscore(ddof=0, eps=0)", 2 * rewards)
+    np.testing.assert_allclose(twice, [at_0, at_half, at_1])  # a lift's would be twice as large

@@ -52,6 +52,12 @@ DIFFERENT = [
 ]
 
 
+def test_a_lifted_estimator_looks_like_its_own_under_its_own_label():
+    own, lifted = plots.line_style("maxrl"), plots.line_style("lift(maxrl)")
+    assert lifted == own._replace(label="lifted MaxRL")
+    assert plots.line_style("lift(pkpo(k=4), low=0, high=1)").label == "lifted PKPO k=4"
+
+
 def test_every_look_is_of_something_in_the_catalogue():
     aliases = {"pacs_anchor"}  # in recorded runs
     known = {*lab.estimator_names(), *lab.objective_names(), *aliases}
