@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lab.errors import LabError, write_call
-from lab.estimators import estimator, estimator_names
+from lab.errors import LabError, parse_call, write_call
+from lab.estimators import OPERATIONS, estimator, estimator_names
 from lab.rollouts.counting import Counts
 
 # Settings of the tools, and the estimators that they are.
@@ -60,7 +60,12 @@ def trained_weighting(
     """
     if parameters is not None:
         spec = str(parameters.get("objective") or parameters.get("estimator") or "")
-        return Trained(spec, f"trained with {spec}, by the settings of the run") if spec else None
+        if not spec:
+            return None
+        note = f"trained with {spec}, by the settings of the run"
+        if parse_call(spec)[0] in OPERATIONS:
+            note += "; if it was of graded answers, what follows is only the level of the threshold"
+        return Trained(spec, note)
     return by_advantages(counts) or by_settings(path)
 
 
