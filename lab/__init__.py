@@ -31,6 +31,7 @@ from lab.recipes import Recipe as Recipe
 from lab.recipes import effective_weight as effective_weight
 from lab.recipes import recipe as recipe
 from lab.weights import SecondMoments as SecondMoments
+from lab.weights import SignalMass as SignalMass
 from lab.weights import bias as bias
 from lab.weights import efficiency as efficiency
 from lab.weights import finite_objective as finite_objective

@@ -10,7 +10,7 @@ from lab.errors import LabError, parse_call, unknown
 from lab.estimators import ALIASES, Estimator, estimator, estimator_names
 from lab.objectives import Objective, objective, objective_names
 from lab.recipes import Recipe, parse_gate, recipe
-from lab.weights import efficiency, induced_weight
+from lab.weights import efficiency, induced_weight, signal_mass
 
 WIDTH, HEIGHT = 60, 10  # of the plot, in characters
 # A braille character is 4 rows of 2 dots; each dot is one bit above U+2800.
@@ -40,6 +40,7 @@ def explain(name: str, N: int = 16) -> str:
 def _estimator(chosen: Estimator, N: int) -> str:
     p = np.geomspace(1e-3, 0.999, 2 * WIDTH)
     gap, offset = chosen.coefficients(N)
+    mass = signal_mass(chosen, N, SHOWN_RATES)
     curves = [induced_weight(chosen, N, p)]
     lines = [
         f"{chosen.label}   {chosen.spec}",
@@ -62,6 +63,8 @@ def _estimator(chosen: Estimator, N: int) -> str:
         "      p  " + _row(SHOWN_RATES),
         "    w_N  " + _row(induced_weight(chosen, N, SHOWN_RATES)),
         "    e_N  " + _row(efficiency(chosen, N, SHOWN_RATES)) + "   (1 = oracle baseline)",
+        "  right  " + _row(mass.right) + "   signal mass: of E|A|, what right rollouts get",
+        "  wrong  " + _row(mass.wrong) + "   and what wrong ones get",
         "",
         f"source: {chosen.citation}",
         f"train it: lab train tabular {shlex.quote(f'estimator={chosen.spec}')} rollouts={N}",
@@ -149,7 +152,7 @@ def _objective(chosen: Objective) -> str:
 
 def _row(values: np.ndarray) -> str:
     """The first eight values, in columns."""
-    cells = [f"{value:>8.4g}" for value in values[:8]]
+    cells = [f"{value:>10.4g}" for value in values[:8]]
     return "".join(cells) + ("  ..." if len(values) > 8 else "")
 
 
