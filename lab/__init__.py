@@ -21,6 +21,7 @@ from lab.groups import Group as Group
 from lab.groups import Rollout as Rollout
 from lab.groups import binarize as binarize
 from lab.groups import make_groups as make_groups
+from lab.memories import with_memory as with_memory
 from lab.objectives import Objective as Objective
 from lab.objectives import objective as objective
 from lab.objectives import objective_names as objective_names

@@ -192,6 +192,8 @@ _CATALOGUE: dict[str, tuple[Callable[..., Sequences], dict[str, Any]]] = {}
 _OPERATIONS: dict[str, Callable[..., Estimator]] = {}
 # Other names of catalogue entries, which recorded runs and sweep files hold: {alias: name}.
 ALIASES: dict[str, str] = {}
+# The names in `lab.memories`: no estimators before a memory is given, so that most trainers refuse.
+WITH_MEMORY: set[str] = set()
 
 
 def register(
@@ -271,6 +273,12 @@ def _build(name: str, options: dict[str, Any]) -> Estimator:
     if ALIASES.get(name, name) not in _CATALOGUE:
         load_plugins()
     entry = ALIASES.get(name, name)
+    if name in WITH_MEMORY:
+        raise LabError(
+            f"estimator {name!r} has a memory of earlier batches, which is not kept here: train it"
+            " with lab train tabular, digits, images or gsm8k trainer=loop, with rollouts that are"
+            f" sampled, or ask lab.with_memory({name!r}, N).estimator() for what it is so far"
+        )
     if entry not in _CATALOGUE:
         raise unknown("estimator", name, _CATALOGUE)
     function, facts = _CATALOGUE[entry]

@@ -8,6 +8,7 @@ import numpy as np
 
 from lab.errors import LabError, parse_call, unknown
 from lab.estimators import ALIASES, Estimator, estimator, estimator_names
+from lab.memories import MEMORIES, with_memory
 from lab.objectives import Objective, objective, objective_names
 from lab.recipes import Recipe, parse_gate, recipe
 from lab.weights import efficiency, induced_weight, signal_mass
@@ -32,9 +33,13 @@ def explain(name: str, N: int = 16) -> str:
         return _recipe(recipe(name, N))
     if ALIASES.get(key, key) in estimator_names():
         return _estimator(estimator(name), N)
+    if key in MEMORIES:
+        before = "before its first batch; lab.with_memory(...).observe(K, N) has later ones"
+        return _estimator(with_memory(name, N).estimator(), N) + f"\nthese numbers: {before}"
     if key in objective_names():
         return _objective(objective(name))
-    raise unknown("estimator or objective", key, [*estimator_names(), *objective_names()])
+    known = [*estimator_names(), *MEMORIES, *objective_names()]
+    raise unknown("estimator or objective", key, known)
 
 
 def _estimator(chosen: Estimator, N: int) -> str:

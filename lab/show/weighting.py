@@ -17,6 +17,7 @@ import pandas as pd
 
 from lab.errors import LabError, write_call
 from lab.estimators import estimator, estimator_names
+from lab.memories import has_memory
 from lab.rollouts.counting import Counts
 
 # Settings of the tools, and the estimators that they are.
@@ -60,6 +61,9 @@ def trained_weighting(
     """
     if parameters is not None:
         spec = str(parameters.get("objective") or parameters.get("estimator") or "")
+        if has_memory(spec):
+            note = f"trained with {spec}, by the settings of the run: other weights with every step"
+            return Trained("", note)
         return Trained(spec, f"trained with {spec}, by the settings of the run") if spec else None
     return by_advantages(counts) or by_settings(path)
 
