@@ -21,6 +21,7 @@ from lab.groups import Group as Group
 from lab.groups import Rollout as Rollout
 from lab.groups import binarize as binarize
 from lab.groups import make_groups as make_groups
+from lab.memories import with_memory as with_memory
 from lab.objectives import Objective as Objective
 from lab.objectives import objective as objective
 from lab.objectives import objective_names as objective_names
@@ -31,6 +32,7 @@ from lab.recipes import Recipe as Recipe
 from lab.recipes import effective_weight as effective_weight
 from lab.recipes import recipe as recipe
 from lab.weights import SecondMoments as SecondMoments
+from lab.weights import SignalMass as SignalMass
 from lab.weights import bias as bias
 from lab.weights import efficiency as efficiency
 from lab.weights import finite_objective as finite_objective

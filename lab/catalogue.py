@@ -78,6 +78,21 @@ def nsr(N: int) -> Sequences:
     return np.ones(N), -np.ones(N)
 
 
+@register(
+    label="zero-success only",
+    citation="Yuan et al. 2026, arXiv 2606.15455, the baseline beside its gate BBG: the loss as a"
+    " third party reports it",
+)
+def zero_success(N: int) -> Sequences:
+    """Only groups that are all wrong count: each of their rollouts gets -1. w_N = (1-p)^(N-1).
+
+    That is the weight of pass@N over N, here without a single right rollout. It has no limit: for
+    large N every problem with p above 0 is left alone.
+    """
+    alone = np.arange(N) == 0
+    return alone.astype(np.float64), -alone.astype(np.float64)
+
+
 @register(label="W-REINFORCE", citation=ZHU, limit=lambda lam: (1 + real("lam", lam, 0)) * RL)
 def w_reinforce(N: int, *, lam: float = 0.1) -> Sequences:
     """Right rollouts get lam, wrong ones -1. w_N = 1+lam.
@@ -146,6 +161,51 @@ def grpo_zscore(N: int, *, ddof: int = 1, eps: float = 1e-4) -> Sequences:
     is a sum over the levels of the reward (docs/real_rewards.md).
     """
     return grpo(N, ddof=ddof, eps=eps)
+
+
+@register(
+    label=lambda ddof, eps: (
+        "NGRPO" if ddof == 0 and eps == 0 else f"NGRPO (ddof {ddof}, eps {eps:g})"
+    ),
+    citation="Nan et al. 2025, arXiv 2509.18851; read in the official code",
+    limit=objective("arcsine"),
+    ddof=lambda ddof, eps: one_of("ddof", ddof, (0, 1)),
+    eps=lambda ddof, eps: real("eps", eps, 0),
+)
+def ngrpo(N: int, *, ddof: int = 0, eps: float = 0.0) -> Sequences:
+    """GRPO whose mean and standard deviation count one more, imagined, right rollout.
+
+    With m = (K+1)/(N+1) and s = sqrt(m(1-m)): a1 = (1-m)/s and a0 = -m/s. So groups that are all
+    wrong are pushed away from what they did; groups that are all right get nothing. The official
+    code has ddof 1 and eps 1e-6. Its clipping, another for each sign, is no matter of advantages.
+    """
+    mean = np.arange(1, N + 2) / (N + 1)
+    scale = _inverse(_std(N + 1, ddof)[1:] + eps)
+    return from_success_failure((1 - mean) * scale, -mean * scale)
+
+
+@register(
+    label=lambda alpha, beta: f"Beta({alpha:g}, {beta:g}) prior",
+    citation="after Kim et al. 2026, arXiv 2603.18444, without its history: this form is ours, from"
+    " the abstract",
+    limit=lambda alpha, beta: _beta_prior_limit(alpha, beta),
+)
+def beta_prior(N: int, *, alpha: float = 1.0, beta: float = 1.0) -> Sequences:
+    """GRPO with the mean of a Beta posterior in place of the mean reward.
+
+    With m = (K+alpha)/(N+alpha+beta) and s = sqrt(m(1-m)): a1 = (1-m)/s and a0 = -m/s. No group has
+    s = 0, so groups that agree count too. alpha = beta = 0 is GRPO, alpha = 1 and beta = 0 NGRPO.
+    """
+    mean = (np.arange(N + 1) + alpha) / (N + alpha + beta)
+    scale = _inverse(np.sqrt(mean * (1 - mean)))
+    return from_success_failure((1 - mean) * scale, -mean * scale)
+
+
+def _beta_prior_limit(alpha: float, beta: float) -> Objective:
+    """That of GRPO: the prior is forgotten. LabError: a count is negative."""
+    real("alpha", alpha, 0)
+    real("beta", beta, 0)
+    return objective("arcsine")
 
 
 @register(
@@ -219,8 +279,8 @@ ML = objective("ml")
 def maxrl(N: int) -> Sequences:
     """A = (r - r̄)/r̄, and 0 if all are wrong: the algorithm as published.
 
-    w_N = (1-q^(N-1))/p, so the order is T = N-1. One success in four gives 3, -1, -1, -1. At N = 2
-    it is RLOO.
+    w_N = (1-q^(N-1))/p, so the order is T = N-1; version 3 proves it (Theorem 5). One success in
+    four gives 3, -1, -1, -1. At N = 2 it is RLOO.
     """
     j = np.arange(N)
     # Where all the others are wrong the offset is 0, not -1, and a right rollout still gets N - 1.
@@ -245,7 +305,7 @@ def maxrl_eq7(N: int) -> Sequences:
 
 @register(
     label="MaxRL leave-one-out",
-    citation="this lab: eq. 6 with the leave-one-out offset",
+    citation=f"{MAXRL}, eq. 6, with the leave-one-out baseline of Kool et al. 2019",
     limit=ML,
     least=2,
 )
@@ -280,21 +340,27 @@ def truncated(N: int, *, order: int, form: str = "raw") -> Sequences:
 
 @register(
     label=lambda alpha, form, order: f"alpha {alpha:g}",
-    citation="family w = p^-alpha",
+    citation="family w = p^-alpha; the Tsallis objectives of Lin & Ie 2026, arXiv 2604.25907",
     limit=lambda alpha, form, order: _alpha_limit(alpha, form, order),
     least=lambda alpha, form, order: (
-        2 if one_of("form", form, ("plug_in", "series")) == "plug_in" else order or 1
+        order or 1 if one_of("form", form, ("plug_in", "series", "shifted")) == "series" else 2
     ),
 )
 def alpha(N: int, *, alpha: float, form: str = "plug_in", order: int | None = None) -> Sequences:
     """w = p^(-alpha): 0 is RL, 1/2 one-sided GRPO, 1 MaxRL.
 
-    `form` "plug_in" is (r - r̄)/r̄^alpha, biased at finite N. "series" gives right rollouts the
-    unbiased estimate of sum_{m<T} ((alpha)_m/m!) q^m, with T = `order` (N where it is None).
+    With binary rewards it is the gradient of the Tsallis q-logarithm of p, q = alpha:
+    p^-q times that of RL, as GARL amplifies it (2604.25907, abstract). `form` "plug_in" is (r -
+    r̄)/r̄^alpha, biased at finite N. "series" gives right rollouts the unbiased estimate of
+    sum_{m<T} ((alpha)_m/m!) q^m, with T = `order` (N where it is None). "shifted" is r minus the
+    mean of the others, times ((j+1-c)/(N-c))^-alpha: c = (1-alpha)/2 removes the bias of order 1/N.
     """
     if form == "plug_in":
         return centred(_inverse(np.linspace(0, 1, N + 1)) ** alpha)
     j = np.arange(N)
+    if form == "shifted":
+        shift = (1 - alpha) / 2
+        return leave_one_out(((j + 1 - shift) / (N - shift)) ** -alpha)
     gap = np.zeros(N)
     term = np.ones(N)
     for m in range(order or N):
@@ -309,10 +375,8 @@ def _alpha_limit(alpha: float, form: str, order: int | None) -> Objective:
     real("alpha", alpha, 0)
     if order is None:
         return objective("power", a=alpha, b=0)
-    if form == "plug_in":
-        raise LabError(
-            f"order = {order} given with form='plug_in': only form='series' has an order"
-        )
+    if form != "series":
+        raise LabError(f"order = {order} given with form={form!r}: only form='series' has an order")
     m = np.arange(whole("order", order))
     series = np.concatenate(([1.0], np.cumprod((alpha + m[:-1]) / (m[:-1] + 1))))
     integrated = np.append(0.0, series / (m + 1))

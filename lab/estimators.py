@@ -41,6 +41,7 @@ class Rules:
     | `singleton` | a group of one is "scored" like any other, an "error", or gets "zero" |
     | `all_wrong`, `all_right` | the advantages of such a group are "zero", or they are "kept" |
     | `zero_mean` | the advantages of every group sum to zero |
+    | `wrong_paid` | some group pays its wrong rollouts: their advantage is positive |
     | `ddof`, `eps` | of the standard deviation or mean that divides; None where nothing divides |
     """
 
@@ -48,16 +49,18 @@ class Rules:
     all_wrong: str
     all_right: str
     zero_mean: bool
+    wrong_paid: bool
     ddof: int | None = None
     eps: float | None = None
 
     def __str__(self) -> str:
         divisor = "" if self.eps is None else f", eps {self.eps:g}"
         divisor += "" if self.ddof is None else f", ddof {self.ddof}"
+        warning = "; WARNING: some wrong rollouts are paid" if self.wrong_paid else ""
         return (
             f"group of one: {self.singleton}; all wrong: {self.all_wrong}; all right:"
             f" {self.all_right}; {'zero' if self.zero_mean else 'not zero'} mean in every"
-            f" group{divisor}"
+            f" group{divisor}{warning}"
         )
 
 
@@ -141,6 +144,7 @@ class Estimator:
             all_wrong="zero" if a0[0] == 0 else "kept",
             all_right="zero" if a1[N] == 0 else "kept",
             zero_mean=bool(np.allclose(total, 0, atol=rounding)),
+            wrong_paid=bool((a0 > rounding).any()),
             ddof=self.ddof,
             eps=self.eps,
         )
@@ -188,6 +192,8 @@ _CATALOGUE: dict[str, tuple[Callable[..., Sequences], dict[str, Any]]] = {}
 OPERATIONS: dict[str, Callable[..., Estimator]] = {}
 # Other names of catalogue entries, which recorded runs and sweep files hold: {alias: name}.
 ALIASES: dict[str, str] = {}
+# The names in `lab.memories`: no estimators before a memory is given, so that most trainers refuse.
+WITH_MEMORY: set[str] = set()
 
 
 def register(
@@ -267,6 +273,12 @@ def _build(name: str, options: dict[str, Any]) -> Estimator:
     if ALIASES.get(name, name) not in _CATALOGUE:
         load_plugins()
     entry = ALIASES.get(name, name)
+    if name in WITH_MEMORY:
+        raise LabError(
+            f"estimator {name!r} has a memory of earlier batches, which is not kept here: train it"
+            " with lab train tabular, digits, images or gsm8k trainer=loop, with rollouts that are"
+            f" sampled, or ask lab.with_memory({name!r}, N).estimator() for what it is so far"
+        )
     if entry not in _CATALOGUE:
         raise unknown("estimator", name, _CATALOGUE)
     function, facts = _CATALOGUE[entry]

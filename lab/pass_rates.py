@@ -212,8 +212,8 @@ def expected_gradient(
     """How much each point contributes to the expected gradient: mass p(1-p) |w_N(p)|.
 
     The unit is the contrast E[score | right] - E[score | wrong] of lemma L7, taken to be as long
-    for every problem. It is half of `lab.signal_mass` where groups sum to zero. `share_by_bin` adds
-    it up.
+    for every problem. Where groups sum to zero it is either part of `lab.signal_mass`.
+    `share_by_bin` adds it up.
 
     RLOO has w = 1, so these are 0.25/2 and 0.09/2:
 

@@ -189,15 +189,29 @@ def signal_to_noise(
         return signal / (within_classes + pq * moments.successes)
 
 
-def signal_mass(name: str | Estimator, N: int, p: ArrayLike) -> Float[np.ndarray, "*p"]:
-    """The mean absolute advantage, E[(1/N) sum_i |A_i|] = p E|a1(j+1)| + (1-p) E|a0(j)|.
+class SignalMass(NamedTuple):
+    """The mean size of an advantage, split by what it is given to; each of the shape of p."""
 
-    >>> signal_mass("rloo", 8, [0.1, 0.5]).round(6)   # 2p(1-p)
-    array([0.18, 0.5 ])
+    right: Array
+    wrong: Array
+
+
+def signal_mass(name: str | Estimator, N: int, p: ArrayLike) -> SignalMass:
+    """The mean absolute advantage, E[(1/N) sum_i |A_i|]: the parts of right and of wrong rollouts.
+
+    right = p E|a1(j+1)| and wrong = (1-p) E|a0(j)|, which are equal where the advantages of every
+    group sum to zero, and add up to the whole. FADE (2607.01490) splits an estimator in the same
+    way, and reads its behaviour off the two.
+
+    >>> right, wrong = signal_mass("rloo", 8, [0.1, 0.5])   # p(1-p) each
+    >>> right.round(6), wrong.round(6)
+    (array([0.09, 0.25]), array([0.09, 0.25]))
     """
     p = check_pass_rates(p)
     a1, a0 = estimator(name).success_failure(N)
-    return p * _expect(np.abs(a1[1:]), p) + (1 - p) * _expect(np.abs(a0[:-1]), p)
+    return SignalMass(
+        right=p * _expect(np.abs(a1[1:]), p), wrong=(1 - p) * _expect(np.abs(a0[:-1]), p)
+    )
 
 
 def bias(name: str | Estimator, N: int, p: ArrayLike) -> Float[np.ndarray, "*p"]:

@@ -21,6 +21,7 @@ from enumeration import (
     DIGITS,
     POLICY,
     bernoulli_weight,
+    binomial_row,
     gradient_moments,
     pass_rate,
     pass_rate_gradient,
@@ -62,6 +63,10 @@ def nsr(r):
     return [x - 1 for x in r]
 
 
+def zero_success(r):
+    return [0 if any(r) else -1 for _ in r]
+
+
 def w_reinforce(lam):
     return lambda r: [lam if x else -1 for x in r]
 
@@ -76,6 +81,35 @@ def grpo(ddof=0, eps=0.0):
         return [(x - mean(r)) / scale if scale else 0 for x in r]
 
     return definition
+
+
+def ngrpo(ddof=0, eps=0.0):
+    """The rewards and one more of 1 give the mean and the standard deviation."""
+
+    def definition(r):
+        more = (*r, 1)
+        scale = std(more, ddof) + eps
+        return [(x - mean(more)) / scale if scale else 0 for x in r]
+
+    return definition
+
+
+def beta_prior(alpha, beta):
+    """The reward minus the posterior mean, over the standard deviation of a reward of that mean."""
+
+    def definition(r):
+        m = Fraction(sum(r) + alpha, len(r) + alpha + beta)
+        return [(x - m) / math.sqrt(m * (1 - m)) for x in r]
+
+    return definition
+
+
+def root_of_shifted_counts(r):
+    """(r_i - mean of the others) ((K_-i + 3/4)/(N - 1/4))^(-1/2): alpha 1/2, shift 1/4."""
+    return [
+        A / math.sqrt((sum(others(r, i)) + Fraction(3, 4)) / (len(r) - Fraction(1, 4)))
+        for i, A in enumerate(rloo(r))
+    ]
 
 
 def over_mean(power):
@@ -298,6 +332,34 @@ def mixed(N, p):
     return (1 - p**N - (1 - p) ** N) / (p * (1 - p))
 
 
+def by_sum(gap):
+    """E[gap(j)], j ~ Binomial(N-1, p), in decimals of DIGITS digits."""
+
+    def weight(N, p):
+        with localcontext(prec=DIGITS):
+            decimal = Decimal(p.numerator) / p.denominator if isinstance(p, Fraction) else p
+            return sum(x * gap(j, N) for j, x in enumerate(binomial_row(N - 1, decimal)))
+
+    return weight
+
+
+def posterior_gap(alpha, beta, ddof=0, eps="0"):
+    """a1(j+1) - a0(j) where m = (K+alpha)/(N+alpha+beta), divided by the deviation that has `ddof`
+    of N + alpha + beta rewards.
+    """
+
+    def gap(j, N):
+        def side(K, reward):
+            total = N + alpha + beta
+            m = Decimal(K + alpha) / total
+            scale = (m * (1 - m) * total / (total - ddof)).sqrt() + Decimal(eps)
+            return (reward - m) / scale if scale else Decimal(0)
+
+        return side(j + 1, 1) - side(j, 0)
+
+    return gap
+
+
 def real_weight(N, p):
     def h(p):
         q = 1 - p
@@ -337,12 +399,15 @@ def entropic_right(K, N):
 
 @dataclass(frozen=True)
 class Case:
-    """`least`: the smallest N. `finite`: closed form of w_N. `right`: a1(K) where there is none."""
+    """`least`: the smallest N. `finite`: closed form of w_N. `right`: a1(K) where there is none.
+
+    `limit` is None where the estimator has none for large N.
+    """
 
     spec: str
     least: int
     definition: Callable
-    limit: Callable[[float], float]
+    limit: Callable[[float], float] | None
     finite: Callable | None = None
     exact: bool = False
     right: Callable | None = None
@@ -359,6 +424,7 @@ CASES = [
     Case("dr_grpo", 2, minus_mean, one, lambda N, p: constant(N - 1, N)(N, p)),
     Case("psr", 1, reinforce, one, constant(1), True),
     Case("nsr", 1, nsr, one, constant(1), True),
+    Case("zero_success", 1, zero_success, None, lambda N, p: (1 - p) ** (N - 1)),
     Case("w_reinforce", 1, w_reinforce(Fraction(1, 10)), lambda p: 1.1, constant(11, 10), True),
     Case("w_reinforce(lam=0.5)", 1, w_reinforce(HALF), lambda p: 1.5, constant(3, 2), True),
     Case("grpo", 2, grpo(), lambda p: (p * (1 - p)) ** -0.5, right=grpo_right()),
@@ -376,6 +442,34 @@ CASES = [
         grpo(1, 1e-4),
         lambda p: (p * (1 - p)) ** -0.5,
         right=grpo_right(1, "1e-4"),
+    ),
+    Case(
+        "ngrpo",
+        1,
+        ngrpo(),
+        lambda p: (p * (1 - p)) ** -0.5,
+        by_sum(posterior_gap(1, 0)),
+    ),
+    Case(
+        "ngrpo(ddof=1, eps=1e-06)",
+        1,
+        ngrpo(1, 1e-6),
+        lambda p: (p * (1 - p)) ** -0.5,
+        by_sum(posterior_gap(1, 0, 1, "1e-6")),
+    ),
+    Case(
+        "beta_prior",
+        1,
+        beta_prior(1, 1),
+        lambda p: (p * (1 - p)) ** -0.5,
+        by_sum(posterior_gap(1, 1)),
+    ),
+    Case(
+        "beta_prior(alpha=2, beta=3)",
+        1,
+        beta_prior(2, 3),
+        lambda p: (p * (1 - p)) ** -0.5,
+        by_sum(posterior_gap(2, 3)),
     ),
     Case(
         "one_sided_grpo",
@@ -436,6 +530,13 @@ CASES = [
     Case("alpha(alpha=1)", 2, over_mean(1), lambda p: 1 / p, truncated_weight(lambda N: N - 1)),
     Case(
         "alpha(alpha=0.5, form='series')", 1, alpha_series(1), lambda p: p**-0.5, series_weight(1)
+    ),
+    Case(
+        "alpha(alpha=0.5, form='shifted')",
+        2,
+        root_of_shifted_counts,
+        lambda p: p**-0.5,
+        by_sum(lambda j, N: ((N - Decimal("0.25")) / (j + Decimal("0.75"))).sqrt()),
     ),
     Case(
         "alpha(alpha=1.5, form='series', order=3)",
@@ -639,6 +740,11 @@ def test_induced_weight_of_thousands_of_rollouts_keeps_ten_digits(spec):
 def test_limit_is_the_published_weight_and_is_approached(spec):
     p = np.array([0.05, 0.3, 0.7, 0.95])
     case, chosen = BY_SPEC[spec], lab.estimator(spec)
+    if case.limit is None:
+        assert chosen.limit is None
+        with pytest.raises(lab.LabError, match="has no limit objective"):
+            lab.bias(chosen, 8, p)
+        return
     limit = np.array([case.limit(x) for x in p])
     np.testing.assert_allclose(chosen.limit.weight(p), limit, rtol=1e-12)
     errors = [
@@ -656,6 +762,7 @@ def test_limit_is_the_published_weight_and_is_approached(spec):
 def test_rules_say_what_enumeration_finds(spec):
     rules = lab.estimator(spec).rules
     zero = {"all_wrong": True, "all_right": True, "zero_mean": True}
+    paid = False
     for N in sizes(spec):
         for r in reward_vectors(N):
             A = [float(x) for x in defined(spec, r)]
@@ -664,9 +771,11 @@ def test_rules_say_what_enumeration_finds(spec):
             if sum(r) == N:
                 zero["all_right"] &= max(map(abs, A)) < 1e-12
             zero["zero_mean"] &= abs(sum(A)) < 1e-9
+            paid |= max((a for a, x in zip(A, r, strict=True) if not x), default=0) > 1e-9
     word = {True: "zero", False: "kept"}
     assert (rules.all_wrong, rules.all_right) == (word[zero["all_wrong"]], word[zero["all_right"]])
     assert rules.zero_mean == zero["zero_mean"]
+    assert rules.wrong_paid == paid
     assert rules.singleton == ("scored" if lab.estimator(spec).least == 1 else "error")
 
 
@@ -744,12 +853,48 @@ def test_pacs_without_class_weights_is_beta_times_rloo(N):
         ("truncated(order=8, form='loo')", "maxrl_loo"),
         ("alpha(alpha=0)", "reinforce_mean"),
         ("alpha(alpha=1, form='series')", "maxrl_eq6"),
+        ("alpha(alpha=0, form='shifted')", "rloo"),
+        ("alpha(alpha=1, form='shifted')", "maxrl_loo"),
+        ("beta_prior(alpha=0, beta=0)", "grpo"),
+        ("beta_prior(alpha=1, beta=0)", "ngrpo"),
     ],
 )
 def test_corners_of_the_families_are_their_named_members(spec, named):
     rewards = np.array(reward_vectors(8))
     expected = lab.advantages(named, rewards)
     np.testing.assert_allclose(lab.advantages(spec, rewards), expected, rtol=1e-13, atol=1e-13)
+
+
+def test_shifted_counts_take_the_first_order_of_the_bias_away():
+    """At alpha 1/2, N = 16 and p = 0.2 the bias is -0.5% instead of the plug-in's -7.7%; doubling N
+    halves the plug-in's bias, and quarters that of shifted counts.
+    """
+
+    def relative_bias(form: str, N: int) -> float:
+        return float(lab.bias(f"alpha(alpha=0.5, form={form!r})", N, 0.2)) * 0.2**0.5
+
+    assert relative_bias("plug_in", 16) == pytest.approx(-0.077, abs=5e-4)
+    assert relative_bias("shifted", 16) == pytest.approx(-0.005, abs=5e-4)
+    for form, ratio in (("plug_in", 2), ("shifted", 4)):
+        found = relative_bias(form, 2048) / relative_bias(form, 4096)
+        assert found == pytest.approx(ratio, rel=0.01)
+
+
+def test_zero_success_alone_weighs_problems_as_pass_at_n_does():
+    p = np.linspace(0, 1, 11)
+    for N in (2, 8, 32):
+        np.testing.assert_allclose(
+            lab.induced_weight("zero_success", N, p),
+            lab.objective(f"pass_at(k={N})").weight(p) / N,
+            rtol=1e-12,
+        )
+
+
+def test_the_transformed_reward_of_pkpo_pays_wrong_rollouts_and_its_other_forms_do_not():
+    form = {form: lab.estimator(f"pkpo(k=2, form={form!r})").rules for form in ("s", "sloo")}
+    assert form["s"].wrong_paid and not form["sloo"].wrong_paid
+    assert str(form["s"]).endswith("WARNING: some wrong rollouts are paid")
+    assert "WARNING" not in str(form["sloo"])
 
 
 # --- The two papers' statements -----------------------------------------------------------------
@@ -903,6 +1048,10 @@ def test_an_order_or_k_beyond_the_rollouts_is_an_error(spec, N=4):
         ("alpha(alpha=-1)", "alpha = -1"),
         ("alpha(alpha=1, form='taylor')", "form = 'taylor': it must be one of 'plug_in', 'series'"),
         ("alpha(alpha=1, order=3)", "only form='series' has an order"),
+        ("alpha(alpha=1, form='shifted', order=3)", "order = 3 given with form='shifted'"),
+        ("ngrpo(ddof=2)", "ddof = 2: it must be one of 0, 1"),
+        ("beta_prior(alpha=-1)", "alpha = -1"),
+        ("beta_prior(beta=None)", "beta = None"),
         ("alpha(alpha=1, form='series', order=0)", "order = 0"),
         ("pkpo(k=0)", "k = 0"),
         ("pkpo(k=2, form='loo')", "form = 'loo': it must be one of 's', 'sloo', 'sloom1'"),

@@ -43,6 +43,10 @@ SPECS = [
     "grpo",
     "grpo(ddof=1)",
     "grpo(ddof=1, eps=1e-06)",
+    "ngrpo",
+    "ngrpo(ddof=1, eps=1e-06)",
+    "beta_prior",
+    "beta_prior(alpha=2, beta=3)",
     "one_sided_grpo",
     "f_grpo(gamma=0.7)",
     "dgpo",
@@ -56,6 +60,7 @@ SPECS = [
     "truncated(order=4, form='zero_mean')",
     "alpha(alpha=0.5)",
     "alpha(alpha=0.5, form='series')",
+    "alpha(alpha=0.5, form='shifted')",
     "alpha(alpha=1.5, form='series', order=3)",
     "pkpo(k=3)",
     "pkpo(k=2, form='sloo')",
@@ -134,7 +139,7 @@ def test_every_option_of_a_closed_form_has_its_control_and_no_control_is_of_anyt
     }
     assert told["estimators"]["alpha"]["options"] == {
         "alpha": CONTROLS["alpha"]["alpha"] | {"required": True},
-        "form": {"kind": "choice", "values": ["plug_in", "series"], "start": "plug_in"},
+        "form": {"kind": "choice", "values": ["plug_in", "series", "shifted"], "start": "plug_in"},
         "order": CONTROLS["alpha"]["order"] | {"start": None},
     }
 

@@ -321,6 +321,8 @@ def same(one, other) -> bool:
         {"estimator": "maxrl", "entropy_bonus": 0.01, "greedy_filter": True, "smoothing": 0.1},
         {"estimator": "grpo(ddof=1)", "updates": 2, "micro_batch": 4, "kl": 0.1},
         {"estimator": "pacs", "reference_every": 2, "learning_rate": 1e-3},
+        {"estimator": "curverl(batches=2)", "learning_rate": 1e-3},
+        {"estimator": "moving_baseline"},
     ],
 )
 def test_a_training_taken_up_anywhere_gives_the_same_records_and_weights(given):

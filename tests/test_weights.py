@@ -63,7 +63,8 @@ FUNCTIONS = {
     "right": lambda *a: lab.second_moments(*a).right,
     "wrong": lambda *a: lab.second_moments(*a).wrong,
     "successes": lambda *a: lab.second_moments(*a).successes,
-    "signal_mass": lab.signal_mass,
+    "mass of right": lambda *a: lab.signal_mass(*a).right,
+    "mass of wrong": lambda *a: lab.signal_mass(*a).wrong,
     "bias": lab.bias,
     "signal_to_noise": lambda *a: lab.signal_to_noise(*a, explained=0.3),
 }
@@ -370,21 +371,38 @@ def test_signal_to_noise_of_a_large_model_is_the_efficiency():
 
 
 @KINDS
-def test_signal_mass_is_the_mean_size_of_an_advantage(kind):
+def test_signal_mass_is_the_mean_size_of_what_right_and_what_wrong_rollouts_get(kind):
     A = scored(kind)
     for N in (2, 7):
         for p in P:
-            exact = expectation(lambda r: sum(abs(a) for a in A(r)), N, p) / N
-            assert close(lab.signal_mass(kind, N, float(p)), exact)
+            found = lab.signal_mass(kind, N, float(p))
+            for reward, part in ((1, found.right), (0, found.wrong)):
+                exact = expectation(
+                    lambda r, reward=reward: sum(
+                        abs(a) for a, x in zip(A(r), r, strict=True) if x == reward
+                    ),
+                    N,
+                    p,
+                )
+                assert close(part, exact / N)
 
 
 def test_signal_mass_of_rloo_and_maxrl_are_the_closed_forms():
     p = np.linspace(0, 1, 13)
     for N in (2, 8, 256):
-        np.testing.assert_allclose(lab.signal_mass("rloo", N, p), 2 * p * (1 - p), atol=1e-12)
-        np.testing.assert_allclose(
-            lab.signal_mass("maxrl", N, p), 2 * ((1 - (1 - p) ** N) - p), atol=1e-12
-        )
+        for part in lab.signal_mass("rloo", N, p):
+            np.testing.assert_allclose(part, p * (1 - p), atol=1e-12)
+        for part in lab.signal_mass("maxrl", N, p):
+            np.testing.assert_allclose(part, (1 - (1 - p) ** N) - p, atol=1e-12)
+
+
+def test_one_sided_estimators_give_all_their_signal_to_one_side():
+    p = np.array([0.1, 0.6])
+    assert lab.signal_mass("reinforce", 8, p).wrong.tolist() == [0, 0]
+    assert lab.signal_mass("nsr", 8, p).right.tolist() == [0, 0]
+    found = lab.signal_mass("zero_success", 8, p)
+    assert found.right.tolist() == [0, 0]
+    np.testing.assert_allclose(found.wrong, (1 - p) ** 8, rtol=1e-12)
 
 
 # --- Shapes, ends and refusals ------------------------------------------------------------------
@@ -414,7 +432,8 @@ def test_what_has_a_value_at_pass_rates_0_and_1_is_finite_there(kind):
     ends, a1, a0 = [0.0, 1.0], *lab.estimator(kind).success_failure(6)
     D = lab.second_moments(kind, 6, ends)
     assert D.right.tolist() == [0, a1[6] ** 2] and D.wrong.tolist() == [a0[0] ** 2, 0]
-    assert lab.signal_mass(kind, 6, ends).tolist() == [abs(a0[0]), abs(a1[6])]
+    mass = lab.signal_mass(kind, 6, ends)
+    assert mass.right.tolist() == [0, abs(a1[6])] and mass.wrong.tolist() == [abs(a0[0]), 0]
     assert np.isnan(D.successes).all()  # p or 1-p divides: stated in the docstring
     assert np.isfinite(lab.finite_objective(kind, 6, ends)).all()
 

@@ -28,7 +28,7 @@ QUANTITIES: dict[str, Callable[[Estimator, int, Array], Array]] = {
         finite_objective(chosen, N, p) - finite_objective(chosen, N, 0.5)
     ),
     "efficiency": efficiency,
-    "mass": signal_mass,
+    "mass": lambda chosen, N, p: np.add(*signal_mass(chosen, N, p)),
     "contrast": lambda chosen, N, p: p * (1 - p) * induced_weight(chosen, N, p),
 }
 

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 bb09a893efd220235b93bf763aeb4533bc3adc1b863cdba10552c7345061e57f
+// Built by `npm run build` from lab/explorer/front; sources sha256 e020138d168f4483e7d589f5ed2b8d74b4f3b6a3a53a77794ffb1bf4c39a9b91
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -890,6 +890,13 @@ function centred(N, scale) {
     s.map((x, K) => -K / N * x)
   );
 }
+function standardised(N, mean, factor = 1, eps = 0) {
+  const m = row(N + 1, mean), scale = m.map((x) => inverse(Math.sqrt(x * (1 - x) * factor) + eps));
+  return pair(
+    m.map((x, K) => (1 - x) * scale[K]),
+    m.map((x, K) => -x * scale[K])
+  );
+}
 var one = () => 1;
 var reciprocal = (p) => 1 / p;
 var logOdds = (p) => 1 / (p * (1 - p));
@@ -943,6 +950,16 @@ var ESTIMATORS = {
     least: 2,
     limit: () => power(0.5, 0.5),
     sequences: (N, { ddof, eps }) => centred(N, (mean) => inverse(std(mean, N, ddof) + eps))
+  },
+  ngrpo: {
+    label: ({ ddof, eps }) => ddof === 0 && eps === 0 ? "NGRPO" : `NGRPO (ddof ${ddof}, eps ${exponent(eps)})`,
+    limit: () => power(0.5, 0.5),
+    sequences: (N, { ddof, eps }) => standardised(N, (K) => (K + 1) / (N + 1), (N + 1) / (N + 1 - ddof), eps)
+  },
+  beta_prior: {
+    label: ({ alpha, beta }) => `Beta(${alpha}, ${beta}) prior`,
+    limit: () => power(0.5, 0.5),
+    sequences: (N, { alpha, beta }) => standardised(N, (K) => (K + alpha) / (N + alpha + beta))
   },
   one_sided_grpo: {
     least: 2,
@@ -1001,10 +1018,14 @@ var ESTIMATORS = {
   },
   alpha: {
     label: ({ alpha }) => `alpha ${alpha}`,
-    least: ({ form, order }) => form === "plug_in" ? 2 : order ?? 1,
+    least: ({ form, order }) => form === "series" ? order ?? 1 : 2,
     limit: ({ alpha, order }) => order === null ? power(alpha, 0) : series(alpha, order),
     sequences(N, { alpha, form, order }) {
       if (form === "plug_in") return centred(N, (mean) => inverse(mean) ** alpha);
+      if (form === "shifted") {
+        const shift = (1 - alpha) / 2;
+        return leaveOneOut(row(N, (j) => ((j + 1 - shift) / (N - shift)) ** -alpha));
+      }
       const gap = new Float64Array(N), term = row(N, one);
       for (let m = 0; m < (order ?? N); m++) {
         for (let j = 0; j < N; j++) {

@@ -31,6 +31,8 @@ CLOSED_FORMS = (
     "nsr",
     "w_reinforce",
     "grpo",
+    "ngrpo",
+    "beta_prior",
     "one_sided_grpo",
     "f_grpo",
     "dgpo",
@@ -69,11 +71,13 @@ def _choice(*values: Any) -> dict[str, Any]:
 CONTROLS: dict[str, dict[str, dict[str, Any]]] = {
     "w_reinforce": {"lam": _number(0, 2, 0.05)},
     "grpo": {"ddof": _choice(0, 1), "eps": _choice(0, 1e-6, 1e-4, 1e-2)},
+    "ngrpo": {"ddof": _choice(0, 1), "eps": _choice(0, 1e-6, 1e-4, 1e-2)},
+    "beta_prior": {"alpha": _number(0, 8, 0.25), "beta": _number(0, 8, 0.25)},
     "f_grpo": {"gamma": _number(0, 4, 0.1, start=1)},
     "truncated": {"order": _whole(start=8), "form": _choice("raw", "zero_mean", "loo")},
     "alpha": {
         "alpha": _number(0, 2, 0.05, start=0.5),
-        "form": _choice("plug_in", "series"),
+        "form": _choice("plug_in", "series", "shifted"),
         "order": _whole(only={"form": "series"}),
     },
     "pkpo": {"k": _whole(start=4), "form": _choice("s", "sloo", "sloom1")},

@@ -104,7 +104,7 @@ def one_order_short() -> dict[str, Any]:
         [str(N), *(weight(name, N, p) for name in forms), truncated(p, N), truncated(p, N - 1)]
         for N in (2, 3, 4, 8)
     ]
-    head = ["N", "eq. 6", "eq. 7", "Algorithm 1", "leave-one-out (ours)", "order N", "order N-1"]
+    head = ["N", "eq. 6", "eq. 7", "Algorithm 1", "leave-one-out", "order N", "order N-1"]
     return {"p": p, "table": table(head, rows)}
 
 

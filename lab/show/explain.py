@@ -8,9 +8,10 @@ import numpy as np
 
 from lab.errors import LabError, parse_call, unknown
 from lab.estimators import ALIASES, OPERATIONS, Estimator, estimator, estimator_names
+from lab.memories import MEMORIES, with_memory
 from lab.objectives import Objective, objective, objective_names
 from lab.recipes import Recipe, parse_gate, recipe
-from lab.weights import efficiency, induced_weight
+from lab.weights import efficiency, induced_weight, signal_mass
 
 WIDTH, HEIGHT = 60, 10  # of the plot, in characters
 # A braille character is 4 rows of 2 dots; each dot is one bit above U+2800.
@@ -32,14 +33,19 @@ def explain(name: str, N: int = 16) -> str:
         return _recipe(recipe(name, N))
     if key in OPERATIONS or ALIASES.get(key, key) in estimator_names():
         return _estimator(estimator(name), N)
+    if key in MEMORIES:
+        before = "before its first batch; lab.with_memory(...).observe(K, N) has later ones"
+        return _estimator(with_memory(name, N).estimator(), N) + f"\nthese numbers: {before}"
     if key in objective_names():
         return _objective(objective(name))
-    raise unknown("estimator or objective", key, [*estimator_names(), *objective_names()])
+    known = [*estimator_names(), *MEMORIES, *objective_names()]
+    raise unknown("estimator or objective", key, known)
 
 
 def _estimator(chosen: Estimator, N: int) -> str:
     p = np.geomspace(1e-3, 0.999, 2 * WIDTH)
     gap, offset = chosen.coefficients(N)
+    mass = signal_mass(chosen, N, SHOWN_RATES)
     curves = [induced_weight(chosen, N, p)]
     lines = [
         f"{chosen.label}   {chosen.spec}",
@@ -62,6 +68,8 @@ def _estimator(chosen: Estimator, N: int) -> str:
         "      p  " + _row(SHOWN_RATES),
         "    w_N  " + _row(induced_weight(chosen, N, SHOWN_RATES)),
         "    e_N  " + _row(efficiency(chosen, N, SHOWN_RATES)) + "   (1 = oracle baseline)",
+        "  right  " + _row(mass.right) + "   signal mass: of E|A|, what right rollouts get",
+        "  wrong  " + _row(mass.wrong) + "   and what wrong ones get",
         "",
         f"source: {chosen.citation}",
         f"train it: lab train tabular {shlex.quote(f'estimator={chosen.spec}')} rollouts={N}",
@@ -149,7 +157,7 @@ def _objective(chosen: Objective) -> str:
 
 def _row(values: np.ndarray) -> str:
     """The first eight values, in columns."""
-    cells = [f"{value:>8.4g}" for value in values[:8]]
+    cells = [f"{value:>10.4g}" for value in values[:8]]
     return "".join(cells) + ("  ..." if len(values) > 8 else "")
 
 

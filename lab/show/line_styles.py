@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from lab.errors import parse_call
 from lab.estimators import OPERATIONS, estimator
+from lab.memories import has_memory, with_memory
 from lab.objectives import objective, objective_names
 
 
@@ -79,8 +80,11 @@ def further_style(name: str) -> LineStyle:
     LabError: there is no such objective or estimator.
     """
     key = parse_call(name)[0]
-    found = objective(name) if key in objective_names() else estimator(name)
-    return LineStyle(found.label, *made_up_look(key))
+    if has_memory(name):
+        label = with_memory(name, 2).estimator().label
+    else:
+        label = (objective if key in objective_names() else estimator)(name).label
+    return LineStyle(label, *made_up_look(key))
 
 
 def made_up_look(name: str) -> tuple[str, Any, str]:

@@ -17,6 +17,7 @@ import pandas as pd
 
 from lab.errors import LabError, parse_call, write_call
 from lab.estimators import OPERATIONS, estimator, estimator_names
+from lab.memories import has_memory
 from lab.rollouts.counting import Counts
 
 # Settings of the tools, and the estimators that they are.
@@ -63,6 +64,8 @@ def trained_weighting(
         if not spec:
             return None
         note = f"trained with {spec}, by the settings of the run"
+        if has_memory(spec):
+            return Trained("", f"{note}: other weights with every step")
         if parse_call(spec)[0] in OPERATIONS:
             note += "; if it was of graded answers, what follows is only the level of the threshold"
         return Trained(spec, note)

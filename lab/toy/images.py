@@ -130,7 +130,7 @@ class Images:
             "pass@128": pass_at(p, 128),
             "accuracy": float(torch.cat(hits).double().mean()),
             "log-likelihood": log_p.mean(),
-        }
+        } | self.gradient_source.metrics()
         if graded:
             shares = np.diff([0, *np.cumsum([len(batch) for batch in hits])]) / len(p)
             metrics |= {key: float(shares @ [batch[key] for batch in graded]) for key in graded[0]}
@@ -141,6 +141,14 @@ class Images:
                 (measured, np.full(len(p) - len(measured), np.nan))
             )
         return metrics, groups
+
+    def accumulated(self) -> dict[str, torch.Tensor]:
+        """The memory of the estimator, if it has one."""
+        return self.gradient_source.accumulated()
+
+    def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
+        """Restore what `accumulated` returned."""
+        self.gradient_source.restore_accumulated(state)
 
     def _logits(
         self, forward: Classifier, images: Float[torch.Tensor, "images channels size size"]

@@ -84,11 +84,19 @@ class Tabular:
             "pass@1": p.mean(),
             "hard pass@1": p[: len(p) // 4].mean(),
             "log-likelihood": likelihood,
-        }
+        } | self.gradient_source.metrics()
         if self.graded:
             logp = self.model.logits.detach().log_softmax(1)
             metrics |= real_reward_metrics(logp, self.rewards)
         return metrics, {"problem": np.arange(len(p)), "pass_rate": p}
+
+    def accumulated(self) -> dict[str, torch.Tensor]:
+        """The memory of the estimator, if it has one."""
+        return self.gradient_source.accumulated()
+
+    def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
+        """Restore what `accumulated` returned."""
+        self.gradient_source.restore_accumulated(state)
 
     def pass_rates(self) -> Float[np.ndarray, " problems"]:
         """The problems' pass rates, from the hardest to the easiest at the start."""

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import torch
 
-from lab.checkpoint import current_state, restore
+from lab.checkpoint import current_state, restore, with_prefix
 from lab.errors import LabError
 from lab.estimators import Estimator, advantages, estimator
 from lab.losses import (
@@ -19,6 +19,7 @@ from lab.losses import (
     policy_gradient,
     population,
 )
+from lab.memories import IN_THE_HEADER, Memory, frozen_weights, has_memory, with_memory
 from lab.objectives import Objective, objective
 from lab.records import Pause, Record, Standing
 from lab.shapes import Bool, Float, Shaped
@@ -71,7 +72,12 @@ class GradientSource:
     `loss` is for a policy that is one softmax over a few answers; those of "sampled" are drawn as
     counts, see `lab.toy.multinomial`. `loss_of_pass_rates` needs only the pass rates, so it is for
     any policy, but not for "sampled".
+
+    An estimator with a memory (`lab.memories`) needs "sampled". The memory takes in one batch with
+    each `loss`; `accumulated` and `restore_accumulated` carry it through a world's checkpoint.
     """
+
+    memory: Memory | None = None
 
     def __init__(self, name: str, gradient: str, rollouts: int) -> None:
         self.gradient = gradient
@@ -80,7 +86,9 @@ class GradientSource:
         if gradient == "exact":
             self.target = objective(name)
         else:
-            self.target = estimator(name)
+            if gradient == "sampled" and has_memory(name):
+                self.memory = with_memory(name, rollouts)
+            self.target = estimator(name) if self.memory is None else self.memory.estimator()
             # Raises LabError, before anything runs, where the estimator needs more rollouts.
             self.target.coefficients(rollouts)
 
@@ -104,8 +112,13 @@ class GradientSource:
         if rewards.dtype != torch.bool:
             return self._loss_of_real_rewards(logp, rewards, seed)
         if self.gradient == "sampled" and isinstance(self.target, Estimator):
-            counts = draw_counts(logp.detach().exp(), self.rollouts, seed)
-            return counted(logp, counts, rewards, self.target, self.rollouts)
+            N = self.rollouts
+            counts = draw_counts(logp.detach().exp(), N, seed)
+            loss = counted(logp, counts, rewards, self.target, N)
+            if self.memory is not None:
+                K = (counts * rewards).sum(1).long()
+                self._remember(self.memory.observe(K.cpu().numpy(), N))
+            return loss
         return self.loss_of_pass_rates(log_chance(logp, rewards), seed)
 
     def _loss_of_real_rewards(
@@ -162,15 +175,38 @@ class GradientSource:
         K = torch.binomial(torch.full_like(p, N), p, generator=rng)
         return population(log_p, conditional_factor(log_p, K, target, N))
 
+    def _remember(self, memory: Memory) -> None:
+        self.memory, self.target = memory, memory.estimator()
+
+    def accumulated(self) -> dict[str, torch.Tensor]:
+        """The memory as named tensors; empty where the estimator has none."""
+        arrays = {} if self.memory is None else self.memory.arrays()
+        return {f"memory/{name}": torch.from_numpy(array) for name, array in arrays.items()}
+
+    def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
+        """Restore what `accumulated` returned; `state` holds other tensors too."""
+        if self.memory is not None:
+            found = with_prefix("memory/", state)
+            self._remember(
+                self.memory.restored({name: array.numpy() for name, array in found.items()})
+            )
+
+    def metrics(self) -> dict[str, float]:
+        """The weight of the next batch as the memory has it; empty where there is none."""
+        return {} if self.memory is None else frozen_weights(self.memory, self.rollouts)
+
     def describe(self) -> list[str]:
         """Header lines: the objective, and the estimator's rules for special groups."""
         target = self.target
         if isinstance(target, Objective):
             return [f"  exact gradient of {target.label}: no sampling"]
-        return [
+        lines = [
             f"  {target.label} [{target.citation}], {self.gradient} with N = {self.rollouts}",
             f"  rules: {target.rules}",
         ]
+        if self.memory is not None:
+            lines.append(IN_THE_HEADER)
+        return lines
 
 
 def log_chance(

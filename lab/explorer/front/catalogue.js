@@ -26,6 +26,16 @@ function centred(N, scale) {
   );
 }
 
+/** A = (r - m)/(sqrt(m (1-m)) + eps), from a mean m(K) that is not the group's own: groups do not sum to zero. */
+function standardised(N, mean, factor = 1, eps = 0) {
+  const m = row(N + 1, mean),
+    scale = m.map((x) => inverse(Math.sqrt(x * (1 - x) * factor) + eps));
+  return pair(
+    m.map((x, K) => (1 - x) * scale[K]),
+    m.map((x, K) => -x * scale[K]),
+  );
+}
+
 const one = () => 1,
   reciprocal = (p) => 1 / p,
   logOdds = (p) => 1 / (p * (1 - p));
@@ -93,6 +103,16 @@ export const ESTIMATORS = {
     limit: () => power(0.5, 0.5),
     sequences: (N, { ddof, eps }) => centred(N, (mean) => inverse(std(mean, N, ddof) + eps)),
   },
+  ngrpo: {
+    label: ({ ddof, eps }) => (ddof === 0 && eps === 0 ? "NGRPO" : `NGRPO (ddof ${ddof}, eps ${exponent(eps)})`),
+    limit: () => power(0.5, 0.5),
+    sequences: (N, { ddof, eps }) => standardised(N, (K) => (K + 1) / (N + 1), (N + 1) / (N + 1 - ddof), eps),
+  },
+  beta_prior: {
+    label: ({ alpha, beta }) => `Beta(${alpha}, ${beta}) prior`,
+    limit: () => power(0.5, 0.5),
+    sequences: (N, { alpha, beta }) => standardised(N, (K) => (K + alpha) / (N + alpha + beta)),
+  },
   one_sided_grpo: {
     least: 2,
     limit: () => power(0.5, 0),
@@ -152,10 +172,14 @@ export const ESTIMATORS = {
   },
   alpha: {
     label: ({ alpha }) => `alpha ${alpha}`,
-    least: ({ form, order }) => (form === "plug_in" ? 2 : (order ?? 1)),
+    least: ({ form, order }) => (form === "series" ? (order ?? 1) : 2),
     limit: ({ alpha, order }) => (order === null ? power(alpha, 0) : series(alpha, order)),
     sequences(N, { alpha, form, order }) {
       if (form === "plug_in") return centred(N, (mean) => inverse(mean) ** alpha);
+      if (form === "shifted") {
+        const shift = (1 - alpha) / 2;
+        return leaveOneOut(row(N, (j) => ((j + 1 - shift) / (N - shift)) ** -alpha));
+      }
       const gap = new Float64Array(N),
         term = row(N, one);
       for (let m = 0; m < (order ?? N); m++) {

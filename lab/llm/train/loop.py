@@ -42,6 +42,7 @@ from lab.llm.train.step_rollouts import rollout_columns
 from lab.llm.train.token_loss import Row, check_scores, token_log_probabilities, token_loss
 from lab.llm.verify.rewards import Judge
 from lab.losses import pacs_at_anchor
+from lab.memories import Memory, frozen_weights, has_memory, with_memory
 from lab.records import Pause, Record, Standing
 from lab.rng import stream_seed
 from lab.weights import induced_weight
@@ -81,6 +82,9 @@ class Loop:
             self.reference = copy.deepcopy(self.model).requires_grad_(False)
         self.optimizer = adamw(self.model, config.learning_rate)
         self.rollouts: dict[str, list[Any]] = {}  # of the step that was made last
+        self.memory: Memory | None = None
+        if has_memory(config.estimator):
+            self.memory = with_memory(config.estimator, config.rollouts)
         self.sums: dict[str, float] = {}  # the steps since the last record, and their metrics
         self.first = 0 if state is None else self.resume(state)
         self.problems, self.left_out = training_problems(config, self.tokenizer, verifier)
@@ -165,9 +169,12 @@ class Loop:
             raise LabError(f"no rollout of step {step} could be judged: see lab data check")
         groups = make_groups(rollouts, config.truncation)  # lost rollouts make a group smaller
 
-        estimator = find_estimator(config.estimator)
-        if config.estimator == "pacs":  # what its loss is where policy and reference agree
+        if self.memory is not None:  # what earlier steps have made of it
+            estimator = self.memory.estimator()
+        elif config.estimator == "pacs":  # what its loss is where policy and reference agree
             estimator = pacs_at_anchor(config.beta, config.score, config.balanced)
+        else:
+            estimator = find_estimator(config.estimator)
         for group, A in zip(groups, advantages(estimator, groups), strict=True):
             for rollout, reward, advantage in zip(group.rollouts, group.rewards, A, strict=True):
                 row = rows[int(group.problem) * N + rollout.index]
@@ -192,6 +199,10 @@ class Loop:
             }
         else:
             metrics["mean reward"] = mean_reward
+        if self.memory is not None:
+            metrics |= frozen_weights(self.memory, N)
+            K, n = (np.array([getattr(group, size) for group in groups]) for size in "KN")
+            self.memory = self.memory.observe(K, n)
         if config.greedy_filter:  # SELF: problems that greedy decoding solves are not trained on
             verdicts = self.verifier.check([answer.text for [answer] in likeliest], golds)
             solved = [verdict.reward == 1 for verdict in verdicts]
@@ -268,6 +279,9 @@ class Loop:
         state |= {
             f"sum/{name}": torch.tensor(x, dtype=torch.float64) for name, x in self.sums.items()
         }
+        if self.memory is not None:
+            arrays = self.memory.arrays()
+            state |= {f"memory/{name}": torch.from_numpy(array) for name, array in arrays.items()}
         if self.config.reference_every:
             reference = self.reference.state_dict()
             state |= {f"reference/{name}": tensor for name, tensor in reference.items()}
@@ -276,6 +290,9 @@ class Loop:
     def resume(self, state: dict[str, Tensor]) -> int:
         """Load a state; returns the number of steps that were made."""
         self.sums = {name: float(x) for name, x in with_prefix("sum/", state).items()}
+        if self.memory is not None:
+            found = with_prefix("memory/", state)
+            self.memory = self.memory.restored({name: x.numpy() for name, x in found.items()})
         if self.config.reference_every:
             self.reference.load_state_dict(with_prefix("reference/", state))
         return restore(self.model, self.optimizer, state)

@@ -34,6 +34,7 @@ from lab.llm.train.requirements import requirements as requirements
 from lab.llm.train.trl_run import TRLRun
 from lab.llm.verify.rewards import check_reward
 from lab.losses import pacs_at_anchor
+from lab.memories import IN_THE_HEADER, has_memory, with_memory
 from lab.records import Pause, Record
 
 if TYPE_CHECKING:
@@ -107,7 +108,10 @@ def _loss(config: LanguageModelConfig) -> list[str]:
                 f"reference_every = {config.reference_every}: only PACS resets a reference; set it"
                 " to 0"
             )
-        chosen = find_estimator(estimator)
+        if config.trainer == "loop" and has_memory(estimator):
+            chosen = with_memory(estimator, rollouts).estimator()
+        else:
+            chosen = find_estimator(estimator)
         options = ""
         loss = config.aggregation
     else:
@@ -133,6 +137,7 @@ def _loss(config: LanguageModelConfig) -> list[str]:
         f"  {chosen.label} [{chosen.citation}]{options}, N = {rollouts}",
         f"  rules: {chosen.rules}",
         f"  truncated rollouts: {config.truncation}; loss: {loss}",
+        *([IN_THE_HEADER] if has_memory(estimator) else []),
     ]
 
 

@@ -1,0 +1,363 @@
+"""Estimators with a memory: exact while frozen, a pure function of earlier batches, part of every
+checkpoint.
+"""
+
+import itertools
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from enumeration import (
+    POLICY,
+    bernoulli_weight,
+    binomial_row,
+    gradient_moments,
+    pass_rate,
+    pass_rate_gradient,
+    reward_vectors,
+)
+from safetensors.torch import load_file
+
+import lab
+from lab.checkpoint import save_tensors
+from lab.errors import LabError
+from lab.memories import MEMORIES, SHOWN_RATES, frozen_weights, has_memory, with_memory
+from lab.records import Record
+from lab.runs import experiment
+from lab.show.explain import explain
+from lab.show.line_styles import line_style
+from lab.show.weighting import trained_weighting
+from lab.toy import images, tabular
+from lab.toy.training_loop import GradientSource
+
+N = 4
+# Batches of several problems, K of N right in each.
+BATCHES = [[1, 1, 3, 0], [2, 4, 4, 2], [0, 0, 4], [3, 1, 1, 1]]
+SPECS = pytest.mark.parametrize("spec", ["curverl(batches=3)", "moving_baseline(rate=0.25)"])
+
+
+def after(spec: str, batches) -> lab.memories.Memory:
+    memory = with_memory(spec, N)
+    for batch in batches:
+        memory = memory.observe(batch, N)
+    return memory
+
+
+# --- The definitions, naively -------------------------------------------------------------------
+
+
+def curverl(batches, window):
+    """The advantages by the paper's words: the histogram of the rates of mixed groups in the last
+    batches, the share at a rate over the share at or below it; 1 where there is no mixed group.
+    """
+    seen = [Fraction(K, N) for batch in batches[-window:] for K in batch if 0 < K < N]
+
+    def definition(r):
+        rate = Fraction(sum(r), N)
+        f, F = sum(x == rate for x in seen), sum(x <= rate for x in seen)
+        weight = (Fraction(f, F) if F else 0) if seen else 1
+        return [weight * (x - rate) for x in r]
+
+    return definition
+
+
+def moving_baseline(batches, rate):
+    """A weighted mean of the batches' mean rewards: the latest counts 1, each one before it by the
+    factor 1 - rate less.
+    """
+    weights = [(1 - rate) ** age for age in reversed(range(len(batches)))]
+    means = [Fraction(sum(batch), N * len(batch)) for batch in batches]
+    total = sum(w * m for w, m in zip(weights, means, strict=True))
+    b = total / sum(weights) if batches else 0
+    return lambda r: [x - b for x in r]
+
+
+DEFINITIONS = {
+    "curverl(batches=3)": lambda batches: curverl(batches, 3),
+    "moving_baseline(rate=0.25)": lambda batches: moving_baseline(batches, Fraction(1, 4)),
+}
+
+
+@SPECS
+@pytest.mark.parametrize("seen", range(len(BATCHES) + 1))
+def test_the_frozen_estimator_is_the_definition_for_every_reward_vector(spec, seen):
+    definition = DEFINITIONS[spec](BATCHES[:seen])
+    frozen = after(spec, BATCHES[:seen]).estimator()
+    vectors = reward_vectors(N)
+    expected = [[float(A) for A in definition(r)] for r in vectors]
+    np.testing.assert_allclose(
+        lab.advantages(frozen, np.array(vectors)), expected, rtol=1e-14, atol=1e-15
+    )
+
+
+def test_curverl_by_eye():
+    # Of the mixed groups seen, two have K = 1 and one each K = 2 and 3.
+    frozen = after("curverl", [[1, 1, 2, 3, 0, 4]]).estimator()
+    found = lab.advantages(frozen, np.tri(5, 4, -1))
+    np.testing.assert_allclose(
+        found,
+        [
+            [0, 0, 0, 0],
+            [3 / 4, -1 / 4, -1 / 4, -1 / 4],  # 2 of 2
+            [1 / 6, 1 / 6, -1 / 6, -1 / 6],  # 1 of 3
+            [1 / 16, 1 / 16, 1 / 16, -3 / 16],  # 1 of 4
+            [0, 0, 0, 0],
+        ],
+        rtol=1e-15,
+    )
+
+
+def test_a_batch_leaves_the_window_after_its_time_and_one_of_groups_that_agree_takes_a_place():
+    two = with_memory("curverl(batches=2)", N)
+    first = two.observe([1, 2], N)
+    assert first.observe([0, 4], N).estimator().coefficients(N)[0].tolist() == (
+        first.estimator().coefficients(N)[0].tolist()
+    )
+    forgotten = first.observe([0, 4], N).observe([0], N)
+    assert forgotten.estimator().coefficients(N)[0].tolist() == (
+        two.estimator().coefficients(N)[0].tolist()
+    )
+
+
+def test_a_smaller_group_counts_by_its_pass_rate_and_is_weighed_by_it():
+    memory = with_memory("curverl", N).observe([1, 1, 2], [4, 2, 4])  # the rates 1/4, 1/2, 1/2
+    assert memory.window.sum(0).tolist() == [0, 1, 2, 0, 0]
+    pair = lab.advantages(memory.estimator(), np.array([1, 0]))
+    np.testing.assert_allclose(pair, [1 / 3, -1 / 3], rtol=1e-15)  # w(1/2) = 2/3
+
+
+# --- Frozen, the weight is exact ----------------------------------------------------------------
+
+
+@SPECS
+@pytest.mark.parametrize("seen", [0, 1, 4])
+def test_the_weight_of_a_frozen_estimator_is_the_mean_over_all_rewards(spec, seen):
+    definition = DEFINITIONS[spec](BATCHES[:seen])
+    frozen = after(spec, BATCHES[:seen]).estimator()
+    for p in (Fraction(1, 10), Fraction(7, 10)):
+        expected = float(bernoulli_weight(definition, N, p))
+        assert float(lab.induced_weight(frozen, N, float(p))) == pytest.approx(expected, rel=1e-12)
+    for right in ({0}, {1, 2}):
+        gradient, _ = gradient_moments(definition, N, POLICY, right)
+        weight = float(lab.induced_weight(frozen, N, float(pass_rate(POLICY, right))))
+        for got, slope in zip(gradient, pass_rate_gradient(POLICY, right), strict=True):
+            assert weight * float(slope) == pytest.approx(float(got), rel=1e-12, abs=1e-14)
+
+
+def test_the_weight_of_curverl_is_a_bernstein_polynomial_of_reverse_hazard_rates():
+    """w_N(p) = ((N-1)/N) E[w((X+1)/N)], X ~ Binomial(N-2, p), with w = count / count below."""
+    memory = after("curverl", BATCHES)
+    counts = memory.window.sum(0)[1:N]
+    hazard = [Fraction(int(c), int(sum(counts[: i + 1]))) for i, c in enumerate(counts)]
+    for p in (Fraction(1, 5), Fraction(9, 10)):
+        row = binomial_row(N - 2, p)
+        expected = Fraction(N - 1, N) * sum(x * w for x, w in zip(row, hazard, strict=True))
+        found = float(lab.induced_weight(memory.estimator(), N, float(p)))
+        assert found == pytest.approx(float(expected), rel=1e-13)
+    weight = lab.induced_weight(memory.estimator(), N, np.linspace(0, 1, 21))
+    assert weight[0] == weight.max() == pytest.approx((N - 1) / N) and weight.min() >= 0
+
+
+def test_a_moving_baseline_weighs_all_problems_alike_and_suits_those_at_its_pass_rate():
+    p = np.array([0.05, 0.4, 0.9])
+    for batches in (BATCHES[:1], BATCHES):
+        memory = after("moving_baseline", batches)
+        np.testing.assert_allclose(lab.induced_weight(memory.estimator(), N, p), 1, rtol=1e-13)
+        pq = p * (1 - p)
+        np.testing.assert_allclose(
+            lab.efficiency(memory.estimator(), N, p),
+            pq / (pq + (p - memory.baseline) ** 2),
+            rtol=1e-12,
+        )
+
+
+@pytest.mark.parametrize("spec", ["curverl(batches=1)", "moving_baseline"])
+def test_given_what_came_before_the_mean_gradient_of_a_batch_is_the_frozen_weights(spec):
+    """Two batches of two problems with two and three rollouts right or wrong: over all outcomes of
+    both, the second batch's mean gradient is that of the frozen weights, averaged over the first.
+    """
+    n, p = 3, (Fraction(1, 5), Fraction(3, 5))
+    exact, by_weight = [0.0, 0.0], [0.0, 0.0]
+    for first in itertools.product(reward_vectors(n), repeat=2):
+        chance = float(np.prod([_chance(r, q) for r, q in zip(first, p, strict=True)]))
+        memory = with_memory(spec, n).observe([sum(r) for r in first], n)
+        frozen = memory.estimator()
+        for x, q in enumerate(p):
+            by_weight[x] += chance * float(lab.induced_weight(frozen, n, float(q)))
+            for r in reward_vectors(n):
+                A = lab.advantages(frozen, np.array(r))
+                g = sum(a * (reward - q) for a, reward in zip(A, r, strict=True))
+                exact[x] += chance * float(_chance(r, q) * g / (n * q * (1 - q)))
+    np.testing.assert_allclose(exact, by_weight, rtol=1e-12)
+
+
+def _chance(r, p):
+    return p ** sum(r) * (1 - p) ** (len(r) - sum(r))
+
+
+# --- A memory is a value ------------------------------------------------------------------------
+
+
+@SPECS
+def test_observing_changes_nothing_but_what_it_returns(spec):
+    memory = after(spec, BATCHES[:2])
+    before = {name: array.copy() for name, array in memory.arrays().items()}
+    frozen = memory.estimator()
+    gap, offset = frozen.coefficients(N)
+    memory.observe(BATCHES[3], N)
+    for name, array in memory.arrays().items():
+        np.testing.assert_array_equal(array, before[name])
+    np.testing.assert_array_equal(frozen.coefficients(N), [gap, offset])
+
+
+@SPECS
+def test_what_a_checkpoint_holds_gives_the_same_memory_to_the_bit(spec, tmp_path):
+    memory = after(spec, BATCHES)
+    tensors = {name: torch.from_numpy(array) for name, array in memory.arrays().items()}
+    save_tensors(tmp_path / "memory.safetensors", tensors, {})
+    held = {name: x.numpy() for name, x in load_file(tmp_path / "memory.safetensors").items()}
+    again = with_memory(spec, N).restored(held)
+    for one, other in zip(
+        again.observe(BATCHES[0], N).estimator().coefficients(N),
+        memory.observe(BATCHES[0], N).estimator().coefficients(N),
+        strict=True,
+    ):
+        assert one.tolist() == other.tolist()
+
+
+def test_a_record_says_the_frozen_weight():
+    memory = after("curverl", BATCHES)
+    found = frozen_weights(memory, N)
+    assert list(found) == ["weight at p=0.1", "weight at p=0.5", "weight at p=0.9"]
+    assert list(found.values()) == pytest.approx(
+        lab.induced_weight(memory.estimator(), N, SHOWN_RATES).tolist()
+    )
+
+
+# --- Names --------------------------------------------------------------------------------------
+
+
+def test_a_name_with_a_memory_is_none_of_the_catalogue_and_its_estimator_has_its_spec():
+    assert not set(MEMORIES) & set(lab.estimator_names())
+    for name in MEMORIES:
+        assert has_memory(name) and has_memory(with_memory(name, N).estimator().spec)
+        assert line_style(name).label == with_memory(name, N).estimator().label
+    assert not has_memory("maxrl") and not has_memory("rl + 0.5 * ml")
+    assert with_memory("curverl(batches=3)", N).estimator().spec == "curverl(batches=3)"
+
+
+@pytest.mark.parametrize(
+    "spec, message",
+    [
+        ("curverll", "did you mean 'curverl'"),
+        ("curverl(batch=3)", "did you mean 'batches'"),
+        ("curverl(batches=0)", "batches = 0: it must be a whole number of at least 1"),
+        ("moving_baseline(rate=0)", "rate = 0"),
+        ("moving_baseline(rate=1.5)", "rate = 1.5"),
+    ],
+)
+def test_what_a_memory_cannot_be_made_of_is_refused(spec, message):
+    with pytest.raises(LabError) as error:
+        with_memory(spec, N)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: lab.advantages("curverl", np.array([1, 0])),
+        lambda: lab.induced_weight("curverl(batches=2)", N, 0.5),
+        lambda: GradientSource("curverl", "expected", N),
+        lambda: GradientSource("moving_baseline", "conditional", N),
+        lambda: experiment("maze").preflight(
+            experiment("maze").configure("smoke", {"estimator": "curverl"})
+        ),
+        lambda: experiment("gsm8k").preflight(
+            experiment("gsm8k").configure("smoke", {"estimator": "curverl", "trainer": "trl"})
+        ),
+    ],
+)
+def test_whoever_keeps_no_memory_refuses_in_one_sentence(use):
+    with pytest.raises(LabError, match="has a memory of earlier batches, which is not kept here"):
+        use()
+
+
+def test_an_audit_names_it_without_telling_weights_that_changed_with_every_step():
+    found = trained_weighting(Path("run"), None, {"estimator": "curverl(batches=5)"})
+    assert found.spec == "" and found.note.startswith("trained with curverl(batches=5)")
+
+
+def test_lab_explain_says_what_it_is_before_its_first_batch():
+    text = explain("curverl(batches=5)", 8)
+    assert text.startswith("CurveRL   curverl(batches=5)")
+    assert "these numbers: before its first batch" in text.splitlines()[-1]
+
+
+# --- Training -----------------------------------------------------------------------------------
+
+
+TRAINERS = {"tabular": tabular.train, "digits": images.train_digits}
+
+
+def told(config, state=None):
+    """All that a training tells, each with a copy of its state."""
+    return [
+        (output, {name: tensor.clone() for name, tensor in output.state().items()})
+        for output in TRAINERS[config.name](config, state)
+    ]
+
+
+@SPECS
+@pytest.mark.parametrize(
+    "world, given",
+    [
+        ("tabular", {"steps": 6, "problems": 8, "rollouts": N, "log_every": 4}),
+        ("digits", {"steps": 4, "rollouts": 8, "log_every": 3}),
+    ],
+)
+def test_a_training_taken_up_anywhere_ends_with_the_same_bits(spec, world, given):
+    config = experiment(world).configure("smoke", {"estimator": spec} | given)
+    header = experiment(world).preflight(config)
+    assert any("memory of earlier batches" in line for line in header)
+    whole = told(config)
+    for taken in (0, 1, len(whole) - 2):
+        again = told(config, whole[taken][1])
+        later = [pair for pair in again if pair[0].step > whole[taken][0].step]
+        for (output, state), (expected, expected_state) in zip(
+            later, whole[taken + 1 :], strict=True
+        ):
+            assert state.keys() == expected_state.keys()
+            assert all(torch.equal(state[name], expected_state[name]) for name in state)
+            if isinstance(expected, Record):
+                assert output.metrics == expected.metrics
+    memories = [
+        torch.cat([x.double().flatten() for name, x in state.items() if name.startswith("memory/")])
+        for _, state in whole
+    ]
+    assert not torch.equal(memories[0], memories[-1])  # a memory that never learns would pass above
+    weights = [output.metrics for output, _ in whole if isinstance(output, Record)]
+    assert all(f"weight at p={p:g}" in metrics for metrics in weights for p in SHOWN_RATES)
+
+
+def test_a_step_is_taken_with_what_earlier_steps_showed_and_not_with_its_own():
+    source = GradientSource("curverl(batches=3)", "sampled", N)
+    logits = torch.linspace(-1, 1, 12, dtype=torch.float64).reshape(6, 2).requires_grad_()
+    right = torch.tensor([[True, False]] * 6)
+    by_hand = GradientSource("reinforce_mean", "sampled", N)
+    first = source.loss(logits.log_softmax(1), right, seed=1)
+    # Before the first batch w = 1, and A = r - r̄.
+    assert first.item() == by_hand.loss(logits.log_softmax(1), right, seed=1).item()
+    frozen = source.target
+    assert np.ptp(lab.induced_weight(frozen, N, [0.1, 0.9])) > 0.1  # it has learnt from the first
+    second = source.loss(logits.log_softmax(1), right, seed=2)
+    by_hand.target = frozen
+    assert second.item() == by_hand.loss(logits.log_softmax(1), right, seed=2).item()
+
+
+def test_an_estimator_without_a_memory_adds_nothing_to_checkpoints_and_records():
+    config = experiment("tabular").configure("smoke", {"estimator": "maxrl", "steps": 1})
+    for output, state in told(config):
+        assert not any(name.startswith("memory/") for name in state)
+        assert not any(name.startswith("weight at") for name in output.metrics)
