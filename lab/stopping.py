@@ -15,7 +15,7 @@ p = 0 and 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -89,12 +89,21 @@ class StoppingRule:
             )
 
     @property
+    def about(self) -> str:
+        """A line for the header of a run."""
+        return f"{self.spec}: all rollouts drawn count, with advantages r - {self.baseline:g}"
+
+    @property
     def spec(self) -> str:
         """The text from which `stopping_rule` makes it again: "until(right=1, cap=64)"."""
         values = {option: getattr(self, option) for option in OPTIONS}
         return write_call(
             "until", {option: x for option, x in values.items() if x != OPTIONS[option]}
         )
+
+    def met(self, right: Any, wrong: Any) -> Any:
+        """Whether all that is waited for is there: of numbers, or of arrays and tensors of them."""
+        return (right >= self.right) & (wrong >= self.wrong)
 
     def drawn(self, p: ArrayLike) -> Drawn:
         """The moments of tau, by recursion over the rollouts drawn and the right ones among them.
@@ -245,3 +254,24 @@ def stopping_rule(text: str) -> StoppingRule:
     if "cap" not in options:
         raise LabError(f"{text} has no cap: add cap=M, the most rollouts of a problem")
     return until(**options)
+
+
+def rule_of_training(text: str, estimator: str, rollouts: int) -> StoppingRule | None:
+    """The rule of a training's setting `stopping`; None where it is empty.
+
+    LabError: the rule would leave one of the other two settings unread.
+    """
+    if not text:
+        return None
+    rule = stopping_rule(text)
+    if estimator != "reinforce":
+        raise LabError(
+            f"stopping = {text!r} gives the advantages r - b itself, and estimator = {estimator!r}"
+            " would not be used: set estimator to 'reinforce'"
+        )
+    if rollouts != rule.cap:
+        raise LabError(
+            f"stopping = {text!r} draws at most {rule.cap} rollouts, and rollouts = {rollouts}: set"
+            f" rollouts to {rule.cap}"
+        )
+    return rule

@@ -14,6 +14,7 @@ from lab.estimators import Estimator, advantages, estimator
 from lab.losses import (
     conditional_factor,
     counted,
+    counted_sum,
     exact_factor,
     expected_factor,
     policy_gradient,
@@ -22,7 +23,9 @@ from lab.losses import (
 from lab.objectives import Objective, objective
 from lab.records import Pause, Record, Standing
 from lab.shapes import Bool, Float, Shaped
+from lab.stopping import rule_of_training
 from lab.toy.multinomial import draw_counts, listed
+from lab.toy.stopped_sampling import RolloutsSpent, draw_counts_until
 
 
 class World(Protocol):
@@ -70,12 +73,20 @@ class GradientSource:
 
     `loss` is for a policy that is one softmax over a few answers; those of "sampled" are drawn as
     counts, see `lab.toy.multinomial`. `loss_of_pass_rates` needs only the pass rates, so it is for
-    any policy, but not for "sampled".
+    any policy, but not for "sampled". With `stopping`, the text of a rule (`lab.stopping`), answers
+    are drawn until the rule is content, in place of N; `spent` counts them.
     """
 
-    def __init__(self, name: str, gradient: str, rollouts: int) -> None:
+    def __init__(self, name: str, gradient: str, rollouts: int, stopping: str = "") -> None:
         self.gradient = gradient
         self.rollouts = rollouts
+        self.rule = rule_of_training(stopping, name, rollouts)
+        if self.rule is not None and gradient != "sampled":
+            raise LabError(
+                f"stopping = {stopping!r} draws rollouts, and gradient = {gradient!r} has none: set"
+                " gradient to 'sampled'"
+            )
+        self.spent = RolloutsSpent()
         self.target: Estimator | Objective
         if gradient == "exact":
             self.target = objective(name)
@@ -103,6 +114,10 @@ class GradientSource:
             )
         if rewards.dtype != torch.bool:
             return self._loss_of_real_rewards(logp, rewards, seed)
+        if self.rule is not None:
+            counts = draw_counts_until(self.rule, logp.detach().exp(), rewards, seed)
+            self.spent.add(counts.sum(1))
+            return counted_sum(logp, counts, rewards, self.rule.baseline)
         if self.gradient == "sampled" and isinstance(self.target, Estimator):
             counts = draw_counts(logp.detach().exp(), self.rollouts, seed)
             return counted(logp, counts, rewards, self.target, self.rollouts)
@@ -127,6 +142,11 @@ class GradientSource:
 
     def check_real_rewards(self) -> None:
         """LabError: this gradient is not defined for rewards other than 0 and 1."""
+        if self.rule is not None:
+            raise LabError(
+                f"stopping = {self.rule.spec!r} waits for right answers, and these are graded: take"
+                " rewards = 'binary', or leave stopping empty"
+            )
         if self.gradient == "conditional":
             raise LabError(
                 "gradient = 'conditional' averages over groups with a given number of right"
@@ -162,9 +182,24 @@ class GradientSource:
         K = torch.binomial(torch.full_like(p, N), p, generator=rng)
         return population(log_p, conditional_factor(log_p, K, target, N))
 
+    def metrics(self) -> dict[str, float]:
+        """The rollouts spent, of a rule; nothing for fixed N, where they are N a problem."""
+        return {} if self.rule is None else self.spent.metrics()
+
+    def accumulated(self) -> dict[str, torch.Tensor]:
+        """What `metrics` has counted, as named tensors."""
+        return {} if self.rule is None else self.spent.accumulated()
+
+    def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
+        """Restore what `accumulated` returned."""
+        if self.rule is not None:
+            self.spent.restore_accumulated(state)
+
     def describe(self) -> list[str]:
         """Header lines: the objective, and the estimator's rules for special groups."""
         target = self.target
+        if self.rule is not None:
+            return [f"  {self.rule.about}"]
         if isinstance(target, Objective):
             return [f"  exact gradient of {target.label}: no sampling"]
         return [
