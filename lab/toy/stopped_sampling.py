@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import torch
 
-from lab.shapes import Bool, Float
+from lab.shapes import Bool, Float, Num
 from lab.stopping import StoppingRule
 from lab.toy.multinomial import draw_counts, split_counts
 
@@ -90,7 +90,7 @@ class RolloutsSpent:
         # In all; since the last record; and the problems since the last record.
         self.totals = torch.zeros(3, dtype=torch.float64)
 
-    def add(self, drawn: Float[torch.Tensor, " problems"]) -> None:
+    def add(self, drawn: Num[torch.Tensor, " problems"]) -> None:
         """Count the rollouts drawn of each problem of a step."""
         total = drawn.double().sum()
         self.totals = self.totals.to(drawn.device)
