@@ -117,6 +117,13 @@ def test_without_a_cap_that_matters_the_weights_are_those_of_the_table():
     assert_allclose(until(right=1, wrong=1, cap=M).weight(p), 1 / (p * (1 - p)) - 1, rtol=1e-12)
 
 
+def test_the_best_baseline_of_the_two_extremes_is_known():
+    p, k = np.array([0.2, 0.5, 0.8]), 0.3
+    assert_allclose(until(right=1, cap=4000).best_baseline(p, k), (1 - k) * p, atol=1e-9)
+    fixed = until(right=1, cap=8, round=8).best_baseline(p, k)
+    assert_allclose(fixed, (1 - k) * p + k * (1 - p), atol=1e-12)
+
+
 def test_until_right_without_a_baseline_is_the_score_of_the_first_right_one():
     # Then Z is 1/p or nothing, and without a cap the estimate has no noise of successes at all.
     p, M = P[1:-1], 40
