@@ -200,8 +200,8 @@ class Loop:
             self.spent += len(rows)
             metrics["rollouts a problem"] = len(rows) / len(problems)
         if config.greedy_filter:  # SELF: problems that greedy decoding solves are not trained on
-            verdicts = self.verifier.check([answer.text for [answer] in likeliest], golds)
-            solved = [verdict.reward == 1 for verdict in verdicts]
+            greedy_verdicts = self.verifier.check([answer.text for [answer] in likeliest], golds)
+            solved = [verdict.reward == 1 for verdict in greedy_verdicts]
             for i, row in enumerate(rows):
                 row.advantage *= not solved[owner[i]]
             metrics["greedy solved"] = np.mean(solved)
