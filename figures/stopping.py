@@ -18,7 +18,8 @@ problem, which is also a rule's weight w(p). Middle: noise of its gradient in un
 variance, for scores of equal spread in both classes and where correctness explains little of
 them. Right: efficiency per rollout spent, the squared signal-to-noise ratio relative to the
 oracle baseline; of a rule it depends on b alone. A rule spends less on easy problems and leaves
-more noise there: it is the more efficient on hard problems, and MaxRL on easy ones. Exact, no
+more noise there. Without a baseline it is the more efficient on hard problems, and MaxRL on easy
+ones, whose baseline follows the group; one constant serves the pass rates around it. Exact, no
 data."""
 
 N = 16
