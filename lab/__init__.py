@@ -6,6 +6,7 @@ Importing it loads NumPy and nothing heavier.
 import lab.catalogue  # noqa: F401  (fills the catalogue)
 from lab import metrics as metrics
 from lab import stats as stats
+from lab import stopping as stopping
 from lab.design import Designed as Designed
 from lab.design import drawn_weight as drawn_weight
 from lab.design import from_weight as from_weight

@@ -49,6 +49,19 @@ def counted(
     return -(counts / N * advantages * logp).sum(1).mean()
 
 
+def counted_sum(
+    logp: Float[Tensor, "problems answers"],
+    counts: Num[Tensor, "problems answers"],
+    right: Bool[Tensor, "problems answers"],
+    baseline: float,
+) -> Float[Tensor, ""]:
+    """Minus the mean over problems of sum_i (r_i - b) log pi(y_i): that of a stopping rule.
+
+    The sum runs over all rollouts that were drawn, `counts` of each answer; `baseline` is b.
+    """
+    return -(counts * (right.to(logp) - baseline) * logp).sum(1).mean()
+
+
 def population(
     log_p: Float[Tensor, " problems"], factor: Float[Tensor, " problems"]
 ) -> Float[Tensor, ""]:

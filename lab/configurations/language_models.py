@@ -60,6 +60,12 @@ class LanguageModelConfig(Config):
     )
     estimator: str = setting("an estimator (lab.estimator_names()), or pacs for the PACS loss")
     rollouts: int = setting("N, rollouts per problem and step", least=2, most=65_536)
+    stopping: str = setting(
+        "trainer=loop: a stopping rule (lab.stopping) in place of N rollouts, such as"
+        " until(right=1, cap=64, round=8); it needs estimator = 'reinforce' and rollouts = its cap;"
+        " empty: N rollouts",
+        default="",
+    )
     prompts: int = setting("problems per step", least=1, most=1_000_000)
     adapter: str = setting(
         "none: train all weights; lora: a low-rank adapter beside frozen weights; qlora: the same"

@@ -4,6 +4,11 @@ from dataclasses import dataclass
 
 from lab.configurations.settings import Config, setting
 
+STOPPING = (
+    "a stopping rule (lab.stopping) in place of N rollouts, such as until(right=1, cap=64); it"
+    " needs estimator = 'reinforce' and rollouts = its cap; empty: N rollouts"
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class TabularConfig(Config):
@@ -19,6 +24,7 @@ class TabularConfig(Config):
         choices=("sampled", "expected", "exact"),
     )
     rollouts: int = setting("N, rollouts per problem and step", least=1, most=4096)
+    stopping: str = setting(STOPPING, default="")
     problems: int = setting("number of problems, each with its own softmax", least=4, most=100_000)
     answers: int = setting("answers per problem, one of them right", least=2, most=10_000)
     hardest: float = setting("lowest initial pass rate", least=1e-6, most=0.999)
@@ -55,6 +61,7 @@ class DigitsConfig(Config):
         choices=("sampled", "expected", "exact"),
     )
     rollouts: int = setting("N, labels sampled per image and step", least=1, most=4096)
+    stopping: str = setting(STOPPING, default="")
     width: int = setting("channels of the first residual block", least=4, most=256)
     batch: int = setting("images per step", least=2, most=1437)
     steps: int = setting("gradient steps", least=1, most=1_000_000)
@@ -84,6 +91,7 @@ class ImagesConfig(Config):
         choices=("sampled", "conditional", "expected", "exact"),
     )
     rollouts: int = setting("N, labels sampled per image and step", least=1, most=4096)
+    stopping: str = setting(STOPPING, default="")
     data: str = setting(
         "images: scikit-learn's digits, generated on the fly, or a local copy of ImageNet",
         choices=("digits", "procedural", "imagenet"),
@@ -213,6 +221,7 @@ class MazeConfig(MazeStartConfig):
         default="sampled",
     )
     rollouts: int = setting("N, rollouts per maze and step", least=1, most=65_536)
+    stopping: str = setting(STOPPING, default="")
     entropy_bonus: float = setting(
         "coefficient of the mean token entropy, which is added to the objective",
         least=0.0,

@@ -134,6 +134,7 @@ class Images:
         if graded:
             shares = np.diff([0, *np.cumsum([len(batch) for batch in hits])]) / len(p)
             metrics |= {key: float(shares @ [batch[key] for batch in graded]) for key in graded[0]}
+        metrics |= self.gradient_source.metrics()
         groups = {"problem": np.arange(len(p)), "pass_rate": p}
         if norms:
             measured = torch.cat(norms)[:SCORE_NORM_IMAGES].cpu().numpy()
@@ -143,7 +144,7 @@ class Images:
         return metrics, groups
 
     def accumulated(self) -> dict[str, torch.Tensor]:
-        """The memory of the estimator, if it has one."""
+        """What the estimator remembers, or the rollouts spent so far."""
         return self.gradient_source.accumulated()
 
     def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
@@ -185,6 +186,10 @@ def gradient_norms(
     return vmap(norm, chunk_size=chunk)(images, labels)
 
 
+def _gradient_source(config: DigitsConfig | ImagesConfig) -> GradientSource:
+    return GradientSource(config.estimator, config.gradient, config.rollouts, config.stopping)
+
+
 def preflight(config: DigitsConfig | ImagesConfig) -> list[str]:
     """Check the settings together; returns the header's lines on the objective.
 
@@ -196,7 +201,7 @@ def preflight(config: DigitsConfig | ImagesConfig) -> list[str]:
                 "images: data = 'imagenet' needs folder_of_images: name the folder that holds"
                 " train/ and val/"
             )
-    source = GradientSource(config.estimator, config.gradient, config.rollouts)
+    source = _gradient_source(config)
     if isinstance(config, ImagesConfig) and config.rewards == "graded":
         source.check_real_rewards()
         if config.data != "procedural":
@@ -240,7 +245,7 @@ def train(config: ImagesConfig, state: dict[str, Any] | None = None) -> Iterator
         config.width,
     )
     world = Images(
-        GradientSource(config.estimator, config.gradient, config.rollouts),
+        _gradient_source(config),
         pictures,
         model,
         config.batch,

@@ -38,10 +38,13 @@ from lab.metrics import pass_at_k
 from lab.records import Pause, Record
 from lab.rng import stream_seed
 from lab.shapes import Bool, Float, Int
+from lab.stopping import StoppingRule, rule_of_training
 from lab.toy import maze_env
 from lab.toy.maze_env import DONE, EOS, OUTCOMES, PAD, UP, Mazes, MazeStream, walk
 from lab.toy.maze_likelihood import RightAnswers, find_right_answers, log_pass_rates
+from lab.toy.maze_stopping import sample_until
 from lab.toy.optimizers import AdamW
+from lab.toy.stopped_sampling import RolloutsSpent
 from lab.toy.training_loop import GradientSource
 from lab.toy.training_loop import train as run_loop
 from lab.toy.transformer import (
@@ -366,7 +369,8 @@ class MazeRL(_WithStatistics):
     `entropy_bonus` adds that multiple of the mean token entropy. `smoothing` is the c of
     differential smoothing (Gai et al. 2511.19942): the advantage of a right rollout grows, and that
     of a wrong one shrinks, by -c times its mean token log-probability. `greedy_filter` is SELF
-    (Nguyen et al. 2510.02230): only mazes whose greedy answer is wrong count.
+    (Nguyen et al. 2510.02230): only mazes whose greedy answer is wrong count. With a stopping
+    `rule`, `rollouts` is its cap, and it gives the advantages in place of the estimator.
     """
 
     def __init__(
@@ -378,8 +382,11 @@ class MazeRL(_WithStatistics):
         entropy_bonus: float,
         smoothing: float,
         greedy_filter: bool,
+        rule: StoppingRule | None = None,
     ) -> None:
         super().__init__(policy)
+        self.rule = rule
+        self.spent = RolloutsSpent()
         self.stream = stream
         self.estimator = find_estimator(estimator)
         self.rollouts = rollouts
@@ -399,13 +406,24 @@ class MazeRL(_WithStatistics):
         with policy.autocast(), torch.set_grad_enabled(single and torch.is_grad_enabled()):
             prompt_logits, prompt_cache = policy.prefill(mazes)
             uniforms = policy.uniforms("rollouts", step, len(mazes), self.rollouts)
-            rollouts = policy.sample_rollouts(prompt_logits, prompt_cache, self.rollouts, uniforms)
+            if self.rule is None:
+                rollouts = policy.sample_rollouts(
+                    prompt_logits, prompt_cache, self.rollouts, uniforms
+                )
+            else:
+                rollouts = sample_until(
+                    self.rule, self.model, mazes, prompt_logits, prompt_cache, uniforms
+                )
             greedy = None
             if self.greedy_filter:
                 greedy = policy.sample_rollouts(prompt_logits, prompt_cache, 1, None)
         right = walk(mazes, rollouts.tokens).right
         solved = None if greedy is None else walk(mazes, greedy.tokens).right
         mean_length, tokens = rollouts.lengths.float().mean(), rollouts.mask.sum()
+        if self.rule is not None:
+            drawn = rollouts.mask[:, :, 0].sum(1)
+            mean_length = tokens / drawn.sum()
+            self.spent.add(drawn)
         scored = []
         for part in parts:
             if not single:
@@ -453,10 +471,28 @@ class MazeRL(_WithStatistics):
         | `mean_logp` | "mazes rollouts" | mean log-probability of a rollout's tokens |
         | `solved` | "mazes 1" | True where the greedy answer is right; None without the filter |
         """
-        A = advantages(self.estimator, right.float(), check=False)
+        if self.rule is None:
+            A = advantages(self.estimator, right.float(), check=False)
+        else:
+            # The loss is a mean over the cap, and a rule's a sum. Rollouts that were not drawn have
+            # no tokens, and so no part in it.
+            A = (right.float() - self.rule.baseline) * self.rollouts
         if self.smoothing:
             A = A - self.smoothing * mean_logp * torch.where(right, 1.0, -1.0)
         return A if solved is None else A * ~solved
+
+    def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        metrics, groups = super().evaluate(step)
+        return metrics | (self.spent.metrics() if self.rule is not None else {}), groups
+
+    def accumulated(self) -> dict[str, torch.Tensor]:
+        spent = self.spent.accumulated() if self.rule is not None else {}
+        return super().accumulated() | spent
+
+    def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
+        super().restore_accumulated(state)
+        if self.rule is not None:
+            self.spent.restore_accumulated(state)
 
     def record_step(
         self,
@@ -469,15 +505,16 @@ class MazeRL(_WithStatistics):
         `scored` holds what `score` returned for each micro-batch.
         """
         K, tokens = right.sum(1), rollouts.mask.sum()
+        drawn = rollouts.mask[:, :, 0].sum(1)
         logps, entropies, rows = zip(*scored, strict=True)
         self.step_statistics.append(
             {
-                "train pass@1": right.float().mean(),
+                "train pass@1": K.sum() / drawn.sum(),
                 "solved": (K > 0).float().mean(),
-                "dead groups": ((K == 0) | (K == self.rollouts)).float().mean(),
+                "dead groups": ((K == 0) | (K == drawn)).float().mean(),
                 "entropy": torch.stack(entropies).sum() / tokens,
-                "mean length": rollouts.lengths.float().mean(),
-                "truncated": rollouts.truncated.float().mean(),
+                "mean length": tokens / drawn.sum(),
+                "truncated": rollouts.truncated.sum() / drawn.sum(),
                 "log-probability mismatch": (torch.cat(logps) - rollouts.logp.sum(2)).abs().max(),
                 "tokens a forward row": tokens / sum(rows),
             }
@@ -587,8 +624,17 @@ def preflight(config: MazeConfig) -> list[str]:
             f"  {chosen.label} [{chosen.citation}], N = {config.rollouts}",
             f"  rules: {chosen.rules}",
         ]
+        if rule := rule_of_training(config.stopping, config.estimator, config.rollouts):
+            lines = [f"  {rule.about}"]
+            if config.smoothing:
+                raise LabError(
+                    f"maze: smoothing = {config.smoothing} changes the advantages, which a stopping"
+                    " rule gives: set it to 0"
+                )
     else:
-        lines = GradientSource(config.estimator, config.gradient, config.rollouts).describe()
+        lines = GradientSource(
+            config.estimator, config.gradient, config.rollouts, config.stopping
+        ).describe()
         for key in ("entropy_bonus", "smoothing", "greedy_filter"):
             if getattr(config, key):
                 raise LabError(
@@ -651,6 +697,7 @@ def train(
             config.entropy_bonus,
             config.smoothing,
             config.greedy_filter,
+            rule_of_training(config.stopping, config.estimator, config.rollouts),
         )
     else:
         gradient_source = GradientSource(config.estimator, config.gradient, config.rollouts)

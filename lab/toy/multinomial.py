@@ -14,13 +14,16 @@ from lab.shapes import Float, Int
 
 
 def draw_counts(
-    probabilities: Float[torch.Tensor, "problems answers"], N: int, seed: int
+    probabilities: Float[torch.Tensor, "problems answers"],
+    N: int | Float[torch.Tensor, " problems"],
+    seed: int,
 ) -> Float[torch.Tensor, "problems answers"]:
     """How often each answer is drawn in N draws; all random numbers follow from `seed`.
 
     | argument | shape | meaning |
     |---|---|---|
-    | `probabilities` | "problems answers" | each row sums to 1 |
+    | `probabilities` | "problems answers" | in proportion; a row may be zero where N is 0 |
+    | `N` | number or "problems" | the draws of every problem, or of each |
     | result | "problems answers" | integers as floats of the same type; each row sums to N |
 
     On a CPU this is NumPy's multinomial; elsewhere `split_counts`, so that nothing leaves the
@@ -31,12 +34,17 @@ def draw_counts(
             probabilities, N, torch.Generator(probabilities.device).manual_seed(seed)
         )
     rows = probabilities.double().numpy()
-    counts = np.random.default_rng(seed).multinomial(N, rows / rows.sum(axis=1, keepdims=True))
+    totals = rows.sum(axis=1, keepdims=True)
+    rows = np.divide(rows, totals, out=np.zeros_like(rows), where=totals != 0)
+    draws = N if isinstance(N, int) else N.long().numpy()
+    counts = np.random.default_rng(seed).multinomial(draws, rows)
     return torch.from_numpy(counts).to(probabilities)
 
 
 def split_counts(
-    probabilities: Float[torch.Tensor, "problems answers"], N: int, rng: torch.Generator
+    probabilities: Float[torch.Tensor, "problems answers"],
+    N: int | Float[torch.Tensor, " problems"],
+    rng: torch.Generator,
 ) -> Float[torch.Tensor, "problems answers"]:
     """The same by binary splitting, on any device and without waiting for the host.
 
@@ -50,7 +58,8 @@ def split_counts(
     for _ in range(depth):
         level = level.reshape(len(level), -1, 2).sum(-1)
         masses.append(level)
-    counts = torch.full_like(masses[-1], N)
+    whole = masses[-1]
+    counts = torch.full_like(whole, N) if isinstance(N, int) else N.to(whole)[:, None]
     for mass in reversed(masses[:-1]):
         left = mass[:, 0::2]
         share = (left / (left + mass[:, 1::2]).clamp_min(torch.finfo(mass.dtype).tiny)).clamp(0, 1)

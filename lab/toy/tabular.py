@@ -88,10 +88,11 @@ class Tabular:
         if self.graded:
             logp = self.model.logits.detach().log_softmax(1)
             metrics |= real_reward_metrics(logp, self.rewards)
+        metrics |= self.gradient_source.metrics()
         return metrics, {"problem": np.arange(len(p)), "pass_rate": p}
 
     def accumulated(self) -> dict[str, torch.Tensor]:
-        """The memory of the estimator, if it has one."""
+        """What the estimator remembers, or the rollouts spent so far."""
         return self.gradient_source.accumulated()
 
     def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
@@ -101,6 +102,10 @@ class Tabular:
     def pass_rates(self) -> Float[np.ndarray, " problems"]:
         """The problems' pass rates, from the hardest to the easiest at the start."""
         return self.model.logits.detach().softmax(1)[:, 0].numpy()
+
+
+def _gradient_source(config: TabularConfig) -> GradientSource:
+    return GradientSource(config.estimator, config.gradient, config.rollouts, config.stopping)
 
 
 def preflight(config: TabularConfig) -> list[str]:
@@ -113,7 +118,7 @@ def preflight(config: TabularConfig) -> list[str]:
             f"tabular: hardest = {config.hardest} is not below easiest = {config.easiest}: swap"
             " them"
         )
-    source = GradientSource(config.estimator, config.gradient, config.rollouts)
+    source = _gradient_source(config)
     if config.rewards == "graded":
         source.check_real_rewards()
     return source.describe()
@@ -122,7 +127,7 @@ def preflight(config: TabularConfig) -> list[str]:
 def train(config: TabularConfig, state: dict[str, Any] | None = None) -> Iterator[Record | Pause]:
     """Plain gradient ascent from the same start for every objective and seed."""
     world = Tabular(
-        GradientSource(config.estimator, config.gradient, config.rollouts),
+        _gradient_source(config),
         config.problems,
         config.answers,
         config.hardest,

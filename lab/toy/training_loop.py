@@ -14,6 +14,7 @@ from lab.estimators import Estimator, advantages, estimator
 from lab.losses import (
     conditional_factor,
     counted,
+    counted_sum,
     exact_factor,
     expected_factor,
     policy_gradient,
@@ -23,7 +24,9 @@ from lab.memories import IN_THE_HEADER, Memory, frozen_weights, has_memory, with
 from lab.objectives import Objective, objective
 from lab.records import Pause, Record, Standing
 from lab.shapes import Bool, Float, Shaped
+from lab.stopping import rule_of_training
 from lab.toy.multinomial import draw_counts, listed
+from lab.toy.stopped_sampling import RolloutsSpent, draw_counts_until
 
 
 class World(Protocol):
@@ -74,14 +77,23 @@ class GradientSource:
     any policy, but not for "sampled".
 
     An estimator with a memory (`lab.memories`) needs "sampled". The memory takes in one batch with
-    each `loss`; `accumulated` and `restore_accumulated` carry it through a world's checkpoint.
+    each `loss`. With `stopping`, the text of a rule (`lab.stopping`), answers are drawn until the
+    rule is content, in place of N; `spent` counts them. `accumulated` and `restore_accumulated`
+    carry both through a world's checkpoint.
     """
 
     memory: Memory | None = None
 
-    def __init__(self, name: str, gradient: str, rollouts: int) -> None:
+    def __init__(self, name: str, gradient: str, rollouts: int, stopping: str = "") -> None:
         self.gradient = gradient
         self.rollouts = rollouts
+        self.rule = rule_of_training(stopping, name, rollouts)
+        if self.rule is not None and gradient != "sampled":
+            raise LabError(
+                f"stopping = {stopping!r} draws rollouts, and gradient = {gradient!r} has none: set"
+                " gradient to 'sampled'"
+            )
+        self.spent = RolloutsSpent()
         self.target: Estimator | Objective
         if gradient == "exact":
             self.target = objective(name)
@@ -111,6 +123,10 @@ class GradientSource:
             )
         if rewards.dtype != torch.bool:
             return self._loss_of_real_rewards(logp, rewards, seed)
+        if self.rule is not None:
+            counts = draw_counts_until(self.rule, logp.detach().exp(), rewards, seed)
+            self.spent.add(counts.sum(1))
+            return counted_sum(logp, counts, rewards, self.rule.baseline)
         if self.gradient == "sampled" and isinstance(self.target, Estimator):
             N = self.rollouts
             counts = draw_counts(logp.detach().exp(), N, seed)
@@ -140,6 +156,21 @@ class GradientSource:
 
     def check_real_rewards(self) -> None:
         """LabError: this gradient is not defined for rewards other than 0 and 1."""
+        if self.rule is not None:
+            raise LabError(
+                f"stopping = {self.rule.spec!r} waits for right answers, and graded rewards have"
+                " none: leave stopping empty, or set rewards to 'binary'"
+            )
+        if self.memory is not None:
+            raise LabError(
+                "an estimator with a memory counts right answers, and graded rewards have none: set"
+                " rewards to 'binary'"
+            )
+        if self.rule is not None:
+            raise LabError(
+                f"stopping = {self.rule.spec!r} waits for right answers, and these are graded: take"
+                " rewards = 'binary', or leave stopping empty"
+            )
         if self.gradient == "conditional":
             raise LabError(
                 "gradient = 'conditional' averages over groups with a given number of right"
@@ -178,10 +209,16 @@ class GradientSource:
     def _remember(self, memory: Memory) -> None:
         self.memory, self.target = memory, memory.estimator()
 
+    def metrics(self) -> dict[str, float]:
+        """Of a memory the weight of the next batch, of a rule the rollouts spent; else nothing."""
+        weights = {} if self.memory is None else frozen_weights(self.memory, self.rollouts)
+        return weights if self.rule is None else self.spent.metrics()
+
     def accumulated(self) -> dict[str, torch.Tensor]:
-        """The memory as named tensors; empty where the estimator has none."""
+        """The memory and the rollouts spent, as named tensors; empty where there are none."""
         arrays = {} if self.memory is None else self.memory.arrays()
-        return {f"memory/{name}": torch.from_numpy(array) for name, array in arrays.items()}
+        spent = {} if self.rule is None else self.spent.accumulated()
+        return {f"memory/{name}": torch.from_numpy(array) for name, array in arrays.items()} | spent
 
     def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
         """Restore what `accumulated` returned; `state` holds other tensors too."""
@@ -190,14 +227,14 @@ class GradientSource:
             self._remember(
                 self.memory.restored({name: array.numpy() for name, array in found.items()})
             )
-
-    def metrics(self) -> dict[str, float]:
-        """The weight of the next batch as the memory has it; empty where there is none."""
-        return {} if self.memory is None else frozen_weights(self.memory, self.rollouts)
+        if self.rule is not None:
+            self.spent.restore_accumulated(state)
 
     def describe(self) -> list[str]:
         """Header lines: the objective, and the estimator's rules for special groups."""
         target = self.target
+        if self.rule is not None:
+            return [f"  {self.rule.about}"]
         if isinstance(target, Objective):
             return [f"  exact gradient of {target.label}: no sampling"]
         lines = [

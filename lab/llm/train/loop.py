@@ -5,7 +5,8 @@
 A step samples N answers to each of its problems, judges them, gives every answer its advantage
 (`lab.advantages`), and takes `updates` optimiser steps on the log-probabilities of their tokens.
 What a step draws follows from (seed, step) alone, so that a run that was killed ends as one that
-was not, bit for bit. The loss is in `lab.llm.train.token_loss`.
+was not, bit for bit. The loss is in `lab.llm.train.token_loss`. With a stopping rule
+(`lab.stopping`) a problem is asked in rounds until the rule is met, and N is the most.
 
 This is one process, on a CPU or one GPU; the path through TRL (`lab.llm.train.trl_run`) also runs
 on several GPUs. Given the same rollouts both take the same steps (tests/test_loop.py).
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,7 +33,7 @@ from lab.estimators import estimator as find_estimator
 from lab.groups import Rollout, make_groups, shares
 from lab.llm.data.prompts import LENGTH
 from lab.llm.engines.adapters import load_trainable, with_adapter
-from lab.llm.engines.base import Sampling, encode_prompts, load_tokenizer
+from lab.llm.engines.base import Completion, Engine, Sampling, encode_prompts, load_tokenizer
 from lab.llm.engines.models import model_folder
 from lab.llm.engines.policy_engine import PolicyEngine
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
@@ -41,11 +42,15 @@ from lab.llm.train.problems import held_out_problems, problems_of_step, training
 from lab.llm.train.step_rollouts import rollout_columns
 from lab.llm.train.token_loss import Row, check_scores, token_log_probabilities, token_loss
 from lab.llm.verify.rewards import Judge
+from lab.llm.verify.verifier import Verdict
 from lab.losses import pacs_at_anchor
 from lab.memories import Memory, frozen_weights, has_memory, with_memory
 from lab.records import Pause, Record, Standing
 from lab.rng import stream_seed
+from lab.stopping import rule_of_training
 from lab.weights import induced_weight
+
+Answered = tuple[Completion, Verdict]
 
 
 def train(config: LanguageModelConfig, state: dict[str, Tensor] | None) -> Iterator[Record | Pause]:
@@ -86,6 +91,8 @@ class Loop:
         if has_memory(config.estimator):
             self.memory = with_memory(config.estimator, config.rollouts)
         self.sums: dict[str, float] = {}  # the steps since the last record, and their metrics
+        self.rule = rule_of_training(config.stopping, config.estimator, config.rollouts)
+        self.spent = 0  # rollouts since the beginning, with a rule
         self.first = 0 if state is None else self.resume(state)
         self.problems, self.left_out = training_problems(config, self.tokenizer, verifier)
         self.held_out = held_out_problems(config, self.tokenizer, verifier)
@@ -131,33 +138,31 @@ class Loop:
         numbers = problems_of_step(config.seed, step, config.prompts, len(self.problems))
         problems, prompts = zip(*[self.problems[number] for number in numbers], strict=True)
         golds = [problem.answer for problem in problems]
-        sampling = Sampling(N, config.temperature, config.top_p, config.max_tokens, config.seed)
         greedy = Sampling(1, 0.0, 1.0, config.max_tokens, config.seed)
         with self.engine.current() as engine:
-            sampled = engine.sample(prompts, sampling, first=step * len(prompts))
+            asked = self.ask(engine, step, prompts, golds)
             likeliest = engine.sample(prompts, greedy) if config.greedy_filter else []
             prompt_ids = encode_prompts(
                 self.tokenizer, prompts, config.max_tokens, engine.positions, engine.name
             )
-        answers = [answer for group in sampled for answer in group]
-        verdicts = self.verifier.check(
-            [answer.text for answer in answers], [gold for gold in golds for _ in range(N)]
-        )
+        drawn = [len(answered) for answered in asked]
+        starts = np.cumsum([0, *drawn])  # of each problem's rows
+        owner = [i for i, n in enumerate(drawn) for _ in range(n)]  # each row's problem
+        answers, verdicts = zip(*[pair for answered in asked for pair in answered], strict=True)
         self.rollouts = rollout_columns(
             [problem.id for problem in problems],
-            N,
+            drawn,
             [answer.text for answer in answers],
             [len(answer.ids) for answer in answers],
             [verdict.reward for verdict in verdicts],
             [answer.finish == LENGTH for answer in answers],
         )
         rows = [
-            Row(prompt_ids[i // N], list(answer.ids), torch.tensor(answer.logp))
-            for i, answer in enumerate(answers)
+            Row(prompt_ids[i], list(answer.ids), torch.tensor(answer.logp))
+            for i, answer in zip(owner, answers, strict=True)
         ]
         rollouts = [
-            Rollout(str(i // N), i % N, verdict.reward, truncated=answer.finish == LENGTH)
-            for i, (answer, verdict) in enumerate(zip(answers, verdicts, strict=True))
+            rollout for i, answered in enumerate(asked) for rollout in self.judged(i, answered)
         ]
         if all(rollout.truncated for rollout in rollouts):
             warnings.warn(
@@ -175,9 +180,13 @@ class Loop:
             estimator = pacs_at_anchor(config.beta, config.score, config.balanced)
         else:
             estimator = find_estimator(config.estimator)
-        for group, A in zip(groups, advantages(estimator, groups), strict=True):
+        all_advantages = advantages(estimator, groups)
+        if self.rule is not None:  # the loss is a mean over rows, and a rule's a sum a problem
+            mean_drawn = len(rows) / len(problems)
+            all_advantages = [(g.rewards - self.rule.baseline) * mean_drawn for g in groups]
+        for group, A in zip(groups, all_advantages, strict=True):
             for rollout, reward, advantage in zip(group.rollouts, group.rewards, A, strict=True):
-                row = rows[int(group.problem) * N + rollout.index]
+                row = rows[starts[int(group.problem)] + rollout.index]
                 row.reward = float(reward)
                 # Differential smoothing: a likely answer counts less if right, more if wrong.
                 sign = 1 if row.reward else -1
@@ -195,21 +204,69 @@ class Loop:
             metrics |= {
                 "train pass@1": mean_reward,
                 "solved": (rates > 0).sum() / len(problems),
-                "induced weight": induced_weight(estimator, N, rates).mean() if groups else 0.0,
             }
+            if self.rule is None:
+                weights = induced_weight(estimator, N, rates)
+                metrics["induced weight"] = weights.mean() if groups else 0.0
         else:
             metrics["mean reward"] = mean_reward
+        if self.rule is not None:  # whose weight is the expected number of rollouts
+            self.spent += len(rows)
+            metrics["rollouts a problem"] = len(rows) / len(problems)
         if self.memory is not None:
             metrics |= frozen_weights(self.memory, N)
             K, n = (np.array([getattr(group, size) for group in groups]) for size in "KN")
             self.memory = self.memory.observe(K, n)
         if config.greedy_filter:  # SELF: problems that greedy decoding solves are not trained on
-            verdicts = self.verifier.check([answer.text for [answer] in likeliest], golds)
-            solved = [verdict.reward == 1 for verdict in verdicts]
+            greedy_verdicts = self.verifier.check([answer.text for [answer] in likeliest], golds)
+            solved = [verdict.reward == 1 for verdict in greedy_verdicts]
             for i, row in enumerate(rows):
-                row.advantage *= not solved[i // N]
+                row.advantage *= not solved[owner[i]]
             metrics["greedy solved"] = np.mean(solved)
         return rows, metrics
+
+    def ask(
+        self, engine: Engine, step: int, prompts: Sequence[str], golds: Sequence[str]
+    ) -> list[list[Answered]]:
+        """The answers to each prompt, each with its verdict: N, or until the rule is met."""
+        config, rule = self.config, self.rule
+        size = config.rollouts if rule is None else rule.round
+        sampling = Sampling(size, config.temperature, config.top_p, config.max_tokens, config.seed)
+        rounds = config.rollouts // size
+        answered: list[list[Answered]] = [[] for _ in prompts]
+        asked = list(range(len(prompts)))
+        for number in range(step * rounds, (step + 1) * rounds):
+            # Every round of every step has random numbers of its own.
+            sampled = engine.sample(
+                [prompts[i] for i in asked], sampling, first=number * len(prompts)
+            )
+            verdicts = self.verifier.check(
+                [answer.text for group in sampled for answer in group],
+                [golds[i] for i in asked for _ in range(size)],
+            )
+            judged = iter(verdicts)
+            for i, group in zip(asked, sampled, strict=True):
+                answered[i] += [(answer, next(judged)) for answer in group]
+            if rule is not None:
+                asked = [i for i in asked if not self.met(self.judged(i, answered[i]))]
+            if not asked:
+                break
+        return answered
+
+    def judged(self, problem: int, answered: Sequence[Answered]) -> list[Rollout]:
+        """The rollouts of a step's problem as groups are made of them."""
+        return [
+            Rollout(str(problem), i, verdict.reward, truncated=answer.finish == LENGTH)
+            for i, (answer, verdict) in enumerate(answered)
+        ]
+
+    def met(self, rollouts: Sequence[Rollout]) -> bool:
+        """Whether the rule is met by a problem's rollouts, after the truncation policy."""
+        assert self.rule is not None
+        return any(
+            self.rule.met(group.K, group.N - group.K)
+            for group in make_groups(rollouts, self.config.truncation)
+        )
 
     # --- Update: log-probabilities, loss, optimiser ---------------------------------------------
 
@@ -271,7 +328,8 @@ class Loop:
                 for name, problems in self.held_out.items()
             }
         rates, groups = pass_rates(self.held_out, counts)
-        return Record(standing.step, {**rates, **metrics}, standing, groups)
+        spent = {} if self.rule is None else {"rollouts spent": self.spent}
+        return Record(standing.step, {**rates, **metrics, **spent}, standing, groups)
 
     def state(self, step: int) -> dict[str, Tensor]:
         """Everything that the later steps depend on."""
@@ -282,6 +340,8 @@ class Loop:
         if self.memory is not None:
             arrays = self.memory.arrays()
             state |= {f"memory/{name}": torch.from_numpy(array) for name, array in arrays.items()}
+        if self.rule is not None:
+            state["rollouts_spent"] = torch.tensor(self.spent)
         if self.config.reference_every:
             reference = self.reference.state_dict()
             state |= {f"reference/{name}": tensor for name, tensor in reference.items()}
@@ -293,6 +353,8 @@ class Loop:
         if self.memory is not None:
             found = with_prefix("memory/", state)
             self.memory = self.memory.restored({name: x.numpy() for name, x in found.items()})
+        if self.rule is not None:
+            self.spent = int(state["rollouts_spent"])
         if self.config.reference_every:
             self.reference.load_state_dict(with_prefix("reference/", state))
         return restore(self.model, self.optimizer, state)

@@ -8,18 +8,20 @@ from typing import Any
 
 def rollout_columns(
     problems: Sequence[str],
-    N: int,
+    drawn: Sequence[int],
     texts: Sequence[str],
     tokens: Sequence[int],
     rewards: Sequence[float | None],
     truncated: Sequence[bool],
 ) -> dict[str, list[Any]]:
-    """The columns of `lab.records.Record.rollouts`: one row a rollout, N in a row for each problem.
+    """The columns of `lab.records.Record.rollouts`: one row a rollout.
+
+    Those of a problem stand in a row; `drawn` is how many each has.
 
     | column | meaning |
     |---|---|
     | `problem` | the problem's id |
-    | `index` | which of the problem's N rollouts it is |
+    | `index` | which of the problem's rollouts it is |
     | `text` | the answer |
     | `tokens` | its tokens, the end token included |
     | `length` | its characters |
@@ -27,8 +29,8 @@ def rollout_columns(
     | `truncated` | whether the answer reached the limit before it ended |
     """
     return {
-        "problem": [problem for problem in problems for _ in range(N)],
-        "index": [i % N for i in range(len(texts))],
+        "problem": [problem for problem, n in zip(problems, drawn, strict=True) for _ in range(n)],
+        "index": [i for n in drawn for i in range(n)],
         "text": list(texts),
         "tokens": list(tokens),
         "length": [len(text) for text in texts],

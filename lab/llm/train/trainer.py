@@ -36,6 +36,7 @@ from lab.llm.verify.rewards import check_reward
 from lab.losses import pacs_at_anchor
 from lab.memories import IN_THE_HEADER, has_memory, with_memory
 from lab.records import Pause, Record
+from lab.stopping import rule_of_training
 
 if TYPE_CHECKING:
     from lab.llm.engines.transformers_engine import TransformersEngine
@@ -102,6 +103,18 @@ def _loss(config: LanguageModelConfig) -> list[str]:
             " beta=... score=... balanced=..."
         )
     check_grading(config)
+    if rule := rule_of_training(config.stopping, estimator, rollouts):
+        needed = {"trainer": "loop", "updates": 1, "smoothing": 0.0, "reference_every": 0}
+        for name, only in needed.items():
+            if (value := getattr(config, name)) != only:
+                raise LabError(
+                    f"{name} = {value!r}: a stopping rule goes with {name} = {only!r} alone; set it"
+                    " so, or leave stopping empty"
+                )
+        return [
+            f"  {rule.about}",
+            f"  truncated rollouts: {config.truncation}; loss: {config.aggregation}",
+        ]
     if estimator != "pacs":
         if config.reference_every:
             raise LabError(

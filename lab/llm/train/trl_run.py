@@ -315,7 +315,7 @@ class TRLRun:
         N = self.config.rollouts
         self.rollouts = rollout_columns(
             [self.train_problems[number][0].id for number in problems[::N]],
-            N,
+            [N] * len(problems[::N]),
             texts,
             tokens,
             [None if reward != reward else reward for reward in rewards],

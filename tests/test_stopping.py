@@ -1,0 +1,239 @@
+"""Stopping rules: weight, noise and baselines against the sum over every sequence of answers."""
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import lab
+from lab.errors import LabError
+from lab.stopping import StoppingRule, stopping_rule, until
+from lab.weights import binomial
+
+P = np.array([1e-6, 0.001, 0.02, 0.3, 0.5, 0.95, 1 - 1e-6])
+RULES = [
+    until(right=1, cap=6),
+    until(right=1, cap=6, baseline=0.3),
+    until(right=2, cap=7, baseline=-0.2),
+    until(wrong=1, cap=5, baseline=1.0),
+    until(right=1, wrong=1, cap=7, baseline=0.5),
+    until(right=2, wrong=3, cap=7, baseline=0.1),
+    until(right=3, wrong=1, cap=6, baseline=0.6),
+    until(right=1, cap=6, round=2),
+    until(right=1, cap=6, round=6, baseline=0.4),
+    until(right=2, wrong=1, cap=6, round=3, baseline=0.2),
+]
+EVERY_RULE = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.spec)
+POLICIES = [([0.2, 0.5, 0.3], [True, False, False]), ([0.45, 0.3, 0.25], [True, True, False])]
+
+
+def drawn_of(rule: StoppingRule, rights: tuple[bool, ...]) -> int:
+    """How many of the draws the rule takes, by its definition: look after every round."""
+    for t in range(rule.round, rule.cap, rule.round):
+        K = sum(rights[:t])
+        if K >= rule.right and t - K >= rule.wrong:
+            return t
+    return rule.cap
+
+
+def sequences(rule: StoppingRule, pi: list[float], right: list[bool]):
+    """Every sequence of answers that the rule may draw, with its chance."""
+    seen = set()
+    for answers in itertools.product(range(len(pi)), repeat=rule.cap):
+        tau = drawn_of(rule, tuple(right[y] for y in answers))
+        if answers[:tau] not in seen:
+            seen.add(answers[:tau])
+            yield list(answers[:tau]), float(np.prod([pi[y] for y in answers[:tau]]))
+
+
+@EVERY_RULE
+@pytest.mark.parametrize("pi, right", POLICIES)
+def test_mean_and_noise_are_those_of_every_sequence_of_answers(rule, pi, right):
+    pi_, is_right = np.array(pi), np.array(right)
+    p = float(pi_[is_right].sum())
+    scores, grad_p = np.eye(len(pi)) - pi_, pi_ * (is_right - p)
+    chance, taus, met, gradients = [], [], [], []
+    for answers, probability in sequences(rule, pi, right):
+        r = is_right[answers].astype(float)
+        chance.append(probability)
+        taus.append(len(answers))
+        met.append(r.sum() >= rule.right and (1 - r).sum() >= rule.wrong)
+        gradients.append((r - rule.baseline) @ scores[answers])
+    assert sum(chance) == pytest.approx(1, abs=1e-12)
+    mean = np.array(chance) @ np.array(gradients)
+    spread = np.array(chance) @ (np.array(gradients) ** 2).sum(1) - mean @ mean
+    w = rule.weight(p)
+    assert w == pytest.approx(np.dot(chance, taus), abs=1e-12)
+    assert rule.chance_met(p) == pytest.approx(np.dot(chance, met), abs=1e-12)
+    assert_allclose(mean, w * grad_p, atol=1e-12)
+    traces = {}
+    for kind in (True, False):
+        of_kind = pi_ * (is_right == kind) / pi_[is_right == kind].sum()
+        centred = scores - of_kind @ scores
+        traces[kind] = of_kind @ (centred**2).sum(1)
+    moments = rule.second_moments(p)
+    within = w * (traces[True] * moments.right + traces[False] * moments.wrong)
+    assert spread == pytest.approx(within + grad_p @ grad_p * moments.successes, abs=1e-12)
+
+
+@EVERY_RULE
+def test_the_moments_of_tau_are_those_of_every_sequence(rule):
+    for p in P:
+        rows = [
+            (chance, len(answers), sum(answers))
+            for answers, chance in sequences(rule, [1 - p, p], [False, True])
+        ]
+        chance, tau, R = np.array(rows).T
+        excess = R - p * tau
+        found = rule.drawn(p)
+        mean = chance @ tau
+        assert found.mean == pytest.approx(mean, abs=1e-12)
+        assert found.variance == pytest.approx(chance @ (tau - mean) ** 2, abs=1e-12)
+        assert found.covariance == pytest.approx(chance @ ((tau - mean) * excess), abs=1e-12)
+        # Wald: the excess has mean 0 and variance pq E[tau].
+        assert chance @ excess == pytest.approx(0, abs=1e-12)
+        assert chance @ excess**2 == pytest.approx(p * (1 - p) * mean, abs=1e-12)
+
+
+def test_until_right_is_maxrl_of_order_cap_and_in_rounds_so_many_times_that_of_a_round():
+    for M in (1, 2, 64, 1024):
+        of_order = lab.objective(f"truncated(order={M})").weight(P)
+        assert_allclose(until(right=1, cap=M).weight(P), of_order, rtol=1e-11)
+    solved_in_8 = -np.expm1(8 * np.log1p(-P))
+    solved_in_64 = -np.expm1(64 * np.log1p(-P))
+    in_rounds = until(right=1, cap=64, round=8)
+    assert_allclose(in_rounds.weight(P), 8 * solved_in_64 / solved_in_8, rtol=1e-12)
+    assert_allclose(until(right=1, cap=64).chance_met(P), solved_in_64, rtol=1e-11)
+    assert_allclose(until(right=1, cap=8, round=8).weight(P), 8, rtol=1e-12)
+
+
+def test_without_a_cap_that_matters_the_weights_are_those_of_the_table():
+    p = np.array([0.2, 0.5, 0.8])
+    M = 4000
+    assert_allclose(until(right=1, cap=M).weight(p), 1 / p, rtol=1e-12)
+    assert_allclose(until(right=3, cap=M).weight(p), 3 / p, rtol=1e-12)
+    assert_allclose(until(wrong=1, cap=M).weight(p), 1 / (1 - p), rtol=1e-12)
+    assert_allclose(until(right=1, wrong=1, cap=M).weight(p), 1 / (p * (1 - p)) - 1, rtol=1e-12)
+
+
+def test_the_best_baseline_of_the_two_extremes_is_known():
+    p, k = np.array([0.2, 0.5, 0.8]), 0.3
+    assert_allclose(until(right=1, cap=4000).best_baseline(p, k), (1 - k) * p, atol=1e-9)
+    fixed = until(right=1, cap=8, round=8).best_baseline(p, k)
+    assert_allclose(fixed, (1 - k) * p + k * (1 - p), atol=1e-12)
+
+
+def test_until_right_without_a_baseline_is_the_score_of_the_first_right_one():
+    # Then Z is 1/p or nothing, and without a cap the estimate has no noise of successes at all.
+    p, M = P[1:-1], 40
+    unsolved = (1 - p) ** M
+    noise = until(right=1, cap=M).second_moments(p).successes
+    assert_allclose(noise, unsolved * (1 - unsolved) / p**2, atol=1e-12 / p.min() ** 2)
+    assert_allclose(noise[2:], (unsolved * (1 - unsolved) / p**2)[2:], atol=1e-12)
+
+
+@EVERY_RULE
+def test_the_efficiency_is_the_signal_to_noise_of_a_rollout_relative_to_the_oracle(rule):
+    p, k = P, 1e-12
+    ours = rule.signal_to_noise(p, k) / rule.weight(p)
+    oracle = k / (1 - k) * np.ones_like(p)  # of A = r - p: w = 1 and D1 + D0 = pq
+    assert_allclose(ours / oracle, rule.efficiency(p), rtol=1e-5)
+    b = rule.baseline
+    assert_allclose(rule.efficiency(p), p * (1 - p) / (p * (1 - p) + (b - p) ** 2), rtol=1e-9)
+
+
+def test_a_rule_of_one_round_is_a_group_of_fixed_size():
+    N, p = 6, P[1:-1]
+    rule = until(right=1, cap=N, round=N)
+    group = lab.second_moments("reinforce", N, p)
+    ours = rule.second_moments(p)
+    # A sum instead of a mean: N times the estimate, and D1, D0 are those of a rollout.
+    assert_allclose(ours.right, group.right, rtol=1e-12)
+    assert_allclose(ours.successes, N**2 * group.successes, rtol=1e-9)
+    assert_allclose(rule.efficiency(p), lab.efficiency("reinforce", N, p), rtol=1e-12)
+    assert_allclose(rule.signal_to_noise(p, 0.3), lab.signal_to_noise("reinforce", N, p, 0.3))
+
+
+@EVERY_RULE
+@pytest.mark.parametrize("explained", [0.01, 0.4, 1.0])
+def test_no_other_baseline_has_less_noise_than_the_best(rule, explained):
+    def with_baseline(b: float) -> StoppingRule:
+        return until(right=rule.right, wrong=rule.wrong, cap=rule.cap, round=rule.round, baseline=b)
+
+    for p in (0.02, 0.3, 0.8):
+        best = float(rule.best_baseline(p, explained))
+        at = [
+            float(with_baseline(best + d).signal_to_noise(p, explained)) for d in (-0.02, 0, 0.02)
+        ]
+        assert at[1] > at[0] and at[1] > at[2]
+
+
+def test_one_baseline_is_the_share_right_of_all_that_is_spent_and_has_the_least_noise():
+    p = np.array([0.001, 0.02, 0.3, 0.7])
+    for rule in RULES:
+        w = rule.weight(p)
+        one = rule.one_baseline(p)
+        assert one == pytest.approx((p * w).sum() / w.sum(), rel=1e-12)
+    rule, k = until(right=1, cap=20), 0.3
+
+    def noise(b: float) -> float:
+        moments = until(right=1, cap=20, baseline=b).second_moments(p)
+        within = rule.weight(p) * (moments.right + moments.wrong)
+        return float(((1 - k) * within + k * p * (1 - p) * moments.successes).sum())
+
+    one = rule.one_baseline(p, k)
+    assert noise(one) < min(noise(one - 0.01), noise(one + 0.01))
+
+
+def test_shapes_are_those_of_the_pass_rates_and_the_ends_are_finite_where_they_can_be():
+    rule = until(right=2, wrong=1, cap=8, baseline=0.1)
+    grid = np.linspace(0, 1, 12).reshape(3, 4)
+    moments = rule.second_moments(grid)
+    for found in (*rule.drawn(grid), rule.chance_met(grid), rule.efficiency(grid), *moments):
+        assert found.shape == grid.shape
+    assert_allclose(rule.weight(grid)[[0, 2], [0, 3]], 8)  # all wrong, all right: to the cap
+    assert np.isnan(moments.successes[0, 0]) and np.isfinite(moments.successes[1]).all()
+    assert rule.weight(0.5).shape == ()
+    assert_allclose(rule.chance_met(0.3), binomial(8, 0.3)[2:8].sum())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "until(right=1, cap=64)",
+        "until(right=1, wrong=1, cap=64, round=8, baseline=0.25)",
+        "until(wrong=2, cap=5)",
+    ],
+)
+def test_a_rule_is_made_again_from_its_text(text):
+    assert stopping_rule(text).spec == text
+    assert stopping_rule(stopping_rule(text).spec) == stopping_rule(text)
+    assert stopping_rule(text.replace(", ", ",")) == stopping_rule(text)
+
+
+@pytest.mark.parametrize(
+    "text, sentence",
+    [
+        ("untill(right=1, cap=4)", "did you mean 'until'"),
+        ("until(rigth=1, cap=4)", "did you mean 'right'"),
+        ("until(right=1)", "has no cap"),
+        ("until(cap=4)", "waits for nothing"),
+        ("until(right=3, wrong=2, cap=4)", "at least right \\+ wrong = 5"),
+        ("until(right=1, cap=10, round=4)", "a multiple of 4"),
+        ("until(right=1, cap=100000)", "at most 65536"),
+        ("until(right=1.5, cap=4)", "whole number"),
+        ("until(right=1, cap=4, baseline='p')", "finite number"),
+        ("until", "has no cap"),
+    ],
+)
+def test_a_text_that_is_no_rule_is_refused_in_one_sentence(text, sentence):
+    with pytest.raises(LabError, match=sentence):
+        stopping_rule(text)
+
+
+def test_a_share_of_the_fisher_trace_outside_its_range_is_refused():
+    with pytest.raises(LabError, match="explained"):
+        until(right=1, cap=4).signal_to_noise(0.5, 0.0)
+    with pytest.raises(LabError, match="explained"):
+        until(right=1, cap=4).best_baseline(0.5, 1.5)
