@@ -22,9 +22,10 @@ from lab.configurations.toy_worlds import MazeConfig, MazeStartConfig
 from lab.errors import LabError
 from lab.records import records as only_records
 from lab.runs import Run, configure, experiment, start_of, state_of, train
-from lab.toy import maze
-from lab.toy.maze import MazeRL, MazeSFT, as_letters, as_text, load_policy, most_frequent
+from lab.toy import maze, maze_policy
+from lab.toy.maze import MazeRL, MazeSFT
 from lab.toy.maze_env import OUTCOMES, MazeStream, draw
+from lab.toy.maze_policy import as_letters, as_text, load_policy, most_frequent
 from lab.toy.training_loop import train as run_loop
 from lab.toy.transformer import Transformer
 from lab.toy.tree_sampling import sample_rows
@@ -290,7 +291,7 @@ CHANGES = [
 def gradient_in_parts(monkeypatch, young, kept: int, sample, **given):
     """The number of parts of a step, its gradient, and what is remembered of it."""
     monkeypatch.setattr(maze, "MICRO_BATCH_POSITIONS", kept)
-    monkeypatch.setattr(maze, "sample_tree", sample)
+    monkeypatch.setattr(maze_policy, "sample_tree", sample)
     world = world_of(young, batch=7, estimator="rloo", length=16, **given)
     parts = 0
     for loss in world.losses(telling_step(world)):
@@ -300,7 +301,7 @@ def gradient_in_parts(monkeypatch, young, kept: int, sample, **given):
     return parts, gradient, {key: float(value) for key, value in world.step_statistics[-1].items()}
 
 
-@pytest.mark.parametrize("sample", [maze.sample_tree, sample_rows])
+@pytest.mark.parametrize("sample", [maze_policy.sample_tree, sample_rows])
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_step_in_parts_has_the_gradient_and_the_record_of_a_step_at_once(
     monkeypatch, young, sample, change
@@ -479,7 +480,7 @@ def test_an_examination_counts_what_the_slow_verifier_counts(young, monkeypatch,
     """pass@k from every subset of the 16 rollouts of each of 4 mazes, however many mazes are played
     at once.
     """
-    monkeypatch.setattr(maze, "EVALUATION_ROLLOUTS", together)
+    monkeypatch.setattr(maze_policy, "EVALUATION_ROLLOUTS", together)
     policy = load_policy(young, config_of(samples=16))
     seen, play = [], policy.sample_rollouts
     policy.sample_rollouts = lambda *given: seen.append(play(*given)) or seen[-1]
@@ -1061,7 +1062,7 @@ def test_the_paper_scale_is_the_published_setting():
         "steps",
         "samples",
     }
-    shape = maze.transformer_config(paper.width, paper.layers, paper.positions)
+    shape = maze_policy.transformer_config(paper.width, paper.layers, paper.positions)
     assert sum(weight.numel() for weight in Transformer(shape).parameters()) == 3_944_704
 
 

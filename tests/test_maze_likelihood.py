@@ -15,8 +15,8 @@ from lab.errors import LabError
 from lab.records import records as only_records
 from lab.runs import Run, experiment
 from lab.runs.notebooks import run_notebook
-from lab.toy import maze, maze_likelihood
-from lab.toy.maze import MazeExactRL, MazePolicy, MazeRL, load_policy
+from lab.toy import maze, maze_likelihood, maze_policy
+from lab.toy.maze import MazeExactRL, MazeRL
 from lab.toy.maze_env import (
     DONE,
     EOS,
@@ -31,6 +31,7 @@ from lab.toy.maze_env import (
     walk,
 )
 from lab.toy.maze_likelihood import find_right_answers, log_pass_rates, pass_rates
+from lab.toy.maze_policy import MazePolicy, load_policy
 from lab.toy.training_loop import GradientSource
 from lab.toy.transformer import Transformer, TransformerConfig, fresh_transformer, save
 from lab.toy.tree_sampling import sample_tree, share_prefixes
@@ -407,7 +408,7 @@ def test_an_exact_evaluation_says_what_each_maze_holds(taught):
 def test_an_evaluation_in_blocks_counts_what_one_block_counts(taught, monkeypatch):
     policy = MazePolicy(*taught, 60, 32, "float32", 0)
     whole, groups = policy.evaluate()
-    monkeypatch.setattr(maze, "EVALUATION_BLOCK", 25)
+    monkeypatch.setattr(maze_policy, "EVALUATION_BLOCK", 25)
     blocks, groups_too = policy.evaluate()
     assert whole == blocks and groups["right"].tolist() == groups_too["right"].tolist()
 
@@ -473,7 +474,7 @@ def test_what_cannot_run_is_refused_in_one_sentence(given, sentence):
 
 
 def test_a_start_from_a_folder_is_the_model_in_it_without_training(tmp_path):
-    shape = maze.transformer_config(16, 2, 512)
+    shape = maze_policy.transformer_config(16, 2, 512)
     model = perturbed(fresh_transformer(3, shape))
     save(model, tmp_path)
     config = config_of(start_from=str(tmp_path))
