@@ -1,6 +1,7 @@
 """Exact pass rates of mazes: all walks enumerated, rollouts, gradients, runs without sampling."""
 
 import itertools
+import json
 import math
 from collections import Counter
 
@@ -13,8 +14,10 @@ import lab
 from lab.configurations.toy_worlds import MazeConfig
 from lab.errors import LabError
 from lab.records import records as only_records
-from lab.runs import Run, experiment
 from lab.runs.notebooks import run_notebook
+from lab.runs import Run, experiment, start_of
+from lab.runs.sweep_file import read_sweep
+from lab.runs.sweep_results import RECORDED, SWEEPS
 from lab.toy import maze, maze_likelihood, maze_policy
 from lab.toy.maze import MazeExactRL, MazeRL
 from lab.toy.maze_env import (
@@ -33,7 +36,7 @@ from lab.toy.maze_env import (
 from lab.toy.maze_likelihood import find_right_answers, log_pass_rates, pass_rates
 from lab.toy.maze_policy import MazePolicy, load_policy
 from lab.toy.training_loop import GradientSource
-from lab.toy.transformer import Transformer, TransformerConfig, fresh_transformer, save
+from lab.toy.transformer import Transformer, TransformerConfig, fresh_transformer, load, save
 from lab.toy.tree_sampling import sample_tree, share_prefixes
 
 CPU = torch.device("cpu")
@@ -493,8 +496,72 @@ def test_a_step_of_which_no_maze_fits_the_length_is_refused_in_one_sentence(star
         MazeExactRL(world, stream, GradientSource("ml", "exact", 2)).losses(0)
 
 
-def test_the_notebook_shows_exact_pass_rates_too():
-    exact = {**EXACT, "gradient": "exact", "estimator": "ml"}
     run = run_notebook(experiment("maze").configure("smoke", exact))
-    told = (run.path / "notebook.ipynb").read_text(encoding="utf-8")
-    assert run.finished and "ml, N = 8, 4 steps, seed 0: pass@1 0." in told
+# --- Which evaluation, which start --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "given, kind",
+    [
+        ({"samples": 64}, "exact"),
+        ({"samples": 63}, "sampled"),
+        ({"samples": 2048, "precision": "bfloat16"}, "sampled"),
+        ({"samples": 64, "pass_rates": "sampled"}, "sampled"),
+        ({"samples": 8, "pass_rates": "exact"}, "exact"),
+    ],
+)
+def test_an_evaluation_is_exact_where_that_is_cheaper_and_the_run_says_so(runs, given, kind):
+    config = config_of(**given)
+    assert config.pass_rates == kind
+    said = "certified bounds" if kind == "exact" else f"{config.samples} rollouts a maze"
+    assert f"evaluation: pass rates from {said}" in experiment("maze").header(config)
+    run = Run.of(config).open_for(config)
+    assert run.params["parameters"]["pass_rates"] == kind
+    assert run.path == Run.of(config_of(**given | {"pass_rates": kind})).path
+    other = "sampled" if kind == "exact" else "exact"
+    assert run.path != Run.of(config_of(**given | {"pass_rates": other})).path
+
+
+@pytest.mark.parametrize("sweep", ["maze", "maze_baselines", "maze_rollouts"])
+def test_the_recorded_runs_are_still_those_that_their_sweep_lists(sweep):
+    recorded = json.loads((RECORDED / sweep / "maze.json").read_text())
+    listed = read_sweep(SWEEPS / f"{sweep}.toml")
+    assert {item.run.id for item in listed} == set(recorded)
+
+
+def test_a_recorded_run_is_not_opened_for_an_exact_one(runs):
+    recorded = json.loads((RECORDED / "maze" / "maze.json").read_text())
+    params = next(iter(recorded.values()))["params"]
+    exact = experiment("maze").configure("laptop", params["parameters"])
+    sampled = experiment("maze").configure(
+        "laptop", params["parameters"] | {"pass_rates": "sampled"}
+    )
+    folder = runs / "maze" / "one"
+    folder.mkdir(parents=True)
+    (folder / "params.json").write_text(json.dumps(params))
+    assert Run(folder).open_for(sampled).params == params
+    with pytest.raises(LabError, match="holds a run with other parameters"):
+        Run(folder).open_for(exact)
+
+
+def test_a_start_from_a_folder_that_changed_is_another_start(tmp_path, runs):
+    folder, shape = tmp_path / "model", maze_policy.transformer_config(16, 2, 512)
+    save(fresh_transformer(3, shape), folder)
+    first = config_of(start_from=str(folder))
+    assert len(first.start_sha256) == 16 and config_of(start_from=str(folder)) == first
+    assert config_of(start_from=str(folder), start_sha256=first.start_sha256) == first
+    places = [Run.of(first).path, start_of(first).path]
+    save(fresh_transformer(4, shape), folder)
+    second = config_of(start_from=str(folder))
+    assert second.start_sha256 != first.start_sha256
+    assert Run.of(second).path != places[0] and start_of(second).path != places[1]
+    # What was configured before the folder changed, and what asks for the earlier content.
+    with pytest.raises(LabError, match="start_sha256 = .*: restore the folder"):
+        start_records(first)
+    with pytest.raises(LabError, match="start_sha256 = .*: restore the folder"):
+        config_of(start_from=str(folder), start_sha256=first.start_sha256)
+    with pytest.raises(LabError, match="start_sha256 = 'abc' without start_from"):
+        config_of(start_sha256="abc")
+    ((_, state),) = start_records(second)
+    kept = load(folder).state_dict()
+    assert all(torch.equal(state[f"model/{name}"], weight) for name, weight in kept.items())

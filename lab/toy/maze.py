@@ -3,9 +3,9 @@
 The data are unlimited (MaxRL, 2602.02710, sections 6.2, E.1 and K). Supervised training on shortest
 paths, from random weights, comes first; then reinforcement learning on new mazes, one on-policy
 step a batch. As in the official code: AdamW with weight decay 0.01, gradients clipped to norm 1,
-and a loss that is a mean over tokens. Departures:
+and a loss that is a mean over tokens. A rollout ends with DONE or <eos>: the official checkpoint's
+generation_config.json names both. Departures:
 
-- A rollout ends with DONE, because what follows cannot change its reward.
 - A rollout with a special token (<pad>, <bos>, <eos>, <unk>) before DONE is wrong. The official
   reward reads decoded text, from which special tokens are left out, so that the moves around them
   count.
@@ -369,8 +369,9 @@ def preflight(config: MazeConfig) -> list[str]:
                     f" {config.gradient!r} samples none: set {key} to 0, or gradient to 'sampled'"
                 )
     lines.append(f"  truncated rollouts (no DONE within {length} tokens) count as wrong")
-    if config.pass_rates == "exact":
-        lines.append("  evaluation: pass rates between certified bounds, no sampling")
+    exact = config.pass_rates == "exact"
+    kind = "certified bounds, no sampling" if exact else f"{config.samples} rollouts a maze"
+    lines.append(f"  evaluation: pass rates from {kind}")
     if config.measure == "fit":
         lines.append("  measures fit: the mazes of the evaluation may be trained on")
     return lines
