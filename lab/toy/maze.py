@@ -36,6 +36,7 @@ from lab.records import Pause, Record
 from lab.rng import stream_seed
 from lab.shapes import Bool, Float
 from lab.toy import maze_env
+from lab.toy.maze_checkpoint import read_checkpoint
 from lab.toy.maze_env import DONE, EOS, PAD, Mazes, MazeStream, walk
 from lab.toy.maze_likelihood import RightAnswers, log_pass_rates
 from lab.toy.maze_policy import (
@@ -50,7 +51,7 @@ from lab.toy.maze_policy import (
 from lab.toy.optimizers import AdamW
 from lab.toy.training_loop import GradientSource
 from lab.toy.training_loop import train as run_loop
-from lab.toy.transformer import PromptCache, Transformer, TransformerConfig, fresh_transformer, load
+from lab.toy.transformer import PromptCache, Transformer, fresh_transformer
 from lab.toy.tree_sampling import Rollouts, rollout_logits, sample_rows
 
 # Of a micro-batch: mazes times rollouts times length. At the published width their activations take
@@ -351,7 +352,7 @@ def preflight(config: MazeConfig) -> list[str]:
     if config.start_from and not (Path(config.start_from) / "config.json").is_file():
         raise LabError(
             f"maze: start_from = {config.start_from!r} holds no config.json: name a folder that"
-            " save_pretrained wrote"
+            " save_pretrained or lab export wrote"
         )
     if config.gradient == "sampled":
         chosen = find_estimator(config.estimator)
@@ -390,7 +391,7 @@ def train_start(
         transformer_config(config.width, config.layers, config.positions),
     )
     if config.start_from:
-        steps, model = 0, _loaded(Path(config.start_from), shape)
+        steps, model = 0, read_checkpoint(Path(config.start_from), shape)
     else:
         model = fresh_transformer(config.seed, shape)
     policy = make_policy(model, config)
@@ -592,14 +593,3 @@ def _extrapolate(count_at: Callable[[int], Counted], length: int) -> Counted:
         values = [getattr(counted, field.name) for counted in counts]
         extrapolated[field.name] = round(float(np.polyval(np.polyfit(short, values, 2), length)))
     return Counted(**extrapolated)
-
-
-def _loaded(folder: Path, shape: TransformerConfig) -> Transformer:
-    """The model in a folder. LabError: it has another shape."""
-    model = load(folder)
-    if model.config != shape:
-        raise LabError(
-            f"{folder} holds {model.config}, and the settings ask for {shape}: set width, layers"
-            " and positions to those of the folder"
-        )
-    return model

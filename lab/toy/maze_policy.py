@@ -262,14 +262,20 @@ def transformer_config(width: int, layers: int, positions: int) -> TransformerCo
 
 def load_policy(state: dict[str, torch.Tensor], config: MazeStartConfig) -> MazePolicy:
     """The policy whose weights are in `state`, the state of a training with these settings."""
-    model = Transformer(transformer_config(config.width, config.layers, config.positions))
+    shape = transformer_config(config.width, config.layers, config.positions)
+    return make_policy(load_model(state, shape), config)
+
+
+def load_model(state: dict[str, torch.Tensor], shape: TransformerConfig) -> Transformer:
+    """The model whose weights are in `state`, the state of a training. LabError: other sizes."""
+    model = Transformer(shape)
     weights = {
         key.removeprefix("model/"): value
         for key, value in state.items()
         if key.startswith("model/")
     }
     set_weights(model, weights, "the start")
-    return make_policy(model, config)
+    return model
 
 
 def make_policy(model: Transformer, config: MazeStartConfig) -> MazePolicy:
