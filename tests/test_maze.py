@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -275,6 +276,63 @@ def test_a_step_that_nothing_solves_moves_nothing_and_smoothing_still_does(young
         assert (
             max(gradient.abs().max() for gradient in gradients(world, loss).values()) > 0
         ) == moves
+
+
+# --- Mazes without a part in the gradient -------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("change", [{}, {"greedy_filter": True}])
+@pytest.mark.parametrize("kept", [2**17, 2 * 12 * 16])
+def test_a_maze_whose_advantages_are_all_zero_is_not_scored_and_the_step_is_the_same(
+    monkeypatch, young, share, change, kept
+):
+    """At once and in parts, where few, half, most and all of the mazes are like that."""
+    monkeypatch.setattr(maze, "MICRO_BATCH_POSITIONS", kept)
+    world = world_of(young, batch=10, estimator="rloo", length=16, **change)
+    step, scored, score = telling_step(world), [], world.score
+    usual = world.advantages
+    dead = torch.arange(10) < round(10 * share)
+
+    def advantages(right, mean_logp, solved):
+        # Rewards that vary in all groups but the dead ones; the step knows groups by their rewards.
+        return torch.where(kinds[right.sum(1)], 0.0, usual(right, mean_logp, solved))
+
+    def watched(*given):
+        scored.append(len(given[0]))
+        return score(*given)
+
+    right = torch.arange(12) < 1 + torch.arange(10)[:, None]
+    kinds = torch.zeros(13, 1, dtype=torch.bool).index_put((right.sum(1),), dead[:, None])
+    outcome = maze.walk
+    monkeypatch.setattr(
+        maze,
+        "walk",
+        lambda mazes, tokens: (
+            SimpleNamespace(right=right) if tokens.shape[1] > 1 else outcome(mazes, tokens)
+        ),
+    )
+    monkeypatch.setattr(world, "advantages", advantages)
+    monkeypatch.setattr(world, "score", watched)
+    found, counts = {}, {}
+    for name in ("some", "all"):
+        if name == "all":
+            monkeypatch.setattr(world, "weighed", lambda *given: None)
+        scored.clear()
+        world.model.zero_grad(set_to_none=True)
+        for loss in world.losses(step):
+            loss.backward()
+        counts[name] = sum(scored)
+        found[name] = {key: weight.grad.clone() for key, weight in world.model.named_parameters()}
+    assert counts["all"] == 10 and counts["some"] <= max(1, 10 - dead.sum())
+    if share == 1.0:
+        assert all((gradient == 0).all() for each in found.values() for gradient in each.values())
+    else:
+        assert_same_gradient(found["some"], found["all"])
+    some, every = world.step_statistics[-2:]
+    for key in every:
+        error = 1e-4 if "mismatch" in key else 1e-6
+        assert float(some[key]) == pytest.approx(float(every[key]), rel=1e-6, abs=error), key
 
 
 # --- A step in parts ----------------------------------------------------------------------------

@@ -70,8 +70,8 @@ def test_what_is_written_is_read_by_transformers_with_the_same_tokens_and_logits
     transformers, folder
 ):
     theirs = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
-    # AutoTokenizer of transformers 5 takes every tokenizer beside a Qwen2 model for Qwen2's own, the
-    # official checkpoint's too; that of transformers 4 takes the class that the folder names.
+    # AutoTokenizer of transformers 5 takes any tokenizer beside a Qwen2 model for Qwen2's own, that
+    # of the official checkpoint too; transformers 4 takes the class that the folder names.
     tokenizer = transformers.PreTrainedTokenizerFast.from_pretrained(folder)
     mazes = draw(7, 3, 0, "a", 0, CPU)
     prompts = mazes.prompts().long()

@@ -34,7 +34,7 @@ from lab.gpu_counter import Counted, count
 from lab.losses import policy_gradient
 from lab.records import Pause, Record
 from lab.rng import stream_seed
-from lab.shapes import Bool, Float
+from lab.shapes import Bool, Float, Int
 from lab.toy import maze_env
 from lab.toy.maze_checkpoint import read_checkpoint
 from lab.toy.maze_env import DONE, EOS, PAD, Mazes, MazeStream, walk
@@ -180,21 +180,59 @@ class MazeRL(_WithStatistics):
         right = walk(mazes, rollouts.tokens).right
         solved = None if greedy is None else walk(mazes, greedy.tokens).right
         mean_length, tokens = rollouts.lengths.float().mean(), rollouts.mask.sum()
+        weighed = self.weighed(right, rollouts, solved)
         scored = []
         for part in parts:
-            if not single:
+            among = torch.arange(part.start, part.stop, device=policy.device)
+            here = among if weighed is None else among[weighed[part]]
+            if len(here) < len(among):
+                scored.append(self.left_out(rollouts, among[~weighed[part]]))
+                if not len(here):
+                    continue
+            # Reading the prompts of few mazes again costs less than the gradient of all prompts.
+            if not single or 3 * len(here) < 2 * len(mazes):
                 with policy.autocast():
-                    prompt_logits, prompt_cache = policy.prefill(mazes[part])
-            sampled = rollouts if single else rollouts.part(part.start, part.stop)
+                    prompt_logits, prompt_cache = policy.prefill(mazes[here])
+            elif len(here) < len(mazes):
+                prompt_logits = prompt_logits[here]
+                prompt_cache = [(keys[here], values[here]) for keys, values in prompt_cache]
+            sampled = rollouts if len(here) == len(mazes) else rollouts.of(here)
             logp, entropy, rows = self.score(prompt_logits, prompt_cache, sampled)
-            scored.append((logp.detach(), entropy.detach(), rows))
+            scored.append(((logp.detach() - sampled.logp.sum(2)).abs(), entropy.detach(), rows))
             mean_logp = logp.detach() / sampled.lengths
-            A = self.advantages(right[part], mean_logp, None if solved is None else solved[part])
+            A = self.advantages(right[here], mean_logp, None if solved is None else solved[here])
             loss = policy_gradient(logp, A) / mean_length * (len(A) / len(mazes))
             yield loss - self.entropy_bonus * (entropy / tokens)
             # Free the graph of this part before the next one is computed.
             del loss, logp, entropy, prompt_logits, prompt_cache
         self.record_step(right, rollouts, scored)
+
+    def weighed(
+        self,
+        right: Bool[torch.Tensor, "mazes rollouts"],
+        rollouts: Rollouts,
+        solved: Bool[torch.Tensor, "mazes 1"] | None,
+    ) -> Bool[torch.Tensor, " mazes"] | None:
+        """The mazes whose advantages are not all zero: no other has a part in the gradient.
+
+        None where all count: advantages depend on the scores, every entropy has a gradient, or the
+        statistics of a maze that is not scored are unknown, as on a GPU, which would have to wait.
+        At least one maze counts, because the optimizer needs a gradient, if only of zeros.
+        """
+        if self.smoothing or self.entropy_bonus or rollouts.entropy is None:
+            return None
+        A = self.advantages(right, torch.zeros_like(rollouts.logp[:, :, 0]), solved)
+        weighed = (A != 0).any(1)
+        weighed[0] |= ~weighed.any()
+        return weighed
+
+    def left_out(
+        self, rollouts: Rollouts, mazes: Int[torch.Tensor, " mazes"]
+    ) -> tuple[Float[torch.Tensor, "mazes rollouts"], Float[torch.Tensor, ""], int]:
+        """What `score` would have said of mazes that are not scored, from their sampling."""
+        sampled = rollouts.of(mazes)
+        rows = len(mazes) + (0 if sampled.tree is None else len(sampled.tree.tokens))
+        return torch.zeros_like(sampled.logp[:, :, 0]), sampled.entropy.sum(), rows
 
     def score(
         self,
@@ -240,10 +278,11 @@ class MazeRL(_WithStatistics):
     ) -> None:
         """Keep the statistics of a step on the device until the next record.
 
-        `scored` holds what `score` returned for each micro-batch.
+        `scored` holds for parts of the mazes by how much the log-probabilities of their rollouts
+        differ from those of sampling, the sum of their token entropies, and their rows.
         """
         K, tokens = right.sum(1), rollouts.mask.sum()
-        logps, entropies, rows = zip(*scored, strict=True)
+        mismatches, entropies, rows = zip(*scored, strict=True)
         self.step_statistics.append(
             {
                 "train pass@1": right.float().mean(),
@@ -252,7 +291,7 @@ class MazeRL(_WithStatistics):
                 "entropy": torch.stack(entropies).sum() / tokens,
                 "mean length": rollouts.lengths.float().mean(),
                 "truncated": rollouts.truncated.float().mean(),
-                "log-probability mismatch": (torch.cat(logps) - rollouts.logp.sum(2)).abs().max(),
+                "log-probability mismatch": torch.cat(mismatches).max(),
                 "tokens a forward row": tokens / sum(rows),
             }
         )
