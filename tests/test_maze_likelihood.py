@@ -156,6 +156,20 @@ def test_without_tolerance_the_right_answers_are_all_there_are(every_answer):
     assert len(every_answer[-1]) > len(every_answer[0]) > 2
 
 
+@pytest.mark.parametrize("seed, spread", [(0, 1.0), (1, 2.0)])
+def test_diversity_is_the_effective_number_of_right_answers(every_answer, seed, spread):
+    model, mazes = perturbed(fresh_transformer(0, TINY), seed, spread), small_mazes()
+    found = find_right_answers(model, mazes, *read(model, mazes), LENGTH, 1e-300).diversity
+    with torch.no_grad():
+        for which, (prompt, answers) in enumerate(zip(mazes.prompts(), every_answer, strict=True)):
+            share = whole_sequences(model, prompt, answers).double().softmax(0)
+            expected = (-(share * share.log()).sum()).exp()
+            assert 1 < expected < len(answers)
+            assert float(found[which]) == pytest.approx(float(expected), rel=1e-4)
+    unsolvable = find_right_answers(model, mazes, *read(model, mazes), 4, 0.01)
+    assert unsolvable.diversity.isnan().all() and (unsolvable.low == 0).all()
+
+
 def test_a_pass_rate_too_small_for_any_sampling_is_as_certain_as_a_large_one():
     model, mazes = fresh_transformer(0, TINY), draw(7, 6, 0, "a", 0, CPU)
     low, high = pass_rates(model, mazes, 14, 0.05)
@@ -403,6 +417,11 @@ def test_an_exact_evaluation_says_what_each_maze_holds(taught):
     shortest = find_right_answers(model, mazes, *read(model, mazes), 32, 0.01).shortest
     assert groups["shortest_path_share"].tolist() == pytest.approx((shortest / low).tolist())
     assert groups["moves"].tolist() == (mazes.path >= 0).sum(1).tolist() and "n" not in groups
+    assert metrics["shortest path share"] == pytest.approx(float((shortest / low).mean()))
+    assert (
+        metrics["diversity"] == pytest.approx(float(groups["diversity"].mean()))
+        and (groups["diversity"] > 1).all()
+    )
     sampled, _ = MazePolicy(model, mazes, 64, 32, "float32", 0).evaluate()
     assert sampled["pass@1"] == pytest.approx(metrics["pass@1"], abs=0.15)
     assert "log-likelihood" not in sampled and "wall" not in metrics

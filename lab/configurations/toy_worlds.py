@@ -7,7 +7,10 @@ from pathlib import Path
 from lab.configurations.settings import Config, setting
 from lab.errors import LabError
 
-# From so many rollouts a maze on, an exact evaluation is a smaller forward pass: see `auto` below.
+# From so many rollouts a maze on, `pass_rates = "auto"` is exact. After the supervised training of
+# the presets the exact evaluation then takes fewer forward passes: at 9x9, with tolerance 0.01, 45
+# prefixes a maze, and 104 for 64 rollouts; at 7x7 19 and 40. With hardly any training (9x9, 50
+# steps, a pass rate of 7e-4) it takes more, 517 and 316.
 EXACT_FROM = 64
 
 

@@ -26,7 +26,7 @@ import torch
 from torch.nn import functional as F
 
 from lab.budget import CONTEXT, GIB, Budget, Work
-from lab.configurations.toy_worlds import MazeConfig, MazeStartConfig
+from lab.configurations.toy_worlds import MazeConfig, MazeStartConfig, digest_of_start
 from lab.errors import LabError
 from lab.estimators import advantages
 from lab.estimators import estimator as find_estimator
@@ -40,6 +40,7 @@ from lab.toy.maze_checkpoint import read_checkpoint
 from lab.toy.maze_env import DONE, EOS, PAD, Mazes, MazeStream, walk
 from lab.toy.maze_likelihood import RightAnswers, log_pass_rates
 from lab.toy.maze_policy import (
+    EVALUATION_MAZES,
     EVALUATION_ROLLOUTS,
     MazePolicy,
     evaluation_set,
@@ -52,11 +53,15 @@ from lab.toy.optimizers import AdamW
 from lab.toy.training_loop import GradientSource
 from lab.toy.training_loop import train as run_loop
 from lab.toy.transformer import PromptCache, Transformer, fresh_transformer
-from lab.toy.tree_sampling import Rollouts, rollout_logits, sample_rows
+from lab.toy.tree_sampling import PrefixTree, Rollouts, rollout_logits, sample_rows
 
 # Of a micro-batch: mazes times rollouts times length. At the published width their activations take
 # 13 to 15 GiB. This is a constant because a run's results must not depend on the machine.
 MICRO_BATCH_POSITIONS = 2**17
+# Prefixes of an exact pass rate for each token of `length`, as a budget counts them. With a
+# tolerance of 0.01 mazes of 7x7 (18 tokens) take 81 after 50 supervised steps and 19 after 250.
+# Those of 9x9 (32 tokens) take 517 and 45; `maze_likelihood.MOST_PREFIXES` bounds them.
+PREFIXES_A_TOKEN = 5
 
 
 class MazeSFT:
@@ -430,7 +435,13 @@ def train_start(
         transformer_config(config.width, config.layers, config.positions),
     )
     if config.start_from:
-        steps, model = 0, read_checkpoint(Path(config.start_from), shape)
+        folder = Path(config.start_from)
+        steps, model = 0, read_checkpoint(folder, shape)
+        if digest_of_start(folder) != config.start_sha256:
+            raise LabError(
+                f"maze: start_from = {config.start_from!r} was changed while this run began: start"
+                " the run again"
+            )
     else:
         model = fresh_transformer(config.seed, shape)
     policy = make_policy(model, config)
@@ -480,13 +491,16 @@ def budget(config: MazeConfig) -> Budget:
     """What the training needs of a GPU, counted from its own code on fake tensors.
 
     A captured graph keeps its memory to itself, so the memory of rollouts for training, of those
-    for evaluation and of the update adds up; launching its kernels costs the host nothing. An
-    evaluation counts as its rollouts. `tokens` assumes that every rollout takes its full length.
+    for evaluation and of the update adds up; launching its kernels costs the host nothing. Exact
+    pass rates are counted as the forward pass over `PREFIXES_A_TOKEN`, whose kernels are launched
+    level by level. `tokens` assumes that every rollout takes its full length.
     """
     size, length, batch, rollouts = config.size, config.length, config.batch, config.rollouts
     mazes, samples = config.mazes, config.samples
+    sampled, sampled_evaluation = config.gradient == "sampled", config.pass_rates == "sampled"
     shape = transformer_config(config.width, config.layers, config.positions)
-    parts = micro_batches(batch, rollouts * length)
+    # Without sampling all mazes of a step are one part.
+    parts = micro_batches(batch, rollouts * length) if sampled else [slice(0, batch)]
 
     def blank_policy(length: int) -> _BlankPolicy:
         return _BlankPolicy(Transformer(shape), length, config.precision)
@@ -497,6 +511,8 @@ def budget(config: MazeConfig) -> Budget:
         return world.model
 
     def update() -> Transformer:
+        if not sampled:
+            return read_answers(batch, with_gradient=True)
         stream = _BlankStream(size, parts[0].stop, length)
         return gradient(_BlankRL(blank_policy(length), stream, rollouts))
 
@@ -513,14 +529,48 @@ def budget(config: MazeConfig) -> Budget:
             ends = [DONE, EOS]
             sample_rows(policy.model, prompt_logits, prompt_cache, rollouts, length, ends, uniforms)
 
+    def read_answers(mazes: int, with_gradient: bool) -> Transformer:
+        policy = blank_policy(length)
+        with policy.autocast(), torch.set_grad_enabled(with_gradient):
+            prompt_logits, prompt_cache = policy.prefill(_blank_mazes(size, mazes, length))
+            answers = _blank_answers(mazes, length)
+            rows = rollout_logits(policy.model, prompt_logits, prompt_cache, answers)
+            logp = rows.log_softmax(-1)
+        if with_gradient:
+            logp.sum().backward()
+        return policy.model
+
     weights = count(lambda: Transformer(shape)).kept
     start_count, update_count = count(start_step), count(update)
-    rollout_count = _extrapolate(lambda short: count(lambda: sample(short)), length)
-    # Rollouts of an evaluation, at once and in all, for each rollout of a training step.
-    at_once = samples * min(mazes, max(1, EVALUATION_ROLLOUTS // samples)) / (batch * rollouts)
-    in_all = mazes * samples / (batch * rollouts)
+    step, memory = {}, {}
+    if sampled or sampled_evaluation:
+        rollout_count = _extrapolate(lambda short: count(lambda: sample(short)), length)
+    if sampled:
+        step["rollouts"] = Work(rollout_count.flops, rollout_count.bytes)
+        memory["rollouts in training"] = rollout_count.peak / GIB
+    else:
+        search = count(lambda: read_answers(batch, with_gradient=False))
+        step["right answers"] = Work(search.flops, search.bytes, length * search.launches)
+    if sampled_evaluation:
+        # Rollouts of an evaluation, at once and in all, for each rollout of a training step.
+        at_once = samples * min(mazes, max(1, EVALUATION_ROLLOUTS // samples)) / (batch * rollouts)
+        in_all = mazes * samples / (batch * rollouts)
+        evaluation = Work(in_all * rollout_count.flops, in_all * rollout_count.bytes)
+        memory["rollouts in evaluation"] = at_once * rollout_count.peak / GIB
+    else:
+        together = min(mazes, EVALUATION_MAZES)
+        found = count(lambda: read_answers(together, with_gradient=False))
+        blocks = mazes / together
+        evaluation = Work(
+            blocks * found.flops, blocks * found.bytes, blocks * length * found.launches
+        )
+        memory["right answers in evaluation"] = (found.peak - weights) / GIB
     scale = batch / parts[0].stop  # only the first micro-batch was counted
-    evaluation = Work(in_all * rollout_count.flops, in_all * rollout_count.bytes)
+    step["update"] = Work(
+        scale * update_count.flops,
+        scale * update_count.bytes,
+        len(parts) * update_count.launches,
+    )
     # Every record of the start is a forward pass on the held-out mazes, a third of a step's work;
     # the last is an evaluation as well.
     start_steps = config.start_steps
@@ -531,27 +581,19 @@ def budget(config: MazeConfig) -> Budget:
             "CUDA": CONTEXT,
             "AdamW": 2 * weights / GIB,
             "weights, gradients, activations": max(update_count.peak, start_count.peak) / GIB,
-            "rollouts in training": rollout_count.peak / GIB,
-            "rollouts in evaluation": at_once * rollout_count.peak / GIB,
-        },
+        }
+        | memory,
         checkpoint=3 * weights / GIB,
-        step={
-            "rollouts": Work(rollout_count.flops, rollout_count.bytes),
-            "update": Work(
-                scale * update_count.flops,
-                scale * update_count.bytes,
-                len(parts) * update_count.launches,
-            ),
-        },
+        step=step,
         evaluation=evaluation,
         steps=config.steps,
         evaluations=-(-config.steps // config.log_every) + 1,
         start=Work(
             start_count.flops * (start_steps + forward) + evaluation.flops,
             start_count.bytes * (start_steps + forward) + evaluation.bytes,
-            start_count.launches * start_steps,
+            start_count.launches * start_steps + evaluation.launches,
         ),
-        tokens=batch * rollouts * length,
+        tokens=batch * rollouts * length if sampled else 0.0,
     )
 
 
@@ -615,6 +657,17 @@ def _blank_mazes(size: int, mazes: int, length: int) -> Mazes:
     """Mazes of the right shape, whose paths with DONE take the full length of a rollout."""
     walls = torch.zeros(mazes, size, size, dtype=torch.bool)
     return Mazes(walls, torch.zeros(mazes, length - 1, dtype=torch.int64))
+
+
+def _blank_answers(mazes: int, length: int) -> Rollouts:
+    """Rollouts with a tree of `PREFIXES_A_TOKEN` but without content."""
+    prefixes = PREFIXES_A_TOKEN * length
+    numbers = torch.zeros(mazes * prefixes, dtype=torch.int64)
+    visible = torch.zeros(mazes * prefixes, prefixes, dtype=torch.bool)
+    tree = PrefixTree(numbers, numbers, numbers, numbers, visible)
+    tokens = torch.zeros(mazes, 1, length, dtype=torch.int64)
+    truncated = torch.zeros(mazes, 1, dtype=torch.bool)
+    return Rollouts(tokens, tokens.bool(), tokens.float(), tokens, truncated, tree)
 
 
 def _extrapolate(count_at: Callable[[int], Counted], length: int) -> Counted:

@@ -129,10 +129,18 @@ class MazePolicy:
         it at most, over k; "log-likelihood" is the mean of log p over the mazes that can be solved
         within the length, of all and of those with a shortest path of so many moves. The groups
         hold for each maze both bounds, how much of the lower one is the probability of a shortest
-        path, the moves of that path, and the grid as text.
+        path, the moves of that path, `RightAnswers.diversity`, and the grid as text. "diversity" is
+        its mean over the mazes with an answer, "shortest path share" that of the former.
         """
         columns: dict[str, list[Any]] = {
-            key: [] for key in ("pass_rate", "pass_rate_high", "shortest_path_share", "prefixes")
+            key: []
+            for key in (
+                "pass_rate",
+                "pass_rate_high",
+                "shortest_path_share",
+                "diversity",
+                "prefixes",
+            )
         }
         columns |= {"moves": [], "grid": []}
         for first in range(0, len(self.evaluation_set), EVALUATION_MAZES):
@@ -143,6 +151,7 @@ class MazePolicy:
             columns["pass_rate"] += answers.low.tolist()
             columns["pass_rate_high"] += answers.high.tolist()
             columns["shortest_path_share"] += share.clamp_max(1.0).tolist()
+            columns["diversity"] += answers.diversity.tolist()
             columns["prefixes"] += answers.prefixes.tolist()
             columns["grid"] += [as_text(mazes[index : index + 1]) for index in range(len(mazes))]
             columns["moves"] += (mazes.path >= 0).sum(1).tolist()
@@ -155,6 +164,8 @@ class MazePolicy:
         log_p, moves = np.log(low[low > 0]), groups["moves"][low > 0]
         if len(log_p):
             metrics["log-likelihood"] = float(log_p.mean())
+            metrics["shortest path share"] = float(groups["shortest_path_share"][low > 0].mean())
+            metrics["diversity"] = float(groups["diversity"][low > 0].mean())
         for distance in np.unique(moves).tolist():
             metrics[f"log-likelihood, {distance} moves"] = float(log_p[moves == distance].mean())
         return metrics, groups

@@ -261,10 +261,12 @@ class CachedTreeBuilder(TreeBuilder):
                 (F.pad(keys, (0, 0, 0, needed)), F.pad(values, (0, 0, 0, needed)))
                 for keys, values in self.cache
             ]
+        column = rank_in_problem(problem)
         attend_visible = _prefix_attention(
             self.visible,
             problem,
-            rank_in_problem(problem),
+            column,
+            int(column.max()) + 1,
             len(self.slots_used),
             self.prompt_length,
         )
@@ -338,15 +340,15 @@ def _prefix_attention(
     visible: Bool[torch.Tensor, "prefixes slots"],
     problem: Int[torch.Tensor, " prefixes"],
     column: Int[torch.Tensor, " prefixes"],
+    width: int,
     problems: int,
     prompt_length: int,
 ) -> PrefixAttention:
     """Attention of each prefix to the whole prompt of its problem and to its `visible` slots.
 
-    The prefixes of a problem are laid side by side, each in its `column`, so that one call serves
-    all problems.
+    The prefixes of a problem are laid side by side, each in its `column` of `width`, so that one
+    call serves all problems.
     """
-    width = int(column.max()) + 1
     index = problem * width + column
     bias = torch.zeros(problems * width, prompt_length + visible.shape[1], device=visible.device)
     bias[index, prompt_length:] = torch.where(visible, 0.0, -torch.inf)
@@ -537,7 +539,7 @@ def rollout_logits(
     else:
         problems, slots = len(prompt_logits), tree.visible.shape[1]
         attend_visible = _prefix_attention(
-            tree.visible, tree.problems, tree.slots, problems, prompt_length
+            tree.visible, tree.problems, tree.slots, slots, problems, prompt_length
         )
         index = tree.problems * slots + tree.slots
 
