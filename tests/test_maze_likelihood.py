@@ -14,8 +14,8 @@ import lab
 from lab.configurations.toy_worlds import MazeConfig
 from lab.errors import LabError
 from lab.records import records as only_records
-from lab.runs.notebooks import run_notebook
 from lab.runs import Run, experiment, start_of
+from lab.runs.notebooks import run_notebook
 from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import RECORDED, SWEEPS
 from lab.toy import maze, maze_likelihood, maze_policy
@@ -515,7 +515,13 @@ def test_a_step_of_which_no_maze_fits_the_length_is_refused_in_one_sentence(star
         MazeExactRL(world, stream, GradientSource("ml", "exact", 2)).losses(0)
 
 
+def test_the_notebook_shows_exact_pass_rates_too():
+    exact = {**EXACT, "gradient": "exact", "estimator": "ml"}
     run = run_notebook(experiment("maze").configure("smoke", exact))
+    told = (run.path / "notebook.ipynb").read_text(encoding="utf-8")
+    assert run.finished and "ml, N = 8, 4 steps, seed 0: pass@1 0." in told
+
+
 # --- Which evaluation, which start --------------------------------------------------------------
 
 
