@@ -23,8 +23,9 @@ from lab.configurations.toy_worlds import MazeStartConfig
 from lab.estimators import advantages
 from lab.losses import policy_gradient
 from lab.toy import maze_env
-from lab.toy.maze import MazePolicy, MazeRL, load_policy, train_start
+from lab.toy.maze import MazeRL, train_start
 from lab.toy.maze_env import DONE, EOS, PAD, MazeStream, walk
+from lab.toy.maze_policy import MazePolicy, load_policy
 from lab.toy.transformer import save
 from lab.toy.tree_sampling import rollout_logits, sample_rows, sample_tree
 
@@ -146,7 +147,7 @@ def step_speed(args, policy: MazePolicy, peak: float) -> None:
                 return sample(model, *policy.prefill(mazes), N, LENGTH, [DONE, EOS], uniforms)
 
         def step():
-            with unittest.mock.patch("lab.toy.maze.sample_tree", sample):
+            with unittest.mock.patch("lab.toy.maze_policy.sample_tree", sample):
                 for part in world.losses(0):
                     part.backward()
             world.step_statistics.clear()

@@ -290,9 +290,9 @@ def _add_language_model_commands(add_command: AddCommand) -> None:
     export = add_command(
         "export",
         _export,
-        "write a trained language model as a folder for lab eval, vLLM and other tools",
+        "write a trained model as a folder for transformers, vLLM, lab eval and other tools",
     )
-    export.add_argument("run", type=Path, help="a run folder of gsm8k, qwen3 or pacs")
+    export.add_argument("run", type=Path, help="a run folder of gsm8k, qwen3, pacs or maze")
     export.add_argument("folder", type=Path, help="folder to write")
     export.add_argument(
         "--merge", action="store_true", help="add a trained adapter to the model's weights"
@@ -645,14 +645,27 @@ def _eval(arguments: argparse.Namespace) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> None:
-    from lab.llm.train.trainer import export
     from lab.runs.run_folder import Run
     from lab.runs.training import state_of
 
     run = Run(arguments.run)
     values = run.params["parameters"]
+    if {"width", "layers", "positions"} <= values.keys():
+        from lab.toy.maze_checkpoint import write_checkpoint
+        from lab.toy.maze_policy import load_model, transformer_config
+
+        if arguments.merge:
+            raise LabError("a maze policy has no adapter: leave --merge out")
+        shape = transformer_config(values["width"], values["layers"], values["positions"])
+        write_checkpoint(load_model(state_of(run), shape), arguments.folder)
+        print(f"{arguments.folder}: the maze policy after the training in {run.path}")
+        return
     if "model" not in values:
-        raise LabError(f"{run.path} trained no language model: give a run of gsm8k, qwen3 or pacs")
+        raise LabError(
+            f"{run.path} trained no language model: give a run of gsm8k, qwen3, pacs or maze"
+        )
+    from lab.llm.train.trainer import export
+
     export(values["model"], state_of(run), arguments.folder, arguments.merge)
     print(f"{arguments.folder}: {values['model']} after the training in {run.path}")
 

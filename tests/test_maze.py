@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,9 +23,10 @@ from lab.configurations.toy_worlds import MazeConfig, MazeStartConfig
 from lab.errors import LabError
 from lab.records import records as only_records
 from lab.runs import Run, configure, experiment, start_of, state_of, train
-from lab.toy import maze
-from lab.toy.maze import MazeRL, MazeSFT, as_letters, as_text, load_policy, most_frequent
+from lab.toy import maze, maze_policy
+from lab.toy.maze import MazeRL, MazeSFT
 from lab.toy.maze_env import OUTCOMES, MazeStream, draw
+from lab.toy.maze_policy import as_letters, as_text, load_policy, most_frequent
 from lab.toy.training_loop import train as run_loop
 from lab.toy.transformer import Transformer
 from lab.toy.tree_sampling import sample_rows
@@ -276,6 +278,63 @@ def test_a_step_that_nothing_solves_moves_nothing_and_smoothing_still_does(young
         ) == moves
 
 
+# --- Mazes without a part in the gradient -------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("change", [{}, {"greedy_filter": True}])
+@pytest.mark.parametrize("kept", [2**17, 2 * 12 * 16])
+def test_a_maze_whose_advantages_are_all_zero_is_not_scored_and_the_step_is_the_same(
+    monkeypatch, young, share, change, kept
+):
+    """At once and in parts, where few, half, most and all of the mazes are like that."""
+    monkeypatch.setattr(maze, "MICRO_BATCH_POSITIONS", kept)
+    world = world_of(young, batch=10, estimator="rloo", length=16, **change)
+    step, scored, score = telling_step(world), [], world.score
+    usual = world.advantages
+    dead = torch.arange(10) < round(10 * share)
+
+    def advantages(right, mean_logp, solved):
+        # Rewards that vary in all groups but the dead ones; the step knows groups by their rewards.
+        return torch.where(kinds[right.sum(1)], 0.0, usual(right, mean_logp, solved))
+
+    def watched(*given):
+        scored.append(len(given[0]))
+        return score(*given)
+
+    right = torch.arange(12) < 1 + torch.arange(10)[:, None]
+    kinds = torch.zeros(13, 1, dtype=torch.bool).index_put((right.sum(1),), dead[:, None])
+    outcome = maze.walk
+    monkeypatch.setattr(
+        maze,
+        "walk",
+        lambda mazes, tokens: (
+            SimpleNamespace(right=right) if tokens.shape[1] > 1 else outcome(mazes, tokens)
+        ),
+    )
+    monkeypatch.setattr(world, "advantages", advantages)
+    monkeypatch.setattr(world, "score", watched)
+    found, counts = {}, {}
+    for name in ("some", "all"):
+        if name == "all":
+            monkeypatch.setattr(world, "weighed", lambda *given: None)
+        scored.clear()
+        world.model.zero_grad(set_to_none=True)
+        for loss in world.losses(step):
+            loss.backward()
+        counts[name] = sum(scored)
+        found[name] = {key: weight.grad.clone() for key, weight in world.model.named_parameters()}
+    assert counts["all"] == 10 and counts["some"] <= max(1, 10 - dead.sum())
+    if share == 1.0:
+        assert all((gradient == 0).all() for each in found.values() for gradient in each.values())
+    else:
+        assert_same_gradient(found["some"], found["all"])
+    some, every = world.step_statistics[-2:]
+    for key in every:
+        error = 1e-4 if "mismatch" in key else 1e-6
+        assert float(some[key]) == pytest.approx(float(every[key]), rel=1e-6, abs=error), key
+
+
 # --- A step in parts ----------------------------------------------------------------------------
 
 CHANGES = [
@@ -290,7 +349,7 @@ CHANGES = [
 def gradient_in_parts(monkeypatch, young, kept: int, sample, **given):
     """The number of parts of a step, its gradient, and what is remembered of it."""
     monkeypatch.setattr(maze, "MICRO_BATCH_POSITIONS", kept)
-    monkeypatch.setattr(maze, "sample_tree", sample)
+    monkeypatch.setattr(maze_policy, "sample_tree", sample)
     world = world_of(young, batch=7, estimator="rloo", length=16, **given)
     parts = 0
     for loss in world.losses(telling_step(world)):
@@ -300,7 +359,7 @@ def gradient_in_parts(monkeypatch, young, kept: int, sample, **given):
     return parts, gradient, {key: float(value) for key, value in world.step_statistics[-1].items()}
 
 
-@pytest.mark.parametrize("sample", [maze.sample_tree, sample_rows])
+@pytest.mark.parametrize("sample", [maze_policy.sample_tree, sample_rows])
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_step_in_parts_has_the_gradient_and_the_record_of_a_step_at_once(
     monkeypatch, young, sample, change
@@ -479,7 +538,7 @@ def test_an_examination_counts_what_the_slow_verifier_counts(young, monkeypatch,
     """pass@k from every subset of the 16 rollouts of each of 4 mazes, however many mazes are played
     at once.
     """
-    monkeypatch.setattr(maze, "EVALUATION_ROLLOUTS", together)
+    monkeypatch.setattr(maze_policy, "EVALUATION_ROLLOUTS", together)
     policy = load_policy(young, config_of(samples=16))
     seen, play = [], policy.sample_rollouts
     policy.sample_rollouts = lambda *given: seen.append(play(*given)) or seen[-1]
@@ -1061,7 +1120,7 @@ def test_the_paper_scale_is_the_published_setting():
         "steps",
         "samples",
     }
-    shape = maze.transformer_config(paper.width, paper.layers, paper.positions)
+    shape = maze_policy.transformer_config(paper.width, paper.layers, paper.positions)
     assert sum(weight.numel() for weight in Transformer(shape).parameters()) == 3_944_704
 
 

@@ -1,6 +1,7 @@
 """Exact pass rates of mazes: all walks enumerated, rollouts, gradients, runs without sampling."""
 
 import itertools
+import json
 import math
 from collections import Counter
 
@@ -13,10 +14,12 @@ import lab
 from lab.configurations.toy_worlds import MazeConfig
 from lab.errors import LabError
 from lab.records import records as only_records
-from lab.runs import Run, experiment
+from lab.runs import Run, experiment, start_of
 from lab.runs.notebooks import run_notebook
-from lab.toy import maze, maze_likelihood
-from lab.toy.maze import MazeExactRL, MazePolicy, MazeRL, load_policy
+from lab.runs.sweep_file import read_sweep
+from lab.runs.sweep_results import RECORDED, SWEEPS
+from lab.toy import maze, maze_likelihood, maze_policy
+from lab.toy.maze import MazeExactRL, MazeRL
 from lab.toy.maze_env import (
     DONE,
     EOS,
@@ -31,8 +34,9 @@ from lab.toy.maze_env import (
     walk,
 )
 from lab.toy.maze_likelihood import find_right_answers, log_pass_rates, pass_rates
+from lab.toy.maze_policy import MazePolicy, load_policy
 from lab.toy.training_loop import GradientSource
-from lab.toy.transformer import Transformer, TransformerConfig, fresh_transformer, save
+from lab.toy.transformer import Transformer, TransformerConfig, fresh_transformer, load, save
 from lab.toy.tree_sampling import sample_tree, share_prefixes
 
 CPU = torch.device("cpu")
@@ -150,6 +154,20 @@ def test_without_tolerance_the_right_answers_are_all_there_are(every_answer):
         ]
         assert sorted(said) == sorted(answers)
     assert len(every_answer[-1]) > len(every_answer[0]) > 2
+
+
+@pytest.mark.parametrize("seed, spread", [(0, 1.0), (1, 2.0)])
+def test_diversity_is_the_effective_number_of_right_answers(every_answer, seed, spread):
+    model, mazes = perturbed(fresh_transformer(0, TINY), seed, spread), small_mazes()
+    found = find_right_answers(model, mazes, *read(model, mazes), LENGTH, 1e-300).diversity
+    with torch.no_grad():
+        for which, (prompt, answers) in enumerate(zip(mazes.prompts(), every_answer, strict=True)):
+            share = whole_sequences(model, prompt, answers).double().softmax(0)
+            expected = (-(share * share.log()).sum()).exp()
+            assert 1 < expected < len(answers)
+            assert float(found[which]) == pytest.approx(float(expected), rel=1e-4)
+    unsolvable = find_right_answers(model, mazes, *read(model, mazes), 4, 0.01)
+    assert unsolvable.diversity.isnan().all() and (unsolvable.low == 0).all()
 
 
 def test_a_pass_rate_too_small_for_any_sampling_is_as_certain_as_a_large_one():
@@ -399,6 +417,11 @@ def test_an_exact_evaluation_says_what_each_maze_holds(taught):
     shortest = find_right_answers(model, mazes, *read(model, mazes), 32, 0.01).shortest
     assert groups["shortest_path_share"].tolist() == pytest.approx((shortest / low).tolist())
     assert groups["moves"].tolist() == (mazes.path >= 0).sum(1).tolist() and "n" not in groups
+    assert metrics["shortest path share"] == pytest.approx(float((shortest / low).mean()))
+    assert (
+        metrics["diversity"] == pytest.approx(float(groups["diversity"].mean()))
+        and (groups["diversity"] > 1).all()
+    )
     sampled, _ = MazePolicy(model, mazes, 64, 32, "float32", 0).evaluate()
     assert sampled["pass@1"] == pytest.approx(metrics["pass@1"], abs=0.15)
     assert "log-likelihood" not in sampled and "wall" not in metrics
@@ -407,7 +430,7 @@ def test_an_exact_evaluation_says_what_each_maze_holds(taught):
 def test_an_evaluation_in_blocks_counts_what_one_block_counts(taught, monkeypatch):
     policy = MazePolicy(*taught, 60, 32, "float32", 0)
     whole, groups = policy.evaluate()
-    monkeypatch.setattr(maze, "EVALUATION_BLOCK", 25)
+    monkeypatch.setattr(maze_policy, "EVALUATION_BLOCK", 25)
     blocks, groups_too = policy.evaluate()
     assert whole == blocks and groups["right"].tolist() == groups_too["right"].tolist()
 
@@ -473,7 +496,7 @@ def test_what_cannot_run_is_refused_in_one_sentence(given, sentence):
 
 
 def test_a_start_from_a_folder_is_the_model_in_it_without_training(tmp_path):
-    shape = maze.transformer_config(16, 2, 512)
+    shape = maze_policy.transformer_config(16, 2, 512)
     model = perturbed(fresh_transformer(3, shape))
     save(model, tmp_path)
     config = config_of(start_from=str(tmp_path))
@@ -497,3 +520,73 @@ def test_the_notebook_shows_exact_pass_rates_too():
     run = run_notebook(experiment("maze").configure("smoke", exact))
     told = (run.path / "notebook.ipynb").read_text(encoding="utf-8")
     assert run.finished and "ml, N = 8, 4 steps, seed 0: pass@1 0." in told
+
+
+# --- Which evaluation, which start --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "given, kind",
+    [
+        ({"samples": 64}, "exact"),
+        ({"samples": 63}, "sampled"),
+        ({"samples": 2048, "precision": "bfloat16"}, "sampled"),
+        ({"samples": 64, "pass_rates": "sampled"}, "sampled"),
+        ({"samples": 8, "pass_rates": "exact"}, "exact"),
+    ],
+)
+def test_an_evaluation_is_exact_where_that_is_cheaper_and_the_run_says_so(runs, given, kind):
+    config = config_of(**given)
+    assert config.pass_rates == kind
+    said = "certified bounds" if kind == "exact" else f"{config.samples} rollouts a maze"
+    assert f"evaluation: pass rates from {said}" in experiment("maze").header(config)
+    run = Run.of(config).open_for(config)
+    assert run.params["parameters"]["pass_rates"] == kind
+    assert run.path == Run.of(config_of(**given | {"pass_rates": kind})).path
+    other = "sampled" if kind == "exact" else "exact"
+    assert run.path != Run.of(config_of(**given | {"pass_rates": other})).path
+
+
+@pytest.mark.parametrize("sweep", ["maze", "maze_baselines", "maze_rollouts"])
+def test_the_recorded_runs_are_still_those_that_their_sweep_lists(sweep):
+    recorded = json.loads((RECORDED / sweep / "maze.json").read_text())
+    listed = read_sweep(SWEEPS / f"{sweep}.toml")
+    assert {item.run.id for item in listed} == set(recorded)
+
+
+def test_a_recorded_run_is_not_opened_for_an_exact_one(runs):
+    recorded = json.loads((RECORDED / "maze" / "maze.json").read_text())
+    params = next(iter(recorded.values()))["params"]
+    exact = experiment("maze").configure("laptop", params["parameters"])
+    sampled = experiment("maze").configure(
+        "laptop", params["parameters"] | {"pass_rates": "sampled"}
+    )
+    folder = runs / "maze" / "one"
+    folder.mkdir(parents=True)
+    (folder / "params.json").write_text(json.dumps(params))
+    assert Run(folder).open_for(sampled).params == params
+    with pytest.raises(LabError, match="holds a run with other parameters"):
+        Run(folder).open_for(exact)
+
+
+def test_a_start_from_a_folder_that_changed_is_another_start(tmp_path, runs):
+    folder, shape = tmp_path / "model", maze_policy.transformer_config(16, 2, 512)
+    save(fresh_transformer(3, shape), folder)
+    first = config_of(start_from=str(folder))
+    assert len(first.start_sha256) == 16 and config_of(start_from=str(folder)) == first
+    assert config_of(start_from=str(folder), start_sha256=first.start_sha256) == first
+    places = [Run.of(first).path, start_of(first).path]
+    save(fresh_transformer(4, shape), folder)
+    second = config_of(start_from=str(folder))
+    assert second.start_sha256 != first.start_sha256
+    assert Run.of(second).path != places[0] and start_of(second).path != places[1]
+    # What was configured before the folder changed, and what asks for the earlier content.
+    with pytest.raises(LabError, match="start_sha256 = .*: restore the folder"):
+        start_records(first)
+    with pytest.raises(LabError, match="start_sha256 = .*: restore the folder"):
+        config_of(start_from=str(folder), start_sha256=first.start_sha256)
+    with pytest.raises(LabError, match="start_sha256 = 'abc' without start_from"):
+        config_of(start_sha256="abc")
+    ((_, state),) = start_records(second)
+    kept = load(folder).state_dict()
+    assert all(torch.equal(state[f"model/{name}"], weight) for name, weight in kept.items())

@@ -50,6 +50,34 @@ def test_the_work_of_a_maze_step_is_what_a_review_counted(h200):
     assert (h200.steps, h200.evaluations, h200.tokens) == (20000, 21, 32 * 128 * 48)
 
 
+@pytest.mark.parametrize("prefixes", [1, 5])
+def test_exact_pass_rates_are_counted_as_forward_passes_and_not_as_rollouts(monkeypatch, prefixes):
+    """By hand: two FLOPs for every weight of a product and row, prompts included; a backward pass
+    takes twice as many. Attention, which no weight counts, adds less than half.
+    """
+    monkeypatch.setattr(maze, "PREFIXES_A_TOKEN", prefixes)
+    given = {"pass_rates": "exact", "gradient": "expected", "mazes": 40, "samples": 2048}
+    budget = budget_of("maze", "laptop", **given)
+    config = experiment("maze").configure("laptop", given)
+    shape = maze.transformer_config(config.width, config.layers, config.positions)
+    block, width = maze.Transformer(shape).model.layers[0], config.width
+    products = sum(weight.numel() for weight in block.parameters() if weight.ndim == 2)
+    rows = prefixes * config.length + 94  # of a maze of 9x9
+    per_maze = 2 * config.layers * products * rows + 2 * 32 * width * prefixes * config.length
+    assert 1 < budget.evaluation.flops / (40 * per_maze) < 1.5
+    assert 1 < budget.step["right answers"].flops / (config.batch * per_maze) < 1.5
+    search, update = budget.step["right answers"], budget.step["update"]
+    assert update.flops == pytest.approx(3 * search.flops, rel=0.1)
+    assert set(budget.step) == {"right answers", "update"} and budget.tokens == 0
+    assert not any("rollouts" in part for part in budget.memory)
+    # What an evaluation samples does not count where it samples nothing, and does where it does.
+    assert budget_of("maze", "laptop", **given | {"samples": 8}).evaluation == budget.evaluation
+    sampled = {"pass_rates": "sampled", "gradient": "expected", "mazes": 40}
+    few, many = (budget_of("maze", "laptop", **sampled, samples=n) for n in (64, 128))
+    assert many.evaluation.flops == pytest.approx(2 * few.evaluation.flops)
+    assert many.step == few.step and many.step == budget.step
+
+
 def test_rollouts_of_any_length_are_counted_from_three_short_ones():
     def sample(length: int):
         def work():

@@ -492,6 +492,7 @@ def test_another_architecture_is_refused_in_one_sentence_with_what_was_found(tmp
             "rope_parameters": {"rope_type": "linear", "factor": 2.0, "rope_theta": 1e6},
         },
         {"rope_scaling": {"rope_type": "linear", "factor": 2.0}},
+        {"layer_types": ["full_attention", "sliding_attention"], "sliding_window": 4},
     ],
 )
 def test_an_attention_that_is_not_known_here_is_not_loaded_as_if_it_were(tmp_path, changes):

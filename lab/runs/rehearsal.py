@@ -219,8 +219,8 @@ def measure_graph(name: str, scale: str) -> dict[str, Any]:
     import torch
 
     from lab.device import compute_device
-    from lab.toy.maze import load_policy
     from lab.toy.maze_env import DONE, EOS
+    from lab.toy.maze_policy import load_policy
     from lab.toy.tree_sampling import CUDAGraphSampler, sample_rows
 
     if compute_device().type != "cuda":

@@ -3,9 +3,9 @@
 The data are unlimited (MaxRL, 2602.02710, sections 6.2, E.1 and K). Supervised training on shortest
 paths, from random weights, comes first; then reinforcement learning on new mazes, one on-policy
 step a batch. As in the official code: AdamW with weight decay 0.01, gradients clipped to norm 1,
-and a loss that is a mean over tokens. Departures:
+and a loss that is a mean over tokens. A rollout ends with DONE or <eos>: the official checkpoint's
+generation_config.json names both. Departures:
 
-- A rollout ends with DONE, because what follows cannot change its reward.
 - A rollout with a special token (<pad>, <bos>, <eos>, <unk>) before DONE is wrong. The official
   reward reads decoded text, from which special tokens are left out, so that the moves around them
   count.
@@ -17,7 +17,6 @@ and a loss that is a mean over tokens. Departures:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -27,265 +26,45 @@ import torch
 from torch.nn import functional as F
 
 from lab.budget import CONTEXT, GIB, Budget, Work
-from lab.configurations.toy_worlds import MazeConfig, MazeStartConfig
-from lab.device import compute_device
+from lab.configurations.toy_worlds import MazeConfig, MazeStartConfig, digest_of_start
 from lab.errors import LabError
 from lab.estimators import advantages
 from lab.estimators import estimator as find_estimator
 from lab.gpu_counter import Counted, count
 from lab.losses import policy_gradient
-from lab.metrics import pass_at_k
 from lab.records import Pause, Record
 from lab.rng import stream_seed
 from lab.shapes import Bool, Float, Int
 from lab.stopping import StoppingRule, rule_of_training
 from lab.toy import maze_env
-from lab.toy.maze_env import DONE, EOS, OUTCOMES, PAD, UP, Mazes, MazeStream, walk
-from lab.toy.maze_likelihood import RightAnswers, find_right_answers, log_pass_rates
+from lab.toy.maze_checkpoint import read_checkpoint
+from lab.toy.maze_env import DONE, EOS, PAD, Mazes, MazeStream, walk
+from lab.toy.maze_likelihood import RightAnswers, log_pass_rates
+from lab.toy.maze_policy import (
+    EVALUATION_MAZES,
+    EVALUATION_ROLLOUTS,
+    MazePolicy,
+    evaluation_set,
+    load_policy,
+    make_policy,
+    maze_stream,
+    transformer_config,
+)
 from lab.toy.maze_stopping import sample_until
 from lab.toy.optimizers import AdamW
 from lab.toy.stopped_sampling import RolloutsSpent
 from lab.toy.training_loop import GradientSource
 from lab.toy.training_loop import train as run_loop
-from lab.toy.transformer import (
-    PromptCache,
-    Transformer,
-    TransformerConfig,
-    fresh_transformer,
-    load,
-    set_weights,
-)
-from lab.toy.tree_sampling import (
-    CUDAGraphSampler,
-    Rollouts,
-    rollout_logits,
-    sample_rows,
-    sample_tree,
-)
+from lab.toy.transformer import PromptCache, Transformer, fresh_transformer
+from lab.toy.tree_sampling import PrefixTree, Rollouts, rollout_logits, sample_rows
 
-K_VALUES = (1, 8, 32, 64, 128, 256, 1024, 2048)  # of pass@k
-EVALUATION_ROLLOUTS = 8192  # with one draw of random numbers
-# Of a maze, sampled at once on a CPU: every prefix attends to all prefixes of its maze, so the cost
-# of a maze grows with the square of this number.
-EVALUATION_BLOCK = 128
-EVALUATION_MAZES = 16  # whose exact pass rates are found at once
 # Of a micro-batch: mazes times rollouts times length. At the published width their activations take
 # 13 to 15 GiB. This is a constant because a run's results must not depend on the machine.
 MICRO_BATCH_POSITIONS = 2**17
-
-
-class MazePolicy:
-    """A model with the mazes of its evaluations and the settings with which it samples.
-
-    `pass_rates` and `tolerance` are those of `MazeStartConfig`.
-    """
-
-    def __init__(
-        self,
-        model: Transformer,
-        evaluation_set: Mazes,
-        samples: int,
-        length: int,
-        precision: str,
-        seed: int,
-        pass_rates: str = "sampled",
-        tolerance: float = 0.01,
-    ) -> None:
-        self.device = compute_device()
-        self.model = model.to(self.device)
-        self.evaluation_set = evaluation_set
-        self.samples = samples
-        self.length = length
-        self.precision = precision
-        self.seed = seed
-        self.pass_rates = pass_rates
-        self.tolerance = tolerance
-        self.graph_samplers: dict[torch.Size, CUDAGraphSampler] = {}
-
-    def autocast(self) -> AbstractContextManager[Any]:
-        """The context of forward passes: bfloat16 where `precision` says so."""
-        if self.precision == "float32":
-            return nullcontext()
-        # No cache of weights in bfloat16: a captured graph would keep reading those of its first
-        # step.
-        return torch.autocast(self.device.type, torch.bfloat16, cache_enabled=False)
-
-    def prefill(self, mazes: Mazes) -> tuple[Float[torch.Tensor, "mazes vocabulary"], PromptCache]:
-        """Logits after each prompt, and the prompts' keys and values."""
-        hidden, prompt_cache = self.model.prefill(mazes.prompts())
-        return self.model.logits(hidden[:, -1]), prompt_cache
-
-    def sample_rollouts(
-        self,
-        prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
-        prompt_cache: PromptCache,
-        rollouts: int,
-        uniforms: Float[torch.Tensor, "mazes rollouts length"] | None,
-    ) -> Rollouts:
-        """Sample `rollouts` of each maze after `prefill`; greedily where `uniforms` is None."""
-        prompt_logits = prompt_logits.detach()
-        prompt_cache = [(keys.detach(), values.detach()) for keys, values in prompt_cache]
-        ends = [DONE, EOS]
-        if self.device.type != "cuda":
-            return sample_tree(
-                self.model, prompt_logits, prompt_cache, rollouts, self.length, ends, uniforms
-            )
-        if uniforms is None:
-            return sample_rows(
-                self.model, prompt_logits, prompt_cache, rollouts, self.length, ends, None
-            )
-        sampler = self.graph_samplers.setdefault(uniforms.shape, CUDAGraphSampler())
-        return sampler(
-            self.model, prompt_logits, prompt_cache, rollouts, self.length, ends, uniforms
-        )
-
-    def uniforms(
-        self, stream: str, number: int, mazes: int, rollouts: int
-    ) -> Float[torch.Tensor, "_ _ length"]:
-        """Random numbers for `sample_rollouts`, a function of the seed, the stream and `number`."""
-        generator = torch.Generator(self.device).manual_seed(stream_seed(self.seed, stream, number))
-        return torch.rand(mazes, rollouts, self.length, generator=generator, device=self.device)
-
-    def find_right_answers(
-        self,
-        mazes: Mazes,
-        prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
-        prompt_cache: PromptCache,
-    ) -> RightAnswers:
-        """The right answers of each maze, up to `tolerance`, after `prefill`."""
-        return find_right_answers(
-            self.model, mazes, prompt_logits, prompt_cache, self.length, self.tolerance
-        )
-
-    def evaluate(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """`evaluate_exactly` or `evaluate_by_sampling`, as `pass_rates` says."""
-        return (
-            self.evaluate_exactly() if self.pass_rates == "exact" else self.evaluate_by_sampling()
-        )
-
-    @torch.no_grad()
-    def evaluate_exactly(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """Pass@k and log-likelihood from the pass rates themselves, at temperature 1.
-
-        Both are those of the lower bound. "unknown pass@k" is by how much the upper bound exceeds
-        it at most, over k; "log-likelihood" is the mean of log p over the mazes that can be solved
-        within the length, of all and of those with a shortest path of so many moves. The groups
-        hold for each maze both bounds, how much of the lower one is the probability of a shortest
-        path, the moves of that path, and the grid as text.
-        """
-        columns: dict[str, list[Any]] = {
-            key: [] for key in ("pass_rate", "pass_rate_high", "shortest_path_share", "prefixes")
-        }
-        columns |= {"moves": [], "grid": []}
-        for first in range(0, len(self.evaluation_set), EVALUATION_MAZES):
-            mazes = self.evaluation_set[first : first + EVALUATION_MAZES]
-            with self.autocast():
-                answers = self.find_right_answers(mazes, *self.prefill(mazes))
-            share = answers.shortest / answers.low.clamp_min(torch.finfo(torch.float64).tiny)
-            columns["pass_rate"] += answers.low.tolist()
-            columns["pass_rate_high"] += answers.high.tolist()
-            columns["shortest_path_share"] += share.clamp_max(1.0).tolist()
-            columns["prefixes"] += answers.prefixes.tolist()
-            columns["grid"] += [as_text(mazes[index : index + 1]) for index in range(len(mazes))]
-            columns["moves"] += (mazes.path >= 0).sum(1).tolist()
-        groups = {"problem": np.arange(len(self.evaluation_set))}
-        groups |= {key: np.array(values) for key, values in columns.items()}
-        low, high = groups["pass_rate"], groups["pass_rate_high"]
-        metrics = {f"pass@{k}": exact_pass_at_k(low, k) for k in K_VALUES}
-        gaps = [exact_pass_at_k(high, k) - metrics[f"pass@{k}"] for k in K_VALUES]
-        metrics["unknown pass@k"] = max(gaps)
-        log_p, moves = np.log(low[low > 0]), groups["moves"][low > 0]
-        if len(log_p):
-            metrics["log-likelihood"] = float(log_p.mean())
-        for distance in np.unique(moves).tolist():
-            metrics[f"log-likelihood, {distance} moves"] = float(log_p[moves == distance].mean())
-        return metrics, groups
-
-    @torch.no_grad()
-    def evaluate_by_sampling(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """Pass@k from rollouts, and the shares of the ways to be wrong.
-
-        Each maze gets `samples` rollouts at temperature 1. The groups hold for each maze n, the
-        number of right rollouts, the grid as text, and the most frequent right and wrong path.
-        """
-        columns: dict[str, list[Any]] = {
-            key: [] for key in ("right", "grid", "right_walk", "wrong_walk")
-        }
-        outcome_sums = torch.zeros(len(OUTCOMES), device=self.device)
-        batch = max(1, EVALUATION_ROLLOUTS // self.samples)
-        block = EVALUATION_BLOCK if self.device.type == "cpu" else self.samples
-        for number, first in enumerate(range(0, len(self.evaluation_set), batch)):
-            mazes = self.evaluation_set[first : first + batch]
-            with self.autocast():
-                # The stream's name is part of the random numbers and must stay as it is.
-                uniforms = self.uniforms("examination", number, len(mazes), self.samples)
-                prompts = self.prefill(mazes)
-                blocks = [
-                    self.sample_rollouts(*prompts, part.shape[1], part).tokens
-                    for part in uniforms.split(block, 1)
-                ]
-            tokens = torch.cat(blocks, 1)
-            paths = walk(mazes, tokens)
-            outcome_sums += F.one_hot(paths.outcome, len(OUTCOMES)).float().mean(1).sum(0)
-            columns["right"] += paths.right.sum(1).tolist()
-            for index in range(len(mazes)):
-                said, right = tokens[index], paths.right[index]
-                columns["grid"].append(as_text(mazes[index : index + 1]))
-                columns["right_walk"].append(most_frequent(said[right]))
-                columns["wrong_walk"].append(most_frequent(said[~right]))
-        counts = np.array(columns["right"])
-        pass_at_k_means = {
-            f"pass@{k}": float(pass_at_k(self.samples, counts, k).mean())
-            for k in K_VALUES
-            if k <= self.samples
-        }
-        shares = outcome_sums[1:] / len(self.evaluation_set)
-        wrong_shares = {
-            name: float(share) for name, share in zip(OUTCOMES[1:], shares, strict=True)
-        }
-        groups = {"problem": np.arange(len(counts)), "n": np.full(len(counts), self.samples)}
-        groups |= {key: np.array(values) for key, values in columns.items()}
-        return pass_at_k_means | wrong_shares, groups
-
-    @torch.no_grad()
-    def show(self, number: int, rollouts: int) -> tuple[str, list[str]]:
-        """The grid of a maze of the evaluation and new rollouts in it, as text for a reader.
-
-        The formats are those of `as_text` and `as_letters`.
-        """
-        maze = self.evaluation_set[number : number + 1]
-        uniforms = self.uniforms("show", number, 1, rollouts)
-        sampled = self.sample_rollouts(*self.prefill(maze), rollouts, uniforms)
-        return as_text(maze), [as_letters(tokens) for tokens in sampled.tokens[0].tolist()]
-
-
-def exact_pass_at_k(p: Float[np.ndarray, " mazes"], k: int) -> float:
-    """The mean over mazes of 1-(1-p)^k."""
-    return float(-np.expm1(k * np.log1p(-p.clip(max=1 - 1e-15))).mean())
-
-
-def as_text(maze: Mazes) -> str:
-    """One maze as rows of '#' and '.', joined by '/'."""
-    rows = maze.walls[0].tolist()
-    return "/".join("".join("#" if wall else "." for wall in row) for row in rows)
-
-
-def most_frequent(tokens: Int[torch.Tensor, "rollouts length"]) -> str:
-    """The most frequent of some rollouts, as letters; empty where there are none."""
-    if not len(tokens):
-        return ""
-    answers, counts = tokens.unique(dim=0, return_counts=True)
-    return as_letters(answers[counts.argmax()].tolist())
-
-
-def as_letters(tokens: list[int]) -> str:
-    """A rollout as the letters U, D, L and R, '.' for DONE and '?' for any other token.
-
-    The padding after it is left out.
-    """
-    letters = {UP: "U", UP + 1: "D", UP + 2: "L", UP + 3: "R", DONE: ".", PAD: " "}
-    # Padding between other tokens is an error of the model, and stays visible as '?'.
-    return "".join(letters.get(token, "?") for token in tokens).rstrip().replace(" ", "?")
+# Prefixes of an exact pass rate for each token of `length`, as a budget counts them. With a
+# tolerance of 0.01 mazes of 7x7 (18 tokens) take 81 after 50 supervised steps and 19 after 250.
+# Those of 9x9 (32 tokens) take 517 and 45; `maze_likelihood.MOST_PREFIXES` bounds them.
+PREFIXES_A_TOKEN = 5
 
 
 class MazeSFT:
@@ -424,21 +203,59 @@ class MazeRL(_WithStatistics):
             drawn = rollouts.mask[:, :, 0].sum(1)
             mean_length = tokens / drawn.sum()
             self.spent.add(drawn)
+        weighed = self.weighed(right, rollouts, solved)
         scored = []
         for part in parts:
-            if not single:
+            among = torch.arange(part.start, part.stop, device=policy.device)
+            here = among if weighed is None else among[weighed[part]]
+            if len(here) < len(among):
+                scored.append(self.left_out(rollouts, among[~weighed[part]]))
+                if not len(here):
+                    continue
+            # Reading the prompts of few mazes again costs less than the gradient of all prompts.
+            if not single or 3 * len(here) < 2 * len(mazes):
                 with policy.autocast():
-                    prompt_logits, prompt_cache = policy.prefill(mazes[part])
-            sampled = rollouts if single else rollouts.part(part.start, part.stop)
+                    prompt_logits, prompt_cache = policy.prefill(mazes[here])
+            elif len(here) < len(mazes):
+                prompt_logits = prompt_logits[here]
+                prompt_cache = [(keys[here], values[here]) for keys, values in prompt_cache]
+            sampled = rollouts if len(here) == len(mazes) else rollouts.of(here)
             logp, entropy, rows = self.score(prompt_logits, prompt_cache, sampled)
-            scored.append((logp.detach(), entropy.detach(), rows))
+            scored.append(((logp.detach() - sampled.logp.sum(2)).abs(), entropy.detach(), rows))
             mean_logp = logp.detach() / sampled.lengths
-            A = self.advantages(right[part], mean_logp, None if solved is None else solved[part])
+            A = self.advantages(right[here], mean_logp, None if solved is None else solved[here])
             loss = policy_gradient(logp, A) / mean_length * (len(A) / len(mazes))
             yield loss - self.entropy_bonus * (entropy / tokens)
             # Free the graph of this part before the next one is computed.
             del loss, logp, entropy, prompt_logits, prompt_cache
         self.record_step(right, rollouts, scored)
+
+    def weighed(
+        self,
+        right: Bool[torch.Tensor, "mazes rollouts"],
+        rollouts: Rollouts,
+        solved: Bool[torch.Tensor, "mazes 1"] | None,
+    ) -> Bool[torch.Tensor, " mazes"] | None:
+        """The mazes whose advantages are not all zero: no other has a part in the gradient.
+
+        None where all count: advantages depend on the scores, every entropy has a gradient, or the
+        statistics of a maze that is not scored are unknown, as on a GPU, which would have to wait.
+        At least one maze counts, because the optimizer needs a gradient, if only of zeros.
+        """
+        if self.smoothing or self.entropy_bonus or rollouts.entropy is None:
+            return None
+        A = self.advantages(right, torch.zeros_like(rollouts.logp[:, :, 0]), solved)
+        weighed = (A != 0).any(1)
+        weighed[0] |= ~weighed.any()
+        return weighed
+
+    def left_out(
+        self, rollouts: Rollouts, mazes: Int[torch.Tensor, " mazes"]
+    ) -> tuple[Float[torch.Tensor, "mazes rollouts"], Float[torch.Tensor, ""], int]:
+        """What `score` would have said of mazes that are not scored, from their sampling."""
+        sampled = rollouts.of(mazes)
+        rows = len(mazes) + (0 if sampled.tree is None else len(sampled.tree.tokens))
+        return torch.zeros_like(sampled.logp[:, :, 0]), sampled.entropy.sum(), rows
 
     def score(
         self,
@@ -502,11 +319,12 @@ class MazeRL(_WithStatistics):
     ) -> None:
         """Keep the statistics of a step on the device until the next record.
 
-        `scored` holds what `score` returned for each micro-batch.
+        `scored` holds for parts of the mazes by how much the log-probabilities of their rollouts
+        differ from those of sampling, the sum of their token entropies, and their rows.
         """
         K, tokens = right.sum(1), rollouts.mask.sum()
         drawn = rollouts.mask[:, :, 0].sum(1)
-        logps, entropies, rows = zip(*scored, strict=True)
+        mismatches, entropies, rows = zip(*scored, strict=True)
         self.step_statistics.append(
             {
                 "train pass@1": K.sum() / drawn.sum(),
@@ -515,7 +333,7 @@ class MazeRL(_WithStatistics):
                 "entropy": torch.stack(entropies).sum() / tokens,
                 "mean length": tokens / drawn.sum(),
                 "truncated": rollouts.truncated.sum() / drawn.sum(),
-                "log-probability mismatch": (torch.cat(logps) - rollouts.logp.sum(2)).abs().max(),
+                "log-probability mismatch": torch.cat(mismatches).max(),
                 "tokens a forward row": tokens / sum(rows),
             }
         )
@@ -615,7 +433,7 @@ def preflight(config: MazeConfig) -> list[str]:
     if config.start_from and not (Path(config.start_from) / "config.json").is_file():
         raise LabError(
             f"maze: start_from = {config.start_from!r} holds no config.json: name a folder that"
-            " save_pretrained wrote"
+            " save_pretrained or lab export wrote"
         )
     if config.gradient == "sampled":
         chosen = find_estimator(config.estimator)
@@ -642,8 +460,9 @@ def preflight(config: MazeConfig) -> list[str]:
                     f" {config.gradient!r} samples none: set {key} to 0, or gradient to 'sampled'"
                 )
     lines.append(f"  truncated rollouts (no DONE within {length} tokens) count as wrong")
-    if config.pass_rates == "exact":
-        lines.append("  evaluation: pass rates between certified bounds, no sampling")
+    exact = config.pass_rates == "exact"
+    kind = "certified bounds, no sampling" if exact else f"{config.samples} rollouts a maze"
+    lines.append(f"  evaluation: pass rates from {kind}")
     if config.measure == "fit":
         lines.append("  measures fit: the mazes of the evaluation may be trained on")
     return lines
@@ -662,7 +481,13 @@ def train_start(
         transformer_config(config.width, config.layers, config.positions),
     )
     if config.start_from:
-        steps, model = 0, _loaded(Path(config.start_from), shape)
+        folder = Path(config.start_from)
+        steps, model = 0, read_checkpoint(folder, shape)
+        if digest_of_start(folder) != config.start_sha256:
+            raise LabError(
+                f"maze: start_from = {config.start_from!r} was changed while this run began: start"
+                " the run again"
+            )
     else:
         model = fresh_transformer(config.seed, shape)
     policy = make_policy(model, config)
@@ -713,13 +538,16 @@ def budget(config: MazeConfig) -> Budget:
     """What the training needs of a GPU, counted from its own code on fake tensors.
 
     A captured graph keeps its memory to itself, so the memory of rollouts for training, of those
-    for evaluation and of the update adds up; launching its kernels costs the host nothing. An
-    evaluation counts as its rollouts. `tokens` assumes that every rollout takes its full length.
+    for evaluation and of the update adds up; launching its kernels costs the host nothing. Exact
+    pass rates are counted as the forward pass over `PREFIXES_A_TOKEN`, whose kernels are launched
+    level by level. `tokens` assumes that every rollout takes its full length.
     """
     size, length, batch, rollouts = config.size, config.length, config.batch, config.rollouts
     mazes, samples = config.mazes, config.samples
+    sampled, sampled_evaluation = config.gradient == "sampled", config.pass_rates == "sampled"
     shape = transformer_config(config.width, config.layers, config.positions)
-    parts = micro_batches(batch, rollouts * length)
+    # Without sampling all mazes of a step are one part.
+    parts = micro_batches(batch, rollouts * length) if sampled else [slice(0, batch)]
 
     def blank_policy(length: int) -> _BlankPolicy:
         return _BlankPolicy(Transformer(shape), length, config.precision)
@@ -730,6 +558,8 @@ def budget(config: MazeConfig) -> Budget:
         return world.model
 
     def update() -> Transformer:
+        if not sampled:
+            return read_answers(batch, with_gradient=True)
         stream = _BlankStream(size, parts[0].stop, length)
         return gradient(_BlankRL(blank_policy(length), stream, rollouts))
 
@@ -746,14 +576,48 @@ def budget(config: MazeConfig) -> Budget:
             ends = [DONE, EOS]
             sample_rows(policy.model, prompt_logits, prompt_cache, rollouts, length, ends, uniforms)
 
+    def read_answers(mazes: int, with_gradient: bool) -> Transformer:
+        policy = blank_policy(length)
+        with policy.autocast(), torch.set_grad_enabled(with_gradient):
+            prompt_logits, prompt_cache = policy.prefill(_blank_mazes(size, mazes, length))
+            answers = _blank_answers(mazes, length)
+            rows = rollout_logits(policy.model, prompt_logits, prompt_cache, answers)
+            logp = rows.log_softmax(-1)
+        if with_gradient:
+            logp.sum().backward()
+        return policy.model
+
     weights = count(lambda: Transformer(shape)).kept
     start_count, update_count = count(start_step), count(update)
-    rollout_count = _extrapolate(lambda short: count(lambda: sample(short)), length)
-    # Rollouts of an evaluation, at once and in all, for each rollout of a training step.
-    at_once = samples * min(mazes, max(1, EVALUATION_ROLLOUTS // samples)) / (batch * rollouts)
-    in_all = mazes * samples / (batch * rollouts)
+    step, memory = {}, {}
+    if sampled or sampled_evaluation:
+        rollout_count = _extrapolate(lambda short: count(lambda: sample(short)), length)
+    if sampled:
+        step["rollouts"] = Work(rollout_count.flops, rollout_count.bytes)
+        memory["rollouts in training"] = rollout_count.peak / GIB
+    else:
+        search = count(lambda: read_answers(batch, with_gradient=False))
+        step["right answers"] = Work(search.flops, search.bytes, length * search.launches)
+    if sampled_evaluation:
+        # Rollouts of an evaluation, at once and in all, for each rollout of a training step.
+        at_once = samples * min(mazes, max(1, EVALUATION_ROLLOUTS // samples)) / (batch * rollouts)
+        in_all = mazes * samples / (batch * rollouts)
+        evaluation = Work(in_all * rollout_count.flops, in_all * rollout_count.bytes)
+        memory["rollouts in evaluation"] = at_once * rollout_count.peak / GIB
+    else:
+        together = min(mazes, EVALUATION_MAZES)
+        found = count(lambda: read_answers(together, with_gradient=False))
+        blocks = mazes / together
+        evaluation = Work(
+            blocks * found.flops, blocks * found.bytes, blocks * length * found.launches
+        )
+        memory["right answers in evaluation"] = (found.peak - weights) / GIB
     scale = batch / parts[0].stop  # only the first micro-batch was counted
-    evaluation = Work(in_all * rollout_count.flops, in_all * rollout_count.bytes)
+    step["update"] = Work(
+        scale * update_count.flops,
+        scale * update_count.bytes,
+        len(parts) * update_count.launches,
+    )
     # Every record of the start is a forward pass on the held-out mazes, a third of a step's work;
     # the last is an evaluation as well.
     start_steps = config.start_steps
@@ -764,27 +628,19 @@ def budget(config: MazeConfig) -> Budget:
             "CUDA": CONTEXT,
             "AdamW": 2 * weights / GIB,
             "weights, gradients, activations": max(update_count.peak, start_count.peak) / GIB,
-            "rollouts in training": rollout_count.peak / GIB,
-            "rollouts in evaluation": at_once * rollout_count.peak / GIB,
-        },
+        }
+        | memory,
         checkpoint=3 * weights / GIB,
-        step={
-            "rollouts": Work(rollout_count.flops, rollout_count.bytes),
-            "update": Work(
-                scale * update_count.flops,
-                scale * update_count.bytes,
-                len(parts) * update_count.launches,
-            ),
-        },
+        step=step,
         evaluation=evaluation,
         steps=config.steps,
         evaluations=-(-config.steps // config.log_every) + 1,
         start=Work(
             start_count.flops * (start_steps + forward) + evaluation.flops,
             start_count.bytes * (start_steps + forward) + evaluation.bytes,
-            start_count.launches * start_steps,
+            start_count.launches * start_steps + evaluation.launches,
         ),
-        tokens=batch * rollouts * length,
+        tokens=batch * rollouts * length if sampled else 0.0,
     )
 
 
@@ -850,6 +706,17 @@ def _blank_mazes(size: int, mazes: int, length: int) -> Mazes:
     return Mazes(walls, torch.zeros(mazes, length - 1, dtype=torch.int64))
 
 
+def _blank_answers(mazes: int, length: int) -> Rollouts:
+    """Rollouts with a tree of `PREFIXES_A_TOKEN` but without content."""
+    prefixes = PREFIXES_A_TOKEN * length
+    numbers = torch.zeros(mazes * prefixes, dtype=torch.int64)
+    visible = torch.zeros(mazes * prefixes, prefixes, dtype=torch.bool)
+    tree = PrefixTree(numbers, numbers, numbers, numbers, visible)
+    tokens = torch.zeros(mazes, 1, length, dtype=torch.int64)
+    truncated = torch.zeros(mazes, 1, dtype=torch.bool)
+    return Rollouts(tokens, tokens.bool(), tokens.float(), tokens, truncated, tree)
+
+
 def _extrapolate(count_at: Callable[[int], Counted], length: int) -> Counted:
     """The result of `count_at` at `length`, extrapolated from three short lengths.
 
@@ -865,67 +732,3 @@ def _extrapolate(count_at: Callable[[int], Counted], length: int) -> Counted:
         values = [getattr(counted, field.name) for counted in counts]
         extrapolated[field.name] = round(float(np.polyval(np.polyfit(short, values, 2), length)))
     return Counted(**extrapolated)
-
-
-def transformer_config(width: int, layers: int, positions: int) -> TransformerConfig:
-    """The published proportions at any width.
-
-    There are four heads, two of them with keys and values, and the feed-forward network is four
-    times as wide as the model.
-    """
-    return TransformerConfig(
-        hidden_size=width,
-        num_hidden_layers=layers,
-        intermediate_size=4 * width,
-        max_position_embeddings=positions,
-    )
-
-
-def load_policy(state: dict[str, torch.Tensor], config: MazeStartConfig) -> MazePolicy:
-    """The policy whose weights are in `state`, the state of a training with these settings."""
-    model = Transformer(transformer_config(config.width, config.layers, config.positions))
-    weights = {
-        key.removeprefix("model/"): value
-        for key, value in state.items()
-        if key.startswith("model/")
-    }
-    set_weights(model, weights, "the start")
-    return make_policy(model, config)
-
-
-def make_policy(model: Transformer, config: MazeStartConfig) -> MazePolicy:
-    """A policy with the mazes of its evaluations on the computing device."""
-    return MazePolicy(
-        model,
-        evaluation_set(config, compute_device()),
-        config.samples,
-        config.length,
-        config.precision,
-        config.seed,
-        config.pass_rates,
-        config.tolerance,
-    )
-
-
-def evaluation_set(config: MazeStartConfig, device: torch.device) -> Mazes:
-    """The mazes of the evaluations of a training with these settings."""
-    chosen = maze_env.any_set if config.measure == "fit" else maze_env.held_out_set
-    return chosen(config.size, config.mazes, device, config.loops)
-
-
-def maze_stream(
-    config: MazeStartConfig, batch: int, stream: str, device: torch.device
-) -> MazeStream:
-    """The mazes that a training with these settings sees, `batch` a step."""
-    return MazeStream(config.size, batch, config.seed, stream, device, config.loops, config.measure)
-
-
-def _loaded(folder: Path, shape: TransformerConfig) -> Transformer:
-    """The model in a folder. LabError: it has another shape."""
-    model = load(folder)
-    if model.config != shape:
-        raise LabError(
-            f"{folder} holds {model.config}, and the settings ask for {shape}: set width, layers"
-            " and positions to those of the folder"
-        )
-    return model

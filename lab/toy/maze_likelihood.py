@@ -54,6 +54,20 @@ class RightAnswers:
     prefixes: Int[torch.Tensor, " mazes"]
     rollouts: Rollouts
 
+    @property
+    def diversity(self) -> Float[torch.Tensor, " mazes"]:
+        """The effective number of right answers: exp of the entropy of an answer given it is right.
+
+        1 where one answer holds all of `low`, n where n answers share it equally, and nan where
+        there is none. In a tree without loops an answer also differs by its detours and by what it
+        says after the goal.
+        """
+        logp = self.rollouts.logp.double().sum(2)
+        logp = logp.masked_fill(~self.rollouts.mask[:, :, 0], -torch.inf)
+        logp = logp - logp.logsumexp(1, keepdim=True)
+        entropy = -torch.where(logp.isfinite(), logp.exp() * logp, 0.0).sum(1)
+        return torch.where(self.low > 0, entropy.exp(), torch.nan)
+
 
 @torch.no_grad()
 def pass_rates(

@@ -325,6 +325,12 @@ def load(folder: Path) -> Transformer:
                 f"{folder / 'config.json'}: {key} is {config.get(key)!r}, only {supported[key]!r}"
                 " is supported: use a Qwen2 model with that setting"
             )
+    layer_types = config.get("layer_types") or []
+    if set(layer_types) - {"full_attention"}:
+        raise LabError(
+            f"{folder / 'config.json'}: layer_types is {layer_types!r}, only 'full_attention' is"
+            " supported: use a Qwen2 model with that setting"
+        )
     sizes = asdict(TransformerConfig())
     for key in sizes:
         if not isinstance(config.get(key), int):

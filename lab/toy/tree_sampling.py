@@ -44,6 +44,8 @@ class Rollouts:
     | `logit_rows` | "problems rollouts length" | row of `rollout_logits` for each token |
     | `truncated` | "problems rollouts" | True where the length was reached without an end token |
     | `tree` | | the distinct prefixes, or None where every rollout has its own rows |
+    | `entropy` | "problems rollouts length" | of the distribution of each token, in nats, 0 for
+    padding; None where it was not kept |
     """
 
     tokens: Int[torch.Tensor, "problems rollouts length"]
@@ -52,37 +54,41 @@ class Rollouts:
     logit_rows: Int[torch.Tensor, "problems rollouts length"]
     truncated: Bool[torch.Tensor, "problems rollouts"]
     tree: PrefixTree | None
+    entropy: Float[torch.Tensor, "problems rollouts length"] | None = None
 
     @property
     def lengths(self) -> Int[torch.Tensor, "problems rollouts"]:
         """The number of tokens of each rollout."""
         return self.mask.sum(2)
 
-    def part(self, start: int, stop: int) -> Rollouts:
-        """The rollouts of problems `start` to `stop`, as if no others had been sampled."""
+    def of(self, chosen: Int[torch.Tensor, " chosen"]) -> Rollouts:
+        """The rollouts of the `chosen` problems, ascending, as if no others had been sampled."""
         device = self.tokens.device
-        tokens, mask = self.tokens[start:stop], self.mask[start:stop]
-        logp, truncated = self.logp[start:stop], self.truncated[start:stop]
+        tokens, mask = self.tokens[chosen], self.mask[chosen]
+        logp, truncated = self.logp[chosen], self.truncated[chosen]
+        entropy = None if self.entropy is None else self.entropy[chosen]
+        problems, rollouts, length = tokens.shape
         if self.tree is None:
-            problems, rollouts, length = tokens.shape
             logit_rows = _independent_logit_rows(problems, rollouts, length, device)
-            return Rollouts(tokens, mask, logp, logit_rows, truncated, None)
+            return Rollouts(tokens, mask, logp, logit_rows, truncated, None, entropy)
         tree = self.tree
-        selected = (tree.problems >= start) & (tree.problems < stop)
+        number = torch.full((len(self.tokens),), -1, device=device)
+        number[chosen] = torch.arange(problems, device=device)
+        selected = number[tree.problems] >= 0
         # `rollout_logits` has a row for each prompt and then one for each prefix. Renumber those
         # that remain. Padding has no row of its own, so it may point to any: here to row 0.
-        new_rows = torch.zeros(len(self.tokens) + len(selected), dtype=torch.int64, device=device)
-        new_rows[start:stop] = torch.arange(stop - start, device=device)
-        new_rows[len(self.tokens) :] = stop - start + selected.cumsum(0) - 1
-        logit_rows = new_rows[self.logit_rows[start:stop]] * mask
+        new_rows = torch.cat((number, problems + selected.cumsum(0) - 1))
+        logit_rows = new_rows[self.logit_rows[chosen]] * mask
+        slots = tree.slots[selected]
+        width = int(slots.max()) + 1 if len(slots) else 0
         prefixes = PrefixTree(
             tree.tokens[selected],
             tree.depths[selected],
-            tree.problems[selected] - start,
-            tree.slots[selected],
-            tree.visible[selected],
+            number[tree.problems[selected]],
+            slots,
+            tree.visible[selected, :width],
         )
-        return Rollouts(tokens, mask, logp, logit_rows, truncated, prefixes)
+        return Rollouts(tokens, mask, logp, logit_rows, truncated, prefixes, entropy)
 
 
 @dataclass(frozen=True)
@@ -145,6 +151,7 @@ def sample_tree(
     device = prompt_logits.device
     flat_shape = (problems * rollouts, length)
     logp = torch.zeros(flat_shape, device=device)
+    entropy = torch.zeros(flat_shape, device=device)
     tokens = torch.zeros(flat_shape, dtype=torch.int64, device=device)
     logit_rows = torch.zeros(flat_shape, dtype=torch.int64, device=device)
     mask = torch.zeros(flat_shape, dtype=torch.bool, device=device)
@@ -163,6 +170,7 @@ def sample_tree(
         logit_rows[active, depth] = rows_before + row
         mask[active, depth] = True
         logp[active, depth] = scores[row, token]
+        entropy[active, depth] = -(scores.exp() * scores).sum(1)[row]
         rows_before += len(scores)
         unfinished = ~torch.isin(token, ends)
         active, token, row = active[unfinished], token[unfinished], row[unfinished]
@@ -180,6 +188,7 @@ def sample_tree(
         logit_rows.view(shape),
         truncated.view(shape[:2]),
         builder.tree(),
+        entropy.view(shape),
     )
 
 
@@ -252,10 +261,12 @@ class CachedTreeBuilder(TreeBuilder):
                 (F.pad(keys, (0, 0, 0, needed)), F.pad(values, (0, 0, 0, needed)))
                 for keys, values in self.cache
             ]
+        column = rank_in_problem(problem)
         attend_visible = _prefix_attention(
             self.visible,
             problem,
-            rank_in_problem(problem),
+            column,
+            int(column.max()) + 1,
             len(self.slots_used),
             self.prompt_length,
         )
@@ -329,15 +340,15 @@ def _prefix_attention(
     visible: Bool[torch.Tensor, "prefixes slots"],
     problem: Int[torch.Tensor, " prefixes"],
     column: Int[torch.Tensor, " prefixes"],
+    width: int,
     problems: int,
     prompt_length: int,
 ) -> PrefixAttention:
     """Attention of each prefix to the whole prompt of its problem and to its `visible` slots.
 
-    The prefixes of a problem are laid side by side, each in its `column`, so that one call serves
-    all problems.
+    The prefixes of a problem are laid side by side, each in its `column` of `width`, so that one
+    call serves all problems.
     """
-    width = int(column.max()) + 1
     index = problem * width + column
     bias = torch.zeros(problems * width, prompt_length + visible.shape[1], device=visible.device)
     bias[index, prompt_length:] = torch.where(visible, 0.0, -torch.inf)
@@ -528,7 +539,7 @@ def rollout_logits(
     else:
         problems, slots = len(prompt_logits), tree.visible.shape[1]
         attend_visible = _prefix_attention(
-            tree.visible, tree.problems, tree.slots, problems, prompt_length
+            tree.visible, tree.problems, tree.slots, slots, problems, prompt_length
         )
         index = tree.problems * slots + tree.slots
 

@@ -1,0 +1,316 @@
+"""The policy of the maze world: it samples rollouts, and its pass rates are evaluated.
+
+An evaluation is exact, between the certified bounds of `lab.toy.maze_likelihood`, or it counts the
+right ones among rollouts.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+from lab.configurations.toy_worlds import MazeStartConfig
+from lab.device import compute_device
+from lab.metrics import pass_at_k
+from lab.rng import stream_seed
+from lab.shapes import Float, Int
+from lab.toy import maze_env
+from lab.toy.maze_env import DONE, EOS, OUTCOMES, PAD, UP, Mazes, MazeStream, walk
+from lab.toy.maze_likelihood import RightAnswers, find_right_answers
+from lab.toy.transformer import PromptCache, Transformer, TransformerConfig, set_weights
+from lab.toy.tree_sampling import CUDAGraphSampler, Rollouts, sample_rows, sample_tree
+
+K_VALUES = (1, 8, 32, 64, 128, 256, 1024, 2048)  # of pass@k
+EVALUATION_ROLLOUTS = 8192  # with one draw of random numbers
+# Of a maze, sampled at once on a CPU: every prefix attends to all prefixes of its maze, so the cost
+# of a maze grows with the square of this number.
+EVALUATION_BLOCK = 128
+EVALUATION_MAZES = 16  # whose exact pass rates are found at once
+
+
+class MazePolicy:
+    """A model with the mazes of its evaluations and the settings with which it samples.
+
+    `pass_rates` and `tolerance` are those of `MazeStartConfig`.
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        evaluation_set: Mazes,
+        samples: int,
+        length: int,
+        precision: str,
+        seed: int,
+        pass_rates: str = "sampled",
+        tolerance: float = 0.01,
+    ) -> None:
+        self.device = compute_device()
+        self.model = model.to(self.device)
+        self.evaluation_set = evaluation_set
+        self.samples = samples
+        self.length = length
+        self.precision = precision
+        self.seed = seed
+        self.pass_rates = pass_rates
+        self.tolerance = tolerance
+        self.graph_samplers: dict[torch.Size, CUDAGraphSampler] = {}
+
+    def autocast(self) -> AbstractContextManager[Any]:
+        """The context of forward passes: bfloat16 where `precision` says so."""
+        if self.precision == "float32":
+            return nullcontext()
+        # No cache of weights in bfloat16: a captured graph would keep reading those of its first
+        # step.
+        return torch.autocast(self.device.type, torch.bfloat16, cache_enabled=False)
+
+    def prefill(self, mazes: Mazes) -> tuple[Float[torch.Tensor, "mazes vocabulary"], PromptCache]:
+        """Logits after each prompt, and the prompts' keys and values."""
+        hidden, prompt_cache = self.model.prefill(mazes.prompts())
+        return self.model.logits(hidden[:, -1]), prompt_cache
+
+    def sample_rollouts(
+        self,
+        prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
+        prompt_cache: PromptCache,
+        rollouts: int,
+        uniforms: Float[torch.Tensor, "mazes rollouts length"] | None,
+    ) -> Rollouts:
+        """Sample `rollouts` of each maze after `prefill`; greedily where `uniforms` is None."""
+        prompt_logits = prompt_logits.detach()
+        prompt_cache = [(keys.detach(), values.detach()) for keys, values in prompt_cache]
+        ends = [DONE, EOS]
+        if self.device.type != "cuda":
+            return sample_tree(
+                self.model, prompt_logits, prompt_cache, rollouts, self.length, ends, uniforms
+            )
+        if uniforms is None:
+            return sample_rows(
+                self.model, prompt_logits, prompt_cache, rollouts, self.length, ends, None
+            )
+        sampler = self.graph_samplers.setdefault(uniforms.shape, CUDAGraphSampler())
+        return sampler(
+            self.model, prompt_logits, prompt_cache, rollouts, self.length, ends, uniforms
+        )
+
+    def uniforms(
+        self, stream: str, number: int, mazes: int, rollouts: int
+    ) -> Float[torch.Tensor, "_ _ length"]:
+        """Random numbers for `sample_rollouts`, a function of the seed, the stream and `number`."""
+        generator = torch.Generator(self.device).manual_seed(stream_seed(self.seed, stream, number))
+        return torch.rand(mazes, rollouts, self.length, generator=generator, device=self.device)
+
+    def find_right_answers(
+        self,
+        mazes: Mazes,
+        prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
+        prompt_cache: PromptCache,
+    ) -> RightAnswers:
+        """The right answers of each maze, up to `tolerance`, after `prefill`."""
+        return find_right_answers(
+            self.model, mazes, prompt_logits, prompt_cache, self.length, self.tolerance
+        )
+
+    def evaluate(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        """`evaluate_exactly` or `evaluate_by_sampling`, as `pass_rates` says."""
+        return (
+            self.evaluate_exactly() if self.pass_rates == "exact" else self.evaluate_by_sampling()
+        )
+
+    @torch.no_grad()
+    def evaluate_exactly(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        """Pass@k and log-likelihood from the pass rates themselves, at temperature 1.
+
+        Both are those of the lower bound. "unknown pass@k" is by how much the upper bound exceeds
+        it at most, over k; "log-likelihood" is the mean of log p over the mazes that can be solved
+        within the length, of all and of those with a shortest path of so many moves. The groups
+        hold for each maze both bounds, how much of the lower one is the probability of a shortest
+        path, the moves of that path, `RightAnswers.diversity`, and the grid as text. "diversity" is
+        its mean over the mazes with an answer, "shortest path share" that of the former.
+        """
+        columns: dict[str, list[Any]] = {
+            key: []
+            for key in (
+                "pass_rate",
+                "pass_rate_high",
+                "shortest_path_share",
+                "diversity",
+                "prefixes",
+            )
+        }
+        columns |= {"moves": [], "grid": []}
+        for first in range(0, len(self.evaluation_set), EVALUATION_MAZES):
+            mazes = self.evaluation_set[first : first + EVALUATION_MAZES]
+            with self.autocast():
+                answers = self.find_right_answers(mazes, *self.prefill(mazes))
+            share = answers.shortest / answers.low.clamp_min(torch.finfo(torch.float64).tiny)
+            columns["pass_rate"] += answers.low.tolist()
+            columns["pass_rate_high"] += answers.high.tolist()
+            columns["shortest_path_share"] += share.clamp_max(1.0).tolist()
+            columns["diversity"] += answers.diversity.tolist()
+            columns["prefixes"] += answers.prefixes.tolist()
+            columns["grid"] += [as_text(mazes[index : index + 1]) for index in range(len(mazes))]
+            columns["moves"] += (mazes.path >= 0).sum(1).tolist()
+        groups = {"problem": np.arange(len(self.evaluation_set))}
+        groups |= {key: np.array(values) for key, values in columns.items()}
+        low, high = groups["pass_rate"], groups["pass_rate_high"]
+        metrics = {f"pass@{k}": exact_pass_at_k(low, k) for k in K_VALUES}
+        gaps = [exact_pass_at_k(high, k) - metrics[f"pass@{k}"] for k in K_VALUES]
+        metrics["unknown pass@k"] = max(gaps)
+        log_p, moves = np.log(low[low > 0]), groups["moves"][low > 0]
+        if len(log_p):
+            metrics["log-likelihood"] = float(log_p.mean())
+            metrics["shortest path share"] = float(groups["shortest_path_share"][low > 0].mean())
+            metrics["diversity"] = float(groups["diversity"][low > 0].mean())
+        for distance in np.unique(moves).tolist():
+            metrics[f"log-likelihood, {distance} moves"] = float(log_p[moves == distance].mean())
+        return metrics, groups
+
+    @torch.no_grad()
+    def evaluate_by_sampling(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        """Pass@k from rollouts, and the shares of the ways to be wrong.
+
+        Each maze gets `samples` rollouts at temperature 1. The groups hold for each maze n, the
+        number of right rollouts, the grid as text, and the most frequent right and wrong path.
+        """
+        columns: dict[str, list[Any]] = {
+            key: [] for key in ("right", "grid", "right_walk", "wrong_walk")
+        }
+        outcome_sums = torch.zeros(len(OUTCOMES), device=self.device)
+        batch = max(1, EVALUATION_ROLLOUTS // self.samples)
+        block = EVALUATION_BLOCK if self.device.type == "cpu" else self.samples
+        for number, first in enumerate(range(0, len(self.evaluation_set), batch)):
+            mazes = self.evaluation_set[first : first + batch]
+            with self.autocast():
+                # The stream's name is part of the random numbers and must stay as it is.
+                uniforms = self.uniforms("examination", number, len(mazes), self.samples)
+                prompts = self.prefill(mazes)
+                blocks = [
+                    self.sample_rollouts(*prompts, part.shape[1], part).tokens
+                    for part in uniforms.split(block, 1)
+                ]
+            tokens = torch.cat(blocks, 1)
+            paths = walk(mazes, tokens)
+            outcome_sums += F.one_hot(paths.outcome, len(OUTCOMES)).float().mean(1).sum(0)
+            columns["right"] += paths.right.sum(1).tolist()
+            for index in range(len(mazes)):
+                said, right = tokens[index], paths.right[index]
+                columns["grid"].append(as_text(mazes[index : index + 1]))
+                columns["right_walk"].append(most_frequent(said[right]))
+                columns["wrong_walk"].append(most_frequent(said[~right]))
+        counts = np.array(columns["right"])
+        pass_at_k_means = {
+            f"pass@{k}": float(pass_at_k(self.samples, counts, k).mean())
+            for k in K_VALUES
+            if k <= self.samples
+        }
+        shares = outcome_sums[1:] / len(self.evaluation_set)
+        wrong_shares = {
+            name: float(share) for name, share in zip(OUTCOMES[1:], shares, strict=True)
+        }
+        groups = {"problem": np.arange(len(counts)), "n": np.full(len(counts), self.samples)}
+        groups |= {key: np.array(values) for key, values in columns.items()}
+        return pass_at_k_means | wrong_shares, groups
+
+    @torch.no_grad()
+    def show(self, number: int, rollouts: int) -> tuple[str, list[str]]:
+        """The grid of a maze of the evaluation and new rollouts in it, as text for a reader.
+
+        The formats are those of `as_text` and `as_letters`.
+        """
+        maze = self.evaluation_set[number : number + 1]
+        uniforms = self.uniforms("show", number, 1, rollouts)
+        sampled = self.sample_rollouts(*self.prefill(maze), rollouts, uniforms)
+        return as_text(maze), [as_letters(tokens) for tokens in sampled.tokens[0].tolist()]
+
+
+def exact_pass_at_k(p: Float[np.ndarray, " mazes"], k: int) -> float:
+    """The mean over mazes of 1-(1-p)^k."""
+    return float(-np.expm1(k * np.log1p(-p.clip(max=1 - 1e-15))).mean())
+
+
+def as_text(maze: Mazes) -> str:
+    """One maze as rows of '#' and '.', joined by '/'."""
+    rows = maze.walls[0].tolist()
+    return "/".join("".join("#" if wall else "." for wall in row) for row in rows)
+
+
+def most_frequent(tokens: Int[torch.Tensor, "rollouts length"]) -> str:
+    """The most frequent of some rollouts, as letters; empty where there are none."""
+    if not len(tokens):
+        return ""
+    answers, counts = tokens.unique(dim=0, return_counts=True)
+    return as_letters(answers[counts.argmax()].tolist())
+
+
+def as_letters(tokens: list[int]) -> str:
+    """A rollout as the letters U, D, L and R, '.' for DONE and '?' for any other token.
+
+    The padding after it is left out.
+    """
+    letters = {UP: "U", UP + 1: "D", UP + 2: "L", UP + 3: "R", DONE: ".", PAD: " "}
+    # Padding between other tokens is an error of the model, and stays visible as '?'.
+    return "".join(letters.get(token, "?") for token in tokens).rstrip().replace(" ", "?")
+
+
+def transformer_config(width: int, layers: int, positions: int) -> TransformerConfig:
+    """The published proportions at any width.
+
+    There are four heads, two of them with keys and values, and the feed-forward network is four
+    times as wide as the model.
+    """
+    return TransformerConfig(
+        hidden_size=width,
+        num_hidden_layers=layers,
+        intermediate_size=4 * width,
+        max_position_embeddings=positions,
+    )
+
+
+def load_policy(state: dict[str, torch.Tensor], config: MazeStartConfig) -> MazePolicy:
+    """The policy whose weights are in `state`, the state of a training with these settings."""
+    shape = transformer_config(config.width, config.layers, config.positions)
+    return make_policy(load_model(state, shape), config)
+
+
+def load_model(state: dict[str, torch.Tensor], shape: TransformerConfig) -> Transformer:
+    """The model whose weights are in `state`, the state of a training. LabError: other sizes."""
+    model = Transformer(shape)
+    weights = {
+        key.removeprefix("model/"): value
+        for key, value in state.items()
+        if key.startswith("model/")
+    }
+    set_weights(model, weights, "the start")
+    return model
+
+
+def make_policy(model: Transformer, config: MazeStartConfig) -> MazePolicy:
+    """A policy with the mazes of its evaluations on the computing device."""
+    return MazePolicy(
+        model,
+        evaluation_set(config, compute_device()),
+        config.samples,
+        config.length,
+        config.precision,
+        config.seed,
+        config.pass_rates,
+        config.tolerance,
+    )
+
+
+def evaluation_set(config: MazeStartConfig, device: torch.device) -> Mazes:
+    """The mazes of the evaluations of a training with these settings."""
+    chosen = maze_env.any_set if config.measure == "fit" else maze_env.held_out_set
+    return chosen(config.size, config.mazes, device, config.loops)
+
+
+def maze_stream(
+    config: MazeStartConfig, batch: int, stream: str, device: torch.device
+) -> MazeStream:
+    """The mazes that a training with these settings sees, `batch` a step."""
+    return MazeStream(config.size, batch, config.seed, stream, device, config.loops, config.measure)
