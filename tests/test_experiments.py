@@ -641,7 +641,9 @@ def test_a_trainer_reads_every_setting(name):
     """A setting that nothing reads would be accepted and ignored."""
     chosen = experiment(name)
     path = Path(chosen.module.__file__)
-    files = path.parent.glob("*.py") if "llm" in path.parts else [path]
+    files = list(path.parent.glob("*.py")) if "llm" in path.parts else [path]
+    if chosen.before:  # the settings of the start
+        files.append(Path(chosen.before.module.__file__))
     read = {
         node.attr
         for file in files
