@@ -176,8 +176,7 @@ def _derivative(
     # Fused attention has no forward-mode derivative.
     with torch.no_grad(), sdpa_kernel(SDPBackend.MATH):
         detached = {name: weight.detach() for name, weight in weights.items()}
-        _, derivative = torch.func.jvp(at, (detached,), (along,))
-    return derivative
+        return torch.func.jvp(at, (detached,), (along,))[1]
 
 
 # --- The step -----------------------------------------------------------------------------------
@@ -258,10 +257,10 @@ def measure(
 
     | `kind` | a row is | columns |
     |---|---|---|
-    | maze | a maze | `problem`, `moves`, `pass_rate`, `score_norm` (of grad log p) |
+    | maze | a maze | `moves`, `path` (letters), `pass_rate`, `score_norm` (of grad log p) |
     | weight | a maze, an estimator and N | `weight`, `error` (standard error), `cosine` |
     | step | a maze, an objective, an optimiser and a rate | `predicted`, `realised`: of log p |
-    | pair | two different mazes | `problem`, `other`, `cosine` |
+    | pair | two different mazes, `problem` and `other` | `cosine` |
 
     The cosines are those between a mean gradient and grad p, and between two gradients of log p.
     `weight` is measured in the mazes of which at least `LEAST_RIGHT` rollouts are right on average.
@@ -285,11 +284,18 @@ def measure(
 
 def _maze_rows(mazes: Mazes, rates: RateGradients) -> list[dict[str, Any]]:
     p, norms = rates.log_p.double().exp(), rates.scores.norm(dim=1)
-    moves = (mazes.path >= 0).sum(1)
-    columns = zip(moves.tolist(), p.tolist(), norms.tolist(), strict=True)
+    paths = ["".join("UDLR"[move] for move in path if move >= 0) for path in mazes.path.tolist()]
+    columns = zip(paths, p.tolist(), norms.tolist(), strict=True)
     return [
-        {"kind": "maze", "problem": problem, "moves": moves, "pass_rate": p, "score_norm": norm}
-        for problem, (moves, p, norm) in enumerate(columns)
+        {
+            "kind": "maze",
+            "problem": problem,
+            "moves": len(path),
+            "path": path,
+            "pass_rate": p,
+            "score_norm": norm,
+        }
+        for problem, (path, p, norm) in enumerate(columns)
     ]
 
 
@@ -389,6 +395,7 @@ COLUMNS: dict[str, Any] = {
     "kind": "",
     "problem": -1,
     "moves": -1,
+    "path": "",
     "pass_rate": np.nan,
     "score_norm": np.nan,
     "objective": "",
