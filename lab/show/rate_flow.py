@@ -8,6 +8,7 @@ path) and `pass_rate`. Pass rates are drawn on an axis of log-odds, log10 p/(1-p
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -67,7 +68,11 @@ def draw_flow(axes: Axes, flow: pd.DataFrame) -> None:
         )
         axes.plot(lines.index, lines, color=color, linewidth=0.4, alpha=0.35, rasterized=True)
         middle = lines.quantile(0.5, axis=1, interpolation="lower")
-        marks = {"marker": marker, "markersize": 3, "markevery": max(1, len(lines) // 5)}
+        marks: dict[str, Any] = {
+            "marker": marker,
+            "markersize": 3,
+            "markevery": max(1, len(lines) // 5),
+        }
         label = f"{moves} moves (n = {lines.shape[1]})"
         axes.plot(middle.index, middle, color=color, linewidth=1.6, label=label, **marks)
     set_ticks(axes, "y")
@@ -85,7 +90,8 @@ def draw_distribution(axes: Axes, flow: pd.DataFrame, step: int) -> None:
     ]
     colors = [color for color, _ in looks.values()]
     labels = [f"{moves} moves" for moves in looks]
-    axes.hist(values, np.linspace(*LIMITS, 32), stacked=True, color=colors, label=labels)
+    edges = np.linspace(*LIMITS, 32).tolist()
+    axes.hist(values, edges, stacked=True, color=colors, label=labels)
     set_ticks(axes, "x")
     axes.tick_params(axis="x", labelrotation=60)
     axes.set_ylim(0, flow["problem"].nunique())
