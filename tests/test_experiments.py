@@ -643,7 +643,9 @@ def test_a_trainer_reads_every_setting(name):
     chosen = experiment(name)
     path = Path(chosen.module.__file__)
     # A world's files begin with its name: maze.py, maze_policy.py.
-    files = path.parent.glob("*.py" if "llm" in path.parts else f"{path.stem}*.py")
+    files = list(path.parent.glob("*.py" if "llm" in path.parts else f"{path.stem}*.py"))
+    if chosen.before:  # the settings of the start
+        files.append(Path(chosen.before.module.__file__))
     read = {
         node.attr
         for file in files

@@ -8,7 +8,7 @@ from lab.runs import configure, train
 from lab.runs import results as found_results
 from lab.runs.run_folder import Run
 from lab.runs.sweep_file import read_sweep
-from lab.runs.sweep_results import record, results
+from lab.runs.sweep_results import record, results, results_of_every_record
 
 SWEEP = """
 [[runs]]
@@ -92,3 +92,34 @@ def test_one_seed_has_no_interval(places):
     )
     curve = results("tiny", "tabular").over_seeds("pass@1", ["objective"])
     assert curve["low"].isna().all() and curve["high"].isna().all() and (curve["seeds"] == 1).all()
+
+
+def test_the_groups_of_every_record_are_kept_where_the_sweep_asks_for_them(places):
+    sweep = places / "sweeps/tiny.toml"
+    with pytest.raises(LabError, match="have not finished"):
+        results_of_every_record("tiny", "tabular")
+    runs = run_all(places)
+    with pytest.raises(LabError, match="keeps the groups of the last record only"):
+        results_of_every_record("tiny", "tabular")
+    sweep.write_text('every_record = ["problem", "pas_rate"]\n' + SWEEP)
+    with pytest.raises(LabError, match="unknown column .*'pas_rate': did you mean 'pass_rate'"):
+        record(sweep)
+    sweep.write_text('every_record = ["problem", "pass_rate"]\n' + SWEEP)
+    record(sweep)
+    own = results_of_every_record("tiny", "tabular")
+    steps = runs[0].groups()["step"].unique().tolist()
+    assert len(steps) > 2 and own.groups["step"].unique().tolist() == steps
+    assert len(own.groups) == 4 * 16 * len(steps)
+    for run in runs:
+        (run.path / "done.json").unlink()  # from now on the runs are not ours
+    recorded = results_of_every_record("tiny", "tabular")
+    pd.testing.assert_frame_equal(recorded.groups, own.groups)
+    assert recorded.runs == own.runs
+
+
+@pytest.mark.parametrize("columns", ['"problem"', "[1]"])
+def test_what_is_no_list_of_columns_is_refused(places, columns):
+    sweep = places / "sweeps/tiny.toml"
+    sweep.write_text(f"every_record = {columns}\n{SWEEP}")
+    with pytest.raises(LabError, match="must be a list of names of columns"):
+        read_sweep(sweep)

@@ -301,3 +301,19 @@ class MazeConfig(MazeStartConfig):
         "learning rate of AdamW in reinforcement learning", least=1e-7, most=1.0
     )
     log_every: int = setting("steps between records", least=1, most=1_000_000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MazeGradientsConfig(MazeStartConfig):
+    """The gradients of the start's pass rates, maze by maze (`lab.toy.maze_gradients`)."""
+
+    estimators: list[str] = setting("estimators whose mean gradient is measured")
+    group_sizes: list[int] = setting(
+        "N, the numbers of rollouts in a group; each divides the largest one", least=1, most=4096
+    )
+    groups: int = setting(
+        "groups of the largest size that are sampled in each maze", least=2, most=65_536
+    )
+    learning_rates: list[float] = setting(
+        "learning rates of the AdamW steps whose effect is predicted", least=1e-9, most=1.0
+    )

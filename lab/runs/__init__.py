@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab.runs.experiments import Experiment, configure, experiment, experiments
 from lab.runs.run_folder import Run
-from lab.runs.sweep_results import Results, results
+from lab.runs.sweep_results import Results, results, results_of_every_record
 
 if TYPE_CHECKING:
     from lab.runs.training import start_of, state_of, train
@@ -24,6 +24,7 @@ __all__ = [
     "experiment",
     "experiments",
     "results",
+    "results_of_every_record",
     "start_of",
     "state_of",
     "train",

@@ -5,6 +5,9 @@ experiment = "images"
 scale = "laptop"                     # optional
 set = { steps = 200 }                # optional
 grid = { objective = ["rloo", "maxrl"], seed = [0, 1, 2] }
+
+A line `every_record = ["problem", "pass_rate"]` above the runs names columns of the groups that
+`lab record` keeps of every record; without it there are only the groups of the last one.
 """
 
 from __future__ import annotations
@@ -32,16 +35,7 @@ class Item:
 
 def read_sweep(path: Path) -> list[Item]:
     """Every run of the file, all parameters checked, before anything runs."""
-    try:
-        content = tomllib.loads(path.read_text())
-    except FileNotFoundError:
-        raise LabError(
-            f"no sweep file {path}: give the path of a TOML file, for example sweeps/laptop.toml"
-        ) from None
-    except tomllib.TOMLDecodeError as error:
-        raise LabError(f"{path}: {error}; fix the file") from error
-    for key in content.keys() - {"runs"}:
-        raise unknown(f"key of {path.name}", key, ["runs"])
+    content = _content(path)
     items: dict[Path, Item] = {}
     tables = content.get("runs", [])
     if not (isinstance(tables, list) and all(isinstance(table, dict) for table in tables)):
@@ -52,6 +46,32 @@ def read_sweep(path: Path) -> list[Item]:
     if not items:
         raise LabError(f"{path} holds no runs: write at least one [[runs]] table")
     return list(items.values())
+
+
+def columns_of_every_record(path: Path) -> list[str]:
+    """The columns of the groups that are recorded of every record, see above; usually none."""
+    return _content(path).get("every_record", [])
+
+
+def _content(path: Path) -> dict[str, Any]:
+    """The file's content, its keys checked."""
+    try:
+        content = tomllib.loads(path.read_text())
+    except FileNotFoundError:
+        raise LabError(
+            f"no sweep file {path}: give the path of a TOML file, for example sweeps/laptop.toml"
+        ) from None
+    except tomllib.TOMLDecodeError as error:
+        raise LabError(f"{path}: {error}; fix the file") from error
+    for key in content.keys() - {"runs", "every_record"}:
+        raise unknown(f"key of {path.name}", key, ["runs", "every_record"])
+    columns = content.get("every_record", [])
+    if not (isinstance(columns, list) and all(isinstance(name, str) for name in columns)):
+        raise LabError(
+            f"{path.name}: every_record = {columns!r} must be a list of names of columns, for"
+            ' example ["problem", "pass_rate"]'
+        )
+    return content
 
 
 def _expand(path: Path, table: dict[str, Any]) -> list[Item]:

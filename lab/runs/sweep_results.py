@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lab.errors import LabError, unknown
 from lab.runs.provenance import ROOT
-from lab.runs.run_folder import Run, write_atomically, write_json
-from lab.runs.sweep_file import read_sweep
+from lab.runs.run_folder import Run, runs_root, write_atomically, write_json
+from lab.runs.sweep_file import columns_of_every_record, read_sweep
 from lab.stats import bootstrap_each
 
 if TYPE_CHECKING:
@@ -72,6 +72,29 @@ def results(sweep: str, experiment: str) -> Results:
     return results_of_sweep(path, experiment)
 
 
+def results_of_every_record(sweep: str, experiment: str) -> Results:
+    """`results` with the groups of every record, of which the sweep file names the columns.
+
+    LabError: it names none, see `lab.runs.sweep_file`.
+    """
+    found = results(sweep, experiment)
+    columns = columns_of_every_record(SWEEPS / f"{sweep}.toml")
+    if not columns:
+        raise LabError(
+            f"sweeps/{sweep}.toml keeps the groups of the last record only: add a line every_record"
+            " with the names of their columns above its runs"
+        )
+    runs = [Run(runs_root() / id) for id in found.runs]
+    if all(run.finished for run in runs):
+        return replace(found, groups=_groups_of_every_record(runs, columns))
+    path = RECORDED / sweep / f"{experiment}-every-record.parquet"
+    if not path.exists():
+        raise LabError(f"no {path}: run lab record sweeps/{sweep}.toml where the runs are")
+    import pandas as pd
+
+    return replace(found, groups=pd.read_parquet(path))
+
+
 def results_of_sweep(path: Path, experiment: str) -> Results:
     """The runs that any sweep file lists for `experiment`."""
     sweep = path.stem
@@ -109,6 +132,11 @@ def record(sweep: Path) -> list[Path]:
         write_atomically(
             folder / f"{experiment}-groups.parquet", recorded.groups.to_parquet(index=False)
         )
+        if columns := columns_of_every_record(sweep):
+            write_atomically(
+                folder / f"{experiment}-every-record.parquet",
+                _groups_of_every_record(runs, columns).to_parquet(index=False),
+            )
         write_json(folder / f"{experiment}.json", recorded.runs)
     return sorted(folder.iterdir())
 
@@ -127,6 +155,23 @@ def results_of_runs(runs: list[Run]) -> Results:
     }
     metrics = pd.concat([run.table() for run in runs], ignore_index=True)
     return Results(metrics, pd.concat(groups, ignore_index=True), facts)
+
+
+def _groups_of_every_record(runs: list[Run], columns: list[str]) -> pd.DataFrame:
+    """The groups of all records of finished runs, with these columns, step and parameters.
+
+    LabError: a run's groups lack one of the columns.
+    """
+    import pandas as pd
+
+    tables = []
+    for run in runs:
+        groups = run.groups()
+        for name in columns:
+            if name not in groups:
+                raise unknown(f"column of the groups of {run.id}", name, groups.columns)
+        tables.append(run.with_parameters(groups[["step", *columns]]))
+    return pd.concat(tables, ignore_index=True)
 
 
 def _recorded(folder: Path, experiment: str) -> Results:

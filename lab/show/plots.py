@@ -234,8 +234,8 @@ def _identity(run: dict[str, Any]) -> dict[str, Any]:
 
 
 def _problem_counts(records: Results | None) -> list[int]:
-    """How many problems each run measured at its last step, without repetitions, sorted."""
-    return sorted(set(records.groups.groupby("run").size().tolist())) if records else []
+    """How many problems each run measured, without repetitions, sorted."""
+    return sorted(set(records.groups.groupby("run")["problem"].nunique())) if records else []
 
 
 def caption_text(record: dict[str, Any]) -> str:

@@ -1,0 +1,121 @@
+"""Pictures of how the exact pass rates of all mazes flow while a policy is trained.
+
+A flow is a table with one row for each maze and record: `step`, `problem`, `moves` (of the shortest
+path) and `pass_rate`. Pass rates are drawn on an axis of log-odds, log10 p/(1-p), on which 1e-6 and
+0.999999 are as far from 1/2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.animation import FuncAnimation
+from matplotlib.axes import Axes
+
+from lab.shapes import Float
+from lab.show import plots
+
+# By class of path length, the shortest first: colour and marker.
+CLASS_LOOKS = (
+    (plots.SKY, "o"),
+    (plots.PURPLE, "s"),
+    (plots.BLACK, "^"),
+    (plots.OLIVE, "v"),
+    (plots.GREEN, "D"),
+)
+TICKS = (1e-12, 1e-9, 1e-6, 1e-3, 0.5, 0.99)
+LIMITS = (-12.5, 3.0)  # of the axis, in log-odds
+
+
+def log_odds(p: Float[np.ndarray, " problems"]) -> Float[np.ndarray, " problems"]:
+    """log10 p/(1-p), with p held between 1e-300 and 1 - 1e-15."""
+    p = np.clip(p, 1e-300, 1 - 1e-15)
+    return np.log10(p) - np.log10(1 - p)
+
+
+def looks_of(flow: pd.DataFrame) -> dict[int, tuple[str, str]]:
+    """Colour and marker of each class of path length; from the sixth on they repeat."""
+    moves = sorted(flow["moves"].unique())
+    return {length: CLASS_LOOKS[i % len(CLASS_LOOKS)] for i, length in enumerate(moves)}
+
+
+def tick_label(p: float) -> str:
+    """A pass rate as text: 1/2, 0.99, or a power of ten."""
+    if p == 0.5:
+        return "1/2"
+    return f"{p:g}" if p > 0.5 else f"$10^{{{round(np.log10(p))}}}$"
+
+
+def set_ticks(axes: Axes, which: str) -> None:
+    """Label the "x" or "y" axis, which shows log-odds, with pass rates."""
+    places, labels = log_odds(np.array(TICKS)), [tick_label(p) for p in TICKS]
+    set_on_axis = {"x": axes.set_xticks, "y": axes.set_yticks}[which]
+    set_on_axis(places.tolist(), labels)
+    axes.set(**{f"{which}lim": LIMITS})
+
+
+def draw_flow(axes: Axes, flow: pd.DataFrame) -> None:
+    """One line a maze over the steps, and the median of each class of path length.
+
+    `flow` has the column `log_odds` too.
+    """
+    for moves, (color, marker) in looks_of(flow).items():
+        lines = flow[flow["moves"] == moves].pivot(
+            index="step", columns="problem", values="log_odds"
+        )
+        axes.plot(lines.index, lines, color=color, linewidth=0.4, alpha=0.35, rasterized=True)
+        middle = lines.quantile(0.5, axis=1, interpolation="lower")
+        marks: dict[str, Any] = {
+            "marker": marker,
+            "markersize": 3,
+            "markevery": max(1, len(lines) // 5),
+        }
+        label = f"{moves} moves (n = {lines.shape[1]})"
+        axes.plot(middle.index, middle, color=color, linewidth=1.6, label=label, **marks)
+    set_ticks(axes, "y")
+
+
+def draw_distribution(axes: Axes, flow: pd.DataFrame, step: int) -> None:
+    """How many mazes have which pass rate at a step, stacked by class of path length.
+
+    Pass rates beyond the axis count in its outermost bars.
+    """
+    now, looks = flow[flow["step"] == step], looks_of(flow)
+    values = [
+        log_odds(now.loc[now["moves"] == moves, "pass_rate"].to_numpy()).clip(*LIMITS)
+        for moves in looks
+    ]
+    colors = [color for color, _ in looks.values()]
+    labels = [f"{moves} moves" for moves in looks]
+    edges = np.linspace(*LIMITS, 32).tolist()
+    axes.hist(values, edges, stacked=True, color=colors, label=labels)
+    set_ticks(axes, "x")
+    axes.tick_params(axis="x", labelrotation=60)
+    axes.set_ylim(0, flow["problem"].nunique())
+
+
+def moving_flow(flows: Mapping[str, pd.DataFrame], width: float = plots.PAGE) -> str:
+    """`draw_distribution` as a moving picture in HTML, one frame a record.
+
+    One panel for each of `flows`, by its title. All have the same steps.
+    """
+    figure, axes = plots.panels(
+        columns=len(flows), width=width, height=2.3, sharey=True, squeeze=False
+    )
+
+    def show(step: int) -> None:
+        for panel, (title, flow) in zip(axes[0], flows.items(), strict=True):
+            panel.clear()
+            draw_distribution(panel, flow, step)
+            panel.set_title(title)
+        axes[0, 0].set_ylabel("mazes")
+        axes[0, 0].legend(loc="upper left")
+        figure.suptitle(f"step {step}", fontsize=8)
+
+    steps = sorted(next(iter(flows.values()))["step"].unique())
+    plots.plt.close(figure)  # a notebook would show it beside the moving picture
+    with plots.plt.rc_context({"savefig.dpi": 90}):  # a frame of about 15 kB
+        return FuncAnimation(figure, show, frames=steps, interval=400).to_jshtml()

@@ -1,0 +1,426 @@
+"""The gradients of a maze policy's pass rates, maze by maze: theory against practice.
+
+In the tabular world every problem has weights of its own. In a transformer all mazes share theirs,
+and their pass rates can be differentiated (`lab.toy.maze_likelihood`), so three things can be seen
+that no sampled curve shows, all of one policy and without training it:
+
+- The weight. N rollouts should move the policy by w_N(p) grad p on average. Many groups of a maze
+  are sampled and go through the trainer's own score and loss; the mean of their gradients,
+  projected on grad p, is a measured w_N(p) with a standard error.
+- The step. To first order a step u of the weights changes log p by u . grad log p. That is compared
+  with the exact change after the step.
+- The interference. A step that raises the log pass rate of maze j changes that of maze i in
+  proportion to grad log p_i . grad log p_j. Its cosine is 0 in the tabular world; where it is
+  negative, raising one maze lowers the other.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.utils import clip_grad_norm_, parameters_to_vector, vector_to_parameters
+
+from lab.configurations.toy_worlds import MazeGradientsConfig
+from lab.errors import LabError
+from lab.estimators import advantages, estimator
+from lab.losses import exact_factor, expected_factor, policy_gradient
+from lab.objectives import objective
+from lab.records import Record
+from lab.shapes import Float
+from lab.toy.maze import MazePolicy, MazeRL, evaluation_set, load_policy
+from lab.toy.maze_env import Mazes, MazeStream, walk
+from lab.toy.maze_likelihood import log_pass_rates, pass_rates
+from lab.toy.optimizers import AdamW
+from lab.toy.tree_sampling import Rollouts
+
+# In a maze with fewer right rollouts than this, on average, sampling measures no weight.
+LEAST_RIGHT = 10
+
+
+@dataclass(frozen=True)
+class RateGradients:
+    """The log pass rates of mazes and their gradients.
+
+    | field | shape | meaning |
+    |---|---|---|
+    | `log_p` | "mazes" | the logarithm of each pass rate |
+    | `scores` | "mazes weights" | its gradient by all weights of the model, one after the other |
+    """
+
+    log_p: Float[torch.Tensor, " mazes"]
+    scores: Float[torch.Tensor, "mazes weights"]
+
+    def cosines(self) -> Float[torch.Tensor, "mazes mazes"]:
+        """The cosine between the gradients of each pair of mazes."""
+        unit = torch.nn.functional.normalize(self.scores, dim=1)
+        return unit @ unit.T
+
+    def weighted(self, factor: Float[torch.Tensor, " mazes"]) -> Float[torch.Tensor, " weights"]:
+        """The mean over mazes of the factor times grad log p: p w(p) gives that of w(p) grad p."""
+        return factor @ self.scores / len(factor)
+
+
+def rate_gradients(policy: MazePolicy, mazes: Mazes) -> RateGradients:
+    """The log pass rates of mazes and their gradients, one backward pass a maze.
+
+    The memory is that of the weights times the number of mazes.
+    """
+    weights = list(policy.model.parameters())
+    log_rates, scores = [], []
+    for number in range(len(mazes)):
+        one = mazes[number : number + 1]
+        prompts = policy.prefill(one)
+        log_p = log_pass_rates(policy.model, *prompts, policy.find_right_answers(one, *prompts))
+        log_rates.append(log_p.detach())
+        scores.append(_flat(torch.autograd.grad(log_p.sum(), weights)))
+    return RateGradients(torch.cat(log_rates), torch.stack(scores))
+
+
+# --- The weight ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MeasuredWeight:
+    """The mean gradient of the groups of one maze, for an estimator and N rollouts a group.
+
+    | field | meaning |
+    |---|---|
+    | `weight` | its projection on grad p, in units of grad p: on average w_N(p) |
+    | `error` | the standard error of `weight`, over groups |
+    | `gradient` | "weights": the mean gradient itself, which ascends |
+    """
+
+    estimator: str
+    N: int
+    weight: float
+    error: float
+    gradient: Float[torch.Tensor, " weights"]
+
+
+def measured_weights(
+    policy: MazePolicy,
+    maze: Mazes,
+    log_p: float,
+    score: Float[torch.Tensor, " weights"],
+    estimators: list[str],
+    group_sizes: list[int],
+    groups: int,
+    number: int,
+) -> Iterator[MeasuredWeight]:
+    """What sampled groups of one maze do on average, for each estimator and group size.
+
+    `log_p` and `score` are the maze's row of `RateGradients`. `groups` are those of the largest
+    size: all sizes and estimators share their rollouts, which follow from the policy's seed and
+    `number`. The log-probabilities are those of `MazeRL.score`, and the loss is the trainer's.
+    """
+    largest = max(group_sizes)
+    total = groups * largest
+    with torch.no_grad():
+        uniforms = policy.uniforms("groups", number, 1, total)
+        rollouts = policy.sample_rollouts(*policy.prefill(maze), total, uniforms)
+    right = walk(maze, rollouts.tokens).right
+    weights = list(policy.model.parameters())
+    log_probabilities = _LogProbabilities(policy, maze, rollouts)
+    logp = log_probabilities()
+    # The derivative of each rollout's log-probability along grad log p: one forward-mode pass.
+    along = _derivative(log_probabilities, score)
+    unit = np.exp(log_p) * float(score.double().square().sum())  # of p |grad log p|^2
+    for name in estimators:
+        for N in group_sizes:
+            A = advantages(name, right.view(-1, N).float(), check=False)
+            # The loss is linear in the log-probabilities, so it maps derivatives to derivatives.
+            steps = -torch.vmap(policy_gradient)(along.view(-1, N), A).double() / unit
+            loss = policy_gradient(logp.view(-1, N), A)
+            gradient = -_flat(torch.autograd.grad(loss, weights, retain_graph=True))
+            error = float(steps.std()) / len(steps) ** 0.5
+            yield MeasuredWeight(name, N, float(steps.mean()), error, gradient)
+
+
+class _LogProbabilities(torch.nn.Module):
+    """The log-probabilities of one maze's rollouts as a function of the weights."""
+
+    def __init__(self, policy: MazePolicy, maze: Mazes, rollouts: Rollouts) -> None:
+        super().__init__()
+        self.model = policy.model
+        self.maze, self.rollouts = maze, rollouts
+        # Only its `score` is used, which neither asks the stream nor the estimator.
+        stream = MazeStream(maze.size, 1, policy.seed, "groups", policy.device)
+        self.world = MazeRL(policy, stream, "rloo", rollouts.tokens.shape[1], 0.0, 0.0, False)
+
+    def forward(self) -> Float[torch.Tensor, " rollouts"]:
+        logp, _, _ = self.world.score(*self.world.policy.prefill(self.maze), self.rollouts)
+        return logp[0]
+
+
+def _derivative(
+    log_probabilities: _LogProbabilities, direction: Float[torch.Tensor, " weights"]
+) -> Float[torch.Tensor, " rollouts"]:
+    """The derivative of the log-probabilities along a direction of the weights."""
+    weights = dict(log_probabilities.named_parameters())
+    parts = direction.split([weight.numel() for weight in weights.values()])
+    along = {
+        name: part.view_as(weight)
+        for (name, weight), part in zip(weights.items(), parts, strict=True)
+    }
+
+    def at(changed: dict[str, torch.Tensor]) -> torch.Tensor:
+        return torch.func.functional_call(log_probabilities, changed)
+
+    # Fused attention has no forward-mode derivative.
+    with torch.no_grad(), sdpa_kernel(SDPBackend.MATH):
+        detached = {name: weight.detach() for name, weight in weights.items()}
+        return torch.func.jvp(at, (detached,), (along,))[1]
+
+
+# --- The step -----------------------------------------------------------------------------------
+
+
+def adamw_step(
+    policy: MazePolicy, gradient: Float[torch.Tensor, " weights"], rate: float
+) -> Float[torch.Tensor, " weights"]:
+    """The change of the weights in the first step of a training, which ascends `gradient`.
+
+    As in `lab.toy.maze.train`: AdamW with weight decay 0.01, and gradients clipped to norm 1.
+    """
+    moved = copy.deepcopy(policy.model)
+    weights = list(moved.parameters())
+    before = parameters_to_vector(weights).detach().clone()
+    parts = (-gradient).split([weight.numel() for weight in weights])
+    for weight, part in zip(weights, parts, strict=True):
+        weight.grad = part.view_as(weight).clone()
+    clip_grad_norm_(weights, 1.0)
+    AdamW(weights, lr=rate, weight_decay=0.01).step()
+    return parameters_to_vector(weights).detach() - before
+
+
+def log_rates_after(
+    policy: MazePolicy, mazes: Mazes, step: Float[torch.Tensor, " weights"]
+) -> Float[torch.Tensor, " mazes"]:
+    """The exact log pass rates, float64, of a policy whose weights are changed by `step`."""
+    moved = copy.deepcopy(policy.model)
+    vector_to_parameters(
+        parameters_to_vector(moved.parameters()).detach() + step, moved.parameters()
+    )
+    low, _ = pass_rates(moved, mazes, policy.length, policy.tolerance)
+    return low.log()
+
+
+# --- The experiment -----------------------------------------------------------------------------
+
+
+def preflight(config: MazeGradientsConfig) -> list[str]:
+    """Check the settings together; returns the header's lines on the estimators.
+
+    LabError: they cannot be measured.
+    """
+    lines = []
+    for name in config.estimators:
+        for N in config.group_sizes:
+            estimator(name).coefficients(N)
+        lines.append(f"  {estimator(name).label} [{estimator(name).citation}]")
+    largest = max(config.group_sizes)
+    for N in config.group_sizes:
+        if largest % N:
+            raise LabError(
+                f"{config.name}: group_sizes = {config.group_sizes}: {N} does not divide {largest},"
+                " so the rollouts cannot be shared: use sizes that divide the largest one"
+            )
+    if config.precision != "float32":
+        raise LabError(
+            f"{config.name}: precision = {config.precision!r} rounds gradients by some per cent:"
+            " set precision to 'float32'"
+        )
+    mazes = evaluation_set(config, torch.device("cpu"))
+    longest = int((mazes.path >= 0).sum(1).max()) + 1
+    if longest > config.length:
+        raise LabError(
+            f"{config.name}: length = {config.length}, and the shortest answer of a maze takes"
+            f" {longest} tokens, so that its pass rate is 0 and has no logarithm: raise length"
+        )
+    return lines
+
+
+def measure(
+    config: MazeGradientsConfig, state: dict[str, Any] | None, start: dict[str, torch.Tensor]
+) -> Iterator[Record]:
+    """One record about the policy in `start`, the last state of `lab.toy.maze.train_start`.
+
+    Its groups are four tables, one below the other; `kind` says which, and what a table lacks is
+    empty or nan.
+
+    | `kind` | a row is | columns |
+    |---|---|---|
+    | maze | a maze | `moves`, `path` (letters), `pass_rate`, `score_norm` (of grad log p) |
+    | weight | a maze, an estimator and N | `weight`, `error` (standard error), `cosine` |
+    | step | a maze, an objective, an optimiser and a rate | `predicted`, `realised`: of log p |
+    | pair | two different mazes, `problem` and `other` | `cosine` |
+
+    The cosines are those between a mean gradient and grad p, and between two gradients of log p.
+    `weight` is measured in the mazes of which at least `LEAST_RIGHT` rollouts are right on average.
+    The optimiser "gradient" makes a step along the gradient as long as that of "adamw".
+
+    Metrics, of each estimator and N: the "cosine" between the mean gradients, summed over mazes,
+    and w_N(p) grad p, summed alike, and the "ratio" of their lengths.
+    """
+    if state is not None:  # a finished run is resumed: its one record is written already
+        return
+    policy = load_policy(start, config)
+    mazes = policy.evaluation_set
+    rates = rate_gradients(policy, mazes)
+    rows = _maze_rows(mazes, rates) + _pair_rows(rates)
+    weight_rows, metrics = _weight_rows(config, policy, rates)
+    rows += weight_rows + _step_rows(config, policy, rates)
+    p = rates.log_p.double().exp()
+    metrics = {"pass@1": float(p.mean()), "log-likelihood": float(rates.log_p.mean())} | metrics
+    yield Record(0, metrics, lambda: {"step": torch.tensor(0)}, _columns(rows))
+
+
+def _maze_rows(mazes: Mazes, rates: RateGradients) -> list[dict[str, Any]]:
+    p, norms = rates.log_p.double().exp(), rates.scores.norm(dim=1)
+    paths = ["".join("UDLR"[move] for move in path if move >= 0) for path in mazes.path.tolist()]
+    columns = zip(paths, p.tolist(), norms.tolist(), strict=True)
+    return [
+        {
+            "kind": "maze",
+            "problem": problem,
+            "moves": len(path),
+            "path": path,
+            "pass_rate": p,
+            "score_norm": norm,
+        }
+        for problem, (path, p, norm) in enumerate(columns)
+    ]
+
+
+def _pair_rows(rates: RateGradients) -> list[dict[str, Any]]:
+    cosines = rates.cosines()
+    first, second = torch.triu_indices(len(cosines), len(cosines), 1)
+    columns = zip(first.tolist(), second.tolist(), cosines[first, second].tolist(), strict=True)
+    return [
+        {"kind": "pair", "problem": problem, "other": other, "cosine": cosine}
+        for problem, other, cosine in columns
+    ]
+
+
+def _weight_rows(
+    config: MazeGradientsConfig, policy: MazePolicy, rates: RateGradients
+) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    """The rows of "weight", and the metrics."""
+    p = rates.log_p.double().exp()
+    rollouts = config.groups * max(config.group_sizes)
+    measurable = (p * rollouts >= LEAST_RIGHT).nonzero()[:, 0].tolist()
+    rows = []
+    summed: defaultdict[tuple[str, int], Any] = defaultdict(lambda: [0.0, 0.0])
+    for maze in measurable:
+        score = rates.scores[maze]
+        for found in measured_weights(
+            policy,
+            policy.evaluation_set[maze : maze + 1],
+            float(rates.log_p[maze]),
+            score,
+            config.estimators,
+            config.group_sizes,
+            config.groups,
+            maze,
+        ):
+            rows.append(
+                {
+                    "kind": "weight",
+                    "problem": maze,
+                    "pass_rate": float(p[maze]),
+                    "objective": found.estimator,
+                    "N": found.N,
+                    "weight": found.weight,
+                    "error": found.error,
+                    "cosine": _cosine(found.gradient, score),
+                }
+            )
+            factor = expected_factor(rates.log_p, estimator(found.estimator), found.N)[maze]
+            sums = summed[found.estimator, found.N]
+            sums[0] += found.gradient
+            sums[1] += factor * score
+    metrics = {"mazes measured": float(len(measurable))}
+    for (name, N), (mean, theory) in summed.items():
+        metrics[f"cosine {name} N={N}"] = _cosine(mean, theory)
+        metrics[f"ratio {name} N={N}"] = float(mean.norm() / theory.norm())
+    return rows, metrics
+
+
+def _step_rows(
+    config: MazeGradientsConfig, policy: MazePolicy, rates: RateGradients
+) -> list[dict[str, Any]]:
+    """The steps of maximum likelihood and of each estimator's mean with the most rollouts."""
+    mazes, N = policy.evaluation_set, max(config.group_sizes)
+    p = rates.log_p.double().exp().tolist()
+    before = log_rates_after(policy, mazes, torch.zeros_like(rates.scores[0]))
+    factors = {"ml": exact_factor(rates.log_p, objective("ml"))}
+    for name in config.estimators:
+        factors[name] = expected_factor(rates.log_p, estimator(name), N)
+    rows = []
+    for name, factor in factors.items():
+        gradient = rates.weighted(factor)
+        for rate in config.learning_rates:
+            step = adamw_step(policy, gradient, rate)
+            along = gradient * (step.norm() / gradient.norm())
+            for optimizer, change in (("adamw", step), ("gradient", along)):
+                predicted = rates.scores @ change
+                realised = log_rates_after(policy, mazes, change) - before
+                columns = zip(predicted.tolist(), realised.tolist(), strict=True)
+                rows += [
+                    {
+                        "kind": "step",
+                        "problem": problem,
+                        "pass_rate": p[problem],
+                        "objective": name,
+                        "N": 0 if name == "ml" else N,
+                        "optimizer": optimizer,
+                        "rate": rate,
+                        "predicted": foreseen,
+                        "realised": seen,
+                    }
+                    for problem, (foreseen, seen) in enumerate(columns)
+                ]
+    return rows
+
+
+# The columns of the groups and what stands where a table lacks them.
+COLUMNS: dict[str, Any] = {
+    "kind": "",
+    "problem": -1,
+    "moves": -1,
+    "path": "",
+    "pass_rate": np.nan,
+    "score_norm": np.nan,
+    "objective": "",
+    "N": 0,
+    "weight": np.nan,
+    "error": np.nan,
+    "cosine": np.nan,
+    "optimizer": "",
+    "rate": np.nan,
+    "predicted": np.nan,
+    "realised": np.nan,
+    "other": -1,
+}
+
+
+def _columns(rows: list[dict[str, Any]]) -> dict[str, np.ndarray]:
+    return {
+        name: np.array([row.get(name, empty) for row in rows]) for name, empty in COLUMNS.items()
+    }
+
+
+def _cosine(a: Float[torch.Tensor, " weights"], b: Float[torch.Tensor, " weights"]) -> float:
+    """The cosine between two vectors; 0 where one of them vanishes."""
+    return float(torch.nn.functional.cosine_similarity(a, b, dim=0))
+
+
+def _flat(parts: tuple[torch.Tensor, ...]) -> Float[torch.Tensor, " weights"]:
+    return torch.cat([part.flatten() for part in parts])

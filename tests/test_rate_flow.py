@@ -1,0 +1,62 @@
+"""Pictures of the flow of exact pass rates."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+
+from lab.show import rate_flow
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    plt.switch_backend("agg")
+    yield
+    plt.close("all")
+
+
+def flow() -> pd.DataFrame:
+    """Three mazes at two steps: two of 8 moves rise and fall, one of 12 moves rises."""
+    rates = {0: [0.5, 0.1, 1e-20], 10: [0.9, 0.01, 1e-3]}
+    return pd.DataFrame(
+        [
+            {"step": step, "problem": problem, "moves": (8, 8, 12)[problem], "pass_rate": p}
+            for step, row in rates.items()
+            for problem, p in enumerate(row)
+        ]
+    )
+
+
+def test_log_odds_are_symmetric_and_finite():
+    odds = rate_flow.log_odds(np.array([0.5, 0.9, 0.1, 1e-6, 0.0, 1.0]))
+    np.testing.assert_allclose(odds[:4], [0, np.log10(9), -np.log10(9), -6], atol=1e-6)
+    assert np.isfinite(odds).all() and odds[4] == -300 and odds[5] > 14
+
+
+def test_every_maze_is_a_line_and_every_length_has_its_median():
+    figure, axes = plt.subplots()
+    table = flow()
+    table["log_odds"] = rate_flow.log_odds(table["pass_rate"])
+    rate_flow.draw_flow(axes, table)
+    named = [line for line in axes.lines if not line.get_label().startswith("_")]
+    assert len(axes.lines) == 3 + 2
+    assert [line.get_label() for line in named] == ["8 moves (n = 2)", "12 moves (n = 1)"]
+    lower = rate_flow.log_odds(np.array([0.1, 0.01]))
+    np.testing.assert_allclose(named[0].get_ydata(), lower)
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ["$10^{-12}$", "$10^{-9}$", "$10^{-6}$", "$10^{-3}$", "1/2", "0.99"]
+
+
+def test_a_distribution_counts_every_maze_and_those_beyond_the_axis_at_its_end():
+    figure, axes = plt.subplots()
+    rate_flow.draw_distribution(axes, flow(), 0)
+    heights = [bar.get_height() for bar in axes.patches]
+    assert sum(heights) == 3 and len(axes.patches) == 2 * 31
+    assert heights[31] == 1  # the maze of 12 moves, at 1e-20
+    assert axes.get_xlim() == rate_flow.LIMITS
+
+
+def test_the_moving_picture_has_one_frame_a_record_and_leaves_no_figure_open():
+    moving = rate_flow.moving_flow({"one": flow(), "other": flow()})
+    assert moving.count("data:image/png;base64") == 2 and plt.get_fignums() == []
+    assert len(moving) < 150_000
