@@ -208,7 +208,7 @@ class MazeRL(_WithStatistics):
         for part in parts:
             among = torch.arange(part.start, part.stop, device=policy.device)
             here = among if weighed is None else among[weighed[part]]
-            if len(here) < len(among):
+            if weighed is not None and len(here) < len(among):
                 scored.append(self.left_out(rollouts, among[~weighed[part]]))
                 if not len(here):
                     continue
@@ -254,6 +254,7 @@ class MazeRL(_WithStatistics):
     ) -> tuple[Float[torch.Tensor, "mazes rollouts"], Float[torch.Tensor, ""], int]:
         """What `score` would have said of mazes that are not scored, from their sampling."""
         sampled = rollouts.of(mazes)
+        assert sampled.entropy is not None  # or `weighed` would have been None
         rows = len(mazes) + (0 if sampled.tree is None else len(sampled.tree.tokens))
         return torch.zeros_like(sampled.logp[:, :, 0]), sampled.entropy.sum(), rows
 
