@@ -96,7 +96,7 @@ def _recipe(chosen: Recipe) -> str:
         "      p  " + _row(SHOWN_RATES),
         "      w  " + _row(at_shown.weight),
         "    w_N  " + _row(plain) + f"   ({alone.spec} alone)",
-        "   cost  " + _row(at_shown.cost) + "   (rollouts, each time that a problem's turn comes)",
+        "   cost  " + _row(at_shown.cost) + "   (rollouts, whenever a problem's turn comes)",
         " w/cost  " + _row(per_rollout),
         "   kept  " + _row(at_shown.kept) + "   (groups that enter the step)",
         "",
