@@ -11,11 +11,13 @@ from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError
 from lab.estimators import estimator as find_estimator
 from lab.llm.verify.rewards import Judge, judge
+from lab.memories import has_memory
 
 
 def takes_real_rewards(config: LanguageModelConfig) -> bool:
-    """Whether the estimator takes rewards other than 0 and 1."""
-    return find_estimator(config.estimator).real is not None
+    """Whether the estimator takes rewards other than 0 and 1; none with a memory does."""
+    spec = config.estimator
+    return not has_memory(spec) and find_estimator(spec).real is not None
 
 
 def judge_of(config: LanguageModelConfig) -> Judge:
