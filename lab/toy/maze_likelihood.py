@@ -22,9 +22,8 @@ from lab.shapes import Bool, Float, Int
 from lab.toy.maze_env import DONE, PAD, UP, Mazes, moves_to_goal
 from lab.toy.transformer import PromptCache, Transformer
 from lab.toy.tree_sampling import (
-    CachedTreeBuilder,
+    ChainedTreeBuilder,
     Rollouts,
-    one_row_each,
     rank_in_problem,
     rollout_logits,
     share_prefixes,
@@ -104,7 +103,8 @@ def find_right_answers(
     distance = moves_to_goal(mazes.walls).flatten(1)
     path = torch.nn.functional.pad(mazes.path, (0, 1), value=-1)
     offsets = torch.tensor([-size, size, -1, 1], device=device)
-    shortest = _shortest_path(model, mazes, prompt_logits, prompt_cache, length)
+    builder = ChainedTreeBuilder([(k.detach(), v.detach()) for k, v in prompt_cache], count)
+    shortest = _shortest_path(model, mazes, prompt_logits, builder, length)
     low, dropped = torch.zeros_like(shortest), torch.zeros_like(shortest)
     prefixes = torch.zeros(count, dtype=torch.int64, device=device)
 
@@ -117,7 +117,6 @@ def find_right_answers(
     token_logp = shortest.new_zeros(count, 0)
 
     answers: list[tuple[torch.Tensor, ...]] = []
-    builder = CachedTreeBuilder([(k.detach(), v.detach()) for k, v in prompt_cache], count)
     logits = prompt_logits
     for depth in range(length):
         scores = logits.log_softmax(-1).double()
@@ -149,7 +148,7 @@ def find_right_answers(
         token_logp = torch.cat((token_logp[parent], move_logp[kept, None]), 1)
         maze, place = maze[parent], next_place[parent, move]
         prefixes += torch.bincount(maze, minlength=count)
-        logits = builder.read_level(model, parent, move + UP)
+        logits = builder.read_beside(model, parent, move + UP, on_path)
     high = (low + dropped).clamp_max(1.0)
     return RightAnswers(low, high, shortest, prefixes, _as_rollouts(answers, count, length))
 
@@ -158,17 +157,22 @@ def _shortest_path(
     model: Transformer,
     mazes: Mazes,
     prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
-    prompt_cache: PromptCache,
+    builder: ChainedTreeBuilder,
     length: int,
 ) -> Float[torch.Tensor, " mazes"]:
-    """The probability of `Mazes.path` and DONE; 0 where they exceed the length."""
-    moves = torch.nn.functional.pad(mazes.path, (0, 1), value=-1)
-    steps = (moves >= 0).sum(1)
-    tokens = torch.where(moves >= 0, moves + UP, PAD).scatter(1, steps[:, None], DONE)[:, None]
-    mask = torch.arange(tokens.shape[2], device=tokens.device) <= steps[:, None, None]
-    alone = one_row_each(tokens, mask)
-    rows = rollout_logits(model, prompt_logits, prompt_cache, alone).log_softmax(-1)
-    logp = (rows[alone.logit_rows, tokens] * mask).sum((1, 2), dtype=torch.float64)
+    """The probability of `Mazes.path` and DONE; 0 where they exceed the length.
+
+    The paths become the chains of the builder.
+    """
+    steps = (mazes.path >= 0).sum(1)
+    longest = int(torch.where(steps < length, steps, 1).max())
+    moves = torch.nn.functional.pad(mazes.path, (0, 1), value=-1)[:, : longest + 1]
+    tokens = torch.where(moves >= 0, moves + UP, PAD)
+    logits = builder.read_chains(model, tokens[:, :-1])
+    scores = torch.cat((prompt_logits[:, None], logits), 1).log_softmax(-1)
+    tokens = tokens.scatter(1, steps.clamp_max(longest)[:, None], DONE)
+    mask = torch.arange(longest + 1, device=tokens.device) <= steps[:, None]
+    logp = (scores.gather(2, tokens[:, :, None])[:, :, 0] * mask).sum(1, dtype=torch.float64)
     return torch.where(steps < length, logp.exp(), 0.0)
 
 

@@ -251,10 +251,25 @@ class CachedTreeBuilder(TreeBuilder):
         token: Int[torch.Tensor, " prefixes"],
     ) -> Float[torch.Tensor, "prefixes vocabulary"]:
         """`add_level`, and the logits after each of the prefixes that it adds."""
-        positions = torch.full_like(token, self.prompt_length + len(self.levels))
+        depth = torch.full_like(token, len(self.levels))
         slot = self.add_level(parent, token)
-        problem = self.problem
-        needed = self.prompt_length + self.visible.shape[1]
+        return self._read(model, token, depth, self.problem, slot, self.visible)
+
+    def _read(
+        self,
+        model: Transformer,
+        token: Int[torch.Tensor, " prefixes"],
+        depth: Int[torch.Tensor, " prefixes"],
+        problem: Int[torch.Tensor, " prefixes"],
+        slot: Int[torch.Tensor, " prefixes"],
+        visible: Bool[torch.Tensor, "prefixes slots"],
+    ) -> Float[torch.Tensor, "prefixes vocabulary"]:
+        """The logits after prefixes, from their last tokens; fills their slots in the cache.
+
+        `problem` is in ascending order, and `slot`, where each stores its keys and values, lies
+        among the slots that are `visible`.
+        """
+        needed = self.prompt_length + visible.shape[1]
         if needed > self.cache[0][0].shape[2]:
             # Allocate `needed` more places than there are, so that few levels have to copy.
             self.cache = [
@@ -263,7 +278,7 @@ class CachedTreeBuilder(TreeBuilder):
             ]
         column = rank_in_problem(problem)
         attend_visible = _prefix_attention(
-            self.visible,
+            visible,
             problem,
             column,
             int(column.max()) + 1,
@@ -279,19 +294,55 @@ class CachedTreeBuilder(TreeBuilder):
             values[problem, :, self.prompt_length + slot] = v
             return attend_visible(q, keys[:, :, :needed], values[:, :, :needed])
 
-        return model.logits(model(token, positions, attention))
+        return model.logits(model(token, self.prompt_length + depth, attention))
 
 
-def one_row_each(
-    tokens: Int[torch.Tensor, "problems rollouts length"],
-    mask: Bool[torch.Tensor, "problems rollouts length"],
-) -> Rollouts:
-    """Given sequences as `Rollouts` of unknown log-probability (nan) that share no prefix."""
-    problems, rollouts, length = tokens.shape
-    logit_rows = _independent_logit_rows(problems, rollouts, length, tokens.device)
-    logp = torch.full(tokens.shape, torch.nan, device=tokens.device)
-    truncated = torch.zeros(tokens.shape[:2], dtype=torch.bool, device=tokens.device)
-    return Rollouts(tokens, mask, logp, logit_rows, truncated, None)
+class ChainedTreeBuilder(CachedTreeBuilder):
+    """A tree that begins with one given sequence of each problem, its chain.
+
+    The chains are read at once, and their prefixes are not read again where the tree has them.
+    """
+
+    def read_chains(
+        self, model: Transformer, tokens: Int[torch.Tensor, "problems length"]
+    ) -> Float[torch.Tensor, "problems length vocabulary"]:
+        """The logits after each token of the chains; of shorter ones what follows is padding."""
+        problems, length = tokens.shape
+        depth = torch.arange(length, device=tokens.device)
+        visible = (depth[:, None] >= depth).repeat(problems, 1)
+        problem = self.problem.repeat_interleave(length)
+        slot = depth.repeat(problems)
+        logits = self._read(model, tokens.flatten(), slot, problem, slot, visible)
+        self.slots_used = self.slots_used + length
+        self.chains = logits.unflatten(0, (problems, length))
+        self.depth = 0
+        return self.chains
+
+    def read_beside(
+        self,
+        model: Transformer,
+        parent: Int[torch.Tensor, " prefixes"],
+        token: Int[torch.Tensor, " prefixes"],
+        on_chain: Bool[torch.Tensor, " prefixes"],
+    ) -> Float[torch.Tensor, "prefixes vocabulary"]:
+        """`read_level` for prefixes of which those `on_chain` are known."""
+        problem = self.problem = self.problem[parent]
+        new = (~on_chain).nonzero()[:, 0]
+        slot = torch.full_like(token, self.depth)  # that of the chain
+        slot[new] = self.slots_used[problem[new]] + rank_in_problem(problem[new])
+        added = torch.bincount(problem[new], minlength=len(self.slots_used))
+        self.slots_used = self.slots_used + added
+        slots = int(self.slots_used.max())
+        inherited = F.pad(self.visible[parent], (0, slots - self.visible.shape[1]))
+        self.visible = inherited.scatter_(1, slot[:, None], True)
+        logits = self.chains[problem, min(self.depth, self.chains.shape[1] - 1)]
+        if len(new):
+            depth = torch.full_like(new, self.depth)
+            logits[new] = self._read(
+                model, token[new], depth, problem[new], slot[new], self.visible[new]
+            )
+        self.depth += 1
+        return logits
 
 
 def share_prefixes(
