@@ -643,7 +643,8 @@ def test_a_trainer_reads_every_setting(name):
     chosen = experiment(name)
     path = Path(chosen.module.__file__)
     # A world's files begin with its name: maze.py, maze_policy.py.
-    files = list(path.parent.glob("*.py" if "llm" in path.parts else f"{path.stem}*.py"))
+    world = path.stem.partition("_")[0]
+    files = list(path.parent.glob("*.py" if "llm" in path.parts else f"{world}*.py"))
     if chosen.before:  # the settings of the start
         files.append(Path(chosen.before.module.__file__))
     read = {
