@@ -168,8 +168,8 @@ def start():
 
 @pytest.fixture
 def fork(tmp_path_factory):
-    """Start `lab WORDS` as `start("-m", "lab", WORDS)` does, or `-c CODE`, in a process that has
-    imported TRL and all that it needs already (`forked.py`).
+    """Start `lab WORDS`, `-m MODULE WORDS` or `-c CODE` as `start` does, in a process that has
+    imported already what the lab needs (`forked.py`).
 
     Whatever still runs when the test ends is killed.
     """
@@ -186,9 +186,9 @@ def fork(tmp_path_factory):
 
 
 @pytest.fixture
-def command(start):
+def command(fork):
     """`lab WORDS` as a process, waited for; returns its exit code, stdout and stderr."""
-    return lambda *words, **env: start("-m", "lab", *words, **env).finish()
+    return lambda *words, **env: fork(*words, **env).finish()
 
 
 @pytest.fixture

@@ -216,10 +216,10 @@ def test_a_training_stopped_between_two_records_ends_as_the_one_that_was_not(
     assert ended_alike(folder, undisturbed)
 
 
-def test_two_processes_stop_after_the_same_step_and_go_on_exactly(start, fork, runs):
+def test_two_processes_stop_after_the_same_step_and_go_on_exactly(fork, runs):
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m", "lab"]
     env = {"LAB_RUNS": str(runs / "stopped"), "LAB_DEVICE": "cpu"}
-    folder, ended = stop(start(*torchrun, *WORDS, **env), runs / "stopped", signal.SIGTERM)
+    folder, ended = stop(fork(*torchrun, *WORDS, **env), runs / "stopped", signal.SIGTERM)
     # The process that writes says it.
     assert ended.stderr.count("lab: stopped by SIGTERM at step") == 1
     for place in ("stopped", "whole"):
@@ -424,9 +424,9 @@ print("RECORDS", json.dumps([record.metrics for record in train(config)]))
 
 
 def test_with_vllm_in_the_trainers_process_rollouts_come_from_the_weights_of_now(
-    start, vllm_installed
+    fork, vllm_installed
 ):
-    done = start("-c", COLOCATED).finish(400)
+    done = fork("-c", COLOCATED).finish(400)
     assert done.returncode == 0, done.stderr[-3000:]
     [line] = [line for line in done.stdout.splitlines() if line.startswith("RECORDS")]
     records = json.loads(line.removeprefix("RECORDS"))
