@@ -3,6 +3,7 @@ process left behind.
 """
 
 import gc
+import multiprocessing
 import os
 import signal
 import socket
@@ -189,6 +190,25 @@ def fork(tmp_path_factory):
 def command(fork):
     """`lab WORDS` as a process, waited for; returns its exit code, stdout and stderr."""
     return lambda *words, **env: fork(*words, **env).finish()
+
+
+@pytest.fixture
+def ends():
+    """Call a function without arguments in a fork of this process. Where it does not end, the fork
+    is killed and the test fails as hung; where it fails, its words are in the captured output.
+    """
+
+    def call(function, seconds: float = 300) -> None:
+        child = multiprocessing.get_context("fork").Process(target=function)
+        child.start()
+        child.join(seconds)
+        hangs = child.is_alive()
+        child.kill()
+        child.join()
+        assert not hangs, f"hung: it had not ended after {seconds} s"
+        assert child.exitcode == 0
+
+    return call
 
 
 @pytest.fixture
