@@ -84,6 +84,29 @@ def vllm_installed():
         pytest.skip("vLLM is not installed (make setup-llm says why)")
 
 
+# Files that ask for the same counts of the memory of language models, which take seconds each and
+# are kept in a process: they run in the same one.
+TOGETHER = dict.fromkeys(
+    (f"tests/test_{name}.py" for name in ("cli", "experiments", "lm_on_gpus", "readiness")),
+    "counts of memory",
+)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """`--dist loadfile`, with the files of TOGETHER as one."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Together(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return TOGETHER.get(file, file)
+
+    return Together(config, log)
+
+
 def pytest_terminal_summary(terminalreporter):
     """A line for each reason to skip, with how many tests it kept from running; none
     where all ran.
