@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 import torch
+from short_answers import SHORT_ANSWERS
 
 import lab
 from lab.cli import main
@@ -136,7 +137,8 @@ def test_two_steps_are_those_of_a_loop_written_out_here():
     ],
 )
 def test_a_training_taken_up_at_a_record_or_between_two_gives_the_same_records_and_weights(given):
-    whole = told(steps=4, log_every=3, problems=3, **given)
+    given = SHORT_ANSWERS | {"steps": 4, "log_every": 3, "problems": 3} | given
+    whole = told(**given)
     assert [(one.step, isinstance(one, Record)) for one, _ in whole] == [
         (0, True),
         (1, False),
@@ -145,7 +147,7 @@ def test_a_training_taken_up_at_a_record_or_between_two_gives_the_same_records_a
         (4, True),
     ]
     for taken in (0, 1, 2, 3):
-        again = told(whole[taken][1], steps=4, log_every=3, problems=3, **given)
+        again = told(whole[taken][1], **given)
         again = [pair for pair in again if pair[0].step > taken]
         for (one, state), (other, other_state) in zip(again, whole[taken + 1 :], strict=True):
             assert same(state, other_state)
