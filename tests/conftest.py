@@ -2,6 +2,7 @@
 process left behind.
 """
 
+import concurrent.futures
 import gc
 import multiprocessing
 import os
@@ -9,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections import Counter
 from importlib import import_module
 from importlib.util import find_spec
@@ -215,7 +217,7 @@ def command(fork):
     return lambda *words, **env: fork(*words, **env).finish()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def ends():
     """Call a function without arguments in a fork of this process. Where it does not end, the fork
     is killed and the test fails as hung; where it fails, its words are in the captured output.
@@ -230,6 +232,29 @@ def ends():
         child.join()
         assert not hangs, f"hung: it had not ended after {seconds} s"
         assert child.exitcode == 0
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def returned():
+    """What a function without arguments returns, called in a thread: for one that waits for other
+    processes. Where it does not return, the test fails as hung.
+    """
+
+    def call(function, seconds: float = 600):
+        outcome = concurrent.futures.Future()
+
+        def run() -> None:
+            try:
+                outcome.set_result(function())
+            except BaseException as error:
+                outcome.set_exception(error)
+
+        threading.Thread(target=run, daemon=True).start()
+        done, _ = concurrent.futures.wait([outcome], seconds)
+        assert done, f"hung: it had not returned after {seconds} s"
+        return outcome.result()
 
     return call
 
