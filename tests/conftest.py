@@ -2,12 +2,15 @@
 process left behind.
 """
 
+import concurrent.futures
 import gc
+import multiprocessing
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections import Counter
 from importlib import import_module
 from importlib.util import find_spec
@@ -81,6 +84,29 @@ def vllm_installed():
     """
     if find_spec("vllm") is None:
         pytest.skip("vLLM is not installed (make setup-llm says why)")
+
+
+# Files that ask for the same counts of the memory of language models, which take seconds each and
+# are kept in a process: they run in the same one.
+TOGETHER = dict.fromkeys(
+    (f"tests/test_{name}.py" for name in ("cli", "experiments", "lm_on_gpus", "readiness")),
+    "counts of memory",
+)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """`--dist loadfile`, with the files of TOGETHER as one."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Together(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return TOGETHER.get(file, file)
+
+    return Together(config, log)
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -168,8 +194,8 @@ def start():
 
 @pytest.fixture
 def fork(tmp_path_factory):
-    """Start `lab WORDS` as `start("-m", "lab", WORDS)` does, or `-c CODE`, in a process that has
-    imported TRL and all that it needs already (`forked.py`).
+    """Start `lab WORDS`, `-m MODULE WORDS` or `-c CODE` as `start` does, in a process that has
+    imported already what the lab needs (`forked.py`).
 
     Whatever still runs when the test ends is killed.
     """
@@ -186,9 +212,51 @@ def fork(tmp_path_factory):
 
 
 @pytest.fixture
-def command(start):
+def command(fork):
     """`lab WORDS` as a process, waited for; returns its exit code, stdout and stderr."""
-    return lambda *words, **env: start("-m", "lab", *words, **env).finish()
+    return lambda *words, **env: fork(*words, **env).finish()
+
+
+@pytest.fixture(scope="session")
+def ends():
+    """Call a function without arguments in a fork of this process. Where it does not end, the fork
+    is killed and the test fails as hung; where it fails, its words are in the captured output.
+    """
+
+    def call(function, seconds: float = 300) -> None:
+        child = multiprocessing.get_context("fork").Process(target=function)
+        child.start()
+        child.join(seconds)
+        hangs = child.is_alive()
+        child.kill()
+        child.join()
+        assert not hangs, f"hung: it had not ended after {seconds} s"
+        assert child.exitcode == 0
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def returned():
+    """What a function without arguments returns, called in a thread: for one that waits for other
+    processes. Where it does not return, the test fails as hung.
+    """
+
+    def call(function, seconds: float = 600):
+        outcome = concurrent.futures.Future()
+
+        def run() -> None:
+            try:
+                outcome.set_result(function())
+            except BaseException as error:
+                outcome.set_exception(error)
+
+        threading.Thread(target=run, daemon=True).start()
+        done, _ = concurrent.futures.wait([outcome], seconds)
+        assert done, f"hung: it had not returned after {seconds} s"
+        return outcome.result()
+
+    return call
 
 
 @pytest.fixture

@@ -428,12 +428,12 @@ def wait_for(started, condition) -> None:
     ],
 )
 def test_stopped_between_two_records_a_training_ends_as_the_one_that_was_not(
-    start, monkeypatch, tmp_path, name, how, times
+    fork, monkeypatch, tmp_path, name, how, times
 ):
     given = WORLDS[name]
     run = Run.of(experiment(name).configure("smoke", given))
     words = [f"{key}={value}" for key, value in given.items()]
-    started = start("-m", "lab", "train", name, "scale=smoke", "checkpoint_minutes=0", *words)
+    started = fork("train", name, "scale=smoke", "checkpoint_minutes=0", *words)
     wait_for(started, lambda: checkpointed(run, 3))
     for _ in range(times):
         started.process.send_signal(how)
@@ -478,12 +478,10 @@ def test_the_maze_keeps_what_it_added_up_between_records():
     )
 
 
-def test_sigterm_during_the_start_of_a_maze_stops_it_too(start):
+def test_sigterm_during_the_start_of_a_maze_stops_it_too(fork):
     given = {"steps": 1, "start_steps": 500, "start_log_every": 500, "samples": 2}
     run = start_of(experiment("maze").configure("smoke", given))
-    started = start(
-        "-m",
-        "lab",
+    started = fork(
         "train",
         "maze",
         "scale=smoke",
@@ -496,7 +494,7 @@ def test_sigterm_during_the_start_of_a_maze_stops_it_too(start):
     assert ended.returncode == 143 and re.search(SENTENCE, ended.stderr) and not run.finished
 
 
-def test_sigterm_reaches_the_training_inside_a_notebook(start, tmp_path):
+def test_sigterm_reaches_the_training_inside_a_notebook(fork, tmp_path):
     given = {"steps": 1500, "log_every": 1499}
     run = Run.of(experiment("tabular").configure("smoke", given))
     words = [
@@ -506,7 +504,7 @@ def test_sigterm_reaches_the_training_inside_a_notebook(start, tmp_path):
         "checkpoint_minutes=0",
         *(f"{key}={value}" for key, value in given.items()),
     ]
-    started = start("-m", "lab", *words)
+    started = fork(*words)
     wait_for(started, lambda: checkpointed(run, 3))
     started.process.terminate()  # to `lab run` alone: its kernel is in a session of its own
     ended = started.finish()
@@ -521,7 +519,7 @@ def test_sigterm_reaches_the_training_inside_a_notebook(start, tmp_path):
 
 
 def test_sigterm_in_a_cell_that_trains_nothing_ends_the_notebook_unfinished(
-    start, invent, runs, tmp_path
+    fork, invent, runs, tmp_path
 ):
     """The kernel has no handler then and ends at once."""
     name = invent(
@@ -546,7 +544,7 @@ sys.path.insert(0, {str(tmp_path)!r})
 module.NOTEBOOKS = module.PRESETS.parent / "notebooks"
 sys.exit(main(["run", {name!r}]))
 """
-    started = start("-c", script)
+    started = fork("-c", script)
     wait_for(started, lambda: (runs / "here").exists())
     started.process.terminate()
     ended = started.finish()

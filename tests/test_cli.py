@@ -144,8 +144,8 @@ def test_the_command_is_installed_and_is_this_one():
     assert entry.load() is rlvr_lab.main
 
 
-def test_the_module_is_the_command(command):
-    done = command("explain", "rloo", "--rollouts", 4)
+def test_the_module_is_the_command(start):
+    done = start("-m", "lab", "explain", "rloo", "--rollouts", 4).finish()
     assert done.returncode == 0 and done.stderr == "" and done.stdout.startswith("RLOO   rloo\n")
 
 

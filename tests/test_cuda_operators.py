@@ -12,6 +12,7 @@ import torch
 from cuda_table import LISTED, NAMES, entries_of, refused
 from PIL import Image
 from pretended_gpu import CUDA, Call, Graph, NotCapturable, OnGPU, PretendedGPU, WrongDevice
+from short_answers import SHORT_ANSWERS
 
 from lab.device import compute_device
 from lab.losses import SCORES, pacs
@@ -424,7 +425,7 @@ def without_triton(monkeypatch):
 def test_a_language_model_is_trained_on_a_gpu_in_bfloat16(without_triton, given, path):
     from lab.llm.train import trainer
 
-    given = {"steps": 2, "problems": 3, "trainer": path} | given
+    given = SHORT_ANSWERS | {"steps": 2, "problems": 3, "trainer": path} | given
     config = experiment("gsm8k").configure("smoke", given)
     told = {}
     with PretendedGPU() as gpu:

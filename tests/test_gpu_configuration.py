@@ -123,7 +123,7 @@ def test_a_training_as_on_a_gpu_that_is_killed_goes_on_and_ends_as_one_that_was_
     killed = fork("-c", FORCED, LAB_RUNS=str(runs / "killed"))
     end, found = time.monotonic() + 200, []
     while not found:
-        assert time.monotonic() < end and killed.process.is_alive(), "no checkpoint came"
+        assert time.monotonic() < end and killed.process.poll() is None, "no checkpoint came"
         found = list((runs / "killed").glob("gsm8k/*/checkpoints/step-*[2345].safetensors"))
         time.sleep(0.02)
     killed.kill_group()

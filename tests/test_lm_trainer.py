@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 import torch
+from short_answers import SHORT_ANSWERS
 
 import lab
 from lab.cli import main
@@ -136,7 +137,8 @@ def test_two_steps_are_those_of_a_loop_written_out_here():
     ],
 )
 def test_a_training_taken_up_at_a_record_or_between_two_gives_the_same_records_and_weights(given):
-    whole = told(steps=4, log_every=3, problems=3, **given)
+    given = SHORT_ANSWERS | {"steps": 4, "log_every": 3, "problems": 3} | given
+    whole = told(**given)
     assert [(one.step, isinstance(one, Record)) for one, _ in whole] == [
         (0, True),
         (1, False),
@@ -145,7 +147,7 @@ def test_a_training_taken_up_at_a_record_or_between_two_gives_the_same_records_a
         (4, True),
     ]
     for taken in (0, 1, 2, 3):
-        again = told(whole[taken][1], steps=4, log_every=3, problems=3, **given)
+        again = told(whole[taken][1], **given)
         again = [pair for pair in again if pair[0].step > taken]
         for (one, state), (other, other_state) in zip(again, whole[taken + 1 :], strict=True):
             assert same(state, other_state)
@@ -216,10 +218,10 @@ def test_a_training_stopped_between_two_records_ends_as_the_one_that_was_not(
     assert ended_alike(folder, undisturbed)
 
 
-def test_two_processes_stop_after_the_same_step_and_go_on_exactly(start, fork, runs):
+def test_two_processes_stop_after_the_same_step_and_go_on_exactly(fork, runs):
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m", "lab"]
     env = {"LAB_RUNS": str(runs / "stopped"), "LAB_DEVICE": "cpu"}
-    folder, ended = stop(start(*torchrun, *WORDS, **env), runs / "stopped", signal.SIGTERM)
+    folder, ended = stop(fork(*torchrun, *WORDS, **env), runs / "stopped", signal.SIGTERM)
     # The process that writes says it.
     assert ended.stderr.count("lab: stopped by SIGTERM at step") == 1
     for place in ("stopped", "whole"):
@@ -424,9 +426,9 @@ print("RECORDS", json.dumps([record.metrics for record in train(config)]))
 
 
 def test_with_vllm_in_the_trainers_process_rollouts_come_from_the_weights_of_now(
-    start, vllm_installed
+    fork, vllm_installed
 ):
-    done = start("-c", COLOCATED).finish(400)
+    done = fork("-c", COLOCATED).finish(400)
     assert done.returncode == 0, done.stderr[-3000:]
     [line] = [line for line in done.stdout.splitlines() if line.startswith("RECORDS")]
     records = json.loads(line.removeprefix("RECORDS"))

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from short_answers import SHORT_ANSWERS
 from specs import SPECS
 from two_prompts import (
     LIMIT,
@@ -329,7 +330,8 @@ def same(one, other) -> bool:
     ],
 )
 def test_a_training_taken_up_anywhere_gives_the_same_records_and_weights(given):
-    whole = told(steps=4, log_every=3, problems=3, **given)
+    given = SHORT_ANSWERS | {"steps": 4, "log_every": 3, "problems": 3} | given
+    whole = told(**given)
     assert [(output.step, isinstance(output, Record)) for output, _ in whole] == [
         (0, True),
         (1, False),
@@ -338,7 +340,7 @@ def test_a_training_taken_up_anywhere_gives_the_same_records_and_weights(given):
         (4, True),
     ]
     for taken in (0, 1, 2, 3):
-        again = told(whole[taken][1], steps=4, log_every=3, problems=3, **given)
+        again = told(whole[taken][1], **given)
         again = [pair for pair in again if pair[0].step > taken]
         for (output, state), (expected, expected_state) in zip(
             again, whole[taken + 1 :], strict=True
@@ -347,7 +349,7 @@ def test_a_training_taken_up_anywhere_gives_the_same_records_and_weights(given):
             if isinstance(expected, Record):
                 assert list(output.metrics.items()) == list(expected.metrics.items())
     assert not same(whole[0][1], whole[-1][1])
-    assert told(whole[-1][1], steps=4, problems=3, **given) == []
+    assert told(whole[-1][1], **given) == []
 
 
 def test_a_killed_run_goes_on_and_ends_as_the_one_that_was_not_killed(fork, runs):

@@ -5,6 +5,7 @@ that resume.
 import itertools
 import json
 import math
+import signal
 import time
 from collections import Counter
 from importlib import import_module
@@ -974,16 +975,16 @@ SCRIPT = (
 
 
 def test_killed_with_sigkill_during_the_start_it_resumes_to_the_same_bytes(
-    start, tmp_path_factory, monkeypatch
+    fork, tmp_path_factory, monkeypatch
 ):
     given = SMALL | {"start_steps": 60, "samples": 2, "steps": 1}
     run, before = Run.of(config_of(**given)), start_run(**given)
-    process = start("-c", SCRIPT, json.dumps(given), CUDA_VISIBLE_DEVICES="").process
+    process = fork("-c", SCRIPT, json.dumps(given), CUDA_VISIBLE_DEVICES="").process
     path = before.path / "metrics.jsonl"
     while not path.exists() or path.read_bytes().count(b"\n") < 5:
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.002)
-    process.kill()
+    process.send_signal(signal.SIGKILL)
     process.wait()
     assert not before.finished and 5 <= len(before.records()) < 61
     assert train(configure("maze", scale="smoke", **given)).finished

@@ -120,17 +120,24 @@ def test_a_notebook_is_plain_python_without_shell_or_magic(path):
 
 
 @pytest.fixture(scope="module")
-def executed(tmp_path_factory):
+def runs_of_notebooks(tmp_path_factory) -> Path:
+    """The folder of the runs of `executed`."""
+    return tmp_path_factory.mktemp("notebooks")
+
+
+@pytest.fixture
+def executed(runs_of_notebooks, fork, monkeypatch):
     """The finished run of each notebook at smoke scale; executed once."""
-    root, done = tmp_path_factory.mktemp("notebooks"), {}
 
     def run(name: str) -> Run:
-        if name not in done:
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setenv("LAB_RUNS", str(root))
-                patch.setenv("JUPYTER_PATH", "")
-                done[name] = run_notebook(experiment(name).configure("smoke"))
-        return done[name]
+        with monkeypatch.context() as patch:
+            patch.setenv("LAB_RUNS", str(runs_of_notebooks))
+            made = Run.of(experiment(name).configure("smoke"))
+        if not made.finished:
+            words = ["run", name, "scale=smoke"]
+            done = fork(*words, LAB_RUNS=str(runs_of_notebooks), JUPYTER_PATH="").finish(600)
+            assert done.returncode == 0, done.stderr
+        return made
 
     return run
 

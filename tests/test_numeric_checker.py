@@ -3,7 +3,6 @@ first.
 """
 
 import ast
-import time
 from fractions import Fraction
 from pathlib import Path
 
@@ -125,14 +124,15 @@ def test_the_second_checker_shares_nothing_with_the_first():
     assert set(named) == {"cmath", "math", "re", "zlib", "fractions"}
 
 
-def test_hostile_text_is_never_right_and_does_not_hang():
-    for response in hostile.responses():
-        start = time.perf_counter()
-        assert "right" not in (
-            check_numerically(response, "5", "strict"),
-            check_numerically(response, "x+1", "lenient"),
-        )
-        assert time.perf_counter() - start < 60  # one that hangs takes for ever
+def test_hostile_text_is_never_right_and_does_not_hang(ends):
+    def check():
+        for response in hostile.responses():
+            assert "right" not in (
+                check_numerically(response, "5", "strict"),
+                check_numerically(response, "x+1", "lenient"),
+            ), response[:99]
+
+    ends(check)
 
 
 SPELLINGS = ["{}/{}", r"\frac{{{}}}{{{}}}", r"\dfrac {{ {} }} {{ {} }}"]

@@ -99,11 +99,13 @@ def test_a_command_hands_its_plugins_on_with_absolute_paths(folder, monkeypatch)
 # --- Where it counts ------------------------------------------------------------------------------
 
 
-def test_lab_explain_trains_sweeps_and_audits_with_it_from_a_folder_outside(folder, fork, runs):
+def test_lab_explain_trains_sweeps_and_audits_with_it_from_a_folder_outside(
+    folder, start, fork, runs
+):
     declare(folder, '["mine.py"]')
 
-    def call(*words: str):
-        done = fork(*words, cwd=folder, LAB_RUNS=str(runs)).finish(300)
+    def call(*words: str, begin=fork):
+        done = begin(*words, cwd=folder, LAB_RUNS=str(runs)).finish(300)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -112,7 +114,8 @@ def test_lab_explain_trains_sweeps_and_audits_with_it_from_a_folder_outside(fold
         '[[runs]]\nexperiment = "tabular"\nscale = "smoke"\nset = { steps = 4 }\n'
         'grid = { estimator = ["twice", "rloo"] }\n'
     )
-    assert "2 now, 0 failed" in call("sweep", "mine.toml", "--train", "--jobs", "1")
+    words = ("-m", "lab", "sweep", "mine.toml", "--train", "--jobs", "1")
+    assert "2 now, 0 failed" in call(*words, begin=start)  # a fork of it would know its plugins
     ours, rloo = (item.run for item in read_sweep(folder / "mine.toml"))
     assert ours.provenance["plugins"] == {
         "mine.py": hashlib.sha256((folder / "mine.py").read_bytes()).hexdigest()[:16]

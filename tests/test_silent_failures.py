@@ -5,7 +5,6 @@ another system.
 import ast
 import json
 import re
-import time
 from pathlib import Path
 
 import nbformat
@@ -238,26 +237,30 @@ def test_the_lines_of_metrics_are_the_truth():
 # --- Verifiers ----------------------------------------------------------------------------------
 
 
-def test_a_verifier_answers_right_wrong_or_error_cannot_hang_and_stops_a_run_of_errors(tmp_path):
+def test_a_verifier_answers_right_wrong_or_error_cannot_hang_and_stops_a_run_of_errors(
+    tmp_path, ends
+):
     """'A verifier answers right / wrong / error; it cannot hang, never runs model text as code, and
     a run stops when its error rate passes a stated limit. Unparsable gold answers are counted and
     skipped.'
     """
     trap = tmp_path / "ran"
     hostile = rf"\boxed{{__import__('pathlib').Path('{trap}').touch()}}"
-    with Verifier(seconds=1.0, workers=1, error_limit=0.5) as verifier:
-        began = time.monotonic()
-        found = verifier.check(
-            [r"\boxed{\frac{1}{2}}", r"\boxed{3}", hostile, r"\boxed{2}"],
-            ["0.5", "4", "1", "no answer that anyone could read: \\frac{"],
-        )
-        assert [verdict.outcome for verdict in found] == ["right", "wrong", "wrong", "error"]
-        assert (
-            found[3].reason == "unreadable gold" and found[3].reward is None and not trap.exists()
-        )
-        slow = verifier.check([r"\boxed{(1+x)^{300}(1-x)^{300}}"], [r"(1-x^2)^{300}"])
-        assert slow[0].outcome in ("right", "wrong", "error") and time.monotonic() - began < 60
-        assert verifier.unparsable(["7", "\\frac{"]) == {1: "unreadable gold"}
+
+    def check() -> None:
+        with Verifier(seconds=1.0, workers=1, error_limit=0.5) as verifier:
+            found = verifier.check(
+                [r"\boxed{\frac{1}{2}}", r"\boxed{3}", hostile, r"\boxed{2}"],
+                ["0.5", "4", "1", "no answer that anyone could read: \\frac{"],
+            )
+            assert [verdict.outcome for verdict in found] == ["right", "wrong", "wrong", "error"]
+            assert found[3].reason == "unreadable gold" and found[3].reward is None
+            assert not trap.exists()
+            slow = verifier.check([r"\boxed{(1+x)^{300}(1-x)^{300}}"], [r"(1-x^2)^{300}"])
+            assert slow[0].outcome in ("right", "wrong", "error")
+            assert verifier.unparsable(["7", "\\frac{"]) == {1: "unreadable gold"}
+
+    ends(check)
     with (
         Verifier(workers=1, error_limit=0.02) as verifier,
         pytest.raises(LabError, match="50 of 50 answers could not"),

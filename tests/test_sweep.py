@@ -403,10 +403,10 @@ def test_the_sweeps_for_a_gpu_are_read_and_say_that_they_were_not_run():
 
 
 def test_sigterm_stops_every_run_after_its_step_and_starts_no_other(
-    start, command, write, undisturbed
+    fork, command, write, undisturbed
 ):
     path = write(FILE.replace("steps = 400", "steps = 1500").replace(', "grpo"', ""))
-    started = start("-m", "lab", "sweep", path, "--train", "--jobs", 1)
+    started = fork("sweep", path, "--train", "--jobs", 1)
     wait(started, lambda: told(path))
     started.process.terminate()  # to it alone: it passes it on
     done = started.finish()
@@ -430,14 +430,14 @@ def test_sigterm_stops_every_run_after_its_step_and_starts_no_other(
 
 
 def test_killed_with_all_its_processes_a_sweep_goes_on_where_it_was(
-    start, command, write, undisturbed
+    fork, command, write, undisturbed
 ):
     path = write(
         FILE.replace('["rloo", "maxrl", "grpo"]', '["maxrl"], steps = [200, 2500]').replace(
             "steps = 400, ", ""
         )
     )
-    started = start("-m", "lab", "sweep", path, "--train", "--jobs", 2)
+    started = fork("sweep", path, "--train", "--jobs", 2)
     wait(
         started, lambda: finished(path) and told(path)
     )  # a short run is finished, a long one under way
@@ -453,16 +453,16 @@ def test_killed_with_all_its_processes_a_sweep_goes_on_where_it_was(
 
 
 def test_killed_alone_a_sweep_run_again_at_once_shares_the_folder_with_its_orphan(
-    start, write, undisturbed
+    fork, write, undisturbed
 ):
     path = write(FILE.replace("steps = 400", "steps = 1500").replace('"rloo", "maxrl", ', ""))
     (run,) = [item.run for item in read_sweep(path)]
-    started = start("-m", "lab", "sweep", path, "--train")
+    started = fork("sweep", path, "--train")
     wait(started, lambda: told(path))
     started.kill()
     assert started.group_lives and not run.finished  # its process lives on
     started.kill_group(signal.SIGSTOP)  # and holds the run until the next one has begun
-    again = start("-m", "lab", "sweep", path, "--train")
+    again = fork("sweep", path, "--train")
     wait(again, lambda: (run.path / "log.txt").read_text().count("rules: group of one") == 2)
     assert not run.finished
     started.kill_group(signal.SIGCONT)
@@ -473,9 +473,9 @@ def test_killed_alone_a_sweep_run_again_at_once_shares_the_folder_with_its_orpha
     assert metrics(path) == undisturbed(path) and len(run.records()) == run.done["records"] == 301
 
 
-def test_ctrl_c_ends_the_processes_and_starts_nothing_more(start, command, write, undisturbed):
+def test_ctrl_c_ends_the_processes_and_starts_nothing_more(fork, command, write, undisturbed):
     path = write(FILE.replace("steps = 400", "steps = 1500"))
-    started = start("-m", "lab", "sweep", path, "--train", "--jobs", 1)
+    started = fork("sweep", path, "--train", "--jobs", 1)
     wait(started, lambda: told(path))
     started.kill_group(signal.SIGINT)
     done = started.finish()

@@ -218,12 +218,12 @@ def kill_after(started, run: Run, lines: int) -> None:
     assert started.process.returncode == -9 and not run.finished
 
 
-def test_killed_with_sigkill_again_and_again_a_run_resumes_to_the_same_bytes(start, uninterrupted):
+def test_killed_with_sigkill_again_and_again_a_run_resumes_to_the_same_bytes(fork, uninterrupted):
     """Every world killed once: test_checkpoints.py."""
     given = {"steps": 300, "log_every": 1}
     run = Run.of(experiment("tabular").configure("smoke", given))
     for lines in (4, 60):
-        kill_after(start("-c", SCRIPT, "tabular", 0, json.dumps(given)), run, lines)
+        kill_after(fork("-c", SCRIPT, "tabular", 0, json.dumps(given)), run, lines)
         _, step = training.load_checkpoint(run)
         assert lines - 2 <= step < given["steps"]
     assert train(configure("tabular", scale="smoke", **given)).finished
@@ -231,20 +231,20 @@ def test_killed_with_sigkill_again_and_again_a_run_resumes_to_the_same_bytes(sta
 
 
 def test_killed_before_the_first_checkpoint_the_command_starts_again_to_the_same_bytes(
-    start, capsys, uninterrupted
+    fork, capsys, uninterrupted
 ):
     given = {"steps": 1500, "log_every": 10, "seed": 3}
     words = ["train", "tabular", "scale=smoke", *(f"{key}={value}" for key, value in given.items())]
     run = Run.of(experiment("tabular").configure("smoke", given))
-    kill_after(start("-m", "lab", *words), run, 5)
+    kill_after(fork(*words), run, 5)
     assert not (run.path / "checkpoints").exists()
     assert main(words) == 0 and "finished in " in capsys.readouterr().out
     assert_same(run, uninterrupted("tabular", **given))
 
 
-def test_two_processes_that_start_the_same_run_do_it_once(start, uninterrupted):
+def test_two_processes_that_start_the_same_run_do_it_once(fork, uninterrupted):
     given = {"steps": 1000, "log_every": 5}
-    both = [start("-c", SCRIPT, "tabular", 0.05, json.dumps(given)) for _ in range(2)]
+    both = [fork("-c", SCRIPT, "tabular", 0.05, json.dumps(given)) for _ in range(2)]
     assert [one.finish().returncode for one in both] == [0, 0]
     run = Run.of(experiment("tabular").configure("smoke", given))
     assert run.finished and len(list(run.path.parent.iterdir())) == 1

@@ -378,14 +378,14 @@ def test_sorting_by_length_keeps_the_rows_of_a_group_together_and_equal_lengths_
     assert all(one["num_items_in_batch"] == 9 for one in groups)
 
 
-def test_trl_loads_vllm_only_when_a_trainer_asks_for_it(start):
+def test_trl_loads_vllm_only_when_a_trainer_asks_for_it(fork):
     code = (
         "import sys; from lab.llm.engines.imports import trl; trl().GRPOTrainer\n"
         "print('vllm' in sys.modules, 'ray' in sys.modules)\n"
         "from trl.generation import vllm_generation\n"
         "print(vllm_generation.is_vllm_available(), hasattr(vllm_generation, 'SamplingParams'))"
     )
-    done = start("-c", code).finish(300)
+    done = fork("-c", code).finish(300)
     assert done.returncode == 0, done.stderr
     before, after = done.stdout.splitlines()[-2:]
     there = importlib.util.find_spec("vllm") is not None

@@ -296,13 +296,13 @@ def test_two_stage_prediction_reads_every_text_as_before():
 
 
 @needs_algebra
-def test_a_hanging_answer_is_wrong_after_one_second(verifier):
+def test_a_hanging_answer_is_wrong_after_one_second(verifier, returned):
     verifier.check([box("x"), box("y")], ["x+1", "y+1"])  # start them
     before = pids(verifier)
     start = time.monotonic()
-    (verdict,) = verifier.check([box(LATE)], ["5"])
+    (verdict,) = returned(lambda: verifier.check([box(LATE)], ["5"]))
     assert (verdict.outcome, verdict.reason, verdict.reward) == ("wrong", "timeout", 0.0)
-    assert 1.0 <= time.monotonic() - start < 5.0
+    assert time.monotonic() - start >= 1.0
     (killed,) = set(before) - set(pids(verifier))
     assert not lives(killed)
 
@@ -465,7 +465,7 @@ def test_late_answers_do_not_count_as_errors_and_late_golds_do():
 
 
 @needs_math_verify
-def test_golds_that_cannot_serve_are_found_without_a_hang(verifier):
+def test_golds_that_cannot_serve_are_found_without_a_hang(verifier, returned):
     golds = [
         "5",
         "x^2",
@@ -481,8 +481,7 @@ def test_golds_that_cannot_serve_are_found_without_a_hang(verifier):
         "1" * 600,
         "(1,2)",
     ]
-    start = time.monotonic()
-    assert verifier.unparsable(golds) == {
+    assert returned(lambda: verifier.unparsable(golds)) == {
         2: "unreadable gold",
         3: "unreadable gold",
         4: "unreadable gold",
@@ -491,7 +490,6 @@ def test_golds_that_cannot_serve_are_found_without_a_hang(verifier):
         10: "unreadable gold",
         11: "unreadable gold",
     }
-    assert time.monotonic() - start < 20
 
 
 # --- Hostile responses --------------------------------------------------------------------------
@@ -500,7 +498,7 @@ def test_golds_that_cannot_serve_are_found_without_a_hang(verifier):
 @needs_math_verify
 @pytest.mark.parametrize("judges", ["both", "algebra alone"])
 def test_no_hostile_response_is_right_or_hangs_or_crashes_or_runs_or_fills_the_memory(
-    judges, tmp_path, monkeypatch, request
+    judges, tmp_path, monkeypatch, request, returned
 ):
     if judges == "algebra alone":
         request.getfixturevalue("algebra_alone")
@@ -521,7 +519,7 @@ def test_no_hostile_response_is_right_or_hangs_or_crashes_or_runs_or_fills_the_m
 
         monkeypatch.setattr(one._pool, "compare", watched)
         start = time.monotonic()
-        verdicts = one.check(responses, ["5"] * len(responses))
+        verdicts = returned(lambda: one.check(responses, ["5"] * len(responses)))
         seconds = time.monotonic() - start
         reasons = [verdict.reason for verdict in verdicts]
         assert not [
@@ -532,7 +530,6 @@ def test_no_hostile_response_is_right_or_hangs_or_crashes_or_runs_or_fills_the_m
         assert {"unreadable", "different", "no answer", "too long"} <= set(reasons)
         assert ("timeout" in reasons) == (judges == "algebra alone")
         assert "crash" not in reasons
-        assert seconds < 30 + 10 * reasons.count("timeout")  # starting a new worker takes longest
         assert one.check([box("x+1")], ["1+x"])[0].outcome == "right"
     print(
         f"{len(responses)} responses, {reasons.count('timeout')} killed, {seconds:.1f} s; workers'"
@@ -645,13 +642,10 @@ PIECES = [
         max_size=25,
     )
 )
-def test_random_formulas_have_a_verdict_and_none_is_right(verifier, answers):
-    start = time.monotonic()
-    verdicts = verifier.check([box(answer) for answer in answers], ["z^{7919}+17"] * len(answers))
+def test_random_formulas_have_a_verdict_and_none_is_right(verifier, returned, answers):
+    boxed, golds = [box(answer) for answer in answers], ["z^{7919}+17"] * len(answers)
+    verdicts = returned(lambda: verifier.check(boxed, golds))
     assert not [verdict for verdict in verdicts if verdict.outcome == "right"]
-    assert time.monotonic() - start < 30 + 10 * sum(
-        verdict.outcome == "error" for verdict in verdicts
-    )
 
 
 @needs_algebra

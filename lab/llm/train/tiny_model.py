@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -141,20 +142,19 @@ def batches(seed: int, steps: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]
     prompt = load_prompt("plain")
     ends = [codes.convert_tokens_to_ids(token) for token in (END, TURN_END)]
     levels = {level: problems(available(level, "train"), level, seed, "train") for level in SHARES}
-    pairs = {
-        level: [
-            (codes.encode(prompt.render(problem.question)), codes.encode(solution(problem)))
-            for problem in level_problems
-        ]
-        for level, level_problems in levels.items()
-    }
+
+    @cache  # encoded when first drawn: all of them take seconds, and most are drawn more than once
+    def encoded(level: int, index: int) -> tuple[list[int], list[int]]:
+        problem = levels[level][index]
+        return codes.encode(prompt.render(problem.question)), codes.encode(solution(problem))
+
     for pool in range(0, steps, POOL_BATCHES):
         random = generator(seed, "batches", pool)
         drawn = []
         for level in random.choice(
             list(SHARES), BATCH_SIZE * POOL_BATCHES, p=list(SHARES.values())
         ):
-            question, answer = pairs[level][int(random.integers(len(pairs[level])))]
+            question, answer = encoded(level, int(random.integers(len(levels[level]))))
             turn_ends = int(random.integers(TURN_END_EVERY) == 0)
             drawn.append((question, [*answer, ends[turn_ends]]))
         drawn.sort(key=lambda pair: len(pair[0]) + len(pair[1]))
