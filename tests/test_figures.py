@@ -40,6 +40,7 @@ RECORDED = {
     "gsm8k_dynamics": ("gsm8k", "gsm8k"),
     "gsm8k_solved": ("gsm8k", "gsm8k"),
     "pacs_beta": ("pacs", "pacs"),
+    "real_rewards": ("real_rewards", "tabular"),
 }
 NEED_RUNS = TRAINED | RECORDED
 PICTURES = {

@@ -1,15 +1,18 @@
 """Worlds with graded rewards: what lifted estimators do there, against sums over every group."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
 import torch
+from scipy import stats
 
 import lab
 from lab.errors import LabError
 from lab.records import records
-from lab.runs import experiment
+from lab.runs import experiment, results
+from lab.runs.provenance import ROOT
 from lab.toy.image_data import MAX_CLASSES, describe, shares_right
 from lab.toy.images import Images
 from lab.toy.multinomial import draw_counts, listed
@@ -170,3 +173,27 @@ def test_a_tabular_world_with_graded_rewards_is_worth_something_everywhere():
     assert world.rewards[0].tolist() == [1, 0.75, 0.5, 0.25, 0]
     metrics, groups = world.evaluate(0)
     assert metrics["mean reward"] > metrics["pass@1"] and np.all(groups["pass_rate"] < 0.91)
+
+
+ROW = re.compile(
+    r"^\| `(.+)` \| `(.+)` \| (-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\] \| (better|worse) \|$", re.M
+)
+
+
+def test_the_page_says_what_the_recorded_runs_show():
+    table = results("real_rewards", "tabular").metrics
+    last = table[(table["step"] == 400) & (table["gradient"] == "sampled")]
+    values = last.pivot(index="seed", columns="objective", values="tail log-likelihood")
+    rows = ROW.findall((ROOT / "docs" / "real_rewards.md").read_text(encoding="utf-8"))
+    chances = []
+    for first, second, *told, verdict in rows:
+        difference = values[first] - values[second]
+        test = stats.ttest_1samp(difference, 0)
+        interval = test.confidence_interval(0.95)
+        found = difference.mean(), interval.low, interval.high
+        assert [f"{value:.3f}" for value in found] == told
+        assert verdict == ("better" if interval.low > 0 else "worse")
+        chances.append(test.pvalue)
+    assert len(rows) == 5 and len(values) == 5
+    holm = [p * (5 - place) for place, p in enumerate(sorted(chances))]
+    assert max(holm) < 0.001
