@@ -724,7 +724,7 @@ def _audit(arguments: argparse.Namespace) -> None:
 def _recommend(arguments: argparse.Namespace) -> None:
     from lab.rollouts.counting import Choice
     from lab.runs.experiments import read_assignments
-    from lab.show.recommend import recommend
+    from lab.show.recommendation import recommend
 
     values = read_assignments(arguments.values)
     known = ("metric", "N", "budget", "problem", "reward", "threshold", "success")

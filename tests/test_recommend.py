@@ -23,7 +23,7 @@ from lab.recommend import (
     softmax,
     step_moments,
 )
-from lab.show.recommend import recommend
+from lab.show.recommendation import recommend
 
 ANSWERS = 3
 PLAIN = ["rloo", "grpo", "maxrl", "maxrl_eq7", "reinforce", "nsr"]
