@@ -75,16 +75,24 @@ def alike(p: Float[np.ndarray, "*p"]) -> Scores:
     return Scores(p * (1 - p), np.ones_like(p), np.ones_like(p), np.zeros_like(p))
 
 
-def softmax(answers: int) -> Callable[[Float[np.ndarray, "*p"]], Scores]:
-    """The scores of one row of logits over `answers` answers, one right, the others equally likely.
+def steeper(p: Float[np.ndarray, "*p"]) -> Scores:
+    """As `alike`, but |grad p|² goes with (pq)², as in a softmax over whole answers."""
+    return alike(p)._replace(gradient=(p * (1 - p)) ** 2)
 
-    Nothing is assumed: a right rollout always has the same score, so v1 = 0, and v0 = 1-1/(n-1).
+
+def softmax(right: int, wrong: int) -> Callable[[Float[np.ndarray, "*p"]], Scores]:
+    """The scores of one row of logits over `right` + `wrong` answers, equally likely in each class.
+
+    Nothing is assumed: |grad p|² = (pq)² (1/right + 1/wrong), v1 = 1-1/right, v0 = 1-1/wrong. A
+    class of one answer has no variance: its rollouts all have the same score.
     """
-    others = whole("answers", answers, least=2) - 1
+    inverse_right = 1 / whole("right", right)
+    inverse_wrong = 1 / whole("wrong", wrong)
 
     def scores(p: Float[np.ndarray, "*p"]) -> Scores:
-        gradient = (p * (1 - p)) ** 2 * (1 + 1 / others)
-        return Scores(gradient, np.zeros_like(p), np.full_like(p, 1 - 1 / others), gradient)
+        gradient = (p * (1 - p)) ** 2 * (inverse_right + inverse_wrong)
+        v1, v0 = np.full_like(p, 1 - inverse_right), np.full_like(p, 1 - inverse_wrong)
+        return Scores(gradient, v1, v0, gradient)
 
     return scores
 
@@ -265,8 +273,9 @@ class Row(NamedTuple):
 
     `score` is the gain for each unit of noise at equal rollouts, with its interval [low, high], and
     `verdict` "best", "worse", "better" or "undecided". `per_visit` compares at equal numbers of
-    problems instead, and `rollouts` is the mean cost of a visit. `elsewhere` holds the score at
-    further group sizes, nan where the recipe does not exist.
+    problems instead, and `rollouts` is the mean cost of a visit. `steeper` is the score under
+    that model, relative to its own best. `elsewhere` holds the score at further group sizes, nan
+    where the recipe does not exist.
     """
 
     names: list[str]
@@ -276,6 +285,7 @@ class Row(NamedTuple):
     verdict: str
     per_visit: float
     rollouts: float
+    steeper: float
     elsewhere: dict[int, float]
 
 
@@ -305,7 +315,10 @@ def rank(
     names = candidates(N, _order_of(metric)) if names is None else names
     found = [predict(name, N, chosen, p, masses) for name in names]
     scores = np.stack([each.per_rollout for each in found])
-    eligible = [not knows_pass_rates(name) for name in names]
+    steep = np.array(
+        [predict(name, N, chosen, p, masses[0], steeper).per_rollout for name in names]
+    )
+    eligible = np.array([not knows_pass_rates(name) for name in names])
     best = int(np.where(eligible, scores[:, 0], -np.inf).argmax())
     if scores[best, 0] <= 0:
         raise LabError(
@@ -326,12 +339,15 @@ def rank(
         verdict = "worse" if high[i] < 1 else "better" if low[i] > 1 else "undecided"
         rows.append(
             Row(
-                [names[i]],
-                *map(float, (relative[i, 0], low[i], high[i])),
-                "best" if i == best else verdict,
-                float(visits[i]),
-                float(found[i].cost[0]),
-                {},
+                names=[names[i]],
+                score=float(relative[i, 0]),
+                low=float(low[i]),
+                high=float(high[i]),
+                verdict="best" if i == best else verdict,
+                per_visit=float(visits[i]),
+                rollouts=float(found[i].cost[0]),
+                steeper=float(steep[i] / steep[eligible].max()),
+                elsewhere={},
             )
         )
     for row in rows:

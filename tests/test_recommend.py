@@ -21,6 +21,7 @@ from lab.recommend import (
     rank,
     recipe,
     softmax,
+    steeper,
     step_moments,
 )
 from lab.show.recommendation import recommend
@@ -51,7 +52,7 @@ def slope(p):
 
 
 def check(text, N, p, mean, noise):
-    found = step_moments(text, N, [p], softmax(ANSWERS))
+    found = step_moments(text, N, [p], softmax(1, ANSWERS - 1))
     np.testing.assert_allclose(found.weight[0] * slope(p), mean, rtol=1e-10, atol=1e-14)
     np.testing.assert_allclose(found.noise[0], noise, rtol=1e-10)
 
@@ -107,7 +108,7 @@ def test_what_correctness_explains_is_the_variance_between_the_classes(p):
     """P1: E|S|² = |grad p|²/(pq) + p v1 + q v0, for a softmax, whose scores can be written down."""
     policy = np.array([p] + [(1 - p) / (ANSWERS - 1)] * (ANSWERS - 1))
     fisher = policy @ ((np.eye(ANSWERS) - policy) ** 2).sum(axis=1)
-    scores = softmax(ANSWERS)(np.array([p]))
+    scores = softmax(1, ANSWERS - 1)(np.array([p]))
     assert scores.gradient[0] == pytest.approx((slope(p) ** 2).sum())
     parts = scores.gradient / (p * (1 - p)) + p * scores.right + (1 - p) * scores.wrong
     assert parts[0] == pytest.approx(fisher)
@@ -217,7 +218,7 @@ def test_an_estimator_on_one_softmax_per_problem_gains_what_its_mean_step_gains(
     directions = np.stack([slope(x) for x in p]) * lab.induced_weight("grpo", 8, p)[:, None]
     moved = np.exp(logits + rate * directions)
     after = metric_of("pass@8").value((moved / moved.sum(axis=1, keepdims=True))[:, 0])
-    found = predict("grpo", 8, "pass@8", p, np.full(3, 1 / 3), softmax(3)).gain
+    found = predict("grpo", 8, "pass@8", p, np.full(3, 1 / 3), softmax(1, 2)).gain
     assert (after - before).mean() / rate == pytest.approx(float(found), rel=1e-4)
 
 
@@ -256,6 +257,18 @@ def test_the_best_is_first_and_the_rest_is_relative_to_it(simulated):
     assert set(best.names) >= {"rloo", "reinforce_mean", "dr_grpo", "rloo, gate=drop"}
     every = [name for row in rows for name in row.names]
     assert sorted(every) == sorted(candidates(16, 1))
+
+
+def test_the_steeper_model_has_a_best_of_its_own(simulated):
+    p, masses = resampled_mixing(16, simulated, draws=20)
+    rows = [row for row in rank("ml", 16, p, masses) if "=" not in row.names[0]]
+    assert max(row.steeper for row in rows) <= 1
+    (rloo,) = [row for row in rows if "rloo" in row.names]
+    (maxrl,) = [row for row in rows if "maxrl" in row.names]
+    found = [predict(name, 16, "ml", p, masses[0], steeper) for name in ("rloo", "maxrl")]
+    ratio = float(found[0].per_rollout / found[1].per_rollout)
+    assert rloo.steeper / maxrl.steeper == pytest.approx(ratio)
+    assert ratio > rloo.score / maxrl.score  # hard problems move less
 
 
 def test_a_recipe_that_must_know_the_pass_rates_is_not_best(simulated):

@@ -20,9 +20,11 @@ LARGEST_SIZE = 256  # of the group sizes that a budget is tried with
 NEARLY = 0.01  # a group size is as good as the best one if its score falls short by no more
 MODEL = (
     "Model: a step for one problem moves only that problem's pass rate, and scores are alike in"
-    " right and wrong rollouts and for all problems. Then |grad p|² is proportional to p(1-p). It"
-    " fails where problems share what they learn, and it predicts one step, each method at the rate"
-    " that makes its steps equally noisy; docs/recommend.md says how well it did."
+    " right and wrong rollouts and for all problems. Then |grad p|² is proportional to pq, q = 1-p;"
+    " the column 'if (pq)²' takes that instead, as in one softmax over answers, and where it ranks"
+    " otherwise the file does not decide. The model fails where problems share what they learn. It"
+    " predicts one step, each method at the rate that makes its steps equally noisy;"
+    " docs/recommend.md says how well it did."
 )
 
 
@@ -44,7 +46,7 @@ class Recommendation:
 
     def lines(self) -> list[str]:
         """The screen, line by line."""
-        columns = ["rank", "score [95%]", "", "at equal problems", "rollouts"]
+        columns = ["rank", "score [95%]", "", "if (pq)²", "at equal problems", "rollouts"]
         cells = [self._cells(place, row) for place, row in enumerate(self.rows, start=1)]
         if self.file_size is not None and self.file_size != self.N:
             columns.append(f"at N={self.file_size}")
@@ -78,7 +80,14 @@ class Recommendation:
         cost = "never ends" if math.isinf(row.rollouts) else f"{row.rollouts:.1f}"
         visits = "-" if math.isinf(row.rollouts) else f"{row.per_visit:.3f}"
         interval = "" if row.verdict == "best" else f" [{row.low:.3f}, {row.high:.3f}]"
-        return [str(place), f"{row.score:.3f}{interval}", row.verdict, visits, cost]
+        return [
+            str(place),
+            f"{row.score:.3f}{interval}",
+            row.verdict,
+            _number(row.steeper),
+            visits,
+            cost,
+        ]
 
     def _budget_cells(self, row: Row) -> list[str]:
         """Problems in a step of the budget, and the smallest N that is nearly the best for it."""
