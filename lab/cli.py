@@ -376,6 +376,21 @@ def _add_objective_commands(add_command: AddCommand) -> None:
         "--picture", type=Path, metavar="FILE", help="also draw a figure (pdf or png)"
     )
 
+    recommend = add_command(
+        "recommend",
+        _recommend,
+        "rank estimators and recipes for a file of rollouts by the gain of a metric they predict",
+    )
+    recommend.add_argument("path", type=Path, help="what lab audit reads")
+    recommend.add_argument(
+        "values",
+        nargs="*",
+        metavar="key=value",
+        help="metric=pass@64 (default: pass@1), N=16 (default: that of the file), budget=4096"
+        " (rollouts a step: compares group sizes too), and columns and rewards as in lab audit:"
+        " problem=COLUMN reward=COLUMN threshold=X success=VALUE",
+    )
+
     explore = add_command(
         "explore",
         _explore,
@@ -717,6 +732,25 @@ def _audit(arguments: argparse.Namespace) -> None:
     if arguments.picture:
         draw(report).savefig(arguments.picture)
         print(arguments.picture)
+
+
+def _recommend(arguments: argparse.Namespace) -> None:
+    from lab.rollouts.counting import Choice
+    from lab.runs.experiments import read_assignments
+    from lab.show.recommendation import recommend
+
+    values = read_assignments(arguments.values)
+    known = ("metric", "N", "budget", "problem", "reward", "threshold", "success")
+    for key in values:
+        if key not in known:
+            raise unknown("setting of lab recommend", key, known)
+    texts = {key: str(values[key]) for key in ("problem", "reward", "success") if key in values}
+    choice = Choice(
+        **texts, threshold=real("threshold", values["threshold"]) if "threshold" in values else None
+    )
+    metric = str(values.get("metric", "pass@1"))
+    report = recommend(arguments.path, metric, values.get("N"), values.get("budget"), choice)
+    print(*report.lines(), sep="\n")
 
 
 def _explore(arguments: argparse.Namespace) -> None:

@@ -80,9 +80,9 @@ def effective_weight(
     p = check_pass_rates(p)
     chosen_gate = None if gate is None else parse_gate(gate)
     one_of("per", per, ("problem", "rollout"))
-    drawn = np.ones_like(p) if chance is None else _at_pass_rates("chance", chance, p)
+    drawn = np.ones_like(p) if chance is None else at_pass_rates("chance", chance, p)
     weight, cost, kept = np.zeros_like(p), np.zeros_like(p), np.zeros_like(p)
-    for n, share in _group_sizes(whole("N", N), allocation, p):
+    for n, share in group_sizes(whole("N", N), allocation, p):
         here = (share > 0) & (drawn > 0)
         if n == 0 or not here.any():
             continue
@@ -191,7 +191,7 @@ def gated(chosen: Estimator, gate: Gate) -> Estimator:
 # --- How many rollouts, and how often -------------------------------------------------------------
 
 
-def _group_sizes(
+def group_sizes(
     N: int, allocation: Numbers | None, p: Float[np.ndarray, "*p"]
 ) -> Iterator[tuple[int, Float[np.ndarray, "*p"]]]:
     """The sizes of groups, each with the chance that a problem gets it, for every p."""
@@ -203,7 +203,7 @@ def _group_sizes(
         for n in np.unique(table):
             yield int(n), binomial_mean(table == n, p)
         return
-    sizes = _at_pass_rates("allocation", allocation, p)
+    sizes = at_pass_rates("allocation", allocation, p)
     if callable(allocation) or isinstance(allocation, str):
         sizes = np.rint(sizes)
     _check_sizes(sizes)
@@ -236,7 +236,7 @@ def _check_sizes(sizes: Float[np.ndarray, "*p"]) -> None:
         )
 
 
-def _at_pass_rates(
+def at_pass_rates(
     what: str, numbers: Numbers, p: Float[np.ndarray, "*p"]
 ) -> Float[np.ndarray, "*p"]:
     """A function, formula or array as numbers of at least 0, one for each pass rate."""

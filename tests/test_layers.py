@@ -20,7 +20,7 @@ LAYERS = {
         "lab lab.errors lab.objectives lab.groups lab.estimators lab.catalogue lab.weights"
         " lab.design lab.formula lab.enumeration lab.metrics lab.stats lab.pass_rates lab.shapes"
         " lab.sequences lab.subsets lab.records lab.rng lab.budget lab.termination lab.extras"
-        " lab.plugins lab.real_rewards lab.recipes lab.memories lab.stopping"
+        " lab.plugins lab.real_rewards lab.recipes lab.memories lab.stopping lab.recommend"
     ),
     "configurations": "lab.configurations lab.configurations.*",
     "torch": "lab.losses lab.checkpoint lab.device lab.gpu_counter",
