@@ -26,8 +26,9 @@ import traceback
 from collections.abc import Iterator
 from functools import cache
 from importlib import util
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from lab.errors import LabError
 
@@ -157,15 +158,25 @@ def _import(plugin: str) -> None:
     import_file(Path(plugin))
 
 
+class _SourceLoader(SourceFileLoader):
+    """Reads the source, and writes and reads no bytecode: that of a file which was changed within
+    the same second to another of the same length would be taken for its own.
+    """
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
 def import_file(path: Path) -> ModuleType:
     """The module of a plugin's file, imported once. LabError: it is broken, with its line."""
     digest = hashlib.sha256(str(path).encode()).hexdigest()[:8]
     name = f"lab_plugin_{path.stem}_{digest}"
     if name in sys.modules:
         return sys.modules[name]
-    spec = util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
+    if path.suffix != ".py":
         raise LabError(f"plugin {path} is no Python file: its name must end in .py")
+    spec = util.spec_from_file_location(name, path, loader=_SourceLoader(name, str(path)))
+    assert spec is not None and spec.loader is not None  # it was given
     module = util.module_from_spec(spec)
     sys.modules[name] = module
     try:

@@ -53,7 +53,7 @@ def lift(of: str | Estimator, *, low: float | None = None, high: float | None = 
 
     >>> from lab.estimators import advantages
     >>> advantages(lift("maxrl"), np.array([0.0, 0.5, 1.0]))
-    array([-1. , -0.25,  1.25])
+    array([-1.  , -0.25,  1.25])
     """
     binary = estimator(of)
     if binary.real is not None:
@@ -179,7 +179,7 @@ def lifted_objective(
     objective by a constant. LabError: other shapes, levels that do not ascend, no probabilities.
 
     >>> lifted_objective("rloo", 8, [0.0, 0.5, 1.0], [0.2, 0.3, 0.5]).round(12)  # E[r]
-    array(0.65)
+    np.float64(0.65)
     """
     chosen = estimator(name)
     if chosen.real is not None and chosen.name != "lift":

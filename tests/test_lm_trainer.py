@@ -426,9 +426,10 @@ print("RECORDS", json.dumps([record.metrics for record in train(config)]))
 
 
 def test_with_vllm_in_the_trainers_process_rollouts_come_from_the_weights_of_now(
-    fork, vllm_installed
+    start, vllm_installed
 ):
-    done = fork("-c", COLOCATED).finish(400)
+    # Not a fork: vLLM compiles, for which torch must see how its process began.
+    done = start("-c", COLOCATED).finish(400)
     assert done.returncode == 0, done.stderr[-3000:]
     [line] = [line for line in done.stdout.splitlines() if line.startswith("RECORDS")]
     records = json.loads(line.removeprefix("RECORDS"))

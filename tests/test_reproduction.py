@@ -8,7 +8,7 @@ import shlex
 import numpy as np
 import pandas as pd
 
-from lab.runs import Run, configure, train
+from lab.runs import Run, configure, experiment, train
 from lab.runs.provenance import versions
 from lab.runs.sweep_results import RECORDED, results
 from lab.stats import bootstrap
@@ -28,7 +28,11 @@ def test_the_command_in_a_record_gives_the_recorded_numbers_again(command, runs,
     done = command(*words)
     assert lab == "lab" and done.returncode == 0, done.stderr
     run = Run(runs / name)
-    assert run.finished and run.params == told[name]["params"]
+    # Parameters that were added since stand at their defaults.
+    defaults = dict(experiment(EXPERIMENT).configuration.defaults())
+    recorded = told[name]["params"]
+    assert run.finished
+    assert run.params == recorded | {"parameters": defaults | recorded["parameters"]}
 
     again, before = pd.DataFrame(run.records()), sampled[sampled["run"] == name]
     assert again["step"].tolist() == before["step"].tolist()

@@ -62,7 +62,7 @@ def changed_by(project, file: str, *changes: tuple[str, str]) -> dict[str, set[s
         ("reinforce", set()),
         ("from_weight", {"design"}),
         ("truncated", {"weights"}),
-        ("pkpo", {"maze_training"}),
+        ("pkpo", {"maze_training", "real_rewards"}),
         ("maxrl_loo", {"efficiency", "order"}),
         (
             "reinforce_mean",
@@ -85,7 +85,9 @@ def test_a_colour_that_looks_share_counts_for_each_of_them(project):
         project, "lab/show/line_styles.py", ('OLIVE = "#999933"', 'OLIVE = "#999934"')
     )
     # family could draw a look made up for the objective power, see further_style
-    assert changes == {name: {"lab.show.line_styles.OLIVE"} for name in ("family", "maze_training")}
+    assert changes == {
+        name: {"lab.show.line_styles.OLIVE"} for name in ("family", "maze_training", "real_rewards")
+    }
 
 
 def test_how_a_missing_look_is_made_up_counts_where_a_name_has_none(project):
@@ -93,8 +95,8 @@ def test_how_a_missing_look_is_made_up_counts_where_a_name_has_none(project):
     for name in ("maxrl", "mapo"):
         (project / "figures" / f"{name}.py").write_text(listing.replace("NAME", name))
     changes = changed_by(project, "lab/show/line_styles.py", ('"vD<>pXh"', '"vD<>pX"'))
-    # family names the objective power, which has no look
-    assert changes.keys() == {"mapo", "family"}
+    # family names the objective power, and real_rewards the z-score, which have no look
+    assert changes.keys() == {"mapo", "family", "real_rewards"}
 
 
 # --- The catalogue ------------------------------------------------------------------------------
@@ -139,7 +141,7 @@ def test_an_objective_counts_where_an_estimator_that_is_drawn_tends_to_it(projec
         project, "lab/objectives.py", ("2 * np.arcsin(np.sqrt(p)),", "3 * np.arcsin(np.sqrt(p)),")
     )
     grpo = {"efficiency", "finite", "images_gradients", "lm_gradients"}
-    assert set(changes) == grpo | {"weights"} | {"family"}
+    assert set(changes) == grpo | {"weights"} | {"family", "real_rewards"}
     assert all(keys == {"lab.objectives.arcsine"} for keys in changes.values())
 
 
@@ -163,7 +165,7 @@ def test_a_function_two_calls_deep_counts_for_those_that_reach_it(project):
     changes = changed_by(project, "lab/weights.py", ("    exact = [1]\n", "    exact = [1.0]\n"))
     assert changes == {
         name: {"lab.weights.log_binomials"}
-        for name in ("design", "efficiency", "finite", "images_gradients", "order")
+        for name in ("design", "efficiency", "finite", "images_gradients", "order", "stopping")
     }
 
 

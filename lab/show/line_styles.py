@@ -64,13 +64,8 @@ FURTHER_DASHES = ((0, (7, 1)), (0, (3, 1, 1, 1)), (0, (1, 2)), (0, (2, 2)), (0, 
 
 
 def line_style(name: str) -> LineStyle:
-    """The line style of an objective or estimator, by its name or spec.
-
-    A lifted estimator looks like the one that was lifted.
-    """
-    key, options = parse_call(name)
-    if key in OPERATIONS:
-        return line_style(options["of"])._replace(label=estimator(name).label)
+    """The line style of an objective or estimator, by its name or spec."""
+    key = parse_call(name)[0]
     return LINE_STYLES[key] if key in LINE_STYLES else further_style(name)
 
 
@@ -79,7 +74,9 @@ def further_style(name: str) -> LineStyle:
 
     LabError: there is no such objective or estimator.
     """
-    key = parse_call(name)[0]
+    key, options = parse_call(name)
+    if key in OPERATIONS:
+        return line_style(options["of"])._replace(label=estimator(name).label)
     if has_memory(name):
         label = with_memory(name, 2).estimator().label
     else:

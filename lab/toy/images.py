@@ -363,6 +363,7 @@ class _BlankImages(Images):
     def __init__(
         self, model: torch.nn.Module, pictures: ImageSource, batch: int, precision: str
     ) -> None:
+        self.graded = False
         self.gradient_source = _BlankGradientSource()
         self.pictures = pictures
         self.batch = batch
