@@ -232,7 +232,7 @@ def verify(response: str, gold: str, style: str = "strict", seconds: float = 1.0
     use `Verifier`.
 
     >>> verify(r"so it is \boxed{\frac{6}{8}}", "0.75")
-    Verdict(outcome='right', reason='exact', answer='\\frac{6}{8}')
+    Verdict(outcome='right', reason='exact', answer='\\frac{6}{8}', grade=None)
     """
     with Verifier(style, seconds, workers=1) as verifier:
         return verifier.check([response], [gold])[0]
