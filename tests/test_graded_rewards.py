@@ -13,8 +13,10 @@ from lab.errors import LabError
 from lab.records import records
 from lab.runs import experiment, results
 from lab.runs.provenance import ROOT
+from lab.toy import maze
 from lab.toy.image_data import MAX_CLASSES, describe, shares_right
 from lab.toy.images import Images
+from lab.toy.maze_env import DONE, PAD, PATH, UP, draw, progress, walk
 from lab.toy.multinomial import draw_counts, listed
 from lab.toy.tabular import Tabular
 from lab.toy.training_loop import GradientSource, log_chance, real_reward_metrics
@@ -197,3 +199,90 @@ def test_the_page_says_what_the_recorded_runs_show():
     assert len(rows) == 5 and len(values) == 5
     holm = [p * (5 - place) for place, p in enumerate(sorted(chances))]
     assert max(holm) < 0.001
+
+
+# --- Mazes --------------------------------------------------------------------------------------
+
+MOVES = {UP: (-1, 0), UP + 1: (1, 0), UP + 2: (0, -1), UP + 3: (0, 1)}
+
+
+def way_left(walls, place) -> int:
+    """The moves from a place to the goal, by a search in breadth."""
+    goal, frontier, seen, moves = (len(walls) - 2, len(walls) - 2), {place}, {place}, 0
+    while goal not in frontier:
+        near = {(r + dr, c + dc) for r, c in frontier for dr, dc in MOVES.values()}
+        frontier = {(r, c) for r, c in near - seen if not walls[r][c]}
+        seen |= frontier
+        moves += 1
+    return moves
+
+
+def progress_by_hand(walls, tokens) -> float:
+    place, goal = (1, 1), (len(walls) - 2, len(walls) - 2)
+    length = way_left(walls, place)
+    arrived = False
+    for token in tokens:
+        if token == DONE and arrived:
+            return 1.0
+        if token not in MOVES:
+            break
+        if not arrived:
+            nearby = place[0] + MOVES[token][0], place[1] + MOVES[token][1]
+            if walls[nearby[0]][nearby[1]]:
+                break
+            place = nearby
+            arrived = place == goal
+    return max(length - way_left(walls, place), 0) / (length + 1)
+
+
+def test_progress_in_a_maze_is_the_share_of_the_way_that_a_rollout_came():
+    mazes = draw(7, 12, 0, "progress", 0, torch.device("cpu"), loops=0.2)
+    rng = torch.Generator().manual_seed(1)
+    tokens = torch.randint(UP, UP + 4, (12, 60, 14), generator=rng)
+    tokens[torch.rand(tokens.shape, generator=rng) < 0.1] = DONE
+    tokens[torch.rand(tokens.shape, generator=rng) < 0.02] = PATH
+    answers = mazes.answers()[:, :14]
+    follows = torch.rand(tokens.shape, generator=rng) < 0.95  # most of the shortest path
+    shortest = torch.nn.functional.pad(answers, (0, 14 - answers.shape[1]), value=PAD)[:, None]
+    tokens[:, 20:] = torch.where(follows, shortest, tokens)[:, 20:]
+    found = progress(mazes, walk(mazes, tokens))
+    expected = [
+        [progress_by_hand(walls, row) for row in rows]
+        for walls, rows in zip(mazes.walls.tolist(), tokens.tolist(), strict=True)
+    ]
+    assert torch.allclose(found, torch.tensor(expected))
+    assert (found == 1).any() and (found == 0).any() and ((0 < found) & (found < 1)).any()
+
+
+def test_graded_rewards_of_mazes_reach_the_lifted_advantages(monkeypatch):
+    settings = {"rewards": "graded", "estimator": "lift(maxrl)", "steps": 2, "log_every": 1}
+    settings |= {"start_steps": 60, "rollouts": 32}
+    chosen = experiment("maze")
+    config = chosen.configure("smoke", settings)
+    scored = []
+    ours = maze.advantages
+    monkeypatch.setattr(
+        maze, "advantages", lambda *given, **rest: scored.append(given) or ours(*given, **rest)
+    )
+    *_, (_, start) = [
+        (record, {name: value.clone() for name, value in record.state().items()})
+        for record in records(chosen.before.train(chosen.before.part_of(config), None))
+    ]
+    metrics = [record.metrics for record in records(chosen.train(config, None, start=start))]
+    assert all(0 < record["mean reward"] < 1 for record in metrics[1:])
+    lifted, rewards = scored[-1]
+    assert lifted.spec == "lift(maxrl)" and ((0 < rewards) & (rewards < 1)).any()
+
+
+@pytest.mark.parametrize(
+    "given, sentence",
+    [
+        ({}, r"takes rewards of 0 and 1.*estimator = lift\(maxrl\)"),
+        ({"estimator": "ml", "gradient": "exact"}, "gradient = 'exact' needs right and wrong"),
+        ({"estimator": "lift(maxrl)", "smoothing": 0.1}, "smoothing = 0.1 needs right and wrong"),
+        ({"estimator": "lift(maxrl)", "greedy_filter": True}, "greedy_filter = True needs right"),
+    ],
+)
+def test_what_needs_right_and_wrong_rollouts_is_refused_in_graded_mazes(given, sentence):
+    with pytest.raises(LabError, match=sentence):
+        experiment("maze").configure("smoke", {"rewards": "graded"} | given)

@@ -301,6 +301,13 @@ class MazeConfig(MazeStartConfig):
         "learning rate of AdamW in reinforcement learning", least=1e-7, most=1.0
     )
     log_every: int = setting("steps between records", least=1, most=1_000_000)
+    rewards: str = setting(
+        "binary: 1 for a right rollout, 0 for a wrong one; graded: a wrong one has the share of the"
+        " way to the goal that it came (`lab.toy.maze_env.progress`), for an estimator that takes"
+        " real rewards, such as lift(maxrl)",
+        choices=("binary", "graded"),
+        default="binary",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,11 +34,11 @@ from lab.gpu_counter import Counted, count
 from lab.losses import policy_gradient
 from lab.records import Pause, Record
 from lab.rng import stream_seed
-from lab.shapes import Bool, Float, Int
+from lab.shapes import Bool, Float, Int, Shaped
 from lab.stopping import StoppingRule, rule_of_training
 from lab.toy import maze_env
 from lab.toy.maze_checkpoint import read_checkpoint
-from lab.toy.maze_env import DONE, EOS, PAD, Mazes, MazeStream, walk
+from lab.toy.maze_env import DONE, EOS, PAD, Mazes, MazeStream, progress, walk
 from lab.toy.maze_likelihood import RightAnswers, log_pass_rates
 from lab.toy.maze_policy import (
     EVALUATION_MAZES,
@@ -149,7 +149,8 @@ class MazeRL(_WithStatistics):
     differential smoothing (Gai et al. 2511.19942): the advantage of a right rollout grows, and that
     of a wrong one shrinks, by -c times its mean token log-probability. `greedy_filter` is SELF
     (Nguyen et al. 2510.02230): only mazes whose greedy answer is wrong count. With a stopping
-    `rule`, `rollouts` is its cap, and it gives the advantages in place of the estimator.
+    `rule`, `rollouts` is its cap, and it gives the advantages in place of the estimator. `graded`
+    rewards are `lab.toy.maze_env.progress`, for an estimator that takes real rewards.
     """
 
     def __init__(
@@ -162,8 +163,10 @@ class MazeRL(_WithStatistics):
         smoothing: float,
         greedy_filter: bool,
         rule: StoppingRule | None = None,
+        graded: bool = False,
     ) -> None:
         super().__init__(policy)
+        self.graded = graded
         self.rule = rule
         self.spent = RolloutsSpent()
         self.stream = stream
@@ -196,14 +199,16 @@ class MazeRL(_WithStatistics):
             greedy = None
             if self.greedy_filter:
                 greedy = policy.sample_rollouts(prompt_logits, prompt_cache, 1, None)
-        right = walk(mazes, rollouts.tokens).right
+        paths = walk(mazes, rollouts.tokens)
+        right = paths.right
+        rewards = progress(mazes, paths) if self.graded else right
         solved = None if greedy is None else walk(mazes, greedy.tokens).right
         mean_length, tokens = rollouts.lengths.float().mean(), rollouts.mask.sum()
         if self.rule is not None:
             drawn = rollouts.mask[:, :, 0].sum(1)
             mean_length = tokens / drawn.sum()
             self.spent.add(drawn)
-        weighed = self.weighed(right, rollouts, solved)
+        weighed = self.weighed(rewards, rollouts, solved)
         scored = []
         for part in parts:
             among = torch.arange(part.start, part.stop, device=policy.device)
@@ -223,16 +228,16 @@ class MazeRL(_WithStatistics):
             logp, entropy, rows = self.score(prompt_logits, prompt_cache, sampled)
             scored.append(((logp.detach() - sampled.logp.sum(2)).abs(), entropy.detach(), rows))
             mean_logp = logp.detach() / sampled.lengths
-            A = self.advantages(right[here], mean_logp, None if solved is None else solved[here])
+            A = self.advantages(rewards[here], mean_logp, None if solved is None else solved[here])
             loss = policy_gradient(logp, A) / mean_length * (len(A) / len(mazes))
             yield loss - self.entropy_bonus * (entropy / tokens)
             # Free the graph of this part before the next one is computed.
             del loss, logp, entropy, prompt_logits, prompt_cache
-        self.record_step(right, rollouts, scored)
+        self.record_step(right, rewards, rollouts, scored)
 
     def weighed(
         self,
-        right: Bool[torch.Tensor, "mazes rollouts"],
+        rewards: Shaped[torch.Tensor, "mazes rollouts"],
         rollouts: Rollouts,
         solved: Bool[torch.Tensor, "mazes 1"] | None,
     ) -> Bool[torch.Tensor, " mazes"] | None:
@@ -244,7 +249,7 @@ class MazeRL(_WithStatistics):
         """
         if self.smoothing or self.entropy_bonus or rollouts.entropy is None:
             return None
-        A = self.advantages(right, torch.zeros_like(rollouts.logp[:, :, 0]), solved)
+        A = self.advantages(rewards, torch.zeros_like(rollouts.logp[:, :, 0]), solved)
         weighed = (A != 0).any(1)
         weighed[0] |= ~weighed.any()
         return weighed
@@ -277,7 +282,7 @@ class MazeRL(_WithStatistics):
 
     def advantages(
         self,
-        right: Bool[torch.Tensor, "mazes rollouts"],
+        rewards: Shaped[torch.Tensor, "mazes rollouts"],
         mean_logp: Float[torch.Tensor, "mazes rollouts"],
         solved: Bool[torch.Tensor, "mazes 1"] | None,
     ) -> Float[torch.Tensor, "mazes rollouts"]:
@@ -285,18 +290,18 @@ class MazeRL(_WithStatistics):
 
         | argument | shape | meaning |
         |---|---|---|
-        | `right` | "mazes rollouts" | True for right rollouts |
+        | `rewards` | "mazes rollouts" | True for right rollouts; graded rewards |
         | `mean_logp` | "mazes rollouts" | mean log-probability of a rollout's tokens |
         | `solved` | "mazes 1" | True where the greedy answer is right; None without the filter |
         """
         if self.rule is None:
-            A = advantages(self.estimator, right.float(), check=False)
+            A = advantages(self.estimator, rewards.float(), check=False)
         else:
             # The loss is a mean over the cap, and a rule's a sum. Rollouts that were not drawn have
             # no tokens, and so no part in it.
-            A = (right.float() - self.rule.baseline) * self.rollouts
+            A = (rewards.float() - self.rule.baseline) * self.rollouts
         if self.smoothing:
-            A = A - self.smoothing * mean_logp * torch.where(right, 1.0, -1.0)
+            A = A - self.smoothing * mean_logp * torch.where(rewards, 1.0, -1.0)
         return A if solved is None else A * ~solved
 
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
@@ -315,6 +320,7 @@ class MazeRL(_WithStatistics):
     def record_step(
         self,
         right: Bool[torch.Tensor, "mazes rollouts"],
+        rewards: Shaped[torch.Tensor, "mazes rollouts"],
         rollouts: Rollouts,
         scored: list[tuple[torch.Tensor, torch.Tensor, int]],
     ) -> None:
@@ -326,11 +332,14 @@ class MazeRL(_WithStatistics):
         K, tokens = right.sum(1), rollouts.mask.sum()
         drawn = rollouts.mask[:, :, 0].sum(1)
         mismatches, entropies, rows = zip(*scored, strict=True)
+        dead = (rewards == rewards[:, :1]).all(1) if self.graded else (K == 0) | (K == drawn)
+        graded = {"mean reward": rewards.mean()} if self.graded else {}
         self.step_statistics.append(
-            {
+            graded
+            | {
                 "train pass@1": K.sum() / drawn.sum(),
                 "solved": (K > 0).float().mean(),
-                "dead groups": ((K == 0) | (K == drawn)).float().mean(),
+                "dead groups": dead.float().mean(),
                 "entropy": torch.stack(entropies).sum() / tokens,
                 "mean length": tokens / drawn.sum(),
                 "truncated": rollouts.truncated.sum() / drawn.sum(),
@@ -436,6 +445,8 @@ def preflight(config: MazeConfig) -> list[str]:
             f"maze: start_from = {config.start_from!r} holds no config.json: name a folder that"
             " save_pretrained or lab export wrote"
         )
+    if config.rewards == "graded":
+        check_graded(config)
     if config.gradient == "sampled":
         chosen = find_estimator(config.estimator)
         chosen.coefficients(config.rollouts)
@@ -467,6 +478,18 @@ def preflight(config: MazeConfig) -> list[str]:
     if config.measure == "fit":
         lines.append("  measures fit: the mazes of the evaluation may be trained on")
     return lines
+
+
+def check_graded(config: MazeConfig) -> None:
+    """LabError: a setting that needs right and wrong rollouts, where rewards are graded."""
+    needed = {"gradient": "sampled", "stopping": "", "smoothing": 0.0, "greedy_filter": False}
+    for name, only in needed.items():
+        if (value := getattr(config, name)) != only:
+            raise LabError(
+                f"maze: {name} = {value!r} needs right and wrong rollouts, and graded rewards have"
+                f" none: set {name} to {only!r}, or rewards to 'binary'"
+            )
+    GradientSource(config.estimator, "sampled", config.rollouts).check_real_rewards()
 
 
 def train_start(
@@ -524,6 +547,7 @@ def train(
             config.smoothing,
             config.greedy_filter,
             rule_of_training(config.stopping, config.estimator, config.rollouts),
+            config.rewards == "graded",
         )
     else:
         gradient_source = GradientSource(config.estimator, config.gradient, config.rollouts)
@@ -693,12 +717,12 @@ class _BlankRL(MazeRL):
 
     def advantages(
         self,
-        right: Bool[torch.Tensor, "mazes rollouts"],
+        rewards: Shaped[torch.Tensor, "mazes rollouts"],
         mean_logp: Float[torch.Tensor, "mazes rollouts"],
         solved: Bool[torch.Tensor, "mazes 1"] | None,
     ) -> Float[torch.Tensor, "mazes rollouts"]:
         # The estimator caches its tables, and must not cache fake ones.
-        return right.float()
+        return rewards.float()
 
 
 def _blank_mazes(size: int, mazes: int, length: int) -> Mazes:
