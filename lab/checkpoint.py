@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from lab.errors import LabError
+from lab.memories import Memory
 
 PIECE = 2**26  # bytes of a tensor that are on the host at a time while it is written
 NO_DIGEST = "0" * 64  # what stands for a file's digest in the file while the digest is computed
@@ -93,6 +94,17 @@ def with_prefix(prefix: str, state: Mapping[str, torch.Tensor]) -> dict[str, tor
     return {
         key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)
     }
+
+
+def memory_state(memory: Memory) -> dict[str, torch.Tensor]:
+    """What an estimator remembers, for the state of a training; see `restored_memory`."""
+    return {f"memory/{name}": torch.from_numpy(array) for name, array in memory.arrays().items()}
+
+
+def restored_memory(memory: Memory, state: Mapping[str, torch.Tensor]) -> Memory:
+    """A memory of the same settings that holds what `memory_state` put into a state."""
+    found = with_prefix("memory/", state)
+    return memory.restored({name: tensor.numpy() for name, tensor in found.items()})
 
 
 def save_tensors(path: Path, tensors: Mapping[str, torch.Tensor], about: Mapping[str, str]) -> None:

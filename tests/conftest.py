@@ -19,7 +19,7 @@ from textwrap import indent
 
 import pytest
 import shape_checks
-from forked import Forked
+from forked import Forked, group_lives
 
 shape_checks.install()  # before anything imports the lab
 
@@ -149,11 +149,7 @@ class Started:
 
     @property
     def group_lives(self) -> bool:
-        try:
-            os.killpg(self.process.pid, 0)
-        except ProcessLookupError:
-            return False
-        return True
+        return group_lives(self.process.pid)
 
     def finish(self, timeout: float = 120) -> subprocess.CompletedProcess:
         out, err = self.process.communicate(timeout=timeout)

@@ -189,6 +189,15 @@ class Process:
         return self._errors.open()
 
 
+def group_lives(leader: int) -> bool:
+    """Whether a process lives in the group that this one leads, or led."""
+    try:
+        os.killpg(leader, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 class Forked:
     """What was started, as `conftest.Started`; `folder` is an empty one, for its output."""
 
@@ -202,11 +211,7 @@ class Forked:
 
     @property
     def group_lives(self) -> bool:
-        try:
-            os.killpg(self.process.pid, 0)
-        except ProcessLookupError:
-            return False
-        return True
+        return group_lives(self.process.pid)
 
     def finish(self, timeout: float = 120) -> subprocess.CompletedProcess:
         if self.process.wait(timeout) is None:

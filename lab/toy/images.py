@@ -37,7 +37,7 @@ from lab.toy.image_data import (
 )
 from lab.toy.optimizers import SGD, AdamW
 from lab.toy.resnet import fresh_network
-from lab.toy.training_loop import GradientSource, real_reward_metrics
+from lab.toy.training_loop import GradientSource, WithGradientSource, real_reward_metrics
 from lab.toy.training_loop import train as run_loop
 
 IMAGENET = {"train": 1281167, "val": 50000}  # images
@@ -48,7 +48,7 @@ SCORE_NORM_IMAGES = 1000
 Classifier = Callable[[torch.Tensor], torch.Tensor]  # from images to logits
 
 
-class Images:
+class Images(WithGradientSource):
     """A classifier and its images.
 
     A batch, and the labels sampled for it, depend on the seed and the step alone.
@@ -134,7 +134,6 @@ class Images:
         if graded:
             shares = np.diff([0, *np.cumsum([len(batch) for batch in hits])]) / len(p)
             metrics |= {key: float(shares @ [batch[key] for batch in graded]) for key in graded[0]}
-        metrics |= self.gradient_source.metrics()
         groups = {"problem": np.arange(len(p)), "pass_rate": p}
         if norms:
             measured = torch.cat(norms)[:SCORE_NORM_IMAGES].cpu().numpy()
@@ -142,14 +141,6 @@ class Images:
                 (measured, np.full(len(p) - len(measured), np.nan))
             )
         return metrics, groups
-
-    def accumulated(self) -> dict[str, torch.Tensor]:
-        """What the estimator remembers, or the rollouts spent so far."""
-        return self.gradient_source.accumulated()
-
-    def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
-        """Restore what `accumulated` returned."""
-        self.gradient_source.restore_accumulated(state)
 
     def _logits(
         self, forward: Classifier, images: Float[torch.Tensor, "images channels size size"]

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import copy
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -164,11 +164,7 @@ def _derivative(
 ) -> Float[torch.Tensor, " rollouts"]:
     """The derivative of the log-probabilities along a direction of the weights."""
     weights = dict(log_probabilities.named_parameters())
-    parts = direction.split([weight.numel() for weight in weights.values()])
-    along = {
-        name: part.view_as(weight)
-        for (name, weight), part in zip(weights.items(), parts, strict=True)
-    }
+    along = dict(zip(weights, _unflat(direction, weights.values()), strict=True))
 
     def at(changed: dict[str, torch.Tensor]) -> torch.Tensor:
         return torch.func.functional_call(log_probabilities, changed)
@@ -192,9 +188,8 @@ def adamw_step(
     moved = copy.deepcopy(policy.model)
     weights = list(moved.parameters())
     before = parameters_to_vector(weights).detach().clone()
-    parts = (-gradient).split([weight.numel() for weight in weights])
-    for weight, part in zip(weights, parts, strict=True):
-        weight.grad = part.view_as(weight).clone()
+    for weight, part in zip(weights, _unflat(-gradient, weights), strict=True):
+        weight.grad = part.clone()
     clip_grad_norm_(weights, 1.0)
     AdamW(weights, lr=rate, weight_decay=0.01).step()
     return parameters_to_vector(weights).detach() - before
@@ -424,3 +419,12 @@ def _cosine(a: Float[torch.Tensor, " weights"], b: Float[torch.Tensor, " weights
 
 def _flat(parts: tuple[torch.Tensor, ...]) -> Float[torch.Tensor, " weights"]:
     return torch.cat([part.flatten() for part in parts])
+
+
+def _unflat(
+    flat: Float[torch.Tensor, " weights"], weights: Iterable[torch.Tensor]
+) -> list[torch.Tensor]:
+    """A vector over all weights as views of their shapes."""
+    shapes = [weight.shape for weight in weights]
+    parts = flat.split([shape.numel() for shape in shapes])
+    return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
+from lab.checkpoint import with_prefix
 from lab.configurations.toy_worlds import MazeStartConfig
 from lab.device import compute_device
 from lab.metrics import pass_at_k
@@ -280,12 +281,7 @@ def load_policy(state: dict[str, torch.Tensor], config: MazeStartConfig) -> Maze
 def load_model(state: dict[str, torch.Tensor], shape: TransformerConfig) -> Transformer:
     """The model whose weights are in `state`, the state of a training. LabError: other sizes."""
     model = Transformer(shape)
-    weights = {
-        key.removeprefix("model/"): value
-        for key, value in state.items()
-        if key.startswith("model/")
-    }
-    set_weights(model, weights, "the start")
+    set_weights(model, with_prefix("model/", state), "the start")
     return model
 
 

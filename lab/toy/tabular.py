@@ -21,7 +21,7 @@ from lab.records import Pause, Record
 from lab.rng import stream_seed
 from lab.shapes import Float, Shaped
 from lab.toy.optimizers import SGD
-from lab.toy.training_loop import GradientSource, real_reward_metrics
+from lab.toy.training_loop import GradientSource, WithGradientSource, real_reward_metrics
 from lab.toy.training_loop import train as run_loop
 
 
@@ -33,7 +33,7 @@ class _LogitTable(torch.nn.Module):
         self.logits = torch.nn.Parameter(logits)
 
 
-class Tabular:
+class Tabular(WithGradientSource):
     """`problems` independent softmax policies; answer 0 is the right one."""
 
     def __init__(
@@ -88,16 +88,7 @@ class Tabular:
         if self.graded:
             logp = self.model.logits.detach().log_softmax(1)
             metrics |= real_reward_metrics(logp, self.rewards)
-        metrics |= self.gradient_source.metrics()
         return metrics, {"problem": np.arange(len(p)), "pass_rate": p}
-
-    def accumulated(self) -> dict[str, torch.Tensor]:
-        """What the estimator remembers, or the rollouts spent so far."""
-        return self.gradient_source.accumulated()
-
-    def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
-        """Restore what `accumulated` returned."""
-        self.gradient_source.restore_accumulated(state)
 
     def pass_rates(self) -> Float[np.ndarray, " problems"]:
         """The problems' pass rates, from the hardest to the easiest at the start."""

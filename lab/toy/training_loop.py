@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import torch
 
-from lab.checkpoint import current_state, restore, with_prefix
+from lab.checkpoint import current_state, memory_state, restore, restored_memory
 from lab.errors import LabError
 from lab.estimators import Estimator, advantages, estimator
 from lab.losses import (
@@ -148,11 +148,7 @@ class GradientSource:
             drawn = listed(draw_counts(logp.detach().exp(), self.rollouts, seed), self.rollouts)
             A = advantages(self.target, rewards.gather(1, drawn).to(logp), check=False)
             return policy_gradient(logp.gather(1, drawn), A)
-        levels = rewards.unique()
-        return sum(
-            height * self.loss_of_pass_rates(log_chance(logp, rewards >= level), seed)
-            for level, height in zip(levels[1:], levels.diff(), strict=True)
-        )
+        return over_levels(logp, rewards, lambda log_p: self.loss_of_pass_rates(log_p, seed))
 
     def check_real_rewards(self) -> None:
         """LabError: this gradient is not defined for rewards other than 0 and 1."""
@@ -165,11 +161,6 @@ class GradientSource:
             raise LabError(
                 "an estimator with a memory counts right answers, and graded rewards have none: set"
                 " rewards to 'binary'"
-            )
-        if self.rule is not None:
-            raise LabError(
-                f"stopping = {self.rule.spec!r} waits for right answers, and these are graded: take"
-                " rewards = 'binary', or leave stopping empty"
             )
         if self.gradient == "conditional":
             raise LabError(
@@ -216,17 +207,13 @@ class GradientSource:
 
     def accumulated(self) -> dict[str, torch.Tensor]:
         """The memory and the rollouts spent, as named tensors; empty where there are none."""
-        arrays = {} if self.memory is None else self.memory.arrays()
-        spent = {} if self.rule is None else self.spent.accumulated()
-        return {f"memory/{name}": torch.from_numpy(array) for name, array in arrays.items()} | spent
+        memory = {} if self.memory is None else memory_state(self.memory)
+        return memory | ({} if self.rule is None else self.spent.accumulated())
 
     def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
         """Restore what `accumulated` returned; `state` holds other tensors too."""
         if self.memory is not None:
-            found = with_prefix("memory/", state)
-            self._remember(
-                self.memory.restored({name: array.numpy() for name, array in found.items()})
-            )
+            self._remember(restored_memory(self.memory, state))
         if self.rule is not None:
             self.spent.restore_accumulated(state)
 
@@ -246,6 +233,20 @@ class GradientSource:
         return lines
 
 
+class WithGradientSource:
+    """A world of which all that its checkpoint needs besides the weights is its gradient's."""
+
+    gradient_source: GradientSource
+
+    def accumulated(self) -> dict[str, torch.Tensor]:
+        """What the estimator remembers, or the rollouts spent so far."""
+        return self.gradient_source.accumulated()
+
+    def restore_accumulated(self, state: dict[str, torch.Tensor]) -> None:
+        """Restore what `accumulated` returned; `state` holds other tensors too."""
+        self.gradient_source.restore_accumulated(state)
+
+
 def log_chance(
     logp: Float[torch.Tensor, "problems answers"],
     among: Bool[torch.Tensor, "problems answers"],
@@ -254,19 +255,31 @@ def log_chance(
     return logp.masked_fill(~among, -torch.inf).logsumexp(1)
 
 
+def over_levels(
+    logp: Float[torch.Tensor, "problems answers"],
+    rewards: Float[torch.Tensor, "problems answers"],
+    function: Callable[[torch.Tensor], torch.Tensor],
+) -> torch.Tensor:
+    """The integral over levels tau of a function of log P(r >= tau), "problems" each time.
+
+    It runs from the smallest reward to the largest, of which there are two or more.
+    """
+    levels = rewards.unique()
+    parts = [
+        height * function(log_chance(logp, rewards >= level))
+        for level, height in zip(levels[1:], levels.diff(), strict=True)
+    ]
+    return sum(parts[1:], parts[0])
+
+
 def real_reward_metrics(
     logp: Float[torch.Tensor, "problems answers"], rewards: Float[torch.Tensor, "problems answers"]
 ) -> dict[str, float]:
     """The mean reward, and the tail log-likelihood: the integral of log P(r >= level) over levels.
 
-    Both are means over problems. The integral runs from the smallest reward to the largest.
+    Both are means over problems; see `over_levels`.
     """
-    levels = rewards.unique()
-    tail = sum(
-        height * log_chance(logp, rewards >= level)
-        for level, height in zip(levels[1:], levels.diff(), strict=True)
-    )
-    assert isinstance(tail, torch.Tensor)  # there are two levels or more
+    tail = over_levels(logp, rewards, lambda log_p: log_p)
     mean = (logp.exp() * rewards).sum(1).mean()
     return {"mean reward": float(mean), "tail log-likelihood": float(tail.mean())}
 

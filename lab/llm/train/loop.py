@@ -24,7 +24,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lab.checkpoint import current_state, restore, with_prefix
+from lab.checkpoint import (
+    current_state,
+    memory_state,
+    restore,
+    restored_memory,
+    with_prefix,
+)
 from lab.configurations.language_models import LanguageModelConfig
 from lab.device import compute_device
 from lab.errors import LabError
@@ -338,8 +344,7 @@ class Loop:
             f"sum/{name}": torch.tensor(x, dtype=torch.float64) for name, x in self.sums.items()
         }
         if self.memory is not None:
-            arrays = self.memory.arrays()
-            state |= {f"memory/{name}": torch.from_numpy(array) for name, array in arrays.items()}
+            state |= memory_state(self.memory)
         if self.rule is not None:
             state["rollouts_spent"] = torch.tensor(self.spent)
         if self.config.reference_every:
@@ -351,8 +356,7 @@ class Loop:
         """Load a state; returns the number of steps that were made."""
         self.sums = {name: float(x) for name, x in with_prefix("sum/", state).items()}
         if self.memory is not None:
-            found = with_prefix("memory/", state)
-            self.memory = self.memory.restored({name: x.numpy() for name, x in found.items()})
+            self.memory = restored_memory(self.memory, state)
         if self.rule is not None:
             self.spent = int(state["rollouts_spent"])
         if self.config.reference_every:
