@@ -174,6 +174,8 @@ def test_a_gate_is_drawn_beside_the_estimator_alone_and_told_in_numbers(opened):
         found = columns(tab)
         ours = lab.recipe("maxrl, N=10, gate=between(0.9, 0.9)")
         close(found[ours.spec], ours.weight(found["p"]))
+        # The page writes its address 150 ms after the last change.
+        tab.wait_for_url(re.compile(r"between\(0\.9,"), wait_until="commit")
         assert unquote(tab.url).endswith('"gate":"between(0.9, 0.9)"}')
         tab.get_by_role("tab", name="efficiency").click()
         assert "It is drawn for weight and contrast." in tab.locator(".gate .rules").inner_text()
