@@ -248,7 +248,7 @@ def report(world: World, names: list[str]) -> None:
                         [kendalltau(prediction, x).statistic for x in resamples.mean(1)]
                     )
 
-                found = bootstrap(real[:, :, j].T, "seeds", tau, draws=200)
+                found = bootstrap(real[:, :, j].T, tau, draws=200)  # of the 20 seeds
                 agreement.append(f"{column} {found.point:.2f} [{found.low:.2f}, {found.high:.2f}]")
             print(f"tau with {after}: " + "; ".join(agreement))
         ranks = [np.argsort(np.argsort(-x)) + 1 for x in (shown[:, 0], shown[:, -2])]

@@ -5,9 +5,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from lab import stats
+from lab.metrics import exact_pass_at_k
 from lab.runs import Results, results
 from lab.show import plots
-from lab.toy.images import pass_at
 
 CAPTION = """Coverage of the final models (MaxRL Figure 9, last panel): pass@k = mean of 1-(1-p)^k
 over 2,048 test images, exact (MaxRL D.4), for k up to 1,024; runs and settings as in
@@ -27,11 +27,13 @@ def table(recorded: Results) -> pd.DataFrame:
     for (objective, rollouts), part in recorded.groups.groupby(["objective", "rollouts"]):
         curves = np.array(
             [
-                [pass_at(one_seed["pass_rate"].to_numpy(), k) for k in KS]
+                exact_pass_at_k(one_seed["pass_rate"].to_numpy(), KS)
                 for _, one_seed in part.groupby("seed")
             ]
         )
-        for k, interval in zip(KS, stats.bootstrap_each(curves, over="seeds"), strict=True):
+        for k, interval in zip(
+            KS, stats.mean_interval_each(curves, over="both", within=(0, 1)), strict=True
+        ):
             rows.append(
                 (
                     objective,

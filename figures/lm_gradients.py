@@ -35,7 +35,7 @@ def table(recorded: Results) -> pd.DataFrame:
                 (points["objective"] == name)
                 & points["pass_rate"].between(low, high, inclusive="right")
             ]
-            interval = stats.bootstrap(part.groupby("problem")["gradient_norm"].mean())
+            interval = stats.mean_interval(part.groupby("problem")["gradient_norm"].mean())
             rows.append(
                 (
                     difficulty,

@@ -58,7 +58,7 @@ def table(recorded: Results) -> pd.DataFrame:
                 for _, one_seed in part.groupby("seed")
             ]
         )
-        intervals = stats.bootstrap_each(curves, over="both")
+        intervals = stats.mean_interval_each(curves, over="both", within=(0, 1))
         for k, published_k, interval in zip(KS, PUBLISHED_KS, intervals, strict=True):
             published = printed_share(
                 "MaxRL", "Table 3", PRINTED.get(name, name), f"pass@{published_k}"

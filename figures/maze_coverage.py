@@ -30,7 +30,9 @@ def table(recorded: Results) -> pd.DataFrame:
                 for _, one_seed in part.groupby("seed")
             ]
         )
-        for k, interval in zip(KS, stats.bootstrap_each(curves, over="both"), strict=True):
+        for k, interval in zip(
+            KS, stats.mean_interval_each(curves, over="both", within=(0, 1)), strict=True
+        ):
             rows.append((objective, k, interval.point, interval.low, interval.high))
     start = recorded.metrics[
         (recorded.metrics["step"] == 0) & (recorded.metrics["objective"] == NAMES[0])

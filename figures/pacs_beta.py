@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from lab.metrics import pass_at_k
 from lab.runs import Results, results
 from lab.show import plots
-from lab.stats import bootstrap_each
+from lab.stats import mean_interval_each
 
 CAPTION = """Pass@k by PACS's beta (PACS Figure 4, there Qwen3 on DeepScaleR): a tiny Qwen3 (413
 thousand weights), 256 training problems of arithmetic, 120 steps of 32 problems x 8 rollouts, 4
@@ -29,7 +29,7 @@ def table(recorded: Results) -> pd.DataFrame:
         start = recorded.metrics[
             (recorded.metrics["beta"] == beta) & (recorded.metrics["step"] == 0)
         ].iloc[0]
-        for k, interval in zip(ks, bootstrap_each(curves), strict=True):
+        for k, interval in zip(ks, mean_interval_each(curves, within=(0, 1)), strict=True):
             numbers = (interval.point, interval.low, interval.high)
             rows.append((beta, k, *numbers, len(part), start[f"pass@{k}"]))
     return pd.DataFrame(rows, columns=["beta", "k", "pass@k", "low", "high", "problems", "start"])

@@ -172,7 +172,7 @@ def intervals(
             masses.append(mass)
         return sums(likelihood.p, np.stack(masses))
 
-    return bootstrap_each(cells.of_problem, "problems", statistic, draws=draws)
+    return bootstrap_each(cells.of_problem, statistic, draws=draws)
 
 
 def resampled_mixing(

@@ -1,38 +1,46 @@
-"""A number with its interval: bootstrap over problems or over seeds, and paired comparison.
+"""A number with its interval, paired comparison, and tests: what a verdict rests on.
 
 Two questions must not be mixed: over "problems" asks how far the number would move with another
-test set, over "seeds" with another training run. Every interval says which question it answers, and
-from how many items.
+test set, over "seeds" with another training run; over "both" asks for both at once. Every interval
+says which question it answers, and from how many items.
+
+One rule for every mean: `mean_interval`. It is Student's t over seeds or over problems, and over
+both the t interval of the seeds widened by what problems differ among themselves. With few seeds it
+is wide, as it should be: t has a factor of 12.7 for two seeds, 4.3 for three and 2.8 for five,
+where 1.96 would belong to infinitely many. What each interval covers was measured by simulation
+(docs/statistics.md). `bootstrap` is for statistics of problems that are no means.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lab.errors import LabError, unknown
+from lab.errors import LabError, real, unknown
 from lab.shapes import Array, Float, Int
 
 Over = Literal["problems", "seeds", "both"]
-# (resamples, axis or axes of the items) -> one number or several for each resample
+Range = tuple[float, float]
+# (resamples, axis of the problems) -> one number or several for each resample
 Statistic = Callable[[Array, Any], ArrayLike]
 
 AXES = {"problems": ("problems",), "seeds": ("seeds",), "both": ("seeds", "problems")}
 CHUNK = 2**20  # numbers resampled at a time: it bounds the memory and does not change the result
+POWER = 0.8  # the chance with which a `detectable` effect would have been seen
 
 
 @dataclass(frozen=True)
 class Interval:
     """A number, its interval, and where the interval comes from.
 
-    `n` is the size of each resampled axis.
+    `n` is the number of items on each axis that it is over, `rule` how the ends were found.
 
-    >>> n = {"problems": 1000}
-    >>> print(Interval(0.431, 0.402, 0.460, 0.95, "problems", n, draws=10_000, seed=0))
+    >>> print(Interval(0.431, 0.402, 0.460, 0.95, "problems", {"problems": 1000}, "Student's t"))
     0.431 [0.402, 0.460] (95% over 1000 problems)
     """
 
@@ -42,8 +50,7 @@ class Interval:
     level: float
     over: str
     n: dict[str, int]
-    draws: int
-    seed: int
+    rule: str
 
     def __str__(self) -> str:
         sizes = " and ".join(f"{size} {axis}" for axis, size in self.n.items())
@@ -55,50 +62,199 @@ class Interval:
 
 @dataclass(frozen=True)
 class Comparison:
-    """a against b on the same items: the intervals of a - b, and of P(a > b) + P(a = b)/2."""
+    """a against b on the same items.
+
+    | field | meaning |
+    |---|---|
+    | `difference` | the mean of a - b |
+    | `probability_of_improvement` | P(a > b) + P(a = b)/2 of one item |
+    | `p_value` | of no difference, two-sided: the smallest 1 - level without zero in the interval |
+    | `detectable` | the difference that would have shown with a chance of 80%, at this level |
+    """
 
     difference: Interval
     probability_of_improvement: Interval
+    p_value: float
+    detectable: float
     n: dict[str, int]
 
 
-def bootstrap(
-    values: ArrayLike,
-    over: Over = "problems",
-    statistic: Statistic | None = None,
-    level: float = 0.95,
-    draws: int = 10_000,
-    seed: int = 0,
+class _Part(NamedTuple):
+    """A part of the variance of a mean and its degrees of freedom."""
+
+    variance: float
+    freedom: int
+
+
+def mean_interval(
+    values: ArrayLike, over: Over = "problems", level: float = 0.95, within: Range | None = None
 ) -> Interval:
-    """A number and its percentile bootstrap interval.
+    """A mean and its t interval.
 
-    The ends are the (1-level)/2 and (1+level)/2 order statistics of `draws` resampled values (Efron
-    and Tibshirani 1993, ch. 13). Over "both", seeds and problems are drawn independently and
-    crossed.
+    Over seeds, or over problems, it is Student's: mean +- t sqrt(s^2/n). Over both, with S seeds
+    and P problems, it is
 
-    **Few seeds.** With n seeds the interval stays within their minimum and maximum, so it covers
-    the median of all seeds with probability at most 1 - 2^(1-n), whatever `level` says: 75% for 3
-    seeds, 94% for 5.
+        mean +- sqrt(t[S-1]^2 MS_seeds/(SP) + t[P-1]^2 max(MS_problems - MS_rest, 0)/(SP)),
+
+    MS being the mean squares of the two-way table (Searle et al. 1992, Variance Components, ch. 4).
+    The first term alone is Student's interval over the means of seeds, which answers for seeds and
+    for sampling; the second adds what the problems themselves differ by. Each part keeps a t of its
+    own (Howe 1974), so that a small variance among two seeds by luck is no licence to forget them.
+
+    `within` is the range of what is averaged, (0, 1) for pass rates. The ends stay inside. Where
+    all values are at one end of the range the other end of the interval is 1 - (alpha/2)^(1/n) away
+    from it, in units of the range: 30 problems of which none was solved do not show that none can
+    be, and this bound holds whatever the distribution.
 
     | argument | shape | meaning |
     |---|---|---|
     | `values` | "problems", "seeds" or, over both, "seeds problems" | one number for each item |
-    | `statistic` | | `statistic(resamples, axis)`, the mean where None, which is far faster |
 
-    A statistic gets "draws problems ..." (over both, "draws seeds problems ...") and reduces `axis`
-    to one number for each draw: 1, or (1, 2) over both. LabError: values that are not finite; fewer
-    than two items; a level outside (0, 1); too few draws for the level; several numbers instead of
-    one, for which there is `bootstrap_each`.
+    LabError: values that are not finite, or outside `within`; fewer than two items; a level outside
+    (0, 1); several numbers instead of one, for which there is `mean_interval_each`.
 
-    One resample in four is 0 0, and one in four is 1 1:
-
-    >>> print(bootstrap([0, 1], draws=1000))
-    0.500 [0.000, 1.000] (95% over 2 problems)
+    >>> print(mean_interval([0.4, 0.5, 0.6], over="seeds"))
+    0.500 [0.252, 0.748] (95% over 3 seeds)
+    >>> print(mean_interval([0.0] * 30, within=(0, 1)))
+    0.000 [0.000, 0.116] (95% over 30 problems)
     """
-    intervals = _bootstrap(values, over, statistic, level, draws, seed)
+    array = _one_number(values, over, "mean_interval_each")
+    return _mean_interval(array, over, level, within)
+
+
+def mean_interval_each(
+    values: ArrayLike, over: Over = "problems", level: float = 0.95, within: Range | None = None
+) -> list[Interval]:
+    """Several means of the same items, each with its interval: `mean_interval` on every column.
+
+    `values` has one more axis, "problems columns" for example. LabError: as `mean_interval`; no
+    such axis.
+    """
+    array = _columns(values, over)
+    return [
+        _mean_interval(array[..., column], over, level, within) for column in range(array.shape[-1])
+    ]
+
+
+def compare(a: ArrayLike, b: ArrayLike, over: Over = "problems", level: float = 0.95) -> Comparison:
+    """Two runs on the same items, paired: their difference, and how often a is better.
+
+    Pairing removes what the runs share: the difference of means has variance (Var a + Var b - 2 Cov
+    a,b) / n. The probability of improvement is P(a > b) + P(a = b)/2 within pairs (across all pairs
+    of seeds in Agarwal et al. 2021, 2108.13264).
+
+    `a` and `b` have the same shape, as in `mean_interval`; item i of one belongs to item i of the
+    other. LabError: shapes that differ; as `mean_interval`.
+
+    >>> duel = compare([0.5, 0.7, 0.2, 0.9], [0.4, 0.5, 0.1, 0.8])
+    >>> print(duel.difference, f"p = {duel.p_value:.3f}", sep="; ")
+    0.125 [0.045, 0.205] (95% over 4 problems); p = 0.015
+    """
+    first = _one_number(a, over, "compare on each column")
+    second = _one_number(b, over, "compare on each column")
+    if first.shape != second.shape:
+        raise LabError(
+            f"a has shape {first.shape}, b has shape {second.shape}: give both on the same items"
+        )
+    wins = (first > second) + 0.5 * (first == second)
+    return Comparison(
+        difference=_mean_interval(first - second, over, level, None),
+        probability_of_improvement=_mean_interval(wins, over, level, (0.0, 1.0)),
+        p_value=p_value(first - second, over),
+        detectable=detectable(first - second, over, level),
+        n=_sizes(first, over),
+    )
+
+
+def p_value(values: ArrayLike, over: Over = "problems", null: float = 0.0) -> float:
+    """Two-sided p-value of a mean of `null`: the smallest 1 - level whose interval excludes it.
+
+    Values without any spread have p = 0, or 1 where they equal `null`. LabError: as
+    `mean_interval`.
+    """
+    array = _one_number(values, over, "p_value on each column")
+    return _p_value(abs(float(array.mean()) - null), _parts(array, over))
+
+
+def p_value_of_equality(values: ArrayLike, over: Over = "problems", *, margin: float) -> float:
+    """p-value of a mean outside (-margin, margin), to be rejected before one may say "equal".
+
+    Two one-sided tests (Schuirmann 1987): the larger of their p-values. LabError: as
+    `mean_interval`; a margin that is not above 0.
+    """
+    real("margin", margin)
+    if margin <= 0:
+        raise LabError(f"margin = {margin}: give the largest difference that still counts as equal")
+    array = _one_number(values, over, "p_value_of_equality on each column")
+    room = margin - abs(float(array.mean()))  # to the nearer end
+    one_sided = _p_value(abs(room), _parts(array, over)) / 2
+    return one_sided if room > 0 else 1 - one_sided
+
+
+def detectable(
+    values: ArrayLike, over: Over = "problems", level: float = 0.95, power: float = POWER
+) -> float:
+    """The mean that an interval at `level` would have excluded zero for with chance `power`.
+
+    With the spread that was found: sqrt(sum over parts of (t[(1+level)/2] + t[power])^2 variance),
+    after the formula for one t test. It is what an experiment could have shown, so it belongs
+    beside every "undecided". LabError: as `mean_interval`; a power outside (0, 1).
+    """
+    if not 0 < power < 1:
+        raise LabError(f"power is {power}: give a chance in (0, 1)")
+    parts = _parts(_one_number(values, over, "detectable on each column"), over)
+    _check_level(level)
+    return math.sqrt(
+        sum((_t((1 + level) / 2, f) + _t(power, f)) ** 2 * variance for variance, f in parts)
+    )
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values adjusted for how many claims were tested (Holm 1979), in the order given.
+
+    Claims whose adjusted p-value is at most alpha are all true with chance 1 - alpha or more,
+    whatever the dependence among them.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    adjusted, largest = [0.0] * len(p_values), 0.0
+    for rank, place in enumerate(order):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        adjusted[place] = largest
+    return adjusted
+
+
+def bootstrap(
+    values: ArrayLike,
+    statistic: Statistic,
+    level: float = 0.95,
+    draws: int = 10_000,
+    seed: int = 0,
+) -> Interval:
+    """A statistic of problems and its percentile bootstrap interval.
+
+    The ends are the (1-level)/2 and (1+level)/2 order statistics of `draws` resampled values (Efron
+    and Tibshirani 1993, ch. 13). Of a mean take `mean_interval`. There is no bootstrap over seeds:
+    with n of them it stays within their minimum and maximum, and so covers the median of all seeds
+    with probability at most 1 - 2^(1-n), whatever `level` says: 75% for 3 seeds, 94% for 5.
+
+    | argument | shape | meaning |
+    |---|---|---|
+    | `values` | "problems ..." | what is resampled, by problem |
+    | `statistic` | | `statistic(resamples, 1)` of "draws problems ...": a number for each draw |
+
+    LabError: values that are not finite; fewer than two problems; a level outside (0, 1); too few
+    draws for the level; several numbers instead of one, for which there is `bootstrap_each`.
+
+    >>> print(bootstrap([0, 1, 1, 4, 9], np.median, draws=1000))
+    1.000 [0.000, 9.000] (95% over 5 problems)
+    """
+    intervals = _bootstrap(values, statistic, level, draws, seed)
     if isinstance(intervals, list):
         raise LabError(
-            f"values of shape {np.shape(values)} give {len(intervals)} numbers over {over}: take"
+            f"values of shape {np.shape(values)} give {len(intervals)} numbers: take"
             " bootstrap_each, which gives an interval for each"
         )
     return intervals
@@ -106,46 +262,111 @@ def bootstrap(
 
 def bootstrap_each(
     values: ArrayLike,
-    over: Over = "problems",
-    statistic: Statistic | None = None,
+    statistic: Statistic,
     level: float = 0.95,
     draws: int = 10_000,
     seed: int = 0,
 ) -> list[Interval]:
-    """Several numbers of the same items, each with its interval: `bootstrap` on every column.
+    """Several statistics of the same problems, each with its interval.
 
-    `values` has one more axis, "problems columns" for example, and `statistic` keeps it: it returns
-    "draws columns". All columns see the same resamples. LabError: as `bootstrap`; no such axis.
-
-    >>> always, never = bootstrap_each([[1, 0], [1, 0]], draws=100)
-    >>> print(always)
-    1.000 [1.000, 1.000] (95% over 2 problems)
+    `statistic` returns "draws columns". All columns see the same resamples. LabError: as
+    `bootstrap`; one number instead of several.
     """
-    intervals = _bootstrap(values, over, statistic, level, draws, seed)
+    intervals = _bootstrap(values, statistic, level, draws, seed)
     if isinstance(intervals, Interval):
-        raise LabError(
-            f"values of shape {np.shape(values)} give one number over {over}: take bootstrap"
-        )
+        raise LabError(f"values of shape {np.shape(values)} give one number: take bootstrap")
     return intervals
 
 
+def _mean_interval(
+    array: Float[np.ndarray, "*values"], over: Over, level: float, within: Range | None
+) -> Interval:
+    _check_level(level)
+    parts = _parts(array, over)
+    point, half = float(array.mean()), _half_width(parts, level)
+    low, high = point - half, point + half
+    if within is not None:
+        start, end = within
+        rounding = 1e-9 * (end - start)
+        if array.min() < start - rounding or array.max() > end + rounding:
+            raise LabError(
+                f"values lie in [{array.min():g}, {array.max():g}], which is not within"
+                f" [{start:g}, {end:g}]: give the range of what is averaged"
+            )
+        low, high = max(low, start), min(high, end)
+        reach = (end - start) * (1 - ((1 - level) / 2) ** (1 / array.shape[-1]))
+        if array.max() == start:
+            high = start + reach
+        elif array.min() == end:
+            low = end - reach
+    sizes = _sizes(array, over)
+    return Interval(point, low, high, level, " and ".join(sizes), sizes, "Student's t")
+
+
+def _parts(array: Float[np.ndarray, "*values"], over: Over) -> list[_Part]:
+    """The variance of the mean of an array, in parts with a t of their own."""
+    n = array.size
+    if over != "both":
+        return [_Part(float(array.var(ddof=1)) / n, n - 1)]
+    seeds, problems = array.shape
+    of_seeds, of_problems = array.mean(axis=1), array.mean(axis=0)
+    rest = array - of_seeds[:, None] - of_problems + array.mean()
+    square_of_seeds = problems * float(of_seeds.var(ddof=1))
+    square_of_problems = seeds * float(of_problems.var(ddof=1))
+    square_of_rest = float((rest**2).sum()) / ((seeds - 1) * (problems - 1))
+    return [
+        _Part(square_of_seeds / n, seeds - 1),
+        _Part(max(square_of_problems - square_of_rest, 0.0) / n, problems - 1),
+    ]
+
+
+def _half_width(parts: Sequence[_Part], level: float) -> float:
+    return math.sqrt(sum(_t((1 + level) / 2, f) ** 2 * variance for variance, f in parts))
+
+
+def _p_value(distance: float, parts: Sequence[_Part]) -> float:
+    """The 1 - level at which the half width equals a distance."""
+    from scipy.optimize import brentq
+
+    if distance == 0:
+        return 1.0
+    parts = [part for part in parts if part.variance > 0]
+    if not parts:
+        return 0.0
+
+    def excess(log_p: float) -> float:
+        # t of p/2 from its own tail: 1 - p/2 would lose all digits of a small p
+        widths = (_t(math.exp(log_p) / 2, f) ** 2 * variance for variance, f in parts)
+        return math.sqrt(sum(widths)) - distance
+
+    smallest = math.log(1e-150)  # t of one degree of freedom, squared, stays a number
+    if excess(smallest) < 0:
+        return 0.0
+    return math.exp(brentq(excess, smallest, 0.0, xtol=1e-12))
+
+
+def _t(chance: float, freedom: int) -> float:
+    """The quantile of Student's t."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, chance))
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise LabError(f"level is {level}: give a level in (0, 1), such as 0.95")
+
+
 def _bootstrap(
-    values: ArrayLike,
-    over: Over,
-    statistic: Statistic | None,
-    level: float,
-    draws: int,
-    seed: int,
+    values: ArrayLike, statistic: Statistic, level: float, draws: int, seed: int
 ) -> Interval | list[Interval]:
-    """The interval of a number, or a list of them where there is a column axis."""
-    array = _checked(values, over)
-    item_axes = len(AXES[over])
+    """The interval of a statistic, or a list of them where it gives columns."""
+    array = _checked(values, "problems")
     if not 0 < level < 1 or draws * (1 - level) < 2:
         raise LabError(
             f"level is {level} with {draws} draws: give a level in (0, 1) and 2/(1-level) draws"
         )
-    reduced = (1, 2) if item_axes == 2 else 1
-    point = np.asarray((statistic or np.mean)(array[None], reduced), dtype=np.float64)
+    point = np.asarray(statistic(array[None], 1), dtype=np.float64)
     if point.shape[:1] != (1,):
         raise LabError(
             f"statistic gave shape {point.shape} for one draw: reduce only the axis it is given"
@@ -155,11 +376,12 @@ def _bootstrap(
             f"values of shape {array.shape} keep the axes {point.shape[1:]}: at most one may be"
             " left, so reshape them to columns"
         )
-    if statistic is None:
-        chunks = _means(array, item_axes, draws, seed)
-    else:
-        chunks = _statistics(array, item_axes, draws, seed, statistic)
-    resampled = np.concatenate(list(chunks))
+    resampled = np.concatenate(
+        [
+            np.asarray(statistic(array[index], 1), dtype=np.float64)
+            for index in _resamples(len(array), draws, seed, array.size)
+        ]
+    )
     undefined = int(np.isnan(resampled).sum())
     if undefined or np.isnan(point).any():
         raise LabError(
@@ -168,51 +390,49 @@ def _bootstrap(
     # Order statistics without interpolation, which would make NaN between two infinite numbers.
     low = np.quantile(resampled, (1 - level) / 2, axis=0, method="lower")
     high = np.quantile(resampled, (1 + level) / 2, axis=0, method="higher")
-    sizes = _sizes(array, over)
+    sizes, rule = _sizes(array, "problems"), f"{draws} bootstrap draws with seed {seed}"
 
     def interval(point: float, low: float, high: float) -> Interval:
-        ends = float(point), float(low), float(high)
-        return Interval(*ends, level, " and ".join(sizes), sizes, len(resampled), seed)
+        return Interval(float(point), float(low), float(high), level, "problems", sizes, rule)
 
     if point.ndim == 1:
         return interval(point[0], low, high)
     return [interval(*column) for column in zip(point[0], low, high, strict=True)]
 
 
-def compare(
-    a: ArrayLike,
-    b: ArrayLike,
-    over: Over = "problems",
-    level: float = 0.95,
-    draws: int = 10_000,
-    seed: int = 0,
-) -> Comparison:
-    """Two runs on the same items, paired: their difference, and how often a is better.
+def _resamples(
+    problems: int, draws: int, seed: int, cost: int
+) -> Iterator[Int[np.ndarray, "rows problems"]]:
+    """Which problems each draw takes, in chunks; `cost` is how many numbers a draw takes up."""
+    stream = np.random.default_rng(seed)
+    step = max(1, CHUNK // cost)
+    for start in range(0, draws, step):
+        yield stream.integers(0, problems, (min(step, draws - start), problems))
 
-    Pairing removes what the runs share: the difference of means has variance (Var a + Var b - 2 Cov
-    a,b) / n. The probability of improvement is P(a > b) + P(a = b)/2 within pairs (across all pairs
-    of seeds in Agarwal et al. 2021, 2108.13264).
 
-    `a` and `b` have the same shape, as in `bootstrap`; item i of one belongs to item i of the
-    other. LabError: shapes that differ; as `bootstrap`.
-
-    Here a is 0.1 better on every problem:
-
-    >>> duel = compare([0.5, 0.7, 0.2, 0.9], [0.4, 0.6, 0.1, 0.8], draws=100)
-    >>> print(duel.difference, duel.probability_of_improvement, sep="; ")
-    0.100 [0.100, 0.100] (95% over 4 problems); 1.000 [1.000, 1.000] (95% over 4 problems)
-    """
-    first, second = _checked(a, over), _checked(b, over)
-    if first.shape != second.shape:
+def _one_number(values: ArrayLike, over: Over, otherwise: str) -> Float[np.ndarray, "*values"]:
+    """Checked values without a column axis."""
+    array = _checked(values, over)
+    if array.ndim > len(AXES[over]):
         raise LabError(
-            f"a has shape {first.shape}, b has shape {second.shape}: give both on the same items"
+            f"values of shape {array.shape} give several numbers over {over}: take {otherwise}"
         )
-    wins = (first > second) + 0.5 * (first == second)
-    return Comparison(
-        difference=bootstrap(first - second, over, None, level, draws, seed),
-        probability_of_improvement=bootstrap(wins, over, None, level, draws, seed),
-        n=_sizes(first, over),
-    )
+    return array
+
+
+def _columns(values: ArrayLike, over: Over) -> Float[np.ndarray, "*values columns"]:
+    """Checked values with a column axis."""
+    array = _checked(values, over)
+    if array.ndim == len(AXES[over]):
+        raise LabError(
+            f"values of shape {array.shape} give one number over {over}: take mean_interval"
+        )
+    if array.ndim > len(AXES[over]) + 1:
+        raise LabError(
+            f"values of shape {array.shape} keep the axes {array.shape[len(AXES[over]) :]}: at most"
+            " one may be left, so reshape them to columns"
+        )
+    return array
 
 
 def _sizes(array: Float[np.ndarray, "*values"], over: Over) -> dict[str, int]:
@@ -221,7 +441,7 @@ def _sizes(array: Float[np.ndarray, "*values"], over: Over) -> dict[str, int]:
 
 
 def _checked(values: ArrayLike, over: Over) -> Float[np.ndarray, "*values"]:
-    """`values` as float64, refused unless finite, with two items or more on each resampled axis."""
+    """`values` as float64, refused unless finite, with two items or more on each axis of items."""
     if over not in AXES:
         raise unknown("over", over, AXES)
     array = np.asarray(values, dtype=np.float64)
@@ -239,56 +459,3 @@ def _checked(values: ArrayLike, over: Over) -> Float[np.ndarray, "*values"]:
             f"values is {array[index]} at index {index}: repair it, or leave that item out"
         )
     return array
-
-
-def _resamples(
-    sizes: tuple[int, ...], draws: int, seed: int, cost: int
-) -> Iterator[list[Int[np.ndarray, "rows items"]]]:
-    """For each chunk of draws one index array "draws items" per axis.
-
-    Each axis has its own random stream. `cost` is how many numbers one draw takes in memory.
-    """
-    streams = np.random.default_rng(seed).spawn(len(sizes))
-    step = max(1, CHUNK // cost)
-    for start in range(0, draws, step):
-        rows = min(step, draws - start)
-        yield [
-            stream.integers(0, size, (rows, size))
-            for stream, size in zip(streams, sizes, strict=True)
-        ]
-
-
-def _means(
-    array: Float[np.ndarray, "*values"], item_axes: int, draws: int, seed: int
-) -> Iterator[Array]:
-    """Resampled means as counts @ values, where an item counts as often as it was drawn."""
-    sizes, column_axes = array.shape[:item_axes], array.shape[item_axes:]
-    # one row for each item of the last item axis
-    rows = np.moveaxis(array, item_axes - 1, 0).reshape(sizes[-1], -1)
-    for chunk in _resamples(sizes, draws, seed, max(sum(sizes), rows[0].size)):
-        *seed_counts, item_counts = (_times_drawn(index) for index in chunk)
-        sums = item_counts @ rows
-        if seed_counts:
-            by_seed = sums.reshape(len(sums), sizes[0], -1)
-            sums = np.einsum("ds,dsr->dr", seed_counts[0], by_seed)
-        yield sums.reshape(-1, *column_axes) / np.prod(sizes)
-
-
-def _times_drawn(index: Int[np.ndarray, "draws items"]) -> Float[np.ndarray, "draws items"]:
-    """How often each item was drawn."""
-    rows, n = index.shape
-    flat = (index + n * np.arange(rows)[:, None]).ravel()
-    return np.bincount(flat, minlength=rows * n).reshape(rows, n).astype(np.float64)
-
-
-def _statistics(
-    array: Float[np.ndarray, "*values"], item_axes: int, draws: int, seed: int, statistic: Statistic
-) -> Iterator[Array]:
-    """The statistic of resampled arrays."""
-    for chunk in _resamples(array.shape[:item_axes], draws, seed, array.size):
-        if item_axes == 1:
-            values = statistic(array[chunk[0]], 1)
-        else:
-            seeds, problems = chunk
-            values = statistic(array[seeds[:, :, None], problems[:, None, :]], (1, 2))
-        yield np.asarray(values, dtype=np.float64)

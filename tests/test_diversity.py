@@ -10,7 +10,7 @@ import pytest
 
 from lab.errors import LabError
 from lab.llm.evals.diversity import density, diversity, embedder, mean_distance, project
-from lab.stats import bootstrap
+from lab.stats import mean_interval
 
 RNG = np.random.default_rng(0)
 CLOUD = RNG.normal(size=(7, 5)) + 1.0
@@ -98,7 +98,7 @@ def test_the_score_is_the_mean_over_problems_with_two_right_ones():
     found = diversity([["a", "b"], [], ["a"], ["a", "c", "a"], ["b", "b"]], embed)
     assert found.problems.tolist() == [0, 3, 4] and found.responses.tolist() == [2, 3, 2]
     assert found.distances == pytest.approx([1, 4 / 3, 0], abs=1e-15)
-    assert found.score == bootstrap(found.distances)
+    assert found.score == mean_interval(found.distances)
     assert found.score.point == pytest.approx(7 / 9) and found.score.n == {"problems": 3}
     assert asked == [["a", "b", "a", "c", "a", "b", "b"]]
     assert [part.tolist() for part in found.vectors] == [
@@ -116,7 +116,7 @@ def test_two_models_are_compared_on_the_problems_they_share():
     theirs = diversity([["one way", "one way"], ["x y z", "x y r"], ["4", "5"]], embed)
     shared = np.intersect1d(ours.problems, theirs.problems)
     a, b = (found.distances[np.searchsorted(found.problems, shared)] for found in (ours, theirs))
-    assert shared.tolist() == [0, 1] and compare(a, b).difference.low > 0
+    assert shared.tolist() == [0, 1] and compare(a, b).difference.point > 0
 
 
 @pytest.mark.parametrize(

@@ -233,7 +233,7 @@ def test_every_metric_is_the_mean_over_problems_of_the_enumeration_of_subsets():
     assert found["majority"] == found["maj@5"]
 
 
-def test_intervals_are_those_of_the_bootstrap_over_problems():
+def test_intervals_are_those_of_means_over_problems():
     right = np.arange(9)
     found = summary(tally(8, right))
     assert list(found) == [f"pass{sign}{k}" for sign in "@^" for k in (1, 2, 4, 8)] + [
@@ -244,8 +244,10 @@ def test_intervals_are_those_of_the_bootstrap_over_problems():
         "lost",
         "entropy",
     ]
-    assert found["pass@4"] == stats.bootstrap(metrics.pass_at_k(8, right, 4))
-    assert found["solved"] == stats.bootstrap(right > 0) and found["pass@4"].n == {"problems": 9}
+    assert found["pass@4"] == stats.mean_interval(metrics.pass_at_k(8, right, 4), within=(0, 1))
+    assert found["solved"] == stats.mean_interval(right > 0, within=(0, 1)) and found[
+        "pass@4"
+    ].n == {"problems": 9}
 
 
 def test_length_truncation_loss_and_entropy_are_means_over_problems_of_their_shares():
@@ -360,7 +362,7 @@ def test_samples_to_reach_takes_problems_of_different_n():
 
 def assert_equal(a: Interval, b: Interval) -> None:
     assert (a.point, a.low, a.high) == pytest.approx((b.point, b.low, b.high), rel=1e-9)
-    assert (a.level, a.over, a.n, a.draws, a.seed) == (b.level, b.over, b.n, b.draws, b.seed)
+    assert (a.level, a.over, a.n, a.rule) == (b.level, b.over, b.n, b.rule)
 
 
 def test_the_ratio_of_samples_is_the_metric_in_every_resample(few_draws):
@@ -407,7 +409,7 @@ def test_the_ratio_is_zero_out_of_reach_and_one_where_nothing_is_to_be_reached()
 
 def interval(point: float, problems: int = 500) -> Interval:
     return Interval(
-        point, point - 0.01, point + 0.01, 0.95, "problems", {"problems": problems}, 10_000, 0
+        point, point - 0.01, point + 0.01, 0.95, "problems", {"problems": problems}, "Student's t"
     )
 
 
@@ -443,7 +445,7 @@ def test_a_caption_states_how_the_answers_were_drawn_and_what_the_brackets_mean(
         "plain 0123456789ab",
         "strict",
         "truncated ones judged like others",
-        "95% bootstrap intervals over problems",
+        "95% t intervals over problems",
     ):
         assert words in SAID
     assert "truncated ones counted as wrong" in caption(Sampling(1), "plain", "lenient", "zero")
@@ -483,7 +485,7 @@ def test_a_latex_table_is_well_formed_and_escapes_what_latex_would_read():
     assert read["rows"][3][0].startswith(
         r"{}[a]*\{b\}\textbackslash{}c\textasciitilde{}d\textasciicircum{}e \#1 \$x\$"
     )
-    assert r"95\% bootstrap" in made and made.count(r"\midrule") == 1 and "\\toprule\n" in made
+    assert r"95\% t intervals" in made and made.count(r"\midrule") == 1 and "\\toprule\n" in made
 
 
 def test_columns_choose_the_metrics_and_an_unknown_one_is_refused():

@@ -153,7 +153,7 @@ def test_weights_and_advantages_need_numpy_and_scipy_alone(core, tmp_path):
         "answers = [lab.advantages('maxrl', np.array([1, 0, 0, 0])).tolist(),\n"
         "  lab.induced_weight('grpo(ddof=1)', 16, [0.001, 0.5]).tolist(),\n"
         "  lab.from_weight(lambda p: np.exp(-5 * p), N=16).residual([0.5]).tolist(),\n"
-        "  lab.stats.bootstrap([0.0, 1.0, 1.0]).point, lab.__file__]\n"
+        "  lab.stats.mean_interval([0.0, 1.0, 1.0]).point, lab.__file__]\n"
         "print(json.dumps(answers))"
     )
     answers = json.loads(call(core / "bin/python", "-c", code, cwd=tmp_path).stdout)

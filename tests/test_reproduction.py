@@ -11,7 +11,7 @@ import pandas as pd
 from lab.runs import Run, configure, experiment, train
 from lab.runs.provenance import versions
 from lab.runs.sweep_results import RECORDED, results
-from lab.stats import bootstrap
+from lab.stats import mean_interval
 
 SWEEP, EXPERIMENT, OBJECTIVE = "laptop", "tabular", "maxrl"
 
@@ -38,7 +38,7 @@ def test_the_command_in_a_record_gives_the_recorded_numbers_again(command, runs,
     assert again["step"].tolist() == before["step"].tolist()
     for metric in ("pass@1", "hard pass@1"):
         seeds = sampled[sampled["step"] == sampled["step"].max()].set_index("seed")[metric]
-        interval = bootstrap(seeds, over="seeds")
+        interval = mean_interval(seeds, over="seeds")
         seeds[0] = again[metric].iloc[-1]  # the run made again, in place of the recorded one
         assert len(seeds) == 5 and interval.low <= seeds.mean() <= interval.high
     if {key: versions()[key] for key in ("numpy", "torch")} == {

@@ -404,14 +404,15 @@ def test_a_number_carries_its_n_its_interval_and_what_the_interval_is_over():
     """
     values = np.random.default_rng(0).random((5, 40))
     assert re.fullmatch(
-        r"0\.\d{3} \[0\.\d{3}, 0\.\d{3}\] \(95% over 40 problems\)", str(stats.bootstrap(values[0]))
+        r"0\.\d{3} \[0\.\d{3}, 0\.\d{3}\] \(95% over 40 problems\)",
+        str(stats.mean_interval(values[0])),
     )
-    assert str(stats.bootstrap(values.mean(1), over="seeds")).endswith("(95% over 5 seeds)")
+    assert str(stats.mean_interval(values.mean(1), over="seeds")).endswith("(95% over 5 seeds)")
     assert all(
-        words in str(stats.bootstrap(values, over="both"))
+        words in str(stats.mean_interval(values, over="both"))
         for words in ("(95% over ", "5 seeds", "40 problems")
     )
-    one = stats.bootstrap(metrics.pass_at_k(8, np.arange(1, 9), 2))
+    one = stats.mean_interval(metrics.pass_at_k(8, np.arange(1, 9), 2))
     assert one.low <= one.point <= one.high and one.n == {"problems": 8} and one.over == "problems"
 
 

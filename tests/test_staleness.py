@@ -179,7 +179,7 @@ def test_what_trains_and_what_loads_the_records_does_not_count(project):
     reached = {key for inputs in hashes(project).values() for key in inputs}
     trainers = {key for key in reached if key.startswith(("lab.toy.", "lab.llm."))}
     assert trainers == {
-        "lab.toy.images.pass_at",
+        "lab.metrics.exact_pass_at_k",
         *(key for key in trainers if key.startswith("lab.llm.evals.gradient_norms.")),
     }
     assert "lab.llm.evals.gradient_norms.norms" in trainers

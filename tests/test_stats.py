@@ -1,16 +1,26 @@
-"""Intervals: against enumeration of every resample, the normal limit, and the honest limit of few
-seeds.
-"""
+"""Intervals: against closed forms, enumeration of every resample, and simulated coverage."""
 
 import itertools
 import math
 
 import numpy as np
 import pytest
+from scipy import stats as scipy_stats
 
 from lab import LabError, stats
 from lab.metrics import pass_at_k
-from lab.stats import Interval, bootstrap, bootstrap_each, compare
+from lab.stats import (
+    Interval,
+    bootstrap,
+    bootstrap_each,
+    compare,
+    detectable,
+    holm,
+    mean_interval,
+    mean_interval_each,
+    p_value,
+    p_value_of_equality,
+)
 
 
 @pytest.fixture
@@ -26,96 +36,245 @@ def ends(interval):
     return interval.low, interval.high
 
 
+def half(interval):
+    return (interval.high - interval.low) / 2
+
+
+# --- Means ----------------------------------------------------------------------------------------
+
+
 def test_the_interval_prints_its_level_and_what_it_is_over():
-    text = str(Interval(0.431, 0.402, 0.460, 0.95, "problems", {"problems": 1000}, 10_000, 0))
+    text = str(Interval(0.431, 0.402, 0.460, 0.95, "problems", {"problems": 1000}, "Student's t"))
     assert text == "0.431 [0.402, 0.460] (95% over 1000 problems)"
-    both = bootstrap(np.eye(2, 3), over="both", level=0.9, draws=100)
+    both = mean_interval(np.eye(2, 3), over="both", level=0.9)
     assert str(both).endswith("(90% over 3 problems and 2 seeds)")
     assert (both.over, both.n) == ("problems and seeds", {"problems": 3, "seeds": 2})
-    assert (both.level, both.draws, both.seed) == (0.9, 100, 0)
+    assert (both.level, both.rule) == (0.9, "Student's t")
 
 
-@pytest.mark.parametrize("statistic", [None, np.mean, np.median, np.max])
+@pytest.mark.parametrize("over", ["seeds", "problems"])
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_over_one_axis_it_is_students_interval(over, level):
+    values = np.random.default_rng(0).gamma(2, 1, 7)
+    theirs = scipy_stats.ttest_1samp(values, 0).confidence_interval(level)
+    assert ends(mean_interval(values, over, level)) == pytest.approx(ends(theirs), rel=1e-12)
+
+
+def test_the_p_value_is_students_and_belongs_to_the_interval(pass_rates):
+    values = np.random.default_rng(3).normal(0.4, 1, 6)
+    for null in (0.0, 0.7, -5.0, 400.0):
+        theirs = scipy_stats.ttest_1samp(values, null).pvalue
+        assert p_value(values, "seeds", null) == pytest.approx(theirs, rel=1e-8)
+    difference = pass_rates[:3] - pass_rates[2:]
+    p = p_value(difference, "both")
+    at_p = mean_interval(difference, "both", level=1 - p)
+    assert min(abs(at_p.low), abs(at_p.high)) < 1e-9  # an end of that interval is zero
+    assert 0 < p < 1
+
+
+def test_over_both_without_a_difference_among_seeds_it_is_the_interval_over_problems():
+    """Every seed found the same: nothing but the problems moves the mean."""
+    problems = np.random.default_rng(4).random(30)
+    both = mean_interval(np.tile(problems, (4, 1)), "both")
+    assert ends(both) == pytest.approx(ends(mean_interval(problems)), rel=1e-12)
+
+
+def test_over_both_without_a_difference_among_problems_it_is_the_interval_over_seeds():
+    seeds = np.array([0.2, 0.5, 0.4])
+    both = mean_interval(np.tile(seeds[:, None], (1, 30)), "both")
+    assert ends(both) == pytest.approx(ends(mean_interval(seeds, "seeds")), rel=1e-12)
+
+
+def test_over_both_it_is_never_narrower_than_over_seeds_alone(pass_rates):
+    for table in (pass_rates, pass_rates[:2], pass_rates[:, :3], pass_rates - pass_rates.mean(0)):
+        both, seeds = mean_interval(table, "both"), mean_interval(table.mean(1), "seeds")
+        assert half(both) >= half(seeds) * (1 - 1e-12)
+
+
+def test_the_two_parts_over_both_are_those_of_a_naive_table(pass_rates):
+    S, P = pass_rates.shape
+    grand = pass_rates.mean()
+    seeds = sum(P * (row.mean() - grand) ** 2 for row in pass_rates) / (S - 1)
+    problems = sum(S * (column.mean() - grand) ** 2 for column in pass_rates.T) / (P - 1)
+    rest = sum(
+        (pass_rates[s, p] - pass_rates[s].mean() - pass_rates[:, p].mean() + grand) ** 2
+        for s in range(S)
+        for p in range(P)
+    ) / ((S - 1) * (P - 1))
+    t_seeds, t_problems = (scipy_stats.t.ppf(0.975, n - 1) for n in (S, P))
+    square = t_seeds**2 * seeds / (S * P) + t_problems**2 * max(problems - rest, 0) / (S * P)
+    assert half(mean_interval(pass_rates, "both")) == pytest.approx(math.sqrt(square), rel=1e-12)
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 5])
+@pytest.mark.parametrize(
+    "of_seeds, of_problems, of_rest", [(0, 1, 1), (0.1, 1, 1), (1, 1, 1), (0, 0, 1), (1, 0, 0.1)]
+)
+def test_the_interval_over_both_covers_the_mean_at_least_as_often_as_it_says(
+    seeds, of_seeds, of_problems, of_rest
+):
+    """Also for two seeds, where resampling them covered the mean 79 to 87% of the time."""
+    rng = np.random.default_rng(seeds)
+    tables = (
+        of_seeds * rng.normal(size=(1000, seeds, 1))
+        + of_problems * rng.normal(size=(1000, 1, 24))
+        + of_rest * rng.normal(size=(1000, seeds, 24))
+    )
+    found = [mean_interval(table, "both") for table in tables]
+    covered = np.mean([one.low <= 0 <= one.high for one in found])
+    assert covered >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / 1000)
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 5])
+def test_few_seeds_are_covered_as_often_as_it_says(seeds):
+    samples = np.random.default_rng(8).normal(0, 1, (2000, seeds))
+    found = [mean_interval(sample, "seeds") for sample in samples]
+    covered = np.mean([one.low <= 0 <= one.high for one in found])
+    assert covered == pytest.approx(0.95, abs=3 * math.sqrt(0.95 * 0.05 / 2000))
+
+
+def test_a_range_cuts_the_ends_and_bounds_what_was_never_seen():
+    assert ends(mean_interval([0.9, 1.0, 1.0], within=(0, 1)))[1] == 1
+    assert mean_interval([0.9, 1.0, 1.0]).high > 1
+    never = mean_interval(np.zeros(30), within=(0, 1))
+    # as Clopper and Pearson have it for 0 of 30
+    exact = scipy_stats.binomtest(0, 30).proportion_ci(0.95).high
+    assert ends(never) == (0, pytest.approx(exact, rel=1e-12))
+    always = mean_interval(np.full((3, 30), 5.0), "both", within=(1, 5))
+    assert ends(always) == (pytest.approx(5 - 4 * exact, rel=1e-12), 5)
+    assert ends(mean_interval(np.full(30, 0.5), within=(0, 1))) == (0.5, 0.5)
+
+
+def test_columns_are_separate_means():
+    curve = pass_at_k(16, np.arange(17), [1, 4, 16])
+    for one, column in zip(mean_interval_each(curve), curve.T, strict=True):
+        assert one == mean_interval(column)
+    with pytest.raises(LabError, match="reshape them to columns"):
+        mean_interval_each(curve.reshape(17, 3, 1))
+    with pytest.raises(LabError, match="several numbers over problems: take mean_interval_each"):
+        mean_interval(curve)
+    with pytest.raises(LabError, match="give one number over both: take mean_interval"):
+        mean_interval_each(curve, "both")
+
+
+# --- Comparison and tests -------------------------------------------------------------------------
+
+
+def test_pairing_narrows_the_interval_of_correlated_runs():
+    rng = np.random.default_rng(2)
+    difficulty = rng.beta(0.5, 0.5, 200)
+    ours, base = difficulty + rng.normal(0.05, 0.02, 200), difficulty + rng.normal(0, 0.02, 200)
+    duel = compare(ours, base)
+    apart = [mean_interval(run) for run in (ours, base)]
+    assert half(duel.difference) < math.hypot(*map(half, apart)) / 5
+    # paired sees what the overlap hides
+    assert duel.difference.low > 0 and apart[0].low < apart[1].high
+    assert duel.difference.point == pytest.approx(ours.mean() - base.mean())
+    assert duel.probability_of_improvement.low > 0.9 and duel.p_value < 1e-10
+
+
+def test_a_tie_is_half_an_improvement():
+    duel = compare([1, 0, 1, 0], [1, 0, 0, 1])
+    assert duel.probability_of_improvement.point == 0.5  # two ties, one win, one loss
+    assert duel.difference.point == 0.0 and duel.n == {"problems": 4} and duel.p_value == 1
+    one_better = compare([1, 2, 3], [0, 2, 3], over="seeds")
+    assert one_better.probability_of_improvement.point == pytest.approx(4 / 6)
+
+
+def test_comparing_a_run_with_itself_finds_nothing(pass_rates):
+    duel = compare(pass_rates, pass_rates, over="both")
+    assert (duel.difference.point, *ends(duel.difference)) == (0.0, 0.0, 0.0)
+    assert ends(duel.probability_of_improvement) == (0.5, 0.5) and duel.p_value == 1
+    assert duel.n == {"problems": 40, "seeds": 5}
+
+
+def test_exchanging_the_runs_mirrors_the_comparison(pass_rates):
+    one, other = compare(pass_rates[0], pass_rates[1]), compare(pass_rates[1], pass_rates[0])
+    mirrored = (-other.difference.point, -other.difference.high, -other.difference.low)
+    assert (one.difference.point, *ends(one.difference)) == pytest.approx(mirrored, rel=1e-12)
+    assert other.probability_of_improvement.point == pytest.approx(
+        1 - one.probability_of_improvement.point
+    )
+    assert one.p_value == pytest.approx(other.p_value) and one.difference.point != 0
+
+
+@pytest.mark.parametrize("margin", [0.1, 0.25, 0.4])
+@pytest.mark.parametrize("mean", [0.0, 0.2, -0.3])
+def test_equality_is_two_one_sided_tests(margin, mean):
+    values = np.random.default_rng(5).normal(0, 0.2, 9)
+    values += mean - values.mean()
+    theirs = max(
+        scipy_stats.ttest_1samp(values, -margin, alternative="greater").pvalue,
+        scipy_stats.ttest_1samp(values, margin, alternative="less").pvalue,
+    )
+    assert p_value_of_equality(values, "seeds", margin=margin) == pytest.approx(theirs, rel=1e-8)
+
+
+def test_values_that_agree_are_equal_and_a_margin_must_be_named():
+    assert p_value_of_equality([0.5, 0.5, 0.5], margin=0.6) == 0
+    assert p_value_of_equality([0.5, 0.5, 0.5], margin=0.4) == 1
+    assert p_value([0.5, 0.5]) == 0 and p_value([0.0, 0.0]) == 1
+    with pytest.raises(LabError, match="margin = 0: give the largest difference that still"):
+        p_value_of_equality([0.1, 0.2], margin=0)
+
+
+@pytest.mark.parametrize("seeds", [3, 5, 20])
+def test_a_detectable_effect_is_seen_four_times_in_five(seeds):
+    """Where the spread is known: the formula adds two quantiles of t, an approximation."""
+    rng = np.random.default_rng(seeds)
+    samples = rng.normal(0, 1, (4000, seeds))
+    effect = np.mean([detectable(sample, "seeds") ** 2 for sample in samples]) ** 0.5
+    seen = np.mean([mean_interval(sample + effect, "seeds").low > 0 for sample in samples])
+    assert 0.74 < seen < 0.9
+
+
+def test_holm_is_the_step_down_of_bonferroni():
+    p = [0.001, 0.5, 0.012, 0.04, 0.012]
+    naive = dict.fromkeys(range(5), 0.0)
+    largest = 0.0
+    for rank, place in enumerate(np.argsort(p, kind="stable")):
+        largest = max(largest, min(1, (5 - rank) * p[place]))
+        naive[int(place)] = largest
+    assert holm(p) == pytest.approx(list(naive.values()))
+    assert holm([]) == [] and holm([0.7, 0.9]) == [1.0, 1.0]
+
+
+# --- The bootstrap --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("statistic", [np.mean, np.median, np.max])
 def test_the_interval_is_the_quantile_of_every_possible_resample(statistic):
     values = np.array([0.0, 1.0, 4.0, 9.0])
-    exact = np.sort(
-        [(statistic or np.mean)(r) for r in itertools.product(values, repeat=4)]
-    )  # 256 resamples
-    found = bootstrap(values, statistic=statistic, level=0.71, draws=100_000)
+    exact = np.sort([statistic(r) for r in itertools.product(values, repeat=4)])  # 256 resamples
+    found = bootstrap(values, statistic, level=0.71, draws=100_000)
     assert ends(found) == (exact[math.floor(0.145 * 255)], exact[math.ceil(0.855 * 255)])
-    assert found.point == (statistic or np.mean)(values)
+    assert found.point == statistic(values)
 
 
-def test_a_mean_has_about_two_standard_errors_on_each_side():
-    values = np.random.default_rng(0).normal(5, 2, 400)
-    found, error = bootstrap(values), values.std() / math.sqrt(400)
-    assert found.low == pytest.approx(values.mean() - 1.96 * error, abs=0.1 * error)
-    assert found.high == pytest.approx(values.mean() + 1.96 * error, abs=0.1 * error)
-
-
-def test_the_weighted_mean_and_the_mean_of_resampled_arrays_agree(pass_rates):
-    for over in ("seeds", "both"):
-        resampled = bootstrap if over == "both" else bootstrap_each
-        fast, slow = (np.ravel(resampled(pass_rates, over, f, draws=500)) for f in (None, np.mean))
-        for one, other in zip(fast, slow, strict=True):
-            assert (one.point, *ends(one)) == pytest.approx((other.point, *ends(other)), rel=1e-12)
-
-
-def test_the_interval_covers_the_true_mean_about_as_often_as_it_says():
-    rng = np.random.default_rng(7)
-    found = [bootstrap(rng.random(60) < 0.3, draws=400, seed=seed) for seed in range(300)]
-    covered = np.mean([x.low <= 0.3 <= x.high for x in found])
-    assert (
-        0.89 <= covered <= 0.99
-    )  # 95%, less the few points that a percentile interval lacks at n = 60
-
-
-def test_three_seeds_cover_the_median_at_most_three_times_in_four():
-    rng = np.random.default_rng(8)
-    samples = rng.normal(0, 1, (600, 3))
-    intervals = [ends(bootstrap(sample, over="seeds", draws=200)) for sample in samples]
-    lows, highs = np.array(intervals).T
-    assert (lows >= samples.min(axis=1) - 1e-12).all() and (
-        highs <= samples.max(axis=1) + 1e-12
-    ).all()
-    covered = np.mean((lows <= 0) & (highs >= 0))
-    assert 0.65 < covered < 0.81  # at most 0.75, give or take three standard errors
-
-
-@pytest.mark.parametrize("over", ["problems", "seeds", "both"])
-@pytest.mark.parametrize("statistic", [None, np.median])
-def test_the_size_of_the_chunks_does_not_move_the_result(over, statistic, pass_rates, monkeypatch):
-    resampled = bootstrap if over == "both" else bootstrap_each
-    whole = resampled(pass_rates, over, statistic, draws=333)
+def test_the_size_of_the_chunks_does_not_move_the_result(pass_rates, monkeypatch):
+    whole = bootstrap_each(pass_rates, np.median, draws=333)
     monkeypatch.setattr(stats, "CHUNK", 1500)
-    pieces = resampled(pass_rates, over, statistic, draws=333)
-    for one, other in zip(np.ravel(whole), np.ravel(pieces), strict=True):
-        assert ends(one) == pytest.approx(ends(other), rel=1e-13)
+    for one, other in zip(whole, bootstrap_each(pass_rates, np.median, draws=333), strict=True):
+        assert ends(one) == ends(other)
 
 
 def test_the_seed_decides_the_interval(pass_rates):
     values = pass_rates[0]
-    assert bootstrap(values, seed=3) == bootstrap(values, seed=3)
-    assert ends(bootstrap(values, seed=3)) != ends(bootstrap(values, seed=4))
+    assert bootstrap(values, np.std, seed=3) == bootstrap(values, np.std, seed=3)
+    assert ends(bootstrap(values, np.std, seed=3)) != ends(bootstrap(values, np.std, seed=4))
 
 
 def test_other_axes_are_carried_along_with_the_same_resamples():
     curve = pass_at_k(16, np.arange(17), [1, 4, 16])
-    together = bootstrap_each(curve, draws=500)
-    assert [x.point for x in together] == pytest.approx(curve.mean(axis=0))
-    for one, alone in zip(
-        together, (bootstrap(column, draws=500) for column in curve.T), strict=True
-    ):
-        assert ends(one) == pytest.approx(ends(alone), rel=1e-12)
+    together = bootstrap_each(curve, np.median, draws=500)
+    for one, column in zip(together, curve.T, strict=True):
+        assert one == bootstrap(column, np.median, draws=500)
     with pytest.raises(LabError, match="reshape them to columns"):
-        bootstrap_each(curve.reshape(17, 3, 1), draws=500)
-
-
-def test_one_number_and_several_have_functions_of_their_own():
-    with pytest.raises(LabError, match="give 3 numbers over problems: take bootstrap_each"):
-        bootstrap(np.eye(4, 3), draws=100)
-    with pytest.raises(LabError, match="give one number over problems: take bootstrap"):
-        bootstrap_each([0.5, 1.0], draws=100)
+        bootstrap_each(curve.reshape(17, 3, 1), np.median, draws=500)
+    with pytest.raises(LabError, match="give 3 numbers: take bootstrap_each"):
+        bootstrap(np.eye(4, 3), np.mean, draws=100)
+    with pytest.raises(LabError, match="give one number: take bootstrap"):
+        bootstrap_each([0.5, 1.0], np.mean, draws=100)
 
 
 def test_a_statistic_may_reduce_the_carried_axes_and_may_be_infinite():
@@ -125,89 +284,35 @@ def test_a_statistic_may_reduce_the_carried_axes_and_may_be_infinite():
         reached = sample.mean(axis=axis) >= 0.5
         return np.where(reached.any(axis=-1), 1 + reached.argmax(axis=-1), np.inf)
 
-    found = bootstrap(curve, statistic=first_k_to_solve_half, draws=1000)
+    found = bootstrap(curve, first_k_to_solve_half, draws=1000)
     assert (found.point, *ends(found)) == (8.0, 1.0, math.inf)
-
-
-def test_over_both_is_wider_than_over_problems_or_seeds_alone(pass_rates):
-    def width(interval):
-        return interval.high - interval.low
-
-    both = width(bootstrap(pass_rates, over="both"))
-    problems = width(bootstrap(pass_rates.mean(axis=0), over="problems"))
-    seeds = width(bootstrap(pass_rates.mean(axis=1), over="seeds"))
-    assert both > max(problems, seeds)
-    assert both == pytest.approx(
-        math.hypot(problems, seeds), rel=0.1
-    )  # crossed: the two variances add
-
-
-def test_pairing_narrows_the_interval_of_correlated_runs():
-    rng = np.random.default_rng(2)
-    difficulty = rng.beta(0.5, 0.5, 200)
-    ours, base = difficulty + rng.normal(0.05, 0.02, 200), difficulty + rng.normal(0, 0.02, 200)
-    duel = compare(ours, base)
-    apart = [bootstrap(run, seed=seed) for seed, run in enumerate((ours, base))]
-    unpaired = math.hypot(*(x.high - x.low for x in apart))
-    assert duel.difference.high - duel.difference.low < unpaired / 5
-    assert (
-        duel.difference.low > 0 and apart[0].low < apart[1].high
-    )  # paired sees what the overlap hides
-    assert duel.difference.point == pytest.approx(ours.mean() - base.mean())
-    assert duel.probability_of_improvement.low > 0.9
-
-
-def test_a_tie_is_half_an_improvement():
-    duel = compare([1, 0, 1, 0], [1, 0, 0, 1], draws=1000)
-    assert duel.probability_of_improvement.point == 0.5  # two ties, one win, one loss
-    assert duel.difference.point == 0.0 and duel.n == {"problems": 4}
-    one_better = compare([1, 2, 3], [0, 2, 3], over="seeds", draws=100)
-    assert one_better.probability_of_improvement.point == pytest.approx(4 / 6)
-
-
-def test_a_change_of_sign_mirrors_the_interval(pass_rates):
-    for seed in range(5):
-        there, back = (bootstrap(x, draws=50, seed=seed) for x in (pass_rates[0], -pass_rates[0]))
-        assert ends(back) == pytest.approx((-there.high, -there.low), rel=1e-12)
-
-
-def test_comparing_a_run_with_itself_finds_nothing(pass_rates):
-    duel = compare(pass_rates, pass_rates, over="both", draws=100)
-    assert (duel.difference.point, *ends(duel.difference)) == (0.0, 0.0, 0.0)
-    assert ends(duel.probability_of_improvement) == pytest.approx((0.5, 0.5), rel=1e-12)
-    assert duel.n == {"problems": 40, "seeds": 5}
-
-
-def test_exchanging_the_runs_mirrors_the_comparison(pass_rates):
-    one, other = compare(pass_rates[0], pass_rates[1]), compare(pass_rates[1], pass_rates[0])
-    assert other.difference.point == pytest.approx(-one.difference.point, rel=1e-12)
-    assert other.probability_of_improvement.point == pytest.approx(
-        1 - one.probability_of_improvement.point
-    )
-    assert one.difference.point != 0
+    assert found.rule == "1000 bootstrap draws with seed 0"
 
 
 @pytest.mark.parametrize(
     "call, message",
     [
         (
-            lambda: bootstrap([0.5], over="seeds"),
+            lambda: mean_interval([0.5], over="seeds"),
             r"values has sizes \{'seeds': 1\}: one item has no interval",
         ),
-        (lambda: bootstrap([[0.5, 1.0]], over="both"), r"sizes \{'problems': 2, 'seeds': 1\}"),
-        (lambda: bootstrap([]), r"values has shape \(0,\)"),
-        (lambda: bootstrap([0.5, 1.0], over="both"), r"over='both' needs"),
+        (lambda: mean_interval([[0.5, 1.0]], over="both"), r"sizes \{'problems': 2, 'seeds': 1\}"),
+        (lambda: mean_interval([]), r"values has shape \(0,\)"),
+        (lambda: mean_interval([0.5, 1.0], over="both"), r"over='both' needs"),
         (
-            lambda: bootstrap([0.5, np.nan, 1.0]),
+            lambda: mean_interval([0.5, np.nan, 1.0]),
             r"values is nan at index \(1,\): repair it, or leave",
         ),
-        (lambda: bootstrap([0.5, np.inf]), r"values is inf at index \(1,\)"),
+        (lambda: bootstrap([0.5, np.inf], np.mean), r"values is inf at index \(1,\)"),
         (
-            lambda: bootstrap([0.5, 1.0], over="problem"),
+            lambda: mean_interval([0.5, 1.0], over="problem"),
             "unknown over 'problem': did you mean 'problems'",
         ),
-        (lambda: bootstrap([0.5, 1.0], level=95), "level is 95 with 10000 draws"),
-        (lambda: bootstrap([0.5, 1.0], draws=10), "level is 0.95 with 10 draws"),
+        (lambda: mean_interval([0.5, 1.0], level=95), "level is 95: give a level"),
+        (lambda: mean_interval([0.5, 1.2], within=(0, 1)), r"lie in \[0.5, 1.2\], which is not"),
+        (lambda: detectable([0.5, 1.0], power=80), "power is 80: give a chance"),
+        (lambda: detectable([0.5, 1.0], level=2), "level is 2: give a level"),
+        (lambda: bootstrap([0.5, 1.0], np.mean, draws=10), "level is 0.95 with 10 draws"),
         (
             lambda: bootstrap([0.5, 1.0], statistic=lambda x, axis: x.mean()),
             r"statistic gave shape \(\)",

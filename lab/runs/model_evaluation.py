@@ -27,7 +27,7 @@ from lab.runs.evaluation_folder import (
 )
 from lab.runs.run_folder import runs_root
 from lab.runs.scoring import problem_counts
-from lab.stats import Interval, bootstrap
+from lab.stats import Interval, mean_interval
 
 if TYPE_CHECKING:  # importing it loads torch
     from lab.llm.engines.base import Engine
@@ -171,7 +171,8 @@ def comparison(base: Path, ours: Path, style: str = "strict") -> str:
 
 
 def _pass_at_k(counts: pd.DataFrame, k: int) -> Interval:
-    return bootstrap(pass_at_k(counts["n"].to_numpy(), counts["right"].to_numpy(), k))
+    rates = pass_at_k(counts["n"].to_numpy(), counts["right"].to_numpy(), k)
+    return mean_interval(rates, within=(0, 1))
 
 
 def caption(

@@ -17,7 +17,7 @@ from lab.errors import LabError, unknown
 from lab.runs.provenance import ROOT
 from lab.runs.run_folder import Run, runs_root, write_atomically, write_json
 from lab.runs.sweep_file import columns_of_every_record, read_sweep
-from lab.stats import bootstrap_each
+from lab.stats import mean_interval_each
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +42,7 @@ class Results:
     runs: dict[str, dict[str, Any]]
 
     def over_seeds(self, metric: str, by: list[str]) -> pd.DataFrame:
-        """Mean curve of `metric` over seeds, with 95% interval, by the parameters `by`.
+        """Mean curve of `metric` over seeds, with its 95% t interval, by the parameters `by`.
 
         Columns: `by`, step, the metric, low, high, seeds. With one seed there is no interval: low
         and high are nan.
@@ -55,7 +55,7 @@ class Results:
             seeds = curves.shape[1]
             bounds = [(math.nan, math.nan)] * len(curves)
             if seeds > 1:
-                intervals = bootstrap_each(curves.to_numpy().T, over="seeds")
+                intervals = mean_interval_each(curves.to_numpy().T, over="seeds")
                 bounds = [(interval.low, interval.high) for interval in intervals]
             for step, mean, (low, high) in zip(
                 curves.index, curves.mean(axis=1), bounds, strict=True

@@ -197,7 +197,7 @@ def audit(
             counts = [np.bincount(row.astype(int), minlength=m) for row in sample]
             return summary(pass_rates, np.stack(counts) / m)
 
-        estimates = bootstrap_each(np.arange(m), "problems", resampled_summary, draws=200)
+        estimates = bootstrap_each(np.arange(m), resampled_summary, draws=200)
         plain = []
     rows = [
         (*key, interval.point, interval.low, interval.high)

@@ -13,7 +13,7 @@ import numpy as np
 from lab.errors import LabError, unknown
 from lab.pass_rates import mixing
 from lab.show.audit import SLACK, pass_rate_bins
-from lab.stats import bootstrap_each, compare
+from lab.stats import compare, mean_interval_each
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +80,7 @@ def paired(rates: pd.DataFrame, against: str = "") -> pd.DataFrame:
     """Every setting minus one of them, on the same problems and seeds.
 
     Columns: setting, difference of mean pass rates, its 95% interval, the share of problems on
-    which the setting is better (ties count half), problems, seeds. The bootstrap resamples problems
+    which the setting is better (ties count half), problems, seeds. The interval is over problems
     and, where there are two or more, seeds. Errors and `against` as in `baseline`.
     """
     import pandas as pd
@@ -97,11 +97,9 @@ def paired(rates: pd.DataFrame, against: str = "") -> pd.DataFrame:
             continue
         seeds, problems = ours.shape
         if seeds > 1:
-            comparison = compare(ours.to_numpy(), theirs.to_numpy(), over="both", draws=2000)
+            comparison = compare(ours.to_numpy(), theirs.to_numpy(), over="both")
         else:
-            comparison = compare(
-                ours.to_numpy()[0], theirs.to_numpy()[0], over="problems", draws=2000
-            )
+            comparison = compare(ours.to_numpy()[0], theirs.to_numpy()[0])
         difference = comparison.difference
         better = comparison.probability_of_improvement
         interval = f"[{difference.low:.4f}, {difference.high:.4f}]"
@@ -141,9 +139,9 @@ def extremes(rates: pd.DataFrame) -> pd.DataFrame:
         seeds, problems = table.shape
         is_extreme = np.stack((table <= edges[1], table > edges[-2]), axis=-1).astype(float)
         if seeds > 1:
-            shares = bootstrap_each(is_extreme, over="both", draws=2000)
+            shares = mean_interval_each(is_extreme, over="both", within=(0, 1))
         else:
-            shares = bootstrap_each(is_extreme[0], over="problems", draws=2000)
+            shares = mean_interval_each(is_extreme[0], within=(0, 1))
         cells = [f"{share.point:.3f} [{share.low:.3f}, {share.high:.3f}]" for share in shares]
         n = part["n"].min()
         rollouts = f"{n:.0f}" if np.isfinite(n) else "exact"

@@ -22,6 +22,7 @@ from lab.configurations.toy_worlds import DigitsConfig, ImagesConfig
 from lab.device import compiler_fault, compute_device
 from lab.errors import LabError
 from lab.gpu_counter import count
+from lab.metrics import exact_pass_at_k
 from lab.records import Pause, Record
 from lab.rng import stream_seed
 from lab.shapes import Float, Int, Shaped
@@ -127,7 +128,7 @@ class Images(WithGradientSource):
         p = np.exp(log_p)
         metrics = {
             "pass@1": p.mean(),
-            "pass@128": pass_at(p, 128),
+            "pass@128": float(exact_pass_at_k(p, 128).mean()),
             "accuracy": float(torch.cat(hits).double().mean()),
             "log-likelihood": log_p.mean(),
         } | self.gradient_source.metrics()
@@ -147,11 +148,6 @@ class Images(WithGradientSource):
     ) -> Float[torch.Tensor, "images classes"]:
         with self.autocast:
             return forward(images.to(memory_format=self.layout)).float()
-
-
-def pass_at(p: Float[np.ndarray, " images"], k: int) -> float:
-    """The mean over images of 1-(1-p)^k."""
-    return float(-np.expm1(k * np.log1p(-p.clip(max=1 - 1e-15))).mean())
 
 
 def gradient_norms(

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from lab.checkpoint import with_prefix
 from lab.configurations.toy_worlds import MazeStartConfig
 from lab.device import compute_device
-from lab.metrics import pass_at_k
+from lab.metrics import exact_pass_at_k, pass_at_k
 from lab.rng import stream_seed
 from lab.shapes import Float, Int
 from lab.toy import maze_env
@@ -159,8 +159,8 @@ class MazePolicy:
         groups = {"problem": np.arange(len(self.evaluation_set))}
         groups |= {key: np.array(values) for key, values in columns.items()}
         low, high = groups["pass_rate"], groups["pass_rate_high"]
-        metrics = {f"pass@{k}": exact_pass_at_k(low, k) for k in K_VALUES}
-        gaps = [exact_pass_at_k(high, k) - metrics[f"pass@{k}"] for k in K_VALUES]
+        metrics = {f"pass@{k}": float(exact_pass_at_k(low, k).mean()) for k in K_VALUES}
+        gaps = [exact_pass_at_k(high, k).mean() - metrics[f"pass@{k}"] for k in K_VALUES]
         metrics["unknown pass@k"] = max(gaps)
         log_p, moves = np.log(low[low > 0]), groups["moves"][low > 0]
         if len(log_p):
@@ -227,11 +227,6 @@ class MazePolicy:
         uniforms = self.uniforms("show", number, 1, rollouts)
         sampled = self.sample_rollouts(*self.prefill(maze), rollouts, uniforms)
         return as_text(maze), [as_letters(tokens) for tokens in sampled.tokens[0].tolist()]
-
-
-def exact_pass_at_k(p: Float[np.ndarray, " mazes"], k: int) -> float:
-    """The mean over mazes of 1-(1-p)^k."""
-    return float(-np.expm1(k * np.log1p(-p.clip(max=1 - 1e-15))).mean())
 
 
 def as_text(maze: Mazes) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lab.errors import LabError, real
-from lab.stats import Interval, bootstrap
+from lab.stats import Interval, mean_interval
 
 Array = NDArray[np.float64]
 Embed = Callable[[Sequence[str]], ArrayLike]  # texts to "texts width"
@@ -46,7 +46,7 @@ class Diversity(NamedTuple):
 
 
 def diversity(right: Sequence[Sequence[str]], embed: Embed) -> Diversity:
-    """S_div = (1/N) sum_i Div(q_i) with a bootstrap interval; Div as in `mean_distance`.
+    """S_div = (1/N) sum_i Div(q_i) with its interval over problems; Div as in `mean_distance`.
 
     This is PACS eq. 14. `right[i]` are the right responses to problem i, including repeated ones.
     `embed` is called once, with all texts. Errors: fewer than two problems with two right
@@ -76,7 +76,7 @@ def diversity(right: Sequence[Sequence[str]], embed: Embed) -> Diversity:
         for i, rows in zip(scored, by_problem, strict=True)
     ]
     distances = np.array([mean_distance(rows) for rows in vectors])
-    score = bootstrap(distances)
+    score = mean_interval(distances)
     return Diversity(score, np.array(scored), counts, distances, vectors)
 
 

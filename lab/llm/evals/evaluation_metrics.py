@@ -29,7 +29,7 @@ from lab.errors import LabError, one_of, real
 from lab.llm.data.prompts import LENGTH
 from lab.llm.verify.extract import comparison_key, exact_value, normalize
 from lab.metrics import majority_at_k, pass_all_k, pass_at_k
-from lab.stats import Comparison, Interval, bootstrap, bootstrap_each, compare
+from lab.stats import Comparison, Interval, bootstrap, compare, mean_interval
 
 REACH_DRAWS = 2000  # bootstrap draws where every draw needs the whole curve of pass@k
 ROUNDING = 1e-12  # as in `lab.metrics.samples_to_reach`
@@ -164,9 +164,11 @@ def summary(
     entropy = -judged["logp"] / judged["tokens"].clip(1)
     if entropy.notna().all():
         columns["entropy"] = entropy
-    # All metrics share their resamples of problems.
-    intervals = bootstrap_each(np.array([*columns.values()], dtype=float).T)
-    return dict(zip(columns, intervals, strict=True))
+    counted = {"length", "entropy"}  # all others are shares
+    return {
+        name: mean_interval(values, within=None if name in counted else (0, 1))
+        for name, values in columns.items()
+    }
 
 
 def compare_models(a: pd.DataFrame, b: pd.DataFrame, k: int = 1) -> Comparison:
@@ -192,7 +194,7 @@ def samples_to_reach(table: pd.DataFrame, target: float) -> Interval:
         return _reach(curve(sample), target)
 
     rows = np.arange(curve.problems)
-    return bootstrap(rows, statistic=statistic, draws=REACH_DRAWS)
+    return bootstrap(rows, statistic, draws=REACH_DRAWS)
 
 
 def samples_ratio(base: pd.DataFrame, ours: pd.DataFrame, k: int) -> Interval:
@@ -214,7 +216,7 @@ def samples_ratio(base: pd.DataFrame, ours: pd.DataFrame, k: int) -> Interval:
         return _reach(base_means, target) / _reach(our_means, target)
 
     rows = np.arange(len(base))
-    return bootstrap(rows, statistic=ratio, draws=REACH_DRAWS)
+    return bootstrap(rows, ratio, draws=REACH_DRAWS)
 
 
 class _MeanPassCurve:

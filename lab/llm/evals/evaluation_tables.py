@@ -49,7 +49,7 @@ def caption(
         f"n = {sampling.n} answers per problem at temperature {sampling.temperature:g}, top-p"
         f" {sampling.top_p:g}, at most {sampling.max_tokens} tokens, seed {sampling.seed}; prompt"
         f" {prompt}; answers extracted in {style} style, truncated ones {policy}; means over"
-        f" problems with {100 * level:g}% bootstrap intervals over problems"
+        f" problems with {100 * level:g}% t intervals over problems"
     )
 
 

@@ -34,7 +34,7 @@ from lab.llm.engines.imports import transformers
 from lab.llm.engines.transformers_engine import TransformersEngine
 from lab.llm.verify.verifier import Verifier
 from lab.rng import generator, stream_seed
-from lab.stats import bootstrap
+from lab.stats import mean_interval
 
 FOLDER = Path(__file__).parents[3] / "data" / "models" / "tiny"
 END, TURN, TURN_END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"  # ids 256, 257, 258
@@ -236,7 +236,8 @@ def pass_rates(engine: Engine, level: int, count: int, n: int, seed: int = 0) ->
 def card(rates: dict[int, np.ndarray], seed: int, steps: int, weights: int) -> str:
     """The README of a model: how it was made, and its pass rates "problems" by level."""
     rows = "\n".join(
-        f"| {level} | {bootstrap(rate)} | {(rate == 0).mean():.0%} | {(rate == 1).mean():.0%} |"
+        f"| {level} | {mean_interval(rate, within=(0, 1))} | {(rate == 0).mean():.0%}"
+        f" | {(rate == 1).mean():.0%} |"
         for level, rate in [*rates.items(), ("all", np.concatenate(list(rates.values())))]
     )
     return CARD.format(
