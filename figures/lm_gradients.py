@@ -17,7 +17,7 @@ problem. Bars: mean over the problems of a range of pass rates, both draws, with
 intervals over problems. Problems that are always or never right have norm 0 and are left out."""
 
 NAMES = ("maxrl", "grpo", "rloo", "pacs_anchor")
-RANGES = {"hard": (0, 0.25), "middle": (0.25, 0.75), "easy": (0.75, 1)}
+RANGES, EDGES = ("hard", "middle", "easy"), (0, 0.25, 0.75, 1)
 
 
 def records() -> Results:
@@ -28,17 +28,15 @@ def table(recorded: Results) -> pd.DataFrame:
     groups = recorded.groups.rename(columns={"n": "N", "right": "K"})
     points = norms(groups, NAMES).assign(seed=np.tile(groups["seed"], len(NAMES)))
     points = points[points["pass_rate"].between(0, 1, inclusive="neither")]
+    points = points.assign(range=pd.cut(points["pass_rate"], EDGES, labels=RANGES).astype(str))
     rows = []
     for name in NAMES:
-        for difficulty, (low, high) in RANGES.items():
-            part = points[
-                (points["objective"] == name)
-                & points["pass_rate"].between(low, high, inclusive="right")
-            ]
+        for difficulty, low, high in zip(RANGES, EDGES, EDGES[1:], strict=False):
+            part = points[(points["objective"] == name) & (points["range"] == difficulty)]
             interval = stats.mean_interval(part.groupby("problem")["gradient_norm"].mean())
             rows.append(
                 (
-                    difficulty,
+                    f"mean of {difficulty}",
                     name,
                     (low + high) / 2,
                     interval.point,
@@ -50,7 +48,7 @@ def table(recorded: Results) -> pd.DataFrame:
     means = pd.DataFrame(
         rows, columns=["problem", "objective", "pass_rate", "gradient_norm", "low", "high", "n"]
     )
-    per_problem = points[["problem", "seed", "objective", "pass_rate", "gradient_norm"]]
+    per_problem = points[["problem", "seed", "objective", "pass_rate", "gradient_norm", "range"]]
     return pd.concat([per_problem, means], ignore_index=True)
 
 

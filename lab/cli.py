@@ -593,9 +593,9 @@ def _figures(arguments: argparse.Namespace) -> int:
     for name, reason in failed.items():
         print(f"lab: figure {name} not drawn: {reason}", file=sys.stderr)
     if not arguments.names and arguments.style == "icml":
-        from lab.papers import gallery
+        from lab.papers import pages
 
-        print(*gallery.write(), sep="\n")
+        print(*pages.write(), sep="\n")
     return 1 if failed else 0
 
 

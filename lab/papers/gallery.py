@@ -1,4 +1,4 @@
-"""The gallery: figures/out/index.html with every picture, docs/papers.md with every number.
+"""The papers on a page: figures/out/index.html with pictures, docs/papers.md with every number.
 
 Both have the same content for each figure and table: claim, setting, command, our numbers with
 their intervals, published numbers, verdict, runs, and where the paper contradicts itself.
@@ -6,31 +6,25 @@ their intervals, published numbers, verdict, runs, and where the paper contradic
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from html import escape
-from pathlib import Path
 
-from lab.papers import issues, tables
+from lab.papers import tables
 from lab.papers.published import PAPERS, printed
-from lab.papers.registry import UNKNOWN, Claim, Item, items
-from lab.runs.provenance import ROOT
-from lab.runs.run_folder import write_atomically
+from lab.papers.registry import Claim, Item
+from lab.papers.verdicts import SHOWN, UNDECIDED, UNKNOWN
 from lab.show import plots
 
-# The line breaks (those without a backslash) are those of docs/papers.md.
 HOW = """\
-A verdict follows from the numbers. An order "holds" where no two neighbours' intervals \
-touch; where they do it
-"holds in the means" or "does not show"; it "does not hold" where two neighbours stand the \
-other way round and their
-intervals do not touch. Equality holds where intervals touch. Brackets are 95% bootstrap \
-intervals, over what the
-figure's caption says; with 2 or 3 seeds they reach from the lowest to the highest, so \
-that two which do not touch are
-no strong evidence. A verdict is on our setting, which is smaller than the published one \
-wherever it says so: it is
-evidence about the claim, not a repetition of the paper's runs."""
+Numbers are means with 95% intervals (Student's t) over seeds and, where they vary too, problems.
+A claimed order is tested step by step on paired differences, value by value on the same seeds and
+problems, and p-values are adjusted by Holm's method for all tests of the same paper. A claim
+"holds" where every step does and "does not hold" where one fails, at 5%; equality holds only within
+a margin that was named before the runs. All else is "undecided", and then the difference is told
+that would have shown with a chance of 80%. "Shown" is what is not tested. P(improvement) is the
+chance that the first is better on one seed and problem, ties counted half. What the intervals cover
+was measured: docs/statistics.md. A verdict is on our setting, which is smaller than the published
+one wherever it says so: it is evidence about the claim, not a repetition of the paper's runs."""
 STYLE = """body{font:16px/1.5 system-ui,sans-serif;color:#1b1b1b;max-width:60rem;\
 margin:2rem auto;padding:0 1rem}
 h1{font-size:1.7rem}h2{font-size:1.35rem;margin-top:3rem;border-bottom:2px solid #1b1b1b}\
@@ -47,33 +41,11 @@ dt{font-weight:600;float:left;clear:left;width:8.5rem}dd{margin:0 0 .25rem 9rem}
 .claims td:nth-child(3){white-space:nowrap}"""
 
 
-def docs_folder() -> Path:
-    """docs/ in the project, or the folder named by the variable LAB_FIGURES."""
-    return Path(os.environ.get("LAB_FIGURES") or ROOT / "docs")
-
-
-def write() -> list[Path]:
-    """Write the tables, the gallery and the two pages in docs/; returns the files."""
-    out = plots.out_folder()
-    all_items = items()
-    pages: dict[Path, str] = {}
-    for item in all_items:
-        if item.layout:
-            pages[out / f"table_{item.key}.md"] = tables.markdown(item)
-            pages[out / f"table_{item.key}.tex"] = tables.latex(item)
-    pages[out / "index.html"] = page(all_items)
-    pages[docs_folder() / "papers.md"] = markdown(all_items)
-    pages[docs_folder() / "paper_issues.md"] = issues.page()
-    for path, text in pages.items():
-        write_atomically(path, text)
-    return list(pages)
-
-
 def our_numbers(claim: Claim) -> list[str]:
-    """Each of our numbers with its label, as text."""
+    """Each of our numbers with its label, then each difference that was tested, as text."""
     if claim.numbers is None:
         return [UNKNOWN]
-    return [f"{label} {value}" for label, value in claim.numbers.items()]
+    return [*(f"{label} {value}" for label, value in claim.numbers.items()), *claim.differences]
 
 
 def verdict_text(claim: Claim) -> str:
@@ -270,7 +242,7 @@ def _verdict(verdict: str) -> str:
     if verdict.startswith("does not"):
         kind = "no"
     else:
-        kind = "open" if verdict.startswith(UNKNOWN) else "yes"
+        kind = "open" if verdict.startswith((UNKNOWN, UNDECIDED, SHOWN)) else "yes"
     return f"<span class='verdict {kind}'>{escape(verdict)}</span>"
 
 

@@ -1,82 +1,89 @@
 """The figures and tables of the papers: claim, command, ours, published, verdict.
 
-They are listed in figures/papers.toml. Our numbers are never typed there: each is named as a cell
-of a figure's table (figures/out/NAME.csv) or of a recorded sweep (data/results), and the verdict is
-computed from the numbers.
+They are listed in figures/papers.toml, with the lab's own claims at its end. Our numbers are never
+typed there: each is named as a place (`lab.papers.measured`), and the verdict is computed from the
+numbers (`lab.papers.verdicts`). The pages in docs/ and the README's table are written from it.
 """
 
 from __future__ import annotations
 
-import math
-import re
 import tomllib
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from lab.errors import LabError, unknown
+from lab.errors import unknown
+from lab.papers.measured import Measured, exactly, measured_at
 from lab.papers.published import contradictions, printed
-from lab.runs.sweep_results import RECORDED, Results, results
+from lab.papers.verdicts import HOLDS, SHOWN, UNKNOWN, Family, Step, steps
 from lab.show import plots
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 REGISTRY = plots.SCRIPTS / "papers.toml"
-HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "not yet measured"
-MEANS, OPEN = "holds in the means; intervals overlap", "does not show; intervals overlap"
+WORLDS = ("theory", "images", "mazes", "language models")
 
 
-@dataclass(frozen=True)
-class Number:
-    """A measured number with its interval; without an interval, low and high equal the point."""
+class ClaimsOfPaper:
+    """All claims on one paper: their p-values are adjusted together."""
 
-    point: float
-    low: float
-    high: float
+    def __init__(self) -> None:
+        self.claims: list[Claim] = []
 
-    def __str__(self) -> str:
-        size = abs(self.point)
-        return self.text(4 if size < 0.01 else 3 if size < 10 else 1)
-
-    def text(self, digits: int, unit: float = 1) -> str:
-        """Point and interval times `unit`, with `digits` after the decimal point."""
-        point, low, high = (
-            f"{value * unit:.{digits}f}" for value in (self.point, self.low, self.high)
-        )
-        return point if self.low == self.high else f"{point} [{low}, {high}]"
+    @cached_property
+    def family(self) -> Family:
+        return Family([claim.steps for claim in self.claims])
 
 
 @dataclass(frozen=True)
 class Claim:
     """A claim of a paper beside what was measured here.
 
-    `ours` says where each of our numbers is recorded; `expects` is the order claimed for them. The
-    numbers are read once: `items` makes claims that read them anew.
+    `ours` says where each of our numbers is recorded; `expects` is the order claimed for them,
+    empty where they are only shown. The numbers are read once: `items` makes claims that read them
+    anew. figures/papers.toml explains the fields.
     """
 
     claim: str
     published: str | list[str]
     ours: dict[str, str]
     expects: str
+    paper: ClaimsOfPaper = field(repr=False, compare=False)
+    world: str
+    setting: str = ""
+    figures: list[str] = field(default_factory=list)
     remark: str = ""
+    exact: list[str] = field(default_factory=list)
+    margin: float | None = None
+    readme: str = ""
 
     @cached_property
-    def numbers(self) -> dict[str, Number] | None:
+    def numbers(self) -> dict[str, Measured] | None:
         """Our numbers by label; None if any of them is not recorded."""
         numbers = {}
         for label, place in self.ours.items():
-            number = number_at(place)
+            number = measured_at(place)
             if number is None:
                 return None
-            numbers[label] = number
+            numbers[label] = exactly(number.mean) if label in self.exact else number
         return numbers
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """The differences that the expected order is tested by; none before all is recorded."""
+        return steps(self.expects, self.numbers, self.margin) if self.numbers else []
+
+    @property
+    def _place(self) -> int:
+        return next(i for i, claim in enumerate(self.paper.claims) if claim is self)
 
     @property
     def verdict(self) -> str:
-        """Whether our numbers stand in the expected order."""
-        return UNKNOWN if self.numbers is None else judge(self.expects, self.numbers)
+        """What our numbers say of the expected order."""
+        return UNKNOWN if self.numbers is None else self.paper.family.verdict(self._place)
+
+    @property
+    def differences(self) -> list[str]:
+        """Each difference in words, with its interval, p-values and verdict."""
+        return [] if self.numbers is None else self.paper.family.texts(self._place)
 
 
 @dataclass(frozen=True)
@@ -85,6 +92,7 @@ class Item:
 
     paper: str
     item: str
+    world: str
     title: str
     commands: list[str]
     figures: list[str] = field(default_factory=list)
@@ -122,13 +130,15 @@ class Item:
 
         If the published setting was not reproduced, a verdict in another setting says so.
         """
-        verdicts = [claim.verdict for claim in self.compare if claim.verdict != UNKNOWN]
+        verdicts = [
+            claim.verdict for claim in self.compare if claim.verdict not in (UNKNOWN, SHOWN)
+        ]
         if not verdicts:
-            return "shown" if self.drawn and not self.missing else UNKNOWN
+            return SHOWN if self.drawn and not self.missing else UNKNOWN
         if len(set(verdicts)) == 1:
             summary = verdicts[0]
         else:
-            holding = sum(verdict in (HOLDS, MEANS) for verdict in verdicts)
+            holding = verdicts.count(HOLDS)
             summary = f"{holding} of {len(verdicts)} claims hold"
         return f"{UNKNOWN} as published; in another setting: {summary}" if self.missing else summary
 
@@ -155,114 +165,25 @@ class Item:
 
 def items() -> list[Item]:
     """Every figure and table of the registry, in its order."""
-    return [
-        Item(**table | {"compare": [Claim(**claim) for claim in table.get("compare", [])]})
-        for table in tomllib.loads(REGISTRY.read_text())["items"]
-    ]
+    registry = tomllib.loads(REGISTRY.read_text())
+    papers = {name: ClaimsOfPaper() for name in {item["paper"] for item in registry["items"]}}
+    found = []
+    for item in registry["items"]:
+        of_item = {key: item[key] for key in ("world", "setting", "figures") if key in item}
+        claims = [of_item | claim for claim in item.get("compare", [])]
+        found.append(Item(**item | {"compare": _claims(claims, papers[item["paper"]])}))
+    return found
 
 
-def number_at(place: str) -> Number | None:
-    """The number at a place such as "FIGURE: COLUMN where KEY=VALUE; ..."; None if not recorded.
-
-    SWEEP/EXPERIMENT in the place of FIGURE names a recorded sweep. "COLUMN of the largest KEY"
-    takes the row with the largest KEY. LabError: not one row, or an unknown column.
-    """
-    match = re.fullmatch(r"([\w/]+): (.+?) where (.+)", place)
-    if not match:
-        raise LabError(f"cannot read {place!r}: write FIGURE: COLUMN where KEY=VALUE; KEY=VALUE")
-    source, column = match[1], match[2]
-    conditions = dict(condition.split("=", 1) for condition in match[3].split("; "))
-    if "/" in source:
-        sweep, experiment = source.split("/")
-        table = _last_step(sweep, experiment, column, list(conditions))
-    else:
-        table = _figure_table(source)
-    if table is None:
-        return None
-    for key, value in conditions.items():
-        if key not in table:
-            raise unknown(f"column of {source}", key, table.columns)
-        table = table[table[key].map(_equals(value))]
-    if largest := re.fullmatch(r"(.+) of the largest (.+)", column):
-        column, table = largest[1], table.nlargest(1, largest[2])
-    if len(table) != 1 or column not in table:
-        raise LabError(
-            f"{place!r} names {len(table)} rows of {', '.join(table.columns)}: it must name one"
-            " number"
-        )
-    row = table.iloc[0]
-    point = float(row[column])
-    low = float(row.get("low", point))
-    high = float(row.get("high", point))
-    if math.isnan(low):  # one seed has no interval
-        low = high = point
-    return Number(point, low, high)
+def own_claims() -> list[Claim]:
+    """The claims that no figure of a paper makes, a family of their own."""
+    return _claims(tomllib.loads(REGISTRY.read_text())["claims"], ClaimsOfPaper())
 
 
-def judge(expects: str, numbers: dict[str, Number]) -> str:
-    """The verdict on an expected order, for example "MaxRL > GRPO > 0.1" or "MaxRL = ML".
-
-    Equality holds if the intervals overlap. An order holds if no two neighbours' intervals overlap.
-    If some do, the verdict depends on the order of the means. It does not hold if two neighbours
-    stand the other way round and their intervals do not overlap.
-
-    >>> judge("a > b", {"a": Number(0.5, 0.4, 0.6), "b": Number(0.3, 0.2, 0.45)})
-    'holds in the means; intervals overlap'
-    """
-    tokens = re.split(r" ([<>=]) ", expects)  # label, sign, label, sign, ..., label
-    verdicts = set()
-    for left, sign, right in zip(tokens[::2], tokens[1::2], tokens[2::2], strict=False):
-        if sign == "<":
-            left, right = right, left
-        a = _number(left, numbers)
-        b = _number(right, numbers)
-        overlap = a.low <= b.high and b.low <= a.high
-        ordered = a.point > b.point
-        if sign == "=":
-            verdicts.add(HOLDS if overlap else FAILS)
-        elif overlap:
-            verdicts.add(MEANS if ordered else OPEN)
-        else:
-            verdicts.add(HOLDS if ordered else FAILS)
-    # The weakest pair decides.
-    return next(verdict for verdict in (FAILS, OPEN, MEANS, HOLDS) if verdict in verdicts)
-
-
-def _number(name: str, numbers: dict[str, Number]) -> Number:
-    """A number by its label, or a constant such as "0.1"."""
-    if name in numbers:
-        return numbers[name]
-    try:
-        value = float(name)
-    except ValueError:
-        raise unknown("label among ours,", name, numbers) from None
-    return Number(value, value, value)
-
-
-def _equals(text: str) -> Callable[[Any], bool]:
-    """Whether a cell equals a value written as text: as a number if the text is one."""
-    try:
-        value: float | str = float(text)
-    except ValueError:
-        value = text
-    return lambda cell: cell == value
-
-
-def _figure_table(name: str) -> pd.DataFrame | None:
-    """The data of a figure; None if it was not drawn."""
-    import pandas as pd
-
-    path = plots.out_folder() / f"{name}.csv"
-    return pd.read_csv(path) if path.exists() else None
-
-
-def _last_step(
-    sweep: str, experiment: str, metric: str, parameters: list[str]
-) -> pd.DataFrame | None:
-    """The last step of a recorded sweep, a mean over seeds for each combination of `parameters`."""
-    if not (RECORDED / sweep / f"{experiment}.json").exists():
-        return None
-    recorded = results(sweep, experiment)
-    measured = recorded.metrics[recorded.metrics[metric].notna()]
-    last = measured[measured["step"] == measured["step"].max()]
-    return Results(last, recorded.groups, recorded.runs).over_seeds(metric, parameters)
+def _claims(tables: list[dict[str, Any]], paper: ClaimsOfPaper) -> list[Claim]:
+    claims = [Claim(**table, paper=paper) for table in tables]
+    for claim in claims:
+        if claim.world not in WORLDS:
+            raise unknown("world of a claim,", claim.world, WORLDS)
+    paper.claims += claims
+    return claims

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from lab.llm.evals.evaluation_tables import escaped
+from lab.papers.measured import measured_at
 from lab.papers.published import PAPERS, printed
-from lab.papers.registry import Item, number_at
+from lab.papers.registry import Item
 
 Lines = list[list[str]]
 
@@ -42,7 +43,7 @@ def _our_cell(item: Item, row: str, column: str) -> str:
         .replace("ROW", item.ours["rows"][row])
         .replace("COLUMN", item.ours["columns"][column])
     )
-    value = number_at(place)
+    value = measured_at(place)
     return "not yet measured" if value is None else value.text(1, unit=100)
 
 

@@ -1,0 +1,141 @@
+"""How often the intervals of `lab.stats` cover the truth: `python benchmarks/coverage.py`.
+
+Each row is a world whose truth is known; 2,000 experiments are drawn from it and the share counted
+whose 95% interval holds the truth. Beside it stands the percentile bootstrap over the same axes,
+which is what the lab did before and what many papers do. With `--write` the table of
+docs/statistics.md is written anew.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from lab.metrics import pass_at_k  # noqa: E402
+from lab.stats import Over, mean_interval  # noqa: E402
+
+PAGE = ROOT / "docs" / "statistics.md"
+START, END = "<!-- coverage -->", "<!-- end of coverage -->"
+EXPERIMENTS, DRAWS, ROLLOUTS = 2000, 300, 64
+Draw = Callable[[np.random.Generator, int, int], np.ndarray]  # (rng, seeds, problems) -> values
+
+
+def chance(logit: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-logit))
+
+
+def of_pass_rates(k: int, of_seeds: float, shared: float = 0.0) -> Draw:
+    """Pass@k of trained models, from 64 rollouts a problem.
+
+    The log-odds of problems spread by 2 and each run moves each of them by 0.5 and all together by
+    `of_seeds`. With `shared`, the difference from a second model of the same seeds, better by that.
+    """
+
+    def draw(rng: np.random.Generator, seeds: int, problems: int) -> np.ndarray:
+        hardness = rng.normal(-1, 2, (1, problems))
+
+        def run(better: float) -> np.ndarray:
+            shift = rng.normal(0, of_seeds, (seeds, 1)) + rng.normal(0, 0.5, (seeds, problems))
+            right = rng.binomial(ROLLOUTS, chance(hardness + shift + better))
+            return pass_at_k(ROLLOUTS, right, k)
+
+        return run(shared) - run(0.0) if shared else run(0.0)
+
+    return draw
+
+
+def normal(rng: np.random.Generator, seeds: int, problems: int) -> np.ndarray:
+    return rng.normal(size=(seeds, problems))
+
+
+def skewed(rng: np.random.Generator, seeds: int, problems: int) -> np.ndarray:
+    return rng.lognormal(0, 0.5, (seeds, problems))
+
+
+# name, how it is drawn, over, seeds, problems
+WORLDS: list[tuple[str, Draw, Over, int, int]] = [
+    *(("normal", normal, "seeds", seeds, 1) for seeds in (2, 3, 5, 10)),
+    *(("log-normal, sigma 0.5", skewed, "seeds", seeds, 1) for seeds in (2, 3, 5, 10)),
+    # The truth is that of the one run, so no other run's shift belongs in it.
+    *(("pass@1 of one run", of_pass_rates(1, 0.0), "problems", 1, n) for n in (30, 128)),
+    *(("pass@64 of one run", of_pass_rates(64, 0.0), "problems", 1, n) for n in (30, 128)),
+    *(
+        (f"pass@1, runs differ by {size}", of_pass_rates(1, size), "both", seeds, 128)
+        for size in (0.0, 0.3, 1.0)
+        for seeds in (2, 3, 5)
+    ),
+    *(("pass@64, runs differ by 0.3", of_pass_rates(64, 0.3), "both", n, 128) for n in (2, 3, 5)),
+    *(
+        (f"paired pass@1, runs differ by {size}", of_pass_rates(1, size, 0.5), "both", seeds, 128)
+        for size in (0.0, 0.3, 1.0)
+        for seeds in (2, 3, 5, 10)
+    ),
+]
+
+
+def percentile(values: np.ndarray, over: Over, rng: np.random.Generator) -> tuple[float, float]:
+    """The percentile bootstrap: over both axes, seeds and problems are drawn again and crossed."""
+    seeds, problems = values.shape
+    rows = (
+        rng.integers(0, seeds, (DRAWS, seeds)) if over != "problems" else np.zeros((DRAWS, 1), int)
+    )
+    if over == "seeds":
+        means = values.mean(axis=1)[rows].mean(axis=1)
+    else:
+        counts = rng.multinomial(problems, np.full(problems, 1 / problems), DRAWS) / problems
+        means = np.einsum("ds,ds->d", (counts @ values.T), np.ones((DRAWS, seeds))) / seeds
+        if over == "both":
+            drawn = np.stack([np.bincount(row, minlength=seeds) for row in rows]) / seeds
+            means = np.einsum("ds,ds->d", counts @ values.T, drawn)
+    low, high = np.quantile(means, (0.025, 0.975))
+    return float(low), float(high)
+
+
+def covered(draw: Draw, over: Over, seeds: int, problems: int) -> tuple[float, float, float]:
+    """The coverage of ours and of the bootstrap, and how many times wider ours is (median)."""
+    rng = np.random.default_rng([seeds, problems])
+    truth = np.mean([draw(rng, 200 if over != "problems" else 1, 500).mean() for _ in range(400)])
+    hits, widths = np.zeros((EXPERIMENTS, 2)), np.zeros((EXPERIMENTS, 2))
+    for i in range(EXPERIMENTS):
+        values = draw(rng, seeds, problems)
+        of_axis = {"seeds": values.mean(axis=1), "problems": values[0], "both": values}[over]
+        found = mean_interval(of_axis, over)
+        for j, (low, high) in enumerate(((found.low, found.high), percentile(values, over, rng))):
+            hits[i, j], widths[i, j] = low <= truth <= high, high - low
+    return (*hits.mean(axis=0), float(np.median(widths[:, 0] / np.maximum(widths[:, 1], 1e-12))))
+
+
+def table() -> str:
+    lines = ["| what | over | seeds | problems | ours | bootstrap | width, ours / bootstrap |"]
+    lines.append("|---|---|---|---|---|---|---|")
+    for name, draw, over, seeds, problems in WORLDS:
+        ours, theirs, wider = covered(draw, over, seeds, problems)
+        of_problems = problems if over != "seeds" else ""
+        of_seeds = seeds if over != "problems" else ""
+        lines.append(
+            f"| {name} | {over} | {of_seeds} | {of_problems} | {ours:.1%} | {theirs:.1%}"
+            f" | {wider:.2f} |"
+        )
+        print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true", help=f"write the table into {PAGE.name}")
+    found = table()
+    if parser.parse_args().write:
+        text = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(
+            re.sub(f"{START}.*{END}", f"{START}\n{found}\n{END}", text, flags=re.DOTALL)
+        )
+
+
+if __name__ == "__main__":
+    main()

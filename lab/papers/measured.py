@@ -1,0 +1,194 @@
+"""Our numbers behind the claims, as they were measured: one value for each seed and problem.
+
+A claim names each of its numbers as a place (figures/papers.toml). A number keeps the values that
+it is the mean of, so that two of them can be compared pair by pair.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from lab.errors import LabError, unknown
+from lab.metrics import exact_pass_at_k, pass_at_k
+from lab.runs.run_folder import runs_root
+from lab.runs.sweep_results import RECORDED, Results, results
+from lab.shapes import Array
+from lab.show import plots
+from lab.stats import Interval, Over, mean_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What a number is over: chance enters through these axes, or not at all, or nobody can tell.
+Axes = Over | Literal["exact", "one run"]
+SHARES = ("pass@", "share of", "accuracy", "solved", "hard pass@")  # they lie in [0, 1]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The values behind a number.
+
+    | field | meaning |
+    |---|---|
+    | `values` | "seeds problems", "seeds" or "problems" as `over` says; of the others one value |
+    | `over` | "exact" of a number without chance, "one run" of one whose chance is not known |
+    | `items` | names of seeds and of problems: two numbers with the same can be paired |
+    | `is_share` | whether it lies between 0 and 1 by its nature |
+    """
+
+    values: Array
+    over: Axes
+    items: tuple[tuple[Hashable, ...], ...] = ()
+    is_share: bool = False
+
+    @property
+    def mean(self) -> float:
+        return float(self.values.mean())
+
+    @property
+    def interval(self) -> Interval | None:
+        """None where there is no chance, or no way to tell its size."""
+        if self.over == "exact" or self.over == "one run":
+            return None
+        return mean_interval(self.values, self.over, within=(0, 1) if self.is_share else None)
+
+    def __str__(self) -> str:
+        size = abs(self.mean)
+        return self.text(4 if size < 0.01 else 3 if size < 10 else 1)
+
+    def text(self, digits: int, unit: float = 1) -> str:
+        """Mean and interval times `unit`, with `digits` after the decimal point."""
+        found = self.interval
+        numbers = [self.mean] if found is None else [found.point, found.low, found.high]
+        point, *ends = (f"{value * unit:.{digits}f}" for value in numbers)
+        return f"{point} [{', '.join(ends)}]" if ends else point
+
+
+def exactly(value: float) -> Measured:
+    """A number without chance."""
+    return Measured(np.array([value]), "exact")
+
+
+def measured_at(place: str) -> Measured | None:
+    """The values at a place; None if they are not recorded.
+
+    | place | values |
+    |---|---|
+    | "SWEEP/EXPERIMENT: METRIC where KEY=VALUE; ..." | of the last step, by seed and by problem |
+    | "SWEEP/EXPERIMENT: record METRIC where ..." | the same as the records have it, by seed |
+    | "... METRIC at the start where ..." | of the first record |
+    | "FIGURE: COLUMN where KEY=VALUE; ..." | a cell of figures/out/FIGURE.csv |
+
+    By problem there are "pass@K" and "share of pass rates above P" and "below P"; every other
+    metric is by seed. A figure's place that names several rows with a `problem` gives one value for
+    each problem. "COLUMN of the largest KEY" takes the row with the largest KEY. LabError: nothing,
+    or more than one value for a seed and problem; an unknown column.
+    """
+    match = re.fullmatch(r"([\w/]+): (.+?) where (.+)", place)
+    if not match:
+        raise LabError(f"cannot read {place!r}: write FIGURE: COLUMN where KEY=VALUE; KEY=VALUE")
+    source, quantity = match[1], match[2]
+    conditions = dict(condition.split("=", 1) for condition in match[3].split("; "))
+    if "/" not in source:
+        return _of_figure(place, source, quantity, conditions)
+    sweep, experiment = source.split("/")
+    if not (RECORDED / sweep / f"{experiment}.json").exists():
+        return None
+    recorded = _results(sweep, experiment, (str(runs_root()), str(RECORDED)))
+    metric = quantity.removeprefix("record ").removesuffix(" at the start")
+    is_share = metric.startswith(SHARES)
+    if metric == quantity and (of_groups := _by_problem(metric)):
+        rows = _selected(recorded.groups, conditions, place)
+        table = rows.assign(value=of_groups(rows)).pivot(
+            index="seed" if "seed" in rows else "run", columns="problem", values="value"
+        )
+        seeds, problems = tuple(table.index), tuple(table.columns)
+        if len(seeds) == 1:
+            return Measured(table.to_numpy()[0], "problems", (problems,), is_share)
+        return Measured(table.to_numpy(), "both", (seeds, problems), is_share)
+    rows = _selected(recorded.metrics, conditions, place)
+    if metric not in rows:
+        raise unknown(f"metric of {source}", metric, rows.columns)
+    rows = rows[rows[metric].notna()]
+    step = rows["step"].min() if quantity.endswith(" at the start") else rows["step"].max()
+    rows = rows[rows["step"] == step].sort_values("seed")
+    if rows.empty or rows["seed"].duplicated().any():
+        raise LabError(f"{place!r} names {len(rows)} records: it must name one for each seed")
+    if len(rows) == 1:
+        return Measured(rows[metric].to_numpy(), "one run")
+    return Measured(rows[metric].to_numpy(), "seeds", (tuple(rows["seed"]),), is_share)
+
+
+def _by_problem(metric: str) -> Callable[[pd.DataFrame], Array] | None:
+    """How a metric follows from the row of a problem; None if it does not."""
+    if match := re.fullmatch(r"pass@(\d+)", metric):
+        k = int(match[1])
+        return lambda rows: (
+            exact_pass_at_k(rows["pass_rate"].to_numpy(), k)
+            if "pass_rate" in rows
+            else pass_at_k(rows["n"].to_numpy(), rows["right"].to_numpy(), k)
+        )
+    if match := re.fullmatch(r"share of pass rates (above|below) ([\d.]+)", metric):
+        sign, bound = (1 if match[1] == "above" else -1), float(match[2])
+        return lambda rows: (sign * (rows["pass_rate"].to_numpy() - bound) > 0).astype(float)
+    return None
+
+
+def _selected(table: pd.DataFrame, conditions: dict[str, str], place: str) -> pd.DataFrame:
+    for key, value in conditions.items():
+        if key not in table:
+            raise unknown(f"column at {place!r},", key, table.columns)
+        table = table[table[key].map(_equals(value))]
+    if table.empty:
+        raise LabError(f"{place!r} names no row: change a condition")
+    return table
+
+
+def _of_figure(place: str, name: str, column: str, conditions: dict[str, str]) -> Measured | None:
+    table = _figure_table(name)
+    if table is None:
+        return None
+    table = _selected(table, conditions, place)
+    if largest := re.fullmatch(r"(.+) of the largest (.+)", column):
+        column, table = largest[1], table.nlargest(1, largest[2])
+    if column not in table:
+        raise unknown(f"column of {name}", column, table.columns)
+    if len(table) > 1 and "problem" in table:
+        of_problem = table.groupby("problem")[column].mean()
+        return Measured(of_problem.to_numpy(), "problems", (tuple(of_problem.index),))
+    if len(table) != 1:
+        raise LabError(f"{place!r} names {len(table)} rows: it must name one number")
+    record = plots.figure_record(name)
+    over: Axes = "exact" if record is not None and not record["runs"] else "one run"
+    return Measured(table[column].to_numpy(np.float64), over)
+
+
+def _equals(text: str) -> Callable[[Any], bool]:
+    """Whether a cell equals a value written as text: as a number if the text is one."""
+    if text in ("true", "false"):
+        return lambda cell: bool(cell) == (text == "true")
+    try:
+        value: float | str = float(text)
+    except ValueError:
+        value = text
+    return lambda cell: cell == value
+
+
+@cache
+def _results(sweep: str, experiment: str, folders: tuple[str, str]) -> Results:
+    """The results of a sweep, read once for each pair of folders that they may come from."""
+    return results(sweep, experiment)
+
+
+def _figure_table(name: str) -> pd.DataFrame | None:
+    """The data of a figure; None if it was not drawn."""
+    import pandas as pd
+
+    path = plots.out_folder() / f"{name}.csv"
+    return pd.read_csv(path) if path.exists() else None

@@ -1,0 +1,111 @@
+"""docs/results.md and the README's table of results, written from the registry.
+
+Nobody types a number or a verdict of a trained run into either.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from lab.errors import LabError
+from lab.papers.gallery import our_numbers, verdict_text
+from lab.papers.registry import WORLDS, Claim, Item
+from lab.papers.verdicts import UNKNOWN
+
+START, END = "<!-- results -->", "<!-- end of results -->"
+HEAD = """\
+# Our results and the published ones
+
+Every claim that was tested, with our numbers, the paper's words and the verdict, by world. Written
+by `lab figures` from [figures/papers.toml](../figures/papers.toml) and the recorded runs in
+`data/results/`, which have the commit, versions, device and command of each.
+
+Numbers are means with 95% intervals (Student's t) over seeds and, where they vary too, problems.
+Differences are paired, and verdicts stand at 5% after Holm's correction over all tests of the same
+paper: [statistics.md](statistics.md). What was seen in a mean and could be chance is *undecided*.
+
+[papers.md](papers.md) goes through every figure and table of the two papers;
+[paper_issues.md](paper_issues.md) lists mistakes in the papers.
+"""
+FOOT = """\
+## Not yet measured
+
+Mazes of 17x17 and ResNet-50 on one H200 (`lab train maze scale=h200`, `lab train images
+scale=h200`), ImageNet (`scale=paper`), and every result on Qwen3 and SmolLM2:
+[papers.md](papers.md) names the commands.
+"""
+
+
+def page(items: Iterable[Item], own: Iterable[Claim]) -> str:
+    """docs/results.md: a section for each world, a table of its claims."""
+    claims = [(item, claim) for item in items for claim in item.compare]
+    rows = [*claims, *((None, claim) for claim in own)]
+    lines = [HEAD]
+    for world in WORLDS:
+        lines += [
+            f"## {world.capitalize()}",
+            "",
+            "| claim | setting, figure | ours | published | verdict |",
+            "|---|---|---|---|---|",
+            *(
+                f"| {claim.claim} | {_setting(claim, '../')} | {'<br>'.join(our_numbers(claim))} |"
+                f" {_published(item, claim)} | {verdict_text(claim)} |"
+                for item, claim in rows
+                if claim.world == world and claim.verdict != UNKNOWN
+            ),
+            "",
+        ]
+    return "\n".join([*lines, FOOT])
+
+
+def readme(text: str, items: Iterable[Item], own: Iterable[Claim]) -> str:
+    """The README with its table of results written anew.
+
+    LabError: it lacks the marks between which the table stands.
+    """
+    found = re.search(f"{START}\n.*?{END}", text, re.DOTALL)
+    if found is None:
+        raise LabError(f"README.md lacks the marks {START} and {END}: put them around its results")
+    rows = [(item, claim) for item in items for claim in item.compare]
+    chosen = [(item, claim) for item, claim in [*rows, *((None, c) for c in own)] if claim.readme]
+    lines = [
+        "| claim | ours, paired difference | published | verdict |",
+        "|---|---|---|---|",
+        *(
+            f"| {claim.readme} ({_figures(claim, '')}) | {_first_difference(claim)} |"
+            f" {_published(item, claim)} | {claim.verdict} |"
+            for item, claim in chosen
+        ),
+    ]
+    return text.replace(found[0], "\n".join([START, *lines, END]))
+
+
+def _setting(claim: Claim, up: str) -> str:
+    """Where a claim was tested, with links to its figures."""
+    return ", ".join(filter(None, [claim.setting, _figures(claim, up)]))
+
+
+def _figures(claim: Claim, up: str) -> str:
+    return ", ".join(f"[{name}]({up}figures/out/{name}.png)" for name in claim.figures)
+
+
+def _published(item: Item | None, claim: Claim) -> str:
+    return item.published_text(claim) if item else str(claim.published)
+
+
+def _first_difference(claim: Claim) -> str:
+    """Both numbers of the first step, and what they differ by; what else there is, on the page."""
+    if claim.numbers is None:
+        return UNKNOWN
+    first, *rest = claim.steps
+    found = first.comparison
+    numbers = f"{first.left} {first.a}, {first.right} {first.b}"
+    if first.right not in claim.numbers:
+        numbers = f"{first.left} {first.a}, claimed {first.right}"
+    if found is None:
+        return numbers
+    difference = found.difference
+    text = f"{difference.point:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}]"
+    more = f"; {len(rest)} more" if rest else ""
+    return f"{numbers}: {text}{more}"

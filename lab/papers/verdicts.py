@@ -1,0 +1,187 @@
+"""Verdicts on claims: what the intervals of paired differences allow to say, and no more.
+
+An expected order is tested step by step, left against right. A step holds, or fails, where the
+p-value of its difference is at most 5% after Holm's correction over all steps of all claims of the
+same paper. "=" holds only within a margin that was named before the runs; without one it can fail,
+and cannot hold. What is neither is undecided, and then the difference which the experiment would
+have shown is told. Numbers without chance are compared as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lab.errors import LabError, unknown
+from lab.papers.measured import Measured, exactly
+from lab.stats import Comparison, compare, detectable, holm, p_value, p_value_of_equality
+
+HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
+SHOWN, UNKNOWN = "shown", "not yet measured"
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Step:
+    """Two neighbours of an expected order; `sign` is what is claimed between them: >, < or =."""
+
+    left: str
+    sign: str
+    right: str
+    a: Measured
+    b: Measured
+    margin: float | None = None
+
+    @cached_property
+    def comparison(self) -> Comparison | None:
+        """Left against right, paired; None if no chance, or an unknown one, is between them."""
+        if self.is_exact or "one run" in (self.a.over, self.b.over):
+            return None
+        over = self.b.over if self.a.over == "exact" else self.a.over
+        assert over != "exact" and over != "one run"
+        return compare(*self._pairs, over)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether both numbers are without chance."""
+        return self.a.over == self.b.over == "exact"
+
+    @property
+    def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        a, b = self.a.values, self.b.values
+        if self.a.over == "exact":
+            return np.full_like(b, self.a.mean), b
+        if self.b.over == "exact":
+            return a, np.full_like(a, self.b.mean)
+        if (self.a.over, self.a.items) != (self.b.over, self.b.items):
+            raise LabError(
+                f"{self.left} and {self.right} were not measured on the same seeds and problems:"
+                " compare numbers that were, or leave the order out"
+            )
+        return a, b
+
+    @cached_property
+    def tests(self) -> list[tuple[str, float]]:
+        """The verdicts that chance could have caused, each with its p-value before Holm."""
+        if self.comparison is None:
+            return []
+        difference = np.subtract(*self._pairs)
+        over = self.b.over if self.a.over == "exact" else self.a.over
+        assert over != "exact" and over != "one run"
+        if self.sign == "=" and self.margin is None:
+            return [(FAILS, self.comparison.p_value)]
+        mean = float(difference.mean())
+        if self.sign == "=":
+            assert self.margin is not None
+            beyond = p_value(difference, over, np.copysign(self.margin, mean))
+            return [
+                (HOLDS, p_value_of_equality(difference, over, margin=self.margin)),
+                (FAILS, beyond if abs(mean) > self.margin else 1.0),
+            ]
+        as_claimed = mean > 0 if self.sign == ">" else mean < 0
+        return [(HOLDS if as_claimed else FAILS, self.comparison.p_value)]
+
+    def verdict(self, adjusted: Sequence[float]) -> str:
+        """The verdict, given the p-values of `tests` after Holm."""
+        if self.is_exact:
+            a, b = self.a.mean, self.b.mean
+            true = {">": a > b, "<": a < b, "=": bool(np.isclose(a, b, rtol=1e-9))}
+            return HOLDS if true[self.sign] else FAILS
+        told = zip(self.tests, adjusted, strict=True)
+        return next((verdict for (verdict, _), p in told if p <= LEVEL), UNDECIDED)
+
+    def text(self, adjusted: Sequence[float], tests: int) -> str:
+        """The difference in words: its interval, p-values, probability of improvement, verdict.
+
+        `tests` is how many p-values Holm's correction is over.
+        """
+        verdict = self.verdict(adjusted)
+        names = f"{self.left} - {self.right}"
+        if self.comparison is None:
+            return f"{names}: {verdict}, since one run has no interval"
+        found = self.comparison
+        digits = 4 if abs(found.difference.point) < 0.01 else 3
+        point, low, high = (
+            f"{value:+.{digits}f}"
+            for value in (found.difference.point, found.difference.low, found.difference.high)
+        )
+        p = min(p for _, p in self.tests)
+        better = found.probability_of_improvement.point
+        words = [
+            f"{names} {point} [{low}, {high}], {p_text(p)}, {p_text(min(adjusted))} after Holm,"
+            f" P(improvement) {better:.2f}: {verdict}"
+        ]
+        if verdict == UNDECIDED and self.sign == "=" and self.margin is None:
+            words.append("no margin was named before the runs")
+        elif verdict == UNDECIDED:
+            over = self.b.over if self.a.over == "exact" else self.a.over
+            assert over != "exact" and over != "one run"
+            shown = detectable(np.subtract(*self._pairs), over, 1 - LEVEL / tests)
+            if self.a.is_share and self.b.is_share and shown > 1:
+                words.append("no difference between two shares would have shown")
+            else:
+                words.append(f"{shown:.2g} would have shown")
+        return "; ".join(words)
+
+
+def p_text(p: float) -> str:
+    """A p-value as text.
+
+    >>> p_text(0.0321), p_text(0.00004), p_text(1)
+    ('p = 0.032', 'p < 0.001', 'p = 1')
+    """
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+
+
+def steps(expects: str, numbers: dict[str, Measured], margin: float | None = None) -> list[Step]:
+    """The steps of expected orders, for example "MaxRL > GRPO > 0.1" or "A = B; A > C".
+
+    LabError: a label that is neither among the numbers nor a constant.
+    """
+    found = []
+    for order in filter(None, expects.split("; ")):
+        tokens = re.split(r" ([<>=]) ", order)  # label, sign, label, sign, ..., label
+        found += [
+            Step(left, sign, right, _number(left, numbers), _number(right, numbers), margin)
+            for left, sign, right in zip(tokens[::2], tokens[1::2], tokens[2::2], strict=False)
+        ]
+    return found
+
+
+def _number(name: str, numbers: dict[str, Measured]) -> Measured:
+    """A number by its label, or a constant such as "0.1"."""
+    if name in numbers:
+        return numbers[name]
+    try:
+        return exactly(float(name))
+    except ValueError:
+        raise unknown("label among ours,", name, numbers) from None
+
+
+class Family:
+    """The steps of all claims of a paper, with their p-values adjusted for how many there are."""
+
+    def __init__(self, families: Sequence[Sequence[Step]]) -> None:
+        self.tests = sum(len(step.tests) for claim in families for step in claim)
+        adjusted = iter(holm([p for claim in families for step in claim for _, p in step.tests]))
+        self._adjusted = [
+            [[next(adjusted) for _ in step.tests] for step in claim] for claim in families
+        ]
+        self._families = families
+
+    def verdict(self, claim: int) -> str:
+        """Of a claim by its place: it holds if all steps hold, and does not if one does not."""
+        found = {
+            step.verdict(p)
+            for step, p in zip(self._families[claim], self._adjusted[claim], strict=True)
+        }
+        return next((one for one in (FAILS, UNDECIDED, HOLDS) if one in found), SHOWN)
+
+    def texts(self, claim: int) -> list[str]:
+        """Every difference of a claim in words; those without chance speak for themselves."""
+        steps_and_p = zip(self._families[claim], self._adjusted[claim], strict=True)
+        return [step.text(p, self.tests) for step, p in steps_and_p if not step.is_exact]

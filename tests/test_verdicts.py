@@ -1,0 +1,229 @@
+"""Numbers of claims are the recorded ones, and verdicts say no more than paired differences."""
+
+import numpy as np
+import pytest
+
+from lab.errors import LabError
+from lab.metrics import pass_at_k
+from lab.papers.measured import Measured, exactly, measured_at
+from lab.papers.registry import items, own_claims
+from lab.papers.verdicts import FAILS, HOLDS, SHOWN, UNDECIDED, Family, steps
+from lab.runs import results
+from lab.stats import compare, mean_interval
+
+
+@pytest.fixture
+def kept(monkeypatch):
+    """The figures as they lie in the repository."""
+    monkeypatch.delenv("LAB_FIGURES")
+
+
+def seeds(values, share=False):
+    return Measured(np.array(values), "seeds", (tuple(range(len(values))),), share)
+
+
+def verdicts(*orders, margin=None, **numbers):
+    """The verdict on each order, as the claims of one paper."""
+    claims = [steps(order, numbers, margin) for order in orders]
+    family = Family(claims)
+    return [family.verdict(place) for place in range(len(claims))]
+
+
+# --- Where numbers come from ----------------------------------------------------------------------
+
+
+def test_pass_at_k_is_kept_by_seed_and_problem(kept):
+    found = measured_at("maze/maze: pass@32 where objective=grpo")
+    groups = results("maze", "maze").groups
+    part = groups[groups["objective"] == "grpo"].sort_values(["seed", "problem"])
+    naive = pass_at_k(part["n"].to_numpy(), part["right"].to_numpy(), 32).reshape(2, 128)
+    assert found.over == "both" and found.is_share
+    np.testing.assert_array_equal(found.values, naive)
+    assert found.items == ((0, 1), tuple(part["problem"].unique()))
+    interval = found.interval
+    assert (interval.point, interval.low) == (
+        pytest.approx(naive.mean()),
+        mean_interval(naive, "both", within=(0, 1)).low,
+    )
+
+
+def test_exact_pass_rates_and_their_shares_are_kept_by_image(kept):
+    place = "images/images: {} where objective=reinforce_mean; rollouts=16"
+    groups = results("images", "images").groups
+    part = groups[(groups["objective"] == "reinforce_mean") & (groups["rollouts"] == 16)]
+    p = part["pass_rate"].to_numpy()
+    assert measured_at(place.format("pass@128")).mean == pytest.approx((1 - (1 - p) ** 128).mean())
+    above, below = (
+        measured_at(place.format(f"share of pass rates {side} 0.002")).mean
+        for side in ("above", "below")
+    )
+    assert above == pytest.approx((p > 0.002).mean()) and above + below == pytest.approx(1)
+
+
+def test_a_record_is_kept_by_seed_at_its_last_and_first_step(kept):
+    metrics = results("maze", "maze").metrics
+    part = metrics[metrics["objective"] == "maxrl"].sort_values("seed")
+    for words, step in (("", 160), (" at the start", 0)):
+        found = measured_at(f"maze/maze: record pass@128{words} where objective=maxrl")
+        assert found.over == "seeds" and found.items == ((0, 1),)
+        assert found.values.tolist() == part[part["step"] == step]["pass@128"].tolist()
+    # and of a metric that no problem has
+    entropy = measured_at("maze/maze: entropy where objective=maxrl")
+    assert entropy.values.tolist() == part[part["step"] == 160]["entropy"].tolist()
+
+
+def test_a_cell_of_a_figure_without_runs_has_no_chance_and_of_one_with_runs_an_unknown_one(kept):
+    exact = measured_at("weights: truncated(order=2) where p=0.001")
+    assert exact.over == "exact" and exact.mean == pytest.approx(1.999) and exact.interval is None
+    largest = measured_at(
+        "images_gradients: pass_rate of the largest gradient_norm where objective=grpo"
+    )
+    assert largest.over == "one run" and largest.interval is None and 0 < largest.mean < 1
+    assert measured_at("no_such_figure: x where y=1") is None
+    assert measured_at("no_such_sweep/maze: x where y=1") is None
+
+
+@pytest.mark.parametrize(
+    "place, message",
+    [
+        ("maze pass@k", "cannot read 'maze pass@k': write FIGURE: COLUMN where KEY=VALUE"),
+        ("maze/maze: entropy where objective=maxr", "names no row: change a condition"),
+        ("maze/maze: entropi where objective=maxrl", "unknown metric of maze/maze 'entropi': did"),
+        ("maze/maze: entropy where objectiv=maxrl", "objectiv.: did you mean .objective."),
+        ("maze/maze: entropy where rollouts=64", "names 8 records: it must name one for each seed"),
+        ("maze_coverage: pass@k where objective=maxrl", "names 19 rows: it must name one number"),
+        ("weights: mll where p=0.001", "unknown column of weights 'mll': did you mean 'ml'"),
+    ],
+)
+def test_a_place_that_names_no_number_is_refused(kept, place, message):
+    with pytest.raises(LabError, match=message):
+        measured_at(place)
+
+
+def test_numbers_are_told_with_their_interval_and_small_ones_with_more_digits():
+    assert str(seeds([0.4, 0.5, 0.6])) == "0.500 [0.252, 0.748]"
+    assert str(seeds([0.003, 0.004])) == "0.0035 [-0.0029, 0.0099]"
+    assert str(exactly(2)) == "2.000" and str(exactly(641.2)) == "641.2"
+    assert seeds([0.2, 0.3, 0.25]).text(1, 100) == "25.0 [12.6, 37.4]"
+
+
+# --- What they allow to say -----------------------------------------------------------------------
+
+CLEAR = {"a": seeds([0.8, 0.81, 0.79, 0.8]), "b": seeds([0.5, 0.52, 0.49, 0.5])}
+NOISY = {"a": seeds([0.9, 0.3, 0.8]), "b": seeds([0.5, 0.4, 0.6])}
+
+
+@pytest.mark.parametrize(
+    "order, verdict",
+    [
+        ("a > b", HOLDS),
+        ("b < a", HOLDS),
+        ("b > a", FAILS),
+        ("a > 0.7 > b", HOLDS),
+        ("a > 0.7; b > 0.7", FAILS),
+        ("a > b > 0.49", UNDECIDED),  # the weakest step decides
+        ("a = b", FAILS),
+        ("a = 0.8", UNDECIDED),  # no margin was named
+        ("", SHOWN),
+    ],
+)
+def test_a_verdict_follows_from_paired_differences(order, verdict):
+    assert verdicts(order, **CLEAR) == [verdict]
+
+
+def test_a_mean_in_the_claimed_order_is_no_verdict():
+    assert NOISY["a"].mean > NOISY["b"].mean
+    assert verdicts("a > b", "b > a", **NOISY) == [UNDECIDED, UNDECIDED]
+
+
+def test_equality_holds_within_a_margin_and_fails_beyond_it():
+    near = {"a": seeds([0.5, 0.51, 0.49]), "b": seeds([0.5, 0.505, 0.495])}
+    assert verdicts("a = b", margin=0.1, **near) == [HOLDS]
+    assert verdicts("a = b", margin=0.001, **near) == [UNDECIDED]
+    assert verdicts("a = b", margin=0.1, **CLEAR) == [FAILS]
+
+
+def test_more_claims_ask_for_more_evidence():
+    """Holm: one claim at p = 0.02 holds, and beside two that say nothing it does not."""
+    one = {"a": seeds([0.3, 0.31, 0.36]), "b": seeds([0.2, 0.25, 0.24])}
+    p = compare(one["a"].values, one["b"].values, "seeds").p_value
+    assert 0.05 / 3 < p < 0.05
+    assert verdicts("a > b", **one) == [HOLDS]
+    rest = {"c": NOISY["a"], "d": NOISY["b"]}
+    assert verdicts("a > b", "c > d", "d < c", **one, **rest) == [UNDECIDED] * 3
+
+
+def test_exact_numbers_are_compared_as_they_are_and_one_run_decides_nothing():
+    numbers = {"x": exactly(1), "y": exactly(2), "z": Measured(np.array([3.0]), "one run")}
+    orders = ("x < y", "x > y", "x = 1", "x = y", "y < z")
+    assert verdicts(*orders, **numbers) == [HOLDS, FAILS, HOLDS, FAILS, UNDECIDED]
+    family = Family([steps("y < z", numbers), steps("x < y", numbers)])
+    assert family.texts(0) == ["y - z: undecided, since one run has no interval"]
+    assert family.texts(1) == [] and family.tests == 0
+
+
+def test_a_difference_is_told_with_all_that_a_verdict_rests_on():
+    family = Family([steps("a > b", NOISY), steps("a = b", NOISY)])
+    comparison = compare(NOISY["a"].values, NOISY["b"].values, "seeds")
+    (told,), (equal,) = family.texts(0), family.texts(1)
+    assert told.startswith("a - b +0.167 [")
+    assert "p = 0.37, p = 0.74 after Holm, P(improvement) 0.67: undecided; " in told
+    assert comparison.p_value == pytest.approx(0.37, abs=5e-3) and told.endswith("would have shown")
+    assert equal.endswith(": undecided; no margin was named before the runs")
+    wide = {"a": seeds([0.1, 0.9], True), "b": seeds([0.9, 0.1], True)}
+    (told,) = Family([steps("a > b", wide)]).texts(0)
+    assert told.endswith("no difference between two shares would have shown")
+
+
+def test_numbers_of_other_seeds_or_problems_are_not_compared():
+    a, b = seeds([0.1, 0.2]), Measured(np.array([0.1, 0.2]), "seeds", ((5, 6),))
+    with pytest.raises(LabError, match="a and b were not measured on the same seeds and problems"):
+        verdicts("a > b", a=a, b=b)
+    with pytest.raises(LabError, match="unknown label among ours, 'c'"):
+        steps("a > c", {"a": a})
+
+
+# --- The registry ---------------------------------------------------------------------------------
+
+
+def test_every_verdict_is_what_a_second_reading_of_its_differences_gives(kept):
+    """By scipy and Holm written out, for the claims over seeds alone."""
+    from scipy.stats import ttest_rel
+
+    papers = {id(item.compare[0].paper): item.compare[0].paper for item in items() if item.compare}
+    checked = 0
+    for paper in papers.values():
+        tests = [
+            (claim, step, p)
+            for claim in paper.claims
+            for step in claim.steps
+            for _, p in step.tests
+        ]
+        ordered = sorted(range(len(tests)), key=lambda i: tests[i][2])
+        adjusted, largest = {}, 0.0
+        for rank, place in enumerate(ordered):
+            largest = max(largest, min(1, tests[place][2] * (len(tests) - rank)))
+            adjusted[place] = largest
+        for place, (claim, step, p) in enumerate(tests):
+            if step.a.over == step.b.over == "seeds":
+                theirs = ttest_rel(step.a.values, step.b.values).pvalue
+                assert p == pytest.approx(theirs, rel=1e-6)
+                checked += 1
+            if adjusted[place] > 0.05:
+                assert claim.verdict in (UNDECIDED, FAILS)
+            else:
+                assert claim.verdict != SHOWN
+    assert checked >= 8
+
+
+def test_no_claim_is_tested_twice(kept):
+    claims = [claim for item in items() for claim in item.compare] + own_claims()
+    pairs = [
+        frozenset((claim.ours.get(step.left, step.left), claim.ours.get(step.right, step.right)))
+        for claim in claims
+        for step in claim.steps
+        if not step.is_exact
+    ]
+    again = {pair for pair in pairs if pairs.count(pair) > 1}
+    # PACS against its own beta is asked twice in its Figure 4: is it robust, and where is it best?
+    assert all("pacs/pacs" in place for pair in again for place in pair), again
