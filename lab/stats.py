@@ -136,7 +136,13 @@ def mean_interval_each(
     ]
 
 
-def compare(a: ArrayLike, b: ArrayLike, over: Over = "problems", level: float = 0.95) -> Comparison:
+def compare(
+    a: ArrayLike,
+    b: ArrayLike,
+    over: Over = "problems",
+    level: float = 0.95,
+    within: Range | None = None,
+) -> Comparison:
     """Two runs on the same items, paired: their difference, and how often a is better.
 
     Pairing removes what the runs share: the difference of means has variance (Var a + Var b - 2 Cov
@@ -144,7 +150,8 @@ def compare(a: ArrayLike, b: ArrayLike, over: Over = "problems", level: float = 
     of seeds in Agarwal et al. 2021, 2108.13264).
 
     `a` and `b` have the same shape, as in `mean_interval`; item i of one belongs to item i of the
-    other. LabError: shapes that differ; as `mean_interval`.
+    other. `within` is the range of both, (0, 1) for pass rates: their difference stays in (-1, 1).
+    LabError: shapes that differ; as `mean_interval`.
 
     >>> duel = compare([0.5, 0.7, 0.2, 0.9], [0.4, 0.5, 0.1, 0.8])
     >>> print(duel.difference, f"p = {duel.p_value:.3f}", sep="; ")
@@ -158,7 +165,12 @@ def compare(a: ArrayLike, b: ArrayLike, over: Over = "problems", level: float = 
         )
     wins = (first > second) + 0.5 * (first == second)
     return Comparison(
-        difference=_mean_interval(first - second, over, level, None),
+        difference=_mean_interval(
+            first - second,
+            over,
+            level,
+            None if within is None else (within[0] - within[1], within[1] - within[0]),
+        ),
         probability_of_improvement=_mean_interval(wins, over, level, (0.0, 1.0)),
         p_value=p_value(first - second, over),
         detectable=detectable(first - second, over, level),

@@ -171,6 +171,9 @@ def test_pairing_narrows_the_interval_of_correlated_runs():
     assert duel.difference.low > 0 and apart[0].low < apart[1].high
     assert duel.difference.point == pytest.approx(ours.mean() - base.mean())
     assert duel.probability_of_improvement.low > 0.9 and duel.p_value < 1e-10
+    wide = compare([1.0, 0.0], [0.0, 0.0])
+    assert wide.difference.high > 1
+    assert ends(compare([1.0, 0.0], [0.0, 0.0], within=(0, 1)).difference) == (-1, 1)
 
 
 def test_a_tie_is_half_an_improvement():

@@ -81,6 +81,11 @@ class Claim:
         return UNKNOWN if self.numbers is None else self.paper.family.verdict(self._place)
 
     @property
+    def verdicts_of_steps(self) -> list[tuple[Step, str]]:
+        """Each step with its verdict."""
+        return [] if self.numbers is None else self.paper.family.of_steps(self._place)
+
+    @property
     def differences(self) -> list[str]:
         """Each difference in words, with its interval, p-values and verdict."""
         return [] if self.numbers is None else self.paper.family.texts(self._place)

@@ -43,7 +43,12 @@ class Step:
             return None
         over = self.b.over if self.a.over == "exact" else self.a.over
         assert over != "exact" and over != "one run"
-        return compare(*self._pairs, over)
+        return compare(*self._pairs, over, within=(0, 1) if self.is_of_shares else None)
+
+    @property
+    def is_of_shares(self) -> bool:
+        """Whether both numbers lie between 0 and 1, constants aside."""
+        return all(one.is_share or one.over == "exact" for one in (self.a, self.b))
 
     @property
     def is_exact(self) -> bool:
@@ -121,7 +126,7 @@ class Step:
             over = self.b.over if self.a.over == "exact" else self.a.over
             assert over != "exact" and over != "one run"
             shown = detectable(np.subtract(*self._pairs), over, 1 - LEVEL / tests)
-            if self.a.is_share and self.b.is_share and shown > 1:
+            if self.is_of_shares and shown > 1:
                 words.append("no difference between two shares would have shown")
             else:
                 words.append(f"{shown:.2g} would have shown")
@@ -175,11 +180,13 @@ class Family:
 
     def verdict(self, claim: int) -> str:
         """Of a claim by its place: it holds if all steps hold, and does not if one does not."""
-        found = {
-            step.verdict(p)
-            for step, p in zip(self._families[claim], self._adjusted[claim], strict=True)
-        }
+        found = {verdict for _, verdict in self.of_steps(claim)}
         return next((one for one in (FAILS, UNDECIDED, HOLDS) if one in found), SHOWN)
+
+    def of_steps(self, claim: int) -> list[tuple[Step, str]]:
+        """The steps of a claim, each with its verdict."""
+        steps_and_p = zip(self._families[claim], self._adjusted[claim], strict=True)
+        return [(step, step.verdict(p)) for step, p in steps_and_p]
 
     def texts(self, claim: int) -> list[str]:
         """Every difference of a claim in words; those without chance speak for themselves."""

@@ -1,0 +1,118 @@
+"""Every paired difference behind a verdict, with its interval and the probability of improvement."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from lab.papers.registry import Claim, Item, items
+from lab.papers.verdicts import FAILS, HOLDS, UNDECIDED, Step
+from lab.runs import Results, results
+from lab.show import plots
+
+CAPTION = """Of the claims that are tested, those on pass rates and other shares: each step of a
+claimed order, as a paired difference over seeds and, where they vary, problems, left with its 95%
+interval, and right with the probability of improvement on one seed and problem. Filled: the step
+holds at 5% after Holm's correction over all tests of the same paper; crossed: it does not hold;
+open: undecided, whatever the mean says. Where an interval spans the panel two seeds say next to
+nothing."""
+
+SWEEPS = {
+    "images": "images",
+    "images_control": "images",
+    "laptop": "digits",
+    "maze": "maze",
+    "maze_rollouts": "maze",
+    "maze_baselines": "maze",
+    "gsm8k": "gsm8k",
+    "pacs": "pacs",
+}
+WORLDS = {"images": "images", "digits": "digits", "maze": "mazes", "gsm8k": "LM", "pacs": "LM"}
+MARKS = {HOLDS: ("o", "black"), FAILS: ("X", plots.RED), UNDECIDED: ("o", "white")}
+
+
+def records() -> Results:
+    parts = [results(sweep, name) for sweep, name in SWEEPS.items()]
+    return replace(
+        parts[0],
+        metrics=pd.concat([part.metrics for part in parts], ignore_index=True),
+        groups=pd.concat([part.groups for part in parts], ignore_index=True),
+        runs={id: run for part in parts for id, run in part.runs.items()},
+    )
+
+
+def name(item: Item, claim: Claim, step: Step) -> str:
+    """A step in a few words: where it is claimed, in which world, of which quantity."""
+    place, metric = claim.ours[step.left].split(" where ")[0].split(": ")
+    where = f"{item.paper} {item.item}".replace("Figure", "Fig.").removeprefix("MaxRL ")
+    what = metric.removeprefix("record ").removesuffix(" at the start")
+    numbers = step.left if step.right in "0" else f"{what}: {step.left} - {step.right}"
+    return f"{where}, {WORLDS[place.split('/')[1]]}, {numbers}"
+
+
+def table(recorded: Results) -> pd.DataFrame:
+    rows = []
+    for item in items():
+        for claim in item.compare:
+            for step, verdict in claim.verdicts_of_steps:
+                if step.comparison is None or not step.is_of_shares:
+                    continue
+                difference = step.comparison.difference
+                better = step.comparison.probability_of_improvement
+                rows.append(
+                    (
+                        name(item, claim, step),
+                        *(difference.point, difference.low, difference.high),
+                        *(better.point, better.low, better.high),
+                        difference.over,
+                        verdict,
+                    )
+                )
+    columns = ["step", "difference", "low", "high", "better", "better low", "better high"]
+    return pd.DataFrame(rows, columns=[*columns, "over", "verdict"])
+
+
+def draw(table: pd.DataFrame) -> Figure:
+    figure, axes = plots.panels(
+        columns=2,
+        width=plots.PAGE,
+        height=0.5 + 0.165 * len(table),
+        sharey=True,
+        width_ratios=[3, 1],
+    )
+    places = np.arange(len(table))
+    for panel, (middle, low, high) in zip(
+        axes,
+        (("difference", "low", "high"), ("better", "better low", "better high")),
+        strict=True,
+    ):
+        panel.hlines(places, table[low], table[high], color="#777777", linewidth=1)
+        for verdict, (marker, face) in MARKS.items():
+            rows = (table["verdict"] == verdict).to_numpy()
+            edge = plots.RED if verdict == FAILS else "black"
+            panel.plot(
+                table[middle][rows],
+                places[rows],
+                marker,
+                markerfacecolor=face,
+                markeredgecolor=edge,
+                markersize=4.5,
+                markeredgewidth=0.8,
+            )
+    axes[0].axvline(0, color="black", linewidth=0.6)
+    axes[1].axvline(0.5, color="black", linewidth=0.6)
+    axes[0].set(xlim=(-1.03, 1.03), xlabel="paired difference")
+    axes[1].set(xlim=(-0.06, 1.06), xlabel="P(improvement)", xticks=[0, 0.5, 1])
+    axes[0].set_yticks(places, table["step"], fontsize=6)
+    axes[0].set_ylim(len(table) - 0.5, -0.5)
+    axes[0].grid(visible=False, axis="y")
+    marks = [
+        Line2D([], [], linestyle="none", marker=marker, markerfacecolor=face, label=verdict)
+        for verdict, (marker, face) in MARKS.items()
+    ]
+    for mark in marks:
+        mark.set_markeredgecolor(plots.RED if mark.get_label() == FAILS else "black")
+    figure.legend(handles=marks, loc="outside lower center", ncols=3)
+    return figure

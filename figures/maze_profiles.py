@@ -1,0 +1,56 @@
+"""Profiles of pass rates: which share of mazes does a policy solve more often than that?"""
+
+import pandas as pd
+import seaborn
+from matplotlib.figure import Figure
+
+from lab.runs import Results, results
+from lab.show import plots
+
+CAPTION = """Performance profiles (Agarwal et al. 2021) of 128 held-out 9x9 mazes after 160 steps;
+runs and settings as in maze_dynamics: the share of mazes whose pass rate, K of 128 rollouts, is
+above a threshold. Left end: mazes that were solved at least once; right end: mazes that are always
+solved. One line for each of 2 seeds. The mean pass rate is the area under a line."""
+
+NAMES = ("maxrl", "pacs_anchor", "grpo", "rloo")
+
+
+def records() -> Results:
+    return results("maze", "maze")
+
+
+def table(recorded: Results) -> pd.DataFrame:
+    groups = recorded.groups
+    return pd.DataFrame(
+        {
+            "objective": groups["objective"],
+            "seed": groups["seed"],
+            "maze": groups["problem"],
+            "pass rate": groups["right"] / groups["n"],
+        }
+    )
+
+
+def draw(table: pd.DataFrame) -> Figure:
+    figure, axes = plots.panels(columns=len(NAMES), width=plots.PAGE, height=1.9, sharey=True)
+    for panel, name in zip(axes, NAMES, strict=True):
+        for other in NAMES:
+            look = plots.line_style(other)
+            for _, one_seed in table[table["objective"] == other].groupby("seed"):
+                seaborn.ecdfplot(
+                    one_seed,
+                    x="pass rate",
+                    complementary=True,
+                    ax=panel,
+                    color=look.color if other == name else "#cccccc",
+                    linewidth=1.2 if other == name else 0.8,
+                    zorder=3 if other == name else 1,
+                )
+        panel.set(
+            title=plots.line_style(name).label,
+            xlabel="pass rate of a maze",
+            ylabel="share of mazes above",
+            xlim=(-0.02, 1.02),
+            ylim=(0, 1.02),
+        )
+    return figure
