@@ -7,12 +7,12 @@ from matplotlib.figure import Figure
 import lab
 from lab.show import plots
 
-CAPTION = """A weight drawn by hand (black: only problems of middling difficulty count) and what
-the best estimator for N rollouts makes of it. Left: the induced weight, a polynomial of degree
-N-1, at N = 8, 32, 128 (light to dark); the gap to the drawing is the residual that no group
-estimator of that size removes cheaply. Right: the sequence gap[j] at N = 32 (bars), from which
-rollouts get gap[j] (r - mean of the others); for comparison the drawing read at (j+1/2)/N. Exact
-fits, no data."""
+CAPTION = """The more rollouts a group has, the closer its estimator follows a weight that was
+drawn by hand. (a) The drawing (dotted: only problems of middling difficulty count) and the
+induced weight of the best estimator, a polynomial of degree N-1, at N = 8, 32, 128 (light to
+dark); the gap to the drawing is the residual that no group estimator of that size removes
+cheaply. (b) The sequence gap[j] at N = 32 (bars), from which rollouts get gap[j] (r - mean of the
+others); for comparison the drawing read at (j+1/2)/N. Exact fits, no data."""
 
 POINTS = ([0.0, 0.2, 0.3, 0.6, 0.7, 1.0], [0.0, 0.0, 4.0, 4.0, 0.0, 0.0])
 SIZES = (8, 32, 128)
@@ -40,17 +40,18 @@ def table() -> pd.DataFrame:
 def draw(table: pd.DataFrame) -> Figure:
     figure, (left, right) = plots.panels(columns=2, width=plots.PAGE, height=2.3)
     drawn = table[table["what"] == "drawn"]
-    color = plots.line_style("from_weight").color
-    left.plot(drawn["x"], drawn["y"], color="black", linestyle=(0, (1, 1)), label="drawn w(p)")
+    style = plots.line_style("from_weight")
+    exact = plots.REFERENCE_STYLES["exact"].line
+    left.plot(drawn["x"], drawn["y"], label="drawn w(p)", **exact)
     for number, N in enumerate(SIZES):
         part = table[(table["what"] == "induced weight") & (table["N"] == N)]
-        left.plot(
-            part["x"], part["y"], color=color, alpha=(0.35, 0.65, 1.0)[number], label=f"N = {N}"
-        )
-    left.set(xlabel="pass rate p", ylabel="weight")
-    left.legend()
+        left.plot(part["x"], part["y"], color=style.shades(len(SIZES))[number], label=f"N = {N}")
+    left.set(xlabel="pass rate p", ylabel="weight", ylim=(None, 6.5))
+    left.legend(loc="upper center", ncols=2)
     bars = table[(table["what"] == "gap") & (table["N"] == 32)]
-    right.bar(bars["x"], bars["y"], color=color, width=0.8, label="gap[j], fitted")
+    right.bar(
+        bars["x"], bars["y"], color=style.shades(len(SIZES))[1], width=0.8, label="gap[j], fitted"
+    )
     dots = table[(table["what"] == "drawing") & (table["N"] == 32)]
     right.plot(dots["x"], dots["y"], ".", color="black", label="drawing at (j+1/2)/N")
     right.set(
@@ -59,4 +60,5 @@ def draw(table: pd.DataFrame) -> Figure:
         ylim=(None, 1.6 * bars["y"].max()),
     )
     right.legend(loc="upper right")
+    plots.letter((left, right))
     return figure

@@ -6,12 +6,13 @@ from matplotlib.figure import Figure
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """A small residual network on scikit-learn's handwritten digits (1,437 images to train,
-360 to test, 10 classes), 200 steps of SGD. Test pass@1, the mean probability of the right label,
-for exact cross-entropy and for objectives that see only N sampled labels an image and whether each
-is right. Lines: mean of 5 seeds; bands: 95% bootstrap intervals over seeds. All start at p = 1/10,
-where no objective is starved of signal; the regime in which REINFORCE fails (1,000 classes, p =
-1/1000; MaxRL section 6.1) is not reached here."""
+CAPTION = """Where all start at p = 1/10, the means of all objectives end near exact cross-entropy
+at N = 128 sampled labels, and below it at N = 4. Test pass@1, the mean probability of the right
+label, of a small residual network on scikit-learn's handwritten digits (1,437 images to train,
+360 to test, 10 classes), 200 steps of SGD; objectives see only N sampled labels an image and
+whether each is right. Lines: mean of 5 seeds; bands: 95% bootstrap intervals over seeds. The
+regime in which REINFORCE fails (1,000 classes, p = 1/1000; MaxRL section 6.1) is not reached
+here."""
 
 SIZES = (4, 128)
 NAMES = ("ml", "maxrl", "grpo", "reinforce_mean")
@@ -36,7 +37,8 @@ def draw(table: pd.DataFrame) -> Figure:
             ]
             label = "cross-entropy (exact ML)" if name == "ml" else None
             plots.band(panel, part["step"], part["low"], part[METRIC], part["high"], name, label)
-        panel.set(title=f"N = {N} sampled labels an image", xlabel="step", ylim=(0, 1))
+        panel.set(title=f"N = {N} sampled labels an image", xlabel="step", ylim=(0, 1.02))
+    plots.letter(axes)
     axes[0].set_ylabel("test pass@1")
     axes[1].legend(loc="lower right")
     return figure

@@ -8,9 +8,9 @@ import lab
 from lab.show import plots
 
 CAPTION = """One family, w(p) = p^(-a) (1-p)^(-b), holds four methods at its corners: RL (0, 0),
-GRPO's limit (1/2, 1/2), MaxRL's limit (1, 0) and PACS with balanced class weights (1, 1). Left:
-where they lie; a says how much hard problems count, b how much easy ones. Right: their weights;
-the dot on each line is at p = 1/2, where PACS is scaled to 1 by its factor 1/4. Formulas, no data.
+GRPO's limit (1/2, 1/2), MaxRL's limit (1, 0) and PACS with balanced class weights (1, 1). (a)
+Where they lie; a says how much hard problems count, b how much easy ones. (b) Their weights; the
+dot on each line is at p = 1/2, where PACS is scaled to 1 by its factor 1/4. Formulas, no data.
 The view of objectives as transforms of p is that of Davis and Recht (2510.13651)."""
 
 CORNERS = {"rl": (0.0, 0.0), "arcsine": (0.5, 0.5), "ml": (1.0, 0.0), "log_odds": (1.0, 1.0)}
@@ -35,7 +35,7 @@ def draw(table: pd.DataFrame) -> Figure:
     left.plot([0, 1], [0, 1], color="#bbbbbb", linewidth=0.8, zorder=0)
     left.annotate(
         "a = b: easy and hard alike",
-        (0.74, 0.70),
+        (0.8, 0.72),
         rotation=45,
         rotation_mode="anchor",
         ha="center",
@@ -49,9 +49,9 @@ def draw(table: pd.DataFrame) -> Figure:
         left.annotate(
             NAMES[name],
             (a, b),
-            (0, 9),
+            (7, 2) if name == "rl" else (-6, 4) if name == "arcsine" else (0, 9),
             textcoords="offset points",
-            ha="center",
+            ha="left" if name == "rl" else "right" if name == "arcsine" else "center",
             color=style.color,
             weight="bold",
         )
@@ -73,4 +73,5 @@ def draw(table: pd.DataFrame) -> Figure:
     right.set(yscale="log", ylabel="weight w(p)", xlabel="pass rate p (log-odds scale)")
     right.set_xticks(np.log10(shown / (1 - shown)), [f"{p:g}" for p in shown])
     right.legend(loc="upper center", ncols=2)
+    plots.letter((left, right))
     return figure

@@ -9,12 +9,14 @@ from lab.llm.evals.gradient_norms import norms
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """Gradient norm against pass rate, one point a problem (MaxRL Figure 6, there
-Qwen2.5-1.5B-Instruct on MATH-500; here a model of 412,800 parameters, as it is, on 100 problems of
-arithmetic). N = 32 rollouts at temperature 1, two draws of them; the norm is that of these
-rollouts' gradient over all weights, for all objectives from the same two backward passes a
-problem. Bars: mean over the problems of a range of pass rates, both draws, with its 95% bootstrap
-intervals over problems. Problems that are always or never right have norm 0 and are left out."""
+CAPTION = """On hard problems MaxRL's gradients are the largest, as they must be: on equal
+rollouts they are sqrt((N-K)/K) times GRPO's where K of N are right. One point a problem (MaxRL
+Figure 6, there Qwen2.5-1.5B-Instruct on MATH-500; here a model of 412,800 parameters, as it is,
+on 100 problems of arithmetic). N = 32 rollouts at temperature 1, two draws of them; the norm is
+that of these rollouts' gradient over all weights, for all objectives from the same two backward
+passes a problem. Bars: mean over the problems of a range of pass rates, both draws, with its 95%
+bootstrap intervals over problems. Problems that are always or never right have norm 0 and are
+left out."""
 
 NAMES = ("maxrl", "grpo", "rloo", "pacs_anchor")
 RANGES, EDGES = ("hard", "middle", "easy"), (0, 0.25, 0.75, 1)
@@ -79,6 +81,7 @@ def draw(table: pd.DataFrame) -> Figure:
             elinewidth=0.9,
         )
         panel.set(title=style.label, xlim=(-0.02, 1.02))
+    plots.letter(axes)
     axes[0].set_ylabel("gradient norm")
     axes[0].set_ylim(bottom=0)
     figure.supxlabel("pass rate of the problem", fontsize=8)

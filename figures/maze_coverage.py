@@ -8,7 +8,8 @@ from lab import metrics, stats
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """Coverage after reinforcement learning on fresh 9x9 mazes; runs and settings as in
+CAPTION = """Mean pass@1 ends above the supervised start for all four objectives, mean pass@128
+for MaxRL alone. Coverage after reinforcement learning on fresh 9x9 mazes; runs and settings as in
 maze_dynamics. pass@k on 128 held-out mazes, from 128 rollouts of each at temperature 1. Dotted:
 the supervised start of all four (pass@k recorded at k = 1, 8, 32, 64, 128). Lines: mean of 2
 seeds; bands: 95% bootstrap intervals over mazes and seeds, drawn again crossed."""
@@ -45,19 +46,19 @@ def table(recorded: Results) -> pd.DataFrame:
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    figure, axes = plots.panels(width=plots.COLUMN, height=3.0)
+    figure, axes = plots.panels(width=plots.COLUMN, height=2.6)
     for name in NAMES:
         part = table[table["objective"] == name]
         plots.band(axes, part["k"], part["low"], part["pass@k"], part["high"], name)
     start = table[table["objective"] == "start"]
-    axes.plot(
-        start["k"],
-        start["pass@k"],
-        color="#777777",
-        linestyle=":",
-        marker=".",
-        label="supervised start",
-    )
-    axes.set(xscale="log", xlabel="k", ylabel="pass@k", ylim=(0, 1.02))
-    figure.legend(loc="outside lower center", ncols=2)
+    reference = plots.REFERENCE_STYLES["start"]
+    axes.plot(start["k"], start["pass@k"], marker=reference.marker, **reference.line)
+    axes.set(xscale="log", xlabel="k", ylabel="pass@k", ylim=(0, 1.02), xlim=(0.9, 142))
+    axes.set_xticks((1, 8, 32, 128), ("1", "8", "32", "128"))
+    axes.minorticks_off()
+    ends = {
+        name: table[table["objective"] == name].iloc[-1]["pass@k"] for name in (*NAMES, "start")
+    }
+    looks = {name: plots.line_style(name) for name in NAMES} | {"start": reference}
+    plots.label_ends(axes, [(looks[name].label, end, looks[name]) for name, end in ends.items()])
     return figure

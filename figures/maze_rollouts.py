@@ -8,7 +8,8 @@ from lab import metrics, stats
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """What more rollouts a maze are worth (MaxRL Figure 3, there 4 to 128 rollouts of 256
+CAPTION = """With more rollouts a maze the mean pass@128 rises for MaxRL and GRPO, from 4 to 64,
+and RLOO's does not. What more rollouts are worth (MaxRL Figure 3, there 4 to 128 rollouts of 256
 mazes of 17x17 for 9,000 steps): pass@k after the same 160 steps of 32 fresh 9x9 mazes, so that
 four times the rollouts cost more. 128 held-out mazes, 128 rollouts each. Dotted: the supervised
 start. Points: mean of 2 seeds; bars: 95% bootstrap intervals over mazes and seeds, drawn again
@@ -64,10 +65,12 @@ def draw(table: pd.DataFrame) -> Figure:
                 **style.line,
             )
         start = table[(table["objective"] == "start") & (table["k"] == k)]["pass@k"].item()
-        panel.axhline(start, color="#777777", linestyle=":", linewidth=1, label="supervised start")
+        reference = plots.REFERENCE_STYLES["start"]
+        panel.axhline(start, label=reference.label, **reference.line)
         panel.set(xscale="log", xlabel="rollouts a maze", title=f"pass@{k}", ylim=(0, 1.02))
         panel.set_xticks(sizes, sizes)
         panel.minorticks_off()
+    plots.letter(axes)
     axes[0].set_ylabel("held-out mazes")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure

@@ -3,16 +3,18 @@
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 import lab
 from lab.enumeration import enumerate_gradient
 from lab.show import plots
 
-CAPTION = """MaxRL at small N: the induced weight of each form, divided by RLOO's. Equations 6 and
-7 reach order T = N (Theorem 4.2), and so does the leave-one-out form, which also vanishes where
-all rollouts are wrong. Algorithm 1, which drops both terms where all are wrong and is what is run,
-reaches T = N-1: at N = 2 it is RLOO. Lines are the exact sums over the binomial; open marks are
-enumerations of all 2^N reward vectors of a Bernoulli policy."""
+CAPTION = """Algorithm 1 of MaxRL, which is what is run, reaches order T = N-1; equations 6 and 7
+and the leave-one-out form reach T = N. The induced weight of each form at small N, divided by
+RLOO's. Equations 6 and 7 are those of Theorem 4.2; the leave-one-out form also vanishes where all
+rollouts are wrong; Algorithm 1 drops both terms there, and at N = 2 it is RLOO. The three forms
+of order N coincide, so their dashes and marks take turns. Lines are the exact sums over the
+binomial; open marks are enumerations of all 2^N reward vectors of a Bernoulli policy."""
 
 FORMS = ("maxrl", "maxrl_eq6", "maxrl_eq7", "maxrl_loo")
 SIZES = (2, 4, 8)
@@ -43,25 +45,31 @@ def table() -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
+# The three forms of order N coincide: their dashes take turns along one line, (offset, (on, off)).
+TURNS = {"maxrl_eq6": (0, (6, 8)), "maxrl_eq7": (-6, (5, 9)), "maxrl_loo": (-11, (3, 11))}
+
+
 def draw(table: pd.DataFrame) -> Figure:
-    figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.4)
+    figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.5)
     for panel, N in zip(axes, SIZES, strict=True):
-        for name in FORMS:
+        for place, name in enumerate(FORMS):
             style = plots.line_style(name)
             part = table[(table["form"] == name) & (table["N"] == N)]
             line, marks = part[part["by"] == "sum"], part[part["by"] == "enumeration"]
-            label = "MaxRL Algorithm 1" if name == "maxrl" else style.label
-            panel.plot(line["p"], line["weight"], label=label, **style.line)
-            panel.plot(
-                marks["p"],
-                marks["weight"],
-                style.marker,
-                color=style.color,
-                markerfacecolor="white",
-            )
+            # Their marks take turns too; the CSV holds all of them.
+            marks = marks.iloc[place % 3 :: 3] if name in TURNS else marks
+            panel.plot(line["p"], line["weight"], color=style.color, linestyle=TURNS.get(name, "-"))
+            shown = {"color": style.color, "markerfacecolor": "white"}
+            panel.plot(marks["p"], marks["weight"], style.marker, **shown)
         panel.axhline(N, color="#999999", linewidth=0.6)
         panel.annotate("T = N", (1, N), ha="right", va="bottom", fontsize=6, color="#666666")
-        panel.set(title=f"N = {N}", xlabel="pass rate p", ylim=(0.5, 1.12 * N), xlim=(0, 1))
+        panel.set(title=f"N = {N}", xlabel="pass rate p", ylim=(0.5, 1.12 * N), xlim=(-0.03, 1.03))
+    plots.letter(axes)
     axes[0].set_ylabel("induced weight $w_N(p)$")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    handles = [
+        Line2D([], [], marker=style.marker, markerfacecolor="white", **style.line)
+        for style in map(plots.line_style, FORMS)
+    ]
+    labels = ["MaxRL Algorithm 1", *(plots.line_style(name).label for name in FORMS[1:])]
+    figure.legend(handles, labels, loc="outside lower center", ncols=4)
     return figure

@@ -8,13 +8,14 @@ from matplotlib.figure import Figure
 from lab.losses import class_weights, pacs, pacs_scores
 from lab.show import plots
 
-CAPTION = """The parts of PACS (PACS Figure 2), worked through for one group of G = 8 rollouts of
-which two are right; made-up log-ratios, formulas of the lab's loss, beta = 1. First: the reward
-proxy, beta times the log-ratio of policy and reference (equation 6). Second: its score psi against
-the others of the group (equation 7, RLOO). Third: the probability sigma(psi) that is to predict
-the reward, and the reward (crosses). Fourth: minus the gradient of the loss (equation 8) by the
-log-ratio, as computed by automatic differentiation, with balanced class weights and without: what
-acts on each rollout as an advantage."""
+CAPTION = """PACS turns a reward that is to be predicted into what acts as an advantage, in four
+steps (PACS Figure 2), here with numbers: one group of G = 8 rollouts of which two are right;
+made-up log-ratios, formulas of the lab's loss, beta = 1. (a) The reward proxy, beta times the
+log-ratio of policy and reference (equation 6). (b) Its score psi against the others of the group
+(equation 7, RLOO). (c) The probability sigma(psi) that is to predict the reward, and the reward
+(crosses). (d) Minus the gradient of the loss (equation 8) by the log-ratio, as computed by
+automatic differentiation, with balanced class weights and without: what acts on each rollout as
+an advantage."""
 
 RATIOS = (0.4, -0.3, 0.1, 0.6, -0.5, 0.2, -0.1, 0.3)
 REWARDS = (1, 1, 0, 0, 0, 0, 0, 0)
@@ -48,7 +49,7 @@ def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=4, width=plots.PAGE, height=2.2)
     right = table["reward"] == 1
     for panel, column in zip(axes, ("proxy", "psi", "sigma", "advantage"), strict=True):
-        for kind, color, label in ((right, plots.GREEN, "right"), (~right, "#c8c8c8", "wrong")):
+        for kind, color, label in ((right, plots.GREEN, "right"), (~right, "#e8e8e8", "wrong")):
             part = table[kind]
             panel.bar(
                 part["rollout"],
@@ -73,14 +74,16 @@ def draw(table: pd.DataFrame) -> Figure:
     for panel, title in zip(
         axes,
         (
-            "1. proxy $\\hat{r}$",
-            "2. score $\\psi$",
-            "3. prediction $\\sigma(\\psi)$",
-            "4. as advantage",
+            "proxy $\\hat{r}$",
+            "score $\\psi$",
+            "prediction $\\sigma(\\psi)$",
+            "as advantage",
         ),
         strict=True,
     ):
         panel.set_title(title)
+    plots.letter(axes)
+    axes[2].set_ylim(-0.06, 1.06)
     marked = [axes[place].get_legend_handles_labels() for place in (2, 3)]
     known = {
         label: handle

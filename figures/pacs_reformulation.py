@@ -9,12 +9,13 @@ import lab
 from lab.losses import pacs, pacs_scores
 from lab.show import plots
 
-CAPTION = """The same rewards used twice (PACS Figure 1): RLVR turns them into advantages of a
-policy gradient; PACS takes them as labels that a score of the policy is to predict, and descends
-the cross-entropy. Four rollouts, one right, policy equal to reference, beta = 1. The numbers are
-computed: advantages of RLOO, the cross-entropy of each rollout (log 2 for all), and G times minus
-its gradient by automatic differentiation. Without class weights the two ways are the same step;
-balanced class weights make it that of the log-odds."""
+CAPTION = """Without class weights and at the reference, rewards used as labels give the same step
+as rewards used as returns. PACS Figure 1: (a) RLVR turns rewards into advantages of a policy
+gradient; (b) PACS takes them as labels that a score of the policy (its log-ratio against the
+others) is to predict, and descends the cross-entropy. Four rollouts, one right, policy equal to
+reference, beta = 1. The numbers are computed: advantages of RLOO, the cross-entropy of each
+rollout (log 2 for all), and G times minus its gradient by automatic differentiation. Balanced
+class weights make the step that of the log-odds."""
 
 REWARDS = (1.0, 0.0, 0.0, 0.0)
 
@@ -45,53 +46,47 @@ def table() -> pd.DataFrame:
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    figure, axes = plots.panels(columns=2, width=plots.PAGE, height=2.3)
+    figure, axes = plots.panels(columns=2, width=plots.PAGE, height=2.6)
     texts = {
         column: ", ".join(f"{value:.2f}".replace("-0.00", "0.00") for value in table[column])
         for column in table
     }
     flows = {
         "RLVR: the reward is a return": (
-            "query q,  answers $o_1 .. o_4$ sampled",
+            "rloo",
             f"rewards r = {texts['reward']}",
             f"advantages A = {texts['rloo']}\n(r minus the mean of the others)",
-            "ascend  $\\frac{1}{G}\\sum_i A_i \\nabla \\log\\pi(o_i|q)$",
+            "ascend the mean of $A_i \\nabla \\log\\pi(o_i|q)$",
         ),
         "PACS: the reward is a label": (
-            "query q,  answers $o_1 .. o_4$ sampled",
+            "pacs",
             f"labels R = {texts['reward']}",
-            (
-                f"prediction $\\sigma(\\psi)$ = {texts['sigma']};  loss {table['loss'][0]:.3f}\n"
-                "($\\psi$: log-ratio against the others)"
-            ),
-            f"descend: acts as {texts['pacs']}\nwith class weights {texts['pacs balanced']}",
+            f"predictions $\\sigma(\\psi)$ = {texts['sigma']}\n"
+            f"cross-entropy {table['loss'][0]:.3f}",
+            f"descend: acts as {texts['pacs']}\nbalanced: {texts['pacs balanced']}",
         ),
     }
-    for panel, (title, steps) in zip(axes, flows.items(), strict=True):
+    for panel, (title, (method, *steps)) in zip(axes, flows.items(), strict=True):
         panel.set(title=title, xlim=(0, 1), ylim=(0, 1))
         panel.axis("off")
-        for place, step in enumerate(steps):
-            y = 0.93 - 0.27 * place
+        frame = {"boxstyle": "round,pad=0.4", "facecolor": "white", "linewidth": 0.9}
+        frame["edgecolor"] = plots.line_style(method).color
+        heights = (0.94, 0.68, 0.39, 0.09)
+        for place, step in enumerate(("query q, answers $o_1, \\ldots, o_4$ sampled", *steps)):
             panel.text(
                 0.5,
-                y,
+                heights[place],
                 step,
                 ha="center",
                 va="center",
-                fontsize=7,
+                fontsize=6.5,
                 linespacing=1.4,
-                bbox={
-                    "boxstyle": "round,pad=0.4",
-                    "facecolor": "white",
-                    "edgecolor": "black",
-                    "linewidth": 0.7,
-                },
+                bbox=frame,
             )
             if place:
-                panel.annotate(
-                    "",
-                    (0.5, y + 0.1),
-                    (0.5, y + 0.18),
-                    arrowprops={"arrowstyle": "-|>", "color": "black"},
-                )
+                top = heights[place - 1] - (0.07 if place < 3 else 0.11)
+                bottom = heights[place] + (0.07 if place < 2 else 0.11)
+                arrow = {"arrowstyle": "-|>", "color": "black", "shrinkA": 0, "shrinkB": 0}
+                panel.annotate("", (0.5, bottom), (0.5, top), arrowprops=arrow)
+    plots.letter(axes)
     return figure

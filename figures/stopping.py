@@ -10,17 +10,17 @@ import lab
 from lab.show import plots
 from lab.stopping import StoppingRule, until
 
-CAPTION = """Drawing until something happens, against MaxRL with N = 16 rollouts (Algorithm 1), by
-pass rate on a log-odds scale. The caps are those at which a rule spends closest to 16 rollouts a
-problem on average over problems whose pass rates are spread evenly in log-odds from 0.001 to 0.9
-(shaded), and a baseline b other than 0 is the one with the least noise over them. Left: rollouts
-spent on a problem, which is also a rule's weight w(p). Middle: noise of its gradient in units of
-the score's variance, for scores of equal spread in both classes and where correctness explains
-little of them. Right: efficiency per rollout spent, the squared signal-to-noise ratio relative to
-the oracle baseline; of a rule it depends on b alone. A rule spends less on easy problems and
-leaves more noise there. Without a baseline it is the more efficient on hard problems, and MaxRL
-on easy ones, whose baseline follows the group; one constant serves the pass rates around it.
-Exact, no data."""
+CAPTION = """At equal mean cost a rule that stops at the first right answer, without a baseline,
+is more efficient than MaxRL with N = 16 rollouts on hard problems and less efficient on easy
+ones. Drawing until something happens, against MaxRL (Algorithm 1), by pass rate on a log-odds
+scale. The caps are those at which a rule spends closest to 16 rollouts a problem on average over
+problems whose pass rates are spread evenly in log-odds from 0.001 to 0.9 (shaded), and a baseline
+b other than 0 is the one with the least noise over them. (a) Rollouts spent on a problem, which
+is also a rule's weight w(p). (b) Noise of its gradient in units of the score's variance, for
+scores of equal spread in both classes and where correctness explains little of them. (c)
+Efficiency per rollout spent, the squared signal-to-noise ratio relative to the oracle baseline;
+of a rule it depends on b alone. MaxRL's baseline follows the group; one constant serves the pass
+rates around it. Exact, no data."""
 
 N = 16
 PASS_RATES = 1 / (1 + np.exp(-np.linspace(np.log(0.001 / 0.999), np.log(0.9 / 0.1), 65)))
@@ -77,9 +77,9 @@ def table() -> pd.DataFrame:
 
 LOOKS = (
     plots.line_style("maxrl").line,
-    {"color": plots.SKY, "linestyle": (0, (1, 1))},
-    {"color": plots.BLUE, "linestyle": "-"},
-    {"color": plots.GREEN, "linestyle": (0, (6, 1.5, 1, 1.5))},
+    plots.VARIANT_STYLES["until right"].line,
+    plots.VARIANT_STYLES["until right, baseline"].line,
+    plots.VARIANT_STYLES["until both"].line,
 )
 PANELS = {
     "rollouts": "rollouts spent on a problem",
@@ -98,9 +98,9 @@ def draw(table: pd.DataFrame) -> Figure:
         panel.axvspan(log_odds[0], log_odds[-1], color="0.95")
         shown = np.array([1e-4, 0.01, 0.5, 0.99])
         panel.set_xticks(np.log10(shown / (1 - shown)), ["$10^{-4}$", "0.01", "0.5", "0.99"])
-        panel.set(xlabel="pass rate p", ylabel=label)
-    axes[0].set_yscale("log")
-    axes[1].set_yscale("log")
+        scale = "linear" if column == "efficiency" else "log"
+        panel.set(xlabel="pass rate p", ylabel=label, yscale=scale)
+    plots.letter(axes)
     axes[2].set_ylim(0, 1.02)
     figure.legend(
         *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=6.6

@@ -7,10 +7,10 @@ from matplotlib.figure import Figure
 import lab
 from lab.show import plots
 
-CAPTION = """How much each pass rate counts, w(p) (MaxRL Figure 1 and Table 2; formulas, no data).
-RL counts every problem the same, maximum likelihood by 1/p. MaxRL of order T follows 1/p down to p
-of about 1/T and is flat at T below. GRPO's limit for many rollouts lies between at small p and
-rises again towards p = 1."""
+CAPTION = """Objectives differ in how much each pass rate counts: RL counts every problem the
+same, maximum likelihood by 1/p, and MaxRL of order T follows 1/p down to p of about 1/T and is
+flat below. The weight w(p) of MaxRL Figure 1 and Table 2. GRPO's limit for many rollouts lies
+between at small p and rises again towards p = 1. Formulas, no data."""
 
 ORDERS = (2, 8, 64)
 CURVES = ("rl", "arcsine", *(f"truncated(order={T})" for T in ORDERS), "ml")

@@ -10,10 +10,10 @@ from pathlib import Path
 from shutil import copy
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
+from picture_checks import lightness
 
 import lab
 from lab.errors import LabError
@@ -30,13 +30,6 @@ FAMILIES = {
     "PKPO": ("pkpo",),
     "drawn": ("from_weight",),
 }
-
-
-def lightness(color: str) -> float:
-    """CIE L*, 0 to 100: what is left of a colour in grey."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
-    Y = float(np.dot([0.2126, 0.7152, 0.0722], linear))
-    return 116 * Y ** (1 / 3) - 16 if Y > 0.008856 else 903.3 * Y
 
 
 SAME = [
@@ -156,6 +149,7 @@ def test_a_figure_is_saved_with_its_data_and_where_it_comes_from(folders):
         "one.json",
         "one.pdf",
         "one.png",
+        "one.tex",
         "one.txt",
         "provenance/one.json",
     ]
@@ -223,6 +217,20 @@ def test_the_caption_file_states_scale_seeds_and_n_and_where_the_rest_is(folders
     assert "formulas and no runs" in (folders / "figures" / "one.txt").read_text()
 
 
+def test_the_caption_for_latex_is_escaped_and_belongs_to_the_picture(folders):
+    draw_and_save(caption="Half of a_b & 50%.")
+    text = (folders / "figures" / "one.tex").read_text()
+    assert text.splitlines() == [
+        r"\begin{figure}[t]",
+        r"\centering",
+        r"\includegraphics{one.pdf}",
+        r"\caption{Half of a\_b \& 50\%. Scale: none, formulas and no runs. Seeds: none. n: none."
+        r" Device: any.}",
+        r"\label{fig:one}",
+        r"\end{figure}",
+    ]
+
+
 @pytest.mark.parametrize("venue, widths", plots.VENUES.items())
 def test_a_figure_has_the_widths_of_its_venue(folders, venue, widths):
     assert plots.draw_figures(["weights", "finite"], venue) == {}
@@ -232,6 +240,8 @@ def test_a_figure_has_the_widths_of_its_venue(folders, venue, widths):
     ):  # one column, and the width of the text
         box = re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ", (out / f"{name}.pdf").read_bytes())
         assert float(box[1]) == pytest.approx(72 * width, abs=0.01)
+        spans_columns = venue == "icml" and width == plots.PAGE
+        assert ("figure*" in (out / f"{name}.tex").read_text()) == spans_columns
 
 
 def test_an_unknown_venue_is_refused_with_the_nearest(folders):

@@ -62,13 +62,13 @@ def changed_by(project, file: str, *changes: tuple[str, str]) -> dict[str, set[s
         ("reinforce", set()),
         ("from_weight", {"design"}),
         ("truncated", {"weights"}),
-        ("pkpo", {"maze_training", "real_rewards"}),
+        ("pkpo", {"maze_baselines", "maze_training", "real_rewards"}),
         ("maxrl_loo", {"efficiency", "order"}),
         (
             "reinforce_mean",
             {"digits", *(name for name in ALL if name.startswith("images_"))},
         ),
-        ("pacs", {"gsm8k_dynamics", "gsm8k_solved", "pacs_beta"}),
+        ("pacs", {"gsm8k_dynamics", "gsm8k_solved", "pacs_beta", "pacs_reformulation"}),
     ],
 )
 def test_a_new_colour_makes_stale_the_figures_that_show_its_name(project, name, figures):
@@ -82,12 +82,10 @@ def test_a_new_colour_makes_stale_the_figures_that_show_its_name(project, name, 
 
 def test_a_colour_that_looks_share_counts_for_each_of_them(project):
     changes = changed_by(
-        project, "lab/show/line_styles.py", ('OLIVE = "#999933"', 'OLIVE = "#999934"')
+        project, "lab/show/line_styles.py", ('INDIGO = "#1e0a5a"', 'INDIGO = "#1e0a5b"')
     )
-    # family could draw a look made up for the objective power, see further_style
-    assert changes == {
-        name: {"lab.show.line_styles.OLIVE"} for name in ("family", "maze_training", "real_rewards")
-    }
+    shows_it = ("efficiency", "maze_baselines", "maze_training", "order", "real_rewards")
+    assert changes == {name: {"lab.show.line_styles.INDIGO"} for name in shows_it}
 
 
 def test_how_a_missing_look_is_made_up_counts_where_a_name_has_none(project):
@@ -95,8 +93,7 @@ def test_how_a_missing_look_is_made_up_counts_where_a_name_has_none(project):
     for name in ("maxrl", "mapo"):
         (project / "figures" / f"{name}.py").write_text(listing.replace("NAME", name))
     changes = changed_by(project, "lab/show/line_styles.py", ('"vD<>pXh"', '"vD<>pX"'))
-    # family names the objective power, and real_rewards the z-score, which have no look
-    assert changes.keys() == {"mapo", "family", "real_rewards"}
+    assert changes.keys() == {"mapo", "family"}  # which names the objective power
 
 
 # --- The catalogue ------------------------------------------------------------------------------
@@ -141,7 +138,7 @@ def test_an_objective_counts_where_an_estimator_that_is_drawn_tends_to_it(projec
         project, "lab/objectives.py", ("2 * np.arcsin(np.sqrt(p)),", "3 * np.arcsin(np.sqrt(p)),")
     )
     grpo = {"efficiency", "finite", "images_gradients", "lm_gradients"}
-    assert set(changes) == grpo | {"weights"} | {"family", "real_rewards"}
+    assert set(changes) == grpo | {"weights", "family"}
     assert all(keys == {"lab.objectives.arcsine"} for keys in changes.values())
 
 

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 e020138d168f4483e7d589f5ed2b8d74b4f3b6a3a53a77794ffb1bf4c39a9b91
+// Built by `npm run build` from lab/explorer/front; sources sha256 7127f10b4cbb6b22bcebd6f68a64a75336966a5ec6d74d24c4bd01c28f9abd87
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -441,11 +441,12 @@ var dashes = ({ dash, width = 2 }) => dash?.length ? dash.map((x) => x * width).
 
 // looks.js
 var BLUE = "#0072b2";
-var ORANGE = "#e69f00";
-var RED = "#d55e00";
-var GREEN = "#009e73";
-var PURPLE = "#aa4499";
-var SKY = "#56b4e9";
+var ORANGE = "#e6a31e";
+var RED = "#c42d08";
+var GREEN = "#00a78a";
+var PURPLE = "#c42a96";
+var SKY = "#30c2fa";
+var INDIGO = "#1e0a5a";
 var OLIVE = "#999933";
 var DARK = {
   [BLUE]: "#4aa8e8",
@@ -454,6 +455,7 @@ var DARK = {
   [GREEN]: "#2fc79a",
   [PURPLE]: "#d98ad0",
   [SKY]: "#8fd0f5",
+  [INDIGO]: "#a79bf5",
   [OLIVE]: "#c8c86a",
   "#000000": "#ffffff",
   "#777777": "#aaaaaa"
@@ -2232,7 +2234,7 @@ var DrawPanel = class {
     this.drawn = { target, reached, left, sequences, spec: found.spec };
     this.residual.element.hidden = this.sequences.element.hidden = false;
     this.draw(state, { w, target, reached });
-    const theme = this.app.theme(), color = this.app.color("#aa4499"), blue = this.app.color("#0072b2");
+    const theme = this.app.theme(), color = this.app.color("#c42a96"), blue = this.app.color("#0072b2");
     const large = Math.max(...target.map(Math.abs));
     this.residual.draw(
       {
@@ -2282,7 +2284,7 @@ var DrawPanel = class {
     this.facts.textContent = `At N = ${state.N} the residual is ${off < 1e-8 ? "zero: the weight is reached exactly" : told}. Efficiency ${efficiencies}.`;
   }
   draw(state, found) {
-    const theme = this.app.theme(), purple = this.app.color("#aa4499"), lines = [], dots = [];
+    const theme = this.app.theme(), purple = this.app.color("#c42a96"), lines = [], dots = [];
     const values = found ? [...found.target, ...found.reached ?? []] : [0, 1];
     const tame = values.filter(Number.isFinite).map((x) => Math.min(x, 1e4));
     this.domain = this.frozen ?? niceDomain([...tame, 0, state.by === "hand" ? 1.3 * Math.max(...tame, 0) : 0], "linear");

@@ -1,6 +1,8 @@
-"""Line styles: the colour, dash and marker of every objective and estimator, for all pictures.
+"""Line styles: one colour, dash and marker a method, for all pictures.
 
-They need no matplotlib, so that the explorer's page is written without it.
+Looks that meet in a figure differ by 20 or more (CIEDE2000) for readers with deuteranopia or
+protanopia, and without colour by their dashes or by 20 in lightness: tests/test_looks.py. They need
+no matplotlib, so that the explorer's page is written without it.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from lab.objectives import objective, objective_names
 
 
 class LineStyle(NamedTuple):
-    """How an objective is drawn in every figure; dashes and markers tell lines apart in grey."""
+    """How a method is drawn in every figure; dashes and markers tell lines apart in grey."""
 
     label: str
     color: str
@@ -28,36 +30,79 @@ class LineStyle(NamedTuple):
         """Colour and dashes, as keyword arguments for matplotlib."""
         return {"color": self.color, "linestyle": self.dash}
 
+    @property
+    def published(self) -> dict[str, Any]:
+        """An open mark in the colour of the method, as keyword arguments for matplotlib."""
+        return {"color": self.color, "markerfacecolor": "white", "linestyle": "none"}
 
-# The palette of Okabe and Ito, told apart by colour-blind readers, ...
+    @property
+    def ink(self) -> str:
+        """The colour for words, a little darker, so that light ones are readable on white."""
+        return _mixed(self.color, -0.3)
+
+    def shades(self, count: int) -> list[str]:
+        """`count` colours of the method's hue, light to dark, for the values of a parameter."""
+        # 1 is white, 0 the colour of the method, -1 black.
+        shares = [0.7 - 1.12 * place / max(1, count - 1) for place in range(count)]
+        return [_mixed(self.color, share) for share in shares]
+
+
+def _mixed(color: str, share: float) -> str:
+    """A colour mixed with a `share` of white, or with -`share` of black."""
+    channels = (int(color[place : place + 2], 16) for place in (1, 3, 5))
+    ground = 255 if share > 0 else 0
+    mixed = (round(channel + abs(share) * (ground - channel)) for channel in channels)
+    return "#" + "".join(f"{channel:02x}" for channel in mixed)
+
+
+# Three warm, three cool and three neutral colours, each dark, middling and light: lightness is what
+# colour-blind readers keep. PURPLE and BLUE, and PURPLE and GREEN, do not meet in a figure.
 BLUE = "#0072b2"
-ORANGE = "#e69f00"
-RED = "#d55e00"
-GREEN = "#009e73"
-SKY = "#56b4e9"
+ORANGE = "#e6a31e"
+RED = "#c42d08"
+GREEN = "#00a78a"
+SKY = "#30c2fa"
+INDIGO = "#1e0a5a"
+PURPLE = "#c42a96"
+GREY = "#494949"
 BLACK = "#000000"
-# ... and two colours of Paul Tol's.
-PURPLE = "#aa4499"
-OLIVE = "#999933"
+PALETTE = (BLUE, ORANGE, RED, GREEN, SKY, INDIGO, PURPLE, GREY, BLACK)
+OLIVE = "#999933"  # for estimators without a look of their own
 # Objectives of one family share a colour. A dash is (offset, (on, off, ...)) in line widths.
 LINE_STYLES = {
-    "rl": LineStyle("RL", BLUE, "-", "s"),
-    "rloo": LineStyle("RLOO", BLUE, "-", "s"),
+    "rl": LineStyle("RL", BLUE, (0, (8, 2)), "s"),
+    "rloo": LineStyle("RLOO", BLUE, (0, (8, 2)), "s"),
     "reinforce_mean": LineStyle("REINFORCE", BLUE, (0, (5, 1.5)), "s"),
     "reinforce": LineStyle("REINFORCE, no baseline", SKY, (0, (1, 1)), "s"),
     "arcsine": LineStyle("GRPO", ORANGE, (0, (4, 1, 1, 1)), "^"),
     "grpo": LineStyle("GRPO", ORANGE, (0, (4, 1, 1, 1)), "^"),
+    "grpo_zscore": LineStyle("GRPO z-score", SKY, (0, (5, 1, 1, 1, 1, 1)), "d"),
     "maxrl": LineStyle("MaxRL", RED, "-", "o"),
     "truncated": LineStyle("MaxRL", RED, "-", "o"),
-    "maxrl_eq6": LineStyle("MaxRL eq. 6", PURPLE, (0, (3, 1)), "v"),
+    "maxrl_eq6": LineStyle("MaxRL eq. 6", INDIGO, (0, (3, 1)), "v"),
     "maxrl_eq7": LineStyle("MaxRL eq. 7", SKY, (0, (2, 1)), "D"),
     "maxrl_loo": LineStyle("MaxRL leave-one-out", GREEN, (0, (6, 1, 1, 1, 1, 1)), "P"),
     "ml": LineStyle("maximum likelihood", BLACK, (0, (1, 1)), "*"),
     "log_odds": LineStyle("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
     "pacs_anchor": LineStyle("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
     "pacs": LineStyle("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
-    "pkpo": LineStyle("PKPO", OLIVE, (0, (2, 1, 1, 1)), "<"),
+    "pkpo": LineStyle("PKPO", INDIGO, (0, (2, 1, 1, 1)), "<"),
     "from_weight": LineStyle("drawn", PURPLE, (0, (4, 1, 2, 1)), "X"),
+}
+# Methods that a setting other than the estimator sets apart.
+VARIANT_STYLES = {
+    "entropy": LineStyle("GRPO, entropy bonus", SKY, (0, (3.5, 1.5)), "D"),
+    "self": LineStyle("SELF", BLACK, (0, (1, 1.6)), "p"),
+    "smoothing": LineStyle("differential smoothing", PURPLE, (0, (3, 1)), "v"),
+    "until right": LineStyle("until right", SKY, (0, (1, 1.4)), "s"),
+    "until right, baseline": LineStyle("until right, baseline", BLUE, (0, (3, 1.5)), "^"),
+    "until both": LineStyle("until right and wrong", GREEN, (0, (4, 1, 1, 1)), "D"),
+}
+# What methods are compared with. Published values wear the method's own look, as open marks.
+REFERENCE_STYLES = {
+    "start": LineStyle("supervised start", GREY, (0, (1, 2)), "."),
+    "guessing": LineStyle("guessing", GREY, (0, (1, 2)), "."),
+    "exact": LineStyle("exact", BLACK, (0, (1, 1)), "."),
 }
 # For estimators without a style above.
 FURTHER_DASHES = ((0, (7, 1)), (0, (3, 1, 1, 1)), (0, (1, 2)), (0, (2, 2)), (0, (5, 1, 2, 1)))

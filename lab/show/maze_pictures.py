@@ -42,7 +42,16 @@ def draw_maze(axes: Axes, grid: str) -> np.ndarray:
     axes.imshow(np.where(walls, 0.35, 1.0), cmap="gray", vmin=0, vmax=1)
     for row, letter in ((1, "S"), (len(walls) - 2, "G")):
         axes.text(
-            row, row, letter, ha="center", va="center", fontsize=7, fontweight="bold", color=BLUE
+            row,
+            row,
+            letter,
+            ha="center",
+            va="center",
+            fontsize=7,
+            fontweight="bold",
+            color=BLUE,
+            zorder=3,  # over the walks
+            bbox={"boxstyle": "circle,pad=0.15", "facecolor": "white", "linewidth": 0},
         )
     axes.set(xticks=[], yticks=[])
     axes.grid(False)

@@ -2,16 +2,17 @@
 
 A figure is one script in figures/ with three parts: `CAPTION`, `table()`, and `draw(table)`. A
 figure of recorded runs also has `records()`, which loads them, and its table is `table(records)`.
-It is saved as five files and a sixth:
+It is saved as six files and a seventh:
 
 NAME.pdf, NAME.png     the picture
 NAME.csv               the data that is drawn
 NAME.json              caption, runs with their commands, hashes of the inputs and of the data
 NAME.txt               the caption, with scale, seeds and n
+NAME.tex               the same for LaTeX: a figure environment that includes NAME.pdf
 provenance/NAME.json   commits, versions, and each run's device and seconds
 
-The five depend on what is drawn alone, so that whoever draws the same gets the same bytes. What
-else varies is in the sixth, which git ignores; of recorded runs, data/results keeps it too.
+The six depend on what is drawn alone, so that whoever draws the same gets the same bytes. What
+else varies is in the seventh, which git ignores; of recorded runs, data/results keeps it too.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import hashlib
 import importlib.util
 import io
 import json
+import math
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -29,10 +31,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 
 from lab.errors import LabError, unknown
+from lab.llm.evals.evaluation_tables import escaped
 from lab.runs.experiments import experiment
 from lab.runs.provenance import ROOT, commit_of, versions
 from lab.runs.run_folder import write_atomically, write_json
@@ -42,12 +47,16 @@ from lab.show.line_styles import (  # noqa: F401  (figures find them here)
     BLACK,
     BLUE,
     GREEN,
+    GREY,
+    INDIGO,
     LINE_STYLES,
     OLIVE,
     ORANGE,
     PURPLE,
     RED,
+    REFERENCE_STYLES,
     SKY,
+    VARIANT_STYLES,
     LineStyle,
     line_style,
 )
@@ -151,6 +160,71 @@ def band(
     axes.fill_between(x, low, high, color=style.color, alpha=0.18, linewidth=0)
 
 
+def letter(axes: Iterable[Axes]) -> None:
+    """Put (a), (b), ... before the titles of panels, so that a caption can name them."""
+    for place, panel in enumerate(axes):
+        title = panel.get_title(loc="left")
+        panel.set_title(f"({chr(ord('a') + place)}) {title}".rstrip(), loc="left")
+
+
+TICKS = (1e-9, 1e-6, 1e-4, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
+
+
+def logit_axis(axis: Axis, low: float, high: float, ticks: Iterable[float] = TICKS) -> None:
+    """Show rates from `low` to `high` in log-odds, where 0.001 is as far from 0.01 as from 1e-4.
+
+    Those of `ticks` that lie between are labelled.
+    """
+    axes, name = axis.axes, axis.axis_name
+    axes.set(**{f"{name}scale": "logit", f"{name}lim": (low, high)})
+    shown = [tick for tick in ticks if low <= tick <= high]
+    words = [f"{p:g}" if p >= 0.001 else f"$10^{{{round(math.log10(p))}}}$" for p in shown]
+    axis.set_ticks(shown, labels=words)
+    axis.set_ticks([], minor=True)
+
+
+def label_ends(axes: Axes, ends: Iterable[tuple[str, float, LineStyle]]) -> None:
+    """Write labels to the right of a panel in place of a legend: (text, height in data, look).
+
+    They are moved apart where they would overlap. Call it last: the limits of the panel count.
+    """
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    ordered = sorted(ends, key=lambda end: end[1])
+    texts = [
+        axes.annotate(
+            label,
+            (1, height),
+            (4, 0),
+            xycoords=axes.get_yaxis_transform(),
+            textcoords="offset points",
+            va="center",
+            fontsize=6.5,
+            color=style.ink,
+            annotation_clip=False,
+        )
+        for label, height, style in ordered
+    ]
+    figure.draw_without_rendering()
+    places = [axes.transData.transform((0, height))[1] for _, height, _ in ordered]
+    # The room a line of text takes, with a twentieth of it between two.
+    room = 1.05 * max(text.get_window_extent().height for text in texts)
+    for text, place, moved in zip(texts, places, _apart(places, room), strict=True):
+        text.set_position((4, (moved - place) * 72 / figure.dpi))
+
+
+def _apart(places: list[float], room: float) -> list[float]:
+    """Sorted places moved as little as possible, in squares, to be at least `room` apart."""
+    # Places less their rank times `room` may not fall: neighbours that do share their mean.
+    blocks: list[list[float]] = []
+    for rank, place in enumerate(places):
+        blocks.append([place - rank * room])
+        while len(blocks) > 1 and np.mean(blocks[-2]) > np.mean(blocks[-1]):
+            blocks[-2:] = [blocks[-2] + blocks[-1]]
+    level = [float(np.mean(block)) for block in blocks for _ in block]
+    return [place + rank * room for rank, place in enumerate(level)]
+
+
 def out_folder() -> Path:
     """Where figures are saved: the folder in the variable LAB_FIGURES, else figures/out.
 
@@ -169,6 +243,7 @@ def save(
     """
     folder = out_folder()
     (folder / "provenance").mkdir(parents=True, exist_ok=True)
+    wide = figure.get_figwidth() > VENUES[_venue.get()][0]
     for kind, content in picture_files(figure, name).items():
         write_atomically(folder / f"{name}.{kind}", content)
     data = data_text(table)
@@ -187,6 +262,7 @@ def save(
     }
     write_json(folder / f"{name}.json", record)
     write_atomically(folder / f"{name}.txt", caption_text(record))
+    write_atomically(folder / f"{name}.tex", latex_text(record, wide))
     provenance = {
         "figure": name,
         "commit": commit_of("lab", "data", f"figures/{name}.py"),
@@ -240,26 +316,44 @@ def _problem_counts(records: Results | None) -> list[int]:
 
 def caption_text(record: dict[str, Any]) -> str:
     """The caption for a paper: what is shown, then scale, seeds and n."""
+    lines = [footer(record)]
+    if record["runs"]:
+        lines.append(
+            f"Devices, commits and seconds of the runs: provenance/{record['figure']}.json, and"
+            " data/results for recorded runs."
+        )
+    return "\n".join([record["caption"], "", *lines, f"Drawn by {record['command']}."]) + "\n"
+
+
+def latex_text(record: dict[str, Any], wide: bool) -> str:
+    """The figure environment of a paper; `wide` is wider than a column of the current venue."""
+    # NeurIPS has one column, so that no figure spans two.
+    environment = "figure*" if wide and _venue.get() == "icml" else "figure"
+    lines = [
+        rf"\begin{{{environment}}}[t]",
+        r"\centering",
+        rf"\includegraphics{{{record['figure']}.pdf}}",
+        rf"\caption{{{escaped(record['caption'])} {escaped(footer(record))}}}",
+        rf"\label{{fig:{record['figure']}}}",
+        rf"\end{{{environment}}}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def footer(record: dict[str, Any]) -> str:
+    """What a figure was drawn from: scale, runs, seeds and n, as its record holds them."""
     runs = record["runs"].values()
 
     def all_of(key: str) -> str:
         return ", ".join(sorted({str(run[key]) for run in runs})) or "none"
 
-    if runs:
-        n = " or ".join(map(str, record["problems"]))
-        lines = [
-            (
-                f"Scale: {all_of('scale')}. Runs: {len(runs)}. Seeds: {all_of('seed')}. n: {n}"
-                " problems a run."
-            ),
-            (
-                f"Devices, commits and seconds of the runs: provenance/{record['figure']}.json, and"
-                " data/results for recorded runs."
-            ),
-        ]
-    else:
-        lines = ["Scale: none, formulas and no runs. Seeds: none. n: none. Device: any."]
-    return "\n".join([record["caption"], "", *lines, f"Drawn by {record['command']}."]) + "\n"
+    if not runs:
+        return "Scale: none, formulas and no runs. Seeds: none. n: none. Device: any."
+    n = " or ".join(map(str, record["problems"]))
+    return (
+        f"Scale: {all_of('scale')}. Runs: {len(runs)}. Seeds: {all_of('seed')}. n: {n}"
+        " problems a run."
+    )
 
 
 def figure_names() -> list[str]:

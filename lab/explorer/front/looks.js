@@ -1,11 +1,12 @@
 // Looks: those of the figures, with lighter forms of the colours for a dark ground.
 
 const BLUE = "#0072b2",
-  ORANGE = "#e69f00",
-  RED = "#d55e00",
-  GREEN = "#009e73",
-  PURPLE = "#aa4499",
-  SKY = "#56b4e9",
+  ORANGE = "#e6a31e",
+  RED = "#c42d08",
+  GREEN = "#00a78a",
+  PURPLE = "#c42a96",
+  SKY = "#30c2fa",
+  INDIGO = "#1e0a5a",
   OLIVE = "#999933";
 export const DARK = {
   [BLUE]: "#4aa8e8",
@@ -14,6 +15,7 @@ export const DARK = {
   [GREEN]: "#2fc79a",
   [PURPLE]: "#d98ad0",
   [SKY]: "#8fd0f5",
+  [INDIGO]: "#a79bf5",
   [OLIVE]: "#c8c86a",
   "#000000": "#ffffff",
   "#777777": "#aaaaaa",

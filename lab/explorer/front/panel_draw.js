@@ -254,7 +254,7 @@ export class DrawPanel {
     this.residual.element.hidden = this.sequences.element.hidden = false;
     this.draw(state, { w, target, reached });
     const theme = this.app.theme(),
-      color = this.app.color("#aa4499"),
+      color = this.app.color("#c42a96"),
       blue = this.app.color("#0072b2");
     const large = Math.max(...target.map(Math.abs)); // so that rounding is not drawn as if it were a residual
     this.residual.draw(
@@ -314,7 +314,7 @@ export class DrawPanel {
 
   draw(state, found) {
     const theme = this.app.theme(),
-      purple = this.app.color("#aa4499"),
+      purple = this.app.color("#c42a96"),
       lines = [],
       dots = [];
     const values = found ? [...found.target, ...(found.reached ?? [])] : [0, 1];
