@@ -1,4 +1,4 @@
-"""Every paired difference behind a verdict, with its interval and the probability of improvement."""
+"""Every paired difference behind a verdict, with its interval and P(improvement)."""
 
 from dataclasses import replace
 
