@@ -34,7 +34,7 @@ function show() {
 function remember() {
   const state = new URLSearchParams(new FormData(form));
   if (!state.get("q")) state.delete("q");
-  history.replaceState(null, "", state.size ? `#${state}` : location.pathname + location.search);
+  history.replaceState(null, "", String(state) ? `#${state}` : location.pathname + location.search);
 }
 
 // An address with "=" is a state of the filters; any other is a place, which must not stay hidden.

@@ -46,7 +46,8 @@ def page(all_items: list[Item], how: str) -> str:
         "<meta name='viewport' content='width=device-width, initial-scale=1'>",
         "<meta name='color-scheme' content='light dark'>",
         f"<title>The papers, figure by figure</title><style>{STYLE.read_text()}</style></head>",
-        "<body><header><h1>The papers, figure by figure</h1>",
+        "<body><a class='skip' href='#contents'>Skip to the contents</a>",
+        "<header><h1>The papers, figure by figure</h1>",
         "<p>What two papers on reinforcement learning with verifiable rewards publish, and beside"
         " it what was measured here: claims, values, settings and the commands behind them.</p>",
         "<details><summary>How a verdict is made</summary>"
@@ -197,21 +198,26 @@ def _published(item: Item, claim: Claim) -> str:
 
 
 def _table(item: Item) -> Iterator[str]:
-    """The item's table in a box that scrolls; rows and marks of ours are told from published."""
+    """The item's table in a box that scrolls; where none of it is ours, the last row says so."""
     head, *body = tables.lines(item)
     words, mark = tables.text_columns(item), tables.mark_column(item)
+    measured = bool(item.ours or not item.layout)
     classes = ["number" if column >= words else "words" for column in range(len(head))]
     classes[mark] = "mark"
     name = f"table_{item.key}"
     yield f"<p class='caption'>{escape(tables.caption(item))} <a href='{name}.md'>Markdown</a>,"
     yield f"<a href='{name}.tex'>LaTeX</a></p>"
     yield _box(f"{item.paper} {item.item}")
-    yield _cells("th", classes, head) + "</thead><tbody>"
+    shown = [column for column in range(len(head)) if measured or column != mark]
+    yield "".join(f"<th class='{classes[column]}'>{escape(head[column])}" for column in shown)
+    yield "</thead><tbody>"
     for line in body:
         yield f"<tr class='{line[mark]}'><th scope='row'>{escape(line[0])}"
-        yield _cells("td", classes[1:], line[1:])
-    if item.layout and not item.ours:
-        yield f"<tr class='missing'><th scope='row'>ours<td colspan='{len(head) - 1}'>{UNKNOWN}"
+        yield "".join(
+            f"<td class='{classes[column]}'>{escape(line[column])}" for column in shown[1:]
+        )
+    if not measured:
+        yield f"<tr class='missing'><th scope='row'>ours<td colspan='{len(shown) - 1}'>{UNKNOWN}"
     yield "</tbody></table></div>"
 
 
@@ -232,12 +238,6 @@ def _box(name: str) -> str:
     return (
         f"<div class='scroll' role='region' tabindex='0' aria-label='{escape(name)}, table'>"
         "<table class='values'><thead><tr>"
-    )
-
-
-def _cells(tag: str, classes: list[str], texts: list[str]) -> str:
-    return "".join(
-        f"<{tag} class='{name}'>{escape(text)}" for name, text in zip(classes, texts, strict=True)
     )
 
 
