@@ -23,7 +23,7 @@ def pages() -> dict[Path, str]:
     out, all_items, own = plots.out_folder(), items(), own_claims()
     found: dict[Path, str] = {}
     for item in all_items:
-        if item.layout:
+        if tables.has_table(item):
             found[out / f"table_{item.key}.md"] = tables.markdown(item)
             found[out / f"table_{item.key}.tex"] = tables.latex(item)
     found[out / "index.html"] = gallery.page(all_items)

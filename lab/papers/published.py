@@ -1,6 +1,7 @@
 """What the two papers print: values, and where a paper contradicts itself.
 
-A published value is a number as printed, never read off a picture. They are in data/published.
+A published value is a cell as printed, never read off a picture. They are in data/published: the
+numbers of each paper in a file of its own, the hyperparameters and the formulas of both in another.
 """
 
 from __future__ import annotations
@@ -35,6 +36,27 @@ def printed(paper: str, item: str | None = None) -> pd.DataFrame:
     if item not in set(table["item"]):
         raise unknown(f"item with printed values in {paper},", item, table["item"].unique())
     return table[table["item"] == item].reset_index(drop=True)
+
+
+def printed_hyperparameters(paper: str, item: str) -> pd.DataFrame:
+    """The rows of a table of hyperparameters. Columns: parameter, value (text), unit, remark."""
+    return _texts("hyperparameters", paper, item)
+
+
+def printed_formulas(paper: str, item: str) -> pd.DataFrame:
+    """The cells of a table of formulas. Columns: method, quantity, formula (text)."""
+    return _texts("formulas", paper, item)
+
+
+def _texts(file: str, paper: str, item: str) -> pd.DataFrame:
+    """The rows of `item` in a file of both papers, every cell a text."""
+    import pandas as pd
+
+    table = pd.read_csv(FOLDER / f"{file}.csv", dtype=str, keep_default_na=False)
+    mine = table[(table["paper"] == paper) & (table["item"] == item)]
+    if mine.empty:
+        raise unknown(f"table of {file}", f"{paper} {item}", table["paper"] + " " + table["item"])
+    return mine.drop(columns=["paper", "item"]).reset_index(drop=True)
 
 
 def printed_share(paper: str, item: str, method: str, metric: str) -> float:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 
 from lab.errors import LabError
-from lab.papers.gallery import our_numbers, verdict_text
+from lab.papers.entries import our_numbers, verdict_text
 from lab.papers.registry import WORLDS, Claim, Item
 from lab.papers.verdicts import UNKNOWN
 

@@ -1,17 +1,65 @@
-"""The papers' tables, published values beside ours, in Markdown and LaTeX."""
+"""The papers' tables, what is published beside ours, in Markdown and LaTeX.
+
+| table of | published | ours |
+|---|---|---|
+| results | the printed numbers | measured numbers with their intervals |
+| hyperparameters | the printed values | those of a preset at scale=paper, and whether they agree |
+| formulas | the printed formula and the weight that it means | the lab's exact weight |
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
+from lab.formula import formula_weight
 from lab.llm.evals.evaluation_tables import escaped
+from lab.objectives import objective
 from lab.papers.measured import measured_at
-from lab.papers.published import PAPERS, printed
+from lab.papers.published import PAPERS, printed, printed_formulas, printed_hyperparameters
 from lab.papers.registry import Item
+from lab.papers.verdicts import UNKNOWN
+from lab.runs.experiments import experiment
+from lab.weights import induced_weight
 
 Lines = list[list[str]]
+HEAD = ["parameter", "published", "ours", "", "setting"]  # of a table of hyperparameters
+
+PASS_RATES = (0.001, 0.01, 0.1, 0.5, 0.9)  # where the weights of formulas are compared
+AGREE, DIFFER = "as printed", "differs from the print"
+
+
+def has_table(item: Item) -> bool:
+    """Whether `lines` makes a table of the item."""
+    return bool(item.layout or item.hyperparameters or item.weights)
 
 
 def lines(item: Item) -> Lines:
-    """Head and rows of a table: the printed rows in their order, ours below each if measured."""
+    """Head and rows of the item's table."""
+    if item.hyperparameters:
+        return _hyperparameters(item)
+    return _formulas(item) if item.weights else _results(item)
+
+
+def text_columns(item: Item) -> int:
+    """How many of the first columns are words; the others are numbers."""
+    if item.hyperparameters:
+        return len(HEAD)
+    if item.weights:
+        return 2 + printed_formulas(item.paper, item.item)["quantity"].nunique()
+    return len(item.layout["rows"]) + 1
+
+
+def mark_column(item: Item) -> int:
+    """The column that says whose row it is, or whether ours is the same as the published."""
+    if item.hyperparameters:
+        return HEAD.index("")
+    return 1 if item.weights else len(item.layout["rows"])
+
+
+def _results(item: Item) -> Lines:
+    """The printed rows, ours below each if measured; rows with the same first key together."""
     table = printed(item.paper, item.item)
     by, across = item.layout["rows"], item.layout["columns"]
     table = table.assign(
@@ -25,7 +73,10 @@ def lines(item: Item) -> Lines:
         # Published and our columns are pass@k at different k: sort them by k.
         columns.sort(key=lambda name: int(name.split("@")[1]))
     rows: Lines = [[*by, "", *columns]]
-    for row, part in table.groupby("row", sort=False):
+    blocks = table.groupby(by[0], sort=False)["row"].unique()
+    parts = dict(list(table.groupby("row")))
+    for row in np.concatenate(list(blocks)):
+        part = parts[row]
         keys = row.split(" | ")
         cells = dict(zip(part["column"], part["text"], strict=True))
         rows.append([*keys, "published", *(cells.get(column, "") for column in columns)])
@@ -44,24 +95,115 @@ def _our_cell(item: Item, row: str, column: str) -> str:
         .replace("COLUMN", item.ours["columns"][column])
     )
     value = measured_at(place)
-    return "not yet measured" if value is None else value.text(1, unit=100)
+    return UNKNOWN if value is None else value.text(1, unit=100)
+
+
+def _hyperparameters(item: Item) -> Lines:
+    """Each printed value beside that of the preset, the name of the setting, and a mark."""
+    chosen = item.hyperparameters
+    preset = experiment(chosen["preset"])
+    values = preset.usual | preset.scales["paper"]
+    rows: Lines = [HEAD]
+    for row in printed_hyperparameters(item.paper, item.item).itertuples():
+        published = f"{row.value} ({row.remark})" if row.remark else row.value
+        if row.parameter in chosen["words"]:
+            rows.append([row.parameter, published, chosen["words"][row.parameter], "", "none"])
+            continue
+        setting = chosen["settings"][row.parameter]
+        name, _, divisor = setting.partition(" / ")
+        value = values[name] // values[divisor] if divisor else values[name]
+        mark = "same" if agrees(row.value, value) else "differs"
+        rows.append([row.parameter, published, _written(value), mark, setting])
+    return rows
+
+
+def agrees(text: str, value: Any) -> bool:
+    """Whether a setting has the printed value.
+
+    Names are compared without case, punctuation and the owner of a model. Of several printed names
+    the setting may be any.
+
+    >>> agrees("Qwen3-1.7B-Base, Qwen3-4B-Base", "Qwen/Qwen3-1.7B-Base"), agrees("1e-6", 1e-5)
+    (True, False)
+    """
+    if text in ("True", "False"):
+        return bool(value) == (text == "True")
+    if isinstance(value, int | float):
+        return float(text) == value
+    names = value if isinstance(value, list) else [value]
+    return {_plain(name) for name in names} <= {_plain(name) for name in text.split(", ")}
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.split("/")[-1].lower() if letter.isalnum())
+
+
+def _written(value: Any) -> str:
+    """A setting as a presets file has it."""
+    if isinstance(value, list):
+        return ", ".join(value)
+    return f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
+
+
+def _formulas(item: Item) -> Lines:
+    """Each printed row with the weight that it means, and the lab's exact weight below it."""
+    table = printed_formulas(item.paper, item.item)
+    columns = list(table["quantity"].unique())
+    rows: Lines = [["", "", *columns, *(f"w({p:g})" for p in PASS_RATES)]]
+    for method, part in table.groupby("method", sort=False):
+        published, ours = _weights(item.weights[method])
+        cells = dict(zip(part["quantity"], part["formula"], strict=True))
+        formulas = [cells[column] for column in columns]
+        name = [_name(item.weights[method]), *[""] * (len(columns) - 1)]
+        rows.append([method, "published", *formulas, *_rounded(published)])
+        rows.append([method, "ours", *name, *_rounded(ours)])
+    return rows
+
+
+def _weights(row: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """The weights at `PASS_RATES` that are printed and that the lab computes."""
+    published = formula_weight(row["formula"]).weight(PASS_RATES)
+    if "objective" in row:
+        return published, objective(row["objective"]).weight(PASS_RATES)
+    return published, induced_weight(row["estimator"], row["rollouts"], PASS_RATES)
+
+
+def _name(row: dict[str, Any]) -> str:
+    """What of the lab stands for the row."""
+    return row["objective"] if "objective" in row else f"{row['estimator']}, N = {row['rollouts']}"
+
+
+def _rounded(weights: np.ndarray) -> list[str]:
+    return [f"{weight:.4g}" for weight in weights]
+
+
+def agreement(item: Item) -> str:
+    """Whether a table of hyperparameters or formulas is as printed, and how much of it is."""
+    if item.weights:
+        same = [bool(np.allclose(*_weights(row), rtol=1e-9)) for row in item.weights.values()]
+    else:
+        same = [mark == "same" for *_, mark, _ in lines(item)[1:] if mark]
+    return f"{AGREE if all(same) else DIFFER}; {sum(same)} of {len(same)} rows agree"
 
 
 def caption(item: Item) -> str:
     """The caption: the table's name, its paper, our setting, and what is missing."""
+    name = f"{item.title} ({item.paper} {item.item}, {PAPERS[item.paper]})"
+    ours = f"Ours: {item.setting}."
+    if item.hyperparameters:
+        return f"{name}. {ours}"
+    if item.weights:
+        return f"{name}, and the weights w(p) that they mean at five pass rates. {ours}"
     in_percent = (printed(item.paper, item.item)["unit"] == "percent").all()
     unit = "in percent" if in_percent else "as printed"
-    ours = f"Ours: {item.setting}." if item.ours else "Ours: not yet measured."
     missing = [f"Missing: {item.missing}."] if item.missing else []
-    return " ".join(
-        [f"{item.title} ({item.paper} {item.item}, {PAPERS[item.paper]}), {unit}.", ours, *missing]
-    )
+    return " ".join([f"{name}, {unit}.", ours if item.ours else f"Ours: {UNKNOWN}.", *missing])
 
 
 def markdown(item: Item) -> str:
     """The table in Markdown, with its caption and the notes on the paper."""
     head, *body = ([cell.replace("|", r"\|") for cell in line] for line in lines(item))
-    keys = len(item.layout["rows"]) + 1
+    keys = text_columns(item)
     rule = ["---"] * keys + ["---:"] * (len(head) - keys)
     notes = [f"- {note}" for note in item.notes]
     page = [caption(item), "", *(f"| {' | '.join(line)} |" for line in (head, rule, *body))]
@@ -74,7 +216,7 @@ def latex(item: Item) -> str:
     r"""The table in LaTeX, for a document with \usepackage{booktabs}."""
     table = lines(item)
     head, *body = (rf"{' & '.join(map(escaped, line))} \\" for line in table)
-    keys = len(item.layout["rows"]) + 1
+    keys = text_columns(item)
     alignment = "l" * keys + "r" * (len(table[0]) - keys)
     notes = [r"\par\footnotesize", *(escaped(note) for note in item.notes)] if item.notes else []
     return (
