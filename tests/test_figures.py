@@ -453,6 +453,30 @@ def test_a_figure_is_stale_after_a_change_of_code_or_records_and_not_after_a_wor
     assert plots.stale("maze_coverage") == ["records"]
 
 
+@pytest.mark.parametrize("change, redrawn", [(1e-9, False), (1e-3, True)])
+def test_another_processors_last_digits_change_no_file_and_leave_nothing_stale(
+    change, redrawn, folders, tmp_path, monkeypatch
+):
+    import_module("shutil").copy(plots.SCRIPTS / "maze_entropy.py", tmp_path)
+    monkeypatch.setattr(plots, "SCRIPTS", tmp_path)
+    assert plots.draw_figures() == {}
+    files = [path for path in (folders / "figures").iterdir() if path.is_file()]
+    before = {path: path.read_bytes() for path in files}
+    real = sweep_results.results
+
+    def changed(*words):
+        found = real(*words)
+        found.metrics["entropy"] *= 1 + change
+        return found
+
+    monkeypatch.setattr("lab.runs.results", changed)
+    assert plots.stale("maze_entropy") == ["records"]
+    assert plots.draw_figures() == {} and plots.stale("maze_entropy") == []
+    assert {path.suffix for path in files if path.read_bytes() != before[path]} == (
+        {".csv", ".json", ".pdf", ".png"} if redrawn else set()
+    )
+
+
 # --- What a careful reader would dislike ---------------------------------------------------------
 
 PICTURES_AT_VENUES = [

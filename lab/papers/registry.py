@@ -15,7 +15,16 @@ from typing import Any
 from lab.errors import unknown
 from lab.papers.measured import Measured, exactly, measured_at
 from lab.papers.published import contradictions, printed
-from lab.papers.verdicts import HOLDS, SHOWN, UNKNOWN, Family, Step, steps
+from lab.papers.verdicts import (
+    FAILS,
+    HOLDS,
+    SHOWN,
+    UNDECIDED,
+    UNKNOWN,
+    Family,
+    Step,
+    steps,
+)
 from lab.show import plots
 
 REGISTRY = plots.SCRIPTS / "papers.toml"
@@ -145,8 +154,9 @@ class Item:
         if len(set(verdicts)) == 1:
             summary = verdicts[0]
         else:
-            holding = verdicts.count(HOLDS)
-            summary = f"{holding} of {len(verdicts)} claims hold"
+            words = {HOLDS: "hold", FAILS: "do not hold", UNDECIDED: "undecided"}
+            counts = {word: verdicts.count(verdict) for verdict, word in words.items()}
+            summary = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
         return f"{UNKNOWN} as published; in another setting: {summary}" if self.missing else summary
 
     @property

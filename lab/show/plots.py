@@ -71,6 +71,8 @@ COLUMN = 3.25
 PAGE = 6.75
 VENUES = {"icml": (COLUMN, PAGE), "neurips": (2.65, 5.5)}
 _venue = ContextVar("venue", default="icml")
+RECORDS = "records"  # among the inputs of a figure, the hash of its runs
+AGREEMENT = 1e-6  # relative, of numbers that another processor gives for the same runs
 
 
 STYLE: dict[str, Any] = {
@@ -246,30 +248,82 @@ def save(
     wide = figure.get_figwidth() > VENUES[_venue.get()][0]
     for kind, content in picture_files(figure, name).items():
         write_atomically(folder / f"{name}.{kind}", content)
-    data = data_text(table)
-    write_atomically(folder / f"{name}.csv", data)
+    write_atomically(folder / f"{name}.csv", data_text(table))
+    record = _record(name, table, caption, records)
+    write_json(folder / f"{name}.json", record)
+    write_atomically(folder / f"{name}.txt", caption_text(record))
+    write_atomically(folder / f"{name}.tex", latex_text(record, wide))
+    _save_provenance(record, records)
+
+
+def _record(
+    name: str, table: pd.DataFrame, caption: str, records: Results | None
+) -> dict[str, Any]:
+    """The content of NAME.json."""
     script = SCRIPTS / f"{name}.py"
     runs = dict(sorted(records.runs.items())) if records else {}
-    record = {
+    return {
         "figure": name,
         "caption": " ".join(caption.split()),
         "command": f"lab figures {name}",
         "inputs": staleness.input_hashes(script, records) if script.exists() else {},
         "data": f"{name}.csv",
-        "data_sha256": hashlib.sha256(data.encode()).hexdigest(),
+        "data_sha256": hashlib.sha256(data_text(table).encode()).hexdigest(),
         "problems": _problem_counts(records),
         "runs": {id: _identity(run) for id, run in runs.items()},
     }
-    write_json(folder / f"{name}.json", record)
-    write_atomically(folder / f"{name}.txt", caption_text(record))
-    write_atomically(folder / f"{name}.tex", latex_text(record, wide))
+
+
+def _save_provenance(record: dict[str, Any], records: Results | None) -> None:
+    """Write what varies: provenance/NAME.json."""
+    name = record["figure"]
+    runs = dict(sorted(records.runs.items())) if records else {}
     provenance = {
         "figure": name,
         "commit": commit_of("lab", "data", f"figures/{name}.py"),
         "versions": versions(),
+        "records": record["inputs"].get(RECORDS),
         "runs": {id: run["provenance"] | {"seconds": run["seconds"]} for id, run in runs.items()},
     }
-    write_json(folder / "provenance" / f"{name}.json", provenance)
+    write_json(out_folder() / "provenance" / f"{name}.json", provenance)
+
+
+def _is_drawn(record: dict[str, Any], table: pd.DataFrame) -> bool:
+    """Whether the stored figure shows this table already, but for the rounding of another machine.
+
+    The same runs on another processor differ in the ninth digit, and whoever makes them again need
+    not have another picture. Everything else that the figure is made from must be the same.
+    """
+    import pandas as pd
+
+    path = out_folder() / record["data"]
+    stored = figure_record(record["figure"])
+    if stored is None or not path.exists() or _but_rounding(stored) != _but_rounding(record):
+        return False
+    then, now = pd.read_csv(path), pd.read_csv(io.StringIO(data_text(table)))
+    if list(then) != list(now) or len(then) != len(now):
+        return False
+    for column in now:
+        if not pd.api.types.is_float_dtype(now[column]):
+            if not then[column].equals(now[column]):
+                return False
+        elif not np.allclose(
+            then[column],
+            now[column],
+            rtol=AGREEMENT,
+            atol=AGREEMENT * now[column].abs().max() / 10,
+            equal_nan=True,
+        ):
+            return False
+    return True
+
+
+def _but_rounding(record: dict[str, Any]) -> dict[str, Any]:
+    """A record without the hashes that follow from the last digits of numbers."""
+    inputs = {key: value for key, value in record["inputs"].items() if key != RECORDS}
+    return {key: value for key, value in record.items() if key != "data_sha256"} | {
+        "inputs": inputs
+    }
 
 
 def picture_files(figure: Figure, name: str) -> dict[str, bytes]:
@@ -385,11 +439,18 @@ def draw_figures(names: Iterable[str] = (), venue: str = "icml") -> dict[str, st
 
 
 def draw_figure(name: str) -> None:
-    """Run one figure script: load the records, compute the table, draw it, save its files."""
+    """Run one figure script: load the records, compute the table, draw it, save its files.
+
+    Where the stored figure shows these numbers already, to a relative 1e-6, its files stay.
+    """
     script = load(name)
     records = script.records() if hasattr(script, "records") else None
     table = script.table() if records is None else script.table(records)
-    save(script.draw(table), name, table, script.CAPTION, records)
+    record = _record(name, table, script.CAPTION, records)
+    if _is_drawn(record, table):
+        _save_provenance(record, records)
+    else:
+        save(script.draw(table), name, table, script.CAPTION, records)
 
 
 def load(name: str) -> ModuleType:
@@ -417,4 +478,7 @@ def stale(name: str) -> list[str]:
     records = script.records() if hasattr(script, "records") else None
     then = record.get("inputs", {})
     now = staleness.input_hashes(SCRIPTS / f"{name}.py", records)
+    provenance = out_folder() / "provenance" / f"{name}.json"
+    if provenance.exists() and json.loads(provenance.read_text()).get(RECORDS) == now.get(RECORDS):
+        now[RECORDS] = then.get(RECORDS)  # these records were found to agree with the figure
     return sorted(key for key in then.keys() | now.keys() if then.get(key) != now.get(key))
