@@ -210,7 +210,7 @@ def cut_data(figure) -> list[str]:
             return bool(len(points)) and not inside.all()
 
         for line in axes.lines:
-            if not line.get_clip_on() or line.get_transform() != axes.transData:
+            if not line.get_clip_on() or line.get_transform() is not axes.transData:
                 continue  # a rule across the panel, or drawn over its edge on purpose
             name = f"panel {place}: {line.get_label()}"
             points = axes.transData.transform(np.column_stack(line.get_data()).astype(float))
@@ -222,7 +222,7 @@ def cut_data(figure) -> list[str]:
             ):
                 out.append(f"a mark of {name} is cut")
         for collection in axes.collections:
-            if collection.get_transform() != axes.transData:
+            if collection.get_transform() is not axes.transData:
                 continue
             for path in collection.get_paths():
                 if len(path.vertices) and cut(axes.transData.transform(path.vertices)):

@@ -175,7 +175,8 @@ def logit_axis(axis: Axis, low: float, high: float, ticks: Iterable[float] = TIC
 
     Those of `ticks` that lie between are labelled.
     """
-    axes, name = axis.axes, axis.axis_name
+    axes = axis.axes
+    name = "x" if axis is axes.xaxis else "y"
     axes.set(**{f"{name}scale": "logit", f"{name}lim": (low, high)})
     shown = [tick for tick in ticks if low <= tick <= high]
     words = [f"{p:g}" if p >= 0.001 else f"$10^{{{round(math.log10(p))}}}$" for p in shown]
