@@ -40,5 +40,5 @@ def draw(table: pd.DataFrame) -> Figure:
         panel.set(title=f"N = {N} sampled labels an image", xlabel="step", ylim=(0, 1.02))
     plots.letter(axes)
     axes[0].set_ylabel("test pass@1")
-    axes[1].legend(loc="lower right")
+    figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure

@@ -80,22 +80,27 @@ def table(recorded: Results) -> pd.DataFrame:
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    names = list(METHODS.values())
     figure, axes = plots.panels(columns=len(KS), width=plots.PAGE, height=2.6, sharey=True)
     start = plots.REFERENCE_STYLES["start"]
     for panel, k, published_k in zip(axes, KS, PUBLISHED_KS, strict=True):
         part = table[table["k"] == k].set_index("method")
-        for name, style in zip(names, LOOKS, strict=True):
+        for name, style in zip(METHODS.values(), LOOKS, strict=True):
             row = part.loc[name]
             reach = [[row["pass@k"] - row["low"]], [row["high"] - row["pass@k"]]]
-            shown = {"color": style.color, "capsize": 2}
-            panel.errorbar(row["pass@k"], row["place"], xerr=reach, fmt=style.marker, **shown)
+            panel.errorbar(
+                row["pass@k"],
+                row["place"],
+                xerr=reach,
+                fmt=style.marker,
+                color=style.color,
+                capsize=2,
+            )
             # A little above ours, so that neither hides the other.
             panel.plot(row["published"], row["place"] - 0.25, style.marker, **style.published)
         panel.axvline(part.loc["supervised start", "pass@k"], **start.line)
         title = f"pass@{k}" + ("" if k == published_k else f"\n(published: @{published_k})")
         panel.set(title=title, xlim=(0, 1.03), xlabel="share of mazes", ylim=(5.5, -0.6))
-        panel.set_yticks(range(len(names)), names)
+        panel.set_yticks(range(len(METHODS)), METHODS.values())
     plots.letter(axes)
     marks = {"linestyle": "none", "marker": "o", "color": plots.GREY}
     handles = [
@@ -103,6 +108,10 @@ def draw(table: pd.DataFrame) -> Figure:
         Line2D([], [], **marks | {"markerfacecolor": "white"}),
         Line2D([], [], **start.line),
     ]
-    labels = ["ours, 9x9", "published, 17x17", "supervised start, 9x9"]
-    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    figure.legend(
+        handles,
+        ["ours, 9x9", "published, 17x17", "supervised start, 9x9"],
+        loc="outside lower center",
+        ncols=3,
+    )
     return figure

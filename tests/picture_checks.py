@@ -140,6 +140,15 @@ def too_alike(figure) -> list[str]:
     return out
 
 
+# --- Faults of the layout -----------------------------------------------------------------------
+
+
+def faults(figure) -> list[str]:
+    """Words that are cut or meet, data that are cut, legends on curves."""
+    figure.draw_without_rendering()
+    return words_astray(figure) + cut_data(figure) + legends_over_data(figure)
+
+
 # --- Words --------------------------------------------------------------------------------------
 
 
@@ -163,8 +172,7 @@ def words_of(figure) -> list[tuple[str, Bbox, float]]:
 
 
 def words_astray(figure) -> list[str]:
-    """The words that leave the figure, or that run into others."""
-    figure.draw_without_rendering()
+    """The words that leave a figure whose layout is made, or that run into others."""
     room, words = figure.bbox.padded(EDGE), words_of(figure)
     out = [
         f"{text!r} leaves the figure"
@@ -191,7 +199,6 @@ def _marked(line) -> np.ndarray:
 
 def cut_data(figure) -> list[str]:
     """The curves, marks, bands and bars that the edge of their panel cuts."""
-    figure.draw_without_rendering()
     out = []
     for place, axes in enumerate(figure.axes):
         room = axes.bbox.padded(EDGE)
@@ -203,7 +210,7 @@ def cut_data(figure) -> list[str]:
             return bool(len(points)) and not inside.all()
 
         for line in axes.lines:
-            if not line.get_clip_on() or line.get_transform() != axes.transData:
+            if not line.get_clip_on() or line.get_transform() is not axes.transData:
                 continue  # a rule across the panel, or drawn over its edge on purpose
             name = f"panel {place}: {line.get_label()}"
             points = axes.transData.transform(np.column_stack(line.get_data()).astype(float))
@@ -215,7 +222,7 @@ def cut_data(figure) -> list[str]:
             ):
                 out.append(f"a mark of {name} is cut")
         for collection in axes.collections:
-            if collection.get_transform() != axes.transData:
+            if collection.get_transform() is not axes.transData:
                 continue
             for path in collection.get_paths():
                 if len(path.vertices) and cut(axes.transData.transform(path.vertices)):
@@ -226,7 +233,6 @@ def cut_data(figure) -> list[str]:
 
 def legends_over_data(figure) -> list[str]:
     """The panels whose legend lies on a curve."""
-    figure.draw_without_rendering()
     out = []
     for place, axes in enumerate(figure.axes):
         if legend := axes.get_legend():

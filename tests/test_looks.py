@@ -75,35 +75,35 @@ def test_titles_that_are_cut_or_meet_would_be_noticed(pair):
     figure, axes = pair
     axes[0].set_title("a title too long for one of two panels")
     axes[1].set_title("another")
-    (said,) = picture_checks.words_astray(figure)
+    (said,) = picture_checks.faults(figure)
     assert said.endswith("meets 'another'")
     axes[0].set_title("")
     axes[1].set_title("a title too long for one of two panels")
-    (said,) = picture_checks.words_astray(figure)
+    (said,) = picture_checks.faults(figure)
     assert said.endswith("leaves the figure")
 
 
 def test_ticks_that_meet_would_be_noticed(pair):
     figure, axes = pair
     axes[0].set_xticks([0.1, 0.12, 0.9], ["0.100", "0.120", "0.9"])
-    assert picture_checks.words_astray(figure) == ["'0.100' meets '0.120'"]
+    assert picture_checks.faults(figure) == ["'0.100' meets '0.120'"]
 
 
 def test_data_that_are_cut_or_covered_would_be_noticed(pair):
     figure, axes = pair
     axes[0].plot([0, 1, 2], [0, 1, 2], label="line")
     axes[1].plot([0, 1, 2], [0, 1, 2], "o-", label="marks")
-    assert picture_checks.cut_data(figure) == []
+    assert picture_checks.faults(figure) == []
     axes[0].set_ylim(0, 1.5)
     axes[1].set_ylim(0, 2.2)
-    assert picture_checks.cut_data(figure) == [
+    assert picture_checks.faults(figure) == [
         "panel 0: line is cut",
         "a mark of panel 1: marks is cut",
     ]
     axes[0].fill_between([0, 1], [0, 0], [1, 1.6])
-    assert "panel 0: a band or bar is cut" in picture_checks.cut_data(figure)
+    assert "panel 0: a band or bar is cut" in picture_checks.faults(figure)
     axes[1].legend(loc="center")
-    assert picture_checks.legends_over_data(figure) == ["the legend of panel 1 lies on a curve"]
+    assert picture_checks.faults(figure)[-1] == "the legend of panel 1 lies on a curve"
 
 
 def test_looks_that_are_too_alike_would_be_noticed(pair):
@@ -126,7 +126,7 @@ def test_labels_at_the_ends_of_lines_are_moved_apart_and_stay_in_order(pair):
     heights = {"maxrl": 0.5, "grpo": 0.51, "rloo": 0.52, "pacs": 0.9}
     looks = {name: plots.line_style(name) for name in heights}
     plots.label_ends(left, [(looks[name].label, heights[name], looks[name]) for name in heights])
-    assert picture_checks.words_astray(figure) == []
+    assert picture_checks.faults(figure) == []
     places = {text.get_text(): text.get_window_extent().y0 for text in left.texts}
     assert sorted(places, key=places.get) == ["MaxRL", "GRPO", "RLOO", "PACS"]
     alone = left.transData.transform((0, 0.9))[1]

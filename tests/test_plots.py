@@ -10,6 +10,7 @@ from pathlib import Path
 from shutil import copy
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
@@ -215,6 +216,17 @@ def test_the_caption_file_states_scale_seeds_and_n_and_where_the_rest_is(folders
         assert words in text, words
     draw_and_save()
     assert "formulas and no runs" in (folders / "figures" / "one.txt").read_text()
+
+
+def test_the_caption_file_counts_the_intervals_in_the_rows_drawn(folders):
+    _, found = trained()
+    table = pd.DataFrame({"low": [0.1, 0.2, np.nan], "seeds": [2, 3, 1]})
+    figure, axes = plots.panels()
+    plots.save(figure, "one", table, "A caption.", found)
+    text = (folders / "figures" / "one.txt").read_text()
+    assert "Rows drawn: 3, 2 with an interval, over 2 or 3 seeds." in text
+    draw_and_save(found=found)
+    assert "Rows drawn" not in (folders / "figures" / "one.txt").read_text()
 
 
 def test_the_caption_for_latex_is_escaped_and_belongs_to_the_picture(folders):

@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import picture_checks
 import pytest
 from matplotlib.colors import to_hex
 from test_problem_rates import groups, rates
@@ -79,9 +80,37 @@ def test_an_estimator_keeps_its_look_and_every_setting_has_its_own(maze):
     looks = report_plots.looks(table, by)
     assert len(set(looks.values())) == len(looks) == 12
     assert {looks[name][0] for name in looks if name.startswith("maxrl")} == {plots.RED}
-    # the only one without a line style takes a colour that no estimator here has
-    other = looks["0.25 * log_odds, exact"][0]
-    assert other not in {color for name, (color, _) in looks.items() if "log_odds" not in name}
+    assert looks["0.25 * log_odds, exact"][0] == plots.line_style("pacs").color
+
+
+def test_settings_of_one_method_are_shades_of_its_colour_and_of_no_other():
+    found = report.gather([ROOT / "sweeps" / "pacs.toml"])
+    looks = report_plots.looks(report.curves(found, "pass@1", ["beta"]), ["beta"])
+    assert list(looks) == ["0.1", "0.5", "1.0", "2.0", "10.0"]
+    assert [color for color, _ in looks.values()] == plots.line_style("pacs").shades(5)
+    rates = problem_rates.pass_rates(found.groups, ["beta"])
+    assert report_plots.looks(rates, ["beta"]) == looks
+
+
+@pytest.mark.parametrize("name", ["grpo", "rloo", "maxrl"])
+def test_runs_of_one_method_alone_wear_its_colour(name):
+    table = pd.DataFrame({"setting": ["256"], "problems": [256], "objective": [name]})
+    ((color, dashes),) = report_plots.looks(table, ["problems"]).values()
+    style = plots.line_style(name)
+    assert color == style.color and dashes == (() if style.dash == "-" else style.dash[1])
+
+
+def test_no_name_in_the_legend_is_cut(maze):
+    laptop = ROOT / "sweeps" / "laptop.toml"
+    found = report.gather([laptop], "tabular")
+    by = report.settings(found)
+    rates = report.pass_rates_by_evaluation(found, [laptop], by)
+    for figure in (
+        report_plots.draw_distributions(rates, by),
+        report_plots.draw_curves(maze, ["objective"]),
+    ):
+        figure.draw_without_rendering()
+        assert not [said for said in picture_checks.words_astray(figure) if "leaves" in said]
 
 
 def test_more_settings_than_colours_and_dashes_are_drawn_all_the_same():

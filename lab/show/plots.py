@@ -177,7 +177,8 @@ def logit_axis(axis: Axis, low: float, high: float, ticks: Iterable[float] = TIC
 
     Those of `ticks` that lie between are labelled.
     """
-    axes, name = axis.axes, axis.axis_name
+    axes = axis.axes
+    name = "x" if axis is axes.xaxis else "y"
     axes.set(**{f"{name}scale": "logit", f"{name}lim": (low, high)})
     shown = [tick for tick in ticks if low <= tick <= high]
     words = [f"{p:g}" if p >= 0.001 else f"$10^{{{round(math.log10(p))}}}$" for p in shown]
@@ -270,6 +271,7 @@ def _record(
         "data": f"{name}.csv",
         "data_sha256": hashlib.sha256(data_text(table).encode()).hexdigest(),
         "problems": _problem_counts(records),
+        "intervals": _interval_counts(table),
         "runs": {id: _identity(run) for id, run in runs.items()},
     }
 
@@ -368,6 +370,23 @@ def _problem_counts(records: Results | None) -> list[int]:
     return sorted(set(records.groups.groupby("run")["problem"].nunique())) if records else []
 
 
+def _interval_counts(table: pd.DataFrame) -> dict[str, Any]:
+    """How many rows are drawn, how many with an interval, and over how many items, where stated.
+
+    The sizes are those in the columns "seeds", "problems" or "n" of the rows with an interval.
+    """
+    if "low" not in table:
+        return {}
+    with_interval = table[table["low"].notna()]
+    items = {"seeds": "seeds", "problems": "problems", "n": "problems"}
+    sizes = {
+        items[column]: sorted({int(size) for size in with_interval[column]})
+        for column in items
+        if column in table
+    }
+    return {"rows": len(table), "with_interval": len(with_interval), "over": sizes}
+
+
 def caption_text(record: dict[str, Any]) -> str:
     """The caption for a paper: what is shown, then scale, seeds and n."""
     lines = [footer(record)]
@@ -404,10 +423,17 @@ def footer(record: dict[str, Any]) -> str:
     if not runs:
         return "Scale: none, formulas and no runs. Seeds: none. n: none. Device: any."
     n = " or ".join(map(str, record["problems"]))
-    return (
+    words = (
         f"Scale: {all_of('scale')}. Runs: {len(runs)}. Seeds: {all_of('seed')}. n: {n}"
         " problems a run."
     )
+    if drawn := record["intervals"]:
+        over = "".join(
+            f", over {' or '.join(map(str, sizes))} {items}"
+            for items, sizes in drawn["over"].items()
+        )
+        words += f" Rows drawn: {drawn['rows']}, {drawn['with_interval']} with an interval{over}."
+    return words
 
 
 def figure_names() -> list[str]:

@@ -43,7 +43,8 @@ def pass_rates(groups: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         rates["pass_rate"] = rates["right"] / rates["n"]
     if not counted:
         rates["n"] = np.inf
-    return rates[list(dict.fromkeys([*by, *ROW, "pass_rate", "n"]))]
+    shared = ["objective"] if "objective" in rates and rates["objective"].nunique() == 1 else []
+    return rates[list(dict.fromkeys([*by, *ROW, "pass_rate", "n", *shared]))]
 
 
 def seeds_by_problems(rates: pd.DataFrame) -> pd.DataFrame:

@@ -166,7 +166,8 @@ def settings(results: Results, by: str = "") -> list[str]:
 def curves(results: Results, metric: str, by: Sequence[str]) -> pd.DataFrame:
     """The mean of `metric` over seeds with its interval: one row for each setting and step.
 
-    The column `setting` holds the values of the parameters `by`, joined by commas.
+    The column `setting` holds the values of the parameters `by`, joined by commas, and `objective`
+    the estimator of all runs if they share one.
     """
     parameters = {"step", "run", *next(iter(results.runs.values()))["params"]["parameters"]}
     if metric not in results.metrics or metric in parameters:
@@ -180,7 +181,9 @@ def curves(results: Results, metric: str, by: Sequence[str]) -> pd.DataFrame:
             f" {', '.join(settings(results))}"
         )
     table = measured.over_seeds(metric, list(by))
-    return table.assign(setting=table[list(by)].astype(str).agg(", ".join, axis=1))
+    table = table.assign(setting=table[list(by)].astype(str).agg(", ".join, axis=1))
+    shared = set(results.metrics.get("objective", ()))
+    return table.assign(objective=shared.pop()) if len(shared) == 1 else table
 
 
 def main_metrics(results: Results, metric: str) -> list[str]:

@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 COLUMNS = 3  # panels side by side
 HEIGHT = 1.9  # of a panel, in inches
-LEGEND_COLUMNS = 4
 LEGEND_ROW = 0.17  # its height in inches
+# Of settings that are no methods.
 COLORS = (
     plots.BLUE,
     plots.RED,
     plots.GREEN,
     plots.ORANGE,
-    plots.PURPLE,
-    plots.BLACK,
+    plots.INDIGO,
     plots.SKY,
-    plots.OLIVE,
+    plots.GREY,
+    plots.BLACK,
 )
 # On and off in line widths; a solid line has none.
 DASHES = ((), (5, 1.5), (1, 1), (4, 1, 1, 1), (2, 1), (6, 1, 1, 1, 1, 1))
@@ -45,30 +45,39 @@ Look = tuple[str, tuple[float, ...]]  # colour and dashes
 def looks(table: pd.DataFrame, by: Sequence[str]) -> dict[str, Look]:
     """A colour and dashes of its own for every `setting`, sorted by the parameters `by`.
 
-    An estimator keeps its colour and, for its first setting, its dashes (`plots.line_style`). The
-    other settings take the colours that are left.
+    A method keeps its colour and, for its first setting, its dashes (`plots.line_style`). If all
+    settings are of one method, which the column `objective` names, they are shades of its colour,
+    light to dark, and dashed in turns. What is no method takes the colours that are left.
     """
     # The tables hold an estimator under its former name, `lab.runs.former_names`.
-    parameter = "objective" if "objective" in by else "setting"
+    parameter = "objective" if "objective" in table else "setting"
     first = table.drop_duplicates("setting").sort_values(list(by))
     names = dict(zip(first["setting"], first[parameter], strict=True))
-    own: dict[str, Look] = {}
-    for setting, name in names.items():
-        try:
-            style = plots.line_style(str(name))
-        except LabError:
-            continue  # not an estimator, or one without a line style
-        own[setting] = (style.color, () if style.dash == "-" else tuple(style.dash[1]))
-    free = [color for color in COLORS if color not in {color for color, _ in own.values()}]
+    own = {setting: style for setting in names if (style := _style_of(str(names[setting])))}
+    if len(own) == len(names) > 1 and len(set(own.values())) == 1:
+        shades = next(iter(own.values())).shades(len(names))
+        turns = (DASHES[place % len(DASHES)] for place in range(len(names)))
+        return dict(zip(names, zip(shades, turns, strict=True), strict=True))
+    taken = {style.color for style in own.values()}
+    free = [color for color in COLORS if color not in taken]
     found: dict[str, Look] = {}
     for setting in sorted(names, key=lambda setting: setting not in own):
         if setting in own:
-            color, dashes = own[setting]
-            choices = [(color, pattern) for pattern in (dashes, *DASHES)]
+            style = own[setting]
+            dashes = () if style.dash == "-" else tuple(style.dash[1])
+            choices = [(style.color, pattern) for pattern in (dashes, *DASHES)]
         else:
             choices = [(color, dashes) for dashes in DASHES for color in free or COLORS]
         found[setting] = next((look for look in choices if look not in found.values()), choices[0])
     return {setting: found[setting] for setting in names}
+
+
+def _style_of(name: str) -> plots.LineStyle | None:
+    """The look of a method, also of a multiple as "0.25 * log_odds"; None of anything else."""
+    try:
+        return plots.line_style(name.rpartition("* ")[2])
+    except LabError:
+        return None  # not an estimator, or one without a line style
 
 
 def draw_curves(table: pd.DataFrame, by: Sequence[str]) -> Figure:
@@ -210,11 +219,12 @@ def _with_legend_below(grid: Any) -> Figure:
     """The figure of a seaborn grid, its legend moved from the panels to rows of its own."""
     import seaborn
 
-    settings = len(grid.legend.get_texts())
+    names = [text.get_text() for text in grid.legend.get_texts()]
     figure: Figure = grid.figure
-    figure.set_figheight(figure.get_figheight() + LEGEND_ROW * math.ceil(settings / LEGEND_COLUMNS))
+    # Characters are about 0.05 inches wide, and a line with its gaps half an inch.
+    fitting = int(figure.get_figwidth() / (0.5 + 0.05 * max(map(len, names))))
+    columns = min(len(names), max(1, fitting))
+    figure.set_figheight(figure.get_figheight() + LEGEND_ROW * math.ceil(len(names) / columns))
     figure.set_layout_engine("constrained")
-    seaborn.move_legend(
-        grid, "outside lower center", ncols=LEGEND_COLUMNS, title=None, frameon=False
-    )
+    seaborn.move_legend(grid, "outside lower center", ncols=columns, title=None, frameon=False)
     return figure
