@@ -19,22 +19,30 @@ holds at 5% after Holm's correction over all tests of the same paper; crossed: i
 open: undecided, whatever the mean says. Where an interval spans the panel two seeds say next to
 nothing."""
 
-SWEEPS = {
+SWEEPS = (
+    ("laptop", "tabular"),
+    ("laptop", "digits"),
+    ("images", "images"),
+    ("images_control", "images"),
+    ("maze", "maze"),
+    ("maze_rollouts", "maze"),
+    ("maze_baselines", "maze"),
+    ("gsm8k", "gsm8k"),
+    ("pacs", "pacs"),
+)
+WORLDS = {
+    "tabular": "softmax",
+    "digits": "digits",
     "images": "images",
-    "images_control": "images",
-    "laptop": "digits",
-    "maze": "maze",
-    "maze_rollouts": "maze",
-    "maze_baselines": "maze",
-    "gsm8k": "gsm8k",
-    "pacs": "pacs",
+    "maze": "mazes",
+    "gsm8k": "LM",
+    "pacs": "LM",
 }
-WORLDS = {"images": "images", "digits": "digits", "maze": "mazes", "gsm8k": "LM", "pacs": "LM"}
 MARKS = {HOLDS: ("o", "black"), FAILS: ("X", plots.RED), UNDECIDED: ("o", "white")}
 
 
 def records() -> Results:
-    parts = [results(sweep, name) for sweep, name in SWEEPS.items()]
+    parts = [results(sweep, name) for sweep, name in SWEEPS]
     return replace(
         parts[0],
         metrics=pd.concat([part.metrics for part in parts], ignore_index=True),

@@ -8,11 +8,10 @@ from lab.show import plots
 
 CAPTION = """Where all start at p = 1/10, the means of all objectives end near exact cross-entropy
 at N = 128 sampled labels, and below it at N = 4. Test pass@1, the mean probability of the right
-label, of a small residual network on scikit-learn's handwritten digits (1,437 images to train,
-360 to test, 10 classes), 200 steps of SGD; objectives see only N sampled labels an image and
-whether each is right. Lines: mean of 5 seeds; bands: 95% bootstrap intervals over seeds. The
-regime in which REINFORCE fails (1,000 classes, p = 1/1000; MaxRL section 6.1) is not reached
-here."""
+label, of a small residual network on scikit-learn's handwritten digits (1,437 images to train, 360
+to test, 10 classes), 200 steps of SGD; objectives see only N sampled labels an image and whether
+each is right. Lines: mean of 5 seeds; thin: each seed. The regime in which REINFORCE fails (1,000
+classes, p = 1/1000; MaxRL section 6.1) is not reached here."""
 
 SIZES = (4, 128)
 NAMES = ("ml", "maxrl", "grpo", "reinforce_mean")
@@ -36,7 +35,7 @@ def draw(table: pd.DataFrame) -> Figure:
                 & ((table["gradient"] == "exact") | (table["rollouts"] == N))
             ]
             label = "cross-entropy (exact ML)" if name == "ml" else None
-            plots.band(panel, part["step"], part["low"], part[METRIC], part["high"], name, label)
+            plots.curve(panel, part, "step", METRIC, plots.line_style(name), label)
         panel.set(title=f"N = {N} sampled labels an image", xlabel="step", ylim=(0, 1.02))
     plots.letter(axes)
     axes[0].set_ylabel("test pass@1")

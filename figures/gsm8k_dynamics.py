@@ -9,11 +9,10 @@ from lab.show import plots
 CAPTION = """On other problems the mean pass@8 and pass@64 fall under all four objectives, while
 pass@1 on the training problems rises. Many epochs on few problems (MaxRL Figure 4, there
 SmolLM2-360M on GSM8K), every objective from the same tiny Qwen3 (413 thousand weights, supervised
-on arithmetic): 256 training problems of level 3, 16 problems x 16 rollouts a step, 10 epochs,
-AdamW 1e-4, TRL. (a) to (c) pass@k on 64 other problems from 64 answers each at temperature 0.6
-and top-p 0.95. (d) pass@1 of the training rollouts at temperature 1, a mean over the steps since
-the record before. Each panel has its own scale. Lines: mean of 3 seeds; bands: from the lower to
-the higher seed."""
+on arithmetic): 256 training problems of level 3, 16 problems x 16 rollouts a step, 10 epochs, AdamW
+1e-4, TRL. (a) to (c) pass@k on 64 other problems from 64 answers each at temperature 0.6 and top-p
+0.95. (d) pass@1 of the training rollouts at temperature 1, a mean over the steps since the record
+before. Each panel has its own scale. Lines: mean of 3 seeds; thin: each seed."""
 
 NAMES = ("maxrl", "grpo", "rloo", "pacs")
 METRICS = {
@@ -47,7 +46,7 @@ def draw(table: pd.DataFrame) -> Figure:
     for panel, (metric, label) in zip(axes, METRICS.items(), strict=True):
         for name in NAMES:
             part = table[(table["objective"] == name) & (table["metric"] == metric)]
-            plots.band(panel, part["step"], part["low"], part["mean"], part["high"], name)
+            plots.curve(panel, part, "step", "mean", plots.line_style(name))
         panel.set(title=label, xlabel="step")
         panel.margins(0.06)
     plots.letter(axes)

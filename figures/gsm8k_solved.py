@@ -6,14 +6,13 @@ from matplotlib.figure import Figure
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """The mean share of training problems that are solved at least once rises under all
-four objectives; that of groups all right or all wrong, which teach nothing, falls under MaxRL and
-rises under the others. MaxRL Figures 7 and 12, there SmolLM2-360M on GSM8K with 128 rollouts;
-here the runs of gsm8k_dynamics: 256 problems of arithmetic, 16 problems x 16 rollouts a step. (a)
-The share of problems with at least one right rollout; (b) of those whose rollouts are all right
-or all wrong; (c) entropy per token of the policy, in nats. Means over the steps since the record
-before; each panel has its own scale. Lines: mean of 3 seeds; bands: from the lower to the higher
-seed."""
+CAPTION = """The mean share of training problems that are solved at least once rises under all four
+objectives; that of groups all right or all wrong, which teach nothing, falls under MaxRL and rises
+under the others. MaxRL Figures 7 and 12, there SmolLM2-360M on GSM8K with 128 rollouts; here the
+runs of gsm8k_dynamics: 256 problems of arithmetic, 16 problems x 16 rollouts a step. (a) The share
+of problems with at least one right rollout; (b) of those whose rollouts are all right or all wrong;
+(c) entropy per token of the policy, in nats. Means over the steps since the record before; each
+panel has its own scale. Lines: mean of 3 seeds; thin: each seed."""
 
 NAMES = ("maxrl", "grpo", "rloo", "pacs")
 METRICS = {
@@ -47,7 +46,7 @@ def draw(table: pd.DataFrame) -> Figure:
     for panel, (metric, label) in zip(axes, METRICS.items(), strict=True):
         for name in NAMES:
             part = table[(table["objective"] == name) & (table["metric"] == metric)]
-            plots.band(panel, part["step"], part["low"], part["mean"], part["high"], name)
+            plots.curve(panel, part, "step", "mean", plots.line_style(name))
         panel.set(title=label, xlabel="step")
         panel.margins(0.06)
     plots.letter(axes)

@@ -11,11 +11,10 @@ from lab.show import plots
 CAPTION = """The mean pass@1 of MaxRL, GRPO and REINFORCE keep their order in all three settings,
 and their distances do not: under AdamW GRPO and REINFORCE come far closer. Is it the shape of the
 weight, or only its scale? Under SGD a weight of 641 at p = 1/1000 (MaxRL, N = 1,024) against 1
-(REINFORCE) is first of all a 641 times larger step. Test pass@1 at N = 1,024, on a log-odds
-scale, with (a) SGD at the published rate; (b) every gradient rescaled to norm 1, so that
-objectives differ in direction only; (c) AdamW. The rates of the two controls were chosen by
-cross-entropy alone. Lines: mean of 3 seeds; bands: 95% bootstrap intervals over seeds (lowest to
-highest)."""
+(REINFORCE) is first of all a 641 times larger step. Test pass@1 at N = 1,024, on a log-odds scale,
+with (a) SGD at the published rate; (b) every gradient rescaled to norm 1, so that objectives differ
+in direction only; (c) AdamW. The rates of the two controls were chosen by cross-entropy alone.
+Lines: mean of 3 seeds; thin: each seed."""
 
 NAMES = ("ml", "maxrl", "grpo", "reinforce_mean")
 SETTINGS = {"sgd": "SGD, as published", "norm": "SGD, gradient norm 1", "adamw": "AdamW"}
@@ -39,15 +38,8 @@ def draw(table: pd.DataFrame) -> Figure:
     for panel, (setting, label) in zip(axes, SETTINGS.items(), strict=True):
         for name in NAMES:
             part = table[(table["setting"] == setting) & (table["objective"] == name)]
-            plots.band(
-                panel,
-                part["step"],
-                part["low"],
-                part[METRIC],
-                part["high"],
-                name,
-                "cross-entropy (exact ML)" if name == "ml" else None,
-            )
+            label_of = "cross-entropy (exact ML)" if name == "ml" else None
+            plots.curve(panel, part, "step", METRIC, plots.line_style(name), label_of)
         panel.set(title=label, xlabel="step")
         plots.logit_axis(panel.yaxis, 0.0006, 0.99)
     plots.letter(axes)

@@ -9,14 +9,13 @@ from lab.llm.evals.gradient_norms import norms
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """On hard problems MaxRL's gradients are the largest, as they must be: on equal
-rollouts they are sqrt((N-K)/K) times GRPO's where K of N are right. One point a problem (MaxRL
-Figure 6, there Qwen2.5-1.5B-Instruct on MATH-500; here a model of 412,800 parameters, as it is,
-on 100 problems of arithmetic). N = 32 rollouts at temperature 1, two draws of them; the norm is
-that of these rollouts' gradient over all weights, for all objectives from the same two backward
-passes a problem. Bars: mean over the problems of a range of pass rates, both draws, with its 95%
-bootstrap intervals over problems. Problems that are always or never right have norm 0 and are
-left out."""
+CAPTION = """On hard problems MaxRL's gradients are the largest, as they must be: on equal rollouts
+they are sqrt((N-K)/K) times GRPO's where K of N are right. One point a problem (MaxRL Figure 6,
+there Qwen2.5-1.5B-Instruct on MATH-500; here a model of 412,800 parameters, as it is, on 100
+problems of arithmetic). N = 32 rollouts at temperature 1, two draws of them; the norm is that of
+these rollouts' gradient over all weights, for all objectives from the same two backward passes a
+problem. Bars: mean over the problems of a range of pass rates, both draws, with its 95% intervals
+over problems. Problems that are always or never right have norm 0 and are left out."""
 
 NAMES = ("maxrl", "grpo", "rloo", "pacs_anchor")
 RANGES, EDGES = ("hard", "middle", "easy"), (0, 0.25, 0.75, 1)

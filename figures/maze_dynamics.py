@@ -7,11 +7,11 @@ from lab.runs import Results, results
 from lab.show import plots
 
 CAPTION = """Mean pass@1 rises under all four objectives, while mean pass@128 stays near its start
-under MaxRL and PACS and falls under GRPO and RLOO. Reinforcement learning on fresh 9x9 mazes
-(MaxRL Figures 17 and 12, there 17x17), every objective from the same supervised start; 32 mazes x
-64 rollouts a step, AdamW 1e-4 as published. (a) to (c) pass@k on 128 held-out mazes from 128
-rollouts each. (d) The share of training mazes with at least one right rollout, a mean over the
-steps since the record before. Lines: mean of 2 seeds; bands: from the lower to the higher seed."""
+under MaxRL and PACS and falls under GRPO and RLOO. Reinforcement learning on fresh 9x9 mazes (MaxRL
+Figures 17 and 12, there 17x17), every objective from the same supervised start; 32 mazes x 64
+rollouts a step, AdamW 1e-4 as published. (a) to (c) pass@k on 128 held-out mazes from 128 rollouts
+each. (d) The share of training mazes with at least one right rollout, a mean over the steps since
+the record before. Lines: mean of 2 seeds; thin: each seed."""
 
 NAMES = ("maxrl", "grpo", "rloo", "pacs_anchor")
 METRICS = {
@@ -45,7 +45,7 @@ def draw(table: pd.DataFrame) -> Figure:
     for panel, (metric, label) in zip(axes, METRICS.items(), strict=True):
         for name in NAMES:
             part = table[(table["objective"] == name) & (table["metric"] == metric)]
-            plots.band(panel, part["step"], part["low"], part["mean"], part["high"], name)
+            plots.curve(panel, part, "step", "mean", plots.line_style(name))
         panel.set(title=label, xlabel="step", ylim=(0, 1.02))
     plots.letter(axes)
     axes[0].set_ylabel("share of mazes")

@@ -9,11 +9,11 @@ from lab.runs import Results, results
 from lab.show import plots
 
 CAPTION = """Mean pass@128 stays at or above the supervised start along the training of MaxRL and
-SELF, and ends below it for the other methods. Training curves of MaxRL and of the methods of
-other papers (MaxRL Figure 18, there 17x17), from the same supervised start: pass@1, pass@32 and
-pass@128 on 128 held-out 9x9 mazes, 128 rollouts each, along 160 steps of 32 mazes x 64 rollouts.
-Entropy bonus 0.01 and smoothing 0.05 were not tuned; the paper states neither. Lines: mean of 2
-seeds; bands: from the lower to the higher seed."""
+SELF, and ends below it for the other methods. Training curves of MaxRL and of the methods of other
+papers (MaxRL Figure 18, there 17x17), from the same supervised start: pass@1, pass@32 and pass@128
+on 128 held-out 9x9 mazes, 128 rollouts each, along 160 steps of 32 mazes x 64 rollouts. Entropy
+bonus 0.01 and smoothing 0.05 were not tuned; the paper states neither. Lines: mean of 2 seeds;
+thin: each seed."""
 
 STYLES = {
     "MaxRL": plots.line_style("maxrl"),
@@ -58,17 +58,7 @@ def draw(table: pd.DataFrame) -> Figure:
     for panel, metric in zip(axes, METRICS, strict=True):
         for name, style in STYLES.items():
             part = table[(table["method"] == name) & (table["metric"] == metric)]
-            panel.plot(
-                part["step"],
-                part["mean"],
-                label=name,
-                marker=style.marker,
-                markersize=3,
-                **style.line,
-            )
-            panel.fill_between(
-                part["step"], part["low"], part["high"], color=style.color, alpha=0.12, linewidth=0
-            )
+            plots.curve(panel, part, "step", "mean", style, name)
         panel.set(title=metric, xlabel="step", ylim=(0, 1.02))
     plots.letter(axes)
     axes[0].set_ylabel("held-out mazes")

@@ -13,9 +13,8 @@ CAPTION = """The mean pass@k changes less with PACS's beta than its intervals ar
 below the start at every beta and k. PACS Figure 4, there Qwen3 on DeepScaleR: a tiny Qwen3 (413
 thousand weights), 256 training problems of arithmetic, 120 steps of 32 problems x 8 rollouts, 4
 updates a batch, AdamW 1e-4; 64 other problems, 64 answers each at temperature 0.6 and top-p 0.95.
-(a) pass@k of each of five values of beta, 0.1 to 10. (b) k = 1, 8 and 64 by beta with 95%
-bootstrap intervals over problems; one seed, so differences between seeds are not shown. Dotted:
-the start."""
+(a) pass@k of each of five values of beta, 0.1 to 10. (b) k = 1, 8 and 64 by beta with 95% intervals
+over problems; one seed, so differences between seeds are not shown. Dotted: the start."""
 
 
 def records() -> Results:

@@ -9,10 +9,9 @@ from lab.show import plots
 CAPTION = """Sampled training follows the exact mean of its estimator at N = 16, not the limit of
 its objective. Mean pass rate, on a log-odds scale, of the hardest quarter of 256 softmax problems
 (start: pass rates from 0.001 to 0.9, even in log-odds) under plain gradient ascent: sampled
-training with N = 16 rollouts (points: mean and 95% bootstrap interval over 5 seeds, often smaller
-than the mark), the exact mean of that estimator, w_16(p) grad p (line), and the exact gradient of
-its limit objective (dotted). Where N p is small the limit promises more than 16 rollouts can
-give."""
+training with N = 16 rollouts (points: mean and 95% interval over 5 seeds, often smaller than the
+mark), the exact mean of that estimator, w_16(p) grad p (line), and the exact gradient of its limit
+objective (dotted). Where N p is small the limit promises more than 16 rollouts can give."""
 
 PANELS = {
     "rloo": ("RLOO", "rl"),

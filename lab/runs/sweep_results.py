@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lab.errors import LabError, unknown
+from lab.metrics import exact_pass_at_k, pass_at_k
 from lab.runs.provenance import ROOT
 from lab.runs.run_folder import Run, runs_root, write_atomically, write_json
 from lab.runs.sweep_file import columns_of_every_record, read_sweep
@@ -44,8 +48,8 @@ class Results:
     def over_seeds(self, metric: str, by: list[str]) -> pd.DataFrame:
         """Mean curve of `metric` over seeds, with its 95% t interval, by the parameters `by`.
 
-        Columns: `by`, step, the metric, low, high, seeds. With one seed there is no interval: low
-        and high are nan.
+        Columns: `by`, step, the metric, low, high, seeds, and "seed S" with the curve of each seed.
+        With one seed there is no interval: low and high are nan.
         """
         import pandas as pd
 
@@ -57,11 +61,42 @@ class Results:
             if seeds > 1:
                 intervals = mean_interval_each(curves.to_numpy().T, over="seeds")
                 bounds = [(interval.low, interval.high) for interval in intervals]
-            for step, mean, (low, high) in zip(
-                curves.index, curves.mean(axis=1), bounds, strict=True
-            ):
-                rows.append((*values, step, mean, low, high, seeds))
-        return pd.DataFrame(rows, columns=[*by, "step", metric, "low", "high", "seeds"])
+            table = pd.DataFrame(dict(zip(by, values, strict=True)), index=curves.index)
+            table[[metric, "low", "high"]] = np.column_stack((curves.mean(axis=1), bounds))
+            rows.append(table.assign(seeds=seeds).join(curves.add_prefix("seed ")).reset_index())
+        table = pd.concat(rows, ignore_index=True)
+        first = [*by, "step", metric, "low", "high", "seeds"]
+        return table[[*first, *sorted(set(table) - set(first))]]
+
+    def pass_at_k(self, ks: Sequence[int], by: list[str]) -> pd.DataFrame:
+        """Mean pass@k of the last step's problems, by the parameters `by`.
+
+        Columns: `by`, k, pass@k, its 95% interval over seeds and problems as low and high, seeds,
+        and "seed S" with the mean of each seed. Of one seed the interval is over problems.
+        """
+        import pandas as pd
+
+        rows = []
+        for values, part in self.groups.groupby(by):
+            of_seed = {
+                seed: exact_pass_at_k(one["pass_rate"].to_numpy(), ks)
+                if "pass_rate" in one
+                else pass_at_k(one["n"].to_numpy(), one["right"].to_numpy(), ks)
+                for seed, one in part.groupby("seed")
+            }
+            curves = np.stack(list(of_seed.values()))  # "seeds problems ks"
+            if len(curves) > 1:
+                intervals = mean_interval_each(curves, "both", within=(0, 1))
+            else:
+                intervals = mean_interval_each(curves[0], within=(0, 1))
+            for place, (k, interval) in enumerate(zip(ks, intervals, strict=True)):
+                rows.append(
+                    dict(zip(by, values, strict=True))
+                    | {"k": k, "pass@k": interval.point, "low": interval.low}
+                    | {"high": interval.high, "seeds": len(curves)}
+                    | {f"seed {seed}": one[:, place].mean() for seed, one in of_seed.items()}
+                )
+        return pd.DataFrame(rows)
 
 
 def results(sweep: str, experiment: str) -> Results:

@@ -142,24 +142,20 @@ def panels(
     return plt.subplots(rows, columns, figsize=(width, height), **kwargs)
 
 
-def band(
-    axes: Axes,
-    x: pd.Series,
-    low: pd.Series,
-    middle: pd.Series,
-    high: pd.Series,
-    name: str,
-    label: str | None = None,
-    **kwargs: Any,
+def curve(
+    axes: Axes, rows: pd.DataFrame, x: str, y: str, style: LineStyle, label: str | None = None
 ) -> None:
-    """A line with its interval as a band, in the line style of the objective `name`.
+    """The column `y` over `x` as a line, and each seed as a thin one.
 
-    A few markers tell the line apart in grey. Further arguments go to `axes.plot`.
+    The seeds are the columns of `rows` that `Results.over_seeds` calls "seed S". A few markers tell
+    the line apart in grey.
     """
-    style = line_style(name)
-    marks = {"marker": style.marker, "markersize": 3, "markevery": max(1, len(x) // 7)}
-    axes.plot(x, middle, label=label or style.label, **(style.line | marks | kwargs))
-    axes.fill_between(x, low, high, color=style.color, alpha=0.18, linewidth=0)
+    every = max(1, len(rows) // 7)
+    marks = {"marker": style.marker, "markersize": 3, "markevery": every}
+    axes.plot(rows[x], rows[y], label=label or style.label, **(style.line | marks))
+    for column in rows:
+        if column.startswith("seed "):
+            axes.plot(rows[x], rows[column], color=style.color, linewidth=0.5, alpha=0.6)
 
 
 def letter(axes: Iterable[Axes]) -> None:
