@@ -38,7 +38,11 @@ WORLDS = {
     "gsm8k": "LM",
     "pacs": "LM",
 }
-MARKS = {HOLDS: ("o", "black"), FAILS: ("X", plots.RED), UNDECIDED: ("o", "white")}
+MARKS = {
+    HOLDS: {"marker": "o", "color": "black"},
+    FAILS: {"marker": "X", "color": plots.RED},
+    UNDECIDED: {"marker": "o", "color": "black", "markerfacecolor": "white"},
+}
 
 
 def records() -> Results:
@@ -51,7 +55,7 @@ def records() -> Results:
     )
 
 
-def name(item: Item, claim: Claim, step: Step) -> str:
+def label(item: Item, claim: Claim, step: Step) -> str:
     """A step in a few words: where it is claimed, in which world, of which quantity."""
     place, metric = claim.ours[step.left].split(" where ")[0].split(": ")
     where = f"{item.paper} {item.item}".replace("Figure", "Fig.").removeprefix("MaxRL ")
@@ -71,7 +75,7 @@ def table(recorded: Results) -> pd.DataFrame:
                 better = step.comparison.probability_of_improvement
                 rows.append(
                     (
-                        name(item, claim, step),
+                        label(item, claim, step),
                         *(difference.point, difference.low, difference.high),
                         *(better.point, better.low, better.high),
                         difference.over,
@@ -97,18 +101,9 @@ def draw(table: pd.DataFrame) -> Figure:
         strict=True,
     ):
         panel.hlines(places, table[low], table[high], color="#777777", linewidth=1)
-        for verdict, (marker, face) in MARKS.items():
+        for verdict, mark in MARKS.items():
             rows = (table["verdict"] == verdict).to_numpy()
-            edge = plots.RED if verdict == FAILS else "black"
-            panel.plot(
-                table[middle][rows],
-                places[rows],
-                marker,
-                markerfacecolor=face,
-                markeredgecolor=edge,
-                markersize=4.5,
-                markeredgewidth=0.8,
-            )
+            panel.plot(table[middle][rows], places[rows], linestyle="none", **mark)
     axes[0].axvline(0, color="black", linewidth=0.6)
     axes[1].axvline(0.5, color="black", linewidth=0.6)
     axes[0].set(xlim=(-1.03, 1.03), xlabel="paired difference")
@@ -116,11 +111,7 @@ def draw(table: pd.DataFrame) -> Figure:
     axes[0].set_yticks(places, table["step"], fontsize=6)
     axes[0].set_ylim(len(table) - 0.5, -0.5)
     axes[0].grid(visible=False, axis="y")
-    marks = [
-        Line2D([], [], linestyle="none", marker=marker, markerfacecolor=face, label=verdict)
-        for verdict, (marker, face) in MARKS.items()
-    ]
-    for mark in marks:
-        mark.set_markeredgecolor(plots.RED if mark.get_label() == FAILS else "black")
+    plots.letter(axes)
+    marks = [Line2D([], [], linestyle="none", label=name, **mark) for name, mark in MARKS.items()]
     figure.legend(handles=marks, loc="outside lower center", ncols=3)
     return figure

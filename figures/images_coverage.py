@@ -14,7 +14,7 @@ settings as in images_dynamics. Dotted, grey: a model that guesses among 1,000 c
 of 3 seeds; thin: each seed."""
 
 NAMES = ("ml", "maxrl", "grpo", "reinforce_mean")
-KS = np.unique(np.geomspace(1, 1024, 41).round().astype(int))
+KS = np.unique(np.geomspace(1, 1024, 41).round().astype(int)).tolist()
 
 
 def records() -> Results:
@@ -22,7 +22,9 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    guessing = pd.DataFrame({"objective": "guessing", "k": KS, "pass@k": 1 - (1 - 1e-3) ** KS})
+    guessing = pd.DataFrame(
+        {"objective": "guessing", "k": KS, "pass@k": 1 - (1 - 1e-3) ** np.array(KS)}
+    )
     measured = recorded.pass_at_k(KS, ["objective", "rollouts"])
     return pd.concat([measured, guessing.assign(rollouts=0, seeds=0)], ignore_index=True)
 

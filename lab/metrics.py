@@ -39,9 +39,7 @@ def pass_at_k(
     return 0.0 - np.expm1(_log_share(size, right, k))
 
 
-def exact_pass_at_k(
-    p: Float[np.ndarray, "*problems"], k: int | Sequence[int]
-) -> Float[np.ndarray, "*problems"]:
+def exact_pass_at_k(p: ArrayLike, k: int | Sequence[int]) -> Float[np.ndarray, "*problems"]:
     """Pass@k of known pass rates, 1 - (1-p)^k; several k add a last axis."""
     ks = np.asarray(k)
     log_miss_of_one = np.log1p(-np.clip(p, 0, 1 - 1e-15))  # finite where p = 1

@@ -111,7 +111,13 @@ def looks_of(axes) -> dict[str, set[str]]:
     for line in axes.lines:
         color = colors.to_hex(line.get_color())
         ruled = line.get_linewidth() <= 0.8 and np.ptp(colors.to_rgb(color)) < 0.01
-        if ruled or not len(line.get_xdata()) or line.get_marker() in ("|", "_", 0, 1, 2, 3):
+        of_seed = line.get_linewidth() <= 0.5  # thin, beside the thick one of its method
+        if (
+            ruled
+            or of_seed
+            or not len(line.get_xdata())
+            or line.get_marker() in ("|", "_", 0, 1, 2, 3)
+        ):
             continue
         drawn = line.get_linestyle() not in ("None", "none", "")
         dash = str(line._unscaled_dash_pattern[1]) if drawn else f"mark {line.get_marker()}"

@@ -18,7 +18,7 @@ from picture_checks import lightness
 
 import lab
 from lab.errors import LabError
-from lab.papers import gallery
+from lab.papers import pages
 from lab.runs import Results, configure, results, train
 from lab.show import plots
 
@@ -102,16 +102,17 @@ def test_a_name_without_a_look_is_refused_with_the_nearest():
         plots.line_style("grop")
 
 
-def test_a_band_is_a_line_and_a_fill_in_one_look():
+def test_a_curve_is_a_line_and_a_thin_one_for_each_seed_in_one_look():
     figure, axes = plots.panels()
-    plots.band(axes, [0, 1], [0, 0], [1, 2], [3, 3], "maxrl")
-    (line,), (fill,) = axes.lines, axes.collections
+    rows = pd.DataFrame({"step": [0, 1], "mean": [1, 2], "seed 0": [0, 1], "seed 7": [2, 3]})
+    plots.curve(axes, rows, "step", "mean", plots.line_style("maxrl"))
+    line, *thin = axes.lines
     assert line.get_label() == "MaxRL" and list(line.get_ydata()) == [1, 2]
-    assert (
-        to_rgb(line.get_color())
-        == to_rgb(plots.line_style("maxrl").color)
-        == tuple(fill.get_facecolor()[0][:3])
-    )
+    assert [list(one.get_ydata()) for one in thin] == [[0, 1], [2, 3]]
+    assert {to_rgb(one.get_color()) for one in axes.lines} == {
+        to_rgb(plots.line_style("maxrl").color)
+    }
+    assert all(one.get_linewidth() < line.get_linewidth() / 2 for one in thin)
     plt.close(figure)
 
 
@@ -292,10 +293,10 @@ def test_drawing_on_another_machine_and_day_leaves_the_repository_clean(
         monkeypatch.setattr(plots, "commit_of", lambda *_: commit)
         monkeypatch.setattr(plots, "versions", lambda: {"numpy": commit})
         assert plots.draw_figures(["maze_walks", "weights"]) == {}
-        gallery.write()
+        pages.write()
 
-    shown = [item for item in gallery.items() if "maze_walks" in item.figures]
-    monkeypatch.setattr(gallery, "items", lambda: shown)
+    shown = [item for item in pages.items() if "maze_walks" in item.figures]
+    monkeypatch.setattr(pages, "items", lambda: shown)
     git("init", "--quiet")
     copy(plots.ROOT / ".gitignore", tmp_path)
     out = tmp_path / "figures" / "out"
