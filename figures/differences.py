@@ -88,7 +88,7 @@ def draw(table: pd.DataFrame) -> Figure:
         width=plots.PAGE,
         height=0.5 + 0.165 * len(table),
         sharey=True,
-        width_ratios=[3, 1],
+        width_ratios=[5, 3],
     )
     places = np.arange(len(table))
     for panel, (middle, low, high) in zip(
@@ -104,8 +104,8 @@ def draw(table: pd.DataFrame) -> Figure:
                 table[middle][rows],
                 places[rows],
                 marker,
+                color=edge,
                 markerfacecolor=face,
-                markeredgecolor=edge,
                 markersize=4.5,
                 markeredgewidth=0.8,
             )
@@ -117,10 +117,17 @@ def draw(table: pd.DataFrame) -> Figure:
     axes[0].set_ylim(len(table) - 0.5, -0.5)
     axes[0].grid(visible=False, axis="y")
     marks = [
-        Line2D([], [], linestyle="none", marker=marker, markerfacecolor=face, label=verdict)
+        Line2D(
+            [],
+            [],
+            linestyle="none",
+            marker=marker,
+            markerfacecolor=face,
+            markeredgecolor=plots.RED if verdict == FAILS else "black",
+            label=verdict,
+        )
         for verdict, (marker, face) in MARKS.items()
     ]
-    for mark in marks:
-        mark.set_markeredgecolor(plots.RED if mark.get_label() == FAILS else "black")
+    plots.letter(axes)
     figure.legend(handles=marks, loc="outside lower center", ncols=3)
     return figure

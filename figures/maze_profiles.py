@@ -53,4 +53,5 @@ def draw(table: pd.DataFrame) -> Figure:
             xlim=(-0.02, 1.02),
             ylim=(0, 1.02),
         )
+    plots.letter(axes)
     return figure

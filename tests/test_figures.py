@@ -379,6 +379,7 @@ def test_the_numbers_in_the_captions_are_those_of_the_tables(drawn):
     efficiency = pd.read_csv(drawn / "efficiency.csv").iloc[0]
     assert efficiency["p"] == pytest.approx(1e-4, rel=1e-3)
     assert round(efficiency["maxrl_eq7"], 3) == 0.025 and round(efficiency["maxrl"], 3) == 0.937
+    assert set(efficiency.drop("p").nlargest(2).index) == {"maxrl_eq6", "maxrl_loo"}
     for number in ("0.025", "0.937"):
         assert number in script_of("efficiency").CAPTION
     images = pd.read_csv(drawn / "images_dynamics.csv").query("metric == 'pass@1'")
