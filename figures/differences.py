@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -75,6 +74,7 @@ def table(recorded: Results) -> pd.DataFrame:
                 better = step.comparison.probability_of_improvement
                 rows.append(
                     (
+                        len(rows),
                         label(item, claim, step),
                         *(difference.point, difference.low, difference.high),
                         *(better.point, better.low, better.high),
@@ -82,7 +82,7 @@ def table(recorded: Results) -> pd.DataFrame:
                         verdict,
                     )
                 )
-    columns = ["step", "difference", "low", "high", "better", "better low", "better high"]
+    columns = ["place", "step", "difference", "low", "high", "better", "better low", "better high"]
     return pd.DataFrame(rows, columns=[*columns, "over", "verdict"])
 
 
@@ -92,23 +92,22 @@ def draw(table: pd.DataFrame) -> Figure:
         width=plots.PAGE,
         height=0.5 + 0.165 * len(table),
         sharey=True,
-        width_ratios=[3, 1],
+        width_ratios=[5, 3],
     )
-    places = np.arange(len(table))
     for panel, (middle, low, high) in zip(
         axes,
         (("difference", "low", "high"), ("better", "better low", "better high")),
         strict=True,
     ):
-        panel.hlines(places, table[low], table[high], color="#777777", linewidth=1)
+        panel.hlines(table["place"], table[low], table[high], color="#777777", linewidth=1)
         for verdict, mark in MARKS.items():
             rows = (table["verdict"] == verdict).to_numpy()
-            panel.plot(table[middle][rows], places[rows], linestyle="none", **mark)
+            panel.plot(table[middle][rows], table["place"][rows], linestyle="none", **mark)
     axes[0].axvline(0, color="black", linewidth=0.6)
     axes[1].axvline(0.5, color="black", linewidth=0.6)
     axes[0].set(xlim=(-1.03, 1.03), xlabel="paired difference")
     axes[1].set(xlim=(-0.06, 1.06), xlabel="P(improvement)", xticks=[0, 0.5, 1])
-    axes[0].set_yticks(places, table["step"], fontsize=6)
+    axes[0].set_yticks(table["place"], table["step"], fontsize=6)
     axes[0].set_ylim(len(table) - 0.5, -0.5)
     axes[0].grid(visible=False, axis="y")
     plots.letter(axes)

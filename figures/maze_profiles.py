@@ -20,32 +20,31 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    groups = recorded.groups
-    return pd.DataFrame(
-        {
-            "objective": groups["objective"],
-            "seed": groups["seed"],
-            "maze": groups["problem"],
-            "pass rate": groups["right"] / groups["n"],
-        }
-    )
+    rows = []
+    for (objective, seed), part in recorded.groups.groupby(["objective", "seed"]):
+        n = int(part["n"].max())
+        share = [(part["right"] > k).mean() for k in range(n + 1)]
+        columns = {"pass rate": [k / n for k in range(n + 1)], "share of mazes above": share}
+        rows.append(pd.DataFrame(columns).assign(objective=objective, seed=seed))
+    return pd.concat(rows, ignore_index=True)
 
 
 def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=len(NAMES), width=plots.PAGE, height=1.9, sharey=True)
     for panel, name in zip(axes, NAMES, strict=True):
         for other in NAMES:
-            look = plots.line_style(other)
-            for _, one_seed in table[table["objective"] == other].groupby("seed"):
-                seaborn.ecdfplot(
-                    one_seed,
-                    x="pass rate",
-                    complementary=True,
-                    ax=panel,
-                    color=look.color if other == name else "#cccccc",
-                    linewidth=1.2 if other == name else 0.8,
-                    zorder=3 if other == name else 1,
-                )
+            seaborn.lineplot(
+                table[table["objective"] == other],
+                x="pass rate",
+                y="share of mazes above",
+                units="seed",
+                estimator=None,
+                drawstyle="steps-post",
+                ax=panel,
+                color=plots.line_style(other).color if other == name else "#cccccc",
+                linewidth=1.2 if other == name else 0.8,
+                zorder=3 if other == name else 1,
+            )
         panel.set(
             title=plots.line_style(name).label,
             xlabel="pass rate of a maze",

@@ -155,7 +155,7 @@ def curve(
     axes.plot(rows[x], rows[y], label=label or style.label, **(style.line | marks))
     for column in rows:
         if column.startswith("seed "):
-            axes.plot(rows[x], rows[column], color=style.color, linewidth=0.5, alpha=0.6)
+            axes.plot(rows[x], rows[column], linewidth=0.5, alpha=0.6, **style.line)
 
 
 def letter(axes: Iterable[Axes]) -> None:
