@@ -153,8 +153,8 @@ def efficiency(name: str | Estimator, N: int, p: ArrayLike) -> Float[np.ndarray,
     """The share of the possible signal-to-noise that is kept: e_N(p) = p(1-p) w_N²/(D1 + D0).
 
     In [0, 1] and free of scale. It is the squared signal-to-noise ratio relative to REINFORCE with
-    the oracle baseline, A = r - p, at the same N, in the limit where correctness explains little of
-    the score (language models).
+    the oracle baseline, A = r - p, at the same N, if scores spread alike in both classes and in the
+    limit where correctness explains little of them (docs/mathematics.md, "Efficiency").
 
     >>> efficiency("rloo", 8, [0.1, 0.5]).round(6)
     array([0.875, 0.875])

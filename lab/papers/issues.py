@@ -1,7 +1,7 @@
-"""The numbers of docs/paper_issues.md: a small enumeration for each mistake of a paper.
+"""The numbers of docs/paper_issues.md: a small computation for each remark on a paper.
 
 The text is in issues.md beside this file. There {NAME.KEY} stands for what the function NAME below
-returns under KEY, so that no number of the page is typed. Tables are written as Markdown.
+returns under KEY, so that no number of ours on the page is typed. Tables are written as Markdown.
 """
 
 from __future__ import annotations
@@ -20,10 +20,14 @@ import torch
 import lab
 from lab.enumeration import enumerate_gradient
 from lab.errors import unknown
+from lab.llm.data.datasets import DATASETS
 from lab.losses import class_weights, pacs, pacs_scores
 from lab.papers.published import FOLDER, printed
+from lab.runs.sweep_results import results
+from lab.weights import binomial
 
 TEMPLATE = Path(__file__).with_suffix(".md")
+PUBLISHED_N = (16, 128, 1024)  # rollouts: Qwen3; mazes and GSM8K; ImageNet (Figure 9)
 NUMBERS: dict[str, Callable[[], dict[str, Any]]] = {}
 
 
@@ -94,6 +98,36 @@ def printed_notes() -> dict[str, Any]:
     return {paper: "\n".join(notes) for paper, notes in lines.items()}
 
 
+@register_numbers
+def single_runs() -> dict[str, Any]:
+    """How far the choice of problems alone may move a printed difference of two methods.
+
+    Rates in [0, 1] with the mean m have a variance of at most m(1-m). So the 95% half-width of a
+    difference of two methods, each on n problems of its own, is at most
+    1.96 sqrt((a(1-a) + b(1-b))/n).
+    """
+    compared = [
+        # 6.2 for the number of mazes; E.2.1 for the evaluation set of Table 4
+        ("MaxRL", "Table 3", "maze-17x17", "MaxRL", "PKPO (T=16)", 256),
+        ("MaxRL", "Table 4", "GSM8K-Platinum", "MaxRL", "GRPO", DATASETS["gsm8k_platinum"].rows),
+        ("PACS", "Table 6", "AIME 2025", "PACS", "GRPO", DATASETS["aime2025"].rows),
+        ("PACS", "Table 6", "BeyondAIME", "PACS", "GRPO", DATASETS["beyondaime"].rows),
+    ]
+    rows = []
+    for paper, item, benchmark, first, second, n in compared:
+        cells = printed(paper, item)
+        cells = cells[cells["metric"] == "pass@1"]
+        if paper == "PACS":
+            cells = cells[cells["benchmark"] == benchmark]
+        a, b = (cells[cells["method"] == name]["value"].item() / 100 for name in (first, second))
+        half_width = 1.96 * math.sqrt((a * (1 - a) + b * (1 - b)) / n)
+        problems = f"{n:,} of {benchmark}"
+        methods = f"{first} - {second}"
+        rows.append([f"{paper} {item}", problems, methods, 100 * (a - b), 100 * half_width])
+    head = ["table", "problems", "pass@1", "difference, points", "half-width, at most"]
+    return {"table": table(head, rows)}
+
+
 # --- MaxRL --------------------------------------------------------------------------------------
 
 
@@ -105,7 +139,15 @@ def one_order_short() -> dict[str, Any]:
         for N in (2, 3, 4, 8)
     ]
     head = ["N", "eq. 6", "eq. 7", "Algorithm 1", "leave-one-out", "order N", "order N-1"]
-    return {"p": p, "table": table(head, rows)}
+    missing = [
+        [str(N), *(f"{100 * (1 - truncated(p, N - 1) / truncated(p, N)):.2g}%" for p in P_OF_SIZES)]
+        for N in PUBLISHED_N
+    ]
+    sizes = table(["N", *(f"p = {p:g}" for p in P_OF_SIZES)], missing)
+    return {"p": p, "table": table(head, rows), "missing": sizes}
+
+
+P_OF_SIZES = (1e-4, 0.01, 0.1, 0.5)
 
 
 @register_numbers
@@ -134,13 +176,23 @@ def control_variate() -> dict[str, Any]:
         "e, eq. 7",
         "e, Algorithm 1",
     ]
-    three_answers = [
-        enumerate_gradient(name, 6, [0.02, 0.49, 0.49], [True, False, False]).spread
-        for name in forms
-    ]
-    return {"table": table(head, rows)} | dict(
-        zip(("eq6", "eq7", "algorithm_1"), three_answers, strict=True)
-    )
+    policies = {
+        "one right (0.02), one wrong": [0.02, 0.98],
+        "one right (0.02), two wrong": [0.02, 0.49, 0.49],
+        "one right (0.3), two wrong": [0.3, 0.35, 0.35],
+    }
+    enumerated = []
+    for name, policy in policies.items():
+        right = [True] + [False] * (len(policy) - 1)
+        spreads = [enumerate_gradient(form, 6, policy, right).spread for form in forms]
+        enumerated.append([name, 1 - (1 - policy[0]) ** 6, *spreads])
+    turns = [[str(n), 1 - 0.5 ** (1 / n)] for n in PUBLISHED_N]
+    traces = table(["answers", "pass@6", "eq. 6", "eq. 7", "Algorithm 1"], enumerated)
+    return {
+        "table": table(head, rows),
+        "enumerated": traces,
+        "turns": table(["N", "rises below p ="], turns),
+    }
 
 
 @register_numbers
@@ -159,19 +211,114 @@ def code_baselines() -> dict[str, Any]:
         enumerated = float(chance @ (advantages * (rewards - p)).mean(1)) / (p * q)
         mixture = ((N - k) * q ** (k - 1) + (k - 1) * q ** (k - 2)) / (N - 1)
         rows.append([p, enumerated, mixture, q ** (k - 1)])
+    published_N, published_k = 128, 16
+    shares = [
+        (published_N - published_k) / (published_N - 1),
+        (published_k - 1) / (published_N - 1),
+    ]
+    sizes = [[p, shares[0] + shares[1] / (1 - p)] for p in (0.01, 0.1, 0.5, 0.9)]
     ways = {m: math.comb(N, m) for m in range(2, k + 1)}
     shrunk = 1 + sum((N - m) / N * ways[m] / (ways[m] - 1) * 0.95 ** (m - 1) for m in ways)
     return {
         "table": table(["p", "enumerated", "mixture", "pass@k, (1-p)^(k-1)"], rows),
+        "sizes": table(["p", "weight of the code / weight of pass@16"], sizes),
         "maclaurin": shrunk,
         "order_4": truncated(0.05, 4),
     }
 
 
 @register_numbers
+def misc_maxrl() -> dict[str, Any]:
+    """The weight of ((r - mean)/std)/mean by lemma L5: phi(K) = N(N-1)/(K sqrt(K(N-K)))."""
+    rows = []
+    for N in (16, 128):
+        K = np.arange(1, N)
+        phi = N * (N - 1) / (K * np.sqrt(K * (N - K)))
+        for p in (0.01, 0.1, 0.5, 0.9):
+            twice = float(binomial(N - 2, np.array(p)) @ phi)
+            rows.append([str(N), p, twice, truncated(p, N - 1), twice / truncated(p, N - 1)])
+    head = ["N", "p", "`misc: maxrl`", "Algorithm 1", "ratio"]
+    return {"table": table(head, rows)}
+
+
+@register_numbers
 def scale_and_shape() -> dict[str, Any]:
-    names = ("reinforce_mean", "grpo", "maxrl")
-    return {name: float(lab.induced_weight(name, 1024, 1e-3)) for name in names}
+    """Weights at p = 1/1000, and test pass@1 in the recorded control runs (means over seeds)."""
+    names = {"ml": "cross-entropy", "maxrl": "MaxRL", "grpo": "GRPO", "reinforce_mean": "REINFORCE"}
+    metrics = results("images_control", "images").metrics
+    last = metrics[metrics["step"] == metrics["step"].max()]
+    settings = {
+        "SGD, rate 0.1": (last["optimizer"] == "sgd") & (last["gradient_norm"] == 0),
+        "SGD, every gradient of norm 1": (last["optimizer"] == "sgd")
+        & (last["gradient_norm"] == 1),
+        "AdamW": last["optimizer"] == "adamw",
+    }
+    rows = [
+        [label, *(last[rows & (last["objective"] == name)]["pass@1"].mean() for name in names)]
+        for label, rows in settings.items()
+    ]
+    return {
+        name: float(lab.induced_weight(name, 1024, 1e-3))
+        for name in ("reinforce_mean", "grpo", "maxrl")
+    } | {
+        "table": table(["setting", *names.values()], rows),
+        "steps": str(last["step"].max()),
+        "seeds": str(last["seed"].nunique()),
+    }
+
+
+@register_numbers
+def each_image() -> dict[str, Any]:
+    """REINFORCE at N = 1,024: the pass rates of single test images at the last step, by seed."""
+    groups = results("images", "images").groups
+    chosen = groups[(groups["objective"] == "reinforce_mean") & (groups["rollouts"] == 1024)]
+    rows = [
+        [str(seed), rates.mean(), (rates > 0.003).mean(), rates.max()]
+        for seed, rates in chosen.groupby("seed")["pass_rate"]
+    ]
+    return {
+        "images": f"{len(chosen) // len(rows):,}",
+        "table": table(["seed", "mean pass rate", "share above 0.003", "largest"], rows),
+    }
+
+
+@register_numbers
+def gradient_norms() -> dict[str, Any]:
+    """Norms of the gradients of three estimators on the same rollouts, for arbitrary scores."""
+    N = 16
+    scores = np.random.default_rng(0).normal(size=(N, 50))
+    rows = []
+    for K in (1, 2, 4, 8, 12, 15):
+        rewards = (np.arange(N) < K).astype(float)
+        norm = {
+            name: float(np.linalg.norm(lab.advantages(name, rewards) @ scores) / N)
+            for name in ("maxrl", "grpo", "rloo")
+        }
+        rows.append(
+            [
+                str(K),
+                norm["maxrl"] / norm["grpo"],
+                math.sqrt((N - K) / K),
+                norm["maxrl"] / norm["rloo"],
+                (N - 1) / K,
+            ]
+        )
+    head = ["K", "MaxRL / GRPO", "sqrt((N-K)/K)", "MaxRL / RLOO", "(N-1)/K"]
+    return {"N": str(N), "table": table(head, rows)}
+
+
+@register_numbers
+def one_problem() -> dict[str, Any]:
+    """Table 7: how many of thirty problems a printed percentage is."""
+    cells = printed("MaxRL", "Table 7")
+    aime = cells[cells["benchmark"].isin(["AIME 2024", "AIME 2025"])]
+    n = DATASETS["aime2025"].rows
+    rows = []
+    for method, part in aime.groupby("method", sort=False):
+        text = part["text"].unique().item()
+        solved = [k for k in range(n + 1) if f"{100 * k / n:.1f}" == text]
+        rows.append([method, f"{text}%", ", ".join(map(str, solved))])
+    return {"n": str(n), "table": table(["method", "both years", f"problems of {n}"], rows)}
 
 
 @register_numbers
@@ -185,7 +332,7 @@ def population_limits() -> dict[str, Any]:
             float(lab.objective("arcsine").weight(p)),
             float(lab.induced_weight("maxrl", N, p)),
         ]
-        for N in (4, 16, 64, 256, 1024)
+        for N in (4, *PUBLISHED_N)
     ]
     return {"table": table(["N", "GRPO", "sqrt(N-1)", "GRPO's limit", "MaxRL"], rows)}
 
@@ -194,7 +341,7 @@ def population_limits() -> dict[str, Any]:
 def pass_at_k() -> dict[str, Any]:
     rows = [
         [str(k), *(truncated(p, k) / (k * (1 - p) ** (k - 1)) for p in (0.1, 0.5, 0.9))]
-        for k in (1, 2, 3, 4)
+        for k in (1, 2, 16, 128)
     ]
     return {"table": table(["k = T", "p = 0.1", "p = 0.5", "p = 0.9"], rows)}
 
@@ -229,7 +376,7 @@ def mapo() -> dict[str, Any]:
 
 @register_numbers
 def ddof() -> dict[str, Any]:
-    one_success = {N: np.eye(N)[0] for N in (2, 4, 16)}
+    one_success = {N: np.eye(N)[0] for N in (2, 16, 128)}
     rows = [
         [str(N), *(float(lab.advantages(name, r)[0]) for name in ("grpo", "grpo(ddof=1)"))]
         for N, r in one_success.items()
@@ -253,38 +400,45 @@ def averaged_baseline() -> dict[str, Any]:
 
 @register_numbers
 def epsilon() -> dict[str, Any]:
-    rows = [[str(K), f"{16 / K - 1:.6f}", f"{(1 - K / 16) / (K / 16 + 1e-6):.6f}"] for K in (1, 8)]
-    return {"table": table(["K", "Algorithm 1", "appendix F"], rows), "alone": (1 - 0) / (0 + 1e-6)}
+    rows = [
+        [str(N), str(K), f"{N / K - 1:.6f}", f"{(1 - K / N) / (K / N + 1e-6):.6f}"]
+        for N, K in ((16, 1), (128, 1), (1024, 1))
+    ]
+    head = ["N", "K", "Algorithm 1", "appendix F"]
+    return {"table": table(head, rows), "alone": (1 - 0) / (0 + 1e-6)}
 
 
 @register_numbers
 def token_mean() -> dict[str, Any]:
-    """Three answers of 1, 1 and 10 tokens, RLOO at N = 3: what each wrong answer loses.
+    """Three answers of 1, 1 and 10 tokens, RLOO at N = 4: what each wrong answer loses.
 
-    Losses are relative to what the right answer gains.
+    Losses are relative to what the right answer gains. The answers that share a mean are those of
+    this problem and of others like it, of which only the number of tokens matters.
     """
+    N = 4
     pi = np.array([0.2, 0.4, 0.4])
     length = np.array([1, 1, 10])
     right = np.array([1.0, 0, 0])
     scores = np.eye(3) - pi
-    mean = np.zeros((2, 3))
-    for answers in map(list, itertools.product(range(3), repeat=3)):
-        summed = lab.advantages("rloo", right[answers]) @ scores[answers]
-        mean += pi[answers].prod() * np.stack([summed / 3, summed / length[answers].sum()])
-    by_n, by_tokens = -mean[:, 1:] / mean[:, :1]
+    shared_by = (4, 64, 4096)  # micro-batches of the scripts for Qwen3, SmolLM2 and mazes
+    by_n, by_tokens = np.zeros(3), np.zeros((len(shared_by), 3))
+    for answers in map(list, itertools.product(range(3), repeat=N)):
+        summed = pi[answers].prod() * lab.advantages("rloo", right[answers]) @ scores[answers]
+        by_n += summed / N
+        for row, size in enumerate(shared_by):
+            long_ones = np.arange(size - N + 1)
+            tokens = length[answers].sum() + (size - N) + 9 * long_ones
+            by_tokens[row] += summed * (binomial(size - N, np.array(0.4)) @ (1 / tokens))
+    losses = -by_tokens[:, 1:] / by_tokens[:, :1]
+    rows = [[f"{size:,}", *row] for size, row in zip(shared_by, losses, strict=True)]
+    head = ["answers that share a mean", "short wrong answer", "long wrong answer"]
     return {
-        "n_short": by_n[0],
-        "n_long": by_n[1],
-        "tokens_short": by_tokens[0],
-        "tokens_long": by_tokens[1],
+        "n_short": -by_n[1] / by_n[0],
+        "n_long": -by_n[2] / by_n[0],
+        "tokens_short": losses[0, 0],
+        "tokens_long": losses[0, 1],
+        "table": table(head, rows),
     }
-
-
-@register_numbers
-def negative_rewards() -> dict[str, Any]:
-    rewards = np.array([1.0, -1, -1, -1])
-    advantages = (rewards - rewards.mean()) / rewards.mean()
-    return {"right": advantages[0], "wrong": advantages[1]}
 
 
 # --- PACS ---------------------------------------------------------------------------------------
@@ -342,11 +496,28 @@ def actor_term() -> dict[str, Any]:
 
 
 @register_numbers
+def uncentred() -> dict[str, Any]:
+    """A.1's score without its group, R - 1/2 where policy and reference agree, beside RLOO's."""
+    G = 8
+    rows = [
+        [
+            p,
+            p**G + (1 - p) ** G,
+            float(lab.efficiency("w_reinforce(lam=1.0)", G, p)),
+            float(lab.efficiency("rloo", G, p)),
+        ]
+        for p in (0.02, 0.05, 0.2, 0.5)
+    ]
+    head = ["p", "groups that agree", "efficiency, A.1", "efficiency, eq. 6"]
+    return {"G": str(G), "factor": rows[0][3] / rows[0][2], "table": table(head, rows)}
+
+
+@register_numbers
 def cross_terms() -> dict[str, Any]:
-    """The score-function term of eq. 8 by all 3^3 outcomes: with each rollout's own log-likelihood,
+    """The score-function term of eq. 8 by all 3^8 outcomes: with each rollout's own log-likelihood,
     and with all.
     """
-    G, pi, right = 3, np.array([0.3, 0.5, 0.2]), np.array([True, False, False])
+    G, pi, right = 8, np.array([0.3, 0.5, 0.2]), np.array([True, False, False])
     ratio, scores = np.log(3 * pi), np.eye(3) - pi  # the reference is even
     own, all_of = np.zeros(3), np.zeros(3)
     for answers in map(list, itertools.product(range(3), repeat=G)):
@@ -359,9 +530,39 @@ def cross_terms() -> dict[str, Any]:
 
 @register_numbers
 def gibbs() -> dict[str, Any]:
+    """Two answers, an even reference, and a verifier that is right with the probability `share`.
+
+    The objective of A.2 is evaluated on a grid of the probability x of the right answer.
+    """
+    x = np.linspace(0.5, 1, 100_001)[:-1]
+    rows = []
+    for share in (1.0, 0.9):
+        for beta in (0.1, 1.0, 10.0):
+            loss = _bce_loss(x, beta, share)
+            edge = float(_bce_loss(np.array([1.0]), beta, share)[0])
+            best = float(x[loss.argmin()]) if loss.min() < edge else 1.0
+            odds = math.inf if share == 1 else (share / (1 - share)) ** (2 / beta)
+            rows.append([share, beta, 1.0 if math.isinf(odds) else odds / (1 + odds), best])
     share = 0.9
     logit = math.log(share / (1 - share))
-    return {"share": share, "logit": logit, "total": (math.exp(logit) + math.exp(-logit)) / 2}
+    head = ["verifier right", "β", "p of the Gibbs form, normalised", "p at the minimum"]
+    return {
+        "share": share,
+        "logit": logit,
+        "total": (math.exp(logit) + math.exp(-logit)) / 2,
+        "table": table(head, rows),
+    }
+
+
+def _bce_loss(x: np.ndarray, beta: float, share: float) -> np.ndarray:
+    """The loss of A.2 at the probabilities x of the right of two answers, "points"."""
+    total = np.zeros_like(x)
+    for probability, target in ((x, share), (1 - x, 1 - share)):
+        seen = probability > 0
+        psi = beta * np.log(2 * np.where(seen, probability, 1))
+        cross_entropy = target * np.logaddexp(0, -psi) + (1 - target) * np.logaddexp(0, psi)
+        total += np.where(seen, probability * cross_entropy, 0)
+    return total
 
 
 @register_numbers
