@@ -143,6 +143,12 @@ def test_equality_holds_within_a_margin_and_fails_beyond_it():
     assert verdicts("a = b", margin=0.1, **CLEAR) == [FAILS]
 
 
+def test_an_order_with_a_margin_holds_beyond_it_alone():
+    assert verdicts("a > b", "b < a", margin=0.2, **CLEAR) == [HOLDS, HOLDS]
+    assert verdicts("a > b", "b < a", margin=0.4, **CLEAR) == [FAILS, FAILS]
+    assert verdicts("a > b", margin=0.298, **CLEAR) == [UNDECIDED]
+
+
 def test_more_claims_ask_for_more_evidence():
     """Holm: one claim at p = 0.02 holds, and beside two that say nothing it does not."""
     one = {"a": seeds([0.3, 0.31, 0.36]), "b": seeds([0.2, 0.25, 0.24])}

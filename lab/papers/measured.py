@@ -86,7 +86,8 @@ def measured_at(place: str) -> Measured | None:
     | "FIGURE: COLUMN where KEY=VALUE; ..." | a cell of figures/out/FIGURE.csv |
 
     By problem there are "pass@K" and "share of pass rates above P" and "below P"; every other
-    metric is by seed. A figure's place that names several rows with a `problem` gives one value for
+    metric is by seed. So is a cell of a figure whose row has columns "seed S", of which it is the
+    mean. A figure's place that names several rows with a `problem` gives one value for
     each problem. "COLUMN of the largest KEY" takes the row with the largest KEY. LabError: nothing,
     or more than one value for a seed and problem; an unknown column.
     """
@@ -165,6 +166,10 @@ def _of_figure(place: str, name: str, column: str, conditions: dict[str, str]) -
     if len(table) != 1:
         raise LabError(f"{place!r} names {len(table)} rows: it must name one number")
     record = plots.figure_record(name)
+    seeds = table.iloc[0].filter(regex="^seed ").dropna().astype(float)
+    if len(seeds) > 1 and np.isclose(seeds.mean(), table[column].item(), rtol=1e-9):
+        names = tuple(label.removeprefix("seed ") for label in seeds.index)
+        return Measured(seeds.to_numpy(), "seeds", (names,), column.startswith(SHARES))
     over: Axes = "exact" if record is not None and not record["runs"] else "one run"
     return Measured(table[column].to_numpy(np.float64), over)
 

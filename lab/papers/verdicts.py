@@ -27,7 +27,10 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Step:
-    """Two neighbours of an expected order; `sign` is what is claimed between them: >, < or =."""
+    """Two neighbours of an expected order; `sign` is what is claimed between them: >, < or =.
+
+    `margin` is the largest difference that counts as equal, and with > or < the least that counts.
+    """
 
     left: str
     sign: str
@@ -87,8 +90,10 @@ class Step:
                 (HOLDS, p_value_of_equality(difference, over, margin=self.margin)),
                 (FAILS, beyond if abs(mean) > self.margin else 1.0),
             ]
-        as_claimed = mean > 0 if self.sign == ">" else mean < 0
-        return [(HOLDS if as_claimed else FAILS, self.comparison.p_value)]
+        least = self.margin or 0.0
+        bound = least if self.sign == ">" else -least
+        as_claimed = mean > bound if self.sign == ">" else mean < bound
+        return [(HOLDS if as_claimed else FAILS, p_value(difference, over, bound))]
 
     def verdict(self, adjusted: Sequence[float]) -> str:
         """The verdict, given the p-values of `tests` after Holm."""
@@ -106,6 +111,8 @@ class Step:
         """
         verdict = self.verdict(adjusted)
         names = f"{self.left} - {self.right}"
+        if self.margin is not None:
+            names += f" (margin {self.margin:g})"
         if self.comparison is None:
             return f"{names}: {verdict}, since one run has no interval"
         found = self.comparison
