@@ -195,7 +195,7 @@ def test_table_7_in_problems():
     assert [row[2] for row in rows("one_problem")] == ["7", "7", "8"]
 
 
-def test_a_mean_over_the_tokens_of_four_answers():
+def test_a_mean_over_the_tokens_of_4_and_of_64_answers():
     """Minus the gain of each wrong answer by all 3^4 outcomes, the mean over that group alone."""
     pi, length = (0.2, 0.4, 0.4), (1, 1, 10)
     gain = [0.0, 0.0, 0.0]
@@ -206,9 +206,26 @@ def test_a_mean_over_the_tokens_of_four_answers():
             advantage = 4 / 3 * ((y == 0) - mean) / sum(length[z] for z in answers)
             for x in range(3):
                 gain[x] += chance * advantage * ((x == y) - pi[x])
-    first = numbers("token_mean")[0]
+    first, middle, _ = numbers("token_mean")
     assert first[0] == 4
     assert first[1:] == [pytest.approx(-g / gain[0], rel=1e-3) for g in gain[1:]]
+    totals = {0: 1.0}  # chances of the tokens of the other 60 answers, added one by one
+    for _ in range(60):
+        grown: dict[int, float] = {}
+        for tokens, chance in totals.items():
+            grown[tokens + 1] = grown.get(tokens + 1, 0) + 0.6 * chance
+            grown[tokens + 10] = grown.get(tokens + 10, 0) + 0.4 * chance
+        totals = grown
+    gain = [0.0, 0.0, 0.0]
+    for answers in itertools.product(range(3), repeat=4):
+        tokens = sum(length[y] for y in answers)
+        share = sum(chance / (tokens + other) for other, chance in totals.items())
+        share *= math.prod(pi[y] for y in answers)
+        mean = sum(y == 0 for y in answers) / 4
+        for y in answers:
+            for x in range(3):
+                gain[x] += share * ((y == 0) - mean) * ((x == y) - pi[x])
+    assert middle == [64, *(pytest.approx(-g / gain[0], abs=1e-4) for g in gain[1:])]
     last = numbers("token_mean")[-1]
     assert last[1:] == [pytest.approx(0.5, abs=2e-4)] * 2
 
