@@ -124,7 +124,7 @@ def test_ours_stand_below_the_published_row_with_their_intervals(kept):
 def test_latex_tables_escape_what_latex_reads_as_code(kept):
     (item,) = [item for item in RESULTS if item.ours]
     text = tables.latex(item)
-    assert r"maclaurin\_baseline" in text and r"[" in text and text.count("{") == text.count("}")
+    assert r"paper\_issues" in text and r"[" in text and text.count("{") == text.count("}")
     columns = text.split(r"\begin{tabular}{")[1].split("}")[0]
     assert all(
         line.count(" & ") == len(columns) - 1 for line in text.splitlines() if line.endswith(r"\\")

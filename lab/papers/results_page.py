@@ -26,7 +26,7 @@ Differences are paired, and verdicts stand at 5% after Holm's correction over al
 paper: [statistics.md](statistics.md). What was seen in a mean and could be chance is *undecided*.
 
 [papers.md](papers.md) goes through every figure and table of the two papers;
-[paper_issues.md](paper_issues.md) lists mistakes in the papers.
+[paper_issues.md](paper_issues.md) lists remarks on the papers.
 """
 FOOT = """\
 ## Not yet measured
