@@ -9,12 +9,14 @@ from matplotlib.figure import Figure
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """Drawing until the first right label, at most as often as the cap says, against MaxRL
-with N labels an image and exact maximum likelihood, each at its own best of three learning rates
-(sweeps/stopping.toml): 1,000 procedural classes from a pass rate of about 1/1000, 300 steps of 128
-images. (a) Test pass@1 at equal problems seen. (b) After the last step, against the rollouts spent
-on an image and step, mean over training. Lines: mean of 4 seeds; thin lines and strokes: each seed.
-One label is right, so a solved image gives a rule the gradient of cross-entropy without noise."""
+CAPTION = """At equal order the means of a stopping rule and of MaxRL nearly coincide, while the
+rule spends 0.86, 0.35 and 0.1 times the rollouts. Drawing until the first right label, at most as
+often as the cap says, against MaxRL with N labels an image and exact maximum likelihood, each at
+its own best of three learning rates (sweeps/stopping.toml): 1,000 procedural classes from a pass
+rate of about 1/1000, 300 steps of 128 images. (a) Test pass@1 at equal problems seen. (b) After the
+last step, against the rollouts spent on an image and step, mean over training. Lines: mean of 4
+seeds; thin lines and strokes: each seed. One label is right, so a solved image gives a rule the
+gradient of cross-entropy without noise."""
 
 METRIC, IMAGES = "pass@1", 300 * 128
 RULE, FIXED = "until right, cap", "MaxRL, N ="
@@ -30,9 +32,8 @@ def table(recorded: Results) -> pd.DataFrame:
     rules = recorded.metrics["stopping"].fillna("") != ""
     kind = np.where(rules, RULE, np.where(recorded.metrics["objective"] == "ml", "ml", FIXED))
     size = recorded.metrics["rollouts"].astype(str)
-    spent = recorded.metrics["rollouts spent"].where(
-        rules, recorded.metrics["rollouts"] * recorded.metrics["step"] * 128
-    )
+    fixed = recorded.metrics["rollouts"] * recorded.metrics["step"] * 128 * (kind == FIXED)
+    spent = recorded.metrics["rollouts spent"].where(rules, fixed)
     named = replace(
         recorded,
         metrics=recorded.metrics.assign(
@@ -74,6 +75,8 @@ def draw(table: pd.DataFrame) -> Figure:
     right.axhline(last.loc["ml", METRIC], **exact.line)
     right.set(xscale="log", xlabel="rollouts spent on an image and step")
     left.set(xlabel="step", ylabel="test pass@1", ylim=(0, 1.02))
+    left.set_title("equal problems seen")
+    right.set_title("after 300 steps")
     plots.letter((left, right))
     figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure

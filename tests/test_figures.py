@@ -38,6 +38,8 @@ RECORDED = {
     "maze_training": ("maze_baselines", "maze"),
     "maze_entropy": ("maze", "maze"),
     "maze_profiles": ("maze", "maze"),
+    "stopping_images": ("stopping", "images"),
+    "stopping_spent": ("stopping", "images"),
     "differences": ("images", "images"),  # and the sweeps of all claims
     "lm_gradients": ("inside", "inside"),
     "gsm8k_dynamics": ("gsm8k", "gsm8k"),

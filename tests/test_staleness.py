@@ -59,7 +59,7 @@ def changed_by(project, file: str, *changes: tuple[str, str]) -> dict[str, set[s
 @pytest.mark.parametrize(
     "name, figures",
     [
-        ("reinforce", set()),
+        ("reinforce", {"stopping_images", "stopping_spent"}),
         ("from_weight", {"design"}),
         ("truncated", {"weights"}),
         ("pkpo", {"maze_baselines", "maze_training", "real_rewards"}),
@@ -164,7 +164,15 @@ def test_a_function_two_calls_deep_counts_for_those_that_reach_it(project):
     changes = changed_by(project, "lab/weights.py", ("    exact = [1]\n", "    exact = [1.0]\n"))
     assert changes == {
         name: {"lab.weights.log_binomials"}
-        for name in ("design", "efficiency", "finite", "images_gradients", "order", "stopping")
+        for name in (
+            "design",
+            "efficiency",
+            "finite",
+            "images_gradients",
+            "order",
+            "stopping",
+            "stopping_spent",
+        )
     }
 
 

@@ -59,15 +59,20 @@ class Measured:
         return mean_interval(self.values, self.over, within=(0, 1) if self.is_share else None)
 
     def __str__(self) -> str:
-        size = abs(self.mean)
-        return self.text(4 if size < 0.01 else 3 if size < 10 else 1)
+        return self.text(digits_of(self.mean))
 
     def text(self, digits: int, unit: float = 1) -> str:
         """Mean and interval times `unit`, with `digits` after the decimal point."""
         found = self.interval
         numbers = [self.mean] if found is None else [found.point, found.low, found.high]
-        point, *ends = (f"{value * unit:.{digits}f}" for value in numbers)
+        point, *ends = (f"{value * unit:,.{digits}f}" for value in numbers)
         return f"{point} [{', '.join(ends)}]" if ends else point
+
+
+def digits_of(value: float) -> int:
+    """How many digits after the decimal point tell a number of this size."""
+    size = abs(value)
+    return 4 if size < 0.01 else 3 if size < 10 else 1 if size < 1e4 else 0
 
 
 def exactly(value: float) -> Measured:

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from lab.errors import LabError, unknown
-from lab.papers.measured import Measured, exactly
+from lab.papers.measured import Measured, digits_of, exactly
 from lab.stats import Comparison, compare, detectable, holm, p_value, p_value_of_equality
 
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
@@ -116,9 +116,9 @@ class Step:
         if self.comparison is None:
             return f"{names}: {verdict}, since one run has no interval"
         found = self.comparison
-        digits = 4 if abs(found.difference.point) < 0.01 else 3
+        digits = digits_of(found.difference.point)
         point, low, high = (
-            f"{value:+.{digits}f}"
+            f"{value:+,.{digits}f}"
             for value in (found.difference.point, found.difference.low, found.difference.high)
         )
         p = min(p for _, p in self.tests)
