@@ -1,14 +1,12 @@
 """Every paired difference behind a verdict, with its interval and P(improvement)."""
 
-from dataclasses import replace
-
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from lab.papers.registry import Claim, Item, items
 from lab.papers.verdicts import FAILS, HOLDS, UNDECIDED, Step
-from lab.runs import Results, results
+from lab.runs import Results, results, together
 from lab.show import plots
 
 CAPTION = """Few steps of the claimed orders are decided by runs of 2, 3 or 5 seeds. Of the claims
@@ -45,13 +43,7 @@ MARKS = {
 
 
 def records() -> Results:
-    parts = [results(sweep, name) for sweep, name in SWEEPS]
-    return replace(
-        parts[0],
-        metrics=pd.concat([part.metrics for part in parts], ignore_index=True),
-        groups=pd.concat([part.groups for part in parts], ignore_index=True),
-        runs={id: run for part in parts for id, run in part.runs.items()},
-    )
+    return together([results(sweep, name) for sweep, name in SWEEPS])
 
 
 def label(item: Item, claim: Claim, step: Step) -> str:

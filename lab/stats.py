@@ -416,7 +416,7 @@ def _resamples(
     problems: int, draws: int, seed: int, cost: int
 ) -> Iterator[Int[np.ndarray, "rows problems"]]:
     """Which problems each draw takes, in chunks; `cost` is how many numbers a draw takes up."""
-    stream = np.random.default_rng(seed)
+    stream = np.random.default_rng(seed).spawn(1)[0]
     step = max(1, CHUNK // cost)
     for start in range(0, draws, step):
         yield stream.integers(0, problems, (min(step, draws - start), problems))

@@ -427,7 +427,7 @@ def test_a_figure_carries_its_data_its_commit_its_runs_and_its_versions(folders)
         return {path.name: path.read_bytes() for path in drawn}
 
     first = draw()
-    assert set(first) == {f"weights.{kind}" for kind in ("pdf", "png", "csv", "json", "txt")}
+    assert set(first) == {f"weights.{kind}" for kind in ("pdf", "png", "csv", "json", "tex", "txt")}
     assert {"command", "inputs", "runs", "data_sha256", "caption"} <= set(
         json.loads(first["weights.json"])
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab.runs.experiments import Experiment, configure, experiment, experiments
 from lab.runs.run_folder import Run
-from lab.runs.sweep_results import Results, results, results_of_every_record
+from lab.runs.sweep_results import Results, results, results_of_every_record, together
 
 if TYPE_CHECKING:
     from lab.runs.training import start_of, state_of, train
@@ -27,6 +27,7 @@ __all__ = [
     "results_of_every_record",
     "start_of",
     "state_of",
+    "together",
     "train",
 ]
 

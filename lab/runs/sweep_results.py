@@ -107,6 +107,17 @@ def results(sweep: str, experiment: str) -> Results:
     return results_of_sweep(path, experiment)
 
 
+def together(parts: Sequence[Results]) -> Results:
+    """The runs of several sweeps as those of one."""
+    import pandas as pd
+
+    return Results(
+        pd.concat([part.metrics for part in parts], ignore_index=True),
+        pd.concat([part.groups for part in parts], ignore_index=True),
+        {id: run for part in parts for id, run in part.runs.items()},
+    )
+
+
 def results_of_every_record(sweep: str, experiment: str) -> Results:
     """`results` with the groups of every record, of which the sweep file names the columns.
 

@@ -240,13 +240,18 @@ def save(
 
     `table` is the table that is drawn, `records` the runs that it was computed from.
     """
-    folder = out_folder()
+    _write(figure, _record(name, table, caption, records), table, records)
+
+
+def _write(
+    figure: Figure, record: dict[str, Any], table: pd.DataFrame, records: Results | None
+) -> None:
+    folder, name = out_folder(), record["figure"]
     (folder / "provenance").mkdir(parents=True, exist_ok=True)
     wide = figure.get_figwidth() > VENUES[_venue.get()][0]
     for kind, content in picture_files(figure, name).items():
         write_atomically(folder / f"{name}.{kind}", content)
     write_atomically(folder / f"{name}.csv", data_text(table))
-    record = _record(name, table, caption, records)
     write_json(folder / f"{name}.json", record)
     write_atomically(folder / f"{name}.txt", caption_text(record))
     write_atomically(folder / f"{name}.tex", latex_text(record, wide))
@@ -472,7 +477,7 @@ def draw_figure(name: str) -> None:
     if _is_drawn(record, table):
         _save_provenance(record, records)
     else:
-        save(script.draw(table), name, table, script.CAPTION, records)
+        _write(script.draw(table), record, table, records)
 
 
 def load(name: str) -> ModuleType:
