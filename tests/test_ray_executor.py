@@ -68,7 +68,11 @@ def cluster():
         )  # Ray cancels by it
         place = Path(folder) / "ray_current_cluster"
         try:
-            wait(lambda: "Ray runtime started" in Path(log.name).read_text(), head)
+            # The file of the address may come after the line that says so.
+            wait(
+                lambda: "Ray runtime started" in Path(log.name).read_text() and place.exists(),
+                head,
+            )
             yield place.read_text()
         finally:
             # A head that could not start has ended by itself: the test says why.
