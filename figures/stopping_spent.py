@@ -20,7 +20,7 @@ seeds."""
 
 EDGES = (-1, 1e-4, 0.5, 1)
 BINS = ("below 1/10,000", "between", "above 1/2")
-METHODS = {"maxrl": "(a) MaxRL, N = 1024", "reinforce": "(b) until right, cap 1024"}
+METHODS = {"maxrl": "MaxRL, N = 1024", "reinforce": "until right, cap 1024"}
 SHARES = ("of rollouts", "of gradient")
 
 
@@ -69,5 +69,6 @@ def draw(table: pd.DataFrame) -> Figure:
         panel.set_xticks(places, BINS)
         panel.set(title=title, xlabel="pass rate of an image", ylim=(0, 1.02))
         panel.legend()
+    plots.letter(axes)
     axes[0].set_ylabel("share")
     return figure

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from lab.errors import LabError, unknown
-from lab.metrics import exact_pass_at_k, pass_at_k
 from lab.runs.run_folder import runs_root
-from lab.runs.sweep_results import RECORDED, Results, results
+from lab.runs.sweep_results import RECORDED, Results, pass_at_k_of_groups, results
 from lab.shapes import Array
 from lab.show import plots
 from lab.stats import Interval, Over, mean_interval
@@ -135,11 +134,7 @@ def _by_problem(metric: str) -> Callable[[pd.DataFrame], Array] | None:
     """How a metric follows from the row of a problem; None if it does not."""
     if match := re.fullmatch(r"pass@(\d+)", metric):
         k = int(match[1])
-        return lambda rows: (
-            exact_pass_at_k(rows["pass_rate"].to_numpy(), k)
-            if "pass_rate" in rows
-            else pass_at_k(rows["n"].to_numpy(), rows["right"].to_numpy(), k)
-        )
+        return lambda rows: pass_at_k_of_groups(rows, k)
     if match := re.fullmatch(r"share of pass rates (above|below) ([\d.]+)", metric):
         sign, bound = (1 if match[1] == "above" else -1), float(match[2])
         return lambda rows: (sign * (rows["pass_rate"].to_numpy() - bound) > 0).astype(float)

@@ -39,8 +39,7 @@ scale=h200`), ImageNet (`scale=paper`), and every result on Qwen3 and SmolLM2:
 
 def page(items: Iterable[Item], own: Iterable[Claim]) -> str:
     """docs/results.md: a section for each world, a table of its claims."""
-    claims = [(item, claim) for item in items for claim in item.compare]
-    rows = [*claims, *((None, claim) for claim in own)]
+    rows = _all_claims(items, own)
     lines = [HEAD]
     for world in WORLDS:
         lines += [
@@ -67,8 +66,7 @@ def readme(text: str, items: Iterable[Item], own: Iterable[Claim]) -> str:
     found = re.search(f"{START}\n.*?{END}", text, re.DOTALL)
     if found is None:
         raise LabError(f"README.md lacks the marks {START} and {END}: put them around its results")
-    rows = [(item, claim) for item in items for claim in item.compare]
-    chosen = [(item, claim) for item, claim in [*rows, *((None, c) for c in own)] if claim.readme]
+    chosen = [(item, claim) for item, claim in _all_claims(items, own) if claim.readme]
     lines = [
         "| claim | ours, paired difference | published | verdict |",
         "|---|---|---|---|",
@@ -79,6 +77,12 @@ def readme(text: str, items: Iterable[Item], own: Iterable[Claim]) -> str:
         ),
     ]
     return text.replace(found[0], "\n".join([START, *lines, END]))
+
+
+def _all_claims(items: Iterable[Item], own: Iterable[Claim]) -> list[tuple[Item | None, Claim]]:
+    """Every claim with its figure or table; those of the lab have none."""
+    of_items = [(item, claim) for item in items for claim in item.compare]
+    return [*of_items, *((None, claim) for claim in own)]
 
 
 def _setting(claim: Claim, up: str) -> str:

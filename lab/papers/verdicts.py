@@ -18,7 +18,7 @@ import numpy as np
 
 from lab.errors import LabError, unknown
 from lab.papers.measured import Measured, digits_of, exactly
-from lab.stats import Comparison, compare, detectable, holm, p_value, p_value_of_equality
+from lab.stats import Comparison, Over, compare, detectable, holm, p_value, p_value_of_equality
 
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
 SHOWN, UNKNOWN = "shown", "not yet measured"
@@ -44,9 +44,7 @@ class Step:
         """Left against right, paired; None if no chance, or an unknown one, is between them."""
         if self.is_exact or "one run" in (self.a.over, self.b.over):
             return None
-        over = self.b.over if self.a.over == "exact" else self.a.over
-        assert over != "exact" and over != "one run"
-        return compare(*self._pairs, over, within=(0, 1) if self.is_of_shares else None)
+        return compare(*self._pairs, self._over, within=(0, 1) if self.is_of_shares else None)
 
     @property
     def is_of_shares(self) -> bool:
@@ -57,6 +55,17 @@ class Step:
     def is_exact(self) -> bool:
         """Whether both numbers are without chance."""
         return self.a.over == self.b.over == "exact"
+
+    @property
+    def _over(self) -> Over:
+        """The axes of chance between the two, where there is a `comparison`."""
+        over = self.b.over if self.a.over == "exact" else self.a.over
+        assert over != "exact" and over != "one run"
+        return over
+
+    @property
+    def _difference(self) -> np.ndarray:
+        return np.subtract(*self._pairs)
 
     @property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
@@ -77,9 +86,7 @@ class Step:
         """The verdicts that chance could have caused, each with its p-value before Holm."""
         if self.comparison is None:
             return []
-        difference = np.subtract(*self._pairs)
-        over = self.b.over if self.a.over == "exact" else self.a.over
-        assert over != "exact" and over != "one run"
+        difference, over = self._difference, self._over
         if self.sign == "=" and self.margin is None:
             return [(FAILS, self.comparison.p_value)]
         mean = float(difference.mean())
@@ -130,9 +137,7 @@ class Step:
         if verdict == UNDECIDED and self.sign == "=" and self.margin is None:
             words.append("no margin was named before the runs")
         elif verdict == UNDECIDED:
-            over = self.b.over if self.a.over == "exact" else self.a.over
-            assert over != "exact" and over != "one run"
-            shown = detectable(np.subtract(*self._pairs), over, 1 - LEVEL / tests)
+            shown = detectable(self._difference, self._over, 1 - LEVEL / tests)
             if self.is_of_shares and shown > 1:
                 words.append("no difference between two shares would have shown")
             else:

@@ -21,6 +21,7 @@ from lab.metrics import exact_pass_at_k, pass_at_k
 from lab.runs.provenance import ROOT
 from lab.runs.run_folder import Run, runs_root, write_atomically, write_json
 from lab.runs.sweep_file import columns_of_every_record, read_sweep
+from lab.shapes import Array
 from lab.stats import mean_interval_each
 
 if TYPE_CHECKING:
@@ -78,12 +79,7 @@ class Results:
 
         rows = []
         for values, part in self.groups.groupby(by):
-            of_seed = {
-                seed: exact_pass_at_k(one["pass_rate"].to_numpy(), ks)
-                if "pass_rate" in one
-                else pass_at_k(one["n"].to_numpy(), one["right"].to_numpy(), ks)
-                for seed, one in part.groupby("seed")
-            }
+            of_seed = {seed: pass_at_k_of_groups(one, ks) for seed, one in part.groupby("seed")}
             curves = np.stack(list(of_seed.values()))  # "seeds problems ks"
             if len(curves) > 1:
                 intervals = mean_interval_each(curves, "both", within=(0, 1))
@@ -97,6 +93,16 @@ class Results:
                     | {f"seed {seed}": one[:, place].mean() for seed, one in of_seed.items()}
                 )
         return pd.DataFrame(rows)
+
+
+def pass_at_k_of_groups(groups: pd.DataFrame, k: int | Sequence[int]) -> Array:
+    """Pass@k of each group, from its exact pass rate if there is one and else from its counts.
+
+    Several k add a last axis.
+    """
+    if "pass_rate" in groups:
+        return exact_pass_at_k(groups["pass_rate"].to_numpy(), k)
+    return pass_at_k(groups["n"].to_numpy(), groups["right"].to_numpy(), k)
 
 
 def results(sweep: str, experiment: str) -> Results:
