@@ -494,6 +494,18 @@ def test_another_processors_last_digits_change_no_file_and_leave_nothing_stale(
     )
 
 
+def test_a_column_with_an_infinite_number_hides_no_change_of_the_others(folders):
+    table = pd.DataFrame({"N": [np.inf, 8.0], "weight": [1.0, 2.0]})
+    record = {"figure": "some", "data": "some.csv", "inputs": {}, "data_sha256": ""}
+    out = folders / "figures"
+    out.mkdir(parents=True)
+    (out / "some.csv").write_text(plots.data_text(table))
+    (out / "some.json").write_text(json.dumps(record))
+    assert plots._is_drawn(record, table)
+    assert not plots._is_drawn(record, table.assign(N=[np.inf, 9.0]))
+    assert not plots._is_drawn(record, table.assign(N=[7.0, 8.0]))
+
+
 # --- What a careful reader would dislike ---------------------------------------------------------
 
 PICTURES_AT_VENUES = [
