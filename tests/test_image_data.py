@@ -263,7 +263,18 @@ def test_test_labels_are_balanced_as_far_as_their_number_allows(classes, images)
     assert not torch.equal(labels, labels.sort().values)  # and mixed
 
 
-def test_generators_of_training_are_even_and_those_of_the_test_odd(monkeypatch):
+def test_validation_images_are_balanced_too_and_none_is_a_test_image():
+    def pictures(evaluated_on):
+        found = ProceduralImages(0, 32, classes=100, test_images=300, evaluated_on=evaluated_on)
+        images, labels = (torch.cat(parts) for parts in zip(*found.test(), strict=True))
+        return {image.numpy().tobytes() for image in images}, torch.bincount(labels)
+
+    tested, _ = pictures("test")
+    validated, counts = pictures("validation")
+    assert len(validated) == 300 and set(counts.tolist()) == {3} and not tested & validated
+
+
+def test_generators_of_training_are_even_and_those_of_the_evaluation_odd(monkeypatch):
     """On a CPU torch reads the low 32 bits of a seed, on a GPU all 64: the lowest bit tells them
     apart on both.
     """
@@ -281,7 +292,8 @@ def test_generators_of_training_are_even_and_those_of_the_test_odd(monkeypatch):
     assert len(set(trained)) == 1000 and all(seed % 2 == 0 for seed in trained)
     seen.clear()
     list(ProceduralImages(0, 32).test())
-    assert len(set(seen)) == 8 and all(seed % 2 == 1 for seed in seen)
+    list(ProceduralImages(0, 32, evaluated_on="validation").test())
+    assert len(set(seen)) == 16 and all(seed % 2 == 1 for seed in seen)
 
 
 @pytest.mark.parametrize("size, batch", [(32, 2000), (224, 60)])

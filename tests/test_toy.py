@@ -352,6 +352,20 @@ def test_image_metrics_are_exact_means_over_the_test_images():
     assert set(groups) == {"problem", "pass_rate"}
 
 
+def test_validation_images_change_what_is_recorded_and_not_what_is_trained():
+    ends = {}
+    for evaluated_on in ("test", "validation"):
+        config = experiment("images").configure("smoke", {"evaluated_on": evaluated_on})
+        for record in records(images.train(config)):
+            weights = copy.deepcopy(record.state())
+        ends[evaluated_on] = weights, record.metrics["log-likelihood"]
+    (tested, one), (validated, other) = ends["test"], ends["validation"]
+    assert all(torch.equal(tested[key], validated[key]) for key in tested)
+    assert one != other
+    with pytest.raises(LabError, match="data = 'digits' has no validation images"):
+        experiment("images").configure("smoke", {"evaluated_on": "validation", "data": "digits"})
+
+
 def test_the_gradient_norms_of_the_last_record_are_those_of_one_image_at_a_time():
     world = world_of("maxrl", "sampled", last_step=3)
     _, groups = world.evaluate(3)

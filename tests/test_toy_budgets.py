@@ -56,7 +56,8 @@ def test_exact_pass_rates_are_counted_as_forward_passes_and_not_as_rollouts(monk
     takes twice as many. Attention, which no weight counts, adds less than half.
     """
     monkeypatch.setattr(maze, "PREFIXES_A_TOKEN", prefixes)
-    given = {"pass_rates": "exact", "gradient": "expected", "mazes": 40, "samples": 2048}
+    smaller = {"layers": 2, "mazes": 40}  # every layer counts the same
+    given = smaller | {"pass_rates": "exact", "gradient": "expected", "samples": 2048}
     budget = budget_of("maze", "laptop", **given)
     config = experiment("maze").configure("laptop", given)
     shape = maze.transformer_config(config.width, config.layers, config.positions)
@@ -72,7 +73,7 @@ def test_exact_pass_rates_are_counted_as_forward_passes_and_not_as_rollouts(monk
     assert not any("rollouts" in part for part in budget.memory)
     # What an evaluation samples does not count where it samples nothing, and does where it does.
     assert budget_of("maze", "laptop", **given | {"samples": 8}).evaluation == budget.evaluation
-    sampled = {"pass_rates": "sampled", "gradient": "expected", "mazes": 40}
+    sampled = smaller | {"pass_rates": "sampled", "gradient": "expected"}
     few, many = (budget_of("maze", "laptop", **sampled, samples=n) for n in (64, 128))
     assert many.evaluation.flops == pytest.approx(2 * few.evaluation.flops)
     assert many.step == few.step and many.step == budget.step

@@ -149,6 +149,12 @@ class ImagesConfig(Config):
         choices=("binary", "graded"),
         default="binary",
     )
+    evaluated_on: str = setting(
+        "test images, or, of procedural images, as many others for validation: what a learning rate"
+        " is chosen by",
+        choices=("test", "validation"),
+        default="test",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

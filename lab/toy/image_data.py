@@ -165,8 +165,9 @@ class ProceduralImages:
 
     Training labels are uniform draws, test labels are balanced. The generators of training batches
     have even seeds and those of test batches odd ones, so no training batch, of any seed and step,
-    has the random numbers of a test batch. A CPU and a GPU draw different random numbers, and so
-    different images from the same distribution.
+    has the random numbers of a test batch. With `evaluated_on` "validation" there are as many other
+    images in place of the test images, to choose settings by. A CPU and a GPU draw different random
+    numbers, and so different images from the same distribution.
     """
 
     channels = 3
@@ -179,6 +180,7 @@ class ProceduralImages:
         classes: int = MAX_CLASSES,
         nuisance: float = 1.0,
         test_images: int = TEST_IMAGES,
+        evaluated_on: str = "test",
     ) -> None:
         self.seed = seed
         self.size = whole("size", size, 32)
@@ -204,7 +206,8 @@ class ProceduralImages:
         self._mean = table(MEAN)[:, None, None]
         self._std = table(STD)[:, None, None]
         labels = np.arange(whole("test_images", test_images)) * classes // test_images
-        shuffled = generator(0, "test order").permutation(labels)
+        self.evaluated_on = evaluated_on
+        shuffled = generator(0, f"{evaluated_on} order").permutation(labels)
         self._test = torch.from_numpy(shuffled).to(self.device)
 
     def train_batch(self, step: int, batch: int) -> Batch:
@@ -216,7 +219,7 @@ class ProceduralImages:
 
     def test(self) -> Iterator[Batch]:
         for index, labels in enumerate(self._test.split(TEST_BATCH)):
-            rng = self._generator(stream_seed(0, "test images", index) | 1)
+            rng = self._generator(stream_seed(0, f"{self.evaluated_on} images", index) | 1)
             yield self.draw(labels, rng), labels
 
     def _generator(self, seed: int) -> torch.Generator:

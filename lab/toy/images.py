@@ -188,6 +188,12 @@ def preflight(config: DigitsConfig | ImagesConfig) -> list[str]:
                 "images: data = 'imagenet' needs folder_of_images: name the folder that holds"
                 " train/ and val/"
             )
+    if isinstance(config, ImagesConfig) and config.evaluated_on == "validation":
+        if config.data != "procedural":
+            raise LabError(
+                f"images: evaluated_on = 'validation', but data = {config.data!r} has no validation"
+                " images: set data to 'procedural' or evaluated_on to 'test'"
+            )
     source = _gradient_source(config)
     if isinstance(config, ImagesConfig) and config.rewards == "graded":
         source.check_real_rewards()
@@ -389,7 +395,9 @@ def image_source(config: ImagesConfig) -> ImageSource:
     if config.data == "digits":
         return Digits(config.seed, device)
     if config.data == "procedural":
-        return ProceduralImages(config.seed, config.size, device, config.classes)
+        return ProceduralImages(
+            config.seed, config.size, device, config.classes, evaluated_on=config.evaluated_on
+        )
     from lab.toy.imagenet import ImageNet
 
     return ImageNet(

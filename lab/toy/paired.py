@@ -5,7 +5,8 @@ problem, rollout) by Philox4x32-10, in 32-bit integers, so that the page (lab/ex
 draws and gives the same numbers.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,29 +61,52 @@ def pass_rates(
     rollouts: int,
     problems: int = 96,
     steps: int = 400,
-    learning_rate: float = 0.5,
+    step_length: float | None = None,
+    learning_rate: float | None = None,
     seed: int = 0,
 ) -> Array:
     """Pass rates before the first step and after each, "objectives steps+1 problems", hardest
     problem first.
 
-    Plain ascent along the sampled gradient from the same start; what differs is the objective
-    alone.
+    Ascent along the sampled gradient from the same start; what differs is the objective alone.
+    Every step has the same length: problems' rows of logits change by `step_length` in the root
+    mean square (0.05, unless one of the two is given), and a batch of dead groups alone moves
+    nothing. With `learning_rate` a step is that times the gradient: estimators of a larger scale
+    then also take longer steps.
+
+    LabError: a value out of range, or both of `step_length` and `learning_rate`.
     """
     whole("steps", steps, 0), whole("problems", problems), whole("rollouts", rollouts)
-    real("learning_rate", learning_rate)
+    if step_length is not None and learning_rate is not None:
+        raise LabError("found step_length and learning_rate: give one of them")
+    if learning_rate is None:
+        length = real("step_length", 0.05 if step_length is None else step_length, 0)
+        change = partial(_of_length, length=length)
+    else:
+        change = partial(np.multiply, real("learning_rate", learning_rate))
     if whole("seed", seed, 0) >= 2**32:
         raise LabError(f"seed = {seed}: the generator's key has 32 bits, give a seed below 2^32")
     return np.stack(
         [
-            np.stack(list(_train(estimator(one), rollouts, problems, steps, learning_rate, seed)))
+            np.stack(list(_train(estimator(one), rollouts, problems, steps, seed, change)))
             for one in objectives
         ]
     )
 
 
+def _of_length(gradient: Array, length: float) -> Array:
+    """The gradient with rows as long as `length` in the root mean square; zero stays zero."""
+    norm = np.linalg.norm(gradient)
+    return gradient * (length * np.sqrt(len(gradient)) / norm) if norm > 0 else gradient
+
+
 def _train(
-    chosen: Estimator, N: int, problems: int, steps: int, rate: float, seed: int
+    chosen: Estimator,
+    N: int,
+    problems: int,
+    steps: int,
+    seed: int,
+    change: Callable[[Array], Array],
 ) -> Iterator[Array]:
     a1, a0 = chosen.success_failure(N)
     ends = [np.log(p) - np.log1p(-p) for p in (HARDEST, EASIEST)]
@@ -95,7 +119,8 @@ def _train(
         yield pi[:, 0].copy()
         if step == steps:
             return
-        logits += rate * sampled_gradient(pi, draw(pi, uniforms(seed, step, problems, N)), a1, a0)
+        counts = draw(pi, uniforms(seed, step, problems, N))
+        logits += change(sampled_gradient(pi, counts, a1, a0))
 
 
 def draw(pi: Array, u: Array) -> Array:
