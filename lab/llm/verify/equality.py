@@ -30,12 +30,14 @@ from lab.llm.verify.exact_values import (
 from lab.llm.verify.formula_reader import Tree, Unreadable, number
 from lab.llm.verify.meaning import (
     NOTHING,
+    NUMBERS,
     Answer,
     Choice,
     InBase,
     Matrix,
     Ratio,
     Relation,
+    Residue,
     Several,
     Time,
     Union,
@@ -137,6 +139,8 @@ class _Comparison:
             return _is_nothing(given) and _is_nothing(gold)
         if isinstance(gold, Words) or isinstance(given, Words):
             return self._words(given, gold)
+        if isinstance(gold, Residue) or isinstance(given, Residue):
+            return given == gold
         if isinstance(gold, InBase):
             return self._based(given, gold)
         if isinstance(given, InBase):
@@ -173,6 +177,8 @@ class _Comparison:
         if isinstance(other, Several) and not other.brackets:  # C, A, B for the ordering CAB
             letters = [getattr(item, "letter", "?") for item in other.items]
             return "".join(letters) == words.text
+        if isinstance(other, Value) and words.text in NUMBERS:  # three and 3
+            return not other.others and other.tree == number(NUMBERS[words.text])
         if isinstance(other, Value) and not other.label:  # a word read as a product of letters
             return _letters(other.tree) == words.text
         return False
@@ -332,11 +338,13 @@ class _Comparison:
     def _solved(self, relation: Relation) -> Region:
         """An inequality of one letter that stands alone."""
         signs, sides = relation.signs, relation.sides
-        if len(sides) == 2 and sides[0][0] == "abs" and sides[0][1][0] == "name":  # |x| < 2
-            place = self._place(sides[1])
-            if signs[0] in ("<", r"\le") and place > 0:
-                closed = signs[0] == r"\le"
+        if len(sides) == 2 and (size := _size_below(sides[0], sides[1])):  # |x| < 2, x^2 < 4
+            place, closed = self._place(size), signs[0] in (r"\le", r"\ge")
+            if place > 0 and signs[0] in ("<", r"\le"):
                 return [((-place, closed), (place, closed))]
+            if place > 0 and signs[0] in (">", r"\ge"):
+                ends = ((-float("inf"), False), (float("inf"), False))
+                return [(ends[0], (-place, closed)), ((place, closed), ends[1])]
         where = [i for i, side in enumerate(sides) if side[0] == "name" and side[1] != "infty"]
         if len(where) != 1 or len(sides) > 3 or "=" in signs:
             raise _NotOnTheLine
@@ -473,6 +481,15 @@ def _merged(intervals: Region) -> Region:
     return found
 
 
+def _size_below(side: Tree, bound: Tree) -> Tree | None:
+    """What the absolute value of a letter is compared with in |x| < a, or in x^2 < a."""
+    if side[0] == "abs" and side[1][0] == "name":
+        return bound
+    if side[0] == "^" and side[1][0] == "name" and side[2] == number(2) and not names(bound):
+        return ("root", bound, number(2))
+    return None
+
+
 def _same_label(a: str, b: str) -> bool:
     """x and x are, f(x) and y are, x and y are not."""
     return a == b or ("(" in a) != ("(" in b)
@@ -517,12 +534,15 @@ def _terms(answer: Answer) -> tuple[Tree, ...] | None:
     if isinstance(answer, Value) and answer.unit is None:
         return (answer.tree, number(1))
     if isinstance(answer, Time) and not answer.half:
-        return (number(answer.hour), number(answer.minute))
+        terms = (answer.hour, answer.minute, answer.second)
+        return tuple(map(number, terms if answer.second else terms[:2]))
     return None
 
 
 def _may_be_ratio(gold: Time, given: Answer) -> bool:
     """Whether 17:26 is a ratio: in lowest terms, and nobody speaks of a half of the day."""
+    if isinstance(given, Ratio) and gold.second and len(given.terms) == 3:
+        return not gold.half  # 11 : 14 : 16 is no time
     if gold.half or gold.second or gold.minute < 10 or gcd(gold.hour, gold.minute) > 1:
         return False
     return not (isinstance(given, Time) and (given.half or given.second))

@@ -14,7 +14,7 @@ MAX_EXPONENT = 20_000  # decimal places of a number in scientific notation
 
 FUNCTIONS = frozenset(
     "sin cos tan cot sec csc arcsin arccos arctan arccot sinh cosh tanh exp ln log lcm gcd max min"
-    " sqrt".split()
+    " sqrt cis".split()
 )
 _ALIASES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "infinity": "infty", "inf": ""}
 _WORDS = FUNCTIONS | {"pi", "infinity", "infty", "theta", "alpha", "beta", "gamma", "lambda"}
@@ -125,10 +125,16 @@ class Reader:
 
     def formula(self) -> Tree:
         """The whole of the tokens as one formula. Errors: `Unreadable`."""
-        result = self.sum()
+        result = self.halves(self.sum())
         if self.rest:
             raise Unreadable(self.next)
         return result
+
+    def halves(self, above: Tree) -> Tree:
+        r"""What {above \over below} and {above \choose below} mean, if such a command follows."""
+        if self.next in (r"\over", r"\choose"):
+            return ("/" if self.take() == r"\over" else "binom", above, self.sum())
+        return above
 
     def sum(self) -> Tree:
         if self.next in (r"\pm", r"\mp"):
@@ -224,9 +230,8 @@ class Reader:
             return self.mixed(token)
         if token in ("(", "[", "{"):
             result = self.sum()
-            if token == "{" and self.next == r"\choose":
-                self.take()
-                result = ("binom", result, self.sum())
+            if token == "{":
+                result = self.halves(result)
             self.take({"(": ")", "[": "]", "{": "}"}[token])
             return result
         if token == "|":
@@ -351,6 +356,8 @@ class Reader:
         if not grouped and self.next == "/" and len(self.rest) > 1 and self.rest[-2].value:
             self.take()  # \sin \pi/6
             argument = ("/", argument, self.power())
+        if name == "cis":
+            return ("+", ("cos", argument), ("*", ("name", "i"), ("sin", argument)))
         if exponent == ("-", number(1)):
             return ("arc" + name.removeprefix("arc"), argument)
         result: Tree = (name, argument) if base is None else (name, argument, base)

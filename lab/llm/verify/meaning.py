@@ -9,8 +9,10 @@ brackets.
 """
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 
 from lab.llm.verify.extract import MAX_DEPTH, MAX_LENGTH
 from lab.llm.verify.formula_reader import Reader, Token, Tree, Unreadable, number, tokens
@@ -106,13 +108,33 @@ class Words:
     written: str = field(default="", compare=False)
 
 
-Answer = Value | Several | Union | Relation | Choice | InBase | Time | Ratio | Matrix | Words
+@dataclass(frozen=True)
+class Residue:
+    """The whole numbers that leave `value` when divided by `modulus`."""
+
+    value: int
+    modulus: int
+
+
+Answer = (
+    Value | Several | Union | Relation | Choice | InBase | Time | Ratio | Matrix | Words | Residue
+)
 
 NOTHING = Words("no solution")
 _NOTHING = frozenset(
     "no solution|no solutions|no real solution|no real solutions|none|empty set|the empty set"
     "|undefined|does not exist|dne|no such number|no real roots|nonexistent".split("|")
 )
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+    " sixteen seventeen eighteen nineteen"
+).split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+NUMBERS = dict(zip(_ONES, range(20), strict=True)) | {
+    f"{tens} {_ONES[one]}" if one else tens: 10 * ten + one
+    for ten, tens in enumerate(_TENS, start=2)
+    for one in range(10)
+}
 _CHOICE = re.compile(
     r"(?:(?:option|choice|answer)\s+)?(?:\(\s*([A-J])\s*\)|([A-J])\s*[).:])\s*[.:]?\s*(.*)",
     re.DOTALL,
@@ -150,6 +172,29 @@ _CONDITION = re.compile(
     r"\\\{\s*[a-z]\s*(?:\\in\s*\\mathbb\s*\{?R\}?\s*)?[|:]\s*(.*?)\s*\\\}", re.DOTALL
 )
 _MATRIX = re.compile(r"\\begin\{([pbv]?matrix)\}(.*)\\end\{\1\}", re.DOTALL)
+_ARRAY = re.compile(r"[(\[]\s*\\begin\{array\}\s*\{[lcr| ]*\}(.*)\\end\{array\}\s*[)\]]", re.DOTALL)
+_ROWS = re.compile(r"\\\\(?:\[[^\]]*\])?")  # \\ and \\[2mm] between rows
+_CASES = re.compile(
+    r"(?:(?P<label>[^=]*?)\s*=\s*)?(?:\\begin\{cases\}(?P<cases>.*)\\end\{cases\}"
+    r"|\\\{\s*\\begin\{array\}\s*\{[lcr| ]*\}(?P<array>.*)\\end\{array\})", re.DOTALL
+)  # fmt: skip
+_IF = re.compile(r"\\text\{\s*,?\s*(?:if|for|when|where)\s*\}")
+_RESIDUE = re.compile(
+    r"(?:[A-Za-z]\s*\\equiv\s*(?P<value>-?[0-9]+)\s*(?:\\[pb]?mod\s*|\(\s*(?:\\[b]?mod\s*"
+    r"|\\text\{\s*mod\s*\}\s*|mod\s*))|(?P<alone>-?[0-9]+)\s*\\pmod\s*)"
+    r"\{?\s*(?P<modulus>[0-9]+)\s*\}?\s*\)?"
+)
+_INTEGER = r"(?:an |any |some |is an |is any )?integer"
+_QUANTIFIED = re.compile(
+    r"(?P<formula>.*?)\s*(?:[,;]\s*|(?=\())(?:\\text\{[^{}]*\}\s*)?\(?\s*(?:"
+    rf"(?P<letter>[a-z])\s*(?:\\in\s*\\mathbb\s*\{{?\s*Z\s*\}}?|\\text\{{\s*{_INTEGER}\s*\}})"
+    rf"|\\text\{{\s*(?:for )?{_INTEGER}\s*\}}\s*(?P<after>[a-z]))\s*\)?", re.DOTALL
+)  # fmt: skip
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_DATE = re.compile(
+    rf"(?P<month>{_MONTHS}) (?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?"
+    rf"|(?P<first>[0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<then>{_MONTHS})"
+)
 
 
 def read(text: str) -> Answer:
@@ -167,7 +212,7 @@ def read(text: str) -> Answer:
     if re.match(r"\\(?:approx|therefore|Rightarrow|implies)(?![A-Za-z])", spelt):
         spelt = re.sub(r"^\\[A-Za-z]+\s*", "", spelt)
     whole = re.fullmatch(r"\{([^{}]*)\}|\\text\{([^{}]*)\}", spelt)
-    if whole and r"\choose" not in spelt:
+    if whole and not re.search(r"\\(?:choose|over)(?![a-z])", spelt):
         inside = (whole[1] or whole[2] or "").strip()
         if whole[2] is None or re.search(r"[0-9,]", inside):
             spelt = inside
@@ -175,13 +220,15 @@ def read(text: str) -> Answer:
         raise Unreadable("nothing")
     if condition := _CONDITION.fullmatch(spelt):  # the set of all x with a property
         return read(condition[1])
-    for special in (_choice, _based, _time, _matrix):
+    for special in (_choice, _based, _time, _matrix, _cases, _residue, _quantified):
         if (found := special(spelt)) is not None:
             return found
     words = _words(spelt)
     if words is not None and words.text in _ALL:
         return _REALS
     if words is not None and (len(words.text) > 5 or words.text in _NOTHING or not _plain(spelt)):
+        return words
+    if words is not None and (words.text[-1].isdigit() or words.text in NUMBERS):  # may 5, six
         return words
     try:
         return _joined(spelt)
@@ -205,9 +252,23 @@ def _check_depth(text: str) -> None:
 
 
 def _without_box(text: str) -> str:
-    while box := re.fullmatch(r"\\(?:boxed|fbox)\s*\{(.*)\}", text, re.DOTALL):
-        text = box[1].strip()
+    r"""A text without a box, a line below it, or a font around a formula of commands."""
+    while box := re.fullmatch(r"(?:\\(boxed|fbox|underline|text)\s*)?\{(.*)\}", text, re.DOTALL):
+        inside = box[2].strip()
+        if not _balanced(inside) or (box[1] in ("text", None) and "\\" not in inside):
+            break
+        text = inside
     return text
+
+
+def _balanced(text: str) -> bool:
+    """Whether no brace closes that the text has not opened."""
+    depth = 0
+    for mark in re.sub(r"\\.", "", text):
+        depth += (mark == "{") - (mark == "}")
+        if depth < 0:
+            return False
+    return depth == 0
 
 
 def _choice(spelt: str) -> Choice | None:
@@ -248,11 +309,59 @@ def _time(spelt: str) -> Time | None:
 
 
 def _matrix(spelt: str) -> Matrix | None:
-    match = _MATRIX.fullmatch(spelt)
+    match = _MATRIX.fullmatch(spelt) or _ARRAY.fullmatch(spelt)
     if match is None:
         return None
-    rows = [row for row in re.split(r"\\\\(?:\[[^\]]*\])?", match[2]) if row.strip()]
+    rows = [row for row in _ROWS.split(match[match.lastindex or 1]) if row.strip()]
     return Matrix(tuple(tuple(_tree(cell) for cell in row.split("&")) for row in rows))
+
+
+def _cases(spelt: str) -> Answer | None:
+    """A function by branches, as a set of pairs (formula, condition); or a system of equations."""
+    match = _CASES.fullmatch(spelt)
+    if match is None or (match["label"] and not _label(match["label"])):
+        return None
+    rows = [row.strip() for row in _ROWS.split(match["cases"] or match["array"]) if row.strip()]
+    if not any("&" in row for row in rows):
+        return _joined(", ".join(row.rstrip(",;. ") for row in rows))
+    pairs = []
+    for row in rows:
+        formula, _, condition = (part.strip(",;. ") for part in row.partition("&"))
+        pairs.append(Several("()", (_element(formula), _element(_IF.sub("", condition).strip()))))
+    return Several("{}", tuple(pairs))
+
+
+def _residue(spelt: str) -> Residue | None:
+    r"""x \equiv 2 \pmod 3; a plain 7 \bmod 3 is a number, and not known here."""
+    match = _RESIDUE.fullmatch(spelt)
+    if match is None or not int(match["modulus"]):
+        return None
+    modulus = int(match["modulus"])
+    return Residue(int(match["value"] or match["alone"]) % modulus, modulus)
+
+
+def _quantified(spelt: str) -> Answer | None:
+    """A formula of any whole number: its letter does not matter."""
+    match = _QUANTIFIED.fullmatch(spelt)
+    if match is None:
+        return None
+    letter = match["letter"] or match["after"]
+    found = read(match["formula"])
+    items = found.items if isinstance(found, Several) and not found.brackets else (found,)
+    values = []
+    for item in items:
+        if not isinstance(item, Value) or not _mentions(letter, match["formula"]):
+            raise Unreadable("a whole number that nothing depends on")
+        values.append(Value(_renamed(item.tree, letter, "any integer"), item.unit, item.label))
+    return values[0] if len(values) == 1 else Several("", tuple(values))
+
+
+def _renamed(tree: Tree, old: str, new: str) -> Tree:
+    if tree[0] == "number":
+        return tree
+    if tree[0] == "name":
+        return ("name", new) if tree[1] == old else tree
+    return (tree[0], *(_renamed(part, old, new) for part in tree[1:]))
 
 
 def _words(spelt: str) -> Words | None:
@@ -264,7 +373,10 @@ def _words(spelt: str) -> Words | None:
     if spelt.count("\\") > spelt.count(r"\text{") + spelt.count("\\ "):
         return None
     text = plain_words(spelt)
-    if not _LETTERS.fullmatch(text):
+    if date := _DATE.fullmatch(text):
+        day = int(date["day"] or date["first"])
+        return Words(f"{date['month'] or date['then']} {day}", unwrapped(spelt))
+    if not _LETTERS.fullmatch(text) or re.fullmatch("[A-J](?: and [A-J])+", unwrapped(spelt)):
         return None
     if text in _NOTHING:
         return NOTHING
@@ -277,6 +389,9 @@ def _words(spelt: str) -> Words | None:
 
 def _joined(spelt: str) -> Answer:
     """Parts joined by commas, "or" and "and"."""
+    if re.search(r"\\text\{[^{}]*(?<![a-z])and(?![a-z])", spelt):  # 3 dollars and 20 cents
+        with suppress(Unreadable):
+            return _sum_of_units(spelt, falling=True)
     found = _split(spelt)
     if len(found) == 1:
         return _element(found[0])
@@ -476,7 +591,7 @@ def _has_letters(tree: Tree) -> bool:
 
 _LABEL = re.compile(
     r"(?:(?:\\text\{)?[A-Za-z]\}?|\\[A-Za-z]+)(?:_(?:[A-Za-z0-9]|\{[^{}]*\}))?(?:'|\^\{-1\}(?=\())?"
-    r"(?:\((?:[a-z](?:,\s*[a-z])*|\\[a-z]+)\))?"
+    r"(?:\((?:[A-Za-z](?:,\s*[a-z])*|\\[a-z]+)\))?"
 )
 
 
@@ -538,21 +653,24 @@ def _with_unit(text: str) -> Value:
     return _sum_of_units(text)
 
 
-def _sum_of_units(text: str) -> Value:
-    """4 hours and 30 minutes, in the base unit."""
-    joined = re.sub(r"\\text\{ *and *\}|,", " ", text)
+def _sum_of_units(text: str, falling: bool = False) -> Value:
+    """4 hours and 30 minutes, in the base unit; `falling`: only if each unit is a smaller one."""
+    joined = re.sub(r"(?<=[a-z]) and *\}", "}", re.sub(r"\\text\{ *and *\}|,", " ", text))
     if not _QUANTITIES.fullmatch(joined):
         raise Unreadable(f"words that are no unit: {text[-40:]}")
     total: Tree = number(0)
-    dimensions = set()
+    dimensions, factors = set(), []
     for amount, word in _QUANTITY.findall(joined):
         unit = read_unit(re.sub(r"(?<![a-z])and(?![a-z])", "", word))
         if unit is None:
             raise Unreadable(f"words that are no unit: {word}")
         dimensions.add(unit.dimension)
+        factors.append(unit.factor)
         total = ("+", total, ("*", number(Fraction(amount)), number(unit.factor)))
     if len(dimensions) != 1:
         raise Unreadable("units of several kinds")
+    if falling and any(a <= b for a, b in pairwise(factors)):
+        raise Unreadable("a list of quantities")
     return Value(total, Unit(Fraction(1), dimensions.pop()))
 
 

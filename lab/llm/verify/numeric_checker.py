@@ -18,7 +18,9 @@ Value = Fraction | complex
 SPACING = re.compile(r"\\(?:left|right|displaystyle)(?![A-Za-z])|\\[,;:! $]|\$|\^\{?\\circ\}?|~")
 UNIT = re.compile(r"(?<=\S)\s*\\(?:text|mathrm|mbox)\s*\{([A-Za-z ./]*)\}(?:\^\{?([0-9])\}?)?$")
 WORDS = re.compile(r"\\(?:text|textbf|mathrm|mbox)\s*\{([^{}]*)\}")
-TOKEN = re.compile(r"\s*(\\[A-Za-z]+|\\.|[0-9]+(?:,[0-9]{3})*(?:\.[0-9]*)?|\.[0-9]+|\S)")
+DIGITS = r"(?:[0-9]+(?:,[0-9]{3})*(?:\.[0-9]*)?|\.[0-9]+)"
+TOKEN = re.compile(rf"\s*(\\[A-Za-z]+|\\.|{DIGITS}(?:[eE][+-]?[0-9]+)?|\S)")
+LARGEST_POWER = 2000  # of ten, in scientific notation: beyond it, unsure
 OPENING, CLOSING, SET = ("(", "[", "{", r"\{"), (")", "]", "}", r"\}"), r"\{\}"
 TIMES, OVER = ("*", r"\cdot", r"\times"), ("/", r"\div")
 CONSTANTS: dict[str, Value] = {r"\pi": math.pi, "e": math.e, "i": 1j, r"\infty": 1e300}
@@ -235,7 +237,7 @@ class Formula:
         if token in CONSTANTS:
             return CONSTANTS[token]
         if token[0] in ".0123456789":
-            number = Fraction(token.replace(",", "").rstrip("."))
+            number = written(token)
             part = self.base() if self.next == r"\frac" else Fraction(0)
             # 1\frac{1}{2} is a mixed number, 1\frac{x}{2} a product
             proper = isinstance(part, Fraction) and part < 1
@@ -278,6 +280,14 @@ class Formula:
         name = token.replace("{", "").replace("}", "")
         # A fixed odd value between 0.5 and 2.5 for each letter, the same in every process.
         return complex(0.5 + 2 * zlib.crc32(name.encode()) / 2**32)
+
+
+def written(token: str) -> Fraction:
+    """The number that a token of digits writes; 4.5e33 is 45 followed by 32 zeros."""
+    mantissa, _, power = token.replace(",", "").lower().partition("e")
+    if power and abs(int(power)) > LARGEST_POWER:
+        raise Unsure
+    return Fraction(mantissa.rstrip(".")) * Fraction(10) ** int(power or 0)
 
 
 def raised(base: Value, exponent: Value) -> Value:

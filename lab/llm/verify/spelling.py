@@ -23,11 +23,12 @@ _SIGNS = {
     "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "×": r"\times ", "÷": r"\div ",
     "·": r"\cdot ", "⋅": r"\cdot ", "∙": r"\cdot ", "•": r"\cdot ", "∗": "*", "∞": r"\infty ",
     "√": r"\sqrt ", "∛": r"\sqrt[3]", "≤": r"\le ", "≥": r"\ge ", "⩽": r"\le ", "⩾": r"\ge ",
-    "≠": r"\ne ", "≈": r"\approx ", "±": r"\pm ", "∓": r"\mp ", "∪": r"\cup ", "∩": r"\cap ",
-    "∈": r"\in ", "∅": r"\emptyset ", "ℝ": r"\mathbb{R}", "ℤ": r"\mathbb{Z}", "°": r"^\circ ",
-    "º": r"^\circ ", "℃": r"^\circ C", "′": "'", "’": "'", "∶": ":", "…": r"\ldots ",
-    "⋯": r"\ldots ", "€": r"\euro ", "⟨": r"\langle ", "⟩": r"\rangle ", "⌊": r"\lfloor ",
-    "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ", "∣": "|", "∖": r"\setminus ",
+    "≡": r"\equiv ", "≠": r"\ne ", "≈": r"\approx ", "±": r"\pm ", "∓": r"\mp ", "∪": r"\cup ",
+    "∩": r"\cap ", "∈": r"\in ", "∅": r"\emptyset ", "ℝ": r"\mathbb{R}", "ℤ": r"\mathbb{Z}",
+    "°": r"^\circ ", "º": r"^\circ ", "℃": r"^\circ C", "′": "'", "’": "'", "∶": ":",
+    "…": r"\ldots ", "⋯": r"\ldots ", "€": r"\euro ", "⟨": r"\langle ", "⟩": r"\rangle ",
+    "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ", "∣": "|",
+    "∖": r"\setminus ",
     "\u2009": " ", "\u202f": " ", "\u00a0": " ", "\u3000": " ", "“": '"', "”": '"',
 }  # fmt: skip
 _FOLD: dict[int, str] = (
@@ -44,7 +45,8 @@ _SPACE = re.compile(
 _NOTHING = re.compile(
     r"\\(?:left|right)\s*\.|(?<!\\)\\!"
     r"|\\(?:left|right|middle|bigg?|Bigg?|bigg?[lrm]|Bigg?[lrm]|displaystyle|textstyle|limits"
-    r"|nolimits|rm|bf|it|phantom\{[^{}]*\})(?![A-Za-z])"
+    r"|nolimits|rm|bf|it|bfseries|tiny|small|large|Large|LARGE|huge|Huge|ensuremath)(?![A-Za-z])"
+    r"|\\phantom\s*\{[^{}]*\}|\\(?:text)?color\s*\{[A-Za-z0-9!]+\}"
 )
 _SYNONYMS = {
     "leq": "le", "leqslant": "le", "geq": "ge", "geqslant": "ge", "neq": "ne", "lt": "<", "gt": ">",
@@ -60,9 +62,19 @@ _TEXT = re.compile(
     r"|mathnormal|boldsymbol|bm|mbox|hbox|emph|bold)\s*\{"
 )
 _UNIT_POWER = re.compile(r"(\\text\{[A-Za-z /]+)\^\{(-?[0-9])\}(?=[^{}]*\})")
+_UNIT_FRACTION = re.compile(  # \frac{\text{m}}{\text{s}} after a number
+    r"(?<=[0-9}])(\s*)\\frac\s*\{\s*\\text\{([^{}]*)\}\s*\}"
+    r"\s*\{\s*\\text\{([^{}]*)\}\s*(\^\s*\{?[0-9]\}?)?\s*\}"
+)
+_CHOOSE = re.compile(  # _nC_k, C(n, k), and P for those in an order
+    r"(?:\{\s*\})?\s*[_^]\s*(?:\{\s*([0-9]+)\s*\}|([0-9]))\s*(?:\\text\{)?([CP])\}?"
+    r"\s*_\s*(?:\{\s*([0-9]+)\s*\}|([0-9]))|(?<![A-Za-z\\])([CP])\(\s*([0-9]+)\s*,\s*([0-9]+)\s*\)"
+)
 _OPERATOR = re.compile(r"\\operatorname\*?\s*\{\s*([A-Za-z]+)\s*\}")
 _OPERATORS = frozenset(
-    "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log lcm gcd max min exp".split()
+    (
+        "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log lcm gcd max min exp cis"
+    ).split()
 )
 
 
@@ -80,15 +92,19 @@ def spell(text: str) -> str:
         text = text.translate(_FOLD)
     if r"\begin" not in text:
         text = text.replace("\\\\", "\\")  # a response that escaped its commands twice
+    text = re.sub(r"\\(?:math|text)dollar(?![A-Za-z])", r"\\$", text)
     text = re.sub(r"\\?\$(?=\s*-?[0-9.])", _money(text), text).replace(r"\$", "").replace("$", "")
     text = re.sub(r",\s*\\!\s*(?=[0-9]{3})", ",", text)  # 10,\! 080
     text = _SPACE.sub(" ", _NOTHING.sub("", text)).replace("{,}", ",").replace(r"\%", "%")
-    text = re.sub(r"\\[()\[\]]", "", text)
+    text = re.sub(r"(?<!\\)\\[()\[\]]", "", text)
     text = re.sub(r"\\[dtc]frac(?![A-Za-z])", r"\\frac", text)
     text = _OPERATOR.sub(lambda m: rf"\{m[1]} " if m[1] in _OPERATORS else m[0], text)
     text = _TEXT.sub(r"\\text{", text)
+    text = re.sub(r"\\text\{\s*(sin|cos|tan|cis|ln|log)\s*\}", r"\\\1 ", text)
     text = re.sub(r"\\mu\s*\\text\{\s*(?=[ms]\s*\})", r"\\text{u", text)
     text = _UNIT_POWER.sub(r"\1^\2", text)
+    text = _UNIT_FRACTION.sub(r"\1\\text{\2/\3\4}", text)
+    text = _CHOOSE.sub(_chosen, text)
     text = _COMMAND.sub(_synonym, text)
     text = " ".join(text.split())
     while len(text) > 1 and text[-1] in ".;," and not text.endswith(("..", r"\,")):
@@ -103,6 +119,14 @@ def _money(text: str) -> str:
     if r"\$" in text and not delimits:
         return r"\\dollar "
     return "" if delimits and r"\$" not in text else r"\\dollar "
+
+
+def _chosen(match: re.Match[str]) -> str:
+    """The number of ways to choose k of n, in no order (C) or in order (P)."""
+    n, kind, k = match[1] or match[2], match[3], match[4] or match[5]
+    if match[6]:
+        kind, n, k = match[6], match[7], match[8]
+    return rf"\binom{{{n}}}{{{k}}}" + ("" if kind == "C" else rf"\cdot {k}!")
 
 
 def _synonym(match: re.Match[str]) -> str:

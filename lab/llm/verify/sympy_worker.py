@@ -36,13 +36,14 @@ WARM = (
 def serve(seconds: float, memory: int) -> None:
     """Print "ready", then answer each JSON pair (answer, gold) of the input with one reason.
 
-    One line each; the process ends at the end of its input.
+    One line each; the process ends at the end of its input, and by SIGPROF where a comparison takes
+    more than `seconds` of CPU time, of this process alone.
     """
     replies, sys.stdout = sys.stdout, sys.stderr  # a library that prints must not speak for us
     # A signal to the group does not end the comparison under way; the end of the pipe does.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
     with suppress(ValueError, OSError):  # macOS may refuse
         resource.setrlimit(resource.RLIMIT_AS, (memory << 20, memory << 20))
     logging.disable()
@@ -53,9 +54,9 @@ def serve(seconds: float, memory: int) -> None:
     tight = (memory + peak()) / 2  # MiB: half of the room that is left
     print("ready", file=replies, flush=True)
     for line in sys.stdin:
-        signal.setitimer(signal.ITIMER_REAL, seconds + 1)  # should nobody be left to kill us
+        signal.setitimer(signal.ITIMER_PROF, seconds)
         reply = compare(*json.loads(line))
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         if reply != "equivalent" and peak() > tight:
             reply = "memory"
         print(reply, file=replies, flush=True)

@@ -17,9 +17,9 @@ not found equal to itself in time. It says nothing about the answer: the rollout
 (`Verdict.reward` is None). Nothing that breaks can become right.
 
 Nearly all pairs are decided here, by exact arithmetic; the rest go to math-verify 0.9 (Kydlicek,
-Hugging Face), which `lab.llm.verify.worker_pool` holds in processes that are killed when they are
-late. How no response can run as code: `lab.llm.verify.sympy_worker`. How often the judge errs, on
-labelled pairs: `docs/judge.md`.
+Hugging Face), which `lab.llm.verify.worker_pool` holds in processes that end when a comparison has
+used up its CPU time. How no response can run as code: `lab.llm.verify.sympy_worker`. How often the
+judge errs, on labelled pairs: `docs/judge.md`.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Verifier:
     | setting | meaning |
     |---|---|
     | `style` | how the answer is found: "strict" or "lenient" (`extract.extract`) |
-    | `seconds` | wall time of one comparison |
+    | `seconds` | CPU time of one comparison; a busy machine changes no verdict |
     | `workers` | processes at most; None: one a core. They start when algebra is first needed |
     | `error_limit` | share of errors in a call and the 1,000 checks before it that `check` allows |
     | `memory` | MiB of address space a worker |

@@ -1,15 +1,18 @@
 """Worker processes that can be killed, for work that may hang.
 
 A worker is a fresh interpreter on two pipes, not a fork: threads and CUDA in the caller do not
-matter. One that does not answer within `seconds` of wall time is killed with SIGKILL and replaced.
-Should the caller be gone by then, its own alarm ends it a second later; at the end of its input it
-ends. What runs inside, and its limits: `lab.llm.verify.sympy_worker` and
-`lab.llm.verify.reward_worker`.
+matter. One that does not answer in time is killed with SIGKILL and replaced. Should the caller be
+gone by then, its own timer ends it; at the end of its input it ends. What runs inside, and its
+limits: `lab.llm.verify.sympy_worker` and `lab.llm.verify.reward_worker`.
+
+Time is wall time for a user's function, which may wait for something. A comparison only computes,
+and has CPU time, which its worker counts itself: so a busy machine changes no verdict.
 """
 
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -26,6 +29,7 @@ Pair = tuple[str, str]  # answer and gold, both `extract.normalize` and `extract
 # Run as a script: a worker needs nothing else of the lab.
 WORKER_SCRIPT = Path(__file__).with_name("sympy_worker.py")
 START_SECONDS = 60.0  # seconds a worker has to import sympy and warm up
+WALL = 60  # wall time of a comparison at most, in units of its CPU time: a stopped worker hangs
 
 
 class Worker:
@@ -74,7 +78,7 @@ class Worker:
 
 
 class Workers:
-    """Up to `size` workers, with `seconds` for a request. They start when first needed.
+    """Up to `size` workers, with `seconds` of wall time a request. They start when first needed.
 
     What the workers run, and what a request is, is for a class below to say: `start`, `limit`,
     `line` and `not_started`.
@@ -90,7 +94,7 @@ class Workers:
         raise NotImplementedError
 
     def limit(self, request: Any) -> float:
-        """The seconds that a worker has for a request."""
+        """The seconds of wall time that a worker has for a request."""
         return self.seconds
 
     def line(self, request: Any) -> str:
@@ -112,8 +116,8 @@ class Workers:
     def replies(self, requests: Sequence[Any]) -> Generator[tuple[Any, str], None, None]:
         """Each request with its reply, in the order in which the workers answer.
 
-        A reply is a worker's line, "timeout" or "crash". Closing the generator kills the workers
-        that are still busy.
+        A reply is a worker's line, "timeout" (of the wall, or of the CPU by SIGPROF) or "crash".
+        Closing the generator kills the workers that are still busy.
         """
         waiting = deque(requests)
         try:
@@ -156,6 +160,7 @@ class Workers:
                 # Without memory, or dead, or late: this process serves no other request.
                 if reply in ("memory", ""):
                     self._remove(worker)
+                    late = late or worker.process.returncode == -signal.SIGPROF
                 yield request, reply or ("timeout" if late else "crash")
             elif reply == "ready":
                 worker.ready = True
@@ -170,10 +175,14 @@ class Workers:
 
 
 class WorkerPool(Workers):
-    """Workers that compare pairs of answers by math-verify, each with `memory` MiB."""
+    """Workers that compare pairs of answers by math-verify.
+
+    Each has `seconds` of CPU time a pair, and `memory` MiB.
+    """
 
     def __init__(self, size: int, seconds: float, memory: int) -> None:
-        super().__init__(size, seconds)
+        super().__init__(size, WALL * seconds)
+        self.cpu_seconds = seconds
         self.memory = memory
         self.failed_starts = 0  # workers in a row that died before they were ready
 
@@ -193,7 +202,7 @@ class WorkerPool(Workers):
             if name in os.environ
         }
         environment |= {"PYTHONPATH": module_path(), "PYTHONHASHSEED": "0"}
-        return Worker([str(WORKER_SCRIPT), str(self.seconds), str(self.memory)], environment)
+        return Worker([str(WORKER_SCRIPT), str(self.cpu_seconds), str(self.memory)], environment)
 
     def started(self) -> None:
         self.failed_starts = 0
