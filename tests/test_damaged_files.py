@@ -1,5 +1,6 @@
 """Files cannot lie: what a disk, a copy or an editor changed is refused with a sentence."""
 
+import dataclasses
 import json
 import random
 import re
@@ -11,7 +12,10 @@ import pytest
 from lab.cli import main
 from lab.errors import LabError
 from lab.runs import Run, configure, train
+from lab.runs.rollout_store import rollout_files
 from lab.runs.training import load_checkpoint
+from lab.show.audit import read_counts
+from lab.toy import images
 
 
 def small(**given) -> Run:
@@ -145,6 +149,66 @@ def test_another_encoding_of_the_same_groups_is_the_same(unfinished, original):
     later = table.assign(step=table["step"].max() + 1)
     pd.concat([table, later]).to_parquet(path, index=False, compression="gzip")
     assert small().groups().equals(original.groups())
+
+
+@pytest.fixture
+def telling(monkeypatch):
+    """Trains the digits with a trainer that tells two rollouts a step."""
+
+    def told(output):
+        columns = {"problem": ["a", "b"], "text": [f"{output.step}", "é"], "reward": [1.0, None]}
+        return dataclasses.replace(output, rollouts=columns)
+
+    silent = images.train_digits
+
+    def train_digits(*arguments):
+        yield from map(told, silent(*arguments))
+
+    monkeypatch.setattr(images, "train_digits", train_digits)
+
+
+@pytest.fixture
+def sampled(telling, monkeypatch, tmp_path) -> Run:
+    """A finished run that stored its rollouts."""
+    monkeypatch.setenv("LAB_RUNS", str(tmp_path / "sampled"))
+    return small()
+
+
+ROLLOUTS = {
+    "a bit flipped": lambda files: flip(files[1], 8 * 100),
+    "removed": lambda files: files[0].unlink(),
+    "exchanged": lambda files: files[0].write_bytes(files[1].read_bytes()),
+}
+
+
+@pytest.mark.parametrize("damage", ROLLOUTS.values(), ids=ROLLOUTS)
+def test_stored_rollouts_are_those_of_the_run(sampled, damage, capsys):
+    files = rollout_files(sampled.path)
+    assert len(files) > 2 and main(["check", "--runs"]) == 0
+    damage(files)
+    said = "rollouts was changed after the run had finished"
+    assert said in refusal(sampled.check_rollouts)
+    assert said in refusal(lambda: read_counts(sampled.path))
+    capsys.readouterr()
+    assert main(["check", "--runs"]) == 1 and said in capsys.readouterr().out
+
+    (sampled.path / "done.json").unlink()
+    assert main(["check", "--runs"]) == 1
+    said = "rollouts was changed: its files up to step"
+    assert said in capsys.readouterr().out
+    assert said in refusal(small) and not sampled.finished
+
+
+def test_rollouts_after_the_checkpoint_are_drawn_again_and_their_digest_is_the_same(sampled):
+    done = json.loads((sampled.path / "done.json").read_text())["sha256"]["rollouts"]
+    (sampled.path / "done.json").unlink()
+    last = rollout_files(sampled.path)[-1]
+    later = last.with_name("step-00099999.parquet")
+    shutil.copy(last, later)  # as a kill between the rollouts and their checkpoint leaves them
+    assert main(["check", "--runs"]) == 0
+    small()
+    assert not later.exists()
+    assert json.loads((sampled.path / "done.json").read_text())["sha256"]["rollouts"] == done
 
 
 @pytest.mark.parametrize("name", ["metrics.jsonl", "groups.parquet"])

@@ -18,6 +18,7 @@ from typing import Any, TextIO
 
 from lab.errors import LabError
 from lab.rollouts.episodes import Row, rows_of_episodes
+from lab.rollouts.wide_tables import rows_of_wide_tables
 
 SEPARATORS = (",", ";", "\t", "|")
 LOOKED_AT = 100  # rows from which the columns of a file are known
@@ -84,7 +85,8 @@ def open_table(path: Path) -> Table:
     try:
         if kind == "parquet":
             return _parquet(path)
-        rows = rows_of_episodes({"csv": _csv, "jsonl": _jsonl, "json": _json}[str(kind)](path))
+        found = {"csv": _csv, "jsonl": _jsonl, "json": _json}[str(kind)](path)
+        rows = rows_of_wide_tables(rows_of_episodes(found))
         first = list(itertools.islice(rows, LOOKED_AT))
     except LabError:
         raise

@@ -217,7 +217,8 @@ def numeric_columns(table: Table) -> list[str]:
 
 def unclear(table: Table, choice: Choice) -> str:
     """The sentence for columns that are unclear."""
-    if {"_step", "_runtime"} <= set(table.columns):
+    chart = any(name.endswith(("__MIN", "__MAX")) for name in table.columns)
+    if chart or {"_step", "_runtime"} <= set(table.columns):
         return (
             "a history of metrics exported from W&B, which holds means and no rollouts: export the"
             " table of completions"

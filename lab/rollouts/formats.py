@@ -111,6 +111,14 @@ FORMATS = (
         logged_twice=True,
     ),
     Format(
+        "verl, its table in W&B",
+        "verl/utils/tracking.py, val/generations, as lab.rollouts.wide_tables unfolds it",
+        columns=("input", "output", "score", "step", "sample"),
+        problem=("input",),
+        reward=("score",),
+        once="sample",  # every table holds the steps before it too
+    ),
+    Format(
         "verl",
         "verl/trainer/ppo/ray_trainer.py, _write_generations (trainer.rollout_data_dir)",
         columns=("input", "output", "score", "step"),

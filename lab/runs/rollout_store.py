@@ -1,17 +1,20 @@
 """Every rollout of a training, in its run folder: rollouts/step-NNNNNNNN.parquet, a file a step.
 
 A file is written before anything that counts its step as made, and its bytes follow from the
-rollouts alone; so a killed run that goes on has exactly the files of one that was not.
+rollouts alone; so a killed run that goes on has exactly the files of one that was not. A checkpoint
+holds the digest of the files up to its step, done.json that of all.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.runs.run_folder import step_of, write_atomically, writing
+from lab.errors import LabError
+from lab.runs.run_folder import line_of, step_of, write_atomically, writing
 
 FOLDER = "rollouts"
 TYPES = {
@@ -27,15 +30,27 @@ TYPES = {
 
 
 class RolloutStore:
-    """The rollouts of one run; those after `step`, which will be sampled again, are dropped."""
+    """The rollouts of one run; those after `step`, which will be sampled again, are dropped.
 
-    def __init__(self, run: Path, step: int) -> None:
+    `digest` is `Run.rollouts_sha256` of the files so far. LabError: those up to `step` have not the
+    digest that the checkpoint of that step holds, `stored`.
+    """
+
+    def __init__(self, run: Path, step: int, stored: str | None = None) -> None:
         self.folder = run / FOLDER
         for draft in self.folder.glob(".step-*"):
             draft.unlink()
         for path in rollout_files(run):
             if step_of(path) > step:
                 path.unlink()
+        self.lines = hashlib.sha256()
+        for path in rollout_files(run):
+            self.lines.update(line_of(path).encode())
+        check_rollouts_of(run, step, stored, self.digest)
+
+    @property
+    def digest(self) -> str:
+        return self.lines.hexdigest()
 
     def write(self, step: int, rollouts: Mapping[str, Sequence[Any]]) -> None:
         """Store the rollouts of a step, by the columns of `lab.records.Record`; none: nothing."""
@@ -51,7 +66,21 @@ class RolloutStore:
         schema = pa.schema({name: pa.type_for_alias(TYPES[name]) for name in columns})
         content = io.BytesIO()
         pq.write_table(pa.table(columns, schema=schema), content, compression="zstd")
-        write_atomically(self.folder / f"step-{step:08d}.parquet", content.getvalue())
+        file = self.folder / f"step-{step:08d}.parquet"
+        write_atomically(file, content.getvalue())
+        self.lines.update(line_of(file).encode())
+
+
+def check_rollouts_of(run: Path, step: int, stored: str | None, found: str) -> None:
+    """LabError: a checkpoint's digest of the rollouts up to its step is not that of the files.
+
+    None is what a checkpoint of an earlier version holds.
+    """
+    if stored not in (None, found):
+        raise LabError(
+            f"{run / FOLDER} was changed: its files up to step {step} are not those of the"
+            " checkpoint of that step: restore them, or remove the run folder and run it again"
+        )
 
 
 def rollout_files(run: Path) -> list[Path]:

@@ -9,7 +9,7 @@ checkpoints/       the newest checkpoint, as safetensors
 notebook.ipynb     the executed notebook (lab run)
 log.txt            the output of the process (lab sweep)
 done.json          written last, atomically: a run is finished only if this file exists; it holds
-                   the SHA-256 of the records and groups, which every reader compares
+                   the SHA-256 of the records, groups and rollouts, which every reader compares
 """
 
 from __future__ import annotations
@@ -238,17 +238,35 @@ class Run:
         """Write done.json: the last record, the seconds that the run took, digests of its files."""
         records = self.records()
         files = [self.path / name for name in ("metrics.jsonl", "groups.parquet")]
+        rollouts = {"rollouts": self.rollouts_sha256()} if (self.path / "rollouts").exists() else {}
         write_json(
             self.path / "done.json",
             {
                 "seconds": round(seconds, 2),
                 "records": len(records),
                 "last": records[-1] if records else {},
-                "sha256": {
-                    file.name: _sha256(file.read_bytes()) for file in files if file.exists()
-                },
+                "sha256": {file.name: _sha256(file.read_bytes()) for file in files if file.exists()}
+                | rollouts,
             },
         )
+
+    def rollouts_sha256(self, step: int | None = None) -> str:
+        """The SHA-256 of the lines "NAME SHA-256" of the files in rollouts/, up to `step`."""
+        files = sorted((self.path / "rollouts").glob("step-*.parquet"))
+        lines = [line_of(file) for file in files if step is None or step_of(file) <= step]
+        return _sha256("".join(lines).encode())
+
+    def check_rollouts(self) -> None:
+        """LabError: the run has finished, and its rollouts are not what they were then.
+
+        Runs of earlier versions have no digest of them.
+        """
+        stored = self.done.get("sha256", {}).get("rollouts") if self.finished else None
+        if stored is not None and stored != self.rollouts_sha256():
+            raise LabError(
+                f"{self.path / 'rollouts'} was changed after the run had finished: restore it from"
+                " a copy, or remove the folder of the run and run it again"
+            )
 
     def _check_unchanged(self, path: Path, content: bytes) -> None:
         """LabError: the run has finished, and `content` is not what `path` held then.
@@ -280,6 +298,11 @@ class Run:
 def step_of(path: Path) -> int:
     """The step of a file step-NNNNNNNN.*: a checkpoint, or the rollouts of a step."""
     return int(path.stem.removeprefix("step-"))
+
+
+def line_of(file: Path) -> str:
+    """The name of a file and the SHA-256 of its content, as a line."""
+    return f"{file.name} {_sha256(file.read_bytes())}\n"
 
 
 def _sha256(content: bytes) -> str:

@@ -24,7 +24,7 @@ from lab.runs.readiness import (
     WRITE_TIME_FACTOR,
     require_ready,
 )
-from lab.runs.rollout_store import RolloutStore
+from lab.runs.rollout_store import RolloutStore, check_rollouts_of
 from lab.runs.run_folder import Run, step_of, write_atomically, writing
 from lab.termination import Request, Terminated, stopping_after_a_step
 
@@ -193,7 +193,7 @@ def _continue(
     state, step = checkpoints.load()
     checkpoints.drop_later_records()
     groups = _Groups(run, step, checkpoints.metadata.get("groups_sha256"))
-    rollouts = RolloutStore(run.path, step)
+    rollouts = RolloutStore(run.path, step, checkpoints.metadata.get("rollouts_sha256"))
     pace.begin()
     last: Record | Pause | None = None
     with (
@@ -207,7 +207,7 @@ def _continue(
             began = time.monotonic()
             groups.write()
             os.fsync(metrics.fileno())  # a checkpoint is never ahead of the records
-            checkpoints.save(output, groups.digest)
+            checkpoints.save(output, groups.digest, rollouts.digest)
             pace.wrote(began)
 
         bar.update(max(step, 0))
@@ -396,7 +396,7 @@ class _Checkpoints:
         self.last_record = record.step
         self.digest.update(line.encode())
 
-    def save(self, output: Record | Pause, groups_digest: str) -> None:
+    def save(self, output: Record | Pause, groups_digest: str, rollouts_digest: str) -> None:
         """Write the current state, then delete the previous checkpoint."""
         from lab.checkpoint import save_tensors
 
@@ -411,6 +411,7 @@ class _Checkpoints:
                 "last_record": str(self.last_record),
                 "records_sha256": self.digest.hexdigest(),
                 "groups_sha256": groups_digest,
+                "rollouts_sha256": rollouts_digest,
             },
         )
         self.step = output.step
@@ -433,9 +434,13 @@ def check_stored(run: Run) -> None:
                 " again"
             )
         run.groups()
+        run.check_rollouts()
     else:
+        step, metadata = checkpoints.step, checkpoints.metadata
         checkpoints.earlier_records()
-        _Groups(run, checkpoints.step, checkpoints.metadata.get("groups_sha256"))
+        _Groups(run, step, metadata.get("groups_sha256"))
+        digest = run.rollouts_sha256(step)
+        check_rollouts_of(run.path, step, metadata.get("rollouts_sha256"), digest)
 
 
 def start_of(config: Config) -> Run:

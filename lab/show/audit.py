@@ -53,6 +53,7 @@ def read_counts(path: str | Path, choice: Choice | None = None) -> Counts:
         return read_table_counts(path, choice)
     rollouts = Run(path).params["parameters"].get("rollouts")
     if (path / FOLDER).exists():
+        Run(path).check_rollouts()
         return read_table_counts(path / FOLDER, choice)._replace(rollouts=rollouts)
     groups = path / "groups.parquet"
     table = Run(path).groups()
