@@ -30,7 +30,7 @@ MOVE = """async ([moves, low, high]) => {
   const bar = document.querySelector('.slider.first input[type=range]');
   const chart = document.querySelector('.stage > .chart');
   const times = [];
-  const place = (N) => Math.log(N / 2) / Math.log(512);
+  const place = (N) => Math.log(N / 2) / Math.log(2048);
   for (let i = 0; i < moves; i++) {
     await new Promise((done) => setTimeout(done, 60)); // the browser has painted the last move
     bar.value = place(low + (high - low) * i / (moves - 1));
@@ -50,7 +50,7 @@ ASK = """async ([moves, name, first]) => {
     await new Promise((done) => setTimeout(done, 600));
     const before = drawn(), N = first + i;
     const start = performance.now();
-    bar.value = Math.log(N / 2) / Math.log(512);
+    bar.value = Math.log(N / 2) / Math.log(2048);
     bar.dispatchEvent(new Event('input'));
     while (!drawn() || drawn() === before) await new Promise((done) => setTimeout(done, 1));
     times.push(performance.now() - start);

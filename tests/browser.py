@@ -5,6 +5,7 @@ where CI is set.
 import http.server
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -50,6 +51,32 @@ def browser():
         running = driver.chromium.launch(executable_path=chromium(), args=SWITCHES)
         yield running
         running.close()
+
+
+@contextmanager
+def quiet(chromium, allowed: str, **options):
+    """A tab of its own; fails if the page errs, warns, or asks for anything but addresses that
+    start with `allowed`.
+    """
+    context = chromium.new_context(**({"viewport": {"width": 1300, "height": 1000}} | options))
+    said, asked = [], []
+    context.on("request", lambda request: asked.append(request.url))
+    tab = context.new_page()
+    tab.set_default_timeout(10_000)
+    tab.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    yield tab
+    context.close()
+    faults = [
+        words
+        for words in said
+        if (words.startswith(("error", "warning")) or not re.match(r"\w+: ", words))
+        # JupyterLab's own, on a busy machine: Plugin ... took 5012ms to activate.
+        and not re.match(r"warning: Plugin \S+ .*to activate\.$", words)
+    ]
+    assert not faults, faults
+    elsewhere = [url for url in asked if not url.startswith((allowed, "data:", "blob:"))]
+    assert not elsewhere, elsewhere
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):

@@ -93,6 +93,17 @@ def test_maxrl_at_four_rollouts_by_eye():
     )
 
 
+def test_the_rules_of_a_lift_speak_of_rewards():
+    ranged = "lift(maxrl_eq6, low=0, high=1)"
+    for spec, said in (
+        ("lift(maxrl)", "group of one: error; all rewards equal: zero; zero mean in every group"),
+        (ranged, "group of one: scored; all of the lowest reward: zero; all of the highest: kept;"),
+        ("lift(pkpo(k=2, form='s'), low=0, high=1)", "some rollouts of the lowest reward are paid"),
+    ):
+        (rules,) = (line for line in explain(spec, 4).splitlines() if line.startswith("  rules "))
+        assert said in rules and "wrong" not in rules and "right" not in rules
+
+
 def test_the_rules_for_odd_groups_are_on_the_screen_of_every_estimator():
     for name in ("rloo", "maxrl_eq7", "real_anchor", "grpo(singleton='zero')"):
         assert f"  rules   {lab.estimator(name).rules}" in explain(name, 4)

@@ -25,11 +25,12 @@ from lab.formula import formula_weight
 from lab.pass_rates import mixing
 from lab.recipes import parse_gate
 from lab.show import plots
-from lab.show.audit import audit, read_counts
+from lab.show.audit import audit, pass_rate_bins, read_counts
+from lab.show.weighting import by_advantages, weight_shares
 from lab.toy import paired
 
 EXACT = 1e-9
-P = np.array([1e-4, 0.003, 0.05, 0.31, 0.5, 0.77, 0.96, 0.9999])
+P = np.array([1e-6, 1e-4, 0.003, 0.05, 0.31, 0.5, 0.77, 0.96, 0.9999])
 BUMP = "drawn(p=[0.0, 0.2, 0.3, 0.6, 0.7, 1.0], w=[0.0, 0.0, 4.0, 4.0, 0.0, 0.0])"
 ROLLOUTS = Path(__file__).parent / "data" / "rollouts"
 SPECS = [
@@ -173,7 +174,7 @@ def test_labels_specs_and_least_sizes_are_those_of_the_lab(front):
         same(lab.estimator(text).coefficients(9)[0], chosen.coefficients(9)[0])
 
 
-@pytest.mark.parametrize("N", [2, 16, 1024])
+@pytest.mark.parametrize("N", [2, 16, 4096])
 @pytest.mark.parametrize("quantity", list(answers.QUANTITIES))
 def test_every_curve_is_that_of_the_lab(front, quantity, N):
     chosen = map(lab.estimator, SPECS)
@@ -541,6 +542,37 @@ def test_the_page_reads_every_case_of_the_lab(front):
             assert any(case.get("note", "") in note for note in found["notes"] + [""]), found
 
 
+WEIGHED = """const { trainedWeighting, weightShares } = m, { readFile } = await import('/files.js');
+const counts = await readFile(new File([a[0]], 'a.jsonl'));
+const shares = a[1].map((spec) => weightShares(counts, spec, a[2]));
+return [trainedWeighting(counts), shares];"""
+
+
+@pytest.mark.parametrize(
+    "trained", ["grpo(ddof=1, eps=0.0001)", "dr_grpo", "maxrl", "batch", "none of them", ""]
+)
+def test_the_page_says_how_rollouts_were_weighted_as_the_audit_does(front, tmp_path, trained):
+    rows = []
+    for step, (n, K) in enumerate([(4, 1), (4, 3), (8, 2), (4, 0), (8, 8)]):
+        spec = {"batch": "dr_grpo", "none of them": "rloo", "": "rloo"}.get(trained, trained)
+        a1, a0 = lab.estimator(spec).success_failure(n)
+        factor = {"batch": 1 + step % 2, "none of them": 1 + K}.get(trained, 1)
+        for i in range(n):
+            row = {"step": step % 2, "prompt": f"problem {step}", "completion": "x"}
+            row |= {"reward": float(i < K)}
+            rows.append(row | ({"advantage": factor * (a1 if i < K else a0)[K]} if trained else {}))
+    text = "\n".join(map(json.dumps, rows)) + "\n"
+    file = tmp_path / "a.jsonl"
+    file.write_text(text)
+    counts, (edges, bins) = read_counts(file), pass_rate_bins(8)
+    specs = ["rloo", "grpo(ddof=1, eps=0.0001)", "maxrl", "pkpo(k=6)"]
+    told, shares = front("weighting", WEIGHED, text, specs, edges)
+    ours = by_advantages(counts)
+    assert told == (None if ours is None else {"spec": ours.spec, "note": ours.note})
+    assert (ours is None) == (trained == "")
+    np.testing.assert_allclose(shares, weight_shares(counts, specs, edges, bins).T, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     "name, text, sentence",
     [
@@ -607,27 +639,58 @@ def test_the_random_numbers_are_philox_and_the_same_on_both_sides(front):
     )  # a number belongs to its rollout
 
 
+@pytest.mark.parametrize("step", [{"learning_rate": 0.7}, {"step_length": 0.08}])
 @pytest.mark.parametrize(
     "spec, N", [("rloo", 16), ("maxrl", 16), ("grpo(ddof=1)", 7), ("pacs_anchor", 2)]
 )
-def test_the_toy_of_the_page_gives_the_numbers_of_python(front, spec, N):
+def test_the_toy_of_the_page_gives_the_numbers_of_python(front, spec, N, step):
     told = front(
         "toy",
         """const c = await import('/specs.js');
         const sequences = c.coefficients(c.resolve(c.ESTIMATORS, a[0]), a[1]);
-        const settings = { problems: 24, rollouts: a[1], rate: 0.7, seed: 11 };
+        const { learning_rate: rate, step_length: length } = a[2];
+        const settings = { problems: 24, rollouts: a[1], rate, length, seed: 11 };
         const policy = new m.Policy({ sequences, ...settings });
         const seen = [Array.from(policy.passRates())];
         for (let t = 0; t < 120; t++) { policy.step(); seen.push(Array.from(policy.passRates())); }
         return seen;""",
         spec,
         N,
+        step,
     )
-    ours = paired.pass_rates(
-        [spec], rollouts=N, problems=24, steps=120, learning_rate=0.7, seed=11
-    )[0]
+    ours = paired.pass_rates([spec], rollouts=N, problems=24, steps=120, seed=11, **step)[0]
     np.testing.assert_allclose(told, ours, rtol=EXACT)
     assert ours[-1].mean() > ours[0].mean() + 0.1  # it learned: the comparison is of something
+
+
+def test_steps_of_equal_length_are_as_long_whatever_the_scale_of_the_estimator():
+    """PACS times 10 goes the way of PACS; with one learning rate it goes ten times as far."""
+    names = ["pacs", "pacs(beta=10)"]
+    settings = dict(rollouts=8, problems=12, steps=30, seed=2)
+    one, ten = paired.pass_rates(names, step_length=0.1, **settings)
+    np.testing.assert_allclose(one, ten, rtol=1e-9)
+    assert one[-1].mean() > one[0].mean() + 0.05
+    one, ten = paired.pass_rates(names, learning_rate=0.1, **settings)
+    assert ten[-1].mean() > one[-1].mean() + 0.05
+
+
+def test_dead_groups_alone_move_nothing():
+    """Two problems of pass rates 0.001 and 0.9: in a first step of two rollouts both are dead."""
+    seed = next(
+        seed
+        for seed in range(100)
+        if (paired.uniforms(seed, 0, 2, 2) > [[0.001], [0.9]]).all(axis=1).tolist() == [True, False]
+        and (paired.uniforms(seed, 0, 2, 2)[1] < 0.9).all()
+    )
+    found = paired.pass_rates(["rloo"], rollouts=2, problems=2, steps=1, seed=seed)[0]
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_a_step_is_given_by_its_length_or_by_a_rate_not_both():
+    with pytest.raises(lab.LabError, match="give one of them"):
+        paired.pass_rates(
+            ["rloo"], rollouts=2, problems=2, steps=1, step_length=0.1, learning_rate=0.1
+        )
 
 
 def test_objectives_with_equal_advantages_have_equal_paths_and_others_the_same_draws():
@@ -671,7 +734,7 @@ def test_the_state_starts_and_is_checked_alike_on_both_sides(front):
     bad = [
         {"panel": "nowhere"},
         {"N": 1},
-        {"N": 1025},
+        {"N": 4097},
         {"N": 2.5},
         {"M": 3},
         {"curves": "rloo"},
@@ -684,6 +747,13 @@ def test_the_state_starts_and_is_checked_alike_on_both_sides(front):
         {"theme": "pink"},
         {"gate": "between(0.8, 0.2)"},
         {"gate": 1},
+        {"equal": "scale"},
+        {"length": 0},
+        {"right_N": 4097},
+        {"seeds": 17},
+        {"across": "tokens"},
+        {"hasOwnProperty": 1},
+        {"curves": "hasOwnProperty"},
     ]
     for one in bad:
         with pytest.raises(lab.LabError):
@@ -710,6 +780,34 @@ def test_a_state_survives_its_address(front):
     refusal = "try { m.fromHash(a[0]); return null; } catch (error) { return error.message; }"
     for text in ("#nonsense", "#%7B", "#%22a%22", '#{"N":-4}', "#%E0%A4%A"):
         assert front("state", refusal, text), text
+
+
+def test_names_that_every_object_has_are_no_estimators(front):
+    refusal = """return a.map((spec) => {
+        try { m.resolve(m.ESTIMATORS, spec); return null; } catch (error) { return error.message; }
+    });"""
+    names = ["hasOwnProperty", "constructor", "toString", "__proto__", "grpo(toString=1)"]
+    for name, told in zip(names, front("specs", refusal, *names), strict=True):
+        assert told.startswith("unknown "), (name, told)
+
+
+def test_lines_on_a_light_and_a_dark_ground_stand_out_by_three_to_one(front):
+    """Of the colours that have names in the figures (WCAG 2.2, 1.4.11)."""
+
+    def luminance(color):
+        parts = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        return linear @ [0.2126, 0.7152, 0.0722]
+
+    colors = sorted({color for color, _ in described()["looks"].values()})
+    grounds = front(
+        "chart", "return [m.THEMES.light.ground, m.THEMES.dark.ground, m.THEMES.light.axis];"
+    )
+    for dark, ground in enumerate(grounds[:2]):
+        shown = front("looks", "return a[0].map((one) => m.onGround(one, a[1]));", colors, dark)
+        for color in shown:
+            low, high = sorted((luminance(color), luminance(ground)))
+            assert (high + 0.05) / (low + 0.05) >= 3, (color, ground)
 
 
 def test_the_looks_are_those_of_the_figures(front):

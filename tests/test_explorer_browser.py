@@ -19,7 +19,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-from browser import browser, jupyterlab, run_notebook
+from browser import browser, jupyterlab, quiet, run_notebook
 
 import lab
 from lab.explorer import answers, axes, page
@@ -43,36 +43,14 @@ def address(tmp_path_factory):
     return page.write(tmp_path_factory.mktemp("page") / "explorer.html")
 
 
-@contextmanager
-def quiet(chromium, allowed: str, **options):
-    """A tab of its own; fails if the page errs, warns, or asks for anything but addresses that
-    start with `allowed`.
-    """
-    context = chromium.new_context(**({"viewport": {"width": 1300, "height": 1000}} | options))
-    said, asked = [], []
-    context.on("request", lambda request: asked.append(request.url))
-    tab = context.new_page()
-    tab.set_default_timeout(10_000)
-    tab.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
-    tab.on("pageerror", lambda error: said.append(str(error)))
-    yield tab
-    context.close()
-    assert [
-        words
-        for words in said
-        if words.startswith(("error", "warning")) or not re.match(r"\w+: ", words)
-    ] == []
-    assert [url for url in asked if not url.startswith((allowed, "data:", "blob:"))] == []
-
-
 @pytest.fixture
 def opened(chromium, address):
-    """Open the page from disk with a state in its address; a context manager."""
+    """Open the workbench from disk with a state in its address; a context manager."""
 
     @contextmanager
     def open_page(options=None, **state):
         with quiet(chromium, address, **(options or {})) as tab:
-            tab.goto(address + (f"#{quote(json.dumps(state))}" if state else ""))
+            tab.goto(address + "#" + (quote(json.dumps(state)) if state else "workbench"))
             tab.wait_for_selector(".lab-explorer[data-revision]")
             yield tab
 
@@ -147,6 +125,29 @@ def test_a_drawn_line_lies_where_its_numbers_say(opened):
             )
 
 
+def test_every_line_has_its_name_beside_it(opened):
+    specs = {"grpo": "GRPO", "maxrl": "MaxRL", "pkpo(k=8)": "PKPO k=8"}
+    with opened(curves=list(specs), N=32) as tab:
+        texts = tab.locator(".stage > .chart .texts text")
+        places = {
+            one.text_content(): (float(one.get_attribute("x")), float(one.get_attribute("y")))
+            for one in texts.all()
+        }
+        assert set(places) == set(specs.values())
+        lines = {label: pixels(tab, spec) for spec, label in specs.items()}
+        for label, place in places.items():
+            near = {name: np.hypot(*(points - place).T).min() for name, points in lines.items()}
+            assert min(near, key=near.get) == label and near[label] < 22, (label, near)
+
+
+def test_the_axis_goes_down_to_a_millionth_and_n_up_to_4096(opened):
+    with opened(curves=["maxrl", "grpo"], N=4096, x="deep") as tab:
+        found = columns(tab)
+        assert found["p"][0] == pytest.approx(1e-6)
+        for spec in ("maxrl", "grpo"):
+            close(found[f"{spec} N=4096"], lab.induced_weight(spec, 4096, found["p"]))
+
+
 def test_a_gate_is_drawn_beside_the_estimator_alone_and_told_in_numbers(opened):
     with opened(curves=["maxrl", "maxrl_eq7"], N=8) as tab:
         for gate in ("drop", "redraw", "between"):
@@ -215,7 +216,7 @@ def test_dragging_the_slider_moves_the_curves(opened):
         tab.mouse.move(box["x"] + 0.8 * box["width"], y, steps=8)
         tab.mouse.up()
         N = int(number(tab).input_value())
-        assert 150 < N < 600 and np.abs(pixels(tab, "maxrl") - before).max() > 10
+        assert 300 < N < 1500 and np.abs(pixels(tab, "maxrl") - before).max() > 10
         close(columns(tab)[f"maxrl N={N}"], lab.induced_weight("maxrl", N, axes.pass_rates("log")))
 
 
@@ -306,6 +307,21 @@ def test_an_estimator_that_needs_more_rollouts_says_so_and_the_others_stay(opene
     with opened(curves=["rloo", "pkpo(k=30)"]) as tab:
         assert "needs groups of at least 30" in tab.locator(".item .fault:visible").inner_text()
         assert "rloo N=16" in columns(tab)
+
+
+def test_a_lifted_estimator_is_drawn_as_what_it_is_where_rewards_are_right_or_wrong(opened):
+    lifted = ["lift(pkpo(k=4), low=0)", "lift(maxrl)", "lift()"]
+    with opened(curves=["maxrl", *lifted]) as tab:
+        found = columns(tab)
+        assert found["lift(maxrl) N=16"].tolist() == found["maxrl N=16"].tolist()
+        close(found["lift(pkpo(k=4), low=0) N=16"], lab.induced_weight("pkpo(k=4)", 16, found["p"]))
+        _, first, second, empty = tab.locator(".item:visible").all_inner_texts()
+        said = (
+            "takes real rewards; where they are right or wrong it is pkpo(k=4), whose curve this is"
+        )
+        assert said in first and "it is maxrl, whose" in second
+        assert "lift needs an estimator: write lift(maxrl)" in empty
+        assert "where all are wrong" not in second
 
 
 # --- Draw ---------------------------------------------------------------------------------------
@@ -430,6 +446,29 @@ def test_a_dropped_file_tells_what_the_audit_tells(opened, counts):
         close([float(bar.get_attribute("data-value")) for bar in bars.all()], found["problems"])
 
 
+def test_a_file_with_advantages_says_how_its_rollouts_were_weighted(opened, tmp_path):
+    a1, a0 = lab.estimator("dr_grpo").success_failure(4)
+    rows = [
+        {"step": 1, "prompt": f"problem {K}", "completion": "x", "reward": float(i < K)}
+        | {"advantage": (a1 if i < K else a0)[K]}
+        for K in (1, 2, 3)
+        for i in range(4)
+    ]
+    file = tmp_path / "trl.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    weights = audit(file, ("maxrl", "rloo")).weights
+    with opened(panel="files", curves=["maxrl", "lift(rloo)"]) as tab:
+        tab.evaluate(DROP, [file.read_text(), "trl.jsonl"])
+        table = tab.locator("table.weights")
+        table.wait_for()
+        said = tab.locator(".notes").inner_text()
+        assert "Trained with dr_grpo (TRL's scale_rewards=none), by the advantages in the" in said
+        head, *lines = [line.split("\t") for line in table.inner_text().splitlines()]
+        assert head == ["K/n, %", "dr_grpo", "maxrl", "lift(rloo)"]
+        shown = np.array([[float(cell) for cell in cells] for _, *cells in lines])
+        close(shown, weights[["dr_grpo", "maxrl", "rloo"]].to_numpy().round(3))
+
+
 def test_bad_files_are_sentences_and_a_good_one_mends_them(opened, counts, tmp_path):
     huge = tmp_path / "huge.csv"
     with open(huge, "wb") as file:
@@ -487,9 +526,10 @@ def test_columns_and_right_rewards_are_said_in_the_page(opened):
 
 
 def test_the_toy_of_the_page_gives_the_numbers_of_the_line_of_python_below_it(opened):
-    with opened(panel="toy", problems=20, seed=3, rate=0.8, N=8, left="grpo(ddof=1)") as tab:
+    state = dict(panel="toy", problems=20, seed=3, rate=0.8, N=8, left="grpo(ddof=1)", seeds=1)
+    with opened(**state, equal="rate") as tab:
         for _ in range(3):
-            tab.get_by_role("button", name="Step").click()
+            tab.get_by_role("button", name="Step", exact=True).click()
         assert tab.locator("output.where:visible").inner_text() == "step 3"
         tab.get_by_role("button", name="Go on").click()
         until(lambda: int(tab.locator("output.where:visible").inner_text().split()[1]) > 40)
@@ -511,11 +551,56 @@ def test_the_toy_of_the_page_gives_the_numbers_of_the_line_of_python_below_it(op
             tab.locator("output.where:visible").inner_text() == "step 0"
             and len(columns(tab)["step"]) == 1
         )
-        tab.get_by_label("Seed").fill("4")
-        tab.get_by_label("Seed").press("Enter")
-        tab.get_by_role("button", name="Step").click()
+        tab.get_by_label("First seed").fill("4")
+        tab.get_by_label("First seed").press("Enter")
+        tab.get_by_role("button", name="Step", exact=True).click()
         ours = paired.pass_rates(["maxrl"], steps=1, seed=4, **settings)[0]
         close(columns(tab)["right 0"], ours[:, 0])
+
+
+def test_the_toy_takes_steps_of_equal_length_and_draws_the_range_over_seeds(opened):
+    with opened(panel="toy", problems=16, seed=5, N=8, seeds=3) as tab:
+        for _ in range(12):
+            tab.get_by_role("button", name="Step", exact=True).click()
+        found = columns(tab)
+        assert code(tab) == (
+            'from lab.toy import paired; [paired.pass_rates(["rloo", "maxrl"], rollouts=8,'
+            " problems=16, steps=12, step_length=0.05, seed=seed) for seed in range(5, 8)]"
+        )
+        settings = dict(rollouts=8, problems=16, steps=12, step_length=0.05)
+        every = [paired.pass_rates(["rloo", "maxrl"], seed=s, **settings) for s in (5, 6, 7)]
+        for k, side in enumerate(("left", "right")):
+            close(np.stack([found[f"{side} {i}"] for i in range(16)], axis=1), every[0][k])
+            for seed, ours in zip((5, 6, 7), every, strict=True):
+                close(found[f"{side} mean, seed {seed}"], ours[k].mean(axis=1))
+                hard = ours[k][:, :4].mean(axis=1)
+                close(found[f"{side} hardest quarter, seed {seed}"], hard)
+        last = [ours[1][-1].mean() for ours in every]
+        told = tab.locator(".pair h3").last.inner_text()
+        assert f"mean {np.mean(last):.3g} ({min(last):.3g} to {max(last):.3g})" in told, told
+        # one scale for both histograms, though their highest bars differ
+        ticks = [
+            chart.locator(".axes text").all_inner_texts()
+            for chart in tab.get_by_label(re.compile("distribution of pass rates")).all()
+        ]
+        assert len(ticks) == 2 and ticks[0] == ticks[1]
+
+
+def test_the_toy_compares_at_equal_rollouts(opened):
+    state = dict(panel="toy", problems=12, N=4, right_N=16, across="rollouts", seeds=1, seed=1)
+    with opened(**state) as tab:
+        for _ in range(8):
+            tab.get_by_role("button", name="Step", exact=True).click()
+        found = columns(tab)
+        left, right = len(found["left 0"]) - 1, len(found["right 0"]) - 1
+        # the side that has used fewer goes on, until both have used 16, and then 32
+        assert (left, right) == (8, 2) and tab.locator("output.where:visible").inner_text() == (
+            "32 rollouts a problem"
+        )
+        for name, N, steps, spec in (("left", 4, left, "rloo"), ("right", 16, right, "maxrl")):
+            ours = paired.pass_rates([spec], rollouts=N, problems=12, steps=steps, seed=1)[0]
+            close(np.stack([found[f"{name} {i}"] for i in range(12)], axis=1), ours)
+        assert 'paired.pass_rates(["maxrl"], rollouts=16, problems=12, steps=2' in code(tab)
 
 
 # --- Sharing, saving, looks ---------------------------------------------------------------------
@@ -556,7 +641,7 @@ def test_a_broken_address_is_a_sentence_and_the_start(opened):
     with opened(N=-3) as tab:
         told = tab.locator("[role=alert]:visible").inner_text()
         assert told.startswith(
-            "N = -3: it must be a whole number from 2 to 1024"
+            "N = -3: it must be a whole number from 2 to 4096"
         ) and "rloo N=16" in columns(tab)
 
 

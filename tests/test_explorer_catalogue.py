@@ -187,7 +187,10 @@ def test_the_page_of_the_command_draws_a_plugin(plugin, tab, capsys):
     assert "</script> times a factor" in tab.locator(".item strong").first.get_attribute("title")
     assert tab.locator(".item input, .item .segmented").count() == 0  # the page cannot change them
     colors = tab.locator('.lines path[data-name="Scaled"]').first.get_attribute("stroke")
-    assert colors == line_style("Scaled").color
+    # on a light ground the light looks are darker, see LIGHT in front/looks.js
+    darker = {"#30c2fa": "#0d90c4", "#e6a31e": "#b97d00", "#999933": "#85852b"}
+    color = line_style("Scaled").color
+    assert colors == darker.get(color, color)
 
     tab.get_by_label("add an estimator").select_option("Scaled")
     assert tab.locator(".item").count() == 4
@@ -233,10 +236,10 @@ def test_the_toy_trains_with_a_plugin_and_refuses_a_size_that_the_page_does_not_
     address = page.write(plugin / "page.html")
     show(tab, address, panel="toy", left="Scaled", right="rloo", problems=8, N=16)
     for _ in range(3):
-        tab.get_by_role("button", name="Step").click()
+        tab.get_by_role("button", name="Step", exact=True).click()
     found = columns(tab)
     ours = paired.pass_rates(
-        ["Scaled", "rloo"], rollouts=16, problems=8, steps=3, learning_rate=0.5, seed=0
+        ["Scaled", "rloo"], rollouts=16, problems=8, steps=3, step_length=0.05, seed=0
     )
     np.testing.assert_allclose(
         np.stack([found[f"left {i}"] for i in range(8)], axis=1), ours[0], rtol=EXACT

@@ -14,6 +14,7 @@ POINTS = 241  # of a curve
 AXES: dict[str, Callable[[Array], Array]] = {
     "linear": lambda position: (position * (POINTS - 1) + 0.5) / POINTS,
     "log": lambda position: 10 ** (-4 + 4 * position) * 0.9999**position,
+    "deep": lambda position: 10 ** (-6 + 6 * position) * 0.9999**position,
     "logit": lambda position: 1 / (1 + np.exp(np.log(9999) * (1 - 2 * position))),
 }
 

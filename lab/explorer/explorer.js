@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 7127f10b4cbb6b22bcebd6f68a64a75336966a5ec6d74d24c4bd01c28f9abd87
+// Built by `npm run build` from lab/explorer/front; sources sha256 653e685c3e2a050755b88537b3cf7a89f133bd52c0818ccf1b58dbd91dd934d6
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -29,10 +29,10 @@ function select(values, chosen, change, names = (x) => x) {
     values.map((value) => h("option", { selected: value === chosen }, String(names(value))))
   );
 }
-function segmented(label, choices, chosen, change) {
+function segmented(label2, choices, chosen, change) {
   return h(
     "div",
-    { class: "segmented", role: "group", "aria-label": label },
+    { class: "segmented", role: "group", "aria-label": label2 },
     Object.entries(choices).map(
       ([value, words]) => h(
         "button",
@@ -135,8 +135,8 @@ function format(x, figures = 4) {
 
 // chart.js
 var THEMES = {
-  light: { ground: "#ffffff", ink: "#1c1e21", muted: "#686d76", grid: "#ebecef", axis: "#b9bdc5", band: "#f4f5f7" },
-  dark: { ground: "#16181c", ink: "#eceef1", muted: "#a2a8b3", grid: "#2a2d33", axis: "#50555f", band: "#1f2227" }
+  light: { ground: "#ffffff", ink: "#1c1e21", muted: "#686d76", grid: "#ebecef", axis: "#868b94", band: "#f4f5f7" },
+  dark: { ground: "#16181c", ink: "#eceef1", muted: "#a2a8b3", grid: "#2a2d33", axis: "#6d727c", band: "#1f2227" }
 };
 var FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
 var logit = (p) => Math.log(p) - Math.log1p(-p);
@@ -187,16 +187,19 @@ function niceDomain(values, kind, floor = 1e-6) {
   return [Math.floor(low / step + 1e-9) * step, Math.ceil(high2 / step - 1e-9) * step];
 }
 var Chart = class {
-  constructor({ label, height = 0.5, least = 150, small = false }) {
-    Object.assign(this, { label, height, least, small, spec: null, theme: THEMES.light, pointer: null });
+  constructor({ label: label2, height = 0.5, least = 150, small = false }) {
+    Object.assign(this, { label: label2, height, least, small, spec: null, theme: THEMES.light, pointer: null });
     this.svg = svg("svg", {
       role: "img",
-      "aria-label": label,
+      "aria-label": label2,
       "font-family": FONT,
       xmlns: "http://www.w3.org/2000/svg"
     });
     this.parts = Object.fromEntries(
-      ["ground", "axes", "bars", "lines", "dots", "mark", "legend"].map((name) => [name, svg("g", { class: name })])
+      ["ground", "axes", "bars", "lines", "dots", "mark", "texts", "legend"].map((name) => [
+        name,
+        svg("g", { class: name })
+      ])
     );
     this.svg.append(...Object.values(this.parts));
     this.element = h("div", { class: "chart" }, this.svg);
@@ -206,7 +209,10 @@ var Chart = class {
       if (this.spec && this.element.clientWidth) this.draw(this.spec, this.theme);
     }).observe(this.element);
   }
-  /** `spec`: x, y (kind, domain, label), lines [{x, y, color, dash, width, label}], bars, dots, mark (a value of x). */
+  /**
+   * `spec`: x, y (kind, domain, label), lines [{x, y, color, dash, width, label}], bars, areas [{x, low, high, color}],
+   * dots, mark (a value of x), texts [{x, y, words, color}] or `named`: every line has its label beside it.
+   */
   draw(spec, theme = this.theme) {
     this.spec = spec;
     this.theme = theme;
@@ -215,7 +221,7 @@ var Chart = class {
     this.lines(spec.lines ?? []);
     this.fill(
       "bars",
-      (spec.bars ?? []).map((bar) => this.bar(bar))
+      (spec.bars ?? []).map((bar) => this.bar(bar)).concat((spec.areas ?? []).map((area) => this.area(area)))
     );
     const whiskers = (spec.whiskers ?? []).map(
       ({ x, low, high: high2, color }) => svg("line", {
@@ -245,6 +251,26 @@ var Chart = class {
       )
     );
     this.mark(spec.mark);
+    this.fill(
+      "texts",
+      (spec.named ? this.names(spec.lines) : spec.texts ?? []).map(
+        ({ x, y, words, color, anchor = "start", dx = 0, dy = 0 }) => svg(
+          "text",
+          {
+            x: this.x(x) + dx,
+            y: this.y(y) + dy,
+            "text-anchor": anchor,
+            fill: forWords(color, theme),
+            "font-size": 12,
+            "font-weight": 600,
+            stroke: theme.ground,
+            "stroke-width": 4,
+            "paint-order": "stroke"
+          },
+          words
+        )
+      )
+    );
   }
   frame(spec, theme, width, tall) {
     const legend = (spec.lines ?? []).concat(spec.keys ?? []).filter((line2) => line2.label);
@@ -254,7 +280,7 @@ var Chart = class {
       width,
       tall,
       theme.ground,
-      legend.map(({ label, color, dash }) => [label, color, dash]),
+      legend.map(({ label: label2, color, dash }) => [label2, color, dash]),
       spec.bands
     ]);
     if (key === this.drawn) return;
@@ -326,6 +352,32 @@ var Chart = class {
     );
     this.parts.lines.setAttribute("clip-path", `url(#${this.clip})`);
   }
+  /** Texts beside the lines that have labels, each where it covers least of other lines; none where it would hide one. */
+  names(lines) {
+    const { left, top, width, height } = this.box, points = lines.flatMap(({ x, y }) => {
+      const some = [];
+      for (let i = 0; i < x.length; i += 3) some.push({ px: this.x(x[i]), py: this.y(y[i]) });
+      return some;
+    }), taken = [];
+    return lines.flatMap(({ x, y, label: words, color }) => {
+      if (!words || !x.length) return [];
+      const wide = 7.4 * words.length;
+      let best = null;
+      for (const share of NAME_PLACES) {
+        const i = Math.round(share * (x.length - 1)), px = this.x(x[i]), py = this.y(y[i]);
+        for (const dy of [-8, 18]) {
+          const box = { left: px - wide / 2, right: px + wide / 2, top: py + dy - 12, bottom: py + dy + 4 };
+          const inside = box.left > left && box.right < left + width && box.top > top && box.bottom < top + height;
+          if (!inside || taken.some((one2) => meets(box, one2))) continue;
+          const covered = points.filter((point) => covers(box, point)).length;
+          if (!best || covered < best.covered) best = { covered, box, text: { x: x[i], y: y[i], words, color, dy } };
+        }
+      }
+      if (!best || best.covered > 2) return [];
+      taken.push(best.box);
+      return [{ ...best.text, anchor: "middle" }];
+    });
+  }
   /** Where the legend's entries go: in rows above the frame. */
   place(items, room, size) {
     let x = 0, line = 0;
@@ -337,12 +389,12 @@ var Chart = class {
     });
   }
   lines(lines) {
-    const group = this.parts.lines;
-    while (group.childElementCount > lines.length) group.lastChild.remove();
-    while (group.childElementCount < lines.length)
-      group.append(svg("path", { fill: "none", "stroke-linejoin": "round" }));
+    const group2 = this.parts.lines;
+    while (group2.childElementCount > lines.length) group2.lastChild.remove();
+    while (group2.childElementCount < lines.length)
+      group2.append(svg("path", { fill: "none", "stroke-linejoin": "round" }));
     lines.forEach((line, i) => {
-      const path = group.children[i];
+      const path = group2.children[i];
       const drawn = this.kept.get(path);
       if (!drawn || drawn.x !== line.x || drawn.y !== line.y || drawn.frame !== this.drawn) {
         path.setAttribute("d", this.path(line));
@@ -386,6 +438,15 @@ var Chart = class {
       "data-value": value
     });
   }
+  /** The band between two lines. */
+  area({ x, low, high: high2, color }) {
+    const back = { x: x.toReversed(), y: low.toReversed() };
+    return svg("path", {
+      d: `${this.path({ x, y: high2 })}${this.path(back).replace("M", "L")}z`,
+      fill: color,
+      "fill-opacity": 0.22
+    });
+  }
   mark(value) {
     const { left, top, width, height } = this.box, at = value === void 0 ? NaN : this.x(value);
     const seen = at >= left - 1 && at <= left + width + 1;
@@ -408,7 +469,7 @@ var Chart = class {
     this.parts[part].replaceChildren(...children);
   }
   /** Call `moved(x, y)` with values of the axes while a pointer moves over the frame; `drag` only while it is down. */
-  listen(moved, { drag = false, done = () => {
+  listen(moved, { drag: drag2 = false, done = () => {
   } } = {}) {
     let down = false;
     const tell2 = (event) => {
@@ -421,14 +482,14 @@ var Chart = class {
         )
       );
     };
-    this.svg.style.touchAction = drag ? "none" : "pan-y";
+    this.svg.style.touchAction = drag2 ? "none" : "pan-y";
     this.svg.addEventListener("pointerdown", (event) => {
       down = true;
-      if (drag) this.svg.setPointerCapture(event.pointerId);
+      if (drag2) this.svg.setPointerCapture(event.pointerId);
       tell2(event);
     });
     this.svg.addEventListener("pointermove", (event) => {
-      if (down || !drag) tell2(event);
+      if (down || !drag2) tell2(event);
     });
     for (const end of ["pointerup", "pointercancel"])
       this.svg.addEventListener(end, () => {
@@ -437,6 +498,14 @@ var Chart = class {
       });
   }
 };
+function forWords(color, theme) {
+  if (theme.ground !== THEMES.light.ground) return color;
+  const channels = [1, 3, 5].map((i) => Math.round(0.7 * parseInt(color.slice(i, i + 2), 16)));
+  return `#${channels.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
+}
+var NAME_PLACES = [0.12, 0.22, 0.32, 0.42, 0.52, 0.62, 0.72, 0.82];
+var meets = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+var covers = ({ left, right, top, bottom }, { px, py }) => px > left && px < right && py > top && py < bottom;
 var dashes = ({ dash, width = 2 }) => dash?.length ? dash.map((x) => x * width).join(" ") : "none";
 
 // looks.js
@@ -460,7 +529,9 @@ var DARK = {
   "#000000": "#ffffff",
   "#777777": "#aaaaaa"
 };
-var LOOKS = {};
+var LIGHT = { [ORANGE]: "#b97d00", [SKY]: "#0d90c4", [OLIVE]: "#85852b" };
+var onGround = (color, dark) => (dark ? DARK : LIGHT)[color] ?? color;
+var LOOKS = /* @__PURE__ */ Object.create(null);
 var OTHERS = [
   [PURPLE, []],
   [OLIVE, []],
@@ -510,8 +581,8 @@ function expect(table, values) {
   });
 }
 function successFailure([gap, offset]) {
-  const N = gap.length, a1 = new Float64Array(N + 1), a0 = new Float64Array(N + 1);
-  for (let j = 0; j < N; j++) {
+  const N2 = gap.length, a1 = new Float64Array(N2 + 1), a0 = new Float64Array(N2 + 1);
+  for (let j = 0; j < N2; j++) {
     a1[j + 1] = gap[j] + offset[j];
     a0[j] = offset[j];
   }
@@ -534,10 +605,10 @@ var QUANTITIES = {
   weight: (grid, [gap]) => expect(grid.table(gap.length - 1), gap),
   /** J_N(p) - J_N(1/2), J_N = E[sum of gap below X]/N, X ~ Binomial(N, p). */
   objective(grid, [gap]) {
-    const N = gap.length, sums = new Float64Array(N + 1);
-    for (let j = 0; j < N; j++) sums[j + 1] = sums[j] + gap[j] / N;
-    const [middle2] = expect(binomialTable(N, [0.5]), sums);
-    return expect(grid.table(N), sums).map((value) => value - middle2);
+    const N2 = gap.length, sums = new Float64Array(N2 + 1);
+    for (let j = 0; j < N2; j++) sums[j + 1] = sums[j] + gap[j] / N2;
+    const [middle2] = expect(binomialTable(N2, [0.5]), sums);
+    return expect(grid.table(N2), sums).map((value) => value - middle2);
   },
   efficiency(grid, [gap, offset]) {
     const table = grid.table(gap.length - 1), [a1] = successFailure([gap, offset]);
@@ -557,7 +628,7 @@ var QUANTITIES = {
     const wrong = expect(table, offset.map(Math.abs));
     return right.map((value, i) => grid.p[i] * value + (1 - grid.p[i]) * wrong[i]);
   },
-  contrast: (grid, sequences) => QUANTITIES.weight(grid, sequences).map((w, i) => w * grid.p[i] * (1 - grid.p[i]))
+  contrast: (grid, sequences2) => QUANTITIES.weight(grid, sequences2).map((w, i) => w * grid.p[i] * (1 - grid.p[i]))
 };
 var LIMITS = {
   weight: (p, w) => p.map(w),
@@ -600,6 +671,7 @@ function passRates(axis, count = 241) {
   const forms = {
     linear: (i) => (i + 0.5) / count,
     log: (i) => 10 ** (-4 + 4 * at(i)) * 0.9999 ** at(i),
+    deep: (i) => 10 ** (-6 + 6 * at(i)) * 0.9999 ** at(i),
     logit: (i) => 1 / (1 + Math.exp(odds * (1 - 2 * at(i))))
   };
   return row(count, forms[axis]);
@@ -711,10 +783,10 @@ var BIAS_PRICE = 10;
 var ERROR_PRICE = 1e-4;
 var LARGEST = 128;
 var READY = /* @__PURE__ */ new Map();
-function prepared(degree, N) {
-  const key = `${degree} ${N}`;
+function prepared(degree, N2) {
+  const key = `${degree} ${N2}`;
   if (READY.has(key)) return READY.get(key);
-  const [x, node] = gaussLegendre(Math.max(200, 2 * N));
+  const [x, node] = gaussLegendre(Math.max(200, 2 * N2));
   const angle = x.map((value) => Math.PI * (value + 1) / 2);
   const p = angle.map((value) => Math.sin(value / 2) ** 2);
   const share = node.map((value, i) => value * Math.sin(angle[i]) * (p[i] * (1 - p[i])) ** 2);
@@ -733,10 +805,10 @@ function prepared(degree, N) {
   return ready;
 }
 var dot2 = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
-function fit(degree, N, at, w) {
-  if (N > LARGEST)
-    throw new Error(`N = ${N}: the page fits drawn weights up to N = ${LARGEST}; lab.from_weight goes on from there`);
-  const { p, share, basis, noise, plain: plain2, ridge } = prepared(degree, N);
+function fit(degree, N2, at, w) {
+  if (N2 > LARGEST)
+    throw new Error(`N = ${N2}: the page fits drawn weights up to N = ${LARGEST}; lab.from_weight goes on from there`);
+  const { p, share, basis, noise, plain: plain2, ridge } = prepared(degree, N2);
   const finite = (x) => {
     const value = w(x);
     if (!Number.isFinite(value))
@@ -817,25 +889,25 @@ function parseFormula(text2) {
     return left;
   }
   function product2() {
-    let left = signed();
+    let left = signed2();
     for (let sign; sign = take("*", "/"); ) {
-      const one2 = left, two = signed();
+      const one2 = left, two = signed2();
       left = sign === "*" ? (p) => one2(p) * two(p) : (p) => one2(p) / two(p);
     }
     return left;
   }
-  function signed() {
+  function signed2() {
     const sign = take("+", "-");
     if (!sign) return power2();
     if (++depth > DEEPEST) throw new Error(`the formula is nested more than ${DEEPEST} deep: write it flatter`);
-    const inner = signed();
+    const inner = signed2();
     depth--;
     return sign === "-" ? (p) => -inner(p) : inner;
   }
   function power2() {
     const base = atom();
     if (!take("^", "**")) return base;
-    const exponent2 = signed();
+    const exponent2 = signed2();
     return (p) => base(p) ** exponent2(p);
   }
   function atom() {
@@ -884,16 +956,16 @@ var hit = (n, k) => logMiss(n, k).map((x) => -Math.expm1(x));
 var inverse = (x) => x > 0 ? 1 / x : 0;
 var pair = (a1, a0) => [row(a1.length - 1, (j) => a1[j + 1] - a0[j]), a0.slice(0, -1)];
 var leaveOneOut = (gap) => [gap, gap.map((g, j) => -g * (j / (gap.length - 1)))];
-var std = (mean, N, ddof = 0) => Math.sqrt(mean * (1 - mean) * N / (N - ddof));
-function centred(N, scale) {
-  const s = row(N + 1, (K) => scale(K / N, K));
+var std = (mean3, N2, ddof = 0) => Math.sqrt(mean3 * (1 - mean3) * N2 / (N2 - ddof));
+function centred(N2, scale) {
+  const s = row(N2 + 1, (K) => scale(K / N2, K));
   return pair(
-    s.map((x, K) => (1 - K / N) * x),
-    s.map((x, K) => -K / N * x)
+    s.map((x, K) => (1 - K / N2) * x),
+    s.map((x, K) => -K / N2 * x)
   );
 }
-function standardised(N, mean, factor = 1, eps = 0) {
-  const m = row(N + 1, mean), scale = m.map((x) => inverse(Math.sqrt(x * (1 - x) * factor) + eps));
+function standardised(N2, mean3, factor = 1, eps = 0) {
+  const m = row(N2 + 1, mean3), scale = m.map((x) => inverse(Math.sqrt(x * (1 - x) * factor) + eps));
   return pair(
     m.map((x, K) => (1 - x) * scale[K]),
     m.map((x, K) => -x * scale[K])
@@ -933,134 +1005,134 @@ var OBJECTIVES = {
   },
   pass_at: { label: ({ k }) => `pass@${k}`, w: ({ k }) => passAt(k) }
 };
-var groupMean = (N) => [row(N, () => (N - 1) / N), row(N, (j) => -j / N)];
-var positive = (N) => [row(N, one), row(N, () => 0)];
+var groupMean = (N2) => [row(N2, () => (N2 - 1) / N2), row(N2, (j) => -j / N2)];
+var positive = (N2) => [row(N2, one), row(N2, () => 0)];
 var ALIASES = {};
 var ESTIMATORS = {
-  rloo: { least: 2, limit: () => one, sequences: (N) => leaveOneOut(row(N, one)) },
+  rloo: { least: 2, limit: () => one, sequences: (N2) => leaveOneOut(row(N2, one)) },
   reinforce: { limit: () => one, sequences: positive },
   reinforce_mean: { least: 2, limit: () => one, sequences: groupMean },
   dr_grpo: { least: 2, limit: () => one, sequences: groupMean },
   psr: { limit: () => one, sequences: positive },
-  nsr: { limit: () => one, sequences: (N) => [row(N, one), row(N, () => -1)] },
+  nsr: { limit: () => one, sequences: (N2) => [row(N2, one), row(N2, () => -1)] },
   w_reinforce: {
     limit: ({ lam }) => () => 1 + lam,
-    sequences: (N, { lam }) => [row(N, () => 1 + lam), row(N, () => -1)]
+    sequences: (N2, { lam }) => [row(N2, () => 1 + lam), row(N2, () => -1)]
   },
   grpo: {
     label: ({ ddof, eps }) => ddof === 0 && eps === 0 ? "GRPO" : `GRPO (ddof ${ddof}, eps ${exponent(eps)})`,
     least: 2,
     limit: () => power(0.5, 0.5),
-    sequences: (N, { ddof, eps }) => centred(N, (mean) => inverse(std(mean, N, ddof) + eps))
+    sequences: (N2, { ddof, eps }) => centred(N2, (mean3) => inverse(std(mean3, N2, ddof) + eps))
   },
   ngrpo: {
     label: ({ ddof, eps }) => ddof === 0 && eps === 0 ? "NGRPO" : `NGRPO (ddof ${ddof}, eps ${exponent(eps)})`,
     limit: () => power(0.5, 0.5),
-    sequences: (N, { ddof, eps }) => standardised(N, (K) => (K + 1) / (N + 1), (N + 1) / (N + 1 - ddof), eps)
+    sequences: (N2, { ddof, eps }) => standardised(N2, (K) => (K + 1) / (N2 + 1), (N2 + 1) / (N2 + 1 - ddof), eps)
   },
   beta_prior: {
     label: ({ alpha, beta }) => `Beta(${alpha}, ${beta}) prior`,
     limit: () => power(0.5, 0.5),
-    sequences: (N, { alpha, beta }) => standardised(N, (K) => (K + alpha) / (N + alpha + beta))
+    sequences: (N2, { alpha, beta }) => standardised(N2, (K) => (K + alpha) / (N2 + alpha + beta))
   },
   one_sided_grpo: {
     least: 2,
     limit: () => power(0.5, 0),
-    sequences: (N) => centred(N, (mean) => inverse(mean) ** 0.5)
+    sequences: (N2) => centred(N2, (mean3) => inverse(mean3) ** 0.5)
   },
   f_grpo: {
     label: ({ gamma }) => `F-GRPO (gamma ${gamma})`,
     least: 2,
     limit: ({ gamma }) => power(0.5, 0.5 - gamma),
-    sequences: (N, { gamma }) => centred(N, (mean) => (1 - mean) ** gamma * inverse(std(mean, N)))
+    sequences: (N2, { gamma }) => centred(N2, (mean3) => (1 - mean3) ** gamma * inverse(std(mean3, N2)))
   },
   dgpo: {
     least: 2,
     limit: () => (p) => 0.5 * logOdds(p),
-    sequences: (N) => centred(N, (mean) => inverse(2 * std(mean, N) ** 2))
+    sequences: (N2) => centred(N2, (mean3) => inverse(2 * std(mean3, N2) ** 2))
   },
   mapo: {
     least: 2,
     limit: () => (p) => 4 * Math.sqrt(p * (1 - p)) + (1 - 4 * p * (1 - p)) / p,
-    sequences: (N) => centred(N, (mean) => {
-      const trust = 4 * mean * (1 - mean);
-      return trust * inverse(std(mean, N)) + (1 - trust) * inverse(mean);
+    sequences: (N2) => centred(N2, (mean3) => {
+      const trust = 4 * mean3 * (1 - mean3);
+      return trust * inverse(std(mean3, N2)) + (1 - trust) * inverse(mean3);
     })
   },
   maxrl: {
     least: 2,
     limit: () => reciprocal,
-    sequences: (N) => [row(N, (j) => N / (j + 1) - (j === 0)), row(N, (j) => j > 0 ? -1 : 0)]
+    sequences: (N2) => [row(N2, (j) => N2 / (j + 1) - (j === 0)), row(N2, (j) => j > 0 ? -1 : 0)]
   },
   maxrl_eq6: {
     limit: () => reciprocal,
-    sequences: (N) => [row(N, (j) => N / (j + 1)), row(N, () => 0)]
+    sequences: (N2) => [row(N2, (j) => N2 / (j + 1)), row(N2, () => 0)]
   },
   maxrl_eq7: {
     limit: () => reciprocal,
-    sequences: (N) => [row(N, (j) => N / (j + 1)), row(N, () => -1)]
+    sequences: (N2) => [row(N2, (j) => N2 / (j + 1)), row(N2, () => -1)]
   },
   maxrl_loo: {
     least: 2,
     limit: () => reciprocal,
-    sequences: (N) => leaveOneOut(row(N, (j) => N / (j + 1)))
+    sequences: (N2) => leaveOneOut(row(N2, (j) => N2 / (j + 1)))
   },
   truncated: {
     label: ({ order }) => `MaxRL T=${order}`,
     least: ({ order, form }) => ({ raw: order, zero_mean: Math.max(2, order + 1), loo: Math.max(2, order) })[form],
     limit: ({ order }) => truncatedWeight(order),
-    sequences(N, { order, form }) {
+    sequences(N2, { order, form }) {
       if (form === "zero_mean") {
-        const pass2 = hit(N - 1, order);
-        return centred(N, (mean, K) => (K < N ? pass2[K] : 1) * inverse(mean));
+        const pass2 = hit(N2 - 1, order);
+        return centred(N2, (mean3, K) => (K < N2 ? pass2[K] : 1) * inverse(mean3));
       }
-      const pass = hit(N, order), gap = row(N, (j) => N / (j + 1) * pass[j + 1]);
-      return form === "raw" ? [gap, row(N, () => 0)] : leaveOneOut(gap);
+      const pass = hit(N2, order), gap = row(N2, (j) => N2 / (j + 1) * pass[j + 1]);
+      return form === "raw" ? [gap, row(N2, () => 0)] : leaveOneOut(gap);
     }
   },
   alpha: {
     label: ({ alpha }) => `alpha ${alpha}`,
     least: ({ form, order }) => form === "series" ? order ?? 1 : 2,
     limit: ({ alpha, order }) => order === null ? power(alpha, 0) : series(alpha, order),
-    sequences(N, { alpha, form, order }) {
-      if (form === "plug_in") return centred(N, (mean) => inverse(mean) ** alpha);
+    sequences(N2, { alpha, form, order }) {
+      if (form === "plug_in") return centred(N2, (mean3) => inverse(mean3) ** alpha);
       if (form === "shifted") {
         const shift = (1 - alpha) / 2;
-        return leaveOneOut(row(N, (j) => ((j + 1 - shift) / (N - shift)) ** -alpha));
+        return leaveOneOut(row(N2, (j) => ((j + 1 - shift) / (N2 - shift)) ** -alpha));
       }
-      const gap = new Float64Array(N), term = row(N, one);
-      for (let m = 0; m < (order ?? N); m++) {
-        for (let j = 0; j < N; j++) {
+      const gap = new Float64Array(N2), term = row(N2, one);
+      for (let m = 0; m < (order ?? N2); m++) {
+        for (let j = 0; j < N2; j++) {
           gap[j] += term[j];
-          term[j] *= (alpha + m) / (m + 1) * Math.max(N - 1 - j - m, 0) / Math.max(N - 1 - m, 1);
+          term[j] *= (alpha + m) / (m + 1) * Math.max(N2 - 1 - j - m, 0) / Math.max(N2 - 1 - m, 1);
         }
       }
-      return [gap, row(N, () => 0)];
+      return [gap, row(N2, () => 0)];
     }
   },
   pkpo: {
     label: ({ k }) => `PKPO k=${k}`,
     least: ({ k, form }) => form === "sloo" ? k + 1 : k,
     limit: ({ k }) => passAt(k),
-    sequences(N, { k, form }) {
-      const gap = miss(N - 1, k - 1).map((x) => k * x);
-      if (form === "sloom1") return [gap, row(N, () => 0)];
-      const offset = hit(N - 1, k - 1).map((x) => k * x);
+    sequences(N2, { k, form }) {
+      const gap = miss(N2 - 1, k - 1).map((x) => k * x);
+      if (form === "sloom1") return [gap, row(N2, () => 0)];
+      const offset = hit(N2 - 1, k - 1).map((x) => k * x);
       if (form === "s") return [gap, offset];
-      const all = hit(N - 1, k);
-      return [gap, offset.map((x, j) => x - N * k / (N - 1) * all[j])];
+      const all = hit(N2 - 1, k);
+      return [gap, offset.map((x, j) => x - N2 * k / (N2 - 1) * all[j])];
     }
   },
   pass_at_k_group: {
     label: ({ k }) => `Pass@${k} Training`,
     least: ({ k }) => Math.max(2, k),
     limit: ({ k }) => (p) => (1 - p) ** (k / 2 - 1) / Math.sqrt(-Math.expm1(k * Math.log1p(-p))),
-    sequences(N, { k }) {
-      const fail = miss(N, k), solved = hit(N, k), alone = miss(N - 1, k - 1);
-      const scale = fail.map((x, K) => inverse(Math.sqrt(x * solved[K])));
+    sequences(N2, { k }) {
+      const fail = miss(N2, k), solved2 = hit(N2, k), alone = miss(N2 - 1, k - 1);
+      const scale = fail.map((x, K) => inverse(Math.sqrt(x * solved2[K])));
       return pair(
         fail.map((x, K) => x * scale[K]),
-        fail.map((x, K) => (x - (K < N ? alone[K] : 0)) * scale[K])
+        fail.map((x, K) => (x - (K < N2 ? alone[K] : 0)) * scale[K])
       );
     }
   },
@@ -1068,45 +1140,45 @@ var ESTIMATORS = {
     label: ({ balanced }) => balanced ? "PACS" : "PACS, no class weights",
     least: 2,
     limit: ({ beta, balanced }) => (p) => beta * (balanced ? 0.25 * logOdds(p) : 1),
-    sequences(N, { beta, score, balanced }) {
-      const factor = score === "rloo" ? beta : beta * (N - 1) / N;
-      if (!balanced) return leaveOneOut(row(N, () => factor));
-      return ESTIMATORS.dgpo.sequences(N).map((values) => values.map((x) => factor * N / (2 * (N - 1)) * x));
+    sequences(N2, { beta, score, balanced }) {
+      const factor = score === "rloo" ? beta : beta * (N2 - 1) / N2;
+      if (!balanced) return leaveOneOut(row(N2, () => factor));
+      return ESTIMATORS.dgpo.sequences(N2).map((values) => values.map((x) => factor * N2 / (2 * (N2 - 1)) * x));
     }
   },
   real_anchor: {
     label: ({ tau }) => `REAL (tau ${tau})`,
     limit: ({ tau }) => (p) => logOdds(p) / tau,
-    sequences: (N, { tau }) => pair(
-      row(N + 1, (K) => N / (tau * (1 + K))),
-      row(N + 1, (K) => -N / (tau * (1 + N - K)))
+    sequences: (N2, { tau }) => pair(
+      row(N2 + 1, (K) => N2 / (tau * (1 + K))),
+      row(N2 + 1, (K) => -N2 / (tau * (1 + N2 - K)))
     )
   },
   entropic: {
     label: ({ eta }) => `entropic (eta ${eta})`,
     least: 2,
     limit: ({ eta }) => (p) => Math.expm1(eta) / (eta * (1 + Math.expm1(eta) * p)),
-    sequences: (N, { eta }) => centred(N, (mean) => Math.expm1(eta) / eta / (1 + Math.expm1(eta) * mean))
+    sequences: (N2, { eta }) => centred(N2, (mean3) => Math.expm1(eta) / eta / (1 + Math.expm1(eta) * mean3))
   },
   drawn: {
     least: ({ zero_mean }) => zero_mean ? 3 : 2,
     limit: ({ p, w }) => throughPoints(p, w),
-    sequences: (N, { p, w, zero_mean }) => fromWeight(throughPoints(p, w), N, zero_mean)
+    sequences: (N2, { p, w, zero_mean }) => fromWeight(throughPoints(p, w), N2, zero_mean)
   },
   formula: {
     label: ({ text: text2 }) => `w = ${text2}`,
     least: ({ zero_mean }) => zero_mean ? 3 : 2,
     limit: ({ text: text2 }) => parseFormula(text2),
-    sequences: (N, { text: text2, zero_mean }) => fromWeight(parseFormula(text2), N, zero_mean)
+    sequences: (N2, { text: text2, zero_mean }) => fromWeight(parseFormula(text2), N2, zero_mean)
   }
 };
 function exponent(x) {
   return x !== 0 && Math.abs(x) < 1e-4 ? x.toExponential().replace(/e([+-])(\d)$/, "e$10$2") : String(x);
 }
-function fromWeight(w, N, zeroMean = false) {
-  if (!zeroMean) return leaveOneOut(fit(N - 1, N, (j) => (j + 0.5) / N, w));
-  const phi = fit(N - 2, N, (i) => (i + 1) / N, w);
-  return centred(N, (_, K) => K > 0 && K < N ? N / (N - 1) * phi[K - 1] : 0);
+function fromWeight(w, N2, zeroMean = false) {
+  if (!zeroMean) return leaveOneOut(fit(N2 - 1, N2, (j) => (j + 0.5) / N2, w));
+  const phi = fit(N2 - 2, N2, (i) => (i + 1) / N2, w);
+  return centred(N2, (_, K) => K > 0 && K < N2 ? N2 / (N2 - 1) * phi[K - 1] : 0);
 }
 
 // specs.js
@@ -1125,6 +1197,11 @@ function parseSpec(text2) {
     rest = rest.slice(next[0].length);
   }
   return [found[1], options];
+}
+function lifted(spec) {
+  const found = /^\s*lift\s*\(\s*(.*?)(?:\s*,\s*(?:low|high)\s*=\s*[-+\w.]+)*\s*\)\s*$/su.exec(spec);
+  if (found && !found[1]) throw new Error("lift needs an estimator: write lift(maxrl)");
+  return found?.[1] ?? null;
 }
 function literal(text2, cure) {
   if (text2 in LITERALS) return LITERALS[text2];
@@ -1145,11 +1222,12 @@ function written(value) {
 function resolve(table, spec) {
   const [spelled, given] = parseSpec(spec);
   const kind = table === ESTIMATORS ? "estimator" : "objective";
-  const name = kind === "estimator" ? ALIASES[spelled] ?? spelled : spelled;
-  if (!(name in table)) throw new Error(`unknown ${kind} '${name}'. Valid: ${Object.keys(table).sort().join(", ")}`);
+  const name = kind === "estimator" && Object.hasOwn(ALIASES, spelled) ? ALIASES[spelled] : spelled;
+  if (!Object.hasOwn(table, name))
+    throw new Error(`unknown ${kind} '${name}'. Valid: ${Object.keys(table).sort().join(", ")}`);
   const entry = table[name], known = entry.options ?? {};
   for (const option of Object.keys(given)) {
-    if (!(option in known))
+    if (!Object.hasOwn(known, option))
       throw new Error(
         `unknown option of ${kind} '${name}' '${option}'. Valid: ${Object.keys(known).join(", ") || "none"}`
       );
@@ -1191,10 +1269,10 @@ function writeSpec(table, name, options) {
   );
   return shown.length ? `${name}(${shown.map(([key, value]) => `${key}=${written(value)}`).join(", ")})` : name;
 }
-function coefficients({ entry, options, spec }, N) {
+function coefficients({ entry, options, spec }, N2) {
   const least = typeof entry.least === "function" ? entry.least(options) : entry.least ?? 1;
-  if (N < least) throw tooSmall(spec, least);
-  return entry.sequences(N, options);
+  if (N2 < least) throw tooSmall(spec, least);
+  return entry.sequences(N2, options);
 }
 var tooSmall = (spec, least) => new Error(`${spec} needs groups of at least ${least} rollouts: raise N, or lower its order`);
 function offered(table) {
@@ -1204,12 +1282,12 @@ function offered(table) {
   );
 }
 function rules([gap, offset]) {
-  const N = gap.length, last = gap[N - 1] + offset[N - 1];
+  const N2 = gap.length, last = gap[N2 - 1] + offset[N2 - 1];
   let sum = 0, size = 0;
-  for (let K = 0; K <= N; K++) {
-    const right = K > 0 ? gap[K - 1] + offset[K - 1] : 0, wrong = K < N ? offset[K] : 0;
-    sum = Math.max(sum, Math.abs(K * right + (N - K) * wrong));
-    size = Math.max(size, Math.abs(right) * N);
+  for (let K = 0; K <= N2; K++) {
+    const right = K > 0 ? gap[K - 1] + offset[K - 1] : 0, wrong = K < N2 ? offset[K] : 0;
+    sum = Math.max(sum, Math.abs(K * right + (N2 - K) * wrong));
+    size = Math.max(size, Math.abs(right) * N2);
   }
   const word = (x) => x === 0 ? "zero" : "kept";
   const groups = sum <= 1e-9 * size ? "sum" : "do not sum";
@@ -1230,25 +1308,25 @@ function learn({ estimators, objectives, aliases, looks: looks2, tables = [] }) 
     }
   }
 }
-function describe(entry, name, { label, about, options }) {
+function describe(entry, name, { label: label2, about, options }) {
   Object.assign(entry, { about, options });
-  if (typeof entry.label !== "function") entry.label = label ?? name;
+  if (typeof entry.label !== "function") entry.label = label2 ?? name;
 }
-function tabled({ name, spec, entry }, N, nearest) {
+function tabled({ name, spec, entry }, N2, nearest) {
   const table = TABLES.get(spec);
   if (!table)
     throw new Error(`this page holds no numbers of ${spec}: write it with lab explore curves=..., or use a notebook`);
-  if (N < table.least) throw tooSmall(spec, table.least);
+  if (N2 < table.least) throw tooSmall(spec, table.least);
   const sizes = Object.keys(table.coefficients).map(Number);
-  const at = sizes.reduce((best, size) => Math.abs(size - N) < Math.abs(best - N) ? size : best, Infinity);
+  const at = sizes.reduce((best, size) => Math.abs(size - N2) < Math.abs(best - N2) ? size : best, Infinity);
   if (!Number.isFinite(at)) throw new Error(`${spec} is defined for no N that this page holds: use a notebook`);
-  if (at !== N && !nearest)
-    throw new Error(`of ${spec} this page holds no N = ${N}, the nearest is ${at}: a notebook has every N`);
+  if (at !== N2 && !nearest)
+    throw new Error(`of ${spec} this page holds no N = ${N2}, the nearest is ${at}: a notebook has every N`);
   return {
     name,
     spec,
     about: entry.about,
-    label: at === N ? table.label : `${table.label} at N = ${at}`,
+    label: at === N2 ? table.label : `${table.label} at N = ${at}`,
     sequences: table.coefficients[at].map((values) => Float64Array.from(values)),
     limit: (quantity, axis) => limit(table, quantity, axis),
     half: table.limit && middle(table.limit.linear.weight)
@@ -1274,29 +1352,29 @@ function parseGate(text2) {
   }
   return { name: "between", low, high: high2 };
 }
-function keeps({ name, low, high: high2 }, N) {
+function keeps({ name, low, high: high2 }, N2) {
   const kept = {
     none: () => true,
-    drop: (K) => K > 0 && K < N,
-    redraw: (K) => K > 0 && K < N,
-    between: (K) => low <= K / N && K / N <= high2
+    drop: (K) => K > 0 && K < N2,
+    redraw: (K) => K > 0 && K < N2,
+    between: (K) => low <= K / N2 && K / N2 <= high2
   }[name];
-  return row(N + 1, (K) => Number(kept(K)));
+  return row(N2 + 1, (K) => Number(kept(K)));
 }
-var keepsSome = (gate, N) => keeps(gate, N).includes(1);
-function behind(grid, sequences, gate) {
-  const N = sequences[0].length, kept = keeps(gate, N), [a1, a0] = successFailure(sequences);
-  const gap = row(N, (j) => kept[j + 1] * a1[j + 1] - kept[j] * a0[j]);
-  const weight = expect(grid.table(N - 1), gap), share = expect(grid.table(N), kept);
-  if (gate.name !== "redraw") return { weight, cost: share.map(() => N), kept: share };
-  return { weight: weight.map((w, i) => w / share[i]), cost: share.map((m) => N / m), kept: share.map(() => 1) };
+var keepsSome = (gate, N2) => keeps(gate, N2).includes(1);
+function behind(grid, sequences2, gate) {
+  const N2 = sequences2[0].length, kept = keeps(gate, N2), [a1, a0] = successFailure(sequences2);
+  const gap = row(N2, (j) => kept[j + 1] * a1[j + 1] - kept[j] * a0[j]);
+  const weight2 = expect(grid.table(N2 - 1), gap), share = expect(grid.table(N2), kept);
+  if (gate.name !== "redraw") return { weight: weight2, cost: share.map(() => N2), kept: share };
+  return { weight: weight2.map((w, i) => w / share[i]), cost: share.map((m) => N2 / m), kept: share.map(() => 1) };
 }
 var GATED = {
-  weight: (grid, sequences, gate) => behind(grid, sequences, gate).weight,
-  contrast: (grid, sequences, gate) => behind(grid, sequences, gate).weight.map((w, i) => w * grid.p[i] * (1 - grid.p[i]))
+  weight: (grid, sequences2, gate) => behind(grid, sequences2, gate).weight,
+  contrast: (grid, sequences2, gate) => behind(grid, sequences2, gate).weight.map((w, i) => w * grid.p[i] * (1 - grid.p[i]))
 };
-function isGated({ gate, quantity, N }) {
-  return gate !== "none" && quantity in GATED && keepsSome(parseGate(gate), N);
+function isGated({ gate, quantity, N: N2 }) {
+  return gate !== "none" && quantity in GATED && keepsSome(parseGate(gate), N2);
 }
 
 // gate_control.js
@@ -1322,7 +1400,7 @@ var GateControl = class {
     this.bounds = h("div", {}, this.low.element, this.high.element);
     this.element = h("div", { class: "gate" }, h("h3", {}, "Gate"), this.names, this.bounds, this.said);
   }
-  update({ gate, quantity, N }) {
+  update({ gate, quantity, N: N2 }) {
     const { name, low, high: high2 } = parseGate(gate);
     rebuild(this.names, name, () => [
       segmented("gate", NAMES, name, (next) => this.store.set({ gate: next === "between" ? START : next }))
@@ -1330,12 +1408,12 @@ var GateControl = class {
     this.bounds.hidden = name !== "between";
     this.low.show(low);
     this.high.show(high2);
-    const keepsNone = !keepsSome(parseGate(gate), N);
+    const keepsNone = !keepsSome(parseGate(gate), N2);
     this.said.className = keepsNone ? "fault" : "rules";
     const where = quantity in GATED ? " Bold: behind the gate." : " It is drawn for weight and contrast.", drawn = name === "none" ? "" : where;
     write(
       this.said,
-      keepsNone ? `This gate keeps no group of ${N} rollouts: raise N, or widen it.` : `${MEANING[name]}${drawn}`
+      keepsNone ? `This gate keeps no group of ${N2} rollouts: raise N, or widen it.` : `${MEANING[name]}${drawn}`
     );
   }
 };
@@ -1472,7 +1550,7 @@ var CurveList = class {
   }
   /** Rows are built anew only when what they show has changed, and never while a slider of theirs is being moved. */
   update(lines, theme) {
-    const shown = lines.map(({ spec, error, label }) => [spec, error, label]);
+    const shown = lines.map(({ spec, error, label: label2 }) => [spec, error, label2]);
     rebuild(
       this.list,
       [theme, shown],
@@ -1492,7 +1570,7 @@ var CurveList = class {
   }
   /** MaxRL's estimators differ only in what a group does where all are wrong: one choice, not four names. */
   deadGroups(line, i) {
-    if (!(line.name in DEAD_GROUPS) || line.error) return null;
+    if (!(line.name in DEAD_GROUPS) || line.error || lifted(line.spec)) return null;
     const menu = select(
       Object.keys(DEAD_GROUPS),
       line.name,
@@ -1550,13 +1628,18 @@ var CurveList = class {
     });
     return input;
   }
+  /** What a lifted estimator has to do with the curve that is drawn for it. */
+  ofRewards({ spec }) {
+    const inner = lifted(spec);
+    return inner === null ? "" : `takes real rewards; where they are right or wrong it is ${inner}, whose curve this is · `;
+  }
   /** The words of a row: its label, and its rules or what is wrong with it. */
   reword(row2, line) {
     write(row2.querySelector("strong"), line.label);
     const said2 = row2.lastElementChild;
     said2.className = line.error ? "fault" : "rules";
     const waiting = line.waiting ? "lab is computing it …" : "";
-    write(said2, line.error ?? (line.sequences ? rules(line.sequences) : waiting));
+    write(said2, line.error ?? (line.sequences ? `${this.ofRewards(line)}${rules(line.sequences)}` : waiting));
     said2.hidden = !said2.textContent;
   }
 };
@@ -1580,29 +1663,40 @@ var DEFAULTS = {
   left: "rloo",
   right: "maxrl",
   problems: 96,
+  right_N: 0,
+  // 0: as many as on the left
+  equal: "length",
+  length: 0.05,
   rate: 0.5,
   seed: 0,
+  seeds: 5,
+  across: "steps",
   theme: "auto"
 };
-var MOST2 = { N: 1024, problems: 400 };
+var MOST2 = { N: 4096, problems: 400 };
 var CHOICES = {
   panel: ["curves", "draw", "files", "toy"],
   quantity: ["weight", "objective", "efficiency", "mass", "contrast"],
-  x: ["log", "linear", "logit"],
+  x: ["log", "deep", "linear", "logit"],
   y: ["log", "linear"],
   by: ["hand", "formula"],
+  equal: ["length", "rate"],
+  across: ["steps", "rollouts"],
   theme: ["auto", "light", "dark"]
 };
 var RANGES = {
   N: [2, MOST2.N, true],
   problems: [4, MOST2.problems, true],
+  right_N: [0, MOST2.N, true],
+  length: [1e-3, 1, false],
   rate: [1e-3, 10, false],
-  seed: [0, 2 ** 31 - 1, true]
+  seed: [0, 2 ** 31 - 1, true],
+  seeds: [1, 16, true]
 };
 function checked(given) {
   if (typeof given !== "object" || given === null || Array.isArray(given)) throw new Error("a state is a dictionary");
   for (const [key, value] of Object.entries(given)) {
-    const usual = DEFAULTS[key], fault = (words) => new Error(`${key} = ${JSON.stringify(value)}: ${words}`);
+    const usual = Object.hasOwn(DEFAULTS, key) ? DEFAULTS[key] : void 0, fault = (words) => new Error(`${key} = ${JSON.stringify(value)}: ${words}`);
     if (usual === void 0)
       throw new Error(`unknown key '${key}' of a state. Valid: ${Object.keys(DEFAULTS).join(", ")}`);
     if (CHOICES[key] && !CHOICES[key].includes(value)) throw fault(`it must be one of ${CHOICES[key].join(", ")}`);
@@ -1674,8 +1768,9 @@ var MEANING2 = {
   mass: "The mean size of the advantages that a problem hands out.",
   contrast: "The weight on the difference between the mean right and the mean wrong answer; the log-odds are flat here."
 };
-var AXES = { log: "log", linear: "linear", logit: "log-odds" };
-var SPAN = { log: [1e-4, 1], linear: [0, 1], logit: [1e-4, 1 - 1e-4] };
+var AXES = { log: "log", deep: "log to 10⁻⁶", linear: "linear", logit: "log-odds" };
+var SPAN = { log: [1e-4, 1], deep: [1e-6, 1], linear: [0, 1], logit: [1e-4, 1 - 1e-4] };
+var kindOf = (axis) => axis === "deep" ? "log" : axis;
 var CurvesPanel = class {
   constructor(app) {
     this.app = app;
@@ -1687,7 +1782,7 @@ var CurvesPanel = class {
       "Rollouts a problem, N",
       store.state.N,
       { least: 2, most: MOST2.N, step: 1, scale: LOG(2, MOST2.N), first: true },
-      (N) => store.set({ N })
+      (N2) => store.set({ N: N2 })
     );
     this.gate = new GateControl(app);
     this.estimators = new CurveList(app, "estimator", ESTIMATORS, "curves");
@@ -1834,9 +1929,9 @@ var CurvesPanel = class {
       if (line.error || line.waiting) return { y: null, limit: null, gated: null };
       const to = (values, middle2) => values.map((value) => value / (middle2 || 1));
       const scaled = state.normalise && quantity !== "efficiency";
-      const limit2 = this.limit(line, quantity, state.x);
+      const limit3 = this.limit(line, quantity, state.x);
       const half = line.w ? line.w(0.5) : line.half;
-      const shownLimit = scaled && limit2 ? half ? to(limit2, half) : null : limit2;
+      const shownLimit = scaled && limit3 ? half ? to(limit3, half) : null : limit3;
       if (line.kind === "objective") return { y: null, limit: shownLimit, gated: null };
       const known = (gate2) => this.app.authority?.get(line.spec, { ...state, gate: gate2 }, quantity);
       const y = known("none") ?? QUANTITIES[quantity](grid, line.sequences);
@@ -1851,8 +1946,8 @@ var CurvesPanel = class {
   draw(state) {
     const { quantity } = state, p = this.grids[state.x].p, found = this.values(state, quantity);
     const kind = quantity === "objective" || quantity === "efficiency" ? "linear" : state.y;
-    const solid = found.flatMap(({ y, limit: limit2 }, i) => [
-      ...y ?? (this.lines[i].kind === "objective" && limit2 ? limit2 : [])
+    const solid = found.flatMap(({ y, limit: limit3 }, i) => [
+      ...y ?? (this.lines[i].kind === "objective" && limit3 ? limit3 : [])
     ]);
     const own = found.some(({ y }) => y) ? found.flatMap(({ y, gated }) => [...y ?? [], ...gated ?? []]) : solid;
     const domain = quantity === "efficiency" ? [0, 1] : niceDomain(own, kind, 1e-5);
@@ -1866,12 +1961,12 @@ var CurvesPanel = class {
     this.found = found;
     const drawn = [];
     this.lines.forEach((line, i) => {
-      const { y, limit: limit2, gated } = found[i], { color, dash, label } = line;
+      const { y, limit: limit3, gated } = found[i], { color, dash, label: label2 } = line;
       if (line.waiting) drawn.push({ x: [], y: [], color, dash, width: 2.2, label: line.label, name: line.spec });
-      if (line.kind === "objective" && limit2)
+      if (line.kind === "objective" && limit3)
         drawn.push({
           x: p,
-          y: limit2,
+          y: limit3,
           color,
           dash,
           width: 1.6,
@@ -1879,22 +1974,23 @@ var CurvesPanel = class {
           name: line.spec
         });
       if (line.kind === "curve" && y) {
-        if (state.limits && limit2)
-          drawn.push({ x: p, y: limit2, color, dash: [2, 3], width: 1, opacity: 0.75, name: `limit ${line.spec}` });
+        if (state.limits && limit3)
+          drawn.push({ x: p, y: limit3, color, dash: [2, 3], width: 1, name: `limit ${line.spec}` });
         const plain2 = { x: p, y, color, dash, name: line.spec };
-        if (!gated) drawn.push({ ...plain2, width: 2.2, label });
+        if (!gated) drawn.push({ ...plain2, width: 2.2, label: label2 });
         else {
           drawn.push({ ...plain2, width: 1, opacity: 0.85 });
-          drawn.push({ x: p, y: gated, color, dash, width: 2.6, label, name: this.recipe(line, state) });
+          drawn.push({ x: p, y: gated, color, dash, width: 2.6, label: label2, name: this.recipe(line, state) });
         }
       }
     });
     const unit = state.normalise && quantity !== "efficiency" ? ", 1 at w(½)" : "";
     this.chart.draw(
       {
-        x: { kind: state.x, domain: SPAN[state.x], label: "pass rate p" },
+        x: { kind: kindOf(state.x), domain: SPAN[state.x], label: "pass rate p" },
         y: { kind, domain, label: NAMES2[quantity] + unit },
         lines: drawn,
+        named: true,
         mark: this.at
       },
       this.app.theme()
@@ -1902,8 +1998,8 @@ var CurvesPanel = class {
     this.app.drawn();
   }
   /** The text from which lab.recipe reads what is drawn of a line behind the gate. */
-  recipe({ spec, sequences }, { gate }) {
-    return `${spec}, N=${sequences[0].length}, gate=${gate}`;
+  recipe({ spec, sequences: sequences2 }, { gate }) {
+    return `${spec}, N=${sequences2[0].length}, gate=${gate}`;
   }
   thumbnails(state) {
     const coarse = this.coarse ??= Object.fromEntries(
@@ -1912,9 +2008,9 @@ var CurvesPanel = class {
     for (const [quantity, { chart, tab }] of Object.entries(this.small)) {
       tab.setAttribute("aria-selected", String(quantity === state.quantity));
       tab.tabIndex = quantity === state.quantity ? 0 : -1;
-      const lines = this.lines.filter(({ sequences }) => sequences).map(({ sequences, color, dash }) => ({
+      const lines = this.lines.filter(({ sequences: sequences2 }) => sequences2).map(({ sequences: sequences2, color, dash }) => ({
         x: coarse[state.x].p,
-        y: QUANTITIES[quantity](coarse[state.x], sequences),
+        y: QUANTITIES[quantity](coarse[state.x], sequences2),
         color,
         dash,
         width: 1.3
@@ -1926,7 +2022,7 @@ var CurvesPanel = class {
         1e-4
       );
       chart.draw(
-        { x: { kind: state.x, domain: SPAN[state.x], label: "" }, y: { kind, domain, label: "" }, lines },
+        { x: { kind: kindOf(state.x), domain: SPAN[state.x], label: "" }, y: { kind, domain, label: "" }, lines },
         this.app.theme()
       );
     }
@@ -1949,14 +2045,14 @@ var CurvesPanel = class {
   }
   /** The numbers at one pass rate: every quantity of every curve; behind a gate, what the gate makes of the weight. */
   read(p) {
-    this.at = Math.min(Math.max(p, 1e-4), 1 - 1e-4);
+    this.at = Math.min(Math.max(p, 1e-6), 1 - 1e-4);
     if (!this.lines) return;
     this.chart.mark(this.at);
     const { state } = this.app.store, grid = new Grid([this.at]), gate = parseGate(state.gate), gated = gate.name !== "none" && keepsSome(gate, state.N);
     const shown = this.lines.filter(({ error, waiting }) => !error && !waiting);
     const rows = shown.map((line) => {
       const value = (quantity) => line.sequences ? QUANTITIES[quantity](grid, line.sequences)[0] : LIMITS[quantity](grid.p, line.w)?.[0];
-      const limit2 = line.kind === "curve" && line.w ? line.w(this.at) : null;
+      const limit3 = line.kind === "curve" && line.w ? line.w(this.at) : null;
       const part = gated && line.sequences ? behind(grid, line.sequences, gate) : null;
       const cells2 = gated ? [part?.weight[0], part?.cost[0], part?.kept[0], value("efficiency")] : ["objective", "efficiency", "mass", "contrast"].map(value);
       return h(
@@ -1964,12 +2060,12 @@ var CurvesPanel = class {
         {},
         h("th", { scope: "row" }, h("span", { class: "dot", style: `background:${line.color}` }), line.label),
         h("td", {}, format(value("weight"))),
-        h("td", { class: "limit" }, format(limit2)),
+        h("td", { class: "limit" }, format(limit3)),
         cells2.map((number2) => h("td", {}, format(number2)))
       );
     });
-    const sizes = new Set(shown.flatMap(({ sequences }) => sequences ? [sequences[0].length] : []));
-    const N = [...sizes].sort((a, b) => a - b).join(", ") || state.N;
+    const sizes = new Set(shown.flatMap(({ sequences: sequences2 }) => sequences2 ? [sequences2[0].length] : []));
+    const N2 = [...sizes].sort((a, b) => a - b).join(", ") || state.N;
     const words = gated ? [`w, gate ${gate.name}`, "rollouts", "share kept", "efficiency"] : ["J − J(½)", "efficiency", "signal mass", "w p(1−p)"];
     this.table.replaceChildren(
       h(
@@ -1982,7 +2078,7 @@ var CurvesPanel = class {
             "tr",
             {},
             h("th", { scope: "col" }, h("output", { class: "where" }, `p = ${format(this.at, 3)}`)),
-            [`w at N = ${N}`, "limit w", ...words].map((word) => h("th", { scope: "col" }, word))
+            [`w at N = ${N2}`, "limit w", ...words].map((word) => h("th", { scope: "col" }, word))
           )
         ),
         h("tbody", {}, rows)
@@ -1992,10 +2088,10 @@ var CurvesPanel = class {
   columns() {
     const { state } = this.app.store, columns = { p: this.grids[state.x].p };
     this.lines.forEach((line, i) => {
-      const { y, limit: limit2, gated } = this.found[i];
+      const { y, limit: limit3, gated } = this.found[i];
       if (y) columns[`${line.spec} N=${line.sequences[0].length}`] = y;
       if (gated) columns[this.recipe(line, state)] = gated;
-      if (limit2 && (state.limits || !y)) columns[line.kind === "curve" ? `limit of ${line.spec}` : line.spec] = limit2;
+      if (limit3 && (state.limits || !y)) columns[line.kind === "curve" ? `limit of ${line.spec}` : line.spec] = limit3;
     });
     return columns;
   }
@@ -2026,8 +2122,8 @@ var DrawPanel = class {
     this.N = slider(
       "Rollouts a problem, N",
       store.state.N,
-      { least: 2, most: 1024, step: 1, scale: LOG(2, 1024), first: true },
-      (N) => store.set({ N })
+      { least: 2, most: MOST2.N, step: 1, scale: LOG(2, MOST2.N), first: true },
+      (N2) => store.set({ N: N2 })
     );
     this.way = h("div");
     this.formula = h("input", {
@@ -2224,14 +2320,14 @@ var DrawPanel = class {
   show(state) {
     const found = resolve(ESTIMATORS, specOf(state)), w = found.entry.limit(found.options);
     const waits = state.N > LARGEST && this.app.kernel;
-    const sequences = this.app.authority?.sequences(found.spec, state.N) ?? (waits ? null : coefficients(found, state.N));
+    const sequences2 = this.app.authority?.sequences(found.spec, state.N) ?? (waits ? null : coefficients(found, state.N));
     const target = this.grid.p.map(w);
-    if (!sequences) {
+    if (!sequences2) {
       this.draw(state, { w, target });
       return;
     }
-    const reached = QUANTITIES.weight(this.grid, sequences), left = reached.map((x, i) => x - target[i]);
-    this.drawn = { target, reached, left, sequences, spec: found.spec };
+    const reached = QUANTITIES.weight(this.grid, sequences2), left = reached.map((x, i) => x - target[i]);
+    this.drawn = { target, reached, left, sequences: sequences2, spec: found.spec };
     this.residual.element.hidden = this.sequences.element.hidden = false;
     this.draw(state, { w, target, reached });
     const theme = this.app.theme(), color = this.app.color("#c42a96"), blue = this.app.color("#0072b2");
@@ -2254,7 +2350,7 @@ var DrawPanel = class {
       },
       theme
     );
-    const [gap, offset] = sequences, j = gap.map((_, i) => i);
+    const [gap, offset] = sequences2, j = gap.map((_, i) => i);
     this.sequences.draw(
       {
         x: {
@@ -2275,7 +2371,7 @@ var DrawPanel = class {
       },
       theme
     );
-    const kept = QUANTITIES.efficiency(MIDDLE, sequences);
+    const kept = QUANTITIES.efficiency(MIDDLE, sequences2);
     const off = Math.sqrt(
       left.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0) / target.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0)
     );
@@ -2506,6 +2602,30 @@ var FORMATS = [
     "cell": "reward",
     "n": 0,
     "logged_twice": true
+  },
+  {
+    "tool": "verl, its table in W&B",
+    "source": "verl/utils/tracking.py, val/generations, as lab.rollouts.wide_tables unfolds it",
+    "columns": [
+      "input",
+      "output",
+      "score",
+      "step",
+      "sample"
+    ],
+    "problem": [
+      "input"
+    ],
+    "reward": [
+      "score"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "once": "sample",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
   },
   {
     "tool": "verl",
@@ -2804,7 +2924,7 @@ var LOOKED_AT = 100;
 var RATE_SLACK = 1e-3;
 function readCounts(rows, choice = {}) {
   if (!rows.length) throw new Error("cannot be read (it is empty): give one row a problem, or one a rollout");
-  rows = rows.flatMap(rowsOfEpisode);
+  rows = rows.flatMap(rowsOfEpisode).flatMap(rowsOfWideTable);
   const layout = layoutOf(rows, choice);
   return layout.cell === "counts" ? countsOf(rows, layout) : new Tally(layout, choice).add(rows).counts();
 }
@@ -2826,11 +2946,21 @@ function rowsOfEpisode(row2, i) {
         task: taskOf(trace.task ? trace : row2),
         env_agent: `${name} ${trace.agent?.name || "agent"}`,
         trace: trace.id ?? "",
-        reward: scores.length ? scores.reduce((sum, { score, weight = 1 }) => sum + score * weight, 0) : null,
+        reward: scores.length ? scores.reduce((sum, { score, weight: weight2 = 1 }) => sum + score * weight2, 0) : null,
         ...step
       }
     ];
   });
+}
+function rowsOfWideTable(row2) {
+  if (!["step", "input_1", "output_1", "score_1"].every((name) => name in row2)) return [row2];
+  const samples = [];
+  for (let i = 1; `input_${i}` in row2; i++) {
+    const [input, output, score] = ["input", "output", "score"].map((name) => row2[`${name}_${i}`] ?? null);
+    if ([input, output, score].every((cell) => cell === null || cell === "")) continue;
+    samples.push({ step: row2.step, input, output, score, sample: `${row2.step}/${i}` });
+  }
+  return samples;
 }
 var isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 function layoutOf(rows, choice) {
@@ -2847,7 +2977,7 @@ function layoutOf(rows, choice) {
   const find = (list) => list.find((name) => names.has(name)) ?? "", size = find(SIZES), right = find(RIGHT);
   if (size && right && !choice.reward)
     return { tool: "", cell: "counts", problem: choice.problem || find([...IDS, ...TEXTS]), reward: right, size };
-  const numbers = columns.filter((name) => {
+  const numbers2 = columns.filter((name) => {
     const cells2 = first.map((row2) => row2[name]);
     return cells2.every((cell) => missing(cell) || number(cell) !== null) && !cells2.every(missing);
   });
@@ -2856,21 +2986,22 @@ function layoutOf(rows, choice) {
     const problem = choice.problem || find(form.problem);
     let reward = choice.reward || find(form.reward);
     if (!reward && !form.reward.length) {
-      const besides = [...form.besides, ...form.problem, problem, ...ADVANTAGES], left = numbers.filter((name) => !besides.includes(name));
+      const besides = [...form.besides, ...form.problem, problem, ...ADVANTAGES], left = numbers2.filter((name) => !besides.includes(name));
       reward = left.length === 1 ? left[0] : "";
     }
     if (!problem || !reward) continue;
     if (form.cell !== "reward" && !form.reward.includes(reward)) continue;
     if (form.cell === "ratio" && !first.some((row2) => String(row2[reward]).includes("/"))) continue;
-    return { ...form, problem, reward, within: find(form.within), size };
+    return { ...form, problem, reward, within: find(form.within), size, advantage: find(ADVANTAGES) };
   }
-  throw new Error(unclear(first, columns, numbers, choice));
+  throw new Error(unclear(first, columns, numbers2, choice));
 }
-function unclear(first, columns, numbers, choice) {
-  if (columns.includes("_step") && columns.includes("_runtime")) {
+function unclear(first, columns, numbers2, choice) {
+  const chart = columns.some((name) => /__(MIN|MAX)$/.test(name));
+  if (chart || columns.includes("_step") && columns.includes("_runtime")) {
     return "a history of metrics exported from W&B, which holds means and no rollouts: export the table of completions";
   }
-  const rewards = numbers.filter((name) => name !== "step" && !ADVANTAGES.includes(name));
+  const rewards = numbers2.filter((name) => name !== "step" && !ADVANTAGES.includes(name));
   const problems = columns.filter((name) => {
     const cells2 = first.flatMap((row2) => missing(row2[name]) ? [] : [identity(row2[name])]), different = new Set(cells2);
     return name !== "step" && different.size < cells2.length && ![...different].every((cell) => BINARY.includes(cell));
@@ -2950,7 +3081,7 @@ var Tally = class {
     this.content = /* @__PURE__ */ new Map();
   }
   add(rows) {
-    const { layout } = this, problemOf = readerOf(layout.problem), rewardOf = readerOf(layout.reward), withinOf = layout.within ? readerOf(layout.within) : null, outcome = { ratio: this.addRatio, rate: this.addRate, metrics: this.addMetrics }[layout.cell] ?? this.addReward;
+    const { layout } = this, problemOf = readerOf(layout.problem), rewardOf = readerOf(layout.reward), withinOf = layout.within ? readerOf(layout.within) : null, advantageOf = layout.advantage ? readerOf(layout.advantage) : null, outcome = { ratio: this.addRatio, rate: this.addRate, metrics: this.addMetrics }[layout.cell] ?? this.addReward;
     let kept;
     for (const row2 of rows) {
       this.rows++;
@@ -2980,52 +3111,55 @@ var Tally = class {
         if (!this.content.has(step)) this.content.set(step, []);
         this.content.get(step).push(identity(content));
       }
-      if (!this.groups.has(key)) this.groups.set(key, { step, problem, n: 0, right: 0 });
-      outcome.call(this, rewardOf(row2), this.groups.get(key), row2, key);
+      if (!this.groups.has(key)) this.groups.set(key, { step, problem, n: 0, right: 0, got: [NaN, NaN] });
+      const group2 = this.groups.get(key), { n, right } = group2;
+      outcome.call(this, rewardOf(row2), group2, row2, key);
+      const advantage = advantageOf && group2.n === n + 1 ? number(advantageOf(row2)) : null;
+      if (advantage !== null) group2.got[group2.right > right ? 0 : 1] = advantage;
     }
     return this;
   }
-  addReward(cell, group, row2, key) {
+  addReward(cell, group2, row2, key) {
     const { threshold, success } = this.choice;
     if (Array.isArray(cell)) {
-      for (const each of cell) this.addReward(each, group, row2, key);
+      for (const each of cell) this.addReward(each, group2, row2, key);
       return;
     }
     if (missing(cell)) {
       this.lost++;
       return;
     }
-    group.n++;
+    group2.n++;
     if (success !== void 0 && success !== null) {
-      group.right += isSuccess(cell, success);
+      group2.right += isSuccess(cell, success);
       return;
     }
     const value = number(cell);
     if (threshold !== void 0 && threshold !== null && value !== null) {
-      group.right += value >= threshold;
+      group2.right += value >= threshold;
       return;
     }
     if (value !== 0 && value !== 1 && value !== -1) {
       throw new Error(
-        `reward ${said(cell)} in row ${this.rows} (${this.layout.problem} ${short(group.problem)}): a reward must be 0 or 1, or -1 or 1; give the threshold from which it is right, or the value that is`
+        `reward ${said(cell)} in row ${this.rows} (${this.layout.problem} ${short(group2.problem)}): a reward must be 0 or 1, or -1 or 1; give the threshold from which it is right, or the value that is`
       );
     }
     this.values.add(value);
-    group.right += value === 1;
+    group2.right += value === 1;
   }
-  addRatio(cell, group, row2, key) {
+  addRatio(cell, group2, row2, key) {
     const match = /^\s*(\d+)\s*\/\s*(\d+)\s*$/.exec(String(cell)), [right, all] = match ? [Number(match[1]), Number(match[2])] : [];
     if (missing(cell)) this.lost++;
-    else if (this.toldBefore(key, group, cell)) return;
+    else if (this.toldBefore(key, group2, cell)) return;
     else if (!match || right > all || !all)
       throw new Error(`${this.layout.reward} ${said(cell)} in row ${this.rows}: it must be right of all, such as 5/8`);
     else {
-      checkSize(all, group.problem);
-      group.n += all;
-      group.right += right;
+      checkSize(all, group2.problem);
+      group2.n += all;
+      group2.right += right;
     }
   }
-  addRate(cell, group, row2, key) {
+  addRate(cell, group2, row2, key) {
     if (missing(cell)) {
       this.lost++;
       return;
@@ -3034,35 +3168,35 @@ var Tally = class {
     if (rate === null || rate < 0 || rate > 1)
       throw new Error(`${this.layout.reward} ${said(cell)} in row ${this.rows}: a pass rate must be in [0, 1]`);
     const n = this.layout.size ? number(row2[this.layout.size]) : this.layout.n;
-    if (!this.toldBefore(key, group, rate) && n) {
-      checkSize(n, group.problem);
-      group.n += n;
-      group.right += this.whole(rate, n, group.problem);
+    if (!this.toldBefore(key, group2, rate) && n) {
+      checkSize(n, group2.problem);
+      group2.n += n;
+      group2.right += this.whole(rate, n, group2.problem);
     }
   }
-  addMetrics(cell, group) {
+  addMetrics(cell, group2) {
     for (const [name, value] of Object.entries(isObject(cell) ? cell : {})) {
       const match = /^(?:pass@k:k=1&n=|avg@n:n=)(\d+)$/.exec(name);
       if (value !== null && (match || name === "extractive_match" || name === "acc")) {
         const n = match ? Number(match[1]) : 1;
-        checkSize(n, group.problem);
-        group.n += n;
-        group.right += this.whole(Number(value), n, group.problem);
+        checkSize(n, group2.problem);
+        group2.n += n;
+        group2.right += this.whole(Number(value), n, group2.problem);
         return;
       }
     }
     this.lost++;
   }
   /** Whether a problem's ratio or rate was in a row before; another one is refused. */
-  toldBefore(key, group, share) {
+  toldBefore(key, group2, share) {
     if (!this.shares.has(key)) this.shares.set(key, share);
     const before = this.shares.get(key);
     if (before !== share) {
       throw new Error(
-        `problem ${short(group.problem)} has ${this.layout.reward} ${before} and ${share}: give each problem one`
+        `problem ${short(group2.problem)} has ${this.layout.reward} ${before} and ${share}: give each problem one`
       );
     }
-    return group.n > 0;
+    return group2.n > 0;
   }
   whole(rate, n, problem) {
     const right = Math.round(rate * n);
@@ -3102,10 +3236,10 @@ var Tally = class {
       }
       notes.push(words);
     }
-    groups = mergedUids(layout, groups).filter((group) => group.n);
+    groups = mergedUids(layout, groups).filter((group2) => group2.n);
     if (!groups.length) throw new Error(`column ${layout.reward} holds no reward: name another`);
-    const n = groups.map((group) => group.n);
-    for (const group of groups) checkSize(group.n, group.problem);
+    const n = groups.map((group2) => group2.n);
+    for (const group2 of groups) checkSize(group2.n, group2.problem);
     if (n.every((size) => size <= 1)) {
       throw new Error(
         `column ${layout.problem} gives every rollout a problem of its own: name the problems in a column problem`
@@ -3118,7 +3252,14 @@ var Tally = class {
         `equal prompts are one problem: ${n.filter((size) => size > middle2).length} of ${n.length} have more rows than most`
       );
     }
-    return { n, correct: groups.map((group) => group.right), notes, tool: layout.tool };
+    return {
+      n,
+      correct: groups.map((group2) => group2.right),
+      notes,
+      tool: layout.tool,
+      advantages: layout.advantage ? groups.map(({ got }) => got ?? [NaN, NaN]) : null,
+      steps: groups.map(({ step }) => step)
+    };
   }
   /** Count the rates whose n no column gives: the smallest that all of them are counts of. */
   addRates() {
@@ -3249,9 +3390,9 @@ function json(text2) {
     return document2;
   }
   if (isObject2(document2)) {
-    const { columns, data } = document2, names = Object.keys(document2), values = Object.values(document2), together = (keys, cell) => keys.map((key) => Object.fromEntries(names.map((name) => [name, cell(name, key)])));
-    if (Array.isArray(columns) && Array.isArray(data))
-      return data.map((row2) => Object.fromEntries(columns.map((name, i) => [String(name), row2[i]])));
+    const { columns, data: data2 } = document2, names = Object.keys(document2), values = Object.values(document2), together = (keys, cell) => keys.map((key) => Object.fromEntries(names.map((name) => [name, cell(name, key)])));
+    if (Array.isArray(columns) && Array.isArray(data2))
+      return data2.map((row2) => Object.fromEntries(columns.map((name, i) => [String(name), row2[i]])));
     if (values.length > 1 && values.every((value) => Array.isArray(value)) && new Set(values.map((value) => value.length)).size === 1)
       return together([...values[0].keys()], (name, i) => document2[name][i]);
     if (values.length && values.every(isObject2) && new Set(values.map((value) => JSON.stringify(Object.keys(value)))).size === 1)
@@ -3287,10 +3428,18 @@ var ANSWERS = 8;
 var HARDEST = 1e-3;
 var EASIEST = 0.9;
 var logit2 = (p) => Math.log(p) - Math.log1p(-p);
+function uniforms(seed, step, x, rollouts) {
+  const u = new Float64Array(rollouts);
+  for (let block = 0; 4 * block < rollouts; block++) {
+    const words = philox([block, x, step, 0], [seed, 7102818]);
+    for (let i = 0; i < 4 && 4 * block + i < rollouts; i++) u[4 * block + i] = (words[i] + 0.5) / 2 ** 32;
+  }
+  return u;
+}
 var Policy = class {
-  constructor({ sequences, problems, rollouts, rate, seed }) {
-    Object.assign(this, { problems, rollouts, rate, seed, time: 0 });
-    [this.right, this.wrong] = successFailure(sequences);
+  constructor({ sequences: sequences2, problems, rollouts, rate, length, seed, numbers: numbers2 = uniforms }) {
+    Object.assign(this, { problems, rollouts, rate, length, seed, numbers: numbers2, time: 0 });
+    [this.right, this.wrong] = successFailure(sequences2);
     this.logits = new Float64Array(problems * ANSWERS);
     for (let x = 0; x < problems; x++) {
       const share = problems > 1 ? x / (problems - 1) : 0;
@@ -3298,40 +3447,42 @@ var Policy = class {
     }
   }
   softmax(x) {
-    const row2 = this.logits.subarray(x * ANSWERS, (x + 1) * ANSWERS), most = Math.max(...row2);
-    const out = row2.map((value) => Math.exp(value - most)), sum = out.reduce((a, b) => a + b);
-    return out.map((value) => value / sum);
+    const pi = this.logits.slice(x * ANSWERS, (x + 1) * ANSWERS);
+    let most = -Infinity, sum = 0;
+    for (const value of pi) if (value > most) most = value;
+    for (let a = 0; a < ANSWERS; a++) sum += pi[a] = Math.exp(pi[a] - most);
+    for (let a = 0; a < ANSWERS; a++) pi[a] /= sum;
+    return pi;
   }
   passRates() {
     return Float64Array.from({ length: this.problems }, (_, x) => this.softmax(x)[0]);
   }
   /** N answers a problem by common random numbers, their advantages, one step up the gradient. Returns K by problem. */
   step() {
-    const { rollouts: N, rate } = this, solved = new Int32Array(this.problems);
+    const { rollouts: N2 } = this, solved2 = new Int32Array(this.problems), gradient = new Float64Array(this.logits.length);
     for (let x = 0; x < this.problems; x++) {
       const pi = this.softmax(x), counts2 = new Float64Array(ANSWERS);
-      for (let block = 0; 4 * block < N; block++) {
-        const words = philox([block, x, this.time, 0], [this.seed, 7102818]);
-        for (let i = 0; i < 4 && 4 * block + i < N; i++) {
-          const u = (words[i] + 0.5) / 2 ** 32;
-          let answer = 0;
-          for (let reach = pi[0]; answer < ANSWERS - 1 && u >= reach; reach += pi[answer]) answer++;
-          counts2[answer]++;
-        }
+      for (const u of this.numbers(this.seed, this.time, x, N2)) {
+        let answer = 0;
+        for (let reach = pi[0]; answer < ANSWERS - 1 && u >= reach; reach += pi[answer]) answer++;
+        counts2[answer]++;
       }
-      const K = solved[x] = counts2[0], sum = this.right[K] * K + this.wrong[K] * (N - K);
+      const K = solved2[x] = counts2[0], sum = this.right[K] * K + this.wrong[K] * (N2 - K);
       for (let a = 0; a < ANSWERS; a++) {
         const paid = counts2[a] * (a === 0 ? this.right[K] : this.wrong[K]);
-        this.logits[x * ANSWERS + a] += rate * (paid - sum * pi[a]) / N;
+        gradient[x * ANSWERS + a] = (paid - sum * pi[a]) / N2;
       }
     }
+    const rate = this.length ? this.length * Math.sqrt(this.problems) / norm(gradient) : this.rate;
+    if (Number.isFinite(rate)) gradient.forEach((slope, i) => this.logits[i] += rate * slope);
     this.time++;
-    return solved;
+    return solved2;
   }
 };
+var norm = (vector) => Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
 function summary(p) {
-  const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
-  return { mean: mean(p), hard: mean(p.slice(0, Math.floor(p.length / 4))), likelihood: mean(p.map(Math.log)) };
+  const mean3 = (values) => values.reduce((a, b) => a + b, 0) / values.length;
+  return { mean: mean3(p), hard: mean3(p.slice(0, Math.floor(p.length / 4))), likelihood: mean3(p.map(Math.log)) };
 }
 
 // pass_rates.js
@@ -3369,8 +3520,8 @@ function mixing(n, correct, slack = SLACK) {
 }
 function resampled(n, correct) {
   const { p, chance, of } = cellsOf(n, correct);
-  return (draw) => {
-    const again = of.map((_, i) => of[Math.floor(philox([i, draw, 0, 0], [0, 1651470196])[0] / 2 ** 32 * of.length)]);
+  return (draw2) => {
+    const again = of.map((_, i) => of[Math.floor(philox([i, draw2, 0, 0], [0, 1651470196])[0] / 2 ** 32 * of.length)]);
     return { p, mass: mix(chance, counted(again, chance.length), SLACK) };
   };
 }
@@ -3424,16 +3575,16 @@ function interval(values) {
   const sorted = Float64Array.from(values).sort(), last = sorted.length - 1;
   return [sorted[Math.floor(0.025 * last)], sorted[Math.ceil(0.975 * last)]];
 }
-function readings({ n, exact }, N) {
+function readings({ n, exact }, N2) {
   const reach = exact ? Infinity : n.reduce((a, b) => Math.max(a, b)), sizes = [];
-  for (let size = 2; size <= 4 * N; size *= 2) sizes.push(size);
+  for (let size = 2; size <= 4 * N2; size *= 2) sizes.push(size);
   return { reach, sizes, edges: [0, ...EDGES.filter((edge) => Math.min(edge, 1 - edge) >= 0.5 / reach), 1] };
 }
 var strengths = (p, gap) => expect(binomialTable(gap.length - 1, p), gap).map((w, i) => p[i] * (1 - p[i]) * Math.abs(w));
-function tell(p, { edges, sizes }, N, gaps) {
+function tell(p, { edges, sizes }, N2, gaps) {
   const at = Object.entries(gaps).map(([name, gap]) => [
     name,
-    strengths(p, gap(N)),
+    strengths(p, gap(N2)),
     sizes.map((size) => gap(size) && strengths(p, gap(size)))
   ]);
   const lost = sizes.map((size) => Array.from(p, (x) => (1 - x) ** size + x ** size));
@@ -3457,14 +3608,76 @@ function tell(p, { edges, sizes }, N, gaps) {
     };
   };
 }
-function analyse(counts2, N, gaps, kept = {}) {
-  const { n, correct, exact } = counts2, places = readings(counts2, N);
+function analyse(counts2, N2, gaps, kept = {}) {
+  const { n, correct, exact } = counts2, places = readings(counts2, N2);
   const naive = exact ?? n.map((size, i) => correct[i] / size), even = naive.map(() => 1 / naive.length);
   kept.fit ??= exact ? { p: exact, mass: even } : mixing(n, correct);
-  const found = tell(kept.fit.p, places, N, gaps)(kept.fit.mass);
+  const found = tell(kept.fit.p, places, N2, gaps)(kept.fit.mass);
   if (exact) return { ...places, ...found };
-  const { problems, dead } = tell(naive, places, N, {})(even);
-  return { ...places, ...found, naive: problems, deadNaive: dead };
+  const { problems, dead: dead2 } = tell(naive, places, N2, {})(even);
+  return { ...places, ...found, naive: problems, deadNaive: dead2 };
+}
+
+// weighting.js
+var WRITTEN_BY = {
+  dr_grpo: "TRL's scale_rewards=none",
+  "grpo(ddof=1, eps=0.0001)": "TRL's scale_rewards=group",
+  "grpo(ddof=1, eps=1e-06)": "verl's grpo",
+  grpo: "open-instruct's standard",
+  rloo: "verl's rloo"
+};
+var NEAR = 2e-5;
+var close = (a, b) => Math.abs(a - b) <= 1e-6 + NEAR * Math.abs(b);
+function advantagesOf(spec) {
+  const found = resolve(ESTIMATORS, spec), sizes = /* @__PURE__ */ new Map();
+  return (n, K) => {
+    if (!sizes.has(n)) sizes.set(n, coefficients(found, n));
+    const [gap, offset] = sizes.get(n);
+    return [K > 0 ? gap[K - 1] + offset[K - 1] : 0, K < n ? offset[K] : 0];
+  };
+}
+function trainedWeighting({ n, correct, advantages, steps }) {
+  if (!advantages) return null;
+  const groups = n.map((size, i) => ({ n: size, K: correct[i], found: advantages[i], step: steps[i] })).filter(({ n: size, K, found }) => K > 0 && K < size && found.every(Number.isFinite));
+  if (!groups.length) return null;
+  const plain2 = Object.keys(ESTIMATORS).filter((name) => {
+    const rules2 = Object.values(ESTIMATORS[name].options ?? {});
+    return ESTIMATORS[name].sequences && rules2.every(({ required, start: start2 }) => !required && start2 !== void 0);
+  });
+  for (const spec of /* @__PURE__ */ new Set([...Object.keys(WRITTEN_BY), ...plain2.sort()])) {
+    try {
+      const expected = advantagesOf(spec);
+      if (groups.every(({ n: size, K, found }) => expected(size, K).every((value, i) => close(found[i], value)))) {
+        const by = WRITTEN_BY[spec] ? ` (${WRITTEN_BY[spec]})` : "";
+        return { spec, note: `trained with ${spec}${by}, by the advantages in the file` };
+      }
+    } catch {
+    }
+  }
+  const gaps = /* @__PURE__ */ new Map();
+  const batch = groups.every(({ n: size, K, found: [right, wrong], step }) => {
+    if (!gaps.has(step)) gaps.set(step, right - wrong);
+    return close(right, (right - wrong) * (1 - K / size)) && close(right - wrong, gaps.get(step));
+  });
+  return batch ? {
+    spec: "dr_grpo",
+    note: "trained with TRL's scale_rewards=batch, by the advantages in the file: within a step the weights of dr_grpo, times a factor"
+  } : { spec: "", note: "the advantages in the file are those of no estimator without options here" };
+}
+function weightShares({ n, correct }, spec, edges) {
+  const expected = advantagesOf(spec), sums = n.map((size, i) => {
+    try {
+      const [right, wrong] = expected(size, correct[i]);
+      return correct[i] * Math.abs(right) + (size - correct[i]) * Math.abs(wrong);
+    } catch {
+      return 0;
+    }
+  }), bins = shareByBin(
+    n.map((size, i) => correct[i] / size),
+    sums,
+    edges
+  ), all = bins.reduce((a, b) => a + b, 0);
+  return bins.map((bin) => bin / Math.max(all, 1e-12));
 }
 
 // panel_files.js
@@ -3483,8 +3696,8 @@ var FilesPanel = class {
     this.N = slider(
       "Rollouts a problem, N",
       store.state.N,
-      { least: 2, most: 1024, step: 1, scale: LOG(2, 1024), first: true },
-      (N) => store.set({ N })
+      { least: 2, most: MOST2.N, step: 1, scale: LOG(2, MOST2.N), first: true },
+      (N2) => store.set({ N: N2 })
     );
     const again = () => this.file && this.open(this.file);
     this.input = h("input", {
@@ -3514,7 +3727,7 @@ var FilesPanel = class {
       "details",
       {},
       h("summary", {}, "Columns and right rewards"),
-      ...Object.entries(ASKED).map(([name, label]) => field(label, this.choice[name]))
+      ...Object.entries(ASKED).map(([name, label2]) => field(label2, this.choice[name]))
     );
     for (const [name, over] of [
       ["dragenter", true],
@@ -3598,6 +3811,7 @@ var FilesPanel = class {
   /** Counts { n, correct, notes } or exact pass rates become what is drawn; `fit` is the lab's, where there is one. */
   take(counts2) {
     this.counts = counts2;
+    this.trained = trainedWeighting(counts2);
     this.kept = counts2.fit ? { fit: counts2.fit } : {};
     this.draws = [];
     const few = !counts2.exact && new Set(counts2.n.map((size, i) => `${size} ${counts2.correct[i]}`)).size <= FEW;
@@ -3612,13 +3826,13 @@ var FilesPanel = class {
       this.app.drawn();
       return;
     }
-    this.lines = this.app.lines(state).filter(({ sequences }) => sequences);
+    this.lines = this.app.lines(state).filter(({ sequences: sequences2 }) => sequences2);
     this.gaps = Object.fromEntries(
       this.lines.map(({ spec }) => [
         spec,
-        (N) => {
+        (N2) => {
           try {
-            return this.app.estimator(spec, N).sequences?.[0] ?? null;
+            return this.app.estimator(spec, N2).sequences?.[0] ?? null;
           } catch {
             return null;
           }
@@ -3649,24 +3863,24 @@ var FilesPanel = class {
       return;
     }
     const speak = tell(this.kept.fit.p, this.found, state.N, this.gaps), told = this.draws.map(speak);
-    const spread = (pick) => pick(told[0]).map((_, i) => interval(told.map((one2) => pick(one2)[i])));
+    const spread2 = (pick) => pick(told[0]).map((_, i) => interval(told.map((one2) => pick(one2)[i])));
     this.intervals = {
-      problems: spread((one2) => one2.problems),
-      dead: spread((one2) => one2.dead),
-      gradients: Object.fromEntries(Object.keys(this.gaps).map((name) => [name, spread((one2) => one2.gradients[name])]))
+      problems: spread2((one2) => one2.problems),
+      dead: spread2((one2) => one2.dead),
+      gradients: Object.fromEntries(Object.keys(this.gaps).map((name) => [name, spread2((one2) => one2.gradients[name])]))
     };
     this.render(state);
   }
   words() {
     const { n, correct, exact, notes } = this.counts, paragraphs = notes.map((note) => h("p", {}, note));
     if (exact) return paragraphs;
-    const sum = (values) => values.reduce((a, b) => a + b, 0), least = n.reduce((a, b) => Math.min(a, b)), dead = n.filter((size, i) => correct[i] === 0 || correct[i] === size).length;
+    const sum = (values) => values.reduce((a, b) => a + b, 0), least = n.reduce((a, b) => Math.min(a, b)), dead2 = n.filter((size, i) => correct[i] === 0 || correct[i] === size).length;
     return [
       ...paragraphs,
       h(
         "p",
         {},
-        `${sum(correct)} of ${sum(n)} rollouts are right, ${least} to ${this.found.reach} a problem; ${format(100 * dead / n.length, 3)} % of groups are dead as they lie.`
+        `${sum(correct)} of ${sum(n)} rollouts are right, ${least} to ${this.found.reach} a problem; ${format(100 * dead2 / n.length, 3)} % of groups are dead as they lie.`
       ),
       h(
         "p",
@@ -3675,21 +3889,41 @@ var FilesPanel = class {
       )
     ];
   }
+  /** What the training's weighting was, and a table of it and of the estimators on the page. */
+  weighting() {
+    if (!this.trained) return [];
+    const { spec, note } = this.trained, { edges } = this.found, percent2 = edges.map((edge) => format(100 * edge)), specs = [.../* @__PURE__ */ new Set([spec, ...this.lines.map((line) => line.spec)])].filter((one2) => one2), shares2 = specs.map((one2) => weightShares(this.counts, lifted(one2) ?? one2, edges)), head = [h("th", { scope: "col" }, "K/n, %"), ...specs.map((one2) => h("th", { scope: "col" }, one2))], rows = edges.slice(1).map(
+      (_, i) => h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, `${percent2[i]}–${percent2[i + 1]}`),
+        ...shares2.map((bins) => h("td", {}, bins[i].toFixed(3)))
+      )
+    );
+    return [
+      h("p", {}, `${note[0].toUpperCase()}${note.slice(1)}. Share of the weight of these rollouts, sum of |advantage|:`),
+      h(
+        "div",
+        { class: "readout", tabindex: "0", role: "region", "aria-label": "weights of these rollouts" },
+        h("table", { class: "weights" }, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows))
+      )
+    ];
+  }
   render(state) {
     const { found, lines } = this, theme = this.app.theme(), bins = found.problems.length, blue = this.app.color("#0072b2");
-    this.notes.replaceChildren(...this.words());
-    const percent = found.edges.map((edge) => format(100 * edge)), ticks = found.problems.map((_, i) => [i + 0.5, `${percent[i]}–${percent[i + 1]}`]);
+    this.notes.replaceChildren(...this.words(), ...this.weighting());
+    const percent2 = found.edges.map((edge) => format(100 * edge)), ticks = found.problems.map((_, i) => [i + 0.5, `${percent2[i]}–${percent2[i + 1]}`]);
     const x = { kind: "linear", domain: [0, bins], label: "pass rate p, %", ticks };
     const style = looks(lines.map(({ name }) => name)).map((look) => ({ ...look, color: this.app.color(look.color) }));
     const whiskers = (pairs, place) => (pairs ?? []).map(([low, high2], i) => ({ x: place(i), low, high: high2 }));
-    const spread = this.intervals;
+    const spread2 = this.intervals;
     const tops = (values, pairs) => niceDomain([0, ...values, ...(pairs ?? []).flat()], "linear");
     this.histogram.draw(
       {
         x,
         y: {
           kind: "linear",
-          domain: tops([...found.problems, ...found.naive ?? []], spread?.problems),
+          domain: tops([...found.problems, ...found.naive ?? []], spread2?.problems),
           label: "share of problems"
         },
         bars: [
@@ -3702,7 +3936,7 @@ var FilesPanel = class {
             outline: true
           }))
         ],
-        whiskers: whiskers(spread?.problems, (i) => i + 0.31),
+        whiskers: whiskers(spread2?.problems, (i) => i + 0.31),
         keys: [
           { label: found.naive ? "without noise" : "as computed", color: blue, block: true },
           ...found.naive ? [{ label: "k/n taken for p", color: theme.muted, dash: [2, 1] }] : []
@@ -3710,16 +3944,16 @@ var FilesPanel = class {
       },
       theme
     );
-    const shares = lines.map(({ spec }) => found.gradients[spec]), slot = 0.8 / Math.max(1, lines.length);
+    const shares2 = lines.map(({ spec }) => found.gradients[spec]), slot = 0.8 / Math.max(1, lines.length);
     this.gradient.draw(
       {
         x,
         y: {
           kind: "linear",
-          domain: tops(shares.flat(), spread && Object.values(spread.gradients).flat()),
+          domain: tops(shares2.flat(), spread2 && Object.values(spread2.gradients).flat()),
           label: `share of gradient, N = ${state.N}`
         },
-        bars: shares.flatMap(
+        bars: shares2.flatMap(
           (values, k) => values.map((value, i) => ({
             from: i + 0.1 + slot * k,
             to: i + 0.1 + slot * (k + 0.86),
@@ -3728,13 +3962,13 @@ var FilesPanel = class {
             opacity: 0.9
           }))
         ),
-        whiskers: spread ? lines.flatMap(({ spec }, k) => whiskers(spread.gradients[spec], (i) => i + 0.1 + slot * (k + 0.43))) : [],
-        keys: lines.map(({ label }, k) => ({ label, color: style[k].color, block: true }))
+        whiskers: spread2 ? lines.flatMap(({ spec }, k) => whiskers(spread2.gradients[spec], (i) => i + 0.1 + slot * (k + 0.43))) : [],
+        keys: lines.map(({ label: label2 }, k) => ({ label: label2, color: style[k].color, block: true }))
       },
       theme
     );
     const sizes = found.sizes, top = sizes.at(-1), beyond = found.reach < top;
-    const N = {
+    const N2 = {
       kind: "log",
       domain: [2, Math.max(4, top)],
       label: `rollouts N${beyond ? " (shaded: extrapolated)" : ""}`,
@@ -3743,7 +3977,7 @@ var FilesPanel = class {
     const bands = beyond ? [[Math.max(2, found.reach), top]] : [];
     this.dead.draw(
       {
-        x: N,
+        x: N2,
         y: { kind: "linear", domain: [0, 1], label: "share of groups that are dead" },
         bands,
         mark: state.N,
@@ -3760,7 +3994,7 @@ var FilesPanel = class {
             }
           ] : []
         ],
-        whiskers: whiskers(spread?.dead, (i) => sizes[i]),
+        whiskers: whiskers(spread2?.dead, (i) => sizes[i]),
         dots: sizes.map((size, i) => ({ x: size, y: found.dead[i], color: theme.ink }))
       },
       theme
@@ -3768,16 +4002,16 @@ var FilesPanel = class {
     const signals = lines.map(({ spec }) => found.signals[spec]);
     this.larger.draw(
       {
-        x: N,
+        x: N2,
         y: { kind: "linear", domain: tops(signals.flat()), label: "mean of p(1−p)|w_N|" },
         bands,
         mark: state.N,
-        lines: lines.map(({ label }, k) => ({
+        lines: lines.map(({ label: label2 }, k) => ({
           x: sizes,
           y: signals[k],
           color: style[k].color,
           dash: style[k].dash,
-          label
+          label: label2
         }))
       },
       theme
@@ -3785,18 +4019,18 @@ var FilesPanel = class {
     this.app.drawn();
   }
   columns() {
-    const { edges, problems, naive, gradients, signals, sizes, dead, deadNaive } = this.found, spread = this.intervals;
-    const ends = (name, pairs) => pairs ? { [`${name}, low`]: pairs.map(([low]) => low), [`${name}, high`]: pairs.map(([, high2]) => high2) } : {};
+    const { edges, problems, naive, gradients, signals, sizes, dead: dead2, deadNaive } = this.found, spread2 = this.intervals;
+    const ends3 = (name, pairs) => pairs ? { [`${name}, low`]: pairs.map(([low]) => low), [`${name}, high`]: pairs.map(([, high2]) => high2) } : {};
     return {
       from: edges.slice(0, -1),
       to: edges.slice(1),
       problems,
-      ...ends("problems", spread?.problems),
+      ...ends3("problems", spread2?.problems),
       ...naive ? { "K/n as p": naive } : {},
       ...Object.fromEntries(Object.entries(gradients).map(([name, values]) => [`gradient ${name}`, values])),
       N: sizes,
-      dead,
-      ...ends("dead", spread?.dead),
+      dead: dead2,
+      ...ends3("dead", spread2?.dead),
       ...deadNaive ? { "dead, K/n as p": deadNaive } : {},
       ...Object.fromEntries(Object.entries(signals).map(([name, values]) => [`mean gradient ${name}`, values]))
     };
@@ -3828,6 +4062,8 @@ var EXAMPLE = (() => {
 var LONGEST2 = 2e3;
 var RUNS = 400;
 var SIDES = ["left", "right"];
+var SET = ["N", "right_N", "left", "right", "problems", "equal", "length", "rate", "seed", "seeds", "across"];
+var mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
 var ToyPanel = class {
   constructor(app) {
     this.app = app;
@@ -3835,8 +4071,8 @@ var ToyPanel = class {
     this.N = slider(
       "Rollouts a problem, N",
       store.state.N,
-      { least: 2, most: 1024, step: 1, scale: LOG(2, 1024), first: true },
-      (N) => store.set({ N })
+      { least: 2, most: MOST2.N, step: 1, scale: LOG(2, MOST2.N), first: true },
+      (N2) => store.set({ N: N2 })
     );
     this.problems = slider(
       "Problems",
@@ -3844,12 +4080,33 @@ var ToyPanel = class {
       { least: 4, most: 400, step: 1, scale: LOG(4, 400) },
       (problems) => store.set({ problems })
     );
+    this.right_N = slider(
+      "Rollouts a problem on the right",
+      store.state.right_N || store.state.N,
+      { least: 2, most: MOST2.N, step: 1, scale: LOG(2, MOST2.N) },
+      (N2) => store.set({ right_N: N2 })
+    );
+    this.other = h("div");
+    this.equal = h("div");
+    this.across = h("div");
+    this.length = slider(
+      "Step length",
+      store.state.length,
+      {
+        least: 5e-3,
+        most: 0.5,
+        step: 5e-3,
+        hint: "root mean square, over problems, of the change of their logits in a step"
+      },
+      (length) => store.set({ length })
+    );
     this.rate = slider(
       "Learning rate",
       store.state.rate,
       { least: 0.05, most: 5, step: 0.05 },
       (rate) => store.set({ rate })
     );
+    this.seeds = slider("Seeds", store.state.seeds, { least: 1, most: 16, step: 1 }, (seeds) => store.set({ seeds }));
     this.seed = h("input", {
       type: "number",
       min: "0",
@@ -3884,13 +4141,9 @@ var ToyPanel = class {
         "section",
         { class: "controls", "aria-label": "the run" },
         this.N.element,
-        SIDES.map((side) => this.menus[side]),
-        this.problems.element,
-        this.rate.element,
-        field("Seed", this.seed),
         h(
           "div",
-          { class: "row" },
+          { class: "row first" },
           this.play,
           h(
             "button",
@@ -3917,11 +4170,22 @@ var ToyPanel = class {
           ),
           this.clock
         ),
+        SIDES.map((side) => this.menus[side]),
+        this.other,
+        this.right_N.element,
+        h("h3", {}, "What both sides share"),
+        this.equal,
+        this.length.element,
+        this.rate.element,
+        this.across,
+        this.problems.element,
+        this.seeds.element,
+        field("First seed", this.seed),
         this.fault,
         h(
           "p",
           { class: "rules" },
-          `Each problem is a softmax over ${ANSWERS} answers, one of them right; pass rates start even in log-odds from ${HARDEST} to ${EASIEST}. Both sides draw with the same random numbers (Philox4x32-10, one counter a problem, step and rollout).`
+          `Each problem is a softmax over ${ANSWERS} answers, one of them right; pass rates start even in log-odds from ${HARDEST} to ${EASIEST}. Steps of equal length change the logits of a problem equally on both sides, in the root mean square over problems; with one learning rate an estimator of a larger scale also takes longer steps. Both sides draw with the same random numbers (Philox4x32-10, one counter a problem, step and rollout).`
         ),
         h("h3", {}, "The same numbers in Python"),
         this.line
@@ -3949,18 +4213,10 @@ var ToyPanel = class {
     this.runs = null;
     this.fault.textContent = "";
     try {
-      this.found = SIDES.map((side) => this.app.estimator(state[side], state.N));
+      const sizes = [state.N, state.right_N || state.N];
+      this.found = SIDES.map((side, k) => this.app.estimator(state[side], sizes[k]));
       if (this.found.some(({ waiting }) => waiting)) return;
-      this.runs = this.found.map(({ sequences }) => {
-        const policy = new Policy({
-          sequences,
-          problems: state.problems,
-          rollouts: state.N,
-          rate: state.rate,
-          seed: state.seed
-        });
-        return { policy, history: [policy.passRates()] };
-      });
+      this.runs = this.found.map(({ sequences: sequences2 }, k) => new Run(sequences2, sizes[k], state));
     } catch (error) {
       this.pause();
       this.fault.textContent = error.message;
@@ -3990,17 +4246,19 @@ var ToyPanel = class {
     this.play.textContent = this.runs && this.time > 0 ? "Go on" : "Play";
   }
   get time() {
-    return this.runs ? this.runs[0].policy.time : 0;
+    return this.runs ? Math.max(...this.runs.map(({ time }) => time)) : 0;
   }
+  /** A step on both sides; or, at equal rollouts, on the side that has used fewer. */
   forward() {
     if (this.time >= LONGEST2) {
       this.pause();
       return;
     }
-    for (const { policy, history: history2 } of this.runs) {
-      policy.step();
-      history2.push(policy.passRates());
-    }
+    const least = Math.min(...this.runs.map(({ used }) => used));
+    for (const run of this.runs) if (!this.atRollouts || run.used === least) run.step();
+  }
+  get atRollouts() {
+    return this.app.store.state.across === "rollouts";
   }
   advance(steps) {
     if (!this.runs) return;
@@ -4008,64 +4266,96 @@ var ToyPanel = class {
     this.render();
   }
   update(state) {
-    const key = JSON.stringify(["N", "left", "right", "problems", "rate", "seed"].map((name) => state[name]));
+    const key = JSON.stringify(SET.map((name) => state[name])), { store } = this.app;
     this.N.show(state.N);
+    this.right_N.show(state.right_N || state.N);
+    this.right_N.element.hidden = !state.right_N;
     this.problems.show(state.problems);
+    this.length.show(state.length);
     this.rate.show(state.rate);
+    this.length.element.hidden = state.equal !== "length";
+    this.rate.element.hidden = state.equal !== "rate";
+    this.seeds.show(state.seeds);
     if (document.activeElement !== this.seed) this.seed.value = state.seed;
+    rebuild(this.other, [state.right_N > 0, state.N], () => [
+      checkbox("another N on the right", state.right_N > 0, (is) => store.set({ right_N: is ? state.N : 0 }))
+    ]);
+    rebuild(this.equal, state.equal, () => [
+      segmented(
+        "what both sides share",
+        { length: "step length", rate: "learning rate" },
+        state.equal,
+        (equal) => store.set({ equal })
+      )
+    ]);
+    rebuild(this.across, state.across, () => [
+      segmented(
+        "compared at equal",
+        { steps: "equal steps", rollouts: "equal rollouts" },
+        state.across,
+        (across) => store.set({ across })
+      )
+    ]);
     if (key !== this.key || !this.runs) {
       this.key = key;
       for (const side of SIDES) {
         const all = this.names.includes(state[side]) ? this.names : [state[side], ...this.names];
         const start2 = (name) => this.app.start(name);
-        const menu = select(all, state[side], (name) => this.app.store.set({ [side]: start2(name) }));
+        const menu = select(all, state[side], (name) => store.set({ [side]: start2(name) }));
         this.menus[side].replaceChildren(field(side === "left" ? "Left objective" : "Right objective", menu));
       }
       this.pause();
       this.reset();
     }
-    const names = SIDES.map((side) => JSON.stringify(state[side])).join(", ");
-    this.line.textContent = `from lab.toy import paired; paired.pass_rates([${names}], rollouts=${state.N}, problems=${state.problems}, steps=${Math.max(this.time, 1)}, learning_rate=${state.rate}, seed=${state.seed})`;
     this.render();
+  }
+  /** What gives the same numbers in Python: a call, a call a seed, or such a line a side. */
+  python(state) {
+    const { seed, seeds } = state;
+    const call = (names, N3, steps) => `paired.pass_rates([${names.map((name) => JSON.stringify(name)).join(", ")}], rollouts=${N3}, problems=${state.problems}, steps=${Math.max(steps, 1)}, ${state.equal === "rate" ? `learning_rate=${state.rate}` : `step_length=${state.length}`}, ` + (seeds > 1 ? `seed=seed)` : `seed=${seed})`);
+    const every = (text2) => seeds > 1 ? `[${text2} for seed in range(${seed}, ${seed + seeds})]` : text2;
+    const { left, right, N: N2 } = state, calls = state.right_N ? [
+      [[left], N2, this.runs[0].time],
+      [[right], state.right_N, this.runs[1].time]
+    ] : [[[left, right], N2, this.time]];
+    return `from lab.toy import paired; ${calls.map((one2) => every(call(...one2))).join("; ")}`;
   }
   render() {
     const { state } = this.app.store, theme = this.app.theme();
     if (!this.runs) return;
-    this.clock.textContent = `step ${this.time}${this.time >= LONGEST2 ? ", the end" : ""}`;
-    this.line.textContent = this.line.textContent.replace(/steps=\d+/, `steps=${Math.max(this.time, 1)}`);
+    this.line.textContent = this.python(state);
+    const used = Math.max(...this.runs.map((run) => run.used)), end = this.time >= LONGEST2 ? ", the end" : "";
+    this.clock.textContent = this.atRollouts ? `${used} rollouts a problem${end}` : `step ${this.time}${end}`;
     const style = looks(this.found.map(({ name }) => name)).map((look) => ({
       ...look,
       color: this.app.color(look.color)
     }));
-    const last = [50, 100, 200, 400, 800, 1200].find((end) => end >= this.time) ?? LONGEST2, x = { kind: "linear", domain: [0, last], label: "step" };
-    const every = Math.max(1, Math.floor(this.time / 120)), at = [];
-    for (let t = 0; t <= this.time; t += every) at.push(t);
-    if (at.at(-1) !== this.time) at.push(this.time);
-    const lines = [];
+    const ends3 = [50, 100, 200, 400, 800, 1200, LONGEST2].map((end2) => this.atRollouts ? end2 * state.N : end2), reach = this.atRollouts ? used : this.time, last = ends3.find((end2) => end2 >= reach) ?? reach;
+    const x = {
+      kind: "linear",
+      domain: [0, last],
+      label: this.atRollouts ? "rollouts a problem" : "step"
+    };
+    const bins = this.runs.map((run) => histogram(run.now)), most = niceDomain([0, state.problems / 4, ...bins.flat()], "linear")[1];
+    const lines = [], areas = [];
     SIDES.forEach((side, k) => {
-      const { history: history2 } = this.runs[k], { color, dash } = style[k], shown = Math.ceil(state.problems / 48), now = history2.at(-1), numbers = summary(now);
-      const paths = [];
-      for (let i = 0; i < state.problems; i += shown)
-        paths.push({ x: at, y: at.map((t) => history2[t][i]), color, width: 1, opacity: 0.5 });
-      const means = at.map((t) => summary(history2[t]));
-      this.heads[side].textContent = `${this.found[k].label}: mean ${format(numbers.mean, 3)}, hardest quarter ${format(numbers.hard, 3)}`;
+      const run = this.runs[k], { color, dash } = style[k], { label: label2 } = this.found[k], at = run.shown(), places = at.map((t) => this.atRollouts ? t * run.N : t), paths = [];
+      for (let i = 0; i < state.problems; i += Math.ceil(state.problems / 48))
+        paths.push({ x: places, y: at.map((t) => run.history[t][i]), color, width: 1, opacity: 0.5 });
+      const told = (name) => {
+        const { middle: middle2, low, high: high2 } = run.across(name, [run.time]);
+        return `${format(middle2[0], 3)}${state.seeds > 1 ? ` (${format(low[0], 3)} to ${format(high2[0], 3)})` : ""}`;
+      };
+      this.heads[side].textContent = `${label2}: mean ${told("mean")}, hardest quarter ${told("hard")}`;
       this.charts[side].draw(
         { x, y: { kind: "logit", domain: [1e-4, 0.9999], label: "pass rate, a line a problem" }, lines: paths },
         theme
       );
-      const bins = new Array(20).fill(0);
-      now.forEach((p) => {
-        bins[Math.min(19, Math.floor(20 * p))]++;
-      });
       this.spread[side].draw(
         {
           x: { kind: "linear", domain: [0, 1], label: "pass rate now" },
-          y: {
-            kind: "linear",
-            domain: [0, niceDomain([0, state.problems / 2, ...bins], "linear")[1]],
-            label: "problems"
-          },
-          bars: bins.map((value, i) => ({
+          y: { kind: "linear", domain: [0, most], label: "problems" },
+          bars: bins[k].map((value, i) => ({
             from: i / 20 + 4e-3,
             to: (i + 1) / 20 - 4e-3,
             value,
@@ -4075,29 +4365,103 @@ var ToyPanel = class {
         },
         theme
       );
-      lines.push(
-        { x: at, y: means.map(({ mean }) => mean), color, dash, width: 2.4, label: `${this.found[k].label}, all` },
-        {
-          x: at,
-          y: means.map(({ hard }) => hard),
-          color,
-          dash,
-          width: 1.2,
-          label: `${this.found[k].label}, hardest quarter`
-        }
-      );
+      for (const [name, words, width] of [
+        ["mean", "all", 2.4],
+        ["hard", "hardest quarter", 1.2]
+      ]) {
+        const { middle: middle2, low, high: high2 } = run.across(name, at);
+        lines.push({ x: places, y: middle2, color, dash, width, label: `${label2}, ${words}` });
+        if (state.seeds > 1) areas.push({ x: places, low, high: high2, color });
+      }
     });
-    this.mean.draw({ x, y: { kind: "linear", domain: [0, 1], label: "mean pass rate" }, lines }, theme);
+    this.mean.draw(
+      {
+        x,
+        y: {
+          kind: "linear",
+          domain: [0, 1],
+          label: state.seeds > 1 ? `mean and range, ${state.seeds} seeds` : "mean pass rate"
+        },
+        lines,
+        areas
+      },
+      theme
+    );
     this.app.drawn();
   }
-  /** One row a step: the pass rate of every problem on both sides. */
+  /** One row a step: the pass rate of every problem on both sides with the first seed, and the means of every seed. */
   columns() {
-    const columns = { step: this.runs[0].history.map((_, t) => t) };
+    const { seed, seeds, problems } = this.app.store.state, columns = { step: Array.from({ length: this.time + 1 }, (_, t) => t) };
     SIDES.forEach((side, k) => {
-      for (let i = 0; i < this.app.store.state.problems; i++)
-        columns[`${side} ${i}`] = this.runs[k].history.map((p) => p[i]);
+      const { history: history3, summaries } = this.runs[k];
+      for (let i = 0; i < problems; i++) columns[`${side} ${i}`] = history3.map((p) => p[i]);
+      if (seeds > 1)
+        summaries.forEach((one2, s) => {
+          columns[`${side} mean, seed ${seed + s}`] = one2.map(({ mean: mean3 }) => mean3);
+          columns[`${side} hardest quarter, seed ${seed + s}`] = one2.map(({ hard }) => hard);
+        });
     });
     return columns;
+  }
+};
+var histogram = (p) => {
+  const bins = new Array(20).fill(0);
+  for (const x of p) bins[Math.min(19, Math.floor(20 * x))]++;
+  return bins;
+};
+var Run = class {
+  constructor(sequences2, N2, { problems, equal, length, rate, seed, seeds }) {
+    this.N = N2;
+    this.policies = Array.from(
+      { length: seeds },
+      (_, s) => new Policy({
+        sequences: sequences2,
+        problems,
+        rollouts: N2,
+        rate,
+        length: equal === "length" ? length : null,
+        seed: seed + s
+      })
+    );
+    this.history = [];
+    this.summaries = this.policies.map(() => []);
+    this.note();
+  }
+  get time() {
+    return this.policies[0].time;
+  }
+  /** Rollouts a problem so far. */
+  get used() {
+    return this.time * this.N;
+  }
+  get now() {
+    return this.history.at(-1);
+  }
+  step() {
+    for (const policy of this.policies) policy.step();
+    this.note();
+  }
+  note() {
+    this.policies.forEach((policy, s) => {
+      const p = policy.passRates();
+      if (s === 0) this.history.push(p);
+      this.summaries[s].push(summary(p));
+    });
+  }
+  /** Some 120 of the steps, the last one with them: enough for a line. */
+  shown() {
+    const every = Math.max(1, Math.floor(this.time / 120)), at = [];
+    for (let t = 0; t < this.time; t += every) at.push(t);
+    return [...at, this.time];
+  }
+  /** { middle, low, high } over the seeds of a summary's number at some steps: mean, least and most. */
+  across(name, at) {
+    const values = at.map((t) => this.summaries.map((one2) => one2[t][name]));
+    return {
+      middle: values.map(mean),
+      low: values.map((some) => Math.min(...some)),
+      high: values.map((some) => Math.max(...some))
+    };
   }
 };
 
@@ -4151,7 +4515,7 @@ var Explorer = class {
         h(
           "div",
           {},
-          h("h2", {}, "Which problems does an objective care about?"),
+          h(kernel ? "h2" : "h1", {}, "Which problems does an objective care about?"),
           h(
             "p",
             { class: "idea" },
@@ -4201,7 +4565,7 @@ var Explorer = class {
     return THEMES[this.dark ? "dark" : "light"];
   }
   color(color) {
-    return this.dark ? DARK[color] ?? color : color;
+    return onGround(color, this.dark);
   }
   update(state) {
     this.root.dataset.theme = this.dark ? "dark" : "light";
@@ -4232,19 +4596,20 @@ var Explorer = class {
    * An estimator at N by its spec: { spec, name, label, about, options, w, sequences }. In a notebook one that has no
    * closed form may be `waiting` for Python; elsewhere it has no options to change, and may be at the `nearest` N.
    */
-  estimator(spec, N, nearest = false) {
-    const name = spec.split("(")[0].trim(), large = ["drawn", "formula"].includes(name) && N > LARGEST;
-    if (this.kernel && !(name in ESTIMATORS || name in ALIASES))
-      return this.authority.own(spec, N, this.store.state.x);
+  estimator(spec, N2, nearest = false) {
+    const inner = lifted(spec);
+    if (inner !== null) return { ...this.estimator(inner, N2, nearest), spec, label: `lift(${inner})`, options: {} };
+    const name = spec.split("(")[0].trim(), large = ["drawn", "formula"].includes(name) && N2 > LARGEST;
+    if (this.kernel && !(name in ESTIMATORS || name in ALIASES)) return this.authority.own(spec, N2, this.store.state.x);
     const found = resolve(ESTIMATORS, spec), { about } = found.entry;
     if (this.kernel && (large || !found.entry.sequences))
-      return { ...found, about, ...this.authority.own(spec, N, this.store.state.x) };
-    if (!found.entry.sequences) return tabled(found, N, nearest);
+      return { ...found, about, ...this.authority.own(spec, N2, this.store.state.x) };
+    if (!found.entry.sequences) return tabled(found, N2, nearest);
     return {
       ...found,
       about,
       w: found.entry.limit(found.options),
-      sequences: this.authority?.sequences(found.spec, N) ?? coefficients(found, N)
+      sequences: this.authority?.sequences(found.spec, N2) ?? coefficients(found, N2)
     };
   }
   /** The curves of the state with their estimators; those that fail are left out. */
@@ -4362,37 +4727,37 @@ var Authority = class {
     this.known.set(key, value);
   }
   /** The curve of `spec` behind the gate, which may be "none", as Python gave it, if it has. */
-  get(spec, { N, x, gate }, quantity) {
-    return this.known.get(`${quantity} ${spec} ${gate} ${N} ${x}`);
+  get(spec, { N: N2, x, gate }, quantity) {
+    return this.known.get(`${quantity} ${spec} ${gate} ${N2} ${x}`);
   }
-  sequences(spec, N) {
-    return this.known.get(`sequences ${spec} ${N}`);
+  sequences(spec, N2) {
+    return this.known.get(`sequences ${spec} ${N2}`);
   }
   /** An estimator that only Python knows: its label and limit are asked for once, its sequences for many N at once. */
-  own(spec, N, axis) {
-    const failed = this.known.get(`failed ${spec} ${N}`);
+  own(spec, N2, axis) {
+    const failed = this.known.get(`failed ${spec} ${N2}`);
     if (failed) throw new Error(failed);
-    const label = this.known.get(`label ${spec}`), limit2 = this.known.get(`limit ${spec} ${axis}`), sequences = this.sequences(spec, N);
+    const label2 = this.known.get(`label ${spec}`), limit3 = this.known.get(`limit ${spec} ${axis}`), sequences2 = this.sequences(spec, N2);
     const name = spec.split("(")[0];
-    if (label && sequences && limit2 !== void 0)
-      return { spec, name, label, sequences, limit: (quantity) => quantity === "weight" ? limit2 : null };
-    this.once(`own ${spec} ${N} ${axis}`, async () => {
+    if (label2 && sequences2 && limit3 !== void 0)
+      return { spec, name, label: label2, sequences: sequences2, limit: (quantity) => quantity === "weight" ? limit3 : null };
+    this.once(`own ${spec} ${N2} ${axis}`, async () => {
       try {
-        const [content, arrays] = await this.kernel.ask("estimator", { spec, N, axis });
+        const [content, arrays] = await this.kernel.ask("estimator", { spec, N: N2, axis });
         this.keep(`label ${spec}`, content.label);
         this.keep(`limit ${spec} ${axis}`, arrays[2] ?? null);
-        this.keep(`sequences ${spec} ${N}`, arrays.slice(0, 2));
-        if (!label) this.prefetch(spec);
+        this.keep(`sequences ${spec} ${N2}`, arrays.slice(0, 2));
+        if (!label2) this.prefetch(spec);
       } catch (error) {
-        this.keep(`failed ${spec} ${N}`, error.message);
+        this.keep(`failed ${spec} ${N2}`, error.message);
       }
     });
-    return { spec, name, label: label ?? spec, waiting: true, sequences: null };
+    return { spec, name, label: label2 ?? spec, waiting: true, sequences: null };
   }
   /** The sequences of the sizes most looked at, sent once: the slider then waits for nobody. */
   async prefetch(spec) {
     const [{ sizes }, arrays] = await this.kernel.ask("sizes", { spec, most: AHEAD });
-    sizes.forEach((N, i) => this.keep(`sequences ${spec} ${N}`, [arrays[i].slice(0, N), arrays[i].slice(N)]));
+    sizes.forEach((N2, i) => this.keep(`sequences ${spec} ${N2}`, [arrays[i].slice(0, N2), arrays[i].slice(N2)]));
   }
   async once(key, question) {
     if (this.asked.has(key)) return;
@@ -4404,7 +4769,7 @@ var Authority = class {
   /** When the hand rests, have the lab compute what is shown, draw its numbers, and say how far the page's were. */
   verify(panel, state, badge) {
     clearTimeout(this.timer);
-    const specs = panel.lines?.filter(({ sequences, kind }) => sequences && kind !== "objective").map(({ spec }) => spec);
+    const specs = panel.lines?.filter(({ sequences: sequences2, kind }) => sequences2 && kind !== "objective").map(({ spec }) => spec);
     if (!specs) return this.design(panel, state, badge);
     const missing2 = (isGated(state) ? ["none", state.gate] : ["none"]).map((gate) => [gate, specs.filter((spec) => !this.get(spec, { ...state, gate }, state.quantity))]).filter(([, asked]) => asked.length);
     if (!missing2.length) return;
@@ -4414,13 +4779,13 @@ var Authority = class {
         badge.textContent = "lab is computing …";
         try {
           let worst = 0;
-          const grid = panel.grids[state.x], { N, x: axis, quantity } = state;
+          const grid = panel.grids[state.x], { N: N2, x: axis, quantity } = state;
           for (const [gate, specs2] of missing2) {
-            const [, arrays] = await this.kernel.ask("curves", { specs: specs2, N, quantity, axis, gate });
+            const [, arrays] = await this.kernel.ask("curves", { specs: specs2, N: N2, quantity, axis, gate });
             specs2.forEach((spec, i) => {
-              this.keep(`${quantity} ${spec} ${gate} ${N} ${axis}`, arrays[i]);
+              this.keep(`${quantity} ${spec} ${gate} ${N2} ${axis}`, arrays[i]);
               const line = panel.lines.find((one2) => one2.spec === spec);
-              if (!line?.sequences || line.sequences[0].length !== N) return;
+              if (!line?.sequences || line.sequences[0].length !== N2) return;
               const ours = gate === "none" ? QUANTITIES[quantity](grid, line.sequences) : GATED[quantity](grid, line.sequences, parseGate(gate)), size = Math.max(...arrays[i].map(Math.abs), 1e-300);
               ours.forEach((y, k) => {
                 worst = Math.max(worst, Math.abs(y - arrays[i][k]) / size);
@@ -4457,6 +4822,867 @@ var Authority = class {
   }
 };
 
+// story_parts.js
+var isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
+var isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+var Picture = class {
+  constructor(label2, paint) {
+    this.paint = paint;
+    this.svg = svg("svg", { role: "img", "aria-label": label2 });
+    this.element = h("div", { class: "picture" }, this.svg);
+    new ResizeObserver(() => this.draw()).observe(this.element);
+  }
+  draw() {
+    const { clientWidth: width, clientHeight: height } = this.element;
+    if (!width || !height) return;
+    for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` }))
+      this.svg.setAttribute(name, value);
+    this.svg.replaceChildren(...this.paint(width, height));
+  }
+};
+var ChartPicture = class {
+  constructor(label2, spec) {
+    this.chart = new Chart({ label: label2 });
+    this.spec = spec;
+    this.element = h("div", { class: "picture" }, this.chart.element);
+    new ResizeObserver(() => this.draw()).observe(this.element);
+  }
+  draw() {
+    const { clientWidth: width, clientHeight: height } = this.element;
+    if (!width || !height) return;
+    Object.assign(this.chart, { height: height / width, least: 0 });
+    this.chart.draw(this.spec());
+  }
+};
+var label = (words, x, y, more = {}) => svg("text", { x, y, ...more }, words);
+function drag({ name, values, start: start2, ends: ends3, say }, change) {
+  const shown = h("output", { "aria-live": "off" }), bar = h("input", { type: "range", id: "lab-drag", min: "0", max: String(values.length - 1), step: "1" });
+  const show = (value) => {
+    bar.value = String(values.indexOf(value));
+    bar.setAttribute("aria-valuetext", say(value));
+    shown.textContent = say(value);
+  };
+  bar.addEventListener("input", () => {
+    const value = values[Number(bar.value)];
+    show(value);
+    change(value);
+  });
+  show(start2);
+  return h(
+    "div",
+    { class: "drag" },
+    h("div", { class: "named" }, h("label", { for: bar.id }, name), shown),
+    bar,
+    h("div", { class: "ends", "aria-hidden": "true" }, h("span", {}, ends3[0]), h("span", {}, ends3[1]))
+  );
+}
+function percent(share, figures = share < 0.01 || share > 0.99 ? 1 : 0) {
+  const value = 100 * share;
+  if (value === 0 || value === 100) return `${value} %`;
+  if (value > 0 && value < 0.05) return "less than 0.1 %";
+  if (value < 100 && value >= 99.95) return "more than 99.9 %";
+  return `${value.toFixed(figures)} %`;
+}
+function figure(x) {
+  return Number(x.toPrecision(3)).toLocaleString("en", { maximumFractionDigits: 3 }).replace("-", "−");
+}
+var signed = (x) => x > 0 ? `+${x.toFixed(2)}` : x < 0 ? `−${Math.abs(x).toFixed(2)}` : "0";
+var mean2 = (values) => values.reduce((a, b) => a + b, 0) / values.length;
+
+// scene_data.js
+var METHODS = [
+  ["rloo", "RLOO", "#0072b2"],
+  ["grpo", "GRPO", "#e6a31e"],
+  ["maxrl", "MaxRL", "#c42d08"]
+];
+var GAPS = Object.fromEntries(METHODS.map(([spec]) => [spec, (N2) => coefficients(resolve(ESTIMATORS, spec), N2)[0]]));
+var data = {
+  name: "your-data",
+  short: "Your own data",
+  title: "Your own problems: each method is pulled by different ones",
+  lead: "Give a file that says how often each problem was tried and solved. It is read here and sent nowhere. Until then you see an invented example.",
+  key: "N",
+  drag: {
+    name: "Tries in a group",
+    values: [2, 4, 8, 16, 32, 64, 128],
+    start: 16,
+    ends: ["few", "many"],
+    say: (N2) => `N = ${N2}`
+  },
+  about: [
+    "The pass rates behind the counts are estimated by maximum likelihood, so that 0 of 16 is not taken for never. A bar of a method is the share of its expected gradient, p(1 − p)|w_N(p)| summed over the problems of the bin.",
+    "The file: problem, n, k, a row a problem; or problem and reward, a row a rollout; also what TRL and verl write. The workbench adds intervals, the choice of columns, and other estimators."
+  ],
+  workbench: (N2) => ({ panel: "files", N: N2 }),
+  build(view) {
+    let counts2 = EXAMPLE, kept = {}, name = "the invented example";
+    const fault = h("p", { class: "fault", role: "alert" });
+    const found = () => analyse(counts2, view.value, GAPS, kept);
+    const picture = new ChartPicture("share of problems and of each method's gradient, by pass rate", () => {
+      const dark = isDark(), theme = THEMES[dark ? "dark" : "light"], { edges, problems, gradients } = found(), series2 = [
+        [problems, "problems", theme.muted],
+        ...METHODS.map(([spec, words, color]) => [gradients[spec], `pull of ${words}`, onGround(color, dark)])
+      ], slot = 0.84 / series2.length;
+      picture.chart.theme = theme;
+      const ends3 = edges.map((edge) => String(Number((100 * edge).toPrecision(3))));
+      return {
+        x: {
+          kind: "linear",
+          domain: [0, problems.length],
+          label: "how often a problem is solved, %",
+          ticks: problems.map((_, i) => [i + 0.5, `${ends3[i]}–${ends3[i + 1]}`])
+        },
+        y: {
+          kind: "linear",
+          domain: niceDomain([0, ...series2.flatMap(([values]) => values)], "linear"),
+          label: "share"
+        },
+        bars: series2.flatMap(
+          ([values, , color], k) => values.map((value, i) => ({ from: i + 0.08 + slot * k, to: i + 0.08 + slot * (k + 0.88), value, color }))
+        ),
+        keys: series2.map(([, words, color]) => ({ label: words, color, block: true }))
+      };
+    });
+    const input = h("input", { type: "file", id: "lab-own", accept: ".csv,.tsv,.json,.jsonl,.ndjson,.gz" });
+    input.addEventListener("change", async () => {
+      if (!input.files[0]) return;
+      const before = [counts2, kept, name];
+      try {
+        [counts2, kept, name] = [await readFile(input.files[0]), {}, input.files[0].name];
+        found();
+        fault.textContent = "";
+      } catch (error) {
+        [counts2, kept, name] = before;
+        fault.textContent = error.message;
+      }
+      show();
+    });
+    function show() {
+      picture.draw();
+      const { problems, gradients, sizes, dead: dead2, edges } = found(), hard = (values) => percent(values[0]);
+      view.say(
+        `In ${name}, ${hard(problems)} of the problems are solved less than ${percent(edges[1])} of the time. With groups of ${view.value} they get ${hard(gradients.rloo)} of RLOO's pull, ${hard(gradients.grpo)} of GRPO's and ${hard(gradients.maxrl)} of MaxRL's; ${percent(dead2[sizes.indexOf(view.value)])} of the groups are dead.`
+      );
+    }
+    return {
+      picture: picture.element,
+      below: h("div", { class: "row" }, h("label", { for: "lab-own" }, "Your file"), input, fault),
+      draw: show
+    };
+  }
+};
+
+// scene_dead.js
+var PROBLEMS = 60;
+var AXIS = scaleOf({ kind: "logit", domain: [1e-3, 0.999] });
+var ends = [HARDEST, EASIEST].map((p) => AXIS.at(p));
+var POPULATION = Array.from(
+  { length: PROBLEMS },
+  (_, i) => AXIS.value(ends[0] + (ends[1] - ends[0]) * i / (PROBLEMS - 1))
+);
+var shares = (N2) => [mean2(POPULATION.map((p) => (1 - p) ** N2)), mean2(POPULATION.map((p) => p ** N2))];
+var dead = {
+  name: "dead-groups",
+  short: "Dead groups",
+  title: "Dead groups: all wrong or all right, paid for and worth nothing",
+  lead: "The tries at one problem in one round are a group. A group teaches by the contrast of right and wrong answers; without contrast it is dead. Above every difficulty stands its share of dead groups.",
+  key: "N",
+  drag: {
+    name: "Tries in a group",
+    values: [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256],
+    start: 8,
+    ends: ["few", "many"],
+    say: (N2) => `N = ${N2}`
+  },
+  about: [
+    "The chance that a group of N is all wrong is (1 − p)^N, all right p^N, exactly. The ticks below are the 60 problems of the first screen before its first round; the shares in the sentence are means over them.",
+    "Estimators differ in what they do with dead groups: most pay nothing, some push all wrong answers down."
+  ],
+  workbench: (N2) => ({ N: N2, quantity: "mass" }),
+  build(view) {
+    const p = Array.from({ length: 201 }, (_, i) => AXIS.value(i / 200));
+    const picture = new Picture(
+      "share of groups that are all wrong, mixed and all right, by pass rate",
+      (width, height) => {
+        const N2 = view.value, left = 46, right = width - 10, top = 8, base = height - 44, x = (value) => left + AXIS.at(value) * (right - left), y = (share) => base - share * (base - top);
+        const area = (low, high2, name) => {
+          const way = (f, points) => points.map((value) => `${x(value).toFixed(1)} ${y(f(value)).toFixed(1)}`).join("L");
+          return svg("path", { d: `M${way(low, p)}L${way(high2, p.toReversed())}z`, class: name });
+        };
+        const wrong = (value) => (1 - value) ** N2, solved2 = (value) => 1 - value ** N2;
+        const half = (f) => p.find((value) => f(value));
+        const lives = Math.sqrt((half((v) => wrong(v) < 0.5) ?? 0.1) * (half((v) => solved2(v) < 0.5) ?? 0.9));
+        return [
+          area(() => 0, wrong, "dead-wrong"),
+          area(wrong, solved2, "alive"),
+          area(solved2, () => 1, "dead-right"),
+          ...[0, 0.5, 1].flatMap((share) => [
+            svg("line", { x1: left, x2: right, y1: y(share), y2: y(share), class: share ? "grid" : "axis" }),
+            label(percent(share), left - 6, y(share) + 4, { "text-anchor": "end", class: "small" })
+          ]),
+          ...POPULATION.map(
+            (value) => svg("line", { x1: x(value), x2: x(value), y1: base + 2, y2: base + 9, class: "tick" })
+          ),
+          ...[
+            [1e-3, "1 in 1,000"],
+            [0.1, "10 %"],
+            [0.5, "half"],
+            [0.9, "90 %"]
+          ].map(
+            ([value, words]) => label(words, x(value), base + 24, { "text-anchor": value < 0.01 ? "start" : "middle", class: "small" })
+          ),
+          label("how often a problem is solved", (left + right) / 2, height - 4, {
+            "text-anchor": "middle",
+            class: "small"
+          }),
+          label("all wrong", left + 12, base - 12, { class: "on" }),
+          label("teaches", x(Math.min(0.9, Math.max(0.05, lives))), (top + base) / 2, { "text-anchor": "middle" }),
+          label("all right", right - 8, top + 20, { "text-anchor": "end", class: "on" })
+        ];
+      }
+    );
+    return {
+      picture: picture.element,
+      draw() {
+        picture.draw();
+        const [wrong, right] = shares(view.value);
+        view.say(
+          `With groups of ${view.value}, ${percent(wrong, 1)} of all groups are all wrong and ${percent(right, 1)} all right: ${percent(wrong + right, 1)} of the tries teach nothing.`
+        );
+      }
+    };
+  }
+};
+
+// scene_draw.js
+var P2 = DEFAULTS.points.map((_, i, all) => Number((i / (all.length - 1)).toFixed(2)));
+var HIGHEST = 8;
+var fitted = (points, N2) => coefficients(resolve(ESTIMATORS, writeSpec(ESTIMATORS, "drawn", { p: P2, w: points, zero_mean: false })), N2);
+var draw = {
+  name: "draw",
+  short: "Draw your own",
+  title: "Draw which problems should count. N tries come as near as they can",
+  lead: "Pull the grey line up where problems should pull hard and down where they should not. The purple line is the nearest that N tries can give: the more tries, the sharper it may bend.",
+  key: "N",
+  drag: {
+    name: "Tries in a round",
+    values: [4, 6, 8, 12, 16, 24, 32, 48, 64],
+    start: 16,
+    ends: ["few", "many"],
+    say: (N2) => `N = ${N2}`
+  },
+  about: [
+    "Every weight that N rollouts can give is a polynomial of degree N − 1 in the pass rate. The page fits its Bernstein coefficients, with a price on noise: they are what a right answer gets more than a wrong one, by the number of right answers among the others.",
+    "The workbench gives the estimator as one line of code that trains, and takes formulas too."
+  ],
+  workbench: (N2, { points }) => ({ panel: "draw", N: N2, points }),
+  build(view) {
+    const grid = new Grid(passRates("linear"));
+    let chosen = 6, before = null;
+    const points = () => view.points;
+    const picture = new ChartPicture("the drawn weight, and the best that N tries reach", () => {
+      const dark = isDark(), theme = THEMES[dark ? "dark" : "light"], purple = onGround("#c42a96", dark), reached = QUANTITIES.weight(grid, fitted(points(), view.value));
+      picture.chart.theme = theme;
+      return {
+        x: { kind: "linear", domain: [0, 1], label: "how often a problem is solved" },
+        y: {
+          kind: "linear",
+          domain: niceDomain([0, HIGHEST * 0.75, ...points(), ...reached], "linear"),
+          label: "how hard it pulls"
+        },
+        lines: [
+          {
+            x: grid.p,
+            y: grid.p.map(throughPoints(P2, points())),
+            color: theme.muted,
+            dash: [4, 2],
+            width: 2,
+            name: "wish"
+          },
+          { x: grid.p, y: reached, color: purple, width: 3, name: "reached" }
+        ],
+        dots: points().map((y, i) => ({
+          x: P2[i],
+          y,
+          color: i === chosen ? purple : theme.muted,
+          r: i === chosen ? 6 : 4,
+          hollow: i !== chosen
+        }))
+      };
+    });
+    const { chart } = picture, handle = chart.svg;
+    for (const [name, value] of Object.entries({
+      tabindex: "0",
+      role: "slider",
+      "aria-label": "drawn weight: left and right choose a point, up and down move it",
+      "aria-valuemin": "0",
+      "aria-valuemax": String(HIGHEST)
+    }))
+      handle.setAttribute(name, value);
+    const put = (next) => {
+      view.keep({ points: next });
+      show();
+    };
+    chart.listen(
+      (p, w) => {
+        const here = Math.round(p * (P2.length - 1)), [from, start2] = before ?? [here, w], value = Math.min(HIGHEST, Math.max(0, w)), next = [...points()];
+        for (let i = Math.min(from, here); i <= Math.max(from, here); i++) {
+          const share = here === from ? 1 : (i - from) / (here - from);
+          next[i] = Number((start2 + share * (value - start2)).toPrecision(3));
+        }
+        before = [here, value];
+        chosen = here;
+        put(next);
+      },
+      { drag: true, done: () => before = null }
+    );
+    handle.addEventListener("keydown", (event) => {
+      const along = { ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? 0, up = { ArrowUp: 1, ArrowDown: -1 }[event.key] ?? 0;
+      if (!along && !up) return;
+      event.preventDefault();
+      chosen = Math.min(P2.length - 1, Math.max(0, chosen + along));
+      const value = Math.min(HIGHEST, Math.max(0, points()[chosen] + 0.2 * up));
+      put(points().with(chosen, Number(value.toPrecision(3))));
+    });
+    function show() {
+      picture.draw();
+      handle.setAttribute("aria-valuenow", String(points()[chosen]));
+      handle.setAttribute("aria-valuetext", `${points()[chosen]} at a pass rate of ${P2[chosen]}`);
+      const wish = throughPoints(P2, points()), reached = QUANTITIES.weight(grid, fitted(points(), view.value)), far = reached.reduce((worst, y, i) => Math.max(worst, Math.abs(y - wish(grid.p[i]))), 0);
+      view.say(
+        far < 5e-3 ? `With ${view.value} tries the drawing is reached.` : `With ${view.value} tries the purple line is up to ${figure(far)} away from the drawing.`
+      );
+    }
+    return {
+      picture: picture.element,
+      below: h(
+        "div",
+        { class: "row" },
+        h("button", { type: "button", onclick: () => put(DEFAULTS.points) }, "First drawing"),
+        h("button", { type: "button", onclick: () => put(P2.map(() => 1)) }, "Level")
+      ),
+      draw: show
+    };
+  }
+};
+
+// scene_ends.js
+var N = 8;
+var sequences = (spec) => coefficients(resolve(ESTIMATORS, spec), N);
+function group(K) {
+  const [a1, a0] = successFailure(sequences("grpo")), u = uniforms(0, 0, 0, N), rank = u.map((value) => u.filter((other) => other < value).length);
+  return Array.from(rank, (place) => ({ right: place < K, advantage: place < K ? a1[K] : a0[K] }));
+}
+var spread = (K) => Math.sqrt(K / N * (1 - K / N));
+var ends2 = {
+  name: "both-ends",
+  short: "Both ends",
+  title: "GRPO lifts both ends, because it divides by the spread",
+  lead: `The model answers one problem ${N} times. GRPO, a widely used method, pays each answer its distance from the group's average, divided by the group's spread. The spread is small when answers are almost all wrong, and when they are almost all right.`,
+  key: "K",
+  drag: {
+    name: `Right answers among the ${N}`,
+    values: Array.from({ length: N + 1 }, (_, K) => K),
+    start: 1,
+    ends: ["all wrong", "all right"],
+    say: (K) => `${K} of ${N}`
+  },
+  about: [
+    "GRPO with the population's standard deviation (ddof 0, eps 0): a right answer gets (1 − mean)/std, a wrong one −mean/std, and groups that are all right or all wrong get 0. The difference of the two is 1/std.",
+    "Averaged over the groups that a problem of pass rate p gives, this is the curve: near 1/√(p(1−p)) where N allows, and at both ends √(N−1). RLOO (dashed), which does not divide, is level."
+  ],
+  workbench: () => ({ N, curves: ["rloo", "grpo"], x: "linear", y: "linear" }),
+  build(view) {
+    const p = passRates("linear"), grid = new Grid(p), weights = ["grpo", "rloo"].map((spec) => QUANTITIES.weight(grid, sequences(spec)));
+    let chosen = group(1).findIndex(({ right }) => right);
+    const bars = new Picture(`what each of the ${N} answers gets`, (width, height) => {
+      const most = Math.sqrt(N - 1), x = (i) => 8 + (i + 0.5) * (width - 16) / N, wide = Math.min(46, 0.7 * width / N), middle2 = height / 2, y = (a) => middle2 - a / most * (middle2 - 26);
+      return group(view.value).flatMap(({ right, advantage }, i) => [
+        ...i === chosen ? [
+          svg("rect", {
+            x: x(i) - 0.62 * wide,
+            y: 2,
+            width: 1.24 * wide,
+            height: height - 4,
+            rx: 5,
+            class: "chosen"
+          })
+        ] : [],
+        svg("rect", {
+          x: x(i) - wide / 2,
+          width: wide,
+          y: Math.min(y(advantage), middle2),
+          height: Math.max(1.5, Math.abs(y(advantage) - middle2)),
+          class: right ? "right" : "wrong",
+          "data-advantage": advantage
+        }),
+        // In a narrow box the numbers would run into each other: there only the chosen answer has its own.
+        ...i === chosen || width / N > 38 ? [
+          label(signed(advantage), x(i), advantage > 0 ? y(advantage) - 6 : y(advantage) + 16, {
+            "text-anchor": "middle",
+            class: "small"
+          })
+        ] : [],
+        label(right ? "✓" : "✗", x(i), advantage > 0 ? middle2 + 17 : middle2 - 7, { "text-anchor": "middle" })
+      ]);
+    });
+    const curve = new ChartPicture("weight by pass rate under GRPO", () => {
+      const theme = THEMES[isDark() ? "dark" : "light"], color = (name) => onGround({ grpo: "#e6a31e", rloo: "#0072b2" }[name], isDark()), at = Math.min(0.998, Math.max(2e-3, view.value / N));
+      curve.chart.theme = theme;
+      return {
+        x: { kind: "linear", domain: [0, 1], label: "how often a problem is solved" },
+        y: { kind: "linear", domain: [0, 3], label: "how hard it pulls" },
+        mark: at,
+        lines: [
+          { x: p, y: weights[1], color: color("rloo"), dash: [8, 2], width: 2, name: "rloo" },
+          { x: p, y: weights[0], color: color("grpo"), width: 3, name: "grpo" }
+        ],
+        dots: [{ x: at, y: QUANTITIES.weight(new Grid([at]), sequences("grpo"))[0], color: color("grpo"), r: 5 }],
+        texts: [
+          { x: 0.5, y: 2.08, words: "GRPO", color: color("grpo"), dy: -10, anchor: "middle" },
+          { x: 0.5, y: 1, words: "RLOO: no division", color: color("rloo"), dy: 16, anchor: "middle" }
+        ]
+      };
+    });
+    const why = h("p", { class: "why" }), where = h("span", { class: "where" });
+    const step = (by) => () => {
+      chosen = (chosen + by + N) % N;
+      draw2();
+    };
+    function draw2() {
+      const K = view.value, { right, advantage } = group(K)[chosen];
+      bars.draw();
+      curve.draw();
+      where.textContent = `Answer ${chosen + 1} of ${N}`;
+      const average = figure(K / N), width = figure(spread(K)), kind = right ? "right" : "wrong";
+      if (K === 0 || K === N) {
+        why.textContent = `It is ${kind} like all the others: no answer is better than another, so it gets 0.`;
+        view.say(
+          `All ${N} answers are ${kind}: there is no spread to divide by, every answer gets 0, and the group teaches nothing.`
+        );
+        return;
+      }
+      why.textContent = `It is ${kind}. The group's average is ${average}, its spread ${width}: (${Number(right)} − ${average}) / ${width} = ${signed(advantage)}, so the model will give it ${right ? "more" : "less"} often.`;
+      view.say(
+        `With ${K} of ${N} right the spread is ${width}, and right and wrong answers are ${figure(1 / spread(K))} apart. ` + (K === N / 2 ? "That is the least: the middle counts least." : `With ${N / 2} of ${N} right it would be ${figure(1 / spread(N / 2))}.`)
+      );
+    }
+    return {
+      picture: h("div", { class: "pictures" }, bars.element, curve.element),
+      below: h(
+        "div",
+        { class: "stepper" },
+        h("button", { type: "button", onclick: step(-1), "aria-label": "previous answer" }, "‹"),
+        where,
+        h("button", { type: "button", onclick: step(1), "aria-label": "next answer" }, "›"),
+        h("div", { role: "status" }, why)
+      ),
+      draw: draw2
+    };
+  }
+};
+
+// scene_limit.js
+var SPEC = "maxrl";
+var RARE = 1e-3;
+var weight = (p, N2) => QUANTITIES.weight(new Grid(p), coefficients(resolve(ESTIMATORS, SPEC), N2));
+var limit2 = {
+  name: "limit",
+  short: "N and its limit",
+  title: "The promise breaks where problems are solved less than once in N tries",
+  lead: "MaxRL, the right end of the first slider, promises (dashed): a problem solved 1 time in 100 pulls on the model 100 times as hard as one that is always solved. The solid line is what N tries really give.",
+  key: "N",
+  drag: {
+    name: "Tries in a round",
+    values: [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096],
+    start: 16,
+    ends: ["few", "many"],
+    say: (N2) => `N = ${N2}`
+  },
+  about: [
+    "How hard a problem of pass rate p pulls is its weight w(p): the expected update is w(p) times the gradient of p. MaxRL's limit is 1/p; at N rollouts its weight is (1 − (1 − p)^(N−1))/p, a polynomial in p, which ends at N − 1.",
+    "Whatever the method, the weight that N rollouts give is such a polynomial, of degree N − 1 at most. The workbench draws that of every estimator."
+  ],
+  workbench: (N2) => ({ N: N2, curves: [SPEC] }),
+  build(view) {
+    const p = passRates("log"), promised = LIMITS.weight(p, resolve(ESTIMATORS, SPEC).entry.limit({}));
+    const picture = new ChartPicture("weight by pass rate: the promise and what N tries give", () => {
+      const theme = THEMES[isDark() ? "dark" : "light"], color = onGround("#c42d08", isDark()), N2 = view.value, flat = Math.sqrt(1e-4 * Math.min(1 / N2, 0.5));
+      picture.chart.theme = theme;
+      return {
+        x: { kind: "log", domain: [1e-4, 1], label: "how often a problem is solved (pass rate p)" },
+        y: { kind: "log", domain: [0.5, 2e3], label: "how hard it pulls" },
+        bands: [[1e-4, 1 / N2]],
+        lines: [
+          { x: p, y: promised, color: theme.muted, dash: [4, 3], width: 2, name: "promise" },
+          { x: p, y: weight(p, N2), color, width: 3, name: "given" }
+        ],
+        texts: [
+          { x: 16e-4, y: 900, words: "the promise, 1/p", color: theme.muted },
+          { x: flat, y: weight([flat], N2)[0], words: `${N2} tries`, color, dy: -10, anchor: "middle" }
+        ]
+      };
+    });
+    return {
+      picture: picture.element,
+      draw() {
+        picture.draw();
+        const N2 = view.value;
+        view.say(
+          `With ${N2} tries, a problem solved 1 time in 1,000 pulls ${figure(weight([RARE], N2)[0])} times as hard as one that is always solved, not 1,000 times. In the shaded part, below 1 in ${N2}, the line goes flat: rare and very rare problems look alike.`
+        );
+      }
+    };
+  }
+};
+
+// scene_start.js
+var RUN = { problems: 60, rollouts: 16, length: 0.05, seed: 0, rounds: 200 };
+var HARD = RUN.problems / 4;
+var SECONDS = 9;
+var specOf2 = (alpha) => `alpha(alpha=${alpha})`;
+var KEPT = /* @__PURE__ */ new Map();
+function numbers(seed, round, problem, rollouts) {
+  const place = round * RUN.problems + problem;
+  if (!KEPT.has(place)) KEPT.set(place, uniforms(seed, round, problem, rollouts));
+  return KEPT.get(place);
+}
+function history2(alpha) {
+  const sequences2 = coefficients(resolve(ESTIMATORS, specOf2(alpha)), RUN.rollouts), policy = new Policy({ ...RUN, sequences: sequences2, numbers });
+  const seen = [policy.passRates()];
+  for (let round = 0; round < RUN.rounds; round++) {
+    policy.step();
+    seen.push(policy.passRates());
+  }
+  return seen;
+}
+var solved = (p) => p.reduce((count, x) => count + (x > 0.5), 0);
+var start = {
+  name: "start",
+  short: "Start",
+  title: "A model practises. Which problems does it learn?",
+  lead: `Each dot is a problem, and its height is how often the model gets it right. In every round the model tries each problem ${RUN.rollouts} times and moves towards the answers that were right. Drag the slider, and watch the hardest.`,
+  key: "count",
+  drag: {
+    name: "Rare right answers count",
+    values: Array.from({ length: 21 }, (_, i) => i / 20),
+    start: 0,
+    ends: ["like any other", "the rarer, the more"],
+    say: (alpha) => alpha === 0 ? "like any other" : `${(8 ** alpha).toFixed(1)} × as much`
+  },
+  about: [
+    `A simulation that runs in this page: ${RUN.problems} problems with 8 possible answers each, solved between ${HARDEST * 1e3} time in 1,000 and ${EASIEST * 10} times in 10 at the start. Random numbers, and the length of every step over all problems together, are the same wherever the slider stands; only what the answers count differs.`,
+    "A lone right answer among 16 is compared with one of 8 right ones among 16: it counts 8^alpha times as much, and alpha is the place of the slider, from 0 to 1. The left end is plain policy gradient with the group's mean as baseline, the right end is MaxRL (Algorithm 1); in between, the advantage is (r − mean)/mean^alpha."
+  ],
+  workbench: () => ({
+    panel: "toy",
+    problems: RUN.problems,
+    length: RUN.length,
+    left: "reinforce_mean",
+    right: "maxrl"
+  }),
+  build(view) {
+    const known = /* @__PURE__ */ new Map();
+    const run = (alpha) => {
+      if (!known.has(alpha)) known.set(alpha, history2(alpha));
+      return known.get(alpha);
+    };
+    let round = isStill() ? RUN.rounds : 0, playing = false, frame;
+    const now = () => run(view.value)[round];
+    const picture = new Picture("every problem as a dot, hard ones left, as high as the model solves it often", paint);
+    const button = h("button", { type: "button", onclick: () => playing ? pause() : play() });
+    function paint(width, height) {
+      const first = run(view.value)[0], left = 52, top = 44, base = height - 30, x = (i) => left + 10 + (i + 0.5) * (width - left - 20) / RUN.problems, y = (p) => base - p * (base - top), r = Math.max(2.4, Math.min(6, (width - left) / RUN.problems / 2.3));
+      const lines = [
+        ["always", 1],
+        ["half", 0.5],
+        ["never", 0]
+      ].flatMap(([words, p]) => [
+        svg("line", { x1: left, x2: width - 6, y1: y(p), y2: y(p), class: p === 0 ? "axis" : "grid" }),
+        label(words, left - 8, y(p) + 4, { "text-anchor": "end" })
+      ]);
+      const edge = (x(HARD - 1) + x(HARD)) / 2;
+      return [
+        svg("rect", { x: left, y: top - 8, width: edge - left, height: base - top + 8, class: "band" }),
+        ...lines,
+        label(`the ${HARD} hardest`, (left + edge) / 2, base + 20, { "text-anchor": "middle", class: "hard" }),
+        label("easier →", width - 6, base + 20, { "text-anchor": "end" }),
+        label(`round ${round} of ${RUN.rounds}`, width - 6, 22, { "text-anchor": "end" }),
+        ...Array.from(
+          now(),
+          (p, i) => svg("line", { x1: x(i), x2: x(i), y1: y(first[i]), y2: y(p), class: i < HARD ? "stem hard" : "stem" })
+        ),
+        ...Array.from(
+          now(),
+          (p, i) => svg("circle", { cx: x(i), cy: y(p), r, class: i < HARD ? "hard" : "rest", "data-p": p })
+        )
+      ];
+    }
+    function tell2() {
+      const hard = (seen) => solved(seen.slice(0, HARD)), rest = solved(now().slice(HARD));
+      const compared = view.value === 0 ? "" : ` With the slider at the left end it would be ${hard(run(0)[round])}.`;
+      view.say(
+        `After ${round} rounds the model solves ${hard(now())} of the ${HARD} hardest problems more often than not, and ${rest} of the other ${RUN.problems - HARD}.${compared}`
+      );
+    }
+    function draw2() {
+      button.textContent = playing ? "Pause" : round >= RUN.rounds ? "Play again" : "Play";
+      picture.draw();
+      tell2();
+    }
+    function play() {
+      if (round >= RUN.rounds) round = 0;
+      const from = performance.now() - round / RUN.rounds * SECONDS * 1e3;
+      playing = true;
+      view.quiet(true);
+      const tick = (time) => {
+        if (!playing || !picture.element.isConnected) return;
+        round = Math.max(0, Math.min(RUN.rounds, Math.floor((time - from) / 1e3 / SECONDS * RUN.rounds)));
+        if (round >= RUN.rounds) pause();
+        else {
+          draw2();
+          frame = requestAnimationFrame(tick);
+        }
+      };
+      frame = requestAnimationFrame(tick);
+    }
+    function pause() {
+      playing = false;
+      cancelAnimationFrame(frame);
+      view.quiet(false);
+      draw2();
+    }
+    if (!isStill()) play();
+    picture.element.append(button);
+    return { picture: picture.element, draw: draw2 };
+  }
+};
+
+// scene_unseen.js
+var P3 = 0.01;
+var ROUNDS = 20;
+var SEED = 0;
+var pixel = (x) => x.toFixed(2);
+var COLUMNS = [4, 5, 7, 10, 20];
+var rounds = (N2) => Array.from({ length: ROUNDS }, (_, round) => Array.from(uniforms(SEED, 0, round, N2), (u) => u < P3));
+var unseen = {
+  name: "unseen",
+  short: "Unseen",
+  title: "The hard problem that training never sees",
+  lead: "One problem that the model solves once in 100 tries. Each box is a round, each small square a try. A box with a right try has a solid frame. In all others every try is wrong: nothing tells the model which way to go.",
+  key: "N",
+  drag: {
+    name: "Tries in a round",
+    values: [1, 2, 4, 8, 16, 32, 64, 128, 256],
+    start: 8,
+    ends: ["few", "many"],
+    say: (N2) => `N = ${N2}`
+  },
+  about: [
+    "Each try is right with probability p = 0.01, independently; the squares are drawn with the page's own random numbers. The chance that all of N tries are wrong is (1 − p)^N, exactly.",
+    "The N tries of one problem in one round are called a group, and N the number of rollouts; p is the pass rate."
+  ],
+  workbench: (N2) => ({ panel: "toy", N: Math.max(2, N2) }),
+  build(view) {
+    const picture = new Picture("twenty rounds as boxes, each try a square, right tries marked", (width, height) => {
+      const sizeOf = (across2) => Math.min(width / across2, height / Math.ceil(ROUNDS / across2)), across = COLUMNS.reduce((best, count) => sizeOf(count) > sizeOf(best) ? count : best), down = Math.ceil(ROUNDS / across), size = sizeOf(across), left = (width - size * across) / 2, top = (height - size * down) / 2, inner = size - 10, side = Math.ceil(Math.sqrt(view.value)), cell = inner / side;
+      return rounds(view.value).flatMap((tries, round) => {
+        const x = left + size * (round % across) + 5, y = top + size * Math.floor(round / across) + 5, seen = tries.includes(true);
+        const square = (i) => {
+          const place = [x + cell * (i % side + 0.12), y + cell * (Math.floor(i / side) + 0.12)];
+          return `M${place.map(pixel).join(" ")}h${pixel(0.76 * cell)}v${pixel(0.76 * cell)}h${pixel(-0.76 * cell)}z`;
+        };
+        const squares = (kind) => tries.map((right, i) => right === kind ? square(i) : "").join("");
+        return [
+          svg("rect", { x: x - 2, y: y - 2, width: inner + 4, height: inner + 4, class: seen ? "box seen" : "box" }),
+          svg("path", { d: squares(false), class: "wrong" }),
+          svg("path", { d: squares(true), class: "right" })
+        ];
+      });
+    });
+    return {
+      picture: picture.element,
+      draw() {
+        const N2 = view.value, seen = rounds(N2).filter((tries) => tries.includes(true)).length;
+        picture.draw();
+        view.say(
+          `With ${N2} ${N2 === 1 ? "try" : "tries"} a round, ${seen} of these ${ROUNDS} rounds ${seen === 1 ? "contains" : "contain"} a right answer. Over endless rounds, ${percent((1 - P3) ** N2)} would contain none.`
+        );
+      }
+    };
+  }
+};
+
+// story.js
+var SCENES = [start, unseen, limit2, ends2, dead, draw, data];
+var BETWEEN = 250;
+function readAddress(hash) {
+  const [name, ...facts] = hash.replace(/^#/, "").split("&");
+  const scene = name === "" ? start : SCENES.find((one2) => one2.name === name);
+  if (!scene)
+    throw new Error(`the address names no scene '${name}'. There are: ${SCENES.map((one2) => one2.name).join(", ")}`);
+  const read = { scene, value: scene.drag.start, embed: false };
+  for (const fact of facts) {
+    const [key, text2] = fact.split("=");
+    if (key === "embed" && text2 === void 0) read.embed = true;
+    else if (key === scene.key && text2 !== "" && scene.drag.values.includes(Number(text2))) read.value = Number(text2);
+    else throw new Error(`the address says '${fact}'; this scene has ${scene.key} = ${scene.drag.values.join(", ")}`);
+  }
+  return read;
+}
+var writeAddress = (scene, value) => `#${scene.name}${value === scene.drag.start ? "" : `&${scene.key}=${value}`}`;
+var Story = class {
+  /** `embed`: one scene alone, for a frame in another page. */
+  constructor(root, { embed = false } = {}) {
+    Object.assign(this, { root, embed, points: DEFAULTS.points });
+    root.className = "lab-story";
+    this.finding = h("p", { class: "finding", role: "status" });
+    this.fault = h("p", { class: "fault", role: "alert" });
+    for (const query of ["(prefers-color-scheme: dark)", "(prefers-reduced-motion: reduce)"])
+      matchMedia(query).addEventListener("change", () => this.drawn?.draw());
+  }
+  // What a scene sees of the story: its value, its drawing, and where to say what changed.
+  say(words) {
+    if (this.finding.textContent !== words) this.finding.textContent = words;
+    this.root.dataset.drawn = String(Number(this.root.dataset.drawn ?? 0) + 1);
+  }
+  /** While a picture moves by itself, the sentence below it is not read out at every change. */
+  quiet(is) {
+    this.finding.setAttribute("aria-live", is ? "off" : "polite");
+  }
+  keep({ points }) {
+    this.points = points;
+    this.link();
+  }
+  /** Show what an address says; `focus` goes to the claim, so that it is read first. */
+  show(hash, focus) {
+    let read;
+    this.fault.textContent = "";
+    try {
+      read = readAddress(hash);
+    } catch (error) {
+      read = { scene: start, value: start.drag.start, embed: false };
+      this.fault.textContent = `${error.message}; this is the start instead`;
+    }
+    const { scene, value } = read;
+    Object.assign(this, { scene, value });
+    this.root.toggleAttribute("data-embed", this.embed || read.embed);
+    document.title = `${scene.title} · The explorer of the lab`;
+    this.quiet(false);
+    this.finding.textContent = "";
+    this.bench = h("a", { class: "bench" }, "Open this in the workbench");
+    this.drawn = scene.build(this);
+    const claim = h(scene === start ? "h1" : "h2", { tabindex: "-1" }, scene.title);
+    this.root.replaceChildren(
+      ...scene === start ? [] : [h("h1", { class: "unseen" }, "Which problems does a model learn?")],
+      this.header(),
+      this.fault,
+      claim,
+      h("p", { class: "lead" }, scene.lead),
+      this.drawn.picture,
+      drag({ ...scene.drag, start: value }, (next) => this.move(next)),
+      this.finding,
+      ...this.drawn.below ? [this.drawn.below] : [],
+      this.steps(),
+      h(
+        "details",
+        { class: "about" },
+        h("summary", {}, "What exactly is computed"),
+        scene.about.map((words) => h("p", {}, words)),
+        h("p", {}, this.bench)
+      ),
+      this.footer()
+    );
+    this.root.dataset.scene = scene.name;
+    this.drawn.draw();
+    this.link();
+    if (focus) {
+      scrollTo(0, 0);
+      claim.focus({ preventScroll: true });
+    }
+  }
+  move(value) {
+    this.value = value;
+    this.drawn.draw();
+    this.link();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => history.replaceState(null, "", this.address()), BETWEEN);
+  }
+  /** The link to the workbench shows there what the scene shows. */
+  link() {
+    this.bench.href = toHash({ ...DEFAULTS, ...this.scene.workbench(this.value, this) }) || "#workbench";
+  }
+  address() {
+    return writeAddress(this.scene, this.value) + (this.root.hasAttribute("data-embed") ? "&embed" : "");
+  }
+  stop() {
+    clearTimeout(this.timer);
+    this.root.replaceChildren();
+  }
+  header() {
+    return h(
+      "header",
+      {},
+      h(
+        "nav",
+        { "aria-label": "scenes" },
+        h(
+          "ol",
+          {},
+          SCENES.map(
+            (scene, i) => h(
+              "li",
+              {},
+              h(
+                "a",
+                {
+                  href: `#${scene.name}`,
+                  title: scene.short,
+                  "aria-label": `${i}: ${scene.short}`,
+                  "aria-current": scene === this.scene ? "step" : null
+                },
+                String(i)
+              )
+            )
+          )
+        )
+      ),
+      h("a", { href: "#workbench" }, "Workbench")
+    );
+  }
+  steps() {
+    const at = SCENES.indexOf(this.scene), [before, after] = [SCENES[at - 1], SCENES[at + 1]];
+    return h(
+      "div",
+      { class: "steps" },
+      before ? h("a", { class: "step", href: `#${before.name}` }, `← ${before.short}`) : h("span", {}),
+      after ? h("a", { class: "step next", href: `#${after.name}` }, `Next: ${after.short} →`) : h("a", { class: "step next", href: "#workbench" }, "Next: the workbench →")
+    );
+  }
+  footer() {
+    const whole = () => location.href.split(/[?#]/)[0] + writeAddress(this.scene, this.value);
+    const frame = () => `<iframe src="${whole()}&embed" width="700" height="420" style="border:0" loading="lazy" title="${this.scene.title}"></iframe>`;
+    const told = h("span", { role: "status" });
+    const copy = (text2, words) => async () => {
+      const note = location.protocol === "file:" ? " It works on this computer; put the page on the web to share it." : "";
+      try {
+        await navigator.clipboard.writeText(text2());
+        told.textContent = `${words} copied.${note}`;
+      } catch {
+        told.textContent = `Copy this: ${text2()}`;
+      }
+    };
+    return h(
+      "footer",
+      {},
+      h("button", { type: "button", onclick: copy(whole, "Link") }, "Copy link"),
+      h("button", { type: "button", onclick: copy(frame, "Embed code") }, "Copy embed code"),
+      h("a", { class: "whole", href: writeAddress(this.scene, this.value), target: "_blank" }, "Open the whole page"),
+      told
+    );
+  }
+};
+
 // main.js
 function render({ model, el }) {
   learn(model.get("catalogue"));
@@ -4476,32 +5702,68 @@ function render({ model, el }) {
   explorer.refresh();
   return () => root.remove();
 }
-function start(root) {
+var isWorkbench = (hash) => /^#(workbench$|\{|%7B)/i.test(hash);
+function open(main) {
   learn(JSON.parse(document.getElementById("lab-explorer-catalogue").textContent));
+  const embed = new URLSearchParams(location.search).has("embed");
+  let story, workbench;
+  const show = (focus) => {
+    const { hash } = location, wanted = isWorkbench(hash) ? "workbench" : "story";
+    if (wanted === "story") {
+      workbench?.root.remove();
+      if (!story) main.replaceChildren((story = new Story(document.createElement("div"), { embed })).root);
+      else if (!story.root.isConnected) main.append(story.root);
+      story.show(hash, focus);
+      return;
+    }
+    story?.root.remove();
+    story?.stop();
+    if (!workbench) workbench = openWorkbench(hash, embed);
+    else workbench.read(hash);
+    if (!workbench.root.isConnected) main.replaceChildren(workbench.root);
+    workbench.refresh();
+  };
+  addEventListener("hashchange", () => show(true));
+  show(false);
+}
+function openWorkbench(hash, embed) {
+  const stateOf = (hash2) => fromHash(/^#workbench$/i.test(hash2) ? "" : hash2);
   let store, fault = "";
   try {
-    store = new Store(fromHash(location.hash));
+    store = new Store(stateOf(hash));
   } catch (error) {
     store = new Store(checked({}));
     fault = `${error.message}; this is the start instead`;
   }
-  const explorer = new Explorer(root, store);
+  const root = document.createElement("div"), explorer = new Explorer(root, store);
   explorer.say.textContent = fault;
+  root.toggleAttribute("data-embed", embed);
+  root.querySelector(".tools").prepend(h("a", { class: "story", href: "#start" }, "The story in seven steps"));
   let timer;
   store.listen(() => {
     clearTimeout(timer);
-    timer = setTimeout(() => history.replaceState(null, "", toHash(store.state) || location.pathname), 150);
+    timer = setTimeout(() => {
+      if (root.isConnected) history.replaceState(null, "", toHash(store.state) || "#workbench");
+    }, 150);
   });
-  addEventListener("hashchange", () => {
+  const read = (hash2) => {
     try {
-      store.set(fromHash(location.hash));
+      store.set(stateOf(hash2));
     } catch (error) {
       explorer.say.textContent = error.message;
     }
-  });
+  };
+  return {
+    root,
+    read,
+    refresh() {
+      document.title = "The workbench · The explorer of the lab";
+      if (!explorer.say.textContent) explorer.refresh();
+    }
+  };
 }
 var page = globalThis.document?.getElementById("lab-explorer-page");
-if (page) start(page);
+if (page) open(page);
 var main_default = { render };
 export {
   main_default as default

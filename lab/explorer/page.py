@@ -25,7 +25,7 @@ PAGE = """<!doctype html>
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Which problems does an objective care about? The explorer of the lab</title>
+<title>Which problems does a model learn? The explorer of the lab</title>
 <style>
 html {{ background: #ffffff; }} body {{ margin: 0; }}
 @media (prefers-color-scheme: dark) {{ \
@@ -54,25 +54,29 @@ def html(specs: Iterable[str] = ()) -> str:
     catalogue = json.dumps(
         described() | {"tables": tables(specs)}, separators=(",", ":"), allow_nan=False
     )
-    style, script = (
-        (HERE / name).read_text(encoding="utf-8") for name in ("style.css", "explorer.js")
+    style, story, script = (
+        (HERE / name).read_text(encoding="utf-8")
+        for name in ("style.css", "story.css", "explorer.js")
     )
     return PAGE.format(
         policy=POLICY,
-        style=style,
+        style=style + story,
         catalogue=catalogue.replace("<", "\\u003c"),  # nothing in it may close the script
         script=script.replace("</script", "<\\/script"),
     )
 
 
 def write(path: str | Path, state: Mapping[str, Any] | None = None) -> str:
-    """Write the page atomically to `path`; returns its address, which also holds `state`."""
+    """Write the page atomically to `path`; returns its address.
+
+    With a `state` it is the address of the workbench that shows it, without one that of the story.
+    """
     whole = checked(state or {})
     changed = {key: value for key, value in whole.items() if value != DEFAULTS[key]}
     path = Path(path).resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, html([*whole["curves"], whole["left"], whole["right"]]))
     if not changed:
-        return path.as_uri()
+        return path.as_uri() + ("#workbench" if state else "")
     fragment = quote(json.dumps(changed, separators=(",", ":")), safe=",:")
     return f"{path.as_uri()}#{fragment}"

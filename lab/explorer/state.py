@@ -31,19 +31,33 @@ DEFAULTS: dict[str, Any] = {
     "left": "rloo",
     "right": "maxrl",
     "problems": 96,
+    "right_N": 0,  # 0: as many as on the left
+    "equal": "length",
+    "length": 0.05,
     "rate": 0.5,
     "seed": 0,
+    "seeds": 5,
+    "across": "steps",
     "theme": "auto",
 }
 CHOICES = {
     "panel": ("curves", "draw", "files", "toy"),
     "quantity": ("weight", "objective", "efficiency", "mass", "contrast"),
-    "x": ("log", "linear", "logit"),
+    "x": ("log", "deep", "linear", "logit"),
     "y": ("log", "linear"),
     "by": ("hand", "formula"),
+    "equal": ("length", "rate"),
+    "across": ("steps", "rollouts"),
     "theme": ("auto", "light", "dark"),
 }
-RANGES = {"N": (2, 1024), "problems": (4, 400), "seed": (0, 2**31 - 1)}
+RANGES = {
+    "N": (2, 4096),
+    "problems": (4, 400),
+    "right_N": (0, 4096),
+    "seed": (0, 2**31 - 1),
+    "seeds": (1, 16),
+}
+REALS = {"length": (0.001, 1), "rate": (0.001, 10)}
 MOST_CURVES = 8
 
 
@@ -60,8 +74,9 @@ def checked(partial: Mapping[str, Any], own: Mapping[str, Any] = {}) -> dict[str
             one_of(key, value, CHOICES[key])
         elif key in RANGES and whole(key, value, RANGES[key][0]) > RANGES[key][1]:
             raise LabError(f"{key} = {value}: it must be at most {RANGES[key][1]}")
-        elif key == "rate" and not (_is_number(value) and 0.001 <= value <= 10):
-            raise LabError(f"rate = {value!r}: it must be a number from 0.001 to 10")
+        elif key in REALS and not (_is_number(value) and REALS[key][0] <= value <= REALS[key][1]):
+            least, most = REALS[key]
+            raise LabError(f"{key} = {value!r}: it must be a number from {least} to {most}")
         elif type(usual) in (bool, str) and type(value) is not type(usual):
             raise LabError(
                 f"{key} = {value!r}: it must be"

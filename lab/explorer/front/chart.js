@@ -2,8 +2,8 @@
 import { h, svg, format } from "./dom.js";
 
 export const THEMES = {
-  light: { ground: "#ffffff", ink: "#1c1e21", muted: "#686d76", grid: "#ebecef", axis: "#b9bdc5", band: "#f4f5f7" },
-  dark: { ground: "#16181c", ink: "#eceef1", muted: "#a2a8b3", grid: "#2a2d33", axis: "#50555f", band: "#1f2227" },
+  light: { ground: "#ffffff", ink: "#1c1e21", muted: "#686d76", grid: "#ebecef", axis: "#868b94", band: "#f4f5f7" },
+  dark: { ground: "#16181c", ink: "#eceef1", muted: "#a2a8b3", grid: "#2a2d33", axis: "#6d727c", band: "#1f2227" },
 };
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
 const logit = (p) => Math.log(p) - Math.log1p(-p);
@@ -80,7 +80,10 @@ export class Chart {
       xmlns: "http://www.w3.org/2000/svg",
     });
     this.parts = Object.fromEntries(
-      ["ground", "axes", "bars", "lines", "dots", "mark", "legend"].map((name) => [name, svg("g", { class: name })]),
+      ["ground", "axes", "bars", "lines", "dots", "mark", "texts", "legend"].map((name) => [
+        name,
+        svg("g", { class: name }),
+      ]),
     );
     this.svg.append(...Object.values(this.parts));
     this.element = h("div", { class: "chart" }, this.svg);
@@ -91,7 +94,10 @@ export class Chart {
     }).observe(this.element);
   }
 
-  /** `spec`: x, y (kind, domain, label), lines [{x, y, color, dash, width, label}], bars, dots, mark (a value of x). */
+  /**
+   * `spec`: x, y (kind, domain, label), lines [{x, y, color, dash, width, label}], bars, areas [{x, low, high, color}],
+   * dots, mark (a value of x), texts [{x, y, words, color}] or `named`: every line has its label beside it.
+   */
   draw(spec, theme = this.theme) {
     this.spec = spec;
     this.theme = theme;
@@ -101,7 +107,7 @@ export class Chart {
     this.lines(spec.lines ?? []);
     this.fill(
       "bars",
-      (spec.bars ?? []).map((bar) => this.bar(bar)),
+      (spec.bars ?? []).map((bar) => this.bar(bar)).concat((spec.areas ?? []).map((area) => this.area(area))),
     );
     const whiskers = (spec.whiskers ?? []).map(({ x, low, high, color }) =>
       svg("line", {
@@ -131,6 +137,27 @@ export class Chart {
       ),
     );
     this.mark(spec.mark);
+    this.fill(
+      "texts",
+      (spec.named ? this.names(spec.lines) : (spec.texts ?? [])).map(
+        ({ x, y, words, color, anchor = "start", dx = 0, dy = 0 }) =>
+          svg(
+            "text",
+            {
+              x: this.x(x) + dx,
+              y: this.y(y) + dy,
+              "text-anchor": anchor,
+              fill: forWords(color, theme),
+              "font-size": 12,
+              "font-weight": 600,
+              stroke: theme.ground,
+              "stroke-width": 4,
+              "paint-order": "stroke",
+            },
+            words,
+          ),
+      ),
+    );
   }
 
   frame(spec, theme, width, tall) {
@@ -221,6 +248,37 @@ export class Chart {
     this.parts.lines.setAttribute("clip-path", `url(#${this.clip})`);
   }
 
+  /** Texts beside the lines that have labels, each where it covers least of other lines; none where it would hide one. */
+  names(lines) {
+    const { left, top, width, height } = this.box,
+      points = lines.flatMap(({ x, y }) => {
+        const some = [];
+        for (let i = 0; i < x.length; i += 3) some.push({ px: this.x(x[i]), py: this.y(y[i]) });
+        return some;
+      }),
+      taken = [];
+    return lines.flatMap(({ x, y, label: words, color }) => {
+      if (!words || !x.length) return [];
+      const wide = 7.4 * words.length;
+      let best = null;
+      for (const share of NAME_PLACES) {
+        const i = Math.round(share * (x.length - 1)),
+          px = this.x(x[i]),
+          py = this.y(y[i]);
+        for (const dy of [-8, 18]) {
+          const box = { left: px - wide / 2, right: px + wide / 2, top: py + dy - 12, bottom: py + dy + 4 };
+          const inside = box.left > left && box.right < left + width && box.top > top && box.bottom < top + height;
+          if (!inside || taken.some((one) => meets(box, one))) continue;
+          const covered = points.filter((point) => covers(box, point)).length;
+          if (!best || covered < best.covered) best = { covered, box, text: { x: x[i], y: y[i], words, color, dy } };
+        }
+      }
+      if (!best || best.covered > 2) return [];
+      taken.push(best.box);
+      return [{ ...best.text, anchor: "middle" }];
+    });
+  }
+
   /** Where the legend's entries go: in rows above the frame. */
   place(items, room, size) {
     let x = 0,
@@ -289,6 +347,16 @@ export class Chart {
     });
   }
 
+  /** The band between two lines. */
+  area({ x, low, high, color }) {
+    const back = { x: x.toReversed(), y: low.toReversed() };
+    return svg("path", {
+      d: `${this.path({ x, y: high })}${this.path(back).replace("M", "L")}z`,
+      fill: color,
+      "fill-opacity": 0.22,
+    });
+  }
+
   mark(value) {
     const { left, top, width, height } = this.box,
       at = value === undefined ? NaN : this.x(value);
@@ -347,4 +415,14 @@ export class Chart {
   }
 }
 
+/** A line's colour for words: a little darker on a light ground, as LineStyle.ink of lab/show/line_styles.py. */
+function forWords(color, theme) {
+  if (theme.ground !== THEMES.light.ground) return color;
+  const channels = [1, 3, 5].map((i) => Math.round(0.7 * parseInt(color.slice(i, i + 2), 16)));
+  return `#${channels.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
+}
+
+const NAME_PLACES = [0.12, 0.22, 0.32, 0.42, 0.52, 0.62, 0.72, 0.82];
+const meets = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+const covers = ({ left, right, top, bottom }, { px, py }) => px > left && px < right && py > top && py < bottom;
 const dashes = ({ dash, width = 2 }) => (dash?.length ? dash.map((x) => x * width).join(" ") : "none");

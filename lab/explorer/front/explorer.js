@@ -1,8 +1,8 @@
 // The page itself: one state, four panels, and what they share.
 import { THEMES } from "./chart.js";
-import { DARK } from "./looks.js";
+import { onGround } from "./looks.js";
 import { tabled } from "./given.js";
-import { ALIASES, ESTIMATORS, coefficients, offered, resolve } from "./specs.js";
+import { ALIASES, ESTIMATORS, coefficients, lifted, offered, resolve } from "./specs.js";
 import { LARGEST } from "./design.js";
 import { h, rebuild, segmented, write } from "./dom.js";
 import { CurvesPanel } from "./panel_curves.js";
@@ -34,7 +34,7 @@ export class Explorer {
         h(
           "div",
           {},
-          h("h2", {}, "Which problems does an objective care about?"),
+          h(kernel ? "h2" : "h1", {}, "Which problems does an objective care about?"),
           h(
             "p",
             { class: "idea" },
@@ -92,7 +92,7 @@ export class Explorer {
   }
 
   color(color) {
-    return this.dark ? (DARK[color] ?? color) : color;
+    return onGround(color, this.dark);
   }
 
   update(state) {
@@ -129,10 +129,11 @@ export class Explorer {
    * closed form may be `waiting` for Python; elsewhere it has no options to change, and may be at the `nearest` N.
    */
   estimator(spec, N, nearest = false) {
+    const inner = lifted(spec);
+    if (inner !== null) return { ...this.estimator(inner, N, nearest), spec, label: `lift(${inner})`, options: {} };
     const name = spec.split("(")[0].trim(),
       large = ["drawn", "formula"].includes(name) && N > LARGEST;
-    if (this.kernel && !(name in ESTIMATORS || name in ALIASES))
-      return this.authority.own(spec, N, this.store.state.x);
+    if (this.kernel && !(name in ESTIMATORS || name in ALIASES)) return this.authority.own(spec, N, this.store.state.x);
     const found = resolve(ESTIMATORS, spec),
       { about } = found.entry;
     if (this.kernel && (large || !found.entry.sequences))

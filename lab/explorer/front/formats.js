@@ -167,6 +167,30 @@ export const FORMATS = [
     "logged_twice": true
   },
   {
+    "tool": "verl, its table in W&B",
+    "source": "verl/utils/tracking.py, val/generations, as lab.rollouts.wide_tables unfolds it",
+    "columns": [
+      "input",
+      "output",
+      "score",
+      "step",
+      "sample"
+    ],
+    "problem": [
+      "input"
+    ],
+    "reward": [
+      "score"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "once": "sample",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
     "tool": "verl",
     "source": "verl/trainer/ppo/ray_trainer.py, _write_generations (trainer.rollout_data_dir)",
     "columns": [

@@ -8,7 +8,7 @@ const BLUE = "#0072b2",
   SKY = "#30c2fa",
   INDIGO = "#1e0a5a",
   OLIVE = "#999933";
-export const DARK = {
+const DARK = {
   [BLUE]: "#4aa8e8",
   [ORANGE]: "#f0b43c",
   [RED]: "#ff8a4c",
@@ -20,8 +20,14 @@ export const DARK = {
   "#000000": "#ffffff",
   "#777777": "#aaaaaa",
 };
+/** The light ones of the figures, darker: a line is to stand out from white by three to one. */
+const LIGHT = { [ORANGE]: "#b97d00", [SKY]: "#0d90c4", [OLIVE]: "#85852b" };
+
+/** A look's colour on a light or dark ground. */
+export const onGround = (color, dark) => (dark ? DARK : LIGHT)[color] ?? color;
+
 /** Those of lab/show/line_styles.py, which Python tells: { name: [colour, dashes] }. */
-export const LOOKS = {};
+export const LOOKS = Object.create(null);
 const OTHERS = [
   [PURPLE, []],
   [OLIVE, []],

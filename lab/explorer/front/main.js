@@ -1,8 +1,10 @@
-// Two ways in: the page of its own, which finds its place and starts, and the widget of a notebook.
+// Two ways in: the page of its own, which holds the story and the workbench, and the widget of a notebook.
+import { h } from "./dom.js";
 import { Explorer } from "./explorer.js";
 import { learn } from "./given.js";
 import { Kernel, counts } from "./kernel.js";
 import { Store, checked, fromHash, toHash } from "./state.js";
+import { Story } from "./story.js";
 
 /** The widget: Python's `state` and the page's are one. */
 function render({ model, el }) {
@@ -26,33 +28,76 @@ function render({ model, el }) {
   return () => root.remove();
 }
 
-function start(root) {
+/** Whether an address is the workbench's: "#workbench", or a state, which all links of before the story hold. */
+const isWorkbench = (hash) => /^#(workbench$|\{|%7B)/i.test(hash);
+
+/** The page of its own: the story, and the workbench behind it, whichever the address names. */
+function open(main) {
   learn(JSON.parse(document.getElementById("lab-explorer-catalogue").textContent));
+  const embed = new URLSearchParams(location.search).has("embed");
+  let story, workbench;
+  const show = (focus) => {
+    const { hash } = location,
+      wanted = isWorkbench(hash) ? "workbench" : "story";
+    if (wanted === "story") {
+      workbench?.root.remove();
+      if (!story) main.replaceChildren((story = new Story(document.createElement("div"), { embed })).root);
+      else if (!story.root.isConnected) main.append(story.root);
+      story.show(hash, focus);
+      return;
+    }
+    story?.root.remove();
+    story?.stop();
+    if (!workbench) workbench = openWorkbench(hash, embed);
+    else workbench.read(hash);
+    if (!workbench.root.isConnected) main.replaceChildren(workbench.root);
+    workbench.refresh();
+  };
+  addEventListener("hashchange", () => show(true));
+  show(false);
+}
+
+/** { root, read(hash), refresh() } of a workbench that keeps its state in the page's address. */
+function openWorkbench(hash, embed) {
+  const stateOf = (hash) => fromHash(/^#workbench$/i.test(hash) ? "" : hash);
   let store,
     fault = "";
   try {
-    store = new Store(fromHash(location.hash));
+    store = new Store(stateOf(hash));
   } catch (error) {
     store = new Store(checked({}));
     fault = `${error.message}; this is the start instead`;
   }
-  const explorer = new Explorer(root, store);
+  const root = document.createElement("div"),
+    explorer = new Explorer(root, store);
   explorer.say.textContent = fault;
+  root.toggleAttribute("data-embed", embed);
+  root.querySelector(".tools").prepend(h("a", { class: "story", href: "#start" }, "The story in seven steps"));
   let timer;
   store.listen(() => {
     clearTimeout(timer);
-    timer = setTimeout(() => history.replaceState(null, "", toHash(store.state) || location.pathname), 150);
+    timer = setTimeout(() => {
+      if (root.isConnected) history.replaceState(null, "", toHash(store.state) || "#workbench");
+    }, 150);
   });
-  addEventListener("hashchange", () => {
+  const read = (hash) => {
     try {
-      store.set(fromHash(location.hash));
+      store.set(stateOf(hash));
     } catch (error) {
       explorer.say.textContent = error.message;
     }
-  });
+  };
+  return {
+    root,
+    read,
+    refresh() {
+      document.title = "The workbench · The explorer of the lab";
+      if (!explorer.say.textContent) explorer.refresh();
+    },
+  };
 }
 
 const page = globalThis.document?.getElementById("lab-explorer-page");
-if (page) start(page);
+if (page) open(page);
 
 export default { render };

@@ -160,6 +160,7 @@ export function passRates(axis, count = 241) {
   const forms = {
     linear: (i) => (i + 0.5) / count,
     log: (i) => 10 ** (-4 + 4 * at(i)) * 0.9999 ** at(i),
+    deep: (i) => 10 ** (-6 + 6 * at(i)) * 0.9999 ** at(i),
     logit: (i) => 1 / (1 + Math.exp(odds * (1 - 2 * at(i)))),
   };
   return row(count, forms[axis]);

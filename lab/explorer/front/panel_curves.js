@@ -29,8 +29,9 @@ const MEANING = {
   contrast:
     "The weight on the difference between the mean right and the mean wrong answer; the log-odds are flat here.",
 };
-const AXES = { log: "log", linear: "linear", logit: "log-odds" };
-const SPAN = { log: [1e-4, 1], linear: [0, 1], logit: [1e-4, 1 - 1e-4] };
+const AXES = { log: "log", deep: "log to 10⁻⁶", linear: "linear", logit: "log-odds" };
+const SPAN = { log: [1e-4, 1], deep: [1e-6, 1], linear: [0, 1], logit: [1e-4, 1 - 1e-4] };
+const kindOf = (axis) => (axis === "deep" ? "log" : axis);
 
 export class CurvesPanel {
   constructor(app) {
@@ -250,7 +251,7 @@ export class CurvesPanel {
         });
       if (line.kind === "curve" && y) {
         if (state.limits && limit)
-          drawn.push({ x: p, y: limit, color, dash: [2, 3], width: 1, opacity: 0.75, name: `limit ${line.spec}` });
+          drawn.push({ x: p, y: limit, color, dash: [2, 3], width: 1, name: `limit ${line.spec}` });
         const plain = { x: p, y, color, dash, name: line.spec };
         if (!gated) drawn.push({ ...plain, width: 2.2, label });
         else {
@@ -262,9 +263,10 @@ export class CurvesPanel {
     const unit = state.normalise && quantity !== "efficiency" ? ", 1 at w(½)" : "";
     this.chart.draw(
       {
-        x: { kind: state.x, domain: SPAN[state.x], label: "pass rate p" },
+        x: { kind: kindOf(state.x), domain: SPAN[state.x], label: "pass rate p" },
         y: { kind, domain, label: NAMES[quantity] + unit },
         lines: drawn,
+        named: true,
         mark: this.at,
       },
       this.app.theme(),
@@ -303,7 +305,7 @@ export class CurvesPanel {
               1e-4,
             );
       chart.draw(
-        { x: { kind: state.x, domain: SPAN[state.x], label: "" }, y: { kind, domain, label: "" }, lines },
+        { x: { kind: kindOf(state.x), domain: SPAN[state.x], label: "" }, y: { kind, domain, label: "" }, lines },
         this.app.theme(),
       );
     }
@@ -328,7 +330,7 @@ export class CurvesPanel {
 
   /** The numbers at one pass rate: every quantity of every curve; behind a gate, what the gate makes of the weight. */
   read(p) {
-    this.at = Math.min(Math.max(p, 1e-4), 1 - 1e-4);
+    this.at = Math.min(Math.max(p, 1e-6), 1 - 1e-4);
     if (!this.lines) return;
     this.chart.mark(this.at);
     const { state } = this.app.store,

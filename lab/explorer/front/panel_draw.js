@@ -3,6 +3,7 @@ import { Chart, niceDomain } from "./chart.js";
 import { ESTIMATORS, coefficients, resolve, writeSpec } from "./specs.js";
 import { LARGEST } from "./design.js";
 import { Grid, QUANTITIES, passRates } from "./mathematics.js";
+import { MOST } from "./state.js";
 import { LOG, checkbox, field, format, h, segmented, slider } from "./dom.js";
 
 const COUNT = 21,
@@ -33,7 +34,7 @@ export class DrawPanel {
     this.N = slider(
       "Rollouts a problem, N",
       store.state.N,
-      { least: 2, most: 1024, step: 1, scale: LOG(2, 1024), first: true },
+      { least: 2, most: MOST.N, step: 1, scale: LOG(2, MOST.N), first: true },
       (N) => store.set({ N }),
     );
     this.way = h("div");

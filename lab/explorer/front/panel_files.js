@@ -2,8 +2,11 @@
 import { Chart, niceDomain } from "./chart.js";
 import { looks } from "./looks.js";
 import { readFile } from "./files.js";
+import { lifted } from "./specs.js";
 import { analyse, interval, resampled, tell } from "./pass_rates.js";
+import { MOST } from "./state.js";
 import { LOG, field, format, h, slider } from "./dom.js";
+import { trainedWeighting, weightShares } from "./weighting.js";
 
 const ASKED = {
   problem: "column of the problem",
@@ -21,7 +24,7 @@ export class FilesPanel {
     this.N = slider(
       "Rollouts a problem, N",
       store.state.N,
-      { least: 2, most: 1024, step: 1, scale: LOG(2, 1024), first: true },
+      { least: 2, most: MOST.N, step: 1, scale: LOG(2, MOST.N), first: true },
       (N) => store.set({ N }),
     );
     const again = () => this.file && this.open(this.file);
@@ -145,6 +148,7 @@ export class FilesPanel {
   /** Counts { n, correct, notes } or exact pass rates become what is drawn; `fit` is the lab's, where there is one. */
   take(counts) {
     this.counts = counts;
+    this.trained = trainedWeighting(counts);
     this.kept = counts.fit ? { fit: counts.fit } : {};
     this.draws = [];
     const few = !counts.exact && new Set(counts.n.map((size, i) => `${size} ${counts.correct[i]}`)).size <= FEW;
@@ -236,12 +240,41 @@ export class FilesPanel {
     ];
   }
 
+  /** What the training's weighting was, and a table of it and of the estimators on the page. */
+  weighting() {
+    if (!this.trained) return [];
+    const { spec, note } = this.trained,
+      { edges } = this.found,
+      percent = edges.map((edge) => format(100 * edge)),
+      specs = [...new Set([spec, ...this.lines.map((line) => line.spec)])].filter((one) => one),
+      shares = specs.map((one) => weightShares(this.counts, lifted(one) ?? one, edges)),
+      head = [h("th", { scope: "col" }, "K/n, %"), ...specs.map((one) => h("th", { scope: "col" }, one))],
+      rows = edges
+        .slice(1)
+        .map((_, i) =>
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, `${percent[i]}–${percent[i + 1]}`),
+            ...shares.map((bins) => h("td", {}, bins[i].toFixed(3))),
+          ),
+        );
+    return [
+      h("p", {}, `${note[0].toUpperCase()}${note.slice(1)}. Share of the weight of these rollouts, sum of |advantage|:`),
+      h(
+        "div",
+        { class: "readout", tabindex: "0", role: "region", "aria-label": "weights of these rollouts" },
+        h("table", { class: "weights" }, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows)),
+      ),
+    ];
+  }
+
   render(state) {
     const { found, lines } = this,
       theme = this.app.theme(),
       bins = found.problems.length,
       blue = this.app.color("#0072b2");
-    this.notes.replaceChildren(...this.words());
+    this.notes.replaceChildren(...this.words(), ...this.weighting());
     const percent = found.edges.map((edge) => format(100 * edge)),
       ticks = found.problems.map((_, i) => [i + 0.5, `${percent[i]}–${percent[i + 1]}`]);
     const x = { kind: "linear", domain: [0, bins], label: "pass rate p, %", ticks };
@@ -379,7 +412,7 @@ export class FilesPanel {
 }
 
 /** Counts that were made up: 120 problems of 16 rollouts, many hard, some easy. It says so wherever it is shown. */
-const EXAMPLE = (() => {
+export const EXAMPLE = (() => {
   const n = [],
     correct = [];
   for (const [k, times] of [

@@ -9,12 +9,13 @@ const LOOKED_AT = 100; // rows from which the columns are known
 const RATE_SLACK = 1e-3; // how far k = rate * n may be from a whole number
 
 /**
- * { n, correct, notes, tool } of rows as objects. `choice` is what the user says: the columns `problem` and `reward`,
+ * { n, correct, notes, tool, advantages, steps } of rows as objects: `advantages` are what a right and a wrong rollout
+ * of each group got, NaN where the file does not say, or null. `choice` is what the user says: the columns `problem` and `reward`,
  * and a rollout is right if its reward is at least `threshold` or is `success`.
  */
 export function readCounts(rows, choice = {}) {
   if (!rows.length) throw new Error("cannot be read (it is empty): give one row a problem, or one a rollout");
-  rows = rows.flatMap(rowsOfEpisode);
+  rows = rows.flatMap(rowsOfEpisode).flatMap(rowsOfWideTable);
   const layout = layoutOf(rows, choice);
   return layout.cell === "counts" ? countsOf(rows, layout) : new Tally(layout, choice).add(rows).counts();
 }
@@ -46,6 +47,18 @@ function rowsOfEpisode(row, i) {
       },
     ];
   });
+}
+
+/** verl's table in W&B as one row a sample, by the rules of lab/rollouts/wide_tables.py; or the row. */
+function rowsOfWideTable(row) {
+  if (!["step", "input_1", "output_1", "score_1"].every((name) => name in row)) return [row];
+  const samples = [];
+  for (let i = 1; `input_${i}` in row; i++) {
+    const [input, output, score] = ["input", "output", "score"].map((name) => row[`${name}_${i}`] ?? null);
+    if ([input, output, score].every((cell) => cell === null || cell === "")) continue;
+    samples.push({ step: row.step, input, output, score, sample: `${row.step}/${i}` });
+  }
+  return samples;
 }
 
 // --- Columns ---------------------------------------------------------------------------------------------------------
@@ -87,13 +100,14 @@ function layoutOf(rows, choice) {
     if (!problem || !reward) continue;
     if (form.cell !== "reward" && !form.reward.includes(reward)) continue; // the user's column holds something else
     if (form.cell === "ratio" && !first.some((row) => String(row[reward]).includes("/"))) continue;
-    return { ...form, problem, reward, within: find(form.within), size };
+    return { ...form, problem, reward, within: find(form.within), size, advantage: find(ADVANTAGES) };
   }
   throw new Error(unclear(first, columns, numbers, choice));
 }
 
 function unclear(first, columns, numbers, choice) {
-  if (columns.includes("_step") && columns.includes("_runtime")) {
+  const chart = columns.some((name) => /__(MIN|MAX)$/.test(name));
+  if (chart || (columns.includes("_step") && columns.includes("_runtime"))) {
     return (
       "a history of metrics exported from W&B, which holds means and no rollouts: export the table of completions"
     );
@@ -221,6 +235,7 @@ class Tally {
       problemOf = readerOf(layout.problem),
       rewardOf = readerOf(layout.reward),
       withinOf = layout.within ? readerOf(layout.within) : null,
+      advantageOf = layout.advantage ? readerOf(layout.advantage) : null,
       outcome = { ratio: this.addRatio, rate: this.addRate, metrics: this.addMetrics }[layout.cell] ?? this.addReward;
     let kept;
     for (const row of rows) {
@@ -252,8 +267,12 @@ class Tally {
         if (!this.content.has(step)) this.content.set(step, []);
         this.content.get(step).push(identity(content));
       }
-      if (!this.groups.has(key)) this.groups.set(key, { step, problem, n: 0, right: 0 });
-      outcome.call(this, rewardOf(row), this.groups.get(key), row, key);
+      if (!this.groups.has(key)) this.groups.set(key, { step, problem, n: 0, right: 0, got: [NaN, NaN] });
+      const group = this.groups.get(key),
+        { n, right } = group;
+      outcome.call(this, rewardOf(row), group, row, key);
+      const advantage = advantageOf && group.n === n + 1 ? number(advantageOf(row)) : null;
+      if (advantage !== null) group.got[group.right > right ? 0 : 1] = advantage;
     }
     return this;
   }
@@ -405,7 +424,14 @@ class Tally {
           "than most",
       );
     }
-    return { n, correct: groups.map((group) => group.right), notes, tool: layout.tool };
+    return {
+      n,
+      correct: groups.map((group) => group.right),
+      notes,
+      tool: layout.tool,
+      advantages: layout.advantage ? groups.map(({ got }) => got ?? [NaN, NaN]) : null,
+      steps: groups.map(({ step }) => step),
+    };
   }
 
   /** Count the rates whose n no column gives: the smallest that all of them are counts of. */

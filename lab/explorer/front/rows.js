@@ -1,6 +1,6 @@
 // The lists beside the chart: one row a curve, with its options, its rules, or what is wrong with it.
 import { LOG, field, h, rebuild, segmented, select, slider, svg, write } from "./dom.js";
-import { offered, parseSpec, resolve, rules, writeSpec, written } from "./specs.js";
+import { lifted, offered, parseSpec, resolve, rules, writeSpec, written } from "./specs.js";
 
 const WORDS = { true: "yes", false: "no", dr_grpo: "Dr. GRPO", rloo: "RLOO", plug_in: "plug-in" };
 const DEAD_GROUPS = {
@@ -62,7 +62,7 @@ export class CurveList {
 
   /** MaxRL's estimators differ only in what a group does where all are wrong: one choice, not four names. */
   deadGroups(line, i) {
-    if (!(line.name in DEAD_GROUPS) || line.error) return null;
+    if (!(line.name in DEAD_GROUPS) || line.error || lifted(line.spec)) return null;
     const menu = select(
       Object.keys(DEAD_GROUPS),
       line.name,
@@ -126,13 +126,19 @@ export class CurveList {
     return input;
   }
 
+  /** What a lifted estimator has to do with the curve that is drawn for it. */
+  ofRewards({ spec }) {
+    const inner = lifted(spec);
+    return inner === null ? "" : `takes real rewards; where they are right or wrong it is ${inner}, whose curve this is · `;
+  }
+
   /** The words of a row: its label, and its rules or what is wrong with it. */
   reword(row, line) {
     write(row.querySelector("strong"), line.label);
     const said = row.lastElementChild;
     said.className = line.error ? "fault" : "rules";
     const waiting = line.waiting ? "lab is computing it …" : "";
-    write(said, line.error ?? (line.sequences ? rules(line.sequences) : waiting));
+    write(said, line.error ?? (line.sequences ? `${this.ofRewards(line)}${rules(line.sequences)}` : waiting));
     said.hidden = !said.textContent;
   }
 }

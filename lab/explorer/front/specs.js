@@ -22,6 +22,13 @@ export function parseSpec(text) {
   return [found[1], options];
 }
 
+/** The spec inside lift(spec), or null. On right-or-wrong rewards a lifted estimator is the one inside, to the bit. */
+export function lifted(spec) {
+  const found = /^\s*lift\s*\(\s*(.*?)(?:\s*,\s*(?:low|high)\s*=\s*[-+\w.]+)*\s*\)\s*$/su.exec(spec);
+  if (found && !found[1]) throw new Error("lift needs an estimator: write lift(maxrl)");
+  return found?.[1] ?? null;
+}
+
 function literal(text, cure) {
   if (text in LITERALS) return LITERALS[text];
   if (text[0] === "[")
@@ -48,12 +55,13 @@ export function written(value) {
 export function resolve(table, spec) {
   const [spelled, given] = parseSpec(spec);
   const kind = table === ESTIMATORS ? "estimator" : "objective";
-  const name = kind === "estimator" ? (ALIASES[spelled] ?? spelled) : spelled;
-  if (!(name in table)) throw new Error(`unknown ${kind} '${name}'. Valid: ${Object.keys(table).sort().join(", ")}`);
+  const name = kind === "estimator" && Object.hasOwn(ALIASES, spelled) ? ALIASES[spelled] : spelled;
+  if (!Object.hasOwn(table, name))
+    throw new Error(`unknown ${kind} '${name}'. Valid: ${Object.keys(table).sort().join(", ")}`);
   const entry = table[name],
     known = entry.options ?? {};
   for (const option of Object.keys(given)) {
-    if (!(option in known))
+    if (!Object.hasOwn(known, option))
       throw new Error(
         `unknown option of ${kind} '${name}' '${option}'. Valid: ${Object.keys(known).join(", ") || "none"}`,
       );

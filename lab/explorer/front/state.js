@@ -19,31 +19,41 @@ export const DEFAULTS = {
   left: "rloo",
   right: "maxrl",
   problems: 96,
+  right_N: 0, // 0: as many as on the left
+  equal: "length",
+  length: 0.05,
   rate: 0.5,
   seed: 0,
+  seeds: 5,
+  across: "steps",
   theme: "auto",
 };
-export const MOST = { N: 1024, problems: 400 };
+export const MOST = { N: 4096, problems: 400 };
 const CHOICES = {
   panel: ["curves", "draw", "files", "toy"],
   quantity: ["weight", "objective", "efficiency", "mass", "contrast"],
-  x: ["log", "linear", "logit"],
+  x: ["log", "deep", "linear", "logit"],
   y: ["log", "linear"],
   by: ["hand", "formula"],
+  equal: ["length", "rate"],
+  across: ["steps", "rollouts"],
   theme: ["auto", "light", "dark"],
 };
 const RANGES = {
   N: [2, MOST.N, true],
   problems: [4, MOST.problems, true],
+  right_N: [0, MOST.N, true],
+  length: [0.001, 1, false],
   rate: [0.001, 10, false],
   seed: [0, 2 ** 31 - 1, true],
+  seeds: [1, 16, true],
 };
 
 /** A state with every key, from a partial one; throws a sentence for what no state can hold. */
 export function checked(given) {
   if (typeof given !== "object" || given === null || Array.isArray(given)) throw new Error("a state is a dictionary");
   for (const [key, value] of Object.entries(given)) {
-    const usual = DEFAULTS[key],
+    const usual = Object.hasOwn(DEFAULTS, key) ? DEFAULTS[key] : undefined,
       fault = (words) => new Error(`${key} = ${JSON.stringify(value)}: ${words}`);
     if (usual === undefined)
       throw new Error(`unknown key '${key}' of a state. Valid: ${Object.keys(DEFAULTS).join(", ")}`);

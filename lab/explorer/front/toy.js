@@ -36,10 +36,25 @@ export const ANSWERS = 8,
   EASIEST = 0.9;
 const logit = (p) => Math.log(p) - Math.log1p(-p);
 
-/** One policy: a row of logits a problem, answer 0 is the right one; pass rates start even in log-odds. */
+/** Numbers in (0, 1), one a rollout of problem x at a step, by seed, step and problem as in lab/toy/paired.py. */
+export function uniforms(seed, step, x, rollouts) {
+  const u = new Float64Array(rollouts);
+  for (let block = 0; 4 * block < rollouts; block++) {
+    const words = philox([block, x, step, 0], [seed, 0x6c6162]);
+    for (let i = 0; i < 4 && 4 * block + i < rollouts; i++) u[4 * block + i] = (words[i] + 0.5) / 2 ** 32;
+  }
+  return u;
+}
+
+/**
+ * One policy: a row of logits a problem, answer 0 is the right one; pass rates start even in log-odds. A step adds
+ * `rate` times the sampled gradient; or, given a `length`, the gradient scaled so that rows of logits change by that
+ * much in the root mean square over problems, whatever the estimator's scale. `numbers` gives uniforms: a run that is
+ * repeated with other estimators may keep them.
+ */
 export class Policy {
-  constructor({ sequences, problems, rollouts, rate, seed }) {
-    Object.assign(this, { problems, rollouts, rate, seed, time: 0 });
+  constructor({ sequences, problems, rollouts, rate, length, seed, numbers = uniforms }) {
+    Object.assign(this, { problems, rollouts, rate, length, seed, numbers, time: 0 });
     [this.right, this.wrong] = successFailure(sequences);
     this.logits = new Float64Array(problems * ANSWERS);
     for (let x = 0; x < problems; x++) {
@@ -49,11 +64,13 @@ export class Policy {
   }
 
   softmax(x) {
-    const row = this.logits.subarray(x * ANSWERS, (x + 1) * ANSWERS),
-      most = Math.max(...row);
-    const out = row.map((value) => Math.exp(value - most)),
-      sum = out.reduce((a, b) => a + b);
-    return out.map((value) => value / sum);
+    const pi = this.logits.slice(x * ANSWERS, (x + 1) * ANSWERS);
+    let most = -Infinity,
+      sum = 0;
+    for (const value of pi) if (value > most) most = value;
+    for (let a = 0; a < ANSWERS; a++) sum += pi[a] = Math.exp(pi[a] - most);
+    for (let a = 0; a < ANSWERS; a++) pi[a] /= sum;
+    return pi;
   }
 
   passRates() {
@@ -62,31 +79,33 @@ export class Policy {
 
   /** N answers a problem by common random numbers, their advantages, one step up the gradient. Returns K by problem. */
   step() {
-    const { rollouts: N, rate } = this,
-      solved = new Int32Array(this.problems);
+    const { rollouts: N } = this,
+      solved = new Int32Array(this.problems),
+      gradient = new Float64Array(this.logits.length);
     for (let x = 0; x < this.problems; x++) {
       const pi = this.softmax(x),
         counts = new Float64Array(ANSWERS);
-      for (let block = 0; 4 * block < N; block++) {
-        const words = philox([block, x, this.time, 0], [this.seed, 0x6c6162]);
-        for (let i = 0; i < 4 && 4 * block + i < N; i++) {
-          const u = (words[i] + 0.5) / 2 ** 32;
-          let answer = 0;
-          for (let reach = pi[0]; answer < ANSWERS - 1 && u >= reach; reach += pi[answer]) answer++;
-          counts[answer]++;
-        }
+      for (const u of this.numbers(this.seed, this.time, x, N)) {
+        let answer = 0;
+        for (let reach = pi[0]; answer < ANSWERS - 1 && u >= reach; reach += pi[answer]) answer++;
+        counts[answer]++;
       }
       const K = (solved[x] = counts[0]),
         sum = this.right[K] * K + this.wrong[K] * (N - K);
       for (let a = 0; a < ANSWERS; a++) {
         const paid = counts[a] * (a === 0 ? this.right[K] : this.wrong[K]);
-        this.logits[x * ANSWERS + a] += (rate * (paid - sum * pi[a])) / N;
+        gradient[x * ANSWERS + a] = (paid - sum * pi[a]) / N;
       }
     }
+    const rate = this.length ? (this.length * Math.sqrt(this.problems)) / norm(gradient) : this.rate;
+    // Dead groups alone have no direction: nothing moves.
+    if (Number.isFinite(rate)) gradient.forEach((slope, i) => (this.logits[i] += rate * slope));
     this.time++;
     return solved;
   }
 }
+
+const norm = (vector) => Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
 
 /** The numbers under each panel: mean pass rate, that of the hardest quarter, mean log-likelihood. */
 export function summary(p) {

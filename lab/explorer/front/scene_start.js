@@ -1,0 +1,159 @@
+// The first screen: a population of problems that is being learned, and what becomes of the hard ones.
+import { h, svg } from "./dom.js";
+import { ESTIMATORS, coefficients, resolve } from "./specs.js";
+import { Picture, isStill, label } from "./story_parts.js";
+import { EASIEST, HARDEST, Policy, uniforms } from "./toy.js";
+
+/** The run; a test runs it in Python. */
+export const RUN = { problems: 60, rollouts: 16, length: 0.05, seed: 0, rounds: 200 };
+const HARD = RUN.problems / 4,
+  SECONDS = 9;
+const specOf = (alpha) => `alpha(alpha=${alpha})`;
+
+const KEPT = new Map();
+
+/** The run's random numbers, which are the same wherever the slider stands. */
+function numbers(seed, round, problem, rollouts) {
+  const place = round * RUN.problems + problem;
+  if (!KEPT.has(place)) KEPT.set(place, uniforms(seed, round, problem, rollouts));
+  return KEPT.get(place);
+}
+
+/** The pass rates of every problem before the first round and after each. */
+export function history(alpha) {
+  const sequences = coefficients(resolve(ESTIMATORS, specOf(alpha)), RUN.rollouts),
+    policy = new Policy({ ...RUN, sequences, numbers });
+  const seen = [policy.passRates()];
+  for (let round = 0; round < RUN.rounds; round++) {
+    policy.step();
+    seen.push(policy.passRates());
+  }
+  return seen;
+}
+
+const solved = (p) => p.reduce((count, x) => count + (x > 0.5), 0);
+
+export const start = {
+  name: "start",
+  short: "Start",
+  title: "A model practises. Which problems does it learn?",
+  lead:
+    "Each dot is a problem, and its height is how often the model gets it right. In every round the model tries " +
+    `each problem ${RUN.rollouts} times and moves towards the answers that were right. Drag the slider, and watch ` +
+    "the hardest.",
+  key: "count",
+  drag: {
+    name: "Rare right answers count",
+    values: Array.from({ length: 21 }, (_, i) => i / 20),
+    start: 0,
+    ends: ["like any other", "the rarer, the more"],
+    say: (alpha) => (alpha === 0 ? "like any other" : `${(8 ** alpha).toFixed(1)} × as much`),
+  },
+  about: [
+    `A simulation that runs in this page: ${RUN.problems} problems with 8 possible answers each, solved between ` +
+      `${HARDEST * 1000} time in 1,000 and ${EASIEST * 10} times in 10 at the start. Random numbers, and the ` +
+      "length of every step over all problems together, are the same wherever the slider stands; only what the " +
+      "answers count differs.",
+    "A lone right answer among 16 is compared with one of 8 right ones among 16: it counts 8^alpha times as " +
+      "much, and alpha is the place of the slider, from 0 to 1. The left end is plain policy gradient with the " +
+      "group's mean as baseline, the right end is MaxRL (Algorithm 1); in between, the advantage is (r − " +
+      "mean)/mean^alpha.",
+  ],
+  workbench: () => ({
+    panel: "toy",
+    problems: RUN.problems,
+    length: RUN.length,
+    left: "reinforce_mean",
+    right: "maxrl",
+  }),
+
+  build(view) {
+    const known = new Map();
+    const run = (alpha) => {
+      if (!known.has(alpha)) known.set(alpha, history(alpha));
+      return known.get(alpha);
+    };
+    let round = isStill() ? RUN.rounds : 0,
+      playing = false,
+      frame;
+    const now = () => run(view.value)[round];
+    const picture = new Picture("every problem as a dot, hard ones left, as high as the model solves it often", paint);
+    const button = h("button", { type: "button", onclick: () => (playing ? pause() : play()) });
+
+    function paint(width, height) {
+      const first = run(view.value)[0],
+        left = 52,
+        top = 44,
+        base = height - 30,
+        x = (i) => left + 10 + ((i + 0.5) * (width - left - 20)) / RUN.problems,
+        y = (p) => base - p * (base - top),
+        r = Math.max(2.4, Math.min(6, (width - left) / RUN.problems / 2.3));
+      const lines = [
+        ["always", 1],
+        ["half", 0.5],
+        ["never", 0],
+      ].flatMap(([words, p]) => [
+        svg("line", { x1: left, x2: width - 6, y1: y(p), y2: y(p), class: p === 0 ? "axis" : "grid" }),
+        label(words, left - 8, y(p) + 4, { "text-anchor": "end" }),
+      ]);
+      const edge = (x(HARD - 1) + x(HARD)) / 2;
+      return [
+        svg("rect", { x: left, y: top - 8, width: edge - left, height: base - top + 8, class: "band" }),
+        ...lines,
+        label(`the ${HARD} hardest`, (left + edge) / 2, base + 20, { "text-anchor": "middle", class: "hard" }),
+        label("easier →", width - 6, base + 20, { "text-anchor": "end" }),
+        label(`round ${round} of ${RUN.rounds}`, width - 6, 22, { "text-anchor": "end" }),
+        ...Array.from(now(), (p, i) =>
+          svg("line", { x1: x(i), x2: x(i), y1: y(first[i]), y2: y(p), class: i < HARD ? "stem hard" : "stem" }),
+        ),
+        ...Array.from(now(), (p, i) =>
+          svg("circle", { cx: x(i), cy: y(p), r, class: i < HARD ? "hard" : "rest", "data-p": p }),
+        ),
+      ];
+    }
+
+    function tell() {
+      const hard = (seen) => solved(seen.slice(0, HARD)),
+        rest = solved(now().slice(HARD));
+      const compared = view.value === 0 ? "" : ` With the slider at the left end it would be ${hard(run(0)[round])}.`;
+      view.say(
+        `After ${round} rounds the model solves ${hard(now())} of the ${HARD} hardest problems more often than ` +
+          `not, and ${rest} of the other ${RUN.problems - HARD}.${compared}`,
+      );
+    }
+
+    function draw() {
+      button.textContent = playing ? "Pause" : round >= RUN.rounds ? "Play again" : "Play";
+      picture.draw();
+      tell();
+    }
+
+    function play() {
+      if (round >= RUN.rounds) round = 0;
+      const from = performance.now() - (round / RUN.rounds) * SECONDS * 1000;
+      playing = true;
+      view.quiet(true);
+      const tick = (time) => {
+        if (!playing || !picture.element.isConnected) return;
+        round = Math.max(0, Math.min(RUN.rounds, Math.floor(((time - from) / 1000 / SECONDS) * RUN.rounds)));
+        if (round >= RUN.rounds) pause();
+        else {
+          draw();
+          frame = requestAnimationFrame(tick);
+        }
+      };
+      frame = requestAnimationFrame(tick);
+    }
+
+    function pause() {
+      playing = false;
+      cancelAnimationFrame(frame);
+      view.quiet(false);
+      draw();
+    }
+
+    if (!isStill()) play();
+    picture.element.append(button);
+    return { picture: picture.element, draw };
+  },
+};
