@@ -43,6 +43,7 @@ class Rules:
     | `zero_mean` | the advantages of every group sum to zero |
     | `wrong_paid` | some group pays its wrong rollouts: their advantage is positive |
     | `ddof`, `eps` | of the standard deviation or mean that divides; None where nothing divides |
+    | `real` | it takes real rewards: right and wrong are the highest and the lowest of them |
     """
 
     singleton: str
@@ -52,15 +53,23 @@ class Rules:
     wrong_paid: bool
     ddof: int | None = None
     eps: float | None = None
+    real: bool = False
 
     def __str__(self) -> str:
         divisor = "" if self.eps is None else f", eps {self.eps:g}"
         divisor += "" if self.ddof is None else f", ddof {self.ddof}"
-        warning = "; WARNING: some wrong rollouts are paid" if self.wrong_paid else ""
+        mean = f"{'zero' if self.zero_mean else 'not zero'} mean in every group{divisor}"
+        if self.real:
+            equal = f"all of the lowest reward: {self.all_wrong}; all of the highest: "
+            equal += self.all_right
+            if self.all_wrong == self.all_right:
+                equal = f"all rewards equal: {self.all_wrong}"
+            warning = "; WARNING: some rollouts of the lowest reward are paid"
+        else:
+            equal = f"all wrong: {self.all_wrong}; all right: {self.all_right}"
+            warning = "; WARNING: some wrong rollouts are paid"
         return (
-            f"group of one: {self.singleton}; all wrong: {self.all_wrong}; all right:"
-            f" {self.all_right}; {'zero' if self.zero_mean else 'not zero'} mean in every"
-            f" group{divisor}{warning}"
+            f"group of one: {self.singleton}; {equal}; {mean}{warning if self.wrong_paid else ''}"
         )
 
 
@@ -147,10 +156,11 @@ class Estimator:
             wrong_paid=bool((a0 > rounding).any()),
             ddof=self.ddof,
             eps=self.eps,
+            real=self.real is not None,
         )
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=2048)  # a page of the catalogue, with groups of some fifty sizes
 def _coefficients(estimator: Estimator, N: int) -> Sequences:
     """The checked sequences of an estimator; shared, so callers copy before they hand them out."""
     if N == 1 < estimator.least and estimator.singleton == "zero":

@@ -23,11 +23,12 @@ from lab.estimators import Estimator, estimator
 from lab.formula import formula_weight
 from lab.objectives import check_pass_rates
 from lab.sequences import Sequences, from_success_failure
-from lab.shapes import Array, Bool, Float
-from lab.weights import binomial_mean, induced_weight
+from lab.shapes import Array, Bool, Float, Int
+from lab.weights import binomial_mean, binomial_means, induced_weight
 
 # Up to here the sums are accurate (lab/weights.py); an allocation such as 1/p needs some limit.
 MOST_ROLLOUTS = 4096
+LARGEST_TABLE = 2_000_000  # chances in one table, 16 MB; sizes come one after another above it
 EXAMPLE = "maxrl, N=16, gate=drop"
 
 Numbers = str | Callable[[Array], ArrayLike] | ArrayLike  # a number for every pass rate
@@ -80,14 +81,24 @@ def effective_weight(
     p = check_pass_rates(p)
     chosen_gate = None if gate is None else parse_gate(gate)
     one_of("per", per, ("problem", "rollout"))
+    parts: Iterator[tuple[Any, Array]]  # sizes, one for all p or one for each, and their chances
     drawn = np.ones_like(p) if chance is None else at_pass_rates("chance", chance, p)
     weight, cost, kept = np.zeros_like(p), np.zeros_like(p), np.zeros_like(p)
-    for n, share in group_sizes(whole("N", N), allocation, p):
-        here = (share > 0) & (drawn > 0)
-        if n == 0 or not here.any():
+    sizes = None if allocation is None else _sizes_at(allocation, p)
+    if sizes is not None and sizes.size * (sizes.max(initial=0) + 1) <= LARGEST_TABLE:
+        parts = iter([(sizes, np.ones_like(p))])
+    else:
+        parts = group_sizes(whole("N", N), allocation, p)
+    for n, share in parts:
+        here = (share > 0) & (drawn > 0) & (n > 0)
+        if not here.any():
             continue
         times = share[here] * drawn[here]
-        one = _one_size(chosen, n, p[here], chosen_gate)
+        if isinstance(n, int):
+            one = _one_size(chosen, n, p[here], chosen_gate)
+        else:
+            n = n[here]
+            one = _own_sizes(chosen, n, p[here], chosen_gate)
         weight[here] += times * one.weight * (n if per == "rollout" else 1)
         cost[here] += times * one.cost
         kept[here] += times * one.kept
@@ -98,13 +109,34 @@ def _one_size(
     chosen: Estimator, n: int, p: Float[np.ndarray, " rates"], gate: Gate | None
 ) -> EffectiveWeight:
     """A recipe whose groups all have n rollouts, all problems drawn alike (G1 to G3)."""
-    all_groups = np.ones_like(p)
     if gate is None:
-        return EffectiveWeight(induced_weight(chosen, n, p), n * all_groups, all_groups)
-    weight = induced_weight(gated(chosen, gate), n, p)
-    kept = binomial_mean(gate.keeps(n), p)
-    if not gate.redraws:
-        return EffectiveWeight(weight, n * all_groups, kept)
+        weight, kept = induced_weight(chosen, n, p), np.ones_like(p)
+    else:
+        weight = induced_weight(gated(chosen, gate), n, p)
+        kept = binomial_mean(gate.keeps(n), p)
+    return _drawn_until_kept(weight, n * np.ones_like(p), kept, gate)
+
+
+def _own_sizes(
+    chosen: Estimator,
+    n: Int[np.ndarray, " rates"],
+    p: Float[np.ndarray, " rates"],
+    gate: Gate | None,
+) -> EffectiveWeight:
+    """`_one_size` where every pass rate has a number of rollouts of its own."""
+    scored = chosen if gate is None else gated(chosen, gate)
+    sizes = np.unique(n).tolist()
+    gaps = {size - 1: scored.coefficients(size)[0] for size in sizes}
+    weight, kept = binomial_means(gaps, n - 1, p), np.ones_like(p)
+    if gate is not None:
+        kept = binomial_means({size: gate.keeps(size) for size in sizes}, n, p)
+    return _drawn_until_kept(weight, n.astype(np.float64), kept, gate)
+
+
+def _drawn_until_kept(weight: Array, n: Array, kept: Array, gate: Gate | None) -> EffectiveWeight:
+    """Weight, cost and share of one draw, or of all draws until a group is kept (G3)."""
+    if gate is None or not gate.redraws:
+        return EffectiveWeight(weight, n, kept)
     with np.errstate(divide="ignore", invalid="ignore"):
         weight = np.where(kept > 0, weight / kept, np.nan)
         return EffectiveWeight(weight, n / kept, np.sign(kept))
@@ -198,17 +230,26 @@ def group_sizes(
     if allocation is None:
         yield N, np.ones_like(p)
         return
-    table = _last_rate_table(allocation) if isinstance(allocation, str) else None
-    if table is not None:
-        for n in np.unique(table):
-            yield int(n), binomial_mean(table == n, p)
+    sizes = _sizes_at(allocation, p)
+    if sizes is not None:
+        for n in np.unique(sizes):
+            yield int(n), (sizes == n).astype(np.float64)
         return
+    table = _last_rate_table(str(allocation))
+    assert table is not None  # what has no sizes by p
+    for n in np.unique(table):
+        yield int(n), binomial_mean(table == n, p)
+
+
+def _sizes_at(allocation: Numbers, p: Float[np.ndarray, "*p"]) -> Int[np.ndarray, "*p"] | None:
+    """The size of the group at every p; None where it depends on the last rate too."""
+    if isinstance(allocation, str) and _last_rate_table(allocation) is not None:
+        return None
     sizes = at_pass_rates("allocation", allocation, p)
     if callable(allocation) or isinstance(allocation, str):
         sizes = np.rint(sizes)
     _check_sizes(sizes)
-    for n in np.unique(sizes):
-        yield int(n), (sizes == n).astype(np.float64)
+    return sizes.astype(np.int64)
 
 
 def _last_rate_table(text: str) -> Float[np.ndarray, " outcomes"] | None:

@@ -8,7 +8,7 @@ well, except for ratios, which are nan there. Lemma numbers refer to docs/mathem
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from lab.errors import LabError
 from lab.estimators import Estimator, estimator
 from lab.objectives import check_pass_rates
-from lab.shapes import Array, Float
+from lab.shapes import Array, Float, Int
 
 
 @lru_cache(maxsize=64)
@@ -73,6 +73,43 @@ def binomial_mean(values: ArrayLike, p: ArrayLike) -> Float[np.ndarray, "*p"]:
     array([0.75])
     """
     return _expect(np.asarray(values, dtype=np.float64), check_pass_rates(p))
+
+
+def binomial_means(
+    values: Mapping[int, ArrayLike],
+    trials: Int[np.ndarray, " rates"],
+    p: Float[np.ndarray, " rates"],
+) -> Float[np.ndarray, " rates"]:
+    """E[values[n][j]], j ~ Binomial(n, p), with a number of trials n of its own for every p.
+
+    All at once, and the chances are kept for the next call: for p and numbers of trials that many
+    estimators share. They are a table of len(p) times the largest n + 1 numbers.
+
+    >>> binomial_means({1: [0, 1], 2: [0, 0, 1]}, np.array([1, 2]), np.array([0.5, 0.5]))
+    array([0.5 , 0.25])
+    """
+    distinct, chance = _chances_by_size(trials.tobytes(), p.tobytes())
+    table = np.zeros((len(distinct), chance.shape[1]))
+    for row, n in enumerate(distinct):
+        table[row, : n + 1] = values[n]
+    return np.einsum("ij,ij->i", chance, table[np.searchsorted(distinct, trials)])
+
+
+@lru_cache(maxsize=4)
+def _chances_by_size(trials: bytes, p: bytes) -> tuple[list[int], Float[np.ndarray, "rates most"]]:
+    """The distinct numbers of trials (int64), and P(j of n) at each rate (float64); 0 for j > n."""
+    n, rates = np.frombuffer(trials, dtype=np.int64), np.frombuffer(p)[:, None]
+    distinct = np.unique(n)
+    j = np.arange(distinct[-1] + 1)
+    log_ways = np.full((len(distinct), len(j)), -np.inf)
+    for row, size in enumerate(distinct):
+        log_ways[row, : size + 1] = log_binomials(int(size))
+    left = n[:, None] - j
+    with np.errstate(divide="ignore", invalid="ignore"):
+        right = np.where(j > 0, j * np.log(rates), 0.0)
+        wrong = np.where(left > 0, left * np.log1p(-rates), 0.0)
+    chance = np.exp(log_ways[np.searchsorted(distinct, n)] + right + wrong)
+    return distinct.tolist(), chance / chance.sum(axis=-1, keepdims=True)
 
 
 def induced_weight(name: str | Estimator, N: int, p: ArrayLike) -> Float[np.ndarray, "*p"]:

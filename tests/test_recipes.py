@@ -17,7 +17,8 @@ from enumeration import (
 )
 
 import lab
-from lab.recipes import Gate, gated, parse_gate
+from lab import recipes
+from lab.recipes import Gate, effective_weight, gated, parse_gate
 from lab.weights import binomial_mean
 
 P = [Fraction(1, 1000), Fraction(3, 10), Fraction(1, 2), Fraction(19, 20)]
@@ -503,3 +504,26 @@ def test_numbers_that_no_recipe_can_have_are_refused(parts, words):
     with pytest.raises(lab.LabError) as refusal:
         lab.effective_weight("rloo", 4, RATES, **parts)
     assert words in str(refusal.value)
+
+
+@pytest.mark.parametrize("gate", [None, "drop", "redraw", "between(0.2, 0.8)"])
+def test_sizes_of_their_own_give_what_one_size_after_another_gives(gate, monkeypatch):
+    """Weights at many sizes come from one table; a table too large is made size by size."""
+    p = np.concatenate((np.geomspace(1e-6, 0.5, 40), 1 - np.geomspace(1e-6, 0.5, 40)))
+    options = {"gate": gate, "allocation": "max(4, min(300, 2/p))", "per": "rollout"}
+    for name in ("rloo", "grpo", "maxrl", "pkpo(k=3)"):
+        at_once = effective_weight(name, 16, p, **options)
+        with monkeypatch.context() as patch:
+            patch.setattr(recipes, "LARGEST_TABLE", 0)
+            one_by_one = effective_weight(name, 16, p, **options)
+        for found, expected in zip(at_once, one_by_one, strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_sizes_of_their_own_hold_at_the_ends_and_leave_problems_out():
+    found = effective_weight("maxrl", 16, [0.0, 1.0, 0.3, 0.5], allocation=[4, 8, 0, 2])
+    one = [effective_weight("maxrl", n, rate) for n, rate in ((4, 0.0), (8, 1.0), (2, 0.5))]
+    assert found.weight.tolist() == pytest.approx(
+        [float(one[0].weight), float(one[1].weight), 0, float(one[2].weight)]
+    )
+    assert found.cost.tolist() == [4, 8, 0, 2] and found.kept.tolist() == [1, 1, 0, 1]
