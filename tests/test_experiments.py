@@ -1,6 +1,7 @@
 """Strict parameters: unknown, unread, of the wrong type or out of range is refused before a run."""
 
 import ast
+import json
 import os
 import re
 import shutil
@@ -571,6 +572,15 @@ def test_a_setting_with_a_default_leaves_the_identity_of_earlier_runs_alone(inve
     )
 
 
+# One process for all calls: most of the time of each would be its imports.
+EACH = """
+import json, sys
+from lab.cli import main
+for words in json.loads(sys.argv[1]):
+    print("exit", main(["train", "tabular", *words]), flush=True)
+"""
+
+
 def test_a_new_setting_is_one_field_and_the_line_that_reads_it(tmp_path):
     """In a copy of the repository: then the command, the notebook and the run folder know it."""
     copy = tmp_path / "copy"
@@ -599,22 +609,20 @@ def test_a_new_setting_is_one_field_and_the_line_that_reads_it(tmp_path):
     ]
     assert len(touched) == 2, touched
 
-    def lab_there(*words: str) -> subprocess.CompletedProcess:
-        return subprocess.run(
-            [sys.executable, "-m", "lab", "--runs", str(tmp_path / "runs"), *words],
-            cwd=copy,
-            env=os.environ | {"PYTHONPATH": str(copy)},
-            capture_output=True,
-            text=True,
-        )
-
-    shown = lab_there("train", "tabular", "--show").stdout
-    assert re.search(r"^  momentum = 0.0 +momentum of the ascent$", shown, re.M)
-    refused = lab_there("train", "tabular", "scale=smoke", "momentum=1.5").stderr
-    assert refused == "lab: tabular: momentum = 1.5 is out of range, it must be in [0.0, 0.9]\n"
-    for words in ([], ["momentum=0.9"]):
-        done = lab_there("train", "tabular", "scale=smoke", *words)
-        assert done.returncode == 0, done.stderr
+    smoke = "scale=smoke"
+    calls = [["--show"], [smoke, "momentum=1.5"], [smoke], [smoke, "momentum=0.9"]]
+    done = subprocess.run(
+        [sys.executable, "-c", EACH, json.dumps(calls)],
+        cwd=copy,
+        env=os.environ | {"PYTHONPATH": str(copy), "LAB_RUNS": str(tmp_path / "runs")},
+        capture_output=True,
+        text=True,
+    )
+    assert re.search(r"^  momentum = 0.0 +momentum of the ascent$", done.stdout, re.M)
+    assert done.stderr == (
+        "lab: tabular: momentum = 1.5 is out of range, it must be in [0.0, 0.9]\n"
+    )
+    assert re.findall(r"^exit (\d)$", done.stdout, re.M) == ["0", "1", "0", "0"]
     usual = Run.of(experiment("tabular").configure("smoke")).path.name
     plain, moved = sorted(
         (tmp_path / "runs" / "tabular").iterdir(), key=lambda run: run.name != usual

@@ -1,6 +1,11 @@
-"""Notebooks: thin, without outputs, run at smoke scale into finished run folders."""
+"""Notebooks: thin, run at smoke scale into finished run folders.
+
+Lessons are committed with outputs, those of the code as it is; the other notebooks without.
+"""
 
 import ast
+import base64
+import io
 import json
 import os
 import re
@@ -9,18 +14,46 @@ import sys
 import time
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import nbformat
+import numpy as np
 import pytest
 
 from lab.cli import main
 from lab.errors import LabError
+from lab.records import records
 from lab.runs import Run, configure, experiments, train
 from lab.runs.experiments import NOTEBOOKS, experiment
 from lab.runs.former_names import in_former_names
+from lab.runs.lessons import (
+    SCALE,
+    differences,
+    is_lesson,
+    lessons,
+    same_picture,
+    same_text,
+    with_outputs,
+    write_lesson,
+)
 from lab.runs.notebooks import parameter_cell, run_notebook
+from lab.toy import tabular
 
 BOOKS = sorted(NOTEBOOKS.glob("*.ipynb"))
 BY_NAME = pytest.mark.parametrize("path", BOOKS, ids=lambda path: path.stem)
+LESSONS = [path for path in BOOKS if is_lesson(path)]
+OTHERS = [path for path in BOOKS if path not in LESSONS]
+LESSON_BY_NAME = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+OTHER_BY_NAME = pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.stem)
+
+
+def markdown(path: Path) -> list[str]:
+    cells = nbformat.read(path, as_version=4).cells
+    return [cell.source for cell in cells if cell.cell_type == "markdown"]
+
+
+def name_of(path: Path) -> str:
+    (name,) = [name for name in experiments() if experiment(name).notebook == path]
+    return name
 
 
 def code_cells(path: Path):
@@ -46,11 +79,11 @@ def test_notebooks_are_numbered_in_the_order_of_reading():
 
 
 @BY_NAME
-def test_a_notebook_is_valid_and_holds_no_outputs_and_no_counts(path):
+def test_a_notebook_is_valid_and_holds_no_counts_and_unless_it_is_a_lesson_no_outputs(path):
     book = nbformat.read(path, as_version=4)
     nbformat.validate(book)
     for cell in code_cells(path):
-        assert cell.outputs == [] and cell.execution_count is None
+        assert cell.execution_count is None and (path in LESSONS or cell.outputs == [])
 
 
 def test_nbstripout_finds_nothing_to_strip():
@@ -65,12 +98,14 @@ def test_nbstripout_finds_nothing_to_strip():
 
 @BY_NAME
 def test_a_notebook_is_short_and_its_code_cells_are_shorter(path):
-    assert len(nbformat.read(path, as_version=4).cells) <= 25
+    """A lesson shows the code that carries it, and may take as long as that needs."""
+    most, longest = (60, 30) if path in LESSONS else (25, 12)
+    assert len(nbformat.read(path, as_version=4).cells) <= most
     cells = [cell for cell in code_cells(path) if "parameters" not in cell.metadata.get("tags", [])]
     for cell in cells:
         # one line a statement: how the formatter breaks a long call says nothing of its length
         text = ast.unparse(ast.parse(cell.source))
-        assert len(text.splitlines()) <= 12 and len(text) <= 12 * 100
+        assert len(text.splitlines()) <= longest and len(text) <= longest * 100
 
 
 @BY_NAME
@@ -82,21 +117,22 @@ def test_a_notebook_runs_in_the_kernel_called_python3(path):
 
 
 @BY_NAME
-def test_a_notebook_asks_the_question_of_its_experiment_predicts_compares_and_leaves_things_to_try(
-    path,
-):
-    cells = nbformat.read(path, as_version=4).cells
-    (name,) = [name for name in experiments() if experiment(name).notebook == path]
-    assert cells[0].cell_type == "markdown" and cells[0].source == f"# {experiment(name).title}"
-    assert cells[0].source.endswith("?")
-    words = [cell.source for cell in cells if cell.cell_type == "markdown"]
-    assert "**Prediction.**" in words[1] and cells[-1].source.startswith("## Things to try")
+def test_a_notebook_asks_the_question_of_its_experiment(path):
+    (first, *_) = nbformat.read(path, as_version=4).cells
+    assert first.cell_type == "markdown"
+    assert first.source == f"# {experiment(name_of(path)).title}" and first.source.endswith("?")
+
+
+@OTHER_BY_NAME
+def test_a_notebook_predicts_compares_and_leaves_things_to_try(path):
+    words = markdown(path)
+    assert "**Prediction.**" in words[1] and words[-1].startswith("## Things to try")
     assert any("## Prediction against result" in text for text in words)
 
 
 @BY_NAME
 def test_the_first_code_cells_are_parameters_imports_and_the_check(path):
-    (name,) = [name for name in experiments() if experiment(name).notebook == path]
+    name = name_of(path)
     parameters, imports, check = code_cells(path)[:3]
     assert parameters.metadata.tags == ["parameters"] and parameter_cell(path)[0]
     assert all(
@@ -116,7 +152,110 @@ def test_a_notebook_is_plain_python_without_shell_or_magic(path):
         ast.parse(cell.source)
 
 
+# --- Lessons as they lie in the repository ------------------------------------------------------
+
+
+@LESSON_BY_NAME
+def test_a_lesson_says_its_time_and_its_neighbours_asks_first_concludes_and_leads_on(path):
+    words = markdown(path)
+    assert all(f"**{mark}" in words[1] for mark in ("Time.", "Before this:", "After this:"))
+    text = "\n".join(words)
+    order = ["## What do you expect?", "## Predicted, found, verdict", "**Take-away.**"]
+    places = [text.index(mark) for mark in [*order, "## Exercises", "## Where to go on"]]
+    assert places == sorted(places)
+    (take_away,) = re.findall(r"\*\*Take-away\.\*\* (.*?)(?:\n\n|\Z)", text, re.DOTALL)
+    assert len(re.findall(r"[.!?](?:\s|\Z)", take_away)) == 1  # one sentence
+
+
+@LESSON_BY_NAME
+def test_the_links_of_a_lesson_lead_somewhere(path):
+    for target in re.findall(r"\]\(([^)#]+)\)", "\n".join(markdown(path))):
+        assert target.startswith("https://") or (path.parent / target).exists(), target
+
+
+@LESSON_BY_NAME
+def test_a_lesson_has_six_to_ten_knobs_and_a_picture_in_its_first_cell_of_its_own(path):
+    knobs = parameter_cell(path)[0].keys() - {"scale", "folder"}
+    assert 6 <= len(knobs) <= 10
+    first = code_cells(path)[3]
+    assert any("image/png" in output.get("data", {}) for output in first.outputs)
+
+
+def test_all_notebooks_together_are_small():
+    assert sum(path.stat().st_size for path in BOOKS) < 8_000_000
+
+
+def solutions(path: Path) -> list[str]:
+    """The code of the folded solutions."""
+    folded = re.findall(r"<details>(.*?)</details>", "\n".join(markdown(path)), re.DOTALL)
+    return [code for text in folded for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL)]
+
+
+def defined(code: str) -> set[str]:
+    """The names that the statements of a cell assign or define."""
+    found = set()
+    for node in ast.parse(code).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names = [each for target in node.targets for each in ast.walk(target)]
+            found |= {each.id for each in names if isinstance(each, ast.Name)}
+    return found
+
+
+@pytest.fixture
+def run_here(monkeypatch):
+    """Run cells in this process, without a kernel; gives their variables."""
+    monkeypatch.chdir(NOTEBOOKS)
+    monkeypatch.setattr("matplotlib.figure.Figure.show", lambda *_, **__: None)
+
+    def run(cells: list[str]) -> dict:
+        variables = {"display": lambda *_: None}
+        for cell in cells:
+            exec(compile(cell, "a cell", "exec"), variables)
+        plt.close("all")
+        return variables
+
+    return run
+
+
+@LESSON_BY_NAME
+def test_the_folded_solutions_solve_the_exercises(path, capsys, run_here):
+    cells = [cell.source for cell in code_cells(path)]
+    answers = solutions(path)
+    assert len(answers) == 2
+    committed = "".join(
+        output.get("text", "") for cell in code_cells(path) for output in cell.outputs
+    )
+    assert committed.count("fill in the cell above") >= 2
+    for answer in answers:
+        (place,) = [at for at, cell in enumerate(cells) if defined(cell) == defined(answer)]
+        cells[place] = answer
+    run_here(cells)
+    said = capsys.readouterr().out
+    assert "fill in the cell above" not in said and "not yet" not in said
+    assert said.count("right") >= 2
+
+
+@pytest.mark.parametrize("name", ["rloo", "grpo", "maxrl"])
+def test_the_loop_of_notebook_05_trains_what_the_lab_trains(name, run_here):
+    """The pass rates, to the last bit of single precision; other settings than its own."""
+    cells = [cell.source for cell in code_cells(NOTEBOOKS / "05_from_zero.ipynb")]
+    (last,) = [place for place, cell in enumerate(cells) if "train" in defined(cell)]
+    lesson = run_here(cells[: last + 1])
+    given = dict(rollouts=7, problems=12, answers=5, learning_rate=0.5, steps=60, seed=3)
+    history = lesson["train"](lesson[name], configure("from_zero", **given))
+    config = configure("tabular", estimator=name, log_every=1, **given)
+    told = [record.groups["pass_rate"] for record in records(tabular.train(config))]
+    assert history.shape == (61, 12) and history[-1].mean() > history[0].mean()
+    np.testing.assert_array_equal(np.float32(history), np.float32(told))
+
+
 # --- Run at smoke scale -------------------------------------------------------------------------
+
+
+def scale_of(name: str) -> str:
+    return SCALE if name in lessons() else "smoke"
 
 
 @pytest.fixture(scope="module")
@@ -127,14 +266,14 @@ def runs_of_notebooks(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def executed(runs_of_notebooks, fork, monkeypatch):
-    """The finished run of each notebook at smoke scale; executed once."""
+    """The finished run of each notebook at smoke scale, of a lesson at its own; executed once."""
 
     def run(name: str) -> Run:
         with monkeypatch.context() as patch:
             patch.setenv("LAB_RUNS", str(runs_of_notebooks))
-            made = Run.of(experiment(name).configure("smoke"))
+            made = Run.of(experiment(name).configure(scale_of(name)))
         if not made.finished:
-            words = ["run", name, "scale=smoke"]
+            words = ["run", name, f"scale={scale_of(name)}"]
             done = fork(*words, LAB_RUNS=str(runs_of_notebooks), JUPYTER_PATH="").finish(600)
             assert done.returncode == 0, done.stderr
         return made
@@ -144,9 +283,9 @@ def executed(runs_of_notebooks, fork, monkeypatch):
 
 @pytest.mark.parametrize("name", experiments())
 def test_a_notebook_at_smoke_scale_gives_a_finished_run_with_its_outputs(executed, name):
-    run, chosen = executed(name), experiment(name)
-    assert run.finished and run.params["scale"] == "smoke"
-    assert run.params["parameters"] == in_former_names(chosen.configure("smoke").settings())
+    run, chosen, scale = executed(name), experiment(name), scale_of(name)
+    assert run.finished and run.params["scale"] == scale
+    assert run.params["parameters"] == in_former_names(chosen.configure(scale).settings())
     files = {path.name for path in run.path.iterdir() if path.suffix != ".lock"}
     made = {"metrics.jsonl", "groups.parquet", "checkpoints"} if chosen.trainer else set()
     if name in ("gsm8k", "pacs", "qwen3"):  # language models that are trained
@@ -157,13 +296,20 @@ def test_a_notebook_at_smoke_scale_gives_a_finished_run_with_its_outputs(execute
     kinds = [output.output_type for cell in cells for output in cell.outputs]
     assert "error" not in kinds and len(kinds) >= 3
     text = "".join(output.get("text", "") for cell in cells for output in cell.outputs)
-    assert f"{name}: {chosen.title}\n  scale smoke\n" in text  # the header of configure
+    assert f"{name}: {chosen.title}\n  scale {scale}\n" in text  # the header of configure
     assert not [
         output
         for cell in cells
         for output in cell.outputs
         if output.get("name") == "stderr" and ("Warning" in output.text or "Error" in output.text)
     ]
+
+
+@LESSON_BY_NAME
+def test_the_outputs_of_a_lesson_are_those_of_its_code(executed, path):
+    made = with_outputs(path, executed(name_of(path)).path / "notebook.ipynb")
+    found = differences(nbformat.read(path, as_version=4), made)
+    assert found == [], f"run lab lessons {name_of(path)}"
 
 
 def test_a_notebook_trains_what_the_command_trains(executed, tmp_path):
@@ -179,16 +325,15 @@ def test_a_finished_notebook_is_not_run_again(executed, monkeypatch):
     before = [(path.stat().st_mtime_ns, path.read_bytes()) for path in files]
     monkeypatch.setenv("LAB_RUNS", str(run.path.parents[1]))
     monkeypatch.setattr("papermill.execute_notebook", lambda *_, **__: pytest.fail("it ran again"))
-    assert run_notebook(experiment("weights").configure("smoke")).path == run.path
+    assert run_notebook(experiment("weights").configure(scale_of("weights"))).path == run.path
     assert [(path.stat().st_mtime_ns, path.read_bytes()) for path in files] == before
 
 
 def test_running_a_notebook_leaves_the_one_in_the_repository_alone(executed):
     for path in BOOKS:
-        (name,) = [name for name in experiments() if experiment(name).notebook == path]
         before = path.read_bytes()
-        executed(name)
-        assert path.read_bytes() == before and all(cell.outputs == [] for cell in code_cells(path))
+        executed(name_of(path))
+        assert path.read_bytes() == before
 
 
 def test_plain_papermill_runs_a_notebook_too(start, runs, tmp_path):
@@ -221,8 +366,6 @@ def test_plain_papermill_runs_a_notebook_too(start, runs, tmp_path):
     ]
 
 
-# --- Kernels, failures, kills -------------------------------------------------------------------
-
 PRESET = "[laptop]\nsteps = 3\n"
 PARAMETERS = 'scale = "laptop"\nsteps = 3\nfolder = ""'
 
@@ -242,6 +385,68 @@ def make(tmp_path) -> str:
 def said(run: Run) -> str:
     cells = code_cells(run.path / "notebook.ipynb")
     return "".join(output.get("text", "") for cell in cells for output in cell.outputs)
+
+
+# --- Writing lessons ----------------------------------------------------------------------------
+
+DRAWN = """import matplotlib.pyplot as plt
+_ = plt.plot([0, config.steps], [0, {height}])
+plt.show()
+print("height", {height})"""
+
+
+def test_a_notebook_becomes_a_lesson_and_changed_code_is_seen(
+    invent, make, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("JUPYTER_PATH", "")
+    name = invent(PRESET, make, DRAWN.format(height=1), parameters=PARAMETERS)
+    path = experiment(name).notebook
+    assert not is_lesson(path) and lessons() == []
+    assert main(["lessons", name]) == 0 and capsys.readouterr().out == f"{path}\n"
+    lesson = nbformat.read(path, as_version=4)
+    assert lessons() == [name] and len(lesson.cells) == 3  # no injected parameters
+    assert {"papermill", "widgets"} & lesson.metadata.keys() == set()
+    assert all(cell.execution_count is None for cell in lesson.cells)
+    (picture, text) = lesson.cells[-1].outputs
+    assert text.text == "height 1\n" and len(picture.data["image/png"]) < 30_000
+    assert invent(PRESET, make, DRAWN.format(height=2), parameters=PARAMETERS) == name
+    changed = nbformat.read(write_lesson(name), as_version=4)
+    assert differences(lesson, lesson) == []
+    assert differences(lesson, changed) == [
+        "cell 2: another picture",
+        "cell 2: 'height 1\\n', not 'height 2\\n'",
+    ]
+    lesson.cells[-1].outputs.pop()
+    assert differences(lesson, changed) == ["cell 2: 1 outputs, not 2"]
+
+
+def test_a_failing_lesson_stays_as_it_was(invent, make, monkeypatch):
+    monkeypatch.setenv("JUPYTER_PATH", "")
+    name = invent(PRESET, make, "print(config.steps / 0)", parameters=PARAMETERS)
+    before = experiment(name).notebook.read_bytes()
+    with pytest.raises(LabError, match="^cell 4 of tiny.ipynb failed: ZeroDivisionError"):
+        write_lesson(name)
+    assert experiment(name).notebook.read_bytes() == before
+
+
+def test_texts_are_compared_by_their_numbers_and_pictures_by_their_pixels():
+    def drawn(*curves) -> str:
+        figure, axes = plt.subplots(figsize=(5, 2.6), dpi=120)
+        for curve in curves:
+            axes.plot(curve, linewidth=1.4)
+        file = io.BytesIO()
+        figure.savefig(file, format="png")
+        plt.close(figure)
+        return base64.b64encode(file.getvalue()).decode()
+
+    assert same_text("p = 0.3333333333 of 3", "p = 0.3333333334 of 3")
+    assert not same_text("p = 0.334", "p = 0.333") and not same_text("p = 1", "q = 1")
+    assert same_picture(drawn([0, 1], [1, 0]), drawn([0, 1 + 1e-12], [1, 0]))
+    assert not same_picture(drawn([0, 1], [1, 0]), drawn([0, 1], [1, 0.1]))
+    assert not same_picture(drawn([0, 1], [1, 0]), drawn([0, 1], [1, 0], [0.5, 0.5]))
+
+
+# --- Kernels, failures, kills -------------------------------------------------------------------
 
 
 def test_a_notebook_runs_in_this_interpreter_whatever_kernels_the_machine_knows(

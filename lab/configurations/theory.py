@@ -11,19 +11,28 @@ class WeightsConfig(Config):
 
     orders: list[int] = setting("truncation orders T of MaxRL to plot", least=1, most=4096)
     lowest: float = setting("lowest pass rate to plot", least=1e-6, most=0.1)
+    reference: float = setting("pass rate that others are compared with", least=0.01, most=0.99)
+    hard: float = setting("pass rate of a hard problem", least=1e-6, most=0.5)
+    easy: float = setting("pass rate of an easy problem", least=0.5, most=0.999999)
+    rollouts: int = setting("N of the explorer", least=2, most=4096)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FiniteConfig(Config):
     """What N rollouts optimise (notebook 01)."""
 
+    estimators: list[str] = setting(
+        "estimators to set side by side, each with a limit (lab.estimator_names())"
+    )
     sizes: list[int] = setting("group sizes N to plot", least=2, most=4096)
+    group_size: int = setting("N of the efficiencies", least=2, most=4096)
     enumerate_up_to: int = setting(
         "largest N for which all 2^N reward vectors are enumerated", least=2, most=10
     )
     pass_rate: float = setting(
         "pass rate at which the theorems are checked", least=1e-6, most=0.999999
     )
+    lowest: float = setting("lowest pass rate of the efficiencies", least=1e-6, most=0.1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +47,41 @@ class DesignConfig(Config):
     points_w: list[float] = setting("weights at those points", least=-1000.0, most=1000.0)
     rollouts: int = setting("N, rollouts per problem", least=3, most=512)
     steps: int = setting("steps of tabular training", least=1, most=100_000)
+    learning_rate: float = setting("learning rate of tabular training", least=1e-6, most=1000.0)
     seed: int = setting("random seed of the rollouts", least=0, most=2**31 - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FromZeroConfig(Config):
+    """The score function, baselines, groups and a training loop, from zero (notebook 05)."""
+
+    probabilities: list[float] = setting(
+        "the policy by hand: probabilities of three answers, in proportion, the first one right",
+        least=1e-6,
+        most=1.0,
+    )
+    group_size: int = setting("N of the groups of which every outcome is counted", least=2, most=8)
+    rollouts: int = setting("N, rollouts per problem and step in training", least=2, most=4096)
+    problems: int = setting("number of problems, each with its own softmax", least=4, most=100_000)
+    answers: int = setting("answers per problem, one of them right", least=2, most=10_000)
+    learning_rate: float = setting("learning rate of gradient ascent", least=1e-6, most=1000.0)
+    steps: int = setting("gradient steps", least=1, most=100_000)
+    seed: int = setting("random seed of the rollouts", least=0, most=2**31 - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LemmasConfig(Config):
+    """The eight lemmas, derived and counted (notebook 06)."""
+
+    probabilities: list[float] = setting(
+        "the policy: a probability for each answer, in proportion", least=1e-6, most=1.0
+    )
+    right_answers: int = setting("number of answers that are right, the first ones", least=1)
+    group_size: int = setting("N of the groups of which every outcome is counted", least=2, most=8)
+    order: int = setting("order T of the truncated estimator, at most N", least=1, most=8)
+    sizes: list[int] = setting("values of N whose reach is drawn", least=2, most=64)
+    estimators: list[str] = setting("estimators to set side by side (lab.estimator_names())")
+    seed: int = setting("random seed of the advantages", least=0, most=2**31 - 1)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from lab.configurations import Config, Setting
-from lab.errors import LabError, unknown
+from lab.errors import LabError, real, unknown
 from lab.plugins import import_file, plugin_presets
 from lab.records import Pause, Record
 from lab.runs.former_names import in_present_names
@@ -39,7 +39,9 @@ class Experiment:
 
     `configuration` is the class of its settings, `scales` holds their values by scale and name.
     `trainer` is "module:function", or None for a notebook that trains nothing. `start` is the table
-    [start] of the preset: trainer and configuration of the training that comes first.
+    [start] of the preset: trainer and configuration of the training that comes first. `repeats_to`
+    is how near every number of a run's records comes on any processor, None where training may
+    amplify rounding (lab.runs.reproduction).
     """
 
     name: str
@@ -49,6 +51,7 @@ class Experiment:
     trainer: str | None
     start: dict[str, str] | None
     scales: dict[str, dict[str, Any]]
+    repeats_to: float | None = None
 
     def configure(self, scale: str = "laptop", given: Mapping[str, Any] | None = None) -> Config:
         """The configuration at `scale`, with the settings in `given` replaced.
@@ -277,6 +280,7 @@ def read_preset(path: Path) -> Experiment:
     if plugin:
         content.setdefault("notebook", f"{path.stem}.ipynb")
     required = ("title", "notebook", "configuration", "laptop")
+    optional = ("trainer", "start", "repeats_to")
     for key in required:
         if key not in content:
             raise LabError(f"{path.name}: no {key!r}; every preset needs {', '.join(required)}")
@@ -284,10 +288,8 @@ def read_preset(path: Path) -> Experiment:
         if ".py:" in content.get(key, ""):  # a file beside the preset
             content[key] = str(path.parent / content[key])
     for key in content:
-        if key not in (*required, "trainer", "start", *SCALES):
-            raise unknown(
-                f"key of {path.name}", key, ["like", "trainer", "start", *required[:3], *SCALES]
-            )
+        if key not in (*required, *optional, *SCALES):
+            raise unknown(f"key of {path.name}", key, ["like", *optional, *required[:3], *SCALES])
     configuration = _class(content["configuration"], path.name)
     start = content.get("start")
     if not isinstance(start, dict | None):
@@ -307,6 +309,9 @@ def read_preset(path: Path) -> Experiment:
                 f"{path.name}: {content['configuration']} must be a subclass of"
                 f" {start['configuration']}, since one run gives both trainings their settings"
             )
+    repeats_to = content.get("repeats_to")
+    if repeats_to is not None:
+        repeats_to = real(f"{path.name}: repeats_to", repeats_to, 1e-16, 1)
     rules = configuration.rules()
     needed = rules.keys() - configuration.defaults().keys()
     scales = {scale: content[scale] for scale in SCALES if scale in content}
@@ -323,6 +328,7 @@ def read_preset(path: Path) -> Experiment:
         content.get("trainer"),
         start,
         scales,
+        repeats_to,
     )
 
 

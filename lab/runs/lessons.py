@@ -1,0 +1,207 @@
+"""Lessons: notebooks that are committed with their outputs.
+
+A notebook whose metadata say `keep_output` is a lesson; nbstripout reads the same mark and leaves
+it alone. `lab lessons` executes lessons with the settings of a laptop and writes what they print
+and draw into notebooks/, without anything that another execution would change: counts, times,
+the kernel's version, papermill's metadata. `differences` says where outputs are not those of the
+code.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lab.errors import LabError
+from lab.runs.experiments import experiment, experiments
+from lab.runs.notebooks import run_notebook
+from lab.runs.provenance import ROOT
+from lab.runs.run_folder import write_atomically
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+KEEP = "keep_output"
+SCALE = "laptop"
+COLOURS = 64  # of a picture: lines on white need no more, and it takes a third of the bytes
+WIDGET = "application/vnd.jupyter.widget-view+json"
+EXPLORER = "<lab.explorer."  # how its text begins, in place of the widget
+STILL = ROOT / "docs" / "explorer.png"
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+# Of numbers and pictures that another processor makes of the same code.
+RELATIVE, ABSOLUTE = 1e-6, 1e-9
+PIXEL, SHARE = 16, 1e-3  # a pixel differs if a channel does by more; so many of them may
+
+
+def lessons() -> list[str]:
+    """The experiments whose notebooks are lessons."""
+    return [name for name in experiments() if is_lesson(experiment(name).notebook)]
+
+
+def is_lesson(path: Path) -> bool:
+    """Whether a notebook is committed with its outputs. A plugin may have no notebook."""
+    return path.exists() and bool(_read(path).metadata.get(KEEP))
+
+
+def write_lesson(name: str) -> Path:
+    """Execute the notebook of an experiment anew and write its outputs into it; makes it a lesson.
+
+    LabError: a cell fails; the notebook is then as it was.
+    """
+    import nbformat
+
+    chosen = experiment(name)
+    with tempfile.TemporaryDirectory() as folder:
+        before = os.environ.get("LAB_RUNS")
+        os.environ["LAB_RUNS"] = folder  # so that nothing is taken from earlier runs
+        try:
+            run = run_notebook(chosen.configure(SCALE))
+        finally:
+            if before is None:
+                del os.environ["LAB_RUNS"]
+            else:
+                os.environ["LAB_RUNS"] = before
+        lesson = with_outputs(chosen.notebook, run.path / "notebook.ipynb")
+    write_atomically(chosen.notebook, nbformat.writes(lesson) + "\n")
+    return chosen.notebook
+
+
+def with_outputs(source: Path, executed: Path) -> NotebookNode:
+    """The notebook `source` with the outputs of its execution.
+
+    LabError: it has other cells than what was executed.
+    """
+    lesson = _read(source)
+    lesson.metadata[KEEP] = True
+    cells = [cell for cell in lesson.cells if cell.cell_type == "code"]
+    made = [
+        cell
+        for cell in _read(executed).cells
+        if cell.cell_type == "code" and "injected-parameters" not in cell.metadata.get("tags", [])
+    ]
+    if [cell.source for cell in cells] != [cell.source for cell in made]:
+        raise LabError(f"{source.name} has changed since {executed} was made: run it again")
+    for cell, done in zip(cells, made, strict=True):
+        cell.outputs = list(_kept(done.outputs))
+        cell.execution_count = None
+    return lesson
+
+
+def differences(committed: NotebookNode, made: NotebookNode) -> list[str]:
+    """Where the outputs of two notebooks with the same cells differ, a line each.
+
+    Texts must agree but for the last digits of their numbers, and pictures but for a few pixels.
+    """
+    found = []
+    for place, (ours, theirs) in enumerate(zip(committed.cells, made.cells, strict=True)):
+        if ours.cell_type != "code":
+            continue
+        if len(ours.outputs) != len(theirs.outputs):
+            found.append(f"cell {place}: {len(ours.outputs)} outputs, not {len(theirs.outputs)}")
+            continue
+        for first, second in zip(ours.outputs, theirs.outputs, strict=True):
+            found += [f"cell {place}: {fault}" for fault in _output_faults(first, second)]
+    return found
+
+
+def _read(path: Path) -> NotebookNode:
+    import nbformat
+
+    return nbformat.read(path, as_version=4)
+
+
+def _kept(outputs: list[NotebookNode]) -> Iterator[NotebookNode]:
+    """The outputs of a cell as they are committed: no counts, small pictures, no widgets.
+
+    A widget lives in its kernel. In place of the explorer a reader without one sees a still
+    picture; others are bars of progress.
+    """
+    import nbformat
+
+    last: NotebookNode | None = None
+    for output in outputs:
+        data = output.get("data", {})
+        if WIDGET in data:
+            if not data.get("text/plain", "").startswith(EXPLORER):
+                continue
+            still = base64.b64encode(STILL.read_bytes()).decode()
+            output = nbformat.v4.new_output("display_data", {"image/png": still})
+            data = output.data
+        if "execution_count" in output:
+            output.execution_count = None
+        if "image/png" in data:
+            data["image/png"] = _compressed(data["image/png"])
+        if last is not None and last.get("name") is not None and last.name == output.get("name"):
+            last.text += output.text  # a kernel may send one stream in several parts
+            continue
+        last = output
+        yield output
+
+
+def _compressed(picture: str) -> str:
+    """A PNG file, in base64, with fewer colours."""
+    from PIL import Image
+
+    small = io.BytesIO()
+    image = Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGB")
+    image.quantize(COLOURS, dither=Image.Dither.NONE).save(small, "png", optimize=True)
+    return base64.b64encode(small.getvalue()).decode()
+
+
+def _output_faults(ours: NotebookNode, theirs: NotebookNode) -> Iterator[str]:
+    if ours.output_type != theirs.output_type or ours.get("name") != theirs.get("name"):
+        yield f"{ours.output_type}, not {theirs.output_type}"
+        return
+    first = _contents(ours)
+    second = _contents(theirs)
+    if first.keys() != second.keys():
+        yield f"shown as {', '.join(first)}, not {', '.join(second)}"
+        return
+    for kind, content in first.items():
+        if kind == "image/png":
+            if not same_picture(content, second[kind]):
+                yield "another picture"
+        elif not same_text(content, second[kind]):
+            yield f"{content!r}, not {second[kind]!r}"
+
+
+def _contents(output: NotebookNode) -> dict[str, Any]:
+    if output.output_type == "stream":
+        return {"text": output.text}
+    # How wide a terminal is decides how pandas breaks a table as text; readers see it as HTML.
+    beside_html = {"text/plain"} if "text/html" in output.data else set()
+    return {kind: content for kind, content in output.data.items() if kind not in beside_html}
+
+
+def same_text(ours: str, theirs: str) -> bool:
+    """Whether two texts agree, their numbers up to the rounding of another processor.
+
+    >>> same_text("off by 1.1e-16", "off by 2.2e-16"), same_text("p = 0.25", "p = 0.26")
+    (True, False)
+    """
+    if NUMBER.split(ours) != NUMBER.split(theirs):
+        return False
+    first, second = ([float(number) for number in NUMBER.findall(text)] for text in (ours, theirs))
+    return np.allclose(first, second, rtol=RELATIVE, atol=ABSOLUTE)
+
+
+def same_picture(ours: str, theirs: str) -> bool:
+    """Whether two PNG files, in base64, agree but for a few pixels."""
+    from PIL import Image
+
+    pixels = [
+        np.asarray(Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGB"), dtype=int)
+        for picture in (ours, theirs)
+    ]
+    if pixels[0].shape != pixels[1].shape:
+        return False
+    differ = (np.abs(pixels[0] - pixels[1]) > PIXEL).any(axis=-1)
+    return bool(differ.mean() <= SHARE)
