@@ -20,6 +20,7 @@ SWEEPS = (
     ("laptop", "tabular"),
     ("laptop", "digits"),
     ("images", "images"),
+    ("images_best", "images"),
     ("images_control", "images"),
     ("maze", "maze"),
     ("maze_rollouts", "maze"),

@@ -207,11 +207,19 @@ def _add_sweep_commands(add_command: AddCommand) -> None:
 
     record = add_command("record", _record, "copy the results of a finished sweep to data/results")
     record.add_argument("file", type=Path, help="the sweep file")
+    record.add_argument(
+        "--check",
+        action="store_true",
+        help=(
+            "write nothing: compare the runs with the recorded ones, and exit with 1 if they "
+            "differ by more than rounding explains"
+        ),
+    )
 
 
 def _add_result_commands(add_command: AddCommand) -> None:
     figures = add_command(
-        "figures", _figures, "draw figures from theory and finished runs into figures/out"
+        "figures", _figures, "draw figures from theory and recorded runs into figures/out"
     )
     figures.add_argument(
         "names",
@@ -221,7 +229,13 @@ def _add_result_commands(add_command: AddCommand) -> None:
     figures.add_argument(
         "--style", default="icml", help="figure widths of icml (default) or neurips"
     )
-    figures.add_argument(
+    instead = figures.add_mutually_exclusive_group()
+    instead.add_argument(
+        "--own",
+        action="store_true",
+        help="draw your own finished runs, not the recorded ones, into the folder figures of runs",
+    )
+    instead.add_argument(
         "--stale",
         action="store_true",
         help="only list the figures that are older than their sources",
@@ -259,6 +273,15 @@ def _add_result_commands(add_command: AddCommand) -> None:
         type=Path,
         metavar="FILE",
         help="file to write (default: report.html in the page's run folder)",
+    )
+
+    lessons = add_command(
+        "lessons",
+        _lessons,
+        "execute the notebooks that are committed with outputs, and write these into them",
+    )
+    lessons.add_argument(
+        "names", nargs="*", help="experiments (default: those whose notebooks have outputs)"
     )
 
     check = add_command("check", _check, "check the environment, data, presets and notebooks")
@@ -577,11 +600,27 @@ def _cluster(arguments: argparse.Namespace) -> None:
 # --- Results ----------------------------------------------------------------------------------
 
 
-def _record(arguments: argparse.Namespace) -> None:
+def _record(arguments: argparse.Namespace) -> int:
+    if arguments.check:
+        return _check_recorded(arguments.file)
     from lab.runs.sweep_results import record
 
     for path in record(arguments.file):
         print(path)
+    return 0
+
+
+def _check_recorded(sweep: Path) -> int:
+    from lab.runs.reproduction import repetitions
+
+    found = repetitions(sweep)
+    for repetition in found:
+        print(*repetition.lines(), sep="\n")
+    if all(repetition.agrees for repetition in found):
+        print("the runs agree with the recorded ones")
+        return 0
+    print("the runs do not agree with the recorded ones", file=sys.stderr)
+    return 1
 
 
 def _figures(arguments: argparse.Namespace) -> int:
@@ -589,10 +628,10 @@ def _figures(arguments: argparse.Namespace) -> int:
 
     if arguments.stale:
         return _list_stale_figures(arguments.names)
-    failed = plots.draw_figures(arguments.names, arguments.style)
+    failed = plots.draw_figures(arguments.names, arguments.style, arguments.own)
     for name, reason in failed.items():
         print(f"lab: figure {name} not drawn: {reason}", file=sys.stderr)
-    if not arguments.names and arguments.style == "icml":
+    if not (arguments.names or arguments.own) and arguments.style == "icml":
         from lab.papers import pages
 
         print(*pages.write(), sep="\n")
@@ -621,6 +660,13 @@ def _write_report(arguments: argparse.Namespace) -> None:
         against=arguments.against,
     )
     print(page)
+
+
+def _lessons(arguments: argparse.Namespace) -> None:
+    from lab.runs.lessons import lessons, write_lesson
+
+    for name in arguments.names or lessons():
+        print(write_lesson(name))
 
 
 def _check(arguments: argparse.Namespace) -> int:

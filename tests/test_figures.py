@@ -6,7 +6,7 @@ import json
 import re
 from importlib import import_module
 from pathlib import Path
-from shutil import copy, copytree
+from shutil import copytree
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ import picture_checks
 import pytest
 from matplotlib import container
 from matplotlib import pyplot as plt
+from recorded_runs import write_recorded_runs
 
 import lab
 from lab.cli import main
@@ -36,6 +37,8 @@ RECORDED = {
     "maze_rollouts": ("maze_rollouts", "maze"),
     "maze_baselines": ("maze_baselines", "maze"),
     "maze_training": ("maze_baselines", "maze"),
+    "maze_exact": ("maze_exact", "maze"),
+    "images_best": ("images_best", "images"),  # and images_rates
     "maze_entropy": ("maze", "maze"),
     "maze_profiles": ("maze", "maze"),
     "stopping_images": ("stopping", "images"),
@@ -93,11 +96,6 @@ grid = { estimator = ["reinforce_mean", "grpo", "maxrl"], rollouts = [4, 128], s
 def trained(tmp_path_factory):
     """(folder of runs, folder of the sweep file): every run of SWEEP, really trained."""
     base = tmp_path_factory.mktemp("trained")
-    for name in sorted(
-        {sweep for sweep, _ in RECORDED.values()}
-    ):  # too long to train here: drawn as recorded
-        copy(plots.ROOT / "sweeps" / f"{name}.toml", base)
-        copytree(plots.ROOT / "data" / "results" / name, base / "recorded" / name)
     (base / "laptop.toml").write_text(SWEEP)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_RUNS", str(base / "runs"))
@@ -107,43 +105,45 @@ def trained(tmp_path_factory):
 
 
 @pytest.fixture
-def with_runs(trained, monkeypatch):
+def own_runs(trained, monkeypatch):
+    """The folder of own runs, of which SWEEP is the laptop sweep."""
     runs, sweeps = trained
     monkeypatch.setenv("LAB_RUNS", str(runs))
-    read_from(sweeps, monkeypatch)
+    monkeypatch.setattr(sweep_results, "SWEEPS", sweeps)
     return runs
 
 
-def read_from(sweeps: Path, patch) -> None:
-    """Let figures read the sweeps and recorded results of this folder."""
-    patch.setattr(sweep_results, "SWEEPS", sweeps)
-    patch.setattr(sweep_results, "RECORDED", sweeps / "recorded")
-
-
 @pytest.fixture(scope="module")
-def drawn(trained, tmp_path_factory):
+def drawn(tmp_path_factory):
     """The folder of all figures, drawn once."""
     out = tmp_path_factory.mktemp("figures")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_FIGURES", str(out))
-        patch.setenv("LAB_RUNS", str(trained[0]))
-        read_from(trained[1], patch)
         assert plots.draw_figures() == {}
     return out
 
 
 @pytest.fixture(scope="module")
-def shown(trained):
+def drawn_from_own_runs(trained, tmp_path_factory):
+    """The folder of the figures TRAINED, drawn once from own runs."""
+    out = tmp_path_factory.mktemp("figures")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_FIGURES", str(out))
+        patch.setenv("LAB_RUNS", str(trained[0]))
+        patch.setattr(sweep_results, "SWEEPS", trained[1])
+        assert plots.draw_figures(TRAINED, own=True) == {}
+    return out
+
+
+@pytest.fixture(scope="module")
+def shown():
     """(script, table, figure) of a name, read once, and drawn once at the width of each venue."""
     read, made = {}, {}
 
     def make(name: str, venue: str = "icml"):
         if name not in read:
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setenv("LAB_RUNS", str(trained[0]))
-                read_from(trained[1], patch)
-                script = script_of(name)
-                read[name] = script, table_of(script)
+            script = script_of(name)
+            read[name] = script, table_of(script)
         script, table = read[name]
         if (name, venue) not in made:
             with plots.drawn_for(venue):
@@ -233,15 +233,15 @@ def test_every_figure_is_saved_as_pdf_png_csv_json_tex_and_txt(drawn, name):
 
 
 @pytest.mark.parametrize("name", plots.figure_names())
-def test_a_figure_names_exactly_the_runs_that_it_draws(drawn, with_runs, trained, name):
+def test_a_figure_names_exactly_the_runs_that_it_draws(drawn, name):
     told = json.loads((drawn / f"{name}.json").read_text())["runs"]
     drawn_from = [NEED_RUNS.get(name, ("laptop", None))]
-    if name == "differences":  # all claims on shares
+    if name in ("differences", "images_best"):  # of several sweeps
         drawn_from = script_of(name).SWEEPS
     ids = [
         item.run.id
         for sweep, experiment in drawn_from
-        for item in read_sweep(trained[1] / f"{sweep}.toml")
+        for item in read_sweep(sweep_results.SWEEPS / f"{sweep}.toml")
         if item.experiment == experiment
     ]
     assert list(told) == sorted(set(ids))
@@ -250,9 +250,7 @@ def test_a_figure_names_exactly_the_runs_that_it_draws(drawn, with_runs, trained
 
 
 @pytest.mark.parametrize("name", NUMERIC)
-def test_what_is_drawn_is_in_the_csv_and_the_csv_is_enough_to_draw_it(
-    drawn, with_runs, shown, name
-):
+def test_what_is_drawn_is_in_the_csv_and_the_csv_is_enough_to_draw_it(drawn, shown, name):
     script, _, first = shown(name)
     known = pd.read_csv(drawn / f"{name}.csv")
     ours, redrawn = heights(first), heights(script.draw(known))
@@ -276,7 +274,7 @@ def test_another_process_draws_the_same_bytes(drawn, command, folders):
 
 
 @pytest.mark.parametrize("name", TRAINED)
-def test_a_figure_of_runs_drawn_again_is_the_same_to_the_byte(drawn, with_runs, folders, name):
+def test_a_figure_of_runs_drawn_again_is_the_same_to_the_byte(drawn, folders, name):
     plots.draw_figure(name)
     for kind in ("pdf", "png", "csv", "json", "tex", "txt"):
         assert (folders / "figures" / f"{name}.{kind}").read_bytes() == (
@@ -284,48 +282,79 @@ def test_a_figure_of_runs_drawn_again_is_the_same_to_the_byte(drawn, with_runs, 
         ).read_bytes()
 
 
+# --- Recorded runs and own ones -----------------------------------------------------------------
+
+
+def test_in_a_clean_clone_drawing_changes_no_file_that_git_tracks(folders, runs):
+    """Whatever runs there are besides: these have other numbers than the recorded ones."""
+    clone = folders / "figures"
+    copytree(OUT, clone, ignore=lambda *_: ["provenance", "neurips"])
+    before = {path: path.read_bytes() for path in clone.iterdir()}
+
+    def halved(metrics):
+        return metrics.assign(**{"hard pass@1": metrics["hard pass@1"] / 2})
+
+    write_recorded_runs(sweep_results.SWEEPS / "laptop.toml", "tabular", halved)
+    assert plots.draw_figures(["tabular", "order", "maze_coverage"]) == {}
+    assert {path: path.read_bytes() for path in clone.iterdir() if path.is_file()} == before
+    assert plots.draw_figures(["tabular"], own=True) == {}
+    assert (clone / "tabular.csv").read_bytes() != before[clone / "tabular.csv"]
+
+
+def test_own_runs_are_drawn_into_their_own_folder_and_no_page_is_written(
+    own_runs, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.delenv("LAB_FIGURES")
+    monkeypatch.setattr(plots, "SCRIPTS", tmp_path)
+    for name in ("tabular", "order"):
+        import_module("shutil").copy(OUT.parent / f"{name}.py", tmp_path)
+    assert main(["figures", "--own"]) == 0
+    drawn = own_runs / "figures"
+    assert capsys.readouterr().out.splitlines() == [
+        f"{name}: {drawn / name}.pdf" for name in ("order", "tabular")
+    ]
+    assert {path.name for path in tmp_path.iterdir()} == {"order.py", "tabular.py"}
+    assert (
+        json.loads((drawn / "tabular.json").read_text())["command"] == "lab figures --own tabular"
+    )
+    assert (drawn / "tabular.txt").read_text().endswith("Drawn by lab figures --own tabular.\n")
+
+
 # --- Refusals -----------------------------------------------------------------------------------
 
 
-def test_figures_without_their_runs_are_refused_by_a_sentence_and_the_others_drawn(
+def test_figures_without_recorded_runs_are_refused_by_a_sentence_and_the_others_drawn(
     capsys, folders, monkeypatch
 ):
     monkeypatch.setattr(sweep_results, "RECORDED", folders / "none")
     assert main(["figures", "tabular", "weights", "digits"]) == 1
     said = capsys.readouterr()
-    counts = {
-        name: sum(
-            item.experiment == name for item in read_sweep(plots.ROOT / "sweeps" / "laptop.toml")
-        )
-        for name in ("tabular", "digits")
-    }
     assert said.err.splitlines() == [
-        f"lab: figure {name} not drawn: {n} of {n} runs of {name} in sweeps/laptop.toml have not"
-        " finished: run lab sweep sweeps/laptop.toml"
-        for name, n in counts.items()
+        f"lab: figure {name} not drawn: no runs of {name} are recorded for sweeps/laptop.toml: run"
+        " lab sweep sweeps/laptop.toml, then lab record sweeps/laptop.toml"
+        for name in ("tabular", "digits")
     ]
     assert said.out == f"weights: {folders / 'figures' / 'weights'}.pdf\n"
     written = [path for path in (folders / "figures").rglob("*") if path.is_file()]
     assert {path.stem for path in written} == {"weights"}
 
 
-def test_a_figure_with_one_run_missing_is_refused(
-    with_runs, trained, tmp_path, capsys, monkeypatch
-):
+def test_a_figure_with_one_own_run_missing_is_refused(own_runs, trained, tmp_path, capsys):
     run = next(
         item.run for item in read_sweep(trained[1] / "laptop.toml") if item.experiment == "digits"
     )
     done = (run.path / "done.json").rename(tmp_path / "done.json")
     try:
-        assert main(["figures", "digits"]) == 1
+        assert main(["figures", "--own", "digits"]) == 1
     finally:
         done.rename(run.path / "done.json")
-    assert capsys.readouterr().err.startswith(
-        "lab: figure digits not drawn: 1 of 14 runs of digits in sweeps/laptop.t"
+    assert capsys.readouterr().err == (
+        "lab: figure digits not drawn: 1 of 14 runs of digits in sweeps/laptop.toml have not"
+        " finished: run lab sweep sweeps/laptop.toml\n"
     )
 
 
-def test_runs_that_are_not_of_the_sweep_change_no_figure(drawn, with_runs, folders):
+def test_runs_that_are_not_of_the_sweep_change_no_figure(drawn_from_own_runs, own_runs, folders):
     extra = train(
         configure(
             "tabular",
@@ -338,11 +367,11 @@ def test_runs_that_are_not_of_the_sweep_change_no_figure(drawn, with_runs, folde
         )
     )
     try:
-        plots.draw_figure("tabular")
+        assert plots.draw_figures(["tabular"], own=True) == {}
     finally:
         import_module("shutil").rmtree(extra.path)
     assert (folders / "figures" / "tabular.csv").read_bytes() == (
-        drawn / "tabular.csv"
+        drawn_from_own_runs / "tabular.csv"
     ).read_bytes()
 
 
@@ -356,8 +385,10 @@ def test_an_unknown_figure_is_refused_before_any_is_drawn(refused, folders):
 # --- What they say ------------------------------------------------------------------------------
 
 
-def test_figures_of_runs_carry_an_interval_over_seeds_and_their_number(drawn):
-    tabular, digits = (pd.read_csv(drawn / f"{name}.csv") for name in ("tabular", "digits"))
+def test_figures_of_runs_carry_an_interval_over_seeds_and_their_number(drawn_from_own_runs):
+    tabular, digits = (
+        pd.read_csv(drawn_from_own_runs / f"{name}.csv") for name in ("tabular", "digits")
+    )
     sampled = tabular[tabular["gradient"] == "sampled"]
     assert set(sampled["seeds"]) == {3} and set(digits["seeds"]) == {2}
     for table, metric in ((sampled, "hard pass@1"), (digits, "pass@1")):
@@ -370,8 +401,8 @@ def test_figures_of_runs_carry_an_interval_over_seeds_and_their_number(drawn):
         assert re.search(stated, " ".join(script_of(name).CAPTION.split())), name
 
 
-def test_a_mean_over_seeds_is_that_of_the_recorded_runs(drawn, with_runs, trained):
-    table = pd.read_csv(drawn / "tabular.csv")
+def test_a_mean_over_seeds_is_that_of_the_runs(drawn_from_own_runs, own_runs, trained):
+    table = pd.read_csv(drawn_from_own_runs / "tabular.csv")
     runs = [
         item.run
         for item in read_sweep(trained[1] / "laptop.toml")
@@ -417,7 +448,7 @@ def test_the_marks_of_the_order_figure_lie_on_its_lines(drawn):
         )
 
 
-@pytest.mark.parametrize("name", THEORY)
+@pytest.mark.parametrize("name", plots.figure_names())
 def test_the_figures_kept_in_the_repository_are_what_their_scripts_draw(drawn, name):
     kept, now = pd.read_csv(OUT / f"{name}.csv"), pd.read_csv(drawn / f"{name}.csv")
     pd.testing.assert_frame_equal(kept, now, rtol=1e-6, atol=1e-9)

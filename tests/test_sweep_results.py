@@ -1,4 +1,4 @@
-"""Recorded results: what figures are drawn from in a fresh clone."""
+"""Recorded results, which figures are drawn from, and one's own runs, where they are asked for."""
 
 import pandas as pd
 import pytest
@@ -9,7 +9,13 @@ from lab.runs import configure, train
 from lab.runs import results as found_results
 from lab.runs.run_folder import Run
 from lab.runs.sweep_file import read_sweep
-from lab.runs.sweep_results import record, results, results_of_every_record
+from lab.runs.sweep_results import (
+    own_runs,
+    record,
+    results,
+    results_of_every_record,
+    results_of_sweep,
+)
 
 SWEEP = """
 [[runs]]
@@ -36,8 +42,17 @@ def run_all(places) -> list[Run]:
     ]
 
 
-def test_results_of_unfinished_runs_are_refused_with_the_command_to_run(places):
+def own_results(sweep: str, experiment: str):
+    with own_runs():
+        return results(sweep, experiment)
+
+
+def test_results_of_unfinished_or_unrecorded_runs_are_refused_with_the_command_to_run(places):
     with pytest.raises(LabError, match=r"4 of 4 runs of tabular .* run lab sweep sweeps/tiny.toml"):
+        own_results("tiny", "tabular")
+    with pytest.raises(
+        LabError, match=r"no runs of tabular are recorded for sweeps/tiny.toml: run"
+    ):
         results("tiny", "tabular")
     with pytest.raises(LabError, match="4 runs have not finished"):
         record(places / "sweeps/tiny.toml")
@@ -51,31 +66,47 @@ def test_an_unknown_sweep_names_the_nearest(places):
 def test_results_hold_exactly_the_runs_of_the_sweep(places):
     runs = run_all(places)
     train(configure("tabular", scale="smoke", estimator="grpo"))  # another run in the same folder
-    found = results("tiny", "tabular")
+    found = own_results("tiny", "tabular")
     assert set(found.runs) == {run.id for run in runs} == set(found.metrics["run"])
     assert (found.groups["step"] == 20).all() and len(found.groups) == 4 * 16
     assert found.runs[runs[0].id]["provenance"]["versions"]["torch"]
 
 
 def test_recorded_results_equal_the_runs_they_were_recorded_from(places):
-    runs = run_all(places)
-    own = results("tiny", "tabular")
+    run_all(places)
+    own = own_results("tiny", "tabular")
     assert [path.name for path in record(places / "sweeps/tiny.toml")] == [
         "tabular-groups.parquet",
         "tabular.json",
         "tabular.parquet",
     ]
-    for run in runs:
-        (run.path / "done.json").unlink()  # as in a fresh clone
     recorded = results("tiny", "tabular")
     pd.testing.assert_frame_equal(recorded.metrics, own.metrics)
     pd.testing.assert_frame_equal(recorded.groups, own.groups)
     assert recorded.runs == own.runs
 
 
+def test_results_are_the_recorded_ones_whatever_runs_there_are_and_a_reports_your_own(places):
+    runs, sweep = run_all(places), places / "sweeps/tiny.toml"
+    record(sweep)
+    for run in runs:
+        metrics = (run.path / "metrics.jsonl").read_text()
+        (run.path / "metrics.jsonl").write_text(metrics.replace('"pass@1": 0.', '"pass@1": 1.'))
+        (run.path / "done.json").unlink()
+        run.finish(1.0)  # with other numbers than the recorded ones
+    assert (results("tiny", "tabular").metrics["pass@1"] < 1).all()
+    assert (own_results("tiny", "tabular").metrics["pass@1"] > 1).all()
+    assert (results_of_sweep(sweep, "tabular").metrics["pass@1"] > 1).all()
+    (runs[0].path / "done.json").unlink()
+    assert (results_of_sweep(sweep, "tabular").metrics["pass@1"] < 1).all()
+    with pytest.raises(LabError, match="1 of 4 runs of tabular"):
+        own_results("tiny", "tabular")
+
+
 def test_over_seeds_gives_mean_interval_and_number_of_seeds(places):
     run_all(places)
-    found = found_results("tiny", "tabular")
+    with own_runs():
+        found = found_results("tiny", "tabular")
     curve = found.over_seeds("pass@1", ["objective"])
     assert set(curve["seeds"]) == {2} and len(curve) == 2 * 3  # steps 0, 10 and 20
     last = found.metrics[(found.metrics["objective"] == "maxrl") & (found.metrics["step"] == 20)][
@@ -92,28 +123,30 @@ def test_one_seed_has_no_interval(places):
     (places / "sweeps/tiny.toml").write_text(
         SWEEP.replace('["rloo", "maxrl"], seed = [0, 1]', '["rloo"], seed = [0]')
     )
-    curve = results("tiny", "tabular").over_seeds("pass@1", ["objective"])
+    curve = own_results("tiny", "tabular").over_seeds("pass@1", ["objective"])
     assert curve["low"].isna().all() and curve["high"].isna().all() and (curve["seeds"] == 1).all()
 
 
 def test_the_groups_of_every_record_are_kept_where_the_sweep_asks_for_them(places):
     sweep = places / "sweeps/tiny.toml"
-    with pytest.raises(LabError, match="have not finished"):
+    with pytest.raises(LabError, match="are recorded"):
         results_of_every_record("tiny", "tabular")
     runs = run_all(places)
+    record(sweep)
     with pytest.raises(LabError, match="keeps the groups of the last record only"):
         results_of_every_record("tiny", "tabular")
     sweep.write_text('every_record = ["problem", "pas_rate"]\n' + SWEEP)
     with pytest.raises(LabError, match="unknown column .*'pas_rate': did you mean 'pass_rate'"):
         record(sweep)
     sweep.write_text('every_record = ["problem", "pass_rate"]\n' + SWEEP)
+    with pytest.raises(LabError, match="no .*tabular-every-record.parquet: run lab record"):
+        results_of_every_record("tiny", "tabular")
     record(sweep)
-    own = results_of_every_record("tiny", "tabular")
+    with own_runs():
+        own = results_of_every_record("tiny", "tabular")
     steps = runs[0].groups()["step"].unique().tolist()
     assert len(steps) > 2 and own.groups["step"].unique().tolist() == steps
     assert len(own.groups) == 4 * 16 * len(steps)
-    for run in runs:
-        (run.path / "done.json").unlink()  # from now on the runs are not ours
     recorded = results_of_every_record("tiny", "tabular")
     pd.testing.assert_frame_equal(recorded.groups, own.groups)
     assert recorded.runs == own.runs

@@ -1,15 +1,18 @@
-"""Results of the runs of a sweep, from your own run folders or as recorded in the project.
+"""Results of the runs of a sweep, as recorded in the project or from your own run folders.
 
 `lab record SWEEP` copies the numbers of finished runs, not their weights, into data/results/SWEEP,
-so that figures can be drawn from a fresh clone. Once all your own runs of a sweep have finished,
-they are used instead of the recorded ones.
+so that figures can be drawn from a fresh clone. `results` reads these records, whatever runs there
+are besides, and within `own_runs` only your own runs. A report on a sweep file reads your own runs
+once all of them have finished, and else the records (`results_of_sweep`).
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +32,22 @@ if TYPE_CHECKING:
 
 SWEEPS = ROOT / "sweeps"
 RECORDED = ROOT / "data" / "results"
+_own = ContextVar("own", default=False)
+
+
+@contextmanager
+def own_runs() -> Iterator[None]:
+    """While it is active, `results` reads your own runs instead of the recorded ones."""
+    token = _own.set(True)
+    try:
+        yield
+    finally:
+        _own.reset(token)
+
+
+def reads_own_runs() -> bool:
+    """Whether `own_runs` is active."""
+    return _own.get()
 
 
 @dataclass(frozen=True)
@@ -106,11 +125,17 @@ def pass_at_k_of_groups(groups: pd.DataFrame, k: int | Sequence[int]) -> Array:
 
 
 def results(sweep: str, experiment: str) -> Results:
-    """The runs that sweeps/SWEEP.toml lists for `experiment`, and no other run folders."""
+    """The recorded runs of sweeps/SWEEP.toml for `experiment`; within `own_runs` your own.
+
+    Of your own, exactly those that the file lists. LabError: nothing is recorded; a run of your own
+    has not finished.
+    """
     path = SWEEPS / f"{sweep}.toml"
     if not path.exists():
         raise unknown("sweep", sweep, [file.stem for file in SWEEPS.glob("*.toml")])
-    return results_of_sweep(path, experiment)
+    if _own.get():
+        return results_of_runs(finished_runs(path, experiment))
+    return recorded(path, experiment)
 
 
 def together(parts: Sequence[Results]) -> Results:
@@ -136,8 +161,8 @@ def results_of_every_record(sweep: str, experiment: str) -> Results:
             f"sweeps/{sweep}.toml keeps the groups of the last record only: add a line every_record"
             " with the names of their columns above its runs"
         )
-    runs = [Run(runs_root() / id) for id in found.runs]
-    if all(run.finished for run in runs):
+    if _own.get():
+        runs = [Run(runs_root() / id) for id in found.runs]
         return replace(found, groups=_groups_of_every_record(runs, columns))
     path = RECORDED / sweep / f"{experiment}-every-record.parquet"
     if not path.exists():
@@ -148,19 +173,51 @@ def results_of_every_record(sweep: str, experiment: str) -> Results:
 
 
 def results_of_sweep(path: Path, experiment: str) -> Results:
-    """The runs that any sweep file lists for `experiment`."""
-    sweep = path.stem
-    runs = [item.run for item in read_sweep(path) if item.experiment == experiment]
+    """The runs that any sweep file lists for `experiment`: your own if all have finished.
+
+    Else those recorded for a sweep of this name. LabError: there are neither.
+    """
+    finished = all(run.finished for run in _own_runs(path, experiment))
+    if not finished and _record_file(path, experiment).exists():
+        return recorded(path, experiment)
+    return results_of_runs(finished_runs(path, experiment))
+
+
+def finished_runs(path: Path, experiment: str) -> list[Run]:
+    """Your own runs that a sweep file lists for `experiment`. LabError: one has not finished."""
+    runs = _own_runs(path, experiment)
     waiting = [run for run in runs if not run.finished]
-    if runs and not waiting:
-        return results_of_runs(runs)
-    folder = RECORDED / sweep
-    if (folder / f"{experiment}.json").exists():
-        return _recorded(folder, experiment)
-    raise LabError(
-        f"{len(waiting)} of {len(runs)} runs of {experiment} in sweeps/{sweep}.toml have not"
-        f" finished: run lab sweep sweeps/{sweep}.toml"
+    if waiting or not runs:
+        raise LabError(
+            f"{len(waiting)} of {len(runs)} runs of {experiment} in sweeps/{path.name} have not"
+            f" finished: run lab sweep sweeps/{path.name}"
+        )
+    return runs
+
+
+def _own_runs(path: Path, experiment: str) -> list[Run]:
+    return [item.run for item in read_sweep(path) if item.experiment == experiment]
+
+
+def recorded(path: Path, experiment: str) -> Results:
+    """What is recorded of a sweep file's runs of `experiment`. LabError: nothing."""
+    import pandas as pd
+
+    file = _record_file(path, experiment)
+    if not file.exists():
+        raise LabError(
+            f"no runs of {experiment} are recorded for sweeps/{path.name}: run lab sweep"
+            f" sweeps/{path.name}, then lab record sweeps/{path.name}"
+        )
+    return Results(
+        pd.read_parquet(file.with_suffix(".parquet")),
+        pd.read_parquet(file.with_name(f"{experiment}-groups.parquet")),
+        json.loads(file.read_text()),
     )
+
+
+def _record_file(path: Path, experiment: str) -> Path:
+    return RECORDED / path.stem / f"{experiment}.json"
 
 
 def record(sweep: Path) -> list[Path]:
@@ -179,17 +236,17 @@ def record(sweep: Path) -> list[Path]:
             )
         if not all(run.records() for run in runs):
             continue  # a notebook that trains nothing has nothing to record
-        recorded = results_of_runs(runs)
-        write_atomically(folder / f"{experiment}.parquet", recorded.metrics.to_parquet(index=False))
+        found = results_of_runs(runs)
+        write_atomically(folder / f"{experiment}.parquet", found.metrics.to_parquet(index=False))
         write_atomically(
-            folder / f"{experiment}-groups.parquet", recorded.groups.to_parquet(index=False)
+            folder / f"{experiment}-groups.parquet", found.groups.to_parquet(index=False)
         )
         if columns := columns_of_every_record(sweep):
             write_atomically(
                 folder / f"{experiment}-every-record.parquet",
                 _groups_of_every_record(runs, columns).to_parquet(index=False),
             )
-        write_json(folder / f"{experiment}.json", recorded.runs)
+        write_json(folder / f"{experiment}.json", found.runs)
     return sorted(folder.iterdir())
 
 
@@ -224,13 +281,3 @@ def _groups_of_every_record(runs: list[Run], columns: list[str]) -> pd.DataFrame
                 raise unknown(f"column of the groups of {run.id}", name, groups.columns)
         tables.append(run.with_parameters(groups[["step", *columns]]))
     return pd.concat(tables, ignore_index=True)
-
-
-def _recorded(folder: Path, experiment: str) -> Results:
-    import pandas as pd
-
-    return Results(
-        pd.read_parquet(folder / f"{experiment}.parquet"),
-        pd.read_parquet(folder / f"{experiment}-groups.parquet"),
-        json.loads((folder / f"{experiment}.json").read_text()),
-    )

@@ -24,7 +24,7 @@ import json
 import math
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
@@ -40,8 +40,8 @@ from lab.errors import LabError, unknown
 from lab.llm.evals.evaluation_tables import escaped
 from lab.runs.experiments import experiment
 from lab.runs.provenance import ROOT, commit_of, versions
-from lab.runs.run_folder import write_atomically, write_json
-from lab.runs.sweep_results import Results
+from lab.runs.run_folder import runs_root, write_atomically, write_json
+from lab.runs.sweep_results import Results, own_runs, reads_own_runs
 from lab.show import staleness
 from lab.show.line_styles import (  # noqa: F401  (figures find them here)
     BLACK,
@@ -227,9 +227,11 @@ def _apart(places: list[float], room: float) -> list[float]:
 def out_folder() -> Path:
     """Where figures are saved: the folder in the variable LAB_FIGURES, else figures/out.
 
-    Figures for a venue other than ICML are saved in a subfolder named after it.
+    Within `own_runs` it is not figures/out, which shows recorded runs, but the folder "figures"
+    beside the runs. Figures for a venue other than ICML are saved in a subfolder named after it.
     """
-    folder = Path(os.environ.get("LAB_FIGURES") or SCRIPTS / "out")
+    usual = runs_root() / "figures" if reads_own_runs() else SCRIPTS / "out"
+    folder = Path(os.environ.get("LAB_FIGURES") or usual)
     return folder if _venue.get() == "icml" else folder / _venue.get()
 
 
@@ -247,7 +249,7 @@ def _write(
     figure: Figure, record: dict[str, Any], table: pd.DataFrame, records: Results | None
 ) -> None:
     folder, name = out_folder(), record["figure"]
-    (folder / "provenance").mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     wide = figure.get_figwidth() > VENUES[_venue.get()][0]
     for kind, content in picture_files(figure, name).items():
         write_atomically(folder / f"{name}.{kind}", content)
@@ -267,7 +269,7 @@ def _record(
     return {
         "figure": name,
         "caption": " ".join(caption.split()),
-        "command": f"lab figures {name}",
+        "command": f"lab figures {'--own ' if reads_own_runs() else ''}{name}",
         "inputs": staleness.input_hashes(script, records) if script.exists() else {},
         "data": f"{name}.csv",
         "data_sha256": hashlib.sha256(data_text(table).encode()).hexdigest(),
@@ -288,7 +290,9 @@ def _save_provenance(record: dict[str, Any], records: Results | None) -> None:
         "records": record["inputs"].get(RECORDS),
         "runs": {id: run["provenance"] | {"seconds": run["seconds"]} for id, run in runs.items()},
     }
-    write_json(out_folder() / "provenance" / f"{name}.json", provenance)
+    folder = out_folder() / "provenance"
+    folder.mkdir(exist_ok=True)  # git ignores it, so that a clone has none
+    write_json(folder / f"{name}.json", provenance)
 
 
 def _is_drawn(record: dict[str, Any], table: pd.DataFrame) -> bool:
@@ -336,13 +340,14 @@ def picture_files(figure: Figure, name: str) -> dict[str, bytes]:
     They hold no dates and no program versions, so that the bytes depend on the picture alone.
     """
     metadata: dict[str, dict[str, str | None]] = {
-        "pdf": {"Title": name, "Creator": None, "Producer": None, "CreationDate": None},
         "png": {"Title": name, "Software": None},
+        "pdf": {"Title": name, "Creator": None, "Producer": None, "CreationDate": None},
     }
     files = {}
     for kind, facts in metadata.items():
         buffer = io.BytesIO()
         figure.savefig(buffer, format=kind, metadata=facts)
+        figure.set_layout_engine("none")  # laid out once, for both
         files[kind] = buffer.getvalue()
     plt.close(figure)
     return files
@@ -445,18 +450,22 @@ def figure_names() -> list[str]:
     return sorted(path.stem for path in SCRIPTS.glob("*.py"))
 
 
-def draw_figures(names: Iterable[str] = (), venue: str = "icml") -> dict[str, str]:
+def draw_figures(
+    names: Iterable[str] = (), venue: str = "icml", own: bool = False
+) -> dict[str, str]:
     """Draw the figures called `names`, or all of them if it is empty.
 
-    Returns the figures that could not be drawn, each with the error message.
+    They show the recorded runs, or with `own` your own. Returns the figures that could not be
+    drawn, each with the error message.
     """
     plt.switch_backend("agg")  # draws into files, where there may be no screen
-    names = list(names) or figure_names()
+    # Last comes the figure of all claims, which reads the data of the others.
+    names = sorted(list(names) or figure_names(), key=lambda name: name == "differences")
     for name in names:
         if name not in figure_names():
             raise unknown("figure", name, figure_names())
     failed = {}
-    with drawn_for(venue):
+    with drawn_for(venue), own_runs() if own else nullcontext():
         for name in names:
             try:
                 draw_figure(name)

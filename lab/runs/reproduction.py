@@ -1,0 +1,211 @@
+"""Runs made again beside the recorded ones: are their differences no more than rounding explains?
+
+Processors round sums differently, in the last of their digits. What becomes of it in training
+depends on the world, and so there are two rules.
+
+Where the preset has a line `repeats_to = 1e-9`, rounding stays rounding: every number of every run
+is within that distance of the recorded one.
+
+Everywhere else training in float32 may amplify it until a run takes another way, as if it had drawn
+other samples. One run proves nothing then; what counts is what figures draw, the mean over seeds.
+It may have moved by the half-width of its recorded 95% interval, both averaged over the records of
+the curve, and at no record by more than four times that. Of one seed there is no interval, and its
+numbers must agree to 1e-6.
+
+Seeds that are drawn anew move a mean of five by 0.43 of the half-width on average, and so a run
+made again in the worst case. The laptop sweep's digits were recorded on an AMD EPYC. On an Intel
+Xeon 30 of the 35 runs are the same to 1e-8, and the means use up to 0.11 of what is allowed. With
+the kernels of a processor without AVX all of the 25 that were made took another way, by up to 0.2
+in pass@1, and the means used up to 0.44. MaxRL's numbers in place of GRPO's use more than all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lab.errors import LabError
+from lab.runs.experiments import experiment
+from lab.runs.former_names import PRESENT
+from lab.runs.sweep_file import read_sweep
+from lab.runs.sweep_results import Results, finished_runs, recorded, results_of_runs
+from lab.shapes import Float
+from lab.stats import mean_interval_each
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROUNDING = 1e-6  # of float32 in one evaluation, relative to a metric's largest number
+ANYWHERE = 4  # half-widths that a mean may move by at one record; on average over a curve it is 1
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How far the runs made again are from the recorded ones, in one metric.
+
+    | field | meaning |
+    |---|---|
+    | `largest`, `mean` | of the numbers compared: all records, or all means over seeds |
+    | `used` | the largest share of what is allowed; above 1 they disagree |
+    | `where` | the setting in which that is |
+    """
+
+    metric: str
+    largest: float
+    mean: float
+    used: float
+    where: str
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """The runs of one experiment, made again.
+
+    `repeats_to` is that of the preset; `origins` says where the runs made again, and the recorded
+    ones, were made.
+    """
+
+    experiment: str
+    runs: int
+    repeats_to: float | None
+    differences: list[Difference]
+    origins: dict[str, list[str]]
+
+    @property
+    def agrees(self) -> bool:
+        return all(difference.used <= 1 for difference in self.differences)
+
+    def lines(self) -> list[str]:
+        """What the command line prints."""
+        rule = (
+            "means over seeds, allowed: the half-width of their recorded 95% intervals"
+            if self.repeats_to is None
+            else f"every record, allowed: {self.repeats_to:g}"
+        )
+        verdict = "agree" if self.agrees else "DISAGREE"
+        return [
+            f"{self.experiment}: {self.runs} runs {verdict} with the recorded ones ({rule})",
+            *(
+                f"  {found.metric}: largest difference {found.largest:.2g}, mean {found.mean:.2g};"
+                f" at most {found.used:.2g} of what is allowed{found.where and f', {found.where}'}"
+                for found in self.differences
+            ),
+            *(f"  {which}: {origin}" for which, all in self.origins.items() for origin in all),
+        ]
+
+
+def repetitions(sweep: Path) -> list[Repetition]:
+    """Your own runs of a sweep file beside the recorded ones, for each experiment that trains.
+
+    LabError: a run has not finished; nothing is recorded, or other runs, records or metrics are.
+    """
+    names = dict.fromkeys(item.experiment for item in read_sweep(sweep))
+    trained = [name for name in names if experiment(name).trainer]
+    if not trained:
+        raise LabError(f"{sweep.name} trains nothing: there are no records to compare")
+    return [
+        _repetition(name, results_of_runs(finished_runs(sweep, name)), recorded(sweep, name))
+        for name in trained
+    ]
+
+
+def _repetition(name: str, again: Results, before: Results) -> Repetition:
+    if again.runs.keys() != before.runs.keys():
+        other = min(again.runs.keys() ^ before.runs.keys())
+        raise LabError(
+            f"{name}: the recorded runs and those of the sweep file are not the same, {other} is in"
+            " one of them only: record the sweep again"
+        )
+    repeats_to, settings = experiment(name).repeats_to, _settings(before)
+    differences = []
+    for metric in _metrics(before):
+        if metric not in again.metrics:
+            raise LabError(
+                f"{name}: {metric!r} is recorded and not measured: record the sweep again"
+            )
+        new, old = (
+            found.metrics.pivot(index="run", columns="step", values=metric)
+            for found in (again, before)
+        )
+        if list(new) != list(old):
+            raise LabError(f"{name}: {metric!r} is recorded at other steps: record the sweep again")
+        differences.append(_difference(metric, new, old, settings, repeats_to))
+    origins = {"made again": _origins(again), "recorded": _origins(before)}
+    return Repetition(name, len(again.runs), repeats_to, differences, origins)
+
+
+def _metrics(found: Results) -> list[str]:
+    """What the records of runs hold besides their step."""
+    parameters = {key for run in found.runs.values() for key in run["params"]["parameters"]}
+    return [name for name in found.metrics if name not in {"run", "step"} | parameters]
+
+
+def _settings(found: Results) -> dict[str, list[str]]:
+    """The runs of each setting, by the parameters in which settings differ; seeds are none."""
+    parameters = {id: run["params"]["parameters"] for id, run in sorted(found.runs.items())}
+    keys = dict.fromkeys(key for given in parameters.values() for key in given if key != "seed")
+    varied = [key for key in keys if len({repr(run.get(key)) for run in parameters.values()}) > 1]
+    settings: dict[str, list[str]] = {}
+    for id, given in parameters.items():
+        words = [f"{PRESENT.get(key, key)}={given[key]}" for key in varied if key in given]
+        settings.setdefault(" ".join(words), []).append(id)
+    return settings
+
+
+def _difference(
+    metric: str,
+    again: pd.DataFrame,
+    before: pd.DataFrame,
+    settings: dict[str, list[str]],
+    repeats_to: float | None,
+) -> Difference:
+    """The difference in one metric; the tables have a row for each run, a column for each step."""
+    size = np.nanmax(np.abs(before.to_numpy()), initial=0) or 1.0
+    distances: list[Float[np.ndarray, " numbers"]] = []
+    used: dict[str, float] = {}
+    for setting, runs in settings.items():
+        new, old = (table.loc[runs].to_numpy(np.float64) for table in (again, before))
+        if repeats_to is None:
+            allowed = _half_width(old) + ROUNDING * size
+            distance = _distance(new.mean(axis=0), old.mean(axis=0))
+            used[setting] = max(distance.mean(), distance.max() / ANYWHERE) / allowed
+        else:
+            distance = _distance(new, old)
+            used[setting] = distance.max() / repeats_to
+        distances.append(distance.ravel())
+    where = max(used, key=lambda setting: used[setting])
+    every = np.concatenate(distances)
+    return Difference(metric, float(every.max()), float(every.mean()), float(used[where]), where)
+
+
+def _half_width(values: Float[np.ndarray, "seeds steps"]) -> float:
+    """Half of the 95% interval of a mean over seeds, averaged over steps; 0 of one seed."""
+    measured = values[:, np.isfinite(values).all(axis=0)]
+    if len(values) < 2 or not measured.size:
+        return 0.0
+    intervals = mean_interval_each(measured, over="seeds")
+    return float(np.mean([interval.high - interval.low for interval in intervals])) / 2
+
+
+def _distance(
+    a: Float[np.ndarray, "*numbers"], b: Float[np.ndarray, "*numbers"]
+) -> Float[np.ndarray, "*numbers"]:
+    """|a - b|; 0 where both are the same infinity or both nan, and infinite where one is nan."""
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    with np.errstate(invalid="ignore"):
+        return np.where(same, 0.0, np.nan_to_num(np.abs(a - b), nan=np.inf, posinf=np.inf))
+
+
+def _origins(found: Results) -> list[str]:
+    """Commit, processor and torch of runs, each combination once."""
+    all_origins = [run["provenance"] for run in found.runs.values()]
+    return sorted(
+        {
+            f"commit {str(origin['commit'])[:7]}, torch {origin['versions'].get('torch')},"
+            f" {origin['device']}"
+            for origin in all_origins
+        }
+    )
