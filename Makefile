@@ -7,7 +7,7 @@ FAST := catalogue definitions design enumeration errors estimators explain group
 	published rng shapes stats weights
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup setup-llm figures test test-fast lint gpu lab check constraints check-install clean
+.PHONY: help setup setup-llm figures reproduce site test test-fast lint gpu lab check constraints check-install clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -28,9 +28,15 @@ setup-llm: .venv/installed-llm ## add transformers, TRL, math-verify, verl, Ray 
 	$(BIN)/python tools/install.py setup-llm
 	@touch $@
 
-figures: setup ## run the laptop notebooks, then draw every figure into figures/out
-	$(BIN)/lab sweep $(SWEEP)
+figures: setup ## draw every figure, table and page from the recorded runs
 	$(BIN)/lab figures
+
+reproduce: setup ## train the laptop sweep again and compare it with the recorded runs
+	$(BIN)/lab sweep $(SWEEP)
+	$(BIN)/lab record $(SWEEP) --check
+
+site: setup ## explorer, lessons, results, mathematics and reference as one static folder: build/site/index.html
+	$(BIN)/python tools/site/build.py
 
 test: setup-llm ## run all tests, a process a core (one file at a time each)
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile \

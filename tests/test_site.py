@@ -1,0 +1,103 @@
+"""`make site`: built once, its links followed, its pages without requests to other hosts."""
+
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SITE = ROOT / "build" / "site"
+# Attributes whose address a browser fetches by itself; those of <a> only when somebody follows it.
+FETCHED = {
+    ("script", "src"),
+    ("link", "href"),
+    ("img", "src"),
+    ("iframe", "src"),
+    ("source", "src"),
+}
+
+
+class Addresses(HTMLParser):
+    """The addresses of a page: `fetched` by the browser, and `followed` by the reader."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.fetched, self.followed, self.names = [], [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        for key, value in attrs:
+            if (tag, key) in FETCHED:
+                self.fetched.append(value)
+            elif (tag, key) == ("a", "href"):
+                self.followed.append(value)
+            elif key == "id" or (tag, key) == ("a", "name"):
+                self.names.add(value)
+
+
+@pytest.fixture(scope="module")
+def pages():
+    """Every page of the site, just built: its path with its addresses."""
+    done = subprocess.run(
+        [sys.executable, "tools/site/build.py"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    written = (path for path in SITE.rglob("*.html") if path.parent.name != "_static")
+    return {path: Addresses(path.read_text(encoding="utf-8")) for path in written}
+
+
+def target(page, address):
+    """The file and the place in it that an address of this site leads to; None of other hosts."""
+    parts = urlsplit(address)
+    if parts.scheme or parts.netloc:
+        return None
+    path = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+    return (path / "index.html" if path.is_dir() else path), unquote(parts.fragment)
+
+
+def test_every_link_leads_to_a_page_and_a_place_that_exist(pages):
+    broken = set()
+    for page, found in pages.items():
+        for address in found.fetched + found.followed:
+            if (led := target(page, address)) is None or address.startswith(("data:", "#state")):
+                continue
+            path, place = led
+            missing = not path.is_file()
+            # The explorer keeps its state in the address.
+            if not missing and place and path in pages and path.name != "explorer.html":
+                missing = place not in pages[path].names
+            if missing:
+                broken.add(f"{page.relative_to(SITE)}: {address}")
+    assert not broken
+
+
+def test_no_page_asks_another_host_for_anything(pages):
+    asked = {
+        address
+        for found in pages.values()
+        for address in found.fetched
+        if urlsplit(address).netloc or urlsplit(address).scheme not in ("", "data")
+    }
+    assert not asked
+    styles = [path.read_text(encoding="utf-8") for path in SITE.rglob("*.css")]
+    assert styles and not any("url(http" in text or "@import url" in text for text in styles)
+
+
+def test_the_site_holds_explorer_lessons_gallery_pages_and_reference(pages):
+    for notebook in (ROOT / "notebooks").glob("*.ipynb"):
+        assert SITE / "notebooks" / f"{notebook.stem}.html" in pages
+        assert f"notebooks/{notebook.stem}.html" in pages[SITE / "lessons.html"].followed
+    for path in (ROOT / "docs").glob("*.md"):
+        assert SITE / "docs" / f"{path.stem}.html" in pages
+    for name in ("explorer.html", "figures/out/index.html", "cite.html"):
+        assert SITE / name in pages
+    assert "lab.weights.induced_weight" in pages[SITE / "api" / "lab.weights.html"].names
+    assert "explorer.html?embed" in pages[SITE / "index.html"].fetched
+
+
+def test_formulas_are_drawn_by_the_browser_itself(pages):
+    text = (SITE / "notebooks" / "00_weights.html").read_text(encoding="utf-8")
+    assert "<math" in text and "MathJax" not in text

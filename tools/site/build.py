@@ -1,0 +1,72 @@
+"""`make site`: the explorer, the lessons, the results and the reference as one static folder.
+
+It is written into build/site and opens from disk or from any host of files. Sphinx and MyST read
+the repository's own pages; written here are only the front page, the sections and the reference.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import api
+
+from lab.explorer import page
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+SITE = ROOT / "build" / "site"
+SOURCE = ROOT / "build" / "site-source"  # links to the repository's pages, and the pages made here
+PAGES = (
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md"),
+    *("docs", "notebooks", "figures", "data/published"),
+)
+LINKED = (
+    "LICENSE",
+    "CITATION.cff",
+    "sweeps",
+    "data/results",
+    "data/judge",
+    "lab",
+    "environment.yml",
+)
+
+
+def gather() -> None:
+    """Put what Sphinx reads into one folder.
+
+    Pages are copied, because MyST follows links to where they lead; what they only refer to is not.
+    """
+    shutil.rmtree(SOURCE, ignore_errors=True)
+    for name in PAGES:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
+        (SOURCE / name).parent.mkdir(parents=True, exist_ok=True)
+        copy(ROOT / name, SOURCE / name)
+    for name in LINKED:
+        (SOURCE / name).symlink_to(ROOT / name)
+    for path in (HERE / "conf.py", HERE / "_static", *(HERE / "pages").iterdir()):
+        (SOURCE / path.name).symlink_to(path)
+    api.write(ROOT / "lab", SOURCE / "api")
+
+
+def main() -> int:
+    """Build the site anew; the exit status is 1 if a link or a page is broken."""
+    gather()
+    shutil.rmtree(SITE, ignore_errors=True)
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", str(SOURCE), str(SITE)]
+    status = subprocess.run(command).returncode
+    page.write(SITE / "explorer.html")
+    shutil.copytree(
+        ROOT / "figures" / "out",
+        SITE / "figures" / "out",
+        ignore=shutil.ignore_patterns("provenance", "neurips", "*.json"),
+        dirs_exist_ok=True,  # the tables in it are pages
+    )
+    print(f"{SITE / 'index.html'}: {sum(1 for _ in SITE.rglob('*.html'))} pages")
+    return 1 if status else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
