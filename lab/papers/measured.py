@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from lab.errors import LabError, unknown
-from lab.runs.run_folder import runs_root
 from lab.runs.sweep_results import RECORDED, Results, pass_at_k_of_groups, results
 from lab.shapes import Array
 from lab.show import plots
@@ -105,7 +104,7 @@ def measured_at(place: str) -> Measured | None:
     sweep, experiment = source.split("/")
     if not (RECORDED / sweep / f"{experiment}.json").exists():
         return None
-    recorded = _results(sweep, experiment, (str(runs_root()), str(RECORDED)))
+    recorded = _results(sweep, experiment, str(RECORDED))
     metric = quantity.removeprefix("record ").removesuffix(" at the start")
     is_share = metric.startswith(SHARES)
     if metric == quantity and (of_groups := _by_problem(metric)):
@@ -186,8 +185,8 @@ def _equals(text: str) -> Callable[[Any], bool]:
 
 
 @cache
-def _results(sweep: str, experiment: str, folders: tuple[str, str]) -> Results:
-    """The results of a sweep, read once for each pair of folders that they may come from."""
+def _results(sweep: str, experiment: str, folder: str) -> Results:
+    """The results of a sweep, read once for each folder that they may come from."""
     return results(sweep, experiment)
 
 
