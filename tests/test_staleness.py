@@ -84,7 +84,8 @@ def test_a_colour_that_looks_share_counts_for_each_of_them(project):
     changes = changed_by(
         project, "lab/show/line_styles.py", ('INDIGO = "#1e0a5a"', 'INDIGO = "#1e0a5b"')
     )
-    shows_it = ("efficiency", "maze_baselines", "maze_training", "order", "real_rewards")
+    mazes = ("maze_baselines", "maze_exact", "maze_training")
+    shows_it = ("efficiency", *mazes, "order", "real_rewards")
     assert changes == {name: {"lab.show.line_styles.INDIGO"} for name in shows_it}
 
 
