@@ -1,7 +1,5 @@
 """MaxRL Figure 18 at laptop scale: training curves of MaxRL and of the methods of other papers."""
 
-from typing import Any
-
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -12,17 +10,9 @@ CAPTION = """Mean pass@128 stays at or above the supervised start along the trai
 SELF, and ends below it for the other methods. Training curves of MaxRL and of the methods of other
 papers (MaxRL Figure 18, there 17x17), from the same supervised start: pass@1, pass@32 and pass@128
 on 128 held-out 9x9 mazes, 128 rollouts each, along 160 steps of 32 mazes x 64 rollouts. Entropy
-bonus 0.01 and smoothing 0.05 were not tuned; the paper states neither. Lines: mean of 2 seeds;
+bonus 0.01 and smoothing 0.05 were not tuned; the paper states neither. Lines: mean of 3 seeds;
 thin: each seed."""
 
-STYLES = {
-    "MaxRL": plots.line_style("maxrl"),
-    "PKPO (T = 16)": plots.line_style("pkpo"),
-    "GRPO": plots.line_style("grpo"),
-    "GRPO, entropy bonus": plots.VARIANT_STYLES["entropy"],
-    "SELF": plots.VARIANT_STYLES["self"],
-    "Differential smoothing": plots.VARIANT_STYLES["smoothing"],
-}
 METRICS = ("pass@1", "pass@32", "pass@128")
 
 
@@ -30,19 +20,9 @@ def records() -> Results:
     return results("maze_baselines", "maze")
 
 
-def method(row: Any) -> str:
-    """The method of a run, by the settings that set it apart."""
-    changed = {
-        "GRPO, entropy bonus": row.entropy_bonus > 0,
-        "Differential smoothing": row.smoothing > 0,
-        "SELF": row.greedy_filter,
-    }
-    plain = {"maxrl": "MaxRL", "grpo": "GRPO", "pkpo(k=16)": "PKPO (T = 16)"}[row.objective]
-    return next((name for name, on in changed.items() if on), plain)
-
-
 def table(recorded: Results) -> pd.DataFrame:
-    named = recorded.metrics.assign(method=[method(row) for row in recorded.metrics.itertuples()])
+    methods = [plots.method_style(row).label for row in recorded.metrics.itertuples()]
+    named = recorded.metrics.assign(method=methods)
     parts = [
         Results(named, recorded.groups, recorded.runs)
         .over_seeds(metric, ["method"])
@@ -56,7 +36,7 @@ def table(recorded: Results) -> pd.DataFrame:
 def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.4, sharey=True)
     for panel, metric in zip(axes, METRICS, strict=True):
-        for name, style in STYLES.items():
+        for name, style in plots.TABLE_3_STYLES.items():
             part = table[(table["method"] == name) & (table["metric"] == metric)]
             plots.curve(panel, part, "step", "mean", style, name)
         panel.set(title=metric, xlabel="step", ylim=(0, 1.02))

@@ -91,12 +91,23 @@ LINE_STYLES = {
 }
 # Methods that a setting other than the estimator sets apart.
 VARIANT_STYLES = {
+    "no baseline": LineStyle("PKPO, no baseline", GREEN, (0, (1, 1)), ">"),
     "entropy": LineStyle("GRPO, entropy bonus", SKY, (0, (3.5, 1.5)), "D"),
     "self": LineStyle("SELF", BLACK, (0, (1, 1.6)), "p"),
-    "smoothing": LineStyle("differential smoothing", PURPLE, (0, (3, 1)), "v"),
+    "smoothing": LineStyle("differential smoothing", BLUE, (0, (3, 1)), "v"),
     "until right": LineStyle("until right", SKY, (0, (1, 1.4)), "s"),
     "until right, baseline": LineStyle("until right, baseline", BLUE, (0, (3, 1.5)), "^"),
     "until both": LineStyle("until right and wrong", GREEN, (0, (4, 1, 1, 1)), "D"),
+}
+# The methods of MaxRL's Table 3 and Figure 18, by label.
+TABLE_3_STYLES = {
+    style.label: style
+    for style in (
+        *(LINE_STYLES[key] for key in ("maxrl", "pkpo")),
+        VARIANT_STYLES["no baseline"],
+        LINE_STYLES["grpo"],
+        *(VARIANT_STYLES[key] for key in ("entropy", "self", "smoothing")),
+    )
 }
 # What methods are compared with. Published values wear the method's own look, as open marks.
 REFERENCE_STYLES = {
@@ -112,6 +123,23 @@ def line_style(name: str) -> LineStyle:
     """The line style of an objective or estimator, by its name or spec."""
     key = parse_call(name)[0]
     return LINE_STYLES[key] if key in LINE_STYLES else further_style(name)
+
+
+def method_style(run: Any) -> LineStyle:
+    """The look of a run's method: of the setting that sets it apart, or else of its estimator.
+
+    `run` is a row of the records of mazes or language models. PKPO is best known with a baseline;
+    without one it is a variant.
+    """
+    name, options = parse_call(run.objective)
+    apart = {
+        "entropy": run.entropy_bonus > 0,
+        "self": run.greedy_filter,
+        "smoothing": run.smoothing > 0,
+        "no baseline": name == "pkpo" and options.get("form", "s") == "s",
+    }
+    variant = next((key for key, on in apart.items() if on), None)
+    return line_style(run.objective) if variant is None else VARIANT_STYLES[variant]
 
 
 def further_style(name: str) -> LineStyle:

@@ -56,9 +56,11 @@ from lab.show.line_styles import (  # noqa: F401  (figures find them here)
     RED,
     REFERENCE_STYLES,
     SKY,
+    TABLE_3_STYLES,
     VARIANT_STYLES,
     LineStyle,
     line_style,
+    method_style,
 )
 
 if TYPE_CHECKING:
