@@ -143,7 +143,7 @@ def shown():
     def make(name: str, venue: str = "icml"):
         if name not in read:
             script = script_of(name)
-            read[name] = script, table_of(script)
+            read[name] = script, plots.data_of(script)[0]
         script, table = read[name]
         if (name, venue) not in made:
             with plots.drawn_for(venue):
@@ -161,10 +161,6 @@ def script_of(name: str):
     script = import_module("importlib.util").module_from_spec(specification)
     specification.loader.exec_module(script)
     return script
-
-
-def table_of(script) -> pd.DataFrame:
-    return script.table(script.records()) if hasattr(script, "records") else script.table()
 
 
 def heights(figure) -> list[np.ndarray]:
