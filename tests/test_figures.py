@@ -231,9 +231,7 @@ def test_every_figure_is_saved_as_pdf_png_csv_json_tex_and_txt(drawn, name):
 @pytest.mark.parametrize("name", plots.figure_names())
 def test_a_figure_names_exactly_the_runs_that_it_draws(drawn, name):
     told = json.loads((drawn / f"{name}.json").read_text())["runs"]
-    drawn_from = [NEED_RUNS.get(name, ("laptop", None))]
-    if name in ("differences", "images_best"):  # of several sweeps
-        drawn_from = script_of(name).SWEEPS
+    drawn_from = getattr(script_of(name), "SWEEPS", [NEED_RUNS.get(name, ("laptop", None))])
     ids = [
         item.run.id
         for sweep, experiment in drawn_from
