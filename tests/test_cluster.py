@@ -86,6 +86,9 @@ def test_verl_accepts_every_preset_at_every_scale_and_reads_what_we_mean(name, s
         "actor_rollout_ref.actor.grad_clip": 1.0,
         "actor_rollout_ref.actor.optim.lr_scheduler_type": "constant",
         "trainer.resume_mode": "auto",
+        # 0 is sleep mode, which verl's engine always has: no room at all would stop it at its start
+        "actor_rollout_ref.rollout.free_cache_engine": True,
+        "actor_rollout_ref.rollout.gpu_memory_utilization": ours.engine_memory or 0.5,
     }
     assert {path: get(config, path) for path in expected} == expected
 

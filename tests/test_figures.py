@@ -143,7 +143,7 @@ def shown():
     def make(name: str, venue: str = "icml"):
         if name not in read:
             script = script_of(name)
-            read[name] = script, table_of(script)
+            read[name] = script, plots.data_of(script)[0]
         script, table = read[name]
         if (name, venue) not in made:
             with plots.drawn_for(venue):
@@ -161,10 +161,6 @@ def script_of(name: str):
     script = import_module("importlib.util").module_from_spec(specification)
     specification.loader.exec_module(script)
     return script
-
-
-def table_of(script) -> pd.DataFrame:
-    return script.table(script.records()) if hasattr(script, "records") else script.table()
 
 
 def heights(figure) -> list[np.ndarray]:
@@ -235,9 +231,7 @@ def test_every_figure_is_saved_as_pdf_png_csv_json_tex_and_txt(drawn, name):
 @pytest.mark.parametrize("name", plots.figure_names())
 def test_a_figure_names_exactly_the_runs_that_it_draws(drawn, name):
     told = json.loads((drawn / f"{name}.json").read_text())["runs"]
-    drawn_from = [NEED_RUNS.get(name, ("laptop", None))]
-    if name in ("differences", "images_best"):  # of several sweeps
-        drawn_from = script_of(name).SWEEPS
+    drawn_from = getattr(script_of(name), "SWEEPS", [NEED_RUNS.get(name, ("laptop", None))])
     ids = [
         item.run.id
         for sweep, experiment in drawn_from

@@ -407,7 +407,7 @@ def test_every_step_that_was_recorded_is_one_part():
     for path in (Path(__file__).parents[1] / "data" / "results").glob("maze*/maze.json"):
         for run in json.loads(path.read_text()).values():
             values = run["params"]["parameters"]
-            if values["gradient"] != "sampled":
+            if values.get("gradient", "sampled") != "sampled":
                 continue  # has no rollouts, and one part whatever their number
             positions = values["rollouts"] * values["length"]
             assert len(maze.micro_batches(values["batch"], positions)) == 1

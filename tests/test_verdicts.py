@@ -79,7 +79,8 @@ def test_a_cell_of_a_figure_without_runs_has_no_chance_and_of_one_with_runs_an_u
         "images_gradients: pass_rate of the largest gradient_norm where objective=grpo"
     )
     assert largest.over == "one run" and largest.interval is None and 0 < largest.mean < 1
-    assert measured_at("no_such_figure: x where y=1") is None
+    with pytest.raises(LabError, match="figure 'no_such_figure'"):
+        measured_at("no_such_figure: x where y=1")
     assert measured_at("no_such_sweep/maze: x where y=1") is None
 
 

@@ -6,6 +6,7 @@ it is the mean of, so that two of them can be compared pair by pair.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -86,7 +87,7 @@ def measured_at(place: str) -> Measured | None:
     | "SWEEP/EXPERIMENT: METRIC where KEY=VALUE; ..." | of the last step, by seed and by problem |
     | "SWEEP/EXPERIMENT: record METRIC where ..." | the same as the records have it, by seed |
     | "... METRIC at the start where ..." | of the first record |
-    | "FIGURE: COLUMN where KEY=VALUE; ..." | a cell of figures/out/FIGURE.csv |
+    | "FIGURE: COLUMN where KEY=VALUE; ..." | a cell of what a figure draws, its FIGURE.csv |
 
     By problem there are "pass@K" and "share of pass rates above P" and "below P"; every other
     metric is by seed. So is a cell of a figure whose row has columns "seed S", of which it is the
@@ -150,11 +151,9 @@ def _selected(table: pd.DataFrame, conditions: dict[str, str], place: str) -> pd
     return table
 
 
-def _of_figure(place: str, name: str, column: str, conditions: dict[str, str]) -> Measured | None:
-    table = _figure_table(name)
-    if table is None:
-        return None
-    table = _selected(table, conditions, place)
+def _of_figure(place: str, name: str, column: str, conditions: dict[str, str]) -> Measured:
+    drawn, has_runs = _figure_data(name, str(RECORDED))
+    table = _selected(drawn, conditions, place)
     if largest := re.fullmatch(r"(.+) of the largest (.+)", column):
         column, table = largest[1], table.nlargest(1, largest[2])
     if column not in table:
@@ -164,24 +163,22 @@ def _of_figure(place: str, name: str, column: str, conditions: dict[str, str]) -
         return Measured(of_problem.to_numpy(), "problems", (tuple(of_problem.index),))
     if len(table) != 1:
         raise LabError(f"{place!r} names {len(table)} rows: it must name one number")
-    record = plots.figure_record(name)
     seeds = table.iloc[0].filter(regex="^seed ").dropna().astype(float)
     if len(seeds) > 1 and np.isclose(seeds.mean(), table[column].item(), rtol=1e-9):
         names = tuple(label.removeprefix("seed ") for label in seeds.index)
         return Measured(seeds.to_numpy(), "seeds", (names,), column.startswith(SHARES))
-    over: Axes = "exact" if record is not None and not record["runs"] else "one run"
-    return Measured(table[column].to_numpy(np.float64), over)
+    return Measured(table[column].to_numpy(np.float64), "one run" if has_runs else "exact")
 
 
 def _equals(text: str) -> Callable[[Any], bool]:
-    """Whether a cell equals a value written as text: as a number if the text is one."""
+    """Whether a cell equals a value written as text: as a number, to six digits, if it is one."""
     if text in ("true", "false"):
         return lambda cell: bool(cell) == (text == "true")
     try:
-        value: float | str = float(text)
+        value = float(text)
     except ValueError:
-        value = text
-    return lambda cell: cell == value
+        return lambda cell: cell == text
+    return lambda cell: not isinstance(cell, str) and math.isclose(cell, value, rel_tol=1e-6)
 
 
 @cache
@@ -190,9 +187,13 @@ def _results(sweep: str, experiment: str, folder: str) -> Results:
     return results(sweep, experiment)
 
 
-def _figure_table(name: str) -> pd.DataFrame | None:
-    """The data of a figure; None if it was not drawn."""
-    import pandas as pd
+@cache
+def _figure_data(name: str, folder: str) -> tuple[pd.DataFrame, bool]:
+    """What a figure draws, and whether of runs; computed once for each folder of records.
 
-    path = plots.out_folder() / f"{name}.csv"
-    return pd.read_csv(path) if path.exists() else None
+    It is not read from the figure's file, so that figures can be drawn in any order.
+    """
+    if name not in plots.figure_names():
+        raise unknown("figure", name, plots.figure_names())
+    table, records = plots.data_of(plots.load(name))
+    return table, records is not None

@@ -461,8 +461,7 @@ def draw_figures(
     drawn, each with the error message.
     """
     plt.switch_backend("agg")  # draws into files, where there may be no screen
-    # Last comes the figure of all claims, which reads the data of the others.
-    names = sorted(list(names) or figure_names(), key=lambda name: name == "differences")
+    names = list(names) or figure_names()
     for name in names:
         if name not in figure_names():
             raise unknown("figure", name, figure_names())
@@ -483,13 +482,18 @@ def draw_figure(name: str) -> None:
     Where the stored figure shows these numbers already, to a relative 1e-6, its files stay.
     """
     script = load(name)
-    records = script.records() if hasattr(script, "records") else None
-    table = script.table() if records is None else script.table(records)
+    table, records = data_of(script)
     record = _record(name, table, script.CAPTION, records)
     if _is_drawn(record, table):
         _save_provenance(record, records)
     else:
         _write(script.draw(table), record, table, records)
+
+
+def data_of(script: ModuleType) -> tuple[pd.DataFrame, Results | None]:
+    """The table that a figure's script draws, and the records of runs that it is computed from."""
+    records = script.records() if hasattr(script, "records") else None
+    return (script.table() if records is None else script.table(records)), records
 
 
 def load(name: str) -> ModuleType:

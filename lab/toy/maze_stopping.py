@@ -1,7 +1,9 @@
-"""Rollouts of mazes until a stopping rule is content, in rounds through the tree of prefixes.
+"""Rollouts of mazes until a stopping rule is content, in blocks through the tree of prefixes.
 
-Each round asks only the mazes for which something is missing. Rollout i of a maze is a function of
-its own random numbers, so it is the one that it would be if all were drawn at once.
+Each block asks only the mazes for which something is missing. Rollout i of a maze is a function of
+its own random numbers, so it is the one that it would be if all were drawn at once: a block may hold
+many rounds, and those after the rule was met are dropped as if they had never been drawn. That costs
+less than a forward pass for each rollout.
 """
 
 from __future__ import annotations
@@ -36,23 +38,34 @@ def sample_until(
     # Without a CUDA graph, which would have to be recorded for every number of mazes.
     sample = sample_tree if device.type == "cpu" else sample_rows
     asked = torch.arange(len(mazes), device=device)
-    for start in range(0, rule.cap, rule.round):
-        drawn = start + rule.round
+    stop = 0
+    while len(asked) and stop < rule.cap:
+        start, stop = stop, min(stop + _block(rule, stop), rule.cap)
         sampled = sample(
             model,
             prompt_logits[asked],
             [(keys[asked], values[asked]) for keys, values in prompt_cache],
-            rule.round,
+            stop - start,
             shape[2],
             [DONE, EOS],
-            uniforms[asked, start:drawn],
+            uniforms[asked, start:stop],
         )
-        tokens[asked, start:drawn] = sampled.tokens
-        mask[asked, start:drawn] = sampled.mask
-        logp[asked, start:drawn] = sampled.logp
-        truncated[asked, start:drawn] = sampled.truncated
-        right[asked] += walk(mazes[asked], sampled.tokens).right.sum(1)
-        asked = asked[~rule.met(right[asked], drawn - right[asked])]
-        if not len(asked):
-            break
+        right_in_round = walk(mazes[asked], sampled.tokens).right.unflatten(1, (-1, rule.round))
+        rights = right[asked, None] + right_in_round.sum(2).cumsum(1)
+        drawn = torch.arange(start + rule.round, stop + 1, rule.round, device=device)
+        waiting = ~rule.met(rights, drawn - rights)
+        # Once met it stays met: the first round after which it is met is the last one that counts.
+        rounds = (waiting.sum(1) + 1).clamp(max=len(drawn))
+        counts = torch.arange(stop - start, device=device) < rule.round * rounds[:, None]
+        tokens[asked, start:stop] = sampled.tokens * counts[..., None]
+        mask[asked, start:stop] = sampled.mask & counts[..., None]
+        logp[asked, start:stop] = sampled.logp * counts[..., None]
+        truncated[asked, start:stop] = sampled.truncated & counts
+        right[asked] = rights[:, -1]
+        asked = asked[waiting[:, -1]]
     return replace(share_prefixes(tokens, mask, logp), truncated=truncated)
+
+
+def _block(rule: StoppingRule, drawn: int) -> int:
+    """How many rollouts to draw after `drawn`: as many again, in whole rounds, and 8 at first."""
+    return -(-max(drawn, 8) // rule.round) * rule.round

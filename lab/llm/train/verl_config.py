@@ -158,7 +158,6 @@ def settings(
             "actor_rollout_ref.rollout.top_p": config.top_p,
             "actor_rollout_ref.rollout.seed": config.seed,
             "actor_rollout_ref.rollout.tensor_model_parallel_size": 1,
-            "actor_rollout_ref.rollout.gpu_memory_utilization": config.engine_memory,
             "actor_rollout_ref.rollout.val_kwargs.n": config.samples,
             "actor_rollout_ref.rollout.val_kwargs.do_sample": True,
             "actor_rollout_ref.rollout.val_kwargs.temperature": config.eval_temperature,
@@ -181,6 +180,12 @@ def settings(
             ),
             "hydra.run.dir": f"{RUN}/hydra",
         }
+        # verl's engine always sleeps while the model trains: 0 leaves it verl's own share, a half.
+        | (
+            {"actor_rollout_ref.rollout.gpu_memory_utilization": config.engine_memory}
+            if config.engine_memory
+            else {}
+        )
         | ({f"+ray_kwargs.ray_init.runtime_env.env_vars.{VARIABLE}": plugins} if plugins else {})
     )
 
