@@ -1,9 +1,9 @@
 """Rollouts of mazes until a stopping rule is content, in blocks through the tree of prefixes.
 
 Each block asks only the mazes for which something is missing. Rollout i of a maze is a function of
-its own random numbers, so it is the one that it would be if all were drawn at once: a block may hold
-many rounds, and those after the rule was met are dropped as if they had never been drawn. That costs
-less than a forward pass for each rollout.
+its own random numbers, so it is the one that it would be if all were drawn at once: a block may
+hold many rounds, and those after the rule was met are dropped as if they had never been drawn. That
+costs less than a forward pass for each rollout.
 """
 
 from __future__ import annotations
