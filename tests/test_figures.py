@@ -43,6 +43,7 @@ RECORDED = {
     "maze_profiles": ("maze", "maze"),
     "stopping_images": ("stopping", "images"),
     "stopping_spent": ("stopping", "images"),
+    "maze_stopping": ("maze_stopping", "maze"),
     "differences": ("images", "images"),  # and the sweeps of all claims
     "lm_gradients": ("inside", "inside"),
     "gsm8k_dynamics": ("gsm8k", "gsm8k"),

@@ -12,15 +12,16 @@ from lab.papers.published import PAPERS
 from lab.papers.registry import Item
 
 HOW = """\
-Numbers are means with 95% intervals (Student's t) over seeds and, where they vary too, problems.
-A claimed order is tested step by step on paired differences, value by value on the same seeds and
-problems, and p-values are adjusted by Holm's method for all tests of the same paper. A claim
-"holds" where every step does and "does not hold" where one fails, at 5%; equality holds only within
-a margin that was named before the runs. All else is "undecided", and then the difference is told
-that would have shown with a chance of 80%. "Shown" is what is not tested. P(improvement) is the
-chance that the first is better on one seed and problem, ties counted half. What the intervals cover
-was measured: docs/statistics.md. A verdict is on our setting, which is smaller than the published
-one wherever it says so: it is evidence about the claim, not a repetition of the paper's runs."""
+Numbers are means with 95% intervals (Student's t) over seeds and, where they vary too, problems. A
+claimed order is tested step by step on paired differences, value by value on the same seeds and
+problems, and p-values are adjusted by Holm's method for all tests of the same paper, or of the same
+experiment of ours. A claim "holds" where every step does and "does not hold" where one fails, at
+5%; equality holds only within a margin that was named before the runs. All else is "undecided", and
+then the difference is told that would have shown with a chance of 80%. "Shown" is what is not
+tested. P(improvement) is the chance that the first is better on one seed and problem, ties counted
+half. What the intervals cover was measured: docs/statistics.md. A verdict is on our setting, which
+is smaller than the published one wherever it says so: it is evidence about the claim, not a
+repetition of the paper's runs."""
 
 
 def page(all_items: list[Item]) -> str:

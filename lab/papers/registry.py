@@ -7,6 +7,7 @@ numbers (`lab.papers.verdicts`). The pages in docs/ and the README's table are w
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,8 +32,8 @@ REGISTRY = plots.SCRIPTS / "papers.toml"
 WORLDS = ("theory", "images", "mazes", "language models")
 
 
-class ClaimsOfPaper:
-    """All claims on one paper: their p-values are adjusted together."""
+class ClaimsTogether:
+    """All claims on one paper, or of one experiment: their p-values are adjusted together."""
 
     def __init__(self) -> None:
         self.claims: list[Claim] = []
@@ -55,7 +56,7 @@ class Claim:
     published: str | list[str]
     ours: dict[str, str]
     expects: str
-    paper: ClaimsOfPaper = field(repr=False, compare=False)
+    paper: ClaimsTogether = field(repr=False, compare=False)
     world: str
     setting: str = ""
     figures: list[str] = field(default_factory=list)
@@ -183,7 +184,7 @@ class Item:
 def items() -> list[Item]:
     """Every figure and table of the registry, in its order."""
     registry = tomllib.loads(REGISTRY.read_text())
-    papers = {name: ClaimsOfPaper() for name in {item["paper"] for item in registry["items"]}}
+    papers = {name: ClaimsTogether() for name in {item["paper"] for item in registry["items"]}}
     found = []
     for item in registry["items"]:
         of_item = {key: item[key] for key in ("world", "setting", "figures") if key in item}
@@ -193,11 +194,21 @@ def items() -> list[Item]:
 
 
 def own_claims() -> list[Claim]:
-    """The claims that no figure of a paper makes, a family of their own."""
-    return _claims(tomllib.loads(REGISTRY.read_text())["claims"], ClaimsOfPaper())
+    """The claims that no figure of a paper makes.
+
+    Those that one sweep file states are a family: what else is measured later cannot change their
+    verdicts. Numbers without chance have no p-values and name no file.
+    """
+    families: dict[str, ClaimsTogether] = {}
+    found = []
+    for table in tomllib.loads(REGISTRY.read_text())["claims"]:
+        file = re.search(r"sweeps/\w+\.toml", table["published"])
+        family = families.setdefault(file[0] if file else "", ClaimsTogether())
+        found += _claims([table], family)
+    return found
 
 
-def _claims(tables: list[dict[str, Any]], paper: ClaimsOfPaper) -> list[Claim]:
+def _claims(tables: list[dict[str, Any]], paper: ClaimsTogether) -> list[Claim]:
     claims = [Claim(**table, paper=paper) for table in tables]
     for claim in claims:
         if claim.world not in WORLDS:

@@ -23,7 +23,8 @@ by `lab figures` from [figures/papers.toml](../figures/papers.toml) and the reco
 
 Numbers are means with 95% intervals (Student's t) over seeds and, where they vary too, problems.
 Differences are paired, and verdicts stand at 5% after Holm's correction over all tests of the same
-paper: [statistics.md](statistics.md). What was seen in a mean and could be chance is *undecided*.
+paper, or of the same experiment of ours: [statistics.md](statistics.md). What was seen in a mean
+and could be chance is *undecided*.
 
 [papers.md](papers.md) goes through every figure and table of the two papers;
 [paper_issues.md](paper_issues.md) lists remarks on the papers.

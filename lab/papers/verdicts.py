@@ -2,9 +2,10 @@
 
 An expected order is tested step by step, left against right. A step holds, or fails, where the
 p-value of its difference is at most 5% after Holm's correction over all steps of all claims of the
-same paper. "=" holds only within a margin that was named before the runs; without one it can fail,
-and cannot hold. What is neither is undecided, and then the difference which the experiment would
-have shown is told. Numbers without chance are compared as they are.
+same paper, or of the same experiment of ours. "=" holds only within a margin that was named before
+the runs; without one it can fail, and cannot hold. What is neither is undecided, and then the
+difference which the experiment would have shown is told. Numbers without chance are compared as
+they are.
 """
 
 from __future__ import annotations

@@ -99,16 +99,6 @@ VARIANT_STYLES = {
     "until right, baseline": LineStyle("until right, baseline", BLUE, (0, (3, 1.5)), "^"),
     "until both": LineStyle("until right and wrong", GREEN, (0, (4, 1, 1, 1)), "D"),
 }
-# The methods of MaxRL's Table 3 and Figure 18, by label.
-TABLE_3_STYLES = {
-    style.label: style
-    for style in (
-        *(LINE_STYLES[key] for key in ("maxrl", "pkpo")),
-        VARIANT_STYLES["no baseline"],
-        LINE_STYLES["grpo"],
-        *(VARIANT_STYLES[key] for key in ("entropy", "self", "smoothing")),
-    )
-}
 # What methods are compared with. Published values wear the method's own look, as open marks.
 REFERENCE_STYLES = {
     "start": LineStyle("supervised start", GREY, (0, (1, 2)), "."),
@@ -162,3 +152,16 @@ def made_up_look(name: str) -> tuple[str, Any, str]:
     number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
     looks = list(itertools.product((PURPLE, OLIVE, SKY, BLACK), FURTHER_DASHES, "vD<>pXh"))
     return looks[number % len(looks)]
+
+
+# The methods of MaxRL's Table 3 and Figure 18, by label.
+TABLE_3_STYLES = {
+    style.label: style
+    for style in (
+        line_style("maxrl"),
+        line_style("pkpo"),
+        VARIANT_STYLES["no baseline"],
+        line_style("grpo"),
+        *(VARIANT_STYLES[key] for key in ("entropy", "self", "smoothing")),
+    )
+}
