@@ -85,6 +85,22 @@ class LemmasConfig(Config):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DynamicSamplingConfig(Config):
+    """Groups that are thrown away: what they weigh, counted and trained (notebook 07)."""
+
+    estimators: list[str] = setting("estimators to set side by side (lab.estimator_names())")
+    group_size: int = setting("N of the groups of which every outcome is counted", least=2, most=6)
+    low: float = setting("least share of right rollouts that a gate keeps", least=0.0, most=1.0)
+    high: float = setting("largest share of right rollouts that a gate keeps", least=0.0, most=1.0)
+    trained: str = setting("the estimator that is trained")
+    rollouts: int = setting("N, rollouts per group in training", least=2, most=256)
+    problems: int = setting("number of problems, and of groups that fill a batch", least=4)
+    learning_rate: float = setting("learning rate of gradient ascent", least=1e-6, most=1000.0)
+    steps: int = setting("gradient steps", least=1, most=100_000)
+    seeds: int = setting("number of seeds, 0, 1, ..", least=2, most=1000)
+
+
+@dataclass(frozen=True, kw_only=True)
 class AuditConfig(Config):
     """What rollouts say of their training (notebook 41)."""
 
