@@ -101,6 +101,21 @@ class DynamicSamplingConfig(Config):
 
 
 @dataclass(frozen=True, kw_only=True)
+class StoppingRulesConfig(Config):
+    """Drawing until something happens: weight, cost, efficiency, training (notebook 08)."""
+
+    cap: int = setting("cap of the rules of which every outcome is counted", least=2, most=12)
+    round_size: int = setting("rollouts between two looks, a divisor of the cap", least=1, most=12)
+    pass_rate: float = setting("pass rate at which rules are tabulated", least=1e-6, most=0.999999)
+    baseline: float = setting("the constant b of the advantages r - b", least=-10.0, most=10.0)
+    rollouts: int = setting("N of MaxRL beside the rules", least=3, most=256)
+    problems: int = setting("number of problems, each with its own softmax", least=4)
+    learning_rate: float = setting("learning rate of gradient ascent", least=1e-6, most=1000.0)
+    steps: int = setting("gradient steps", least=1, most=100_000)
+    seeds: int = setting("number of seeds, 0, 1, ..", least=2, most=1000)
+
+
+@dataclass(frozen=True, kw_only=True)
 class AuditConfig(Config):
     """What rollouts say of their training (notebook 41)."""
 
