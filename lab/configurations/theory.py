@@ -116,6 +116,22 @@ class StoppingRulesConfig(Config):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RealRewardsConfig(Config):
+    """Rewards that are real numbers: lifts, counted and trained (notebook 09)."""
+
+    rewards: list[float] = setting("rewards of the answers, increasing", least=-100.0, most=100.0)
+    probabilities: list[float] = setting(
+        "the policy: a probability for each answer, in proportion", least=1e-6, most=1.0
+    )
+    estimators: list[str] = setting("estimators to lift, side by side (lab.estimator_names())")
+    best_of: int = setting("k of max@k", least=1, most=5)
+    group_size: int = setting("N of the groups of which every outcome is counted", least=2, most=5)
+    rollouts: int = setting("N, rollouts per problem in training", least=2, most=4096)
+    steps: int = setting("gradient steps", least=1, most=100_000)
+    seed: int = setting("random seed of the rollouts", least=0, most=2**31 - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
 class AuditConfig(Config):
     """What rollouts say of their training (notebook 41)."""
 
