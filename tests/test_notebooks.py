@@ -251,6 +251,30 @@ def test_the_loop_of_notebook_05_trains_what_the_lab_trains(name, run_here):
     np.testing.assert_array_equal(np.float32(history), np.float32(told))
 
 
+@pytest.mark.parametrize(
+    "lesson, given",
+    [
+        (
+            "07_dynamic_sampling",
+            dict(group_size=4, low=0.25, high=0.5, estimators=["grpo", "reinforce"]),
+        ),
+        ("08_stopping_rules", dict(cap=6, round_size=3, pass_rate=0.4, baseline=-0.5)),
+        (
+            "09_real_rewards",
+            dict(rewards=[-1.0, 0.5, 2.0], probabilities=[0.2, 0.5, 0.3], best_of=2, group_size=3),
+        ),
+    ],
+)
+def test_what_a_lesson_asserts_holds_at_other_settings(lesson, given, run_here):
+    """Up to its training, which asserts nothing."""
+    cells = [cell.source for cell in code_cells(NOTEBOOKS / f"{lesson}.ipynb")]
+    (last,) = [place for place, cell in enumerate(cells) if "train" in defined(cell)]
+    turned = [f"{key} = {value!r}" for key, value in given.items()]
+    cells[0] = "\n".join([cells[0], *turned])
+    assert sum("assert" in cell for cell in cells[:last]) >= 2
+    run_here(cells[:last])
+
+
 # --- Run at smoke scale -------------------------------------------------------------------------
 
 

@@ -85,6 +85,53 @@ class LemmasConfig(Config):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DynamicSamplingConfig(Config):
+    """Groups that are thrown away: what they weigh, counted and trained (notebook 07)."""
+
+    estimators: list[str] = setting("estimators to set side by side (lab.estimator_names())")
+    group_size: int = setting("N of the groups of which every outcome is counted", least=2, most=6)
+    low: float = setting("least share of right rollouts that a gate keeps", least=0.0, most=1.0)
+    high: float = setting("largest share of right rollouts that a gate keeps", least=0.0, most=1.0)
+    trained: str = setting("the estimator that is trained")
+    rollouts: int = setting("N, rollouts per group in training", least=2, most=256)
+    problems: int = setting("number of problems, and of groups that fill a batch", least=4)
+    learning_rate: float = setting("learning rate of gradient ascent", least=1e-6, most=1000.0)
+    steps: int = setting("gradient steps", least=1, most=100_000)
+    seeds: int = setting("number of seeds, 0, 1, ..", least=2, most=1000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoppingRulesConfig(Config):
+    """Drawing until something happens: weight, cost, efficiency, training (notebook 08)."""
+
+    cap: int = setting("cap of the rules of which every outcome is counted", least=2, most=12)
+    round_size: int = setting("rollouts between two looks, a divisor of the cap", least=1, most=12)
+    pass_rate: float = setting("pass rate at which rules are tabulated", least=1e-6, most=0.999999)
+    baseline: float = setting("the constant b of the advantages r - b", least=-10.0, most=10.0)
+    rollouts: int = setting("N of MaxRL beside the rules", least=3, most=256)
+    problems: int = setting("number of problems, each with its own softmax", least=4)
+    learning_rate: float = setting("learning rate of gradient ascent", least=1e-6, most=1000.0)
+    steps: int = setting("gradient steps", least=1, most=100_000)
+    seeds: int = setting("number of seeds, 0, 1, ..", least=2, most=1000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RealRewardsConfig(Config):
+    """Rewards that are real numbers: lifts, counted and trained (notebook 09)."""
+
+    rewards: list[float] = setting("rewards of the answers, increasing", least=-100.0, most=100.0)
+    probabilities: list[float] = setting(
+        "the policy: a probability for each answer, in proportion", least=1e-6, most=1.0
+    )
+    estimators: list[str] = setting("estimators to lift, side by side (lab.estimator_names())")
+    best_of: int = setting("k of max@k", least=1, most=5)
+    group_size: int = setting("N of the groups of which every outcome is counted", least=2, most=5)
+    rollouts: int = setting("N, rollouts per problem in training", least=2, most=4096)
+    steps: int = setting("gradient steps", least=1, most=100_000)
+    seed: int = setting("random seed of the rollouts", least=0, most=2**31 - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
 class AuditConfig(Config):
     """What rollouts say of their training (notebook 41)."""
 
