@@ -85,6 +85,25 @@ class LemmasConfig(Config):
 
 
 @dataclass(frozen=True, kw_only=True)
+class VerdictsConfig(Config):
+    """What a few seeds allow to say (notebook 91)."""
+
+    level: float = setting("level of the intervals", least=0.5, most=0.999)
+    margin: float = setting(
+        "largest difference of two pass rates that counts as equal", least=1e-4, most=0.5
+    )
+    others: int = setting("tests in the family beside those of the six claims", least=0, most=1000)
+    seeds: list[int] = setting("numbers of runs of a simulated experiment", least=2, most=100)
+    problems: int = setting("problems of a simulated evaluation", least=2, most=10_000)
+    runs_differ: float = setting(
+        "standard deviation between simulated runs, in units of the pass rate", least=0.0, most=1.0
+    )
+    experiments: int = setting("simulated experiments", least=1000, most=1_000_000)
+    power: float = setting("chance with which an effect should show", least=0.01, most=0.99)
+    seed: int = setting("random seed of the simulations", least=0, most=2**31 - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
 class AuditConfig(Config):
     """What rollouts say of their training (notebook 41)."""
 
