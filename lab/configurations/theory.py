@@ -104,6 +104,25 @@ class VerdictsConfig(Config):
 
 
 @dataclass(frozen=True, kw_only=True)
+class JudgeConfig(Config):
+    """How often a judge errs, and what that does to an objective (notebook 44)."""
+
+    sample: int = setting("pairs of each part of the corpus to judge, at most", least=100)
+    level: float = setting("level of the intervals", least=0.5, most=0.999)
+    false_positive: float = setting(
+        "share of wrong answers that a judge calls right", least=0.0, most=0.4
+    )
+    false_negative: float = setting(
+        "share of right answers that a judge calls wrong", least=0.0, most=0.5
+    )
+    estimators: list[str] = setting("estimators to set side by side (lab.estimator_names())")
+    rollouts: int = setting("N of the weights", least=2, most=4096)
+    group_size: int = setting("N of the groups of which every outcome is counted", least=2, most=5)
+    pass_rate: float = setting("pass rate of the hard problem", least=1e-5, most=0.05)
+    seed: int = setting("random seed of the sampled pairs", least=0, most=2**31 - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
 class AuditConfig(Config):
     """What rollouts say of their training (notebook 41)."""
 
