@@ -104,6 +104,22 @@ class VerdictsConfig(Config):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExactMazesConfig(Config):
+    """The pass rate of a maze between certified bounds (notebook 22)."""
+
+    length: int = setting("tokens of an answer, at most", least=6, most=10)
+    tolerance: float = setting(
+        "what the bounds leave open, as a share of the pass rate", least=1e-6, most=0.5
+    )
+    width: int = setting("width of the transformer, a multiple of 8", least=8, most=128)
+    layers: int = setting("layers of the transformer", least=1, most=8)
+    steps: int = setting("steps of exact maximum likelihood", least=4, most=10_000)
+    learning_rate: float = setting("length of a step, at most", least=1e-6, most=10.0)
+    rollouts: int = setting("rollouts that are sampled for comparison", least=2, most=100_000)
+    seed: int = setting("random seed of the weights and the rollouts", least=0, most=2**31 - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
 class JudgeConfig(Config):
     """How often a judge errs, and what that does to an objective (notebook 44)."""
 
