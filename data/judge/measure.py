@@ -356,6 +356,7 @@ A judge that is not in a table, or with fewer pairs, has not been asked about th
 Math-verify is given both texts in a box. Verl's `math_dapo` is given "Answer: ...", which its
 prompt asks for. No judge but ours knows that a set declares a tolerance (family "tolerance of a
 set"), and the second judge, which is literal by design, calls a percentage 1/100 of its number.
+What such errors do to training: [notebook 44](../notebooks/44_judge.ipynb).
 """
 AIMS = """## The aims
 

@@ -132,6 +132,60 @@ class RealRewardsConfig(Config):
 
 
 @dataclass(frozen=True, kw_only=True)
+class VerdictsConfig(Config):
+    """What a few seeds allow to say (notebook 91)."""
+
+    level: float = setting("level of the intervals", least=0.5, most=0.999)
+    margin: float = setting(
+        "largest difference of two pass rates that counts as equal", least=1e-4, most=0.5
+    )
+    others: int = setting("tests in the family beside those of the six claims", least=0, most=1000)
+    seeds: list[int] = setting("numbers of runs of a simulated experiment", least=2, most=100)
+    problems: int = setting("problems of a simulated evaluation", least=2, most=10_000)
+    runs_differ: float = setting(
+        "standard deviation between simulated runs, in units of the pass rate", least=0.0, most=1.0
+    )
+    experiments: int = setting("simulated experiments", least=1000, most=1_000_000)
+    power: float = setting("chance with which an effect should show", least=0.01, most=0.99)
+    seed: int = setting("random seed of the simulations", least=0, most=2**31 - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExactMazesConfig(Config):
+    """The pass rate of a maze between certified bounds (notebook 22)."""
+
+    length: int = setting("tokens of an answer, at most", least=6, most=10)
+    tolerance: float = setting(
+        "what the bounds leave open, as a share of the pass rate", least=1e-6, most=0.5
+    )
+    width: int = setting("width of the transformer, a multiple of 8", least=8, most=128)
+    layers: int = setting("layers of the transformer", least=1, most=8)
+    steps: int = setting("steps of exact maximum likelihood", least=4, most=10_000)
+    learning_rate: float = setting("length of a step, at most", least=1e-6, most=10.0)
+    rollouts: int = setting("rollouts that are sampled for comparison", least=2, most=100_000)
+    seed: int = setting("random seed of the weights and the rollouts", least=0, most=2**31 - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeConfig(Config):
+    """How often a judge errs, and what that does to an objective (notebook 44)."""
+
+    sample: int = setting("pairs of each part of the corpus to judge, at most", least=100)
+    level: float = setting("level of the intervals", least=0.5, most=0.999)
+    false_positive: float = setting(
+        "share of wrong answers that a judge calls right", least=0.0, most=0.4
+    )
+    false_negative: float = setting(
+        "share of right answers that a judge calls wrong", least=0.0, most=0.5
+    )
+    estimators: list[str] = setting("estimators to set side by side (lab.estimator_names())")
+    rollouts: int = setting("N of the weights", least=2, most=4096)
+    group_size: int = setting("N of the groups of which every outcome is counted", least=2, most=5)
+    pass_rate: float = setting("pass rate of the hard problem", least=1e-5, most=0.05)
+    seed: int = setting("random seed of the sampled pairs", least=0, most=2**31 - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
 class AuditConfig(Config):
     """What rollouts say of their training (notebook 41)."""
 
