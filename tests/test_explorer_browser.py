@@ -331,6 +331,11 @@ def code(tab) -> str:
     return tab.locator("code.line:visible").inner_text()
 
 
+def quoted(line: str) -> str:
+    """The estimator in a line that trains, with its quotation marks."""
+    return re.search(r'estimator=("(?:[^"\\]|\\.)*")', line)[1]
+
+
 def test_a_weight_drawn_by_the_mouse_is_fitted_as_the_lab_fits_it_and_its_line_trains(
     opened, tmp_path
 ):
@@ -343,7 +348,7 @@ def test_a_weight_drawn_by_the_mouse_is_fitted_as_the_lab_fits_it_and_its_line_t
             tab.mouse.move(box["x"] + x, box["y"] + 60 + x / 5)
         tab.mouse.up()
         found, line = columns(tab), code(tab)
-        spec = json.loads(re.search(r'estimator=("(?:[^"\\]|\\.)*")', line)[1])
+        spec = json.loads(quoted(line))
         chosen = lab.estimator(spec)
         assert spec.startswith("drawn(p=") and chosen.options["w"] != DEFAULTS["points"]
         for name, ours in zip(("gap", "offset"), chosen.coefficients(16), strict=True):
@@ -368,7 +373,7 @@ def test_a_formula_is_fitted_and_a_wrong_one_is_a_sentence(opened):
     with opened(panel="draw", by="formula", N=12) as tab:
         box = tab.get_by_label("w(p) =")
         box.fill("1/(p + 0.1)")
-        spec = json.loads(re.search(r'estimator=("(?:[^"\\]|\\.)*")', code(tab))[1])
+        spec = json.loads(quoted(code(tab)))
         assert spec == "formula(text='1/(p + 0.1)')"
         close(columns(tab)["gap"], lab.estimator(spec).coefficients(12)[0])
         for text, words in (
@@ -546,7 +551,7 @@ def test_the_toy_of_the_page_gives_the_numbers_of_the_line_of_python_below_it(op
         ours = paired.pass_rates(["grpo(ddof=1)", "maxrl"], steps=steps, seed=3, **settings)
         for k, side in enumerate(("left", "right")):
             close(np.stack([found[f"{side} {i}"] for i in range(20)], axis=1), ours[k])
-        tab.get_by_role("button", name="Reset").click()
+        tab.get_by_role("button", name="Reset", exact=True).click()
         assert (
             tab.locator("output.where:visible").inner_text() == "step 0"
             and len(columns(tab)["step"]) == 1
@@ -622,6 +627,131 @@ def test_the_address_holds_the_state_and_gives_it_back(opened, chromium, address
     assert first.keys() == second.keys() and all(
         np.array_equal(first[key], second[key]) for key in first
     )
+
+
+def step_buttons(tab):
+    return [tab.get_by_role("button", name=name, exact=True) for name in ("Undo", "Redo")]
+
+
+def possible(tab) -> list[bool]:
+    return [one.get_attribute("aria-disabled") == "false" for one in step_buttons(tab)]
+
+
+def test_every_change_is_undone_and_redone_in_its_order(opened):
+    with opened(curves=["maxrl"], N=8) as tab:
+        undo, redo = step_buttons(tab)
+        assert possible(tab) == [False, False]
+        undo.click(force=True)  # it is there, and does nothing
+        tab.keyboard.press("Control+z")
+        assert number(tab).input_value() == "8"
+        number(tab).fill("40")
+        number(tab).press("Enter")
+        tab.get_by_role("group", name="gate", exact=True).get_by_role("button", name="drop").click()
+        tab.get_by_label("scale to 1 at p = ½").check()
+
+        def shown():
+            gate = tab.locator('.gate [aria-pressed="true"]').inner_text()
+            scaled = tab.get_by_label("scale to 1 at p = ½").is_checked()
+            return number(tab).input_value(), gate, scaled
+
+        states = [("8", "none", False), ("40", "none", False), ("40", "drop", False)]
+        states.append(("40", "drop", True))
+        assert shown() == states[3] and possible(tab) == [True, False]
+        for i in (2, 1, 0):
+            tab.keyboard.press("Control+z")
+            assert shown() == states[i] and possible(tab) == [i > 0, True]
+        close(columns(tab)["maxrl N=8"], lab.induced_weight("maxrl", 8, LOG))
+        redo.click()
+        tab.keyboard.press("Control+Shift+Z")
+        assert shown() == states[2]
+        tab.keyboard.press("Control+y")
+        assert shown() == states[3] and possible(tab) == [True, False]
+        undo.click()
+        tab.get_by_role("button", name="linear").last.click()  # what is new ends what was undone
+        assert possible(tab) == [True, False]
+        redo.click(force=True)
+        assert shown() == states[2]
+
+
+def test_a_drag_is_one_step_and_a_key_that_is_held_too(opened):
+    with opened(panel="draw") as tab:
+        first = code(tab)
+        chart = tab.get_by_role("slider", name="drawn weight")
+        box = chart.bounding_box()
+        tab.mouse.move(box["x"] + 100, box["y"] + 60)
+        tab.mouse.down()
+        for x in range(120, 900, 40):
+            tab.mouse.move(box["x"] + x, box["y"] + 60 + x / 5)
+        tab.mouse.up()
+        drawn = code(tab)
+        assert drawn != first
+        tab.get_by_role("button", name="level").click()
+        level = code(tab)
+        tab.keyboard.press("Control+z")
+        assert code(tab) == drawn
+        tab.keyboard.press("Control+z")
+        assert code(tab) == first and possible(tab) == [False, True]
+        close(columns(tab)["gap"], lab.estimator(json.loads(quoted(first))).coefficients(16)[0])
+        for _ in range(2):
+            tab.keyboard.press("Control+Shift+Z")
+        assert code(tab) == level
+        bar = tab.get_by_label("Rollouts a problem, N", exact=True).locator("visible=true")
+        bar.focus()
+        for _ in range(5):
+            tab.keyboard.down("ArrowRight")  # from the second on it says that it repeats
+        tab.keyboard.up("ArrowRight")
+        tab.keyboard.press("ArrowRight")
+        for N in ("22", "21", "16"):
+            assert number(tab).input_value() == N
+            tab.keyboard.press("Control+z")
+        assert code(tab) == drawn
+
+
+def test_undo_goes_to_the_panel_of_the_change_and_leaves_the_looks(opened):
+    with opened() as tab:
+        panels = tab.get_by_role("navigation", name="panels")
+        number(tab).fill("64")
+        number(tab).press("Enter")
+        panels.get_by_role("button", name="Draw your own").click()
+        tab.get_by_role("button", name="level").click()
+        panels.get_by_role("button", name="Live toy").click()
+        tab.get_by_role("button", name="light or dark").click()
+        tab.keyboard.press("Control+z")
+        pressed = panels.locator('[aria-pressed="true"]')
+        assert pressed.inner_text() == "Draw your own" and "w=[0, 0, 0, 0, 0, 2, 4" in code(tab)
+        tab.keyboard.press("Control+z")
+        assert pressed.inner_text() == "Curves" and number(tab).input_value() == "16"
+        assert possible(tab) == [False, True]
+        assert tab.locator(".lab-explorer").get_attribute("data-theme") == "dark"
+
+
+def test_everything_is_reset_but_the_panel_and_that_is_undone_too(opened):
+    state = {"panel": "draw", "N": 6, "points": [1] * 21, "zero_mean": True, "curves": ["maxrl"]}
+    with opened(**state) as tab:
+        given = code(tab)
+        tab.get_by_role("button", name="Reset all").click()
+        tab.wait_for_url(re.compile(r"#%7B%22panel%22:%22draw%22%7D$"), wait_until="commit")
+        assert "w=[0, 0, 0, 0, 0, 2, 4" in code(tab) and number(tab).input_value() == "16"
+        step_buttons(tab)[0].click()
+        assert code(tab) == given
+        tab.wait_for_url(re.compile("maxrl"), wait_until="commit")
+
+
+def test_a_formula_that_is_written_is_one_step(opened):
+    with opened(panel="draw", by="formula") as tab:
+        box = tab.get_by_label("w(p) =")
+        box.press("End")
+        box.press_sequentially(" + 1")
+        tab.get_by_role("button", name="4*p*q").click()
+        assert "text='4*p*q'" in code(tab)
+        box.focus()
+        for text in ("exp(-5*p) + 1", "exp(-5*p)"):
+            box.press("Control+z")
+            assert f"text='{text}'" in code(tab) and box.input_value() == text
+        box.press("End")
+        box.press_sequentially("/2")
+        box.press("Control+z")
+        assert box.input_value() == "exp(-5*p)" and possible(tab) == [False, True]
 
 
 def test_links_and_lines_are_copied(opened):

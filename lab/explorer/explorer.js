@@ -1,12 +1,13 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 653e685c3e2a050755b88537b3cf7a89f133bd52c0818ccf1b58dbd91dd934d6
+// Built by `npm run build` from lab/explorer/front; sources sha256 0b68a2b2f029bb7fc91486c9fb2477264d22313f76b9a36b1067fcac8b5592bc
 
 // dom.js
 function h(name, attributes = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === void 0) continue;
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
     else if (key in element && typeof value !== "string") element[key] = value;
-    else if (value !== null && value !== void 0 && value !== false) element.setAttribute(key, value);
+    else if (value !== false) element.setAttribute(key, value);
   }
   element.append(...children.flat().filter((child) => child !== null && child !== void 0));
   return element;
@@ -135,8 +136,8 @@ function format(x, figures = 4) {
 
 // chart.js
 var THEMES = {
-  light: { ground: "#ffffff", ink: "#1c1e21", muted: "#686d76", grid: "#ebecef", axis: "#868b94", band: "#f4f5f7" },
-  dark: { ground: "#16181c", ink: "#eceef1", muted: "#a2a8b3", grid: "#2a2d33", axis: "#6d727c", band: "#1f2227" }
+  light: { ground: "#ffffff", ink: "#1c1e21", muted: "#4d525a", grid: "#ebecef", axis: "#868b94", band: "#f4f5f7" },
+  dark: { ground: "#16181c", ink: "#eceef1", muted: "#a9afba", grid: "#2a2d33", axis: "#6d727c", band: "#1f2227" }
 };
 var FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
 var logit = (p) => Math.log(p) - Math.log1p(-p);
@@ -1817,7 +1818,12 @@ var CurvesPanel = class {
     this.chart.svg.addEventListener("keydown", (event) => this.key(event));
     this.meaning = h("p", { class: "meaning" });
     this.axes = h("div", { class: "row options" });
-    this.table = h("div", { class: "readout" });
+    this.table = h("div", {
+      class: "readout",
+      tabindex: "0",
+      role: "region",
+      "aria-label": "numbers at one pass rate"
+    });
     this.element = h(
       "div",
       { class: "panel" },
@@ -2128,6 +2134,7 @@ var DrawPanel = class {
     this.way = h("div");
     this.formula = h("input", {
       type: "text",
+      class: "state",
       spellcheck: "false",
       autocomplete: "off",
       oninput: () => store.set({ formula: this.formula.value })
@@ -2297,7 +2304,7 @@ var DrawPanel = class {
     );
     this.hand.hidden = state.by !== "hand";
     this.written.hidden = state.by === "hand";
-    if (document.activeElement !== this.formula) this.formula.value = state.formula;
+    if (this.formula.value !== state.formula) this.formula.value = state.formula;
     this.zero.replaceChildren(
       checkbox(
         "the advantages of every group sum to zero (one degree less)",
@@ -2414,6 +2421,7 @@ var DrawPanel = class {
         })
       );
     this.chart.svg.style.cursor = state.by === "hand" ? "crosshair" : "default";
+    this.chart.svg.setAttribute("aria-valuenow", String(state.points[this.chosen]));
     this.chart.svg.setAttribute("aria-valuetext", `w(${P[this.chosen]}) = ${state.points[this.chosen]}`);
     this.chart.draw(
       { x: CHARTING, y: { kind: "linear", domain: this.domain, label: "weight w(p)" }, lines, dots },
@@ -4465,6 +4473,65 @@ var Run = class {
   }
 };
 
+// history.js
+var MOST3 = 200;
+var VIEWS = ["panel", "theme"];
+var History = class {
+  constructor(store) {
+    Object.assign(this, { store, done: [], undone: [], last: store.state, gesture: null });
+    store.listen((state, changed) => this.record(state, changed));
+  }
+  /** The events under `root` that say where a step begins and ends: a drag, a text being typed, a key held down. */
+  watch(root) {
+    let pointer = null, typing = null, key = null;
+    const tell2 = () => {
+      this.gesture = pointer ?? typing ?? key;
+    };
+    const on = (types, note, target = root) => {
+      for (const type of types)
+        target.addEventListener(
+          type,
+          (event) => {
+            note(event);
+            tell2();
+          },
+          true
+          // before the control itself hears of it
+        );
+    };
+    on(["pointerdown"], () => pointer = {});
+    on(["pointerup", "pointercancel"], () => pointer = null, window);
+    on(["input"], () => typing ??= pointer ?? {});
+    on(["change"], () => typing = null);
+    on(["keydown"], ({ repeat }) => key = repeat ? key : {});
+    on(["keyup"], () => key = null);
+  }
+  record(state, changed) {
+    const before = this.last;
+    this.last = state;
+    if (this.going || [...changed].every((key) => VIEWS.includes(key))) return;
+    this.undone = [];
+    const step = this.done.at(-1);
+    if (step && this.gesture && step.gesture === this.gesture) step.after = state;
+    else this.done = [...this.done, { before, after: state, gesture: this.gesture }].slice(-MOST3);
+  }
+  undo() {
+    this.go(this.done, this.undone, "before");
+  }
+  redo() {
+    this.go(this.undone, this.done, "after");
+  }
+  /** Take a step off one pile, show one end of it, and lay it on the other. The looks stay as they are. */
+  go(from, to, end) {
+    const step = from.pop();
+    if (!step) return;
+    to.push({ ...step, gesture: null });
+    this.going = true;
+    this.store.set({ ...step[end], theme: this.store.state.theme });
+    this.going = false;
+  }
+};
+
 // save.js
 function download(name, blob) {
   const link = document.createElement("a");
@@ -4501,10 +4568,18 @@ var Explorer = class {
     Object.assign(this, { root, store, kernel });
     this.authority = kernel?.authority(() => this.refresh()) ?? null;
     this.revision = 0;
+    this.history = new History(store);
+    this.history.watch(root);
+    this.first = kernel ? store.state : DEFAULTS;
+    this.steps = {
+      undo: h("button", { type: "button", title: "Ctrl-Z", onclick: () => this.history.undo() }, "Undo"),
+      redo: h("button", { type: "button", title: "Ctrl-Shift-Z", onclick: () => this.history.redo() }, "Redo")
+    };
     this.say = h("p", { class: "fault", role: "alert" });
     this.badge = h("output", { class: "badge" });
     this.nav = h("nav", { "aria-label": "panels" });
     this.panels = {};
+    this.title = h("h2", { class: "unseen" });
     this.body = h("div", { class: "body" });
     root.classList.add("lab-explorer");
     root.dataset.lmSuppressShortcuts = "true";
@@ -4530,6 +4605,9 @@ var Explorer = class {
           "div",
           { class: "tools" },
           this.badge,
+          this.steps.undo,
+          this.steps.redo,
+          h("button", { type: "button", onclick: () => this.reset() }, "Reset all"),
           h(
             "button",
             { type: "button", onclick: (event) => this.share(event.target) },
@@ -4548,12 +4626,14 @@ var Explorer = class {
       ),
       this.nav,
       this.say,
+      this.title,
       this.body
     );
     store.listen((state) => {
       write(this.say, "");
       this.update(state);
     });
+    (kernel ? root : document).addEventListener("keydown", (event) => this.key(event));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.update(store.state));
     this.update(store.state);
   }
@@ -4572,9 +4652,27 @@ var Explorer = class {
     rebuild(this.nav, state.panel, () => [
       segmented("panel", PANELS, state.panel, (panel) => this.store.set({ panel }))
     ]);
+    write(this.title, PANELS[state.panel]);
+    this.steps.undo.setAttribute("aria-disabled", String(!this.history.done.length));
+    this.steps.redo.setAttribute("aria-disabled", String(!this.history.undone.length));
     this.panel(state.panel);
     for (const [name, panel] of Object.entries(this.panels)) panel.element.hidden = name !== state.panel;
     this.panels[state.panel].update(state);
+  }
+  /** Ctrl-Z, Ctrl-Shift-Z and Ctrl-Y; a text that is no state before it is finished keeps its own. */
+  key(event) {
+    const { target, shiftKey } = event, letter = event.key.toLowerCase();
+    if (!this.root.isConnected || !(event.ctrlKey || event.metaKey) || event.altKey || !"zy".includes(letter)) return;
+    if (target.matches?.("input[type=text]:not(.state)")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (letter === "y" || shiftKey) this.history.redo();
+    else this.history.undo();
+  }
+  /** Everything as at the start, but the panel and the looks; this too can be undone. */
+  reset() {
+    const { panel, theme } = this.store.state;
+    this.store.set({ ...this.first, panel, theme });
   }
   /** A panel by name, made when it is first needed. */
   panel(name) {

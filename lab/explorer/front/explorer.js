@@ -9,8 +9,9 @@ import { CurvesPanel } from "./panel_curves.js";
 import { DrawPanel } from "./panel_draw.js";
 import { FilesPanel } from "./panel_files.js";
 import { ToyPanel } from "./panel_toy.js";
+import { History } from "./history.js";
 import { saveCsv, savePng, saveSvg } from "./save.js";
-import { changes, toHash } from "./state.js";
+import { DEFAULTS, changes, toHash } from "./state.js";
 
 const PANELS = { curves: "Curves", draw: "Draw your own", files: "Your pass rates", toy: "Live toy" };
 
@@ -20,10 +21,18 @@ export class Explorer {
     Object.assign(this, { root, store, kernel });
     this.authority = kernel?.authority(() => this.refresh()) ?? null;
     this.revision = 0;
+    this.history = new History(store);
+    this.history.watch(root);
+    this.first = kernel ? store.state : DEFAULTS; // in a notebook the cell says where it starts
+    this.steps = {
+      undo: h("button", { type: "button", title: "Ctrl-Z", onclick: () => this.history.undo() }, "Undo"),
+      redo: h("button", { type: "button", title: "Ctrl-Shift-Z", onclick: () => this.history.redo() }, "Redo"),
+    };
     this.say = h("p", { class: "fault", role: "alert" });
     this.badge = h("output", { class: "badge" });
     this.nav = h("nav", { "aria-label": "panels" });
     this.panels = {};
+    this.title = h("h2", { class: "unseen" }); // readers of the screen hear which panel they are in
     this.body = h("div", { class: "body" });
     root.classList.add("lab-explorer");
     root.dataset.lmSuppressShortcuts = "true"; // in JupyterLab keys pressed here are not the notebook's
@@ -49,6 +58,9 @@ export class Explorer {
           "div",
           { class: "tools" },
           this.badge,
+          this.steps.undo,
+          this.steps.redo,
+          h("button", { type: "button", onclick: () => this.reset() }, "Reset all"),
           h(
             "button",
             { type: "button", onclick: (event) => this.share(event.target) },
@@ -67,12 +79,15 @@ export class Explorer {
       ),
       this.nav,
       this.say,
+      this.title,
       this.body,
     );
     store.listen((state) => {
       write(this.say, "");
       this.update(state);
     });
+    // On a page of its own the keys count wherever the focus is; in a notebook only inside.
+    (kernel ? root : document).addEventListener("keydown", (event) => this.key(event));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.update(store.state));
     this.update(store.state);
   }
@@ -100,9 +115,31 @@ export class Explorer {
     rebuild(this.nav, state.panel, () => [
       segmented("panel", PANELS, state.panel, (panel) => this.store.set({ panel })),
     ]);
+    write(this.title, PANELS[state.panel]);
+    // Not disabled, which would take the focus away from under the finger.
+    this.steps.undo.setAttribute("aria-disabled", String(!this.history.done.length));
+    this.steps.redo.setAttribute("aria-disabled", String(!this.history.undone.length));
     this.panel(state.panel);
     for (const [name, panel] of Object.entries(this.panels)) panel.element.hidden = name !== state.panel;
     this.panels[state.panel].update(state);
+  }
+
+  /** Ctrl-Z, Ctrl-Shift-Z and Ctrl-Y; a text that is no state before it is finished keeps its own. */
+  key(event) {
+    const { target, shiftKey } = event,
+      letter = event.key.toLowerCase();
+    if (!this.root.isConnected || !(event.ctrlKey || event.metaKey) || event.altKey || !"zy".includes(letter)) return;
+    if (target.matches?.("input[type=text]:not(.state)")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (letter === "y" || shiftKey) this.history.redo();
+    else this.history.undo();
+  }
+
+  /** Everything as at the start, but the panel and the looks; this too can be undone. */
+  reset() {
+    const { panel, theme } = this.store.state;
+    this.store.set({ ...this.first, panel, theme });
   }
 
   /** A panel by name, made when it is first needed. */

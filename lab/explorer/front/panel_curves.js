@@ -79,7 +79,12 @@ export class CurvesPanel {
     this.chart.svg.addEventListener("keydown", (event) => this.key(event));
     this.meaning = h("p", { class: "meaning" });
     this.axes = h("div", { class: "row options" });
-    this.table = h("div", { class: "readout" });
+    this.table = h("div", {
+      class: "readout",
+      tabindex: "0",
+      role: "region",
+      "aria-label": "numbers at one pass rate",
+    });
     this.element = h(
       "div",
       { class: "panel" },

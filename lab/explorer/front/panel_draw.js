@@ -40,6 +40,7 @@ export class DrawPanel {
     this.way = h("div");
     this.formula = h("input", {
       type: "text",
+      class: "state",
       spellcheck: "false",
       autocomplete: "off",
       oninput: () => store.set({ formula: this.formula.value }),
@@ -219,7 +220,7 @@ export class DrawPanel {
     );
     this.hand.hidden = state.by !== "hand";
     this.written.hidden = state.by === "hand";
-    if (document.activeElement !== this.formula) this.formula.value = state.formula;
+    if (this.formula.value !== state.formula) this.formula.value = state.formula;
     this.zero.replaceChildren(
       checkbox("the advantages of every group sum to zero (one degree less)", state.zero_mean, (zero_mean) =>
         store.set({ zero_mean }),
@@ -352,6 +353,7 @@ export class DrawPanel {
         }),
       );
     this.chart.svg.style.cursor = state.by === "hand" ? "crosshair" : "default";
+    this.chart.svg.setAttribute("aria-valuenow", String(state.points[this.chosen]));
     this.chart.svg.setAttribute("aria-valuetext", `w(${P[this.chosen]}) = ${state.points[this.chosen]}`);
     this.chart.draw(
       { x: CHARTING, y: { kind: "linear", domain: this.domain, label: "weight w(p)" }, lines, dots },
