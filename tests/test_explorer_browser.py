@@ -22,9 +22,12 @@ import pytest
 from browser import browser, jupyterlab, quiet, run_notebook
 
 import lab
+from lab.errors import write_call
 from lab.explorer import answers, axes, page
+from lab.explorer.page_catalogue import described
 from lab.explorer.state import DEFAULTS
 from lab.show.audit import audit
+from lab.show.explain import explain
 from lab.toy import paired
 
 ROOT = Path(__file__).parents[1]
@@ -627,6 +630,89 @@ def test_the_address_holds_the_state_and_gives_it_back(opened, chromium, address
     assert first.keys() == second.keys() and all(
         np.array_equal(first[key], second[key]) for key in first
     )
+
+
+# --- What a name stands for ---------------------------------------------------------------------
+
+CHOSEN = {  # the required options that no control has a start for
+    "drawn": "drawn(p=[0, 1], w=[1, 2])",
+    "formula": "formula(text='p')",
+}
+
+
+@pytest.mark.parametrize("kind, held", [("estimator", "estimators"), ("objective", "objectives")])
+def test_every_name_says_what_lab_explain_says_of_it(opened, kind, held):
+    make = {"estimator": lab.estimator, "objective": lab.objective}[kind]
+    with opened() as tab:
+        tab.get_by_text(f"What each {kind} is").click()
+        terms = tab.locator("details[open] .term").all()
+        card, seen = tab.get_by_role("tooltip"), set()
+        for term in terms:
+            term.focus()
+            name = card.locator("code").first.inner_text()
+            seen.add(name)
+            options = described()[held][name]["options"].items()
+            starts = {key: rule.get("start") for key, rule in options if rule.get("required")}
+            chosen = make(CHOSEN[name]) if name in CHOSEN else make(name, **starts)
+            paragraphs = card.locator("p").all_inner_texts()
+            written = "$" in chosen.label or name in CHOSEN  # TeX here, plain text there
+            assert written or paragraphs[0].startswith(chosen.label)
+            told = explain(chosen.spec if kind == "estimator" else write_call(name, starts))
+            if kind == "objective" and name in lab.estimator_names():
+                told = chosen.about + chosen.citation  # `explain` says what the estimator is
+            told = " ".join(told.replace("`", "").split())
+            assert len(paragraphs) > 2 and all(
+                words.removeprefix("Source: ") in told for words in paragraphs[1:]
+            )
+            assert paragraphs[-1] == f"Source: {chosen.citation}"
+        names = lab.estimator_names() if kind == "estimator" else lab.objective_names()
+        assert seen == set(names)
+
+
+def test_a_card_opens_under_the_pointer_stays_while_it_is_read_and_escape_closes_it(opened):
+    with opened() as tab:
+        card, terms = tab.get_by_role("tooltip"), tab.locator(".item .term")
+        terms.filter(has_text="GRPO").hover()
+        card.wait_for()
+        assert "arXiv 2402.03300" in card.inner_text()
+        id = terms.filter(has_text="GRPO").get_attribute("aria-describedby")
+        assert card.get_attribute("id") == id
+        card.hover()
+        tab.wait_for_timeout(600)  # longer than a pointer may take from the name to the card
+        assert card.is_visible()
+        tab.keyboard.press("Escape")
+        assert not card.is_visible() and tab.locator("[aria-describedby]").count() == 0
+        terms.filter(has_text="MaxRL").hover()
+        tab.get_by_text("Algorithm 1").last.wait_for()
+        tab.mouse.move(900, 500)
+        card.wait_for(state="hidden")
+
+
+def test_the_keyboard_reaches_a_card_and_a_finger_does(opened):
+    with opened() as tab:
+        card = tab.get_by_role("tooltip")
+        tab.get_by_role("button", name="remove RLOO").focus()
+        tab.keyboard.press("Shift+Tab")
+        assert card.inner_text().startswith("RLOO")
+        tab.keyboard.press("Escape")
+        assert not card.is_visible()
+        tab.keyboard.press("Enter")
+        assert card.is_visible()
+        tab.keyboard.press("Tab")
+        assert not card.is_visible()
+    telephone = {"has_touch": True, "is_mobile": True, "viewport": {"width": 390, "height": 844}}
+    with opened(telephone) as tab:
+        card = tab.get_by_role("tooltip")
+        for label in ("PACS", "RLOO"):
+            tab.locator(".item .term", has_text=label).tap()
+            assert card.inner_text().startswith(label)
+            box = card.bounding_box()
+            assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+        tab.get_by_text("Estimators at N rollouts").tap()
+        assert not card.is_visible()
+
+
+# --- Undo, redo, reset --------------------------------------------------------------------------
 
 
 def step_buttons(tab):

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 0b68a2b2f029bb7fc91486c9fb2477264d22313f76b9a36b1067fcac8b5592bc
+// Built by `npm run build` from lab/explorer/front; sources sha256 0d5af62fcf40352ed976e99921e32a713cfc6bb29c6bf0f34eabacacc15e9bc0
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -133,6 +133,75 @@ function format(x, figures = 4) {
     return x.toExponential(2).replace(/\.?0*e/, "e").replaceAll("-", "−").replace("e+", "e");
   return String(Number(x.toPrecision(figures))).replace("-", "−");
 }
+
+// card.js
+var BEFORE = 200;
+var AFTER = 250;
+var cards = 0;
+var marked = (words) => words.split("`").map((part, i) => i % 2 ? h("code", {}, part) : part);
+var Card = class {
+  constructor(root) {
+    this.root = root;
+    this.element = h("div", { class: "card", role: "tooltip", id: `lab-card-${++cards}`, hidden: true });
+    this.element.addEventListener("pointerenter", () => clearTimeout(this.timer));
+    this.element.addEventListener("pointerleave", () => this.leave());
+    document.addEventListener(
+      "keydown",
+      (event) => {
+        if (event.key !== "Escape" || !this.term) return;
+        event.stopPropagation();
+        this.close();
+      },
+      true
+    );
+    document.addEventListener("pointerdown", ({ target }) => {
+      if (this.term && !this.element.contains(target) && !this.term.contains(target)) this.close();
+    });
+  }
+  /** A name with its card: a button, since a finger and the keyboard must reach it. `facts` are asked for when it opens. */
+  name(label2, facts) {
+    const term = h("button", { type: "button", class: "term" }, h("strong", {}, label2)), open2 = () => this.open(term, facts());
+    term.addEventListener("pointerenter", ({ pointerType }) => {
+      clearTimeout(this.timer);
+      if (pointerType === "mouse") this.timer = setTimeout(open2, BEFORE);
+    });
+    term.addEventListener("pointerleave", () => this.leave());
+    term.addEventListener("focus", open2);
+    term.addEventListener("blur", () => this.term === term && this.close());
+    term.addEventListener("click", open2);
+    return term;
+  }
+  leave() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.term !== document.activeElement && this.close(), AFTER);
+  }
+  open(term, { label: label2, spec, about, citation }) {
+    clearTimeout(this.timer);
+    if (!term.isConnected) return;
+    if (this.term !== term) this.close();
+    this.term = term;
+    const paragraphs = about.split(/\n\s*\n/).map((words) => words.replace(/\s+/g, " "));
+    this.element.replaceChildren(
+      h("p", { class: "named" }, h("strong", {}, label2), " ", h("code", {}, spec)),
+      ...paragraphs.map((words) => h("p", {}, marked(words))),
+      ...citation ? [h("p", { class: "source" }, `Source: ${citation}`)] : []
+    );
+    this.element.hidden = false;
+    term.setAttribute("aria-describedby", this.element.id);
+    this.place(term.getBoundingClientRect(), this.root.getBoundingClientRect());
+  }
+  /** Below the name, or above it where the window ends; never beyond the sides. */
+  place(term, root) {
+    const { offsetWidth: width, offsetHeight: height } = this.element, left = Math.max(8, Math.min(term.left - root.left, root.width - width - 8)), below = term.bottom + 6, above = term.top - height - 6, top = below + height > innerHeight && above > 0 ? above : below;
+    Object.assign(this.element.style, { left: `${left}px`, top: `${top - root.top}px` });
+  }
+  close() {
+    clearTimeout(this.timer);
+    this.term?.removeAttribute("aria-describedby");
+    this.term = null;
+    this.element.hidden = true;
+  }
+};
 
 // chart.js
 var THEMES = {
@@ -1282,6 +1351,13 @@ function offered(table) {
     Object.keys(table).filter((name) => !["drawn", "formula"].includes(name) && starts(name).every(([, start2]) => start2 !== void 0)).map((name) => [name, writeSpec(table, name, Object.fromEntries(starts(name)))])
   );
 }
+function labelOf(table, spec) {
+  try {
+    return resolve(table, spec).label;
+  } catch {
+    return spec;
+  }
+}
 function rules([gap, offset]) {
   const N2 = gap.length, last = gap[N2 - 1] + offset[N2 - 1];
   let sum = 0, size = 0;
@@ -1309,8 +1385,8 @@ function learn({ estimators, objectives, aliases, looks: looks2, tables = [] }) 
     }
   }
 }
-function describe(entry, name, { label: label2, about, options }) {
-  Object.assign(entry, { about, options });
+function describe(entry, name, { label: label2, about, citation, options }) {
+  Object.assign(entry, { about, citation, options });
   if (typeof entry.label !== "function") entry.label = label2 ?? name;
 }
 function tabled({ name, spec, entry }, N2, nearest) {
@@ -1326,7 +1402,6 @@ function tabled({ name, spec, entry }, N2, nearest) {
   return {
     name,
     spec,
-    about: entry.about,
     label: at === N2 ? table.label : `${table.label} at N = ${at}`,
     sequences: table.coefficients[at].map((values) => Float64Array.from(values)),
     limit: (quantity, axis) => limit(table, quantity, axis),
@@ -1529,7 +1604,20 @@ var CurveList = class {
   constructor(app, kind, table, key) {
     Object.assign(this, { app, table, key });
     this.list = h("div", { class: "list" });
-    this.element = h("div", {}, this.list, this.adder(kind));
+    this.element = h("div", {}, this.list, this.adder(kind), this.glossary(kind));
+  }
+  /** Every name that there is, so that one can read what it stands for before it is drawn. */
+  glossary(kind) {
+    const starts = offered(this.table);
+    const terms = Object.keys(this.table).map(
+      (name) => this.app.explained(this.table, name, labelOf(this.table, starts[name] ?? name), name)
+    );
+    return h(
+      "details",
+      { class: "glossary" },
+      h("summary", {}, `What each ${kind} is`),
+      h("div", { class: "row" }, terms)
+    );
   }
   get specs() {
     return this.app.store.state[this.key];
@@ -1566,7 +1654,7 @@ var CurveList = class {
     swatch.append(svg("line", { x1: 1, x2: 29, y1: 6, y2: 6, ...stroke }));
     const remove = h("button", { type: "button", class: "quiet", "aria-label": `remove ${line.label}` }, "×");
     remove.addEventListener("click", () => this.put(this.specs.filter((_, k) => k !== i)));
-    const head = h("div", { class: "head" }, swatch, h("strong", { title: line.about ?? "" }, line.label), remove);
+    const head = h("div", { class: "head" }, swatch, this.app.explained(this.table, line.name, line.label, line.spec), remove);
     return h("div", { class: "item" }, head, this.deadGroups(line, i), this.options(line, i), h("p", {}));
   }
   /** MaxRL's estimators differ only in what a group does where all are wrong: one choice, not four names. */
@@ -1889,7 +1977,6 @@ var CurvesPanel = class {
           spec,
           name: found.name,
           label: found.label,
-          about: found.entry.about,
           options: found.options,
           w: found.entry.w(found.options)
         });
@@ -4308,9 +4395,18 @@ var ToyPanel = class {
       this.key = key;
       for (const side of SIDES) {
         const all = this.names.includes(state[side]) ? this.names : [state[side], ...this.names];
-        const start2 = (name) => this.app.start(name);
-        const menu = select(all, state[side], (name) => store.set({ [side]: start2(name) }));
-        this.menus[side].replaceChildren(field(side === "left" ? "Left objective" : "Right objective", menu));
+        const start2 = (name2) => this.app.start(name2);
+        const menu = select(all, state[side], (name2) => store.set({ [side]: start2(name2) }));
+        const name = state[side].split("(")[0];
+        this.menus[side].replaceChildren(
+          field(side === "left" ? "Left objective" : "Right objective", menu),
+          h(
+            "p",
+            { class: "rules" },
+            "What it is: ",
+            this.app.explained(ESTIMATORS, ALIASES[name] ?? name, labelOf(ESTIMATORS, state[side]), state[side])
+          )
+        );
       }
       this.pause();
       this.reset();
@@ -4579,6 +4675,7 @@ var Explorer = class {
     this.badge = h("output", { class: "badge" });
     this.nav = h("nav", { "aria-label": "panels" });
     this.panels = {};
+    this.card = new Card(root);
     this.title = h("h2", { class: "unseen" });
     this.body = h("div", { class: "body" });
     root.classList.add("lab-explorer");
@@ -4627,7 +4724,8 @@ var Explorer = class {
       this.nav,
       this.say,
       this.title,
-      this.body
+      this.body,
+      this.card.element
     );
     store.listen((state) => {
       write(this.say, "");
@@ -4691,7 +4789,7 @@ var Explorer = class {
     this.update(this.store.state);
   }
   /**
-   * An estimator at N by its spec: { spec, name, label, about, options, w, sequences }. In a notebook one that has no
+   * An estimator at N by its spec: { spec, name, label, options, w, sequences }. In a notebook one that has no
    * closed form may be `waiting` for Python; elsewhere it has no options to change, and may be at the `nearest` N.
    */
   estimator(spec, N2, nearest = false) {
@@ -4699,13 +4797,12 @@ var Explorer = class {
     if (inner !== null) return { ...this.estimator(inner, N2, nearest), spec, label: `lift(${inner})`, options: {} };
     const name = spec.split("(")[0].trim(), large = ["drawn", "formula"].includes(name) && N2 > LARGEST;
     if (this.kernel && !(name in ESTIMATORS || name in ALIASES)) return this.authority.own(spec, N2, this.store.state.x);
-    const found = resolve(ESTIMATORS, spec), { about } = found.entry;
+    const found = resolve(ESTIMATORS, spec);
     if (this.kernel && (large || !found.entry.sequences))
-      return { ...found, about, ...this.authority.own(spec, N2, this.store.state.x) };
+      return { ...found, ...this.authority.own(spec, N2, this.store.state.x) };
     if (!found.entry.sequences) return tabled(found, N2, nearest);
     return {
       ...found,
-      about,
       w: found.entry.limit(found.options),
       sequences: this.authority?.sequences(found.spec, N2) ?? coefficients(found, N2)
     };
@@ -4719,6 +4816,13 @@ var Explorer = class {
         return [];
       }
     });
+  }
+  /** The name of an entry of ESTIMATORS or OBJECTIVES, `label` its words here, which says what it is. */
+  explained(table, name, label2, spec = name) {
+    const entry = Object.hasOwn(table, name) ? table[name] : null;
+    if (!entry?.about) return h("strong", {}, label2);
+    const { about, citation } = entry;
+    return this.card.name(label2, () => ({ label: label2, spec, about, citation }));
   }
   /** The spec of an estimator as it is first shown. */
   start(name) {

@@ -1,4 +1,5 @@
 // The page itself: one state, four panels, and what they share.
+import { Card } from "./card.js";
 import { THEMES } from "./chart.js";
 import { onGround } from "./looks.js";
 import { tabled } from "./given.js";
@@ -32,6 +33,7 @@ export class Explorer {
     this.badge = h("output", { class: "badge" });
     this.nav = h("nav", { "aria-label": "panels" });
     this.panels = {};
+    this.card = new Card(root);
     this.title = h("h2", { class: "unseen" }); // readers of the screen hear which panel they are in
     this.body = h("div", { class: "body" });
     root.classList.add("lab-explorer");
@@ -81,6 +83,7 @@ export class Explorer {
       this.say,
       this.title,
       this.body,
+      this.card.element,
     );
     store.listen((state) => {
       write(this.say, "");
@@ -162,7 +165,7 @@ export class Explorer {
   }
 
   /**
-   * An estimator at N by its spec: { spec, name, label, about, options, w, sequences }. In a notebook one that has no
+   * An estimator at N by its spec: { spec, name, label, options, w, sequences }. In a notebook one that has no
    * closed form may be `waiting` for Python; elsewhere it has no options to change, and may be at the `nearest` N.
    */
   estimator(spec, N, nearest = false) {
@@ -171,14 +174,12 @@ export class Explorer {
     const name = spec.split("(")[0].trim(),
       large = ["drawn", "formula"].includes(name) && N > LARGEST;
     if (this.kernel && !(name in ESTIMATORS || name in ALIASES)) return this.authority.own(spec, N, this.store.state.x);
-    const found = resolve(ESTIMATORS, spec),
-      { about } = found.entry;
+    const found = resolve(ESTIMATORS, spec);
     if (this.kernel && (large || !found.entry.sequences))
-      return { ...found, about, ...this.authority.own(spec, N, this.store.state.x) };
+      return { ...found, ...this.authority.own(spec, N, this.store.state.x) };
     if (!found.entry.sequences) return tabled(found, N, nearest);
     return {
       ...found,
-      about,
       w: found.entry.limit(found.options),
       sequences: this.authority?.sequences(found.spec, N) ?? coefficients(found, N),
     };
@@ -193,6 +194,14 @@ export class Explorer {
         return [];
       }
     });
+  }
+
+  /** The name of an entry of ESTIMATORS or OBJECTIVES, `label` its words here, which says what it is. */
+  explained(table, name, label, spec = name) {
+    const entry = Object.hasOwn(table, name) ? table[name] : null;
+    if (!entry?.about) return h("strong", {}, label); // an estimator of the notebook's own
+    const { about, citation } = entry;
+    return this.card.name(label, () => ({ label, spec, about, citation }));
   }
 
   /** The spec of an estimator as it is first shown. */

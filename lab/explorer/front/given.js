@@ -23,8 +23,8 @@ export function learn({ estimators, objectives, aliases, looks, tables = [] }) {
   }
 }
 
-function describe(entry, name, { label, about, options }) {
-  Object.assign(entry, { about, options });
+function describe(entry, name, { label, about, citation, options }) {
+  Object.assign(entry, { about, citation, options });
   if (typeof entry.label !== "function") entry.label = label ?? name;
 }
 
@@ -45,7 +45,6 @@ export function tabled({ name, spec, entry }, N, nearest) {
   return {
     name,
     spec,
-    about: entry.about,
     label: at === N ? table.label : `${table.label} at N = ${at}`,
     sequences: table.coefficients[at].map((values) => Float64Array.from(values)),
     limit: (quantity, axis) => limit(table, quantity, axis),

@@ -156,7 +156,6 @@ export class CurvesPanel {
           spec,
           name: found.name,
           label: found.label,
-          about: found.entry.about,
           options: found.options,
           w: found.entry.w(found.options),
         });
