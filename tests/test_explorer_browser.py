@@ -632,6 +632,114 @@ def test_the_address_holds_the_state_and_gives_it_back(opened, chromium, address
     )
 
 
+# --- Workers ------------------------------------------------------------------------------------
+
+# A worker that hears nothing before `release()`: what the page shows until then is its own.
+HELD = """() => {
+  const Real = Worker, waiting = [];
+  window.release = () => { while (waiting.length) waiting.shift()(); window.released = true; };
+  window.Worker = class extends Real {
+    postMessage(message) {
+      if (window.released) super.postMessage(message);
+      else waiting.push(() => super.postMessage(message));
+    }
+  };
+}"""
+
+
+@contextmanager
+def at_work(chromium, address, script: str, **state):
+    """The workbench with `script` run before the page's own."""
+    with quiet(chromium, address) as tab:
+        tab.add_init_script(f"({script})()")
+        tab.goto(f"{address}#{quote(json.dumps(state))}")
+        tab.wait_for_selector(".lab-explorer[data-revision]")
+        yield tab
+
+
+def reached(tab) -> bool:
+    """Whether the drawn line is what the lab reaches at 28 rollouts.
+
+    To 1e-5: beyond N = 24 the fit itself is known to some 1e-6 only.
+    """
+    found, chosen = columns(tab), lab.estimator(json.loads(quoted(code(tab))))
+    close(found["w_N"], lab.induced_weight(chosen, 28, found["p"]), 1e-5)
+    return len(found["gap"]) == 28
+
+
+def test_a_fit_comes_from_a_worker_and_until_then_the_last_one_is_drawn(chromium, address):
+    with at_work(chromium, address, HELD, panel="draw") as tab:
+        legend, facts = tab.locator(".legend:visible text"), tab.locator(".meaning:visible")
+        before = pixels(tab, "reached")
+        number(tab).fill("28")
+        number(tab).press("Enter")
+        assert "the best that N = 16 reach" in legend.all_text_contents()
+        assert facts.inner_text() == "Fitting 28 rollouts …"
+        np.testing.assert_array_equal(pixels(tab, "reached"), before)
+        tab.get_by_role("button", name="hard ones").click()  # the drawing follows the hand
+        assert "0.001, 0])" in code(tab) and "Fitting" in facts.inner_text()
+        tab.evaluate("release()")
+        tab.get_by_text("At N = 28 the residual is").wait_for()
+        assert "the best that N = 28 reach" in legend.all_text_contents() and reached(tab)
+        assert [worker.url.startswith("blob:") for worker in tab.workers] == [True]
+
+
+def test_a_drawn_curve_waits_for_its_fit_in_every_panel(chromium, address):
+    spec = "drawn(p=[0, 0.5, 1], w=[4, 1, 0.5])"
+    with at_work(chromium, address, HELD, curves=["maxrl", spec], N=28, left=spec) as tab:
+        assert "it is being fitted …" in tab.locator(".item .rules").all_inner_texts()
+        assert len(pixels(tab, "maxrl")) == len(LOG)  # the others wait for nobody
+        tab.get_by_role("button", name="Live toy").click()
+        assert tab.get_by_text("step 0").count() == 0
+        tab.evaluate("release()")
+        tab.get_by_text("step 0").wait_for()
+        tab.get_by_role("button", name="Curves").click()
+        ours = lab.induced_weight(spec, 28, LOG)
+        close(columns(tab)[f"{spec} N=28"], ours, 1e-5)
+
+
+REFUSED = "() => { window.Worker = class { constructor() { throw new Error('refused'); } }; }"
+
+
+def test_where_workers_are_refused_the_page_itself_fits_and_reads(chromium, address, counts):
+    with at_work(chromium, address, REFUSED, panel="draw", N=28) as tab:
+        assert reached(tab)
+        tab.get_by_role("button", name="Your pass rates").click()
+        tab.locator("#lab-file").set_input_files(counts)
+        tab.get_by_text("rollouts are right").wait_for()
+        assert not tab.workers
+
+
+def test_the_policy_allows_workers_and_without_its_line_the_page_still_works(chromium, tmp_path):
+    text, line = page.html(), "worker-src blob:; "
+    assert text.count(line) == 1 and text.count("worker-src") == 1
+    path = tmp_path / "strict.html"
+    path.write_text(text.replace(line, ""))
+    with chromium.new_context() as context:  # its console says that a worker was refused
+        tab = context.new_page()
+        tab.goto(f"{path.as_uri()}#{quote(json.dumps({'panel': 'draw', 'N': 28}))}")
+        tab.get_by_text("At N = 28 the residual is").wait_for()
+        assert reached(tab)
+
+
+def test_a_file_is_read_while_the_page_goes_on(chromium, address, counts):
+    state = {"panel": "files", "curves": ["rloo", "maxrl"]}
+    with at_work(chromium, address, HELD, **state) as tab:
+        tab.locator("#lab-file").set_input_files(counts)
+        tab.get_by_text(f"reading {counts.name} …").wait_for()
+        tab.get_by_role("button", name="Curves").click()
+        number(tab).fill("8")
+        number(tab).press("Enter")
+        close(columns(tab)["maxrl N=8"], lab.induced_weight("maxrl", 8, LOG))
+        tab.get_by_role("button", name="Your pass rates").click()
+        assert "reading" in tab.locator(".notes").inner_text()
+        tab.evaluate("release()")
+        tab.get_by_text("Lines: 95 %").wait_for()
+        table = audit(counts, ("rloo", "maxrl"), rollouts=8).table
+        ours = table[table["what"].str.startswith("share of gradient") & (table["by"] == "maxrl")]
+        close(columns(tab)["gradient maxrl"], ours["value"].to_numpy())
+
+
 # --- What a name stands for ---------------------------------------------------------------------
 
 CHOSEN = {  # the required options that no control has a start for

@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 0d5af62fcf40352ed976e99921e32a713cfc6bb29c6bf0f34eabacacc15e9bc0
+// Built by `npm run build` from lab/explorer/front; sources sha256 e25cdcc72e1247715b6db3a0fec31a9f6cbb7229959719a367d0444a3a894ae1
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -220,10 +220,10 @@ function ticksOf({ kind, domain: [low, high2], ticks }, room) {
   if (kind === "logit")
     return [1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999].filter((p) => p >= low * 0.99 && 1 - p >= (1 - high2) * 0.99).map((p) => [p, format(p)]);
   if (kind === "log") {
-    const first = Math.ceil(Math.log10(low) - 1e-9), last = Math.floor(Math.log10(high2) + 1e-9), jump = Math.max(1, Math.ceil((last - first) / room));
+    const first = Math.ceil(Math.log10(low) - 1e-9), last2 = Math.floor(Math.log10(high2) + 1e-9), jump = Math.max(1, Math.ceil((last2 - first) / room));
     const decades = [];
-    const minor = last - first < 2 ? [1, 2, 5] : [1];
-    for (let k = first - 1; k <= last; k += jump) {
+    const minor = last2 - first < 2 ? [1, 2, 5] : [1];
+    for (let k = first - 1; k <= last2; k += jump) {
       for (const m of minor)
         if (m * 10 ** k >= low * 0.999 && m * 10 ** k <= high2 * 1.001)
           decades.push([m * 10 ** k, Math.abs(k) > 4 ? `1e${k}`.replace("-", "−") : format(m * 10 ** k)]);
@@ -853,9 +853,14 @@ var BIAS_PRICE = 10;
 var ERROR_PRICE = 1e-4;
 var LARGEST = 128;
 var READY = /* @__PURE__ */ new Map();
-function prepared(degree, N2) {
-  const key = `${degree} ${N2}`;
-  if (READY.has(key)) return READY.get(key);
+var MOST_READY = 24;
+var keyOf = (degree, N2) => `${degree} ${N2}`;
+var isDecomposed = (degree, N2) => READY.has(keyOf(degree, N2));
+function keepDecomposition(degree, N2, ready) {
+  if (READY.size >= MOST_READY) READY.delete(READY.keys().next().value);
+  READY.set(keyOf(degree, N2), ready);
+}
+function decomposition(degree, N2) {
   const [x, node] = gaussLegendre(Math.max(200, 2 * N2));
   const angle = x.map((value) => Math.PI * (value + 1) / 2);
   const p = angle.map((value) => Math.sin(value / 2) ** 2);
@@ -869,16 +874,14 @@ function prepared(degree, N2) {
     })
   );
   const scaled = columns.map((column, j) => column.map((value) => value / Math.sqrt(noise[j])));
-  const ready = { p, share, basis, noise, plain: svd(columns), ridge: svd(scaled) };
-  if (READY.size > 8) READY.clear();
-  READY.set(key, ready);
-  return ready;
+  return { p, share, basis, noise, plain: svd(columns), ridge: svd(scaled) };
 }
 var dot2 = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
 function fit(degree, N2, at, w) {
   if (N2 > LARGEST)
     throw new Error(`N = ${N2}: the page fits drawn weights up to N = ${LARGEST}; lab.from_weight goes on from there`);
-  const { p, share, basis, noise, plain: plain2, ridge } = prepared(degree, N2);
+  if (!isDecomposed(degree, N2)) keepDecomposition(degree, N2, decomposition(degree, N2));
+  const { p, share, basis, noise, plain: plain2, ridge } = READY.get(keyOf(degree, N2));
   const finite = (x) => {
     const value = w(x);
     if (!Number.isFinite(value))
@@ -1359,7 +1362,7 @@ function labelOf(table, spec) {
   }
 }
 function rules([gap, offset]) {
-  const N2 = gap.length, last = gap[N2 - 1] + offset[N2 - 1];
+  const N2 = gap.length, last2 = gap[N2 - 1] + offset[N2 - 1];
   let sum = 0, size = 0;
   for (let K = 0; K <= N2; K++) {
     const right = K > 0 ? gap[K - 1] + offset[K - 1] : 0, wrong = K < N2 ? offset[K] : 0;
@@ -1368,12 +1371,15 @@ function rules([gap, offset]) {
   }
   const word = (x) => x === 0 ? "zero" : "kept";
   const groups = sum <= 1e-9 * size ? "sum" : "do not sum";
-  return `all wrong: ${word(offset[0])} · all right: ${word(last)} · groups ${groups} to zero`;
+  return `all wrong: ${word(offset[0])} · all right: ${word(last2)} · groups ${groups} to zero`;
 }
 
 // given.js
 var TABLES = /* @__PURE__ */ new Map();
+var heard = null;
+var told = () => heard;
 function learn({ estimators, objectives, aliases, looks: looks2, tables = [] }) {
+  heard = { estimators, objectives, aliases, looks: looks2 };
   Object.assign(ALIASES, aliases);
   Object.assign(LOOKS, looks2);
   for (const [name, facts] of Object.entries(estimators)) describe(ESTIMATORS[name] ??= {}, name, facts);
@@ -1389,7 +1395,7 @@ function describe(entry, name, { label: label2, about, citation, options }) {
   Object.assign(entry, { about, citation, options });
   if (typeof entry.label !== "function") entry.label = label2 ?? name;
 }
-function tabled({ name, spec, entry }, N2, nearest) {
+function tabled({ name, spec, entry }, N2, nearest2) {
   const table = TABLES.get(spec);
   if (!table)
     throw new Error(`this page holds no numbers of ${spec}: write it with lab explore curves=..., or use a notebook`);
@@ -1397,7 +1403,7 @@ function tabled({ name, spec, entry }, N2, nearest) {
   const sizes = Object.keys(table.coefficients).map(Number);
   const at = sizes.reduce((best, size) => Math.abs(size - N2) < Math.abs(best - N2) ? size : best, Infinity);
   if (!Number.isFinite(at)) throw new Error(`${spec} is defined for no N that this page holds: use a notebook`);
-  if (at !== N2 && !nearest)
+  if (at !== N2 && !nearest2)
     throw new Error(`of ${spec} this page holds no N = ${N2}, the nearest is ${at}: a notebook has every N`);
   return {
     name,
@@ -1415,6 +1421,1405 @@ function limit(table, quantity, axis) {
   return quantity === "contrast" ? passRates(axis).map((p, i) => p * (1 - p) * values[i]) : values;
 }
 var middle = (values) => values[(values.length - 1) / 2];
+
+// formats.js
+var IDS = [
+  "problem",
+  "uid",
+  "prompt_id",
+  "index"
+];
+var TEXTS = [
+  "prompt",
+  "input",
+  "question",
+  "messages",
+  "doc.query"
+];
+var SIZES = [
+  "n",
+  "N",
+  "rollouts",
+  "samples"
+];
+var RIGHT = [
+  "k",
+  "K",
+  "correct",
+  "right"
+];
+var LARGEST_N = 1e4;
+var FORMATS = [
+  {
+    "tool": "the lab's training",
+    "source": "lab/runs/rollout_store.py",
+    "columns": [
+      "step",
+      "problem",
+      "index",
+      "tokens",
+      "truncated"
+    ],
+    "problem": [
+      "problem"
+    ],
+    "reward": [
+      "reward"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "once": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "open-instruct",
+    "source": "open_instruct/rl_utils.py, save_rollouts_to_disk (allenai/open-instruct)",
+    "columns": [
+      "step",
+      "prompt_idx",
+      "response_tokens"
+    ],
+    "problem": [
+      "prompt_idx"
+    ],
+    "reward": [
+      "reward"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "once": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "NeMo Gym",
+    "source": "nemo_gym/rollout_collection.py, TASK_INDEX_KEY_NAME (NVIDIA-NeMo/Gym)",
+    "columns": [
+      "_ng_task_index"
+    ],
+    "problem": [
+      "_ng_task_index"
+    ],
+    "reward": [
+      "reward"
+    ],
+    "within": [
+      "agent_ref.name"
+    ],
+    "besides": [],
+    "one": "",
+    "once": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "verifiers v1, prime-rl",
+    "source": "verifiers/v1/episode.py, Episode.to_record, as lab.rollouts.episodes unfolds it",
+    "columns": [
+      "task",
+      "env_agent",
+      "trace"
+    ],
+    "problem": [
+      "task"
+    ],
+    "reward": [
+      "reward"
+    ],
+    "within": [
+      "env_agent"
+    ],
+    "besides": [],
+    "one": "",
+    "once": "trace",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "verifiers, prime-rl",
+    "source": "verifiers/legacy/utils/save_utils.py, state_to_output (PrimeIntellect-ai/verifiers)",
+    "columns": [
+      "example_id",
+      "completion"
+    ],
+    "problem": [
+      "example_id"
+    ],
+    "reward": [
+      "reward"
+    ],
+    "within": [
+      "task",
+      "env_id"
+    ],
+    "besides": [],
+    "one": "",
+    "once": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "TRL",
+    "source": "trl/trainer/grpo_trainer.py, GRPOTrainer.log with log_completions",
+    "columns": [
+      "step",
+      "prompt",
+      "completion"
+    ],
+    "problem": [
+      "prompt"
+    ],
+    "reward": [],
+    "within": [],
+    "besides": [
+      "step",
+      "completion",
+      "advantage"
+    ],
+    "one": "",
+    "once": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": true
+  },
+  {
+    "tool": "verl, its table in W&B",
+    "source": "verl/utils/tracking.py, val/generations, as lab.rollouts.wide_tables unfolds it",
+    "columns": [
+      "input",
+      "output",
+      "score",
+      "step",
+      "sample"
+    ],
+    "problem": [
+      "input"
+    ],
+    "reward": [
+      "score"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "once": "sample",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "verl",
+    "source": "verl/trainer/ppo/ray_trainer.py, _write_generations (trainer.rollout_data_dir)",
+    "columns": [
+      "input",
+      "output",
+      "score",
+      "step"
+    ],
+    "problem": [
+      "uid",
+      "input"
+    ],
+    "reward": [
+      "acc",
+      "score"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "once": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "OpenRLHF",
+    "source": "openrlhf/cli/batch_inference.py of OpenRLHF up to 0.9.6 (removed in March 2026)",
+    "columns": [
+      "input",
+      "output"
+    ],
+    "problem": [
+      "input"
+    ],
+    "reward": [
+      "reward"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "once": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "lm-eval",
+    "source": "lm_eval/evaluator.py, evaluate with log_samples; samples_TASK_DATE.jsonl",
+    "columns": [
+      "doc_id",
+      "doc_hash",
+      "filter"
+    ],
+    "problem": [
+      "doc_hash"
+    ],
+    "reward": [
+      "exact_match",
+      "math_verify",
+      "acc",
+      "pass@1"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "filter",
+    "once": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "lighteval",
+    "source": "src/lighteval/logging/info_loggers.py, DetailsLogger.Detail (huggingface/lighteval)",
+    "columns": [
+      "doc",
+      "metric",
+      "model_response"
+    ],
+    "problem": [
+      "doc.query"
+    ],
+    "reward": [
+      "metric"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "once": "",
+    "cell": "metrics",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "Qwen2.5-Math",
+    "source": "evaluation/math_eval.py, save_jsonl of all_samples (QwenLM/Qwen2.5-Math)",
+    "columns": [
+      "idx",
+      "code",
+      "pred"
+    ],
+    "problem": [
+      "question",
+      "idx"
+    ],
+    "reward": [
+      "score"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "once": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "Open-R1 generations",
+    "source": "the data sets open-r1/OpenR1-Math-220k and their kind on the Hugging Face hub",
+    "columns": [
+      "generations"
+    ],
+    "problem": [
+      "uuid",
+      "problem",
+      "prompt"
+    ],
+    "reward": [
+      "correctness_math_verify",
+      "correctness",
+      "correctness_llama"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "once": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "Big-Math",
+    "source": "the data set SynthLabsAI/Big-Math-RL-Verified: 64 rollouts of Llama-3.1-8B a problem",
+    "columns": [
+      "llama8b_solve_rate"
+    ],
+    "problem": [
+      "problem",
+      "prompt"
+    ],
+    "reward": [
+      "llama8b_solve_rate"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "once": "",
+    "cell": "rate",
+    "n": 64,
+    "logged_twice": false
+  },
+  {
+    "tool": "OpenMathReasoning",
+    "source": "the data set nvidia/OpenMathReasoning: 32 rollouts of Qwen2.5-Math-72B a problem",
+    "columns": [
+      "pass_rate_72b_tir"
+    ],
+    "problem": [
+      "problem"
+    ],
+    "reward": [
+      "pass_rate_72b_tir"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "once": "",
+    "cell": "rate",
+    "n": 32,
+    "logged_twice": false
+  },
+  {
+    "tool": "POLARIS",
+    "source": "the data set POLARIS-Project/Polaris-Dataset-53K",
+    "columns": [
+      "problem",
+      "difficulty"
+    ],
+    "problem": [
+      "problem"
+    ],
+    "reward": [
+      "difficulty"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "once": "",
+    "cell": "ratio",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "",
+    "source": "any tool",
+    "columns": [],
+    "problem": [
+      "problem",
+      "uid",
+      "prompt_id",
+      "index",
+      "prompt",
+      "input",
+      "question",
+      "messages",
+      "doc.query"
+    ],
+    "reward": [
+      "correct",
+      "acc",
+      "reward",
+      "score"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "once": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "pass rates",
+    "source": "a column of that name, as in many data sets",
+    "columns": [],
+    "problem": [
+      "problem",
+      "uid",
+      "prompt_id",
+      "index",
+      "prompt",
+      "input",
+      "question",
+      "messages",
+      "doc.query"
+    ],
+    "reward": [
+      "pass_rate",
+      "solve_rate",
+      "success_rate",
+      "pass@1"
+    ],
+    "within": [],
+    "besides": [],
+    "one": "",
+    "once": "",
+    "cell": "rate",
+    "n": 0,
+    "logged_twice": false
+  },
+  {
+    "tool": "",
+    "source": "any tool",
+    "columns": [],
+    "problem": [
+      "problem",
+      "uid",
+      "prompt_id",
+      "index",
+      "prompt",
+      "input",
+      "question",
+      "messages",
+      "doc.query"
+    ],
+    "reward": [],
+    "within": [],
+    "besides": [
+      "step"
+    ],
+    "one": "",
+    "once": "",
+    "cell": "reward",
+    "n": 0,
+    "logged_twice": false
+  }
+];
+
+// rollouts.js
+var REWARDS = FORMATS.find(({ tool, reward }) => !tool && reward.length).reward;
+var ADVANTAGES = ["advantage", "advantages"];
+var BINARY = ["0", "1", "-1", "0.0", "1.0", "true", "false", "True", "False"];
+var NO_NUMBER = ["n/a", "na", "nan", "none", "null"];
+var LOOKED_AT = 100;
+var RATE_SLACK = 1e-3;
+function readCounts(rows, choice = {}) {
+  if (!rows.length) throw new Error("cannot be read (it is empty): give one row a problem, or one a rollout");
+  rows = rows.flatMap(rowsOfEpisode).flatMap(rowsOfWideTable);
+  const layout = layoutOf(rows, choice);
+  return layout.cell === "counts" ? countsOf(rows, layout) : new Tally(layout, choice).add(rows).counts();
+}
+function rowsOfEpisode(row2, i) {
+  if (!Array.isArray(row2.traces) || !isObject(row2.task)) return [row2];
+  const work = row2.run?.work ?? {}, name = (work.type === "eval" ? "evaluation " : "") + (row2.env?.name || row2.env?.id || ""), step = "step" in work ? { step: work.step } : {}, taskOf = ({ task }) => {
+    if (task.key || task.hash) return String(task.key || task.hash);
+    throw new Error(
+      `the task of episode ${i + 1} has no key and no hash: write the episodes with a newer version of verifiers`
+    );
+  };
+  if (!row2.traces.length)
+    return [{ task: taskOf(row2), env_agent: `${name} agent`, trace: row2.id ?? "", reward: null, ...step }];
+  return row2.traces.flatMap((trace) => {
+    if (trace.agent?.trainable === false) return [];
+    const scores = Object.values(trace.rewards ?? {}).filter((reward) => reward !== null);
+    return [
+      {
+        task: taskOf(trace.task ? trace : row2),
+        env_agent: `${name} ${trace.agent?.name || "agent"}`,
+        trace: trace.id ?? "",
+        reward: scores.length ? scores.reduce((sum, { score, weight: weight2 = 1 }) => sum + score * weight2, 0) : null,
+        ...step
+      }
+    ];
+  });
+}
+function rowsOfWideTable(row2) {
+  if (!["step", "input_1", "output_1", "score_1"].every((name) => name in row2)) return [row2];
+  const samples = [];
+  for (let i = 1; `input_${i}` in row2; i++) {
+    const [input, output, score] = ["input", "output", "score"].map((name) => row2[`${name}_${i}`] ?? null);
+    if ([input, output, score].every((cell) => cell === null || cell === "")) continue;
+    samples.push({ step: row2.step, input, output, score, sample: `${row2.step}/${i}` });
+  }
+  return samples;
+}
+var isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+function layoutOf(rows, choice) {
+  const first = rows.slice(0, LOOKED_AT), columns = [...new Set(first.flatMap(Object.keys))], names = new Set(columns);
+  for (const row2 of first) {
+    for (const [outer, cells2] of Object.entries(row2)) {
+      if (isObject(cells2)) for (const inner of Object.keys(cells2)) names.add(`${outer}.${inner}`);
+    }
+  }
+  for (const column of [choice.problem, choice.reward]) {
+    if (column && !names.has(column))
+      throw new Error(`found columns ${columns.join(", ")}, and no ${column}: name one of them`);
+  }
+  const find = (list) => list.find((name) => names.has(name)) ?? "", size = find(SIZES), right = find(RIGHT);
+  if (size && right && !choice.reward)
+    return { tool: "", cell: "counts", problem: choice.problem || find([...IDS, ...TEXTS]), reward: right, size };
+  const numbers2 = columns.filter((name) => {
+    const cells2 = first.map((row2) => row2[name]);
+    return cells2.every((cell) => missing(cell) || number(cell) !== null) && !cells2.every(missing);
+  });
+  for (const form of FORMATS) {
+    if (!form.columns.every((column) => names.has(column))) continue;
+    const problem = choice.problem || find(form.problem);
+    let reward = choice.reward || find(form.reward);
+    if (!reward && !form.reward.length) {
+      const besides = [...form.besides, ...form.problem, problem, ...ADVANTAGES], left = numbers2.filter((name) => !besides.includes(name));
+      reward = left.length === 1 ? left[0] : "";
+    }
+    if (!problem || !reward) continue;
+    if (form.cell !== "reward" && !form.reward.includes(reward)) continue;
+    if (form.cell === "ratio" && !first.some((row2) => String(row2[reward]).includes("/"))) continue;
+    return { ...form, problem, reward, within: find(form.within), size, advantage: find(ADVANTAGES) };
+  }
+  throw new Error(unclear(first, columns, numbers2, choice));
+}
+function unclear(first, columns, numbers2, choice) {
+  const chart = columns.some((name) => /__(MIN|MAX)$/.test(name));
+  if (chart || columns.includes("_step") && columns.includes("_runtime")) {
+    return "a history of metrics exported from W&B, which holds means and no rollouts: export the table of completions";
+  }
+  const rewards = numbers2.filter((name) => name !== "step" && !ADVANTAGES.includes(name));
+  const problems = columns.filter((name) => {
+    const cells2 = first.flatMap((row2) => missing(row2[name]) ? [] : [identity(row2[name])]), different = new Set(cells2);
+    return name !== "step" && different.size < cells2.length && ![...different].every((cell) => BINARY.includes(cell));
+  });
+  const candidates = (list) => list.length ? ` (${list.join(" or ")}?)` : "", has = (list) => list.some((name) => columns.includes(name)), ask = [];
+  if (!choice.problem && !has([...IDS, ...TEXTS])) ask.push(`the problem${candidates(problems)}`);
+  if (!choice.reward && !has(REWARDS)) ask.push(`the reward${candidates(rewards)}`);
+  return `found columns ${columns.join(", ")}: name ${ask.join(" and ") || "others"}; or give ${SIZES.join("|")} and ${RIGHT.join("|")}, or ${[...IDS, ...TEXTS].join("|")} in every row and ${REWARDS.join("|")}`;
+}
+var missing = (cell) => cell === null || cell === void 0 || Number.isNaN(cell) || typeof cell === "string" && (!cell.trim() || NO_NUMBER.includes(cell.trim().toLowerCase()));
+function number(cell) {
+  if (typeof cell === "boolean" || typeof cell === "number") return Number(cell);
+  if (typeof cell !== "string" || !cell.trim()) return null;
+  const text2 = cell.trim().toLowerCase(), value = { true: 1, false: 0 }[text2] ?? (/^[-+.\d]/.test(text2) && !/^[-+]?0[xob]/.test(text2) ? Number(text2) : NaN);
+  return Number.isFinite(value) ? value : null;
+}
+function identity(cell) {
+  return typeof cell === "string" ? cell : JSON.stringify(plain(cell));
+}
+function plain(cell) {
+  if (Array.isArray(cell)) return cell.map(plain);
+  if (!isObject(cell)) return cell ?? null;
+  const kept = Object.keys(cell).filter((key) => cell[key] !== null && cell[key] !== void 0);
+  return Object.fromEntries(kept.sort().map((key) => [key, plain(cell[key])]));
+}
+function readerOf(column) {
+  const dot3 = column.indexOf(".");
+  if (dot3 < 0) return (row2) => row2[column];
+  const outer = column.slice(0, dot3), inner = column.slice(dot3 + 1);
+  return (row2) => isObject(row2[outer]) ? row2[outer][inner] : row2[column];
+}
+function short(value) {
+  const line = String(value).split(/\s+/).join(" ").trim();
+  return line.length <= 60 ? line : `${line.slice(0, 57)}...`;
+}
+var said = (cell) => short(identity(cell));
+function isSuccess(cell, success) {
+  const value = number(cell), wanted = number(success);
+  if (value !== null && wanted !== null) return value === wanted;
+  return String(cell).trim().toLowerCase() === success.trim().toLowerCase();
+}
+function checkSize(n, problem) {
+  if (n > LARGEST_N) {
+    throw new Error(
+      `problem ${short(problem)} has n = ${n} rollouts: the audit takes up to ${LARGEST_N} a problem; give fewer, or correct the file`
+    );
+  }
+}
+function countsOf(rows, { problem, reward, size }) {
+  const steps = rows.map((row2) => "step" in row2 ? number(row2.step) : null), last2 = steps.reduce((most, step) => step !== null && step > most ? step : most, -Infinity);
+  const n = [], correct = [], seen = /* @__PURE__ */ new Set();
+  rows.forEach((row2, i) => {
+    if (steps[i] !== null && steps[i] < last2) return;
+    const name = problem ? identity(row2[problem] ?? null) : `row ${i}`, [tried, right] = [number(row2[size]), number(row2[reward])];
+    if (seen.has(name)) throw new Error(`problem ${name} has several rows of counts: add them up`);
+    seen.add(name);
+    if (!Number.isInteger(tried) || !Number.isInteger(right) || tried < 1 || right < 0 || right > tried) {
+      throw new Error(
+        `problem ${name} has ${reward} = ${row2[reward]} of ${size} = ${row2[size]}: counts must be whole, with 0 <= ${reward} <= ${size}`
+      );
+    }
+    checkSize(tried, name);
+    n.push(tried);
+    correct.push(right);
+  });
+  return { n, correct, notes: [`${n.length} problems, counts from columns ${size} and ${reward}`], tool: "" };
+}
+var Tally = class {
+  constructor(layout, choice) {
+    Object.assign(this, { layout, choice, rows: 0, lost: 0 });
+    this.groups = /* @__PURE__ */ new Map();
+    this.values = /* @__PURE__ */ new Set();
+    this.shares = /* @__PURE__ */ new Map();
+    this.others = /* @__PURE__ */ new Map();
+    this.seen = /* @__PURE__ */ new Set();
+    this.repeated = 0;
+    this.content = /* @__PURE__ */ new Map();
+  }
+  add(rows) {
+    const { layout } = this, problemOf = readerOf(layout.problem), rewardOf = readerOf(layout.reward), withinOf = layout.within ? readerOf(layout.within) : null, advantageOf = layout.advantage ? readerOf(layout.advantage) : null, outcome = { ratio: this.addRatio, rate: this.addRate, metrics: this.addMetrics }[layout.cell] ?? this.addReward;
+    let kept;
+    for (const row2 of rows) {
+      this.rows++;
+      if (layout.one) {
+        const value = String(row2[layout.one]);
+        kept ??= value;
+        if (value !== kept) {
+          this.others.set(value, (this.others.get(value) ?? 0) + 1);
+          continue;
+        }
+      }
+      if (layout.once) {
+        if (this.seen.has(row2[layout.once])) {
+          this.repeated++;
+          continue;
+        }
+        this.seen.add(row2[layout.once]);
+      }
+      let problem = problemOf(row2);
+      if (problem === null || problem === void 0 || problem === "")
+        throw new Error(`row ${this.rows} has no ${layout.problem}: every rollout needs its problem`);
+      problem = identity(problem);
+      if (withinOf) problem = `${identity(withinOf(row2) ?? null)} ${problem}`;
+      const step = missing(row2.step) ? null : identity(row2.step), key = JSON.stringify([step, problem]);
+      if (layout.logged_twice) {
+        const { step: _, ...content } = row2;
+        if (!this.content.has(step)) this.content.set(step, []);
+        this.content.get(step).push(identity(content));
+      }
+      if (!this.groups.has(key)) this.groups.set(key, { step, problem, n: 0, right: 0, got: [NaN, NaN] });
+      const group2 = this.groups.get(key), { n, right } = group2;
+      outcome.call(this, rewardOf(row2), group2, row2, key);
+      const advantage = advantageOf && group2.n === n + 1 ? number(advantageOf(row2)) : null;
+      if (advantage !== null) group2.got[group2.right > right ? 0 : 1] = advantage;
+    }
+    return this;
+  }
+  addReward(cell, group2, row2, key) {
+    const { threshold, success } = this.choice;
+    if (Array.isArray(cell)) {
+      for (const each of cell) this.addReward(each, group2, row2, key);
+      return;
+    }
+    if (missing(cell)) {
+      this.lost++;
+      return;
+    }
+    group2.n++;
+    if (success !== void 0 && success !== null) {
+      group2.right += isSuccess(cell, success);
+      return;
+    }
+    const value = number(cell);
+    if (threshold !== void 0 && threshold !== null && value !== null) {
+      group2.right += value >= threshold;
+      return;
+    }
+    if (value !== 0 && value !== 1 && value !== -1) {
+      throw new Error(
+        `reward ${said(cell)} in row ${this.rows} (${this.layout.problem} ${short(group2.problem)}): a reward must be 0 or 1, or -1 or 1; give the threshold from which it is right, or the value that is`
+      );
+    }
+    this.values.add(value);
+    group2.right += value === 1;
+  }
+  addRatio(cell, group2, row2, key) {
+    const match = /^\s*(\d+)\s*\/\s*(\d+)\s*$/.exec(String(cell)), [right, all] = match ? [Number(match[1]), Number(match[2])] : [];
+    if (missing(cell)) this.lost++;
+    else if (this.toldBefore(key, group2, cell)) return;
+    else if (!match || right > all || !all)
+      throw new Error(`${this.layout.reward} ${said(cell)} in row ${this.rows}: it must be right of all, such as 5/8`);
+    else {
+      checkSize(all, group2.problem);
+      group2.n += all;
+      group2.right += right;
+    }
+  }
+  addRate(cell, group2, row2, key) {
+    if (missing(cell)) {
+      this.lost++;
+      return;
+    }
+    const rate = number(cell);
+    if (rate === null || rate < 0 || rate > 1)
+      throw new Error(`${this.layout.reward} ${said(cell)} in row ${this.rows}: a pass rate must be in [0, 1]`);
+    const n = this.layout.size ? number(row2[this.layout.size]) : this.layout.n;
+    if (!this.toldBefore(key, group2, rate) && n) {
+      checkSize(n, group2.problem);
+      group2.n += n;
+      group2.right += this.whole(rate, n, group2.problem);
+    }
+  }
+  addMetrics(cell, group2) {
+    for (const [name, value] of Object.entries(isObject(cell) ? cell : {})) {
+      const match = /^(?:pass@k:k=1&n=|avg@n:n=)(\d+)$/.exec(name);
+      if (value !== null && (match || name === "extractive_match" || name === "acc")) {
+        const n = match ? Number(match[1]) : 1;
+        checkSize(n, group2.problem);
+        group2.n += n;
+        group2.right += this.whole(Number(value), n, group2.problem);
+        return;
+      }
+    }
+    this.lost++;
+  }
+  /** Whether a problem's ratio or rate was in a row before; another one is refused. */
+  toldBefore(key, group2, share) {
+    if (!this.shares.has(key)) this.shares.set(key, share);
+    const before = this.shares.get(key);
+    if (before !== share) {
+      throw new Error(
+        `problem ${short(group2.problem)} has ${this.layout.reward} ${before} and ${share}: give each problem one`
+      );
+    }
+    return group2.n > 0;
+  }
+  whole(rate, n, problem) {
+    const right = Math.round(rate * n);
+    if (Math.abs(right - rate * n) > Math.max(RATE_SLACK, n * 1e-4)) {
+      throw new Error(
+        `problem ${short(problem)} has the pass rate ${rate}, which is no whole number of ${n} rollouts: look at the column ${this.layout.reward}`
+      );
+    }
+    return right;
+  }
+  counts() {
+    const { layout, values } = this, notes = [
+      `${layout.tool ? `${layout.tool}: ` : ""}problems from column ${layout.problem}, rewards from column ${layout.reward}`
+    ];
+    if (layout.cell === "rate" && !layout.size && !layout.n) notes.push(this.addRates());
+    if (values.has(0) && values.has(-1))
+      throw new Error(`column ${layout.reward} holds rewards of -1, 0 and 1: give a threshold, from which one is right`);
+    if (values.has(-1)) notes.push("a reward of -1 is wrong, 1 is right");
+    if (this.others.size) {
+      const left = [...this.others].map(([name, rows]) => `${name} (${rows})`).join(", ");
+      notes.push(`only the first ${layout.one} is read; left out: ${left} rows`);
+    }
+    if (this.repeated) notes.push(`${this.repeated} rollouts stand there twice and count once`);
+    let groups = [...this.groups.values()];
+    const steps = new Set(groups.map(({ step }) => step)).size;
+    if (steps > 1) {
+      let words = `${steps} steps, their problems kept apart`;
+      if (layout.logged_twice) {
+        const seen = /* @__PURE__ */ new Set(), twice = /* @__PURE__ */ new Set();
+        for (const [step, rows] of this.content) {
+          const content = rows.join("\n");
+          if (seen.has(content)) twice.add(step);
+          seen.add(content);
+        }
+        groups = groups.filter(({ step }) => !twice.has(step));
+        words += `; ${twice.size} repeat another and are dropped`;
+      }
+      notes.push(words);
+    }
+    groups = mergedUids(layout, groups).filter((group2) => group2.n);
+    if (!groups.length) throw new Error(`column ${layout.reward} holds no reward: name another`);
+    const n = groups.map((group2) => group2.n);
+    for (const group2 of groups) checkSize(group2.n, group2.problem);
+    if (n.every((size) => size <= 1)) {
+      throw new Error(
+        `column ${layout.problem} gives every rollout a problem of its own: name the problems in a column problem`
+      );
+    }
+    if (this.lost) notes.push(`${this.lost} of ${this.rows} rollouts have no reward and are left out`);
+    if (TEXTS.includes(layout.problem)) {
+      const sorted = n.toSorted((a, b) => a - b), middle2 = (sorted[n.length - 1 >> 1] + sorted[n.length >> 1]) / 2;
+      notes.push(
+        `equal prompts are one problem: ${n.filter((size) => size > middle2).length} of ${n.length} have more rows than most`
+      );
+    }
+    return {
+      n,
+      correct: groups.map((group2) => group2.right),
+      notes,
+      tool: layout.tool,
+      advantages: layout.advantage ? groups.map(({ got }) => got ?? [NaN, NaN]) : null,
+      steps: groups.map(({ step }) => step)
+    };
+  }
+  /** Count the rates whose n no column gives: the smallest that all of them are counts of. */
+  addRates() {
+    const rates = [...this.shares.values()], some = rates.some((rate) => rate > 0 && rate < 1), fits = (n2) => rates.every((rate) => Math.abs(rate * n2 - Math.round(rate * n2)) <= n2 * 1e-4 + RATE_SLACK);
+    let n = 2;
+    while (n <= 1024 && !(some && fits(n))) n++;
+    if (n > 1024 || new Set(rates).size < 3 || n >= rates.length) {
+      throw new Error(
+        `column ${this.layout.reward} gives rates and no column how many rollouts they are of: add one named ${SIZES.join("|")}`
+      );
+    }
+    for (const [key, rate] of this.shares) {
+      this.groups.get(key).n += n;
+      this.groups.get(key).right += Math.round(rate * n);
+    }
+    return `n = ${n} is the smallest of which all rates in ${this.layout.reward} are counts`;
+  }
+};
+function mergedUids(layout, groups) {
+  if (layout.problem !== "uid" || groups.some(({ n }) => n > 1)) return groups;
+  const merged = /* @__PURE__ */ new Map(), seen = /* @__PURE__ */ new Set();
+  for (const { step, problem, n, right } of groups) {
+    const match = /^(.+)_(\d+)_\d+$/.exec(problem);
+    if (!match) return groups;
+    const key = JSON.stringify([step, match[1]]), rollout = JSON.stringify([step, match[1], match[2]]);
+    if (seen.has(rollout)) {
+      throw new Error(
+        `rollout ${match[2]} of problem '${match[1]}' appears twice: give every rollout of a problem its own index`
+      );
+    }
+    seen.add(rollout);
+    if (!merged.has(key)) merged.set(key, { step, problem: match[1], n: 0, right: 0 });
+    merged.get(key).n += n;
+    merged.get(key).right += right;
+  }
+  return [...merged.values()];
+}
+
+// files.js
+var LARGEST2 = 3e7;
+var SEPARATORS = [",", ";", "	", "|"];
+var KINDS = { csv, tsv: csv, json, jsonl, ndjson: jsonl };
+var GIVE = "give a file of .csv, .tsv, .json, .jsonl, or .gz of them";
+async function readFile(file, choice = {}) {
+  const packed = file.name.toLowerCase().endsWith(".gz");
+  const kind = file.name.toLowerCase().replace(/\.gz$/, "").split(".").pop();
+  if (kind === "parquet") {
+    throw new Error(`${file.name}: a page cannot read parquet; the explorer in a notebook can, and so can lab audit`);
+  }
+  if (!(kind in KINDS)) throw new Error(`${file.name} cannot be read (a kind of file that holds no table): ${GIVE}`);
+  if (file.size > LARGEST2) throw tooLarge(file.name, file.size);
+  const text2 = packed ? await unpacked(file) : (await file.text()).replace(/^\ufeff/, "");
+  try {
+    return readCounts(text2.trim() ? KINDS[kind](text2) : [], choice);
+  } catch (error) {
+    throw new Error(`${file.name}: ${error.message}`);
+  }
+}
+var tooLarge = (name, size) => new Error(
+  `${name} has ${Math.round(size / 1e6)} MB: the page reads up to ${LARGEST2 / 1e6}; lab audit reads more`
+);
+async function unpacked(file) {
+  const reader = file.stream().pipeThrough(new DecompressionStream("gzip")).getReader(), decoder = new TextDecoder(), parts = [];
+  let size = 0;
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      size += part.value.length;
+      if (size > LARGEST2) break;
+      parts.push(decoder.decode(part.value, { stream: true }));
+    }
+  } catch {
+    throw new Error(`${file.name} cannot be read (not a gz file, or half of one): ${GIVE}`);
+  }
+  if (size > LARGEST2) {
+    await reader.cancel();
+    throw tooLarge(file.name, size);
+  }
+  return parts.join("") + decoder.decode();
+}
+function csv(text2) {
+  const lines = text2.replace(/\r\n?/g, "\n"), end = lines.indexOf("\n"), first = end < 0 ? lines : lines.slice(0, end), split = SEPARATORS.map((separator) => cells(first, separator)[0].length), rows = cells(lines, SEPARATORS[split.indexOf(Math.max(...split))]);
+  const [head, ...body] = rows.filter((row2) => row2.length > 1 || row2[0].trim());
+  body.forEach((row2, i) => {
+    if (row2.length !== head.length)
+      throw new Error(`row ${i + 1} has ${row2.length} cells and the head ${head.length}: mend that row`);
+  });
+  return body.map((row2) => Object.fromEntries(head.map((name, i) => [name.trim(), row2[i]])));
+}
+function cells(text2, separator) {
+  const mark = separator === "|" ? "\\|" : separator, rows = [[]];
+  for (const [, quoted, plain2, end] of text2.matchAll(
+    new RegExp(`(?:"((?:[^"]|"")*)"|([^${mark}
+]*))(${mark}|
+|$)`, "g")
+  )) {
+    rows.at(-1).push(quoted === void 0 ? plain2 : quoted.replaceAll('""', '"'));
+    if (end === "\n") rows.push([]);
+    if (end === "") break;
+  }
+  return rows;
+}
+function jsonl(text2) {
+  return text2.split("\n").flatMap((line, i) => {
+    if (!line.trim()) return [];
+    let row2;
+    try {
+      row2 = JSON.parse(line);
+    } catch {
+      throw new Error(`cannot be read (line ${i + 1} is not JSON): give one object a line`);
+    }
+    if (typeof row2 !== "object" || row2 === null || Array.isArray(row2))
+      throw new Error(`cannot be read (line ${i + 1} is not an object): give one object a line`);
+    return [row2];
+  });
+}
+function json(text2) {
+  let document2;
+  try {
+    document2 = JSON.parse(text2);
+  } catch {
+    return jsonl(text2);
+  }
+  const isObject2 = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+  if (Array.isArray(document2)) {
+    const wrong = document2.findIndex((row2) => !isObject2(row2));
+    if (wrong >= 0)
+      throw new Error(`cannot be read (element ${wrong + 1} of the list is not an object): give a list of objects`);
+    return document2;
+  }
+  if (isObject2(document2)) {
+    const { columns, data: data2 } = document2, names = Object.keys(document2), values = Object.values(document2), together = (keys, cell) => keys.map((key) => Object.fromEntries(names.map((name) => [name, cell(name, key)])));
+    if (Array.isArray(columns) && Array.isArray(data2))
+      return data2.map((row2) => Object.fromEntries(columns.map((name, i) => [String(name), row2[i]])));
+    if (values.length > 1 && values.every((value) => Array.isArray(value)) && new Set(values.map((value) => value.length)).size === 1)
+      return together([...values[0].keys()], (name, i) => document2[name][i]);
+    if (values.length && values.every(isObject2) && new Set(values.map((value) => JSON.stringify(Object.keys(value)))).size === 1)
+      return together(Object.keys(values[0]), (name, key) => document2[name][key]);
+    const tables = values.filter((value) => Array.isArray(value) && value.length && value.every(isObject2));
+    if (tables.length === 1) return tables[0];
+  }
+  throw new Error(
+    "cannot be read (a JSON object that is no table): give a list of objects, or one object a line"
+  );
+}
+
+// toy.js
+var M0 = 3528531795;
+var M1 = 3449720151;
+var W0 = 2654435769;
+var W1 = 3144134277;
+function high(a, b) {
+  const al = a & 65535, ah = a >>> 16, bl = b & 65535, bh = b >>> 16;
+  const middle2 = ah * bl + (al * bl >>> 16), cross = al * bh + (middle2 & 65535);
+  return ah * bh + Math.floor(middle2 / 65536) + Math.floor(cross / 65536) >>> 0;
+}
+function philox([c0, c1, c2, c3], [k0, k1]) {
+  for (let round = 0; round < 10; round++) {
+    const h0 = high(M0, c0), l0 = Math.imul(M0, c0) >>> 0, h1 = high(M1, c2), l1 = Math.imul(M1, c2) >>> 0;
+    [c0, c1, c2, c3] = [(h1 ^ c1 ^ k0) >>> 0, l1, (h0 ^ c3 ^ k1) >>> 0, l0];
+    k0 = k0 + W0 >>> 0;
+    k1 = k1 + W1 >>> 0;
+  }
+  return [c0, c1, c2, c3];
+}
+var ANSWERS = 8;
+var HARDEST = 1e-3;
+var EASIEST = 0.9;
+var logit2 = (p) => Math.log(p) - Math.log1p(-p);
+function uniforms(seed, step, x, rollouts) {
+  const u = new Float64Array(rollouts);
+  for (let block = 0; 4 * block < rollouts; block++) {
+    const words = philox([block, x, step, 0], [seed, 7102818]);
+    for (let i = 0; i < 4 && 4 * block + i < rollouts; i++) u[4 * block + i] = (words[i] + 0.5) / 2 ** 32;
+  }
+  return u;
+}
+var Policy = class {
+  constructor({ sequences: sequences2, problems, rollouts, rate, length, seed, numbers: numbers2 = uniforms }) {
+    Object.assign(this, { problems, rollouts, rate, length, seed, numbers: numbers2, time: 0 });
+    [this.right, this.wrong] = successFailure(sequences2);
+    this.logits = new Float64Array(problems * ANSWERS);
+    for (let x = 0; x < problems; x++) {
+      const share = problems > 1 ? x / (problems - 1) : 0;
+      this.logits[x * ANSWERS] = logit2(HARDEST) * (1 - share) + share * logit2(EASIEST) + Math.log(ANSWERS - 1);
+    }
+  }
+  softmax(x) {
+    const pi = this.logits.slice(x * ANSWERS, (x + 1) * ANSWERS);
+    let most = -Infinity, sum = 0;
+    for (const value of pi) if (value > most) most = value;
+    for (let a = 0; a < ANSWERS; a++) sum += pi[a] = Math.exp(pi[a] - most);
+    for (let a = 0; a < ANSWERS; a++) pi[a] /= sum;
+    return pi;
+  }
+  passRates() {
+    return Float64Array.from({ length: this.problems }, (_, x) => this.softmax(x)[0]);
+  }
+  /** N answers a problem by common random numbers, their advantages, one step up the gradient. Returns K by problem. */
+  step() {
+    const { rollouts: N2 } = this, solved2 = new Int32Array(this.problems), gradient = new Float64Array(this.logits.length);
+    for (let x = 0; x < this.problems; x++) {
+      const pi = this.softmax(x), counts2 = new Float64Array(ANSWERS);
+      for (const u of this.numbers(this.seed, this.time, x, N2)) {
+        let answer = 0;
+        for (let reach = pi[0]; answer < ANSWERS - 1 && u >= reach; reach += pi[answer]) answer++;
+        counts2[answer]++;
+      }
+      const K = solved2[x] = counts2[0], sum = this.right[K] * K + this.wrong[K] * (N2 - K);
+      for (let a = 0; a < ANSWERS; a++) {
+        const paid = counts2[a] * (a === 0 ? this.right[K] : this.wrong[K]);
+        gradient[x * ANSWERS + a] = (paid - sum * pi[a]) / N2;
+      }
+    }
+    const rate = this.length ? this.length * Math.sqrt(this.problems) / norm(gradient) : this.rate;
+    if (Number.isFinite(rate)) gradient.forEach((slope, i) => this.logits[i] += rate * slope);
+    this.time++;
+    return solved2;
+  }
+};
+var norm = (vector) => Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+function summary(p) {
+  const mean3 = (values) => values.reduce((a, b) => a + b, 0) / values.length;
+  return { mean: mean3(p), hard: mean3(p.slice(0, Math.floor(p.length / 4))), likelihood: mean3(p.map(Math.log)) };
+}
+
+// pass_rates.js
+var EXCESS = 1e-6;
+var STEPS = 200;
+var SLACK = 1;
+var MOST_CELLS = 150;
+var EDGES = [0.01, 0.1, 0.3, 0.7, 0.9, 0.99];
+var total = (values) => values.reduce((a, b) => a + b, 0);
+function cellsOf(n, correct) {
+  const key = (i) => `${n[i]} ${correct[i]}`, cells2 = new Map(n.map((size, i) => [key(i), { size, right: correct[i] }]));
+  if (cells2.size > MOST_CELLS) {
+    throw new Error(
+      `${cells2.size} different counts: the page fits up to ${MOST_CELLS}; in a notebook, or by lab audit, all`
+    );
+  }
+  const rows = [...cells2.values()].sort((a, b) => a.size - b.size || a.right - b.right);
+  const place = new Map(rows.map(({ size, right }, c) => [`${size} ${right}`, c]));
+  const steps = Math.max(200, Math.ceil(4 * Math.PI * Math.sqrt(Math.max(...rows.map(({ size }) => size)))));
+  const p = Float64Array.from({ length: steps + 1 }, (_, i) => Math.sin(Math.PI / 2 * i / steps) ** 2);
+  const power2 = (k, x) => k === 0 ? 0 : k * x;
+  const chance = rows.map(({ size, right }) => {
+    const logs = p.map((x) => power2(right, Math.log(x)) + power2(size - right, Math.log1p(-x))), peak = Math.max(...logs);
+    return logs.map((value) => Math.exp(value - peak));
+  });
+  return { p, chance, of: n.map((_, i) => place.get(key(i))) };
+}
+var counted = (of, cells2, times) => {
+  const sums = new Array(cells2).fill(0);
+  of.forEach((c, i) => {
+    sums[c] += times ? times[i] : 1;
+  });
+  return sums;
+};
+function condensed({ n, correct, exact }) {
+  const cells2 = /* @__PURE__ */ new Map();
+  (exact ?? n).forEach((value, i) => {
+    const key = exact ? value : `${value} ${correct[i]}`, cell = cells2.get(key);
+    if (cell) cell.times++;
+    else cells2.set(key, { value, right: exact ? 0 : correct[i], times: 1 });
+  });
+  const all = [...cells2.values()], values = all.map(({ value }) => value), times = all.map((cell) => cell.times);
+  return exact ? { n: [], correct: [], exact: values, times } : { n: values, correct: all.map(({ right }) => right), times };
+}
+function mixing(n, correct, slack = SLACK, times = null) {
+  const { p, chance, of } = cellsOf(n, correct);
+  return { p, mass: mix(chance, counted(of, chance.length, times), slack) };
+}
+function resampled(n, correct) {
+  const { p, chance, of } = cellsOf(n, correct);
+  return (draw2) => {
+    const again = of.map((_, i) => of[Math.floor(philox([i, draw2, 0, 0], [0, 1651470196])[0] / 2 ** 32 * of.length)]);
+    return { p, mass: mix(chance, counted(again, chance.length), SLACK) };
+  };
+}
+var product = (chance, mass) => chance.map((row2) => {
+  let sum = 0;
+  for (let i = 0; i < mass.length; i++) sum += row2[i] * mass[i];
+  return sum;
+});
+function mix(every, all, slack) {
+  const chance = every.filter((_, c) => all[c] > 0), times = all.filter((count) => count > 0);
+  const problems = total(times), share = times.map((t) => t / problems), width = chance[0].length;
+  let mass = new Float64Array(width).fill(1 / width);
+  for (let step = 0; ; step++) {
+    if (step === STEPS) throw new Error("the pass rates do not settle: give counts of fewer different sizes");
+    const mixed = product(chance, mass), ratio = chance.map((row2, c) => row2.map((value) => value / mixed[c]));
+    const slope = mass.map((_, i) => total(ratio.map((row2, c) => share[c] * row2[i])));
+    if (Math.max(...slope) <= 1 + EXCESS) break;
+    const columns = Array.from(mass, (_, i) => [...ratio.map((row2, c) => Math.sqrt(share[c]) * (row2[i] - 2)), 1]);
+    let newton = nonNegative(columns, [...share.map(() => 0), 1]);
+    const size = total(newton);
+    newton = newton.map((value) => value / size);
+    const change = product(ratio, newton).map((value) => value - 1), rise = total(change.map((value, c) => share[c] * value));
+    let length = 0.99;
+    while (total(change.map((value, c) => share[c] * Math.log1p(length * value))) < 0.1 * length * rise) length /= 2;
+    mass = mass.map((value, i) => value + length * (newton[i] - value));
+  }
+  if (!slack) return mass;
+  const top = product(chance, mass);
+  let smooth = new Float64Array(width).fill(1 / width);
+  for (; ; ) {
+    const mixed = product(chance, smooth);
+    if (total(share.map((s, c) => s * Math.log(mixed[c] / top[c]))) >= -slack / problems) return smooth;
+    const factor = new Float64Array(width);
+    chance.forEach(
+      (row2, c) => row2.forEach((value, i) => {
+        factor[i] += share[c] / mixed[c] * value;
+      })
+    );
+    smooth = smooth.map((value, i) => value * factor[i]);
+  }
+}
+function shareByBin(p, mass, edges) {
+  const bins = new Float64Array(edges.length - 1);
+  p.forEach((x, i) => {
+    const above = edges.findIndex((edge) => edge >= x);
+    bins[Math.max(above - 1, 0)] += mass[i];
+  });
+  return Array.from(bins);
+}
+function interval(values) {
+  const sorted = Float64Array.from(values).sort(), last2 = sorted.length - 1;
+  return [sorted[Math.floor(0.025 * last2)], sorted[Math.ceil(0.975 * last2)]];
+}
+function readings({ n, exact }, N2) {
+  const reach = exact ? Infinity : n.reduce((a, b) => Math.max(a, b)), sizes = [];
+  for (let size = 2; size <= 4 * N2; size *= 2) sizes.push(size);
+  return { reach, sizes, edges: [0, ...EDGES.filter((edge) => Math.min(edge, 1 - edge) >= 0.5 / reach), 1] };
+}
+var strengths = (p, gap) => expect(binomialTable(gap.length - 1, p), gap).map((w, i) => p[i] * (1 - p[i]) * Math.abs(w));
+function tell(p, { edges, sizes }, N2, gaps) {
+  const at = Object.entries(gaps).map(([name, gap]) => [
+    name,
+    strengths(p, gap(N2)),
+    sizes.map((size) => gap(size) && strengths(p, gap(size)))
+  ]);
+  const lost = sizes.map((size) => Array.from(p, (x) => (1 - x) ** size + x ** size));
+  const weigh2 = (mass, values) => total(Array.from(mass, (m, i) => m * values[i]));
+  return (mass) => {
+    const gradients = {}, signals = {};
+    for (const [name, here, elsewhere] of at) {
+      const bins = shareByBin(
+        p,
+        Array.from(mass, (m, i) => m * here[i]),
+        edges
+      ), all = Math.max(total(bins), 1e-6);
+      gradients[name] = bins.map((value) => value / all);
+      signals[name] = elsewhere.map((values) => values ? weigh2(mass, values) : NaN);
+    }
+    return {
+      problems: shareByBin(p, mass, edges),
+      dead: lost.map((values) => weigh2(mass, values)),
+      gradients,
+      signals
+    };
+  };
+}
+function analyse(counts2, N2, gaps, kept = {}) {
+  const { n, correct, exact } = counts2, places = readings(counts2, N2);
+  const naive = exact ?? n.map((size, i) => correct[i] / size), times = counts2.times ?? naive.map(() => 1), problems = total(times), even = times.map((count) => count / problems);
+  kept.fit ??= exact ? { p: exact, mass: even } : mixing(n, correct, SLACK, times);
+  const found = tell(kept.fit.p, places, N2, gaps)(kept.fit.mass);
+  if (exact) return { ...places, ...found };
+  const alone = tell(naive, places, N2, {})(even);
+  return { ...places, ...found, naive: alone.problems, deadNaive: alone.dead };
+}
+
+// weighting.js
+var WRITTEN_BY = {
+  dr_grpo: "TRL's scale_rewards=none",
+  "grpo(ddof=1, eps=0.0001)": "TRL's scale_rewards=group",
+  "grpo(ddof=1, eps=1e-06)": "verl's grpo",
+  grpo: "open-instruct's standard",
+  rloo: "verl's rloo"
+};
+var NEAR = 2e-5;
+var close = (a, b) => Math.abs(a - b) <= 1e-6 + NEAR * Math.abs(b);
+function advantagesOf(spec) {
+  const found = resolve(ESTIMATORS, spec), sizes = /* @__PURE__ */ new Map();
+  return (n, K) => {
+    if (!sizes.has(n)) sizes.set(n, coefficients(found, n));
+    const [gap, offset] = sizes.get(n);
+    return [K > 0 ? gap[K - 1] + offset[K - 1] : 0, K < n ? offset[K] : 0];
+  };
+}
+function trainedWeighting({ n, correct, advantages, steps }) {
+  if (!advantages) return null;
+  const groups = n.map((size, i) => ({ n: size, K: correct[i], found: advantages[i], step: steps[i] })).filter(({ n: size, K, found }) => K > 0 && K < size && found.every(Number.isFinite));
+  if (!groups.length) return null;
+  const plain2 = Object.keys(ESTIMATORS).filter((name) => {
+    const rules2 = Object.values(ESTIMATORS[name].options ?? {});
+    return ESTIMATORS[name].sequences && rules2.every(({ required, start: start2 }) => !required && start2 !== void 0);
+  });
+  for (const spec of /* @__PURE__ */ new Set([...Object.keys(WRITTEN_BY), ...plain2.sort()])) {
+    try {
+      const expected = advantagesOf(spec);
+      if (groups.every(({ n: size, K, found }) => expected(size, K).every((value, i) => close(found[i], value)))) {
+        const by = WRITTEN_BY[spec] ? ` (${WRITTEN_BY[spec]})` : "";
+        return { spec, note: `trained with ${spec}${by}, by the advantages in the file` };
+      }
+    } catch {
+    }
+  }
+  const gaps = /* @__PURE__ */ new Map();
+  const batch = groups.every(({ n: size, K, found: [right, wrong], step }) => {
+    if (!gaps.has(step)) gaps.set(step, right - wrong);
+    return close(right, (right - wrong) * (1 - K / size)) && close(right - wrong, gaps.get(step));
+  });
+  return batch ? {
+    spec: "dr_grpo",
+    note: "trained with TRL's scale_rewards=batch, by the advantages in the file: within a step the weights of dr_grpo, times a factor"
+  } : { spec: "", note: "the advantages in the file are those of no estimator without options here" };
+}
+function weightShares({ n, correct, times = n.map(() => 1) }, spec, edges) {
+  const expected = advantagesOf(spec), sums = n.map((size, i) => {
+    try {
+      const [right, wrong] = expected(size, correct[i]);
+      return times[i] * (correct[i] * Math.abs(right) + (size - correct[i]) * Math.abs(wrong));
+    } catch {
+      return 0;
+    }
+  }), bins = shareByBin(
+    n.map((size, i) => correct[i] / size),
+    sums,
+    edges
+  ), all = bins.reduce((a, b) => a + b, 0);
+  return bins.map((bin) => bin / Math.max(all, 1e-12));
+}
+
+// work.js
+var SLICE = 25;
+var FEW = 64;
+var MOST_RATES = 2e4;
+var last = { number: 0, again: null };
+function settled(counts2) {
+  const short2 = condensed(counts2), { n, correct, exact, times } = short2;
+  if (exact && exact.length > MOST_RATES)
+    throw new Error(`${exact.length} different pass rates: the page shows up to ${MOST_RATES}; lab audit shows all`);
+  const trained = trainedWeighting(counts2), fit2 = counts2.fit ?? (exact ? null : mixing(n, correct, void 0, times)), again = !exact && n.length <= FEW ? resampled(counts2.n, counts2.correct) : null;
+  last = { number: last.number + 1, again };
+  return { ...short2, notes: counts2.notes, trained, fit: fit2, number: last.number, few: again !== null };
+}
+var TASKS = {
+  learn,
+  decompose: ({ degree, N: N2 }) => decomposition(degree, N2),
+  read: async ({ file, said: said2 }) => settled(await readFile(file, said2)),
+  settle: ({ counts: counts2 }) => settled(counts2),
+  /** The masses of draws `from` and as many of the next as a moment allows, up to `to`; none of a file before the last. */
+  draws({ number: number2, from, to }) {
+    const began = performance.now(), masses = [];
+    if (number2 !== last.number) return masses;
+    do
+      masses.push(last.again(from + masses.length).mass);
+    while (from + masses.length < to && performance.now() - began < SLICE);
+    return masses;
+  }
+};
+var bundle = null;
+function makeWorkersOf(text2) {
+  bundle = `"use strict";${text2.replace(/\nexport \{[^}]*\};\s*$/, "")}`;
+}
+function serve(scope) {
+  scope.addEventListener("message", async ({ data: { id, task, facts } }) => {
+    try {
+      scope.postMessage({ id, answer: await TASKS[task](facts) });
+    } catch (error) {
+      scope.postMessage({ id, fault: error.message });
+    }
+  });
+}
+var Work = class {
+  constructor() {
+    Object.assign(this, { worker: null, refused: false, waiting: /* @__PURE__ */ new Map(), next: 1 });
+  }
+  /** Whether a worker does the work; false where the browser has refused to start one. */
+  get away() {
+    if (!this.worker && !this.refused) this.start();
+    return !this.refused;
+  }
+  start() {
+    try {
+      if (!bundle) throw new Error("no bundle");
+      const address = URL.createObjectURL(new Blob([bundle], { type: "text/javascript" }));
+      this.worker = new Worker(address);
+    } catch {
+      this.refuse();
+      return;
+    }
+    this.worker.addEventListener("error", (event) => {
+      event.preventDefault();
+      this.refuse();
+    });
+    this.worker.addEventListener("message", ({ data: { id, answer, fault } }) => {
+      const { resolve: resolve2, reject } = this.waiting.get(id);
+      this.waiting.delete(id);
+      if (fault === void 0) resolve2(answer);
+      else reject(new Error(fault));
+    });
+    this.ask("learn", told());
+  }
+  /** From here on the page itself works, also at what the worker had been asked. */
+  refuse() {
+    const left = [...this.waiting.values()];
+    this.worker?.terminate();
+    Object.assign(this, { refused: true, worker: null });
+    this.waiting.clear();
+    for (const { task, facts, resolve: resolve2, reject } of left) this.here(task, facts).then(resolve2, reject);
+  }
+  async here(task, facts) {
+    await new Promise((done) => setTimeout(done));
+    return TASKS[task](facts);
+  }
+  /** The answer to one of TASKS, or its sentence thrown. */
+  ask(task, facts) {
+    if (!this.away) return this.here(task, facts);
+    return new Promise((resolve2, reject) => {
+      const id = this.next++;
+      this.waiting.set(id, { task, facts, resolve: resolve2, reject });
+      this.worker.postMessage({ id, task, facts });
+    });
+  }
+};
+var FILES = new Work();
+
+// fits.js
+var AT_ONCE = 24;
+var WORK = new Work();
+var Fits = class {
+  /** `changed`: called when a fit can be drawn that could not before. */
+  constructor(changed) {
+    Object.assign(this, { changed, last: /* @__PURE__ */ new Map(), wanted: null, busy: false, rest: Promise.resolve() });
+  }
+  /**
+   * { sequences, stale } of a resolved estimator at N. Where its fit is still to come, the sequences are those of its
+   * last fit, of the drawing before this one perhaps, or null; `changed` is called when it is there.
+   */
+  sequences(found, N2) {
+    const { name, spec, options } = found;
+    if (name !== "drawn" && name !== "formula") return { sequences: coefficients(found, N2), stale: false };
+    const degree = N2 - (options.zero_mean ? 2 : 1), later = N2 > AT_ONCE && N2 <= LARGEST && !isDecomposed(degree, N2);
+    if (later && WORK.away) {
+      this.want({ degree, N: N2 });
+      return { sequences: this.last.get(spec) ?? this.last.get(name) ?? null, stale: true };
+    }
+    const sequences2 = coefficients(found, N2);
+    if (this.last.size > 50) this.last.clear();
+    this.last.set(spec, sequences2).set(name, sequences2);
+    return { sequences: sequences2, stale: false };
+  }
+  /** Only the last wish counts: what a slider passed over is not worth the work. */
+  want(wanted) {
+    this.wanted = wanted;
+    if (!this.busy) this.rest = this.work();
+  }
+  async work() {
+    this.busy = true;
+    while (this.wanted) {
+      const { degree, N: N2 } = this.wanted;
+      this.wanted = null;
+      keepDecomposition(degree, N2, await WORK.ask("decompose", { degree, N: N2 }));
+      this.changed();
+    }
+    this.busy = false;
+  }
+  /** Resolves when every fit that is shown is its own. */
+  settled() {
+    return this.rest;
+  }
+};
 
 // gates.js
 function parseGate(text2) {
@@ -1727,7 +3132,7 @@ var CurveList = class {
     write(row2.querySelector("strong"), line.label);
     const said2 = row2.lastElementChild;
     said2.className = line.error ? "fault" : "rules";
-    const waiting = line.waiting ? "lab is computing it …" : "";
+    const by = this.app.kernel ? "lab is computing it …" : "it is being fitted …", waiting = line.waiting ? by : "";
     write(said2, line.error ?? (line.sequences ? `${this.ofRewards(line)}${rules(line.sequences)}` : waiting));
     said2.hidden = !said2.textContent;
   }
@@ -2414,8 +3819,10 @@ var DrawPanel = class {
   show(state) {
     const found = resolve(ESTIMATORS, specOf(state)), w = found.entry.limit(found.options);
     const waits = state.N > LARGEST && this.app.kernel;
-    const sequences2 = this.app.authority?.sequences(found.spec, state.N) ?? (waits ? null : coefficients(found, state.N));
+    const known = this.app.authority?.sequences(found.spec, state.N) ?? null, { sequences: sequences2, stale } = known || waits ? { sequences: known, stale: false } : this.app.fits.sequences(found, state.N);
     const target = this.grid.p.map(w);
+    this.element.toggleAttribute("data-fitting", stale);
+    if (stale) this.facts.textContent = `Fitting ${state.N} rollouts …`;
     if (!sequences2) {
       this.draw(state, { w, target });
       return;
@@ -2423,7 +3830,7 @@ var DrawPanel = class {
     const reached = QUANTITIES.weight(this.grid, sequences2), left = reached.map((x, i) => x - target[i]);
     this.drawn = { target, reached, left, sequences: sequences2, spec: found.spec };
     this.residual.element.hidden = this.sequences.element.hidden = false;
-    this.draw(state, { w, target, reached });
+    this.draw(state, { w, target, reached, N: sequences2[0].length });
     const theme = this.app.theme(), color = this.app.color("#c42a96"), blue = this.app.color("#0072b2");
     const large = Math.max(...target.map(Math.abs));
     this.residual.draw(
@@ -2465,13 +3872,14 @@ var DrawPanel = class {
       },
       theme
     );
+    if (stale) return;
     const kept = QUANTITIES.efficiency(MIDDLE, sequences2);
     const off = Math.sqrt(
       left.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0) / target.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0)
     );
-    const told = `${format(100 * off, 3)} % of the weight, measured where the gradient is, by p(1−p)`;
+    const told2 = `${format(100 * off, 3)} % of the weight, measured where the gradient is, by p(1−p)`;
     const efficiencies = Array.from(MIDDLE.p, (p, i) => `${format(kept[i], 3)} at p = ${p}`).join(", ");
-    this.facts.textContent = `At N = ${state.N} the residual is ${off < 1e-8 ? "zero: the weight is reached exactly" : told}. Efficiency ${efficiencies}.`;
+    this.facts.textContent = `At N = ${state.N} the residual is ${off < 1e-8 ? "zero: the weight is reached exactly" : told2}. Efficiency ${efficiencies}.`;
   }
   draw(state, found) {
     const theme = this.app.theme(), purple = this.app.color("#c42a96"), lines = [], dots = [];
@@ -2494,7 +3902,7 @@ var DrawPanel = class {
         y: found.reached,
         color: purple,
         width: 2.6,
-        label: `the best that N = ${state.N} reach`,
+        label: `the best that N = ${found.N} reach`,
         name: "reached"
       });
     if (state.by === "hand")
@@ -2530,1251 +3938,6 @@ var DrawPanel = class {
 var MIDDLE = new Grid([0.01, 0.1, 0.5, 0.9]);
 var weigh = (p) => p * (1 - p);
 
-// formats.js
-var IDS = [
-  "problem",
-  "uid",
-  "prompt_id",
-  "index"
-];
-var TEXTS = [
-  "prompt",
-  "input",
-  "question",
-  "messages",
-  "doc.query"
-];
-var SIZES = [
-  "n",
-  "N",
-  "rollouts",
-  "samples"
-];
-var RIGHT = [
-  "k",
-  "K",
-  "correct",
-  "right"
-];
-var LARGEST_N = 1e4;
-var FORMATS = [
-  {
-    "tool": "the lab's training",
-    "source": "lab/runs/rollout_store.py",
-    "columns": [
-      "step",
-      "problem",
-      "index",
-      "tokens",
-      "truncated"
-    ],
-    "problem": [
-      "problem"
-    ],
-    "reward": [
-      "reward"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "open-instruct",
-    "source": "open_instruct/rl_utils.py, save_rollouts_to_disk (allenai/open-instruct)",
-    "columns": [
-      "step",
-      "prompt_idx",
-      "response_tokens"
-    ],
-    "problem": [
-      "prompt_idx"
-    ],
-    "reward": [
-      "reward"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "NeMo Gym",
-    "source": "nemo_gym/rollout_collection.py, TASK_INDEX_KEY_NAME (NVIDIA-NeMo/Gym)",
-    "columns": [
-      "_ng_task_index"
-    ],
-    "problem": [
-      "_ng_task_index"
-    ],
-    "reward": [
-      "reward"
-    ],
-    "within": [
-      "agent_ref.name"
-    ],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "verifiers v1, prime-rl",
-    "source": "verifiers/v1/episode.py, Episode.to_record, as lab.rollouts.episodes unfolds it",
-    "columns": [
-      "task",
-      "env_agent",
-      "trace"
-    ],
-    "problem": [
-      "task"
-    ],
-    "reward": [
-      "reward"
-    ],
-    "within": [
-      "env_agent"
-    ],
-    "besides": [],
-    "one": "",
-    "once": "trace",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "verifiers, prime-rl",
-    "source": "verifiers/legacy/utils/save_utils.py, state_to_output (PrimeIntellect-ai/verifiers)",
-    "columns": [
-      "example_id",
-      "completion"
-    ],
-    "problem": [
-      "example_id"
-    ],
-    "reward": [
-      "reward"
-    ],
-    "within": [
-      "task",
-      "env_id"
-    ],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "TRL",
-    "source": "trl/trainer/grpo_trainer.py, GRPOTrainer.log with log_completions",
-    "columns": [
-      "step",
-      "prompt",
-      "completion"
-    ],
-    "problem": [
-      "prompt"
-    ],
-    "reward": [],
-    "within": [],
-    "besides": [
-      "step",
-      "completion",
-      "advantage"
-    ],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": true
-  },
-  {
-    "tool": "verl, its table in W&B",
-    "source": "verl/utils/tracking.py, val/generations, as lab.rollouts.wide_tables unfolds it",
-    "columns": [
-      "input",
-      "output",
-      "score",
-      "step",
-      "sample"
-    ],
-    "problem": [
-      "input"
-    ],
-    "reward": [
-      "score"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "sample",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "verl",
-    "source": "verl/trainer/ppo/ray_trainer.py, _write_generations (trainer.rollout_data_dir)",
-    "columns": [
-      "input",
-      "output",
-      "score",
-      "step"
-    ],
-    "problem": [
-      "uid",
-      "input"
-    ],
-    "reward": [
-      "acc",
-      "score"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "OpenRLHF",
-    "source": "openrlhf/cli/batch_inference.py of OpenRLHF up to 0.9.6 (removed in March 2026)",
-    "columns": [
-      "input",
-      "output"
-    ],
-    "problem": [
-      "input"
-    ],
-    "reward": [
-      "reward"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "lm-eval",
-    "source": "lm_eval/evaluator.py, evaluate with log_samples; samples_TASK_DATE.jsonl",
-    "columns": [
-      "doc_id",
-      "doc_hash",
-      "filter"
-    ],
-    "problem": [
-      "doc_hash"
-    ],
-    "reward": [
-      "exact_match",
-      "math_verify",
-      "acc",
-      "pass@1"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "filter",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "lighteval",
-    "source": "src/lighteval/logging/info_loggers.py, DetailsLogger.Detail (huggingface/lighteval)",
-    "columns": [
-      "doc",
-      "metric",
-      "model_response"
-    ],
-    "problem": [
-      "doc.query"
-    ],
-    "reward": [
-      "metric"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "metrics",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "Qwen2.5-Math",
-    "source": "evaluation/math_eval.py, save_jsonl of all_samples (QwenLM/Qwen2.5-Math)",
-    "columns": [
-      "idx",
-      "code",
-      "pred"
-    ],
-    "problem": [
-      "question",
-      "idx"
-    ],
-    "reward": [
-      "score"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "Open-R1 generations",
-    "source": "the data sets open-r1/OpenR1-Math-220k and their kind on the Hugging Face hub",
-    "columns": [
-      "generations"
-    ],
-    "problem": [
-      "uuid",
-      "problem",
-      "prompt"
-    ],
-    "reward": [
-      "correctness_math_verify",
-      "correctness",
-      "correctness_llama"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "Big-Math",
-    "source": "the data set SynthLabsAI/Big-Math-RL-Verified: 64 rollouts of Llama-3.1-8B a problem",
-    "columns": [
-      "llama8b_solve_rate"
-    ],
-    "problem": [
-      "problem",
-      "prompt"
-    ],
-    "reward": [
-      "llama8b_solve_rate"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "rate",
-    "n": 64,
-    "logged_twice": false
-  },
-  {
-    "tool": "OpenMathReasoning",
-    "source": "the data set nvidia/OpenMathReasoning: 32 rollouts of Qwen2.5-Math-72B a problem",
-    "columns": [
-      "pass_rate_72b_tir"
-    ],
-    "problem": [
-      "problem"
-    ],
-    "reward": [
-      "pass_rate_72b_tir"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "rate",
-    "n": 32,
-    "logged_twice": false
-  },
-  {
-    "tool": "POLARIS",
-    "source": "the data set POLARIS-Project/Polaris-Dataset-53K",
-    "columns": [
-      "problem",
-      "difficulty"
-    ],
-    "problem": [
-      "problem"
-    ],
-    "reward": [
-      "difficulty"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "ratio",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "",
-    "source": "any tool",
-    "columns": [],
-    "problem": [
-      "problem",
-      "uid",
-      "prompt_id",
-      "index",
-      "prompt",
-      "input",
-      "question",
-      "messages",
-      "doc.query"
-    ],
-    "reward": [
-      "correct",
-      "acc",
-      "reward",
-      "score"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "pass rates",
-    "source": "a column of that name, as in many data sets",
-    "columns": [],
-    "problem": [
-      "problem",
-      "uid",
-      "prompt_id",
-      "index",
-      "prompt",
-      "input",
-      "question",
-      "messages",
-      "doc.query"
-    ],
-    "reward": [
-      "pass_rate",
-      "solve_rate",
-      "success_rate",
-      "pass@1"
-    ],
-    "within": [],
-    "besides": [],
-    "one": "",
-    "once": "",
-    "cell": "rate",
-    "n": 0,
-    "logged_twice": false
-  },
-  {
-    "tool": "",
-    "source": "any tool",
-    "columns": [],
-    "problem": [
-      "problem",
-      "uid",
-      "prompt_id",
-      "index",
-      "prompt",
-      "input",
-      "question",
-      "messages",
-      "doc.query"
-    ],
-    "reward": [],
-    "within": [],
-    "besides": [
-      "step"
-    ],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
-  }
-];
-
-// rollouts.js
-var REWARDS = FORMATS.find(({ tool, reward }) => !tool && reward.length).reward;
-var ADVANTAGES = ["advantage", "advantages"];
-var BINARY = ["0", "1", "-1", "0.0", "1.0", "true", "false", "True", "False"];
-var NO_NUMBER = ["n/a", "na", "nan", "none", "null"];
-var LOOKED_AT = 100;
-var RATE_SLACK = 1e-3;
-function readCounts(rows, choice = {}) {
-  if (!rows.length) throw new Error("cannot be read (it is empty): give one row a problem, or one a rollout");
-  rows = rows.flatMap(rowsOfEpisode).flatMap(rowsOfWideTable);
-  const layout = layoutOf(rows, choice);
-  return layout.cell === "counts" ? countsOf(rows, layout) : new Tally(layout, choice).add(rows).counts();
-}
-function rowsOfEpisode(row2, i) {
-  if (!Array.isArray(row2.traces) || !isObject(row2.task)) return [row2];
-  const work = row2.run?.work ?? {}, name = (work.type === "eval" ? "evaluation " : "") + (row2.env?.name || row2.env?.id || ""), step = "step" in work ? { step: work.step } : {}, taskOf = ({ task }) => {
-    if (task.key || task.hash) return String(task.key || task.hash);
-    throw new Error(
-      `the task of episode ${i + 1} has no key and no hash: write the episodes with a newer version of verifiers`
-    );
-  };
-  if (!row2.traces.length)
-    return [{ task: taskOf(row2), env_agent: `${name} agent`, trace: row2.id ?? "", reward: null, ...step }];
-  return row2.traces.flatMap((trace) => {
-    if (trace.agent?.trainable === false) return [];
-    const scores = Object.values(trace.rewards ?? {}).filter((reward) => reward !== null);
-    return [
-      {
-        task: taskOf(trace.task ? trace : row2),
-        env_agent: `${name} ${trace.agent?.name || "agent"}`,
-        trace: trace.id ?? "",
-        reward: scores.length ? scores.reduce((sum, { score, weight: weight2 = 1 }) => sum + score * weight2, 0) : null,
-        ...step
-      }
-    ];
-  });
-}
-function rowsOfWideTable(row2) {
-  if (!["step", "input_1", "output_1", "score_1"].every((name) => name in row2)) return [row2];
-  const samples = [];
-  for (let i = 1; `input_${i}` in row2; i++) {
-    const [input, output, score] = ["input", "output", "score"].map((name) => row2[`${name}_${i}`] ?? null);
-    if ([input, output, score].every((cell) => cell === null || cell === "")) continue;
-    samples.push({ step: row2.step, input, output, score, sample: `${row2.step}/${i}` });
-  }
-  return samples;
-}
-var isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-function layoutOf(rows, choice) {
-  const first = rows.slice(0, LOOKED_AT), columns = [...new Set(first.flatMap(Object.keys))], names = new Set(columns);
-  for (const row2 of first) {
-    for (const [outer, cells2] of Object.entries(row2)) {
-      if (isObject(cells2)) for (const inner of Object.keys(cells2)) names.add(`${outer}.${inner}`);
-    }
-  }
-  for (const column of [choice.problem, choice.reward]) {
-    if (column && !names.has(column))
-      throw new Error(`found columns ${columns.join(", ")}, and no ${column}: name one of them`);
-  }
-  const find = (list) => list.find((name) => names.has(name)) ?? "", size = find(SIZES), right = find(RIGHT);
-  if (size && right && !choice.reward)
-    return { tool: "", cell: "counts", problem: choice.problem || find([...IDS, ...TEXTS]), reward: right, size };
-  const numbers2 = columns.filter((name) => {
-    const cells2 = first.map((row2) => row2[name]);
-    return cells2.every((cell) => missing(cell) || number(cell) !== null) && !cells2.every(missing);
-  });
-  for (const form of FORMATS) {
-    if (!form.columns.every((column) => names.has(column))) continue;
-    const problem = choice.problem || find(form.problem);
-    let reward = choice.reward || find(form.reward);
-    if (!reward && !form.reward.length) {
-      const besides = [...form.besides, ...form.problem, problem, ...ADVANTAGES], left = numbers2.filter((name) => !besides.includes(name));
-      reward = left.length === 1 ? left[0] : "";
-    }
-    if (!problem || !reward) continue;
-    if (form.cell !== "reward" && !form.reward.includes(reward)) continue;
-    if (form.cell === "ratio" && !first.some((row2) => String(row2[reward]).includes("/"))) continue;
-    return { ...form, problem, reward, within: find(form.within), size, advantage: find(ADVANTAGES) };
-  }
-  throw new Error(unclear(first, columns, numbers2, choice));
-}
-function unclear(first, columns, numbers2, choice) {
-  const chart = columns.some((name) => /__(MIN|MAX)$/.test(name));
-  if (chart || columns.includes("_step") && columns.includes("_runtime")) {
-    return "a history of metrics exported from W&B, which holds means and no rollouts: export the table of completions";
-  }
-  const rewards = numbers2.filter((name) => name !== "step" && !ADVANTAGES.includes(name));
-  const problems = columns.filter((name) => {
-    const cells2 = first.flatMap((row2) => missing(row2[name]) ? [] : [identity(row2[name])]), different = new Set(cells2);
-    return name !== "step" && different.size < cells2.length && ![...different].every((cell) => BINARY.includes(cell));
-  });
-  const candidates = (list) => list.length ? ` (${list.join(" or ")}?)` : "", has = (list) => list.some((name) => columns.includes(name)), ask = [];
-  if (!choice.problem && !has([...IDS, ...TEXTS])) ask.push(`the problem${candidates(problems)}`);
-  if (!choice.reward && !has(REWARDS)) ask.push(`the reward${candidates(rewards)}`);
-  return `found columns ${columns.join(", ")}: name ${ask.join(" and ") || "others"}; or give ${SIZES.join("|")} and ${RIGHT.join("|")}, or ${[...IDS, ...TEXTS].join("|")} in every row and ${REWARDS.join("|")}`;
-}
-var missing = (cell) => cell === null || cell === void 0 || Number.isNaN(cell) || typeof cell === "string" && (!cell.trim() || NO_NUMBER.includes(cell.trim().toLowerCase()));
-function number(cell) {
-  if (typeof cell === "boolean" || typeof cell === "number") return Number(cell);
-  if (typeof cell !== "string" || !cell.trim()) return null;
-  const text2 = cell.trim().toLowerCase(), value = { true: 1, false: 0 }[text2] ?? (/^[-+.\d]/.test(text2) && !/^[-+]?0[xob]/.test(text2) ? Number(text2) : NaN);
-  return Number.isFinite(value) ? value : null;
-}
-function identity(cell) {
-  return typeof cell === "string" ? cell : JSON.stringify(plain(cell));
-}
-function plain(cell) {
-  if (Array.isArray(cell)) return cell.map(plain);
-  if (!isObject(cell)) return cell ?? null;
-  const kept = Object.keys(cell).filter((key) => cell[key] !== null && cell[key] !== void 0);
-  return Object.fromEntries(kept.sort().map((key) => [key, plain(cell[key])]));
-}
-function readerOf(column) {
-  const dot3 = column.indexOf(".");
-  if (dot3 < 0) return (row2) => row2[column];
-  const outer = column.slice(0, dot3), inner = column.slice(dot3 + 1);
-  return (row2) => isObject(row2[outer]) ? row2[outer][inner] : row2[column];
-}
-function short(value) {
-  const line = String(value).split(/\s+/).join(" ").trim();
-  return line.length <= 60 ? line : `${line.slice(0, 57)}...`;
-}
-var said = (cell) => short(identity(cell));
-function isSuccess(cell, success) {
-  const value = number(cell), wanted = number(success);
-  if (value !== null && wanted !== null) return value === wanted;
-  return String(cell).trim().toLowerCase() === success.trim().toLowerCase();
-}
-function checkSize(n, problem) {
-  if (n > LARGEST_N) {
-    throw new Error(
-      `problem ${short(problem)} has n = ${n} rollouts: the audit takes up to ${LARGEST_N} a problem; give fewer, or correct the file`
-    );
-  }
-}
-function countsOf(rows, { problem, reward, size }) {
-  const steps = rows.map((row2) => "step" in row2 ? number(row2.step) : null), last = steps.reduce((most, step) => step !== null && step > most ? step : most, -Infinity);
-  const n = [], correct = [], seen = /* @__PURE__ */ new Set();
-  rows.forEach((row2, i) => {
-    if (steps[i] !== null && steps[i] < last) return;
-    const name = problem ? identity(row2[problem] ?? null) : `row ${i}`, [tried, right] = [number(row2[size]), number(row2[reward])];
-    if (seen.has(name)) throw new Error(`problem ${name} has several rows of counts: add them up`);
-    seen.add(name);
-    if (!Number.isInteger(tried) || !Number.isInteger(right) || tried < 1 || right < 0 || right > tried) {
-      throw new Error(
-        `problem ${name} has ${reward} = ${row2[reward]} of ${size} = ${row2[size]}: counts must be whole, with 0 <= ${reward} <= ${size}`
-      );
-    }
-    checkSize(tried, name);
-    n.push(tried);
-    correct.push(right);
-  });
-  return { n, correct, notes: [`${n.length} problems, counts from columns ${size} and ${reward}`], tool: "" };
-}
-var Tally = class {
-  constructor(layout, choice) {
-    Object.assign(this, { layout, choice, rows: 0, lost: 0 });
-    this.groups = /* @__PURE__ */ new Map();
-    this.values = /* @__PURE__ */ new Set();
-    this.shares = /* @__PURE__ */ new Map();
-    this.others = /* @__PURE__ */ new Map();
-    this.seen = /* @__PURE__ */ new Set();
-    this.repeated = 0;
-    this.content = /* @__PURE__ */ new Map();
-  }
-  add(rows) {
-    const { layout } = this, problemOf = readerOf(layout.problem), rewardOf = readerOf(layout.reward), withinOf = layout.within ? readerOf(layout.within) : null, advantageOf = layout.advantage ? readerOf(layout.advantage) : null, outcome = { ratio: this.addRatio, rate: this.addRate, metrics: this.addMetrics }[layout.cell] ?? this.addReward;
-    let kept;
-    for (const row2 of rows) {
-      this.rows++;
-      if (layout.one) {
-        const value = String(row2[layout.one]);
-        kept ??= value;
-        if (value !== kept) {
-          this.others.set(value, (this.others.get(value) ?? 0) + 1);
-          continue;
-        }
-      }
-      if (layout.once) {
-        if (this.seen.has(row2[layout.once])) {
-          this.repeated++;
-          continue;
-        }
-        this.seen.add(row2[layout.once]);
-      }
-      let problem = problemOf(row2);
-      if (problem === null || problem === void 0 || problem === "")
-        throw new Error(`row ${this.rows} has no ${layout.problem}: every rollout needs its problem`);
-      problem = identity(problem);
-      if (withinOf) problem = `${identity(withinOf(row2) ?? null)} ${problem}`;
-      const step = missing(row2.step) ? null : identity(row2.step), key = JSON.stringify([step, problem]);
-      if (layout.logged_twice) {
-        const { step: _, ...content } = row2;
-        if (!this.content.has(step)) this.content.set(step, []);
-        this.content.get(step).push(identity(content));
-      }
-      if (!this.groups.has(key)) this.groups.set(key, { step, problem, n: 0, right: 0, got: [NaN, NaN] });
-      const group2 = this.groups.get(key), { n, right } = group2;
-      outcome.call(this, rewardOf(row2), group2, row2, key);
-      const advantage = advantageOf && group2.n === n + 1 ? number(advantageOf(row2)) : null;
-      if (advantage !== null) group2.got[group2.right > right ? 0 : 1] = advantage;
-    }
-    return this;
-  }
-  addReward(cell, group2, row2, key) {
-    const { threshold, success } = this.choice;
-    if (Array.isArray(cell)) {
-      for (const each of cell) this.addReward(each, group2, row2, key);
-      return;
-    }
-    if (missing(cell)) {
-      this.lost++;
-      return;
-    }
-    group2.n++;
-    if (success !== void 0 && success !== null) {
-      group2.right += isSuccess(cell, success);
-      return;
-    }
-    const value = number(cell);
-    if (threshold !== void 0 && threshold !== null && value !== null) {
-      group2.right += value >= threshold;
-      return;
-    }
-    if (value !== 0 && value !== 1 && value !== -1) {
-      throw new Error(
-        `reward ${said(cell)} in row ${this.rows} (${this.layout.problem} ${short(group2.problem)}): a reward must be 0 or 1, or -1 or 1; give the threshold from which it is right, or the value that is`
-      );
-    }
-    this.values.add(value);
-    group2.right += value === 1;
-  }
-  addRatio(cell, group2, row2, key) {
-    const match = /^\s*(\d+)\s*\/\s*(\d+)\s*$/.exec(String(cell)), [right, all] = match ? [Number(match[1]), Number(match[2])] : [];
-    if (missing(cell)) this.lost++;
-    else if (this.toldBefore(key, group2, cell)) return;
-    else if (!match || right > all || !all)
-      throw new Error(`${this.layout.reward} ${said(cell)} in row ${this.rows}: it must be right of all, such as 5/8`);
-    else {
-      checkSize(all, group2.problem);
-      group2.n += all;
-      group2.right += right;
-    }
-  }
-  addRate(cell, group2, row2, key) {
-    if (missing(cell)) {
-      this.lost++;
-      return;
-    }
-    const rate = number(cell);
-    if (rate === null || rate < 0 || rate > 1)
-      throw new Error(`${this.layout.reward} ${said(cell)} in row ${this.rows}: a pass rate must be in [0, 1]`);
-    const n = this.layout.size ? number(row2[this.layout.size]) : this.layout.n;
-    if (!this.toldBefore(key, group2, rate) && n) {
-      checkSize(n, group2.problem);
-      group2.n += n;
-      group2.right += this.whole(rate, n, group2.problem);
-    }
-  }
-  addMetrics(cell, group2) {
-    for (const [name, value] of Object.entries(isObject(cell) ? cell : {})) {
-      const match = /^(?:pass@k:k=1&n=|avg@n:n=)(\d+)$/.exec(name);
-      if (value !== null && (match || name === "extractive_match" || name === "acc")) {
-        const n = match ? Number(match[1]) : 1;
-        checkSize(n, group2.problem);
-        group2.n += n;
-        group2.right += this.whole(Number(value), n, group2.problem);
-        return;
-      }
-    }
-    this.lost++;
-  }
-  /** Whether a problem's ratio or rate was in a row before; another one is refused. */
-  toldBefore(key, group2, share) {
-    if (!this.shares.has(key)) this.shares.set(key, share);
-    const before = this.shares.get(key);
-    if (before !== share) {
-      throw new Error(
-        `problem ${short(group2.problem)} has ${this.layout.reward} ${before} and ${share}: give each problem one`
-      );
-    }
-    return group2.n > 0;
-  }
-  whole(rate, n, problem) {
-    const right = Math.round(rate * n);
-    if (Math.abs(right - rate * n) > Math.max(RATE_SLACK, n * 1e-4)) {
-      throw new Error(
-        `problem ${short(problem)} has the pass rate ${rate}, which is no whole number of ${n} rollouts: look at the column ${this.layout.reward}`
-      );
-    }
-    return right;
-  }
-  counts() {
-    const { layout, values } = this, notes = [
-      `${layout.tool ? `${layout.tool}: ` : ""}problems from column ${layout.problem}, rewards from column ${layout.reward}`
-    ];
-    if (layout.cell === "rate" && !layout.size && !layout.n) notes.push(this.addRates());
-    if (values.has(0) && values.has(-1))
-      throw new Error(`column ${layout.reward} holds rewards of -1, 0 and 1: give a threshold, from which one is right`);
-    if (values.has(-1)) notes.push("a reward of -1 is wrong, 1 is right");
-    if (this.others.size) {
-      const left = [...this.others].map(([name, rows]) => `${name} (${rows})`).join(", ");
-      notes.push(`only the first ${layout.one} is read; left out: ${left} rows`);
-    }
-    if (this.repeated) notes.push(`${this.repeated} rollouts stand there twice and count once`);
-    let groups = [...this.groups.values()];
-    const steps = new Set(groups.map(({ step }) => step)).size;
-    if (steps > 1) {
-      let words = `${steps} steps, their problems kept apart`;
-      if (layout.logged_twice) {
-        const seen = /* @__PURE__ */ new Set(), twice = /* @__PURE__ */ new Set();
-        for (const [step, rows] of this.content) {
-          const content = rows.join("\n");
-          if (seen.has(content)) twice.add(step);
-          seen.add(content);
-        }
-        groups = groups.filter(({ step }) => !twice.has(step));
-        words += `; ${twice.size} repeat another and are dropped`;
-      }
-      notes.push(words);
-    }
-    groups = mergedUids(layout, groups).filter((group2) => group2.n);
-    if (!groups.length) throw new Error(`column ${layout.reward} holds no reward: name another`);
-    const n = groups.map((group2) => group2.n);
-    for (const group2 of groups) checkSize(group2.n, group2.problem);
-    if (n.every((size) => size <= 1)) {
-      throw new Error(
-        `column ${layout.problem} gives every rollout a problem of its own: name the problems in a column problem`
-      );
-    }
-    if (this.lost) notes.push(`${this.lost} of ${this.rows} rollouts have no reward and are left out`);
-    if (TEXTS.includes(layout.problem)) {
-      const sorted = n.toSorted((a, b) => a - b), middle2 = (sorted[n.length - 1 >> 1] + sorted[n.length >> 1]) / 2;
-      notes.push(
-        `equal prompts are one problem: ${n.filter((size) => size > middle2).length} of ${n.length} have more rows than most`
-      );
-    }
-    return {
-      n,
-      correct: groups.map((group2) => group2.right),
-      notes,
-      tool: layout.tool,
-      advantages: layout.advantage ? groups.map(({ got }) => got ?? [NaN, NaN]) : null,
-      steps: groups.map(({ step }) => step)
-    };
-  }
-  /** Count the rates whose n no column gives: the smallest that all of them are counts of. */
-  addRates() {
-    const rates = [...this.shares.values()], some = rates.some((rate) => rate > 0 && rate < 1), fits = (n2) => rates.every((rate) => Math.abs(rate * n2 - Math.round(rate * n2)) <= n2 * 1e-4 + RATE_SLACK);
-    let n = 2;
-    while (n <= 1024 && !(some && fits(n))) n++;
-    if (n > 1024 || new Set(rates).size < 3 || n >= rates.length) {
-      throw new Error(
-        `column ${this.layout.reward} gives rates and no column how many rollouts they are of: add one named ${SIZES.join("|")}`
-      );
-    }
-    for (const [key, rate] of this.shares) {
-      this.groups.get(key).n += n;
-      this.groups.get(key).right += Math.round(rate * n);
-    }
-    return `n = ${n} is the smallest of which all rates in ${this.layout.reward} are counts`;
-  }
-};
-function mergedUids(layout, groups) {
-  if (layout.problem !== "uid" || groups.some(({ n }) => n > 1)) return groups;
-  const merged = /* @__PURE__ */ new Map(), seen = /* @__PURE__ */ new Set();
-  for (const { step, problem, n, right } of groups) {
-    const match = /^(.+)_(\d+)_\d+$/.exec(problem);
-    if (!match) return groups;
-    const key = JSON.stringify([step, match[1]]), rollout = JSON.stringify([step, match[1], match[2]]);
-    if (seen.has(rollout)) {
-      throw new Error(
-        `rollout ${match[2]} of problem '${match[1]}' appears twice: give every rollout of a problem its own index`
-      );
-    }
-    seen.add(rollout);
-    if (!merged.has(key)) merged.set(key, { step, problem: match[1], n: 0, right: 0 });
-    merged.get(key).n += n;
-    merged.get(key).right += right;
-  }
-  return [...merged.values()];
-}
-
-// files.js
-var LARGEST2 = 3e7;
-var SEPARATORS = [",", ";", "	", "|"];
-var KINDS = { csv, tsv: csv, json, jsonl, ndjson: jsonl };
-var GIVE = "give a file of .csv, .tsv, .json, .jsonl, or .gz of them";
-async function readFile(file, choice = {}) {
-  const packed = file.name.toLowerCase().endsWith(".gz");
-  const kind = file.name.toLowerCase().replace(/\.gz$/, "").split(".").pop();
-  if (kind === "parquet") {
-    throw new Error(`${file.name}: a page cannot read parquet; the explorer in a notebook can, and so can lab audit`);
-  }
-  if (!(kind in KINDS)) throw new Error(`${file.name} cannot be read (a kind of file that holds no table): ${GIVE}`);
-  if (file.size > LARGEST2) throw tooLarge(file.name, file.size);
-  const text2 = packed ? await unpacked(file) : (await file.text()).replace(/^\ufeff/, "");
-  try {
-    return readCounts(text2.trim() ? KINDS[kind](text2) : [], choice);
-  } catch (error) {
-    throw new Error(`${file.name}: ${error.message}`);
-  }
-}
-var tooLarge = (name, size) => new Error(
-  `${name} has ${Math.round(size / 1e6)} MB: the page reads up to ${LARGEST2 / 1e6}; lab audit reads more`
-);
-async function unpacked(file) {
-  const reader = file.stream().pipeThrough(new DecompressionStream("gzip")).getReader(), decoder = new TextDecoder(), parts = [];
-  let size = 0;
-  try {
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      size += part.value.length;
-      if (size > LARGEST2) break;
-      parts.push(decoder.decode(part.value, { stream: true }));
-    }
-  } catch {
-    throw new Error(`${file.name} cannot be read (not a gz file, or half of one): ${GIVE}`);
-  }
-  if (size > LARGEST2) {
-    await reader.cancel();
-    throw tooLarge(file.name, size);
-  }
-  return parts.join("") + decoder.decode();
-}
-function csv(text2) {
-  const lines = text2.replace(/\r\n?/g, "\n"), end = lines.indexOf("\n"), first = end < 0 ? lines : lines.slice(0, end), split = SEPARATORS.map((separator) => cells(first, separator)[0].length), rows = cells(lines, SEPARATORS[split.indexOf(Math.max(...split))]);
-  const [head, ...body] = rows.filter((row2) => row2.length > 1 || row2[0].trim());
-  body.forEach((row2, i) => {
-    if (row2.length !== head.length)
-      throw new Error(`row ${i + 1} has ${row2.length} cells and the head ${head.length}: mend that row`);
-  });
-  return body.map((row2) => Object.fromEntries(head.map((name, i) => [name.trim(), row2[i]])));
-}
-function cells(text2, separator) {
-  const mark = separator === "|" ? "\\|" : separator, rows = [[]];
-  for (const [, quoted, plain2, end] of text2.matchAll(
-    new RegExp(`(?:"((?:[^"]|"")*)"|([^${mark}
-]*))(${mark}|
-|$)`, "g")
-  )) {
-    rows.at(-1).push(quoted === void 0 ? plain2 : quoted.replaceAll('""', '"'));
-    if (end === "\n") rows.push([]);
-    if (end === "") break;
-  }
-  return rows;
-}
-function jsonl(text2) {
-  return text2.split("\n").flatMap((line, i) => {
-    if (!line.trim()) return [];
-    let row2;
-    try {
-      row2 = JSON.parse(line);
-    } catch {
-      throw new Error(`cannot be read (line ${i + 1} is not JSON): give one object a line`);
-    }
-    if (typeof row2 !== "object" || row2 === null || Array.isArray(row2))
-      throw new Error(`cannot be read (line ${i + 1} is not an object): give one object a line`);
-    return [row2];
-  });
-}
-function json(text2) {
-  let document2;
-  try {
-    document2 = JSON.parse(text2);
-  } catch {
-    return jsonl(text2);
-  }
-  const isObject2 = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-  if (Array.isArray(document2)) {
-    const wrong = document2.findIndex((row2) => !isObject2(row2));
-    if (wrong >= 0)
-      throw new Error(`cannot be read (element ${wrong + 1} of the list is not an object): give a list of objects`);
-    return document2;
-  }
-  if (isObject2(document2)) {
-    const { columns, data: data2 } = document2, names = Object.keys(document2), values = Object.values(document2), together = (keys, cell) => keys.map((key) => Object.fromEntries(names.map((name) => [name, cell(name, key)])));
-    if (Array.isArray(columns) && Array.isArray(data2))
-      return data2.map((row2) => Object.fromEntries(columns.map((name, i) => [String(name), row2[i]])));
-    if (values.length > 1 && values.every((value) => Array.isArray(value)) && new Set(values.map((value) => value.length)).size === 1)
-      return together([...values[0].keys()], (name, i) => document2[name][i]);
-    if (values.length && values.every(isObject2) && new Set(values.map((value) => JSON.stringify(Object.keys(value)))).size === 1)
-      return together(Object.keys(values[0]), (name, key) => document2[name][key]);
-    const tables = values.filter((value) => Array.isArray(value) && value.length && value.every(isObject2));
-    if (tables.length === 1) return tables[0];
-  }
-  throw new Error(
-    "cannot be read (a JSON object that is no table): give a list of objects, or one object a line"
-  );
-}
-
-// toy.js
-var M0 = 3528531795;
-var M1 = 3449720151;
-var W0 = 2654435769;
-var W1 = 3144134277;
-function high(a, b) {
-  const al = a & 65535, ah = a >>> 16, bl = b & 65535, bh = b >>> 16;
-  const middle2 = ah * bl + (al * bl >>> 16), cross = al * bh + (middle2 & 65535);
-  return ah * bh + Math.floor(middle2 / 65536) + Math.floor(cross / 65536) >>> 0;
-}
-function philox([c0, c1, c2, c3], [k0, k1]) {
-  for (let round = 0; round < 10; round++) {
-    const h0 = high(M0, c0), l0 = Math.imul(M0, c0) >>> 0, h1 = high(M1, c2), l1 = Math.imul(M1, c2) >>> 0;
-    [c0, c1, c2, c3] = [(h1 ^ c1 ^ k0) >>> 0, l1, (h0 ^ c3 ^ k1) >>> 0, l0];
-    k0 = k0 + W0 >>> 0;
-    k1 = k1 + W1 >>> 0;
-  }
-  return [c0, c1, c2, c3];
-}
-var ANSWERS = 8;
-var HARDEST = 1e-3;
-var EASIEST = 0.9;
-var logit2 = (p) => Math.log(p) - Math.log1p(-p);
-function uniforms(seed, step, x, rollouts) {
-  const u = new Float64Array(rollouts);
-  for (let block = 0; 4 * block < rollouts; block++) {
-    const words = philox([block, x, step, 0], [seed, 7102818]);
-    for (let i = 0; i < 4 && 4 * block + i < rollouts; i++) u[4 * block + i] = (words[i] + 0.5) / 2 ** 32;
-  }
-  return u;
-}
-var Policy = class {
-  constructor({ sequences: sequences2, problems, rollouts, rate, length, seed, numbers: numbers2 = uniforms }) {
-    Object.assign(this, { problems, rollouts, rate, length, seed, numbers: numbers2, time: 0 });
-    [this.right, this.wrong] = successFailure(sequences2);
-    this.logits = new Float64Array(problems * ANSWERS);
-    for (let x = 0; x < problems; x++) {
-      const share = problems > 1 ? x / (problems - 1) : 0;
-      this.logits[x * ANSWERS] = logit2(HARDEST) * (1 - share) + share * logit2(EASIEST) + Math.log(ANSWERS - 1);
-    }
-  }
-  softmax(x) {
-    const pi = this.logits.slice(x * ANSWERS, (x + 1) * ANSWERS);
-    let most = -Infinity, sum = 0;
-    for (const value of pi) if (value > most) most = value;
-    for (let a = 0; a < ANSWERS; a++) sum += pi[a] = Math.exp(pi[a] - most);
-    for (let a = 0; a < ANSWERS; a++) pi[a] /= sum;
-    return pi;
-  }
-  passRates() {
-    return Float64Array.from({ length: this.problems }, (_, x) => this.softmax(x)[0]);
-  }
-  /** N answers a problem by common random numbers, their advantages, one step up the gradient. Returns K by problem. */
-  step() {
-    const { rollouts: N2 } = this, solved2 = new Int32Array(this.problems), gradient = new Float64Array(this.logits.length);
-    for (let x = 0; x < this.problems; x++) {
-      const pi = this.softmax(x), counts2 = new Float64Array(ANSWERS);
-      for (const u of this.numbers(this.seed, this.time, x, N2)) {
-        let answer = 0;
-        for (let reach = pi[0]; answer < ANSWERS - 1 && u >= reach; reach += pi[answer]) answer++;
-        counts2[answer]++;
-      }
-      const K = solved2[x] = counts2[0], sum = this.right[K] * K + this.wrong[K] * (N2 - K);
-      for (let a = 0; a < ANSWERS; a++) {
-        const paid = counts2[a] * (a === 0 ? this.right[K] : this.wrong[K]);
-        gradient[x * ANSWERS + a] = (paid - sum * pi[a]) / N2;
-      }
-    }
-    const rate = this.length ? this.length * Math.sqrt(this.problems) / norm(gradient) : this.rate;
-    if (Number.isFinite(rate)) gradient.forEach((slope, i) => this.logits[i] += rate * slope);
-    this.time++;
-    return solved2;
-  }
-};
-var norm = (vector) => Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
-function summary(p) {
-  const mean3 = (values) => values.reduce((a, b) => a + b, 0) / values.length;
-  return { mean: mean3(p), hard: mean3(p.slice(0, Math.floor(p.length / 4))), likelihood: mean3(p.map(Math.log)) };
-}
-
-// pass_rates.js
-var EXCESS = 1e-6;
-var STEPS = 200;
-var SLACK = 1;
-var MOST_CELLS = 150;
-var EDGES = [0.01, 0.1, 0.3, 0.7, 0.9, 0.99];
-var total = (values) => values.reduce((a, b) => a + b, 0);
-function cellsOf(n, correct) {
-  const key = (i) => `${n[i]} ${correct[i]}`, cells2 = new Map(n.map((size, i) => [key(i), { size, right: correct[i] }]));
-  if (cells2.size > MOST_CELLS) {
-    throw new Error(
-      `${cells2.size} different counts: the page fits up to ${MOST_CELLS}; in a notebook, or by lab audit, all`
-    );
-  }
-  const rows = [...cells2.values()].sort((a, b) => a.size - b.size || a.right - b.right);
-  const place = new Map(rows.map(({ size, right }, c) => [`${size} ${right}`, c]));
-  const steps = Math.max(200, Math.ceil(4 * Math.PI * Math.sqrt(Math.max(...rows.map(({ size }) => size)))));
-  const p = Float64Array.from({ length: steps + 1 }, (_, i) => Math.sin(Math.PI / 2 * i / steps) ** 2);
-  const power2 = (k, x) => k === 0 ? 0 : k * x;
-  const chance = rows.map(({ size, right }) => {
-    const logs = p.map((x) => power2(right, Math.log(x)) + power2(size - right, Math.log1p(-x))), peak = Math.max(...logs);
-    return logs.map((value) => Math.exp(value - peak));
-  });
-  return { p, chance, of: n.map((_, i) => place.get(key(i))) };
-}
-var counted = (of, cells2) => of.reduce((times, c) => {
-  times[c]++;
-  return times;
-}, new Array(cells2).fill(0));
-function mixing(n, correct, slack = SLACK) {
-  const { p, chance, of } = cellsOf(n, correct);
-  return { p, mass: mix(chance, counted(of, chance.length), slack) };
-}
-function resampled(n, correct) {
-  const { p, chance, of } = cellsOf(n, correct);
-  return (draw2) => {
-    const again = of.map((_, i) => of[Math.floor(philox([i, draw2, 0, 0], [0, 1651470196])[0] / 2 ** 32 * of.length)]);
-    return { p, mass: mix(chance, counted(again, chance.length), SLACK) };
-  };
-}
-var product = (chance, mass) => chance.map((row2) => {
-  let sum = 0;
-  for (let i = 0; i < mass.length; i++) sum += row2[i] * mass[i];
-  return sum;
-});
-function mix(every, all, slack) {
-  const chance = every.filter((_, c) => all[c] > 0), times = all.filter((count) => count > 0);
-  const problems = total(times), share = times.map((t) => t / problems), width = chance[0].length;
-  let mass = new Float64Array(width).fill(1 / width);
-  for (let step = 0; ; step++) {
-    if (step === STEPS) throw new Error("the pass rates do not settle: give counts of fewer different sizes");
-    const mixed = product(chance, mass), ratio = chance.map((row2, c) => row2.map((value) => value / mixed[c]));
-    const slope = mass.map((_, i) => total(ratio.map((row2, c) => share[c] * row2[i])));
-    if (Math.max(...slope) <= 1 + EXCESS) break;
-    const columns = Array.from(mass, (_, i) => [...ratio.map((row2, c) => Math.sqrt(share[c]) * (row2[i] - 2)), 1]);
-    let newton = nonNegative(columns, [...share.map(() => 0), 1]);
-    const size = total(newton);
-    newton = newton.map((value) => value / size);
-    const change = product(ratio, newton).map((value) => value - 1), rise = total(change.map((value, c) => share[c] * value));
-    let length = 0.99;
-    while (total(change.map((value, c) => share[c] * Math.log1p(length * value))) < 0.1 * length * rise) length /= 2;
-    mass = mass.map((value, i) => value + length * (newton[i] - value));
-  }
-  if (!slack) return mass;
-  const top = product(chance, mass);
-  let smooth = new Float64Array(width).fill(1 / width);
-  for (; ; ) {
-    const mixed = product(chance, smooth);
-    if (total(share.map((s, c) => s * Math.log(mixed[c] / top[c]))) >= -slack / problems) return smooth;
-    const factor = new Float64Array(width);
-    chance.forEach(
-      (row2, c) => row2.forEach((value, i) => {
-        factor[i] += share[c] / mixed[c] * value;
-      })
-    );
-    smooth = smooth.map((value, i) => value * factor[i]);
-  }
-}
-function shareByBin(p, mass, edges) {
-  const bins = new Float64Array(edges.length - 1);
-  p.forEach((x, i) => {
-    const above = edges.findIndex((edge) => edge >= x);
-    bins[Math.max(above - 1, 0)] += mass[i];
-  });
-  return Array.from(bins);
-}
-function interval(values) {
-  const sorted = Float64Array.from(values).sort(), last = sorted.length - 1;
-  return [sorted[Math.floor(0.025 * last)], sorted[Math.ceil(0.975 * last)]];
-}
-function readings({ n, exact }, N2) {
-  const reach = exact ? Infinity : n.reduce((a, b) => Math.max(a, b)), sizes = [];
-  for (let size = 2; size <= 4 * N2; size *= 2) sizes.push(size);
-  return { reach, sizes, edges: [0, ...EDGES.filter((edge) => Math.min(edge, 1 - edge) >= 0.5 / reach), 1] };
-}
-var strengths = (p, gap) => expect(binomialTable(gap.length - 1, p), gap).map((w, i) => p[i] * (1 - p[i]) * Math.abs(w));
-function tell(p, { edges, sizes }, N2, gaps) {
-  const at = Object.entries(gaps).map(([name, gap]) => [
-    name,
-    strengths(p, gap(N2)),
-    sizes.map((size) => gap(size) && strengths(p, gap(size)))
-  ]);
-  const lost = sizes.map((size) => Array.from(p, (x) => (1 - x) ** size + x ** size));
-  const weigh2 = (mass, values) => total(Array.from(mass, (m, i) => m * values[i]));
-  return (mass) => {
-    const gradients = {}, signals = {};
-    for (const [name, here, elsewhere] of at) {
-      const bins = shareByBin(
-        p,
-        Array.from(mass, (m, i) => m * here[i]),
-        edges
-      ), all = Math.max(total(bins), 1e-6);
-      gradients[name] = bins.map((value) => value / all);
-      signals[name] = elsewhere.map((values) => values ? weigh2(mass, values) : NaN);
-    }
-    return {
-      problems: shareByBin(p, mass, edges),
-      dead: lost.map((values) => weigh2(mass, values)),
-      gradients,
-      signals
-    };
-  };
-}
-function analyse(counts2, N2, gaps, kept = {}) {
-  const { n, correct, exact } = counts2, places = readings(counts2, N2);
-  const naive = exact ?? n.map((size, i) => correct[i] / size), even = naive.map(() => 1 / naive.length);
-  kept.fit ??= exact ? { p: exact, mass: even } : mixing(n, correct);
-  const found = tell(kept.fit.p, places, N2, gaps)(kept.fit.mass);
-  if (exact) return { ...places, ...found };
-  const { problems, dead: dead2 } = tell(naive, places, N2, {})(even);
-  return { ...places, ...found, naive: problems, deadNaive: dead2 };
-}
-
-// weighting.js
-var WRITTEN_BY = {
-  dr_grpo: "TRL's scale_rewards=none",
-  "grpo(ddof=1, eps=0.0001)": "TRL's scale_rewards=group",
-  "grpo(ddof=1, eps=1e-06)": "verl's grpo",
-  grpo: "open-instruct's standard",
-  rloo: "verl's rloo"
-};
-var NEAR = 2e-5;
-var close = (a, b) => Math.abs(a - b) <= 1e-6 + NEAR * Math.abs(b);
-function advantagesOf(spec) {
-  const found = resolve(ESTIMATORS, spec), sizes = /* @__PURE__ */ new Map();
-  return (n, K) => {
-    if (!sizes.has(n)) sizes.set(n, coefficients(found, n));
-    const [gap, offset] = sizes.get(n);
-    return [K > 0 ? gap[K - 1] + offset[K - 1] : 0, K < n ? offset[K] : 0];
-  };
-}
-function trainedWeighting({ n, correct, advantages, steps }) {
-  if (!advantages) return null;
-  const groups = n.map((size, i) => ({ n: size, K: correct[i], found: advantages[i], step: steps[i] })).filter(({ n: size, K, found }) => K > 0 && K < size && found.every(Number.isFinite));
-  if (!groups.length) return null;
-  const plain2 = Object.keys(ESTIMATORS).filter((name) => {
-    const rules2 = Object.values(ESTIMATORS[name].options ?? {});
-    return ESTIMATORS[name].sequences && rules2.every(({ required, start: start2 }) => !required && start2 !== void 0);
-  });
-  for (const spec of /* @__PURE__ */ new Set([...Object.keys(WRITTEN_BY), ...plain2.sort()])) {
-    try {
-      const expected = advantagesOf(spec);
-      if (groups.every(({ n: size, K, found }) => expected(size, K).every((value, i) => close(found[i], value)))) {
-        const by = WRITTEN_BY[spec] ? ` (${WRITTEN_BY[spec]})` : "";
-        return { spec, note: `trained with ${spec}${by}, by the advantages in the file` };
-      }
-    } catch {
-    }
-  }
-  const gaps = /* @__PURE__ */ new Map();
-  const batch = groups.every(({ n: size, K, found: [right, wrong], step }) => {
-    if (!gaps.has(step)) gaps.set(step, right - wrong);
-    return close(right, (right - wrong) * (1 - K / size)) && close(right - wrong, gaps.get(step));
-  });
-  return batch ? {
-    spec: "dr_grpo",
-    note: "trained with TRL's scale_rewards=batch, by the advantages in the file: within a step the weights of dr_grpo, times a factor"
-  } : { spec: "", note: "the advantages in the file are those of no estimator without options here" };
-}
-function weightShares({ n, correct }, spec, edges) {
-  const expected = advantagesOf(spec), sums = n.map((size, i) => {
-    try {
-      const [right, wrong] = expected(size, correct[i]);
-      return correct[i] * Math.abs(right) + (size - correct[i]) * Math.abs(wrong);
-    } catch {
-      return 0;
-    }
-  }), bins = shareByBin(
-    n.map((size, i) => correct[i] / size),
-    sums,
-    edges
-  ), all = bins.reduce((a, b) => a + b, 0);
-  return bins.map((bin) => bin / Math.max(all, 1e-12));
-}
-
 // panel_files.js
 var ASKED = {
   problem: "column of the problem",
@@ -3783,7 +3946,6 @@ var ASKED = {
   success: "or: right if it is"
 };
 var DRAWS = 200;
-var FEW = 64;
 var FilesPanel = class {
   constructor(app) {
     this.app = app;
@@ -3840,7 +4002,11 @@ var FilesPanel = class {
     });
     this.fault = h("p", { class: "fault", role: "alert", style: "overflow-wrap: anywhere" });
     this.notes = h("div", { class: "notes" });
-    this.example = h("button", { type: "button", onclick: () => this.take(EXAMPLE) }, "Show an invented example");
+    this.example = h(
+      "button",
+      { type: "button", onclick: () => this.open(null, () => FILES.ask("settle", { counts: EXAMPLE })) },
+      "Show an invented example"
+    );
     this.histogram = new Chart({
       label: "pass rates of the problems, with and without sampling noise",
       height: 0.32,
@@ -3892,27 +4058,32 @@ var FilesPanel = class {
     if (!Number.isFinite(Number(said2.threshold))) throw new Error(`threshold ${said2.threshold}: give a number`);
     return { ...said2, threshold: Number(said2.threshold) };
   }
-  async open(file) {
+  /** Show what `read` resolves to, see `settled` of work.js: that of a file, unless another was given meanwhile. */
+  async open(file, read = () => this.read(file)) {
+    const turn = this.turn = {};
     this.file = file;
     this.fault.textContent = "";
-    this.notes.textContent = `reading ${file.name} …`;
+    this.notes.textContent = file ? `reading ${file.name} …` : "";
     try {
-      this.take(this.app.kernel ? await this.app.kernel.read(file) : await readFile(file, this.said()), file.name);
+      const counts2 = await read();
+      if (turn !== this.turn) return;
+      this.counts = counts2;
+      this.kept = counts2.fit ? { fit: counts2.fit } : {};
+      this.draws = [];
+      this.app.refresh();
     } catch (error) {
+      if (turn !== this.turn) return;
       this.notes.textContent = "";
       this.fault.textContent = error.message;
     }
   }
-  /** Counts { n, correct, notes } or exact pass rates become what is drawn; `fit` is the lab's, where there is one. */
+  async read(file) {
+    if (!this.app.kernel) return FILES.ask("read", { file, said: this.said() });
+    return FILES.ask("settle", { counts: await this.app.kernel.read(file) });
+  }
+  /** Counts { n, correct, notes } or exact pass rates that the notebook gave; `fit` is the lab's. */
   take(counts2) {
-    this.counts = counts2;
-    this.trained = trainedWeighting(counts2);
-    this.kept = counts2.fit ? { fit: counts2.fit } : {};
-    this.draws = [];
-    const few = !counts2.exact && new Set(counts2.n.map((size, i) => `${size} ${counts2.correct[i]}`)).size <= FEW;
-    this.again = few ? resampled(counts2.n, counts2.correct) : null;
-    this.fault.textContent = "";
-    this.app.refresh();
+    this.open(null, () => FILES.ask("settle", { counts: counts2 }));
   }
   update(state) {
     this.N.show(state.N);
@@ -3921,13 +4092,14 @@ var FilesPanel = class {
       this.app.drawn();
       return;
     }
-    this.lines = this.app.lines(state).filter(({ sequences: sequences2 }) => sequences2);
+    this.lines = this.app.lines(state).filter(({ sequences: sequences2, stale }) => sequences2 && !stale);
     this.gaps = Object.fromEntries(
       this.lines.map(({ spec }) => [
         spec,
         (N2) => {
           try {
-            return this.app.estimator(spec, N2).sequences?.[0] ?? null;
+            const { sequences: sequences2, stale } = this.app.estimator(spec, N2);
+            return stale ? null : sequences2?.[0] ?? null;
           } catch {
             return null;
           }
@@ -3946,19 +4118,25 @@ var FilesPanel = class {
     this.stage.hidden = false;
     this.intervals = null;
     this.render(state);
-    if (this.again) this.later = setTimeout(() => this.bootstrap(state), 30);
+    if (this.counts.few) this.later = setTimeout(() => this.bootstrap(state), 30);
   }
-  /** Intervals over problems, drawn again DRAWS times between other things; every draw is fitted anew, and kept. */
-  bootstrap(state) {
-    const began = performance.now();
-    while (this.draws.length < DRAWS && performance.now() - began < 25)
-      this.draws.push(this.again(this.draws.length).mass);
-    if (this.draws.length < DRAWS) {
-      this.later = setTimeout(() => this.bootstrap(state), 5);
+  /** Intervals over problems, drawn again DRAWS times; every draw is fitted anew, and kept. */
+  async bootstrap(state) {
+    const { draws } = this;
+    if (draws.length < DRAWS) {
+      if (this.drawing === draws) return;
+      this.drawing = draws;
+      const { number: number2 } = this.counts;
+      while (draws.length < DRAWS && draws === this.draws) {
+        const more = await FILES.ask("draws", { number: number2, from: draws.length, to: DRAWS });
+        if (!more.length) return;
+        draws.push(...more);
+      }
+      if (draws === this.draws) this.app.refresh();
       return;
     }
-    const speak = tell(this.kept.fit.p, this.found, state.N, this.gaps), told = this.draws.map(speak);
-    const spread2 = (pick) => pick(told[0]).map((_, i) => interval(told.map((one2) => pick(one2)[i])));
+    const speak = tell(this.kept.fit.p, this.found, state.N, this.gaps), told2 = this.draws.map(speak);
+    const spread2 = (pick) => pick(told2[0]).map((_, i) => interval(told2.map((one2) => pick(one2)[i])));
     this.intervals = {
       problems: spread2((one2) => one2.problems),
       dead: spread2((one2) => one2.dead),
@@ -3967,27 +4145,27 @@ var FilesPanel = class {
     this.render(state);
   }
   words() {
-    const { n, correct, exact, notes } = this.counts, paragraphs = notes.map((note) => h("p", {}, note));
+    const { n, correct, exact, notes, times, few } = this.counts, paragraphs = notes.map((note) => h("p", {}, note));
     if (exact) return paragraphs;
-    const sum = (values) => values.reduce((a, b) => a + b, 0), least = n.reduce((a, b) => Math.min(a, b)), dead2 = n.filter((size, i) => correct[i] === 0 || correct[i] === size).length;
+    const sum = (values) => values.reduce((all, value, i) => all + times[i] * value, 0), problems = sum(n.map(() => 1)), least = n.reduce((a, b) => Math.min(a, b)), dead2 = sum(n.map((size, i) => Number(correct[i] === 0 || correct[i] === size)));
     return [
       ...paragraphs,
       h(
         "p",
         {},
-        `${sum(correct)} of ${sum(n)} rollouts are right, ${least} to ${this.found.reach} a problem; ${format(100 * dead2 / n.length, 3)} % of groups are dead as they lie.`
+        `${sum(correct)} of ${sum(n)} rollouts are right, ${least} to ${this.found.reach} a problem; ${format(100 * dead2 / problems, 3)} % of groups are dead as they lie.`
       ),
       h(
         "p",
         {},
-        "Noise removed by maximum likelihood, smooth. " + (this.intervals ? `Lines: 95 % over ${n.length} problems, ${DRAWS} draws.` : this.again ? "Intervals are being drawn …" : "So many different counts are shown without intervals: lab audit gives them.")
+        "Noise removed by maximum likelihood, smooth. " + (this.intervals ? `Lines: 95 % over ${problems} problems, ${DRAWS} draws.` : few ? "Intervals are being drawn …" : "So many different counts are shown without intervals: lab audit gives them.")
       )
     ];
   }
   /** What the training's weighting was, and a table of it and of the estimators on the page. */
   weighting() {
-    if (!this.trained) return [];
-    const { spec, note } = this.trained, { edges } = this.found, percent2 = edges.map((edge) => format(100 * edge)), specs = [.../* @__PURE__ */ new Set([spec, ...this.lines.map((line) => line.spec)])].filter((one2) => one2), shares2 = specs.map((one2) => weightShares(this.counts, lifted(one2) ?? one2, edges)), head = [h("th", { scope: "col" }, "K/n, %"), ...specs.map((one2) => h("th", { scope: "col" }, one2))], rows = edges.slice(1).map(
+    if (!this.counts.trained) return [];
+    const { spec, note } = this.counts.trained, { edges } = this.found, percent2 = edges.map((edge) => format(100 * edge)), specs = [.../* @__PURE__ */ new Set([spec, ...this.lines.map((line) => line.spec)])].filter((one2) => one2), shares2 = specs.map((one2) => weightShares(this.counts, lifted(one2) ?? one2, edges)), head = [h("th", { scope: "col" }, "K/n, %"), ...specs.map((one2) => h("th", { scope: "col" }, one2))], rows = edges.slice(1).map(
       (_, i) => h(
         "tr",
         {},
@@ -4310,7 +4488,7 @@ var ToyPanel = class {
     try {
       const sizes = [state.N, state.right_N || state.N];
       this.found = SIDES.map((side, k) => this.app.estimator(state[side], sizes[k]));
-      if (this.found.some(({ waiting }) => waiting)) return;
+      if (this.found.some(({ waiting, stale }) => waiting || stale)) return;
       this.runs = this.found.map(({ sequences: sequences2 }, k) => new Run(sequences2, sizes[k], state));
     } catch (error) {
       this.pause();
@@ -4434,10 +4612,10 @@ var ToyPanel = class {
       ...look,
       color: this.app.color(look.color)
     }));
-    const ends3 = [50, 100, 200, 400, 800, 1200, LONGEST2].map((end2) => this.atRollouts ? end2 * state.N : end2), reach = this.atRollouts ? used : this.time, last = ends3.find((end2) => end2 >= reach) ?? reach;
+    const ends3 = [50, 100, 200, 400, 800, 1200, LONGEST2].map((end2) => this.atRollouts ? end2 * state.N : end2), reach = this.atRollouts ? used : this.time, last2 = ends3.find((end2) => end2 >= reach) ?? reach;
     const x = {
       kind: "linear",
-      domain: [0, last],
+      domain: [0, last2],
       label: this.atRollouts ? "rollouts a problem" : "step"
     };
     const bins = this.runs.map((run) => histogram(run.now)), most = niceDomain([0, state.problems / 4, ...bins.flat()], "linear")[1];
@@ -4446,11 +4624,11 @@ var ToyPanel = class {
       const run = this.runs[k], { color, dash } = style[k], { label: label2 } = this.found[k], at = run.shown(), places = at.map((t) => this.atRollouts ? t * run.N : t), paths = [];
       for (let i = 0; i < state.problems; i += Math.ceil(state.problems / 48))
         paths.push({ x: places, y: at.map((t) => run.history[t][i]), color, width: 1, opacity: 0.5 });
-      const told = (name) => {
+      const told2 = (name) => {
         const { middle: middle2, low, high: high2 } = run.across(name, [run.time]);
         return `${format(middle2[0], 3)}${state.seeds > 1 ? ` (${format(low[0], 3)} to ${format(high2[0], 3)})` : ""}`;
       };
-      this.heads[side].textContent = `${label2}: mean ${told("mean")}, hardest quarter ${told("hard")}`;
+      this.heads[side].textContent = `${label2}: mean ${told2("mean")}, hardest quarter ${told2("hard")}`;
       this.charts[side].draw(
         { x, y: { kind: "logit", domain: [1e-4, 0.9999], label: "pass rate, a line a problem" }, lines: paths },
         theme
@@ -4676,6 +4854,7 @@ var Explorer = class {
     this.nav = h("nav", { "aria-label": "panels" });
     this.panels = {};
     this.card = new Card(root);
+    this.fits = new Fits(() => this.refresh());
     this.title = h("h2", { class: "unseen" });
     this.body = h("div", { class: "body" });
     root.classList.add("lab-explorer");
@@ -4790,22 +4969,20 @@ var Explorer = class {
   }
   /**
    * An estimator at N by its spec: { spec, name, label, options, w, sequences }. In a notebook one that has no
-   * closed form may be `waiting` for Python; elsewhere it has no options to change, and may be at the `nearest` N.
+   * closed form may be `waiting` for Python; elsewhere it has no options to change, and may be at the `nearest` N. One
+   * that is being fitted has the sequences of its last fit and is `stale`, or waits.
    */
-  estimator(spec, N2, nearest = false) {
+  estimator(spec, N2, nearest2 = false) {
     const inner = lifted(spec);
-    if (inner !== null) return { ...this.estimator(inner, N2, nearest), spec, label: `lift(${inner})`, options: {} };
+    if (inner !== null) return { ...this.estimator(inner, N2, nearest2), spec, label: `lift(${inner})`, options: {} };
     const name = spec.split("(")[0].trim(), large = ["drawn", "formula"].includes(name) && N2 > LARGEST;
     if (this.kernel && !(name in ESTIMATORS || name in ALIASES)) return this.authority.own(spec, N2, this.store.state.x);
     const found = resolve(ESTIMATORS, spec);
     if (this.kernel && (large || !found.entry.sequences))
       return { ...found, ...this.authority.own(spec, N2, this.store.state.x) };
-    if (!found.entry.sequences) return tabled(found, N2, nearest);
-    return {
-      ...found,
-      w: found.entry.limit(found.options),
-      sequences: this.authority?.sequences(found.spec, N2) ?? coefficients(found, N2)
-    };
+    if (!found.entry.sequences) return tabled(found, N2, nearest2);
+    const known = this.authority?.sequences(found.spec, N2), { sequences: sequences2, stale } = known ? { sequences: known, stale: false } : this.fits.sequences(found, N2);
+    return { ...found, w: found.entry.limit(found.options), sequences: sequences2, stale, waiting: sequences2 === null };
   }
   /** The curves of the state with their estimators; those that fail are left out. */
   lines(state) {
@@ -4839,6 +5016,7 @@ var Explorer = class {
   saver(chart, columns, name) {
     const attempt = (save) => async () => {
       try {
+        await this.fits.settled();
         await save();
       } catch (error) {
         this.say.textContent = `not saved: ${error.message}`;
@@ -5150,7 +5328,10 @@ var data = {
       if (!input.files[0]) return;
       const before = [counts2, kept, name];
       try {
-        [counts2, kept, name] = [await readFile(input.files[0]), {}, input.files[0].name];
+        const [file] = input.files;
+        fault.textContent = `reading ${file.name} …`;
+        counts2 = await FILES.ask("read", { file, said: {} });
+        [kept, name] = [counts2.fit ? { fit: counts2.fit } : {}, file.name];
         found();
         fault.textContent = "";
       } catch (error) {
@@ -5259,7 +5440,7 @@ var dead = {
 // scene_draw.js
 var P2 = DEFAULTS.points.map((_, i, all) => Number((i / (all.length - 1)).toFixed(2)));
 var HIGHEST = 8;
-var fitted = (points, N2) => coefficients(resolve(ESTIMATORS, writeSpec(ESTIMATORS, "drawn", { p: P2, w: points, zero_mean: false })), N2);
+var nearest = (points) => resolve(ESTIMATORS, writeSpec(ESTIMATORS, "drawn", { p: P2, w: points, zero_mean: false }));
 var draw = {
   name: "draw",
   short: "Draw your own",
@@ -5281,15 +5462,18 @@ var draw = {
   build(view) {
     const grid = new Grid(passRates("linear"));
     let chosen = 6, before = null;
-    const points = () => view.points;
+    const points = () => view.points, fits = new Fits(() => picture.element.isConnected && show()), reach = () => {
+      const { sequences: sequences2, stale } = fits.sequences(nearest(points()), view.value);
+      return { reached: sequences2 && QUANTITIES.weight(grid, sequences2), stale };
+    };
     const picture = new ChartPicture("the drawn weight, and the best that N tries reach", () => {
-      const dark = isDark(), theme = THEMES[dark ? "dark" : "light"], purple = onGround("#c42a96", dark), reached = QUANTITIES.weight(grid, fitted(points(), view.value));
+      const dark = isDark(), theme = THEMES[dark ? "dark" : "light"], purple = onGround("#c42a96", dark), { reached } = reach();
       picture.chart.theme = theme;
       return {
         x: { kind: "linear", domain: [0, 1], label: "how often a problem is solved" },
         y: {
           kind: "linear",
-          domain: niceDomain([0, HIGHEST * 0.75, ...points(), ...reached], "linear"),
+          domain: niceDomain([0, HIGHEST * 0.75, ...points(), ...reached ?? []], "linear"),
           label: "how hard it pulls"
         },
         lines: [
@@ -5301,7 +5485,7 @@ var draw = {
             width: 2,
             name: "wish"
           },
-          { x: grid.p, y: reached, color: purple, width: 3, name: "reached" }
+          ...reached ? [{ x: grid.p, y: reached, color: purple, width: 3, name: "reached" }] : []
         ],
         dots: points().map((y, i) => ({
           x: P2[i],
@@ -5350,7 +5534,12 @@ var draw = {
       picture.draw();
       handle.setAttribute("aria-valuenow", String(points()[chosen]));
       handle.setAttribute("aria-valuetext", `${points()[chosen]} at a pass rate of ${P2[chosen]}`);
-      const wish = throughPoints(P2, points()), reached = QUANTITIES.weight(grid, fitted(points(), view.value)), far = reached.reduce((worst, y, i) => Math.max(worst, Math.abs(y - wish(grid.p[i]))), 0);
+      const wish = throughPoints(P2, points()), { reached, stale } = reach();
+      if (stale) {
+        view.say(`With ${view.value} tries … the purple line is being fitted.`);
+        return;
+      }
+      const far = reached.reduce((worst, y, i) => Math.max(worst, Math.abs(y - wish(grid.p[i]))), 0);
       view.say(
         far < 5e-3 ? `With ${view.value} tries the drawing is reached.` : `With ${view.value} tries the purple line is up to ${figure(far)} away from the drawing.`
       );
@@ -5864,14 +6053,14 @@ var Story = class {
   footer() {
     const whole = () => location.href.split(/[?#]/)[0] + writeAddress(this.scene, this.value);
     const frame = () => `<iframe src="${whole()}&embed" width="700" height="420" style="border:0" loading="lazy" title="${this.scene.title}"></iframe>`;
-    const told = h("span", { role: "status" });
+    const told2 = h("span", { role: "status" });
     const copy = (text2, words) => async () => {
       const note = location.protocol === "file:" ? " It works on this computer; put the page on the web to share it." : "";
       try {
         await navigator.clipboard.writeText(text2());
-        told.textContent = `${words} copied.${note}`;
+        told2.textContent = `${words} copied.${note}`;
       } catch {
-        told.textContent = `Copy this: ${text2()}`;
+        told2.textContent = `Copy this: ${text2()}`;
       }
     };
     return h(
@@ -5880,7 +6069,7 @@ var Story = class {
       h("button", { type: "button", onclick: copy(whole, "Link") }, "Copy link"),
       h("button", { type: "button", onclick: copy(frame, "Embed code") }, "Copy embed code"),
       h("a", { class: "whole", href: writeAddress(this.scene, this.value), target: "_blank" }, "Open the whole page"),
-      told
+      told2
     );
   }
 };
@@ -5888,6 +6077,7 @@ var Story = class {
 // main.js
 function render({ model, el }) {
   learn(model.get("catalogue"));
+  makeWorkersOf(model.get("_esm"));
   const store = new Store(checked(model.get("state"))), root = document.createElement("div");
   el.append(root);
   const kernel = new Kernel(model), explorer = new Explorer(root, store, kernel);
@@ -5907,6 +6097,7 @@ function render({ model, el }) {
 var isWorkbench = (hash) => /^#(workbench$|\{|%7B)/i.test(hash);
 function open(main) {
   learn(JSON.parse(document.getElementById("lab-explorer-catalogue").textContent));
+  makeWorkersOf(document.getElementById("lab-explorer-script").textContent);
   const embed = new URLSearchParams(location.search).has("embed");
   let story, workbench;
   const show = (focus) => {
@@ -5966,6 +6157,7 @@ function openWorkbench(hash, embed) {
 }
 var page = globalThis.document?.getElementById("lab-explorer-page");
 if (page) open(page);
+else if (globalThis.WorkerGlobalScope && globalThis instanceof WorkerGlobalScope) serve(globalThis);
 var main_default = { render };
 export {
   main_default as default

@@ -119,9 +119,7 @@ def described() -> dict[str, Any]:
     known = [*names, *objective_names(), *LINE_STYLES]
     return {
         "estimators": {name: _estimator(name) for name in names},
-        "objectives": {
-            name: _objective(name) for name in objective_names()
-        },
+        "objectives": {name: _objective(name) for name in objective_names()},
         "aliases": dict(estimators.ALIASES),
         "looks": {name: _look(name) for name in dict.fromkeys(known)},
     }

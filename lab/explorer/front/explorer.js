@@ -3,8 +3,9 @@ import { Card } from "./card.js";
 import { THEMES } from "./chart.js";
 import { onGround } from "./looks.js";
 import { tabled } from "./given.js";
-import { ALIASES, ESTIMATORS, coefficients, lifted, offered, resolve } from "./specs.js";
+import { ALIASES, ESTIMATORS, lifted, offered, resolve } from "./specs.js";
 import { LARGEST } from "./design.js";
+import { Fits } from "./fits.js";
 import { h, rebuild, segmented, write } from "./dom.js";
 import { CurvesPanel } from "./panel_curves.js";
 import { DrawPanel } from "./panel_draw.js";
@@ -34,6 +35,7 @@ export class Explorer {
     this.nav = h("nav", { "aria-label": "panels" });
     this.panels = {};
     this.card = new Card(root);
+    this.fits = new Fits(() => this.refresh());
     this.title = h("h2", { class: "unseen" }); // readers of the screen hear which panel they are in
     this.body = h("div", { class: "body" });
     root.classList.add("lab-explorer");
@@ -166,7 +168,8 @@ export class Explorer {
 
   /**
    * An estimator at N by its spec: { spec, name, label, options, w, sequences }. In a notebook one that has no
-   * closed form may be `waiting` for Python; elsewhere it has no options to change, and may be at the `nearest` N.
+   * closed form may be `waiting` for Python; elsewhere it has no options to change, and may be at the `nearest` N. One
+   * that is being fitted has the sequences of its last fit and is `stale`, or waits.
    */
   estimator(spec, N, nearest = false) {
     const inner = lifted(spec);
@@ -178,11 +181,9 @@ export class Explorer {
     if (this.kernel && (large || !found.entry.sequences))
       return { ...found, ...this.authority.own(spec, N, this.store.state.x) };
     if (!found.entry.sequences) return tabled(found, N, nearest);
-    return {
-      ...found,
-      w: found.entry.limit(found.options),
-      sequences: this.authority?.sequences(found.spec, N) ?? coefficients(found, N),
-    };
+    const known = this.authority?.sequences(found.spec, N),
+      { sequences, stale } = known ? { sequences: known, stale: false } : this.fits.sequences(found, N);
+    return { ...found, w: found.entry.limit(found.options), sequences, stale, waiting: sequences === null };
   }
 
   /** The curves of the state with their estimators; those that fail are left out. */
@@ -222,6 +223,7 @@ export class Explorer {
   saver(chart, columns, name) {
     const attempt = (save) => async () => {
       try {
+        await this.fits.settled(); // what is saved is what was asked for
         await save();
       } catch (error) {
         this.say.textContent = `not saved: ${error.message}`;

@@ -1,6 +1,6 @@
 // The second panel: draw or write w(p), see what N rollouts reach of it, and take the estimator along.
 import { Chart, niceDomain } from "./chart.js";
-import { ESTIMATORS, coefficients, resolve, writeSpec } from "./specs.js";
+import { ESTIMATORS, resolve, writeSpec } from "./specs.js";
 import { LARGEST } from "./design.js";
 import { Grid, QUANTITIES, passRates } from "./mathematics.js";
 import { MOST } from "./state.js";
@@ -243,9 +243,11 @@ export class DrawPanel {
     const found = resolve(ESTIMATORS, specOf(state)),
       w = found.entry.limit(found.options);
     const waits = state.N > LARGEST && this.app.kernel; // the lab fits any size
-    const sequences =
-      this.app.authority?.sequences(found.spec, state.N) ?? (waits ? null : coefficients(found, state.N));
+    const known = this.app.authority?.sequences(found.spec, state.N) ?? null,
+      { sequences, stale } = known || waits ? { sequences: known, stale: false } : this.app.fits.sequences(found, state.N);
     const target = this.grid.p.map(w);
+    this.element.toggleAttribute("data-fitting", stale);
+    if (stale) this.facts.textContent = `Fitting ${state.N} rollouts …`;
     if (!sequences) {
       this.draw(state, { w, target });
       return;
@@ -254,7 +256,7 @@ export class DrawPanel {
       left = reached.map((x, i) => x - target[i]);
     this.drawn = { target, reached, left, sequences, spec: found.spec };
     this.residual.element.hidden = this.sequences.element.hidden = false;
-    this.draw(state, { w, target, reached });
+    this.draw(state, { w, target, reached, N: sequences[0].length });
     const theme = this.app.theme(),
       color = this.app.color("#c42a96"),
       blue = this.app.color("#0072b2");
@@ -302,6 +304,7 @@ export class DrawPanel {
       },
       theme,
     );
+    if (stale) return;
     const kept = QUANTITIES.efficiency(MIDDLE, sequences);
     const off = Math.sqrt(
       left.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0) /
@@ -339,7 +342,7 @@ export class DrawPanel {
         y: found.reached,
         color: purple,
         width: 2.6,
-        label: `the best that N = ${state.N} reach`,
+        label: `the best that N = ${found.N} reach`,
         name: "reached",
       });
     if (state.by === "hand")

@@ -166,7 +166,7 @@ export class ToyPanel {
     try {
       const sizes = [state.N, state.right_N || state.N];
       this.found = SIDES.map((side, k) => this.app.estimator(state[side], sizes[k]));
-      if (this.found.some(({ waiting }) => waiting)) return;
+      if (this.found.some(({ waiting, stale }) => waiting || stale)) return;
       this.runs = this.found.map(({ sequences }, k) => new Run(sequences, sizes[k], state));
     } catch (error) {
       this.pause();

@@ -151,7 +151,8 @@ export class CurveList {
     write(row.querySelector("strong"), line.label);
     const said = row.lastElementChild;
     said.className = line.error ? "fault" : "rules";
-    const waiting = line.waiting ? "lab is computing it …" : "";
+    const by = this.app.kernel ? "lab is computing it …" : "it is being fitted …",
+      waiting = line.waiting ? by : "";
     write(said, line.error ?? (line.sequences ? `${this.ofRewards(line)}${rules(line.sequences)}` : waiting));
     said.hidden = !said.textContent;
   }
