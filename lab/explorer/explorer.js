@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 e25cdcc72e1247715b6db3a0fec31a9f6cbb7229959719a367d0444a3a894ae1
+// Built by `npm run build` from lab/explorer/front; sources sha256 80aafb7996c1bcf7ddb0694466d7227877b773dd45d95032e50bd5ce2fb0ca47
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -5329,11 +5329,11 @@ var data = {
       const before = [counts2, kept, name];
       try {
         const [file] = input.files;
-        fault.textContent = `reading ${file.name} …`;
+        fault.textContent = "";
+        view.say(`Reading ${file.name} …`);
         counts2 = await FILES.ask("read", { file, said: {} });
         [kept, name] = [counts2.fit ? { fit: counts2.fit } : {}, file.name];
         found();
-        fault.textContent = "";
       } catch (error) {
         [counts2, kept, name] = before;
         fault.textContent = error.message;

@@ -80,11 +80,11 @@ export const data = {
       const before = [counts, kept, name];
       try {
         const [file] = input.files;
-        fault.textContent = `reading ${file.name} …`;
+        fault.textContent = "";
+        view.say(`Reading ${file.name} …`);
         counts = await FILES.ask("read", { file, said: {} });
         [kept, name] = [counts.fit ? { fit: counts.fit } : {}, file.name];
         found();
-        fault.textContent = "";
       } catch (error) {
         [counts, kept, name] = before;
         fault.textContent = error.message;
