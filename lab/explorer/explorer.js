@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 80aafb7996c1bcf7ddb0694466d7227877b773dd45d95032e50bd5ce2fb0ca47
+// Built by `npm run build` from lab/explorer/front; sources sha256 f74d86841800171c78393e846728ff83c295a73fbbf73e3bdbff6275d7721f61
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -2709,8 +2709,9 @@ var TASKS = {
   }
 };
 var bundle = null;
+var EXPORT = /\nexport \{[^}]*\};\s*$/;
 function makeWorkersOf(text2) {
-  bundle = `"use strict";${text2.replace(/\nexport \{[^}]*\};\s*$/, "")}`;
+  if (EXPORT.test(text2 ?? "")) bundle = `"use strict";${text2.replace(EXPORT, "")}`;
 }
 function serve(scope) {
   scope.addEventListener("message", async ({ data: { id, task, facts } }) => {

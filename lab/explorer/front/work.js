@@ -44,9 +44,14 @@ const TASKS = {
 
 let bundle = null;
 
-/** The text of this bundle, which workers are made of: as a script, for a page from disk may start no module. */
+const EXPORT = /\nexport \{[^}]*\};\s*$/;
+
+/**
+ * The text of this bundle, which workers are made of: as a script, for a page from disk may start no module. A host that
+ * tells no such text, but an address or nothing, has no workers.
+ */
 export function makeWorkersOf(text) {
-  bundle = `"use strict";${text.replace(/\nexport \{[^}]*\};\s*$/, "")}`;
+  if (EXPORT.test(text ?? "")) bundle = `"use strict";${text.replace(EXPORT, "")}`;
 }
 
 /** In a worker: answer what the page asks. */
