@@ -461,6 +461,32 @@ def test_the_page_tells_of_a_file_what_the_audit_tells(front, tmp_path):
         same(told["signals"][name], column("mean gradient", name))
 
 
+def test_problems_that_are_alike_may_be_one_entry(front):
+    """What the page keeps of a large file says what the file says."""
+    n, correct = counts(2, problems=300)
+    gaps = {str(N): lab.estimator("maxrl").coefficients(N)[0].tolist() for N in (2, 4, 8, 16, 32)}
+    many = [
+        {"n": n.tolist(), "correct": correct.tolist()},
+        {"n": [], "correct": [], "exact": (correct / n).tolist()},
+    ]
+    for each in many:
+        whole, short, entries, problems = front(
+            "pass_rates",
+            """const short = m.condensed(a[0]), gaps = { maxrl: (N) => a[1][N] };
+            const [whole, part] = [a[0], short].map((one) => m.analyse(one, 8, gaps));
+            return [whole, part, short.times.length, short.times.reduce((x, y) => x + y)];""",
+            each,
+            gaps,
+        )
+        assert problems == 300 and entries <= 26
+        for key in ("problems", "dead"):
+            same(short[key], whole[key])
+        same(short["gradients"]["maxrl"], whole["gradients"]["maxrl"])
+        same(short["signals"]["maxrl"], whole["signals"]["maxrl"])
+        if "exact" not in each:
+            same(short["naive"], whole["naive"])
+
+
 def test_intervals_are_as_wide_as_those_of_the_lab(front):
     """Both draw problems again 200 times, by other random numbers: the ends differ by a share of
     the width.

@@ -22,9 +22,12 @@ import pytest
 from browser import browser, jupyterlab, quiet, run_notebook
 
 import lab
+from lab.errors import write_call
 from lab.explorer import answers, axes, page
+from lab.explorer.page_catalogue import described
 from lab.explorer.state import DEFAULTS
 from lab.show.audit import audit
+from lab.show.explain import explain
 from lab.toy import paired
 
 ROOT = Path(__file__).parents[1]
@@ -331,6 +334,11 @@ def code(tab) -> str:
     return tab.locator("code.line:visible").inner_text()
 
 
+def quoted(line: str) -> str:
+    """The estimator in a line that trains, with its quotation marks."""
+    return re.search(r'estimator=("(?:[^"\\]|\\.)*")', line)[1]
+
+
 def test_a_weight_drawn_by_the_mouse_is_fitted_as_the_lab_fits_it_and_its_line_trains(
     opened, tmp_path
 ):
@@ -343,7 +351,7 @@ def test_a_weight_drawn_by_the_mouse_is_fitted_as_the_lab_fits_it_and_its_line_t
             tab.mouse.move(box["x"] + x, box["y"] + 60 + x / 5)
         tab.mouse.up()
         found, line = columns(tab), code(tab)
-        spec = json.loads(re.search(r'estimator=("(?:[^"\\]|\\.)*")', line)[1])
+        spec = json.loads(quoted(line))
         chosen = lab.estimator(spec)
         assert spec.startswith("drawn(p=") and chosen.options["w"] != DEFAULTS["points"]
         for name, ours in zip(("gap", "offset"), chosen.coefficients(16), strict=True):
@@ -368,7 +376,7 @@ def test_a_formula_is_fitted_and_a_wrong_one_is_a_sentence(opened):
     with opened(panel="draw", by="formula", N=12) as tab:
         box = tab.get_by_label("w(p) =")
         box.fill("1/(p + 0.1)")
-        spec = json.loads(re.search(r'estimator=("(?:[^"\\]|\\.)*")', code(tab))[1])
+        spec = json.loads(quoted(code(tab)))
         assert spec == "formula(text='1/(p + 0.1)')"
         close(columns(tab)["gap"], lab.estimator(spec).coefficients(12)[0])
         for text, words in (
@@ -546,7 +554,7 @@ def test_the_toy_of_the_page_gives_the_numbers_of_the_line_of_python_below_it(op
         ours = paired.pass_rates(["grpo(ddof=1)", "maxrl"], steps=steps, seed=3, **settings)
         for k, side in enumerate(("left", "right")):
             close(np.stack([found[f"{side} {i}"] for i in range(20)], axis=1), ours[k])
-        tab.get_by_role("button", name="Reset").click()
+        tab.get_by_role("button", name="Reset", exact=True).click()
         assert (
             tab.locator("output.where:visible").inner_text() == "step 0"
             and len(columns(tab)["step"]) == 1
@@ -622,6 +630,322 @@ def test_the_address_holds_the_state_and_gives_it_back(opened, chromium, address
     assert first.keys() == second.keys() and all(
         np.array_equal(first[key], second[key]) for key in first
     )
+
+
+# --- Workers ------------------------------------------------------------------------------------
+
+# A worker that hears nothing before `release()`: what the page shows until then is its own.
+HELD = """() => {
+  const Real = Worker, waiting = [];
+  window.release = () => { while (waiting.length) waiting.shift()(); window.released = true; };
+  window.Worker = class extends Real {
+    postMessage(message) {
+      if (window.released) super.postMessage(message);
+      else waiting.push(() => super.postMessage(message));
+    }
+  };
+}"""
+
+
+@contextmanager
+def at_work(chromium, address, script: str, **state):
+    """The workbench with `script` run before the page's own."""
+    with quiet(chromium, address) as tab:
+        tab.add_init_script(f"({script})()")
+        tab.goto(f"{address}#{quote(json.dumps(state))}")
+        tab.wait_for_selector(".lab-explorer[data-revision]")
+        yield tab
+
+
+def reached(tab) -> bool:
+    """Whether the drawn line is what the lab reaches at 28 rollouts.
+
+    To 1e-5: beyond N = 24 the fit itself is known to some 1e-6 only.
+    """
+    found, chosen = columns(tab), lab.estimator(json.loads(quoted(code(tab))))
+    close(found["w_N"], lab.induced_weight(chosen, 28, found["p"]), 1e-5)
+    return len(found["gap"]) == 28
+
+
+def test_a_fit_comes_from_a_worker_and_until_then_the_last_one_is_drawn(chromium, address):
+    with at_work(chromium, address, HELD, panel="draw") as tab:
+        legend, facts = tab.locator(".legend:visible text"), tab.locator(".meaning:visible")
+        before = pixels(tab, "reached")
+        number(tab).fill("28")
+        number(tab).press("Enter")
+        assert "the best that N = 16 reach" in legend.all_text_contents()
+        assert facts.inner_text() == "Fitting 28 rollouts …"
+        np.testing.assert_array_equal(pixels(tab, "reached"), before)
+        tab.get_by_role("button", name="hard ones").click()  # the drawing follows the hand
+        assert "0.001, 0])" in code(tab) and "Fitting" in facts.inner_text()
+        tab.evaluate("release()")
+        tab.get_by_text("At N = 28 the residual is").wait_for()
+        assert "the best that N = 28 reach" in legend.all_text_contents() and reached(tab)
+        assert [worker.url.startswith("blob:") for worker in tab.workers] == [True]
+
+
+def test_a_drawn_curve_waits_for_its_fit_in_every_panel(chromium, address):
+    spec = "drawn(p=[0, 0.5, 1], w=[4, 1, 0.5])"
+    with at_work(chromium, address, HELD, curves=["maxrl", spec], N=28, left=spec) as tab:
+        assert "it is being fitted …" in tab.locator(".item .rules").all_inner_texts()
+        assert len(pixels(tab, "maxrl")) == len(LOG)  # the others wait for nobody
+        tab.get_by_role("button", name="Live toy").click()
+        assert tab.get_by_text("step 0").count() == 0
+        tab.evaluate("release()")
+        tab.get_by_text("step 0").wait_for()
+        tab.get_by_role("button", name="Curves").click()
+        ours = lab.induced_weight(spec, 28, LOG)
+        close(columns(tab)[f"{spec} N=28"], ours, 1e-5)
+
+
+REFUSED = "() => { window.Worker = class { constructor() { throw new Error('refused'); } }; }"
+
+
+def test_where_workers_are_refused_the_page_itself_fits_and_reads(chromium, address, counts):
+    with at_work(chromium, address, REFUSED, panel="draw", N=28) as tab:
+        assert reached(tab)
+        tab.get_by_role("button", name="Your pass rates").click()
+        tab.locator("#lab-file").set_input_files(counts)
+        tab.get_by_text("rollouts are right").wait_for()
+        assert not tab.workers
+
+
+def test_the_policy_allows_workers_and_without_its_line_the_page_still_works(chromium, tmp_path):
+    text, line = page.html(), "worker-src blob:; "
+    assert text.count(line) == 1 and text.count("worker-src") == 1
+    path = tmp_path / "strict.html"
+    path.write_text(text.replace(line, ""))
+    with chromium.new_context() as context:  # its console says that a worker was refused
+        tab = context.new_page()
+        tab.goto(f"{path.as_uri()}#{quote(json.dumps({'panel': 'draw', 'N': 28}))}")
+        tab.get_by_text("At N = 28 the residual is").wait_for()
+        assert reached(tab)
+
+
+def test_a_file_is_read_while_the_page_goes_on(chromium, address, counts):
+    state = {"panel": "files", "curves": ["rloo", "maxrl"]}
+    with at_work(chromium, address, HELD, **state) as tab:
+        tab.locator("#lab-file").set_input_files(counts)
+        tab.get_by_text(f"reading {counts.name} …").wait_for()
+        tab.get_by_role("button", name="Curves").click()
+        number(tab).fill("8")
+        number(tab).press("Enter")
+        close(columns(tab)["maxrl N=8"], lab.induced_weight("maxrl", 8, LOG))
+        tab.get_by_role("button", name="Your pass rates").click()
+        assert "reading" in tab.locator(".notes").inner_text()
+        tab.evaluate("release()")
+        tab.get_by_text("Lines: 95 %").wait_for()
+        table = audit(counts, ("rloo", "maxrl"), rollouts=8).table
+        ours = table[table["what"].str.startswith("share of gradient") & (table["by"] == "maxrl")]
+        close(columns(tab)["gradient maxrl"], ours["value"].to_numpy())
+
+
+# --- What a name stands for ---------------------------------------------------------------------
+
+CHOSEN = {  # the required options that no control has a start for
+    "drawn": "drawn(p=[0, 1], w=[1, 2])",
+    "formula": "formula(text='p')",
+}
+
+
+@pytest.mark.parametrize("kind, held", [("estimator", "estimators"), ("objective", "objectives")])
+def test_every_name_says_what_lab_explain_says_of_it(opened, kind, held):
+    make = {"estimator": lab.estimator, "objective": lab.objective}[kind]
+    with opened() as tab:
+        tab.get_by_text(f"What each {kind} is").click()
+        terms = tab.locator("details[open] .term").all()
+        card, seen = tab.get_by_role("tooltip"), set()
+        for term in terms:
+            term.focus()
+            name = card.locator("code").first.inner_text()
+            seen.add(name)
+            options = described()[held][name]["options"].items()
+            starts = {key: rule.get("start") for key, rule in options if rule.get("required")}
+            chosen = make(CHOSEN[name]) if name in CHOSEN else make(name, **starts)
+            paragraphs = card.locator("p").all_inner_texts()
+            written = "$" in chosen.label or name in CHOSEN  # TeX here, plain text there
+            assert written or paragraphs[0].startswith(chosen.label)
+            told = explain(chosen.spec if kind == "estimator" else write_call(name, starts))
+            if kind == "objective" and name in lab.estimator_names():
+                told = chosen.about + chosen.citation  # `explain` says what the estimator is
+            told = " ".join(told.replace("`", "").split())
+            assert len(paragraphs) > 2 and all(
+                words.removeprefix("Source: ") in told for words in paragraphs[1:]
+            )
+            assert paragraphs[-1] == f"Source: {chosen.citation}"
+        names = lab.estimator_names() if kind == "estimator" else lab.objective_names()
+        assert seen == set(names)
+
+
+def test_a_card_opens_under_the_pointer_stays_while_it_is_read_and_escape_closes_it(opened):
+    with opened() as tab:
+        card, terms = tab.get_by_role("tooltip"), tab.locator(".item .term")
+        terms.filter(has_text="GRPO").hover()
+        card.wait_for()
+        assert "arXiv 2402.03300" in card.inner_text()
+        id = terms.filter(has_text="GRPO").get_attribute("aria-describedby")
+        assert card.get_attribute("id") == id
+        card.hover()
+        tab.wait_for_timeout(600)  # longer than a pointer may take from the name to the card
+        assert card.is_visible()
+        tab.keyboard.press("Escape")
+        assert not card.is_visible() and tab.locator("[aria-describedby]").count() == 0
+        terms.filter(has_text="MaxRL").hover()
+        tab.get_by_text("Algorithm 1").last.wait_for()
+        tab.mouse.move(900, 500)
+        card.wait_for(state="hidden")
+
+
+def test_the_keyboard_reaches_a_card_and_a_finger_does(opened):
+    with opened() as tab:
+        card = tab.get_by_role("tooltip")
+        tab.get_by_role("button", name="remove RLOO").focus()
+        tab.keyboard.press("Shift+Tab")
+        assert card.inner_text().startswith("RLOO")
+        tab.keyboard.press("Escape")
+        assert not card.is_visible()
+        tab.keyboard.press("Enter")
+        assert card.is_visible()
+        tab.keyboard.press("Tab")
+        assert not card.is_visible()
+    telephone = {"has_touch": True, "is_mobile": True, "viewport": {"width": 390, "height": 844}}
+    with opened(telephone) as tab:
+        card = tab.get_by_role("tooltip")
+        for label in ("PACS", "RLOO"):
+            tab.locator(".item .term", has_text=label).tap()
+            assert card.inner_text().startswith(label)
+            box = card.bounding_box()
+            assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+        tab.get_by_text("Estimators at N rollouts").tap()
+        assert not card.is_visible()
+
+
+# --- Undo, redo, reset --------------------------------------------------------------------------
+
+
+def step_buttons(tab):
+    return [tab.get_by_role("button", name=name, exact=True) for name in ("Undo", "Redo")]
+
+
+def possible(tab) -> list[bool]:
+    return [one.get_attribute("aria-disabled") == "false" for one in step_buttons(tab)]
+
+
+def test_every_change_is_undone_and_redone_in_its_order(opened):
+    with opened(curves=["maxrl"], N=8) as tab:
+        undo, redo = step_buttons(tab)
+        assert possible(tab) == [False, False]
+        undo.click(force=True)  # it is there, and does nothing
+        tab.keyboard.press("Control+z")
+        assert number(tab).input_value() == "8"
+        number(tab).fill("40")
+        number(tab).press("Enter")
+        tab.get_by_role("group", name="gate", exact=True).get_by_role("button", name="drop").click()
+        tab.get_by_label("scale to 1 at p = ½").check()
+
+        def shown():
+            gate = tab.locator('.gate [aria-pressed="true"]').inner_text()
+            scaled = tab.get_by_label("scale to 1 at p = ½").is_checked()
+            return number(tab).input_value(), gate, scaled
+
+        states = [("8", "none", False), ("40", "none", False), ("40", "drop", False)]
+        states.append(("40", "drop", True))
+        assert shown() == states[3] and possible(tab) == [True, False]
+        for i in (2, 1, 0):
+            tab.keyboard.press("Control+z")
+            assert shown() == states[i] and possible(tab) == [i > 0, True]
+        close(columns(tab)["maxrl N=8"], lab.induced_weight("maxrl", 8, LOG))
+        redo.click()
+        tab.keyboard.press("Control+Shift+Z")
+        assert shown() == states[2]
+        tab.keyboard.press("Control+y")
+        assert shown() == states[3] and possible(tab) == [True, False]
+        undo.click()
+        tab.get_by_role("button", name="linear").last.click()  # what is new ends what was undone
+        assert possible(tab) == [True, False]
+        redo.click(force=True)
+        assert shown() == states[2]
+
+
+def test_a_drag_is_one_step_and_a_key_that_is_held_too(opened):
+    with opened(panel="draw") as tab:
+        first = code(tab)
+        chart = tab.get_by_role("slider", name="drawn weight")
+        box = chart.bounding_box()
+        tab.mouse.move(box["x"] + 100, box["y"] + 60)
+        tab.mouse.down()
+        for x in range(120, 900, 40):
+            tab.mouse.move(box["x"] + x, box["y"] + 60 + x / 5)
+        tab.mouse.up()
+        drawn = code(tab)
+        assert drawn != first
+        tab.get_by_role("button", name="level").click()
+        level = code(tab)
+        tab.keyboard.press("Control+z")
+        assert code(tab) == drawn
+        tab.keyboard.press("Control+z")
+        assert code(tab) == first and possible(tab) == [False, True]
+        close(columns(tab)["gap"], lab.estimator(json.loads(quoted(first))).coefficients(16)[0])
+        for _ in range(2):
+            tab.keyboard.press("Control+Shift+Z")
+        assert code(tab) == level
+        bar = tab.get_by_label("Rollouts a problem, N", exact=True).locator("visible=true")
+        bar.focus()
+        for _ in range(5):
+            tab.keyboard.down("ArrowRight")  # from the second on it says that it repeats
+        tab.keyboard.up("ArrowRight")
+        tab.keyboard.press("ArrowRight")
+        for N in ("22", "21", "16"):
+            assert number(tab).input_value() == N
+            tab.keyboard.press("Control+z")
+        assert code(tab) == drawn
+
+
+def test_undo_goes_to_the_panel_of_the_change_and_leaves_the_looks(opened):
+    with opened() as tab:
+        panels = tab.get_by_role("navigation", name="panels")
+        number(tab).fill("64")
+        number(tab).press("Enter")
+        panels.get_by_role("button", name="Draw your own").click()
+        tab.get_by_role("button", name="level").click()
+        panels.get_by_role("button", name="Live toy").click()
+        tab.get_by_role("button", name="light or dark").click()
+        tab.keyboard.press("Control+z")
+        pressed = panels.locator('[aria-pressed="true"]')
+        assert pressed.inner_text() == "Draw your own" and "w=[0, 0, 0, 0, 0, 2, 4" in code(tab)
+        tab.keyboard.press("Control+z")
+        assert pressed.inner_text() == "Curves" and number(tab).input_value() == "16"
+        assert possible(tab) == [False, True]
+        assert tab.locator(".lab-explorer").get_attribute("data-theme") == "dark"
+
+
+def test_everything_is_reset_but_the_panel_and_that_is_undone_too(opened):
+    state = {"panel": "draw", "N": 6, "points": [1] * 21, "zero_mean": True, "curves": ["maxrl"]}
+    with opened(**state) as tab:
+        given = code(tab)
+        tab.get_by_role("button", name="Reset all").click()
+        tab.wait_for_url(re.compile(r"#%7B%22panel%22:%22draw%22%7D$"), wait_until="commit")
+        assert "w=[0, 0, 0, 0, 0, 2, 4" in code(tab) and number(tab).input_value() == "16"
+        step_buttons(tab)[0].click()
+        assert code(tab) == given
+        tab.wait_for_url(re.compile("maxrl"), wait_until="commit")
+
+
+def test_a_formula_that_is_written_is_one_step(opened):
+    with opened(panel="draw", by="formula") as tab:
+        box = tab.get_by_label("w(p) =")
+        box.press("End")
+        box.press_sequentially(" + 1")
+        tab.get_by_role("button", name="4*p*q").click()
+        assert "text='4*p*q'" in code(tab)
+        box.focus()
+        for text in ("exp(-5*p) + 1", "exp(-5*p)"):
+            box.press("Control+z")
+            assert f"text='{text}'" in code(tab) and box.input_value() == text
+        box.press("End")
+        box.press_sequentially("/2")
+        box.press("Control+z")
+        assert box.input_value() == "exp(-5*p)" and possible(tab) == [False, True]
 
 
 def test_links_and_lines_are_copied(opened):

@@ -87,6 +87,7 @@ def test_an_entry_of_the_catalogue_is_in_the_page_and_what_has_a_closed_form_nee
     assert found["estimators"]["twice"] == {
         "label": "twice RLOO",
         "about": "Twice the advantages of RLOO.",
+        "citation": "",
         "options": {},
     }
     style = line_style("twice")
@@ -113,6 +114,7 @@ def test_a_plugin_is_in_the_page_with_the_options_that_were_asked_for(plugin):
     assert found["estimators"]["bare"] | {"about": ""} == {
         "label": None,
         "about": "",
+        "citation": "",
         "options": {"order": {"kind": "written", "required": True}},
     }
     of = {table["spec"]: table for table in found["tables"]}
@@ -184,7 +186,8 @@ def test_the_page_of_the_command_draws_a_plugin(plugin, tab, capsys):
     assert "limit of bare(order=3)" not in found
     labels = tab.locator(".item strong").all_inner_texts()
     assert labels == ["MaxRL times 2", "MaxRL times 0.5", "bare"]
-    assert "</script> times a factor" in tab.locator(".item strong").first.get_attribute("title")
+    tab.locator(".item .term").first.focus()
+    assert "</script> times a factor" in tab.get_by_role("tooltip").inner_text()
     assert tab.locator(".item input, .item .segmented").count() == 0  # the page cannot change them
     colors = tab.locator('.lines path[data-name="Scaled"]').first.get_attribute("stroke")
     # on a light ground the light looks are darker, see LIGHT in front/looks.js

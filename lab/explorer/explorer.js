@@ -1,12 +1,13 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 653e685c3e2a050755b88537b3cf7a89f133bd52c0818ccf1b58dbd91dd934d6
+// Built by `npm run build` from lab/explorer/front; sources sha256 f74d86841800171c78393e846728ff83c295a73fbbf73e3bdbff6275d7721f61
 
 // dom.js
 function h(name, attributes = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === void 0) continue;
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
     else if (key in element && typeof value !== "string") element[key] = value;
-    else if (value !== null && value !== void 0 && value !== false) element.setAttribute(key, value);
+    else if (value !== false) element.setAttribute(key, value);
   }
   element.append(...children.flat().filter((child) => child !== null && child !== void 0));
   return element;
@@ -133,10 +134,79 @@ function format(x, figures = 4) {
   return String(Number(x.toPrecision(figures))).replace("-", "−");
 }
 
+// card.js
+var BEFORE = 200;
+var AFTER = 250;
+var cards = 0;
+var marked = (words) => words.split("`").map((part, i) => i % 2 ? h("code", {}, part) : part);
+var Card = class {
+  constructor(root) {
+    this.root = root;
+    this.element = h("div", { class: "card", role: "tooltip", id: `lab-card-${++cards}`, hidden: true });
+    this.element.addEventListener("pointerenter", () => clearTimeout(this.timer));
+    this.element.addEventListener("pointerleave", () => this.leave());
+    document.addEventListener(
+      "keydown",
+      (event) => {
+        if (event.key !== "Escape" || !this.term) return;
+        event.stopPropagation();
+        this.close();
+      },
+      true
+    );
+    document.addEventListener("pointerdown", ({ target }) => {
+      if (this.term && !this.element.contains(target) && !this.term.contains(target)) this.close();
+    });
+  }
+  /** A name with its card: a button, since a finger and the keyboard must reach it. `facts` are asked for when it opens. */
+  name(label2, facts) {
+    const term = h("button", { type: "button", class: "term" }, h("strong", {}, label2)), open2 = () => this.open(term, facts());
+    term.addEventListener("pointerenter", ({ pointerType }) => {
+      clearTimeout(this.timer);
+      if (pointerType === "mouse") this.timer = setTimeout(open2, BEFORE);
+    });
+    term.addEventListener("pointerleave", () => this.leave());
+    term.addEventListener("focus", open2);
+    term.addEventListener("blur", () => this.term === term && this.close());
+    term.addEventListener("click", open2);
+    return term;
+  }
+  leave() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.term !== document.activeElement && this.close(), AFTER);
+  }
+  open(term, { label: label2, spec, about, citation }) {
+    clearTimeout(this.timer);
+    if (!term.isConnected) return;
+    if (this.term !== term) this.close();
+    this.term = term;
+    const paragraphs = about.split(/\n\s*\n/).map((words) => words.replace(/\s+/g, " "));
+    this.element.replaceChildren(
+      h("p", { class: "named" }, h("strong", {}, label2), " ", h("code", {}, spec)),
+      ...paragraphs.map((words) => h("p", {}, marked(words))),
+      ...citation ? [h("p", { class: "source" }, `Source: ${citation}`)] : []
+    );
+    this.element.hidden = false;
+    term.setAttribute("aria-describedby", this.element.id);
+    this.place(term.getBoundingClientRect(), this.root.getBoundingClientRect());
+  }
+  /** Below the name, or above it where the window ends; never beyond the sides. */
+  place(term, root) {
+    const { offsetWidth: width, offsetHeight: height } = this.element, left = Math.max(8, Math.min(term.left - root.left, root.width - width - 8)), below = term.bottom + 6, above = term.top - height - 6, top = below + height > innerHeight && above > 0 ? above : below;
+    Object.assign(this.element.style, { left: `${left}px`, top: `${top - root.top}px` });
+  }
+  close() {
+    clearTimeout(this.timer);
+    this.term?.removeAttribute("aria-describedby");
+    this.term = null;
+    this.element.hidden = true;
+  }
+};
+
 // chart.js
 var THEMES = {
-  light: { ground: "#ffffff", ink: "#1c1e21", muted: "#686d76", grid: "#ebecef", axis: "#868b94", band: "#f4f5f7" },
-  dark: { ground: "#16181c", ink: "#eceef1", muted: "#a2a8b3", grid: "#2a2d33", axis: "#6d727c", band: "#1f2227" }
+  light: { ground: "#ffffff", ink: "#1c1e21", muted: "#4d525a", grid: "#ebecef", axis: "#868b94", band: "#f4f5f7" },
+  dark: { ground: "#16181c", ink: "#eceef1", muted: "#a9afba", grid: "#2a2d33", axis: "#6d727c", band: "#1f2227" }
 };
 var FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
 var logit = (p) => Math.log(p) - Math.log1p(-p);
@@ -150,10 +220,10 @@ function ticksOf({ kind, domain: [low, high2], ticks }, room) {
   if (kind === "logit")
     return [1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999].filter((p) => p >= low * 0.99 && 1 - p >= (1 - high2) * 0.99).map((p) => [p, format(p)]);
   if (kind === "log") {
-    const first = Math.ceil(Math.log10(low) - 1e-9), last = Math.floor(Math.log10(high2) + 1e-9), jump = Math.max(1, Math.ceil((last - first) / room));
+    const first = Math.ceil(Math.log10(low) - 1e-9), last2 = Math.floor(Math.log10(high2) + 1e-9), jump = Math.max(1, Math.ceil((last2 - first) / room));
     const decades = [];
-    const minor = last - first < 2 ? [1, 2, 5] : [1];
-    for (let k = first - 1; k <= last; k += jump) {
+    const minor = last2 - first < 2 ? [1, 2, 5] : [1];
+    for (let k = first - 1; k <= last2; k += jump) {
       for (const m of minor)
         if (m * 10 ** k >= low * 0.999 && m * 10 ** k <= high2 * 1.001)
           decades.push([m * 10 ** k, Math.abs(k) > 4 ? `1e${k}`.replace("-", "−") : format(m * 10 ** k)]);
@@ -783,9 +853,14 @@ var BIAS_PRICE = 10;
 var ERROR_PRICE = 1e-4;
 var LARGEST = 128;
 var READY = /* @__PURE__ */ new Map();
-function prepared(degree, N2) {
-  const key = `${degree} ${N2}`;
-  if (READY.has(key)) return READY.get(key);
+var MOST_READY = 24;
+var keyOf = (degree, N2) => `${degree} ${N2}`;
+var isDecomposed = (degree, N2) => READY.has(keyOf(degree, N2));
+function keepDecomposition(degree, N2, ready) {
+  if (READY.size >= MOST_READY) READY.delete(READY.keys().next().value);
+  READY.set(keyOf(degree, N2), ready);
+}
+function decomposition(degree, N2) {
   const [x, node] = gaussLegendre(Math.max(200, 2 * N2));
   const angle = x.map((value) => Math.PI * (value + 1) / 2);
   const p = angle.map((value) => Math.sin(value / 2) ** 2);
@@ -799,16 +874,14 @@ function prepared(degree, N2) {
     })
   );
   const scaled = columns.map((column, j) => column.map((value) => value / Math.sqrt(noise[j])));
-  const ready = { p, share, basis, noise, plain: svd(columns), ridge: svd(scaled) };
-  if (READY.size > 8) READY.clear();
-  READY.set(key, ready);
-  return ready;
+  return { p, share, basis, noise, plain: svd(columns), ridge: svd(scaled) };
 }
 var dot2 = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
 function fit(degree, N2, at, w) {
   if (N2 > LARGEST)
     throw new Error(`N = ${N2}: the page fits drawn weights up to N = ${LARGEST}; lab.from_weight goes on from there`);
-  const { p, share, basis, noise, plain: plain2, ridge } = prepared(degree, N2);
+  if (!isDecomposed(degree, N2)) keepDecomposition(degree, N2, decomposition(degree, N2));
+  const { p, share, basis, noise, plain: plain2, ridge } = READY.get(keyOf(degree, N2));
   const finite = (x) => {
     const value = w(x);
     if (!Number.isFinite(value))
@@ -1281,8 +1354,15 @@ function offered(table) {
     Object.keys(table).filter((name) => !["drawn", "formula"].includes(name) && starts(name).every(([, start2]) => start2 !== void 0)).map((name) => [name, writeSpec(table, name, Object.fromEntries(starts(name)))])
   );
 }
+function labelOf(table, spec) {
+  try {
+    return resolve(table, spec).label;
+  } catch {
+    return spec;
+  }
+}
 function rules([gap, offset]) {
-  const N2 = gap.length, last = gap[N2 - 1] + offset[N2 - 1];
+  const N2 = gap.length, last2 = gap[N2 - 1] + offset[N2 - 1];
   let sum = 0, size = 0;
   for (let K = 0; K <= N2; K++) {
     const right = K > 0 ? gap[K - 1] + offset[K - 1] : 0, wrong = K < N2 ? offset[K] : 0;
@@ -1291,12 +1371,15 @@ function rules([gap, offset]) {
   }
   const word = (x) => x === 0 ? "zero" : "kept";
   const groups = sum <= 1e-9 * size ? "sum" : "do not sum";
-  return `all wrong: ${word(offset[0])} · all right: ${word(last)} · groups ${groups} to zero`;
+  return `all wrong: ${word(offset[0])} · all right: ${word(last2)} · groups ${groups} to zero`;
 }
 
 // given.js
 var TABLES = /* @__PURE__ */ new Map();
+var heard = null;
+var told = () => heard;
 function learn({ estimators, objectives, aliases, looks: looks2, tables = [] }) {
+  heard = { estimators, objectives, aliases, looks: looks2 };
   Object.assign(ALIASES, aliases);
   Object.assign(LOOKS, looks2);
   for (const [name, facts] of Object.entries(estimators)) describe(ESTIMATORS[name] ??= {}, name, facts);
@@ -1308,11 +1391,11 @@ function learn({ estimators, objectives, aliases, looks: looks2, tables = [] }) 
     }
   }
 }
-function describe(entry, name, { label: label2, about, options }) {
-  Object.assign(entry, { about, options });
+function describe(entry, name, { label: label2, about, citation, options }) {
+  Object.assign(entry, { about, citation, options });
   if (typeof entry.label !== "function") entry.label = label2 ?? name;
 }
-function tabled({ name, spec, entry }, N2, nearest) {
+function tabled({ name, spec, entry }, N2, nearest2) {
   const table = TABLES.get(spec);
   if (!table)
     throw new Error(`this page holds no numbers of ${spec}: write it with lab explore curves=..., or use a notebook`);
@@ -1320,12 +1403,11 @@ function tabled({ name, spec, entry }, N2, nearest) {
   const sizes = Object.keys(table.coefficients).map(Number);
   const at = sizes.reduce((best, size) => Math.abs(size - N2) < Math.abs(best - N2) ? size : best, Infinity);
   if (!Number.isFinite(at)) throw new Error(`${spec} is defined for no N that this page holds: use a notebook`);
-  if (at !== N2 && !nearest)
+  if (at !== N2 && !nearest2)
     throw new Error(`of ${spec} this page holds no N = ${N2}, the nearest is ${at}: a notebook has every N`);
   return {
     name,
     spec,
-    about: entry.about,
     label: at === N2 ? table.label : `${table.label} at N = ${at}`,
     sequences: table.coefficients[at].map((values) => Float64Array.from(values)),
     limit: (quantity, axis) => limit(table, quantity, axis),
@@ -1339,1101 +1421,6 @@ function limit(table, quantity, axis) {
   return quantity === "contrast" ? passRates(axis).map((p, i) => p * (1 - p) * values[i]) : values;
 }
 var middle = (values) => values[(values.length - 1) / 2];
-
-// gates.js
-function parseGate(text2) {
-  if (["none", "drop", "redraw"].includes(text2)) return { name: text2, low: 0, high: 1 };
-  const found = /^between\(\s*([\d.e+-]+)\s*,\s*([\d.e+-]+)\s*\)$/.exec(text2);
-  const [low, high2] = found ? found.slice(1).map(Number) : [NaN, NaN];
-  if (!(low >= 0 && low <= high2 && high2 <= 1)) {
-    throw new Error(
-      `gate = ${JSON.stringify(text2)}: it must be none, drop, redraw or between(low, high) with 0 <= low <= high <= 1`
-    );
-  }
-  return { name: "between", low, high: high2 };
-}
-function keeps({ name, low, high: high2 }, N2) {
-  const kept = {
-    none: () => true,
-    drop: (K) => K > 0 && K < N2,
-    redraw: (K) => K > 0 && K < N2,
-    between: (K) => low <= K / N2 && K / N2 <= high2
-  }[name];
-  return row(N2 + 1, (K) => Number(kept(K)));
-}
-var keepsSome = (gate, N2) => keeps(gate, N2).includes(1);
-function behind(grid, sequences2, gate) {
-  const N2 = sequences2[0].length, kept = keeps(gate, N2), [a1, a0] = successFailure(sequences2);
-  const gap = row(N2, (j) => kept[j + 1] * a1[j + 1] - kept[j] * a0[j]);
-  const weight2 = expect(grid.table(N2 - 1), gap), share = expect(grid.table(N2), kept);
-  if (gate.name !== "redraw") return { weight: weight2, cost: share.map(() => N2), kept: share };
-  return { weight: weight2.map((w, i) => w / share[i]), cost: share.map((m) => N2 / m), kept: share.map(() => 1) };
-}
-var GATED = {
-  weight: (grid, sequences2, gate) => behind(grid, sequences2, gate).weight,
-  contrast: (grid, sequences2, gate) => behind(grid, sequences2, gate).weight.map((w, i) => w * grid.p[i] * (1 - grid.p[i]))
-};
-function isGated({ gate, quantity, N: N2 }) {
-  return gate !== "none" && quantity in GATED && keepsSome(parseGate(gate), N2);
-}
-
-// gate_control.js
-var NAMES = { none: "none", drop: "drop", redraw: "redraw", between: "between" };
-var MEANING = {
-  none: "Every group enters the step.",
-  drop: "Groups that agree are dropped, and another problem is drawn: dynamic sampling.",
-  redraw: "Groups that agree are drawn again from the same problem, until they are mixed.",
-  between: "Groups with K/N outside these bounds are dropped, and another problem is drawn."
-};
-var START = "between(0.2, 0.8)";
-var GateControl = class {
-  constructor({ store }) {
-    this.store = store;
-    this.names = h("div");
-    this.said = h("p", { class: "rules" });
-    const bound = (name, set) => slider(name, 0, { least: 0, most: 1, step: 0.05 }, (x) => {
-      const { low, high: high2 } = set(parseGate(this.store.state.gate), x);
-      store.set({ gate: `between(${low}, ${high2})` });
-    });
-    this.low = bound("lowest K/N", ({ high: high2 }, x) => ({ low: x, high: Math.max(x, high2) }));
-    this.high = bound("highest K/N", ({ low }, x) => ({ low: Math.min(x, low), high: x }));
-    this.bounds = h("div", {}, this.low.element, this.high.element);
-    this.element = h("div", { class: "gate" }, h("h3", {}, "Gate"), this.names, this.bounds, this.said);
-  }
-  update({ gate, quantity, N: N2 }) {
-    const { name, low, high: high2 } = parseGate(gate);
-    rebuild(this.names, name, () => [
-      segmented("gate", NAMES, name, (next) => this.store.set({ gate: next === "between" ? START : next }))
-    ]);
-    this.bounds.hidden = name !== "between";
-    this.low.show(low);
-    this.high.show(high2);
-    const keepsNone = !keepsSome(parseGate(gate), N2);
-    this.said.className = keepsNone ? "fault" : "rules";
-    const where = quantity in GATED ? " Bold: behind the gate." : " It is drawn for weight and contrast.", drawn = name === "none" ? "" : where;
-    write(
-      this.said,
-      keepsNone ? `This gate keeps no group of ${N2} rollouts: raise N, or widen it.` : `${MEANING[name]}${drawn}`
-    );
-  }
-};
-
-// pad.js
-var CORNERS = [
-  ["rl", "RL", 0, 0],
-  ["arcsine", "GRPO", 0.5, 0.5],
-  ["maxrl", "MaxRL", 1, 0],
-  ["log_odds", "PACS", 1, 1]
-];
-var Pad = class {
-  constructor(app) {
-    this.app = app;
-    this.svg = svg("svg", {
-      viewBox: "0 14 220 202",
-      class: "pad",
-      tabindex: "0",
-      role: "application",
-      "aria-label": "the family p to the minus a times 1-p to the minus b: arrows move the point"
-    });
-    this.words = h("p", { class: "rules" });
-    this.element = h("div", { class: "family" }, h("h3", {}, "One family: w = p⁻ᵃ(1−p)⁻ᵇ"), this.svg, this.words);
-    const at = (event) => {
-      const bounds = this.svg.getBoundingClientRect();
-      this.put(
-        ((event.clientX - bounds.left) / bounds.width * 220 - 34) / 150 * 1.25 - 0.1,
-        (162 - (event.clientY - bounds.top) / bounds.height * 202) / 150 * 1.25 - 0.1
-      );
-    };
-    let down = false;
-    this.svg.style.touchAction = "none";
-    this.svg.addEventListener("pointerdown", (event) => {
-      down = true;
-      this.svg.setPointerCapture(event.pointerId);
-      at(event);
-    });
-    this.svg.addEventListener("pointermove", (event) => {
-      if (down) at(event);
-    });
-    for (const end of ["pointerup", "pointercancel"])
-      this.svg.addEventListener(end, () => {
-        down = false;
-      });
-    this.svg.addEventListener("keydown", (event) => {
-      const [da, db] = { ArrowRight: [0.05, 0], ArrowLeft: [-0.05, 0], ArrowUp: [0, 0.05], ArrowDown: [0, -0.05] }[event.key] ?? [0, 0];
-      if (!da && !db) return;
-      event.preventDefault();
-      const { a, b } = this.point(this.app.store.state) ?? { a: 0.5, b: 0.5 };
-      this.put(a + da, b + db);
-    });
-  }
-  point(state) {
-    for (const spec of state.objectives) {
-      try {
-        const found = resolve(OBJECTIVES, spec);
-        if (found.name === "power") return found.options;
-      } catch {
-      }
-    }
-    return null;
-  }
-  put(a, b) {
-    const near = (x) => Number(Math.min(1.15, Math.max(0, Math.round(x * 20) / 20)).toFixed(2)), { store } = this.app;
-    const spec = writeSpec(OBJECTIVES, "power", { a: near(a), b: near(b) }), at = store.state.objectives.findIndex((one2) => one2.startsWith("power"));
-    store.set({
-      objectives: at < 0 ? [...store.state.objectives, spec].slice(-8) : store.state.objectives.with(at, spec)
-    });
-  }
-  update(state) {
-    const theme = this.app.theme(), X = (a) => 34 + (a + 0.1) / 1.25 * 150, Y = (b) => 176 - (b + 0.1) / 1.25 * 150, point = this.point(state);
-    const text2 = (words, attributes) => svg("text", { "font-size": 11, fill: theme.muted, ...attributes }, words);
-    rebuild(this.svg, [point, theme.ground], () => [
-      svg("rect", { x: 34, y: 26, width: 150, height: 150, fill: theme.band, rx: 4 }),
-      ...[0, 0.5, 1].flatMap((x) => [
-        svg("line", { x1: X(x), x2: X(x), y1: 26, y2: 176, stroke: theme.grid }),
-        svg("line", { x1: 34, x2: 184, y1: Y(x), y2: Y(x), stroke: theme.grid }),
-        text2({ 0: "0", 0.5: "½", 1: "1" }[x], { x: X(x), y: 190, "text-anchor": "middle" }),
-        text2({ 0: "0", 0.5: "½", 1: "1" }[x], { x: 28, y: Y(x) + 4, "text-anchor": "end" })
-      ]),
-      text2("a: hard problems count", { x: 109, y: 208, "text-anchor": "middle" }),
-      text2("b: easy ones count", { transform: "translate(10 101) rotate(-90)", "text-anchor": "middle" }),
-      ...CORNERS.flatMap(([name, words, a, b]) => [
-        svg("circle", { cx: X(a), cy: Y(b), r: 5, fill: this.app.color(LOOKS[name][0]) }),
-        text2(words, {
-          x: X(a) + (a > 0.9 ? -4 : 9),
-          y: Y(b) + (a > 0.9 ? -10 : 4),
-          "text-anchor": a > 0.9 ? "middle" : "start",
-          fill: theme.ink
-        })
-      ]),
-      ...point ? [
-        svg("circle", { cx: X(point.a), cy: Y(point.b), r: 8, fill: "none", stroke: theme.ink, "stroke-width": 2 }),
-        svg("circle", { cx: X(point.a), cy: Y(point.b), r: 2, fill: theme.ink })
-      ] : []
-    ]);
-    this.words.textContent = point ? `a = ${point.a}, b = ${point.b}` : "Drag in the square to draw a member of the family.";
-  }
-};
-
-// rows.js
-var WORDS = { true: "yes", false: "no", dr_grpo: "Dr. GRPO", rloo: "RLOO", plug_in: "plug-in" };
-var DEAD_GROUPS = {
-  maxrl: "both dropped (Algorithm 1)",
-  maxrl_eq6: "no baseline (eq. 6)",
-  maxrl_eq7: "baseline kept (eq. 7)",
-  maxrl_loo: "leave-one-out (ours)"
-};
-var MOST = 8;
-var CurveList = class {
-  /** `table`: ESTIMATORS or OBJECTIVES; `key`: where their specs stand in the state. */
-  constructor(app, kind, table, key) {
-    Object.assign(this, { app, table, key });
-    this.list = h("div", { class: "list" });
-    this.element = h("div", {}, this.list, this.adder(kind));
-  }
-  get specs() {
-    return this.app.store.state[this.key];
-  }
-  put(specs) {
-    this.app.store.set({ [this.key]: specs });
-  }
-  adder(kind) {
-    const starts = offered(this.table);
-    const add = () => {
-      const spec = starts[menu.value];
-      menu.selectedIndex = 0;
-      this.put([...this.specs, spec].slice(-MOST));
-    };
-    const choices = Object.keys(starts).map((name) => h("option", { value: name }, name));
-    const menu = h("select", { class: "add", "aria-label": `add an ${kind}`, onchange: add });
-    menu.append(h("option", { value: "" }, `+ add an ${kind}`), ...choices);
-    return menu;
-  }
-  /** Rows are built anew only when what they show has changed, and never while a slider of theirs is being moved. */
-  update(lines, theme) {
-    const shown = lines.map(({ spec, error, label: label2 }) => [spec, error, label2]);
-    rebuild(
-      this.list,
-      [theme, shown],
-      () => this.moving ? [...this.list.children] : lines.map((line, i) => this.row(line, i))
-    );
-    [...this.list.children].forEach((row2, i) => this.reword(row2, lines[i]));
-  }
-  row(line, i) {
-    const dash = line.dash.length ? line.dash.map((x) => 2 * x).join(" ") : "none";
-    const stroke = { stroke: line.color, "stroke-width": 3, "stroke-dasharray": dash };
-    const swatch = svg("svg", { width: 30, height: 12, "aria-hidden": "true" });
-    swatch.append(svg("line", { x1: 1, x2: 29, y1: 6, y2: 6, ...stroke }));
-    const remove = h("button", { type: "button", class: "quiet", "aria-label": `remove ${line.label}` }, "×");
-    remove.addEventListener("click", () => this.put(this.specs.filter((_, k) => k !== i)));
-    const head = h("div", { class: "head" }, swatch, h("strong", { title: line.about ?? "" }, line.label), remove);
-    return h("div", { class: "item" }, head, this.deadGroups(line, i), this.options(line, i), h("p", {}));
-  }
-  /** MaxRL's estimators differ only in what a group does where all are wrong: one choice, not four names. */
-  deadGroups(line, i) {
-    if (!(line.name in DEAD_GROUPS) || line.error || lifted(line.spec)) return null;
-    const menu = select(
-      Object.keys(DEAD_GROUPS),
-      line.name,
-      (name) => this.put(this.specs.with(i, name)),
-      (name) => DEAD_GROUPS[name]
-    );
-    const row2 = field("where all are wrong", menu);
-    row2.classList.add("wide");
-    return row2;
-  }
-  options(line, i) {
-    const known = this.table[line.name]?.options ?? {};
-    const shown = Object.entries(line.options ?? {}).filter(([option]) => {
-      const { kind, only = {} } = known[option];
-      return !["list", "text"].includes(kind) && Object.entries(only).every(([other, value]) => line.options[other] === value);
-    });
-    return shown.map(([option, value]) => this.input(option, value, known[option], i));
-  }
-  input(option, value, rule, i) {
-    const change = (next) => {
-      const { name, options } = resolve(this.table, this.specs[i]);
-      this.moving = rule.kind === "number" || rule.kind === "whole";
-      this.put(this.specs.with(i, writeSpec(this.table, name, { ...options, [option]: next })));
-      this.moving = false;
-    };
-    if (rule.kind === "written") return field(option, this.text(option, value, change));
-    if (rule.kind === "choice" && rule.values.length < 3) {
-      const words = Object.fromEntries(rule.values.map((one2) => [one2, WORDS[one2] ?? one2]));
-      return field(
-        option,
-        segmented(option, words, value, (text2) => change(rule.values.find((one2) => String(one2) === text2)))
-      );
-    }
-    if (rule.kind === "choice") return field(option, select(rule.values, value, change));
-    if (value === null) return field(option, h("button", { type: "button", onclick: () => change(8) }, "N"));
-    if (rule.kind === "number") return slider(option, value, rule, change).element;
-    return slider(
-      option === "order" ? "order T" : option,
-      value,
-      { least: 1, most: 256, step: 1, scale: LOG(1, 256) },
-      change
-    ).element;
-  }
-  /** An option as Python's literal; what is none is marked, and not taken. */
-  text(option, value, change) {
-    const input = h("input", { type: "text", value: written(value), spellcheck: "false" });
-    input.addEventListener("change", () => {
-      try {
-        input.setCustomValidity("");
-        change(parseSpec(`estimator(${option}=${input.value})`)[1][option]);
-      } catch {
-        input.setCustomValidity("write a number, 'text', [a, list], True, False or None");
-        input.reportValidity();
-      }
-    });
-    return input;
-  }
-  /** What a lifted estimator has to do with the curve that is drawn for it. */
-  ofRewards({ spec }) {
-    const inner = lifted(spec);
-    return inner === null ? "" : `takes real rewards; where they are right or wrong it is ${inner}, whose curve this is · `;
-  }
-  /** The words of a row: its label, and its rules or what is wrong with it. */
-  reword(row2, line) {
-    write(row2.querySelector("strong"), line.label);
-    const said2 = row2.lastElementChild;
-    said2.className = line.error ? "fault" : "rules";
-    const waiting = line.waiting ? "lab is computing it …" : "";
-    write(said2, line.error ?? (line.sequences ? `${this.ofRewards(line)}${rules(line.sequences)}` : waiting));
-    said2.hidden = !said2.textContent;
-  }
-};
-
-// state.js
-var DEFAULTS = {
-  panel: "curves",
-  N: 16,
-  curves: ["rloo", "grpo", "maxrl", "pacs"],
-  objectives: [],
-  quantity: "weight",
-  gate: "none",
-  x: "log",
-  y: "log",
-  normalise: false,
-  limits: true,
-  by: "hand",
-  points: [0, 0, 0, 0, 0, 2, 4, 4, 4, 4, 4, 4, 4, 2, 0, 0, 0, 0, 0, 0, 0],
-  formula: "exp(-5*p)",
-  zero_mean: false,
-  left: "rloo",
-  right: "maxrl",
-  problems: 96,
-  right_N: 0,
-  // 0: as many as on the left
-  equal: "length",
-  length: 0.05,
-  rate: 0.5,
-  seed: 0,
-  seeds: 5,
-  across: "steps",
-  theme: "auto"
-};
-var MOST2 = { N: 4096, problems: 400 };
-var CHOICES = {
-  panel: ["curves", "draw", "files", "toy"],
-  quantity: ["weight", "objective", "efficiency", "mass", "contrast"],
-  x: ["log", "deep", "linear", "logit"],
-  y: ["log", "linear"],
-  by: ["hand", "formula"],
-  equal: ["length", "rate"],
-  across: ["steps", "rollouts"],
-  theme: ["auto", "light", "dark"]
-};
-var RANGES = {
-  N: [2, MOST2.N, true],
-  problems: [4, MOST2.problems, true],
-  right_N: [0, MOST2.N, true],
-  length: [1e-3, 1, false],
-  rate: [1e-3, 10, false],
-  seed: [0, 2 ** 31 - 1, true],
-  seeds: [1, 16, true]
-};
-function checked(given) {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) throw new Error("a state is a dictionary");
-  for (const [key, value] of Object.entries(given)) {
-    const usual = Object.hasOwn(DEFAULTS, key) ? DEFAULTS[key] : void 0, fault = (words) => new Error(`${key} = ${JSON.stringify(value)}: ${words}`);
-    if (usual === void 0)
-      throw new Error(`unknown key '${key}' of a state. Valid: ${Object.keys(DEFAULTS).join(", ")}`);
-    if (CHOICES[key] && !CHOICES[key].includes(value)) throw fault(`it must be one of ${CHOICES[key].join(", ")}`);
-    if (RANGES[key]) {
-      const [least, most, whole] = RANGES[key];
-      if (typeof value !== "number" || !(value >= least && value <= most) || whole && !Number.isInteger(value)) {
-        throw fault(`it must be a ${whole ? "whole " : ""}number from ${least} to ${most}`);
-      }
-    }
-    if (typeof usual === "boolean" && typeof value !== "boolean") throw fault("it must be true or false");
-    if (typeof usual === "string" && typeof value !== "string") throw fault("it must be text");
-    if (key === "gate") parseGate(value);
-    if (Array.isArray(usual) && !Array.isArray(value)) throw fault("it must be a list");
-    if (key === "points" && !(value.length === usual.length && value.every(Number.isFinite)))
-      throw fault(`it must be ${usual.length} numbers`);
-    if (["curves", "objectives"].includes(key) && !(value.length <= 8 && value.every((one2) => typeof one2 === "string"))) {
-      throw fault("it must be at most 8 names");
-    }
-  }
-  return { ...structuredClone(DEFAULTS), ...structuredClone(given) };
-}
-function changes(state) {
-  return Object.fromEntries(
-    Object.entries(state).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(DEFAULTS[key]))
-  );
-}
-var toHash = (state) => {
-  const changed = changes(state);
-  return Object.keys(changed).length ? `#${encodeURIComponent(JSON.stringify(changed)).replaceAll("%2C", ",").replaceAll("%3A", ":")}` : "";
-};
-function fromHash(hash) {
-  if (hash.length < 2) return checked({});
-  let given;
-  try {
-    given = JSON.parse(decodeURIComponent(hash.slice(1)));
-  } catch {
-    throw new Error("the address holds no state that can be read");
-  }
-  return checked(given);
-}
-var Store = class {
-  constructor(state) {
-    this.state = state;
-    this.listeners = [];
-  }
-  set(patch) {
-    const changed = Object.keys(patch).filter((key) => JSON.stringify(patch[key]) !== JSON.stringify(this.state[key]));
-    if (!changed.length) return;
-    this.state = { ...this.state, ...structuredClone(patch) };
-    for (const listener of this.listeners) listener(this.state, new Set(changed));
-  }
-  listen(listener) {
-    this.listeners.push(listener);
-  }
-};
-
-// panel_curves.js
-var NAMES2 = {
-  weight: "weight w(p)",
-  objective: "objective J(p) − J(½)",
-  efficiency: "efficiency e(p)",
-  mass: "signal mass E|A|",
-  contrast: "contrast w p(1−p)"
-};
-var MEANING2 = {
-  weight: "How much each pass rate counts: the expected gradient is w(p) ∇p. Solid: what N rollouts give. Thin dashes: the limit of many.",
-  objective: "What is climbed: the integral of w, zero at p = ½.",
-  efficiency: "The squared signal-to-noise ratio kept, beside the oracle baseline r − p (as in language models, where correctness explains little of the score).",
-  mass: "The mean size of the advantages that a problem hands out.",
-  contrast: "The weight on the difference between the mean right and the mean wrong answer; the log-odds are flat here."
-};
-var AXES = { log: "log", deep: "log to 10⁻⁶", linear: "linear", logit: "log-odds" };
-var SPAN = { log: [1e-4, 1], deep: [1e-6, 1], linear: [0, 1], logit: [1e-4, 1 - 1e-4] };
-var kindOf = (axis) => axis === "deep" ? "log" : axis;
-var CurvesPanel = class {
-  constructor(app) {
-    this.app = app;
-    this.grids = Object.fromEntries(Object.keys(AXES).map((axis) => [axis, new Grid(passRates(axis))]));
-    this.limits = /* @__PURE__ */ new Map();
-    this.at = 0.1;
-    const { store } = app;
-    this.N = slider(
-      "Rollouts a problem, N",
-      store.state.N,
-      { least: 2, most: MOST2.N, step: 1, scale: LOG(2, MOST2.N), first: true },
-      (N2) => store.set({ N: N2 })
-    );
-    this.gate = new GateControl(app);
-    this.estimators = new CurveList(app, "estimator", ESTIMATORS, "curves");
-    this.objectives = new CurveList(app, "objective", OBJECTIVES, "objectives");
-    this.pad = new Pad(app);
-    this.tabs = h("div", {
-      class: "tabs",
-      role: "tablist",
-      "aria-label": "what is drawn",
-      onkeydown: (event) => this.turn(event)
-    });
-    this.small = {};
-    for (const quantity of Object.keys(NAMES2)) {
-      const chart = new Chart({ label: NAMES2[quantity], height: 0.42, least: 44, small: true });
-      const tab = h(
-        "button",
-        {
-          type: "button",
-          role: "tab",
-          onclick: () => store.set({ quantity, ...quantity === "weight" ? {} : { y: "linear" } })
-        },
-        h("span", {}, NAMES2[quantity]),
-        chart.element
-      );
-      this.small[quantity] = { chart, tab };
-      this.tabs.append(tab);
-    }
-    this.chart = new Chart({ label: "curves over the pass rate", height: 0.52, least: 280 });
-    this.chart.svg.setAttribute("tabindex", "0");
-    this.chart.svg.setAttribute("aria-description", "left and right arrows move the pass rate that is read out below");
-    this.chart.listen((p) => this.read(p));
-    this.chart.svg.addEventListener("keydown", (event) => this.key(event));
-    this.meaning = h("p", { class: "meaning" });
-    this.axes = h("div", { class: "row options" });
-    this.table = h("div", { class: "readout" });
-    this.element = h(
-      "div",
-      { class: "panel" },
-      h(
-        "section",
-        { class: "controls", "aria-label": "what is compared" },
-        this.N.element,
-        this.gate.element,
-        h("h3", {}, "Estimators at N rollouts"),
-        this.estimators.element,
-        h("h3", {}, "Objectives, whatever N"),
-        this.objectives.element
-      ),
-      h(
-        "section",
-        { class: "stage" },
-        this.tabs,
-        this.axes,
-        this.chart.element,
-        this.meaning,
-        h("div", { class: "below" }, this.table, this.pad.element),
-        app.saver(
-          () => this.chart,
-          () => this.columns(),
-          "curves"
-        )
-      )
-    );
-  }
-  /** Arrows move along the tabs. */
-  turn(event) {
-    const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key], names = Object.keys(NAMES2);
-    if (!move) return;
-    event.preventDefault();
-    const next = this.small[names[(names.indexOf(this.app.store.state.quantity) + move + names.length) % names.length]].tab;
-    next.click();
-    next.focus();
-  }
-  key(event) {
-    const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!move) return;
-    event.preventDefault();
-    const p = this.grids[this.app.store.state.x].p, near = p.findIndex((x) => x >= this.at * (1 - 1e-12));
-    this.read(
-      p[Math.max(0, Math.min(p.length - 1, (near < 0 ? p.length - 1 : near) + move * (event.shiftKey ? 10 : 1)))]
-    );
-  }
-  /** Everything that is drawn: { label, name, w, sequences or null, error } a curve. */
-  gather(state) {
-    const lines = [];
-    for (const spec of state.curves) {
-      try {
-        lines.push({ kind: "curve", spec, ...this.app.estimator(spec, state.N, true) });
-      } catch (error) {
-        lines.push({ kind: "curve", spec, name: spec, label: spec, error: error.message });
-      }
-    }
-    for (const spec of state.objectives) {
-      try {
-        const found = resolve(OBJECTIVES, spec);
-        lines.push({
-          kind: "objective",
-          spec,
-          name: found.name,
-          label: found.label,
-          about: found.entry.about,
-          options: found.options,
-          w: found.entry.w(found.options)
-        });
-      } catch (error) {
-        lines.push({ kind: "objective", spec, name: spec, label: spec, error: error.message });
-      }
-    }
-    looks(lines.map(({ name }) => name)).forEach((look, i) => {
-      const dash = lines[i].kind === "objective" && !look.dash.length ? [3, 2] : look.dash;
-      Object.assign(lines[i], { color: this.app.color(look.color), dash });
-    });
-    return lines;
-  }
-  limit(line, quantity, axis) {
-    if (!line.w) return line.limit?.(quantity, axis) ?? null;
-    const key = `${line.spec} ${quantity} ${axis}`;
-    if (!this.limits.has(key)) {
-      if (this.limits.size > 200) this.limits.clear();
-      this.limits.set(key, LIMITS[quantity](this.grids[axis].p, line.w));
-    }
-    return this.limits.get(key);
-  }
-  update(state) {
-    this.lines = this.gather(state);
-    this.N.show(state.N);
-    this.gate.update(state);
-    this.controls(state);
-    this.draw(state);
-    cancelAnimationFrame(this.later);
-    this.later = requestAnimationFrame(() => {
-      this.thumbnails(state);
-      this.read(this.at);
-    });
-    this.app.verify(this, state);
-  }
-  /**
-   * The curves of one quantity on the grid of the axis, scaled to 1 at p = 1/2 if asked: { y, limit, gated } a line,
-   * each null where there is none.
-   */
-  values(state, quantity) {
-    const grid = this.grids[state.x], gate = isGated(state) ? parseGate(state.gate) : null;
-    return this.lines.map((line) => {
-      if (line.error || line.waiting) return { y: null, limit: null, gated: null };
-      const to = (values, middle2) => values.map((value) => value / (middle2 || 1));
-      const scaled = state.normalise && quantity !== "efficiency";
-      const limit3 = this.limit(line, quantity, state.x);
-      const half = line.w ? line.w(0.5) : line.half;
-      const shownLimit = scaled && limit3 ? half ? to(limit3, half) : null : limit3;
-      if (line.kind === "objective") return { y: null, limit: shownLimit, gated: null };
-      const known = (gate2) => this.app.authority?.get(line.spec, { ...state, gate: gate2 }, quantity);
-      const y = known("none") ?? QUANTITIES[quantity](grid, line.sequences);
-      const gated = gate && (known(state.gate) ?? GATED[quantity](grid, line.sequences, gate));
-      return {
-        y: scaled ? to(y, QUANTITIES.weight(HALF, line.sequences)[0]) : y,
-        limit: shownLimit,
-        gated: gated && scaled ? to(gated, GATED.weight(HALF, line.sequences, gate)[0]) : gated
-      };
-    });
-  }
-  draw(state) {
-    const { quantity } = state, p = this.grids[state.x].p, found = this.values(state, quantity);
-    const kind = quantity === "objective" || quantity === "efficiency" ? "linear" : state.y;
-    const solid = found.flatMap(({ y, limit: limit3 }, i) => [
-      ...y ?? (this.lines[i].kind === "objective" && limit3 ? limit3 : [])
-    ]);
-    const own = found.some(({ y }) => y) ? found.flatMap(({ y, gated }) => [...y ?? [], ...gated ?? []]) : solid;
-    const domain = quantity === "efficiency" ? [0, 1] : niceDomain(own, kind, 1e-5);
-    if (quantity === "objective") {
-      const cap = 1.2 * Math.max(...own.map(Math.abs));
-      [domain[0], domain[1]] = niceDomain(
-        [-cap, cap].map((x) => Math.max(-12, Math.min(12, x))),
-        "linear"
-      );
-    }
-    this.found = found;
-    const drawn = [];
-    this.lines.forEach((line, i) => {
-      const { y, limit: limit3, gated } = found[i], { color, dash, label: label2 } = line;
-      if (line.waiting) drawn.push({ x: [], y: [], color, dash, width: 2.2, label: line.label, name: line.spec });
-      if (line.kind === "objective" && limit3)
-        drawn.push({
-          x: p,
-          y: limit3,
-          color,
-          dash,
-          width: 1.6,
-          label: line.label,
-          name: line.spec
-        });
-      if (line.kind === "curve" && y) {
-        if (state.limits && limit3)
-          drawn.push({ x: p, y: limit3, color, dash: [2, 3], width: 1, name: `limit ${line.spec}` });
-        const plain2 = { x: p, y, color, dash, name: line.spec };
-        if (!gated) drawn.push({ ...plain2, width: 2.2, label: label2 });
-        else {
-          drawn.push({ ...plain2, width: 1, opacity: 0.85 });
-          drawn.push({ x: p, y: gated, color, dash, width: 2.6, label: label2, name: this.recipe(line, state) });
-        }
-      }
-    });
-    const unit = state.normalise && quantity !== "efficiency" ? ", 1 at w(½)" : "";
-    this.chart.draw(
-      {
-        x: { kind: kindOf(state.x), domain: SPAN[state.x], label: "pass rate p" },
-        y: { kind, domain, label: NAMES2[quantity] + unit },
-        lines: drawn,
-        named: true,
-        mark: this.at
-      },
-      this.app.theme()
-    );
-    this.app.drawn();
-  }
-  /** The text from which lab.recipe reads what is drawn of a line behind the gate. */
-  recipe({ spec, sequences: sequences2 }, { gate }) {
-    return `${spec}, N=${sequences2[0].length}, gate=${gate}`;
-  }
-  thumbnails(state) {
-    const coarse = this.coarse ??= Object.fromEntries(
-      Object.keys(AXES).map((axis) => [axis, new Grid(passRates(axis, 61))])
-    );
-    for (const [quantity, { chart, tab }] of Object.entries(this.small)) {
-      tab.setAttribute("aria-selected", String(quantity === state.quantity));
-      tab.tabIndex = quantity === state.quantity ? 0 : -1;
-      const lines = this.lines.filter(({ sequences: sequences2 }) => sequences2).map(({ sequences: sequences2, color, dash }) => ({
-        x: coarse[state.x].p,
-        y: QUANTITIES[quantity](coarse[state.x], sequences2),
-        color,
-        dash,
-        width: 1.3
-      }));
-      const kind = quantity === "weight" || quantity === "contrast" ? state.y : "linear";
-      const domain = quantity === "efficiency" ? [0, 1] : niceDomain(
-        lines.flatMap(({ y }) => [...y]),
-        kind,
-        1e-4
-      );
-      chart.draw(
-        { x: { kind: kindOf(state.x), domain: SPAN[state.x], label: "" }, y: { kind, domain, label: "" }, lines },
-        this.app.theme()
-      );
-    }
-  }
-  /** The lists, the square, and the switches above the chart. */
-  controls(state) {
-    this.estimators.update(this.lines.slice(0, state.curves.length), state.theme);
-    this.objectives.update(this.lines.slice(state.curves.length), state.theme);
-    this.pad.update(state);
-    const { store } = this.app;
-    rebuild(this.axes, [state.x, state.y, state.limits, state.normalise], () => [
-      h("span", { class: "caption" }, "p"),
-      segmented("axis of the pass rate", AXES, state.x, (x) => store.set({ x })),
-      h("span", { class: "caption" }, "value"),
-      segmented("axis of the value", { log: "log", linear: "linear" }, state.y, (y) => store.set({ y })),
-      checkbox("limits", state.limits, (limits) => store.set({ limits })),
-      checkbox("scale to 1 at p = ½", state.normalise, (normalise) => store.set({ normalise }))
-    ]);
-    write(this.meaning, MEANING2[state.quantity]);
-  }
-  /** The numbers at one pass rate: every quantity of every curve; behind a gate, what the gate makes of the weight. */
-  read(p) {
-    this.at = Math.min(Math.max(p, 1e-6), 1 - 1e-4);
-    if (!this.lines) return;
-    this.chart.mark(this.at);
-    const { state } = this.app.store, grid = new Grid([this.at]), gate = parseGate(state.gate), gated = gate.name !== "none" && keepsSome(gate, state.N);
-    const shown = this.lines.filter(({ error, waiting }) => !error && !waiting);
-    const rows = shown.map((line) => {
-      const value = (quantity) => line.sequences ? QUANTITIES[quantity](grid, line.sequences)[0] : LIMITS[quantity](grid.p, line.w)?.[0];
-      const limit3 = line.kind === "curve" && line.w ? line.w(this.at) : null;
-      const part = gated && line.sequences ? behind(grid, line.sequences, gate) : null;
-      const cells2 = gated ? [part?.weight[0], part?.cost[0], part?.kept[0], value("efficiency")] : ["objective", "efficiency", "mass", "contrast"].map(value);
-      return h(
-        "tr",
-        {},
-        h("th", { scope: "row" }, h("span", { class: "dot", style: `background:${line.color}` }), line.label),
-        h("td", {}, format(value("weight"))),
-        h("td", { class: "limit" }, format(limit3)),
-        cells2.map((number2) => h("td", {}, format(number2)))
-      );
-    });
-    const sizes = new Set(shown.flatMap(({ sequences: sequences2 }) => sequences2 ? [sequences2[0].length] : []));
-    const N2 = [...sizes].sort((a, b) => a - b).join(", ") || state.N;
-    const words = gated ? [`w, gate ${gate.name}`, "rollouts", "share kept", "efficiency"] : ["J − J(½)", "efficiency", "signal mass", "w p(1−p)"];
-    this.table.replaceChildren(
-      h(
-        "table",
-        {},
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            h("th", { scope: "col" }, h("output", { class: "where" }, `p = ${format(this.at, 3)}`)),
-            [`w at N = ${N2}`, "limit w", ...words].map((word) => h("th", { scope: "col" }, word))
-          )
-        ),
-        h("tbody", {}, rows)
-      )
-    );
-  }
-  columns() {
-    const { state } = this.app.store, columns = { p: this.grids[state.x].p };
-    this.lines.forEach((line, i) => {
-      const { y, limit: limit3, gated } = this.found[i];
-      if (y) columns[`${line.spec} N=${line.sequences[0].length}`] = y;
-      if (gated) columns[this.recipe(line, state)] = gated;
-      if (limit3 && (state.limits || !y)) columns[line.kind === "curve" ? `limit of ${line.spec}` : line.spec] = limit3;
-    });
-    return columns;
-  }
-};
-var HALF = new Grid([0.5]);
-
-// panel_draw.js
-var COUNT = 21;
-var P = Array.from({ length: COUNT }, (_, i) => Number((i / (COUNT - 1)).toFixed(2)));
-var CHARTING = { kind: "linear", domain: [0, 1], label: "pass rate p" };
-var SHAPES = {
-  "only the middle": (p) => p > 0.25 && p < 0.65 ? 4 : p === 0.25 || p === 0.65 ? 2 : 0,
-  "hard ones": (p) => 4 * (1 - p) ** 3,
-  "1/p, cut": (p) => 1 / Math.max(p, 0.1),
-  level: () => 1,
-  "easy and hard": (p) => 1 + 12 * (p - 0.5) ** 2
-};
-var FORMULAS = ["exp(-5*p)", "1/(p + 0.05)", "step(0.3 - p)", "4*p*q", "p^-0.5 * q^-0.5", "1 + p"];
-function specOf(state) {
-  const common = { zero_mean: state.zero_mean };
-  return state.by === "hand" ? writeSpec(ESTIMATORS, "drawn", { p: P, w: state.points, ...common }) : writeSpec(ESTIMATORS, "formula", { text: state.formula, ...common });
-}
-var DrawPanel = class {
-  constructor(app) {
-    this.app = app;
-    const { store } = app;
-    this.grid = new Grid(passRates("linear"));
-    this.N = slider(
-      "Rollouts a problem, N",
-      store.state.N,
-      { least: 2, most: MOST2.N, step: 1, scale: LOG(2, MOST2.N), first: true },
-      (N2) => store.set({ N: N2 })
-    );
-    this.way = h("div");
-    this.formula = h("input", {
-      type: "text",
-      spellcheck: "false",
-      autocomplete: "off",
-      oninput: () => store.set({ formula: this.formula.value })
-    });
-    this.hand = h(
-      "div",
-      { class: "row" },
-      Object.entries(SHAPES).map(
-        ([words, f]) => h(
-          "button",
-          { type: "button", onclick: () => store.set({ points: P.map((p) => Number(f(p).toFixed(3))) }) },
-          words
-        )
-      )
-    );
-    this.written = h(
-      "div",
-      {},
-      field("w(p) =", this.formula),
-      h(
-        "div",
-        { class: "row" },
-        FORMULAS.map(
-          (text2) => h(
-            "button",
-            {
-              type: "button",
-              onclick: () => {
-                this.formula.value = text2;
-                store.set({ formula: text2 });
-              }
-            },
-            text2
-          )
-        )
-      )
-    );
-    this.fault = h("p", { class: "fault", role: "alert" });
-    this.zero = h("div");
-    this.line = h("code", { class: "line", tabindex: "0" });
-    this.copied = h("output", {});
-    this.facts = h("p", { class: "meaning" });
-    this.chart = new Chart({ label: "the drawn weight, and the best that N rollouts reach", height: 0.44, least: 260 });
-    this.residual = new Chart({ label: "residual", height: 0.2, least: 120 });
-    this.sequences = new Chart({ label: "the two sequences, gap and offset, by j", height: 0.3, least: 160 });
-    this.chart.svg.setAttribute("tabindex", "0");
-    this.chart.svg.setAttribute("role", "slider");
-    this.chart.svg.setAttribute("aria-label", "drawn weight: left and right choose a point, up and down move it");
-    this.chosen = 6;
-    this.chart.listen((p, w) => this.pull(p, w), {
-      drag: true,
-      done: () => {
-        this.before = null;
-        this.frozen = null;
-        this.app.refresh();
-      }
-    });
-    this.chart.svg.addEventListener("keydown", (event) => this.key(event));
-    this.element = h(
-      "div",
-      { class: "panel" },
-      h(
-        "section",
-        { class: "controls", "aria-label": "the weight" },
-        this.N.element,
-        this.way,
-        this.hand,
-        this.written,
-        this.fault,
-        this.zero,
-        h("h3", {}, "Train with it"),
-        this.line,
-        h(
-          "div",
-          { class: "row" },
-          h("button", { type: "button", onclick: () => this.copy() }, "Copy this line"),
-          h("button", { type: "button", onclick: () => this.add() }, "Add to the curves"),
-          this.copied
-        )
-      ),
-      h(
-        "section",
-        { class: "stage" },
-        this.facts,
-        this.chart.element,
-        this.residual.element,
-        this.sequences.element,
-        app.saver(
-          () => this.chart,
-          () => this.columns(),
-          "drawn"
-        )
-      )
-    );
-  }
-  /** The pointer sets the points that it passes over. */
-  pull(p, w) {
-    const { state } = this.app.store;
-    if (state.by !== "hand") return;
-    const here = Math.round(p * (COUNT - 1)), [from, start2] = this.before ?? [here, w], points = [...state.points];
-    const value = Number(w.toPrecision(3));
-    for (let i = Math.min(from, here); i <= Math.max(from, here); i++) {
-      const share = here === from ? 1 : (i - from) / (here - from);
-      points[i] = Number((start2 + share * (value - start2)).toPrecision(3));
-    }
-    this.before = [here, value];
-    this.frozen ??= this.domain;
-    this.chosen = here;
-    this.app.store.set({ points });
-  }
-  key(event) {
-    const { state } = this.app.store, along = { ArrowRight: 1, ArrowLeft: -1 }[event.key], up = { ArrowUp: 1, ArrowDown: -1 }[event.key];
-    if (state.by !== "hand" || !along && !up) return;
-    event.preventDefault();
-    if (along) {
-      this.chosen = Math.min(COUNT - 1, Math.max(0, this.chosen + along));
-      this.update(state);
-    } else {
-      const size = Math.max(...state.points.map(Math.abs), 1);
-      this.app.store.set({
-        points: state.points.with(this.chosen, Number((state.points[this.chosen] + up * size / 40).toPrecision(3)))
-      });
-    }
-  }
-  /** `from lab import runs; ...`: the line that trains; every character of it is lab's own language. */
-  python(state) {
-    const objective = JSON.stringify(specOf(state));
-    return `from lab import runs; runs.train(runs.configure("tabular", estimator=${objective}, rollouts=${state.N}))`;
-  }
-  /** What the lab is asked to fit: nothing while the formula cannot be read. */
-  spec(state) {
-    try {
-      return resolve(ESTIMATORS, specOf(state)).spec && this.fault.textContent === "" ? specOf(state) : null;
-    } catch {
-      return null;
-    }
-  }
-  async copy() {
-    try {
-      await navigator.clipboard.writeText(this.line.textContent);
-    } catch {
-      const range = document.createRange();
-      range.selectNodeContents(this.line);
-      getSelection().removeAllRanges();
-      getSelection().addRange(range);
-      document.execCommand("copy");
-    }
-    this.copied.textContent = "copied";
-    setTimeout(() => {
-      this.copied.textContent = "";
-    }, 2e3);
-  }
-  add() {
-    const { store } = this.app, spec = specOf(store.state);
-    store.set({ panel: "curves", curves: [...store.state.curves.filter((one2) => one2 !== spec), spec].slice(-8) });
-  }
-  update(state) {
-    const { store } = this.app;
-    this.N.show(state.N);
-    this.way.replaceChildren(
-      segmented(
-        "how the weight is given",
-        { hand: "Draw by hand", formula: "Write a formula" },
-        state.by,
-        (by) => store.set({ by })
-      )
-    );
-    this.hand.hidden = state.by !== "hand";
-    this.written.hidden = state.by === "hand";
-    if (document.activeElement !== this.formula) this.formula.value = state.formula;
-    this.zero.replaceChildren(
-      checkbox(
-        "the advantages of every group sum to zero (one degree less)",
-        state.zero_mean,
-        (zero_mean) => store.set({ zero_mean })
-      )
-    );
-    this.line.textContent = this.python(state);
-    this.fault.textContent = "";
-    try {
-      this.show(state);
-      this.app.verify(this, state);
-    } catch (error) {
-      this.fault.textContent = error.message;
-      this.residual.element.hidden = this.sequences.element.hidden = true;
-      this.drawn = null;
-      this.draw(state, null);
-    }
-  }
-  show(state) {
-    const found = resolve(ESTIMATORS, specOf(state)), w = found.entry.limit(found.options);
-    const waits = state.N > LARGEST && this.app.kernel;
-    const sequences2 = this.app.authority?.sequences(found.spec, state.N) ?? (waits ? null : coefficients(found, state.N));
-    const target = this.grid.p.map(w);
-    if (!sequences2) {
-      this.draw(state, { w, target });
-      return;
-    }
-    const reached = QUANTITIES.weight(this.grid, sequences2), left = reached.map((x, i) => x - target[i]);
-    this.drawn = { target, reached, left, sequences: sequences2, spec: found.spec };
-    this.residual.element.hidden = this.sequences.element.hidden = false;
-    this.draw(state, { w, target, reached });
-    const theme = this.app.theme(), color = this.app.color("#c42a96"), blue = this.app.color("#0072b2");
-    const large = Math.max(...target.map(Math.abs));
-    this.residual.draw(
-      {
-        x: CHARTING,
-        y: { kind: "linear", domain: niceDomain([...left, 0.02 * large, -0.02 * large], "linear"), label: "w_N − w" },
-        lines: [
-          { x: [0, 1], y: [0, 0], color: theme.axis, width: 1 },
-          {
-            x: this.grid.p,
-            y: left,
-            color,
-            width: 1.6,
-            label: "what N rollouts do not reach: w_N − w",
-            name: "residual"
-          }
-        ]
-      },
-      theme
-    );
-    const [gap, offset] = sequences2, j = gap.map((_, i) => i);
-    this.sequences.draw(
-      {
-        x: {
-          kind: "linear",
-          domain: [-0.5, Math.max(1, gap.length - 0.5)],
-          label: "j, right ones among the other N−1 rollouts"
-        },
-        y: { kind: "linear", domain: niceDomain([...gap, ...offset, 0], "linear"), label: "advantage" },
-        lines: [
-          { x: [-0.5, gap.length], y: [0, 0], color: theme.axis, width: 1 },
-          { x: j, y: gap, color, width: 1, label: "gap[j]: what is optimised" },
-          { x: j, y: offset, color: blue, width: 1, dash: [3, 2], label: "offset[j]: how noisily" }
-        ],
-        dots: gap.length > 80 ? [] : [
-          ...Array.from(gap, (y, x) => ({ x, y, color })),
-          ...Array.from(offset, (y, x) => ({ x, y, color: blue, hollow: true }))
-        ]
-      },
-      theme
-    );
-    const kept = QUANTITIES.efficiency(MIDDLE, sequences2);
-    const off = Math.sqrt(
-      left.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0) / target.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0)
-    );
-    const told = `${format(100 * off, 3)} % of the weight, measured where the gradient is, by p(1−p)`;
-    const efficiencies = Array.from(MIDDLE.p, (p, i) => `${format(kept[i], 3)} at p = ${p}`).join(", ");
-    this.facts.textContent = `At N = ${state.N} the residual is ${off < 1e-8 ? "zero: the weight is reached exactly" : told}. Efficiency ${efficiencies}.`;
-  }
-  draw(state, found) {
-    const theme = this.app.theme(), purple = this.app.color("#c42a96"), lines = [], dots = [];
-    const values = found ? [...found.target, ...found.reached ?? []] : [0, 1];
-    const tame = values.filter(Number.isFinite).map((x) => Math.min(x, 1e4));
-    this.domain = this.frozen ?? niceDomain([...tame, 0, state.by === "hand" ? 1.3 * Math.max(...tame, 0) : 0], "linear");
-    if (found)
-      lines.push({
-        x: this.grid.p,
-        y: found.target,
-        color: theme.ink,
-        width: 1.6,
-        dash: [3, 2],
-        label: state.by === "hand" ? "your w(p)" : `w(p) = ${state.formula}`,
-        name: "target"
-      });
-    if (found?.reached)
-      lines.push({
-        x: this.grid.p,
-        y: found.reached,
-        color: purple,
-        width: 2.6,
-        label: `the best that N = ${state.N} reach`,
-        name: "reached"
-      });
-    if (state.by === "hand")
-      state.points.forEach(
-        (y, i) => dots.push({
-          x: P[i],
-          y,
-          color: i === this.chosen ? purple : theme.ink,
-          r: i === this.chosen ? 5 : 3.2,
-          hollow: i !== this.chosen
-        })
-      );
-    this.chart.svg.style.cursor = state.by === "hand" ? "crosshair" : "default";
-    this.chart.svg.setAttribute("aria-valuetext", `w(${P[this.chosen]}) = ${state.points[this.chosen]}`);
-    this.chart.draw(
-      { x: CHARTING, y: { kind: "linear", domain: this.domain, label: "weight w(p)" }, lines, dots },
-      theme
-    );
-    this.app.drawn();
-  }
-  columns() {
-    if (!this.drawn) return { p: this.grid.p };
-    const {
-      target,
-      reached,
-      left,
-      sequences: [gap, offset]
-    } = this.drawn;
-    return { p: this.grid.p, w: target, w_N: reached, residual: left, j: gap.map((_, i) => i), gap, offset };
-  }
-};
-var MIDDLE = new Grid([0.01, 0.1, 0.5, 0.9]);
-var weigh = (p) => p * (1 - p);
 
 // formats.js
 var IDS = [
@@ -3051,10 +2038,10 @@ function checkSize(n, problem) {
   }
 }
 function countsOf(rows, { problem, reward, size }) {
-  const steps = rows.map((row2) => "step" in row2 ? number(row2.step) : null), last = steps.reduce((most, step) => step !== null && step > most ? step : most, -Infinity);
+  const steps = rows.map((row2) => "step" in row2 ? number(row2.step) : null), last2 = steps.reduce((most, step) => step !== null && step > most ? step : most, -Infinity);
   const n = [], correct = [], seen = /* @__PURE__ */ new Set();
   rows.forEach((row2, i) => {
-    if (steps[i] !== null && steps[i] < last) return;
+    if (steps[i] !== null && steps[i] < last2) return;
     const name = problem ? identity(row2[problem] ?? null) : `row ${i}`, [tried, right] = [number(row2[size]), number(row2[reward])];
     if (seen.has(name)) throw new Error(`problem ${name} has several rows of counts: add them up`);
     seen.add(name);
@@ -3510,13 +2497,26 @@ function cellsOf(n, correct) {
   });
   return { p, chance, of: n.map((_, i) => place.get(key(i))) };
 }
-var counted = (of, cells2) => of.reduce((times, c) => {
-  times[c]++;
-  return times;
-}, new Array(cells2).fill(0));
-function mixing(n, correct, slack = SLACK) {
+var counted = (of, cells2, times) => {
+  const sums = new Array(cells2).fill(0);
+  of.forEach((c, i) => {
+    sums[c] += times ? times[i] : 1;
+  });
+  return sums;
+};
+function condensed({ n, correct, exact }) {
+  const cells2 = /* @__PURE__ */ new Map();
+  (exact ?? n).forEach((value, i) => {
+    const key = exact ? value : `${value} ${correct[i]}`, cell = cells2.get(key);
+    if (cell) cell.times++;
+    else cells2.set(key, { value, right: exact ? 0 : correct[i], times: 1 });
+  });
+  const all = [...cells2.values()], values = all.map(({ value }) => value), times = all.map((cell) => cell.times);
+  return exact ? { n: [], correct: [], exact: values, times } : { n: values, correct: all.map(({ right }) => right), times };
+}
+function mixing(n, correct, slack = SLACK, times = null) {
   const { p, chance, of } = cellsOf(n, correct);
-  return { p, mass: mix(chance, counted(of, chance.length), slack) };
+  return { p, mass: mix(chance, counted(of, chance.length, times), slack) };
 }
 function resampled(n, correct) {
   const { p, chance, of } = cellsOf(n, correct);
@@ -3572,8 +2572,8 @@ function shareByBin(p, mass, edges) {
   return Array.from(bins);
 }
 function interval(values) {
-  const sorted = Float64Array.from(values).sort(), last = sorted.length - 1;
-  return [sorted[Math.floor(0.025 * last)], sorted[Math.ceil(0.975 * last)]];
+  const sorted = Float64Array.from(values).sort(), last2 = sorted.length - 1;
+  return [sorted[Math.floor(0.025 * last2)], sorted[Math.ceil(0.975 * last2)]];
 }
 function readings({ n, exact }, N2) {
   const reach = exact ? Infinity : n.reduce((a, b) => Math.max(a, b)), sizes = [];
@@ -3610,12 +2610,12 @@ function tell(p, { edges, sizes }, N2, gaps) {
 }
 function analyse(counts2, N2, gaps, kept = {}) {
   const { n, correct, exact } = counts2, places = readings(counts2, N2);
-  const naive = exact ?? n.map((size, i) => correct[i] / size), even = naive.map(() => 1 / naive.length);
-  kept.fit ??= exact ? { p: exact, mass: even } : mixing(n, correct);
+  const naive = exact ?? n.map((size, i) => correct[i] / size), times = counts2.times ?? naive.map(() => 1), problems = total(times), even = times.map((count) => count / problems);
+  kept.fit ??= exact ? { p: exact, mass: even } : mixing(n, correct, SLACK, times);
   const found = tell(kept.fit.p, places, N2, gaps)(kept.fit.mass);
   if (exact) return { ...places, ...found };
-  const { problems, dead: dead2 } = tell(naive, places, N2, {})(even);
-  return { ...places, ...found, naive: problems, deadNaive: dead2 };
+  const alone = tell(naive, places, N2, {})(even);
+  return { ...places, ...found, naive: alone.problems, deadNaive: alone.dead };
 }
 
 // weighting.js
@@ -3664,11 +2664,11 @@ function trainedWeighting({ n, correct, advantages, steps }) {
     note: "trained with TRL's scale_rewards=batch, by the advantages in the file: within a step the weights of dr_grpo, times a factor"
   } : { spec: "", note: "the advantages in the file are those of no estimator without options here" };
 }
-function weightShares({ n, correct }, spec, edges) {
+function weightShares({ n, correct, times = n.map(() => 1) }, spec, edges) {
   const expected = advantagesOf(spec), sums = n.map((size, i) => {
     try {
       const [right, wrong] = expected(size, correct[i]);
-      return correct[i] * Math.abs(right) + (size - correct[i]) * Math.abs(wrong);
+      return times[i] * (correct[i] * Math.abs(right) + (size - correct[i]) * Math.abs(wrong));
     } catch {
       return 0;
     }
@@ -3680,6 +2680,1265 @@ function weightShares({ n, correct }, spec, edges) {
   return bins.map((bin) => bin / Math.max(all, 1e-12));
 }
 
+// work.js
+var SLICE = 25;
+var FEW = 64;
+var MOST_RATES = 2e4;
+var last = { number: 0, again: null };
+function settled(counts2) {
+  const short2 = condensed(counts2), { n, correct, exact, times } = short2;
+  if (exact && exact.length > MOST_RATES)
+    throw new Error(`${exact.length} different pass rates: the page shows up to ${MOST_RATES}; lab audit shows all`);
+  const trained = trainedWeighting(counts2), fit2 = counts2.fit ?? (exact ? null : mixing(n, correct, void 0, times)), again = !exact && n.length <= FEW ? resampled(counts2.n, counts2.correct) : null;
+  last = { number: last.number + 1, again };
+  return { ...short2, notes: counts2.notes, trained, fit: fit2, number: last.number, few: again !== null };
+}
+var TASKS = {
+  learn,
+  decompose: ({ degree, N: N2 }) => decomposition(degree, N2),
+  read: async ({ file, said: said2 }) => settled(await readFile(file, said2)),
+  settle: ({ counts: counts2 }) => settled(counts2),
+  /** The masses of draws `from` and as many of the next as a moment allows, up to `to`; none of a file before the last. */
+  draws({ number: number2, from, to }) {
+    const began = performance.now(), masses = [];
+    if (number2 !== last.number) return masses;
+    do
+      masses.push(last.again(from + masses.length).mass);
+    while (from + masses.length < to && performance.now() - began < SLICE);
+    return masses;
+  }
+};
+var bundle = null;
+var EXPORT = /\nexport \{[^}]*\};\s*$/;
+function makeWorkersOf(text2) {
+  if (EXPORT.test(text2 ?? "")) bundle = `"use strict";${text2.replace(EXPORT, "")}`;
+}
+function serve(scope) {
+  scope.addEventListener("message", async ({ data: { id, task, facts } }) => {
+    try {
+      scope.postMessage({ id, answer: await TASKS[task](facts) });
+    } catch (error) {
+      scope.postMessage({ id, fault: error.message });
+    }
+  });
+}
+var Work = class {
+  constructor() {
+    Object.assign(this, { worker: null, refused: false, waiting: /* @__PURE__ */ new Map(), next: 1 });
+  }
+  /** Whether a worker does the work; false where the browser has refused to start one. */
+  get away() {
+    if (!this.worker && !this.refused) this.start();
+    return !this.refused;
+  }
+  start() {
+    try {
+      if (!bundle) throw new Error("no bundle");
+      const address = URL.createObjectURL(new Blob([bundle], { type: "text/javascript" }));
+      this.worker = new Worker(address);
+    } catch {
+      this.refuse();
+      return;
+    }
+    this.worker.addEventListener("error", (event) => {
+      event.preventDefault();
+      this.refuse();
+    });
+    this.worker.addEventListener("message", ({ data: { id, answer, fault } }) => {
+      const { resolve: resolve2, reject } = this.waiting.get(id);
+      this.waiting.delete(id);
+      if (fault === void 0) resolve2(answer);
+      else reject(new Error(fault));
+    });
+    this.ask("learn", told());
+  }
+  /** From here on the page itself works, also at what the worker had been asked. */
+  refuse() {
+    const left = [...this.waiting.values()];
+    this.worker?.terminate();
+    Object.assign(this, { refused: true, worker: null });
+    this.waiting.clear();
+    for (const { task, facts, resolve: resolve2, reject } of left) this.here(task, facts).then(resolve2, reject);
+  }
+  async here(task, facts) {
+    await new Promise((done) => setTimeout(done));
+    return TASKS[task](facts);
+  }
+  /** The answer to one of TASKS, or its sentence thrown. */
+  ask(task, facts) {
+    if (!this.away) return this.here(task, facts);
+    return new Promise((resolve2, reject) => {
+      const id = this.next++;
+      this.waiting.set(id, { task, facts, resolve: resolve2, reject });
+      this.worker.postMessage({ id, task, facts });
+    });
+  }
+};
+var FILES = new Work();
+
+// fits.js
+var AT_ONCE = 24;
+var WORK = new Work();
+var Fits = class {
+  /** `changed`: called when a fit can be drawn that could not before. */
+  constructor(changed) {
+    Object.assign(this, { changed, last: /* @__PURE__ */ new Map(), wanted: null, busy: false, rest: Promise.resolve() });
+  }
+  /**
+   * { sequences, stale } of a resolved estimator at N. Where its fit is still to come, the sequences are those of its
+   * last fit, of the drawing before this one perhaps, or null; `changed` is called when it is there.
+   */
+  sequences(found, N2) {
+    const { name, spec, options } = found;
+    if (name !== "drawn" && name !== "formula") return { sequences: coefficients(found, N2), stale: false };
+    const degree = N2 - (options.zero_mean ? 2 : 1), later = N2 > AT_ONCE && N2 <= LARGEST && !isDecomposed(degree, N2);
+    if (later && WORK.away) {
+      this.want({ degree, N: N2 });
+      return { sequences: this.last.get(spec) ?? this.last.get(name) ?? null, stale: true };
+    }
+    const sequences2 = coefficients(found, N2);
+    if (this.last.size > 50) this.last.clear();
+    this.last.set(spec, sequences2).set(name, sequences2);
+    return { sequences: sequences2, stale: false };
+  }
+  /** Only the last wish counts: what a slider passed over is not worth the work. */
+  want(wanted) {
+    this.wanted = wanted;
+    if (!this.busy) this.rest = this.work();
+  }
+  async work() {
+    this.busy = true;
+    while (this.wanted) {
+      const { degree, N: N2 } = this.wanted;
+      this.wanted = null;
+      keepDecomposition(degree, N2, await WORK.ask("decompose", { degree, N: N2 }));
+      this.changed();
+    }
+    this.busy = false;
+  }
+  /** Resolves when every fit that is shown is its own. */
+  settled() {
+    return this.rest;
+  }
+};
+
+// gates.js
+function parseGate(text2) {
+  if (["none", "drop", "redraw"].includes(text2)) return { name: text2, low: 0, high: 1 };
+  const found = /^between\(\s*([\d.e+-]+)\s*,\s*([\d.e+-]+)\s*\)$/.exec(text2);
+  const [low, high2] = found ? found.slice(1).map(Number) : [NaN, NaN];
+  if (!(low >= 0 && low <= high2 && high2 <= 1)) {
+    throw new Error(
+      `gate = ${JSON.stringify(text2)}: it must be none, drop, redraw or between(low, high) with 0 <= low <= high <= 1`
+    );
+  }
+  return { name: "between", low, high: high2 };
+}
+function keeps({ name, low, high: high2 }, N2) {
+  const kept = {
+    none: () => true,
+    drop: (K) => K > 0 && K < N2,
+    redraw: (K) => K > 0 && K < N2,
+    between: (K) => low <= K / N2 && K / N2 <= high2
+  }[name];
+  return row(N2 + 1, (K) => Number(kept(K)));
+}
+var keepsSome = (gate, N2) => keeps(gate, N2).includes(1);
+function behind(grid, sequences2, gate) {
+  const N2 = sequences2[0].length, kept = keeps(gate, N2), [a1, a0] = successFailure(sequences2);
+  const gap = row(N2, (j) => kept[j + 1] * a1[j + 1] - kept[j] * a0[j]);
+  const weight2 = expect(grid.table(N2 - 1), gap), share = expect(grid.table(N2), kept);
+  if (gate.name !== "redraw") return { weight: weight2, cost: share.map(() => N2), kept: share };
+  return { weight: weight2.map((w, i) => w / share[i]), cost: share.map((m) => N2 / m), kept: share.map(() => 1) };
+}
+var GATED = {
+  weight: (grid, sequences2, gate) => behind(grid, sequences2, gate).weight,
+  contrast: (grid, sequences2, gate) => behind(grid, sequences2, gate).weight.map((w, i) => w * grid.p[i] * (1 - grid.p[i]))
+};
+function isGated({ gate, quantity, N: N2 }) {
+  return gate !== "none" && quantity in GATED && keepsSome(parseGate(gate), N2);
+}
+
+// gate_control.js
+var NAMES = { none: "none", drop: "drop", redraw: "redraw", between: "between" };
+var MEANING = {
+  none: "Every group enters the step.",
+  drop: "Groups that agree are dropped, and another problem is drawn: dynamic sampling.",
+  redraw: "Groups that agree are drawn again from the same problem, until they are mixed.",
+  between: "Groups with K/N outside these bounds are dropped, and another problem is drawn."
+};
+var START = "between(0.2, 0.8)";
+var GateControl = class {
+  constructor({ store }) {
+    this.store = store;
+    this.names = h("div");
+    this.said = h("p", { class: "rules" });
+    const bound = (name, set) => slider(name, 0, { least: 0, most: 1, step: 0.05 }, (x) => {
+      const { low, high: high2 } = set(parseGate(this.store.state.gate), x);
+      store.set({ gate: `between(${low}, ${high2})` });
+    });
+    this.low = bound("lowest K/N", ({ high: high2 }, x) => ({ low: x, high: Math.max(x, high2) }));
+    this.high = bound("highest K/N", ({ low }, x) => ({ low: Math.min(x, low), high: x }));
+    this.bounds = h("div", {}, this.low.element, this.high.element);
+    this.element = h("div", { class: "gate" }, h("h3", {}, "Gate"), this.names, this.bounds, this.said);
+  }
+  update({ gate, quantity, N: N2 }) {
+    const { name, low, high: high2 } = parseGate(gate);
+    rebuild(this.names, name, () => [
+      segmented("gate", NAMES, name, (next) => this.store.set({ gate: next === "between" ? START : next }))
+    ]);
+    this.bounds.hidden = name !== "between";
+    this.low.show(low);
+    this.high.show(high2);
+    const keepsNone = !keepsSome(parseGate(gate), N2);
+    this.said.className = keepsNone ? "fault" : "rules";
+    const where = quantity in GATED ? " Bold: behind the gate." : " It is drawn for weight and contrast.", drawn = name === "none" ? "" : where;
+    write(
+      this.said,
+      keepsNone ? `This gate keeps no group of ${N2} rollouts: raise N, or widen it.` : `${MEANING[name]}${drawn}`
+    );
+  }
+};
+
+// pad.js
+var CORNERS = [
+  ["rl", "RL", 0, 0],
+  ["arcsine", "GRPO", 0.5, 0.5],
+  ["maxrl", "MaxRL", 1, 0],
+  ["log_odds", "PACS", 1, 1]
+];
+var Pad = class {
+  constructor(app) {
+    this.app = app;
+    this.svg = svg("svg", {
+      viewBox: "0 14 220 202",
+      class: "pad",
+      tabindex: "0",
+      role: "application",
+      "aria-label": "the family p to the minus a times 1-p to the minus b: arrows move the point"
+    });
+    this.words = h("p", { class: "rules" });
+    this.element = h("div", { class: "family" }, h("h3", {}, "One family: w = p⁻ᵃ(1−p)⁻ᵇ"), this.svg, this.words);
+    const at = (event) => {
+      const bounds = this.svg.getBoundingClientRect();
+      this.put(
+        ((event.clientX - bounds.left) / bounds.width * 220 - 34) / 150 * 1.25 - 0.1,
+        (162 - (event.clientY - bounds.top) / bounds.height * 202) / 150 * 1.25 - 0.1
+      );
+    };
+    let down = false;
+    this.svg.style.touchAction = "none";
+    this.svg.addEventListener("pointerdown", (event) => {
+      down = true;
+      this.svg.setPointerCapture(event.pointerId);
+      at(event);
+    });
+    this.svg.addEventListener("pointermove", (event) => {
+      if (down) at(event);
+    });
+    for (const end of ["pointerup", "pointercancel"])
+      this.svg.addEventListener(end, () => {
+        down = false;
+      });
+    this.svg.addEventListener("keydown", (event) => {
+      const [da, db] = { ArrowRight: [0.05, 0], ArrowLeft: [-0.05, 0], ArrowUp: [0, 0.05], ArrowDown: [0, -0.05] }[event.key] ?? [0, 0];
+      if (!da && !db) return;
+      event.preventDefault();
+      const { a, b } = this.point(this.app.store.state) ?? { a: 0.5, b: 0.5 };
+      this.put(a + da, b + db);
+    });
+  }
+  point(state) {
+    for (const spec of state.objectives) {
+      try {
+        const found = resolve(OBJECTIVES, spec);
+        if (found.name === "power") return found.options;
+      } catch {
+      }
+    }
+    return null;
+  }
+  put(a, b) {
+    const near = (x) => Number(Math.min(1.15, Math.max(0, Math.round(x * 20) / 20)).toFixed(2)), { store } = this.app;
+    const spec = writeSpec(OBJECTIVES, "power", { a: near(a), b: near(b) }), at = store.state.objectives.findIndex((one2) => one2.startsWith("power"));
+    store.set({
+      objectives: at < 0 ? [...store.state.objectives, spec].slice(-8) : store.state.objectives.with(at, spec)
+    });
+  }
+  update(state) {
+    const theme = this.app.theme(), X = (a) => 34 + (a + 0.1) / 1.25 * 150, Y = (b) => 176 - (b + 0.1) / 1.25 * 150, point = this.point(state);
+    const text2 = (words, attributes) => svg("text", { "font-size": 11, fill: theme.muted, ...attributes }, words);
+    rebuild(this.svg, [point, theme.ground], () => [
+      svg("rect", { x: 34, y: 26, width: 150, height: 150, fill: theme.band, rx: 4 }),
+      ...[0, 0.5, 1].flatMap((x) => [
+        svg("line", { x1: X(x), x2: X(x), y1: 26, y2: 176, stroke: theme.grid }),
+        svg("line", { x1: 34, x2: 184, y1: Y(x), y2: Y(x), stroke: theme.grid }),
+        text2({ 0: "0", 0.5: "½", 1: "1" }[x], { x: X(x), y: 190, "text-anchor": "middle" }),
+        text2({ 0: "0", 0.5: "½", 1: "1" }[x], { x: 28, y: Y(x) + 4, "text-anchor": "end" })
+      ]),
+      text2("a: hard problems count", { x: 109, y: 208, "text-anchor": "middle" }),
+      text2("b: easy ones count", { transform: "translate(10 101) rotate(-90)", "text-anchor": "middle" }),
+      ...CORNERS.flatMap(([name, words, a, b]) => [
+        svg("circle", { cx: X(a), cy: Y(b), r: 5, fill: this.app.color(LOOKS[name][0]) }),
+        text2(words, {
+          x: X(a) + (a > 0.9 ? -4 : 9),
+          y: Y(b) + (a > 0.9 ? -10 : 4),
+          "text-anchor": a > 0.9 ? "middle" : "start",
+          fill: theme.ink
+        })
+      ]),
+      ...point ? [
+        svg("circle", { cx: X(point.a), cy: Y(point.b), r: 8, fill: "none", stroke: theme.ink, "stroke-width": 2 }),
+        svg("circle", { cx: X(point.a), cy: Y(point.b), r: 2, fill: theme.ink })
+      ] : []
+    ]);
+    this.words.textContent = point ? `a = ${point.a}, b = ${point.b}` : "Drag in the square to draw a member of the family.";
+  }
+};
+
+// rows.js
+var WORDS = { true: "yes", false: "no", dr_grpo: "Dr. GRPO", rloo: "RLOO", plug_in: "plug-in" };
+var DEAD_GROUPS = {
+  maxrl: "both dropped (Algorithm 1)",
+  maxrl_eq6: "no baseline (eq. 6)",
+  maxrl_eq7: "baseline kept (eq. 7)",
+  maxrl_loo: "leave-one-out (ours)"
+};
+var MOST = 8;
+var CurveList = class {
+  /** `table`: ESTIMATORS or OBJECTIVES; `key`: where their specs stand in the state. */
+  constructor(app, kind, table, key) {
+    Object.assign(this, { app, table, key });
+    this.list = h("div", { class: "list" });
+    this.element = h("div", {}, this.list, this.adder(kind), this.glossary(kind));
+  }
+  /** Every name that there is, so that one can read what it stands for before it is drawn. */
+  glossary(kind) {
+    const starts = offered(this.table);
+    const terms = Object.keys(this.table).map(
+      (name) => this.app.explained(this.table, name, labelOf(this.table, starts[name] ?? name), name)
+    );
+    return h(
+      "details",
+      { class: "glossary" },
+      h("summary", {}, `What each ${kind} is`),
+      h("div", { class: "row" }, terms)
+    );
+  }
+  get specs() {
+    return this.app.store.state[this.key];
+  }
+  put(specs) {
+    this.app.store.set({ [this.key]: specs });
+  }
+  adder(kind) {
+    const starts = offered(this.table);
+    const add = () => {
+      const spec = starts[menu.value];
+      menu.selectedIndex = 0;
+      this.put([...this.specs, spec].slice(-MOST));
+    };
+    const choices = Object.keys(starts).map((name) => h("option", { value: name }, name));
+    const menu = h("select", { class: "add", "aria-label": `add an ${kind}`, onchange: add });
+    menu.append(h("option", { value: "" }, `+ add an ${kind}`), ...choices);
+    return menu;
+  }
+  /** Rows are built anew only when what they show has changed, and never while a slider of theirs is being moved. */
+  update(lines, theme) {
+    const shown = lines.map(({ spec, error, label: label2 }) => [spec, error, label2]);
+    rebuild(
+      this.list,
+      [theme, shown],
+      () => this.moving ? [...this.list.children] : lines.map((line, i) => this.row(line, i))
+    );
+    [...this.list.children].forEach((row2, i) => this.reword(row2, lines[i]));
+  }
+  row(line, i) {
+    const dash = line.dash.length ? line.dash.map((x) => 2 * x).join(" ") : "none";
+    const stroke = { stroke: line.color, "stroke-width": 3, "stroke-dasharray": dash };
+    const swatch = svg("svg", { width: 30, height: 12, "aria-hidden": "true" });
+    swatch.append(svg("line", { x1: 1, x2: 29, y1: 6, y2: 6, ...stroke }));
+    const remove = h("button", { type: "button", class: "quiet", "aria-label": `remove ${line.label}` }, "×");
+    remove.addEventListener("click", () => this.put(this.specs.filter((_, k) => k !== i)));
+    const head = h("div", { class: "head" }, swatch, this.app.explained(this.table, line.name, line.label, line.spec), remove);
+    return h("div", { class: "item" }, head, this.deadGroups(line, i), this.options(line, i), h("p", {}));
+  }
+  /** MaxRL's estimators differ only in what a group does where all are wrong: one choice, not four names. */
+  deadGroups(line, i) {
+    if (!(line.name in DEAD_GROUPS) || line.error || lifted(line.spec)) return null;
+    const menu = select(
+      Object.keys(DEAD_GROUPS),
+      line.name,
+      (name) => this.put(this.specs.with(i, name)),
+      (name) => DEAD_GROUPS[name]
+    );
+    const row2 = field("where all are wrong", menu);
+    row2.classList.add("wide");
+    return row2;
+  }
+  options(line, i) {
+    const known = this.table[line.name]?.options ?? {};
+    const shown = Object.entries(line.options ?? {}).filter(([option]) => {
+      const { kind, only = {} } = known[option];
+      return !["list", "text"].includes(kind) && Object.entries(only).every(([other, value]) => line.options[other] === value);
+    });
+    return shown.map(([option, value]) => this.input(option, value, known[option], i));
+  }
+  input(option, value, rule, i) {
+    const change = (next) => {
+      const { name, options } = resolve(this.table, this.specs[i]);
+      this.moving = rule.kind === "number" || rule.kind === "whole";
+      this.put(this.specs.with(i, writeSpec(this.table, name, { ...options, [option]: next })));
+      this.moving = false;
+    };
+    if (rule.kind === "written") return field(option, this.text(option, value, change));
+    if (rule.kind === "choice" && rule.values.length < 3) {
+      const words = Object.fromEntries(rule.values.map((one2) => [one2, WORDS[one2] ?? one2]));
+      return field(
+        option,
+        segmented(option, words, value, (text2) => change(rule.values.find((one2) => String(one2) === text2)))
+      );
+    }
+    if (rule.kind === "choice") return field(option, select(rule.values, value, change));
+    if (value === null) return field(option, h("button", { type: "button", onclick: () => change(8) }, "N"));
+    if (rule.kind === "number") return slider(option, value, rule, change).element;
+    return slider(
+      option === "order" ? "order T" : option,
+      value,
+      { least: 1, most: 256, step: 1, scale: LOG(1, 256) },
+      change
+    ).element;
+  }
+  /** An option as Python's literal; what is none is marked, and not taken. */
+  text(option, value, change) {
+    const input = h("input", { type: "text", value: written(value), spellcheck: "false" });
+    input.addEventListener("change", () => {
+      try {
+        input.setCustomValidity("");
+        change(parseSpec(`estimator(${option}=${input.value})`)[1][option]);
+      } catch {
+        input.setCustomValidity("write a number, 'text', [a, list], True, False or None");
+        input.reportValidity();
+      }
+    });
+    return input;
+  }
+  /** What a lifted estimator has to do with the curve that is drawn for it. */
+  ofRewards({ spec }) {
+    const inner = lifted(spec);
+    return inner === null ? "" : `takes real rewards; where they are right or wrong it is ${inner}, whose curve this is · `;
+  }
+  /** The words of a row: its label, and its rules or what is wrong with it. */
+  reword(row2, line) {
+    write(row2.querySelector("strong"), line.label);
+    const said2 = row2.lastElementChild;
+    said2.className = line.error ? "fault" : "rules";
+    const by = this.app.kernel ? "lab is computing it …" : "it is being fitted …", waiting = line.waiting ? by : "";
+    write(said2, line.error ?? (line.sequences ? `${this.ofRewards(line)}${rules(line.sequences)}` : waiting));
+    said2.hidden = !said2.textContent;
+  }
+};
+
+// state.js
+var DEFAULTS = {
+  panel: "curves",
+  N: 16,
+  curves: ["rloo", "grpo", "maxrl", "pacs"],
+  objectives: [],
+  quantity: "weight",
+  gate: "none",
+  x: "log",
+  y: "log",
+  normalise: false,
+  limits: true,
+  by: "hand",
+  points: [0, 0, 0, 0, 0, 2, 4, 4, 4, 4, 4, 4, 4, 2, 0, 0, 0, 0, 0, 0, 0],
+  formula: "exp(-5*p)",
+  zero_mean: false,
+  left: "rloo",
+  right: "maxrl",
+  problems: 96,
+  right_N: 0,
+  // 0: as many as on the left
+  equal: "length",
+  length: 0.05,
+  rate: 0.5,
+  seed: 0,
+  seeds: 5,
+  across: "steps",
+  theme: "auto"
+};
+var MOST2 = { N: 4096, problems: 400 };
+var CHOICES = {
+  panel: ["curves", "draw", "files", "toy"],
+  quantity: ["weight", "objective", "efficiency", "mass", "contrast"],
+  x: ["log", "deep", "linear", "logit"],
+  y: ["log", "linear"],
+  by: ["hand", "formula"],
+  equal: ["length", "rate"],
+  across: ["steps", "rollouts"],
+  theme: ["auto", "light", "dark"]
+};
+var RANGES = {
+  N: [2, MOST2.N, true],
+  problems: [4, MOST2.problems, true],
+  right_N: [0, MOST2.N, true],
+  length: [1e-3, 1, false],
+  rate: [1e-3, 10, false],
+  seed: [0, 2 ** 31 - 1, true],
+  seeds: [1, 16, true]
+};
+function checked(given) {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) throw new Error("a state is a dictionary");
+  for (const [key, value] of Object.entries(given)) {
+    const usual = Object.hasOwn(DEFAULTS, key) ? DEFAULTS[key] : void 0, fault = (words) => new Error(`${key} = ${JSON.stringify(value)}: ${words}`);
+    if (usual === void 0)
+      throw new Error(`unknown key '${key}' of a state. Valid: ${Object.keys(DEFAULTS).join(", ")}`);
+    if (CHOICES[key] && !CHOICES[key].includes(value)) throw fault(`it must be one of ${CHOICES[key].join(", ")}`);
+    if (RANGES[key]) {
+      const [least, most, whole] = RANGES[key];
+      if (typeof value !== "number" || !(value >= least && value <= most) || whole && !Number.isInteger(value)) {
+        throw fault(`it must be a ${whole ? "whole " : ""}number from ${least} to ${most}`);
+      }
+    }
+    if (typeof usual === "boolean" && typeof value !== "boolean") throw fault("it must be true or false");
+    if (typeof usual === "string" && typeof value !== "string") throw fault("it must be text");
+    if (key === "gate") parseGate(value);
+    if (Array.isArray(usual) && !Array.isArray(value)) throw fault("it must be a list");
+    if (key === "points" && !(value.length === usual.length && value.every(Number.isFinite)))
+      throw fault(`it must be ${usual.length} numbers`);
+    if (["curves", "objectives"].includes(key) && !(value.length <= 8 && value.every((one2) => typeof one2 === "string"))) {
+      throw fault("it must be at most 8 names");
+    }
+  }
+  return { ...structuredClone(DEFAULTS), ...structuredClone(given) };
+}
+function changes(state) {
+  return Object.fromEntries(
+    Object.entries(state).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(DEFAULTS[key]))
+  );
+}
+var toHash = (state) => {
+  const changed = changes(state);
+  return Object.keys(changed).length ? `#${encodeURIComponent(JSON.stringify(changed)).replaceAll("%2C", ",").replaceAll("%3A", ":")}` : "";
+};
+function fromHash(hash) {
+  if (hash.length < 2) return checked({});
+  let given;
+  try {
+    given = JSON.parse(decodeURIComponent(hash.slice(1)));
+  } catch {
+    throw new Error("the address holds no state that can be read");
+  }
+  return checked(given);
+}
+var Store = class {
+  constructor(state) {
+    this.state = state;
+    this.listeners = [];
+  }
+  set(patch) {
+    const changed = Object.keys(patch).filter((key) => JSON.stringify(patch[key]) !== JSON.stringify(this.state[key]));
+    if (!changed.length) return;
+    this.state = { ...this.state, ...structuredClone(patch) };
+    for (const listener of this.listeners) listener(this.state, new Set(changed));
+  }
+  listen(listener) {
+    this.listeners.push(listener);
+  }
+};
+
+// panel_curves.js
+var NAMES2 = {
+  weight: "weight w(p)",
+  objective: "objective J(p) − J(½)",
+  efficiency: "efficiency e(p)",
+  mass: "signal mass E|A|",
+  contrast: "contrast w p(1−p)"
+};
+var MEANING2 = {
+  weight: "How much each pass rate counts: the expected gradient is w(p) ∇p. Solid: what N rollouts give. Thin dashes: the limit of many.",
+  objective: "What is climbed: the integral of w, zero at p = ½.",
+  efficiency: "The squared signal-to-noise ratio kept, beside the oracle baseline r − p (as in language models, where correctness explains little of the score).",
+  mass: "The mean size of the advantages that a problem hands out.",
+  contrast: "The weight on the difference between the mean right and the mean wrong answer; the log-odds are flat here."
+};
+var AXES = { log: "log", deep: "log to 10⁻⁶", linear: "linear", logit: "log-odds" };
+var SPAN = { log: [1e-4, 1], deep: [1e-6, 1], linear: [0, 1], logit: [1e-4, 1 - 1e-4] };
+var kindOf = (axis) => axis === "deep" ? "log" : axis;
+var CurvesPanel = class {
+  constructor(app) {
+    this.app = app;
+    this.grids = Object.fromEntries(Object.keys(AXES).map((axis) => [axis, new Grid(passRates(axis))]));
+    this.limits = /* @__PURE__ */ new Map();
+    this.at = 0.1;
+    const { store } = app;
+    this.N = slider(
+      "Rollouts a problem, N",
+      store.state.N,
+      { least: 2, most: MOST2.N, step: 1, scale: LOG(2, MOST2.N), first: true },
+      (N2) => store.set({ N: N2 })
+    );
+    this.gate = new GateControl(app);
+    this.estimators = new CurveList(app, "estimator", ESTIMATORS, "curves");
+    this.objectives = new CurveList(app, "objective", OBJECTIVES, "objectives");
+    this.pad = new Pad(app);
+    this.tabs = h("div", {
+      class: "tabs",
+      role: "tablist",
+      "aria-label": "what is drawn",
+      onkeydown: (event) => this.turn(event)
+    });
+    this.small = {};
+    for (const quantity of Object.keys(NAMES2)) {
+      const chart = new Chart({ label: NAMES2[quantity], height: 0.42, least: 44, small: true });
+      const tab = h(
+        "button",
+        {
+          type: "button",
+          role: "tab",
+          onclick: () => store.set({ quantity, ...quantity === "weight" ? {} : { y: "linear" } })
+        },
+        h("span", {}, NAMES2[quantity]),
+        chart.element
+      );
+      this.small[quantity] = { chart, tab };
+      this.tabs.append(tab);
+    }
+    this.chart = new Chart({ label: "curves over the pass rate", height: 0.52, least: 280 });
+    this.chart.svg.setAttribute("tabindex", "0");
+    this.chart.svg.setAttribute("aria-description", "left and right arrows move the pass rate that is read out below");
+    this.chart.listen((p) => this.read(p));
+    this.chart.svg.addEventListener("keydown", (event) => this.key(event));
+    this.meaning = h("p", { class: "meaning" });
+    this.axes = h("div", { class: "row options" });
+    this.table = h("div", {
+      class: "readout",
+      tabindex: "0",
+      role: "region",
+      "aria-label": "numbers at one pass rate"
+    });
+    this.element = h(
+      "div",
+      { class: "panel" },
+      h(
+        "section",
+        { class: "controls", "aria-label": "what is compared" },
+        this.N.element,
+        this.gate.element,
+        h("h3", {}, "Estimators at N rollouts"),
+        this.estimators.element,
+        h("h3", {}, "Objectives, whatever N"),
+        this.objectives.element
+      ),
+      h(
+        "section",
+        { class: "stage" },
+        this.tabs,
+        this.axes,
+        this.chart.element,
+        this.meaning,
+        h("div", { class: "below" }, this.table, this.pad.element),
+        app.saver(
+          () => this.chart,
+          () => this.columns(),
+          "curves"
+        )
+      )
+    );
+  }
+  /** Arrows move along the tabs. */
+  turn(event) {
+    const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key], names = Object.keys(NAMES2);
+    if (!move) return;
+    event.preventDefault();
+    const next = this.small[names[(names.indexOf(this.app.store.state.quantity) + move + names.length) % names.length]].tab;
+    next.click();
+    next.focus();
+  }
+  key(event) {
+    const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!move) return;
+    event.preventDefault();
+    const p = this.grids[this.app.store.state.x].p, near = p.findIndex((x) => x >= this.at * (1 - 1e-12));
+    this.read(
+      p[Math.max(0, Math.min(p.length - 1, (near < 0 ? p.length - 1 : near) + move * (event.shiftKey ? 10 : 1)))]
+    );
+  }
+  /** Everything that is drawn: { label, name, w, sequences or null, error } a curve. */
+  gather(state) {
+    const lines = [];
+    for (const spec of state.curves) {
+      try {
+        lines.push({ kind: "curve", spec, ...this.app.estimator(spec, state.N, true) });
+      } catch (error) {
+        lines.push({ kind: "curve", spec, name: spec, label: spec, error: error.message });
+      }
+    }
+    for (const spec of state.objectives) {
+      try {
+        const found = resolve(OBJECTIVES, spec);
+        lines.push({
+          kind: "objective",
+          spec,
+          name: found.name,
+          label: found.label,
+          options: found.options,
+          w: found.entry.w(found.options)
+        });
+      } catch (error) {
+        lines.push({ kind: "objective", spec, name: spec, label: spec, error: error.message });
+      }
+    }
+    looks(lines.map(({ name }) => name)).forEach((look, i) => {
+      const dash = lines[i].kind === "objective" && !look.dash.length ? [3, 2] : look.dash;
+      Object.assign(lines[i], { color: this.app.color(look.color), dash });
+    });
+    return lines;
+  }
+  limit(line, quantity, axis) {
+    if (!line.w) return line.limit?.(quantity, axis) ?? null;
+    const key = `${line.spec} ${quantity} ${axis}`;
+    if (!this.limits.has(key)) {
+      if (this.limits.size > 200) this.limits.clear();
+      this.limits.set(key, LIMITS[quantity](this.grids[axis].p, line.w));
+    }
+    return this.limits.get(key);
+  }
+  update(state) {
+    this.lines = this.gather(state);
+    this.N.show(state.N);
+    this.gate.update(state);
+    this.controls(state);
+    this.draw(state);
+    cancelAnimationFrame(this.later);
+    this.later = requestAnimationFrame(() => {
+      this.thumbnails(state);
+      this.read(this.at);
+    });
+    this.app.verify(this, state);
+  }
+  /**
+   * The curves of one quantity on the grid of the axis, scaled to 1 at p = 1/2 if asked: { y, limit, gated } a line,
+   * each null where there is none.
+   */
+  values(state, quantity) {
+    const grid = this.grids[state.x], gate = isGated(state) ? parseGate(state.gate) : null;
+    return this.lines.map((line) => {
+      if (line.error || line.waiting) return { y: null, limit: null, gated: null };
+      const to = (values, middle2) => values.map((value) => value / (middle2 || 1));
+      const scaled = state.normalise && quantity !== "efficiency";
+      const limit3 = this.limit(line, quantity, state.x);
+      const half = line.w ? line.w(0.5) : line.half;
+      const shownLimit = scaled && limit3 ? half ? to(limit3, half) : null : limit3;
+      if (line.kind === "objective") return { y: null, limit: shownLimit, gated: null };
+      const known = (gate2) => this.app.authority?.get(line.spec, { ...state, gate: gate2 }, quantity);
+      const y = known("none") ?? QUANTITIES[quantity](grid, line.sequences);
+      const gated = gate && (known(state.gate) ?? GATED[quantity](grid, line.sequences, gate));
+      return {
+        y: scaled ? to(y, QUANTITIES.weight(HALF, line.sequences)[0]) : y,
+        limit: shownLimit,
+        gated: gated && scaled ? to(gated, GATED.weight(HALF, line.sequences, gate)[0]) : gated
+      };
+    });
+  }
+  draw(state) {
+    const { quantity } = state, p = this.grids[state.x].p, found = this.values(state, quantity);
+    const kind = quantity === "objective" || quantity === "efficiency" ? "linear" : state.y;
+    const solid = found.flatMap(({ y, limit: limit3 }, i) => [
+      ...y ?? (this.lines[i].kind === "objective" && limit3 ? limit3 : [])
+    ]);
+    const own = found.some(({ y }) => y) ? found.flatMap(({ y, gated }) => [...y ?? [], ...gated ?? []]) : solid;
+    const domain = quantity === "efficiency" ? [0, 1] : niceDomain(own, kind, 1e-5);
+    if (quantity === "objective") {
+      const cap = 1.2 * Math.max(...own.map(Math.abs));
+      [domain[0], domain[1]] = niceDomain(
+        [-cap, cap].map((x) => Math.max(-12, Math.min(12, x))),
+        "linear"
+      );
+    }
+    this.found = found;
+    const drawn = [];
+    this.lines.forEach((line, i) => {
+      const { y, limit: limit3, gated } = found[i], { color, dash, label: label2 } = line;
+      if (line.waiting) drawn.push({ x: [], y: [], color, dash, width: 2.2, label: line.label, name: line.spec });
+      if (line.kind === "objective" && limit3)
+        drawn.push({
+          x: p,
+          y: limit3,
+          color,
+          dash,
+          width: 1.6,
+          label: line.label,
+          name: line.spec
+        });
+      if (line.kind === "curve" && y) {
+        if (state.limits && limit3)
+          drawn.push({ x: p, y: limit3, color, dash: [2, 3], width: 1, name: `limit ${line.spec}` });
+        const plain2 = { x: p, y, color, dash, name: line.spec };
+        if (!gated) drawn.push({ ...plain2, width: 2.2, label: label2 });
+        else {
+          drawn.push({ ...plain2, width: 1, opacity: 0.85 });
+          drawn.push({ x: p, y: gated, color, dash, width: 2.6, label: label2, name: this.recipe(line, state) });
+        }
+      }
+    });
+    const unit = state.normalise && quantity !== "efficiency" ? ", 1 at w(½)" : "";
+    this.chart.draw(
+      {
+        x: { kind: kindOf(state.x), domain: SPAN[state.x], label: "pass rate p" },
+        y: { kind, domain, label: NAMES2[quantity] + unit },
+        lines: drawn,
+        named: true,
+        mark: this.at
+      },
+      this.app.theme()
+    );
+    this.app.drawn();
+  }
+  /** The text from which lab.recipe reads what is drawn of a line behind the gate. */
+  recipe({ spec, sequences: sequences2 }, { gate }) {
+    return `${spec}, N=${sequences2[0].length}, gate=${gate}`;
+  }
+  thumbnails(state) {
+    const coarse = this.coarse ??= Object.fromEntries(
+      Object.keys(AXES).map((axis) => [axis, new Grid(passRates(axis, 61))])
+    );
+    for (const [quantity, { chart, tab }] of Object.entries(this.small)) {
+      tab.setAttribute("aria-selected", String(quantity === state.quantity));
+      tab.tabIndex = quantity === state.quantity ? 0 : -1;
+      const lines = this.lines.filter(({ sequences: sequences2 }) => sequences2).map(({ sequences: sequences2, color, dash }) => ({
+        x: coarse[state.x].p,
+        y: QUANTITIES[quantity](coarse[state.x], sequences2),
+        color,
+        dash,
+        width: 1.3
+      }));
+      const kind = quantity === "weight" || quantity === "contrast" ? state.y : "linear";
+      const domain = quantity === "efficiency" ? [0, 1] : niceDomain(
+        lines.flatMap(({ y }) => [...y]),
+        kind,
+        1e-4
+      );
+      chart.draw(
+        { x: { kind: kindOf(state.x), domain: SPAN[state.x], label: "" }, y: { kind, domain, label: "" }, lines },
+        this.app.theme()
+      );
+    }
+  }
+  /** The lists, the square, and the switches above the chart. */
+  controls(state) {
+    this.estimators.update(this.lines.slice(0, state.curves.length), state.theme);
+    this.objectives.update(this.lines.slice(state.curves.length), state.theme);
+    this.pad.update(state);
+    const { store } = this.app;
+    rebuild(this.axes, [state.x, state.y, state.limits, state.normalise], () => [
+      h("span", { class: "caption" }, "p"),
+      segmented("axis of the pass rate", AXES, state.x, (x) => store.set({ x })),
+      h("span", { class: "caption" }, "value"),
+      segmented("axis of the value", { log: "log", linear: "linear" }, state.y, (y) => store.set({ y })),
+      checkbox("limits", state.limits, (limits) => store.set({ limits })),
+      checkbox("scale to 1 at p = ½", state.normalise, (normalise) => store.set({ normalise }))
+    ]);
+    write(this.meaning, MEANING2[state.quantity]);
+  }
+  /** The numbers at one pass rate: every quantity of every curve; behind a gate, what the gate makes of the weight. */
+  read(p) {
+    this.at = Math.min(Math.max(p, 1e-6), 1 - 1e-4);
+    if (!this.lines) return;
+    this.chart.mark(this.at);
+    const { state } = this.app.store, grid = new Grid([this.at]), gate = parseGate(state.gate), gated = gate.name !== "none" && keepsSome(gate, state.N);
+    const shown = this.lines.filter(({ error, waiting }) => !error && !waiting);
+    const rows = shown.map((line) => {
+      const value = (quantity) => line.sequences ? QUANTITIES[quantity](grid, line.sequences)[0] : LIMITS[quantity](grid.p, line.w)?.[0];
+      const limit3 = line.kind === "curve" && line.w ? line.w(this.at) : null;
+      const part = gated && line.sequences ? behind(grid, line.sequences, gate) : null;
+      const cells2 = gated ? [part?.weight[0], part?.cost[0], part?.kept[0], value("efficiency")] : ["objective", "efficiency", "mass", "contrast"].map(value);
+      return h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, h("span", { class: "dot", style: `background:${line.color}` }), line.label),
+        h("td", {}, format(value("weight"))),
+        h("td", { class: "limit" }, format(limit3)),
+        cells2.map((number2) => h("td", {}, format(number2)))
+      );
+    });
+    const sizes = new Set(shown.flatMap(({ sequences: sequences2 }) => sequences2 ? [sequences2[0].length] : []));
+    const N2 = [...sizes].sort((a, b) => a - b).join(", ") || state.N;
+    const words = gated ? [`w, gate ${gate.name}`, "rollouts", "share kept", "efficiency"] : ["J − J(½)", "efficiency", "signal mass", "w p(1−p)"];
+    this.table.replaceChildren(
+      h(
+        "table",
+        {},
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            h("th", { scope: "col" }, h("output", { class: "where" }, `p = ${format(this.at, 3)}`)),
+            [`w at N = ${N2}`, "limit w", ...words].map((word) => h("th", { scope: "col" }, word))
+          )
+        ),
+        h("tbody", {}, rows)
+      )
+    );
+  }
+  columns() {
+    const { state } = this.app.store, columns = { p: this.grids[state.x].p };
+    this.lines.forEach((line, i) => {
+      const { y, limit: limit3, gated } = this.found[i];
+      if (y) columns[`${line.spec} N=${line.sequences[0].length}`] = y;
+      if (gated) columns[this.recipe(line, state)] = gated;
+      if (limit3 && (state.limits || !y)) columns[line.kind === "curve" ? `limit of ${line.spec}` : line.spec] = limit3;
+    });
+    return columns;
+  }
+};
+var HALF = new Grid([0.5]);
+
+// panel_draw.js
+var COUNT = 21;
+var P = Array.from({ length: COUNT }, (_, i) => Number((i / (COUNT - 1)).toFixed(2)));
+var CHARTING = { kind: "linear", domain: [0, 1], label: "pass rate p" };
+var SHAPES = {
+  "only the middle": (p) => p > 0.25 && p < 0.65 ? 4 : p === 0.25 || p === 0.65 ? 2 : 0,
+  "hard ones": (p) => 4 * (1 - p) ** 3,
+  "1/p, cut": (p) => 1 / Math.max(p, 0.1),
+  level: () => 1,
+  "easy and hard": (p) => 1 + 12 * (p - 0.5) ** 2
+};
+var FORMULAS = ["exp(-5*p)", "1/(p + 0.05)", "step(0.3 - p)", "4*p*q", "p^-0.5 * q^-0.5", "1 + p"];
+function specOf(state) {
+  const common = { zero_mean: state.zero_mean };
+  return state.by === "hand" ? writeSpec(ESTIMATORS, "drawn", { p: P, w: state.points, ...common }) : writeSpec(ESTIMATORS, "formula", { text: state.formula, ...common });
+}
+var DrawPanel = class {
+  constructor(app) {
+    this.app = app;
+    const { store } = app;
+    this.grid = new Grid(passRates("linear"));
+    this.N = slider(
+      "Rollouts a problem, N",
+      store.state.N,
+      { least: 2, most: MOST2.N, step: 1, scale: LOG(2, MOST2.N), first: true },
+      (N2) => store.set({ N: N2 })
+    );
+    this.way = h("div");
+    this.formula = h("input", {
+      type: "text",
+      class: "state",
+      spellcheck: "false",
+      autocomplete: "off",
+      oninput: () => store.set({ formula: this.formula.value })
+    });
+    this.hand = h(
+      "div",
+      { class: "row" },
+      Object.entries(SHAPES).map(
+        ([words, f]) => h(
+          "button",
+          { type: "button", onclick: () => store.set({ points: P.map((p) => Number(f(p).toFixed(3))) }) },
+          words
+        )
+      )
+    );
+    this.written = h(
+      "div",
+      {},
+      field("w(p) =", this.formula),
+      h(
+        "div",
+        { class: "row" },
+        FORMULAS.map(
+          (text2) => h(
+            "button",
+            {
+              type: "button",
+              onclick: () => {
+                this.formula.value = text2;
+                store.set({ formula: text2 });
+              }
+            },
+            text2
+          )
+        )
+      )
+    );
+    this.fault = h("p", { class: "fault", role: "alert" });
+    this.zero = h("div");
+    this.line = h("code", { class: "line", tabindex: "0" });
+    this.copied = h("output", {});
+    this.facts = h("p", { class: "meaning" });
+    this.chart = new Chart({ label: "the drawn weight, and the best that N rollouts reach", height: 0.44, least: 260 });
+    this.residual = new Chart({ label: "residual", height: 0.2, least: 120 });
+    this.sequences = new Chart({ label: "the two sequences, gap and offset, by j", height: 0.3, least: 160 });
+    this.chart.svg.setAttribute("tabindex", "0");
+    this.chart.svg.setAttribute("role", "slider");
+    this.chart.svg.setAttribute("aria-label", "drawn weight: left and right choose a point, up and down move it");
+    this.chosen = 6;
+    this.chart.listen((p, w) => this.pull(p, w), {
+      drag: true,
+      done: () => {
+        this.before = null;
+        this.frozen = null;
+        this.app.refresh();
+      }
+    });
+    this.chart.svg.addEventListener("keydown", (event) => this.key(event));
+    this.element = h(
+      "div",
+      { class: "panel" },
+      h(
+        "section",
+        { class: "controls", "aria-label": "the weight" },
+        this.N.element,
+        this.way,
+        this.hand,
+        this.written,
+        this.fault,
+        this.zero,
+        h("h3", {}, "Train with it"),
+        this.line,
+        h(
+          "div",
+          { class: "row" },
+          h("button", { type: "button", onclick: () => this.copy() }, "Copy this line"),
+          h("button", { type: "button", onclick: () => this.add() }, "Add to the curves"),
+          this.copied
+        )
+      ),
+      h(
+        "section",
+        { class: "stage" },
+        this.facts,
+        this.chart.element,
+        this.residual.element,
+        this.sequences.element,
+        app.saver(
+          () => this.chart,
+          () => this.columns(),
+          "drawn"
+        )
+      )
+    );
+  }
+  /** The pointer sets the points that it passes over. */
+  pull(p, w) {
+    const { state } = this.app.store;
+    if (state.by !== "hand") return;
+    const here = Math.round(p * (COUNT - 1)), [from, start2] = this.before ?? [here, w], points = [...state.points];
+    const value = Number(w.toPrecision(3));
+    for (let i = Math.min(from, here); i <= Math.max(from, here); i++) {
+      const share = here === from ? 1 : (i - from) / (here - from);
+      points[i] = Number((start2 + share * (value - start2)).toPrecision(3));
+    }
+    this.before = [here, value];
+    this.frozen ??= this.domain;
+    this.chosen = here;
+    this.app.store.set({ points });
+  }
+  key(event) {
+    const { state } = this.app.store, along = { ArrowRight: 1, ArrowLeft: -1 }[event.key], up = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+    if (state.by !== "hand" || !along && !up) return;
+    event.preventDefault();
+    if (along) {
+      this.chosen = Math.min(COUNT - 1, Math.max(0, this.chosen + along));
+      this.update(state);
+    } else {
+      const size = Math.max(...state.points.map(Math.abs), 1);
+      this.app.store.set({
+        points: state.points.with(this.chosen, Number((state.points[this.chosen] + up * size / 40).toPrecision(3)))
+      });
+    }
+  }
+  /** `from lab import runs; ...`: the line that trains; every character of it is lab's own language. */
+  python(state) {
+    const objective = JSON.stringify(specOf(state));
+    return `from lab import runs; runs.train(runs.configure("tabular", estimator=${objective}, rollouts=${state.N}))`;
+  }
+  /** What the lab is asked to fit: nothing while the formula cannot be read. */
+  spec(state) {
+    try {
+      return resolve(ESTIMATORS, specOf(state)).spec && this.fault.textContent === "" ? specOf(state) : null;
+    } catch {
+      return null;
+    }
+  }
+  async copy() {
+    try {
+      await navigator.clipboard.writeText(this.line.textContent);
+    } catch {
+      const range = document.createRange();
+      range.selectNodeContents(this.line);
+      getSelection().removeAllRanges();
+      getSelection().addRange(range);
+      document.execCommand("copy");
+    }
+    this.copied.textContent = "copied";
+    setTimeout(() => {
+      this.copied.textContent = "";
+    }, 2e3);
+  }
+  add() {
+    const { store } = this.app, spec = specOf(store.state);
+    store.set({ panel: "curves", curves: [...store.state.curves.filter((one2) => one2 !== spec), spec].slice(-8) });
+  }
+  update(state) {
+    const { store } = this.app;
+    this.N.show(state.N);
+    this.way.replaceChildren(
+      segmented(
+        "how the weight is given",
+        { hand: "Draw by hand", formula: "Write a formula" },
+        state.by,
+        (by) => store.set({ by })
+      )
+    );
+    this.hand.hidden = state.by !== "hand";
+    this.written.hidden = state.by === "hand";
+    if (this.formula.value !== state.formula) this.formula.value = state.formula;
+    this.zero.replaceChildren(
+      checkbox(
+        "the advantages of every group sum to zero (one degree less)",
+        state.zero_mean,
+        (zero_mean) => store.set({ zero_mean })
+      )
+    );
+    this.line.textContent = this.python(state);
+    this.fault.textContent = "";
+    try {
+      this.show(state);
+      this.app.verify(this, state);
+    } catch (error) {
+      this.fault.textContent = error.message;
+      this.residual.element.hidden = this.sequences.element.hidden = true;
+      this.drawn = null;
+      this.draw(state, null);
+    }
+  }
+  show(state) {
+    const found = resolve(ESTIMATORS, specOf(state)), w = found.entry.limit(found.options);
+    const waits = state.N > LARGEST && this.app.kernel;
+    const known = this.app.authority?.sequences(found.spec, state.N) ?? null, { sequences: sequences2, stale } = known || waits ? { sequences: known, stale: false } : this.app.fits.sequences(found, state.N);
+    const target = this.grid.p.map(w);
+    this.element.toggleAttribute("data-fitting", stale);
+    if (stale) this.facts.textContent = `Fitting ${state.N} rollouts …`;
+    if (!sequences2) {
+      this.draw(state, { w, target });
+      return;
+    }
+    const reached = QUANTITIES.weight(this.grid, sequences2), left = reached.map((x, i) => x - target[i]);
+    this.drawn = { target, reached, left, sequences: sequences2, spec: found.spec };
+    this.residual.element.hidden = this.sequences.element.hidden = false;
+    this.draw(state, { w, target, reached, N: sequences2[0].length });
+    const theme = this.app.theme(), color = this.app.color("#c42a96"), blue = this.app.color("#0072b2");
+    const large = Math.max(...target.map(Math.abs));
+    this.residual.draw(
+      {
+        x: CHARTING,
+        y: { kind: "linear", domain: niceDomain([...left, 0.02 * large, -0.02 * large], "linear"), label: "w_N − w" },
+        lines: [
+          { x: [0, 1], y: [0, 0], color: theme.axis, width: 1 },
+          {
+            x: this.grid.p,
+            y: left,
+            color,
+            width: 1.6,
+            label: "what N rollouts do not reach: w_N − w",
+            name: "residual"
+          }
+        ]
+      },
+      theme
+    );
+    const [gap, offset] = sequences2, j = gap.map((_, i) => i);
+    this.sequences.draw(
+      {
+        x: {
+          kind: "linear",
+          domain: [-0.5, Math.max(1, gap.length - 0.5)],
+          label: "j, right ones among the other N−1 rollouts"
+        },
+        y: { kind: "linear", domain: niceDomain([...gap, ...offset, 0], "linear"), label: "advantage" },
+        lines: [
+          { x: [-0.5, gap.length], y: [0, 0], color: theme.axis, width: 1 },
+          { x: j, y: gap, color, width: 1, label: "gap[j]: what is optimised" },
+          { x: j, y: offset, color: blue, width: 1, dash: [3, 2], label: "offset[j]: how noisily" }
+        ],
+        dots: gap.length > 80 ? [] : [
+          ...Array.from(gap, (y, x) => ({ x, y, color })),
+          ...Array.from(offset, (y, x) => ({ x, y, color: blue, hollow: true }))
+        ]
+      },
+      theme
+    );
+    if (stale) return;
+    const kept = QUANTITIES.efficiency(MIDDLE, sequences2);
+    const off = Math.sqrt(
+      left.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0) / target.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0)
+    );
+    const told2 = `${format(100 * off, 3)} % of the weight, measured where the gradient is, by p(1−p)`;
+    const efficiencies = Array.from(MIDDLE.p, (p, i) => `${format(kept[i], 3)} at p = ${p}`).join(", ");
+    this.facts.textContent = `At N = ${state.N} the residual is ${off < 1e-8 ? "zero: the weight is reached exactly" : told2}. Efficiency ${efficiencies}.`;
+  }
+  draw(state, found) {
+    const theme = this.app.theme(), purple = this.app.color("#c42a96"), lines = [], dots = [];
+    const values = found ? [...found.target, ...found.reached ?? []] : [0, 1];
+    const tame = values.filter(Number.isFinite).map((x) => Math.min(x, 1e4));
+    this.domain = this.frozen ?? niceDomain([...tame, 0, state.by === "hand" ? 1.3 * Math.max(...tame, 0) : 0], "linear");
+    if (found)
+      lines.push({
+        x: this.grid.p,
+        y: found.target,
+        color: theme.ink,
+        width: 1.6,
+        dash: [3, 2],
+        label: state.by === "hand" ? "your w(p)" : `w(p) = ${state.formula}`,
+        name: "target"
+      });
+    if (found?.reached)
+      lines.push({
+        x: this.grid.p,
+        y: found.reached,
+        color: purple,
+        width: 2.6,
+        label: `the best that N = ${found.N} reach`,
+        name: "reached"
+      });
+    if (state.by === "hand")
+      state.points.forEach(
+        (y, i) => dots.push({
+          x: P[i],
+          y,
+          color: i === this.chosen ? purple : theme.ink,
+          r: i === this.chosen ? 5 : 3.2,
+          hollow: i !== this.chosen
+        })
+      );
+    this.chart.svg.style.cursor = state.by === "hand" ? "crosshair" : "default";
+    this.chart.svg.setAttribute("aria-valuenow", String(state.points[this.chosen]));
+    this.chart.svg.setAttribute("aria-valuetext", `w(${P[this.chosen]}) = ${state.points[this.chosen]}`);
+    this.chart.draw(
+      { x: CHARTING, y: { kind: "linear", domain: this.domain, label: "weight w(p)" }, lines, dots },
+      theme
+    );
+    this.app.drawn();
+  }
+  columns() {
+    if (!this.drawn) return { p: this.grid.p };
+    const {
+      target,
+      reached,
+      left,
+      sequences: [gap, offset]
+    } = this.drawn;
+    return { p: this.grid.p, w: target, w_N: reached, residual: left, j: gap.map((_, i) => i), gap, offset };
+  }
+};
+var MIDDLE = new Grid([0.01, 0.1, 0.5, 0.9]);
+var weigh = (p) => p * (1 - p);
+
 // panel_files.js
 var ASKED = {
   problem: "column of the problem",
@@ -3688,7 +3947,6 @@ var ASKED = {
   success: "or: right if it is"
 };
 var DRAWS = 200;
-var FEW = 64;
 var FilesPanel = class {
   constructor(app) {
     this.app = app;
@@ -3745,7 +4003,11 @@ var FilesPanel = class {
     });
     this.fault = h("p", { class: "fault", role: "alert", style: "overflow-wrap: anywhere" });
     this.notes = h("div", { class: "notes" });
-    this.example = h("button", { type: "button", onclick: () => this.take(EXAMPLE) }, "Show an invented example");
+    this.example = h(
+      "button",
+      { type: "button", onclick: () => this.open(null, () => FILES.ask("settle", { counts: EXAMPLE })) },
+      "Show an invented example"
+    );
     this.histogram = new Chart({
       label: "pass rates of the problems, with and without sampling noise",
       height: 0.32,
@@ -3797,27 +4059,32 @@ var FilesPanel = class {
     if (!Number.isFinite(Number(said2.threshold))) throw new Error(`threshold ${said2.threshold}: give a number`);
     return { ...said2, threshold: Number(said2.threshold) };
   }
-  async open(file) {
+  /** Show what `read` resolves to, see `settled` of work.js: that of a file, unless another was given meanwhile. */
+  async open(file, read = () => this.read(file)) {
+    const turn = this.turn = {};
     this.file = file;
     this.fault.textContent = "";
-    this.notes.textContent = `reading ${file.name} …`;
+    this.notes.textContent = file ? `reading ${file.name} …` : "";
     try {
-      this.take(this.app.kernel ? await this.app.kernel.read(file) : await readFile(file, this.said()), file.name);
+      const counts2 = await read();
+      if (turn !== this.turn) return;
+      this.counts = counts2;
+      this.kept = counts2.fit ? { fit: counts2.fit } : {};
+      this.draws = [];
+      this.app.refresh();
     } catch (error) {
+      if (turn !== this.turn) return;
       this.notes.textContent = "";
       this.fault.textContent = error.message;
     }
   }
-  /** Counts { n, correct, notes } or exact pass rates become what is drawn; `fit` is the lab's, where there is one. */
+  async read(file) {
+    if (!this.app.kernel) return FILES.ask("read", { file, said: this.said() });
+    return FILES.ask("settle", { counts: await this.app.kernel.read(file) });
+  }
+  /** Counts { n, correct, notes } or exact pass rates that the notebook gave; `fit` is the lab's. */
   take(counts2) {
-    this.counts = counts2;
-    this.trained = trainedWeighting(counts2);
-    this.kept = counts2.fit ? { fit: counts2.fit } : {};
-    this.draws = [];
-    const few = !counts2.exact && new Set(counts2.n.map((size, i) => `${size} ${counts2.correct[i]}`)).size <= FEW;
-    this.again = few ? resampled(counts2.n, counts2.correct) : null;
-    this.fault.textContent = "";
-    this.app.refresh();
+    this.open(null, () => FILES.ask("settle", { counts: counts2 }));
   }
   update(state) {
     this.N.show(state.N);
@@ -3826,13 +4093,14 @@ var FilesPanel = class {
       this.app.drawn();
       return;
     }
-    this.lines = this.app.lines(state).filter(({ sequences: sequences2 }) => sequences2);
+    this.lines = this.app.lines(state).filter(({ sequences: sequences2, stale }) => sequences2 && !stale);
     this.gaps = Object.fromEntries(
       this.lines.map(({ spec }) => [
         spec,
         (N2) => {
           try {
-            return this.app.estimator(spec, N2).sequences?.[0] ?? null;
+            const { sequences: sequences2, stale } = this.app.estimator(spec, N2);
+            return stale ? null : sequences2?.[0] ?? null;
           } catch {
             return null;
           }
@@ -3851,19 +4119,25 @@ var FilesPanel = class {
     this.stage.hidden = false;
     this.intervals = null;
     this.render(state);
-    if (this.again) this.later = setTimeout(() => this.bootstrap(state), 30);
+    if (this.counts.few) this.later = setTimeout(() => this.bootstrap(state), 30);
   }
-  /** Intervals over problems, drawn again DRAWS times between other things; every draw is fitted anew, and kept. */
-  bootstrap(state) {
-    const began = performance.now();
-    while (this.draws.length < DRAWS && performance.now() - began < 25)
-      this.draws.push(this.again(this.draws.length).mass);
-    if (this.draws.length < DRAWS) {
-      this.later = setTimeout(() => this.bootstrap(state), 5);
+  /** Intervals over problems, drawn again DRAWS times; every draw is fitted anew, and kept. */
+  async bootstrap(state) {
+    const { draws } = this;
+    if (draws.length < DRAWS) {
+      if (this.drawing === draws) return;
+      this.drawing = draws;
+      const { number: number2 } = this.counts;
+      while (draws.length < DRAWS && draws === this.draws) {
+        const more = await FILES.ask("draws", { number: number2, from: draws.length, to: DRAWS });
+        if (!more.length) return;
+        draws.push(...more);
+      }
+      if (draws === this.draws) this.app.refresh();
       return;
     }
-    const speak = tell(this.kept.fit.p, this.found, state.N, this.gaps), told = this.draws.map(speak);
-    const spread2 = (pick) => pick(told[0]).map((_, i) => interval(told.map((one2) => pick(one2)[i])));
+    const speak = tell(this.kept.fit.p, this.found, state.N, this.gaps), told2 = this.draws.map(speak);
+    const spread2 = (pick) => pick(told2[0]).map((_, i) => interval(told2.map((one2) => pick(one2)[i])));
     this.intervals = {
       problems: spread2((one2) => one2.problems),
       dead: spread2((one2) => one2.dead),
@@ -3872,27 +4146,27 @@ var FilesPanel = class {
     this.render(state);
   }
   words() {
-    const { n, correct, exact, notes } = this.counts, paragraphs = notes.map((note) => h("p", {}, note));
+    const { n, correct, exact, notes, times, few } = this.counts, paragraphs = notes.map((note) => h("p", {}, note));
     if (exact) return paragraphs;
-    const sum = (values) => values.reduce((a, b) => a + b, 0), least = n.reduce((a, b) => Math.min(a, b)), dead2 = n.filter((size, i) => correct[i] === 0 || correct[i] === size).length;
+    const sum = (values) => values.reduce((all, value, i) => all + times[i] * value, 0), problems = sum(n.map(() => 1)), least = n.reduce((a, b) => Math.min(a, b)), dead2 = sum(n.map((size, i) => Number(correct[i] === 0 || correct[i] === size)));
     return [
       ...paragraphs,
       h(
         "p",
         {},
-        `${sum(correct)} of ${sum(n)} rollouts are right, ${least} to ${this.found.reach} a problem; ${format(100 * dead2 / n.length, 3)} % of groups are dead as they lie.`
+        `${sum(correct)} of ${sum(n)} rollouts are right, ${least} to ${this.found.reach} a problem; ${format(100 * dead2 / problems, 3)} % of groups are dead as they lie.`
       ),
       h(
         "p",
         {},
-        "Noise removed by maximum likelihood, smooth. " + (this.intervals ? `Lines: 95 % over ${n.length} problems, ${DRAWS} draws.` : this.again ? "Intervals are being drawn …" : "So many different counts are shown without intervals: lab audit gives them.")
+        "Noise removed by maximum likelihood, smooth. " + (this.intervals ? `Lines: 95 % over ${problems} problems, ${DRAWS} draws.` : few ? "Intervals are being drawn …" : "So many different counts are shown without intervals: lab audit gives them.")
       )
     ];
   }
   /** What the training's weighting was, and a table of it and of the estimators on the page. */
   weighting() {
-    if (!this.trained) return [];
-    const { spec, note } = this.trained, { edges } = this.found, percent2 = edges.map((edge) => format(100 * edge)), specs = [.../* @__PURE__ */ new Set([spec, ...this.lines.map((line) => line.spec)])].filter((one2) => one2), shares2 = specs.map((one2) => weightShares(this.counts, lifted(one2) ?? one2, edges)), head = [h("th", { scope: "col" }, "K/n, %"), ...specs.map((one2) => h("th", { scope: "col" }, one2))], rows = edges.slice(1).map(
+    if (!this.counts.trained) return [];
+    const { spec, note } = this.counts.trained, { edges } = this.found, percent2 = edges.map((edge) => format(100 * edge)), specs = [.../* @__PURE__ */ new Set([spec, ...this.lines.map((line) => line.spec)])].filter((one2) => one2), shares2 = specs.map((one2) => weightShares(this.counts, lifted(one2) ?? one2, edges)), head = [h("th", { scope: "col" }, "K/n, %"), ...specs.map((one2) => h("th", { scope: "col" }, one2))], rows = edges.slice(1).map(
       (_, i) => h(
         "tr",
         {},
@@ -4215,7 +4489,7 @@ var ToyPanel = class {
     try {
       const sizes = [state.N, state.right_N || state.N];
       this.found = SIDES.map((side, k) => this.app.estimator(state[side], sizes[k]));
-      if (this.found.some(({ waiting }) => waiting)) return;
+      if (this.found.some(({ waiting, stale }) => waiting || stale)) return;
       this.runs = this.found.map(({ sequences: sequences2 }, k) => new Run(sequences2, sizes[k], state));
     } catch (error) {
       this.pause();
@@ -4300,9 +4574,18 @@ var ToyPanel = class {
       this.key = key;
       for (const side of SIDES) {
         const all = this.names.includes(state[side]) ? this.names : [state[side], ...this.names];
-        const start2 = (name) => this.app.start(name);
-        const menu = select(all, state[side], (name) => store.set({ [side]: start2(name) }));
-        this.menus[side].replaceChildren(field(side === "left" ? "Left objective" : "Right objective", menu));
+        const start2 = (name2) => this.app.start(name2);
+        const menu = select(all, state[side], (name2) => store.set({ [side]: start2(name2) }));
+        const name = state[side].split("(")[0];
+        this.menus[side].replaceChildren(
+          field(side === "left" ? "Left objective" : "Right objective", menu),
+          h(
+            "p",
+            { class: "rules" },
+            "What it is: ",
+            this.app.explained(ESTIMATORS, ALIASES[name] ?? name, labelOf(ESTIMATORS, state[side]), state[side])
+          )
+        );
       }
       this.pause();
       this.reset();
@@ -4330,10 +4613,10 @@ var ToyPanel = class {
       ...look,
       color: this.app.color(look.color)
     }));
-    const ends3 = [50, 100, 200, 400, 800, 1200, LONGEST2].map((end2) => this.atRollouts ? end2 * state.N : end2), reach = this.atRollouts ? used : this.time, last = ends3.find((end2) => end2 >= reach) ?? reach;
+    const ends3 = [50, 100, 200, 400, 800, 1200, LONGEST2].map((end2) => this.atRollouts ? end2 * state.N : end2), reach = this.atRollouts ? used : this.time, last2 = ends3.find((end2) => end2 >= reach) ?? reach;
     const x = {
       kind: "linear",
-      domain: [0, last],
+      domain: [0, last2],
       label: this.atRollouts ? "rollouts a problem" : "step"
     };
     const bins = this.runs.map((run) => histogram(run.now)), most = niceDomain([0, state.problems / 4, ...bins.flat()], "linear")[1];
@@ -4342,11 +4625,11 @@ var ToyPanel = class {
       const run = this.runs[k], { color, dash } = style[k], { label: label2 } = this.found[k], at = run.shown(), places = at.map((t) => this.atRollouts ? t * run.N : t), paths = [];
       for (let i = 0; i < state.problems; i += Math.ceil(state.problems / 48))
         paths.push({ x: places, y: at.map((t) => run.history[t][i]), color, width: 1, opacity: 0.5 });
-      const told = (name) => {
+      const told2 = (name) => {
         const { middle: middle2, low, high: high2 } = run.across(name, [run.time]);
         return `${format(middle2[0], 3)}${state.seeds > 1 ? ` (${format(low[0], 3)} to ${format(high2[0], 3)})` : ""}`;
       };
-      this.heads[side].textContent = `${label2}: mean ${told("mean")}, hardest quarter ${told("hard")}`;
+      this.heads[side].textContent = `${label2}: mean ${told2("mean")}, hardest quarter ${told2("hard")}`;
       this.charts[side].draw(
         { x, y: { kind: "logit", domain: [1e-4, 0.9999], label: "pass rate, a line a problem" }, lines: paths },
         theme
@@ -4465,6 +4748,65 @@ var Run = class {
   }
 };
 
+// history.js
+var MOST3 = 200;
+var VIEWS = ["panel", "theme"];
+var History = class {
+  constructor(store) {
+    Object.assign(this, { store, done: [], undone: [], last: store.state, gesture: null });
+    store.listen((state, changed) => this.record(state, changed));
+  }
+  /** The events under `root` that say where a step begins and ends: a drag, a text being typed, a key held down. */
+  watch(root) {
+    let pointer = null, typing = null, key = null;
+    const tell2 = () => {
+      this.gesture = pointer ?? typing ?? key;
+    };
+    const on = (types, note, target = root) => {
+      for (const type of types)
+        target.addEventListener(
+          type,
+          (event) => {
+            note(event);
+            tell2();
+          },
+          true
+          // before the control itself hears of it
+        );
+    };
+    on(["pointerdown"], () => pointer = {});
+    on(["pointerup", "pointercancel"], () => pointer = null, window);
+    on(["input"], () => typing ??= pointer ?? {});
+    on(["change"], () => typing = null);
+    on(["keydown"], ({ repeat }) => key = repeat ? key : {});
+    on(["keyup"], () => key = null);
+  }
+  record(state, changed) {
+    const before = this.last;
+    this.last = state;
+    if (this.going || [...changed].every((key) => VIEWS.includes(key))) return;
+    this.undone = [];
+    const step = this.done.at(-1);
+    if (step && this.gesture && step.gesture === this.gesture) step.after = state;
+    else this.done = [...this.done, { before, after: state, gesture: this.gesture }].slice(-MOST3);
+  }
+  undo() {
+    this.go(this.done, this.undone, "before");
+  }
+  redo() {
+    this.go(this.undone, this.done, "after");
+  }
+  /** Take a step off one pile, show one end of it, and lay it on the other. The looks stay as they are. */
+  go(from, to, end) {
+    const step = from.pop();
+    if (!step) return;
+    to.push({ ...step, gesture: null });
+    this.going = true;
+    this.store.set({ ...step[end], theme: this.store.state.theme });
+    this.going = false;
+  }
+};
+
 // save.js
 function download(name, blob) {
   const link = document.createElement("a");
@@ -4501,10 +4843,20 @@ var Explorer = class {
     Object.assign(this, { root, store, kernel });
     this.authority = kernel?.authority(() => this.refresh()) ?? null;
     this.revision = 0;
+    this.history = new History(store);
+    this.history.watch(root);
+    this.first = kernel ? store.state : DEFAULTS;
+    this.steps = {
+      undo: h("button", { type: "button", title: "Ctrl-Z", onclick: () => this.history.undo() }, "Undo"),
+      redo: h("button", { type: "button", title: "Ctrl-Shift-Z", onclick: () => this.history.redo() }, "Redo")
+    };
     this.say = h("p", { class: "fault", role: "alert" });
     this.badge = h("output", { class: "badge" });
     this.nav = h("nav", { "aria-label": "panels" });
     this.panels = {};
+    this.card = new Card(root);
+    this.fits = new Fits(() => this.refresh());
+    this.title = h("h2", { class: "unseen" });
     this.body = h("div", { class: "body" });
     root.classList.add("lab-explorer");
     root.dataset.lmSuppressShortcuts = "true";
@@ -4530,6 +4882,9 @@ var Explorer = class {
           "div",
           { class: "tools" },
           this.badge,
+          this.steps.undo,
+          this.steps.redo,
+          h("button", { type: "button", onclick: () => this.reset() }, "Reset all"),
           h(
             "button",
             { type: "button", onclick: (event) => this.share(event.target) },
@@ -4548,12 +4903,15 @@ var Explorer = class {
       ),
       this.nav,
       this.say,
-      this.body
+      this.title,
+      this.body,
+      this.card.element
     );
     store.listen((state) => {
       write(this.say, "");
       this.update(state);
     });
+    (kernel ? root : document).addEventListener("keydown", (event) => this.key(event));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.update(store.state));
     this.update(store.state);
   }
@@ -4572,9 +4930,27 @@ var Explorer = class {
     rebuild(this.nav, state.panel, () => [
       segmented("panel", PANELS, state.panel, (panel) => this.store.set({ panel }))
     ]);
+    write(this.title, PANELS[state.panel]);
+    this.steps.undo.setAttribute("aria-disabled", String(!this.history.done.length));
+    this.steps.redo.setAttribute("aria-disabled", String(!this.history.undone.length));
     this.panel(state.panel);
     for (const [name, panel] of Object.entries(this.panels)) panel.element.hidden = name !== state.panel;
     this.panels[state.panel].update(state);
+  }
+  /** Ctrl-Z, Ctrl-Shift-Z and Ctrl-Y; a text that is no state before it is finished keeps its own. */
+  key(event) {
+    const { target, shiftKey } = event, letter = event.key.toLowerCase();
+    if (!this.root.isConnected || !(event.ctrlKey || event.metaKey) || event.altKey || !"zy".includes(letter)) return;
+    if (target.matches?.("input[type=text]:not(.state)")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (letter === "y" || shiftKey) this.history.redo();
+    else this.history.undo();
+  }
+  /** Everything as at the start, but the panel and the looks; this too can be undone. */
+  reset() {
+    const { panel, theme } = this.store.state;
+    this.store.set({ ...this.first, panel, theme });
   }
   /** A panel by name, made when it is first needed. */
   panel(name) {
@@ -4593,24 +4969,21 @@ var Explorer = class {
     this.update(this.store.state);
   }
   /**
-   * An estimator at N by its spec: { spec, name, label, about, options, w, sequences }. In a notebook one that has no
-   * closed form may be `waiting` for Python; elsewhere it has no options to change, and may be at the `nearest` N.
+   * An estimator at N by its spec: { spec, name, label, options, w, sequences }. In a notebook one that has no
+   * closed form may be `waiting` for Python; elsewhere it has no options to change, and may be at the `nearest` N. One
+   * that is being fitted has the sequences of its last fit and is `stale`, or waits.
    */
-  estimator(spec, N2, nearest = false) {
+  estimator(spec, N2, nearest2 = false) {
     const inner = lifted(spec);
-    if (inner !== null) return { ...this.estimator(inner, N2, nearest), spec, label: `lift(${inner})`, options: {} };
+    if (inner !== null) return { ...this.estimator(inner, N2, nearest2), spec, label: `lift(${inner})`, options: {} };
     const name = spec.split("(")[0].trim(), large = ["drawn", "formula"].includes(name) && N2 > LARGEST;
     if (this.kernel && !(name in ESTIMATORS || name in ALIASES)) return this.authority.own(spec, N2, this.store.state.x);
-    const found = resolve(ESTIMATORS, spec), { about } = found.entry;
+    const found = resolve(ESTIMATORS, spec);
     if (this.kernel && (large || !found.entry.sequences))
-      return { ...found, about, ...this.authority.own(spec, N2, this.store.state.x) };
-    if (!found.entry.sequences) return tabled(found, N2, nearest);
-    return {
-      ...found,
-      about,
-      w: found.entry.limit(found.options),
-      sequences: this.authority?.sequences(found.spec, N2) ?? coefficients(found, N2)
-    };
+      return { ...found, ...this.authority.own(spec, N2, this.store.state.x) };
+    if (!found.entry.sequences) return tabled(found, N2, nearest2);
+    const known = this.authority?.sequences(found.spec, N2), { sequences: sequences2, stale } = known ? { sequences: known, stale: false } : this.fits.sequences(found, N2);
+    return { ...found, w: found.entry.limit(found.options), sequences: sequences2, stale, waiting: sequences2 === null };
   }
   /** The curves of the state with their estimators; those that fail are left out. */
   lines(state) {
@@ -4621,6 +4994,13 @@ var Explorer = class {
         return [];
       }
     });
+  }
+  /** The name of an entry of ESTIMATORS or OBJECTIVES, `label` its words here, which says what it is. */
+  explained(table, name, label2, spec = name) {
+    const entry = Object.hasOwn(table, name) ? table[name] : null;
+    if (!entry?.about) return h("strong", {}, label2);
+    const { about, citation } = entry;
+    return this.card.name(label2, () => ({ label: label2, spec, about, citation }));
   }
   /** The spec of an estimator as it is first shown. */
   start(name) {
@@ -4637,6 +5017,7 @@ var Explorer = class {
   saver(chart, columns, name) {
     const attempt = (save) => async () => {
       try {
+        await this.fits.settled();
         await save();
       } catch (error) {
         this.say.textContent = `not saved: ${error.message}`;
@@ -4948,9 +5329,12 @@ var data = {
       if (!input.files[0]) return;
       const before = [counts2, kept, name];
       try {
-        [counts2, kept, name] = [await readFile(input.files[0]), {}, input.files[0].name];
-        found();
+        const [file] = input.files;
         fault.textContent = "";
+        view.say(`Reading ${file.name} …`);
+        counts2 = await FILES.ask("read", { file, said: {} });
+        [kept, name] = [counts2.fit ? { fit: counts2.fit } : {}, file.name];
+        found();
       } catch (error) {
         [counts2, kept, name] = before;
         fault.textContent = error.message;
@@ -5057,7 +5441,7 @@ var dead = {
 // scene_draw.js
 var P2 = DEFAULTS.points.map((_, i, all) => Number((i / (all.length - 1)).toFixed(2)));
 var HIGHEST = 8;
-var fitted = (points, N2) => coefficients(resolve(ESTIMATORS, writeSpec(ESTIMATORS, "drawn", { p: P2, w: points, zero_mean: false })), N2);
+var nearest = (points) => resolve(ESTIMATORS, writeSpec(ESTIMATORS, "drawn", { p: P2, w: points, zero_mean: false }));
 var draw = {
   name: "draw",
   short: "Draw your own",
@@ -5079,15 +5463,18 @@ var draw = {
   build(view) {
     const grid = new Grid(passRates("linear"));
     let chosen = 6, before = null;
-    const points = () => view.points;
+    const points = () => view.points, fits = new Fits(() => picture.element.isConnected && show()), reach = () => {
+      const { sequences: sequences2, stale } = fits.sequences(nearest(points()), view.value);
+      return { reached: sequences2 && QUANTITIES.weight(grid, sequences2), stale };
+    };
     const picture = new ChartPicture("the drawn weight, and the best that N tries reach", () => {
-      const dark = isDark(), theme = THEMES[dark ? "dark" : "light"], purple = onGround("#c42a96", dark), reached = QUANTITIES.weight(grid, fitted(points(), view.value));
+      const dark = isDark(), theme = THEMES[dark ? "dark" : "light"], purple = onGround("#c42a96", dark), { reached } = reach();
       picture.chart.theme = theme;
       return {
         x: { kind: "linear", domain: [0, 1], label: "how often a problem is solved" },
         y: {
           kind: "linear",
-          domain: niceDomain([0, HIGHEST * 0.75, ...points(), ...reached], "linear"),
+          domain: niceDomain([0, HIGHEST * 0.75, ...points(), ...reached ?? []], "linear"),
           label: "how hard it pulls"
         },
         lines: [
@@ -5099,7 +5486,7 @@ var draw = {
             width: 2,
             name: "wish"
           },
-          { x: grid.p, y: reached, color: purple, width: 3, name: "reached" }
+          ...reached ? [{ x: grid.p, y: reached, color: purple, width: 3, name: "reached" }] : []
         ],
         dots: points().map((y, i) => ({
           x: P2[i],
@@ -5148,7 +5535,12 @@ var draw = {
       picture.draw();
       handle.setAttribute("aria-valuenow", String(points()[chosen]));
       handle.setAttribute("aria-valuetext", `${points()[chosen]} at a pass rate of ${P2[chosen]}`);
-      const wish = throughPoints(P2, points()), reached = QUANTITIES.weight(grid, fitted(points(), view.value)), far = reached.reduce((worst, y, i) => Math.max(worst, Math.abs(y - wish(grid.p[i]))), 0);
+      const wish = throughPoints(P2, points()), { reached, stale } = reach();
+      if (stale) {
+        view.say(`With ${view.value} tries … the purple line is being fitted.`);
+        return;
+      }
+      const far = reached.reduce((worst, y, i) => Math.max(worst, Math.abs(y - wish(grid.p[i]))), 0);
       view.say(
         far < 5e-3 ? `With ${view.value} tries the drawing is reached.` : `With ${view.value} tries the purple line is up to ${figure(far)} away from the drawing.`
       );
@@ -5662,14 +6054,14 @@ var Story = class {
   footer() {
     const whole = () => location.href.split(/[?#]/)[0] + writeAddress(this.scene, this.value);
     const frame = () => `<iframe src="${whole()}&embed" width="700" height="420" style="border:0" loading="lazy" title="${this.scene.title}"></iframe>`;
-    const told = h("span", { role: "status" });
+    const told2 = h("span", { role: "status" });
     const copy = (text2, words) => async () => {
       const note = location.protocol === "file:" ? " It works on this computer; put the page on the web to share it." : "";
       try {
         await navigator.clipboard.writeText(text2());
-        told.textContent = `${words} copied.${note}`;
+        told2.textContent = `${words} copied.${note}`;
       } catch {
-        told.textContent = `Copy this: ${text2()}`;
+        told2.textContent = `Copy this: ${text2()}`;
       }
     };
     return h(
@@ -5678,7 +6070,7 @@ var Story = class {
       h("button", { type: "button", onclick: copy(whole, "Link") }, "Copy link"),
       h("button", { type: "button", onclick: copy(frame, "Embed code") }, "Copy embed code"),
       h("a", { class: "whole", href: writeAddress(this.scene, this.value), target: "_blank" }, "Open the whole page"),
-      told
+      told2
     );
   }
 };
@@ -5686,6 +6078,7 @@ var Story = class {
 // main.js
 function render({ model, el }) {
   learn(model.get("catalogue"));
+  makeWorkersOf(model.get("_esm"));
   const store = new Store(checked(model.get("state"))), root = document.createElement("div");
   el.append(root);
   const kernel = new Kernel(model), explorer = new Explorer(root, store, kernel);
@@ -5705,6 +6098,7 @@ function render({ model, el }) {
 var isWorkbench = (hash) => /^#(workbench$|\{|%7B)/i.test(hash);
 function open(main) {
   learn(JSON.parse(document.getElementById("lab-explorer-catalogue").textContent));
+  makeWorkersOf(document.getElementById("lab-explorer-script").textContent);
   const embed = new URLSearchParams(location.search).has("embed");
   let story, workbench;
   const show = (focus) => {
@@ -5764,6 +6158,7 @@ function openWorkbench(hash, embed) {
 }
 var page = globalThis.document?.getElementById("lab-explorer-page");
 if (page) open(page);
+else if (globalThis.WorkerGlobalScope && globalThis instanceof WorkerGlobalScope) serve(globalThis);
 var main_default = { render };
 export {
   main_default as default

@@ -13,10 +13,11 @@ from lab.explorer.state import DEFAULTS, checked
 from lab.runs.run_folder import write_atomically
 
 HERE = Path(__file__).parent
-# The browser enforces it: no connection, no frame, no font, no script but the one inside.
+# The browser enforces it: no connection, no frame, no font, no script but the one inside, and no
+# worker but of text that it has made itself.
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
-    " blob:; base-uri 'none'; form-action 'none'"
+    " blob:; worker-src blob:; base-uri 'none'; form-action 'none'"
 )
 PAGE = """<!doctype html>
 <html lang="en">
@@ -39,7 +40,7 @@ html:has([data-theme="dark"]) {{ background: #16181c; }}
 <script type="application/json" id="lab-explorer-catalogue">
 {catalogue}
 </script>
-<script type="module">
+<script type="module" id="lab-explorer-script">
 {script}</script>
 </body>
 </html>

@@ -104,9 +104,9 @@ def described() -> dict[str, Any]:
 
     | key | meaning |
     |---|---|
-    | `estimators`, `objectives` | by name, the three facts below |
+    | `estimators`, `objectives` | by name, the four facts below |
     | `label` | None where it depends on a required option |
-    | `about` | the description, with the equation |
+    | `about`, `citation` | the description, with the equation, and its source: `lab explain` |
     | `options` | how each option that text can hold is set, see `CONTROLS`; of those, |
     | `start` | ... its default, or without one what is shown first |
     | `required` | ... true if it has no default |
@@ -119,9 +119,7 @@ def described() -> dict[str, Any]:
     known = [*names, *objective_names(), *LINE_STYLES]
     return {
         "estimators": {name: _estimator(name) for name in names},
-        "objectives": {
-            name: _entry(objectives._CATALOGUE[name], objective, name) for name in objective_names()
-        },
+        "objectives": {name: _objective(name) for name in objective_names()},
         "aliases": dict(estimators.ALIASES),
         "looks": {name: _look(name) for name in dict.fromkeys(known)},
     }
@@ -152,8 +150,18 @@ def tables(specs: Iterable[str] = ()) -> list[dict[str, Any]]:
 
 
 def _estimator(name: str) -> dict[str, Any]:
-    function, _ = estimators._CATALOGUE[name]
-    return _entry(function, estimator, name, skip=1)  # its first parameter is N
+    function, facts = estimators._CATALOGUE[name]
+    entry = _entry(function, estimator, name, skip=1)  # its first parameter is N
+    citation = facts.get("citation", "")
+    if callable(citation):  # a function of the options: as they start
+        citation = "" if entry["label"] is None else estimator(name).citation
+    return entry | {"citation": citation}
+
+
+def _objective(name: str) -> dict[str, Any]:
+    entry = _entry(objectives._CATALOGUE[name], objective, name)
+    starts = {option: control["start"] for option, control in entry["options"].items()}
+    return entry | {"citation": objective(name, **starts).citation}
 
 
 def _entry(

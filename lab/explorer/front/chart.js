@@ -2,8 +2,8 @@
 import { h, svg, format } from "./dom.js";
 
 export const THEMES = {
-  light: { ground: "#ffffff", ink: "#1c1e21", muted: "#686d76", grid: "#ebecef", axis: "#868b94", band: "#f4f5f7" },
-  dark: { ground: "#16181c", ink: "#eceef1", muted: "#a2a8b3", grid: "#2a2d33", axis: "#6d727c", band: "#1f2227" },
+  light: { ground: "#ffffff", ink: "#1c1e21", muted: "#4d525a", grid: "#ebecef", axis: "#868b94", band: "#f4f5f7" },
+  dark: { ground: "#16181c", ink: "#eceef1", muted: "#a9afba", grid: "#2a2d33", axis: "#6d727c", band: "#1f2227" },
 };
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
 const logit = (p) => Math.log(p) - Math.log1p(-p);

@@ -7,12 +7,20 @@ const TINY = 1e-12,
   ERROR_PRICE = 1e-4;
 export const LARGEST = 128; // the largest N that is fitted in the page: beyond it the fit is slow, not wrong
 
-const READY = new Map();
+const READY = new Map(),
+  MOST_READY = 24;
+const keyOf = (degree, N) => `${degree} ${N}`;
 
-/** What a fit needs that no weight enters: points, basis, and the two decompositions; a tenth of a second at N = 64. */
-function prepared(degree, N) {
-  const key = `${degree} ${N}`;
-  if (READY.has(key)) return READY.get(key);
+export const isDecomposed = (degree, N) => READY.has(keyOf(degree, N));
+
+/** Keep what `decomposition` gave, in a worker perhaps; the oldest goes. */
+export function keepDecomposition(degree, N, ready) {
+  if (READY.size >= MOST_READY) READY.delete(READY.keys().next().value);
+  READY.set(keyOf(degree, N), ready);
+}
+
+/** What a fit needs that no weight enters: points, basis, two decompositions; 0.1 s at N = 64, seconds at LARGEST. */
+export function decomposition(degree, N) {
   const [x, node] = gaussLegendre(Math.max(200, 2 * N));
   const angle = x.map((value) => (Math.PI * (value + 1)) / 2);
   const p = angle.map((value) => Math.sin(value / 2) ** 2);
@@ -27,10 +35,7 @@ function prepared(degree, N) {
     }),
   );
   const scaled = columns.map((column, j) => column.map((value) => value / Math.sqrt(noise[j])));
-  const ready = { p, share, basis, noise, plain: svd(columns), ridge: svd(scaled) };
-  if (READY.size > 8) READY.clear();
-  READY.set(key, ready);
-  return ready;
+  return { p, share, basis, noise, plain: svd(columns), ridge: svd(scaled) };
 }
 
 const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
@@ -39,7 +44,8 @@ const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
 export function fit(degree, N, at, w) {
   if (N > LARGEST)
     throw new Error(`N = ${N}: the page fits drawn weights up to N = ${LARGEST}; lab.from_weight goes on from there`);
-  const { p, share, basis, noise, plain, ridge } = prepared(degree, N);
+  if (!isDecomposed(degree, N)) keepDecomposition(degree, N, decomposition(degree, N));
+  const { p, share, basis, noise, plain, ridge } = READY.get(keyOf(degree, N));
   const finite = (x) => {
     const value = w(x);
     if (!Number.isFinite(value))

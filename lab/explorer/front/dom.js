@@ -4,9 +4,10 @@
 export function h(name, attributes = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined) continue;
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
     else if (key in element && typeof value !== "string") element[key] = value;
-    else if (value !== null && value !== undefined && value !== false) element.setAttribute(key, value);
+    else if (value !== false) element.setAttribute(key, value);
   }
   element.append(...children.flat().filter((child) => child !== null && child !== undefined));
   return element;

@@ -1,16 +1,19 @@
 // The page itself: one state, four panels, and what they share.
+import { Card } from "./card.js";
 import { THEMES } from "./chart.js";
 import { onGround } from "./looks.js";
 import { tabled } from "./given.js";
-import { ALIASES, ESTIMATORS, coefficients, lifted, offered, resolve } from "./specs.js";
+import { ALIASES, ESTIMATORS, lifted, offered, resolve } from "./specs.js";
 import { LARGEST } from "./design.js";
+import { Fits } from "./fits.js";
 import { h, rebuild, segmented, write } from "./dom.js";
 import { CurvesPanel } from "./panel_curves.js";
 import { DrawPanel } from "./panel_draw.js";
 import { FilesPanel } from "./panel_files.js";
 import { ToyPanel } from "./panel_toy.js";
+import { History } from "./history.js";
 import { saveCsv, savePng, saveSvg } from "./save.js";
-import { changes, toHash } from "./state.js";
+import { DEFAULTS, changes, toHash } from "./state.js";
 
 const PANELS = { curves: "Curves", draw: "Draw your own", files: "Your pass rates", toy: "Live toy" };
 
@@ -20,10 +23,20 @@ export class Explorer {
     Object.assign(this, { root, store, kernel });
     this.authority = kernel?.authority(() => this.refresh()) ?? null;
     this.revision = 0;
+    this.history = new History(store);
+    this.history.watch(root);
+    this.first = kernel ? store.state : DEFAULTS; // in a notebook the cell says where it starts
+    this.steps = {
+      undo: h("button", { type: "button", title: "Ctrl-Z", onclick: () => this.history.undo() }, "Undo"),
+      redo: h("button", { type: "button", title: "Ctrl-Shift-Z", onclick: () => this.history.redo() }, "Redo"),
+    };
     this.say = h("p", { class: "fault", role: "alert" });
     this.badge = h("output", { class: "badge" });
     this.nav = h("nav", { "aria-label": "panels" });
     this.panels = {};
+    this.card = new Card(root);
+    this.fits = new Fits(() => this.refresh());
+    this.title = h("h2", { class: "unseen" }); // readers of the screen hear which panel they are in
     this.body = h("div", { class: "body" });
     root.classList.add("lab-explorer");
     root.dataset.lmSuppressShortcuts = "true"; // in JupyterLab keys pressed here are not the notebook's
@@ -49,6 +62,9 @@ export class Explorer {
           "div",
           { class: "tools" },
           this.badge,
+          this.steps.undo,
+          this.steps.redo,
+          h("button", { type: "button", onclick: () => this.reset() }, "Reset all"),
           h(
             "button",
             { type: "button", onclick: (event) => this.share(event.target) },
@@ -67,12 +83,16 @@ export class Explorer {
       ),
       this.nav,
       this.say,
+      this.title,
       this.body,
+      this.card.element,
     );
     store.listen((state) => {
       write(this.say, "");
       this.update(state);
     });
+    // On a page of its own the keys count wherever the focus is; in a notebook only inside.
+    (kernel ? root : document).addEventListener("keydown", (event) => this.key(event));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.update(store.state));
     this.update(store.state);
   }
@@ -100,9 +120,31 @@ export class Explorer {
     rebuild(this.nav, state.panel, () => [
       segmented("panel", PANELS, state.panel, (panel) => this.store.set({ panel })),
     ]);
+    write(this.title, PANELS[state.panel]);
+    // Not disabled, which would take the focus away from under the finger.
+    this.steps.undo.setAttribute("aria-disabled", String(!this.history.done.length));
+    this.steps.redo.setAttribute("aria-disabled", String(!this.history.undone.length));
     this.panel(state.panel);
     for (const [name, panel] of Object.entries(this.panels)) panel.element.hidden = name !== state.panel;
     this.panels[state.panel].update(state);
+  }
+
+  /** Ctrl-Z, Ctrl-Shift-Z and Ctrl-Y; a text that is no state before it is finished keeps its own. */
+  key(event) {
+    const { target, shiftKey } = event,
+      letter = event.key.toLowerCase();
+    if (!this.root.isConnected || !(event.ctrlKey || event.metaKey) || event.altKey || !"zy".includes(letter)) return;
+    if (target.matches?.("input[type=text]:not(.state)")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (letter === "y" || shiftKey) this.history.redo();
+    else this.history.undo();
+  }
+
+  /** Everything as at the start, but the panel and the looks; this too can be undone. */
+  reset() {
+    const { panel, theme } = this.store.state;
+    this.store.set({ ...this.first, panel, theme });
   }
 
   /** A panel by name, made when it is first needed. */
@@ -125,8 +167,9 @@ export class Explorer {
   }
 
   /**
-   * An estimator at N by its spec: { spec, name, label, about, options, w, sequences }. In a notebook one that has no
-   * closed form may be `waiting` for Python; elsewhere it has no options to change, and may be at the `nearest` N.
+   * An estimator at N by its spec: { spec, name, label, options, w, sequences }. In a notebook one that has no
+   * closed form may be `waiting` for Python; elsewhere it has no options to change, and may be at the `nearest` N. One
+   * that is being fitted has the sequences of its last fit and is `stale`, or waits.
    */
   estimator(spec, N, nearest = false) {
     const inner = lifted(spec);
@@ -134,17 +177,13 @@ export class Explorer {
     const name = spec.split("(")[0].trim(),
       large = ["drawn", "formula"].includes(name) && N > LARGEST;
     if (this.kernel && !(name in ESTIMATORS || name in ALIASES)) return this.authority.own(spec, N, this.store.state.x);
-    const found = resolve(ESTIMATORS, spec),
-      { about } = found.entry;
+    const found = resolve(ESTIMATORS, spec);
     if (this.kernel && (large || !found.entry.sequences))
-      return { ...found, about, ...this.authority.own(spec, N, this.store.state.x) };
+      return { ...found, ...this.authority.own(spec, N, this.store.state.x) };
     if (!found.entry.sequences) return tabled(found, N, nearest);
-    return {
-      ...found,
-      about,
-      w: found.entry.limit(found.options),
-      sequences: this.authority?.sequences(found.spec, N) ?? coefficients(found, N),
-    };
+    const known = this.authority?.sequences(found.spec, N),
+      { sequences, stale } = known ? { sequences: known, stale: false } : this.fits.sequences(found, N);
+    return { ...found, w: found.entry.limit(found.options), sequences, stale, waiting: sequences === null };
   }
 
   /** The curves of the state with their estimators; those that fail are left out. */
@@ -156,6 +195,14 @@ export class Explorer {
         return [];
       }
     });
+  }
+
+  /** The name of an entry of ESTIMATORS or OBJECTIVES, `label` its words here, which says what it is. */
+  explained(table, name, label, spec = name) {
+    const entry = Object.hasOwn(table, name) ? table[name] : null;
+    if (!entry?.about) return h("strong", {}, label); // an estimator of the notebook's own
+    const { about, citation } = entry;
+    return this.card.name(label, () => ({ label, spec, about, citation }));
   }
 
   /** The spec of an estimator as it is first shown. */
@@ -176,6 +223,7 @@ export class Explorer {
   saver(chart, columns, name) {
     const attempt = (save) => async () => {
       try {
+        await this.fits.settled(); // what is saved is what was asked for
         await save();
       } catch (error) {
         this.say.textContent = `not saved: ${error.message}`;

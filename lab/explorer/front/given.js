@@ -8,8 +8,14 @@ import { resolve, tooSmall } from "./specs.js";
 /** The tables of lab/explorer/page_catalogue.py by the page's specs. A notebook has none: there Python answers. */
 const TABLES = new Map();
 
+let heard = null;
+
+/** What was taken in, but for the tables: for a worker that is to know the same. */
+export const told = () => heard;
+
 /** Take in what lab/explorer/page_catalogue.py wrote; what was taken in before is kept or written over. */
 export function learn({ estimators, objectives, aliases, looks, tables = [] }) {
+  heard = { estimators, objectives, aliases, looks };
   Object.assign(ALIASES, aliases);
   Object.assign(LOOKS, looks);
   for (const [name, facts] of Object.entries(estimators)) describe((ESTIMATORS[name] ??= {}), name, facts);
@@ -23,8 +29,8 @@ export function learn({ estimators, objectives, aliases, looks, tables = [] }) {
   }
 }
 
-function describe(entry, name, { label, about, options }) {
-  Object.assign(entry, { about, options });
+function describe(entry, name, { label, about, citation, options }) {
+  Object.assign(entry, { about, citation, options });
   if (typeof entry.label !== "function") entry.label = label ?? name;
 }
 
@@ -45,7 +51,6 @@ export function tabled({ name, spec, entry }, N, nearest) {
   return {
     name,
     spec,
-    about: entry.about,
     label: at === N ? table.label : `${table.label} at N = ${at}`,
     sequences: table.coefficients[at].map((values) => Float64Array.from(values)),
     limit: (quantity, axis) => limit(table, quantity, axis),

@@ -5,10 +5,12 @@ import { learn } from "./given.js";
 import { Kernel, counts } from "./kernel.js";
 import { Store, checked, fromHash, toHash } from "./state.js";
 import { Story } from "./story.js";
+import { makeWorkersOf, serve } from "./work.js";
 
 /** The widget: Python's `state` and the page's are one. */
 function render({ model, el }) {
   learn(model.get("catalogue"));
+  makeWorkersOf(model.get("_esm"));
   const store = new Store(checked(model.get("state"))),
     root = document.createElement("div");
   el.append(root);
@@ -34,6 +36,7 @@ const isWorkbench = (hash) => /^#(workbench$|\{|%7B)/i.test(hash);
 /** The page of its own: the story, and the workbench behind it, whichever the address names. */
 function open(main) {
   learn(JSON.parse(document.getElementById("lab-explorer-catalogue").textContent));
+  makeWorkersOf(document.getElementById("lab-explorer-script").textContent);
   const embed = new URLSearchParams(location.search).has("embed");
   let story, workbench;
   const show = (focus) => {
@@ -99,5 +102,6 @@ function openWorkbench(hash, embed) {
 
 const page = globalThis.document?.getElementById("lab-explorer-page");
 if (page) open(page);
+else if (globalThis.WorkerGlobalScope && globalThis instanceof WorkerGlobalScope) serve(globalThis);
 
 export default { render };

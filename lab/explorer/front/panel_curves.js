@@ -79,7 +79,12 @@ export class CurvesPanel {
     this.chart.svg.addEventListener("keydown", (event) => this.key(event));
     this.meaning = h("p", { class: "meaning" });
     this.axes = h("div", { class: "row options" });
-    this.table = h("div", { class: "readout" });
+    this.table = h("div", {
+      class: "readout",
+      tabindex: "0",
+      role: "region",
+      "aria-label": "numbers at one pass rate",
+    });
     this.element = h(
       "div",
       { class: "panel" },
@@ -151,7 +156,6 @@ export class CurvesPanel {
           spec,
           name: found.name,
           label: found.label,
-          about: found.entry.about,
           options: found.options,
           w: found.entry.w(found.options),
         });

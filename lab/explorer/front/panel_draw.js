@@ -1,6 +1,6 @@
 // The second panel: draw or write w(p), see what N rollouts reach of it, and take the estimator along.
 import { Chart, niceDomain } from "./chart.js";
-import { ESTIMATORS, coefficients, resolve, writeSpec } from "./specs.js";
+import { ESTIMATORS, resolve, writeSpec } from "./specs.js";
 import { LARGEST } from "./design.js";
 import { Grid, QUANTITIES, passRates } from "./mathematics.js";
 import { MOST } from "./state.js";
@@ -40,6 +40,7 @@ export class DrawPanel {
     this.way = h("div");
     this.formula = h("input", {
       type: "text",
+      class: "state",
       spellcheck: "false",
       autocomplete: "off",
       oninput: () => store.set({ formula: this.formula.value }),
@@ -219,7 +220,7 @@ export class DrawPanel {
     );
     this.hand.hidden = state.by !== "hand";
     this.written.hidden = state.by === "hand";
-    if (document.activeElement !== this.formula) this.formula.value = state.formula;
+    if (this.formula.value !== state.formula) this.formula.value = state.formula;
     this.zero.replaceChildren(
       checkbox("the advantages of every group sum to zero (one degree less)", state.zero_mean, (zero_mean) =>
         store.set({ zero_mean }),
@@ -242,9 +243,11 @@ export class DrawPanel {
     const found = resolve(ESTIMATORS, specOf(state)),
       w = found.entry.limit(found.options);
     const waits = state.N > LARGEST && this.app.kernel; // the lab fits any size
-    const sequences =
-      this.app.authority?.sequences(found.spec, state.N) ?? (waits ? null : coefficients(found, state.N));
+    const known = this.app.authority?.sequences(found.spec, state.N) ?? null,
+      { sequences, stale } = known || waits ? { sequences: known, stale: false } : this.app.fits.sequences(found, state.N);
     const target = this.grid.p.map(w);
+    this.element.toggleAttribute("data-fitting", stale);
+    if (stale) this.facts.textContent = `Fitting ${state.N} rollouts …`;
     if (!sequences) {
       this.draw(state, { w, target });
       return;
@@ -253,7 +256,7 @@ export class DrawPanel {
       left = reached.map((x, i) => x - target[i]);
     this.drawn = { target, reached, left, sequences, spec: found.spec };
     this.residual.element.hidden = this.sequences.element.hidden = false;
-    this.draw(state, { w, target, reached });
+    this.draw(state, { w, target, reached, N: sequences[0].length });
     const theme = this.app.theme(),
       color = this.app.color("#c42a96"),
       blue = this.app.color("#0072b2");
@@ -301,6 +304,7 @@ export class DrawPanel {
       },
       theme,
     );
+    if (stale) return;
     const kept = QUANTITIES.efficiency(MIDDLE, sequences);
     const off = Math.sqrt(
       left.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0) /
@@ -338,7 +342,7 @@ export class DrawPanel {
         y: found.reached,
         color: purple,
         width: 2.6,
-        label: `the best that N = ${state.N} reach`,
+        label: `the best that N = ${found.N} reach`,
         name: "reached",
       });
     if (state.by === "hand")
@@ -352,6 +356,7 @@ export class DrawPanel {
         }),
       );
     this.chart.svg.style.cursor = state.by === "hand" ? "crosshair" : "default";
+    this.chart.svg.setAttribute("aria-valuenow", String(state.points[this.chosen]));
     this.chart.svg.setAttribute("aria-valuetext", `w(${P[this.chosen]}) = ${state.points[this.chosen]}`);
     this.chart.draw(
       { x: CHARTING, y: { kind: "linear", domain: this.domain, label: "weight w(p)" }, lines, dots },

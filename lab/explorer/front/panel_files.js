@@ -1,12 +1,12 @@
 // The third panel: pass rates of your own, without their sampling noise, and what they mean for training.
 import { Chart, niceDomain } from "./chart.js";
 import { looks } from "./looks.js";
-import { readFile } from "./files.js";
 import { lifted } from "./specs.js";
-import { analyse, interval, resampled, tell } from "./pass_rates.js";
+import { analyse, interval, tell } from "./pass_rates.js";
 import { MOST } from "./state.js";
 import { LOG, field, format, h, slider } from "./dom.js";
-import { trainedWeighting, weightShares } from "./weighting.js";
+import { weightShares } from "./weighting.js";
+import { FILES } from "./work.js";
 
 const ASKED = {
   problem: "column of the problem",
@@ -14,8 +14,7 @@ const ASKED = {
   threshold: "right from a reward of",
   success: "or: right if it is",
 };
-const DRAWS = 200,
-  FEW = 64; // different counts up to which the page draws intervals
+const DRAWS = 200;
 
 export class FilesPanel {
   constructor(app) {
@@ -78,7 +77,11 @@ export class FilesPanel {
     });
     this.fault = h("p", { class: "fault", role: "alert", style: "overflow-wrap: anywhere" });
     this.notes = h("div", { class: "notes" });
-    this.example = h("button", { type: "button", onclick: () => this.take(EXAMPLE) }, "Show an invented example");
+    this.example = h(
+      "button",
+      { type: "button", onclick: () => this.open(null, () => FILES.ask("settle", { counts: EXAMPLE })) },
+      "Show an invented example",
+    );
     this.histogram = new Chart({
       label: "pass rates of the problems, with and without sampling noise",
       height: 0.32,
@@ -133,28 +136,34 @@ export class FilesPanel {
     return { ...said, threshold: Number(said.threshold) };
   }
 
-  async open(file) {
+  /** Show what `read` resolves to, see `settled` of work.js: that of a file, unless another was given meanwhile. */
+  async open(file, read = () => this.read(file)) {
+    const turn = (this.turn = {});
     this.file = file;
     this.fault.textContent = "";
-    this.notes.textContent = `reading ${file.name} …`;
+    this.notes.textContent = file ? `reading ${file.name} …` : "";
     try {
-      this.take(this.app.kernel ? await this.app.kernel.read(file) : await readFile(file, this.said()), file.name);
+      const counts = await read();
+      if (turn !== this.turn) return;
+      this.counts = counts;
+      this.kept = counts.fit ? { fit: counts.fit } : {};
+      this.draws = [];
+      this.app.refresh();
     } catch (error) {
+      if (turn !== this.turn) return;
       this.notes.textContent = "";
       this.fault.textContent = error.message;
     }
   }
 
-  /** Counts { n, correct, notes } or exact pass rates become what is drawn; `fit` is the lab's, where there is one. */
+  async read(file) {
+    if (!this.app.kernel) return FILES.ask("read", { file, said: this.said() });
+    return FILES.ask("settle", { counts: await this.app.kernel.read(file) });
+  }
+
+  /** Counts { n, correct, notes } or exact pass rates that the notebook gave; `fit` is the lab's. */
   take(counts) {
-    this.counts = counts;
-    this.trained = trainedWeighting(counts);
-    this.kept = counts.fit ? { fit: counts.fit } : {};
-    this.draws = [];
-    const few = !counts.exact && new Set(counts.n.map((size, i) => `${size} ${counts.correct[i]}`)).size <= FEW;
-    this.again = few ? resampled(counts.n, counts.correct) : null;
-    this.fault.textContent = "";
-    this.app.refresh();
+    this.open(null, () => FILES.ask("settle", { counts }));
   }
 
   update(state) {
@@ -164,13 +173,14 @@ export class FilesPanel {
       this.app.drawn();
       return;
     }
-    this.lines = this.app.lines(state).filter(({ sequences }) => sequences);
+    this.lines = this.app.lines(state).filter(({ sequences, stale }) => sequences && !stale);
     this.gaps = Object.fromEntries(
       this.lines.map(({ spec }) => [
         spec,
         (N) => {
           try {
-            return this.app.estimator(spec, N).sequences?.[0] ?? null;
+            const { sequences, stale } = this.app.estimator(spec, N);
+            return stale ? null : (sequences?.[0] ?? null);
           } catch {
             return null;
           }
@@ -189,16 +199,22 @@ export class FilesPanel {
     this.stage.hidden = false;
     this.intervals = null;
     this.render(state);
-    if (this.again) this.later = setTimeout(() => this.bootstrap(state), 30);
+    if (this.counts.few) this.later = setTimeout(() => this.bootstrap(state), 30);
   }
 
-  /** Intervals over problems, drawn again DRAWS times between other things; every draw is fitted anew, and kept. */
-  bootstrap(state) {
-    const began = performance.now();
-    while (this.draws.length < DRAWS && performance.now() - began < 25)
-      this.draws.push(this.again(this.draws.length).mass);
-    if (this.draws.length < DRAWS) {
-      this.later = setTimeout(() => this.bootstrap(state), 5);
+  /** Intervals over problems, drawn again DRAWS times; every draw is fitted anew, and kept. */
+  async bootstrap(state) {
+    const { draws } = this;
+    if (draws.length < DRAWS) {
+      if (this.drawing === draws) return; // they are on their way, and shown when they are all there
+      this.drawing = draws;
+      const { number } = this.counts;
+      while (draws.length < DRAWS && draws === this.draws) {
+        const more = await FILES.ask("draws", { number, from: draws.length, to: DRAWS });
+        if (!more.length) return; // another file has come
+        draws.push(...more);
+      }
+      if (draws === this.draws) this.app.refresh();
       return;
     }
     const speak = tell(this.kept.fit.p, this.found, state.N, this.gaps),
@@ -213,27 +229,28 @@ export class FilesPanel {
   }
 
   words() {
-    const { n, correct, exact, notes } = this.counts,
+    const { n, correct, exact, notes, times, few } = this.counts,
       paragraphs = notes.map((note) => h("p", {}, note));
     if (exact) return paragraphs;
-    const sum = (values) => values.reduce((a, b) => a + b, 0),
+    const sum = (values) => values.reduce((all, value, i) => all + times[i] * value, 0),
+      problems = sum(n.map(() => 1)),
       least = n.reduce((a, b) => Math.min(a, b)),
-      dead = n.filter((size, i) => correct[i] === 0 || correct[i] === size).length;
+      dead = sum(n.map((size, i) => Number(correct[i] === 0 || correct[i] === size)));
     return [
       ...paragraphs,
       h(
         "p",
         {},
         `${sum(correct)} of ${sum(n)} rollouts are right, ${least} to ${this.found.reach} ` +
-          `a problem; ${format((100 * dead) / n.length, 3)} % of groups are dead as they lie.`,
+          `a problem; ${format((100 * dead) / problems, 3)} % of groups are dead as they lie.`,
       ),
       h(
         "p",
         {},
         "Noise removed by maximum likelihood, smooth. " +
           (this.intervals
-            ? `Lines: 95 % over ${n.length} problems, ${DRAWS} draws.`
-            : this.again
+            ? `Lines: 95 % over ${problems} problems, ${DRAWS} draws.`
+            : few
               ? "Intervals are being drawn …"
               : "So many different counts are shown without intervals: lab audit gives them."),
       ),
@@ -242,8 +259,8 @@ export class FilesPanel {
 
   /** What the training's weighting was, and a table of it and of the estimators on the page. */
   weighting() {
-    if (!this.trained) return [];
-    const { spec, note } = this.trained,
+    if (!this.counts.trained) return [];
+    const { spec, note } = this.counts.trained,
       { edges } = this.found,
       percent = edges.map((edge) => format(100 * edge)),
       specs = [...new Set([spec, ...this.lines.map((line) => line.spec)])].filter((one) => one),

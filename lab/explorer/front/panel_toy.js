@@ -1,7 +1,7 @@
 // The fourth panel: many small problems, two objectives, the same random numbers; lab/toy/paired.py gives the same.
 import { Chart, niceDomain } from "./chart.js";
 import { looks } from "./looks.js";
-import { ESTIMATORS, offered } from "./specs.js";
+import { ALIASES, ESTIMATORS, labelOf, offered } from "./specs.js";
 import { ANSWERS, EASIEST, HARDEST, Policy, summary } from "./toy.js";
 import { MOST } from "./state.js";
 import { LOG, checkbox, field, format, h, rebuild, segmented, select, slider } from "./dom.js";
@@ -166,7 +166,7 @@ export class ToyPanel {
     try {
       const sizes = [state.N, state.right_N || state.N];
       this.found = SIDES.map((side, k) => this.app.estimator(state[side], sizes[k]));
-      if (this.found.some(({ waiting }) => waiting)) return;
+      if (this.found.some(({ waiting, stale }) => waiting || stale)) return;
       this.runs = this.found.map(({ sequences }, k) => new Run(sequences, sizes[k], state));
     } catch (error) {
       this.pause();
@@ -254,7 +254,16 @@ export class ToyPanel {
         const all = this.names.includes(state[side]) ? this.names : [state[side], ...this.names];
         const start = (name) => this.app.start(name);
         const menu = select(all, state[side], (name) => store.set({ [side]: start(name) }));
-        this.menus[side].replaceChildren(field(side === "left" ? "Left objective" : "Right objective", menu));
+        const name = state[side].split("(")[0];
+        this.menus[side].replaceChildren(
+          field(side === "left" ? "Left objective" : "Right objective", menu),
+          h(
+            "p",
+            { class: "rules" },
+            "What it is: ",
+            this.app.explained(ESTIMATORS, ALIASES[name] ?? name, labelOf(ESTIMATORS, state[side]), state[side]),
+          ),
+        );
       }
       this.pause();
       this.reset();

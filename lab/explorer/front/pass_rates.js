@@ -33,16 +33,36 @@ function cellsOf(n, correct) {
   return { p, chance, of: n.map((_, i) => place.get(key(i))) };
 }
 
-const counted = (of, cells) =>
-  of.reduce((times, c) => {
-    times[c]++;
-    return times;
-  }, new Array(cells).fill(0));
+/** How many problems are in each cell; `times`: for how many problems each entry stands, one without it. */
+const counted = (of, cells, times) => {
+  const sums = new Array(cells).fill(0);
+  of.forEach((c, i) => {
+    sums[c] += times ? times[i] : 1;
+  });
+  return sums;
+};
+
+/** Counts or exact pass rates with one entry for all problems that are alike, and how many those are: `times`. */
+export function condensed({ n, correct, exact }) {
+  const cells = new Map();
+  (exact ?? n).forEach((value, i) => {
+    const key = exact ? value : `${value} ${correct[i]}`,
+      cell = cells.get(key);
+    if (cell) cell.times++;
+    else cells.set(key, { value, right: exact ? 0 : correct[i], times: 1 });
+  });
+  const all = [...cells.values()],
+    values = all.map(({ value }) => value),
+    times = all.map((cell) => cell.times);
+  return exact
+    ? { n: [], correct: [], exact: values, times }
+    : { n: values, correct: all.map(({ right }) => right), times };
+}
 
 /** The distribution of p under which the counts are likely: smooth, SLACK below the highest log-likelihood. */
-export function mixing(n, correct, slack = SLACK) {
+export function mixing(n, correct, slack = SLACK, times = null) {
   const { p, chance, of } = cellsOf(n, correct);
-  return { p, mass: mix(chance, counted(of, chance.length), slack) };
+  return { p, mass: mix(chance, counted(of, chance.length, times), slack) };
 }
 
 /** The same for problems drawn again with replacement: a function of the draw's number, its randomness Philox's. */
@@ -166,10 +186,12 @@ export function analyse(counts, N, gaps, kept = {}) {
   const { n, correct, exact } = counts,
     places = readings(counts, N);
   const naive = exact ?? n.map((size, i) => correct[i] / size),
-    even = naive.map(() => 1 / naive.length);
-  kept.fit ??= exact ? { p: exact, mass: even } : mixing(n, correct);
+    times = counts.times ?? naive.map(() => 1),
+    problems = total(times),
+    even = times.map((count) => count / problems);
+  kept.fit ??= exact ? { p: exact, mass: even } : mixing(n, correct, SLACK, times);
   const found = tell(kept.fit.p, places, N, gaps)(kept.fit.mass);
   if (exact) return { ...places, ...found };
-  const { problems, dead } = tell(naive, places, N, {})(even);
-  return { ...places, ...found, naive: problems, deadNaive: dead };
+  const alone = tell(naive, places, N, {})(even);
+  return { ...places, ...found, naive: alone.problems, deadNaive: alone.dead };
 }

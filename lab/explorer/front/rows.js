@@ -1,6 +1,6 @@
 // The lists beside the chart: one row a curve, with its options, its rules, or what is wrong with it.
 import { LOG, field, h, rebuild, segmented, select, slider, svg, write } from "./dom.js";
-import { lifted, offered, parseSpec, resolve, rules, writeSpec, written } from "./specs.js";
+import { labelOf, lifted, offered, parseSpec, resolve, rules, writeSpec, written } from "./specs.js";
 
 const WORDS = { true: "yes", false: "no", dr_grpo: "Dr. GRPO", rloo: "RLOO", plug_in: "plug-in" };
 const DEAD_GROUPS = {
@@ -16,7 +16,21 @@ export class CurveList {
   constructor(app, kind, table, key) {
     Object.assign(this, { app, table, key });
     this.list = h("div", { class: "list" });
-    this.element = h("div", {}, this.list, this.adder(kind));
+    this.element = h("div", {}, this.list, this.adder(kind), this.glossary(kind));
+  }
+
+  /** Every name that there is, so that one can read what it stands for before it is drawn. */
+  glossary(kind) {
+    const starts = offered(this.table);
+    const terms = Object.keys(this.table).map((name) =>
+      this.app.explained(this.table, name, labelOf(this.table, starts[name] ?? name), name),
+    );
+    return h(
+      "details",
+      { class: "glossary" },
+      h("summary", {}, `What each ${kind} is`),
+      h("div", { class: "row" }, terms),
+    );
   }
 
   get specs() {
@@ -56,7 +70,7 @@ export class CurveList {
     swatch.append(svg("line", { x1: 1, x2: 29, y1: 6, y2: 6, ...stroke }));
     const remove = h("button", { type: "button", class: "quiet", "aria-label": `remove ${line.label}` }, "×");
     remove.addEventListener("click", () => this.put(this.specs.filter((_, k) => k !== i)));
-    const head = h("div", { class: "head" }, swatch, h("strong", { title: line.about ?? "" }, line.label), remove);
+    const head = h("div", { class: "head" }, swatch, this.app.explained(this.table, line.name, line.label, line.spec), remove);
     return h("div", { class: "item" }, head, this.deadGroups(line, i), this.options(line, i), h("p", {}));
   }
 
@@ -137,7 +151,8 @@ export class CurveList {
     write(row.querySelector("strong"), line.label);
     const said = row.lastElementChild;
     said.className = line.error ? "fault" : "rules";
-    const waiting = line.waiting ? "lab is computing it …" : "";
+    const by = this.app.kernel ? "lab is computing it …" : "it is being fitted …",
+      waiting = line.waiting ? by : "";
     write(said, line.error ?? (line.sequences ? `${this.ofRewards(line)}${rules(line.sequences)}` : waiting));
     said.hidden = !said.textContent;
   }

@@ -1,12 +1,12 @@
 // Scene 6: the reader's own counts: where the problems lie, and where each method spends its pull.
 import { THEMES, niceDomain } from "./chart.js";
 import { h } from "./dom.js";
-import { readFile } from "./files.js";
 import { onGround } from "./looks.js";
 import { EXAMPLE } from "./panel_files.js";
 import { analyse } from "./pass_rates.js";
 import { ESTIMATORS, coefficients, resolve } from "./specs.js";
 import { ChartPicture, isDark, percent } from "./story_parts.js";
+import { FILES } from "./work.js";
 
 const METHODS = [
   ["rloo", "RLOO", "#0072b2"],
@@ -79,9 +79,12 @@ export const data = {
       if (!input.files[0]) return;
       const before = [counts, kept, name];
       try {
-        [counts, kept, name] = [await readFile(input.files[0]), {}, input.files[0].name];
-        found();
+        const [file] = input.files;
         fault.textContent = "";
+        view.say(`Reading ${file.name} …`);
+        counts = await FILES.ask("read", { file, said: {} });
+        [kept, name] = [counts.fit ? { fit: counts.fit } : {}, file.name];
+        found();
       } catch (error) {
         [counts, kept, name] = before;
         fault.textContent = error.message;

@@ -2,6 +2,7 @@
 import { THEMES, niceDomain } from "./chart.js";
 import { throughPoints } from "./catalogue.js";
 import { h } from "./dom.js";
+import { Fits } from "./fits.js";
 import { Grid, QUANTITIES, passRates } from "./mathematics.js";
 import { onGround } from "./looks.js";
 import { ESTIMATORS, coefficients, resolve, writeSpec } from "./specs.js";
@@ -11,9 +12,11 @@ import { ChartPicture, figure, isDark } from "./story_parts.js";
 const P = DEFAULTS.points.map((_, i, all) => Number((i / (all.length - 1)).toFixed(2))),
   HIGHEST = 8;
 
+const nearest = (points) =>
+  resolve(ESTIMATORS, writeSpec(ESTIMATORS, "drawn", { p: P, w: points, zero_mean: false }));
+
 /** (gap, offset) at N of the estimator that comes nearest to the drawing. */
-export const fitted = (points, N) =>
-  coefficients(resolve(ESTIMATORS, writeSpec(ESTIMATORS, "drawn", { p: P, w: points, zero_mean: false })), N);
+export const fitted = (points, N) => coefficients(nearest(points), N);
 
 export const draw = {
   name: "draw",
@@ -42,18 +45,23 @@ export const draw = {
     const grid = new Grid(passRates("linear"));
     let chosen = 6,
       before = null;
-    const points = () => view.points;
+    const points = () => view.points,
+      fits = new Fits(() => picture.element.isConnected && show()),
+      reach = () => {
+        const { sequences, stale } = fits.sequences(nearest(points()), view.value);
+        return { reached: sequences && QUANTITIES.weight(grid, sequences), stale };
+      };
     const picture = new ChartPicture("the drawn weight, and the best that N tries reach", () => {
       const dark = isDark(),
         theme = THEMES[dark ? "dark" : "light"],
         purple = onGround("#c42a96", dark),
-        reached = QUANTITIES.weight(grid, fitted(points(), view.value));
+        { reached } = reach();
       picture.chart.theme = theme;
       return {
         x: { kind: "linear", domain: [0, 1], label: "how often a problem is solved" },
         y: {
           kind: "linear",
-          domain: niceDomain([0, HIGHEST * 0.75, ...points(), ...reached], "linear"),
+          domain: niceDomain([0, HIGHEST * 0.75, ...points(), ...(reached ?? [])], "linear"),
           label: "how hard it pulls",
         },
         lines: [
@@ -65,7 +73,7 @@ export const draw = {
             width: 2,
             name: "wish",
           },
-          { x: grid.p, y: reached, color: purple, width: 3, name: "reached" },
+          ...(reached ? [{ x: grid.p, y: reached, color: purple, width: 3, name: "reached" }] : []),
         ],
         dots: points().map((y, i) => ({
           x: P[i],
@@ -120,8 +128,12 @@ export const draw = {
       handle.setAttribute("aria-valuenow", String(points()[chosen]));
       handle.setAttribute("aria-valuetext", `${points()[chosen]} at a pass rate of ${P[chosen]}`);
       const wish = throughPoints(P, points()),
-        reached = QUANTITIES.weight(grid, fitted(points(), view.value)),
-        far = reached.reduce((worst, y, i) => Math.max(worst, Math.abs(y - wish(grid.p[i]))), 0);
+        { reached, stale } = reach();
+      if (stale) {
+        view.say(`With ${view.value} tries … the purple line is being fitted.`);
+        return;
+      }
+      const far = reached.reduce((worst, y, i) => Math.max(worst, Math.abs(y - wish(grid.p[i]))), 0);
       view.say(
         far < 0.005
           ? `With ${view.value} tries the drawing is reached.`

@@ -130,6 +130,15 @@ export function offered(table) {
   );
 }
 
+/** The label of a spec; where it cannot be read, the spec. */
+export function labelOf(table, spec) {
+  try {
+    return resolve(table, spec).label;
+  } catch {
+    return spec;
+  }
+}
+
 /** What is said of an estimator's odd groups, read off its sequences. */
 export function rules([gap, offset]) {
   const N = gap.length,

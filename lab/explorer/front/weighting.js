@@ -64,12 +64,12 @@ export function trainedWeighting({ n, correct, advantages, steps }) {
 }
 
 /** The share of the sum of |advantage| by K/n, in bins: what a spec would have given these groups. */
-export function weightShares({ n, correct }, spec, edges) {
+export function weightShares({ n, correct, times = n.map(() => 1) }, spec, edges) {
   const expected = advantagesOf(spec),
     sums = n.map((size, i) => {
       try {
         const [right, wrong] = expected(size, correct[i]);
-        return correct[i] * Math.abs(right) + (size - correct[i]) * Math.abs(wrong);
+        return times[i] * (correct[i] * Math.abs(right) + (size - correct[i]) * Math.abs(wrong));
       } catch {
         return 0; // too small for the estimator
       }

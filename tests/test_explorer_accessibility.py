@@ -1,0 +1,114 @@
+"""The explorer under axe-core's rules: every scene, every panel of the workbench, on a phone and on
+a desk, light and dark.
+
+All rules of axe-core run, those of best practice and of WCAG's level AAA too. The package
+axe-playwright-python brings axe-core along, so that no network is needed.
+"""
+
+import json
+from urllib.parse import quote
+
+import pytest
+from axe_playwright_python.base import AXE_SCRIPT
+from browser import browser, quiet
+
+from lab.explorer import page
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+DESK = {"viewport": {"width": 1280, "height": 900}}
+SCENES = ["start", "unseen", "limit", "both-ends", "dead-groups", "draw", "your-data"]
+PANELS = {
+    "curves": {},
+    "curves behind a gate": {
+        "gate": "between(0.2, 0.8)",
+        "objectives": ["power(a=0.75, b=0.25)"],
+        "quantity": "contrast",
+    },
+    "curves with a fault": {"curves": ["grpo(ddof=3)", "truncated(order=99)", "lift(rloo)"]},
+    "draw": {"panel": "draw"},
+    "draw by formula": {"panel": "draw", "by": "formula"},
+    "draw with a fault": {"panel": "draw", "by": "formula", "formula": "exp(-"},
+    "files": {"panel": "files"},
+    "toy": {"panel": "toy", "across": "rollouts", "right_N": 32},
+}
+FAULTS = """async () => {
+  const runOnly = axe.getRules().map(({ ruleId }) => ruleId);
+  const { violations, passes } = await axe.run(document, { runOnly });
+  const said = violations.flatMap(({ id, impact, nodes }) =>
+    nodes.map(({ target, html, failureSummary }) =>
+      [id, impact, String(target), html.slice(0, 120), failureSummary].join(' | ')));
+  return [said, passes.map(({ id }) => id)];
+}"""
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    return page.write(tmp_path_factory.mktemp("page") / "explorer.html")
+
+
+def axe(tab) -> tuple[list[str], list[str]]:
+    """What axe-core finds wrong on a page that it is loaded into, and the rules it found kept."""
+    return tab.evaluate(FAULTS)
+
+
+@pytest.fixture
+def screens(chromium, address):
+    """Open the page at a hash on a phone and on a desk, light and dark, every fold open; an
+    iterator over the tabs.
+    """
+
+    def each(hash):
+        for size in (PHONE, DESK):
+            with quiet(chromium, address, **size, reduced_motion="reduce") as tab:
+                tab.goto(address + hash)
+                tab.wait_for_selector(".lab-explorer[data-revision], .lab-story[data-drawn]")
+                tab.evaluate("document.querySelectorAll('details').forEach((e) => e.open = true)")
+                tab.evaluate(AXE_SCRIPT)
+                for scheme in ("light", "dark"):
+                    tab.emulate_media(color_scheme=scheme)
+                    yield tab
+
+    return each
+
+
+def of_panel(name: str) -> str:
+    return f"#{quote(json.dumps(PANELS[name]))}" if PANELS[name] else "#workbench"
+
+
+def test_axe_finds_what_is_wrong_with_a_page(chromium):
+    with quiet(chromium, "about:blank") as tab:
+        tab.set_content("<title>x</title><img src='data:,'><p style='color: #666'>too pale</p>")
+        tab.evaluate(AXE_SCRIPT)
+        said, _ = axe(tab)
+    found = {one.split(" | ")[0] for one in said}
+    assert {"html-has-lang", "image-alt", "color-contrast-enhanced", "landmark-one-main"} <= found
+
+
+@pytest.mark.parametrize("name", [*SCENES, "limit&embed"])
+def test_no_scene_breaks_a_rule_of_axe(screens, name):
+    for tab in screens(f"#{name}"):
+        said, kept = axe(tab)
+        assert not said
+        assert {"color-contrast-enhanced", "label", "aria-allowed-attr", "heading-order"} <= set(
+            kept
+        )
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_no_panel_of_the_workbench_breaks_a_rule_of_axe(screens, name):
+    for tab in screens(of_panel(name)):
+        if name == "files":
+            tab.get_by_role("button", name="Show an invented example").click()
+            tab.get_by_text("Lines: 95 %").wait_for()
+        if name == "curves":
+            tab.locator(".item .term").first.focus()
+            tab.get_by_role("tooltip").wait_for()
+        said, kept = axe(tab)
+        assert not said
+        assert {"color-contrast-enhanced", "label", "aria-allowed-attr", "region"} <= set(kept)
