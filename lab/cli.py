@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -499,6 +500,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
     run = run_notebook(request.config, **request.settings)
     _print_outcome(run)
+    _name_reports(arguments, run.path, [run])
 
 
 def _train(arguments: argparse.Namespace) -> None:
@@ -510,12 +512,77 @@ def _train(arguments: argparse.Namespace) -> None:
     run = train(request.config, view=arguments.view, **request.settings)
     if leads():
         _print_outcome(run)
+        _name_reports(arguments, run.path, [run])
 
 
 def _print_outcome(run: Run) -> None:
     for key, value in run.done["last"].items():
         print(f"  {key}: {value:.6g}")
     print(f"finished in {run.done['seconds']} s: {run.path}")
+
+
+def _name_reports(arguments: argparse.Namespace, source: Path, runs: list[Run]) -> None:
+    """Say how to write the report on `source`, one for each experiment that trained, and where.
+
+    `source` is a sweep file or the folder of the only run. On a desktop, offer to do it now.
+    """
+    from lab.runs.experiments import experiment
+    from lab.show.report import natural_metric, page, report
+
+    if not experiment("report").notebook.exists():
+        return  # an installed lab has no notebooks, of which the report is one
+    trained = {run.params["experiment"]: run for run in runs}
+    trained = {name: run for name, run in trained.items() if experiment(name).trainer}
+    options = [
+        {"experiment": name if len(trained) > 1 else "", "metric": natural_metric(run)}
+        for name, run in trained.items()
+    ]
+    before = ["--runs", str(arguments.runs)] if arguments.runs else []
+    before += [word for plugin in arguments.plugin for word in ("--plugin", plugin)]
+    for given in options:
+        words = ["lab", *before, "report", _from_here(source)]
+        words += ["--experiment", given["experiment"]] if given["experiment"] else []
+        words += ["--metric", given["metric"]] if given["metric"] != "pass@1" else []
+        print(f"report: {shlex.join(words)}\n  writes {_from_here(page([source], **given))}")
+    if options and _at_a_desktop() and _agreed(f"write and open {_number(len(options))} now?"):
+        import webbrowser
+
+        for given in options:
+            address = report([source], None, **given).resolve().as_uri()
+            print(address)
+            if not webbrowser.open(address):
+                print("found no browser: open this address in one")
+
+
+def _number(reports: int) -> str:
+    return "it" if reports == 1 else f"these {reports}"
+
+
+def _from_here(path: Path) -> str:
+    """A path as one would type it: relative if it is in the working directory."""
+    path = path.resolve()
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+def _at_a_desktop() -> bool:
+    """Whether somebody is at a terminal who has a display, too, on this machine."""
+    from lab.runs.progress import on_terminal
+
+    if os.environ.keys() & {"SSH_CONNECTION", "SSH_TTY"}:
+        return False
+    display = sys.platform in ("darwin", "win32") or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
+    )
+    return display and sys.stdin.isatty() and on_terminal()
+
+
+def _agreed(question: str) -> bool:
+    """Ask; anything but yes, an end of the input and Ctrl-C are a no."""
+    try:
+        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+    except (EOFError, KeyboardInterrupt):
+        print()
+        return False
 
 
 def _preflight(arguments: argparse.Namespace) -> int:
@@ -577,6 +644,8 @@ def _sweep(arguments: argparse.Namespace) -> int:
     )
     for run, last_line in outcome.failed:
         print(f"failed: {run.path / 'log.txt'}: {last_line}", file=sys.stderr)
+    if not outcome.failed:
+        _name_reports(arguments, arguments.file, outcome.before + outcome.now)
     return 1 if outcome.failed else 0
 
 
