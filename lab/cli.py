@@ -285,6 +285,12 @@ def _add_result_commands(add_command: AddCommand) -> None:
         "names", nargs="*", help="experiments (default: those whose notebooks have outputs)"
     )
 
+    lessons.add_argument(
+        "--index",
+        action="store_true",
+        help="only write notebooks/README.md, the list of all notebooks that make lab opens",
+    )
+
     check = add_command("check", _check, "check the environment, data, presets and notebooks")
     check.add_argument(
         "--runs",
@@ -732,10 +738,16 @@ def _write_report(arguments: argparse.Namespace) -> None:
 
 
 def _lessons(arguments: argparse.Namespace) -> None:
+    from lab.runs import ladder
     from lab.runs.lessons import lessons, write_lesson
 
-    for name in arguments.names or lessons():
-        print(write_lesson(name))
+    if not arguments.index:
+        for name in arguments.names or lessons():
+            print(write_lesson(name))
+    elif arguments.names:
+        raise LabError("--index lists every notebook: leave the names out")
+    for path in ladder.write():
+        print(path)
 
 
 def _check(arguments: argparse.Namespace) -> int:
