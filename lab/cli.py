@@ -789,6 +789,7 @@ def _eval(arguments: argparse.Namespace) -> None:
 def _export(arguments: argparse.Namespace) -> None:
     from lab.runs.run_folder import Run
     from lab.runs.training import state_of
+    from lab.show.model_card import write_card
 
     run = Run(arguments.run)
     values = run.params["parameters"]
@@ -800,6 +801,7 @@ def _export(arguments: argparse.Namespace) -> None:
             raise LabError("a maze policy has no adapter: leave --merge out")
         shape = transformer_config(values["width"], values["layers"], values["positions"])
         write_checkpoint(load_model(state_of(run), shape), arguments.folder)
+        write_card(run, arguments.folder)
         print(f"{arguments.folder}: the maze policy after the training in {run.path}")
         return
     if "model" not in values:
@@ -809,6 +811,7 @@ def _export(arguments: argparse.Namespace) -> None:
     from lab.llm.train.trainer import export
 
     export(values["model"], state_of(run), arguments.folder, arguments.merge)
+    write_card(run, arguments.folder)
     print(f"{arguments.folder}: {values['model']} after the training in {run.path}")
 
 
