@@ -533,10 +533,10 @@ def _name_reports(arguments: argparse.Namespace, source: Path, runs: list[Run]) 
     `source` is a sweep file or the folder of the only run. On a desktop, offer to do it now.
     """
     from lab.runs.experiments import experiment
-    from lab.show.report import natural_metric, page, report
+    from lab.runs.report_page import can_report, natural_metric, page_of
 
-    if not experiment("report").notebook.exists():
-        return  # an installed lab has no notebooks, of which the report is one
+    if not can_report():
+        return
     trained = {run.params["experiment"]: run for run in runs}
     trained = {name: run for name, run in trained.items() if experiment(name).trainer}
     options = [
@@ -549,9 +549,11 @@ def _name_reports(arguments: argparse.Namespace, source: Path, runs: list[Run]) 
         words = ["lab", *before, "report", _from_here(source)]
         words += ["--experiment", given["experiment"]] if given["experiment"] else []
         words += ["--metric", given["metric"]] if given["metric"] != "pass@1" else []
-        print(f"report: {shlex.join(words)}\n  writes {_from_here(page([source], **given))}")
+        print(f"report: {shlex.join(words)}\n  writes {_from_here(page_of([source], given))}")
     if options and _at_a_desktop() and _agreed(f"write and open {_number(len(options))} now?"):
         import webbrowser
+
+        from lab.show.report import report
 
         for given in options:
             address = report([source], None, **given).resolve().as_uri()
