@@ -13,6 +13,8 @@ from lab.errors import LabError
 from lab.runs.experiments import NOTEBOOKS, experiment
 from lab.runs.run_folder import Run
 
+PAGE = "report.html"  # in the run folder of the notebook
+
 
 def can_report() -> bool:
     """Whether `lab report` works here: it executes a notebook of the project, and draws."""
@@ -32,7 +34,7 @@ def report_config(paths: Sequence[Path], parameters: Mapping[str, str]) -> Repor
 
 def page_of(paths: Sequence[Path], parameters: Mapping[str, str]) -> Path:
     """Where `lab report` writes the page on these runs, if no file is named."""
-    return Run.of(report_config(paths, parameters)).path / "report.html"
+    return Run.of(report_config(paths, parameters)).path / PAGE
 
 
 def natural_metric(run: Run) -> str:

@@ -16,7 +16,7 @@ from lab.errors import LabError, unknown
 from lab.runs.experiments import experiment
 from lab.runs.former_names import FORMER
 from lab.runs.notebooks import run_notebook
-from lab.runs.report_page import page_of, report_config
+from lab.runs.report_page import PAGE, report_config
 from lab.runs.run_folder import Run, write_atomically
 from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import Results, results_of_runs, results_of_sweep
@@ -254,7 +254,7 @@ def report(paths: Sequence[Path], file: Path | None = None, **parameters: str) -
     # Execute again even if this report exists: more runs may have finished since.
     (run.path / "done.json").unlink(missing_ok=True)
     run = run_notebook(config)
-    file = file or page_of(paths, parameters)
+    file = file or run.path / PAGE
     write_atomically(file, _html(run.path / "notebook.ipynb"))
     return file
 
