@@ -53,8 +53,9 @@ lint: setup-llm ## formatting, style, types
 gpu: setup-llm ## the first hour on a rented GPU: every preset for a few steps, recorded into data/results/gpu
 	$(BIN)/lab rehearse
 
-lab: setup ## open JupyterLab on 127.0.0.1
-	JUPYTER_PREFER_ENV_PATH=1 $(BIN)/jupyter lab --ip=127.0.0.1 --notebook-dir=notebooks
+lab: setup ## open JupyterLab on 127.0.0.1, at the list of lessons
+	JUPYTER_PREFER_ENV_PATH=1 JUPYTER_CONFIG_PATH=tools/jupyter $(BIN)/jupyter lab --ip=127.0.0.1 \
+		--ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks/README.md
 
 check: setup ## look over environment, data, presets and notebooks
 	$(BIN)/lab check

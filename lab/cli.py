@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -284,6 +285,12 @@ def _add_result_commands(add_command: AddCommand) -> None:
         "names", nargs="*", help="experiments (default: those whose notebooks have outputs)"
     )
 
+    lessons.add_argument(
+        "--index",
+        action="store_true",
+        help="only write notebooks/README.md, the list of all notebooks that make lab opens",
+    )
+
     check = add_command("check", _check, "check the environment, data, presets and notebooks")
     check.add_argument(
         "--runs",
@@ -499,6 +506,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
     run = run_notebook(request.config, **request.settings)
     _print_outcome(run)
+    _name_reports(arguments, run.path, [run])
 
 
 def _train(arguments: argparse.Namespace) -> None:
@@ -510,12 +518,79 @@ def _train(arguments: argparse.Namespace) -> None:
     run = train(request.config, view=arguments.view, **request.settings)
     if leads():
         _print_outcome(run)
+        _name_reports(arguments, run.path, [run])
 
 
 def _print_outcome(run: Run) -> None:
     for key, value in run.done["last"].items():
         print(f"  {key}: {value:.6g}")
     print(f"finished in {run.done['seconds']} s: {run.path}")
+
+
+def _name_reports(arguments: argparse.Namespace, source: Path, runs: list[Run]) -> None:
+    """Say how to write the report on `source`, one for each experiment that trained, and where.
+
+    `source` is a sweep file or the folder of the only run. On a desktop, offer to do it now.
+    """
+    from lab.runs.experiments import experiment
+    from lab.runs.report_page import can_report, natural_metric, page_of
+
+    if not can_report():
+        return
+    trained = {run.params["experiment"]: run for run in runs}
+    trained = {name: run for name, run in trained.items() if experiment(name).trainer}
+    options = [
+        {"experiment": name if len(trained) > 1 else "", "metric": natural_metric(run)}
+        for name, run in trained.items()
+    ]
+    before = ["--runs", str(arguments.runs)] if arguments.runs else []
+    before += [word for plugin in arguments.plugin for word in ("--plugin", plugin)]
+    for given in options:
+        words = ["lab", *before, "report", _from_here(source)]
+        words += ["--experiment", given["experiment"]] if given["experiment"] else []
+        words += ["--metric", given["metric"]] if given["metric"] != "pass@1" else []
+        print(f"report: {shlex.join(words)}\n  writes {_from_here(page_of([source], given))}")
+    if options and _at_a_desktop() and _agreed(f"write and open {_number(len(options))} now?"):
+        import webbrowser
+
+        from lab.show.report import report
+
+        for given in options:
+            address = report([source], None, **given).resolve().as_uri()
+            print(address)
+            if not webbrowser.open(address):
+                print("found no browser: open this address in one")
+
+
+def _number(reports: int) -> str:
+    return "it" if reports == 1 else f"these {reports}"
+
+
+def _from_here(path: Path) -> str:
+    """A path as one would type it: relative if it is in the working directory."""
+    path = path.resolve()
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+def _at_a_desktop() -> bool:
+    """Whether somebody is at a terminal who has a display, too, on this machine."""
+    from lab.runs.progress import on_terminal
+
+    if os.environ.keys() & {"SSH_CONNECTION", "SSH_TTY"}:
+        return False
+    display = sys.platform in ("darwin", "win32") or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
+    )
+    return display and sys.stdin.isatty() and on_terminal()
+
+
+def _agreed(question: str) -> bool:
+    """Ask; anything but yes, an end of the input and Ctrl-C are a no."""
+    try:
+        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+    except (EOFError, KeyboardInterrupt):
+        print()
+        return False
 
 
 def _preflight(arguments: argparse.Namespace) -> int:
@@ -577,6 +652,8 @@ def _sweep(arguments: argparse.Namespace) -> int:
     )
     for run, last_line in outcome.failed:
         print(f"failed: {run.path / 'log.txt'}: {last_line}", file=sys.stderr)
+    if not outcome.failed:
+        _name_reports(arguments, arguments.file, outcome.before + outcome.now)
     return 1 if outcome.failed else 0
 
 
@@ -663,10 +740,16 @@ def _write_report(arguments: argparse.Namespace) -> None:
 
 
 def _lessons(arguments: argparse.Namespace) -> None:
+    from lab.runs import ladder
     from lab.runs.lessons import lessons, write_lesson
 
-    for name in arguments.names or lessons():
-        print(write_lesson(name))
+    if not arguments.index:
+        for name in arguments.names or lessons():
+            print(write_lesson(name))
+    elif arguments.names:
+        raise LabError("--index lists every notebook: leave the names out")
+    for path in ladder.write():
+        print(path)
 
 
 def _check(arguments: argparse.Namespace) -> int:
@@ -708,6 +791,7 @@ def _eval(arguments: argparse.Namespace) -> None:
 def _export(arguments: argparse.Namespace) -> None:
     from lab.runs.run_folder import Run
     from lab.runs.training import state_of
+    from lab.show.model_card import write_card
 
     run = Run(arguments.run)
     values = run.params["parameters"]
@@ -719,6 +803,7 @@ def _export(arguments: argparse.Namespace) -> None:
             raise LabError("a maze policy has no adapter: leave --merge out")
         shape = transformer_config(values["width"], values["layers"], values["positions"])
         write_checkpoint(load_model(state_of(run), shape), arguments.folder)
+        write_card(run, arguments.folder)
         print(f"{arguments.folder}: the maze policy after the training in {run.path}")
         return
     if "model" not in values:
@@ -728,6 +813,7 @@ def _export(arguments: argparse.Namespace) -> None:
     from lab.llm.train.trainer import export
 
     export(values["model"], state_of(run), arguments.folder, arguments.merge)
+    write_card(run, arguments.folder)
     print(f"{arguments.folder}: {values['model']} after the training in {run.path}")
 
 

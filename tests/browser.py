@@ -105,9 +105,9 @@ SETTINGS = {
 
 
 @contextmanager
-def jupyterlab(root: Path):
+def jupyterlab(root: Path, **env: str):
     """JupyterLab on 127.0.0.1 that knows nothing of its user; its address, and the folder of its
-    notebooks.
+    notebooks. `env` are further environment variables.
     """
     own, books = root / "own", root / "books"
     places = {
@@ -142,6 +142,7 @@ def jupyterlab(root: Path):
             "JUPYTER_PREFER_ENV_PATH": "1",
             "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ['PYTHONPATH']}",
         }
+        | env
     )
     with open(root / "log.txt", "wb") as log:
         server = subprocess.Popen(
@@ -168,12 +169,14 @@ def jupyterlab(root: Path):
         server.wait(20)
 
 
+KERNEL = "window.jupyterapp?.shell?.currentWidget?.context?.sessionContext?.session?.kernel"
+
+
 def run_notebook(tab, address: str) -> None:
     """Open a notebook, run every cell, and wait until the explorer in it shows the lab's own
     numbers.
     """
     tab.goto(address)
-    kernel = "window.jupyterapp?.shell?.currentWidget?.context?.sessionContext?.session?.kernel"
-    tab.wait_for_function(kernel, timeout=60_000)
+    tab.wait_for_function(KERNEL, timeout=60_000)
     tab.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
     tab.wait_for_selector(".badge:has-text('computed by lab')", timeout=60_000)

@@ -76,7 +76,9 @@ def test_train_prints_values_rules_result_and_place_and_does_it_once(capsys, run
         " eps 0, ddof 0" in said
     )
     assert re.search(r"  pass@1: 0\.\d+\n", said) and re.search(
-        rf"finished in \d+\.\d+ s: {folder}\n$", said
+        rf"finished in \d+\.\d+ s: {folder}\nreport: lab report {folder}\n"
+        rf"  writes {runs}/report/\w+/report.html\n$",
+        said,
     )
     before = (folder / "done.json").stat().st_mtime_ns
     assert main(words) == 0 and capsys.readouterr().out == said
@@ -285,4 +287,4 @@ def test_make_help_lists_every_target():
 def test_a_run_of_train_is_the_run_of_the_command(capsys):
     run = train(configure("tabular", scale="smoke", seed=9))
     assert main(["train", "tabular", "scale=smoke", "seed=9"]) == 0
-    assert capsys.readouterr().out.endswith(f": {run.path}\n")
+    assert f" s: {run.path}\n" in capsys.readouterr().out

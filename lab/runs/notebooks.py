@@ -14,6 +14,7 @@ from typing import Any
 from lab.configurations import Config
 from lab.errors import LabError, unknown
 from lab.runs.experiments import Experiment, experiment
+from lab.runs.progress import Board, Watch, lines_of
 from lab.runs.readiness import LONGEST_HOURS, require_ready
 from lab.runs.run_folder import Run
 from lab.runs.training import MINUTES
@@ -76,7 +77,16 @@ def _execute(chosen: Experiment, run: Run, config: Config) -> None:
     inserted = {"scale": config.scale, "folder": str(run.path.resolve()), **chosen.changed(config)}
     notebook = parameterize_notebook(load_notebook_node(str(chosen.notebook)), inserted)
     stop = _StopRequest()
-    with on_sigterm(stop.request):
+    watch = Watch(config)
+
+    def tell(cell: Any, cell_index: int) -> None:
+        watch.cell = (cell_index + 1, len(notebook.cells))
+
+    def lines(now: float, width: int) -> list[str]:
+        watch.look(now)
+        return lines_of([watch.row(now)], width)
+
+    with on_sigterm(stop.request), Board(lines):
         try:
             papermill.execute_notebook(
                 notebook,
@@ -84,6 +94,11 @@ def _execute(chosen: Experiment, run: Run, config: Config) -> None:
                 kernel_name=KERNEL,
                 cwd=chosen.notebook.parent,
                 kernel_manager_class=_kernel_manager(stop),
+                progress_bar=False,
+                on_cell_start=tell,
+                # A kernel warns that its connection is not encrypted. It is one of this machine
+                # with itself, and the warning would end up among the lines of progress.
+                extra_arguments=["--IPKernelApp.log_level=ERROR"],
             )
         except PapermillExecutionError as error:
             if error.ename == Terminated.__name__:

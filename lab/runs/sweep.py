@@ -17,9 +17,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from tqdm.auto import tqdm
-
 from lab.runs.processes import run_logged, terminate_all
+from lab.runs.progress import Board, SweepWatch
 from lab.runs.run_folder import Run, runs_root, writing
 from lab.runs.sweep_file import Item, read_sweep
 from lab.termination import Terminated, on_sigterm
@@ -80,6 +79,7 @@ def sweep(
     failed: list[tuple[Run, str]] = []
     start_no_more = threading.Event()
     terminated = threading.Event()  # by SIGTERM, which ends running processes too
+    watch = SweepWatch(path.stem, items)
     free_gpus: SimpleQueue[str] = SimpleQueue()
     for _, gpu in zip(range(jobs), itertools.cycle(gpus), strict=False):
         free_gpus.put(gpu)
@@ -90,6 +90,7 @@ def sweep(
             return None
         with writing(item.run.path):
             item.run.path.mkdir(parents=True, exist_ok=True)
+        watch.begin(item)
         log = str(item.run.path / "log.txt")
         if executor:
             last_line = executor.run(_command(item, verb), log)
@@ -113,20 +114,21 @@ def sweep(
         if executor:
             executor.cancel()
 
-    bar = tqdm(total=len(items), initial=len(before), unit="run", desc=path.stem)
     with on_sigterm(stop_all):
-        with ThreadPoolExecutor(jobs) as pool, bar:
+        with ThreadPoolExecutor(jobs) as pool, Board(watch.lines) as board:
             futures = {pool.submit(run_item, item): item for item in waiting}
             try:
                 for future in as_completed(futures):
                     item = futures[future]
                     last_line = future.result()
+                    watch.end(item)
                     if item.run.finished:
                         now.append(item.run)
+                        finished = len(before) + len(now)
+                        board.say(f"{finished} of {len(items)}: {item.run.id}")
                     elif last_line is not None and not terminated.is_set():
                         failed.append((item.run, last_line))
-                        bar.write(f"failed: {item.run.id}: {last_line}")
-                    bar.update()
+                        board.say(f"failed: {item.run.id}: {last_line}")
             finally:
                 # Ctrl-C reaches the processes of this machine by itself; start nothing more.
                 start_no_more.set()

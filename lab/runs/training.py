@@ -18,6 +18,7 @@ from lab.errors import LabError, one_of, real
 from lab.records import Pause, Record
 from lab.runs.experiments import Experiment, experiment
 from lab.runs.loggers import VIEWS, View
+from lab.runs.progress import described, total_steps
 from lab.runs.readiness import (
     LONGEST_HOURS,
     MIN_CHECKPOINT_SECONDS,
@@ -248,10 +249,9 @@ def _continue(
 
 def _bar(config: Config) -> tqdm:
     """A progress bar over the steps."""
-    settings = config.settings()
     return tqdm(
-        total=settings.get("steps", settings.get("start_steps")),
-        desc=f"{config.name} {settings.get('estimator', '')}",
+        total=total_steps(config),
+        desc=described(config),
         unit="step",
         mininterval=0.5,
         leave=False,

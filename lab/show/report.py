@@ -6,18 +6,17 @@ in `lab.show.report_plots`, and writes the results of its cells as one HTML file
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
-from lab.configurations.theory import ReportConfig
 from lab.errors import LabError, unknown
-from lab.runs.experiments import NOTEBOOKS, experiment
+from lab.runs.experiments import experiment
 from lab.runs.former_names import FORMER
 from lab.runs.notebooks import run_notebook
+from lab.runs.report_page import PAGE, report_config
 from lab.runs.run_folder import Run, write_atomically
 from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import Results, results_of_runs, results_of_sweep
@@ -244,11 +243,7 @@ def report(paths: Sequence[Path], file: Path | None = None, **parameters: str) -
         raise LabError(
             f"no {missing[0]}: give a sweep file, for example sweeps/laptop.toml, or run folders"
         )
-    given: dict[str, Any] = {
-        "sources": [os.path.relpath(path, NOTEBOOKS) for path in paths],
-        "experiment": "",
-    } | parameters
-    config = cast(ReportConfig, experiment("report").configure("laptop", given))
+    config = report_config(paths, parameters)
     # What is wrong with the parameters is said before a kernel starts.
     results = gather(paths, config.experiment)
     by = settings(results, config.by)
@@ -259,7 +254,7 @@ def report(paths: Sequence[Path], file: Path | None = None, **parameters: str) -
     # Execute again even if this report exists: more runs may have finished since.
     (run.path / "done.json").unlink(missing_ok=True)
     run = run_notebook(config)
-    file = file or run.path / "report.html"
+    file = file or run.path / PAGE
     write_atomically(file, _html(run.path / "notebook.ipynb"))
     return file
 

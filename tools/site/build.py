@@ -14,6 +14,7 @@ from pathlib import Path
 import api
 
 from lab.explorer import page
+from lab.runs import ladder
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -32,6 +33,11 @@ LINKED = (
     "lab",
     "environment.yml",
 )
+LESSONS = """# Lessons
+
+Each notebook asks one question and answers it by something you can turn. Open them with `make lab`;
+on these pages they stand as they are committed.
+"""
 
 
 def gather() -> None:
@@ -48,7 +54,17 @@ def gather() -> None:
         (SOURCE / name).symlink_to(ROOT / name)
     for path in (HERE / "conf.py", HERE / "_static", *(HERE / "pages").iterdir()):
         (SOURCE / path.name).symlink_to(path)
+    (SOURCE / "lessons.md").write_text(lessons())
     api.write(ROOT / "lab", SOURCE / "api")
+
+
+def lessons() -> str:
+    """The page of the lessons: the tables of notebooks/README.md, and the order for the sidebar."""
+    entries = ladder.ladder()
+    order = [f"notebooks/{entry.notebook.stem}" for entry in entries]
+    tables = "\n".join(ladder.sections(entries, "notebooks/"))
+    toctree = "\n".join(["```{toctree}", ":hidden:", "", *order, "```"])
+    return f"{LESSONS}{tables}\n\n{toctree}\n"
 
 
 def main() -> int:

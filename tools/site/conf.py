@@ -22,7 +22,7 @@ include_patterns = [
 ]
 suppress_warnings = ["toc.not_included"]  # tables that pages link to
 
-myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "dollarmath", "html_image"]
 myst_heading_anchors = 4
 nb_execution_mode = "off"  # lessons are committed with their outputs
 nb_ipywidgets_js = {}

@@ -1,0 +1,159 @@
+"""The notebooks as a ladder: which to read first, its question, minutes, picture and needs.
+
+`lab lessons --index` writes the page that `make lab` opens, notebooks/README.md, and its pictures.
+The site's page of lessons is made of the same tables. All of it is read from presets and notebooks.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.runs.experiments import NOTEBOOKS, experiment, experiments
+from lab.runs.lessons import COLOURS, is_lesson
+from lab.runs.provenance import ROOT
+from lab.runs.run_folder import write_atomically
+
+# Who begins reads these first, whatever their numbers are; the others follow by number.
+FIRST = ("from_zero", "lemmas")
+BEGIN = "Start here"
+SECTIONS = {  # by the first digit of the number
+    "0": "Objectives, and worlds small enough to compute",
+    "1": "Images",
+    "2": "Mazes",
+    "4": "Rollouts and how to measure them",
+    "5": "Training language models",
+    "9": "Any runs of yours",
+}
+WIDTH = 320  # pixels of a picture, shown at half of that on a sharp screen
+SHOWN = WIDTH // 2
+PAGE = NOTEBOOKS / "README.md"
+PICTURES = NOTEBOOKS / "pictures"
+HEAD = """# The lab, lesson by lesson
+
+Each notebook asks one question and answers it by something you can turn. Read from the top; if you
+know the subject, start anywhere. To try something else, change a number in a notebook's first cell
+of code and choose *Run*, *Run All Cells*.
+"""
+TIME = re.compile(r"\*\*Time\.\*\*\s*(.*?)\s*(?=\*\*Before this|\n\n|\Z)", re.DOTALL)
+BEFORE = re.compile(r"\*\*Before this:\*\*\s*(.*?)\s*(?=\*\*After this|\n\n|\Z)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One notebook of the ladder. `time` and `before` are Markdown, empty where it says none."""
+
+    notebook: Path
+    section: str
+    question: str
+    time: str
+    before: str
+    lesson: bool  # committed with outputs
+    language_models: bool  # needs `make setup-llm`
+    picture: bytes | None  # a PNG file
+
+
+def ladder() -> list[Entry]:
+    """Every notebook of the project, in the order of reading; those of plugins are left out."""
+    chosen = [experiment(name) for name in experiments()]
+    ours = [one for one in chosen if one.notebook.parent == NOTEBOOKS]
+    first = {name: place for place, name in enumerate(FIRST)}
+    ours.sort(key=lambda one: (first.get(one.name, len(FIRST)), one.notebook.name))
+    return [_entry(one.name, one.title, one.notebook, one.configuration) for one in ours]
+
+
+def _entry(name: str, title: str, path: Path, configuration: type) -> Entry:
+    import nbformat
+
+    notebook = nbformat.read(path, as_version=4)
+    words = "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    outputs = (output for cell in notebook.cells for output in cell.get("outputs", []))
+    drawn = [
+        output.data["image/png"] for output in outputs if "image/png" in output.get("data", {})
+    ]
+    # A notebook without outputs shows a figure of its experiment's recorded runs, if there is one.
+    figures = sorted(
+        (ROOT / "figures" / "out").glob(f"{name}*.png"), key=lambda file: len(file.name)
+    )
+    picture = base64.b64decode(drawn[0]) if drawn else figures[0].read_bytes() if figures else None
+    return Entry(
+        path,
+        BEGIN if name in FIRST else SECTIONS[path.name[0]],
+        title,
+        _found(TIME, words),
+        _found(BEFORE, words),
+        is_lesson(path),
+        configuration.__module__ == "lab.configurations.language_models",
+        _small(picture) if picture else None,
+    )
+
+
+def _found(pattern: re.Pattern[str], words: str) -> str:
+    found = pattern.search(words)
+    return " ".join(found[1].split()) if found else ""
+
+
+def _small(picture: bytes) -> bytes:
+    """A PNG file of WIDTH pixels, with few colours; the same picture gives the same bytes."""
+    from PIL import Image
+
+    image = Image.open(io.BytesIO(picture)).convert("RGB")
+    image.thumbnail((WIDTH, WIDTH), Image.Resampling.LANCZOS)
+    small = io.BytesIO()
+    image.quantize(COLOURS, dither=Image.Dither.NONE).save(small, "png", optimize=True)
+    return small.getvalue()
+
+
+def sections(entries: Iterable[Entry], folder: str = "") -> Iterator[str]:
+    """The lines of a Markdown page: a table for each section.
+
+    `folder` is where the notebooks are, seen from the page: "" or "notebooks/".
+    """
+    section = None
+    for entry in entries:
+        if entry.section != section:
+            section = entry.section
+            yield from ("", f"## {section}", "", "| | |", "|---|---|")
+        link = f"{folder}{entry.notebook.name}"
+        shown = ""
+        if entry.picture:
+            place = f"{folder}{PICTURES.name}/{entry.notebook.stem}.png"
+            shown = f'<img src="{place}" width="{SHOWN}" alt="">'
+        said = " ".join(_remarks(entry, folder))
+        number, _, _ = entry.notebook.name.partition("_")
+        yield f"| {shown} | **[{number}. {entry.question}]({link})**<br>{said} |"
+
+
+def _remarks(entry: Entry, folder: str) -> Iterator[str]:
+    if entry.time:
+        yield entry.time
+    if entry.before:
+        before = re.sub(r"\]\((?!https?:)", f"]({folder}", entry.before)
+        yield f"Before it: {before}"
+    if entry.language_models:
+        yield "Needs `make setup-llm`."
+    if not entry.lesson:
+        yield "Shows nothing until you run it."
+
+
+def page(entries: Iterable[Entry]) -> str:
+    """notebooks/README.md."""
+    return HEAD + "\n".join(sections(entries)) + "\n"
+
+
+def write() -> list[Path]:
+    """Write the page and its pictures; pictures of notebooks that are gone are removed."""
+    entries = ladder()
+    PICTURES.mkdir(exist_ok=True)
+    pictures = {PICTURES / f"{entry.notebook.stem}.png": entry.picture for entry in entries}
+    for stale in set(PICTURES.glob("*.png")) - {path for path, one in pictures.items() if one}:
+        stale.unlink()
+    for path, picture in pictures.items():
+        if picture:
+            write_atomically(path, picture)
+    write_atomically(PAGE, page(entries))
+    return [PAGE, *sorted(PICTURES.glob("*.png"))]

@@ -1,0 +1,105 @@
+"""The card of an exported model, read as the hub reads it, without a network."""
+
+import json
+import shlex
+
+import pytest
+
+from lab.cli import main
+from lab.runs import Run, configure, experiment, start_of, train
+from lab.runs.experiments import read_assignments
+from lab.show.model_card import card, final_results
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    """huggingface_hub's reader of cards."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    return pytest.importorskip("huggingface_hub").ModelCard
+
+
+def finished(name: str, scale: str = "smoke", problems=((0, 4), (1, 4), (4, 4)), **given) -> Run:
+    """A run folder as a training leaves it, of the counts (right, n) at its last step."""
+    import pandas as pd
+
+    config = experiment(name).configure(scale, given)
+    run = Run.of(config).open_for(config)
+    (run.path / "metrics.jsonl").write_text('{"step": 0, "pass@1": 0}\n{"step": 2, "pass@1": 0}\n')
+    rows = [(0, f"p{i}", 4, 0) for i in range(3)]  # of an earlier step: not in the card
+    rows += [(2, f"p{i}", n, right) for i, (right, n) in enumerate(problems)]
+    table = pd.DataFrame(rows, columns=["step", "problem", "n", "right"]).assign(set="arithmetic")
+    table.to_parquet(run.path / "groups.parquet")
+    run.finish(1.0)
+    return run
+
+
+def test_the_hub_reads_licence_base_model_data_set_and_results(hub):
+    given = {"model": "Qwen/Qwen3-1.7B-Base", "train_set": "gsm8k", "estimator": "grpo"}
+    read = hub(card(finished("gsm8k", **given)))
+    data = read.data
+    assert data.base_model == "Qwen/Qwen3-1.7B-Base" and data.datasets == ["openai/gsm8k"]
+    assert data.license == "other" and data.license_name and data.library_name == "transformers"
+    assert "grpo" in data.tags and data.pipeline_tag == "text-generation"
+    (result,) = data.eval_results
+    # 0, 1/4 and 1: a mean of 5/12
+    assert result.metric_type == "pass@1" and result.metric_value == pytest.approx(5 / 12)
+    for words in (
+        "| rollouts of a problem, N | 4 |",
+        "openai/gsm8k, its first 4 problems, revision 740312add88f781978c0658806c59bc2815b9866",
+        "whose licence holds",
+        "The problems of openai/gsm8k: MIT.",
+        "| `gsm8k`, scale `smoke` |",
+        "GRPO",
+    ):
+        assert words in read.text, words
+    commit = finished("gsm8k", **given).provenance["commit"]
+    assert f"| commit of the lab | {commit or 'none: not in a clone'} |" in read.text
+
+
+def test_an_interval_is_students_over_the_problems_of_the_last_step_without_unjudged_ones():
+    run = finished("gsm8k", problems=[(0, 8), (2, 8), (8, 8), (0, 0)])
+    (_, first, samples, one), (_, eighth, _, eight) = final_results(run)
+    assert (first, eighth, samples) == ("pass@1", "pass@8", 8)
+    assert one.n == {"problems": 3} and one.point == pytest.approx((0 + 1 / 4 + 1) / 3)
+    # t of two degrees of freedom is 4.303; 0, 1/4 and 1 have the variance 13/48
+    half = 4.302653 * (13 / 48 / 3) ** 0.5
+    assert one.low == 0 and one.high == pytest.approx(min(1, 5 / 12 + half))
+    assert eight.point == pytest.approx(2 / 3)  # of eight tries, one right is enough
+
+
+def test_with_one_problem_there_is_no_interval_and_the_card_says_so():
+    text = card(finished("gsm8k", problems=[(1, 4)]))
+    assert "there are no intervals" in text and "model-index" not in text
+
+
+def test_the_command_makes_the_same_run_again(hub):
+    run = finished("gsm8k", learning_rate=0.00025, train_set="arithmetic(level=2)", seed=3)
+    text = hub(card(run)).text
+    (command,) = [line for line in text.splitlines() if line.startswith("lab train")]
+    _, _, name, *assignments = shlex.split(command)
+    given = read_assignments(assignments)
+    scale = given.pop("scale")
+    assert Run.of(experiment(name).configure(scale, given)).path == run.path
+    assert f"lab export runs/{run.id} FOLDER" in text
+
+
+def test_a_model_of_a_folder_is_the_labs_own_and_names_no_base(hub):
+    data = hub(card(finished("gsm8k"))).data
+    assert data.license == "apache-2.0" and data.base_model is None and data.datasets is None
+
+
+def test_lab_export_writes_the_card_of_a_maze_policy_and_of_its_start(hub, tmp_path):
+    run = train(configure("maze", scale="smoke"))
+    assert main(["export", str(run.path), str(tmp_path / "policy")]) == 0
+    read = hub.load(tmp_path / "policy" / "README.md")
+    assert read.data.license == "apache-2.0" and "maxrl" in read.data.tags
+    assert read.data.eval_results[0].task_type == "reinforcement-learning"
+    last = run.groups().query("step == step.max()")
+    assert read.data.eval_results[0].metric_value == pytest.approx(
+        (last["right"] / last["n"]).mean()
+    )
+    start = start_of(configure("maze", scale="smoke"))
+    assert main(["export", str(start.path), str(tmp_path / "start")]) == 0
+    text = hub.load(tmp_path / "start" / "README.md").text
+    assert "Trained by supervision" in text and "lab train maze scale=smoke" in text
+    assert json.loads((start.path / "params.json").read_text())["experiment"] == "maze_start"
