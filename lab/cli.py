@@ -743,13 +743,16 @@ def _lessons(arguments: argparse.Namespace) -> None:
     from lab.runs import ladder
     from lab.runs.lessons import lessons, write_lesson
 
-    if not arguments.index:
-        for name in arguments.names or lessons():
-            print(write_lesson(name))
-    elif arguments.names:
+    if arguments.index and arguments.names:
         raise LabError("--index lists every notebook: leave the names out")
-    for path in ladder.write():
-        print(path)
+    written = []
+    for name in [] if arguments.index else arguments.names or lessons():
+        written.append(write_lesson(name))
+        print(written[-1])
+    # The list is of the project's own notebooks: one of a plugin leaves it as it is.
+    if arguments.index or any(path.parent == ladder.PAGE.parent for path in written):
+        for path in ladder.write():
+            print(path)
 
 
 def _check(arguments: argparse.Namespace) -> int:

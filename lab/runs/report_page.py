@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from lab.configurations.theory import ReportConfig
 from lab.errors import LabError
-from lab.runs.experiments import NOTEBOOKS, experiment
+from lab.runs.experiments import NOTEBOOKS, experiment, experiments
 from lab.runs.run_folder import Run
 
 PAGE = "report.html"  # in the run folder of the notebook
@@ -19,7 +19,8 @@ PAGE = "report.html"  # in the run folder of the notebook
 def can_report() -> bool:
     """Whether `lab report` works here: it executes a notebook of the project, and draws."""
     packages = ("papermill", "nbconvert", "matplotlib", "seaborn")
-    return experiment("report").notebook.exists() and all(map(find_spec, packages))
+    known = "report" in experiments() and experiment("report").notebook.exists()
+    return known and all(map(find_spec, packages))
 
 
 def report_config(paths: Sequence[Path], parameters: Mapping[str, str]) -> ReportConfig:
