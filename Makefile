@@ -38,8 +38,10 @@ reproduce: setup ## train the laptop sweep again and compare it with the recorde
 site: setup ## explorer, lessons, results, mathematics and reference as one static folder: build/site/index.html
 	$(BIN)/python tools/site/build.py
 
-test: setup-llm ## run all tests, a process a core (one file at a time each)
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile \
+test: setup-llm ## run all tests, one file at a time in each of several processes
+	# One process more than cores: for a third of its time a process waits for those that its tests start.
+	$(BIN)/python -m pytest --numprocesses $$($(BIN)/python -c "import os; print(min(os.cpu_count() + 1, 8))") \
+		--dist loadfile \
 		--ignore tests/test_trl_conformance.py # minutes: docs/trl.md says how it is run
 
 test-fast: setup ## run the tests that need no training, in less than a minute
