@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 4bef8a7781fd607b8924ebc1ecf7b1c5769c7116af786cd282299505fc2240a6
+// Built by `npm run build` from lab/explorer/front; sources sha256 e16acbf068b0f44cafcf0995bd26b258afe228da69105957d5fb59865964d6a0
 // It holds fzstd 0.1.1 by Arjun Barrett (MIT):
 // MIT License
 //
@@ -8953,7 +8953,7 @@ var ToyPanel = class {
         x: {
           kind: "linear",
           domain: [0, first.parts.length],
-          label: `mean pass rate at the start, ${first.parts.length === PARTS ? "by tenths of the" : "of the"} problems`,
+          label: `pass rate at the start, ${first.parts.length === PARTS ? "means of tenths" : "a problem each"}`,
           ticks: first.parts.map(({ start: start2 }, i) => [i + 0.5, format(start2, 2)]).filter((_, i) => i % (this.gain.element.clientWidth < NARROW ? 3 : 1) === 0)
         },
         y: { kind: "linear", domain: niceDomain([0, ...every], "linear"), label: "gain in pass rate" },

@@ -452,7 +452,7 @@ export class ToyPanel {
         x: {
           kind: "linear",
           domain: [0, first.parts.length],
-          label: `mean pass rate at the start, ${first.parts.length === PARTS ? "by tenths of the" : "of the"} problems`,
+          label: `pass rate at the start, ${first.parts.length === PARTS ? "means of tenths" : "a problem each"}`,
           ticks: first.parts
             .map(({ start }, i) => [i + 0.5, format(start, 2)])
             .filter((_, i) => i % (this.gain.element.clientWidth < NARROW ? 3 : 1) === 0),
