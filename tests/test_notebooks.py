@@ -529,6 +529,19 @@ def test_the_outputs_of_an_own_run_are_compared_by_their_kinds_and_all_others_wh
     ]
 
 
+def test_bars_of_progress_are_left_out_of_a_lesson_and_other_words_to_stderr_are_not(
+    invent, make, monkeypatch
+):
+    monkeypatch.setenv("JUPYTER_PATH", "")
+    said = "import sys\ndef say(words): print(words, end='', file=sys.stderr, flush=True)"
+    bar = "say('\\rLoading   0%|')\nsay('\\rLoading 100%|')\nsay('\\n')"
+    words = "print('steps', config.steps)\nsay('stale')"
+    name = invent(PRESET, make, said, f"{bar}\n{words}", parameters=PARAMETERS)
+    lesson = nbformat.read(write_lesson(name), as_version=4)
+    found = {output.name: output.text.strip() for output in lesson.cells[-1].outputs}
+    assert found == {"stdout": "steps 3", "stderr": "stale"}
+
+
 def test_a_failing_lesson_stays_as_it_was(invent, make, monkeypatch):
     monkeypatch.setenv("JUPYTER_PATH", "")
     name = invent(PRESET, make, "print(config.steps / 0)", parameters=PARAMETERS)
