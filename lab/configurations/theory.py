@@ -229,3 +229,8 @@ class ReportConfig(Config):
         "setting that the others are compared with, problem by problem, named as in the "
         "table; empty: the first",
     )
+    seed: int = setting(
+        "random seed of the lesson's halves of rollouts; the page has no chance in it",
+        least=0,
+        most=2**31 - 1,
+    )
