@@ -86,6 +86,11 @@ def test_scales_differ_only_by_what_they_list():
             "did you mean 'steps'?",
         ),
         (
+            "[laptop]\nsteps = 1\n[lesson]\nstep = 1\n",
+            "steps: int = setting('')",
+            "unknown parameter of tiny.toml [lesson], or one that it lacks: 'step'",
+        ),
+        (
             "[laptop]\na = 1\n[lapptop]\na = 2\n",
             "a: int = setting('')",
             "unknown key of tiny.toml 'lapptop': did you mean",

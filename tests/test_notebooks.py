@@ -26,9 +26,11 @@ from lab.runs import Run, configure, experiments, train
 from lab.runs.experiments import NOTEBOOKS, experiment
 from lab.runs.former_names import in_former_names
 from lab.runs.lessons import (
-    SCALE,
+    MACHINE,
+    OWN_RUN,
     differences,
     is_lesson,
+    lesson_configuration,
     lessons,
     same_picture,
     same_text,
@@ -181,6 +183,16 @@ def test_a_lesson_has_six_to_ten_knobs_and_a_picture_in_its_first_cell_of_its_ow
     assert any("image/png" in output.get("data", {}) for output in first.outputs)
 
 
+@LESSON_BY_NAME
+def test_a_lesson_says_where_its_outputs_are_of_shorter_runs_and_few_cells_are_its_own_run(path):
+    name = name_of(path)
+    if experiment(name).lesson:
+        assert "committed" in markdown(path)[1] and f"`lab run {name}`" in markdown(path)[1]
+    shown = [cell for cell in code_cells(path) if cell.outputs]
+    own = [cell for cell in shown if OWN_RUN in cell.metadata.get("tags", [])]
+    assert 2 * len(own) < len(shown)
+
+
 def test_all_notebooks_together_are_small():
     assert sum(path.stat().st_size for path in BOOKS) < 8_000_000
 
@@ -220,8 +232,17 @@ def run_here(monkeypatch):
 
 
 @LESSON_BY_NAME
-def test_the_folded_solutions_solve_the_exercises(path, capsys, run_here):
+def test_the_folded_solutions_solve_the_exercises(
+    path, capsys, run_here, executed, runs_of_notebooks, monkeypatch
+):
+    chosen = experiment(name_of(path))
     cells = [cell.source for cell in code_cells(path)]
+    cells[0] = "\n".join(
+        [cells[0], *(f"{key} = {value!r}" for key, value in chosen.lesson.items())]
+    )
+    if chosen.trainer:  # the run is there, and not made again
+        executed(chosen.name)
+        monkeypatch.setenv("LAB_RUNS", str(runs_of_notebooks))
     answers = solutions(path)
     assert len(answers) == 2
     committed = "".join(
@@ -278,8 +299,11 @@ def test_what_a_lesson_asserts_holds_at_other_settings(lesson, given, run_here):
 # --- Run at smoke scale -------------------------------------------------------------------------
 
 
-def scale_of(name: str) -> str:
-    return SCALE if name in lessons() else "smoke"
+def configuration_of(name: str, scale: str = ""):
+    """At `scale`; if none is given, of a lesson the one of its outputs, of others smoke."""
+    if name in lessons() and not scale:
+        return lesson_configuration(name)
+    return experiment(name).configure(scale or "smoke")
 
 
 @pytest.fixture(scope="module")
@@ -290,26 +314,33 @@ def runs_of_notebooks(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def executed(runs_of_notebooks, fork, monkeypatch):
-    """The finished run of each notebook at smoke scale, of a lesson at its own; executed once."""
+    """The finished run of a notebook, see `configuration_of`; executed once."""
 
-    def run(name: str) -> Run:
+    def run(name: str, scale: str = "") -> Run:
+        config, chosen = configuration_of(name, scale), experiment(name)
         with monkeypatch.context() as patch:
             patch.setenv("LAB_RUNS", str(runs_of_notebooks))
-            made = Run.of(experiment(name).configure(scale_of(name)))
+            made = Run.of(config)
         if not made.finished:
-            words = ["run", name, f"scale={scale_of(name)}"]
-            done = fork(*words, LAB_RUNS=str(runs_of_notebooks), JUPYTER_PATH="").finish(600)
+            given = [f"{key}={json.dumps(value)}" for key, value in chosen.changed(config).items()]
+            words = ["run", name, f"scale={config.scale}", *given]
+            variables = MACHINE | {"LAB_RUNS": str(runs_of_notebooks), "JUPYTER_PATH": ""}
+            done = fork(*words, **variables).finish(600)
             assert done.returncode == 0, done.stderr
         return made
 
     return run
 
 
-@pytest.mark.parametrize("name", experiments())
-def test_a_notebook_at_smoke_scale_gives_a_finished_run_with_its_outputs(executed, name):
-    run, chosen, scale = executed(name), experiment(name), scale_of(name)
-    assert run.finished and run.params["scale"] == scale
-    assert run.params["parameters"] == in_former_names(chosen.configure(scale).settings())
+# Lessons that train have a scale of their own for their outputs, and run at smoke scale too.
+AT_SMOKE_TOO = [(name, "smoke") for name in lessons() if experiment(name).trainer]
+
+
+@pytest.mark.parametrize("name, scale", [(name, "") for name in experiments()] + AT_SMOKE_TOO)
+def test_a_notebook_gives_a_finished_run_with_its_outputs(executed, name, scale):
+    run, chosen, config = executed(name, scale), experiment(name), configuration_of(name, scale)
+    assert run.finished and run.params["scale"] == config.scale
+    assert run.params["parameters"] == in_former_names(config.settings())
     files = {path.name for path in run.path.iterdir() if path.suffix != ".lock"}
     made = {"metrics.jsonl", "groups.parquet", "checkpoints"} if chosen.trainer else set()
     if name in ("gsm8k", "pacs", "qwen3"):  # language models that are trained
@@ -320,7 +351,8 @@ def test_a_notebook_at_smoke_scale_gives_a_finished_run_with_its_outputs(execute
     kinds = [output.output_type for cell in cells for output in cell.outputs]
     assert "error" not in kinds and len(kinds) >= 3
     text = "".join(output.get("text", "") for cell in cells for output in cell.outputs)
-    assert f"{name}: {chosen.title}\n  scale {scale}\n" in text  # the header of configure
+    # The header of configure.
+    assert f"{name}: {chosen.title}\n  scale {config.scale}\n" in text
     assert not [
         output
         for cell in cells
@@ -340,7 +372,8 @@ def test_a_notebook_trains_what_the_command_trains(executed, tmp_path):
     for name in ("tabular", "digits"):
         alone = train(configure(name, scale="smoke"), folder=str(tmp_path / name))
         for file in ("metrics.jsonl", "groups.parquet"):
-            assert (alone.path / file).read_bytes() == (executed(name).path / file).read_bytes()
+            ours, theirs = (run.path / file for run in (executed(name, "smoke"), alone))
+            assert ours.read_bytes() == theirs.read_bytes()
 
 
 def test_a_finished_notebook_is_not_run_again(executed, monkeypatch):
@@ -349,7 +382,7 @@ def test_a_finished_notebook_is_not_run_again(executed, monkeypatch):
     before = [(path.stat().st_mtime_ns, path.read_bytes()) for path in files]
     monkeypatch.setenv("LAB_RUNS", str(run.path.parents[1]))
     monkeypatch.setattr("papermill.execute_notebook", lambda *_, **__: pytest.fail("it ran again"))
-    assert run_notebook(experiment("weights").configure(scale_of("weights"))).path == run.path
+    assert run_notebook(configuration_of("weights")).path == run.path
     assert [(path.stat().st_mtime_ns, path.read_bytes()) for path in files] == before
 
 
@@ -442,6 +475,71 @@ def test_a_notebook_becomes_a_lesson_and_changed_code_is_seen(
     ]
     lesson.cells[-1].outputs.pop()
     assert differences(lesson, changed) == ["cell 2: 1 outputs, not 2"]
+
+
+def test_the_outputs_of_a_lesson_are_of_the_settings_in_its_table_and_of_one_machine(
+    invent, make, monkeypatch
+):
+    monkeypatch.setenv("JUPYTER_PATH", "")
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    monkeypatch.delenv("LAB_DEVICE", raising=False)
+    told = "print('steps', config.steps, *map(os.environ.get, ('LAB_DEVICE', 'OMP_NUM_THREADS')))"
+    cells = [make, "import os", told]
+    name = invent(f"{PRESET}[lesson]\nsteps = 2\n", *cells, parameters=PARAMETERS)
+    lesson = nbformat.read(write_lesson(name), as_version=4)
+    assert lesson.cells[0].source == PARAMETERS and "steps = 3" in PARAMETERS
+    said = "".join(output.text for cell in lesson.cells for output in cell.outputs)
+    assert "  scale laptop\n  steps = 2\n" in said and said.endswith("steps 2 cpu 1\n")
+    assert os.environ["OMP_NUM_THREADS"] == "3" and "LAB_DEVICE" not in os.environ
+    assert experiment(name).configure().steps == 3 and lesson_configuration(name).steps == 2
+    invent(f"{PRESET}[lesson]\nsteps = 0\n", *cells, parameters=PARAMETERS)
+    with pytest.raises(LabError, match="^tiny: steps = 0 is out of range"):
+        write_lesson(name)
+
+
+def test_the_outputs_of_an_own_run_are_compared_by_their_kinds_and_all_others_wholly():
+    def book(*outputs, tags=()):
+        cell = nbformat.v4.new_code_cell("run", metadata={"tags": [*tags]}, outputs=[*outputs])
+        return nbformat.v4.new_notebook(cells=[cell])
+
+    def text(words, name="stdout"):
+        return nbformat.v4.new_output("stream", name=name, text=words)
+
+    def table(words):
+        data = {"text/html": words, "text/plain": words}
+        return nbformat.v4.new_output("display_data", data)
+
+    committed, other = [text("pass@1 0.25\n"), table("0.25")], [text("pass@1 0.5\n"), table("0.5")]
+    assert len(differences(book(*committed), book(*other))) == 2
+    # The tag counts where it is committed.
+    assert len(differences(book(*committed), book(*other, tags=[OWN_RUN]))) == 2
+    ours = book(*committed, tags=[OWN_RUN])
+    assert differences(ours, book(*other)) == []
+    assert differences(ours, book(other[0])) == ["cell 0: 2 outputs, not 1"]
+    assert differences(ours, book(text("diverged", "stderr"), other[1])) == [
+        "cell 0: stdout, not stderr"
+    ]
+    assert differences(ours, book(*other[::-1])) == [
+        "cell 0: stdout, not display_data",
+        "cell 0: display_data, not stdout",
+    ]
+    picture = nbformat.v4.new_output("display_data", {"image/png": "", "text/plain": ""})
+    assert differences(ours, book(other[0], picture)) == [
+        "cell 0: shown as text/html, not image/png, text/plain"
+    ]
+
+
+def test_bars_of_progress_are_left_out_of_a_lesson_and_other_words_to_stderr_are_not(
+    invent, make, monkeypatch
+):
+    monkeypatch.setenv("JUPYTER_PATH", "")
+    said = "import sys\ndef say(words): print(words, end='', file=sys.stderr, flush=True)"
+    bar = "say('\\rLoading   0%|')\nsay('\\rLoading 100%|')\nsay('\\n')"
+    words = "print('steps', config.steps)\nsay('stale')"
+    name = invent(PRESET, make, said, f"{bar}\n{words}", parameters=PARAMETERS)
+    lesson = nbformat.read(write_lesson(name), as_version=4)
+    found = {output.name: output.text.strip() for output in lesson.cells[-1].outputs}
+    assert found == {"stdout": "steps 3", "stderr": "stale"}
 
 
 def test_a_failing_lesson_stays_as_it_was(invent, make, monkeypatch):

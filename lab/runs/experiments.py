@@ -4,7 +4,9 @@ The settings themselves, with their types, ranges and meaning, are fields of a c
 lab/configurations. Each experiment has one TOML file in lab/presets, which names that class.
 `[laptop]` gives every setting without a default a value; the other scales list only what differs
 from it. A preset with `like = "OTHER"` inherits the class, the trainer, the start, laptop and smoke
-of the other preset, except for what it lists itself. Nothing runs before every value was checked.
+of the other preset, except for what it lists itself. `[lesson]` holds the settings that are shorter
+in the committed outputs of the notebook (lab.runs.lessons). Nothing runs before every value was
+checked.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import json
 import shlex
 import tomllib
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -41,7 +43,8 @@ class Experiment:
     `trainer` is "module:function", or None for a notebook that trains nothing. `start` is the table
     [start] of the preset: trainer and configuration of the training that comes first. `repeats_to`
     is how near every number of a run's records comes on any processor, None where training may
-    amplify rounding (lab.runs.reproduction).
+    amplify rounding (lab.runs.reproduction). `lesson` holds what the committed outputs of its
+    notebook have in place of the laptop's settings (lab.runs.lessons).
     """
 
     name: str
@@ -52,6 +55,7 @@ class Experiment:
     start: dict[str, str] | None
     scales: dict[str, dict[str, Any]]
     repeats_to: float | None = None
+    lesson: dict[str, Any] = field(default_factory=dict)
 
     def configure(self, scale: str = "laptop", given: Mapping[str, Any] | None = None) -> Config:
         """The configuration at `scale`, with the settings in `given` replaced.
@@ -121,6 +125,7 @@ class Experiment:
             trainer=self.start["trainer"],
             start=None,
             scales=scales,
+            lesson={},
         )
 
     def train(
@@ -280,7 +285,7 @@ def read_preset(path: Path) -> Experiment:
     if plugin:
         content.setdefault("notebook", f"{path.stem}.ipynb")
     required = ("title", "notebook", "configuration", "laptop")
-    optional = ("trainer", "start", "repeats_to")
+    optional = ("trainer", "start", "repeats_to", "lesson")
     for key in required:
         if key not in content:
             raise LabError(f"{path.name}: no {key!r}; every preset needs {', '.join(required)}")
@@ -315,11 +320,12 @@ def read_preset(path: Path) -> Experiment:
     rules = configuration.rules()
     needed = rules.keys() - configuration.defaults().keys()
     scales = {scale: content[scale] for scale in SCALES if scale in content}
-    for scale, values in scales.items():
-        # laptop lists every parameter without a default, the other scales only some.
-        missing = needed - values.keys() if scale == "laptop" else set()
+    lesson = content.get("lesson", {})
+    for table, values in (scales | {"lesson": lesson}).items():
+        # laptop lists every parameter without a default, the other tables only some.
+        missing = needed - values.keys() if table == "laptop" else set()
         for key in values.keys() - rules.keys() | missing:
-            raise unknown(f"parameter of {path.name} [{scale}], or one that it lacks:", key, rules)
+            raise unknown(f"parameter of {path.name} [{table}], or one that it lacks:", key, rules)
     return Experiment(
         path.stem,
         content["title"],
@@ -329,6 +335,7 @@ def read_preset(path: Path) -> Experiment:
         start,
         scales,
         repeats_to,
+        lesson,
     )
 
 
