@@ -22,7 +22,13 @@ import pytest
 from lab.cli import main
 from lab.errors import LabError
 from lab.records import records
-from lab.runs import Run, configure, experiments, train
+from lab.runs import (
+    Run,
+    configure,
+    experiments,
+    ladder,  # noqa: F401  (imported before tests replace NOTEBOOKS)
+    train,
+)
 from lab.runs.experiments import NOTEBOOKS, experiment
 from lab.runs.former_names import in_former_names
 from lab.runs.lessons import (
