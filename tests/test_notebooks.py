@@ -22,13 +22,7 @@ import pytest
 from lab.cli import main
 from lab.errors import LabError
 from lab.records import records
-from lab.runs import (
-    Run,
-    configure,
-    experiments,
-    ladder,  # noqa: F401  (imported before tests replace NOTEBOOKS)
-    train,
-)
+from lab.runs import Run, configure, experiments, ladder, train
 from lab.runs.experiments import NOTEBOOKS, experiment
 from lab.runs.former_names import in_former_names
 from lab.runs.lessons import (
@@ -465,7 +459,9 @@ def test_a_notebook_becomes_a_lesson_and_changed_code_is_seen(
     name = invent(PRESET, make, DRAWN.format(height=1), parameters=PARAMETERS)
     path = experiment(name).notebook
     assert not is_lesson(path) and lessons() == []
+    listed = ladder.PAGE.read_text()
     assert main(["lessons", name]) == 0 and capsys.readouterr().out == f"{path}\n"
+    assert ladder.PAGE.read_text() == listed  # of the project's own notebooks
     lesson = nbformat.read(path, as_version=4)
     assert lessons() == [name] and len(lesson.cells) == 3  # no injected parameters
     assert {"papermill", "widgets"} & lesson.metadata.keys() == set()
