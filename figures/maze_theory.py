@@ -60,13 +60,11 @@ def draw(table: pd.DataFrame) -> Figure:
         style, part = plots.line_style(name), table[table["objective"] == name]
         for steps, marker in STARTS.items():
             one = part[part["start_steps"] == steps]
-            look = {"color": style.color, "alpha": 0.4, "linewidth": 0.5, "rasterized": True}
-            panel.vlines(one["pass_rate"], one["low"], one["high"], **look)
-            marks = {"color": style.color, "markersize": 2, "alpha": 0.6, "rasterized": True}
-            label = f"{steps} supervised steps"
-            panel.plot(one["pass_rate"], one["weight"], marker, label=label, **marks)
+            p, look = one["pass_rate"], {"color": style.color, "rasterized": True}
+            panel.vlines(p, one["low"], one["high"], alpha=0.4, linewidth=0.5, **look)
+            panel.plot(p, one["weight"], marker, alpha=0.6, markersize=2, **look)
         curve = part.dropna(subset="theory")
-        panel.plot(curve["pass_rate"], curve["theory"], color=plots.BLACK, label="w(p)")
+        panel.plot(curve["pass_rate"], curve["theory"], color=plots.BLACK)
         panel.set(title=style.label, xlabel="pass rate")
         plots.logit_axis(panel.xaxis, 0.003, 0.99, (0.01, 0.1, 0.5, 0.9))
     plots.letter(axes)
