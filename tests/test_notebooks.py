@@ -296,6 +296,34 @@ def test_what_a_lesson_asserts_holds_at_other_settings(lesson, given, run_here):
     run_here(cells[:last])
 
 
+# What the runs of each lesson that trains take too: an objective that is no estimator, groups of one,
+# few of everything, two sets of problems, records of the first and the last step alone.
+ALONE = dict(estimator="reinforce", rollouts=1)
+EXACT = dict(estimator="0.25 * log_odds", gradient="exact", rollouts=1)
+FAR = {
+    "tabular": [EXACT | dict(steps=1500, log_every=1499), ALONE],
+    "digits": [EXACT | dict(steps=1, log_every=1), ALONE],
+    "images": [EXACT | dict(steps=1, log_every=1, classes=10), ALONE],
+    "maze": [EXACT | dict(steps=1, log_every=1, mazes=1, samples=1), ALONE],
+    "inside": [dict(problems=12, rollouts=4, estimators=["reinforce"])],
+}
+
+
+def test_every_lesson_that_trains_is_run_far_from_its_settings():
+    assert FAR.keys() == {name for name in lessons() if experiment(name).trainer}
+
+
+@pytest.mark.parametrize("name, given", [(name, given) for name in FAR for given in FAR[name]])
+def test_a_lesson_ends_with_whatever_its_training_takes(name, given, run_here, runs):
+    """What a lesson shows beside its training must not end a run that was good."""
+    cells = [cell.source for cell in code_cells(experiment(name).notebook)]
+    turned = [f"{key} = {value!r}" for key, value in (dict(scale="smoke") | given).items()]
+    cells[0] = "\n".join([cells[0], *turned])
+    shown = run_here(cells)
+    assert shown["run"].finished
+    assert {key: getattr(shown["config"], key) for key in given} == given
+
+
 # --- Run at smoke scale -------------------------------------------------------------------------
 
 

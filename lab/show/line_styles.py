@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import re
 from typing import Any, NamedTuple
 
 from lab.errors import parse_call
@@ -105,12 +106,21 @@ REFERENCE_STYLES = {
     "guessing": LineStyle("guessing", GREY, (0, (1, 2)), "."),
     "exact": LineStyle("exact", BLACK, (0, (1, 1)), "."),
 }
+# "0.25 * log_odds" and the like.
+MULTIPLE = re.compile(r"[0-9.e+-]+ *\* *[^+*]+")
 # For estimators without a style above.
 FURTHER_DASHES = ((0, (7, 1)), (0, (3, 1, 1, 1)), (0, (1, 2)), (0, (2, 2)), (0, (5, 1, 2, 1)))
 
 
 def line_style(name: str) -> LineStyle:
-    """The line style of an objective or estimator, by its name or spec."""
+    """The line style of an objective or estimator, by its name or spec; of a mixture a made-up one.
+
+    A multiple such as "0.25 * log_odds" has the style of what it is a multiple of.
+    """
+    if MULTIPLE.fullmatch(name):
+        return line_style(name.rpartition("*")[2].strip())._replace(label=objective(name).label)
+    if "*" in name or " + " in name:
+        return LineStyle(objective(name).label, *made_up_look(name))
     key = parse_call(name)[0]
     return LINE_STYLES[key] if key in LINE_STYLES else further_style(name)
 

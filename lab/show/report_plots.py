@@ -73,9 +73,9 @@ def looks(table: pd.DataFrame, by: Sequence[str]) -> dict[str, Look]:
 
 
 def _style_of(name: str) -> plots.LineStyle | None:
-    """The look of a method, also of a multiple as "0.25 * log_odds"; None of anything else."""
+    """The look of a method; None of anything else."""
     try:
-        return plots.line_style(name.rpartition("* ")[2])
+        return plots.line_style(name)
     except LabError:
         return None  # not an estimator, or one without a line style
 
