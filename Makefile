@@ -7,7 +7,7 @@ FAST := catalogue definitions design enumeration errors estimators explain group
 	published rng shapes stats weights
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup setup-llm figures reproduce site test test-fast lint gpu lab check constraints check-install clean
+.PHONY: help setup setup-llm figures reproduce site pictures test test-fast lint gpu lab check constraints check-install clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -36,10 +36,15 @@ reproduce: setup ## train the laptop sweep again and compare it with the recorde
 	$(BIN)/lab record $(SWEEP) --check
 
 site: setup ## explorer, lessons, results, mathematics and reference as one static folder: build/site/index.html
-	$(BIN)/python tools/site/build.py
+	ADDRESS=$(ADDRESS) $(BIN)/python tools/site/build.py
 
-test: setup-llm ## run all tests, a process a core (one file at a time each)
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile \
+pictures: setup ## the explorer's pictures, for the README and for links to its scenes (needs Chromium)
+	$(BIN)/python tools/explorer_pictures.py
+
+test: setup-llm ## run all tests, one file at a time in each of several processes
+	# One process more than cores: for a third of its time a process waits for those that its tests start.
+	$(BIN)/python -m pytest --numprocesses $$($(BIN)/python -c "import os; print(min(os.cpu_count() + 1, 8))") \
+		--dist loadfile \
 		--ignore tests/test_trl_conformance.py # minutes: docs/trl.md says how it is run
 
 test-fast: setup ## run the tests that need no training, in less than a minute

@@ -1,11 +1,10 @@
-"""Time the explorer in Chromium: `python benchmarks/explorer.py [--moves 60] [--picture
-docs/explorer.png]`.
+"""Time the explorer in Chromium: `python benchmarks/explorer.py [--moves 60]`.
 
 From the move of the slider N to the redrawn chart, at N about 1,024 with six curves: the handler of
 the event (numbers and paths) and then style and layout, forced by asking for a size. The small
 pictures and the table follow in the next frame. In JupyterLab: an estimator that only Python knows,
 from the move to its redrawn line, at sizes that were sent ahead (N up to 128) and at others, which
-Python must be asked for. With --picture it only writes the README's picture.
+Python must be asked for.
 """
 
 import argparse
@@ -77,29 +76,10 @@ def row(label: str, times: list[float]) -> None:
     print(f"| {label} | {low:.1f} | {statistics.median(times):.1f} | {high:.1f} |", flush=True)
 
 
-def picture(path: Path) -> None:
-    """The page in the light, as it opens but for one member of the family."""
-    with browser() as running, tempfile.TemporaryDirectory() as folder:
-        tab = running.new_page(viewport={"width": 1400, "height": 900}, color_scheme="light")
-        tab.goto(
-            page.write(
-                Path(folder) / "explorer.html", {"N": 32, "objectives": ["power(a=0.75, b=0.25)"]}
-            )
-        )
-        tab.wait_for_selector(".lab-explorer[data-revision]")
-        tab.wait_for_timeout(500)
-        tab.screenshot(path=path, full_page=True)
-    print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--moves", type=int, default=60)
-    parser.add_argument("--picture", type=Path)
     arguments = parser.parse_args()
-    if arguments.picture:
-        picture(arguments.picture)
-        return
     with browser() as running, tempfile.TemporaryDirectory() as folder:
         print(
             f"Chromium {running.version}, {platform.machine()}, load {os.getloadavg()[0]:.1f}; ms\n"

@@ -237,6 +237,23 @@ def share_by_bin(
     return np.asarray(mass) @ is_in_bin
 
 
+def equal_shares(p: ArrayLike, mass: ArrayLike, problems: int) -> Float[np.ndarray, " problems"]:
+    """Pass rates of some problems that stand for a distribution, the hardest first.
+
+    Each is the mean over an equal share of the mass, so that their mean is the distribution's.
+    `p` and `mass` are "points"; the mass may have any sum.
+
+    >>> equal_shares([0, 0.4, 1], [0.5, 0.25, 0.25], problems=2).tolist()
+    [0.0, 0.7]
+    """
+    p, mass = check_pass_rates(p), np.asarray(mass, np.float64)
+    order = np.argsort(p, kind="stable")
+    below = np.append(0.0, np.cumsum(mass[order]))
+    sums = np.append(0.0, np.cumsum(mass[order] * p[order]))
+    edges = np.arange(whole("problems", problems) + 1) / problems * below[-1]
+    return np.clip(np.diff(np.interp(edges, below, sums)) * problems / below[-1], 0, 1)
+
+
 def expected_gradient(
     p: ArrayLike, mass: ArrayLike, name: str | Estimator, N: int
 ) -> Float[np.ndarray, "*draws points"]:

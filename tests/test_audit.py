@@ -15,7 +15,7 @@ from lab import pass_rates
 from lab.errors import LabError
 from lab.rollouts.counting import Choice
 from lab.runs import configure, train
-from lab.show.audit import audit, draw, read_counts
+from lab.show.audit import audit, draw, population, read_counts
 
 REWARDS = {"a": [1, 0, 0, 1], "b": [0, 0, 0, 0], "c": [1, 1, 1]}  # N = 4, 4, 3 and K = 2, 0, 3
 
@@ -234,6 +234,9 @@ def test_a_run_that_computed_its_pass_rates_has_no_noise_and_its_own_n():
         wrong = value(report, "share of groups", "all wrong", N).value
         assert wrong == pytest.approx(((1 - exact) ** N).mean(), abs=1e-9)
     assert not report.table["by"].str.contains("K/n").any() and np.isinf(report.reach)
+    assert population(run.path, 16) == pytest.approx(np.sort(exact), abs=1e-12)
+    pairs = np.sort(exact).reshape(8, 2).mean(axis=1)
+    assert population(run.path, 8) == pytest.approx(pairs, abs=1e-12)
 
 
 def test_a_run_that_sampled_is_read_at_its_last_step_and_audited_for_its_own_n(tmp_path):

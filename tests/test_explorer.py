@@ -6,6 +6,7 @@ with Python's.
 """
 
 import hashlib
+import itertools
 import json
 import re
 import shutil
@@ -13,6 +14,8 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from browser import FRONT, browser, served
 
@@ -25,8 +28,8 @@ from lab.formula import formula_weight
 from lab.pass_rates import mixing
 from lab.recipes import parse_gate
 from lab.show import plots
-from lab.show.audit import audit, pass_rate_bins, read_counts
-from lab.show.weighting import by_advantages, weight_shares
+from lab.show.audit import audit, pass_rate_bins, population, read_counts
+from lab.show.weighting import by_advantages, by_settings, weight_shares
 from lab.toy import paired
 
 EXACT = 1e-9
@@ -443,7 +446,7 @@ def test_the_page_tells_of_a_file_what_the_audit_tells(front, tmp_path):
         const { readCounts } = await import('/rollouts.js');
         const gaps = Object.fromEntries(
           Object.entries(a[1]).map(([name, gap]) => [name, (N) => gap[N]]));
-        return m.analyse(readCounts(csv(a[0])), 16, gaps);""",
+        return m.analyse(readCounts([{ rows: csv(a[0]) }]), 16, gaps);""",
         path.read_text(),
         gaps,
     )
@@ -508,10 +511,12 @@ def test_intervals_are_as_wide_as_those_of_the_lab(front):
     assert abs(told[0] - ours.low) < 0.25 * width and abs(told[1] - ours.high) < 0.25 * width
 
 
-READ = """const { readFile } = m, found = [];
-for (const [name, text, choice] of a) {
-  const content = typeof text === 'string' ? text : new Uint8Array(text);
-  try { found.push(await readFile(new File([content], name), choice)); }
+READ = """const { readFiles } = m, found = [];
+const fileOf = ([name, content]) =>
+  new File([typeof content === 'string' ? content : new Uint8Array(content)], name);
+for (const [name, content, choice] of a) {
+  const files = typeof content === 'string' ? [[name, content]] : content;
+  try { found.push(await readFiles(files.map(fileOf), choice)); }
   catch (error) { found.push(error.message); }
 }
 return found;"""
@@ -543,33 +548,133 @@ def test_good_files_are_read_as_the_lab_reads_them(front, tmp_path):
         assert sorted(zip(found["n"], found["correct"], strict=True)) == sorted(pairs), name
 
 
-def test_the_page_reads_every_case_of_the_lab(front):
-    """The cases of tests/test_rollouts.py, but for folders and parquet: a page reads none."""
-    files, cases = [], []
+BUNDLED = """const text = a[0].replace(/\\nexport \\{[^}]*\\};\\s*$/, '');
+const worker = new Worker(URL.createObjectURL(new Blob([text]))), found = [];
+const ask = (task, facts) => new Promise((resolve) => {
+  worker.onmessage = ({ data: { answer, fault } }) => resolve(fault ?? answer);
+  worker.postMessage({ id: 0, task, facts });
+});
+await ask('learn', a[1]);
+for (const [files, said] of a[2]) {
+  const given = files.map(([name, content]) => new File([new Uint8Array(content)], name));
+  found.push(await ask('read', { files: given, said }));
+}
+worker.terminate();
+return found;"""
+
+
+@pytest.fixture
+def bundled(front):
+    """What the built page's worker says of files: each a list of (name, bytes), and the choice."""
+
+    def read(*given):
+        given = [
+            [[[name, list(content)] for name, content in files], said] for files, said in given
+        ]
+        built = (FRONT.parent / "explorer.js").read_text(encoding="utf-8")
+        return front("files", BUNDLED, built, described(), given)
+
+    return read
+
+
+def test_the_page_reads_every_case_of_the_lab(bundled):
+    """The cases of tests/test_rollouts.py, but for folders in folders: files are told no path."""
+    given, cases = [], []
     for case in json.loads((ROLLOUTS / "cases.json").read_text(encoding="utf-8")):
         path = ROLLOUTS / case.get("path", "")
-        if "path" in case and (path.is_dir() or path.suffix == ".parquet"):
-            continue
-        content = list(path.read_bytes()) if "path" in case else case["text"]
-        choice = {name: case.get(name) for name in ("problem", "reward", "threshold", "success")}
-        files.append([case.get("file", path.name), content, choice])
+        files = [(case.get("file", path.name), case.get("text", "").encode())]
+        if "path" in case:
+            paths = [path] if path.is_file() else [each for each in path.iterdir()]
+            if not all(each.is_file() for each in paths):
+                continue
+            files = [(each.name, each.read_bytes()) for each in paths]
+        choice = {
+            name: case[name]
+            for name in ("problem", "reward", "threshold", "success")
+            if name in case
+        }
+        given.append((files, choice))
         cases.append(case)
-    told = front("files", READ, *files)
-    for case, (name, *_), found in zip(cases, files, told, strict=True):
+    assert (
+        len(cases) > 30
+        and sum(name.endswith(".parquet") for files, _ in given for name, _ in files) == 5
+    )
+    for case, (files, _), found in zip(cases, given, bundled(*given), strict=True):
         if "refused" in case:
             words = re.sub(" with --(problem|reward)", "", case["refused"])
             assert isinstance(found, str), case["name"]
+            name = files[0][0] if len(files) == 1 else f"{len(files)} files"
             assert found.startswith(name) and words in found and "\n" not in found, case["name"]
-        else:
-            assert not isinstance(found, str), (case["name"], found)
-            assert [found[key] for key in ("tool", "n", "correct")] == [
-                case[key] for key in ("tool", "n", "correct")
-            ], case["name"]
-            assert any(case.get("note", "") in note for note in found["notes"] + [""]), found
+            continue
+        assert not isinstance(found, str), (case["name"], found)
+        pairs = zip(found["n"], found["correct"], found["times"], strict=True)
+        each = sorted((n, k) for n, k, times in pairs for _ in range(times))
+        assert each == sorted(zip(case["n"], case["correct"], strict=True)), case["name"]
+        assert not case["tool"] or found["notes"][0].startswith(case["tool"]), case["name"]
+        assert any(case.get("note", "") in note for note in found["notes"] + [""]), found
 
 
-WEIGHED = """const { trainedWeighting, weightShares } = m, { readFile } = await import('/files.js');
-const counts = await readFile(new File([a[0]], 'a.jsonl'));
+def test_parquet_is_read_however_it_is_packed_or_refused_by_a_sentence(bundled, tmp_path):
+    rows = [
+        {"step": 2**40 + 1, "prompt": [{"role": "user", "content": f"p{i // 4}", "name": None}]}
+        | {"completion": "x", "reward": i % 4 < i // 4}
+        for i in range(16)
+    ]
+    table = pa.Table.from_pylist(rows)
+    files = {}
+    for codec in ("none", "snappy", "zstd", "gzip"):
+        pq.write_table(table, tmp_path / f"{codec}.parquet", compression=codec)
+        files[f"{codec}.parquet"] = (tmp_path / f"{codec}.parquet").read_bytes()
+    long = pa.table({"problem": ["x" * 2**20] * 40, "reward": [0, 1] * 20})
+    pq.write_table(long, tmp_path / "long.parquet", use_dictionary=False)
+    files["long.parquet"] = (tmp_path / "long.parquet").read_bytes()
+    files["half.parquet"] = files["zstd.parquet"][:-60]
+    *read, gzip, long, half = bundled(*(([item], {}) for item in files.items()))
+    for name, found in zip(files, read, strict=False):
+        ours = read_counts(tmp_path / name)
+        pairs = list(zip(found["n"], found["correct"], strict=True))
+        assert pairs == list(zip(ours.n, ours.correct, strict=True)) and len(pairs) == 4
+        assert found["notes"] == ours.notes
+    assert gzip == "gzip.parquet is packed by GZIP, which the page cannot unpack: lab audit can"
+    assert re.match(
+        r"long\.parquet has 4\d MB: the page reads up to 30; lab audit reads more", long
+    )
+    assert half.startswith("half.parquet cannot be read (") and half.endswith("or .gz of them")
+
+
+def test_files_of_a_folder_are_one_table_and_of_two_kinds_a_sentence(bundled):
+    row = '{"uid": "%s", "score": %d}\n'
+    group = "".join(row % (i // 2, i % 2) for i in range(4)).encode()
+    files = [(f"step-{step}.jsonl", group) for step in (9, 10)]
+    notes = ("notes.csv", b"a,b\n1,2\n")
+    counts = ("counts.csv", b"n,k\n4,1\n")
+    both, kinds, none = bundled((files, {}), ([*files, notes], {}), ([*files, counts], {}))
+    for found in (both, kinds):
+        assert (found["n"], found["correct"], found["times"]) == ([2], [1], [4])
+        assert found["notes"][1] == "2 steps, their problems kept apart"
+    assert kinds["notes"][-1] == "1 of 3 files hold no rollouts and are left out: notes.csv"
+    assert none.startswith(
+        "3 files: step-9.jsonl is read by columns uid, score, the files before it"
+    )
+
+
+@pytest.mark.parametrize("case", json.loads((ROLLOUTS / "settings.json").read_text("utf-8")))
+def test_the_page_reads_the_settings_of_a_training_as_the_audit_does(front, tmp_path, case):
+    """The cases of tests/test_rollouts.py."""
+    script = "return m.settingsWeighting('config.yaml', a[0]);"
+    told = front("settings", script, case["text"])
+    (tmp_path / "config.yaml").write_text(case["text"])
+    ours = by_settings(tmp_path / "rollouts.jsonl")
+    if ours is None:
+        assert told is None
+        return
+    note = ours.note.replace(f"{tmp_path}/", "")
+    assert told == {"spec": ours.spec, "note": note} and ours.spec == case["spec"]
+
+
+WEIGHED = """const { trainedWeighting, weightShares } = m;
+const { readFiles } = await import('/files.js');
+const counts = await readFiles([new File([a[0]], 'a.jsonl')]);
 const shares = a[1].map((spec) => weightShares(counts, spec, a[2]));
 return [trainedWeighting(counts), shares];"""
 
@@ -628,8 +733,8 @@ def test_the_page_says_how_rollouts_were_weighted_as_the_audit_does(front, tmp_p
         ("a.csv", "problem,reward\n,1\nb,1\n", "row 1 has no problem"),
         ("a.jsonl", '{"n": 4, "k": 1}\nnonsense\n', "line 2 is not JSON"),
         ("a.jsonl", "[1, 2]\n", "line 1 is not an object"),
-        ("a.parquet", "PAR1", "a page cannot read parquet"),
-        ("a.xlsx", "PK", "give a file of .csv, .tsv, .json, .jsonl, or .gz of them"),
+        ("a.parquet.gz", "PAR1", "a kind of file that holds no table"),
+        ("a.xlsx", "PK", "give a file of .csv, .tsv, .json, .jsonl, .parquet, or .gz of them"),
         ("a.csv.gz", "n,k", "not a gz file, or half of one"),
     ],
 )
@@ -665,17 +770,27 @@ def test_the_random_numbers_are_philox_and_the_same_on_both_sides(front):
     )  # a number belongs to its rollout
 
 
+OWN = [0.0, 1e-4, 0.02, 0.02, 0.11, 0.3, 0.45, 0.6, 0.85, 1.0] * 2  # pass rates of a user's own
+
+
+@pytest.mark.parametrize("sampled", [True, False])
 @pytest.mark.parametrize("step", [{"learning_rate": 0.7}, {"step_length": 0.08}])
 @pytest.mark.parametrize(
-    "spec, N", [("rloo", 16), ("maxrl", 16), ("grpo(ddof=1)", 7), ("pacs_anchor", 2)]
+    "spec, N, world",
+    [
+        ("rloo", 16, {}),
+        ("maxrl", 16, {"shared": 6}),
+        ("grpo(ddof=1)", 7, {"start": OWN}),
+        ("pacs_anchor", 2, {"start": OWN, "shared": 9}),
+    ],
 )
-def test_the_toy_of_the_page_gives_the_numbers_of_python(front, spec, N, step):
+def test_the_toy_of_the_page_gives_the_numbers_of_python(front, spec, N, world, step, sampled):
     told = front(
         "toy",
         """const c = await import('/specs.js');
         const sequences = c.coefficients(c.resolve(c.ESTIMATORS, a[0]), a[1]);
         const { learning_rate: rate, step_length: length } = a[2];
-        const settings = { problems: 24, rollouts: a[1], rate, length, seed: 11 };
+        const settings = { problems: 20, rollouts: a[1], rate, length, seed: 11, ...a[3] };
         const policy = new m.Policy({ sequences, ...settings });
         const seen = [Array.from(policy.passRates())];
         for (let t = 0; t < 120; t++) { policy.step(); seen.push(Array.from(policy.passRates())); }
@@ -683,10 +798,126 @@ def test_the_toy_of_the_page_gives_the_numbers_of_python(front, spec, N, step):
         spec,
         N,
         step,
+        world | {"sampled": sampled},
     )
-    ours = paired.pass_rates([spec], rollouts=N, problems=24, steps=120, seed=11, **step)[0]
+    world = world if "start" in world else world | {"problems": 20}
+    settings = dict(rollouts=N, steps=120, seed=11, sampled=sampled)
+    ours = paired.pass_rates([spec], **settings, **world, **step)[0]
     np.testing.assert_allclose(told, ours, rtol=EXACT)
     assert ours[-1].mean() > ours[0].mean() + 0.1  # it learned: the comparison is of something
+
+
+def test_the_toy_starts_at_the_pass_rates_that_it_is_given():
+    found = paired.pass_rates(["rloo"], rollouts=2, start=OWN, steps=0)[0, 0]
+    np.testing.assert_allclose(found, np.clip(OWN, 1e-6, 1 - 1e-6), rtol=1e-9)
+    for wrong, words in [
+        ({"start": OWN, "problems": 20}, "found problems and start: give one of them"),
+        ({"start": [[0.5]]}, "start has shape"),
+        ({"start": []}, "start has shape"),
+        ({"start": [1.5]}, "outside"),
+        ({"shared": -1}, "shared = -1"),
+    ]:
+        with pytest.raises(lab.LabError, match=re.escape(words)):
+            paired.pass_rates(["rloo"], rollouts=2, steps=1, **wrong)
+
+
+def log_odds_at_start(p):
+    """Logits of eight answers, the first one right, "problems 8"."""
+    logits = np.zeros((len(p), paired.ANSWERS))
+    logits[:, 0] = np.log(p) - np.log1p(-np.asarray(p)) + np.log(paired.ANSWERS - 1)
+    return logits
+
+
+def test_features_are_signs_that_belong_to_the_problem():
+    found = paired.features(50, 30)
+    np.testing.assert_allclose(np.abs(found), 1 / np.sqrt(30))
+    np.testing.assert_allclose(
+        paired.features(7, 11) * np.sqrt(11), found[:7, :11] * np.sqrt(30)
+    )  # neither more problems nor more features change them
+    assert abs((found > 0).mean() - 0.5) < 5 * 0.5 / np.sqrt(1500)
+    assert len({tuple(row) for row in found}) == 50
+
+
+def test_a_step_with_shared_parameters_is_their_policy_gradient():
+    """Autograd by the parameters themselves, which the toy never writes down."""
+    import torch
+
+    from lab.losses import counted
+
+    start = np.array([0.05, 0.2, 0.4, 0.5, 0.7, 0.9])
+    logits = log_odds_at_start(start)
+    pi = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    counts = paired.draw(pi, paired.uniforms(3, 0, 6, 16))
+    right = torch.zeros(6, paired.ANSWERS, dtype=torch.bool)
+    right[:, 0] = True
+    basis = torch.tensor(paired.features(6, 4))
+    for spec in ("grpo", "maxrl_eq7"):
+        parameters = torch.zeros(4, paired.ANSWERS, dtype=torch.float64, requires_grad=True)
+        policy = (torch.tensor(logits) + basis @ parameters).log_softmax(1)
+        loss = counted(policy, torch.tensor(counts), right, lab.estimator(spec), 16)
+        (loss * 6).backward()
+        moved = torch.tensor(logits) - basis @ (0.4 * parameters.grad)
+        settings = dict(rollouts=16, start=start, shared=4, steps=1, seed=3)
+        found = paired.pass_rates([spec], learning_rate=0.4, **settings)[0, 1]
+        np.testing.assert_allclose(found, moved.softmax(1)[:, 0].numpy(), rtol=1e-12)
+
+
+def test_with_one_feature_what_one_problem_gains_its_opponents_lose():
+    """The row of logits of every problem moves by the same numbers, times its sign."""
+    sign = paired.features(8, 1)[:, 0]
+    start = np.full(8, 0.3)
+    found = paired.pass_rates(["rloo"], rollouts=8, start=start, shared=1, steps=30, seed=1)[0]
+    with_first = sign == sign[0]
+    assert 0 < with_first.sum() < 8
+    for camp in (with_first, ~with_first):
+        np.testing.assert_allclose(found[:, camp].std(axis=1), 0, atol=1e-12)
+    ours, theirs = (found[-1, camp][0] - 0.3 for camp in (with_first, ~with_first))
+    assert max(ours, theirs) > 0.05 > 0 > min(ours, theirs)
+
+
+@pytest.mark.parametrize("shared", [0, 3])
+def test_the_prediction_is_the_mean_step_as_long_as_sampled_ones_are(shared):
+    """Every outcome of two groups of three rollouts, enumerated: 512 times 512."""
+    N, start = 3, np.array([0.1, 0.6])
+    logits = log_odds_at_start(start)
+    pi = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    a1, a0 = lab.estimator("maxrl").success_failure(N)
+    answers = np.array(list(itertools.product(range(paired.ANSWERS), repeat=N)))
+    K = (answers == 0).sum(axis=1)
+    paid = np.where(answers == 0, a1[K][:, None], a0[K][:, None])
+    chances, gradients = [], []
+    for row in pi:
+        scores = np.eye(paired.ANSWERS)[answers] - row  # grad log pi of every rollout
+        chances.append(row[answers].prod(axis=1))
+        gradients.append((paid[:, :, None] * scores).mean(axis=1))
+    alike = np.eye(2) if not shared else paired.features(2, 3) @ paired.features(2, 3).T
+    mean = alike @ [chance @ gradient for chance, gradient in zip(chances, gradients, strict=True)]
+    one, two = gradients[0][:, None], gradients[1][None]
+    square = sum(((row[0] * one + row[1] * two) ** 2).sum(axis=-1) for row in alike)
+    size = chances[0] @ square @ chances[1]
+    for step, rate in (
+        ({"learning_rate": 0.7}, 0.7),
+        ({"step_length": 0.2}, 0.2 * np.sqrt(2 / size)),
+    ):
+        moved = np.exp(logits + rate * mean)
+        settings = dict(rollouts=N, start=start, shared=shared, steps=1, sampled=False)
+        found = paired.pass_rates(["maxrl"], **settings, **step)[0, 1]
+        np.testing.assert_allclose(found, moved[:, 0] / moved.sum(axis=1), rtol=1e-12)
+
+
+def test_the_page_takes_the_problems_of_a_file_as_the_audit_does(front, tmp_path):
+    file = tmp_path / "counts.csv"
+    rows = "".join(f"{n},{k}\n" for n, k in zip(*map(list, counts()), strict=True))
+    file.write_text("n,k\n" + rows)
+    script = """const fit = m.mixing(a[0], a[1]);
+    return [24, 96].map((problems) => m.equalShares(fit.p, fit.mass, problems));"""
+    n, correct = (part.tolist() for part in counts())
+    for problems, told in zip((24, 96), front("pass_rates", script, n, correct), strict=True):
+        ours = population(file, problems)
+        np.testing.assert_allclose(told, ours, rtol=1e-6, atol=1e-9)
+        fit = mixing(n, correct, slack=1)
+        assert len(ours) == problems and (np.diff(ours) >= -1e-12).all()
+        assert ours.mean() == pytest.approx(fit.p @ fit.mass)
 
 
 def test_steps_of_equal_length_are_as_long_whatever_the_scale_of_the_estimator():
@@ -778,6 +1009,9 @@ def test_the_state_starts_and_is_checked_alike_on_both_sides(front):
         {"right_N": 4097},
         {"seeds": 17},
         {"across": "tokens"},
+        {"start": "hard"},
+        {"shared": -1},
+        {"shared": 401},
         {"hasOwnProperty": 1},
         {"curves": "hasOwnProperty"},
     ]

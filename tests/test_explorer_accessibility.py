@@ -30,6 +30,8 @@ PANELS = {
     "draw with a fault": {"panel": "draw", "by": "formula", "formula": "exp(-"},
     "files": {"panel": "files"},
     "toy": {"panel": "toy", "across": "rollouts", "right_N": 32},
+    "toy of problems that compete": {"panel": "toy", "shared": 24},
+    "toy without its file": {"panel": "toy", "start": "own"},
 }
 FAULTS = """async () => {
   const runOnly = axe.getRules().map(({ ruleId }) => ruleId);

@@ -26,11 +26,12 @@ from lab.errors import write_call
 from lab.explorer import answers, axes, page
 from lab.explorer.page_catalogue import described
 from lab.explorer.state import DEFAULTS
-from lab.show.audit import audit
+from lab.show.audit import audit, population
 from lab.show.explain import explain
 from lab.toy import paired
 
 ROOT = Path(__file__).parents[1]
+ROLLOUTS = Path(__file__).parent / "data" / "rollouts"
 EXACT = 1e-9
 LOG = axes.pass_rates("log")
 
@@ -477,6 +478,36 @@ def test_a_file_with_advantages_says_how_its_rollouts_were_weighted(opened, tmp_
         close(shown, weights[["dr_grpo", "maxrl", "rloo"]].to_numpy().round(3))
 
 
+def test_settings_that_come_with_rollouts_or_after_them_say_how_they_were_weighted(
+    opened, tmp_path
+):
+    rollouts = ROLLOUTS / "verl" / "rollouts"
+    files = sorted(rollouts.iterdir())
+    settings = tmp_path / "config.yaml"
+    settings.write_text("algorithm:\n  adv_estimator: grpo\n  norm_adv_by_std_in_grpo: false\n")
+    said = (
+        "Trained with dr_grpo (verl's adv_estimator=grpo, norm_adv_by_std_in_grpo=False), by conf"
+    )
+    with opened(panel="files", curves=["maxrl"]) as tab:
+        box = tab.get_by_label("Drop a file here, or choose one")
+        box.set_input_files(settings)
+        tab.locator(
+            ".fault:visible", has_text="config.yaml holds settings: give the rollo"
+        ).wait_for()
+        box.set_input_files(files)
+        notes = tab.locator(".notes")
+        notes.get_by_text("2 steps, their problems kept apart").wait_for()
+        assert "Trained with" not in notes.inner_text()
+        box.set_input_files(settings)
+        notes.get_by_text(said).wait_for()
+        assert tab.locator("table.weights th").all_inner_texts()[1:3] == ["dr_grpo", "maxrl"]
+        box.set_input_files([*files, settings])
+        notes.get_by_text(said).wait_for()
+        box.set_input_files(files[0])  # another file, of which nothing is known
+        notes.get_by_text("rollouts are right").wait_for()
+        until(lambda: "Trained with" not in notes.inner_text())
+
+
 def test_bad_files_are_sentences_and_a_good_one_mends_them(opened, counts, tmp_path):
     huge = tmp_path / "huge.csv"
     with open(huge, "wb") as file:
@@ -489,7 +520,7 @@ def test_bad_files_are_sentences_and_a_good_one_mends_them(opened, counts, tmp_p
             "300 different counts: the page fits",
         ),
         "empty.csv": ("", "is empty"),
-        "table.parquet": ("PAR1", "cannot read parquet"),
+        "table.parquet": ("PAR1", "cannot be read (parquet file is too short)"),
     }
     with opened(panel="files") as tab:
         box = tab.get_by_label("Drop a file here, or choose one")
@@ -510,10 +541,9 @@ def test_bad_files_are_sentences_and_a_good_one_mends_them(opened, counts, tmp_p
 
 
 def test_columns_and_right_rewards_are_said_in_the_page(opened):
-    rollouts = Path(__file__).parent / "data" / "rollouts"
     with opened(panel="files") as tab:
         box = tab.get_by_label("Drop a file here, or choose one")
-        box.set_input_files(rollouts / "trl" / "two_rewards.jsonl")
+        box.set_input_files(ROLLOUTS / "trl" / "two_rewards.jsonl")
         tab.locator(".fault:visible", has_text="name the reward (accuracy_reward or").wait_for()
         tab.get_by_text("Columns and right rewards").click()
         reward = tab.get_by_label("column of the reward")
@@ -521,7 +551,7 @@ def test_columns_and_right_rewards_are_said_in_the_page(opened):
         reward.press("Enter")
         tab.locator(".notes", has_text="3 of 8 rollouts are right").wait_for()
         reward.fill("")
-        box.set_input_files(rollouts / "openrlhf" / "rewarded.jsonl")
+        box.set_input_files(ROLLOUTS / "openrlhf" / "rewarded.jsonl")
         tab.locator(".fault:visible", has_text="reward 0.91 in row 1").wait_for()
         threshold = tab.get_by_label("right from a reward of")
         threshold.fill("0.5")
@@ -609,6 +639,98 @@ def test_the_toy_compares_at_equal_rollouts(opened):
             ours = paired.pass_rates([spec], rollouts=N, problems=12, steps=steps, seed=1)[0]
             close(np.stack([found[f"{name} {i}"] for i in range(12)], axis=1), ours)
         assert 'paired.pass_rates(["maxrl"], rollouts=16, problems=12, steps=2' in code(tab)
+
+
+def paths(found, name: str, problems: int) -> np.ndarray:
+    """What a side of the toy has saved, "steps problems"; `name` has {} for the problem."""
+    return np.stack([found[name.format(i)] for i in range(problems)], axis=1)
+
+
+def gains_told(found, tab, problems: int) -> None:
+    """The sentence below the chart of gains says what the saved numbers say."""
+    told = tab.get_by_text("Mean gain since the start.").inner_text()
+    for side, label in (("left", "RLOO"), ("right", "MaxRL")):
+        predicted = paths(found, side + " {}, predicted", problems)
+        gain = (predicted[-1] - predicted[0]).mean()
+        means = [found[name] for name in found if name.startswith(f"{side} mean, seed")]
+        realised = np.array([mean[-1] - mean[0] for mean in means])
+        words = (
+            f"{gain:.3g} predicted, {realised.mean():.3g} realised"
+            f" ({realised.min():.3g} to {realised.max():.3g})"
+        )
+        assert f"{label}: {words}." in re.sub(r"MaxRL \([^)]*\):", "MaxRL:", told), (words, told)
+
+
+def test_the_toy_starts_from_the_users_own_pass_rates(opened, counts):
+    with opened(panel="files", problems=24, seeds=2, N=8) as tab:
+        tab.evaluate(DROP, [counts.read_text(), "counts.csv"])
+        tab.get_by_role("button", name="Train the toy from these pass rates").click()
+        assert (
+            "From 80 problems, counts from columns n and k."
+            in tab.locator(".controls:visible").inner_text()
+        )
+        for _ in range(9):
+            tab.get_by_role("button", name="Step", exact=True).click()
+        found = columns(tab)
+        assert code(tab) == (
+            "from lab.show.audit import population; from lab.toy import paired; start ="
+            ' population("counts.csv", 24); [paired.pass_rates(["rloo", "maxrl"], rollouts=8,'
+            " start=start, steps=9, step_length=0.05, seed=seed) for seed in range(0, 2)]"
+        )
+        start = population(counts, 24)
+        settings = dict(rollouts=8, start=start, steps=9, step_length=0.05)
+        sampled = paired.pass_rates(["rloo", "maxrl"], seed=0, **settings)
+        predicted = paired.pass_rates(["rloo", "maxrl"], sampled=False, **settings)
+        assert start.min() < 0.005 and start.max() > 0.8  # not the population that is even
+        for side, ours, theory in zip(("left", "right"), sampled, predicted, strict=True):
+            close(paths(found, side + " {}", 24), ours, 1e-6)
+            close(paths(found, side + " {}, predicted", 24), theory, 1e-6)
+        gains_told(found, tab, 24)
+        # other pass rates are another run
+        tab.get_by_role("button", name="See them, or give others").click()
+        tab.get_by_role("button", name="Show an invented example").click()
+        tab.locator(".notes", has_text="an invented example").wait_for()
+        tab.get_by_role("button", name="Live toy").click()
+        assert tab.locator("output.where:visible").inner_text() == "step 0"
+        first = paths(columns(tab), "left {}", 24)[0]
+        line = code(tab).split("start = [")[1].split("]")[0]
+        close([float(p) for p in line.split(", ")], first, 1e-12)
+
+
+def test_a_link_to_a_run_from_pass_rates_that_are_not_there_says_so(opened):
+    with opened(panel="toy", start="own") as tab:
+        said = "starts from pass rates of your own, and the page has read none yet"
+        tab.locator(".fault:visible", has_text=said).wait_for()
+        assert tab.locator(".stage:visible").count() == 0
+        tab.get_by_role("button", name="evenly spread").click()
+        assert tab.locator(".stage:visible").count() == 1
+        tab.get_by_role("button", name="your own", exact=True).click()
+        tab.get_by_role("button", name="Give a file").click()
+        assert tab.get_by_text("Drop a file here").is_visible()
+
+
+def test_problems_that_share_parameters_are_trained_as_in_python(opened):
+    with opened(panel="toy", problems=16, seed=2, N=8, seeds=2) as tab:
+        assert not tab.get_by_label("Shared features", exact=True).is_visible()
+        tab.get_by_label("problems share parameters").check()
+        number = tab.get_by_label("Shared features, as a number")
+        assert number.input_value() == "4"
+        number.fill("5")
+        number.press("Enter")
+        for _ in range(15):
+            tab.get_by_role("button", name="Step", exact=True).click()
+        found = columns(tab)
+        assert "problems=16, shared=5, steps=15, step_length=0.05" in code(tab)
+        settings = dict(rollouts=8, problems=16, shared=5, steps=15, step_length=0.05)
+        sampled = paired.pass_rates(["rloo", "maxrl"], seed=2, **settings)
+        predicted = paired.pass_rates(["rloo", "maxrl"], sampled=False, **settings)
+        for side, ours, theory in zip(("left", "right"), sampled, predicted, strict=True):
+            close(paths(found, side + " {}", 16), ours)
+            close(paths(found, side + " {}, predicted", 16), theory)
+        assert (sampled[0, -1] < sampled[0, 0]).any()  # some problems lose to others
+        gains_told(found, tab, 16)
+        tab.get_by_label("problems share parameters").uncheck()
+        assert "shared" not in code(tab)
 
 
 # --- Sharing, saving, looks ---------------------------------------------------------------------

@@ -4,6 +4,7 @@ the lab's, their addresses, and what readers with a phone, a keyboard or a scree
 
 import json
 import re
+import runpy
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from urllib.parse import unquote
 import numpy as np
 import pytest
 from browser import FRONT, browser, quiet, served
+from PIL import Image
 
 import lab
 from lab.explorer import axes, page
@@ -21,6 +23,7 @@ from lab.explorer.state import DEFAULTS
 from lab.show.audit import audit
 from lab.toy import paired
 
+ROOT = Path(__file__).parents[1]
 EXACT = 1e-9
 SCENES = ["start", "unseen", "limit", "both-ends", "dead-groups", "draw", "your-data"]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -451,15 +454,52 @@ def test_lines_stand_out_by_three_to_one_and_words_by_four_and_a_half(story, sch
         assert (high + 0.05) / (low + 0.05) >= least, name
 
 
+# --- Previews of links ---
+
+
+def test_every_scene_has_its_picture_and_its_words_in_the_order_of_the_story(front):
+    """`make pictures` draws them; the site makes a page of each scene's own from them."""
+    folder = ROOT / "docs" / "explorer"
+    script = "return m.SCENES.map(({ name, title, lead }) => ({ name, title, lead }));"
+    told = front("story", script)
+    assert json.loads((folder / "scenes.json").read_text(encoding="utf-8")) == told
+    assert {path.stem for path in folder.glob("*.png")} == {scene["name"] for scene in told}
+    for path in folder.glob("*.png"):
+        with Image.open(path) as picture:
+            assert picture.size == (1200, 630)  # as previews of links are cut
+            colors = picture.convert("RGB").getcolors(2**16)
+            assert colors is None or len(colors) > 50, path.name  # it is no empty page
+        assert path.stat().st_size < 200_000
+
+
+def test_a_link_on_a_site_leads_by_the_scenes_own_page_to_its_value(chromium, tmp_path):
+    page.write(tmp_path / "explorer.html", scenes="scenes/")
+    write = runpy.run_path(str(ROOT / "tools" / "site" / "scenes.py"))["write"]
+    write(ROOT / "docs" / "explorer", tmp_path / "scenes", "https://example.org/lab/scenes/")
+    text = (tmp_path / "scenes" / "limit.html").read_text(encoding="utf-8")
+    assert '<meta property="og:image" content="https://example.org/lab/scenes/limit.png">' in text
+    with served(tmp_path) as address, quiet(chromium, address) as tab:
+        tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        tab.goto(address + "explorer.html#limit&N=64")
+        tab.get_by_role("button", name="Copy link").click()
+        tab.get_by_text("Link copied.").wait_for()
+        link = tab.evaluate("navigator.clipboard.readText()")
+        assert link == address + "scenes/limit.html#N=64"
+        tab.goto("about:blank")
+        tab.goto(link)
+        tab.wait_for_selector(".lab-story[data-scene=limit]")
+        assert tab.url == address + "explorer.html#limit&N=64"
+
+
 # --- The committed page -------------------------------------------------------------------------
 
 
 def test_the_committed_page_is_the_one_that_the_command_writes(tmp_path):
     """In a process of its own: what other tests register is not on it."""
-    root, path = Path(__file__).parents[1], tmp_path / "explorer.html"
+    path = tmp_path / "explorer.html"
     command = [sys.executable, "-m", "lab", "explore", "--html", str(path)]
-    subprocess.run(command, cwd=root, check=True, capture_output=True)
-    committed = root / "docs" / "explorer.html"
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    committed = ROOT / "docs" / "explorer.html"
     assert committed.stat().st_size < 1_000_000
     assert committed.read_bytes() == path.read_bytes(), (
         "run `lab explore --html docs/explorer.html`"

@@ -38,6 +38,10 @@ RECORDED = {
     "maze_baselines": ("maze_baselines", "maze"),
     "maze_training": ("maze_baselines", "maze"),
     "maze_exact": ("maze_exact", "maze"),
+    "maze_flow": ("maze_exact", "maze"),
+    "maze_theory": ("maze_gradients", "maze_gradients"),
+    "maze_steps": ("maze_gradients", "maze_gradients"),
+    "maze_interference": ("maze_gradients", "maze_gradients"),
     "images_best": ("images_best", "images"),  # and images_rates
     "maze_entropy": ("maze", "maze"),
     "maze_profiles": ("maze", "maze"),

@@ -15,7 +15,9 @@ from lab.toy import maze
 from lab.toy.maze import MazeExactRL, MazeRL
 from lab.toy.maze_env import Mazes, MazeStream
 from lab.toy.maze_gradients import (
+    RateGradients,
     adamw_step,
+    lengths,
     log_rates_after,
     measure,
     measured_weights,
@@ -100,6 +102,15 @@ def test_the_cosines_of_a_policy_that_shares_weights_are_not_those_of_the_tabula
     first, second = rates.scores[:2]
     assert cosines[0, 1] == pytest.approx(cosine(first, second), abs=1e-5)
     assert cosines[0, 1].abs() > 0.01
+
+
+def test_lengths_and_cosines_of_many_weights_do_not_grow_with_the_rounding_of_sums():
+    generator = torch.Generator().manual_seed(0)
+    long = torch.rand(1, 1_000_000, generator=generator) ** 8
+    exact = np.sqrt((long.numpy().astype(np.float64) ** 2).sum())
+    assert lengths(long).item() == pytest.approx(exact, rel=1e-9)
+    alike = RateGradients(torch.zeros(2), torch.cat((long, long))).cosines()
+    torch.testing.assert_close(alike, torch.ones(2, 2), rtol=0, atol=1e-6)
 
 
 # --- The weight ---------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ import pytest
 from lab.cli import main
 from lab.errors import LabError
 from lab.records import records
-from lab.runs import Run, configure, experiments, train
+from lab.runs import Run, configure, experiments, ladder, train
 from lab.runs.experiments import NOTEBOOKS, experiment
 from lab.runs.former_names import in_former_names
 from lab.runs.lessons import (
@@ -459,7 +459,9 @@ def test_a_notebook_becomes_a_lesson_and_changed_code_is_seen(
     name = invent(PRESET, make, DRAWN.format(height=1), parameters=PARAMETERS)
     path = experiment(name).notebook
     assert not is_lesson(path) and lessons() == []
+    listed = ladder.PAGE.read_text()
     assert main(["lessons", name]) == 0 and capsys.readouterr().out == f"{path}\n"
+    assert ladder.PAGE.read_text() == listed  # of the project's own notebooks
     lesson = nbformat.read(path, as_version=4)
     assert lessons() == [name] and len(lesson.cells) == 3  # no injected parameters
     assert {"papermill", "widgets"} & lesson.metadata.keys() == set()
@@ -527,6 +529,19 @@ def test_the_outputs_of_an_own_run_are_compared_by_their_kinds_and_all_others_wh
     assert differences(ours, book(other[0], picture)) == [
         "cell 0: shown as text/html, not image/png, text/plain"
     ]
+
+
+def test_bars_of_progress_are_left_out_of_a_lesson_and_other_words_to_stderr_are_not(
+    invent, make, monkeypatch
+):
+    monkeypatch.setenv("JUPYTER_PATH", "")
+    said = "import sys\ndef say(words): print(words, end='', file=sys.stderr, flush=True)"
+    bar = "say('\\rLoading   0%|')\nsay('\\rLoading 100%|')\nsay('\\n')"
+    words = "print('steps', config.steps)\nsay('stale')"
+    name = invent(PRESET, make, said, f"{bar}\n{words}", parameters=PARAMETERS)
+    lesson = nbformat.read(write_lesson(name), as_version=4)
+    found = {output.name: output.text.strip() for output in lesson.cells[-1].outputs}
+    assert found == {"stdout": "steps 3", "stderr": "stale"}
 
 
 def test_a_failing_lesson_stays_as_it_was(invent, make, monkeypatch):

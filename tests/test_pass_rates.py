@@ -17,6 +17,7 @@ from lab.errors import LabError
 from lab.pass_rates import (
     beta_binomial,
     dead_share,
+    equal_shares,
     expected_gradient,
     intervals,
     mixing,
@@ -421,6 +422,19 @@ def test_a_grid_that_rules_out_a_count_is_refused():
 def test_a_slack_below_zero_is_refused():
     with pytest.raises(LabError, match="slack = -1: it must be a finite number"):
         mixing(4, [0, 1, 4], slack=-1)
+
+
+def test_equal_shares_are_the_means_of_many_problems_in_their_order():
+    """A distribution of 60 equal masses is 60 problems, sorted, and averaged as they lie."""
+    rng = np.random.default_rng(5)
+    p, times = rng.random(9), rng.multinomial(60, np.full(9, 1 / 9))
+    problems = np.sort(np.repeat(p, times))
+    for number in (1, 4, 12, 60):
+        found = equal_shares(p, times / 60, number)
+        np.testing.assert_allclose(found, problems.reshape(number, -1).mean(axis=1), atol=1e-12)
+    assert equal_shares(p, times, 7).mean() == pytest.approx(problems.mean())  # mass of any sum
+    with pytest.raises(LabError, match="problems = 0"):
+        equal_shares(p, times, 0)
 
 
 def test_pass_rates_and_group_sizes_out_of_range_are_refused():

@@ -211,6 +211,9 @@ def test_the_command_writes_one_page_with_everything_in_it(
     )
     assert not re.search(r"https?://|<script|@import", text)
     assert str(ROOT) not in text
+    # Its notebook is a lesson too, of which the page holds nothing.
+    lesson = ["What do you expect?", "Exercises", "fill in the cell above", "Take-away", "mazes"]
+    assert [words for words in lesson if words in text] == []
 
 
 def test_a_report_on_one_run_without_groups_says_what_it_leaves_out(four, tmp_path, monkeypatch):

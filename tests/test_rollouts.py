@@ -119,37 +119,28 @@ def test_the_advantages_in_a_file_tell_how_it_was_weighted(tmp_path, advantage, 
     assert words in told(rollouts(tmp_path / "a.jsonl", advantage, scale))
 
 
-@pytest.mark.parametrize(
-    "place, settings, words",
-    [
-        (
-            "verl/.hydra/config.yaml",
-            "algorithm: {adv_estimator: grpo}",
-            "trained with grpo(ddof=1, eps=1e-06) (verl's adv_estimator=grpo",
-        ),
-        (
-            "verl/config.yaml",
-            "algorithm: {adv_estimator: grpo, norm_adv_by_std_in_grpo: false}",
-            "trained with dr_grpo",
-        ),
-        (
-            "config.yaml",
-            "algorithm: {value: {adv_estimator: lab.truncated, lab: {order: 3, max_tokens: 9}}}",
-            "trained with truncated(order=3)",
-        ),
-        ("verl/config.yaml", "algorithm: {adv_estimator: gae}", "no estimator of here"),
-        ("verl/config.yaml", "scale_rewards: {value: batch}", "TRL's scale_rewards=batch"),
-    ],
-)
-def test_settings_that_lie_with_rollouts_tell_how_they_were_weighted(
-    tmp_path, place, settings, words
-):
+@pytest.mark.parametrize("place", ["config.yaml", "verl/config.yaml", "verl/.hydra/config.yaml"])
+def test_settings_are_found_beside_rollouts_and_above_them(tmp_path, place):
     folder = tmp_path / "verl" / "rollouts"
     shutil.copytree(DATA / "verl" / "rollouts", folder)
     assert told(folder) == ""
     (tmp_path / place).parent.mkdir(exist_ok=True)
-    (tmp_path / place).write_text(settings)
-    assert words in told(folder)
+    (tmp_path / place).write_text("algorithm: {adv_estimator: rloo}")
+    assert "trained with rloo (verl's adv_estimator=rloo)" in told(folder)
+
+
+@pytest.mark.parametrize("case", json.loads((DATA / "settings.json").read_text(encoding="utf-8")))
+def test_settings_that_lie_with_rollouts_tell_how_they_were_weighted(tmp_path, case):
+    """tests/test_explorer.py reads the same cases in the page."""
+    folder = tmp_path / "rollouts"
+    shutil.copytree(DATA / "verl" / "rollouts", folder)
+    (tmp_path / "config.yaml").write_text(case["text"])
+    said = told(folder)
+    if case["spec"] is None:
+        assert said == ""
+    else:
+        assert case["words"] in said
+        assert f"trained with {case['spec'] or 'no estimator of here'} (" in said
 
 
 def test_the_weights_are_those_of_the_groups_as_they_lie(tmp_path):

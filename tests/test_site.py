@@ -94,6 +94,11 @@ def test_the_site_holds_explorer_lessons_gallery_pages_and_reference(pages):
         assert SITE / "docs" / f"{path.stem}.html" in pages
     for name in ("explorer.html", "figures/out/index.html", "cite.html"):
         assert SITE / name in pages
+    for picture in (ROOT / "docs" / "explorer").glob("*.png"):  # of the explorer's scenes
+        assert pages[SITE / "scenes" / f"{picture.stem}.html"].followed == [
+            f"../explorer.html#{picture.stem}"
+        ]
+        assert (SITE / "scenes" / picture.name).read_bytes() == picture.read_bytes()
     assert "lab.weights.induced_weight" in pages[SITE / "api" / "lab.weights.html"].names
     assert "explorer.html?embed" in pages[SITE / "index.html"].fetched
 

@@ -84,7 +84,7 @@ def test_a_colour_that_looks_share_counts_for_each_of_them(project):
     changes = changed_by(
         project, "lab/show/line_styles.py", ('INDIGO = "#1e0a5a"', 'INDIGO = "#1e0a5b"')
     )
-    mazes = ("maze_baselines", "maze_exact", "maze_training")
+    mazes = ("maze_baselines", "maze_exact", "maze_flow", "maze_training")
     shows_it = ("efficiency", *mazes, "order", "real_rewards")
     assert changes == {name: {"lab.show.line_styles.INDIGO"} for name in shows_it}
 
@@ -130,7 +130,7 @@ def test_an_estimator_counts_for_whoever_writes_its_name_or_alias_and_for_what_s
         project, "lab/catalogue.py", ("_inverse(2 * _std(N) ** 2)", "_inverse(3 * _std(N) ** 2)")
     )
     # dgpo is drawn by none; pacs, alias pacs_anchor, is made from it
-    assert set(changes) == {"finite", "lm_gradients", "pacs_reformulation"}
+    assert set(changes) == {"finite", "lm_gradients", "maze_theory", "pacs_reformulation"}
     assert all(keys == {"lab.catalogue.dgpo"} for keys in changes.values())
 
 
@@ -138,7 +138,7 @@ def test_an_objective_counts_where_an_estimator_that_is_drawn_tends_to_it(projec
     changes = changed_by(
         project, "lab/objectives.py", ("2 * np.arcsin(np.sqrt(p)),", "3 * np.arcsin(np.sqrt(p)),")
     )
-    grpo = {"efficiency", "finite", "images_gradients", "lm_gradients"}
+    grpo = {"efficiency", "finite", "images_gradients", "lm_gradients", "maze_theory"}
     assert set(changes) == grpo | {"weights", "family"}
     assert all(keys == {"lab.objectives.arcsine"} for keys in changes.values())
 
@@ -170,6 +170,7 @@ def test_a_function_two_calls_deep_counts_for_those_that_reach_it(project):
             "efficiency",
             "finite",
             "images_gradients",
+            "maze_theory",
             "order",
             "stopping",
             "stopping_spent",

@@ -200,6 +200,16 @@ class AuditConfig(Config):
     rollouts: int = setting(
         "group size N used in the calculation; 0: the one in the file", least=0, most=65_536
     )
+    slack: float = setting(
+        "how far below the highest log-likelihood the estimated distribution stays",
+        least=0.001,
+        most=1000.0,
+    )
+    problems: int = setting("problems of the invented world", least=10, most=10_000)
+    tries: int = setting("rollouts of each problem of the invented world", least=2, most=1024)
+    rare: float = setting("pass rate of the rare problems of that world", least=0.0001, most=0.9)
+    worlds: int = setting("how many such worlds are invented", least=2, most=1000)
+    seed: int = setting("random seed of the worlds and of the resampling", least=0, most=2**31 - 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,4 +228,9 @@ class ReportConfig(Config):
     against: str = setting(
         "setting that the others are compared with, problem by problem, named as in the "
         "table; empty: the first",
+    )
+    seed: int = setting(
+        "random seed of the lesson's halves of rollouts; the page has no chance in it",
+        least=0,
+        most=2**31 - 1,
     )

@@ -1,4 +1,3942 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 f74d86841800171c78393e846728ff83c295a73fbbf73e3bdbff6275d7721f61
+// Built by `npm run build` from lab/explorer/front; sources sha256 e16acbf068b0f44cafcf0995bd26b258afe228da69105957d5fb59865964d6a0
+// It holds fzstd 0.1.1 by Arjun Barrett (MIT):
+// MIT License
+//
+// Copyright (c) 2020 Arjun Barrett
+//
+// Permission is hereby granted, free of charge, to any person obtaining a copy
+// of this software and associated documentation files (the "Software"), to deal
+// in the Software without restriction, including without limitation the rights
+// to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+// copies of the Software, and to permit persons to whom the Software is
+// furnished to do so, subject to the following conditions:
+//
+// The above copyright notice and this permission notice shall be included in all
+// copies or substantial portions of the Software.
+//
+// THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+// IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+// FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+// AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+// LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+// OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+// SOFTWARE.
+// It holds hyparquet 1.31.5 by Hyperparam (MIT):
+// The MIT License (MIT)
+//
+// Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is furnished to do so, subject to the following conditions:
+//
+// The above copyright notice and this permission notice shall be included in all copies or substantial portions of the Software.
+//
+// THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+var __defProp = Object.defineProperty;
+var __getOwnPropNames = Object.getOwnPropertyNames;
+var __esm = (fn, res, err2) => function __init() {
+  if (err2) throw err2[0];
+  try {
+    return fn && (res = (0, fn[__getOwnPropNames(fn)[0]])(fn = 0)), res;
+  } catch (e) {
+    throw err2 = [e], e;
+  }
+};
+var __export = (target, all) => {
+  for (var name in all)
+    __defProp(target, name, { get: all[name], enumerable: true });
+};
+
+// node_modules/fzstd/esm/index.mjs
+function decompress(dat, buf) {
+  var bufs = [], nb = +!buf;
+  var bt = 0, ol = 0;
+  for (; dat.length; ) {
+    var st = rzfh(dat, nb || buf);
+    if (typeof st == "object") {
+      if (nb) {
+        buf = null;
+        if (st.w.length == st.u) {
+          bufs.push(buf = st.w);
+          ol += st.u;
+        }
+      } else {
+        bufs.push(buf);
+        st.e = 0;
+      }
+      for (; !st.l; ) {
+        var blk = rzb(dat, st, buf);
+        if (!blk)
+          err(5);
+        if (buf)
+          st.e = st.y;
+        else {
+          bufs.push(blk);
+          ol += blk.length;
+          cpw(st.w, 0, blk.length);
+          st.w.set(blk, st.w.length - blk.length);
+        }
+      }
+      bt = st.b + st.c * 4;
+    } else
+      bt = st;
+    dat = dat.subarray(bt);
+  }
+  return cct(bufs, ol);
+}
+var ab, u8, u16, i16, i32, slc, fill, cpw, ec, err, rb, b4, rzfh, msb, rfse, rhu, dllt, dmlt, doct, b2bl, llb, llbl, mlb, mlbl, dhu, dhu4, rzb, cct;
+var init_esm = __esm({
+  "node_modules/fzstd/esm/index.mjs"() {
+    ab = ArrayBuffer;
+    u8 = Uint8Array;
+    u16 = Uint16Array;
+    i16 = Int16Array;
+    i32 = Int32Array;
+    slc = function(v, s, e) {
+      if (u8.prototype.slice)
+        return u8.prototype.slice.call(v, s, e);
+      if (s == null || s < 0)
+        s = 0;
+      if (e == null || e > v.length)
+        e = v.length;
+      var n = new u8(e - s);
+      n.set(v.subarray(s, e));
+      return n;
+    };
+    fill = function(v, n, s, e) {
+      if (u8.prototype.fill)
+        return u8.prototype.fill.call(v, n, s, e);
+      if (s == null || s < 0)
+        s = 0;
+      if (e == null || e > v.length)
+        e = v.length;
+      for (; s < e; ++s)
+        v[s] = n;
+      return v;
+    };
+    cpw = function(v, t, s, e) {
+      if (u8.prototype.copyWithin)
+        return u8.prototype.copyWithin.call(v, t, s, e);
+      if (s == null || s < 0)
+        s = 0;
+      if (e == null || e > v.length)
+        e = v.length;
+      while (s < e) {
+        v[t++] = v[s++];
+      }
+    };
+    ec = [
+      "invalid zstd data",
+      "window size too large (>2046MB)",
+      "invalid block type",
+      "FSE accuracy too high",
+      "match distance too far back",
+      "unexpected EOF"
+    ];
+    err = function(ind, msg, nt) {
+      var e = new Error(msg || ec[ind]);
+      e.code = ind;
+      if (Error.captureStackTrace)
+        Error.captureStackTrace(e, err);
+      if (!nt)
+        throw e;
+      return e;
+    };
+    rb = function(d, b, n) {
+      var i = 0, o = 0;
+      for (; i < n; ++i)
+        o |= d[b++] << (i << 3);
+      return o;
+    };
+    b4 = function(d, b) {
+      return (d[b] | d[b + 1] << 8 | d[b + 2] << 16 | d[b + 3] << 24) >>> 0;
+    };
+    rzfh = function(dat, w) {
+      var n3 = dat[0] | dat[1] << 8 | dat[2] << 16;
+      if (n3 == 3126568 && dat[3] == 253) {
+        var flg = dat[4];
+        var ss = flg >> 5 & 1, cc = flg >> 2 & 1, df = flg & 3, fcf = flg >> 6;
+        if (flg & 8)
+          err(0);
+        var bt = 6 - ss;
+        var db = df == 3 ? 4 : df;
+        var di = rb(dat, bt, db);
+        bt += db;
+        var fsb = fcf ? 1 << fcf : ss;
+        var fss = rb(dat, bt, fsb) + (fcf == 1 && 256);
+        var ws = fss;
+        if (!ss) {
+          var wb = 1 << 10 + (dat[5] >> 3);
+          ws = wb + (wb >> 3) * (dat[5] & 7);
+        }
+        if (ws > 2145386496)
+          err(1);
+        var buf = new u8((w == 1 ? fss || ws : w ? 0 : ws) + 12);
+        buf[0] = 1, buf[4] = 4, buf[8] = 8;
+        return {
+          b: bt + fsb,
+          y: 0,
+          l: 0,
+          d: di,
+          w: w && w != 1 ? w : buf.subarray(12),
+          e: ws,
+          o: new i32(buf.buffer, 0, 3),
+          u: fss,
+          c: cc,
+          m: Math.min(131072, ws)
+        };
+      } else if ((n3 >> 4 | dat[3] << 20) == 25481893) {
+        return b4(dat, 4) + 8;
+      }
+      err(0);
+    };
+    msb = function(val) {
+      var bits = 0;
+      for (; 1 << bits <= val; ++bits)
+        ;
+      return bits - 1;
+    };
+    rfse = function(dat, bt, mal) {
+      var tpos = (bt << 3) + 4;
+      var al = (dat[bt] & 15) + 5;
+      if (al > mal)
+        err(3);
+      var sz = 1 << al;
+      var probs = sz, sym = -1, re = -1, i = -1, ht = sz;
+      var buf = new ab(512 + (sz << 2));
+      var freq = new i16(buf, 0, 256);
+      var dstate = new u16(buf, 0, 256);
+      var nstate = new u16(buf, 512, sz);
+      var bb1 = 512 + (sz << 1);
+      var syms = new u8(buf, bb1, sz);
+      var nbits = new u8(buf, bb1 + sz);
+      while (sym < 255 && probs > 0) {
+        var bits = msb(probs + 1);
+        var cbt = tpos >> 3;
+        var msk = (1 << bits + 1) - 1;
+        var val = (dat[cbt] | dat[cbt + 1] << 8 | dat[cbt + 2] << 16) >> (tpos & 7) & msk;
+        var msk1fb = (1 << bits) - 1;
+        var msv = msk - probs - 1;
+        var sval = val & msk1fb;
+        if (sval < msv)
+          tpos += bits, val = sval;
+        else {
+          tpos += bits + 1;
+          if (val > msk1fb)
+            val -= msv;
+        }
+        freq[++sym] = --val;
+        if (val == -1) {
+          probs += val;
+          syms[--ht] = sym;
+        } else
+          probs -= val;
+        if (!val) {
+          do {
+            var rbt = tpos >> 3;
+            re = (dat[rbt] | dat[rbt + 1] << 8) >> (tpos & 7) & 3;
+            tpos += 2;
+            sym += re;
+          } while (re == 3);
+        }
+      }
+      if (sym > 255 || probs)
+        err(0);
+      var sympos = 0;
+      var sstep = (sz >> 1) + (sz >> 3) + 3;
+      var smask = sz - 1;
+      for (var s = 0; s <= sym; ++s) {
+        var sf = freq[s];
+        if (sf < 1) {
+          dstate[s] = -sf;
+          continue;
+        }
+        for (i = 0; i < sf; ++i) {
+          syms[sympos] = s;
+          do {
+            sympos = sympos + sstep & smask;
+          } while (sympos >= ht);
+        }
+      }
+      if (sympos)
+        err(0);
+      for (i = 0; i < sz; ++i) {
+        var ns = dstate[syms[i]]++;
+        var nb = nbits[i] = al - msb(ns);
+        nstate[i] = (ns << nb) - sz;
+      }
+      return [tpos + 7 >> 3, {
+        b: al,
+        s: syms,
+        n: nbits,
+        t: nstate
+      }];
+    };
+    rhu = function(dat, bt) {
+      var i = 0, wc = -1;
+      var buf = new u8(292), hb = dat[bt];
+      var hw = buf.subarray(0, 256);
+      var rc = buf.subarray(256, 268);
+      var ri = new u16(buf.buffer, 268);
+      if (hb < 128) {
+        var _a = rfse(dat, bt + 1, 6), ebt = _a[0], fdt = _a[1];
+        bt += hb;
+        var epos = ebt << 3;
+        var lb = dat[bt];
+        if (!lb)
+          err(0);
+        var st1 = 0, st2 = 0, btr1 = fdt.b, btr2 = btr1;
+        var fpos = (++bt << 3) - 8 + msb(lb);
+        for (; ; ) {
+          fpos -= btr1;
+          if (fpos < epos)
+            break;
+          var cbt = fpos >> 3;
+          st1 += (dat[cbt] | dat[cbt + 1] << 8) >> (fpos & 7) & (1 << btr1) - 1;
+          hw[++wc] = fdt.s[st1];
+          fpos -= btr2;
+          if (fpos < epos)
+            break;
+          cbt = fpos >> 3;
+          st2 += (dat[cbt] | dat[cbt + 1] << 8) >> (fpos & 7) & (1 << btr2) - 1;
+          hw[++wc] = fdt.s[st2];
+          btr1 = fdt.n[st1];
+          st1 = fdt.t[st1];
+          btr2 = fdt.n[st2];
+          st2 = fdt.t[st2];
+        }
+        if (++wc > 255)
+          err(0);
+      } else {
+        wc = hb - 127;
+        for (; i < wc; i += 2) {
+          var byte = dat[++bt];
+          hw[i] = byte >> 4;
+          hw[i + 1] = byte & 15;
+        }
+        ++bt;
+      }
+      var wes = 0;
+      for (i = 0; i < wc; ++i) {
+        var wt = hw[i];
+        if (wt > 11)
+          err(0);
+        wes += wt && 1 << wt - 1;
+      }
+      var mb = msb(wes) + 1;
+      var ts = 1 << mb;
+      var rem = ts - wes;
+      if (rem & rem - 1)
+        err(0);
+      hw[wc++] = msb(rem) + 1;
+      for (i = 0; i < wc; ++i) {
+        var wt = hw[i];
+        ++rc[hw[i] = wt && mb + 1 - wt];
+      }
+      var hbuf = new u8(ts << 1);
+      var syms = hbuf.subarray(0, ts), nb = hbuf.subarray(ts);
+      ri[mb] = 0;
+      for (i = mb; i > 0; --i) {
+        var pv = ri[i];
+        fill(nb, i, pv, ri[i - 1] = pv + rc[i] * (1 << mb - i));
+      }
+      if (ri[0] != ts)
+        err(0);
+      for (i = 0; i < wc; ++i) {
+        var bits = hw[i];
+        if (bits) {
+          var code = ri[bits];
+          fill(syms, i, code, ri[bits] = code + (1 << mb - bits));
+        }
+      }
+      return [bt, {
+        n: nb,
+        b: mb,
+        s: syms
+      }];
+    };
+    dllt = rfse(/* @__PURE__ */ new u8([
+      81,
+      16,
+      99,
+      140,
+      49,
+      198,
+      24,
+      99,
+      12,
+      33,
+      196,
+      24,
+      99,
+      102,
+      102,
+      134,
+      70,
+      146,
+      4
+    ]), 0, 6)[1];
+    dmlt = rfse(/* @__PURE__ */ new u8([
+      33,
+      20,
+      196,
+      24,
+      99,
+      140,
+      33,
+      132,
+      16,
+      66,
+      8,
+      33,
+      132,
+      16,
+      66,
+      8,
+      33,
+      68,
+      68,
+      68,
+      68,
+      68,
+      68,
+      68,
+      68,
+      36,
+      9
+    ]), 0, 6)[1];
+    doct = rfse(/* @__PURE__ */ new u8([
+      32,
+      132,
+      16,
+      66,
+      102,
+      70,
+      68,
+      68,
+      68,
+      68,
+      36,
+      73,
+      2
+    ]), 0, 5)[1];
+    b2bl = function(b, s) {
+      var len = b.length, bl = new i32(len);
+      for (var i = 0; i < len; ++i) {
+        bl[i] = s;
+        s += 1 << b[i];
+      }
+      return bl;
+    };
+    llb = /* @__PURE__ */ new u8((/* @__PURE__ */ new i32([
+      0,
+      0,
+      0,
+      0,
+      16843009,
+      50528770,
+      134678020,
+      202050057,
+      269422093
+    ])).buffer, 0, 36);
+    llbl = /* @__PURE__ */ b2bl(llb, 0);
+    mlb = /* @__PURE__ */ new u8((/* @__PURE__ */ new i32([
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      16843009,
+      50528770,
+      117769220,
+      185207048,
+      252579084,
+      16
+    ])).buffer, 0, 53);
+    mlbl = /* @__PURE__ */ b2bl(mlb, 3);
+    dhu = function(dat, out, hu) {
+      var len = dat.length, ss = out.length, lb = dat[len - 1], msk = (1 << hu.b) - 1, eb = -hu.b;
+      if (!lb)
+        err(0);
+      var st = 0, btr = hu.b, pos = (len << 3) - 8 + msb(lb) - btr, i = -1;
+      for (; pos > eb && i < ss; ) {
+        var cbt = pos >> 3;
+        var val = (dat[cbt] | dat[cbt + 1] << 8 | dat[cbt + 2] << 16) >> (pos & 7);
+        st = (st << btr | val) & msk;
+        out[++i] = hu.s[st];
+        pos -= btr = hu.n[st];
+      }
+      if (pos != eb || i + 1 != ss)
+        err(0);
+    };
+    dhu4 = function(dat, out, hu) {
+      var bt = 6;
+      var ss = out.length, sz1 = ss + 3 >> 2, sz2 = sz1 << 1, sz3 = sz1 + sz2;
+      dhu(dat.subarray(bt, bt += dat[0] | dat[1] << 8), out.subarray(0, sz1), hu);
+      dhu(dat.subarray(bt, bt += dat[2] | dat[3] << 8), out.subarray(sz1, sz2), hu);
+      dhu(dat.subarray(bt, bt += dat[4] | dat[5] << 8), out.subarray(sz2, sz3), hu);
+      dhu(dat.subarray(bt), out.subarray(sz3), hu);
+    };
+    rzb = function(dat, st, out) {
+      var _a;
+      var bt = st.b;
+      var b0 = dat[bt], btype = b0 >> 1 & 3;
+      st.l = b0 & 1;
+      var sz = b0 >> 3 | dat[bt + 1] << 5 | dat[bt + 2] << 13;
+      var ebt = (bt += 3) + sz;
+      if (btype == 1) {
+        if (bt >= dat.length)
+          return;
+        st.b = bt + 1;
+        if (out) {
+          fill(out, dat[bt], st.y, st.y += sz);
+          return out;
+        }
+        return fill(new u8(sz), dat[bt]);
+      }
+      if (ebt > dat.length)
+        return;
+      if (btype == 0) {
+        st.b = ebt;
+        if (out) {
+          out.set(dat.subarray(bt, ebt), st.y);
+          st.y += sz;
+          return out;
+        }
+        return slc(dat, bt, ebt);
+      }
+      if (btype == 2) {
+        var b3 = dat[bt], lbt = b3 & 3, sf = b3 >> 2 & 3;
+        var lss = b3 >> 4, lcs = 0, s4 = 0;
+        if (lbt < 2) {
+          if (sf & 1)
+            lss |= dat[++bt] << 4 | (sf & 2 && dat[++bt] << 12);
+          else
+            lss = b3 >> 3;
+        } else {
+          s4 = sf;
+          if (sf < 2)
+            lss |= (dat[++bt] & 63) << 4, lcs = dat[bt] >> 6 | dat[++bt] << 2;
+          else if (sf == 2)
+            lss |= dat[++bt] << 4 | (dat[++bt] & 3) << 12, lcs = dat[bt] >> 2 | dat[++bt] << 6;
+          else
+            lss |= dat[++bt] << 4 | (dat[++bt] & 63) << 12, lcs = dat[bt] >> 6 | dat[++bt] << 2 | dat[++bt] << 10;
+        }
+        ++bt;
+        var buf = out ? out.subarray(st.y, st.y + st.m) : new u8(st.m);
+        var spl = buf.length - lss;
+        if (lbt == 0)
+          buf.set(dat.subarray(bt, bt += lss), spl);
+        else if (lbt == 1)
+          fill(buf, dat[bt++], spl);
+        else {
+          var hu = st.h;
+          if (lbt == 2) {
+            var hud = rhu(dat, bt);
+            lcs += bt - (bt = hud[0]);
+            st.h = hu = hud[1];
+          } else if (!hu)
+            err(0);
+          (s4 ? dhu4 : dhu)(dat.subarray(bt, bt += lcs), buf.subarray(spl), hu);
+        }
+        var ns = dat[bt++];
+        if (ns) {
+          if (ns == 255)
+            ns = (dat[bt++] | dat[bt++] << 8) + 32512;
+          else if (ns > 127)
+            ns = ns - 128 << 8 | dat[bt++];
+          var scm = dat[bt++];
+          if (scm & 3)
+            err(0);
+          var dts = [dmlt, doct, dllt];
+          for (var i = 2; i > -1; --i) {
+            var md = scm >> (i << 1) + 2 & 3;
+            if (md == 1) {
+              var rbuf = new u8([0, 0, dat[bt++]]);
+              dts[i] = {
+                s: rbuf.subarray(2, 3),
+                n: rbuf.subarray(0, 1),
+                t: new u16(rbuf.buffer, 0, 1),
+                b: 0
+              };
+            } else if (md == 2) {
+              _a = rfse(dat, bt, 9 - (i & 1)), bt = _a[0], dts[i] = _a[1];
+            } else if (md == 3) {
+              if (!st.t)
+                err(0);
+              dts[i] = st.t[i];
+            }
+          }
+          var _b = st.t = dts, mlt = _b[0], oct = _b[1], llt = _b[2];
+          var lb = dat[ebt - 1];
+          if (!lb)
+            err(0);
+          var spos = (ebt << 3) - 8 + msb(lb) - llt.b, cbt = spos >> 3, oubt = 0;
+          var lst = (dat[cbt] | dat[cbt + 1] << 8) >> (spos & 7) & (1 << llt.b) - 1;
+          cbt = (spos -= oct.b) >> 3;
+          var ost = (dat[cbt] | dat[cbt + 1] << 8) >> (spos & 7) & (1 << oct.b) - 1;
+          cbt = (spos -= mlt.b) >> 3;
+          var mst = (dat[cbt] | dat[cbt + 1] << 8) >> (spos & 7) & (1 << mlt.b) - 1;
+          for (++ns; --ns; ) {
+            var llc = llt.s[lst];
+            var lbtr = llt.n[lst];
+            var mlc = mlt.s[mst];
+            var mbtr = mlt.n[mst];
+            var ofc = oct.s[ost];
+            var obtr = oct.n[ost];
+            cbt = (spos -= ofc) >> 3;
+            var ofp = 1 << ofc;
+            var off = ofp + ((dat[cbt] | dat[cbt + 1] << 8 | dat[cbt + 2] << 16 | dat[cbt + 3] << 24) >>> (spos & 7) & ofp - 1);
+            cbt = (spos -= mlb[mlc]) >> 3;
+            var ml = mlbl[mlc] + ((dat[cbt] | dat[cbt + 1] << 8 | dat[cbt + 2] << 16) >> (spos & 7) & (1 << mlb[mlc]) - 1);
+            cbt = (spos -= llb[llc]) >> 3;
+            var ll = llbl[llc] + ((dat[cbt] | dat[cbt + 1] << 8 | dat[cbt + 2] << 16) >> (spos & 7) & (1 << llb[llc]) - 1);
+            cbt = (spos -= lbtr) >> 3;
+            lst = llt.t[lst] + ((dat[cbt] | dat[cbt + 1] << 8) >> (spos & 7) & (1 << lbtr) - 1);
+            cbt = (spos -= mbtr) >> 3;
+            mst = mlt.t[mst] + ((dat[cbt] | dat[cbt + 1] << 8) >> (spos & 7) & (1 << mbtr) - 1);
+            cbt = (spos -= obtr) >> 3;
+            ost = oct.t[ost] + ((dat[cbt] | dat[cbt + 1] << 8) >> (spos & 7) & (1 << obtr) - 1);
+            if (off > 3) {
+              st.o[2] = st.o[1];
+              st.o[1] = st.o[0];
+              st.o[0] = off -= 3;
+            } else {
+              var idx = off - (ll != 0);
+              if (idx) {
+                off = idx == 3 ? st.o[0] - 1 : st.o[idx];
+                if (idx > 1)
+                  st.o[2] = st.o[1];
+                st.o[1] = st.o[0];
+                st.o[0] = off;
+              } else
+                off = st.o[0];
+            }
+            for (var i = 0; i < ll; ++i) {
+              buf[oubt + i] = buf[spl + i];
+            }
+            oubt += ll, spl += ll;
+            var stin = oubt - off;
+            if (stin < 0) {
+              var len = -stin;
+              var bs = st.e + stin;
+              if (len > ml)
+                len = ml;
+              for (var i = 0; i < len; ++i) {
+                buf[oubt + i] = st.w[bs + i];
+              }
+              oubt += len, ml -= len, stin = 0;
+            }
+            for (var i = 0; i < ml; ++i) {
+              buf[oubt + i] = buf[stin + i];
+            }
+            oubt += ml;
+          }
+          if (oubt != spl) {
+            while (spl < buf.length) {
+              buf[oubt++] = buf[spl++];
+            }
+          } else
+            oubt = buf.length;
+          if (out)
+            st.y += oubt;
+          else
+            buf = slc(buf, 0, oubt);
+        } else if (out) {
+          st.y += lss;
+          if (spl) {
+            for (var i = 0; i < lss; ++i) {
+              buf[i] = buf[spl + i];
+            }
+          }
+        } else if (spl)
+          buf = slc(buf, spl);
+        st.b = ebt;
+        return buf;
+      }
+      err(2);
+    };
+    cct = function(bufs, ol) {
+      if (bufs.length == 1)
+        return bufs[0];
+      var buf = new u8(ol);
+      for (var i = 0, b = 0; i < bufs.length; ++i) {
+        var chk = bufs[i];
+        buf.set(chk, b);
+        b += chk.length;
+      }
+      return buf;
+    };
+  }
+});
+
+// node_modules/hyparquet/src/constants.js
+var ParquetTypes, Encodings, FieldRepetitionTypes, ConvertedTypes, CompressionCodecs, PageTypes, BoundaryOrders, EdgeInterpolationAlgorithms;
+var init_constants = __esm({
+  "node_modules/hyparquet/src/constants.js"() {
+    ParquetTypes = [
+      "BOOLEAN",
+      "INT32",
+      "INT64",
+      "INT96",
+      // deprecated
+      "FLOAT",
+      "DOUBLE",
+      "BYTE_ARRAY",
+      "FIXED_LEN_BYTE_ARRAY"
+    ];
+    Encodings = [
+      "PLAIN",
+      "GROUP_VAR_INT",
+      // deprecated
+      "PLAIN_DICTIONARY",
+      "RLE",
+      "BIT_PACKED",
+      // deprecated
+      "DELTA_BINARY_PACKED",
+      "DELTA_LENGTH_BYTE_ARRAY",
+      "DELTA_BYTE_ARRAY",
+      "RLE_DICTIONARY",
+      "BYTE_STREAM_SPLIT"
+    ];
+    FieldRepetitionTypes = [
+      "REQUIRED",
+      "OPTIONAL",
+      "REPEATED"
+    ];
+    ConvertedTypes = [
+      "UTF8",
+      "MAP",
+      "MAP_KEY_VALUE",
+      "LIST",
+      "ENUM",
+      "DECIMAL",
+      "DATE",
+      "TIME_MILLIS",
+      "TIME_MICROS",
+      "TIMESTAMP_MILLIS",
+      "TIMESTAMP_MICROS",
+      "UINT_8",
+      "UINT_16",
+      "UINT_32",
+      "UINT_64",
+      "INT_8",
+      "INT_16",
+      "INT_32",
+      "INT_64",
+      "JSON",
+      "BSON",
+      "INTERVAL"
+    ];
+    CompressionCodecs = [
+      "UNCOMPRESSED",
+      "SNAPPY",
+      "GZIP",
+      "LZO",
+      "BROTLI",
+      "LZ4",
+      "ZSTD",
+      "LZ4_RAW"
+    ];
+    PageTypes = [
+      "DATA_PAGE",
+      "INDEX_PAGE",
+      "DICTIONARY_PAGE",
+      "DATA_PAGE_V2"
+    ];
+    BoundaryOrders = [
+      "UNORDERED",
+      "ASCENDING",
+      "DESCENDING"
+    ];
+    EdgeInterpolationAlgorithms = [
+      "SPHERICAL",
+      "VINCENTY",
+      "THOMAS",
+      "ANDOYER",
+      "KARNEY"
+    ];
+  }
+});
+
+// node_modules/hyparquet/src/wkb.js
+function wkbToGeojson(reader) {
+  const flags = getFlags(reader);
+  if (flags.type === 1) {
+    return { type: "Point", coordinates: readPosition(reader, flags) };
+  } else if (flags.type === 2) {
+    return { type: "LineString", coordinates: readLine(reader, flags) };
+  } else if (flags.type === 3) {
+    return { type: "Polygon", coordinates: readPolygon(reader, flags) };
+  } else if (flags.type === 4) {
+    const points = [];
+    for (let i = 0; i < flags.count; i++) {
+      points.push(readPosition(reader, getFlags(reader)));
+    }
+    return { type: "MultiPoint", coordinates: points };
+  } else if (flags.type === 5) {
+    const lines = [];
+    for (let i = 0; i < flags.count; i++) {
+      lines.push(readLine(reader, getFlags(reader)));
+    }
+    return { type: "MultiLineString", coordinates: lines };
+  } else if (flags.type === 6) {
+    const polygons = [];
+    for (let i = 0; i < flags.count; i++) {
+      polygons.push(readPolygon(reader, getFlags(reader)));
+    }
+    return { type: "MultiPolygon", coordinates: polygons };
+  } else if (flags.type === 7) {
+    const geometries = [];
+    for (let i = 0; i < flags.count; i++) {
+      geometries.push(wkbToGeojson(reader));
+    }
+    return { type: "GeometryCollection", geometries };
+  } else {
+    throw new Error(`Unsupported geometry type: ${flags.type}`);
+  }
+}
+function getFlags(reader) {
+  const { view } = reader;
+  const littleEndian = view.getUint8(reader.offset++) === 1;
+  const rawType = view.getUint32(reader.offset, littleEndian);
+  reader.offset += 4;
+  const type = rawType % 1e3;
+  const flags = Math.floor(rawType / 1e3);
+  let count = 0;
+  if (type > 1 && type <= 7) {
+    count = view.getUint32(reader.offset, littleEndian);
+    reader.offset += 4;
+  }
+  let dim = 2;
+  if (flags) dim++;
+  if (flags === 3) dim++;
+  return { littleEndian, type, dim, count };
+}
+function readPosition(reader, flags) {
+  const points = [];
+  for (let i = 0; i < flags.dim; i++) {
+    const coord = reader.view.getFloat64(reader.offset, flags.littleEndian);
+    reader.offset += 8;
+    points.push(coord);
+  }
+  return points;
+}
+function readLine(reader, flags) {
+  const points = [];
+  for (let i = 0; i < flags.count; i++) {
+    points.push(readPosition(reader, flags));
+  }
+  return points;
+}
+function readPolygon(reader, flags) {
+  const { view } = reader;
+  const rings = [];
+  for (let r = 0; r < flags.count; r++) {
+    const count = view.getUint32(reader.offset, flags.littleEndian);
+    reader.offset += 4;
+    rings.push(readLine(reader, { ...flags, count }));
+  }
+  return rings;
+}
+var init_wkb = __esm({
+  "node_modules/hyparquet/src/wkb.js"() {
+  }
+});
+
+// node_modules/hyparquet/src/convert.js
+function convertWithDictionary(data2, dictionary, encoding, columnDecoder) {
+  if (dictionary && encoding.endsWith("_DICTIONARY")) {
+    let output = data2;
+    if (data2 instanceof Uint8Array && !(dictionary instanceof Uint8Array)) {
+      output = new dictionary.constructor(data2.length);
+    }
+    for (let i = 0; i < data2.length; i++) {
+      output[i] = dictionary[data2[i]];
+    }
+    return output;
+  } else {
+    return convert(data2, columnDecoder);
+  }
+}
+function convert(data2, columnDecoder) {
+  const { element, parsers, utf8 = true, schemaPath } = columnDecoder;
+  const { type, converted_type: ctype, logical_type: ltype } = element;
+  const nullable = element.repetition_type !== "REQUIRED";
+  const isVariant = schemaPath?.some((s) => s.element.logical_type?.type === "VARIANT");
+  if (isVariant && type === "BYTE_ARRAY" && ctype !== "UTF8" && ltype?.type !== "STRING") {
+    return data2;
+  }
+  if (ctype === "DECIMAL") {
+    const scale = element.scale || 0;
+    const factor = 10 ** -scale;
+    const arr = new Array(data2.length);
+    for (let i = 0; i < arr.length; i++) {
+      if (data2[i] instanceof Uint8Array) {
+        arr[i] = parseDecimal(data2[i]) * factor;
+      } else {
+        arr[i] = Number(data2[i]) * factor;
+      }
+    }
+    return arr;
+  }
+  if (!ctype && type === "INT96") {
+    return Array.from(data2).map((v) => parsers.timestampFromNanoseconds(parseInt96Nanos(v)));
+  }
+  if (ctype === "DATE") {
+    return Array.from(data2).map((v) => parsers.dateFromDays(v));
+  }
+  if (ctype === "TIMESTAMP_MILLIS") {
+    return Array.from(data2).map((v) => parsers.timestampFromMilliseconds(v));
+  }
+  if (ctype === "TIMESTAMP_MICROS") {
+    return Array.from(data2).map((v) => parsers.timestampFromMicroseconds(v));
+  }
+  if (ctype === "JSON") {
+    return data2.map((v) => parsers.jsonFromBytes(v));
+  }
+  if (ctype === "BSON") {
+    throw new Error("parquet bson not supported");
+  }
+  if (ctype === "INTERVAL") {
+    throw new Error("parquet interval not supported");
+  }
+  if (ltype?.type === "GEOMETRY") {
+    return data2.map((v) => parsers.geometryFromBytes(v));
+  }
+  if (ltype?.type === "GEOGRAPHY") {
+    return data2.map((v) => parsers.geographyFromBytes(v));
+  }
+  if (ltype?.type === "UUID") {
+    return data2.map((v) => parsers.uuidFromBytes(v));
+  }
+  if (ctype === "UTF8" || ltype?.type === "STRING" || utf8 && type === "BYTE_ARRAY") {
+    return data2.map((v) => parsers.stringFromBytes(v));
+  }
+  if (ctype === "UINT_64" || ltype?.type === "INTEGER" && ltype.bitWidth === 64 && !ltype.isSigned) {
+    if (data2 instanceof BigInt64Array) return new BigUint64Array(data2.buffer, data2.byteOffset, data2.length);
+    const arr = nullable ? new Array(data2.length) : new BigUint64Array(data2.length);
+    for (let i = 0; i < arr.length; i++) arr[i] = data2[i];
+    return arr;
+  }
+  if (ctype === "UINT_32" || ltype?.type === "INTEGER" && ltype.bitWidth === 32 && !ltype.isSigned) {
+    if (data2 instanceof Int32Array) return new Uint32Array(data2.buffer, data2.byteOffset, data2.length);
+    const arr = nullable ? new Array(data2.length) : new Uint32Array(data2.length);
+    for (let i = 0; i < arr.length; i++) {
+      arr[i] = data2[i] < 0 ? 4294967296 + data2[i] : data2[i];
+    }
+    return arr;
+  }
+  if (ltype?.type === "FLOAT16") {
+    return Array.from(data2).map(parseFloat16);
+  }
+  if (ltype?.type === "TIMESTAMP") {
+    const { unit } = ltype;
+    let parser = parsers.timestampFromMilliseconds;
+    if (unit === "MICROS") parser = parsers.timestampFromMicroseconds;
+    if (unit === "NANOS") parser = parsers.timestampFromNanoseconds;
+    const arr = new Array(data2.length);
+    for (let i = 0; i < arr.length; i++) {
+      arr[i] = parser(data2[i]);
+    }
+    return arr;
+  }
+  return data2;
+}
+function parseDecimal(bytes) {
+  if (!bytes.length) return 0;
+  let value = 0n;
+  for (const byte of bytes) {
+    value = value * 256n + BigInt(byte);
+  }
+  const bits = bytes.length * 8;
+  if (value >= 2n ** BigInt(bits - 1)) {
+    value -= 2n ** BigInt(bits);
+  }
+  return Number(value);
+}
+function parseInt96Nanos(value) {
+  const days = (value >> 64n) - 2440588n;
+  const nano = value & 0xffffffffffffffffn;
+  return days * 86400000000000n + nano;
+}
+function parseFloat16(bytes) {
+  if (!bytes) return void 0;
+  const int16 = bytes[1] << 8 | bytes[0];
+  const sign = int16 >> 15 ? -1 : 1;
+  const exp = int16 >> 10 & 31;
+  const frac = int16 & 1023;
+  if (exp === 0) return sign * 2 ** -14 * (frac / 1024);
+  if (exp === 31) return frac ? NaN : sign * Infinity;
+  return sign * 2 ** (exp - 15) * (1 + frac / 1024);
+}
+var decoder, DEFAULT_PARSERS;
+var init_convert = __esm({
+  "node_modules/hyparquet/src/convert.js"() {
+    init_wkb();
+    decoder = new TextDecoder();
+    DEFAULT_PARSERS = {
+      timestampFromMilliseconds(millis) {
+        return new Date(Number(millis));
+      },
+      timestampFromMicroseconds(micros) {
+        return new Date(Number(micros / 1000n));
+      },
+      timestampFromNanoseconds(nanos) {
+        return new Date(Number(nanos / 1000000n));
+      },
+      dateFromDays(days) {
+        return new Date(days * 864e5);
+      },
+      stringFromBytes(bytes) {
+        return bytes && decoder.decode(bytes);
+      },
+      jsonFromBytes(bytes) {
+        return bytes && JSON.parse(decoder.decode(bytes));
+      },
+      geometryFromBytes(bytes) {
+        return bytes && wkbToGeojson({ view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), offset: 0 });
+      },
+      geographyFromBytes(bytes) {
+        return bytes && wkbToGeojson({ view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), offset: 0 });
+      },
+      uuidFromBytes(bytes) {
+        if (!bytes) return void 0;
+        const hex = Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
+        return hex.slice(0, 8) + "-" + hex.slice(8, 12) + "-" + hex.slice(12, 16) + "-" + hex.slice(16, 20) + "-" + hex.slice(20, 32);
+      }
+    };
+  }
+});
+
+// node_modules/hyparquet/src/schema.js
+function schemaTree(schema, rootIndex, path) {
+  const element = schema[rootIndex];
+  const children = [];
+  let count = 1;
+  if (element.num_children) {
+    while (children.length < element.num_children) {
+      const childElement = schema[rootIndex + count];
+      const child = schemaTree(schema, rootIndex + count, [...path, childElement.name]);
+      count += child.count;
+      children.push(child);
+    }
+  }
+  return { count, element, children, path };
+}
+function getSchemaPath(schema, name) {
+  return getTreePath(schemaTree(schema, 0, []), name);
+}
+function getTreePath(tree, name) {
+  const path = [tree];
+  for (const part of name) {
+    const child = tree.children.find((child2) => child2.element.name === part);
+    if (!child) throw new Error(`parquet schema element not found: ${name}`);
+    path.push(child);
+    tree = child;
+  }
+  return path;
+}
+function getPhysicalColumns(schemaTree2) {
+  const columns = [];
+  function traverse(node) {
+    if (node.children.length) {
+      for (const child of node.children) {
+        traverse(child);
+      }
+    } else {
+      columns.push(node.path.join("."));
+    }
+  }
+  traverse(schemaTree2);
+  return columns;
+}
+function getMaxRepetitionLevel(schemaPath) {
+  let maxLevel = 0;
+  for (const { element } of schemaPath) {
+    if (element.repetition_type === "REPEATED") {
+      maxLevel++;
+    }
+  }
+  return maxLevel;
+}
+function getMaxDefinitionLevel(schemaPath) {
+  let maxLevel = 0;
+  for (const { element } of schemaPath.slice(1)) {
+    if (element.repetition_type !== "REQUIRED") {
+      maxLevel++;
+    }
+  }
+  return maxLevel;
+}
+function isListLike(schema) {
+  if (!schema) return false;
+  if (schema.element.converted_type !== "LIST") return false;
+  if (schema.children.length > 1) return false;
+  const firstChild = schema.children[0];
+  if (firstChild.children.length > 1) return false;
+  if (firstChild.element.repetition_type !== "REPEATED") return false;
+  return true;
+}
+function isMapLike(schema) {
+  if (!schema) return false;
+  if (schema.element.converted_type !== "MAP") return false;
+  if (schema.children.length > 1) return false;
+  const firstChild = schema.children[0];
+  if (firstChild.children.length !== 2) return false;
+  if (firstChild.element.repetition_type !== "REPEATED") return false;
+  const keyChild = firstChild.children.find((child) => child.element.name === "key");
+  if (keyChild?.element.repetition_type === "REPEATED") return false;
+  const valueChild = firstChild.children.find((child) => child.element.name === "value");
+  if (valueChild?.element.repetition_type === "REPEATED") return false;
+  return true;
+}
+function isFlatColumn(schemaPath) {
+  if (schemaPath.length !== 2) return false;
+  const [, column] = schemaPath;
+  if (column.element.repetition_type === "REPEATED") return false;
+  if (column.children.length) return false;
+  return true;
+}
+var init_schema = __esm({
+  "node_modules/hyparquet/src/schema.js"() {
+  }
+});
+
+// node_modules/hyparquet/src/thrift.js
+function deserializeTCompactProtocol(reader) {
+  const value = {};
+  let fid = 0;
+  while (true) {
+    if (reader.offset >= reader.view.byteLength) throw new Error("thrift struct ended without STOP");
+    const byte = reader.view.getUint8(reader.offset++);
+    const type = byte & 15;
+    if (type === STOP) break;
+    const delta = byte >> 4;
+    fid = delta ? fid + delta : readZigZag(reader);
+    value[`field_${fid}`] = readElement(reader, type);
+  }
+  return value;
+}
+function readElement(reader, type) {
+  switch (type) {
+    case TRUE:
+      return true;
+    case FALSE:
+      return false;
+    case BYTE:
+      return reader.view.getInt8(reader.offset++);
+    case I16:
+    case I32:
+      return readZigZag(reader);
+    case I64:
+      return readZigZagBigInt(reader);
+    case DOUBLE: {
+      const value = reader.view.getFloat64(reader.offset, true);
+      reader.offset += 8;
+      return value;
+    }
+    case BINARY2: {
+      const stringLength = readVarInt(reader);
+      if (reader.offset + stringLength > reader.view.byteLength) {
+        throw new Error(`thrift binary length ${stringLength} exceeds remaining ${reader.view.byteLength - reader.offset} bytes`);
+      }
+      const strBytes = new Uint8Array(reader.view.buffer, reader.view.byteOffset + reader.offset, stringLength);
+      reader.offset += stringLength;
+      return strBytes;
+    }
+    case LIST: {
+      const byte = reader.view.getUint8(reader.offset++);
+      const elemType = byte & 15;
+      let listSize = byte >> 4;
+      if (listSize === 15) {
+        listSize = readVarInt(reader);
+      }
+      const boolType = elemType === TRUE || elemType === FALSE;
+      const values = new Array(listSize);
+      for (let i = 0; i < listSize; i++) {
+        values[i] = boolType ? readElement(reader, BYTE) === 1 : readElement(reader, elemType);
+      }
+      return values;
+    }
+    case STRUCT:
+      return deserializeTCompactProtocol(reader);
+    default:
+      throw new Error(`thrift unhandled type: ${type}`);
+  }
+}
+function readVarInt(reader) {
+  let result = 0;
+  let shift = 0;
+  while (true) {
+    const byte = reader.view.getUint8(reader.offset++);
+    result |= (byte & 127) << shift;
+    if (!(byte & 128)) {
+      return result;
+    }
+    shift += 7;
+  }
+}
+function readVarBigInt(reader) {
+  let result = 0n;
+  let shift = 0n;
+  while (true) {
+    const byte = reader.view.getUint8(reader.offset++);
+    result |= BigInt(byte & 127) << shift;
+    if (!(byte & 128)) {
+      return result;
+    }
+    shift += 7n;
+  }
+}
+function readZigZag(reader) {
+  const zigzag = readVarInt(reader);
+  return zigzag >>> 1 ^ -(zigzag & 1);
+}
+function readZigZagBigInt(reader) {
+  const zigzag = readVarBigInt(reader);
+  return zigzag >> 1n ^ -(zigzag & 1n);
+}
+var STOP, TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY2, LIST, STRUCT;
+var init_thrift = __esm({
+  "node_modules/hyparquet/src/thrift.js"() {
+    STOP = 0;
+    TRUE = 1;
+    FALSE = 2;
+    BYTE = 3;
+    I16 = 4;
+    I32 = 5;
+    I64 = 6;
+    DOUBLE = 7;
+    BINARY2 = 8;
+    LIST = 9;
+    STRUCT = 12;
+  }
+});
+
+// node_modules/hyparquet/src/geoparquet.js
+function markGeoColumns(schema, key_value_metadata) {
+  const columns = /* @__PURE__ */ new Map();
+  const geo = key_value_metadata?.find(({ key }) => key === "geo")?.value;
+  const decodedColumns = (geo && JSON.parse(geo)?.columns) ?? {};
+  for (const [name, column] of Object.entries(decodedColumns)) {
+    if (column.encoding !== "WKB") continue;
+    const type = column.edges === "spherical" ? "GEOGRAPHY" : "GEOMETRY";
+    const id = column.crs?.id ?? column.crs?.ids?.[0];
+    const crs = id ? `${id.authority}:${id.code.toString()}` : void 0;
+    columns.set(name, { type, crs });
+  }
+  for (let i = 1; i < schema.length; i++) {
+    const { logical_type, name, num_children, type } = schema[i];
+    if (num_children) {
+      i += num_children;
+      continue;
+    }
+    if (type === "BYTE_ARRAY" && !logical_type) {
+      schema[i].logical_type = columns.get(name);
+    }
+  }
+}
+var init_geoparquet = __esm({
+  "node_modules/hyparquet/src/geoparquet.js"() {
+  }
+});
+
+// node_modules/hyparquet/src/metadata.js
+function decode(value) {
+  return value && decoder2.decode(value);
+}
+async function parquetMetadataAsync(asyncBuffer, { parsers, initialFetchSize = defaultInitialFetchSize, geoparquet = true } = {}) {
+  if (!asyncBuffer || !(asyncBuffer.byteLength >= 0)) throw new Error("parquet expected AsyncBuffer");
+  const footerOffset = Math.max(0, asyncBuffer.byteLength - initialFetchSize);
+  const footerBuffer = await asyncBuffer.slice(footerOffset, asyncBuffer.byteLength);
+  const footerView = new DataView(footerBuffer);
+  if (footerView.getUint32(footerBuffer.byteLength - 4, true) !== 827474256) {
+    throw new Error("parquet file invalid (footer != PAR1)");
+  }
+  const metadataLength = footerView.getUint32(footerBuffer.byteLength - 8, true);
+  if (metadataLength > asyncBuffer.byteLength - 8) {
+    throw new Error(`parquet metadata length ${metadataLength} exceeds available buffer ${asyncBuffer.byteLength - 8}`);
+  }
+  if (metadataLength + 8 > initialFetchSize) {
+    const metadataOffset = asyncBuffer.byteLength - metadataLength - 8;
+    const metadataBuffer = await asyncBuffer.slice(metadataOffset, footerOffset);
+    const combinedBuffer = new ArrayBuffer(metadataLength + 8);
+    const combinedView = new Uint8Array(combinedBuffer);
+    combinedView.set(new Uint8Array(metadataBuffer));
+    combinedView.set(new Uint8Array(footerBuffer), footerOffset - metadataOffset);
+    return parquetMetadata(combinedBuffer, { parsers, geoparquet });
+  } else {
+    return parquetMetadata(footerBuffer, { parsers, geoparquet });
+  }
+}
+function parquetMetadata(arrayBuffer, { parsers, geoparquet = true } = {}) {
+  let view;
+  if (arrayBuffer instanceof ArrayBuffer) {
+    view = new DataView(arrayBuffer);
+  } else if (arrayBuffer instanceof Uint8Array) {
+    view = new DataView(arrayBuffer.buffer, arrayBuffer.byteOffset, arrayBuffer.byteLength);
+  } else {
+    throw new Error("parquet expected ArrayBuffer or Uint8Array");
+  }
+  const allParsers = { ...DEFAULT_PARSERS, ...parsers };
+  if (view.byteLength < 8) {
+    throw new Error("parquet file is too short");
+  }
+  if (view.getUint32(view.byteLength - 4, true) !== 827474256) {
+    throw new Error("parquet file invalid (footer != PAR1)");
+  }
+  const metadataLengthOffset = view.byteLength - 8;
+  const metadataLength = view.getUint32(metadataLengthOffset, true);
+  if (metadataLength > view.byteLength - 8) {
+    throw new Error(`parquet metadata length ${metadataLength} exceeds available buffer ${view.byteLength - 8}`);
+  }
+  const metadataOffset = metadataLengthOffset - metadataLength;
+  const reader = { view, offset: metadataOffset };
+  const metadata = deserializeTCompactProtocol(reader);
+  const version = metadata.field_1;
+  const schema = metadata.field_2.map((field2) => ({
+    type: ParquetTypes[field2.field_1],
+    type_length: field2.field_2,
+    repetition_type: FieldRepetitionTypes[field2.field_3],
+    name: decode(field2.field_4),
+    num_children: field2.field_5,
+    converted_type: ConvertedTypes[field2.field_6],
+    scale: field2.field_7,
+    precision: field2.field_8,
+    field_id: field2.field_9,
+    logical_type: logicalType(field2.field_10)
+  }));
+  const columnSchema = schema.filter((e) => e.type);
+  const num_rows = metadata.field_3;
+  const row_groups = metadata.field_4.map((rowGroup) => ({
+    columns: rowGroup.field_1.map((column, columnIndex) => ({
+      file_path: decode(column.field_1),
+      file_offset: column.field_2,
+      meta_data: column.field_3 && {
+        type: ParquetTypes[column.field_3.field_1],
+        encodings: column.field_3.field_2?.map((e) => Encodings[e]),
+        path_in_schema: column.field_3.field_3.map(decode),
+        codec: CompressionCodecs[column.field_3.field_4],
+        num_values: column.field_3.field_5,
+        total_uncompressed_size: column.field_3.field_6,
+        total_compressed_size: column.field_3.field_7,
+        key_value_metadata: column.field_3.field_8?.map((kv) => ({
+          key: decode(kv.field_1),
+          value: decode(kv.field_2)
+        })),
+        data_page_offset: column.field_3.field_9,
+        index_page_offset: column.field_3.field_10,
+        dictionary_page_offset: column.field_3.field_11,
+        statistics: convertStats(column.field_3.field_12, columnSchema[columnIndex], allParsers),
+        encoding_stats: column.field_3.field_13?.map((encodingStat) => ({
+          page_type: PageTypes[encodingStat.field_1],
+          encoding: Encodings[encodingStat.field_2],
+          count: encodingStat.field_3
+        })),
+        bloom_filter_offset: column.field_3.field_14,
+        bloom_filter_length: column.field_3.field_15,
+        size_statistics: column.field_3.field_16 && {
+          unencoded_byte_array_data_bytes: column.field_3.field_16.field_1,
+          repetition_level_histogram: column.field_3.field_16.field_2,
+          definition_level_histogram: column.field_3.field_16.field_3
+        },
+        geospatial_statistics: column.field_3.field_17 && {
+          bbox: column.field_3.field_17.field_1 && {
+            xmin: column.field_3.field_17.field_1.field_1,
+            xmax: column.field_3.field_17.field_1.field_2,
+            ymin: column.field_3.field_17.field_1.field_3,
+            ymax: column.field_3.field_17.field_1.field_4,
+            zmin: column.field_3.field_17.field_1.field_5,
+            zmax: column.field_3.field_17.field_1.field_6,
+            mmin: column.field_3.field_17.field_1.field_7,
+            mmax: column.field_3.field_17.field_1.field_8
+          },
+          geospatial_types: column.field_3.field_17.field_2
+        }
+      },
+      offset_index_offset: column.field_4,
+      offset_index_length: column.field_5,
+      column_index_offset: column.field_6,
+      column_index_length: column.field_7,
+      crypto_metadata: column.field_8,
+      encrypted_column_metadata: column.field_9
+    })),
+    total_byte_size: rowGroup.field_2,
+    num_rows: rowGroup.field_3,
+    sorting_columns: rowGroup.field_4?.map((sortingColumn) => ({
+      column_idx: sortingColumn.field_1,
+      descending: sortingColumn.field_2,
+      nulls_first: sortingColumn.field_3
+    })),
+    file_offset: rowGroup.field_5,
+    total_compressed_size: rowGroup.field_6,
+    ordinal: rowGroup.field_7
+  }));
+  const key_value_metadata = metadata.field_5?.map((kv) => ({
+    key: decode(kv.field_1),
+    value: decode(kv.field_2)
+  }));
+  const created_by = decode(metadata.field_6);
+  if (geoparquet) {
+    markGeoColumns(schema, key_value_metadata);
+  }
+  return {
+    version,
+    schema,
+    num_rows,
+    row_groups,
+    key_value_metadata,
+    created_by,
+    metadata_length: metadataLength
+  };
+}
+function parquetSchema({ schema }) {
+  return getSchemaPath(schema, [])[0];
+}
+function logicalType(logicalType2) {
+  if (logicalType2?.field_1) return { type: "STRING" };
+  if (logicalType2?.field_2) return { type: "MAP" };
+  if (logicalType2?.field_3) return { type: "LIST" };
+  if (logicalType2?.field_4) return { type: "ENUM" };
+  if (logicalType2?.field_5) return {
+    type: "DECIMAL",
+    scale: logicalType2.field_5.field_1,
+    precision: logicalType2.field_5.field_2
+  };
+  if (logicalType2?.field_6) return { type: "DATE" };
+  if (logicalType2?.field_7) return {
+    type: "TIME",
+    isAdjustedToUTC: logicalType2.field_7.field_1,
+    unit: timeUnit(logicalType2.field_7.field_2)
+  };
+  if (logicalType2?.field_8) return {
+    type: "TIMESTAMP",
+    isAdjustedToUTC: logicalType2.field_8.field_1,
+    unit: timeUnit(logicalType2.field_8.field_2)
+  };
+  if (logicalType2?.field_10) return {
+    type: "INTEGER",
+    bitWidth: logicalType2.field_10.field_1,
+    isSigned: logicalType2.field_10.field_2
+  };
+  if (logicalType2?.field_11) return { type: "NULL" };
+  if (logicalType2?.field_12) return { type: "JSON" };
+  if (logicalType2?.field_13) return { type: "BSON" };
+  if (logicalType2?.field_14) return { type: "UUID" };
+  if (logicalType2?.field_15) return { type: "FLOAT16" };
+  if (logicalType2?.field_16) return {
+    type: "VARIANT",
+    specification_version: logicalType2.field_16.field_1
+  };
+  if (logicalType2?.field_17) return {
+    type: "GEOMETRY",
+    crs: decode(logicalType2.field_17.field_1)
+  };
+  if (logicalType2?.field_18) return {
+    type: "GEOGRAPHY",
+    crs: decode(logicalType2.field_18.field_1),
+    algorithm: EdgeInterpolationAlgorithms[logicalType2.field_18.field_2]
+  };
+  return logicalType2;
+}
+function timeUnit(unit) {
+  if (unit.field_1) return "MILLIS";
+  if (unit.field_2) return "MICROS";
+  if (unit.field_3) return "NANOS";
+  throw new Error("parquet time unit required");
+}
+function convertStats(stats, schema, parsers) {
+  return stats && {
+    max: convertMetadata(stats.field_1, schema, parsers),
+    min: convertMetadata(stats.field_2, schema, parsers),
+    null_count: stats.field_3,
+    distinct_count: stats.field_4,
+    max_value: convertMetadata(stats.field_5, schema, parsers),
+    min_value: convertMetadata(stats.field_6, schema, parsers),
+    is_max_value_exact: stats.field_7,
+    is_min_value_exact: stats.field_8
+  };
+}
+function convertMetadata(value, schema, parsers) {
+  const { type, converted_type, logical_type } = schema;
+  if (value === void 0) return value;
+  if (type === "BOOLEAN") return value[0] === 1;
+  if (type === "BYTE_ARRAY") return parsers.stringFromBytes(value);
+  const view = new DataView(value.buffer, value.byteOffset, value.byteLength);
+  if (type === "FLOAT" && view.byteLength === 4) return view.getFloat32(0, true);
+  if (type === "DOUBLE" && view.byteLength === 8) return view.getFloat64(0, true);
+  if (type === "INT32" && converted_type === "DECIMAL" && view.byteLength === 4) {
+    return view.getInt32(0, true) * 10 ** -(schema.scale || 0);
+  }
+  if (type === "INT64" && converted_type === "DECIMAL" && view.byteLength === 8) {
+    return Number(view.getBigInt64(0, true)) * 10 ** -(schema.scale || 0);
+  }
+  if (type === "INT32" && converted_type === "DATE") return parsers.dateFromDays(view.getInt32(0, true));
+  if (type === "INT64" && converted_type === "TIMESTAMP_MILLIS") return parsers.timestampFromMilliseconds(view.getBigInt64(0, true));
+  if (type === "INT64" && converted_type === "TIMESTAMP_MICROS") return parsers.timestampFromMicroseconds(view.getBigInt64(0, true));
+  if (type === "INT64" && logical_type?.type === "TIMESTAMP" && logical_type?.unit === "NANOS") return parsers.timestampFromNanoseconds(view.getBigInt64(0, true));
+  if (type === "INT64" && logical_type?.type === "TIMESTAMP" && logical_type?.unit === "MICROS") return parsers.timestampFromMicroseconds(view.getBigInt64(0, true));
+  if (type === "INT64" && logical_type?.type === "TIMESTAMP") return parsers.timestampFromMilliseconds(view.getBigInt64(0, true));
+  const unsigned = converted_type?.startsWith("UINT_") || logical_type?.type === "INTEGER" && !logical_type.isSigned;
+  if (type === "INT32" && unsigned && view.byteLength === 4) return view.getUint32(0, true);
+  if (type === "INT64" && unsigned && view.byteLength === 8) return view.getBigUint64(0, true);
+  if (type === "INT32" && view.byteLength === 4) return view.getInt32(0, true);
+  if (type === "INT64" && view.byteLength === 8) return view.getBigInt64(0, true);
+  if (converted_type === "DECIMAL") return parseDecimal(value) * 10 ** -(schema.scale || 0);
+  if (logical_type?.type === "FLOAT16") return parseFloat16(value);
+  if (logical_type?.type === "UUID") return parsers.uuidFromBytes(value);
+  if (type === "FIXED_LEN_BYTE_ARRAY") return value;
+  return value;
+}
+var defaultInitialFetchSize, decoder2;
+var init_metadata = __esm({
+  "node_modules/hyparquet/src/metadata.js"() {
+    init_constants();
+    init_convert();
+    init_schema();
+    init_thrift();
+    init_geoparquet();
+    defaultInitialFetchSize = 1 << 19;
+    decoder2 = new TextDecoder();
+  }
+});
+
+// node_modules/hyparquet/src/indexes.js
+function readColumnIndex(reader, schema, parsers = void 0) {
+  const allParsers = { ...DEFAULT_PARSERS, ...parsers };
+  const thrift = deserializeTCompactProtocol(reader);
+  return {
+    null_pages: thrift.field_1,
+    min_values: thrift.field_2.map((m) => convertMetadata(m, schema, allParsers)),
+    max_values: thrift.field_3.map((m) => convertMetadata(m, schema, allParsers)),
+    boundary_order: BoundaryOrders[thrift.field_4],
+    null_counts: thrift.field_5,
+    repetition_level_histograms: thrift.field_6,
+    definition_level_histograms: thrift.field_7
+  };
+}
+function readOffsetIndex(reader) {
+  const thrift = deserializeTCompactProtocol(reader);
+  return {
+    // @ts-ignore
+    page_locations: thrift.field_1.map((loc) => ({
+      offset: loc.field_1,
+      compressed_page_size: loc.field_2,
+      first_row_index: loc.field_3
+    })),
+    unencoded_byte_array_data_bytes: thrift.field_2
+  };
+}
+var init_indexes = __esm({
+  "node_modules/hyparquet/src/indexes.js"() {
+    init_constants();
+    init_convert();
+    init_metadata();
+    init_thrift();
+  }
+});
+
+// node_modules/hyparquet/src/xxhash.js
+function rotl64(x, r) {
+  return (x << r | x >> 64n - r) & MASK;
+}
+function round(acc, val) {
+  acc = acc + val * PRIME2 & MASK;
+  acc = rotl64(acc, 31n);
+  return acc * PRIME1 & MASK;
+}
+function mergeRound(acc, val) {
+  acc ^= round(0n, val);
+  return acc * PRIME1 + PRIME4 & MASK;
+}
+function xxhash64(input, seed = 0n) {
+  const view = new DataView(input.buffer, input.byteOffset, input.byteLength);
+  const len = input.byteLength;
+  let offset = 0;
+  let h64;
+  if (len >= 32) {
+    let v1 = seed + PRIME1 + PRIME2 & MASK;
+    let v2 = seed + PRIME2 & MASK;
+    let v3 = seed;
+    let v4 = seed - PRIME1 & MASK;
+    while (offset + 32 <= len) {
+      v1 = round(v1, view.getBigUint64(offset, true));
+      offset += 8;
+      v2 = round(v2, view.getBigUint64(offset, true));
+      offset += 8;
+      v3 = round(v3, view.getBigUint64(offset, true));
+      offset += 8;
+      v4 = round(v4, view.getBigUint64(offset, true));
+      offset += 8;
+    }
+    h64 = rotl64(v1, 1n) + rotl64(v2, 7n) + rotl64(v3, 12n) + rotl64(v4, 18n) & MASK;
+    h64 = mergeRound(h64, v1);
+    h64 = mergeRound(h64, v2);
+    h64 = mergeRound(h64, v3);
+    h64 = mergeRound(h64, v4);
+  } else {
+    h64 = seed + PRIME5 & MASK;
+  }
+  h64 = h64 + BigInt(len) & MASK;
+  while (offset + 8 <= len) {
+    h64 ^= round(0n, view.getBigUint64(offset, true));
+    h64 = rotl64(h64, 27n) * PRIME1 + PRIME4 & MASK;
+    offset += 8;
+  }
+  if (offset + 4 <= len) {
+    h64 ^= BigInt(view.getUint32(offset, true)) * PRIME1 & MASK;
+    h64 = rotl64(h64, 23n) * PRIME2 + PRIME3 & MASK;
+    offset += 4;
+  }
+  while (offset < len) {
+    h64 ^= BigInt(view.getUint8(offset)) * PRIME5 & MASK;
+    h64 = rotl64(h64, 11n) * PRIME1 & MASK;
+    offset += 1;
+  }
+  h64 ^= h64 >> 33n;
+  h64 = h64 * PRIME2 & MASK;
+  h64 ^= h64 >> 29n;
+  h64 = h64 * PRIME3 & MASK;
+  h64 ^= h64 >> 32n;
+  return h64;
+}
+var MASK, PRIME1, PRIME2, PRIME3, PRIME4, PRIME5;
+var init_xxhash = __esm({
+  "node_modules/hyparquet/src/xxhash.js"() {
+    MASK = 0xffffffffffffffffn;
+    PRIME1 = 0x9e3779b185ebca87n;
+    PRIME2 = 0xc2b2ae3d27d4eb4fn;
+    PRIME3 = 0x165667b19e3779f9n;
+    PRIME4 = 0x85ebca77c2b2ae63n;
+    PRIME5 = 0x27d4eb2f165667c5n;
+  }
+});
+
+// node_modules/hyparquet/src/bloom.js
+function blockIndex(hash, numBlocks) {
+  return Number((hash >> 32n) * BigInt(numBlocks) >> 32n);
+}
+function blockMask(hash) {
+  const m = new Uint32Array(8);
+  const low = Number(hash & 0xffffffffn) | 0;
+  for (let i = 0; i < 8; i++) {
+    m[i] = 1 << (Math.imul(low, SALT[i]) >>> 27);
+  }
+  return m;
+}
+function sbbfContains(blocks, hash) {
+  const offset = blockIndex(hash, blocks.length >> 3) << 3;
+  const m = blockMask(hash);
+  for (let i = 0; i < 8; i++) {
+    if ((blocks[offset + i] & m[i]) === 0) return false;
+  }
+  return true;
+}
+function readBloomFilter(reader) {
+  const header = deserializeTCompactProtocol(reader);
+  const numBytes = header.field_1;
+  if (typeof numBytes !== "number" || numBytes <= 0 || numBytes % 32 !== 0) return void 0;
+  if (!header.field_2?.field_1) return void 0;
+  if (!header.field_3?.field_1) return void 0;
+  if (!header.field_4?.field_1) return void 0;
+  const { view, offset } = reader;
+  if (offset + numBytes > view.byteLength) {
+    throw new Error(`parquet bloom filter truncated: need ${numBytes} bytes, have ${view.byteLength - offset}`);
+  }
+  const blocks = new Uint32Array(numBytes >> 2);
+  for (let i = 0; i < blocks.length; i++) {
+    blocks[i] = view.getUint32(offset + i * 4, true);
+  }
+  reader.offset = offset + numBytes;
+  return { numBytes, blocks };
+}
+function hashParquetValue(value, element) {
+  if (value === null || value === void 0) return void 0;
+  const { type, converted_type, logical_type } = element;
+  if (type === "BOOLEAN") {
+    if (typeof value !== "boolean") return void 0;
+    return xxhash64(new Uint8Array([value ? 1 : 0]));
+  }
+  if (type === "FLOAT") {
+    if (typeof value !== "number") return void 0;
+    const buf = new ArrayBuffer(4);
+    new DataView(buf).setFloat32(0, value, true);
+    return xxhash64(new Uint8Array(buf));
+  }
+  if (type === "DOUBLE") {
+    if (typeof value !== "number") return void 0;
+    const buf = new ArrayBuffer(8);
+    new DataView(buf).setFloat64(0, value, true);
+    return xxhash64(new Uint8Array(buf));
+  }
+  if (type === "INT32") {
+    if (converted_type === "DATE" || converted_type === "DECIMAL" || converted_type === "TIME_MILLIS") return void 0;
+    if (logical_type?.type === "DATE" || logical_type?.type === "TIME" || logical_type?.type === "DECIMAL") return void 0;
+    if (typeof value !== "number" || !Number.isInteger(value)) return void 0;
+    const buf = new ArrayBuffer(4);
+    new DataView(buf).setInt32(0, value | 0, true);
+    return xxhash64(new Uint8Array(buf));
+  }
+  if (type === "INT64") {
+    if (converted_type === "TIMESTAMP_MILLIS" || converted_type === "TIMESTAMP_MICROS") return void 0;
+    if (converted_type === "TIME_MICROS" || converted_type === "DECIMAL") return void 0;
+    if (logical_type?.type === "TIMESTAMP" || logical_type?.type === "TIME" || logical_type?.type === "DECIMAL") return void 0;
+    let bigValue;
+    if (typeof value === "bigint") bigValue = value;
+    else if (typeof value === "number" && Number.isSafeInteger(value)) bigValue = BigInt(value);
+    else return void 0;
+    const buf = new ArrayBuffer(8);
+    new DataView(buf).setBigUint64(0, BigInt.asUintN(64, bigValue), true);
+    return xxhash64(new Uint8Array(buf));
+  }
+  if (type === "BYTE_ARRAY") {
+    if (converted_type === "JSON" || converted_type === "BSON" || converted_type === "DECIMAL") return void 0;
+    if (logical_type?.type === "JSON" || logical_type?.type === "BSON" || logical_type?.type === "VARIANT") return void 0;
+    if (logical_type?.type === "GEOMETRY" || logical_type?.type === "GEOGRAPHY") return void 0;
+    if (typeof value === "string") return xxhash64(textEncoder.encode(value));
+    if (value instanceof Uint8Array) return xxhash64(value);
+    return void 0;
+  }
+  if (type === "FIXED_LEN_BYTE_ARRAY") {
+    if (converted_type === "DECIMAL" || converted_type === "INTERVAL") return void 0;
+    if (logical_type?.type === "DECIMAL" || logical_type?.type === "UUID" || logical_type?.type === "FLOAT16") return void 0;
+    if (logical_type?.type === "GEOMETRY" || logical_type?.type === "GEOGRAPHY") return void 0;
+    if (value instanceof Uint8Array) return xxhash64(value);
+    return void 0;
+  }
+  return void 0;
+}
+function bloomEligibleColumns(filter) {
+  const out = /* @__PURE__ */ new Set();
+  walkBloomEligible(filter, out);
+  return out;
+}
+function walkBloomEligible(filter, out) {
+  if (!filter) return;
+  if ("$and" in filter && Array.isArray(filter.$and)) {
+    for (const sub of filter.$and) walkBloomEligible(sub, out);
+    return;
+  }
+  if ("$or" in filter && Array.isArray(filter.$or)) {
+    for (const sub of filter.$or) walkBloomEligible(sub, out);
+    return;
+  }
+  if ("$nor" in filter) return;
+  for (const [field2, condition] of Object.entries(filter)) {
+    if (field2.startsWith("$")) continue;
+    if (typeof condition === "object" && condition !== null && !Array.isArray(condition)) {
+      if ("$eq" in condition || "$in" in condition) out.add(field2);
+    } else {
+      out.add(field2);
+    }
+  }
+}
+var textEncoder, SALT;
+var init_bloom = __esm({
+  "node_modules/hyparquet/src/bloom.js"() {
+    init_thrift();
+    init_xxhash();
+    textEncoder = new TextEncoder();
+    SALT = new Uint32Array([
+      1203114875,
+      1150766481,
+      2284105051,
+      2729912477,
+      1884591559,
+      770785867,
+      2667333959,
+      1550580529
+    ]);
+  }
+});
+
+// node_modules/hyparquet/src/utils.js
+function concat(aaa, bbb) {
+  const chunk = 1e4;
+  for (let i = 0; i < bbb.length; i += chunk) {
+    aaa.push(...bbb.slice(i, i + chunk));
+  }
+}
+function equals(a, b, strict = true) {
+  if (strict ? a === b : a == b) return true;
+  if (!a || !b || typeof a !== "object" || typeof b !== "object") return false;
+  if (a instanceof Uint8Array && b instanceof Uint8Array) {
+    if (a.length !== b.length) return false;
+    for (let i = 0; i < a.length; i++) {
+      if (a[i] !== b[i]) return false;
+    }
+    return true;
+  }
+  if (a instanceof Date || b instanceof Date) {
+    return a instanceof Date && b instanceof Date && a.getTime() === b.getTime();
+  }
+  if (Array.isArray(a) && Array.isArray(b)) {
+    if (a.length !== b.length) return false;
+    for (let i = 0; i < a.length; i++) {
+      if (!equals(a[i], b[i], strict)) return false;
+    }
+    return true;
+  }
+  const aKeys = Object.keys(a);
+  if (aKeys.length !== Object.keys(b).length) return false;
+  for (const k of aKeys) {
+    if (!equals(a[k], b[k], strict)) return false;
+  }
+  return true;
+}
+function flatten(chunks) {
+  if (!chunks) return [];
+  if (chunks.length === 1) return chunks[0];
+  const output = [];
+  for (const chunk of chunks) {
+    concat(output, chunk);
+  }
+  return output;
+}
+var init_utils = __esm({
+  "node_modules/hyparquet/src/utils.js"() {
+  }
+});
+
+// node_modules/hyparquet/src/filter.js
+function pathsNeededForFilter(filter) {
+  if (!filter) return [];
+  const paths = [];
+  if ("$and" in filter && Array.isArray(filter.$and)) {
+    paths.push(...filter.$and.flatMap(pathsNeededForFilter));
+  } else if ("$or" in filter && Array.isArray(filter.$or)) {
+    paths.push(...filter.$or.flatMap(pathsNeededForFilter));
+  } else if ("$nor" in filter && Array.isArray(filter.$nor)) {
+    paths.push(...filter.$nor.flatMap(pathsNeededForFilter));
+  } else {
+    paths.push(...Object.keys(filter));
+  }
+  return [...new Set(paths)];
+}
+function columnsNeededForFilter(filter) {
+  return [...new Set(pathsNeededForFilter(filter).map((path) => path.split(".")[0]))];
+}
+function matchFilter(record, filter, strict = true) {
+  if ("$and" in filter && Array.isArray(filter.$and)) {
+    return filter.$and.every((subQuery) => matchFilter(record, subQuery, strict));
+  }
+  if ("$or" in filter && Array.isArray(filter.$or)) {
+    return filter.$or.some((subQuery) => matchFilter(record, subQuery, strict));
+  }
+  if ("$nor" in filter && Array.isArray(filter.$nor)) {
+    return !filter.$nor.some((subQuery) => matchFilter(record, subQuery, strict));
+  }
+  return Object.entries(filter).every(([field2, condition]) => {
+    const value = resolve2(record, field2);
+    if (typeof condition !== "object" || condition === null || Array.isArray(condition)) {
+      return equals(value, condition, strict);
+    }
+    return Object.entries(condition || {}).every(([operator, target]) => {
+      if (operator === "$gt") return value !== null && value !== void 0 && value > target;
+      if (operator === "$gte") return value !== null && value !== void 0 && value >= target;
+      if (operator === "$lt") return value !== null && value !== void 0 && value < target;
+      if (operator === "$lte") return value !== null && value !== void 0 && value <= target;
+      if (operator === "$eq") return equals(value, target, strict);
+      if (operator === "$ne") return !equals(value, target, strict);
+      if (operator === "$in") return Array.isArray(target) && matchesIn(value, target, strict);
+      if (operator === "$nin") return Array.isArray(target) && !matchesIn(value, target, strict);
+      if (operator === "$not") return !matchFilter({ value }, { value: target }, strict);
+      return true;
+    });
+  });
+}
+function matchesIn(value, targets, strict) {
+  return targets.some((target) => equals(value, target, strict) || Array.isArray(value) && value.some((element) => equals(element, target, strict)));
+}
+function canSkipRowGroup({ rowGroup, physicalColumns, filter, strict = true, bloomFilters, schemaElements }) {
+  if (!filter) return false;
+  if ("$and" in filter && Array.isArray(filter.$and)) {
+    return filter.$and.some((subFilter) => canSkipRowGroup({ rowGroup, physicalColumns, filter: subFilter, strict, bloomFilters, schemaElements }));
+  }
+  if ("$or" in filter && Array.isArray(filter.$or)) {
+    return filter.$or.every((subFilter) => canSkipRowGroup({ rowGroup, physicalColumns, filter: subFilter, strict, bloomFilters, schemaElements }));
+  }
+  if ("$nor" in filter && Array.isArray(filter.$nor)) {
+    return false;
+  }
+  for (const [field2, condition] of Object.entries(filter)) {
+    const columnIndex = physicalColumns.indexOf(field2);
+    if (columnIndex === -1) continue;
+    const stats = rowGroup.columns[columnIndex].meta_data?.statistics;
+    const { min, max, min_value, max_value, null_count: nullCount } = stats || {};
+    const minVal = min_value !== void 0 ? min_value : min;
+    const maxVal = max_value !== void 0 ? max_value : max;
+    const haveStats = minVal !== void 0 && maxVal !== void 0;
+    const bloom = bloomFilters?.[field2];
+    const element = schemaElements?.[field2];
+    const matchingNulls = matchFilter({ value: null }, { value: condition }, strict) && (nullCount === void 0 || nullCount > 0);
+    if (haveStats && !matchingNulls && canSkipStats(condition, minVal, maxVal, strict, element)) {
+      return true;
+    }
+    for (const [operator, target] of Object.entries(condition || {})) {
+      if (bloom && element) {
+        if (operator === "$eq") {
+          const hash = hashParquetValue(target, element);
+          if (hash !== void 0 && !sbbfContains(bloom.blocks, hash)) return true;
+        }
+        if (operator === "$in" && Array.isArray(target) && target.length > 0) {
+          let allAbsent = true;
+          for (const v of target) {
+            const h2 = hashParquetValue(v, element);
+            if (h2 === void 0 || sbbfContains(bloom.blocks, h2)) {
+              allAbsent = false;
+              break;
+            }
+          }
+          if (allAbsent) return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+function canSkipStats(condition, minVal, maxVal, strict, element) {
+  if (minVal === void 0 || maxVal === void 0) return false;
+  const mayContainNaN = element?.type === "FLOAT" || element?.type === "DOUBLE" || element?.logical_type?.type === "FLOAT16";
+  for (const [operator, target] of Object.entries(condition || {})) {
+    const minComparison = compareParquetValues(minVal, target, strict, element);
+    const maxComparison = compareParquetValues(maxVal, target, strict, element);
+    const binaryBounds = minVal instanceof Uint8Array || maxVal instanceof Uint8Array;
+    const relationalBoundsAreSafe = !binaryBounds && (element?.type !== "BYTE_ARRAY" || typeof target === "string" && [...target].every((character) => character.charCodeAt(0) <= 127));
+    if (operator === "$gt" && relationalBoundsAreSafe && maxComparison !== void 0 && maxComparison <= 0) return true;
+    if (operator === "$gte" && relationalBoundsAreSafe && maxComparison !== void 0 && maxComparison < 0) return true;
+    if (operator === "$lt" && relationalBoundsAreSafe && minComparison !== void 0 && minComparison >= 0) return true;
+    if (operator === "$lte" && relationalBoundsAreSafe && minComparison !== void 0 && minComparison > 0) return true;
+    if (operator === "$eq") {
+      const targetMinComparison = compareParquetValues(target, minVal, strict, element);
+      const targetMaxComparison = compareParquetValues(target, maxVal, strict, element);
+      if (targetMinComparison !== void 0 && targetMinComparison < 0 || targetMaxComparison !== void 0 && targetMaxComparison > 0) return true;
+    }
+    if (operator === "$ne" && !mayContainNaN && equals(minVal, maxVal, strict) && equals(minVal, target, strict)) return true;
+    if (operator === "$in" && Array.isArray(target) && target.every((value) => {
+      const valueMinComparison = compareParquetValues(value, minVal, strict, element);
+      const valueMaxComparison = compareParquetValues(value, maxVal, strict, element);
+      return valueMinComparison !== void 0 && valueMinComparison < 0 || valueMaxComparison !== void 0 && valueMaxComparison > 0;
+    })) return true;
+    if (operator === "$nin" && !mayContainNaN && Array.isArray(target) && equals(minVal, maxVal, strict) && target.some((value) => equals(minVal, value, strict))) return true;
+  }
+  return false;
+}
+function compareParquetValues(a, b, strict, element) {
+  if (element?.type === "BYTE_ARRAY") {
+    if (typeof a !== "string" || typeof b !== "string") return void 0;
+    return compareBytes(encoder.encode(a), encoder.encode(b));
+  }
+  if (a instanceof Uint8Array || b instanceof Uint8Array) {
+    if (!(a instanceof Uint8Array) || !(b instanceof Uint8Array)) return void 0;
+    return compareBytes(a, b);
+  }
+  if (a < b) return -1;
+  if (a > b) return 1;
+  if (equals(a, b, strict)) return 0;
+  return void 0;
+}
+function compareBytes(a, b) {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    if (a[i] < b[i]) return -1;
+    if (a[i] > b[i]) return 1;
+  }
+  if (a.length < b.length) return -1;
+  if (a.length > b.length) return 1;
+  return 0;
+}
+function matchesNull(condition, strict) {
+  return matchFilter({ value: null }, { value: condition }, strict);
+}
+function filterPageRanges(filter, columnPages, groupRows, strict = true) {
+  if (!filter) return void 0;
+  if ("$and" in filter && Array.isArray(filter.$and)) {
+    let ranges;
+    for (const subFilter of filter.$and) {
+      ranges = intersectRanges(ranges, filterPageRanges(subFilter, columnPages, groupRows, strict));
+    }
+    return ranges;
+  }
+  if ("$or" in filter && Array.isArray(filter.$or)) {
+    let ranges = [];
+    for (const subFilter of filter.$or) {
+      const subRanges = filterPageRanges(subFilter, columnPages, groupRows, strict);
+      if (!subRanges) return void 0;
+      ranges = unionRanges(ranges, subRanges);
+    }
+    return ranges;
+  }
+  if ("$nor" in filter && Array.isArray(filter.$nor)) {
+    return void 0;
+  }
+  let result;
+  for (const [field2, condition] of Object.entries(filter)) {
+    const pages = columnPages[field2];
+    if (!pages) continue;
+    const nullCanMatch = matchesNull(condition, strict);
+    const keep = [];
+    for (let i = 0; i < pages.pageStarts.length; i++) {
+      const start2 = pages.pageStarts[i];
+      const end = i + 1 < pages.pageStarts.length ? pages.pageStarts[i + 1] : groupRows;
+      const nullCount = pages.nullCounts?.[i];
+      const matchingNulls = nullCanMatch && (nullCount === void 0 || nullCount > 0);
+      const skip = !pages.nullPages[i] && !matchingNulls && canSkipStats(condition, pages.minValues[i], pages.maxValues[i], strict, pages.element);
+      if (!skip) {
+        const last2 = keep[keep.length - 1];
+        if (last2 && last2[1] === start2) last2[1] = end;
+        else keep.push([start2, end]);
+      }
+    }
+    result = intersectRanges(result, keep);
+  }
+  return result;
+}
+function intersectRanges(a, b) {
+  if (!a) return b;
+  if (!b) return a;
+  const out = [];
+  let i = 0;
+  let j = 0;
+  while (i < a.length && j < b.length) {
+    const start2 = Math.max(a[i][0], b[j][0]);
+    const end = Math.min(a[i][1], b[j][1]);
+    if (start2 < end) out.push([start2, end]);
+    if (a[i][1] < b[j][1]) i++;
+    else j++;
+  }
+  return out;
+}
+function unionRanges(a, b) {
+  const out = [];
+  let i = 0;
+  let j = 0;
+  while (i < a.length || j < b.length) {
+    const next = j >= b.length || i < a.length && a[i][0] <= b[j][0] ? a[i++] : b[j++];
+    const last2 = out[out.length - 1];
+    if (last2 && next[0] <= last2[1]) last2[1] = Math.max(last2[1], next[1]);
+    else out.push([next[0], next[1]]);
+  }
+  return out;
+}
+function resolve2(record, path) {
+  let value = record;
+  for (const part of path.split(".")) {
+    value = value?.[part];
+  }
+  return value;
+}
+var encoder;
+var init_filter = __esm({
+  "node_modules/hyparquet/src/filter.js"() {
+    init_bloom();
+    init_utils();
+    encoder = new TextEncoder();
+  }
+});
+
+// node_modules/hyparquet/src/plan.js
+function parquetPlan(options) {
+  const { metadata, rowStart = 0, columns, useOffsetIndex = false } = options;
+  if (!metadata) throw new Error("parquetPlan requires metadata");
+  const groups = [];
+  const fetches = [];
+  const indexes = [];
+  const scanPlan = parquetPlanGroups(options);
+  for (const group2 of scanPlan.groups) {
+    const groupPlan = parquetPlanGroup({ ...group2, columns, useOffsetIndex });
+    groups.push(...groupPlan.groups);
+    fetches.push(...groupPlan.fetches);
+    indexes.push(...groupPlan.indexes);
+  }
+  fetches.push(...indexes);
+  return { metadata, rowStart, rowEnd: scanPlan.rowEnd, columns, fetches, groups };
+}
+function parquetPlanGroups({ metadata, rowStart = 0, rowEnd = Infinity, columns, filter, filterStrict = true, bloomFiltersByGroup, schemaElements, pageRangesByGroup, pageLocationsByGroup }) {
+  if (!metadata) throw new Error("parquetPlan requires metadata");
+  const schemaTree2 = parquetSchema(metadata);
+  const physicalColumns = getPhysicalColumns(schemaTree2);
+  const elementsByPath = filter ? {
+    ...physicalSchemaElements(schemaTree2),
+    ...schemaElements
+  } : schemaElements;
+  const groups = [];
+  let groupStart = 0;
+  for (let groupIndex = 0; groupIndex < metadata.row_groups.length; groupIndex++) {
+    const rowGroup = metadata.row_groups[groupIndex];
+    const groupRows = Number(rowGroup.num_rows);
+    const groupEnd = groupStart + groupRows;
+    if (groupRows > 0 && groupEnd > rowStart && groupStart < rowEnd && !canSkipRowGroup({
+      rowGroup,
+      physicalColumns,
+      filter,
+      strict: filterStrict,
+      bloomFilters: bloomFiltersByGroup?.[groupIndex],
+      schemaElements: elementsByPath
+    })) {
+      const selectStart = Math.max(rowStart - groupStart, 0);
+      const selectEnd = Math.min(rowEnd - groupStart, groupRows);
+      const pageRanges = pageRangesByGroup?.[groupIndex];
+      const pageLocations = pageLocationsByGroup?.[groupIndex];
+      let ranges = pageRanges ? pageRanges.map(([start2, end]) => {
+        const range = [Math.max(start2, selectStart), Math.min(end, selectEnd)];
+        return range;
+      }).filter(([start2, end]) => start2 < end) : [[selectStart, selectEnd]];
+      if (ranges.length > 1) {
+        const canSplit = rowGroup.columns.every((chunk) => {
+          const columnName = chunk.meta_data?.path_in_schema[0];
+          const columnPath = chunk.meta_data?.path_in_schema.join(".");
+          if (columns && columnName && !columns.includes(columnName)) return true;
+          return !!(chunk.offset_index_offset && chunk.offset_index_length) || !!(columnPath && pageLocations?.[columnPath]);
+        });
+        ranges = canSplit ? coalesceOverlappingPageRanges(ranges, rowGroup, columns, pageLocations) : [[ranges[0][0], ranges[ranges.length - 1][1]]];
+      }
+      if (ranges.length) {
+        groups.push({ rowGroup, groupIndex, groupStart, groupRows, ranges, pageRanges, pageLocations });
+      }
+    }
+    groupStart = groupEnd;
+  }
+  return { groups, rowEnd: isFinite(rowEnd) ? rowEnd : groupStart };
+}
+function parquetPlanGroup({ rowGroup, groupStart, groupRows, ranges, columns, useOffsetIndex = false, pageRanges, pageLocations }) {
+  const chunks = [];
+  const fetches = [];
+  const indexes = [];
+  const narrowed = ranges.length > 1 || ranges[0][0] > 0 || ranges[0][1] < groupRows;
+  for (const chunk of rowGroup.columns) {
+    const meta = chunk.meta_data;
+    if (chunk.file_path) throw new Error("parquet file_path not supported");
+    if (!meta) throw new Error("parquet column metadata is undefined");
+    if (columns && !columns.includes(meta.path_in_schema[0])) continue;
+    const columnOffset = meta.dictionary_page_offset || meta.data_page_offset;
+    const startByte = Number(columnOffset);
+    const endByte = Number(columnOffset + meta.total_compressed_size);
+    const chunkPageLocations = pageLocations?.[meta.path_in_schema.join(".")];
+    if (chunkPageLocations && narrowed) {
+      chunks.push({ columnMetadata: meta, pageLocations: chunkPageLocations, range: { startByte, endByte } });
+    } else if ((useOffsetIndex || pageRanges) && chunk.offset_index_offset && chunk.offset_index_length && narrowed) {
+      const startByte2 = Number(chunk.offset_index_offset);
+      chunks.push({
+        columnMetadata: meta,
+        offsetIndex: { startByte: startByte2, endByte: startByte2 + chunk.offset_index_length },
+        range: { startByte: Number(columnOffset), endByte }
+      });
+    } else {
+      chunks.push({ columnMetadata: meta, range: { startByte, endByte } });
+    }
+  }
+  const columnRanges = [];
+  let run;
+  for (const chunk of chunks) {
+    if ("pageLocations" in chunk) continue;
+    if ("offsetIndex" in chunk) {
+      indexes.push(chunk.offsetIndex);
+    } else if (columns) {
+      columnRanges.push(chunk.range);
+    } else if (run && chunk.range.endByte - run.startByte <= runLimit) {
+      run.endByte = chunk.range.endByte;
+    } else {
+      if (run) fetches.push(run);
+      run = { ...chunk.range };
+    }
+  }
+  if (run) fetches.push(run);
+  fetches.push(...coalesceByteRanges(columnRanges, columnGapLimit, runLimit));
+  const groups = ranges.map(([selectStart, selectEnd]) => ({
+    chunks,
+    rowGroup,
+    groupStart,
+    groupRows,
+    selectStart,
+    selectEnd
+  }));
+  return { groups, fetches, indexes };
+}
+function coalesceOverlappingPageRanges(ranges, rowGroup, columns, pageLocations) {
+  const selectedPageLayouts = rowGroup.columns.filter((chunk) => !columns || columns.includes(chunk.meta_data?.path_in_schema[0] || "")).map((chunk) => pageLocations?.[chunk.meta_data?.path_in_schema.join(".") || ""]);
+  const merged = [];
+  for (const range of ranges) {
+    const last2 = merged[merged.length - 1];
+    const overlapsPage = last2 && selectedPageLayouts.some((pages) => {
+      if (!pages) return true;
+      const lastPages = pagesForRange(last2, pages, Number(rowGroup.num_rows));
+      const rangePages = pagesForRange(range, pages, Number(rowGroup.num_rows));
+      return lastPages[0] <= rangePages[1] && rangePages[0] <= lastPages[1];
+    });
+    if (last2 && overlapsPage) last2[1] = range[1];
+    else merged.push([...range]);
+  }
+  return merged;
+}
+function pagesForRange([rangeStart, rangeEnd], pages, groupRows) {
+  let first = Infinity;
+  let last2 = -Infinity;
+  for (let i = 0; i < pages.length; i++) {
+    const pageStart = Number(pages[i].first_row_index);
+    const pageEnd = i + 1 < pages.length ? Number(pages[i + 1].first_row_index) : groupRows;
+    if (pageEnd > rangeStart && pageStart < rangeEnd) {
+      first = Math.min(first, i);
+      last2 = i;
+    }
+  }
+  return [first, last2];
+}
+async function prefetchBloomFilters({ file, metadata, filter, filterStrict = true }) {
+  const result = metadata.row_groups.map(() => (
+    /** @type {Record<string, BloomFilter>} */
+    {}
+  ));
+  const eligibleCols = bloomEligibleColumns(filter);
+  if (eligibleCols.size === 0) return result;
+  const physicalColumns = getPhysicalColumns(parquetSchema(metadata));
+  const tasks = [];
+  metadata.row_groups.forEach((rowGroup, rgIdx) => {
+    if (canSkipRowGroup({ rowGroup, physicalColumns, filter, strict: filterStrict })) return;
+    for (const colName of eligibleCols) {
+      const columnIdx = physicalColumns.indexOf(colName);
+      if (columnIdx === -1) continue;
+      const meta = rowGroup.columns[columnIdx]?.meta_data;
+      if (!meta?.bloom_filter_offset || !meta.bloom_filter_length) continue;
+      const start2 = Number(meta.bloom_filter_offset);
+      const end = start2 + meta.bloom_filter_length;
+      tasks.push((async () => {
+        const buffer = await file.slice(start2, end);
+        const bloom = readBloomFilter({ view: new DataView(buffer), offset: 0 });
+        if (bloom) result[rgIdx][colName] = bloom;
+      })());
+    }
+  });
+  if (tasks.length) await Promise.all(tasks);
+  return result;
+}
+async function prefetchPageIndexes({ file, metadata, filter, filterStrict = true, rowStart = 0, rowEnd = Infinity, columns, bloomFiltersByGroup, schemaElements, parsers }) {
+  const pageRangesByGroup = metadata.row_groups.map(() => void 0);
+  const pageLocationsByGroup = metadata.row_groups.map(() => (
+    /** @type {Record<string, PageLocation[]>} */
+    {}
+  ));
+  if (filter && "$nor" in filter && Array.isArray(filter.$nor)) {
+    return { pageRangesByGroup, pageLocationsByGroup };
+  }
+  const filterColumns = pathsNeededForFilter(filter);
+  if (!filterColumns.length) return { pageRangesByGroup, pageLocationsByGroup };
+  const schemaTree2 = parquetSchema(metadata);
+  const physicalColumns = getPhysicalColumns(schemaTree2);
+  const elementsByPath = {
+    ...physicalSchemaElements(schemaTree2),
+    ...schemaElements
+  };
+  const indexRanges = [];
+  const indexTasks = [];
+  const candidateGroups = [];
+  let groupStart = 0;
+  metadata.row_groups.forEach((rowGroup, rgIdx) => {
+    const groupRows = Number(rowGroup.num_rows);
+    const groupEnd = groupStart + groupRows;
+    const overlaps = groupRows > 0 && groupEnd > rowStart && groupStart < rowEnd;
+    groupStart = groupEnd;
+    if (!overlaps) return;
+    if (canSkipRowGroup({ rowGroup, physicalColumns, filter, strict: filterStrict, bloomFilters: bloomFiltersByGroup?.[rgIdx], schemaElements: elementsByPath })) return;
+    const columnPages = {};
+    let columnTaskCount = 0;
+    const scheduledOffsetPaths = /* @__PURE__ */ new Set();
+    let hasFilterIndex = false;
+    for (const columnName of filterColumns) {
+      const columnIdx = physicalColumns.indexOf(columnName);
+      if (columnIdx === -1) continue;
+      const chunk = rowGroup.columns[columnIdx];
+      const meta = chunk?.meta_data;
+      if (!meta) continue;
+      if (!chunk.column_index_offset || !chunk.column_index_length) continue;
+      if (!chunk.offset_index_offset || !chunk.offset_index_length) continue;
+      const element = elementsByPath[columnName];
+      if (!element) continue;
+      hasFilterIndex = true;
+      scheduledOffsetPaths.add(columnName);
+      const columnIndexStart = Number(chunk.column_index_offset);
+      const offsetIndexStart = Number(chunk.offset_index_offset);
+      const columnIndexEnd = columnIndexStart + chunk.column_index_length;
+      const offsetIndexEnd = offsetIndexStart + chunk.offset_index_length;
+      indexRanges.push(
+        { startByte: columnIndexStart, endByte: columnIndexEnd },
+        { startByte: offsetIndexStart, endByte: offsetIndexEnd }
+      );
+      columnTaskCount++;
+      indexTasks.push(async (prefetchedFile) => {
+        const [columnIndexBuffer, offsetIndexBuffer] = await Promise.all([
+          prefetchedFile.slice(columnIndexStart, columnIndexEnd),
+          prefetchedFile.slice(offsetIndexStart, offsetIndexEnd)
+        ]);
+        const columnIndex = readColumnIndex({ view: new DataView(columnIndexBuffer), offset: 0 }, element, parsers);
+        const offsetIndex = readOffsetIndex({ view: new DataView(offsetIndexBuffer), offset: 0 });
+        pageLocationsByGroup[rgIdx][columnName] = offsetIndex.page_locations;
+        columnPages[columnName] = {
+          minValues: columnIndex.min_values,
+          maxValues: columnIndex.max_values,
+          nullPages: columnIndex.null_pages,
+          nullCounts: columnIndex.null_counts,
+          pageStarts: offsetIndex.page_locations.map((page2) => Number(page2.first_row_index)),
+          element
+        };
+      });
+    }
+    if (hasFilterIndex) {
+      for (const chunk of rowGroup.columns) {
+        const meta = chunk.meta_data;
+        if (!meta) continue;
+        const columnName = meta.path_in_schema[0];
+        const columnPath = meta.path_in_schema.join(".");
+        if (columns && !columns.includes(columnName)) continue;
+        if (scheduledOffsetPaths.has(columnPath)) continue;
+        if (!chunk.offset_index_offset || !chunk.offset_index_length) continue;
+        scheduledOffsetPaths.add(columnPath);
+        const offsetIndexStart = Number(chunk.offset_index_offset);
+        const offsetIndexEnd = offsetIndexStart + chunk.offset_index_length;
+        indexRanges.push({ startByte: offsetIndexStart, endByte: offsetIndexEnd });
+        columnTaskCount++;
+        indexTasks.push(async (prefetchedFile) => {
+          const offsetIndexBuffer = await prefetchedFile.slice(offsetIndexStart, offsetIndexEnd);
+          const offsetIndex = readOffsetIndex({ view: new DataView(offsetIndexBuffer), offset: 0 });
+          pageLocationsByGroup[rgIdx][columnPath] = offsetIndex.page_locations;
+        });
+      }
+    }
+    if (columnTaskCount) {
+      candidateGroups.push({ rgIdx, groupRows, columnPages });
+    }
+  });
+  if (indexTasks.length) {
+    const prefetchedFile = prefetchAsyncBuffer(file, { fetches: coalesceByteRanges(indexRanges) });
+    await Promise.all(indexTasks.map((task) => task(prefetchedFile)));
+    for (const { rgIdx, groupRows, columnPages } of candidateGroups) {
+      pageRangesByGroup[rgIdx] = filterPageRanges(filter, columnPages, groupRows, filterStrict);
+    }
+  }
+  return { pageRangesByGroup, pageLocationsByGroup };
+}
+function coalesceByteRanges(ranges, maxGap = 0, maxSize = Infinity) {
+  const sorted = ranges.map((range) => ({ ...range })).sort((a, b) => a.startByte - b.startByte || a.endByte - b.endByte);
+  const merged = [];
+  for (const range of sorted) {
+    const last2 = merged[merged.length - 1];
+    if (last2 && range.startByte <= last2.endByte + maxGap && Math.max(last2.endByte, range.endByte) - last2.startByte <= maxSize) {
+      last2.endByte = Math.max(last2.endByte, range.endByte);
+    } else {
+      merged.push(range);
+    }
+  }
+  return merged;
+}
+function physicalSchemaElements(schemaTree2) {
+  const elements = {};
+  function traverse(node) {
+    if (node.children.length) {
+      for (const child of node.children) traverse(child);
+    } else {
+      elements[node.path.join(".")] = node.element;
+    }
+  }
+  traverse(schemaTree2);
+  return elements;
+}
+function prefetchAsyncBuffer(file, { fetches }) {
+  const promises = fetches.map(({ startByte, endByte }) => file.slice(startByte, endByte));
+  return {
+    byteLength: file.byteLength,
+    slice(start2, end = file.byteLength) {
+      const index = fetches.findIndex(({ startByte, endByte }) => startByte <= start2 && end <= endByte);
+      if (index < 0) {
+        return file.slice(start2, end);
+      }
+      if (fetches[index].startByte !== start2 || fetches[index].endByte !== end) {
+        const startOffset = start2 - fetches[index].startByte;
+        const endOffset = end - fetches[index].startByte;
+        if (promises[index] instanceof Promise) {
+          return promises[index].then((buffer) => buffer.slice(startOffset, endOffset));
+        } else {
+          return promises[index].slice(startOffset, endOffset);
+        }
+      } else {
+        return promises[index];
+      }
+    }
+  };
+}
+var runLimit, columnGapLimit;
+var init_plan = __esm({
+  "node_modules/hyparquet/src/plan.js"() {
+    init_bloom();
+    init_filter();
+    init_indexes();
+    init_metadata();
+    init_schema();
+    runLimit = 1 << 21;
+    columnGapLimit = 1 << 13;
+  }
+});
+
+// node_modules/hyparquet/src/variant.js
+function decodeVariantColumn(value, parsers = DEFAULT_PARSERS) {
+  if (Array.isArray(value)) {
+    return value.map((entry) => decodeVariantColumn(entry, parsers));
+  }
+  if (typeof value !== "object") return value;
+  if ("metadata" in value) {
+    const metadata = parseVariantMetadata(value.metadata);
+    const shreddedFields = value.typed_value && decodeTypedValue(value.typed_value, metadata, parsers);
+    const binaryValue = value.value && readVariant(makeReader(value.value), metadata, parsers);
+    if (shreddedFields && binaryValue) {
+      return { ...binaryValue, ...shreddedFields };
+    }
+    return shreddedFields ?? binaryValue;
+  }
+  return value;
+}
+function decodeTypedValue(typedValue, metadata, parsers) {
+  if (typedValue instanceof Date) return typedValue;
+  if (typedValue && typeof typedValue === "object" && !Array.isArray(typedValue) && !(typedValue instanceof Uint8Array)) {
+    if ("typed_value" in typedValue && typedValue.typed_value !== null && typedValue.typed_value !== void 0) {
+      return decodeTypedValue(typedValue.typed_value, metadata, parsers);
+    }
+    if ("value" in typedValue && typedValue.value instanceof Uint8Array) {
+      return readVariant(makeReader(typedValue.value), metadata, parsers);
+    }
+    if ("typed_value" in typedValue || "value" in typedValue) {
+      return null;
+    }
+    const result = {};
+    for (const [key, field2] of Object.entries(typedValue)) {
+      if (!metadata.dictionary.includes(key)) continue;
+      result[key] = decodeTypedValue(field2, metadata, parsers);
+    }
+    return result;
+  }
+  if (typedValue instanceof Uint8Array) {
+    return readVariant(makeReader(typedValue), metadata, parsers);
+  }
+  if (Array.isArray(typedValue)) {
+    return typedValue.map((element) => decodeTypedValue(element, metadata, parsers));
+  }
+  return typedValue;
+}
+function makeReader(bytes) {
+  return { view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), offset: 0 };
+}
+function parseVariantMetadata(bytes) {
+  let bufferCache = metadataCache.get(bytes.buffer);
+  if (!bufferCache) {
+    bufferCache = /* @__PURE__ */ new Map();
+    metadataCache.set(bytes.buffer, bufferCache);
+  }
+  const key = `${bytes.byteOffset}:${bytes.byteLength}`;
+  const cached = bufferCache.get(key);
+  if (cached) return cached;
+  const reader = makeReader(bytes);
+  const header = reader.view.getUint8(reader.offset++);
+  const version = header & 15;
+  if (version !== 1) throw new Error(`parquet unsupported variant metadata version: ${version}`);
+  const sorted = (header >> 4 & 1) === 1;
+  const offsetSize = (header >> 6 & 3) + 1;
+  const dictionarySize = readUnsigned(reader, offsetSize);
+  const offsets = new Array(dictionarySize + 1);
+  for (let i = 0; i < offsets.length; i++) {
+    offsets[i] = readUnsigned(reader, offsetSize);
+  }
+  const base = reader.offset;
+  const dictionary = new Array(dictionarySize);
+  for (let i = 0; i < dictionarySize; i++) {
+    const start2 = offsets[i];
+    const end = offsets[i + 1];
+    const strBytes = new Uint8Array(bytes.buffer, bytes.byteOffset + base + start2, end - start2);
+    dictionary[i] = decoder3.decode(strBytes);
+  }
+  const metadata = { dictionary, sorted };
+  bufferCache.set(key, metadata);
+  return metadata;
+}
+function readUnsigned(reader, byteWidth2) {
+  let value = 0;
+  for (let i = 0; i < byteWidth2; i++) {
+    value |= reader.view.getUint8(reader.offset + i) << i * 8;
+  }
+  reader.offset += byteWidth2;
+  return value;
+}
+function readVariant(reader, metadata, parsers) {
+  const typeByte = reader.view.getUint8(reader.offset++);
+  const basicType = typeByte & 3;
+  const header = typeByte >> 2;
+  if (basicType === 0) return readVariantPrimitive(reader, header, parsers);
+  if (basicType === 2) return readVariantObject(reader, header, metadata, parsers);
+  if (basicType === 3) return readVariantArray(reader, header, metadata, parsers);
+  const bytes = new Uint8Array(reader.view.buffer, reader.view.byteOffset + reader.offset, header);
+  reader.offset += header;
+  return decoder3.decode(bytes);
+}
+function readVariantPrimitive(reader, typeId, parsers) {
+  switch (typeId) {
+    case 0:
+      return null;
+    case 1:
+      return true;
+    case 2:
+      return false;
+    case 3: {
+      const value = reader.view.getInt8(reader.offset);
+      reader.offset += 1;
+      return value;
+    }
+    case 4: {
+      const value = reader.view.getInt16(reader.offset, true);
+      reader.offset += 2;
+      return value;
+    }
+    case 5: {
+      const value = reader.view.getInt32(reader.offset, true);
+      reader.offset += 4;
+      return value;
+    }
+    case 6: {
+      const value = reader.view.getBigInt64(reader.offset, true);
+      reader.offset += 8;
+      return value;
+    }
+    case 7: {
+      const value = reader.view.getFloat64(reader.offset, true);
+      reader.offset += 8;
+      return value;
+    }
+    case 8:
+      return readVariantDecimal(reader, 4);
+    case 9:
+      return readVariantDecimal(reader, 8);
+    case 10:
+      return readVariantDecimal(reader, 16);
+    case 11: {
+      const value = reader.view.getInt32(reader.offset, true);
+      reader.offset += 4;
+      return parsers.dateFromDays(value);
+    }
+    case 12:
+    // timestamp_micros (utc)
+    case 13: {
+      const value = reader.view.getBigInt64(reader.offset, true);
+      reader.offset += 8;
+      return parsers.timestampFromMicroseconds(value);
+    }
+    case 14: {
+      const value = reader.view.getFloat32(reader.offset, true);
+      reader.offset += 4;
+      return value;
+    }
+    case 15:
+      return readVariantBinary(reader);
+    case 16: {
+      const bytes = readVariantBinary(reader);
+      return decoder3.decode(bytes);
+    }
+    case 17: {
+      const value = reader.view.getBigInt64(reader.offset, true);
+      reader.offset += 8;
+      return value;
+    }
+    case 18:
+    // timestamp_nanos (utc)
+    case 19: {
+      const value = reader.view.getBigInt64(reader.offset, true);
+      reader.offset += 8;
+      return parsers.timestampFromNanoseconds(value);
+    }
+    case 20: {
+      const bytes = new Uint8Array(reader.view.buffer, reader.view.byteOffset + reader.offset, 16);
+      reader.offset += 16;
+      const hex = Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
+      return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+    }
+    default:
+      throw new Error(`parquet unsupported variant primitive type: ${typeId}`);
+  }
+}
+function readVariantObject(reader, header, metadata, parsers) {
+  const offsetWidth = (header & 3) + 1;
+  const idWidth = (header >> 2 & 3) + 1;
+  const isLarge = header >> 4 & 1;
+  const numElements = isLarge ? readUnsigned(reader, 4) : reader.view.getUint8(reader.offset++);
+  const fieldIds = new Array(numElements);
+  for (let i = 0; i < numElements; i++) {
+    fieldIds[i] = readUnsigned(reader, idWidth);
+  }
+  const offsets = new Array(numElements + 1);
+  for (let i = 0; i < offsets.length; i++) {
+    offsets[i] = readUnsigned(reader, offsetWidth);
+  }
+  const out = {};
+  for (let i = 0; i < numElements; i++) {
+    const key = metadata.dictionary[fieldIds[i]];
+    const valueReader = {
+      view: reader.view,
+      offset: reader.offset + offsets[i]
+    };
+    out[key] = readVariant(valueReader, metadata, parsers);
+  }
+  reader.offset += offsets[offsets.length - 1];
+  return out;
+}
+function readVariantArray(reader, header, metadata, parsers) {
+  const fieldOffsetSize = header & 3;
+  const isLarge = header >> 2 & 1;
+  const offsetWidth = fieldOffsetSize + 1;
+  const numElements = readUnsigned(reader, isLarge ? 4 : 1);
+  const offsets = new Array(numElements + 1);
+  for (let i = 0; i < offsets.length; i++) {
+    offsets[i] = readUnsigned(reader, offsetWidth);
+  }
+  const valuesStart = reader.offset;
+  const result = new Array(numElements);
+  for (let i = 0; i < numElements; i++) {
+    const valueReader = {
+      view: reader.view,
+      offset: valuesStart + offsets[i]
+    };
+    result[i] = readVariant(valueReader, metadata, parsers);
+  }
+  reader.offset = valuesStart + offsets[offsets.length - 1];
+  return result;
+}
+function readVariantDecimal(reader, width) {
+  const scale = reader.view.getUint8(reader.offset);
+  reader.offset += 1;
+  let unscaled;
+  if (width === 4) {
+    unscaled = BigInt(reader.view.getInt32(reader.offset, true));
+    reader.offset += 4;
+  } else if (width === 8) {
+    unscaled = reader.view.getBigInt64(reader.offset, true);
+    reader.offset += 8;
+  } else {
+    const low = reader.view.getBigUint64(reader.offset, true);
+    const high2 = reader.view.getBigInt64(reader.offset + 8, true);
+    unscaled = high2 << 64n | low;
+    reader.offset += 16;
+  }
+  return Number(unscaled) * 10 ** -scale;
+}
+function readVariantBinary(reader) {
+  const length = reader.view.getUint32(reader.offset, true);
+  reader.offset += 4;
+  const bytes = new Uint8Array(reader.view.buffer, reader.view.byteOffset + reader.offset, length);
+  reader.offset += length;
+  return bytes;
+}
+var decoder3, metadataCache;
+var init_variant = __esm({
+  "node_modules/hyparquet/src/variant.js"() {
+    init_convert();
+    decoder3 = new TextDecoder();
+    metadataCache = /* @__PURE__ */ new WeakMap();
+  }
+});
+
+// node_modules/hyparquet/src/assemble.js
+function assembleLists(output, definitionLevels, repetitionLevels, values, schemaPath) {
+  const maxDefinitionLevel = getMaxDefinitionLevel(schemaPath);
+  if (!definitionLevels?.length && !repetitionLevels.length) {
+    if (!maxDefinitionLevel || !values.length) return values;
+    definitionLevels = new Array(values.length).fill(maxDefinitionLevel);
+  }
+  const n = definitionLevels?.length || repetitionLevels.length;
+  const repetitionPath = schemaPath.map(({ element }) => element.repetition_type);
+  let valueIndex = 0;
+  const containerStack = [output];
+  let currentContainer = output;
+  let currentDepth = 0;
+  let currentDefLevel = 0;
+  let currentRepLevel = 0;
+  if (repetitionLevels[0]) {
+    while (currentDepth < repetitionPath.length - 2 && currentRepLevel < repetitionLevels[0]) {
+      currentDepth++;
+      if (repetitionPath[currentDepth] !== "REQUIRED") {
+        currentContainer = currentContainer.at(-1);
+        containerStack.push(currentContainer);
+        currentDefLevel++;
+      }
+      if (repetitionPath[currentDepth] === "REPEATED") currentRepLevel++;
+    }
+  }
+  for (let i = 0; i < n; i++) {
+    const def = definitionLevels?.length ? definitionLevels[i] : maxDefinitionLevel;
+    const rep = repetitionLevels[i];
+    while (currentDepth && (rep < currentRepLevel || repetitionPath[currentDepth] !== "REPEATED")) {
+      if (repetitionPath[currentDepth] !== "REQUIRED") {
+        containerStack.pop();
+        currentDefLevel--;
+      }
+      if (repetitionPath[currentDepth] === "REPEATED") currentRepLevel--;
+      currentDepth--;
+    }
+    currentContainer = containerStack.at(-1);
+    while ((currentDepth < repetitionPath.length - 2 || repetitionPath[currentDepth + 1] === "REPEATED") && (currentDefLevel < def || repetitionPath[currentDepth + 1] === "REQUIRED")) {
+      currentDepth++;
+      if (repetitionPath[currentDepth] !== "REQUIRED") {
+        const newList = [];
+        currentContainer.push(newList);
+        currentContainer = newList;
+        containerStack.push(newList);
+        currentDefLevel++;
+      }
+      if (repetitionPath[currentDepth] === "REPEATED") currentRepLevel++;
+    }
+    if (def === maxDefinitionLevel) {
+      currentContainer.push(values[valueIndex++]);
+    } else if (currentDepth === repetitionPath.length - 2) {
+      currentContainer.push(null);
+    } else {
+      currentContainer.push([]);
+    }
+  }
+  if (!output.length) {
+    for (let i = 0; i < maxDefinitionLevel; i++) {
+      const newList = [];
+      currentContainer.push(newList);
+      currentContainer = newList;
+    }
+  }
+  return output;
+}
+function assembleNested(subcolumnData, schema, parsers, depth = 0) {
+  const path = schema.path.join(".");
+  const optional = schema.element.repetition_type === "OPTIONAL";
+  const nextDepth = optional ? depth + 1 : depth;
+  if (isListLike(schema)) {
+    let sublist = schema.children[0];
+    let subDepth = nextDepth;
+    if (sublist.children.length === 1) {
+      sublist = sublist.children[0];
+      subDepth++;
+    }
+    assembleNested(subcolumnData, sublist, parsers, subDepth);
+    const subcolumn = sublist.path.join(".");
+    const values = subcolumnData.get(subcolumn);
+    if (!values) throw new Error("parquet list column missing values");
+    if (optional) flattenAtDepth(values, depth);
+    subcolumnData.set(path, values);
+    subcolumnData.delete(subcolumn);
+    return;
+  }
+  if (isMapLike(schema)) {
+    const mapName = schema.children[0].element.name;
+    assembleNested(subcolumnData, schema.children[0].children[0], parsers, nextDepth + 1);
+    assembleNested(subcolumnData, schema.children[0].children[1], parsers, nextDepth + 1);
+    const keys = subcolumnData.get(`${path}.${mapName}.key`);
+    const values = subcolumnData.get(`${path}.${mapName}.value`);
+    if (!keys) throw new Error("parquet map column missing keys");
+    if (!values) throw new Error("parquet map column missing values");
+    if (keys.length !== values.length) {
+      throw new Error("parquet map column key/value length mismatch");
+    }
+    const out = assembleMaps(keys, values, nextDepth);
+    if (optional) flattenAtDepth(out, depth);
+    subcolumnData.delete(`${path}.${mapName}.key`);
+    subcolumnData.delete(`${path}.${mapName}.value`);
+    subcolumnData.set(path, out);
+    return;
+  }
+  if (schema.children.length) {
+    const invertDepth = schema.element.repetition_type === "REQUIRED" ? depth : depth + 1;
+    const struct = {};
+    for (const child of schema.children) {
+      assembleNested(subcolumnData, child, parsers, invertDepth);
+      const childData = subcolumnData.get(child.path.join("."));
+      if (!childData) throw new Error("parquet struct missing child data");
+      struct[child.element.name] = childData;
+    }
+    for (const child of schema.children) {
+      subcolumnData.delete(child.path.join("."));
+    }
+    let inverted = invertStruct(struct, invertDepth);
+    if (schema.element.logical_type?.type === "VARIANT") {
+      inverted = decodeVariantColumn(inverted, parsers);
+    }
+    if (optional) flattenAtDepth(inverted, depth);
+    subcolumnData.set(path, inverted);
+  }
+}
+function flattenAtDepth(arr, depth) {
+  for (let i = 0; i < arr.length; i++) {
+    if (depth) {
+      flattenAtDepth(arr[i], depth - 1);
+    } else {
+      arr[i] = arr[i][0];
+    }
+  }
+}
+function assembleMaps(keys, values, depth) {
+  const out = [];
+  for (let i = 0; i < keys.length; i++) {
+    if (depth) {
+      out.push(assembleMaps(keys[i], values[i], depth - 1));
+    } else {
+      if (keys[i]) {
+        const obj = {};
+        for (let j = 0; j < keys[i].length; j++) {
+          const value = values[i][j];
+          obj[keys[i][j]] = value === void 0 ? null : value;
+        }
+        out.push(obj);
+      } else {
+        out.push(void 0);
+      }
+    }
+  }
+  return out;
+}
+function invertStruct(struct, depth) {
+  const keys = Object.keys(struct);
+  const length = struct[keys[0]]?.length;
+  const out = [];
+  for (let i = 0; i < length; i++) {
+    const obj = {};
+    for (const key of keys) {
+      if (struct[key].length !== length) throw new Error("parquet struct parsing error");
+      obj[key] = struct[key][i];
+    }
+    if (depth) {
+      out.push(invertStruct(obj, depth - 1));
+    } else {
+      out.push(obj);
+    }
+  }
+  return out;
+}
+var init_assemble = __esm({
+  "node_modules/hyparquet/src/assemble.js"() {
+    init_schema();
+    init_variant();
+  }
+});
+
+// node_modules/hyparquet/src/delta.js
+function deltaBinaryUnpack(reader, count, output) {
+  if (output instanceof Int32Array) {
+    deltaBinaryUnpackInt32(reader, count, output);
+    return;
+  }
+  const blockSize = readVarInt(reader);
+  const miniblockPerBlock = readVarInt(reader);
+  readVarInt(reader);
+  let value = readZigZagBigInt(reader);
+  let outputIndex = 0;
+  output[outputIndex++] = value;
+  const valuesPerMiniblock = blockSize / miniblockPerBlock;
+  while (outputIndex < count) {
+    const minDelta = readZigZagBigInt(reader);
+    const bitWidths = new Uint8Array(miniblockPerBlock);
+    for (let i = 0; i < miniblockPerBlock; i++) {
+      bitWidths[i] = reader.view.getUint8(reader.offset++);
+    }
+    for (let i = 0; i < miniblockPerBlock && outputIndex < count; i++) {
+      const bitWidth2 = bitWidths[i];
+      if (bitWidth2) {
+        let bitpackPos = 0;
+        let miniblockCount = valuesPerMiniblock;
+        const mask = (1n << BigInt(bitWidth2)) - 1n;
+        while (miniblockCount && outputIndex < count) {
+          let bits = BigInt(reader.view.getUint32(reader.offset, true) >>> bitpackPos) & mask;
+          bitpackPos += bitWidth2;
+          while (bitpackPos >= 32) {
+            bitpackPos -= 32;
+            reader.offset += 4;
+            if (bitpackPos) {
+              bits |= BigInt(reader.view.getUint32(reader.offset, true)) << BigInt(bitWidth2 - bitpackPos) & mask;
+            }
+          }
+          const delta = minDelta + bits;
+          value += delta;
+          output[outputIndex++] = value;
+          miniblockCount--;
+        }
+        if (miniblockCount) {
+          reader.offset += Math.ceil((miniblockCount * bitWidth2 + bitpackPos) / 8);
+        }
+      } else {
+        for (let j = 0; j < valuesPerMiniblock && outputIndex < count; j++) {
+          value += minDelta;
+          output[outputIndex++] = value;
+        }
+      }
+    }
+  }
+}
+function deltaBinaryUnpackInt32(reader, count, output) {
+  const blockSize = readVarInt(reader);
+  const miniblockPerBlock = readVarInt(reader);
+  readVarInt(reader);
+  let value = readZigZag(reader);
+  let outputIndex = 0;
+  output[outputIndex++] = value;
+  const valuesPerMiniblock = blockSize / miniblockPerBlock;
+  const { view } = reader;
+  while (outputIndex < count) {
+    const minDelta = readZigZagInt33(reader);
+    const bitWidthsOffset = reader.offset;
+    let offset = bitWidthsOffset + miniblockPerBlock;
+    for (let i = 0; i < miniblockPerBlock && outputIndex < count; i++) {
+      const bitWidth2 = view.getUint8(bitWidthsOffset + i);
+      const end = offset + valuesPerMiniblock * bitWidth2 / 8;
+      let bitOffset = 0;
+      for (let j = 0; j < valuesPerMiniblock && outputIndex < count; j++) {
+        let residual = 0;
+        let bitsRead = 0;
+        while (bitsRead < bitWidth2) {
+          const bitsToRead = Math.min(8 - bitOffset, bitWidth2 - bitsRead);
+          if (bitsRead < 32) {
+            residual |= (view.getUint8(offset) >>> bitOffset & (1 << bitsToRead) - 1) << bitsRead;
+          }
+          bitsRead += bitsToRead;
+          bitOffset += bitsToRead;
+          if (bitOffset === 8) {
+            bitOffset = 0;
+            offset++;
+          }
+        }
+        value = value + minDelta + residual | 0;
+        output[outputIndex++] = value;
+      }
+      offset = end;
+    }
+    reader.offset = offset;
+  }
+}
+function readZigZagInt33(reader) {
+  const start2 = reader.offset;
+  const low = readVarInt(reader);
+  const high2 = reader.offset - start2 === 5 ? reader.view.getUint8(start2 + 4) >>> 4 & 1 : 0;
+  return (low >>> 1 | high2 << 31) ^ -(low & 1);
+}
+function deltaLengthByteArray(reader, count, output) {
+  const lengths = new Int32Array(count);
+  deltaBinaryUnpack(reader, count, lengths);
+  for (let i = 0; i < count; i++) {
+    output[i] = new Uint8Array(reader.view.buffer, reader.view.byteOffset + reader.offset, lengths[i]);
+    reader.offset += lengths[i];
+  }
+}
+function deltaByteArray(reader, count, output) {
+  const prefixData = new Int32Array(count);
+  deltaBinaryUnpack(reader, count, prefixData);
+  const suffixData = new Int32Array(count);
+  deltaBinaryUnpack(reader, count, suffixData);
+  for (let i = 0; i < count; i++) {
+    const suffix = new Uint8Array(reader.view.buffer, reader.view.byteOffset + reader.offset, suffixData[i]);
+    if (prefixData[i]) {
+      output[i] = new Uint8Array(prefixData[i] + suffixData[i]);
+      output[i].set(output[i - 1].subarray(0, prefixData[i]));
+      output[i].set(suffix, prefixData[i]);
+    } else {
+      output[i] = suffix;
+    }
+    reader.offset += suffixData[i];
+  }
+}
+var init_delta = __esm({
+  "node_modules/hyparquet/src/delta.js"() {
+    init_thrift();
+  }
+});
+
+// node_modules/hyparquet/src/encoding.js
+function readRleBitPackedHybrid(reader, width, output, length) {
+  if (length === void 0) {
+    length = reader.view.getUint32(reader.offset, true);
+    reader.offset += 4;
+  }
+  const startOffset = reader.offset;
+  let seen = 0;
+  while (seen < output.length) {
+    const header = readVarInt(reader);
+    if (header & 1) {
+      seen = readBitPacked(reader, header, width, output, seen);
+    } else {
+      const count = header >>> 1;
+      readRle(reader, count, width, output, seen);
+      seen += count;
+    }
+  }
+  reader.offset = startOffset + length;
+}
+function readRle(reader, count, bitWidth2, output, seen) {
+  const width = bitWidth2 + 7 >> 3;
+  let value = 0;
+  for (let i = 0; i < width; i++) {
+    value |= reader.view.getUint8(reader.offset++) << (i << 3);
+  }
+  for (let i = 0; i < count; i++) {
+    output[seen + i] = value;
+  }
+}
+function readBitPacked(reader, header, bitWidth2, output, seen) {
+  let count = header >> 1 << 3;
+  const mask = (1 << bitWidth2) - 1;
+  let data2 = 0;
+  if (reader.offset < reader.view.byteLength) {
+    data2 = reader.view.getUint8(reader.offset++);
+  } else if (mask) {
+    throw new Error(`parquet bitpack offset ${reader.offset} out of range`);
+  }
+  let left = 8;
+  let right = 0;
+  while (count) {
+    if (right > 8) {
+      right -= 8;
+      left -= 8;
+      data2 >>>= 8;
+    } else if (left - right < bitWidth2) {
+      data2 |= reader.view.getUint8(reader.offset) << left;
+      reader.offset++;
+      left += 8;
+    } else {
+      if (seen < output.length) {
+        output[seen++] = data2 >> right & mask;
+      }
+      count--;
+      right += bitWidth2;
+    }
+  }
+  return seen;
+}
+function byteStreamSplit(reader, count, type, typeLength) {
+  const width = byteWidth(type, typeLength);
+  const bytes = new Uint8Array(count * width);
+  for (let b = 0; b < width; b++) {
+    for (let i = 0; i < count; i++) {
+      bytes[i * width + b] = reader.view.getUint8(reader.offset++);
+    }
+  }
+  if (type === "FLOAT") return new Float32Array(bytes.buffer);
+  else if (type === "DOUBLE") return new Float64Array(bytes.buffer);
+  else if (type === "INT32") return new Int32Array(bytes.buffer);
+  else if (type === "INT64") return new BigInt64Array(bytes.buffer);
+  else if (type === "FIXED_LEN_BYTE_ARRAY") {
+    const split = new Array(count);
+    for (let i = 0; i < count; i++) {
+      split[i] = bytes.subarray(i * width, (i + 1) * width);
+    }
+    return split;
+  }
+  throw new Error(`parquet byte_stream_split unsupported type: ${type}`);
+}
+function byteWidth(type, typeLength) {
+  switch (type) {
+    case "INT32":
+    case "FLOAT":
+      return 4;
+    case "INT64":
+    case "DOUBLE":
+      return 8;
+    case "FIXED_LEN_BYTE_ARRAY":
+      if (!typeLength) throw new Error("parquet byteWidth missing type_length");
+      return typeLength;
+    default:
+      throw new Error(`parquet unsupported type: ${type}`);
+  }
+}
+var init_encoding = __esm({
+  "node_modules/hyparquet/src/encoding.js"() {
+    init_thrift();
+  }
+});
+
+// node_modules/hyparquet/src/plain.js
+function readPlain(reader, type, count, fixedLength) {
+  if (count === 0) return [];
+  if (type === "BOOLEAN") {
+    return readPlainBoolean(reader, count);
+  } else if (type === "INT32") {
+    return readPlainInt32(reader, count);
+  } else if (type === "INT64") {
+    return readPlainInt64(reader, count);
+  } else if (type === "INT96") {
+    return readPlainInt96(reader, count);
+  } else if (type === "FLOAT") {
+    return readPlainFloat(reader, count);
+  } else if (type === "DOUBLE") {
+    return readPlainDouble(reader, count);
+  } else if (type === "BYTE_ARRAY") {
+    return readPlainByteArray(reader, count);
+  } else if (type === "FIXED_LEN_BYTE_ARRAY") {
+    if (!fixedLength) throw new Error("parquet missing fixed length");
+    return readPlainByteArrayFixed(reader, count, fixedLength);
+  } else {
+    throw new Error(`parquet unhandled type: ${type}`);
+  }
+}
+function readPlainBoolean(reader, count) {
+  const values = new Array(count);
+  for (let i = 0; i < count; i++) {
+    const byteOffset = reader.offset + (i / 8 | 0);
+    const bitOffset = i % 8;
+    const byte = reader.view.getUint8(byteOffset);
+    values[i] = (byte & 1 << bitOffset) !== 0;
+  }
+  reader.offset += Math.ceil(count / 8);
+  return values;
+}
+function readPlainInt32(reader, count) {
+  const values = (reader.view.byteOffset + reader.offset) % 4 ? new Int32Array(align(reader.view.buffer, reader.view.byteOffset + reader.offset, count * 4)) : new Int32Array(reader.view.buffer, reader.view.byteOffset + reader.offset, count);
+  reader.offset += count * 4;
+  return values;
+}
+function readPlainInt64(reader, count) {
+  const values = (reader.view.byteOffset + reader.offset) % 8 ? new BigInt64Array(align(reader.view.buffer, reader.view.byteOffset + reader.offset, count * 8)) : new BigInt64Array(reader.view.buffer, reader.view.byteOffset + reader.offset, count);
+  reader.offset += count * 8;
+  return values;
+}
+function readPlainInt96(reader, count) {
+  const values = new Array(count);
+  for (let i = 0; i < count; i++) {
+    const low = reader.view.getBigInt64(reader.offset + i * 12, true);
+    const high2 = reader.view.getInt32(reader.offset + i * 12 + 8, true);
+    values[i] = BigInt(high2) << 64n | low;
+  }
+  reader.offset += count * 12;
+  return values;
+}
+function readPlainFloat(reader, count) {
+  const values = (reader.view.byteOffset + reader.offset) % 4 ? new Float32Array(align(reader.view.buffer, reader.view.byteOffset + reader.offset, count * 4)) : new Float32Array(reader.view.buffer, reader.view.byteOffset + reader.offset, count);
+  reader.offset += count * 4;
+  return values;
+}
+function readPlainDouble(reader, count) {
+  const values = (reader.view.byteOffset + reader.offset) % 8 ? new Float64Array(align(reader.view.buffer, reader.view.byteOffset + reader.offset, count * 8)) : new Float64Array(reader.view.buffer, reader.view.byteOffset + reader.offset, count);
+  reader.offset += count * 8;
+  return values;
+}
+function readPlainByteArray(reader, count) {
+  const values = new Array(count);
+  for (let i = 0; i < count; i++) {
+    const length = reader.view.getUint32(reader.offset, true);
+    reader.offset += 4;
+    values[i] = new Uint8Array(reader.view.buffer, reader.view.byteOffset + reader.offset, length);
+    reader.offset += length;
+  }
+  return values;
+}
+function readPlainByteArrayFixed(reader, count, fixedLength) {
+  const values = new Array(count);
+  for (let i = 0; i < count; i++) {
+    values[i] = new Uint8Array(reader.view.buffer, reader.view.byteOffset + reader.offset, fixedLength);
+    reader.offset += fixedLength;
+  }
+  return values;
+}
+function align(buffer, offset, size) {
+  const aligned = new ArrayBuffer(size);
+  new Uint8Array(aligned).set(new Uint8Array(buffer, offset, size));
+  return aligned;
+}
+var init_plain = __esm({
+  "node_modules/hyparquet/src/plain.js"() {
+  }
+});
+
+// node_modules/hyparquet/src/snappy.js
+function copyBytes(fromArray, fromPos, toArray, toPos, length) {
+  for (let i = 0; i < length; i++) {
+    toArray[toPos + i] = fromArray[fromPos + i];
+  }
+}
+function snappyUncompress(input, output) {
+  const inputLength = input.byteLength;
+  const outputLength = output.byteLength;
+  let pos = 0;
+  let outPos = 0;
+  while (pos < inputLength) {
+    const c = input[pos];
+    pos++;
+    if (c < 128) {
+      break;
+    }
+  }
+  if (outputLength && pos >= inputLength) {
+    throw new Error("invalid snappy length header");
+  }
+  while (pos < inputLength) {
+    const c = input[pos];
+    let len = 0;
+    pos++;
+    if (pos >= inputLength) {
+      throw new Error("missing eof marker");
+    }
+    if ((c & 3) === 0) {
+      let len2 = (c >>> 2) + 1;
+      if (len2 > 60) {
+        if (pos + 3 >= inputLength) {
+          throw new Error("snappy error literal pos + 3 >= inputLength");
+        }
+        const lengthSize = len2 - 60;
+        len2 = input[pos] + (input[pos + 1] << 8) + (input[pos + 2] << 16) + (input[pos + 3] << 24);
+        len2 = (len2 & WORD_MASK[lengthSize]) + 1;
+        pos += lengthSize;
+      }
+      if (pos + len2 > inputLength) {
+        throw new Error("snappy error literal exceeds input length");
+      }
+      copyBytes(input, pos, output, outPos, len2);
+      pos += len2;
+      outPos += len2;
+    } else {
+      let offset = 0;
+      switch (c & 3) {
+        case 1:
+          len = (c >>> 2 & 7) + 4;
+          offset = input[pos] + (c >>> 5 << 8);
+          pos++;
+          break;
+        case 2:
+          if (inputLength <= pos + 1) {
+            throw new Error("snappy error end of input");
+          }
+          len = (c >>> 2) + 1;
+          offset = input[pos] + (input[pos + 1] << 8);
+          pos += 2;
+          break;
+        case 3:
+          if (inputLength <= pos + 3) {
+            throw new Error("snappy error end of input");
+          }
+          len = (c >>> 2) + 1;
+          offset = input[pos] + (input[pos + 1] << 8) + (input[pos + 2] << 16) + (input[pos + 3] << 24);
+          pos += 4;
+          break;
+        default:
+          break;
+      }
+      if (offset === 0 || isNaN(offset)) {
+        throw new Error(`invalid offset ${offset} pos ${pos} inputLength ${inputLength}`);
+      }
+      if (offset > outPos) {
+        throw new Error("cannot copy from before start of buffer");
+      }
+      copyBytes(output, outPos - offset, output, outPos, len);
+      outPos += len;
+    }
+  }
+  if (outPos !== outputLength) throw new Error("premature end of input");
+}
+var WORD_MASK;
+var init_snappy = __esm({
+  "node_modules/hyparquet/src/snappy.js"() {
+    WORD_MASK = [0, 255, 65535, 16777215, 4294967295];
+  }
+});
+
+// node_modules/hyparquet/src/datapage.js
+function readDataPage(bytes, daph, { type, element, schemaPath }) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const reader = { view, offset: 0 };
+  let dataPage;
+  const repetitionLevels = readRepetitionLevels(reader, daph, schemaPath);
+  const { definitionLevels, numNulls } = readDefinitionLevels(reader, daph, schemaPath);
+  const nValues = daph.num_values - numNulls;
+  if (daph.encoding === "PLAIN") {
+    dataPage = readPlain(reader, type, nValues, element.type_length);
+  } else if (daph.encoding === "PLAIN_DICTIONARY" || daph.encoding === "RLE_DICTIONARY" || daph.encoding === "RLE") {
+    const bitWidth2 = type === "BOOLEAN" ? 1 : view.getUint8(reader.offset++);
+    if (bitWidth2) {
+      dataPage = new Array(nValues);
+      if (type === "BOOLEAN") {
+        readRleBitPackedHybrid(reader, bitWidth2, dataPage);
+        dataPage = dataPage.map((x) => !!x);
+      } else {
+        readRleBitPackedHybrid(reader, bitWidth2, dataPage, view.byteLength - reader.offset);
+      }
+    } else {
+      dataPage = new Uint8Array(nValues);
+    }
+  } else if (daph.encoding === "BYTE_STREAM_SPLIT") {
+    dataPage = byteStreamSplit(reader, nValues, type, element.type_length);
+  } else if (daph.encoding === "DELTA_BINARY_PACKED") {
+    const int32 = type === "INT32";
+    dataPage = int32 ? new Int32Array(nValues) : new BigInt64Array(nValues);
+    deltaBinaryUnpack(reader, nValues, dataPage);
+  } else if (daph.encoding === "DELTA_LENGTH_BYTE_ARRAY") {
+    dataPage = new Array(nValues);
+    deltaLengthByteArray(reader, nValues, dataPage);
+  } else if (daph.encoding === "DELTA_BYTE_ARRAY") {
+    dataPage = new Array(nValues);
+    deltaByteArray(reader, nValues, dataPage);
+  } else {
+    throw new Error(`parquet unsupported encoding: ${daph.encoding}`);
+  }
+  return { definitionLevels, repetitionLevels, dataPage };
+}
+function readRepetitionLevels(reader, daph, schemaPath) {
+  if (schemaPath.length > 1) {
+    const maxRepetitionLevel = getMaxRepetitionLevel(schemaPath);
+    if (maxRepetitionLevel) {
+      const values = new Array(daph.num_values);
+      readRleBitPackedHybrid(reader, bitWidth(maxRepetitionLevel), values);
+      return values;
+    }
+  }
+  return [];
+}
+function readDefinitionLevels(reader, daph, schemaPath) {
+  const maxDefinitionLevel = getMaxDefinitionLevel(schemaPath);
+  if (!maxDefinitionLevel) return { definitionLevels: [], numNulls: 0 };
+  const definitionLevels = new Array(daph.num_values);
+  readRleBitPackedHybrid(reader, bitWidth(maxDefinitionLevel), definitionLevels);
+  let numNulls = daph.num_values;
+  for (const def of definitionLevels) {
+    if (def === maxDefinitionLevel) numNulls--;
+  }
+  if (numNulls === 0) definitionLevels.length = 0;
+  return { definitionLevels, numNulls };
+}
+function decompressPage(compressedBytes, uncompressed_page_size, codec, compressors) {
+  let page2;
+  const customDecompressor = compressors?.[codec];
+  if (codec === "UNCOMPRESSED") {
+    page2 = compressedBytes;
+  } else if (customDecompressor) {
+    page2 = customDecompressor(compressedBytes, uncompressed_page_size);
+  } else if (codec === "SNAPPY") {
+    page2 = new Uint8Array(uncompressed_page_size);
+    snappyUncompress(compressedBytes, page2);
+  } else {
+    throw new Error(`parquet unsupported compression codec: ${codec}`);
+  }
+  if (page2?.length !== uncompressed_page_size) {
+    throw new Error(`parquet decompressed page length ${page2?.length} does not match header ${uncompressed_page_size}`);
+  }
+  return page2;
+}
+function readDataPageV2(compressedBytes, ph, columnDecoder) {
+  const view = new DataView(compressedBytes.buffer, compressedBytes.byteOffset, compressedBytes.byteLength);
+  const reader = { view, offset: 0 };
+  const { type, element, schemaPath, codec, compressors } = columnDecoder;
+  const daph2 = ph.data_page_header_v2;
+  if (!daph2) throw new Error("parquet data page header v2 is undefined");
+  const repetitionLevels = readRepetitionLevelsV2(reader, daph2, schemaPath);
+  reader.offset = daph2.repetition_levels_byte_length;
+  const definitionLevels = readDefinitionLevelsV2(reader, daph2, schemaPath);
+  const uncompressedPageSize = ph.uncompressed_page_size - daph2.definition_levels_byte_length - daph2.repetition_levels_byte_length;
+  let page2 = compressedBytes.subarray(reader.offset);
+  if (daph2.is_compressed !== false) {
+    page2 = decompressPage(page2, uncompressedPageSize, codec, compressors);
+  }
+  const pageView = new DataView(page2.buffer, page2.byteOffset, page2.byteLength);
+  const pageReader = { view: pageView, offset: 0 };
+  let dataPage;
+  const nValues = daph2.num_values - daph2.num_nulls;
+  if (daph2.encoding === "PLAIN") {
+    dataPage = readPlain(pageReader, type, nValues, element.type_length);
+  } else if (daph2.encoding === "RLE") {
+    dataPage = new Array(nValues);
+    readRleBitPackedHybrid(pageReader, 1, dataPage);
+    dataPage = dataPage.map((x) => !!x);
+  } else if (daph2.encoding === "PLAIN_DICTIONARY" || daph2.encoding === "RLE_DICTIONARY") {
+    const bitWidth2 = pageView.getUint8(pageReader.offset++);
+    dataPage = new Array(nValues);
+    readRleBitPackedHybrid(pageReader, bitWidth2, dataPage, uncompressedPageSize - 1);
+  } else if (daph2.encoding === "DELTA_BINARY_PACKED") {
+    const int32 = type === "INT32";
+    dataPage = int32 ? new Int32Array(nValues) : new BigInt64Array(nValues);
+    deltaBinaryUnpack(pageReader, nValues, dataPage);
+  } else if (daph2.encoding === "DELTA_LENGTH_BYTE_ARRAY") {
+    dataPage = new Array(nValues);
+    deltaLengthByteArray(pageReader, nValues, dataPage);
+  } else if (daph2.encoding === "DELTA_BYTE_ARRAY") {
+    dataPage = new Array(nValues);
+    deltaByteArray(pageReader, nValues, dataPage);
+  } else if (daph2.encoding === "BYTE_STREAM_SPLIT") {
+    dataPage = byteStreamSplit(pageReader, nValues, type, element.type_length);
+  } else {
+    throw new Error(`parquet unsupported encoding: ${daph2.encoding}`);
+  }
+  return { definitionLevels, repetitionLevels, dataPage };
+}
+function readRepetitionLevelsV2(reader, daph2, schemaPath) {
+  const maxRepetitionLevel = getMaxRepetitionLevel(schemaPath);
+  if (!maxRepetitionLevel) return [];
+  const values = new Array(daph2.num_values);
+  readRleBitPackedHybrid(reader, bitWidth(maxRepetitionLevel), values, daph2.repetition_levels_byte_length);
+  return values;
+}
+function readDefinitionLevelsV2(reader, daph2, schemaPath) {
+  const maxDefinitionLevel = getMaxDefinitionLevel(schemaPath);
+  if (maxDefinitionLevel) {
+    const values = new Array(daph2.num_values);
+    readRleBitPackedHybrid(reader, bitWidth(maxDefinitionLevel), values, daph2.definition_levels_byte_length);
+    return values;
+  }
+}
+function bitWidth(value) {
+  return 32 - Math.clz32(value);
+}
+var init_datapage = __esm({
+  "node_modules/hyparquet/src/datapage.js"() {
+    init_delta();
+    init_encoding();
+    init_plain();
+    init_schema();
+    init_snappy();
+  }
+});
+
+// node_modules/hyparquet/src/column.js
+function readColumn(reader, { groupStart, selectStart, selectEnd }, columnDecoder, onPage) {
+  const { pathInSchema, schemaPath } = columnDecoder;
+  const isFlat = isFlatColumn(schemaPath);
+  const chunks = [];
+  let dictionary = void 0;
+  let lastChunk = void 0;
+  let rowCount = 0;
+  let skipped = 0;
+  const emitLastChunk = onPage && (() => {
+    lastChunk && onPage({
+      pathInSchema,
+      columnData: lastChunk,
+      rowStart: groupStart + rowCount - lastChunk.length,
+      rowEnd: groupStart + rowCount
+    });
+  });
+  while (isFlat ? rowCount < selectEnd : reader.offset < reader.view.byteLength - 1) {
+    if (reader.offset >= reader.view.byteLength - 1) break;
+    const header = parquetHeader(reader);
+    if (header.type === "DICTIONARY_PAGE") {
+      const { data: data2 } = readPage(reader, header, columnDecoder, dictionary, void 0, 0);
+      if (data2) dictionary = convert(data2, columnDecoder);
+    } else {
+      const lastChunkLength = lastChunk?.length || 0;
+      const result = readPage(reader, header, columnDecoder, dictionary, lastChunk, selectStart - rowCount);
+      if (result.skipped) {
+        if (!chunks.length) {
+          skipped += result.skipped;
+        }
+        rowCount += result.skipped;
+      } else if (result.data && lastChunk === result.data) {
+        rowCount += result.data.length - lastChunkLength;
+      } else if (result.data && result.data.length) {
+        emitLastChunk?.();
+        chunks.push(result.data);
+        rowCount += result.data.length;
+        lastChunk = result.data;
+      }
+    }
+  }
+  emitLastChunk?.();
+  return { data: chunks, skipped };
+}
+function readPage(reader, header, columnDecoder, dictionary, previousChunk, pageStart) {
+  const { type, element, schemaPath, codec, compressors } = columnDecoder;
+  const compressedBytes = new Uint8Array(
+    reader.view.buffer,
+    reader.view.byteOffset + reader.offset,
+    header.compressed_page_size
+  );
+  reader.offset += header.compressed_page_size;
+  if (header.type === "DATA_PAGE") {
+    const daph = header.data_page_header;
+    if (!daph) throw new Error("parquet data page header is undefined");
+    if (pageStart > daph.num_values && isFlatColumn(schemaPath)) {
+      return { skipped: daph.num_values };
+    }
+    const page2 = decompressPage(compressedBytes, Number(header.uncompressed_page_size), codec, compressors);
+    const { definitionLevels, repetitionLevels, dataPage } = readDataPage(page2, daph, columnDecoder);
+    const values = convertWithDictionary(dataPage, dictionary, daph.encoding, columnDecoder);
+    const output = Array.isArray(previousChunk) ? previousChunk : [];
+    const assembled = assembleLists(output, definitionLevels, repetitionLevels, values, schemaPath);
+    return { skipped: 0, data: assembled };
+  } else if (header.type === "DATA_PAGE_V2") {
+    const daph2 = header.data_page_header_v2;
+    if (!daph2) throw new Error("parquet data page header v2 is undefined");
+    if (pageStart > daph2.num_rows) {
+      return { skipped: daph2.num_rows };
+    }
+    const { definitionLevels, repetitionLevels, dataPage } = readDataPageV2(compressedBytes, header, columnDecoder);
+    const values = convertWithDictionary(dataPage, dictionary, daph2.encoding, columnDecoder);
+    const output = Array.isArray(previousChunk) ? previousChunk : [];
+    const assembled = assembleLists(output, definitionLevels, repetitionLevels, values, schemaPath);
+    return { skipped: 0, data: assembled };
+  } else if (header.type === "DICTIONARY_PAGE") {
+    const diph = header.dictionary_page_header;
+    if (!diph) throw new Error("parquet dictionary page header is undefined");
+    const page2 = decompressPage(
+      compressedBytes,
+      Number(header.uncompressed_page_size),
+      codec,
+      compressors
+    );
+    const reader2 = { view: new DataView(page2.buffer, page2.byteOffset, page2.byteLength), offset: 0 };
+    const dictArray = readPlain(reader2, type, diph.num_values, element.type_length);
+    return { skipped: 0, data: dictArray };
+  } else {
+    throw new Error(`parquet unsupported page type: ${header.type}`);
+  }
+}
+function parquetHeader(reader) {
+  const header = deserializeTCompactProtocol(reader);
+  const type = PageTypes[header.field_1];
+  const uncompressed_page_size = header.field_2;
+  const compressed_page_size = header.field_3;
+  const crc = header.field_4;
+  const data_page_header = header.field_5 && {
+    num_values: header.field_5.field_1,
+    encoding: Encodings[header.field_5.field_2],
+    definition_level_encoding: Encodings[header.field_5.field_3],
+    repetition_level_encoding: Encodings[header.field_5.field_4],
+    statistics: pageStatistics(header.field_5.field_5)
+  };
+  const index_page_header = header.field_6;
+  const dictionary_page_header = header.field_7 && {
+    num_values: header.field_7.field_1,
+    encoding: Encodings[header.field_7.field_2],
+    is_sorted: header.field_7.field_3
+  };
+  const data_page_header_v2 = header.field_8 && {
+    num_values: header.field_8.field_1,
+    num_nulls: header.field_8.field_2,
+    num_rows: header.field_8.field_3,
+    encoding: Encodings[header.field_8.field_4],
+    definition_levels_byte_length: header.field_8.field_5,
+    repetition_levels_byte_length: header.field_8.field_6,
+    is_compressed: header.field_8.field_7 === void 0 ? true : header.field_8.field_7,
+    // default true
+    statistics: pageStatistics(header.field_8.field_8)
+  };
+  return {
+    type,
+    uncompressed_page_size,
+    compressed_page_size,
+    crc,
+    data_page_header,
+    index_page_header,
+    dictionary_page_header,
+    data_page_header_v2
+  };
+}
+function pageStatistics(stats) {
+  return stats && {
+    max: stats.field_1,
+    min: stats.field_2,
+    null_count: stats.field_3,
+    distinct_count: stats.field_4,
+    max_value: stats.field_5,
+    min_value: stats.field_6,
+    is_max_value_exact: stats.field_7,
+    is_min_value_exact: stats.field_8
+  };
+}
+var init_column = __esm({
+  "node_modules/hyparquet/src/column.js"() {
+    init_assemble();
+    init_constants();
+    init_convert();
+    init_datapage();
+    init_plain();
+    init_schema();
+    init_thrift();
+  }
+});
+
+// node_modules/hyparquet/src/rowgroup.js
+function readRowGroup(options, { metadata }, groupPlan) {
+  const asyncColumns = [];
+  const schemaTree2 = parquetSchema(metadata);
+  for (const chunk of groupPlan.chunks) {
+    const { path_in_schema: pathInSchema } = chunk.columnMetadata;
+    const schemaPath = getTreePath(schemaTree2, pathInSchema);
+    const columnDecoder = {
+      pathInSchema,
+      element: schemaPath[schemaPath.length - 1].element,
+      schemaPath,
+      ...options,
+      ...chunk.columnMetadata,
+      // merge after options, so a partial parsers object keeps the defaults
+      parsers: { ...DEFAULT_PARSERS, ...options.parsers }
+    };
+    const { startByte, endByte } = chunk.range;
+    if ("pageLocations" in chunk) {
+      asyncColumns.push({
+        pathInSchema,
+        data: readSelectedPages(options, groupPlan, chunk, chunk.pageLocations, columnDecoder)
+      });
+    } else if ("offsetIndex" in chunk) {
+      asyncColumns.push({
+        pathInSchema,
+        // fetch offset index
+        data: Promise.resolve(options.file.slice(chunk.offsetIndex.startByte, chunk.offsetIndex.endByte)).then((arrayBuffer) => {
+          const pages = readOffsetIndex({ view: new DataView(arrayBuffer), offset: 0 }).page_locations;
+          return readSelectedPages(options, groupPlan, chunk, pages, columnDecoder);
+        })
+      });
+    } else {
+      asyncColumns.push({
+        pathInSchema,
+        data: Promise.resolve(options.file.slice(startByte, endByte)).then((buffer) => {
+          const reader = { view: new DataView(buffer), offset: 0 };
+          return readColumn(reader, groupPlan, columnDecoder, options.onPage);
+        })
+      });
+    }
+  }
+  return {
+    groupStart: groupPlan.groupStart,
+    groupRows: groupPlan.groupRows,
+    selectStart: groupPlan.selectStart,
+    selectEnd: groupPlan.selectEnd,
+    asyncColumns
+  };
+}
+async function readSelectedPages(options, groupPlan, chunk, pages, columnDecoder) {
+  const { data_page_offset, dictionary_page_offset } = chunk.columnMetadata;
+  const { selectStart, selectEnd } = groupPlan;
+  let { startByte, endByte } = chunk.range;
+  let skipped = -1;
+  const hasDict = dictionary_page_offset || data_page_offset < pages[0].offset;
+  for (let i = 0; i < pages.length; i++) {
+    const page2 = pages[i];
+    const pageStart = Number(page2.first_row_index);
+    const pageEnd = i + 1 < pages.length ? Number(pages[i + 1].first_row_index) : groupPlan.groupRows;
+    if (skipped < 0 && pageEnd > selectStart) {
+      startByte = Number(page2.offset);
+      skipped = pageStart;
+    }
+    if (pageStart < selectEnd) {
+      endByte = Number(page2.offset) + page2.compressed_page_size;
+    }
+  }
+  if (skipped < 0) skipped = 0;
+  let view;
+  if (hasDict && skipped) {
+    const dictLength = Number(pages[0].offset) - chunk.range.startByte;
+    const [dictBuffer, dataBuffer] = await Promise.all([
+      options.file.slice(chunk.range.startByte, Number(pages[0].offset)),
+      options.file.slice(startByte, endByte)
+    ]);
+    const combined = new Uint8Array(dictLength + dataBuffer.byteLength);
+    combined.set(new Uint8Array(dictBuffer, 0, dictLength));
+    combined.set(new Uint8Array(dataBuffer), dictLength);
+    view = new DataView(combined.buffer);
+  } else if (hasDict) {
+    view = new DataView(await options.file.slice(chunk.range.startByte, endByte));
+  } else {
+    view = new DataView(await options.file.slice(startByte, endByte));
+  }
+  const reader = { view, offset: 0 };
+  const adjustedGroupPlan = skipped ? {
+    ...groupPlan,
+    groupStart: groupPlan.groupStart + skipped,
+    selectStart: groupPlan.selectStart - skipped,
+    selectEnd: groupPlan.selectEnd - skipped
+  } : groupPlan;
+  const { data: data2, skipped: columnSkipped } = readColumn(reader, adjustedGroupPlan, columnDecoder, options.onPage);
+  return {
+    data: data2,
+    skipped: skipped + columnSkipped
+  };
+}
+async function asyncGroupToRows({ asyncColumns }, selectStart, selectEnd, columns, rowFormat) {
+  const asyncPages = await Promise.all(asyncColumns.map(
+    (column) => column.data.then(({ skipped, data: data2 }) => ({ skipped, data: flatten(data2) }))
+  ));
+  const selectCount = selectEnd - selectStart;
+  if (rowFormat === "object") {
+    const groupData2 = Array(selectCount);
+    for (let selectRow = 0; selectRow < selectCount; selectRow++) {
+      const rowData = {};
+      for (let i = 0; i < asyncColumns.length; i++) {
+        const { data: data2, skipped } = asyncPages[i];
+        rowData[asyncColumns[i].pathInSchema[0]] = data2[selectStart + selectRow - skipped];
+      }
+      groupData2[selectRow] = rowData;
+    }
+    return groupData2;
+  }
+  const includedColumnNames = asyncColumns.map((child) => child.pathInSchema[0]).filter((name) => !columns || columns.includes(name));
+  const columnOrder = columns ?? includedColumnNames;
+  const columnIndexes = columnOrder.map((name) => asyncColumns.findIndex((column) => column.pathInSchema[0] === name));
+  const groupData = Array(selectCount);
+  for (let selectRow = 0; selectRow < selectCount; selectRow++) {
+    const rowData = Array(asyncColumns.length);
+    for (let i = 0; i < columnOrder.length; i++) {
+      const colIdx = columnIndexes[i];
+      if (colIdx < 0) throw new Error(`parquet column not found: ${columnOrder[i]}`);
+      const { data: data2, skipped } = asyncPages[colIdx];
+      rowData[i] = data2[selectStart + selectRow - skipped];
+    }
+    groupData[selectRow] = rowData;
+  }
+  return groupData;
+}
+function assembleAsync(asyncRowGroup, schemaTree2, parsers) {
+  const { asyncColumns } = asyncRowGroup;
+  const allParsers = { ...DEFAULT_PARSERS, ...parsers };
+  const assembled = [];
+  for (const child of schemaTree2.children) {
+    if (child.children.length) {
+      const childColumns = asyncColumns.filter((column) => column.pathInSchema[0] === child.element.name);
+      if (!childColumns.length) continue;
+      assembled.push({
+        pathInSchema: child.path,
+        data: (async () => {
+          const resolved = await Promise.all(childColumns.map((c) => c.data));
+          const subcolumnData = /* @__PURE__ */ new Map();
+          const flattened = resolved.map(({ data: data2 }) => flatten(data2));
+          const skipped = Math.max(asyncRowGroup.selectStart ?? 0, ...resolved.map((result) => result.skipped));
+          const end = Math.min(asyncRowGroup.selectEnd ?? Infinity, ...resolved.map((result, i) => result.skipped + flattened[i].length));
+          for (let i = 0; i < childColumns.length; i++) {
+            const start2 = skipped - resolved[i].skipped;
+            const length = Math.max(0, end - skipped);
+            subcolumnData.set(
+              childColumns[i].pathInSchema.join("."),
+              flattened[i].slice(start2, start2 + length)
+            );
+          }
+          assembleNested(subcolumnData, child, allParsers);
+          const assembled2 = subcolumnData.get(child.element.name);
+          if (!assembled2) throw new Error("parquet column data not assembled");
+          return { data: [assembled2], skipped };
+        })()
+      });
+    } else {
+      const asyncColumn = asyncColumns.find((column) => column.pathInSchema[0] === child.element.name);
+      if (asyncColumn) assembled.push(asyncColumn);
+    }
+  }
+  return { ...asyncRowGroup, asyncColumns: assembled };
+}
+var init_rowgroup = __esm({
+  "node_modules/hyparquet/src/rowgroup.js"() {
+    init_assemble();
+    init_column();
+    init_convert();
+    init_indexes();
+    init_metadata();
+    init_schema();
+    init_utils();
+  }
+});
+
+// node_modules/hyparquet/src/scan.js
+async function prepareParquetRead(options) {
+  const prepared = await prepareParquetOptions(options);
+  return {
+    options: prepared,
+    plan: parquetPlan(prepared)
+  };
+}
+async function prepareParquetOptions(options) {
+  const metadata = options.metadata ?? await parquetMetadataAsync(options.file, options);
+  const schemaColumns = parquetSchema(metadata).children.map((child) => child.element.name);
+  const filterColumns = columnsNeededForFilter(options.filter);
+  const missingFilterColumns = filterColumns.filter((column) => !schemaColumns.includes(column));
+  if (missingFilterColumns.length) {
+    throw new Error(`parquet filter columns not found: ${missingFilterColumns.join(", ")}`);
+  }
+  if (options.columns) {
+    const missingColumns = options.columns.filter((column) => !schemaColumns.includes(column));
+    if (missingColumns.length) throw new Error(`parquet column not found: ${missingColumns[0]}`);
+  }
+  let prepared = { ...options, metadata };
+  prepared = await withBloomFilters(prepared);
+  prepared = await withPageIndexes(prepared);
+  return prepared;
+}
+function readParquetPlan(options, plan) {
+  const readOptions = { ...options, file: prefetchAsyncBuffer(options.file, plan) };
+  return plan.groups.map((group2) => readRowGroup(readOptions, plan, group2));
+}
+async function withBloomFilters(options) {
+  if (!options.useBloomFilters || !options.filter || !options.metadata) return options;
+  const schemaTree2 = parquetSchema(options.metadata);
+  const schemaElements = {};
+  for (const child of schemaTree2.children) schemaElements[child.element.name] = child.element;
+  const bloomFiltersByGroup = await prefetchBloomFilters({
+    file: options.file,
+    metadata: options.metadata,
+    filter: options.filter,
+    filterStrict: options.filterStrict
+  });
+  return { ...options, bloomFiltersByGroup, schemaElements };
+}
+async function withPageIndexes(options) {
+  if (!options.usePageIndex || !options.filter || !options.metadata) return options;
+  const { pageRangesByGroup, pageLocationsByGroup } = await prefetchPageIndexes({
+    file: options.file,
+    metadata: options.metadata,
+    filter: options.filter,
+    filterStrict: options.filterStrict,
+    rowStart: options.rowStart,
+    rowEnd: options.rowEnd,
+    columns: options.columns,
+    bloomFiltersByGroup: options.bloomFiltersByGroup,
+    schemaElements: options.schemaElements,
+    parsers: options.parsers
+  });
+  return { ...options, pageRangesByGroup, pageLocationsByGroup };
+}
+var init_scan = __esm({
+  "node_modules/hyparquet/src/scan.js"() {
+    init_filter();
+    init_metadata();
+    init_plan();
+    init_rowgroup();
+  }
+});
+
+// node_modules/hyparquet/src/read.js
+async function parquetRead(options) {
+  options.metadata ??= await parquetMetadataAsync(options.file, options);
+  const { rowStart = 0, rowEnd, columns, onChunk, onComplete, rowFormat, filter, filterStrict = true } = options;
+  if (filter && rowFormat !== "object") {
+    throw new Error('parquet filter requires rowFormat: "object"');
+  }
+  if (options.includeRowIndex && rowFormat !== "object") {
+    throw new Error('parquet includeRowIndex requires rowFormat: "object"');
+  }
+  const filterColumns = columnsNeededForFilter(filter);
+  let readColumns = columns;
+  if (columns && filterColumns.length) {
+    const selectedColumns = new Set(columns);
+    const extraColumns = filterColumns.filter((column) => !selectedColumns.has(column));
+    if (extraColumns.length) readColumns = [...columns, ...extraColumns];
+  }
+  const readOptions = readColumns === columns ? options : { ...options, columns: readColumns };
+  const prepared = await prepareParquetRead(readOptions);
+  const preparedOptions = prepared.options;
+  const requiresProjection = readColumns !== columns;
+  const asyncGroups = readParquetPlan(preparedOptions, prepared.plan);
+  if (!onComplete && !onChunk) {
+    await awaitAllColumns(asyncGroups);
+    return;
+  }
+  if (!preparedOptions.metadata) throw new Error("parquet requires metadata");
+  const schemaTree2 = parquetSchema(preparedOptions.metadata);
+  const assembled = asyncGroups.map((arg) => assembleAsync(arg, schemaTree2, options.parsers));
+  if (onChunk) {
+    for (const asyncGroup of assembled) {
+      for (const asyncColumn of asyncGroup.asyncColumns) {
+        asyncColumn.data.then(({ data: data2, skipped }) => {
+          let rowStart2 = asyncGroup.groupStart + skipped;
+          for (const columnData of data2) {
+            onChunk({
+              columnName: asyncColumn.pathInSchema[0],
+              columnData,
+              rowStart: rowStart2,
+              rowEnd: rowStart2 + columnData.length
+            });
+            rowStart2 += columnData.length;
+          }
+        }, () => {
+        });
+      }
+    }
+  }
+  if (onComplete) {
+    await awaitAllColumns(assembled);
+    const rows = [];
+    for (const asyncGroup of assembled) {
+      const selectStart = asyncGroup.selectStart ?? Math.max(rowStart - asyncGroup.groupStart, 0);
+      const selectEnd = asyncGroup.selectEnd ?? Math.min((rowEnd ?? Infinity) - asyncGroup.groupStart, asyncGroup.groupRows);
+      const groupData = rowFormat === "object" ? await asyncGroupToRows(asyncGroup, selectStart, selectEnd, readColumns, "object") : await asyncGroupToRows(asyncGroup, selectStart, selectEnd, columns, "array");
+      if (options.includeRowIndex) {
+        for (let i = 0; i < groupData.length; i++) {
+          Object.defineProperty(groupData[i], rowIndex, {
+            value: asyncGroup.groupStart + selectStart + i
+          });
+        }
+      }
+      if (filter) {
+        for (
+          const row2 of
+          /** @type {Record<string, any>[]} */
+          groupData
+        ) {
+          if (matchFilter(row2, filter, filterStrict)) {
+            if (requiresProjection && columns) {
+              for (const col of filterColumns) {
+                if (!columns.includes(col)) delete row2[col];
+              }
+            }
+            rows.push(row2);
+          }
+        }
+      } else {
+        concat(rows, groupData);
+      }
+    }
+    onComplete(rows);
+  } else {
+    await awaitAllColumns(assembled);
+  }
+}
+async function awaitAllColumns(asyncGroups) {
+  const all = asyncGroups.flatMap((g) => g.asyncColumns.map((c) => c.data));
+  const results = await Promise.allSettled(all);
+  const failed = results.find((r) => r.status === "rejected");
+  if (failed) throw failed.reason;
+}
+function parquetReadObjects(options) {
+  return new Promise((onComplete, reject) => {
+    parquetRead({
+      ...options,
+      rowFormat: "object",
+      // force object output
+      onComplete
+    }).catch(reject);
+  });
+}
+var rowIndex;
+var init_read = __esm({
+  "node_modules/hyparquet/src/read.js"() {
+    init_filter();
+    init_metadata();
+    init_rowgroup();
+    init_scan();
+    init_utils();
+    rowIndex = /** @type {typeof import('../src/types.js').rowIndex} */
+    /* @__PURE__ */ Symbol("rowIndex");
+  }
+});
+
+// node_modules/hyparquet/src/index.js
+var init_src = __esm({
+  "node_modules/hyparquet/src/index.js"() {
+    init_metadata();
+    init_read();
+  }
+});
+
+// parquet.js
+var parquet_exports = {};
+__export(parquet_exports, {
+  parquet: () => parquet,
+  unpackedSize: () => unpackedSize
+});
+async function parquet(bytes) {
+  const compressors = { ZSTD: (packed, size) => decompress(packed, new Uint8Array(size)) };
+  return (await parquetReadObjects({ file: bytes, compressors })).map(plain2);
+}
+function plain2(cell) {
+  if (typeof cell === "bigint") return Number(cell);
+  if (Array.isArray(cell)) return cell.map(plain2);
+  if (cell instanceof Date) return cell.toISOString();
+  if (ArrayBuffer.isView(cell)) return Array.from(cell, plain2);
+  if (typeof cell !== "object" || cell === null) return cell;
+  return Object.fromEntries(Object.entries(cell).map(([name, value]) => [name, plain2(value)]));
+}
+var unpackedSize;
+var init_parquet = __esm({
+  "parquet.js"() {
+    init_esm();
+    init_src();
+    unpackedSize = (bytes) => parquetMetadata(bytes).row_groups.reduce((sum, { total_byte_size }) => sum + Number(total_byte_size), 0);
+  }
+});
 
 // dom.js
 function h(name, attributes = {}, ...children) {
@@ -66,7 +4004,7 @@ function slider(name, value, { least, most, step, scale, hint, first = false }, 
     step: String(step),
     "aria-label": `${name}, as a number`
   });
-  const round = (x) => Math.min(most, Math.max(least, Number((Math.round(x / step) * step).toPrecision(12))));
+  const round2 = (x) => Math.min(most, Math.max(least, Number((Math.round(x / step) * step).toPrecision(12))));
   const show = (x) => {
     bar.value = forth.from(x);
     bar.setAttribute("aria-valuetext", String(x));
@@ -74,7 +4012,7 @@ function slider(name, value, { least, most, step, scale, hint, first = false }, 
   };
   const give = (x) => {
     if (Number.isFinite(x)) {
-      const next = round(x);
+      const next = round2(x);
       show(next);
       change(next);
     }
@@ -84,11 +4022,11 @@ function slider(name, value, { least, most, step, scale, hint, first = false }, 
     const move = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
     if (!move) return;
     event.preventDefault();
-    give(round(Number(number2.value)) + move * step);
+    give(round2(Number(number2.value)) + move * step);
   });
   const typed = () => {
     if (number2.value !== "") give(Number(number2.value));
-    number2.value = round(Number(number2.value) || least);
+    number2.value = round2(Number(number2.value) || least);
   };
   number2.addEventListener("change", typed);
   number2.addEventListener("keydown", (event) => {
@@ -397,7 +4335,7 @@ var Chart = class {
     this.fill(
       "legend",
       places.flatMap(({ item, x, line: row2 }) => [
-        item.block ? svg("rect", {
+        item.dot ? svg("circle", { cx: x + 16, cy: 11 + 20 * row2, r: 4, fill: item.color }) : item.block ? svg("rect", {
           x: x + 8,
           y: 6 + 20 * row2,
           width: 12,
@@ -808,7 +4746,7 @@ function leastSquares(columns, b) {
 }
 function nonNegative(columns, b) {
   const n = columns.length, x = new Float64Array(n), free = /* @__PURE__ */ new Set();
-  for (let round = 0; round < 3 * n; round++) {
+  for (let round2 = 0; round2 < 3 * n; round2++) {
     const left = Float64Array.from(b);
     for (const j of free) for (let i = 0; i < left.length; i++) left[i] -= x[j] * columns[j][i];
     let best = -1, most = 1e-13;
@@ -881,7 +4819,7 @@ function fit(degree, N2, at, w) {
   if (N2 > LARGEST)
     throw new Error(`N = ${N2}: the page fits drawn weights up to N = ${LARGEST}; lab.from_weight goes on from there`);
   if (!isDecomposed(degree, N2)) keepDecomposition(degree, N2, decomposition(degree, N2));
-  const { p, share, basis, noise, plain: plain2, ridge } = READY.get(keyOf(degree, N2));
+  const { p, share, basis, noise, plain: plain3, ridge } = READY.get(keyOf(degree, N2));
   const finite = (x) => {
     const value = w(x);
     if (!Number.isFinite(value))
@@ -892,14 +4830,14 @@ function fit(degree, N2, at, w) {
   const reached = expect(basis, start2);
   const missing2 = wanted.map((value, i) => Math.sqrt(share[i]) * (value - reached[i]));
   const size = wanted.reduce((sum, value, i) => sum + share[i] * value * value, 0);
-  const cut = TINY * Math.max(...plain2.s), change = new Float64Array(degree + 1), left = missing2.slice();
-  plain2.s.forEach((s, k) => {
+  const cut = TINY * Math.max(...plain3.s), change = new Float64Array(degree + 1), left = missing2.slice();
+  plain3.s.forEach((s, k) => {
     if (s <= cut) return;
-    const along = dot2(plain2.u[k], missing2);
-    plain2.u[k].forEach((value, i) => {
+    const along = dot2(plain3.u[k], missing2);
+    plain3.u[k].forEach((value, i) => {
       left[i] -= along * value;
     });
-    plain2.v[k].forEach((value, j) => {
+    plain3.v[k].forEach((value, j) => {
       change[j] += along / s * value;
     });
   });
@@ -1909,12 +5847,37 @@ var BINARY = ["0", "1", "-1", "0.0", "1.0", "true", "false", "True", "False"];
 var NO_NUMBER = ["n/a", "na", "nan", "none", "null"];
 var LOOKED_AT = 100;
 var RATE_SLACK = 1e-3;
-function readCounts(rows, choice = {}) {
-  if (!rows.length) throw new Error("cannot be read (it is empty): give one row a problem, or one a rollout");
-  rows = rows.flatMap(rowsOfEpisode).flatMap(rowsOfWideTable);
-  const layout = layoutOf(rows, choice);
-  return layout.cell === "counts" ? countsOf(rows, layout) : new Tally(layout, choice).add(rows).counts();
+function readCounts(tables, choice = {}) {
+  const left = [], kept = [];
+  let tally, refusal;
+  for (const { name, rows, step } of tables) {
+    if (!rows.length) throw new Error("cannot be read (it is empty): give one row a problem, or one a rollout");
+    const long = rows.flatMap(rowsOfEpisode).flatMap(rowsOfWideTable);
+    let layout;
+    try {
+      layout = layoutOf(long, choice);
+    } catch (error) {
+      left.push(name);
+      refusal = error;
+      continue;
+    }
+    tally ??= new Tally(layout, choice);
+    if (named(layout) !== named(tally.layout))
+      throw new Error(
+        `${name} is read by ${named(layout)}, the files before it by ${named(tally.layout)}: give one kind`
+      );
+    if (layout.cell === "counts") kept.push(...long);
+    else tally.add(long, step);
+  }
+  if (!tally) throw refusal;
+  const found = tally.layout.cell === "counts" ? countsOf(kept, tally.layout) : tally.counts();
+  if (left.length) {
+    const some = `${left.slice(0, 3).join(", ")}${left.length > 3 ? ", ..." : ""}`;
+    found.notes.push(`${left.length} of ${tables.length} files hold no rollouts and are left out: ${some}`);
+  }
+  return found;
 }
+var named = ({ tool, problem, size, reward }) => `${tool ? `${tool}: ` : ""}columns ${[problem, size, reward].filter((column) => column).join(", ")}`;
 function rowsOfEpisode(row2, i) {
   if (!Array.isArray(row2.traces) || !isObject(row2.task)) return [row2];
   const work = row2.run?.work ?? {}, name = (work.type === "eval" ? "evaluation " : "") + (row2.env?.name || row2.env?.id || ""), step = "step" in work ? { step: work.step } : {}, taskOf = ({ task }) => {
@@ -2067,7 +6030,8 @@ var Tally = class {
     this.repeated = 0;
     this.content = /* @__PURE__ */ new Map();
   }
-  add(rows) {
+  /** Count rows, those without a step as of `given`. */
+  add(rows, given) {
     const { layout } = this, problemOf = readerOf(layout.problem), rewardOf = readerOf(layout.reward), withinOf = layout.within ? readerOf(layout.within) : null, advantageOf = layout.advantage ? readerOf(layout.advantage) : null, outcome = { ratio: this.addRatio, rate: this.addRate, metrics: this.addMetrics }[layout.cell] ?? this.addReward;
     let kept;
     for (const row2 of rows) {
@@ -2092,7 +6056,7 @@ var Tally = class {
         throw new Error(`row ${this.rows} has no ${layout.problem}: every rollout needs its problem`);
       problem = identity(problem);
       if (withinOf) problem = `${identity(withinOf(row2) ?? null)} ${problem}`;
-      const step = missing(row2.step) ? null : identity(row2.step), key = JSON.stringify([step, problem]);
+      const at = "step" in row2 ? row2.step : given, step = missing(at) ? null : identity(at), key = JSON.stringify([step, problem]);
       if (layout.logged_twice) {
         const { step: _, ...content } = row2;
         if (!this.content.has(step)) this.content.set(step, []);
@@ -2200,7 +6164,9 @@ var Tally = class {
     ];
     if (layout.cell === "rate" && !layout.size && !layout.n) notes.push(this.addRates());
     if (values.has(0) && values.has(-1))
-      throw new Error(`column ${layout.reward} holds rewards of -1, 0 and 1: give a threshold, from which one is right`);
+      throw new Error(
+        `column ${layout.reward} holds rewards of -1, 0 and 1: give a threshold, from which one is right`
+      );
     if (values.has(-1)) notes.push("a reward of -1 is wrong, 1 is right");
     if (this.others.size) {
       const left = [...this.others].map(([name, rows]) => `${name} (${rows})`).join(", ");
@@ -2289,33 +6255,56 @@ function mergedUids(layout, groups) {
 var LARGEST2 = 3e7;
 var SEPARATORS = [",", ";", "	", "|"];
 var KINDS = { csv, tsv: csv, json, jsonl, ndjson: jsonl };
-var GIVE = "give a file of .csv, .tsv, .json, .jsonl, or .gz of them";
-async function readFile(file, choice = {}) {
+var GIVE = "give a file of .csv, .tsv, .json, .jsonl, .parquet, or .gz of them";
+async function readFiles(files, choice = {}) {
+  const name = files.length === 1 ? files[0].name : `${files.length} files`, size = files.reduce((sum, file) => sum + file.size, 0), tables = [];
+  if (size > LARGEST2) throw tooLarge(name, size);
+  for (const file of files.toSorted((a, b) => a.name.localeCompare(b.name, "en", { numeric: true })))
+    tables.push({ name: file.name, rows: await rowsOf(file), step: /step[-_]?(\d+)/.exec(file.name)?.[1] ?? null });
+  try {
+    return readCounts(tables, choice);
+  } catch (error) {
+    throw new Error(`${name}: ${error.message}`);
+  }
+}
+async function rowsOf(file) {
   const packed = file.name.toLowerCase().endsWith(".gz");
   const kind = file.name.toLowerCase().replace(/\.gz$/, "").split(".").pop();
-  if (kind === "parquet") {
-    throw new Error(`${file.name}: a page cannot read parquet; the explorer in a notebook can, and so can lab audit`);
-  }
-  if (!(kind in KINDS)) throw new Error(`${file.name} cannot be read (a kind of file that holds no table): ${GIVE}`);
-  if (file.size > LARGEST2) throw tooLarge(file.name, file.size);
+  const known = kind in KINDS || kind === "parquet" && !packed;
+  if (!known) throw new Error(`${file.name} cannot be read (a kind of file that holds no table): ${GIVE}`);
+  return kind === "parquet" ? parquetRows(file) : textRows(file, KINDS[kind], packed);
+}
+async function textRows(file, read, packed) {
   const text2 = packed ? await unpacked(file) : (await file.text()).replace(/^\ufeff/, "");
   try {
-    return readCounts(text2.trim() ? KINDS[kind](text2) : [], choice);
+    return text2.trim() ? read(text2) : [];
   } catch (error) {
     throw new Error(`${file.name}: ${error.message}`);
   }
 }
-var tooLarge = (name, size) => new Error(
-  `${name} has ${Math.round(size / 1e6)} MB: the page reads up to ${LARGEST2 / 1e6}; lab audit reads more`
-);
+async function parquetRows(file) {
+  const { parquet: parquet2, unpackedSize: unpackedSize2 } = await Promise.resolve().then(() => (init_parquet(), parquet_exports)), bytes = await file.arrayBuffer();
+  let size, rows;
+  try {
+    size = unpackedSize2(bytes);
+    rows = size > LARGEST2 ? null : await parquet2(bytes);
+  } catch (error) {
+    const codec = /unsupported compression codec: (\w+)/.exec(error.message)?.[1];
+    if (codec) throw new Error(`${file.name} is packed by ${codec}, which the page cannot unpack: lab audit can`);
+    throw new Error(`${file.name} cannot be read (${error.message}): ${GIVE}`);
+  }
+  if (!rows) throw tooLarge(file.name, size);
+  return rows;
+}
+var tooLarge = (name, size) => new Error(`${name} has ${Math.round(size / 1e6)} MB: the page reads up to ${LARGEST2 / 1e6}; lab audit reads more`);
 async function unpacked(file) {
-  const reader = file.stream().pipeThrough(new DecompressionStream("gzip")).getReader(), decoder = new TextDecoder(), parts = [];
+  const reader = file.stream().pipeThrough(new DecompressionStream("gzip")).getReader(), decoder4 = new TextDecoder(), parts = [];
   let size = 0;
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       size += part.value.length;
       if (size > LARGEST2) break;
-      parts.push(decoder.decode(part.value, { stream: true }));
+      parts.push(decoder4.decode(part.value, { stream: true }));
     }
   } catch {
     throw new Error(`${file.name} cannot be read (not a gz file, or half of one): ${GIVE}`);
@@ -2324,7 +6313,7 @@ async function unpacked(file) {
     await reader.cancel();
     throw tooLarge(file.name, size);
   }
-  return parts.join("") + decoder.decode();
+  return parts.join("") + decoder4.decode();
 }
 function csv(text2) {
   const lines = text2.replace(/\r\n?/g, "\n"), end = lines.indexOf("\n"), first = end < 0 ? lines : lines.slice(0, end), split = SEPARATORS.map((separator) => cells(first, separator)[0].length), rows = cells(lines, SEPARATORS[split.indexOf(Math.max(...split))]);
@@ -2337,12 +6326,12 @@ function csv(text2) {
 }
 function cells(text2, separator) {
   const mark = separator === "|" ? "\\|" : separator, rows = [[]];
-  for (const [, quoted, plain2, end] of text2.matchAll(
+  for (const [, quoted, plain3, end] of text2.matchAll(
     new RegExp(`(?:"((?:[^"]|"")*)"|([^${mark}
 ]*))(${mark}|
 |$)`, "g")
   )) {
-    rows.at(-1).push(quoted === void 0 ? plain2 : quoted.replaceAll('""', '"'));
+    rows.at(-1).push(quoted === void 0 ? plain3 : quoted.replaceAll('""', '"'));
     if (end === "\n") rows.push([]);
     if (end === "") break;
   }
@@ -2369,27 +6358,25 @@ function json(text2) {
   } catch {
     return jsonl(text2);
   }
-  const isObject2 = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+  const isObject3 = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
   if (Array.isArray(document2)) {
-    const wrong = document2.findIndex((row2) => !isObject2(row2));
+    const wrong = document2.findIndex((row2) => !isObject3(row2));
     if (wrong >= 0)
       throw new Error(`cannot be read (element ${wrong + 1} of the list is not an object): give a list of objects`);
     return document2;
   }
-  if (isObject2(document2)) {
+  if (isObject3(document2)) {
     const { columns, data: data2 } = document2, names = Object.keys(document2), values = Object.values(document2), together = (keys, cell) => keys.map((key) => Object.fromEntries(names.map((name) => [name, cell(name, key)])));
     if (Array.isArray(columns) && Array.isArray(data2))
       return data2.map((row2) => Object.fromEntries(columns.map((name, i) => [String(name), row2[i]])));
     if (values.length > 1 && values.every((value) => Array.isArray(value)) && new Set(values.map((value) => value.length)).size === 1)
       return together([...values[0].keys()], (name, i) => document2[name][i]);
-    if (values.length && values.every(isObject2) && new Set(values.map((value) => JSON.stringify(Object.keys(value)))).size === 1)
+    if (values.length && values.every(isObject3) && new Set(values.map((value) => JSON.stringify(Object.keys(value)))).size === 1)
       return together(Object.keys(values[0]), (name, key) => document2[name][key]);
-    const tables = values.filter((value) => Array.isArray(value) && value.length && value.every(isObject2));
+    const tables = values.filter((value) => Array.isArray(value) && value.length && value.every(isObject3));
     if (tables.length === 1) return tables[0];
   }
-  throw new Error(
-    "cannot be read (a JSON object that is no table): give a list of objects, or one object a line"
-  );
+  throw new Error("cannot be read (a JSON object that is no table): give a list of objects, or one object a line");
 }
 
 // toy.js
@@ -2403,7 +6390,7 @@ function high(a, b) {
   return ah * bh + Math.floor(middle2 / 65536) + Math.floor(cross / 65536) >>> 0;
 }
 function philox([c0, c1, c2, c3], [k0, k1]) {
-  for (let round = 0; round < 10; round++) {
+  for (let round2 = 0; round2 < 10; round2++) {
     const h0 = high(M0, c0), l0 = Math.imul(M0, c0) >>> 0, h1 = high(M1, c2), l1 = Math.imul(M1, c2) >>> 0;
     [c0, c1, c2, c3] = [(h1 ^ c1 ^ k0) >>> 0, l1, (h0 ^ c3 ^ k1) >>> 0, l0];
     k0 = k0 + W0 >>> 0;
@@ -2414,24 +6401,50 @@ function philox([c0, c1, c2, c3], [k0, k1]) {
 var ANSWERS = 8;
 var HARDEST = 1e-3;
 var EASIEST = 0.9;
+var CERTAIN = 1e-6;
+var STREAM = 7102818;
 var logit2 = (p) => Math.log(p) - Math.log1p(-p);
 function uniforms(seed, step, x, rollouts) {
   const u = new Float64Array(rollouts);
-  for (let block = 0; 4 * block < rollouts; block++) {
-    const words = philox([block, x, step, 0], [seed, 7102818]);
-    for (let i = 0; i < 4 && 4 * block + i < rollouts; i++) u[4 * block + i] = (words[i] + 0.5) / 2 ** 32;
+  for (let block2 = 0; 4 * block2 < rollouts; block2++) {
+    const words = philox([block2, x, step, 0], [seed, STREAM]);
+    for (let i = 0; i < 4 && 4 * block2 + i < rollouts; i++) u[4 * block2 + i] = (words[i] + 0.5) / 2 ** 32;
   }
   return u;
 }
+function features(problems, shared2) {
+  return Array.from({ length: problems }, (_, x) => {
+    const words = Array.from(
+      { length: Math.ceil(shared2 / 4) },
+      (_2, block2) => philox([block2, x, 0, 1], [0, STREAM])
+    ).flat();
+    return row(shared2, (f) => (words[f] >>> 31 ? 1 : -1) / Math.sqrt(shared2));
+  });
+}
+var even = (problems) => Array.from({ length: problems }, (_, x) => {
+  const share = problems > 1 ? x / (problems - 1) : 0;
+  return logit2(HARDEST) * (1 - share) + share * logit2(EASIEST);
+});
 var Policy = class {
-  constructor({ sequences: sequences2, problems, rollouts, rate, length, seed, numbers: numbers2 = uniforms }) {
-    Object.assign(this, { problems, rollouts, rate, length, seed, numbers: numbers2, time: 0 });
+  constructor({
+    sequences: sequences2,
+    problems,
+    rollouts,
+    rate,
+    length,
+    seed,
+    start: start2 = null,
+    shared: shared2 = 0,
+    sampled = true,
+    numbers: numbers2 = uniforms
+  }) {
+    Object.assign(this, { sequences: sequences2, problems, rollouts, rate, length, seed, sampled, numbers: numbers2, time: 0 });
     [this.right, this.wrong] = successFailure(sequences2);
     this.logits = new Float64Array(problems * ANSWERS);
-    for (let x = 0; x < problems; x++) {
-      const share = problems > 1 ? x / (problems - 1) : 0;
-      this.logits[x * ANSWERS] = logit2(HARDEST) * (1 - share) + share * logit2(EASIEST) + Math.log(ANSWERS - 1);
-    }
+    const odds = start2 ? start2.map((p) => logit2(Math.min(1 - CERTAIN, Math.max(CERTAIN, p)))) : even(problems);
+    for (let x = 0; x < problems; x++) this.logits[x * ANSWERS] = odds[x] + Math.log(ANSWERS - 1);
+    this.basis = shared2 ? features(problems, shared2) : null;
+    this.reach = sampled ? null : reachOf(problems, this.basis);
   }
   softmax(x) {
     const pi = this.logits.slice(x * ANSWERS, (x + 1) * ANSWERS);
@@ -2444,9 +6457,15 @@ var Policy = class {
   passRates() {
     return Float64Array.from({ length: this.problems }, (_, x) => this.softmax(x)[0]);
   }
-  /** N answers a problem by common random numbers, their advantages, one step up the gradient. Returns K by problem. */
   step() {
-    const { rollouts: N2 } = this, solved2 = new Int32Array(this.problems), gradient = new Float64Array(this.logits.length);
+    const { gradient, noise } = this.sampled ? this.drawn() : this.expected(), change = this.spread(gradient), size = change.reduce((sum, value) => sum + value * value, noise);
+    const rate = this.length ? this.length * Math.sqrt(this.problems / size) : this.rate;
+    if (Number.isFinite(rate)) change.forEach((slope, i) => this.logits[i] += rate * slope);
+    this.time++;
+  }
+  /** The gradient by the logits from N answers a problem, by common random numbers. */
+  drawn() {
+    const { rollouts: N2 } = this, gradient = new Float64Array(this.logits.length);
     for (let x = 0; x < this.problems; x++) {
       const pi = this.softmax(x), counts2 = new Float64Array(ANSWERS);
       for (const u of this.numbers(this.seed, this.time, x, N2)) {
@@ -2454,19 +6473,60 @@ var Policy = class {
         for (let reach = pi[0]; answer < ANSWERS - 1 && u >= reach; reach += pi[answer]) answer++;
         counts2[answer]++;
       }
-      const K = solved2[x] = counts2[0], sum = this.right[K] * K + this.wrong[K] * (N2 - K);
+      const K = counts2[0], sum = this.right[K] * K + this.wrong[K] * (N2 - K);
       for (let a = 0; a < ANSWERS; a++) {
         const paid = counts2[a] * (a === 0 ? this.right[K] : this.wrong[K]);
         gradient[x * ANSWERS + a] = (paid - sum * pi[a]) / N2;
       }
     }
-    const rate = this.length ? this.length * Math.sqrt(this.problems) / norm(gradient) : this.rate;
-    if (Number.isFinite(rate)) gradient.forEach((slope, i) => this.logits[i] += rate * slope);
-    this.time++;
-    return solved2;
+    return { gradient, noise: 0 };
+  }
+  /** Its mean, w_N(p) grad p, and by how much its noise makes the squared change of the logits larger on average. */
+  expected() {
+    const { rollouts: N2, right, wrong } = this, gradient = new Float64Array(this.logits.length);
+    let noise = 0;
+    for (let x = 0; x < this.problems; x++) {
+      const pi = this.softmax(x), p = pi[0];
+      const [w] = expect(binomialTable(N2 - 1, [p]), this.sequences[0]);
+      let length = 0, wrongs = 0, squares = 0;
+      for (let a = 0; a < ANSWERS; a++) {
+        const slope = gradient[x * ANSWERS + a] = w * p * ((a === 0) - pi[a]);
+        length += slope * slope;
+        if (a) {
+          wrongs += pi[a];
+          squares += pi[a] * pi[a];
+        }
+      }
+      const alike = squares / (wrongs * wrongs);
+      const square = row(N2 + 1, (K) => {
+        const off = right[K] * K - (right[K] * K + wrong[K] * (N2 - K)) * p;
+        return (1 + alike) * off * off + (1 - alike) * (N2 - K) * wrong[K] * wrong[K];
+      });
+      const [mean3] = expect(binomialTable(N2, [p]), square);
+      noise += this.reach[x] * (mean3 / (N2 * N2) - length);
+    }
+    return { gradient, noise };
+  }
+  /** How the logits change along a gradient: with shared parameters by every problem's, as far as features are alike. */
+  spread(gradient) {
+    if (!this.basis) return gradient;
+    const shared2 = this.basis[0].length, parameters = new Float64Array(shared2 * ANSWERS), change = new Float64Array(gradient.length);
+    this.basis.forEach((signs, x) => {
+      for (let f = 0; f < shared2; f++)
+        for (let a = 0; a < ANSWERS; a++) parameters[f * ANSWERS + a] += signs[f] * gradient[x * ANSWERS + a];
+    });
+    this.basis.forEach((signs, x) => {
+      for (let f = 0; f < shared2; f++)
+        for (let a = 0; a < ANSWERS; a++) change[x * ANSWERS + a] += signs[f] * parameters[f * ANSWERS + a];
+    });
+    return change;
   }
 };
-var norm = (vector) => Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+function reachOf(problems, basis) {
+  if (!basis) return new Float64Array(problems).fill(1);
+  const dot3 = (a, b) => a.reduce((sum, value, f) => sum + value * b[f], 0);
+  return row(problems, (x) => basis.reduce((sum, signs) => sum + dot3(signs, basis[x]) ** 2, 0));
+}
 function summary(p) {
   const mean3 = (values) => values.reduce((a, b) => a + b, 0) / values.length;
   return { mean: mean3(p), hard: mean3(p.slice(0, Math.floor(p.length / 4))), likelihood: mean3(p.map(Math.log)) };
@@ -2571,6 +6631,22 @@ function shareByBin(p, mass, edges) {
   });
   return Array.from(bins);
 }
+function equalShares(p, mass, problems) {
+  const below = [0], sums = [0];
+  for (const i of [...p.keys()].sort((a, b) => p[a] - p[b])) {
+    below.push(below.at(-1) + mass[i]);
+    sums.push(sums.at(-1) + mass[i] * p[i]);
+  }
+  const all = below.at(-1);
+  let k = 0;
+  const edges = Array.from({ length: problems + 1 }, (_, i) => {
+    const edge = i / problems * all;
+    while (k < p.length - 1 && below[k + 1] < edge) k++;
+    const width = below[k + 1] - below[k];
+    return sums[k] + (width > 0 ? (edge - below[k]) / width * (sums[k + 1] - sums[k]) : 0);
+  });
+  return edges.slice(1).map((sum, i) => Math.min(1, Math.max(0, (sum - edges[i]) * problems / all)));
+}
 function interval(values) {
   const sorted = Float64Array.from(values).sort(), last2 = sorted.length - 1;
   return [sorted[Math.floor(0.025 * last2)], sorted[Math.ceil(0.975 * last2)]];
@@ -2610,12 +6686,98 @@ function tell(p, { edges, sizes }, N2, gaps) {
 }
 function analyse(counts2, N2, gaps, kept = {}) {
   const { n, correct, exact } = counts2, places = readings(counts2, N2);
-  const naive = exact ?? n.map((size, i) => correct[i] / size), times = counts2.times ?? naive.map(() => 1), problems = total(times), even = times.map((count) => count / problems);
-  kept.fit ??= exact ? { p: exact, mass: even } : mixing(n, correct, SLACK, times);
+  const naive = exact ?? n.map((size, i) => correct[i] / size), times = counts2.times ?? naive.map(() => 1), problems = total(times), even2 = times.map((count) => count / problems);
+  kept.fit ??= exact ? { p: exact, mass: even2 } : mixing(n, correct, SLACK, times);
   const found = tell(kept.fit.p, places, N2, gaps)(kept.fit.mass);
   if (exact) return { ...places, ...found };
-  const alone = tell(naive, places, N2, {})(even);
+  const alone = tell(naive, places, N2, {})(even2);
   return { ...places, ...found, naive: alone.problems, deadNaive: alone.dead };
+}
+
+// settings.js
+var BY_SCALE_REWARDS = {
+  group: "grpo(ddof=1, eps=0.0001)",
+  true: "grpo(ddof=1, eps=0.0001)",
+  batch: "dr_grpo",
+  // one factor for all groups of a step: the shares within it are these
+  none: "dr_grpo",
+  false: "dr_grpo"
+};
+var BY_ADV_ESTIMATOR = { rloo: "rloo", rloo_vectorized: "rloo" };
+var NOT_OF_THE_ESTIMATOR = ["truncation", "max_tokens"];
+var isObject2 = (value) => typeof value === "object" && value !== null;
+function settingsWeighting(name, text2) {
+  const settings = Object.fromEntries(
+    Object.entries(mapping(text2)).map(([key, value]) => [
+      key,
+      isObject2(value) && "value" in value ? value.value : value
+    ])
+  );
+  const { scale_rewards, algorithm } = settings;
+  let spec, said2;
+  if (scale_rewards !== void 0) {
+    const value = (scale_rewards === null ? "none" : String(scale_rewards)).toLowerCase();
+    [spec, said2] = [BY_SCALE_REWARDS[value] ?? "", `TRL's scale_rewards=${value}`];
+  } else if (isObject2(algorithm) && "adv_estimator" in algorithm) {
+    const chosen = String(algorithm.adv_estimator);
+    [spec, said2] = [BY_ADV_ESTIMATOR[chosen] ?? "", `verl's adv_estimator=${chosen}`];
+    if (["grpo", "grpo_vectorized"].includes(chosen)) {
+      const scaled = algorithm.norm_adv_by_std_in_grpo ?? true;
+      said2 += `, norm_adv_by_std_in_grpo=${typeof scaled === "string" ? scaled : written(scaled)}`;
+      spec = scaled ? "grpo(ddof=1, eps=1e-06)" : "dr_grpo";
+    } else if (chosen.startsWith("lab.")) {
+      const { of, ...options } = isObject2(algorithm.lab) ? algorithm.lab : {}, kept = Object.entries(options).filter(([option]) => !NOT_OF_THE_ESTIMATOR.includes(option)), parts = [...of === void 0 ? [] : [of], ...kept.map(([option, value]) => `${option}=${written(value)}`)];
+      spec = chosen.slice("lab.".length) + (parts.length ? `(${parts.join(", ")})` : "");
+    }
+  } else return null;
+  return { spec, note: `trained with ${spec || "no estimator of here"} (${said2}), by ${name}` };
+}
+function mapping(text2) {
+  const lines = text2.split(/\r?\n/).filter((line) => line.trim() && !/^\s*#|^---|^\.\.\./.test(line)).map((line) => ({ indent: line.search(/\S/), words: line.trim() }));
+  return block(lines);
+}
+function block(lines) {
+  const found = {}, indent = lines[0]?.indent;
+  lines.forEach(({ indent: at, words }, i) => {
+    const entry = at === indent && /^(?:"([^"]*)"|'([^']*)'|([^\s"'#{[\-][^:]*?|-[^\s:][^:]*?))\s*:(?:\s+(.*))?$/.exec(words);
+    if (!entry) return;
+    const end = lines.findIndex((line, k) => k > i && line.indent <= indent), below = lines.slice(i + 1, end < 0 ? lines.length : end), rest = (entry[4] ?? "").replace(/(^|\s)#.*$/, "").trim();
+    found[entry[1] ?? entry[2] ?? entry[3]] = rest ? inline([rest, ...below.map(({ words: words2 }) => words2)].join(" ")) : below.length ? block(below) : null;
+  });
+  return found;
+}
+function inline(text2) {
+  if (!text2.startsWith("{")) return /^[[|>&*!]/.test(text2) ? void 0 : scalar(text2);
+  const found = {};
+  const entry = /^\s*(?:"([^"]*)"|'([^']*)'|([^\s,:{}"']+))\s*:\s*/;
+  let rest = text2.slice(1, -1);
+  for (let next = entry.exec(rest); next; next = entry.exec(rest)) {
+    rest = rest.slice(next[0].length);
+    const size = valueLength(rest);
+    found[next[1] ?? next[2] ?? next[3]] = inline(rest.slice(0, size).trim());
+    rest = rest.slice(size + 1);
+  }
+  return found;
+}
+function valueLength(text2) {
+  let depth = 0, quote = "";
+  for (let i = 0; i < text2.length; i++) {
+    const letter = text2[i];
+    if (quote) quote = letter === quote ? "" : quote;
+    else if (`"'`.includes(letter)) quote = letter;
+    else if ("{[".includes(letter)) depth++;
+    else if ("}]".includes(letter)) depth--;
+    else if (letter === "," && !depth) return i;
+  }
+  return text2.length;
+}
+function scalar(text2) {
+  const quoted = /^(["'])(.*)\1$/s.exec(text2);
+  if (quoted) return quoted[2];
+  if (/^(true|yes|on)$/i.test(text2)) return true;
+  if (/^(false|no|off)$/i.test(text2)) return false;
+  if (/^(null|~)$/i.test(text2)) return null;
+  return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]\d+)?$/i.test(text2) ? Number(text2) : text2;
 }
 
 // weighting.js
@@ -2640,11 +6802,11 @@ function trainedWeighting({ n, correct, advantages, steps }) {
   if (!advantages) return null;
   const groups = n.map((size, i) => ({ n: size, K: correct[i], found: advantages[i], step: steps[i] })).filter(({ n: size, K, found }) => K > 0 && K < size && found.every(Number.isFinite));
   if (!groups.length) return null;
-  const plain2 = Object.keys(ESTIMATORS).filter((name) => {
+  const plain3 = Object.keys(ESTIMATORS).filter((name) => {
     const rules2 = Object.values(ESTIMATORS[name].options ?? {});
     return ESTIMATORS[name].sequences && rules2.every(({ required, start: start2 }) => !required && start2 !== void 0);
   });
-  for (const spec of /* @__PURE__ */ new Set([...Object.keys(WRITTEN_BY), ...plain2.sort()])) {
+  for (const spec of /* @__PURE__ */ new Set([...Object.keys(WRITTEN_BY), ...plain3.sort()])) {
     try {
       const expected = advantagesOf(spec);
       if (groups.every(({ n: size, K, found }) => expected(size, K).every((value, i) => close(found[i], value)))) {
@@ -2663,6 +6825,13 @@ function trainedWeighting({ n, correct, advantages, steps }) {
     spec: "dr_grpo",
     note: "trained with TRL's scale_rewards=batch, by the advantages in the file: within a step the weights of dr_grpo, times a factor"
   } : { spec: "", note: "the advantages in the file are those of no estimator without options here" };
+}
+function isWeighed(spec) {
+  try {
+    return Boolean(resolve(ESTIMATORS, lifted(spec) ?? spec).entry.sequences);
+  } catch {
+    return false;
+  }
 }
 function weightShares({ n, correct, times = n.map(() => 1) }, spec, edges) {
   const expected = advantagesOf(spec), sums = n.map((size, i) => {
@@ -2685,18 +6854,18 @@ var SLICE = 25;
 var FEW = 64;
 var MOST_RATES = 2e4;
 var last = { number: 0, again: null };
-function settled(counts2) {
+function settled(counts2, settings = null) {
   const short2 = condensed(counts2), { n, correct, exact, times } = short2;
   if (exact && exact.length > MOST_RATES)
     throw new Error(`${exact.length} different pass rates: the page shows up to ${MOST_RATES}; lab audit shows all`);
-  const trained = trainedWeighting(counts2), fit2 = counts2.fit ?? (exact ? null : mixing(n, correct, void 0, times)), again = !exact && n.length <= FEW ? resampled(counts2.n, counts2.correct) : null;
+  const trained = trainedWeighting(counts2) ?? settings, fit2 = counts2.fit ?? (exact ? null : mixing(n, correct, void 0, times)), again = !exact && n.length <= FEW ? resampled(counts2.n, counts2.correct) : null;
   last = { number: last.number + 1, again };
   return { ...short2, notes: counts2.notes, trained, fit: fit2, number: last.number, few: again !== null };
 }
 var TASKS = {
   learn,
   decompose: ({ degree, N: N2 }) => decomposition(degree, N2),
-  read: async ({ file, said: said2 }) => settled(await readFile(file, said2)),
+  read: async ({ files, said: said2, settings }) => settled(await readFiles(files, said2), settings && settingsWeighting(settings.name, await settings.text())),
   settle: ({ counts: counts2 }) => settled(counts2),
   /** The masses of draws `from` and as many of the next as a moment allows, up to `to`; none of a file before the last. */
   draws({ number: number2, from, to }) {
@@ -2745,9 +6914,9 @@ var Work = class {
       this.refuse();
     });
     this.worker.addEventListener("message", ({ data: { id, answer, fault } }) => {
-      const { resolve: resolve2, reject } = this.waiting.get(id);
+      const { resolve: resolve3, reject } = this.waiting.get(id);
       this.waiting.delete(id);
-      if (fault === void 0) resolve2(answer);
+      if (fault === void 0) resolve3(answer);
       else reject(new Error(fault));
     });
     this.ask("learn", told());
@@ -2758,7 +6927,7 @@ var Work = class {
     this.worker?.terminate();
     Object.assign(this, { refused: true, worker: null });
     this.waiting.clear();
-    for (const { task, facts, resolve: resolve2, reject } of left) this.here(task, facts).then(resolve2, reject);
+    for (const { task, facts, resolve: resolve3, reject } of left) this.here(task, facts).then(resolve3, reject);
   }
   async here(task, facts) {
     await new Promise((done) => setTimeout(done));
@@ -2767,9 +6936,9 @@ var Work = class {
   /** The answer to one of TASKS, or its sentence thrown. */
   ask(task, facts) {
     if (!this.away) return this.here(task, facts);
-    return new Promise((resolve2, reject) => {
+    return new Promise((resolve3, reject) => {
       const id = this.next++;
-      this.waiting.set(id, { task, facts, resolve: resolve2, reject });
+      this.waiting.set(id, { task, facts, resolve: resolve3, reject });
       this.worker.postMessage({ id, task, facts });
     });
   }
@@ -3158,6 +7327,9 @@ var DEFAULTS = {
   left: "rloo",
   right: "maxrl",
   problems: 96,
+  start: "even",
+  shared: 0,
+  // features that problems share; 0: each has parameters of its own
   right_N: 0,
   // 0: as many as on the left
   equal: "length",
@@ -3175,6 +7347,7 @@ var CHOICES = {
   x: ["log", "deep", "linear", "logit"],
   y: ["log", "linear"],
   by: ["hand", "formula"],
+  start: ["even", "own"],
   equal: ["length", "rate"],
   across: ["steps", "rollouts"],
   theme: ["auto", "light", "dark"]
@@ -3182,6 +7355,7 @@ var CHOICES = {
 var RANGES = {
   N: [2, MOST2.N, true],
   problems: [4, MOST2.problems, true],
+  shared: [0, MOST2.problems, true],
   right_N: [0, MOST2.N, true],
   length: [1e-3, 1, false],
   rate: [1e-3, 10, false],
@@ -3475,10 +7649,10 @@ var CurvesPanel = class {
       if (line.kind === "curve" && y) {
         if (state.limits && limit3)
           drawn.push({ x: p, y: limit3, color, dash: [2, 3], width: 1, name: `limit ${line.spec}` });
-        const plain2 = { x: p, y, color, dash, name: line.spec };
-        if (!gated) drawn.push({ ...plain2, width: 2.2, label: label2 });
+        const plain3 = { x: p, y, color, dash, name: line.spec };
+        if (!gated) drawn.push({ ...plain3, width: 2.2, label: label2 });
         else {
-          drawn.push({ ...plain2, width: 1, opacity: 0.85 });
+          drawn.push({ ...plain3, width: 1, opacity: 0.85 });
           drawn.push({ x: p, y: gated, color, dash, width: 2.6, label: label2, name: this.recipe(line, state) });
         }
       }
@@ -3957,13 +8131,14 @@ var FilesPanel = class {
       { least: 2, most: MOST2.N, step: 1, scale: LOG(2, MOST2.N), first: true },
       (N2) => store.set({ N: N2 })
     );
-    const again = () => this.file && this.open(this.file);
+    const again = () => this.files && this.open(this.files);
     this.input = h("input", {
       type: "file",
-      accept: ".csv,.tsv,.json,.jsonl,.ndjson,.gz,.parquet",
+      multiple: !app.kernel,
+      accept: `.csv,.tsv,.json,.jsonl,.ndjson,.gz,.parquet${app.kernel ? "" : ",.yaml"}`,
       id: "lab-file",
       onchange: () => {
-        if (this.input.files[0]) this.open(this.input.files[0]);
+        this.give([...this.input.files]);
         this.input.value = "";
       }
     });
@@ -3975,7 +8150,7 @@ var FilesPanel = class {
       h(
         "p",
         { class: "rules" },
-        "Rollouts as TRL, verl and others write them, or one row a problem with n and k (how often it was tried and solved), or one row a rollout with problem and reward (0 or 1). CSV, JSON or JSONL, also packed (gz)" + (app.kernel ? ", or parquet." : "; parquet is read in the notebook. Nothing leaves this page.")
+        "Rollouts as TRL, verl and others write them, or one row a problem with n and k (how often it was tried and solved), or one row a rollout with problem and reward (0 or 1). CSV, JSON, JSONL, also packed (gz), or parquet" + (app.kernel ? "." : "; of a folder, all its files at once. With them, or after them, the config.yaml of the training (W&B's, or Hydra's of verl) says how the rollouts were weighted. Nothing leaves this page.")
       )
     );
     this.choice = Object.fromEntries(
@@ -3999,7 +8174,7 @@ var FilesPanel = class {
       });
     }
     this.zone.addEventListener("drop", (event) => {
-      if (event.dataTransfer.files[0]) this.open(event.dataTransfer.files[0]);
+      this.give([...event.dataTransfer.files]);
     });
     this.fault = h("p", { class: "fault", role: "alert", style: "overflow-wrap: anywhere" });
     this.notes = h("div", { class: "notes" });
@@ -4027,6 +8202,15 @@ var FilesPanel = class {
       this.dead.element,
       h("h3", {}, "What a larger N would change"),
       this.larger.element,
+      h(
+        "div",
+        { class: "row" },
+        h(
+          "button",
+          { type: "button", onclick: () => store.set({ panel: "toy", start: "own" }) },
+          "Train the toy from these pass rates"
+        )
+      ),
       app.saver(
         () => this.dead,
         () => this.columns(),
@@ -4059,16 +8243,28 @@ var FilesPanel = class {
     if (!Number.isFinite(Number(said2.threshold))) throw new Error(`threshold ${said2.threshold}: give a number`);
     return { ...said2, threshold: Number(said2.threshold) };
   }
+  /** Files that were dropped or chosen: rollouts or counts, the settings of their training, or both. */
+  give(files) {
+    const isSettings = ({ name }) => !this.app.kernel && /\.ya?ml$/i.test(name), tables = files.filter((file) => !isSettings(file)), settings = files.find(isSettings) ?? null;
+    if (!files.length) return;
+    if (!tables.length && !this.files) {
+      this.fault.textContent = `${settings.name} holds settings: give the rollouts that they belong to as well`;
+      return;
+    }
+    this.settings = settings;
+    this.open(tables.length ? tables : this.files);
+  }
   /** Show what `read` resolves to, see `settled` of work.js: that of a file, unless another was given meanwhile. */
-  async open(file, read = () => this.read(file)) {
+  async open(files, read = () => this.read(files)) {
     const turn = this.turn = {};
-    this.file = file;
+    this.files = files;
     this.fault.textContent = "";
-    this.notes.textContent = file ? `reading ${file.name} …` : "";
+    this.notes.textContent = files ? `reading ${files.map(({ name }) => name).join(", ")} …` : "";
     try {
       const counts2 = await read();
       if (turn !== this.turn) return;
       this.counts = counts2;
+      this.source = files && { files, said: this.said() };
       this.kept = counts2.fit ? { fit: counts2.fit } : {};
       this.draws = [];
       this.app.refresh();
@@ -4078,9 +8274,15 @@ var FilesPanel = class {
       this.fault.textContent = error.message;
     }
   }
-  async read(file) {
-    if (!this.app.kernel) return FILES.ask("read", { file, said: this.said() });
-    return FILES.ask("settle", { counts: await this.app.kernel.read(file) });
+  async read(files) {
+    if (!this.app.kernel) return FILES.ask("read", { files, said: this.said(), settings: this.settings });
+    return FILES.ask("settle", { counts: await this.app.kernel.read(files[0]) });
+  }
+  /** The line of Python that reads the pass rates on the screen again, as `problems` of them; null without a file. */
+  python(problems) {
+    if (!this.source) return null;
+    const { files, said: said2 } = this.source, path = files.length === 1 ? files[0].name : "FOLDER", choice = Object.entries(said2).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+    return `population(${[JSON.stringify(path), problems, ...choice.length ? [`Choice(${choice.join(", ")})`] : []].join(", ")})`;
   }
   /** Counts { n, correct, notes } or exact pass rates that the notebook gave; `fit` is the lab's. */
   take(counts2) {
@@ -4166,7 +8368,7 @@ var FilesPanel = class {
   /** What the training's weighting was, and a table of it and of the estimators on the page. */
   weighting() {
     if (!this.counts.trained) return [];
-    const { spec, note } = this.counts.trained, { edges } = this.found, percent2 = edges.map((edge) => format(100 * edge)), specs = [.../* @__PURE__ */ new Set([spec, ...this.lines.map((line) => line.spec)])].filter((one2) => one2), shares2 = specs.map((one2) => weightShares(this.counts, lifted(one2) ?? one2, edges)), head = [h("th", { scope: "col" }, "K/n, %"), ...specs.map((one2) => h("th", { scope: "col" }, one2))], rows = edges.slice(1).map(
+    const { spec, note } = this.counts.trained, { edges } = this.found, percent2 = edges.map((edge) => format(100 * edge)), specs = [.../* @__PURE__ */ new Set([spec, ...this.lines.map((line) => line.spec)])].filter(isWeighed), shares2 = specs.map((one2) => weightShares(this.counts, lifted(one2) ?? one2, edges)), head = [h("th", { scope: "col" }, "K/n, %"), ...specs.map((one2) => h("th", { scope: "col" }, one2))], rows = edges.slice(1).map(
       (_, i) => h(
         "tr",
         {},
@@ -4175,7 +8377,11 @@ var FilesPanel = class {
       )
     );
     return [
-      h("p", {}, `${note[0].toUpperCase()}${note.slice(1)}. Share of the weight of these rollouts, sum of |advantage|:`),
+      h(
+        "p",
+        {},
+        `${note[0].toUpperCase()}${note.slice(1)}. Share of the weight of these rollouts, sum of |advantage|:`
+      ),
       h(
         "div",
         { class: "readout", tabindex: "0", role: "region", "aria-label": "weights of these rollouts" },
@@ -4336,7 +8542,11 @@ var EXAMPLE = (() => {
 var LONGEST2 = 2e3;
 var RUNS = 400;
 var SIDES = ["left", "right"];
-var SET = ["N", "right_N", "left", "right", "problems", "equal", "length", "rate", "seed", "seeds", "across"];
+var WORLD = ["problems", "start", "shared"];
+var SET = ["N", "right_N", "left", "right", ...WORLD, "equal", "length", "rate", "seed", "seeds", "across"];
+var PARTS = 10;
+var WIDE = [1e-6, 1e-4, 0.01, 0.5, 0.99, 0.9999];
+var NARROW = 520;
 var mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
 var ToyPanel = class {
   constructor(app) {
@@ -4353,6 +8563,21 @@ var ToyPanel = class {
       store.state.problems,
       { least: 4, most: 400, step: 1, scale: LOG(4, 400) },
       (problems) => store.set({ problems })
+    );
+    this.start = h("div");
+    this.source = h("div");
+    this.sharing = h("div", { class: "row" });
+    this.shared = slider(
+      "Shared features",
+      store.state.shared || 1,
+      {
+        least: 1,
+        most: MOST2.problems,
+        step: 1,
+        scale: LOG(1, MOST2.problems),
+        hint: "the fewer, the more problems hinder each other"
+      },
+      (shared2) => store.set({ shared: shared2 })
     );
     this.right_N = slider(
       "Rollouts a problem on the right",
@@ -4391,9 +8616,9 @@ var ToyPanel = class {
       }
     });
     this.menus = Object.fromEntries(SIDES.map((side) => [side, h("div")]));
-    this.play = h(
+    this.button = h(
       "button",
-      { type: "button", class: "primary", onclick: () => this.playing ? this.pause() : this.start() },
+      { type: "button", class: "primary", onclick: () => this.playing ? this.pause() : this.play() },
       "Play"
     );
     this.clock = h("output", { class: "where" });
@@ -4405,6 +8630,9 @@ var ToyPanel = class {
       SIDES.map((side) => [side, new Chart({ label: `distribution of pass rates, ${side}`, height: 0.3, least: 110 })])
     );
     this.mean = new Chart({ label: "mean pass rate and the hardest quarter", height: 0.3, least: 190 });
+    this.gain = new Chart({ label: "predicted and realised gain by how hard problems are", height: 0.3, least: 210 });
+    this.gains = h("p", { class: "meaning" });
+    this.rules = h("p", { class: "rules" });
     this.fault = h("p", { class: "fault", role: "alert" });
     this.line = h("code", { class: "line", tabindex: "0" });
     this.names = names;
@@ -4418,7 +8646,7 @@ var ToyPanel = class {
         h(
           "div",
           { class: "row first" },
-          this.play,
+          this.button,
           h(
             "button",
             {
@@ -4452,19 +8680,20 @@ var ToyPanel = class {
         this.length.element,
         this.rate.element,
         this.across,
-        this.problems.element,
         this.seeds.element,
         field("First seed", this.seed),
+        h("h3", {}, "The problems"),
+        this.start,
+        this.source,
+        this.problems.element,
+        this.sharing,
+        this.shared.element,
         this.fault,
-        h(
-          "p",
-          { class: "rules" },
-          `Each problem is a softmax over ${ANSWERS} answers, one of them right; pass rates start even in log-odds from ${HARDEST} to ${EASIEST}. Steps of equal length change the logits of a problem equally on both sides, in the root mean square over problems; with one learning rate an estimator of a larger scale also takes longer steps. Both sides draw with the same random numbers (Philox4x32-10, one counter a problem, step and rollout).`
-        ),
-        h("h3", {}, "The same numbers in Python"),
+        this.rules,
+        h("h3", {}, "The same numbers in Python; predicted: with sampled=False"),
         this.line
       ),
-      h(
+      this.stage = h(
         "section",
         { class: "stage" },
         h(
@@ -4473,6 +8702,9 @@ var ToyPanel = class {
           SIDES.map((side) => h("div", {}, this.heads[side], this.charts[side].element, this.spread[side].element))
         ),
         this.mean.element,
+        h("h3", {}, "Predicted and realised gain"),
+        this.gain.element,
+        this.gains,
         app.saver(
           () => this.mean,
           () => this.columns(),
@@ -4490,16 +8722,25 @@ var ToyPanel = class {
       const sizes = [state.N, state.right_N || state.N];
       this.found = SIDES.map((side, k) => this.app.estimator(state[side], sizes[k]));
       if (this.found.some(({ waiting, stale }) => waiting || stale)) return;
-      this.runs = this.found.map(({ sequences: sequences2 }, k) => new Run(sequences2, sizes[k], state));
+      const start2 = this.rates(state);
+      this.runs = this.found.map(({ sequences: sequences2 }, k) => new Run(sequences2, sizes[k], { ...state, start: start2 }));
     } catch (error) {
       this.pause();
       this.fault.textContent = error.message;
     }
   }
-  start() {
+  /** The problems' pass rates at the start, the hardest first; null: even in log-odds. */
+  rates({ start: start2, problems }) {
+    if (start2 === "even") return null;
+    const { given } = this.app;
+    if (!given) throw new Error("this run starts from pass rates of your own, and the page has read none yet");
+    const { exact, times, fit: fit2 } = given;
+    return exact ? equalShares(exact, times, problems) : equalShares(fit2.p, fit2.mass, problems);
+  }
+  play() {
     if (!this.runs) return;
     this.playing = true;
-    this.play.textContent = "Pause";
+    this.button.textContent = "Pause";
     const tick = () => {
       if (!this.playing || !this.element.isConnected || this.element.hidden) {
         this.pause();
@@ -4517,7 +8758,7 @@ var ToyPanel = class {
   }
   pause() {
     this.playing = false;
-    this.play.textContent = this.runs && this.time > 0 ? "Go on" : "Play";
+    this.button.textContent = this.runs && this.time > 0 ? "Go on" : "Play";
   }
   get time() {
     return this.runs ? Math.max(...this.runs.map(({ time }) => time)) : 0;
@@ -4540,7 +8781,7 @@ var ToyPanel = class {
     this.render();
   }
   update(state) {
-    const key = JSON.stringify(SET.map((name) => state[name])), { store } = this.app;
+    const { store, given } = this.app, key = JSON.stringify([...SET.map((name) => state[name]), state.start === "own" && given?.number]);
     this.N.show(state.N);
     this.right_N.show(state.right_N || state.N);
     this.right_N.element.hidden = !state.right_N;
@@ -4554,6 +8795,36 @@ var ToyPanel = class {
     rebuild(this.other, [state.right_N > 0, state.N], () => [
       checkbox("another N on the right", state.right_N > 0, (is) => store.set({ right_N: is ? state.N : 0 }))
     ]);
+    this.shared.show(state.shared || 1);
+    this.shared.element.hidden = !state.shared;
+    rebuild(this.start, state.start, () => [
+      segmented(
+        "where pass rates start",
+        { even: "evenly spread", own: "your own" },
+        state.start,
+        (start2) => store.set({ start: start2 })
+      )
+    ]);
+    rebuild(
+      this.source,
+      [state.start, given?.notes[0]],
+      () => state.start === "even" ? [] : [
+        ...given ? [h("p", { class: "rules" }, `From ${given.notes[0]}.`)] : [],
+        h(
+          "button",
+          { type: "button", onclick: () => store.set({ panel: "files" }) },
+          given ? "See them, or give others" : "Give a file"
+        )
+      ]
+    );
+    rebuild(this.sharing, [state.shared > 0, state.problems], () => [
+      checkbox(
+        "problems share parameters",
+        state.shared > 0,
+        (is) => store.set({ shared: is ? Math.ceil(state.problems / 4) : 0 })
+      )
+    ]);
+    this.rules.textContent = rulesOf(state);
     rebuild(this.equal, state.equal, () => [
       segmented(
         "what both sides share",
@@ -4590,18 +8861,21 @@ var ToyPanel = class {
       this.pause();
       this.reset();
     }
+    this.stage.hidden = this.fault.textContent !== "";
+    if (this.stage.hidden) this.app.drawn();
     this.render();
   }
   /** What gives the same numbers in Python: a call, a call a seed, or such a line a side. */
   python(state) {
-    const { seed, seeds } = state;
-    const call = (names, N3, steps) => `paired.pass_rates([${names.map((name) => JSON.stringify(name)).join(", ")}], rollouts=${N3}, problems=${state.problems}, steps=${Math.max(steps, 1)}, ${state.equal === "rate" ? `learning_rate=${state.rate}` : `step_length=${state.length}`}, ` + (seeds > 1 ? `seed=seed)` : `seed=${seed})`);
+    const { seed, seeds } = state, file = state.start === "own" && this.app.panels.files.python(state.problems), start2 = file || `[${this.runs[0].history[0].join(", ")}]`;
+    const call = (names, N3, steps) => `paired.pass_rates([${names.map((name) => JSON.stringify(name)).join(", ")}], rollouts=${N3}, ${state.start === "own" ? "start=start" : `problems=${state.problems}`}, ${state.shared ? `shared=${state.shared}, ` : ""}steps=${Math.max(steps, 1)}, ${state.equal === "rate" ? `learning_rate=${state.rate}` : `step_length=${state.length}`}, ` + (seeds > 1 ? `seed=seed)` : `seed=${seed})`);
     const every = (text2) => seeds > 1 ? `[${text2} for seed in range(${seed}, ${seed + seeds})]` : text2;
     const { left, right, N: N2 } = state, calls = state.right_N ? [
       [[left], N2, this.runs[0].time],
       [[right], state.right_N, this.runs[1].time]
     ] : [[[left, right], N2, this.time]];
-    return `from lab.toy import paired; ${calls.map((one2) => every(call(...one2))).join("; ")}`;
+    const load = file ? `from lab.show.audit import ${file.includes("Choice(") ? "Choice, " : ""}population; ` : "", given = state.start === "own" ? `start = ${start2}; ` : "";
+    return `${load}from lab.toy import paired; ${given}${calls.map((one2) => every(call(...one2))).join("; ")}`;
   }
   render() {
     const { state } = this.app.store, theme = this.app.theme();
@@ -4619,6 +8893,7 @@ var ToyPanel = class {
       domain: [0, last2],
       label: this.atRollouts ? "rollouts a problem" : "step"
     };
+    const rates = state.start === "even" ? { kind: "logit", domain: [1e-4, 0.9999] } : { kind: "logit", domain: [CERTAIN, 1 - CERTAIN], ticks: WIDE.map((p) => [p, format(p)]) };
     const bins = this.runs.map((run) => histogram(run.now)), most = niceDomain([0, state.problems / 4, ...bins.flat()], "linear")[1];
     const lines = [], areas = [];
     SIDES.forEach((side, k) => {
@@ -4630,10 +8905,7 @@ var ToyPanel = class {
         return `${format(middle2[0], 3)}${state.seeds > 1 ? ` (${format(low[0], 3)} to ${format(high2[0], 3)})` : ""}`;
       };
       this.heads[side].textContent = `${label2}: mean ${told2("mean")}, hardest quarter ${told2("hard")}`;
-      this.charts[side].draw(
-        { x, y: { kind: "logit", domain: [1e-4, 0.9999], label: "pass rate, a line a problem" }, lines: paths },
-        theme
-      );
+      this.charts[side].draw({ x, y: { ...rates, label: "pass rate, a line a problem" }, lines: paths }, theme);
       this.spread[side].draw(
         {
           x: { kind: "linear", domain: [0, 1], label: "pass rate now" },
@@ -4670,14 +8942,46 @@ var ToyPanel = class {
       },
       theme
     );
+    this.compare(style, theme);
     this.app.drawn();
+  }
+  /** What the weight w_N predicts that problems have gained since the start, beside what they have. */
+  compare(style, theme) {
+    const compared = this.runs.map((run) => run.gains()), [first] = compared, every = compared.flatMap(({ parts }) => parts.flatMap(({ predicted, low, high: high2 }) => [predicted, low, high2])), place = (i, k) => i + 0.42 + 0.16 * k, both = (draw2) => compared.flatMap(({ parts }, k) => parts.map((part, i) => draw2(part, i, k))), name = (k) => this.found[k].label;
+    this.gain.draw(
+      {
+        x: {
+          kind: "linear",
+          domain: [0, first.parts.length],
+          label: `pass rate at the start, ${first.parts.length === PARTS ? "means of tenths" : "a problem each"}`,
+          ticks: first.parts.map(({ start: start2 }, i) => [i + 0.5, format(start2, 2)]).filter((_, i) => i % (this.gain.element.clientWidth < NARROW ? 3 : 1) === 0)
+        },
+        y: { kind: "linear", domain: niceDomain([0, ...every], "linear"), label: "gain in pass rate" },
+        lines: compared.map(({ parts }, k) => ({
+          x: parts.map((_, i) => place(i, k)),
+          y: parts.map(({ predicted }) => predicted),
+          color: style[k].color,
+          dash: style[k].dash,
+          label: `${name(k)}, predicted`
+        })),
+        dots: both(({ realised }, i, k) => ({ x: place(i, k), y: realised, color: style[k].color })),
+        whiskers: both(({ low, high: high2 }, i, k) => ({ x: place(i, k), low, high: high2, color: style[k].color })),
+        keys: compared.map((_, k) => ({ label: `${name(k)}, realised`, color: style[k].color, dot: true }))
+      },
+      theme
+    );
+    const { seeds } = this.app.store.state, told2 = compared.map(
+      ({ all: { predicted, realised, low, high: high2 } }, k) => `${name(k)}: ${format(predicted, 3)} predicted, ${format(realised, 3)} realised${seeds > 1 ? ` (${format(low, 3)} to ${format(high2, 3)})` : ""}.`
+    );
+    this.gains.textContent = `Mean gain since the start. ${told2.join(" ")} ${PREDICTED}`;
   }
   /** One row a step: the pass rate of every problem on both sides with the first seed, and the means of every seed. */
   columns() {
     const { seed, seeds, problems } = this.app.store.state, columns = { step: Array.from({ length: this.time + 1 }, (_, t) => t) };
     SIDES.forEach((side, k) => {
-      const { history: history3, summaries } = this.runs[k];
+      const { history: history3, forecast, summaries } = this.runs[k];
       for (let i = 0; i < problems; i++) columns[`${side} ${i}`] = history3.map((p) => p[i]);
+      for (let i = 0; i < problems; i++) columns[`${side} ${i}, predicted`] = forecast.map((p) => p[i]);
       if (seeds > 1)
         summaries.forEach((one2, s) => {
           columns[`${side} mean, seed ${seed + s}`] = one2.map(({ mean: mean3 }) => mean3);
@@ -4692,21 +8996,28 @@ var histogram = (p) => {
   for (const x of p) bins[Math.min(19, Math.floor(20 * x))]++;
   return bins;
 };
+var PREDICTED = "Predicted: every step by its expectation, w_N(p) grad p, with the length that it has in the root mean square; nothing is drawn. Dots: means over the seeds, and their range.";
+function rulesOf({ start: start2, problems, shared: shared2 }) {
+  const begin = start2 === "even" ? `pass rates start even in log-odds from ${HARDEST} to ${EASIEST}` : `pass rates start at those of your file without their sampling noise: ${problems} equal shares of the problems, each by its mean, held between ${format(CERTAIN)} and 1 − ${format(CERTAIN)}`;
+  const world = shared2 ? `Problems share the parameters of ${shared2} features, which are random signs: two problems help each other if more than half of their signs agree, and hinder each other if fewer do. ` : "";
+  return `Each problem is a softmax over ${ANSWERS} answers, one of them right; ${begin}. ${world}Steps of equal length change the logits of a problem equally on both sides, in the root mean square over problems; with one learning rate an estimator of a larger scale also takes longer steps. Both sides draw with the same random numbers (Philox4x32-10, one counter a problem, step and rollout).`;
+}
 var Run = class {
-  constructor(sequences2, N2, { problems, equal, length, rate, seed, seeds }) {
+  constructor(sequences2, N2, { problems, start: start2, shared: shared2, equal, length, rate, seed, seeds }) {
     this.N = N2;
-    this.policies = Array.from(
-      { length: seeds },
-      (_, s) => new Policy({
-        sequences: sequences2,
-        problems,
-        rollouts: N2,
-        rate,
-        length: equal === "length" ? length : null,
-        seed: seed + s
-      })
-    );
+    const settings = {
+      sequences: sequences2,
+      problems,
+      start: start2,
+      shared: shared2,
+      rollouts: N2,
+      rate,
+      length: equal === "length" ? length : null
+    };
+    this.policies = Array.from({ length: seeds }, (_, s) => new Policy({ ...settings, seed: seed + s }));
+    this.prediction = new Policy({ ...settings, sampled: false });
     this.history = [];
+    this.forecast = [];
     this.summaries = this.policies.map(() => []);
     this.note();
   }
@@ -4721,15 +9032,32 @@ var Run = class {
     return this.history.at(-1);
   }
   step() {
-    for (const policy of this.policies) policy.step();
+    for (const policy of [...this.policies, this.prediction]) policy.step();
     this.note();
   }
   note() {
-    this.policies.forEach((policy, s) => {
-      const p = policy.passRates();
-      if (s === 0) this.history.push(p);
-      this.summaries[s].push(summary(p));
-    });
+    this.latest = this.policies.map((policy) => policy.passRates());
+    this.history.push(this.latest[0]);
+    this.forecast.push(this.prediction.passRates());
+    this.latest.forEach((p, s) => this.summaries[s].push(summary(p)));
+  }
+  /** Of all problems and of PARTS of them: the pass rate at the start, the gain predicted, and the seeds' mean and range. */
+  gains() {
+    const [start2] = this.history, predicted = this.forecast.at(-1), parts = Math.min(PARTS, start2.length), edge = (i) => Math.floor(i * start2.length / parts);
+    const between = (from, to) => {
+      const of = (p) => mean(p.slice(from, to)), begin = of(start2), each = this.latest.map((p) => of(p) - begin);
+      return {
+        start: begin,
+        predicted: of(predicted) - begin,
+        realised: mean(each),
+        low: Math.min(...each),
+        high: Math.max(...each)
+      };
+    };
+    return {
+      all: between(0, start2.length),
+      parts: Array.from({ length: parts }, (_, i) => between(edge(i), edge(i + 1)))
+    };
   }
   /** Some 120 of the steps, the last one with them: enough for a line. */
   shown() {
@@ -4961,6 +9289,10 @@ var Explorer = class {
     }
     return this.panels[name];
   }
+  /** The file of pass rates that the page has read, see `settled` of work.js; null: none. */
+  get given() {
+    return this.panels.files?.counts ?? null;
+  }
   /** Counts that the notebook gave. */
   counts(counts2) {
     this.panel("files").take(counts2);
@@ -5077,8 +9409,8 @@ var Kernel = class {
   /** Ask the lab one of the questions of lab/explorer/widget.py. Resolves to [content, arrays of float64]. */
   ask(what, facts, buffers = []) {
     const id = this.next++;
-    return new Promise((resolve2, reject) => {
-      this.waiting.set(id, { resolve: resolve2, reject });
+    return new Promise((resolve3, reject) => {
+      this.waiting.set(id, { resolve: resolve3, reject });
       this.model.send({ id, what, ...facts }, void 0, buffers);
     });
   }
@@ -5324,7 +9656,7 @@ var data = {
         keys: series2.map(([, words, color]) => ({ label: words, color, block: true }))
       };
     });
-    const input = h("input", { type: "file", id: "lab-own", accept: ".csv,.tsv,.json,.jsonl,.ndjson,.gz" });
+    const input = h("input", { type: "file", id: "lab-own", accept: ".csv,.tsv,.json,.jsonl,.ndjson,.gz,.parquet" });
     input.addEventListener("change", async () => {
       if (!input.files[0]) return;
       const before = [counts2, kept, name];
@@ -5332,7 +9664,7 @@ var data = {
         const [file] = input.files;
         fault.textContent = "";
         view.say(`Reading ${file.name} …`);
-        counts2 = await FILES.ask("read", { file, said: {} });
+        counts2 = await FILES.ask("read", { files: [file], said: {} });
         [kept, name] = [counts2.fit ? { fit: counts2.fit } : {}, file.name];
         found();
       } catch (error) {
@@ -5734,15 +10066,15 @@ var HARD = RUN.problems / 4;
 var SECONDS = 9;
 var specOf2 = (alpha) => `alpha(alpha=${alpha})`;
 var KEPT = /* @__PURE__ */ new Map();
-function numbers(seed, round, problem, rollouts) {
-  const place = round * RUN.problems + problem;
-  if (!KEPT.has(place)) KEPT.set(place, uniforms(seed, round, problem, rollouts));
+function numbers(seed, round2, problem, rollouts) {
+  const place = round2 * RUN.problems + problem;
+  if (!KEPT.has(place)) KEPT.set(place, uniforms(seed, round2, problem, rollouts));
   return KEPT.get(place);
 }
 function history2(alpha) {
   const sequences2 = coefficients(resolve(ESTIMATORS, specOf2(alpha)), RUN.rollouts), policy = new Policy({ ...RUN, sequences: sequences2, numbers });
   const seen = [policy.passRates()];
-  for (let round = 0; round < RUN.rounds; round++) {
+  for (let round2 = 0; round2 < RUN.rounds; round2++) {
     policy.step();
     seen.push(policy.passRates());
   }
@@ -5779,8 +10111,8 @@ var start = {
       if (!known.has(alpha)) known.set(alpha, history2(alpha));
       return known.get(alpha);
     };
-    let round = isStill() ? RUN.rounds : 0, playing = false, frame;
-    const now = () => run(view.value)[round];
+    let round2 = isStill() ? RUN.rounds : 0, playing = false, frame;
+    const now = () => run(view.value)[round2];
     const picture = new Picture("every problem as a dot, hard ones left, as high as the model solves it often", paint);
     const button = h("button", { type: "button", onclick: () => playing ? pause() : play() });
     function paint(width, height) {
@@ -5799,7 +10131,7 @@ var start = {
         ...lines,
         label(`the ${HARD} hardest`, (left + edge) / 2, base + 20, { "text-anchor": "middle", class: "hard" }),
         label("easier →", width - 6, base + 20, { "text-anchor": "end" }),
-        label(`round ${round} of ${RUN.rounds}`, width - 6, 22, { "text-anchor": "end" }),
+        label(`round ${round2} of ${RUN.rounds}`, width - 6, 22, { "text-anchor": "end" }),
         ...Array.from(
           now(),
           (p, i) => svg("line", { x1: x(i), x2: x(i), y1: y(first[i]), y2: y(p), class: i < HARD ? "stem hard" : "stem" })
@@ -5812,25 +10144,25 @@ var start = {
     }
     function tell2() {
       const hard = (seen) => solved(seen.slice(0, HARD)), rest = solved(now().slice(HARD));
-      const compared = view.value === 0 ? "" : ` With the slider at the left end it would be ${hard(run(0)[round])}.`;
+      const compared = view.value === 0 ? "" : ` With the slider at the left end it would be ${hard(run(0)[round2])}.`;
       view.say(
-        `After ${round} rounds the model solves ${hard(now())} of the ${HARD} hardest problems more often than not, and ${rest} of the other ${RUN.problems - HARD}.${compared}`
+        `After ${round2} rounds the model solves ${hard(now())} of the ${HARD} hardest problems more often than not, and ${rest} of the other ${RUN.problems - HARD}.${compared}`
       );
     }
     function draw2() {
-      button.textContent = playing ? "Pause" : round >= RUN.rounds ? "Play again" : "Play";
+      button.textContent = playing ? "Pause" : round2 >= RUN.rounds ? "Play again" : "Play";
       picture.draw();
       tell2();
     }
     function play() {
-      if (round >= RUN.rounds) round = 0;
-      const from = performance.now() - round / RUN.rounds * SECONDS * 1e3;
+      if (round2 >= RUN.rounds) round2 = 0;
+      const from = performance.now() - round2 / RUN.rounds * SECONDS * 1e3;
       playing = true;
       view.quiet(true);
       const tick = (time) => {
         if (!playing || !picture.element.isConnected) return;
-        round = Math.max(0, Math.min(RUN.rounds, Math.floor((time - from) / 1e3 / SECONDS * RUN.rounds)));
-        if (round >= RUN.rounds) pause();
+        round2 = Math.max(0, Math.min(RUN.rounds, Math.floor((time - from) / 1e3 / SECONDS * RUN.rounds)));
+        if (round2 >= RUN.rounds) pause();
         else {
           draw2();
           frame = requestAnimationFrame(tick);
@@ -5856,7 +10188,7 @@ var ROUNDS = 20;
 var SEED = 0;
 var pixel = (x) => x.toFixed(2);
 var COLUMNS = [4, 5, 7, 10, 20];
-var rounds = (N2) => Array.from({ length: ROUNDS }, (_, round) => Array.from(uniforms(SEED, 0, round, N2), (u) => u < P3));
+var rounds = (N2) => Array.from({ length: ROUNDS }, (_, round2) => Array.from(uniforms(SEED, 0, round2, N2), (u) => u < P3));
 var unseen = {
   name: "unseen",
   short: "Unseen",
@@ -5878,8 +10210,8 @@ var unseen = {
   build(view) {
     const picture = new Picture("twenty rounds as boxes, each try a square, right tries marked", (width, height) => {
       const sizeOf = (across2) => Math.min(width / across2, height / Math.ceil(ROUNDS / across2)), across = COLUMNS.reduce((best, count) => sizeOf(count) > sizeOf(best) ? count : best), down = Math.ceil(ROUNDS / across), size = sizeOf(across), left = (width - size * across) / 2, top = (height - size * down) / 2, inner = size - 10, side = Math.ceil(Math.sqrt(view.value)), cell = inner / side;
-      return rounds(view.value).flatMap((tries, round) => {
-        const x = left + size * (round % across) + 5, y = top + size * Math.floor(round / across) + 5, seen = tries.includes(true);
+      return rounds(view.value).flatMap((tries, round2) => {
+        const x = left + size * (round2 % across) + 5, y = top + size * Math.floor(round2 / across) + 5, seen = tries.includes(true);
         const square = (i) => {
           const place = [x + cell * (i % side + 0.12), y + cell * (Math.floor(i / side) + 0.12)];
           return `M${place.map(pixel).join(" ")}h${pixel(0.76 * cell)}v${pixel(0.76 * cell)}h${pixel(-0.76 * cell)}z`;
@@ -5923,6 +10255,10 @@ function readAddress(hash) {
   return read;
 }
 var writeAddress = (scene, value) => `#${scene.name}${value === scene.drag.start ? "" : `&${scene.key}=${value}`}`;
+function shared(scene, value) {
+  const folder = document.querySelector('meta[name="lab-scenes"]')?.content;
+  return folder ? new URL(`${folder}${scene.name}.html#${scene.key}=${value}`, location.href).href : null;
+}
 var Story = class {
   /** `embed`: one scene alone, for a frame in another page. */
   constructor(root, { embed = false } = {}) {
@@ -6067,7 +10403,11 @@ var Story = class {
     return h(
       "footer",
       {},
-      h("button", { type: "button", onclick: copy(whole, "Link") }, "Copy link"),
+      h(
+        "button",
+        { type: "button", onclick: copy(() => shared(this.scene, this.value) ?? whole(), "Link") },
+        "Copy link"
+      ),
       h("button", { type: "button", onclick: copy(frame, "Embed code") }, "Copy embed code"),
       h("a", { class: "whole", href: writeAddress(this.scene, this.value), target: "_blank" }, "Open the whole page"),
       told2

@@ -27,6 +27,9 @@ PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Which problems does a model learn? The explorer of the lab</title>
+<meta name="description" content="A model practises problems that are right or wrong: drag a \
+slider, and watch which of them it learns.">
+{scenes}\
 <style>
 html {{ background: #ffffff; }} body {{ margin: 0; }}
 @media (prefers-color-scheme: dark) {{ \
@@ -47,10 +50,11 @@ html:has([data-theme="dark"]) {{ background: #16181c; }}
 """
 
 
-def html(specs: Iterable[str] = ()) -> str:
+def html(specs: Iterable[str] = (), scenes: str = "") -> str:
     """The whole page as text; the same sources and plugins give the same text.
 
     `specs` are estimators that it must be able to show, beside all that have no required option.
+    `scenes` is the folder beside it with a page for each scene, which links that are copied name.
     """
     catalogue = json.dumps(
         described() | {"tables": tables(specs)}, separators=(",", ":"), allow_nan=False
@@ -61,22 +65,24 @@ def html(specs: Iterable[str] = ()) -> str:
     )
     return PAGE.format(
         policy=POLICY,
+        scenes=f'<meta name="lab-scenes" content="{scenes}">\n' if scenes else "",
         style=style + story,
         catalogue=catalogue.replace("<", "\\u003c"),  # nothing in it may close the script
         script=script.replace("</script", "<\\/script"),
     )
 
 
-def write(path: str | Path, state: Mapping[str, Any] | None = None) -> str:
+def write(path: str | Path, state: Mapping[str, Any] | None = None, scenes: str = "") -> str:
     """Write the page atomically to `path`; returns its address.
 
     With a `state` it is the address of the workbench that shows it, without one that of the story.
+    `scenes`: see `html`.
     """
     whole = checked(state or {})
     changed = {key: value for key, value in whole.items() if value != DEFAULTS[key]}
     path = Path(path).resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, html([*whole["curves"], whole["left"], whole["right"]]))
+    write_atomically(path, html([*whole["curves"], whole["left"], whole["right"]], scenes))
     if not changed:
         return path.as_uri() + ("#workbench" if state else "")
     fragment = quote(json.dumps(changed, separators=(",", ":")), safe=",:")

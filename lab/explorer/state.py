@@ -31,6 +31,8 @@ DEFAULTS: dict[str, Any] = {
     "left": "rloo",
     "right": "maxrl",
     "problems": 96,
+    "start": "even",
+    "shared": 0,  # features that problems share; 0: each has parameters of its own
     "right_N": 0,  # 0: as many as on the left
     "equal": "length",
     "length": 0.05,
@@ -46,6 +48,7 @@ CHOICES = {
     "x": ("log", "deep", "linear", "logit"),
     "y": ("log", "linear"),
     "by": ("hand", "formula"),
+    "start": ("even", "own"),
     "equal": ("length", "rate"),
     "across": ("steps", "rollouts"),
     "theme": ("auto", "light", "dark"),
@@ -53,6 +56,7 @@ CHOICES = {
 RANGES = {
     "N": (2, 4096),
     "problems": (4, 400),
+    "shared": (0, 400),
     "right_N": (0, 4096),
     "seed": (0, 2**31 - 1),
     "seeds": (1, 16),

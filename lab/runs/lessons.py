@@ -46,6 +46,7 @@ COLOURS = 64  # of a picture: lines on white need no more, and it takes a third 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 EXPLORER = "<lab.explorer."  # how its text begins, in place of the widget
 STILL = ROOT / "docs" / "explorer.png"
+BAR = re.compile(r"\r[^\r\n]*")  # of progress, as text: a terminal draws it again in its place
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 # Of numbers and pictures that another processor makes of the same code.
 RELATIVE, ABSOLUTE = 1e-6, 1e-9
@@ -154,7 +155,7 @@ def _kept(outputs: list[NotebookNode]) -> Iterator[NotebookNode]:
     """The outputs of a cell as they are committed: no counts, small pictures, no widgets.
 
     A widget lives in its kernel. In place of the explorer a reader without one sees a still
-    picture; others are bars of progress.
+    picture; others are bars of progress, which some kernels show as text: both are left out.
     """
     import nbformat
 
@@ -167,6 +168,10 @@ def _kept(outputs: list[NotebookNode]) -> Iterator[NotebookNode]:
             still = base64.b64encode(STILL.read_bytes()).decode()
             output = nbformat.v4.new_output("display_data", {"image/png": still})
             data = output.data
+        if output.get("name") == "stderr":
+            output.text = BAR.sub("", output.text)
+            if not output.text.strip():
+                continue
         if "execution_count" in output:
             output.execution_count = None
         if "image/png" in data:

@@ -12,11 +12,19 @@ from matplotlib.figure import Figure
 
 from lab.errors import whole
 from lab.estimators import estimator
-from lab.pass_rates import dead_share, expected_gradient, intervals, mixing, share_by_bin
+from lab.pass_rates import (
+    dead_share,
+    equal_shares,
+    expected_gradient,
+    intervals,
+    mixing,
+    share_by_bin,
+)
 from lab.rollouts.counting import Choice, Counts, read_table_counts
 from lab.rollouts.formats import SIZES
 from lab.runs.rollout_store import FOLDER
 from lab.runs.run_folder import Run
+from lab.shapes import Array
 from lab.show import plots
 from lab.show.weighting import TITLE, trained_weighting, weight_shares
 from lab.stats import bootstrap_each
@@ -72,6 +80,19 @@ def read_counts(path: str | Path, choice: Choice | None = None) -> Counts:
             last["pass_rate"].to_numpy(),
         )
     return read_table_counts(groups, choice)._replace(rollouts=rollouts)
+
+
+def population(path: str | Path, problems: int, choice: Choice | None = None) -> Array:
+    """Pass rates of some problems that stand for those of a file or run, the hardest first.
+
+    They are `equal_shares` of the distribution without sampling noise, or of the pass rates of a
+    run that computed them. LabError: as `read_counts`.
+    """
+    counts = read_counts(path, choice)
+    if counts.exact is not None:
+        return equal_shares(counts.exact, np.ones(len(counts.exact)), problems)
+    fit = mixing(counts.n, counts.correct, slack=SLACK)
+    return equal_shares(fit.p, fit.mass, problems)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """A report on any runs: curves with intervals, pass rates of problems, comparisons, provenance.
 
 `lab report` executes notebook 90, which calls the functions here, in `lab.show.problem_rates` and
-in `lab.show.report_plots`, and writes the results of its cells as one HTML file.
+in `lab.show.report_plots`, and writes the results of its cells as one HTML file. The notebook is a
+lesson too: cells tagged `lesson` teach how to read the page, and are left out of it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FIRST, LAST = "first step", "last step"
+LESSON = "lesson"  # the tag of cells that are no part of the page
 # The metrics that a report shows, as far as the runs have them, in this order.
 MAIN_METRICS = (
     "pass@1",
@@ -262,8 +264,11 @@ def report(paths: Sequence[Path], file: Path | None = None, **parameters: str) -
 def _html(notebook: Path) -> str:
     """The text and results of an executed notebook as one page, pictures included."""
     from nbconvert.exporters import HTMLExporter
+    from nbconvert.preprocessors import TagRemovePreprocessor
 
     exporter = HTMLExporter(template_name="basic", exclude_input=True, exclude_output_prompt=True)
+    lesson = TagRemovePreprocessor(remove_cell_tags={LESSON}, enabled=True)
+    exporter.register_preprocessor(lesson, enabled=True)
     body, _ = exporter.from_filename(str(notebook))
     head = (
         "<!doctype html><html lang=en><meta charset=utf-8>"

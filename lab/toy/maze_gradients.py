@@ -42,6 +42,8 @@ from lab.toy.tree_sampling import Rollouts
 
 # In a maze with fewer right rollouts than this, on average, sampling measures no weight.
 LEAST_RIGHT = 10
+# So many weights at a time are taken to float64: all of them would double the memory.
+BLOCK = 2**16
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,15 @@ class RateGradients:
 
     def cosines(self) -> Float[torch.Tensor, "mazes mazes"]:
         """The cosine between the gradients of each pair of mazes."""
-        unit = torch.nn.functional.normalize(self.scores, dim=1)
-        return unit @ unit.T
+        blocks = self.scores.split(BLOCK, dim=1)
+        products = torch.stack([block.double() @ block.double().T for block in blocks]).sum(0)
+        of_rows = lengths(self.scores)
+        return (products / torch.outer(of_rows, of_rows)).float()
+
+    def first_order(self, step: Float[torch.Tensor, " weights"]) -> Float[torch.Tensor, " mazes"]:
+        """The change of each log p that a change of the weights makes to first order, float64."""
+        pairs = zip(self.scores.split(BLOCK, dim=1), step.split(BLOCK), strict=True)
+        return torch.stack([block.double() @ part.double() for block, part in pairs]).sum(0)
 
     def weighted(self, factor: Float[torch.Tensor, " mazes"]) -> Float[torch.Tensor, " weights"]:
         """The mean over mazes of the factor times grad log p: p w(p) gives that of w(p) grad p."""
@@ -278,7 +287,7 @@ def measure(
 
 
 def _maze_rows(mazes: Mazes, rates: RateGradients) -> list[dict[str, Any]]:
-    p, norms = rates.log_p.double().exp(), rates.scores.norm(dim=1)
+    p, norms = rates.log_p.double().exp(), lengths(rates.scores)
     paths = ["".join("UDLR"[move] for move in path if move >= 0) for path in mazes.path.tolist()]
     columns = zip(paths, p.tolist(), norms.tolist(), strict=True)
     return [
@@ -344,7 +353,7 @@ def _weight_rows(
     metrics = {"mazes measured": float(len(measurable))}
     for (name, N), (mean, theory) in summed.items():
         metrics[f"cosine {name} N={N}"] = _cosine(mean, theory)
-        metrics[f"ratio {name} N={N}"] = float(mean.norm() / theory.norm())
+        metrics[f"ratio {name} N={N}"] = float(lengths(mean) / lengths(theory))
     return rows, metrics
 
 
@@ -363,9 +372,9 @@ def _step_rows(
         gradient = rates.weighted(factor)
         for rate in config.learning_rates:
             step = adamw_step(policy, gradient, rate)
-            along = gradient * (step.norm() / gradient.norm())
+            along = gradient * float(lengths(step) / lengths(gradient))
             for optimizer, change in (("adamw", step), ("gradient", along)):
-                predicted = rates.scores @ change
+                predicted = rates.first_order(change)
                 realised = log_rates_after(policy, mazes, change) - before
                 columns = zip(predicted.tolist(), realised.tolist(), strict=True)
                 rows += [
@@ -412,9 +421,17 @@ def _columns(rows: list[dict[str, Any]]) -> dict[str, np.ndarray]:
     }
 
 
+def lengths(vectors: Float[torch.Tensor, "*rows weights"]) -> Float[torch.Tensor, " *rows"]:
+    """The Euclidean length of each row, summed in float64.
+
+    In float32 a sum over a million weights is off by 1e-4, so that cosines exceed 1.
+    """
+    return torch.linalg.vector_norm(vectors, dim=-1, dtype=torch.float64)
+
+
 def _cosine(a: Float[torch.Tensor, " weights"], b: Float[torch.Tensor, " weights"]) -> float:
     """The cosine between two vectors; 0 where one of them vanishes."""
-    return float(torch.nn.functional.cosine_similarity(a, b, dim=0))
+    return float(torch.nn.functional.cosine_similarity(a.double(), b.double(), dim=0))
 
 
 def _flat(parts: tuple[torch.Tensor, ...]) -> Float[torch.Tensor, " weights"]:

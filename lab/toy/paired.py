@@ -2,22 +2,25 @@
 
 The world of `lab.toy.tabular`, drawn answer by answer: every uniform is a function of (seed, step,
 problem, rollout) by Philox4x32-10, in 32-bit integers, so that the page (lab/explorer/front/toy.js)
-draws and gives the same numbers.
+draws and gives the same numbers. Here problems may also share parameters, and then they compete.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from lab.errors import LabError, real, whole
 from lab.estimators import Estimator, estimator
+from lab.objectives import check_pass_rates
+from lab.weights import binomial, induced_weight
 
 Array = NDArray[np.float64]
 Words = NDArray[np.uint64]  # 32-bit words held in 64 bits, so that products do not overflow
 
 ANSWERS, HARDEST, EASIEST = 8, 0.001, 0.9
+PROBLEMS = 96
+CERTAIN = 1e-6  # no start is nearer to 0 or 1, from where nothing could move it
 STREAM = 0x6C6162  # the second word of the key: "lab"
 LOW = np.uint64(0xFFFFFFFF)
 MULTIPLY = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
@@ -55,72 +58,129 @@ def uniforms(seed: int, step: int, problems: int, rollouts: int) -> Array:
     return ((np.stack(words, axis=-1) + 0.5) / 2**32).reshape(problems, -1)[:, :rollouts]
 
 
+def features(problems: int, shared: int) -> Array:
+    """What the shared parameters know of each problem, "problems shared": random signs, in rows of
+    length 1.
+
+    They belong to the world, not to a seed. Two problems help each other if more than half of their
+    signs agree, and hinder each other if fewer do.
+    """
+    blocks = np.arange(-(-shared // 4), dtype=np.uint64)
+    words = philox((blocks, np.arange(problems, dtype=np.uint64)[:, None], 0, 1), (0, STREAM))
+    signs = np.stack(words, axis=-1).reshape(problems, -1)[:, :shared] >> np.uint64(31)
+    return (2.0 * signs - 1) / np.sqrt(max(shared, 1))
+
+
 def pass_rates(
     objectives: Sequence[str | Estimator],
     *,
     rollouts: int,
-    problems: int = 96,
+    problems: int | None = None,
+    start: ArrayLike | None = None,
+    shared: int = 0,
     steps: int = 400,
     step_length: float | None = None,
     learning_rate: float | None = None,
     seed: int = 0,
+    sampled: bool = True,
 ) -> Array:
-    """Pass rates before the first step and after each, "objectives steps+1 problems", hardest
-    problem first.
+    """Pass rates before the first step and after each, "objectives steps+1 problems".
 
     Ascent along the sampled gradient from the same start; what differs is the objective alone.
+
+    `problems` of them (96) start even in log-odds from 0.001 to 0.9, the hardest first; or `start`
+    has their pass rates, "problems", with 0 and 1 taken for 1e-6 and 1 - 1e-6.
+
+    With `shared` features of the problems, their logits are those of the start plus `features` @
+    parameters, so that what one problem learns moves the others; with 0 each has its own.
+
     Every step has the same length: problems' rows of logits change by `step_length` in the root
     mean square (0.05, unless one of the two is given), and a batch of dead groups alone moves
     nothing. With `learning_rate` a step is that times the gradient: estimators of a larger scale
     then also take longer steps.
 
-    LabError: a value out of range, or both of `step_length` and `learning_rate`.
+    Not `sampled` is the prediction, which needs no seed: every step goes along the expected
+    gradient, w_N(p) grad p, multiplied by `learning_rate`, or as far as makes `step_length` the
+    root mean square of what sampled steps would have.
+
+    LabError: a value out of range, or both of two that exclude each other.
     """
-    whole("steps", steps, 0), whole("problems", problems), whole("rollouts", rollouts)
+    whole("steps", steps, 0), whole("rollouts", rollouts), whole("shared", shared, 0)
     if step_length is not None and learning_rate is not None:
         raise LabError("found step_length and learning_rate: give one of them")
+    if start is not None and problems is not None:
+        raise LabError("found problems and start: give one of them")
     if learning_rate is None:
-        length = real("step_length", 0.05 if step_length is None else step_length, 0)
-        change = partial(_of_length, length=length)
+        length: float | None = real("step_length", 0.05 if step_length is None else step_length, 0)
+        rate = 0.0
     else:
-        change = partial(np.multiply, real("learning_rate", learning_rate))
+        length, rate = None, real("learning_rate", learning_rate)
     if whole("seed", seed, 0) >= 2**32:
         raise LabError(f"seed = {seed}: the generator's key has 32 bits, give a seed below 2^32")
-    return np.stack(
-        [
-            np.stack(list(_train(estimator(one), rollouts, problems, steps, seed, change)))
-            for one in objectives
-        ]
-    )
+    logits = _logits_at_start(PROBLEMS if problems is None else problems, start)
+    basis = features(len(logits), shared) if shared else None
+    settings = logits, basis, steps, length, rate, seed if sampled else None
+    paths = [list(_train(estimator(one), rollouts, *settings)) for one in objectives]
+    return np.stack([np.stack(path) for path in paths])
 
 
-def _of_length(gradient: Array, length: float) -> Array:
-    """The gradient with rows as long as `length` in the root mean square; zero stays zero."""
-    norm = np.linalg.norm(gradient)
-    return gradient * (length * np.sqrt(len(gradient)) / norm) if norm > 0 else gradient
+def _logits_at_start(problems: int, start: ArrayLike | None) -> Array:
+    """Logits of the right answer, 0, by its pass rate; the wrong ones are alike."""
+    if start is None:
+        ends = [np.log(p) - np.log1p(-p) for p in (HARDEST, EASIEST)]
+        share = np.arange(whole("problems", problems)) / max(problems - 1, 1)
+        log_odds = ends[0] * (1 - share) + share * ends[1]
+    else:
+        p = np.clip(check_pass_rates(start), CERTAIN, 1 - CERTAIN)
+        if p.ndim != 1 or not p.size:
+            raise LabError(f"start has shape {p.shape}: give one pass rate a problem")
+        log_odds = np.log(p) - np.log1p(-p)
+    logits = np.zeros((len(log_odds), ANSWERS))
+    logits[:, 0] = log_odds + np.log(ANSWERS - 1)
+    return logits
 
 
 def _train(
     chosen: Estimator,
     N: int,
-    problems: int,
+    logits: Array,
+    basis: Array | None,
     steps: int,
-    seed: int,
-    change: Callable[[Array], Array],
+    length: float | None,
+    rate: float,
+    seed: int | None,
 ) -> Iterator[Array]:
-    a1, a0 = chosen.success_failure(N)
-    ends = [np.log(p) - np.log1p(-p) for p in (HARDEST, EASIEST)]
-    share = np.arange(problems) / max(problems - 1, 1)
-    logits = np.zeros((problems, ANSWERS))
-    logits[:, 0] = ends[0] * (1 - share) + share * ends[1] + np.log(ANSWERS - 1)
+    """Pass rates step by step, of a `length` or at a `rate`; the prediction without a seed."""
     for step in range(steps + 1):
         pi = np.exp(logits - logits.max(axis=1, keepdims=True))
         pi /= pi.sum(axis=1, keepdims=True)
         yield pi[:, 0].copy()
         if step == steps:
             return
-        counts = draw(pi, uniforms(seed, step, problems, N))
-        logits += change(sampled_gradient(pi, counts, a1, a0))
+        if seed is None:
+            gradient, square = expected_gradient(pi, chosen, N)
+            change = _spread(gradient, basis)
+            noise = square - (gradient**2).sum(axis=1)
+            size = (change**2).sum() + _reach(len(pi), basis) @ noise
+        else:
+            counts = draw(pi, uniforms(seed, step, len(pi), N))
+            change = _spread(sampled_gradient(pi, counts, *chosen.success_failure(N)), basis)
+            size = (change**2).sum()
+        if length is not None:
+            rate = length * np.sqrt(len(pi) / size) if size > 0 else 0.0
+        logits = logits + rate * change
+
+
+def _spread(gradient: Array, basis: Array | None) -> Array:
+    """How logits change along a gradient by the logits, "problems answers": with shared parameters
+    by the gradient of every problem, as far as its features are alike.
+    """
+    return gradient if basis is None else basis @ (basis.T @ gradient)
+
+
+def _reach(problems: int, basis: Array | None) -> Array:
+    """The squared length of the change that a gradient of length 1 of each problem makes to all."""
+    return np.ones(problems) if basis is None else ((basis @ basis.T) ** 2).sum(axis=0)
 
 
 def draw(pi: Array, u: Array) -> Array:
@@ -138,3 +198,21 @@ def sampled_gradient(pi: Array, counts: Array, a1: Array, a0: Array) -> Array:
     N, K = counts[0].sum(), counts[:, :1].astype(int)
     paid = counts * np.where(np.arange(pi.shape[1]) == 0, a1[K], a0[K])
     return (paid - (a1[K] * K + a0[K] * (N - K)) * pi) / N
+
+
+def expected_gradient(pi: Array, chosen: Estimator, N: int) -> tuple[Array, Array]:
+    """The mean of `sampled_gradient`, "problems answers", which is w_N(p) grad p; and the mean of
+    its squared length, "problems".
+
+    With K right ones, S the sum of the group's advantages, D = a1 K - S p, and the wrong answers'
+    shares q of 1 - p, the squared length is N^-2 E[(1 + |q|^2) D^2 + (1 - |q|^2) (N - K) a0^2].
+    """
+    a1, a0 = chosen.success_failure(N)
+    p, K = pi[:, :1], np.arange(N + 1)
+    direction = -p * pi
+    direction[:, 0] += p[:, 0]
+    mean = induced_weight(chosen, N, p) * direction
+    alike = ((pi[:, 1:] / pi[:, 1:].sum(axis=1, keepdims=True)) ** 2).sum(axis=1, keepdims=True)
+    D = a1 * K - (a1 * K + a0 * (N - K)) * p
+    square = (1 + alike) * D**2 + (1 - alike) * (N - K) * a0**2
+    return mean, (binomial(N, p[:, 0]) * square).sum(axis=1) / N**2

@@ -1,17 +1,21 @@
 """`make site`: the explorer, the lessons, the results and the reference as one static folder.
 
-It is written into build/site and opens from disk or from any host of files. Sphinx and MyST read
-the repository's own pages; written here are only the front page, the sections and the reference.
+It is written into build/site and opens from disk or from any host of files. With
+`make site ADDRESS=https://example.org/lab` links to a scene of the explorer have a picture. Sphinx
+and MyST read the repository's own pages; written here are only the front page, the sections and the
+reference.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import api
+import scenes
 
 from lab.explorer import page
 from lab.runs import ladder
@@ -73,7 +77,9 @@ def main() -> int:
     shutil.rmtree(SITE, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", str(SOURCE), str(SITE)]
     status = subprocess.run(command).returncode
-    page.write(SITE / "explorer.html")
+    page.write(SITE / "explorer.html", scenes="scenes/")
+    address = os.environ.get("ADDRESS", "").rstrip("/")
+    scenes.write(ROOT / "docs" / "explorer", SITE / "scenes", address and f"{address}/scenes/")
     shutil.copytree(
         ROOT / "figures" / "out",
         SITE / "figures" / "out",

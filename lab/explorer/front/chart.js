@@ -220,24 +220,26 @@ export class Chart {
     this.fill(
       "legend",
       places.flatMap(({ item, x, line: row }) => [
-        item.block
-          ? svg("rect", {
-              x: x + 8,
-              y: 6 + 20 * row,
-              width: 12,
-              height: 10,
-              fill: item.color,
-              "fill-opacity": item.opacity ?? 1,
-            })
-          : svg("line", {
-              x1: x,
-              x2: x + 26,
-              y1: 11 + 20 * row,
-              y2: 11 + 20 * row,
-              stroke: item.color,
-              "stroke-width": item.width ?? 2,
-              "stroke-dasharray": dashes(item),
-            }),
+        item.dot
+          ? svg("circle", { cx: x + 16, cy: 11 + 20 * row, r: 4, fill: item.color })
+          : item.block
+            ? svg("rect", {
+                x: x + 8,
+                y: 6 + 20 * row,
+                width: 12,
+                height: 10,
+                fill: item.color,
+                "fill-opacity": item.opacity ?? 1,
+              })
+            : svg("line", {
+                x1: x,
+                x2: x + 26,
+                y1: 11 + 20 * row,
+                y2: 11 + 20 * row,
+                stroke: item.color,
+                "stroke-width": item.width ?? 2,
+                "stroke-dasharray": dashes(item),
+              }),
         svg("text", { x: x + 32, y: 15 + 20 * row, "font-size": size, fill: theme.ink }, item.label),
       ]),
     );

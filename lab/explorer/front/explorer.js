@@ -157,6 +157,11 @@ export class Explorer {
     return this.panels[name];
   }
 
+  /** The file of pass rates that the page has read, see `settled` of work.js; null: none. */
+  get given() {
+    return this.panels.files?.counts ?? null;
+  }
+
   /** Counts that the notebook gave. */
   counts(counts) {
     this.panel("files").take(counts);

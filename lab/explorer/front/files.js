@@ -4,29 +4,62 @@ import { readCounts } from "./rollouts.js";
 const LARGEST = 30e6; // a table of this size takes some two seconds and a gigabyte
 const SEPARATORS = [",", ";", "\t", "|"];
 const KINDS = { csv: csv, tsv: csv, json: json, jsonl: jsonl, ndjson: jsonl };
-const GIVE = "give a file of .csv, .tsv, .json, .jsonl, or .gz of them";
+const GIVE = "give a file of .csv, .tsv, .json, .jsonl, .parquet, or .gz of them";
 
-/** { n, correct, notes, tool } of a File, or one sentence thrown. `choice`: what the user says, see readCounts. */
-export async function readFile(file, choice = {}) {
+/**
+ * { n, correct, notes, tool } of Files, or one sentence thrown. `choice`: what the user says, see readCounts. Several
+ * are those of a folder, in the order of their steps, of which each may be told by its name: step_12.jsonl.
+ */
+export async function readFiles(files, choice = {}) {
+  const name = files.length === 1 ? files[0].name : `${files.length} files`,
+    size = files.reduce((sum, file) => sum + file.size, 0),
+    tables = [];
+  if (size > LARGEST) throw tooLarge(name, size);
+  for (const file of files.toSorted((a, b) => a.name.localeCompare(b.name, "en", { numeric: true })))
+    tables.push({ name: file.name, rows: await rowsOf(file), step: /step[-_]?(\d+)/.exec(file.name)?.[1] ?? null });
+  try {
+    return readCounts(tables, choice);
+  } catch (error) {
+    throw new Error(`${name}: ${error.message}`);
+  }
+}
+
+async function rowsOf(file) {
   const packed = file.name.toLowerCase().endsWith(".gz");
   const kind = file.name.toLowerCase().replace(/\.gz$/, "").split(".").pop();
-  if (kind === "parquet") {
-    throw new Error(`${file.name}: a page cannot read parquet; the explorer in a notebook can, and so can lab audit`);
-  }
-  if (!(kind in KINDS)) throw new Error(`${file.name} cannot be read (a kind of file that holds no table): ${GIVE}`);
-  if (file.size > LARGEST) throw tooLarge(file.name, file.size);
+  const known = kind in KINDS || (kind === "parquet" && !packed);
+  if (!known) throw new Error(`${file.name} cannot be read (a kind of file that holds no table): ${GIVE}`);
+  return kind === "parquet" ? parquetRows(file) : textRows(file, KINDS[kind], packed);
+}
+
+async function textRows(file, read, packed) {
   const text = packed ? await unpacked(file) : (await file.text()).replace(/^\ufeff/, "");
   try {
-    return readCounts(text.trim() ? KINDS[kind](text) : [], choice);
+    return text.trim() ? read(text) : [];
   } catch (error) {
     throw new Error(`${file.name}: ${error.message}`);
   }
 }
 
+/** The rows of a parquet file; what is too large unpacked is refused before it takes all memory. */
+async function parquetRows(file) {
+  const { parquet, unpackedSize } = await import("./parquet.js"),
+    bytes = await file.arrayBuffer();
+  let size, rows;
+  try {
+    size = unpackedSize(bytes);
+    rows = size > LARGEST ? null : await parquet(bytes);
+  } catch (error) {
+    const codec = /unsupported compression codec: (\w+)/.exec(error.message)?.[1];
+    if (codec) throw new Error(`${file.name} is packed by ${codec}, which the page cannot unpack: lab audit can`);
+    throw new Error(`${file.name} cannot be read (${error.message}): ${GIVE}`);
+  }
+  if (!rows) throw tooLarge(file.name, size);
+  return rows;
+}
+
 const tooLarge = (name, size) =>
-  new Error(
-    `${name} has ${Math.round(size / 1e6)} MB: the page reads up to ${LARGEST / 1e6}; lab audit reads more`,
-  );
+  new Error(`${name} has ${Math.round(size / 1e6)} MB: the page reads up to ${LARGEST / 1e6}; lab audit reads more`);
 
 /** The text of a gz file; what is too large unpacked is refused before it takes all memory. */
 async function unpacked(file) {
@@ -131,7 +164,5 @@ function json(text) {
     const tables = values.filter((value) => Array.isArray(value) && value.length && value.every(isObject));
     if (tables.length === 1) return tables[0];
   }
-  throw new Error(
-    "cannot be read (a JSON object that is no table): give a list of objects, or one object a line",
-  );
+  throw new Error("cannot be read (a JSON object that is no table): give a list of objects, or one object a line");
 }

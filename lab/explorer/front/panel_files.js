@@ -5,7 +5,7 @@ import { lifted } from "./specs.js";
 import { analyse, interval, tell } from "./pass_rates.js";
 import { MOST } from "./state.js";
 import { LOG, field, format, h, slider } from "./dom.js";
-import { weightShares } from "./weighting.js";
+import { isWeighed, weightShares } from "./weighting.js";
 import { FILES } from "./work.js";
 
 const ASKED = {
@@ -26,13 +26,14 @@ export class FilesPanel {
       { least: 2, most: MOST.N, step: 1, scale: LOG(2, MOST.N), first: true },
       (N) => store.set({ N }),
     );
-    const again = () => this.file && this.open(this.file);
+    const again = () => this.files && this.open(this.files);
     this.input = h("input", {
       type: "file",
-      accept: ".csv,.tsv,.json,.jsonl,.ndjson,.gz,.parquet",
+      multiple: !app.kernel,
+      accept: `.csv,.tsv,.json,.jsonl,.ndjson,.gz,.parquet${app.kernel ? "" : ",.yaml"}`,
       id: "lab-file",
       onchange: () => {
-        if (this.input.files[0]) this.open(this.input.files[0]);
+        this.give([...this.input.files]);
         this.input.value = "";
       },
     });
@@ -45,8 +46,12 @@ export class FilesPanel {
         "p",
         { class: "rules" },
         "Rollouts as TRL, verl and others write them, or one row a problem with n and k (how often it was tried and " +
-          "solved), or one row a rollout with problem and reward (0 or 1). CSV, JSON or JSONL, also packed (gz)" +
-          (app.kernel ? ", or parquet." : "; parquet is read in the notebook. Nothing leaves this page."),
+          "solved), or one row a rollout with problem and reward (0 or 1). CSV, JSON, JSONL, also packed (gz), or " +
+          "parquet" +
+          (app.kernel
+            ? "."
+            : "; of a folder, all its files at once. With them, or after them, the config.yaml of the training (W&B's, " +
+              "or Hydra's of verl) says how the rollouts were weighted. Nothing leaves this page."),
       ),
     );
     this.choice = Object.fromEntries(
@@ -73,7 +78,7 @@ export class FilesPanel {
       });
     }
     this.zone.addEventListener("drop", (event) => {
-      if (event.dataTransfer.files[0]) this.open(event.dataTransfer.files[0]);
+      this.give([...event.dataTransfer.files]);
     });
     this.fault = h("p", { class: "fault", role: "alert", style: "overflow-wrap: anywhere" });
     this.notes = h("div", { class: "notes" });
@@ -101,6 +106,15 @@ export class FilesPanel {
       this.dead.element,
       h("h3", {}, "What a larger N would change"),
       this.larger.element,
+      h(
+        "div",
+        { class: "row" },
+        h(
+          "button",
+          { type: "button", onclick: () => store.set({ panel: "toy", start: "own" }) },
+          "Train the toy from these pass rates",
+        ),
+      ),
       app.saver(
         () => this.dead,
         () => this.columns(),
@@ -136,16 +150,31 @@ export class FilesPanel {
     return { ...said, threshold: Number(said.threshold) };
   }
 
+  /** Files that were dropped or chosen: rollouts or counts, the settings of their training, or both. */
+  give(files) {
+    const isSettings = ({ name }) => !this.app.kernel && /\.ya?ml$/i.test(name),
+      tables = files.filter((file) => !isSettings(file)),
+      settings = files.find(isSettings) ?? null;
+    if (!files.length) return;
+    if (!tables.length && !this.files) {
+      this.fault.textContent = `${settings.name} holds settings: give the rollouts that they belong to as well`;
+      return;
+    }
+    this.settings = settings;
+    this.open(tables.length ? tables : this.files);
+  }
+
   /** Show what `read` resolves to, see `settled` of work.js: that of a file, unless another was given meanwhile. */
-  async open(file, read = () => this.read(file)) {
+  async open(files, read = () => this.read(files)) {
     const turn = (this.turn = {});
-    this.file = file;
+    this.files = files;
     this.fault.textContent = "";
-    this.notes.textContent = file ? `reading ${file.name} …` : "";
+    this.notes.textContent = files ? `reading ${files.map(({ name }) => name).join(", ")} …` : "";
     try {
       const counts = await read();
       if (turn !== this.turn) return;
       this.counts = counts;
+      this.source = files && { files, said: this.said() };
       this.kept = counts.fit ? { fit: counts.fit } : {};
       this.draws = [];
       this.app.refresh();
@@ -156,9 +185,18 @@ export class FilesPanel {
     }
   }
 
-  async read(file) {
-    if (!this.app.kernel) return FILES.ask("read", { file, said: this.said() });
-    return FILES.ask("settle", { counts: await this.app.kernel.read(file) });
+  async read(files) {
+    if (!this.app.kernel) return FILES.ask("read", { files, said: this.said(), settings: this.settings });
+    return FILES.ask("settle", { counts: await this.app.kernel.read(files[0]) });
+  }
+
+  /** The line of Python that reads the pass rates on the screen again, as `problems` of them; null without a file. */
+  python(problems) {
+    if (!this.source) return null;
+    const { files, said } = this.source,
+      path = files.length === 1 ? files[0].name : "FOLDER",
+      choice = Object.entries(said).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+    return `population(${[JSON.stringify(path), problems, ...(choice.length ? [`Choice(${choice.join(", ")})`] : [])].join(", ")})`;
   }
 
   /** Counts { n, correct, notes } or exact pass rates that the notebook gave; `fit` is the lab's. */
@@ -263,7 +301,7 @@ export class FilesPanel {
     const { spec, note } = this.counts.trained,
       { edges } = this.found,
       percent = edges.map((edge) => format(100 * edge)),
-      specs = [...new Set([spec, ...this.lines.map((line) => line.spec)])].filter((one) => one),
+      specs = [...new Set([spec, ...this.lines.map((line) => line.spec)])].filter(isWeighed),
       shares = specs.map((one) => weightShares(this.counts, lifted(one) ?? one, edges)),
       head = [h("th", { scope: "col" }, "K/n, %"), ...specs.map((one) => h("th", { scope: "col" }, one))],
       rows = edges
@@ -277,7 +315,11 @@ export class FilesPanel {
           ),
         );
     return [
-      h("p", {}, `${note[0].toUpperCase()}${note.slice(1)}. Share of the weight of these rollouts, sum of |advantage|:`),
+      h(
+        "p",
+        {},
+        `${note[0].toUpperCase()}${note.slice(1)}. Share of the weight of these rollouts, sum of |advantage|:`,
+      ),
       h(
         "div",
         { class: "readout", tabindex: "0", role: "region", "aria-label": "weights of these rollouts" },

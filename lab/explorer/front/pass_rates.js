@@ -131,6 +131,25 @@ export function shareByBin(p, mass, edges) {
   return Array.from(bins);
 }
 
+/** Pass rates of some problems that stand for a distribution, the hardest first: means over equal shares of its mass. */
+export function equalShares(p, mass, problems) {
+  const below = [0],
+    sums = [0];
+  for (const i of [...p.keys()].sort((a, b) => p[a] - p[b])) {
+    below.push(below.at(-1) + mass[i]);
+    sums.push(sums.at(-1) + mass[i] * p[i]);
+  }
+  const all = below.at(-1);
+  let k = 0;
+  const edges = Array.from({ length: problems + 1 }, (_, i) => {
+    const edge = (i / problems) * all;
+    while (k < p.length - 1 && below[k + 1] < edge) k++;
+    const width = below[k + 1] - below[k];
+    return sums[k] + (width > 0 ? ((edge - below[k]) / width) * (sums[k + 1] - sums[k]) : 0);
+  });
+  return edges.slice(1).map((sum, i) => Math.min(1, Math.max(0, ((sum - edges[i]) * problems) / all)));
+}
+
 /** The lowest and highest of 95 in 100 values: order statistics, as lab.stats takes them. */
 export function interval(values) {
   const sorted = Float64Array.from(values).sort(),

@@ -9,16 +9,46 @@ const LOOKED_AT = 100; // rows from which the columns are known
 const RATE_SLACK = 1e-3; // how far k = rate * n may be from a whole number
 
 /**
- * { n, correct, notes, tool, advantages, steps } of rows as objects: `advantages` are what a right and a wrong rollout
+ * { n, correct, notes, tool, advantages, steps } of tables { name, rows, step }, rows as objects, of which all have the
+ * same columns; `step` is that of rows without one, or null: `advantages` are what a right and a wrong rollout
  * of each group got, NaN where the file does not say, or null. `choice` is what the user says: the columns `problem` and `reward`,
  * and a rollout is right if its reward is at least `threshold` or is `success`.
  */
-export function readCounts(rows, choice = {}) {
-  if (!rows.length) throw new Error("cannot be read (it is empty): give one row a problem, or one a rollout");
-  rows = rows.flatMap(rowsOfEpisode).flatMap(rowsOfWideTable);
-  const layout = layoutOf(rows, choice);
-  return layout.cell === "counts" ? countsOf(rows, layout) : new Tally(layout, choice).add(rows).counts();
+export function readCounts(tables, choice = {}) {
+  const left = [],
+    kept = [];
+  let tally, refusal;
+  for (const { name, rows, step } of tables) {
+    if (!rows.length) throw new Error("cannot be read (it is empty): give one row a problem, or one a rollout");
+    const long = rows.flatMap(rowsOfEpisode).flatMap(rowsOfWideTable);
+    let layout;
+    try {
+      layout = layoutOf(long, choice);
+    } catch (error) {
+      left.push(name);
+      refusal = error;
+      continue;
+    }
+    tally ??= new Tally(layout, choice);
+    if (named(layout) !== named(tally.layout))
+      throw new Error(
+        `${name} is read by ${named(layout)}, the files before it by ${named(tally.layout)}: give one kind`,
+      );
+    if (layout.cell === "counts") kept.push(...long);
+    else tally.add(long, step);
+  }
+  if (!tally) throw refusal;
+  const found = tally.layout.cell === "counts" ? countsOf(kept, tally.layout) : tally.counts();
+  if (left.length) {
+    const some = `${left.slice(0, 3).join(", ")}${left.length > 3 ? ", ..." : ""}`;
+    found.notes.push(`${left.length} of ${tables.length} files hold no rollouts and are left out: ${some}`);
+  }
+  return found;
 }
+
+/** The tool and the columns of a layout, in words. */
+const named = ({ tool, problem, size, reward }) =>
+  `${tool ? `${tool}: ` : ""}columns ${[problem, size, reward].filter((column) => column).join(", ")}`;
 
 /** An episode of verifiers v1 as one row a trace that trains, by the rules of lab/rollouts/episodes.py; or the row. */
 function rowsOfEpisode(row, i) {
@@ -108,9 +138,7 @@ function layoutOf(rows, choice) {
 function unclear(first, columns, numbers, choice) {
   const chart = columns.some((name) => /__(MIN|MAX)$/.test(name));
   if (chart || (columns.includes("_step") && columns.includes("_runtime"))) {
-    return (
-      "a history of metrics exported from W&B, which holds means and no rollouts: export the table of completions"
-    );
+    return "a history of metrics exported from W&B, which holds means and no rollouts: export the table of completions";
   }
   const rewards = numbers.filter((name) => name !== "step" && !ADVANTAGES.includes(name));
   const problems = columns.filter((name) => {
@@ -230,7 +258,8 @@ class Tally {
     this.content = new Map(); // the rows of each step, where a step may be logged twice
   }
 
-  add(rows) {
+  /** Count rows, those without a step as of `given`. */
+  add(rows, given) {
     const { layout } = this,
       problemOf = readerOf(layout.problem),
       rewardOf = readerOf(layout.reward),
@@ -260,7 +289,8 @@ class Tally {
         throw new Error(`row ${this.rows} has no ${layout.problem}: every rollout needs its problem`);
       problem = identity(problem);
       if (withinOf) problem = `${identity(withinOf(row) ?? null)} ${problem}`;
-      const step = missing(row.step) ? null : identity(row.step),
+      const at = "step" in row ? row.step : given,
+        step = missing(at) ? null : identity(at),
         key = JSON.stringify([step, problem]);
       if (layout.logged_twice) {
         const { step: _, ...content } = row;
@@ -382,7 +412,9 @@ class Tally {
       ];
     if (layout.cell === "rate" && !layout.size && !layout.n) notes.push(this.addRates());
     if (values.has(0) && values.has(-1))
-      throw new Error(`column ${layout.reward} holds rewards of -1, 0 and 1: give a threshold, from which one is right`);
+      throw new Error(
+        `column ${layout.reward} holds rewards of -1, 0 and 1: give a threshold, from which one is right`,
+      );
     if (values.has(-1)) notes.push("a reward of -1 is wrong, 1 is right");
     if (this.others.size) {
       const left = [...this.others].map(([name, rows]) => `${name} (${rows})`).join(", ");

@@ -74,7 +74,7 @@ export const data = {
         keys: series.map(([, words, color]) => ({ label: words, color, block: true })),
       };
     });
-    const input = h("input", { type: "file", id: "lab-own", accept: ".csv,.tsv,.json,.jsonl,.ndjson,.gz" });
+    const input = h("input", { type: "file", id: "lab-own", accept: ".csv,.tsv,.json,.jsonl,.ndjson,.gz,.parquet" });
     input.addEventListener("change", async () => {
       if (!input.files[0]) return;
       const before = [counts, kept, name];
@@ -82,7 +82,7 @@ export const data = {
         const [file] = input.files;
         fault.textContent = "";
         view.say(`Reading ${file.name} …`);
-        counts = await FILES.ask("read", { file, said: {} });
+        counts = await FILES.ask("read", { files: [file], said: {} });
         [kept, name] = [counts.fit ? { fit: counts.fit } : {}, file.name];
         found();
       } catch (error) {

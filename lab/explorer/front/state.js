@@ -19,6 +19,8 @@ export const DEFAULTS = {
   left: "rloo",
   right: "maxrl",
   problems: 96,
+  start: "even",
+  shared: 0, // features that problems share; 0: each has parameters of its own
   right_N: 0, // 0: as many as on the left
   equal: "length",
   length: 0.05,
@@ -35,6 +37,7 @@ const CHOICES = {
   x: ["log", "deep", "linear", "logit"],
   y: ["log", "linear"],
   by: ["hand", "formula"],
+  start: ["even", "own"],
   equal: ["length", "rate"],
   across: ["steps", "rollouts"],
   theme: ["auto", "light", "dark"],
@@ -42,6 +45,7 @@ const CHOICES = {
 const RANGES = {
   N: [2, MOST.N, true],
   problems: [4, MOST.problems, true],
+  shared: [0, MOST.problems, true],
   right_N: [0, MOST.N, true],
   length: [0.001, 1, false],
   rate: [0.001, 10, false],

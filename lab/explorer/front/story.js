@@ -33,6 +33,12 @@ export function readAddress(hash) {
 export const writeAddress = (scene, value) =>
   `#${scene.name}${value === scene.drag.start ? "" : `&${scene.key}=${value}`}`;
 
+/** A scene's address on a site that has a page for each, which shows a picture where the link is shared; or null. */
+function shared(scene, value) {
+  const folder = document.querySelector('meta[name="lab-scenes"]')?.content;
+  return folder ? new URL(`${folder}${scene.name}.html#${scene.key}=${value}`, location.href).href : null;
+}
+
 export class Story {
   /** `embed`: one scene alone, for a frame in another page. */
   constructor(root, { embed = false } = {}) {
@@ -194,7 +200,11 @@ export class Story {
     return h(
       "footer",
       {},
-      h("button", { type: "button", onclick: copy(whole, "Link") }, "Copy link"),
+      h(
+        "button",
+        { type: "button", onclick: copy(() => shared(this.scene, this.value) ?? whole(), "Link") },
+        "Copy link",
+      ),
       h("button", { type: "button", onclick: copy(frame, "Embed code") }, "Copy embed code"),
       h("a", { class: "whole", href: writeAddress(this.scene, this.value), target: "_blank" }, "Open the whole page"),
       told,

@@ -1,7 +1,7 @@
 // What weighted the rollouts of a file in training, and what others would have given: by the rules of
-// lab/show/weighting.py, as far as the advantages in the file tell. Settings in a folder above are read by lab audit.
+// lab/show/weighting.py, as far as the advantages in the file tell. Settings files are read by settings.js.
 import { shareByBin } from "./pass_rates.js";
-import { ESTIMATORS, coefficients, resolve } from "./specs.js";
+import { ESTIMATORS, coefficients, lifted, resolve } from "./specs.js";
 
 // Estimators with options whose advantages files hold, and who writes them.
 const WRITTEN_BY = {
@@ -61,6 +61,15 @@ export function trainedWeighting({ n, correct, advantages, steps }) {
           "dr_grpo, times a factor",
       }
     : { spec: "", note: "the advantages in the file are those of no estimator without options here" };
+}
+
+/** Whether the page has the advantages of a spec, or of what it lifts: those of a closed form. */
+export function isWeighed(spec) {
+  try {
+    return Boolean(resolve(ESTIMATORS, lifted(spec) ?? spec).entry.sequences);
+  } catch {
+    return false;
+  }
 }
 
 /** The share of the sum of |advantage| by K/n, in bins: what a spec would have given these groups. */

@@ -1,9 +1,10 @@
 // What takes longer than a frame is done by workers, made of this bundle's own text; where the browser refuses them,
 // here. A worker is asked for one task at a time and answers in that order.
 import { decomposition } from "./design.js";
-import { readFile } from "./files.js";
+import { readFiles } from "./files.js";
 import { learn, told } from "./given.js";
 import { condensed, mixing, resampled } from "./pass_rates.js";
+import { settingsWeighting } from "./settings.js";
 import { trainedWeighting } from "./weighting.js";
 
 const SLICE = 25, // milliseconds of draws in one answer
@@ -12,13 +13,16 @@ const SLICE = 25, // milliseconds of draws in one answer
 
 let last = { number: 0, again: null }; // the last file, with its problems drawn again
 
-/** A file as the page keeps it: one entry for all problems with the same counts, and their pass rates without noise. */
-export function settled(counts) {
+/**
+ * A file as the page keeps it: one entry for all problems with the same counts, and their pass rates without noise.
+ * `settings`: the weighting that a settings file beside it says, see settingsWeighting.
+ */
+export function settled(counts, settings = null) {
   const short = condensed(counts),
     { n, correct, exact, times } = short;
   if (exact && exact.length > MOST_RATES)
     throw new Error(`${exact.length} different pass rates: the page shows up to ${MOST_RATES}; lab audit shows all`);
-  const trained = trainedWeighting(counts),
+  const trained = trainedWeighting(counts) ?? settings,
     fit = counts.fit ?? (exact ? null : mixing(n, correct, undefined, times)),
     again = !exact && n.length <= FEW ? resampled(counts.n, counts.correct) : null;
   last = { number: last.number + 1, again };
@@ -28,7 +32,8 @@ export function settled(counts) {
 const TASKS = {
   learn,
   decompose: ({ degree, N }) => decomposition(degree, N),
-  read: async ({ file, said }) => settled(await readFile(file, said)),
+  read: async ({ files, said, settings }) =>
+    settled(await readFiles(files, said), settings && settingsWeighting(settings.name, await settings.text())),
   settle: ({ counts }) => settled(counts),
 
   /** The masses of draws `from` and as many of the next as a moment allows, up to `to`; none of a file before the last. */
