@@ -52,6 +52,17 @@ def test_a_lifted_estimator_looks_like_its_own_under_its_own_label():
     assert plots.line_style("lift(pkpo(k=4), low=0, high=1)").label == "lifted PKPO k=4"
 
 
+def test_a_multiple_looks_like_what_it_multiplies_and_a_mixture_like_none_of_its_parts():
+    assert plots.line_style("0.25*log_odds") == plots.line_style("log_odds")._replace(
+        label="0.25 log-odds"
+    )
+    mixture = plots.line_style("rl + 0.5 * ml")
+    assert mixture.label == "RL + 0.5 ML"
+    assert mixture[1:] not in [plots.line_style(name)[1:] for name in ("rl", "ml")]
+    with pytest.raises(LabError, match="unknown objective 'mll'"):
+        plots.line_style("rl + mll")
+
+
 def test_every_look_is_of_something_in_the_catalogue():
     aliases = {"pacs_anchor"}  # in recorded runs
     known = {*lab.estimator_names(), *lab.objective_names(), *aliases}

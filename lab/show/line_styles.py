@@ -113,15 +113,8 @@ FURTHER_DASHES = ((0, (7, 1)), (0, (3, 1, 1, 1)), (0, (1, 2)), (0, (2, 2)), (0, 
 
 
 def line_style(name: str) -> LineStyle:
-    """The line style of an objective or estimator, by its name or spec; of a mixture a made-up one.
-
-    A multiple such as "0.25 * log_odds" has the style of what it is a multiple of.
-    """
-    if MULTIPLE.fullmatch(name):
-        return line_style(name.rpartition("*")[2].strip())._replace(label=objective(name).label)
-    if "*" in name or " + " in name:
-        return LineStyle(objective(name).label, *made_up_look(name))
-    key = parse_call(name)[0]
+    """The line style of an objective or estimator, by its name or spec, or of a mixture."""
+    key = name if "*" in name or " + " in name else parse_call(name)[0]
     return LINE_STYLES[key] if key in LINE_STYLES else further_style(name)
 
 
@@ -145,8 +138,13 @@ def method_style(run: Any) -> LineStyle:
 def further_style(name: str) -> LineStyle:
     """The style of an objective or estimator that has none of its own: its label, a made-up look.
 
-    LabError: there is no such objective or estimator.
+    A multiple such as "0.25 * log_odds" has the look of what it is a multiple of. LabError: there
+    is no such objective or estimator.
     """
+    if MULTIPLE.fullmatch(name):
+        return line_style(name.rpartition("*")[2].strip())._replace(label=objective(name).label)
+    if "*" in name or " + " in name:
+        return LineStyle(objective(name).label, *made_up_look(name))
     key, options = parse_call(name)
     if key in OPERATIONS:
         return line_style(options["of"])._replace(label=estimator(name).label)
