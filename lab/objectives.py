@@ -111,7 +111,7 @@ def objective(name: str | Callable[[Array], ArrayLike], **options: Any) -> Objec
                 " none"
             )
         return _from_function(name)
-    if isinstance(name, str) and ("*" in name or " + " in name):
+    if isinstance(name, str) and is_mixture(name):
         return _mixture(name)
     name, written = parse_call(name)
     options = written | options
@@ -134,6 +134,16 @@ def objective_names() -> list[str]:
     return list(_CATALOGUE)
 
 
+def is_mixture(text: str) -> bool:
+    """Whether a text writes a sum or a multiple, and no call with such signs in its arguments."""
+    if "*" not in text and " + " not in text:
+        return False
+    try:
+        return not isinstance(ast.parse(text, mode="eval").body, ast.Call)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return True  # a mixture that cannot be read
+
+
 def _mixture(text: str) -> Objective:
     """Read sums and multiples of catalogue objectives; no code is evaluated."""
     unreadable = LabError(
@@ -151,7 +161,7 @@ def _mixture(text: str) -> Objective:
 
     def read(node: ast.expr) -> Objective:
         if not isinstance(node, ast.BinOp):
-            if read_number(node) is not None:
+            if not isinstance(node, (ast.Name, ast.Call)):
                 raise unreadable
             return objective(ast.unparse(node))
         if isinstance(node.op, ast.Add):

@@ -264,10 +264,12 @@ def test_what_is_drawn_is_in_the_csv_and_the_csv_is_enough_to_draw_it(drawn, sho
 
 
 def test_another_process_draws_the_same_bytes(drawn, command, folders):
-    done = command("figures", *THEORY)
+    """Every third one: what could differ, such as the order of a set, they all go through."""
+    names = THEORY[::3]
+    done = command("figures", *names)
     assert done.returncode == 0 and done.stderr == "", done.stderr
-    assert [line.split(":")[0] for line in done.stdout.splitlines()] == THEORY
-    for name in THEORY:
+    assert [line.split(":")[0] for line in done.stdout.splitlines()] == names
+    for name in names:
         for file in (f"{name}.{kind}" for kind in ("pdf", "png", "csv", "json", "tex", "txt")):
             assert (folders / "figures" / file).read_bytes() == (drawn / file).read_bytes(), file
 

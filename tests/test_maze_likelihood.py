@@ -545,7 +545,8 @@ def test_the_notebook_shows_exact_pass_rates_too():
     exact = {**EXACT, "gradient": "exact", "estimator": "ml"}
     run = run_notebook(experiment("maze").configure("smoke", exact))
     told = (run.path / "notebook.ipynb").read_text(encoding="utf-8")
-    assert run.finished and "ml, N = 8, 4 steps, seed 0: pass@1 0." in told
+    assert run.finished and "evaluation: pass rates from certified bounds" in told
+    assert "your run: ml, N = 8, 4 steps" in told and "  pass@1: 0." in told
 
 
 # --- Which evaluation, which start --------------------------------------------------------------

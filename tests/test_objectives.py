@@ -197,6 +197,8 @@ def test_a_mixture_with_anything_but_objectives_and_numbers_is_a_type_error(nons
         ("2 * 3", {}, "cannot read '2 * 3'"),
         ("rl + * ml", {}, "cannot read 'rl + * ml'"),
         ("rl[0]", {}, "cannot read 'rl[0]'"),
+        ("[rl + ml]", {}, "cannot read '[rl + ml]'"),
+        ("formula(text='2 * p + p')", {}, "unknown objective 'formula'"),
         (lambda p: p, {"order": 2}, "option 'order' given with a function"),
         (5, {}, "cannot read 5"),
     ],

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from lab.errors import parse_call
 from lab.estimators import OPERATIONS, estimator
 from lab.memories import has_memory, with_memory
-from lab.objectives import objective, objective_names
+from lab.objectives import is_mixture, objective, objective_names
 
 
 class LineStyle(NamedTuple):
@@ -114,7 +114,7 @@ FURTHER_DASHES = ((0, (7, 1)), (0, (3, 1, 1, 1)), (0, (1, 2)), (0, (2, 2)), (0, 
 
 def line_style(name: str) -> LineStyle:
     """The line style of an objective or estimator, by its name or spec, or of a mixture."""
-    key = name if "*" in name or " + " in name else parse_call(name)[0]
+    key = name if is_mixture(name) else parse_call(name)[0]
     return LINE_STYLES[key] if key in LINE_STYLES else further_style(name)
 
 
@@ -143,7 +143,7 @@ def further_style(name: str) -> LineStyle:
     """
     if MULTIPLE.fullmatch(name):
         return line_style(name.rpartition("*")[2].strip())._replace(label=objective(name).label)
-    if "*" in name or " + " in name:
+    if is_mixture(name):
         return LineStyle(objective(name).label, *made_up_look(name))
     key, options = parse_call(name)
     if key in OPERATIONS:
