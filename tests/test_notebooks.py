@@ -170,6 +170,12 @@ def test_a_lesson_says_its_time_and_its_neighbours_asks_first_concludes_and_lead
     assert len(re.findall(r"[.!?](?:\s|\Z)", take_away)) == 1  # one sentence
 
 
+@BY_NAME
+def test_no_placeholder_stands_where_a_text_should(path):
+    prose = re.sub(r"`[^`]*`|```.*?```", "", "\n".join(markdown(path)), flags=re.DOTALL)
+    assert not re.findall(r"\b(?:[A-Z]{2,}_[A-Z_]{2,}|TODO|TBD|FIXME|XXX)\b", prose)
+
+
 @LESSON_BY_NAME
 def test_the_links_of_a_lesson_lead_somewhere(path):
     for target in re.findall(r"\]\(([^)#]+)\)", "\n".join(markdown(path))):
