@@ -39,6 +39,7 @@ RECORDED = {
     "maze_training": ("maze_baselines", "maze"),
     "maze_exact": ("maze_exact", "maze"),
     "maze_flow": ("maze_exact", "maze"),
+    "maze_fallen": ("maze_exact_again", "maze"),
     "maze_theory": ("maze_gradients", "maze_gradients"),
     "maze_steps": ("maze_gradients", "maze_gradients"),
     "maze_interference": ("maze_gradients", "maze_gradients"),

@@ -1,0 +1,62 @@
+"""Mazes below their start: what was noticed in maze_flow, on five fresh seeds."""
+
+from dataclasses import replace
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from lab.runs import Results, results_of_every_record
+from lab.show import plots
+
+CAPTION = """What maze_flow showed after the fact, on five starts that nobody had seen: of all 192
+mazes of 7x7, with exact pass rates, (a) how many are below the pass rate that they began with, (b)
+mean pass@128, (c) mean log p of the 20 mazes whose shortest path has 12 moves, against that of the
+start. Exact maximum likelihood samples nothing; MaxRL and GRPO sample N = 64 rollouts of 32 mazes a
+step. The claims are in sweeps/maze_exact_again.toml, written before these runs; learning rates as
+in maze_exact. Lines: mean of 5 seeds; thin: each seed."""
+
+LOOKS = {
+    "exact ML": ("ml", plots.line_style("ml")),
+    "MaxRL": ("maxrl", plots.line_style("maxrl")),
+    "GRPO": ("grpo", plots.line_style("grpo")),
+}
+PANELS = {
+    "fallen": "mazes below their start",
+    "pass@128": "pass@128",
+    "gained": "change of log p, 12 moves",
+}
+
+
+def records() -> Results:
+    return results_of_every_record("maze_exact_again", "maze")
+
+
+def table(recorded: Results) -> pd.DataFrame:
+    ids = ["run", "objective", "seed"]
+    p = recorded.groups.set_index([*ids, "problem", "step"])["pass_rate"].unstack("step")
+    fallen = p.lt(p[0], axis=0).groupby(ids).sum().stack().rename("fallen").reset_index()
+    metrics = recorded.metrics.merge(fallen, on=[*ids, "step"])
+    hard = metrics["log-likelihood, 12 moves"]
+    metrics["gained"] = hard - hard.groupby(metrics["run"]).transform("first")
+    kept = replace(recorded, metrics=metrics)
+    parts = [
+        kept.over_seeds(metric, ["objective"])
+        .rename(columns={metric: "mean"})
+        .assign(metric=metric)
+        for metric in PANELS
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def draw(table: pd.DataFrame) -> Figure:
+    figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.4)
+    for panel, (metric, title) in zip(axes, PANELS.items(), strict=True):
+        for label, (name, style) in LOOKS.items():
+            part = table[(table["objective"] == name) & (table["metric"] == metric)]
+            plots.curve(panel, part, "step", "mean", style, label)
+        panel.set(title=title, xlabel="step")
+    axes[0].set(ylim=(-5, 197), ylabel="all 192 mazes")
+    axes[1].set(ylim=(-0.02, 1.02))
+    plots.letter(axes)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
