@@ -335,7 +335,7 @@ FAR = {
     "maze": [EXACT | dict(steps=1, log_every=1, mazes=1, samples=1), ALONE],
     "maze_gradients": [
         dict(estimators=["reinforce"], group_sizes=[1], groups=2, mazes=1, start_steps=1),
-        dict(size=7, length=18, mazes=20, estimators=["pkpo(k=2)"], group_sizes=[4, 2], groups=40),
+        dict(estimators=["pkpo(k=2)"], group_sizes=[4, 2], groups=40, learning_rates=[1e-2, 1e-9]),
     ],
     "inside": [dict(problems=12, rollouts=4, estimators=["reinforce"])],
     "gsm8k": [SHORT | dict(estimator="reinforce", trainer="loop")],
