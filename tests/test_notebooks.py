@@ -339,6 +339,10 @@ FAR = {
     "digits": [EXACT | dict(steps=1, log_every=1), ALONE],
     "images": [EXACT | dict(steps=1, log_every=1, classes=10), ALONE],
     "maze": [EXACT | dict(steps=1, log_every=1, mazes=1, samples=1), ALONE],
+    "maze_gradients": [
+        dict(estimators=["reinforce"], group_sizes=[1], groups=2, mazes=1, start_steps=1),
+        dict(estimators=["pkpo(k=2)"], group_sizes=[4, 2], groups=40, learning_rates=[1e-2, 1e-9]),
+    ],
     "inside": [dict(problems=12, rollouts=4, estimators=["reinforce"])],
     "gsm8k": [SHORT | dict(estimator="reinforce", trainer="loop")],
     "qwen3": [SHORT | dict(estimator="reinforce", eval_sets=["arithmetic(level=1)"])],
