@@ -1,6 +1,6 @@
 """Notebooks: thin, run at smoke scale into finished run folders.
 
-Lessons are committed with outputs, those of the code as it is; the other notebooks without.
+All are lessons, committed with outputs, those of the code as it is.
 """
 
 import ast
@@ -44,9 +44,7 @@ from lab.toy import tabular
 BOOKS = sorted(NOTEBOOKS.glob("*.ipynb"))
 BY_NAME = pytest.mark.parametrize("path", BOOKS, ids=lambda path: path.stem)
 LESSONS = [path for path in BOOKS if is_lesson(path)]
-OTHERS = [path for path in BOOKS if path not in LESSONS]
 LESSON_BY_NAME = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-OTHER_BY_NAME = pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.stem)
 
 
 def markdown(path: Path) -> list[str]:
@@ -64,6 +62,10 @@ def code_cells(path: Path):
 
 
 # --- As they lie in the repository --------------------------------------------------------------
+
+
+def test_every_notebook_is_a_lesson():
+    assert LESSONS == BOOKS
 
 
 def test_there_is_one_notebook_an_experiment_and_one_experiment_a_notebook():
@@ -124,13 +126,6 @@ def test_a_notebook_asks_the_question_of_its_experiment(path):
     (first, *_) = nbformat.read(path, as_version=4).cells
     assert first.cell_type == "markdown"
     assert first.source == f"# {experiment(name_of(path)).title}" and first.source.endswith("?")
-
-
-@OTHER_BY_NAME
-def test_a_notebook_predicts_compares_and_leaves_things_to_try(path):
-    words = markdown(path)
-    assert "**Prediction.**" in words[1] and words[-1].startswith("## Things to try")
-    assert any("## Prediction against result" in text for text in words)
 
 
 @BY_NAME
