@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from lab.runs import Results, results_of_every_record
-from lab.show import plots
+from lab.show import plots, rate_flow
 
 CAPTION = """What maze_flow showed after the fact, on five starts that nobody had seen: of 192 mazes
 of 7x7 exact maximum likelihood leaves 3 below the pass rate that they began with, MaxRL 32 and GRPO
@@ -34,10 +34,7 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    ids = ["run", "objective", "seed"]
-    p = recorded.groups.set_index([*ids, "problem", "step"])["pass_rate"].unstack("step")
-    fallen = p.lt(p[0], axis=0).groupby(ids).sum().stack().rename("fallen").reset_index()
-    metrics = recorded.metrics.merge(fallen, on=[*ids, "step"])
+    metrics = recorded.metrics.merge(rate_flow.fallen(recorded.groups), on=["run", "step"])
     hard = metrics["log-likelihood, 12 moves"]
     metrics["gained"] = hard - hard.groupby(metrics["run"]).transform("first")
     kept = replace(recorded, metrics=metrics)

@@ -34,13 +34,10 @@ def records() -> Results:
 
 def table(recorded: Results) -> pd.DataFrame:
     groups = recorded.groups
-    ids = ["objective", "gradient", "seed", "problem"]
-    start = groups[groups["step"] == 0].set_index(ids)["pass_rate"]
-    before = start.reindex(pd.MultiIndex.from_frame(groups[ids])).to_numpy()
-    per_run = ["run", "objective", "gradient", "seed", "step"]
-    lower = groups.assign(lower=groups["pass_rate"] < before).groupby(per_run)["lower"].sum()
-    counts = replace(recorded, metrics=lower.reset_index())
-    fallen = counts.over_seeds("lower", ["objective", "gradient"])
+    counts = replace(
+        recorded, metrics=recorded.metrics.merge(rate_flow.fallen(groups), on=["run", "step"])
+    )
+    fallen = counts.over_seeds("fallen", ["objective", "gradient"])
     lines = groups[(groups["seed"] == 0) & (groups["step"] % EVERY == 0)]
     odds = rate_flow.log_odds(np.maximum(lines["pass_rate"], LEAST)).round(4)
     columns = ["objective", "gradient", "step", "moves", "problem"]
@@ -53,16 +50,16 @@ def draw(table: pd.DataFrame) -> Figure:
     for panel, (label, look) in zip(axes.flat, LOOKS.items(), strict=False):
         name, gradient, style = look
         part = table[(table["objective"] == name) & (table["gradient"] == gradient)]
-        rate_flow.draw_flow(panel, part[part["lower"].isna()].astype({"moves": int}))
+        rate_flow.draw_flow(panel, part[part["fallen"].isna()].astype({"moves": int}))
         panel.set(title=label, xlabel="step")
-        plots.curve(count, part[part["lower"].notna()], "step", "lower", style, label)
+        plots.curve(count, part[part["fallen"].notna()], "step", "fallen", style, label)
     count.set(title="mazes below their start", xlabel="step", ylim=(-5, 197))
     for panel in axes[:, 0]:
         panel.set_ylabel("pass rate of a maze")
     plots.letter(axes.flat)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    last = table[table["step"] == table["step"].max()].dropna(subset="lower")
-    heights = last.set_index(["objective", "gradient"])["lower"]
+    last = table[table["step"] == table["step"].max()].dropna(subset="fallen")
+    heights = last.set_index(["objective", "gradient"])["fallen"]
     ends = [(label, heights[look[:2]], look[2]) for label, look in LOOKS.items()]
     plots.label_ends(count, ends)
     return figure

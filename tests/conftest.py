@@ -19,6 +19,7 @@ from textwrap import indent
 
 import pytest
 import shape_checks
+from browser import browser
 from forked import Forked, group_lives
 
 shape_checks.install()  # before anything imports the lab
@@ -52,6 +53,20 @@ def folders(tmp_path_factory, monkeypatch):
 def runs(folders) -> Path:
     """Where this test's runs land; the folder exists only after the first of them."""
     return folders / "runs"
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A running browser, see `browser`."""
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """Where the explorer's page lies, written anew."""
+    page = import_module("lab.explorer.page")
+    return page.write(tmp_path_factory.mktemp("page") / "explorer.html")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -10,9 +10,7 @@ from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
-from browser import browser, quiet
-
-from lab.explorer import page
+from browser import quiet
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 DESK = {"viewport": {"width": 1280, "height": 900}}
@@ -41,17 +39,6 @@ FAULTS = """async () => {
       [id, impact, String(target), html.slice(0, 120), failureSummary].join(' | ')));
   return [said, passes.map(({ id }) => id)];
 }"""
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    return page.write(tmp_path_factory.mktemp("page") / "explorer.html")
 
 
 def axe(tab) -> tuple[list[str], list[str]]:

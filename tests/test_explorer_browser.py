@@ -19,7 +19,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-from browser import browser, jupyterlab, quiet, run_notebook
+from browser import jupyterlab, quiet, run_notebook
 
 import lab
 from lab.errors import write_call
@@ -34,17 +34,6 @@ ROOT = Path(__file__).parents[1]
 ROLLOUTS = Path(__file__).parent / "data" / "rollouts"
 EXACT = 1e-9
 LOG = axes.pass_rates("log")
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    return page.write(tmp_path_factory.mktemp("page") / "explorer.html")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from browser import FRONT, browser, served
+from browser import FRONT, served
 
 import lab
 from lab import estimators, plugins
@@ -138,12 +138,6 @@ def test_values_of_a_limit_that_are_not_finite_are_left_out(plugin):
 
 
 # --- The page that stands alone -----------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as running:
-        yield running
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
-from browser import FRONT, browser, quiet, served
+from browser import FRONT, quiet, served
 from PIL import Image
 
 import lab
@@ -28,17 +28,6 @@ EXACT = 1e-9
 SCENES = ["start", "unseen", "limit", "both-ends", "dead-groups", "draw", "your-data"]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 STILL = {"reduced_motion": "reduce"}
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    return page.write(tmp_path_factory.mktemp("page") / "explorer.html")
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from dataclasses import replace
 from urllib.parse import parse_qs
 
 import pytest
-from browser import browser
 
 from lab.papers import entries, gallery, page_html, tables
 from lab.papers.published import PAPERS, printed_hyperparameters
@@ -182,12 +181,6 @@ def test_words_of_the_registry_are_text_on_the_page_and_never_markup():
 
 
 # --- The page in a browser ----------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as running:
-        yield running
 
 
 @contextmanager

@@ -69,11 +69,10 @@ def test_an_entry_says_what_its_notebook_says(entries):
     assert f"**Time.** {weights.time} **Before this:** {weights.before}" in " ".join(said.split())
     assert not weights.language_models and by_name["50_gsm8k.ipynb"].language_models
     for one in entries:
-        assert one.lesson == is_lesson(one.notebook)
-        if one.lesson:  # each lesson says how long it takes and shows what it draws
-            assert re.search(r"minute|hour", one.time) and one.before and one.picture
-        if one.picture:
-            assert max(Image.open(io.BytesIO(one.picture)).size) <= 320
+        # Each lesson says how long it takes and shows what it draws.
+        assert is_lesson(one.notebook)
+        assert re.search(r"minute|hour", one.time) and one.before and one.picture
+        assert max(Image.open(io.BytesIO(one.picture)).size) <= 320
 
 
 def test_seen_from_another_folder_the_links_lead_to_the_notebooks(entries):

@@ -61,6 +61,12 @@ def code_cells(path: Path):
     return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
 
 
+def turned(path: Path, given: dict) -> list[str]:
+    """The code of a notebook's cells, its first with other settings."""
+    first, *others = [cell.source for cell in code_cells(path)]
+    return ["\n".join([first, *(f"{key} = {value!r}" for key, value in given.items())]), *others]
+
+
 # --- As they lie in the repository --------------------------------------------------------------
 
 
@@ -261,11 +267,7 @@ def run_here(monkeypatch):
 @LESSON_BY_NAME
 def test_the_folded_solutions_solve_the_exercises(path, capsys, run_here, runs):
     """Of the lesson's other cells those run that an exercise rests on; no training does."""
-    chosen = experiment(name_of(path))
-    cells = [cell.source for cell in code_cells(path)]
-    cells[0] = "\n".join(
-        [cells[0], *(f"{key} = {value!r}" for key, value in chosen.lesson.items())]
-    )
+    cells = turned(path, experiment(name_of(path)).lesson)
     answers = solutions(path)
     assert len(answers) == 2
     committed = "".join(
@@ -313,10 +315,8 @@ def test_the_loop_of_notebook_05_trains_what_the_lab_trains(name, run_here):
 )
 def test_what_a_lesson_asserts_holds_at_other_settings(lesson, given, run_here):
     """Up to its training, which asserts nothing."""
-    cells = [cell.source for cell in code_cells(NOTEBOOKS / f"{lesson}.ipynb")]
+    cells = turned(NOTEBOOKS / f"{lesson}.ipynb", given)
     (last,) = [place for place, cell in enumerate(cells) if "train" in defined(cell)]
-    turned = [f"{key} = {value!r}" for key, value in given.items()]
-    cells[0] = "\n".join([cells[0], *turned])
     assert sum("assert" in cell for cell in cells[:last]) >= 2
     run_here(cells[:last])
 
@@ -352,10 +352,7 @@ def test_every_lesson_that_trains_is_run_far_from_its_settings():
 @pytest.mark.parametrize("name, given", [(name, given) for name in FAR for given in FAR[name]])
 def test_a_lesson_ends_with_whatever_its_training_takes(name, given, run_here, runs):
     """What a lesson shows beside its training must not end a run that was good."""
-    cells = [cell.source for cell in code_cells(experiment(name).notebook)]
-    turned = [f"{key} = {value!r}" for key, value in (dict(scale="smoke") | given).items()]
-    cells[0] = "\n".join([cells[0], *turned])
-    shown = run_here(cells)
+    shown = run_here(turned(experiment(name).notebook, dict(scale="smoke") | given))
     assert shown["run"].finished
     assert {key: getattr(shown["config"], key) for key in given} == given
 

@@ -60,3 +60,17 @@ def test_the_moving_picture_has_one_frame_a_record_and_leaves_no_figure_open():
     moving = rate_flow.moving_flow({"one": flow(), "other": flow()})
     assert moving.count("data:image/png;base64") == 2 and plt.get_fignums() == []
     assert len(moving) < 150_000
+
+
+def test_fallen_mazes_are_those_below_their_own_start_run_by_run():
+    rates = {"a": [[0.5, 0.2], [0.4, 0.2], [0.6, 0.1]], "b": [[0.1, 0.1], [0.1, 0.0], [0.0, 0.0]]}
+    rows = [
+        {"run": run, "step": 10 * record, "problem": problem, "pass_rate": p}
+        for run, records in rates.items()
+        for record, row in enumerate(records)
+        for problem, p in enumerate(row)
+    ]
+    found = rate_flow.fallen(pd.DataFrame(rows).sample(frac=1, random_state=0))
+    assert found.to_numpy().tolist() == [
+        ["a", 0, 0], ["a", 10, 1], ["a", 20, 1], ["b", 0, 0], ["b", 10, 1], ["b", 20, 2]
+    ]  # fmt: skip

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.runs.experiments import NOTEBOOKS, experiment, experiments
-from lab.runs.lessons import COLOURS, is_lesson
-from lab.runs.provenance import ROOT
+from lab.runs.lessons import COLOURS
 from lab.runs.run_folder import write_atomically
 
 # Who begins reads these first, whatever their numbers are; the others follow by number.
@@ -52,7 +51,6 @@ class Entry:
     question: str
     time: str
     before: str
-    lesson: bool  # committed with outputs
     language_models: bool  # needs `make setup-llm`
     picture: bytes | None  # a PNG file
 
@@ -75,20 +73,14 @@ def _entry(name: str, title: str, path: Path, configuration: type) -> Entry:
     drawn = [
         output.data["image/png"] for output in outputs if "image/png" in output.get("data", {})
     ]
-    # A notebook without outputs shows a figure of its experiment's recorded runs, if there is one.
-    figures = sorted(
-        (ROOT / "figures" / "out").glob(f"{name}*.png"), key=lambda file: len(file.name)
-    )
-    picture = base64.b64decode(drawn[0]) if drawn else figures[0].read_bytes() if figures else None
     return Entry(
         path,
         BEGIN if name in FIRST else SECTIONS[path.name[0]],
         title,
         _found(TIME, words),
         _found(BEFORE, words),
-        is_lesson(path),
         configuration.__module__ == "lab.configurations.language_models",
-        _small(picture) if picture else None,
+        _small(base64.b64decode(drawn[0])) if drawn else None,
     )
 
 
@@ -136,8 +128,6 @@ def _remarks(entry: Entry, folder: str) -> Iterator[str]:
         yield f"Before it: {before}"
     if entry.language_models:
         yield "Needs `make setup-llm`."
-    if not entry.lesson:
-        yield "Shows nothing until you run it."
 
 
 def page(entries: Iterable[Entry]) -> str:

@@ -36,6 +36,15 @@ def log_odds(p: Float[np.ndarray, " problems"]) -> Float[np.ndarray, " problems"
     return np.log10(p) - np.log10(1 - p)
 
 
+def fallen(flows: pd.DataFrame) -> pd.DataFrame:
+    """How many mazes are below the pass rate of their start: columns `run`, `step`, `fallen`.
+
+    `flows` are those of runs, which a column `run` tells apart, each with a record of step 0.
+    """
+    p = flows.pivot(index=["run", "problem"], columns="step", values="pass_rate")
+    return p.lt(p[0], axis=0).groupby("run").sum().stack().rename("fallen").reset_index()
+
+
 def looks_of(flow: pd.DataFrame) -> dict[int, tuple[str, str]]:
     """Colour and marker of each class of path length; from the sixth on they repeat."""
     moves = sorted(flow["moves"].unique())
