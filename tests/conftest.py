@@ -107,6 +107,18 @@ TOGETHER = dict.fromkeys(
     (f"tests/test_{name}.py" for name in ("cli", "experiments", "lm_on_gpus", "readiness")),
     "counts of memory",
 )
+# Files that take half a minute and more, longest first: begun last, one of them would run alone.
+LONGEST = (
+    "notebooks figures lessons explorer_browser cuda_operators maze explorer_story verifier"
+    " lm_trainer explorer_accessibility install ray_executor toy_budgets loop checkpoints progress"
+    " training toy report engines maze_likelihood harness site cluster sweep readiness"
+).split()
+
+
+def pytest_collection_modifyitems(items):
+    """The files of LONGEST first, in its order."""
+    place = {name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path.stem.removeprefix("test_"), len(place)))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -115,6 +127,8 @@ def pytest_xdist_make_scheduler(config, log):
     if config.getvalue("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling
+
+    config.option.loadscopereorder = False  # it would begin with those of the most tests
 
     class Together(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:

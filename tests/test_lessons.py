@@ -1,0 +1,314 @@
+"""Lessons as they lie in the repository, their cells run in this process: no kernel, no run folder.
+
+test_notebooks.py executes them as `lab run` does.
+"""
+
+import ast
+import os
+import re
+import subprocess
+import symtable
+import sys
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import nbformat
+import numpy as np
+import pytest
+from notebook_cells import BOOKS, BY_NAME, code_cells, markdown, name_of, turned
+
+from lab.records import records
+from lab.runs import configure, experiments
+from lab.runs.experiments import NOTEBOOKS, experiment
+from lab.runs.lessons import (
+    OWN_RUN,
+    is_lesson,
+    lessons,
+)
+from lab.runs.notebooks import parameter_cell
+from lab.toy import tabular
+
+# --- As they lie in the repository --------------------------------------------------------------
+
+
+def test_every_notebook_is_a_lesson():
+    assert all(is_lesson(path) for path in BOOKS)
+
+
+def test_there_is_one_notebook_an_experiment_and_one_experiment_a_notebook():
+    assert sorted(experiment(name).notebook for name in experiments()) == BOOKS and len(BOOKS) >= 5
+
+
+def test_notebooks_are_numbered_in_the_order_of_reading():
+    """Tens are worlds (1x images), so numbers may be left out, but none is used twice."""
+    numbers = [path.name[:3] for path in BOOKS]
+    assert all(re.fullmatch(r"\d\d_", number) for number in numbers) and len(set(numbers)) == len(
+        numbers
+    )
+    assert numbers[:5] == ["00_", "01_", "02_", "03_", "04_"] and "10_images.ipynb" in {
+        path.name for path in BOOKS
+    }
+
+
+@BY_NAME
+def test_a_notebook_is_valid_and_holds_no_counts(path):
+    nbformat.validate(nbformat.read(path, as_version=4))
+    assert all(cell.execution_count is None for cell in code_cells(path))
+
+
+def test_nbstripout_finds_nothing_to_strip():
+    done = subprocess.run(
+        [sys.executable, "-m", "nbstripout", "--verify", *map(str, BOOKS)],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONWARNINGS": "ignore"},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@BY_NAME
+def test_a_notebook_is_short_and_its_code_cells_are_shorter(path):
+    assert len(nbformat.read(path, as_version=4).cells) <= 60
+    cells = [cell for cell in code_cells(path) if "parameters" not in cell.metadata.get("tags", [])]
+    for cell in cells:
+        # one line a statement: how the formatter breaks a long call says nothing of its length
+        text = ast.unparse(ast.parse(cell.source))
+        assert len(text.splitlines()) <= 30 and len(text) <= 3000
+
+
+@BY_NAME
+def test_a_notebook_runs_in_the_kernel_called_python3(path):
+    book = nbformat.read(path, as_version=4)
+    assert (
+        book.metadata.kernelspec.name == "python3" and book.metadata.kernelspec.language == "python"
+    )
+
+
+@BY_NAME
+def test_a_notebook_asks_the_question_of_its_experiment(path):
+    (first, *_) = nbformat.read(path, as_version=4).cells
+    assert first.cell_type == "markdown"
+    assert first.source == f"# {experiment(name_of(path)).title}" and first.source.endswith("?")
+
+
+@BY_NAME
+def test_the_first_code_cells_are_parameters_imports_and_the_check(path):
+    name = name_of(path)
+    parameters, imports, check = code_cells(path)[:3]
+    assert parameters.metadata.tags == ["parameters"] and parameter_cell(path)[0]
+    assert all(
+        isinstance(node, (ast.Import, ast.ImportFrom)) for node in ast.parse(imports.source).body
+    )
+    assert check.source == f'config = runs.configure("{name}", globals())'
+    for cell in code_cells(path)[3:]:
+        assert not any(
+            isinstance(node, (ast.Import, ast.ImportFrom))
+            for node in ast.walk(ast.parse(cell.source))
+        )
+
+
+@BY_NAME
+def test_a_notebook_is_plain_python_without_shell_or_magic(path):
+    for cell in code_cells(path):
+        ast.parse(cell.source)
+
+
+# --- Lessons as they lie in the repository ------------------------------------------------------
+
+
+@BY_NAME
+def test_a_lesson_says_its_time_and_its_neighbours_asks_first_concludes_and_leads_on(path):
+    words = markdown(path)
+    assert all(f"**{mark}" in words[1] for mark in ("Time.", "Before this:", "After this:"))
+    text = "\n".join(words)
+    order = ["## What do you expect?", "## Predicted, found, verdict", "**Take-away.**"]
+    places = [text.index(mark) for mark in [*order, "## Exercises", "## Where to go on"]]
+    assert places == sorted(places)
+    (take_away,) = re.findall(r"\*\*Take-away\.\*\* (.*?)(?:\n\n|\Z)", text, re.DOTALL)
+    assert len(re.findall(r"[.!?](?:\s|\Z)", take_away)) == 1  # one sentence
+
+
+@BY_NAME
+def test_no_placeholder_stands_where_a_text_should(path):
+    prose = re.sub(r"`[^`]*`|```.*?```", "", "\n".join(markdown(path)), flags=re.DOTALL)
+    assert not re.findall(r"\b(?:[A-Z]{2,}_[A-Z_]{2,}|TODO|TBD|FIXME|XXX)\b", prose)
+
+
+@BY_NAME
+def test_the_links_of_a_lesson_lead_somewhere(path):
+    for target in re.findall(r"\]\(([^)#]+)\)", "\n".join(markdown(path))):
+        assert target.startswith("https://") or (path.parent / target).exists(), target
+
+
+@BY_NAME
+def test_a_lesson_has_six_to_ten_knobs_and_a_picture_in_its_first_cell_of_its_own(path):
+    knobs = parameter_cell(path)[0].keys() - {"scale", "folder"}
+    assert 6 <= len(knobs) <= 10
+    first = code_cells(path)[3]
+    assert any("image/png" in output.get("data", {}) for output in first.outputs)
+
+
+@BY_NAME
+def test_a_lesson_says_where_its_outputs_are_of_shorter_runs_and_few_cells_are_its_own_run(path):
+    name = name_of(path)
+    if experiment(name).lesson:
+        assert "committed" in markdown(path)[1] and f"`lab run {name}`" in markdown(path)[1]
+    shown = [cell for cell in code_cells(path) if cell.outputs]
+    own = [cell for cell in shown if OWN_RUN in cell.metadata.get("tags", [])]
+    assert 2 * len(own) < len(shown)
+
+
+def test_all_notebooks_together_are_small():
+    assert sum(path.stat().st_size for path in BOOKS) < 8_000_000
+
+
+def solutions(path: Path) -> list[str]:
+    """The code of the folded solutions."""
+    folded = re.findall(r"<details>(.*?)</details>", "\n".join(markdown(path)), re.DOTALL)
+    return [code for text in folded for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL)]
+
+
+def defined(code: str) -> set[str]:
+    """The names that the statements of a cell assign or define."""
+    found = set()
+    for node in ast.parse(code).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names = [each for target in node.targets for each in ast.walk(target)]
+            found |= {each.id for each in names if isinstance(each, ast.Name)}
+    return found
+
+
+def names_of(code: str) -> tuple[set[str], set[str]]:
+    """The variables of the notebook that a cell binds, and those of other cells that it reads."""
+    cell = symtable.symtable(code, "a cell", "exec")
+    bound = {each.get_name() for each in cell.get_symbols() if each.is_assigned()}
+    bound |= {each.get_name() for each in cell.get_symbols() if each.is_imported()}
+
+    def read(scope: symtable.SymbolTable) -> set[str]:
+        names = {each.get_name() for each in scope.get_symbols() if each.is_global()}
+        return names.union(*(read(inner) for inner in scope.get_children()))
+
+    return bound, read(cell) - bound
+
+
+def cells_behind(cells: list[str], wanted: list[str]) -> list[str]:
+    """Those of `cells` that the cells `wanted` rest on, with these, in their order."""
+    kept: list[str] = []
+    needed: set[str] = set()
+    for cell in reversed(cells):
+        bound, read = names_of(cell)
+        if cell in wanted or bound & needed:
+            kept.insert(0, cell)
+            needed = needed - bound | read
+    return kept
+
+
+@pytest.fixture
+def run_here(monkeypatch):
+    """Run cells in this process, without a kernel; gives their variables."""
+    monkeypatch.chdir(NOTEBOOKS)
+    monkeypatch.setattr("matplotlib.figure.Figure.show", lambda *_, **__: None)
+
+    def run(cells: list[str]) -> dict:
+        variables = {"display": lambda *_: None}
+        for cell in cells:
+            exec(compile(cell, "a cell", "exec"), variables)
+        plt.close("all")
+        return variables
+
+    return run
+
+
+@BY_NAME
+def test_the_folded_solutions_solve_the_exercises(path, capsys, run_here, runs):
+    """Of the lesson's other cells those run that an exercise rests on; no training does."""
+    cells = turned(path, experiment(name_of(path)).lesson)
+    answers = solutions(path)
+    assert len(answers) == 2
+    committed = "".join(
+        output.get("text", "") for cell in code_cells(path) for output in cell.outputs
+    )
+    assert committed.count("fill in the cell above") >= 2
+    for answer in answers:
+        (place,) = [at for at, cell in enumerate(cells) if defined(cell) == defined(answer)]
+        cells[place] = answer
+    checks = [cell for cell in cells if "fill in the cell above" in cell]
+    run_here(cells_behind(cells, [*answers, *checks]))
+    said = capsys.readouterr().out
+    assert "fill in the cell above" not in said and "not yet" not in said
+    assert said.count("right") >= 2
+    assert not runs.exists()
+
+
+@pytest.mark.parametrize("name", ["rloo", "grpo", "maxrl"])
+def test_the_loop_of_notebook_05_trains_what_the_lab_trains(name, run_here):
+    """The pass rates, to the last bit of single precision; other settings than its own."""
+    cells = [cell.source for cell in code_cells(NOTEBOOKS / "05_from_zero.ipynb")]
+    (last,) = [place for place, cell in enumerate(cells) if "train" in defined(cell)]
+    lesson = run_here(cells[: last + 1])
+    given = dict(rollouts=7, problems=12, answers=5, learning_rate=0.5, steps=60, seed=3)
+    history = lesson["train"](lesson[name], configure("from_zero", **given))
+    config = configure("tabular", estimator=name, log_every=1, **given)
+    told = [record.groups["pass_rate"] for record in records(tabular.train(config))]
+    assert history.shape == (61, 12) and history[-1].mean() > history[0].mean()
+    np.testing.assert_array_equal(np.float32(history), np.float32(told))
+
+
+@pytest.mark.parametrize(
+    "lesson, given",
+    [
+        (
+            "07_dynamic_sampling",
+            dict(group_size=4, low=0.25, high=0.5, estimators=["grpo", "reinforce"]),
+        ),
+        ("08_stopping_rules", dict(cap=6, round_size=3, pass_rate=0.4, baseline=-0.5)),
+        (
+            "09_real_rewards",
+            dict(rewards=[-1.0, 0.5, 2.0], probabilities=[0.2, 0.5, 0.3], best_of=2, group_size=3),
+        ),
+    ],
+)
+def test_what_a_lesson_asserts_holds_at_other_settings(lesson, given, run_here):
+    """Up to its training, which asserts nothing."""
+    cells = turned(NOTEBOOKS / f"{lesson}.ipynb", given)
+    (last,) = [place for place, cell in enumerate(cells) if "train" in defined(cell)]
+    assert sum("assert" in cell for cell in cells[:last]) >= 2
+    run_here(cells[:last])
+
+
+# What each lesson that trains takes too: an objective that is no estimator, groups of one, few of
+# everything, two sets of problems, records of the first and the last step alone.
+ALONE = dict(estimator="reinforce", rollouts=1)
+EXACT = dict(estimator="0.25 * log_odds", gradient="exact", rollouts=1)
+SHORT = dict(
+    rollouts=2, prompts=2, micro_batch=4, updates=1, steps=1, log_every=1, samples=2,
+    eval_problems=2, eval_sets=["arithmetic(level=2)", "arithmetic(level=3)"],
+)  # fmt: skip
+FAR = {
+    "tabular": [EXACT | dict(steps=1500, log_every=1499), ALONE],
+    "digits": [EXACT | dict(steps=1, log_every=1), ALONE],
+    "images": [EXACT | dict(steps=1, log_every=1, classes=10), ALONE],
+    "maze": [EXACT | dict(steps=1, log_every=1, mazes=1, samples=1), ALONE],
+    "maze_gradients": [
+        dict(estimators=["reinforce"], group_sizes=[1], groups=2, mazes=1, start_steps=1),
+        dict(estimators=["pkpo(k=2)"], group_sizes=[4, 2], groups=40, learning_rates=[1e-2, 1e-9]),
+    ],
+    "inside": [dict(problems=12, rollouts=4, estimators=["reinforce"])],
+    "gsm8k": [SHORT | dict(estimator="reinforce", trainer="loop")],
+    "qwen3": [SHORT | dict(estimator="reinforce", eval_sets=["arithmetic(level=1)"])],
+    "pacs": [SHORT | dict(score="grpo", balanced=False)],
+}
+
+
+def test_every_lesson_that_trains_is_run_far_from_its_settings():
+    assert FAR.keys() == {name for name in lessons() if experiment(name).trainer}
+
+
+@pytest.mark.parametrize("name, given", [(name, given) for name in FAR for given in FAR[name]])
+def test_a_lesson_ends_with_whatever_its_training_takes(name, given, run_here, runs):
+    """What a lesson shows beside its training must not end a run that was good."""
+    shown = run_here(turned(experiment(name).notebook, dict(scale="smoke") | given))
+    assert shown["run"].finished
+    assert {key: getattr(shown["config"], key) for key in given} == given
