@@ -415,6 +415,7 @@ def push(self):
     llm.collective_rpc("reload_weights", kwargs=dict(weights_iterator=weights))
     llm.reset_prefix_cache()
 
+vllm_generation.is_vllm_available()  # loads the module again, which would undo what follows
 vllm_generation.LLM = functools.partial(
     library.LLM, enforce_eager=True, enable_chunked_prefill=False, dtype="float32",
     kv_cache_memory_bytes=2**28)
@@ -426,10 +427,9 @@ print("RECORDS", json.dumps([record.metrics for record in train(config)]))
 
 
 def test_with_vllm_in_the_trainers_process_rollouts_come_from_the_weights_of_now(
-    start, vllm_installed
+    fork, vllm_installed
 ):
-    # Not a fork: vLLM compiles, for which torch must see how its process began.
-    done = start("-c", COLOCATED).finish(400)
+    done = fork("-c", COLOCATED).finish(400)
     assert done.returncode == 0, done.stderr[-3000:]
     [line] = [line for line in done.stdout.splitlines() if line.startswith("RECORDS")]
     records = json.loads(line.removeprefix("RECORDS"))
