@@ -329,7 +329,7 @@ def test_a_trained_model_is_exported_as_a_folder_that_engines_read(runs, tmp_pat
     assert "trained no language model" in capsys.readouterr().err
 
 
-# --- Refusals and the estimate of memory --------------------------------------------------------
+# --- Refusals and the sizes of models -------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -375,21 +375,6 @@ def test_problems_that_do_not_fit_are_refused_with_their_number():
 )
 def test_the_architectures_have_the_published_number_of_weights(name, billions):
     assert parameter_count(architecture(name)) / 1e9 == pytest.approx(billions, rel=0.003)
-
-
-def test_the_memory_of_one_gpu_is_told_and_too_much_is_refused():
-    chosen = experiment("gsm8k")
-    header = chosen.header(chosen.configure("h200"))
-    assert (
-        "memory of one GPU, counted on fake tensors" in header
-        and "sleeps while the model trains" in header
-    )
-    with pytest.raises(LabError, match="would need about .* GiB a GPU"):
-        chosen.configure(
-            "h200", {"model": "Qwen/Qwen3-8B", "max_tokens": 64, "max_prompt_tokens": 64}
-        )
-    with pytest.raises(LabError, match="for keys and values, less than one sequence"):
-        chosen.configure("h200", {"engine_memory": 0.01, "micro_batch": 32})
 
 
 def test_unknown_models_of_the_hub_have_no_estimate_and_folders_have_their_own():
