@@ -327,6 +327,21 @@ def test_what_the_gpu_reports_counts_and_not_what_was_stated(monkeypatch):
     assert "of 79 GiB" in trainer._memory(config)[0]
 
 
+def test_the_memory_of_one_gpu_is_told_and_too_much_is_refused():
+    chosen = experiment("gsm8k")
+    header = chosen.header(chosen.configure("h200"))
+    assert (
+        "memory of one GPU, counted on fake tensors" in header
+        and "sleeps while the model trains" in header
+    )
+    with pytest.raises(trainer.LabError, match="would need about .* GiB a GPU"):
+        chosen.configure(
+            "h200", {"model": "Qwen/Qwen3-8B", "max_tokens": 64, "max_prompt_tokens": 64}
+        )
+    with pytest.raises(trainer.LabError, match="for keys and values, less than one sequence"):
+        chosen.configure("h200", {"engine_memory": 0.01, "micro_batch": 32})
+
+
 def test_an_engine_that_sleeps_takes_all_that_weights_and_optimiser_leave(monkeypatch):
     on_gpu(monkeypatch, 79.1)
     held = 12 * parameter_count(architecture(str(FOLDER))) / GIB + memory.CONTEXT

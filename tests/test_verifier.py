@@ -48,6 +48,13 @@ def patient():
         yield one
 
 
+@pytest.fixture(scope="module")
+def single():
+    """One worker, with half a second."""
+    with Verifier(seconds=0.5, workers=1) as one:
+        yield one
+
+
 @pytest.fixture
 def algebra_alone(monkeypatch):
     monkeypatch.setattr(verifier_module, "settle", lambda answer, gold: None)
@@ -310,27 +317,25 @@ def test_a_hanging_answer_is_wrong_after_one_second(verifier, returned):
 
 
 @needs_algebra
-def test_time_is_the_cpu_time_of_the_worker_so_that_a_busy_machine_changes_no_verdict():
+def test_time_is_the_cpu_time_of_the_worker_so_that_a_busy_machine_changes_no_verdict(single):
     """A stopped worker is one that gets no core: it waits thrice its limit and is right all the
     same."""
-    with Verifier(seconds=0.5, workers=1) as one:
-        one.check([box("x")], ["x+1"])  # start it
-        (pid,) = pids(one)
-        os.kill(pid, signal.SIGSTOP)
-        threading.Timer(1.5, os.kill, (pid, signal.SIGCONT)).start()
-        assert one.check([box("x+1")], ["1+x"])[0].reason == "equivalent"
-        assert pids(one) == [pid]
+    single.check([box("x")], ["x+1"])  # start it
+    (pid,) = pids(single)
+    os.kill(pid, signal.SIGSTOP)
+    threading.Timer(1.5, os.kill, (pid, signal.SIGCONT)).start()
+    assert single.check([box("x+1")], ["1+x"])[0].reason == "equivalent"
+    assert pids(single) == [pid]
 
 
 @needs_algebra
-def test_a_worker_that_does_nothing_at_all_is_late_on_the_clock(returned):
-    with Verifier(seconds=0.5, workers=1) as one:
-        one.check([box("x")], ["x+1"])
-        one._pool.seconds = 1.0  # of wall time, a minute else
-        (pid,) = pids(one)
-        os.kill(pid, signal.SIGSTOP)
-        (verdict,) = returned(lambda: one.check([box("x+1")], ["1+x"]))
-        assert (verdict.outcome, verdict.reason) == ("wrong", "timeout") and not lives(pid)
+def test_a_worker_that_does_nothing_at_all_is_late_on_the_clock(single, returned, monkeypatch):
+    single.check([box("x")], ["x+1"])
+    monkeypatch.setattr(single._pool, "seconds", 1.0)  # of wall time, a minute else
+    (pid,) = pids(single)
+    os.kill(pid, signal.SIGSTOP)
+    (verdict,) = returned(lambda: single.check([box("x+1")], ["1+x"]))
+    assert (verdict.outcome, verdict.reason) == ("wrong", "timeout") and not lives(pid)
 
 
 @needs_algebra
@@ -532,7 +537,8 @@ def test_no_hostile_response_is_right_or_hangs_or_crashes_or_runs_or_fills_the_m
     monkeypatch.setenv("A_SECRET", "kept from workers")
     responses = hostile.responses()
     before, most = megabytes("self", "VmRSS"), 0.0
-    with Verifier(workers=2, error_limit=1.0) as one:
+    # Seven of them never end, the slowest of the others takes 0.3 s.
+    with Verifier(seconds=0.7, workers=2, error_limit=1.0) as one:
         compare = one._pool.compare
 
         def watched(pairs):
