@@ -104,7 +104,10 @@ def vllm_installed():
 # Files that ask for the same counts of the memory of language models, which take seconds each and
 # are kept in a process: they run in the same one.
 TOGETHER = dict.fromkeys(
-    (f"tests/test_{name}.py" for name in ("cli", "experiments", "lm_on_gpus", "readiness")),
+    (
+        f"tests/test_{name}.py"
+        for name in ("cli", "experiments", "lm_on_gpus", "papers", "readiness")
+    ),
     "counts of memory",
 )
 # Files that take half a minute and more, longest first: begun last, one of them would run alone.

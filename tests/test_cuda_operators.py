@@ -265,13 +265,13 @@ def test_rollouts_are_captured_once_a_shape_and_need_nothing_of_the_host(monkeyp
 
 @pytest.fixture
 def few_pictures(monkeypatch):
-    """A test set of 16 pictures, of 8 of which the gradient is taken."""
+    """A test set of 4 pictures, of 2 of which the gradient is taken."""
 
     def few(*given, real=image_data.ProceduralImages, **named):
-        return real(*given, **named, test_images=16)
+        return real(*given, **named, test_images=4)
 
     monkeypatch.setattr(images, "ProceduralImages", few)
-    monkeypatch.setattr(images, "SCORE_NORM_IMAGES", 8)
+    monkeypatch.setattr(images, "SCORE_NORM_IMAGES", 2)
 
 
 def image_records(**given) -> list:

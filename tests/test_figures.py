@@ -120,13 +120,25 @@ def own_runs(trained, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def drawn(tmp_path_factory):
-    """The folder of all figures, drawn once."""
-    out = tmp_path_factory.mktemp("figures")
+def drawing(tmp_path_factory):
+    """(folder, {name: (table, figure)}) of all figures, drawn once."""
+    out, kept = tmp_path_factory.mktemp("figures"), {}
+
+    def write(figure, record, table, records, real=plots._write):
+        kept[record["figure"]] = table, figure
+        real(figure, record, table, records)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_FIGURES", str(out))
+        patch.setattr(plots, "_write", write)
         assert plots.draw_figures() == {}
-    return out
+    return out, kept
+
+
+@pytest.fixture(scope="module")
+def drawn(drawing):
+    """The folder of all figures, drawn once."""
+    return drawing[0]
 
 
 @pytest.fixture(scope="module")
@@ -142,19 +154,20 @@ def drawn_from_own_runs(trained, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def shown():
-    """(script, table, figure) of a name, read once, and drawn once at the width of each venue."""
-    read, made = {}, {}
+def shown(drawing):
+    """(script, table, figure) of a name: what was saved, and drawn once for every other venue."""
+    made = {}
 
     def make(name: str, venue: str = "icml"):
-        if name not in read:
-            script = script_of(name)
-            read[name] = script, plots.data_of(script)[0]
-        script, table = read[name]
+        script, (table, figure) = script_of(name), drawing[1][name]
         if (name, venue) not in made:
-            with plots.drawn_for(venue):
-                made[name, venue] = script.draw(table)
-            plt.close("all")  # pyplot forgets it; the figure stays
+            if venue == "icml":
+                figure.set_layout_engine("constrained")  # saving has turned it off
+            else:
+                with plots.drawn_for(venue):
+                    figure = script.draw(table)
+                plt.close("all")  # pyplot forgets it; the figure stays
+            made[name, venue] = figure
         return script, table, made[name, venue]
 
     return make

@@ -4,6 +4,7 @@ page of its own.
 
 import re
 from pathlib import Path
+from shutil import copytree
 
 import numpy as np
 import pytest
@@ -23,13 +24,25 @@ grid = { estimator = ["rloo", "maxrl"], seed = [0, 1] }
 """
 
 
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> tuple[Path, list[Run]]:
+    """A folder of runs and the four in it, trained once; each test has copies of its own."""
+    folder = tmp_path_factory.mktemp("trained")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_RUNS", str(folder))
+        made = [
+            train(configure("tabular", scale="smoke", estimator=name, seed=seed))
+            for name in ("rloo", "maxrl")
+            for seed in (0, 1)
+        ]
+    return folder, made
+
+
 @pytest.fixture
-def four(runs) -> list[Run]:
-    return [
-        train(configure("tabular", scale="smoke", estimator=name, seed=seed))
-        for name in ("rloo", "maxrl")
-        for seed in (0, 1)
-    ]
+def four(trained, runs) -> list[Run]:
+    folder, made = trained
+    copytree(folder, runs)
+    return [Run(runs / run.path.relative_to(folder)) for run in made]
 
 
 @pytest.fixture

@@ -56,8 +56,7 @@ def test_exact_pass_rates_are_counted_as_forward_passes_and_not_as_rollouts(monk
     takes twice as many. Attention, which no weight counts, adds less than half.
     """
     monkeypatch.setattr(maze, "PREFIXES_A_TOKEN", prefixes)
-    smaller = {"layers": 2, "mazes": 40}  # every layer counts the same
-    given = smaller | {"pass_rates": "exact", "gradient": "expected", "samples": 2048}
+    given = {"layers": 2, "mazes": 40, "pass_rates": "exact", "gradient": "expected"}
     budget = budget_of("maze", "laptop", **given)
     config = experiment("maze").configure("laptop", given)
     shape = maze.transformer_config(config.width, config.layers, config.positions)
@@ -71,12 +70,19 @@ def test_exact_pass_rates_are_counted_as_forward_passes_and_not_as_rollouts(monk
     assert update.flops == pytest.approx(3 * search.flops, rel=0.1)
     assert set(budget.step) == {"right answers", "update"} and budget.tokens == 0
     assert not any("rollouts" in part for part in budget.memory)
-    # What an evaluation samples does not count where it samples nothing, and does where it does.
-    assert budget_of("maze", "laptop", **given | {"samples": 8}).evaluation == budget.evaluation
-    sampled = smaller | {"pass_rates": "sampled", "gradient": "expected"}
-    few, many = (budget_of("maze", "laptop", **sampled, samples=n) for n in (64, 128))
+
+
+def test_what_an_evaluation_samples_counts_where_it_samples_and_only_there():
+    given = {"layers": 1, "mazes": 40, "gradient": "expected"}
+    exact, other = (
+        budget_of("maze", "laptop", **given, pass_rates="exact", samples=n) for n in (2048, 8)
+    )
+    assert exact.evaluation == other.evaluation
+    few, many = (
+        budget_of("maze", "laptop", **given, pass_rates="sampled", samples=n) for n in (64, 128)
+    )
     assert many.evaluation.flops == pytest.approx(2 * few.evaluation.flops)
-    assert many.step == few.step and many.step == budget.step
+    assert many.step == few.step and many.step == exact.step
 
 
 def test_rollouts_of_any_length_are_counted_from_three_short_ones():
