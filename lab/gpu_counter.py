@@ -61,11 +61,6 @@ class Counter(TorchDispatchMode):
     allocator, and the CUDA context (about 0.5 GiB).
     """
 
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """Nothing is compiled inside: the guard against it would take a tenth of the time."""
-        return False
-
     def __init__(self) -> None:
         super().__init__()
         self.live = self.peak = self.bytes = self.flops = self.launches = 0
