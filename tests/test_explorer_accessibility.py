@@ -49,9 +49,9 @@ def axe(tab) -> tuple[list[str], list[str]]:
 
 @pytest.fixture
 def screens(tabs, address):
-    """Show the page at a hash on a phone and on a desk, light and dark, every fold open; an iterator
-    over the tabs. `prepare(tab)` is called before each is looked at in the first light; where the
-    page is `alone`, no other hash was on it before.
+    """Show the page at a hash on a phone and on a desk, light and dark, every fold open; an
+    iterator over the tabs. `prepare(tab)` is called once on each screen; where the page is `alone`,
+    no other hash was on it before.
     """
 
     def each(hash, prepare=None, alone=False):

@@ -46,8 +46,8 @@ def story(tabs, address):
 
 @pytest.fixture
 def shown(tabs, address):
-    """Show what is at a hash on a page that is opened once for each kind of screen and `way` in: for
-    what a scene is, however one came to it. A context manager.
+    """Show what is at a hash on a page that is opened once for each kind of screen and `way` in:
+    for what a scene is, however one came to it. A context manager.
     """
 
     @contextmanager
