@@ -69,6 +69,8 @@ def screens(tabs, address):
                     prepare(tab)
                 for scheme in ("light", "dark"):
                     tab.emulate_media(color_scheme=scheme)
+                    if tab.locator(".lab-explorer").count():  # whose script sets its colours
+                        tab.wait_for_selector(f'.lab-explorer[data-theme="{scheme}"]')
                     yield tab
 
     return each
