@@ -37,12 +37,12 @@ LOG = axes.pass_rates("log")
 
 
 @pytest.fixture
-def opened(chromium, address):
+def opened(tabs, address):
     """Open the workbench from disk with a state in its address; a context manager."""
 
     @contextmanager
     def open_page(options=None, **state):
-        with quiet(chromium, address, **(options or {})) as tab:
+        with tabs.quiet(address, **(options or {})) as tab:
             tab.goto(address + "#" + (quote(json.dumps(state)) if state else "workbench"))
             tab.wait_for_selector(".lab-explorer[data-revision]")
             yield tab
@@ -725,7 +725,7 @@ def test_problems_that_share_parameters_are_trained_as_in_python(opened):
 # --- Sharing, saving, looks ---------------------------------------------------------------------
 
 
-def test_the_address_holds_the_state_and_gives_it_back(opened, chromium, address):
+def test_the_address_holds_the_state_and_gives_it_back(opened, tabs, address):
     with opened() as tab:
         number(tab).fill("99")
         number(tab).press("Enter")
@@ -735,7 +735,7 @@ def test_the_address_holds_the_state_and_gives_it_back(opened, chromium, address
         tab.wait_for_url(re.compile("linear"), wait_until="commit")
         assert json.loads(unquote(tab.url.split("#")[1])) == {"N": 99, "y": "linear"}
         first, url = columns(tab), tab.url
-    with quiet(chromium, address) as tab:
+    with tabs.quiet(address) as tab:
         tab.goto(url)
         second = columns(tab)
     assert first.keys() == second.keys() and all(

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from browser import FRONT, served
+from browser import FRONT, served, turn
 
 import lab
 from lab import estimators, plugins
@@ -160,9 +160,13 @@ def columns(tab) -> dict[str, np.ndarray]:
     }
 
 
+def hashed(**state) -> str:
+    return quote(json.dumps(state))
+
+
 def show(tab, address: str, **state) -> None:
     tab.goto("about:blank")
-    tab.goto(f"{address}#{quote(json.dumps(state))}")
+    tab.goto(f"{address}#{hashed(**state)}")
     tab.wait_for_selector(".lab-explorer")
 
 
@@ -203,13 +207,14 @@ def test_the_limit_of_a_plugin_is_drawn_for_every_quantity_that_has_one(plugin, 
         "objective": lambda p: 2 * (ml.value(p) - ml.value(0.5)),
         "contrast": lambda p: 2 * (1 - p),
     }
+    show(tab, address, curves=["Scaled"], x=axis)
     for quantity, value in expected.items():
-        show(tab, address, curves=["Scaled"], quantity=quantity, x=axis)
+        turn(tab, f"#{hashed(curves=['Scaled'], quantity=quantity, x=axis)}")
         found = columns(tab)
         np.testing.assert_allclose(
             found["limit of Scaled"], value(found["p"]), rtol=EXACT, atol=EXACT
         )
-    show(tab, address, curves=["Scaled"], normalise=True, x=axis)
+    turn(tab, f"#{hashed(curves=['Scaled'], normalise=True, x=axis)}")
     found = columns(tab)
     np.testing.assert_allclose(found["limit of Scaled"], 0.5 / found["p"], rtol=EXACT)
 

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
-from browser import FRONT, quiet, served
+from browser import FRONT, quiet, served, turn
 from PIL import Image
 
 import lab
@@ -31,17 +31,37 @@ STILL = {"reduced_motion": "reduce"}
 
 
 @pytest.fixture
-def story(chromium, address):
+def story(tabs, address):
     """Open the page at a hash, its animation at its end; a context manager."""
 
     @contextmanager
     def open_page(hash="", options=None):
-        with quiet(chromium, address, **(STILL | (options or {}))) as tab:
+        with tabs.quiet(address, **(STILL | (options or {}))) as tab:
             tab.goto(address + hash)
             tab.wait_for_selector(".lab-story[data-drawn]")
             yield tab
 
     return open_page
+
+
+@pytest.fixture
+def shown(tabs, address):
+    """Show what is at a hash on a page that is opened once for each kind of screen and `way` in:
+    for what a scene is, however one came to it. A context manager.
+    """
+
+    @contextmanager
+    def lead(hash, options=None, way=""):
+        page = address + way
+        with tabs.quiet(page, stays=True, **(STILL | (options or {}))) as tab:
+            if tab.url.startswith(page):
+                turn(tab, hash)
+            else:
+                tab.goto(page + hash)
+            tab.wait_for_selector(".lab-story[data-drawn]")
+            yield tab
+
+    return lead
 
 
 @pytest.fixture(scope="module")
@@ -79,10 +99,10 @@ def finding(tab):
 
 
 @pytest.mark.parametrize("place, alpha", [(0, 0), (10, 0.5), (20, 1)])
-def test_the_dots_of_the_first_screen_are_a_run_of_the_lab(story, place, alpha):
+def test_the_dots_of_the_first_screen_are_a_run_of_the_lab(shown, place, alpha):
     run = dict(rollouts=16, problems=60, steps=200, step_length=0.05, seed=0)
     ours = paired.pass_rates([f"alpha(alpha={alpha})"], **run)[0][-1]
-    with story() as tab:
+    with shown("#start") as tab:
         drag(tab, place)
         dots = tab.locator(".picture circle").all()
         np.testing.assert_allclose(
@@ -102,10 +122,10 @@ def test_the_ends_of_the_first_slider_are_the_group_mean_and_maxrl():
 
 
 @pytest.mark.parametrize("N", [1, 8, 64])
-def test_the_rounds_of_the_unseen_problem_are_drawn_with_the_numbers_of_the_lab(story, front, N):
+def test_the_rounds_of_the_unseen_problem_are_drawn_with_the_numbers_of_the_lab(shown, front, N):
     right = paired.uniforms(0, 0, 20, N) < 0.01
     assert front("scene_unseen", "return m.rounds(a[0]);", N) == right.tolist()
-    with story(f"#unseen&N={N}") as tab:
+    with shown(f"#unseen&N={N}") as tab:
         assert tab.locator(".box").count() == 20
         assert tab.locator(".box.seen").count() == right.any(axis=1).sum()
         told = re.search(r"([\d.]+) % would contain none", finding(tab))
@@ -113,11 +133,11 @@ def test_the_rounds_of_the_unseen_problem_are_drawn_with_the_numbers_of_the_lab(
 
 
 @pytest.mark.parametrize("N", [4, 16, 1024])
-def test_the_solid_line_is_the_weight_of_maxrl_and_the_dashed_one_its_limit(story, front, N):
+def test_the_solid_line_is_the_weight_of_maxrl_and_the_dashed_one_its_limit(shown, front, N):
     p = axes.pass_rates("log")
     told = front("scene_limit", "return Array.from(m.weight(a[0], a[1]));", p.tolist(), N)
     np.testing.assert_allclose(told, lab.induced_weight("maxrl", N, p), rtol=EXACT)
-    with story(f"#limit&N={N}") as tab:
+    with shown(f"#limit&N={N}") as tab:
         drawn = {}
         for name in ("given", "promise"):
             d = tab.locator(f'.lines path[data-name="{name}"]').get_attribute("d")
@@ -131,8 +151,8 @@ def test_the_solid_line_is_the_weight_of_maxrl_and_the_dashed_one_its_limit(stor
 
 
 @pytest.mark.parametrize("K", range(9))
-def test_each_answer_of_the_group_gets_what_grpo_gives_it(story, K):
-    with story(f"#both-ends&K={K}") as tab:
+def test_each_answer_of_the_group_gets_what_grpo_gives_it(shown, K):
+    with shown(f"#both-ends&K={K}") as tab:
         bars = tab.locator(".picture [data-advantage]").all()
         told = np.array([float(bar.get_attribute("data-advantage")) for bar in bars])
         right = np.array(["right" in bar.get_attribute("class") for bar in bars])
@@ -160,14 +180,14 @@ def test_a_right_answer_stays_right_when_more_are_right(front):
         assert sum(more) == sum(fewer) + 1 and all(b for a, b in zip(fewer, more, strict=True) if a)
 
 
-def test_the_shares_of_dead_groups_are_those_of_the_first_screens_problems(story, front):
+def test_the_shares_of_dead_groups_are_those_of_the_first_screens_problems(shown, front):
     start = paired.pass_rates(["rloo"], rollouts=2, problems=60, steps=0)[0][0]
     np.testing.assert_allclose(front("scene_dead", "return m.POPULATION;"), start, rtol=EXACT)
     for N in (2, 8, 128):
         wrong, right = np.mean((1 - start) ** N), np.mean(start**N)
         told = front("scene_dead", "return m.shares(a[0]);", N)
         np.testing.assert_allclose(told, [wrong, right], rtol=EXACT)
-        with story(f"#dead-groups&N={N}") as tab:
+        with shown(f"#dead-groups&N={N}") as tab:
             said = [float(x) for x in re.findall(r"([\d.]+) %", finding(tab))]
             assert said == pytest.approx(
                 [100 * wrong, 100 * right, 100 * (wrong + right)], abs=0.11
@@ -253,8 +273,8 @@ def test_the_story_goes_forward_and_back_and_ends_at_the_workbench(story):
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_a_scene_keeps_its_value_in_its_address_and_opens_with_it(story, name):
-    with story(f"#{name}") as tab:
+def test_a_scene_keeps_its_value_in_its_address_and_opens_with_it(shown, story, name):
+    with shown(f"#{name}") as tab:
         drag(tab, 2)
         value, said = tab.locator(".drag output").inner_text(), finding(tab)
         tab.wait_for_url(re.compile(rf"#{name}&\w+="), wait_until="commit")
@@ -269,26 +289,26 @@ def test_a_scene_keeps_its_value_in_its_address_and_opens_with_it(story, name):
     ["hasOwnProperty", "constructor", "__proto__", "nonsense", "limit&N=3", "limit&M=4", "limit&N="]
     + ["limit&hasOwnProperty=1", "limit&N=16&N", "%E0%A4%A", "&", "start&count=2", "[1]"],
 )
-def test_an_address_that_names_nothing_is_a_sentence_and_the_start(story, hash):
-    with story(f"#{hash}") as tab:
+def test_an_address_that_names_nothing_is_a_sentence_and_the_start(shown, hash):
+    with shown(f"#{hash}") as tab:
         told = tab.locator(".fault:visible").inner_text()
         assert told.startswith("the address") and told.endswith("this is the start instead")
         assert tab.locator(".picture circle").count() == 60
 
 
 @pytest.mark.parametrize("state", ['{"hasOwnProperty":1}', '{"curves":["hasOwnProperty"]}', "{"])
-def test_a_state_that_names_nothing_opens_the_workbench_with_a_sentence(chromium, address, state):
-    with quiet(chromium, address) as tab:
+def test_a_state_that_names_nothing_opens_the_workbench_with_a_sentence(tabs, address, state):
+    with tabs.quiet(address) as tab:
         tab.goto(f"{address}#{state}")
         tab.wait_for_selector(".lab-explorer[data-revision]")
         assert re.search("unknown|no state", tab.locator(".fault:visible").first.inner_text())
 
 
-def test_links_of_before_the_story_open_the_workbench(chromium, address):
+def test_links_of_before_the_story_open_the_workbench(tabs, address):
     for state in ({"N": 64, "panel": "toy"}, {"curves": ["maxrl"], "x": "logit"}):
         text = json.dumps(state)
         for hash in (text, text.replace("{", "%7B").replace('"', "%22").replace("}", "%7D")):
-            with quiet(chromium, address) as tab:
+            with tabs.quiet(address) as tab:
                 tab.goto(f"{address}#{hash}")
                 tab.wait_for_selector(".lab-explorer[data-revision]")
                 assert tab.locator("#lab-drag").count() == 0
@@ -318,13 +338,10 @@ def test_the_link_and_the_code_of_a_frame_are_copied_and_the_frame_shows_one_sce
 
 
 @pytest.mark.parametrize("name", SCENES)
-@pytest.mark.parametrize("way", ["#{name}&embed", "?embed#{name}"])
-def test_an_embedded_scene_fits_into_700_by_420(story, name, way):
-    with story("", {"viewport": {"width": 700, "height": 420}}) as tab:
-        path = tab.url.split("#")[0]
-        tab.goto("about:blank")
-        tab.goto(path + way.format(name=name))
-        tab.wait_for_selector(".lab-story[data-embed][data-drawn]")
+@pytest.mark.parametrize("way, words", [("", "&embed"), ("?embed", "")])
+def test_an_embedded_scene_fits_into_700_by_420(shown, name, way, words):
+    with shown(f"#{name}{words}", {"viewport": {"width": 700, "height": 420}}, way) as tab:
+        tab.wait_for_selector(".lab-story[data-embed]")
         size = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
         assert tab.evaluate(size) == [700, 420]
         for part in (":is(h1, h2):not(.unseen)", ".picture", "#lab-drag", ".finding"):
@@ -357,8 +374,8 @@ def test_without_motion_nothing_moves_by_itself(story):
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_on_a_phone_picture_slider_and_what_changed_share_the_screen(story, name):
-    with story(f"#{name}", PHONE) as tab:
+def test_on_a_phone_picture_slider_and_what_changed_share_the_screen(shown, name):
+    with shown(f"#{name}", PHONE) as tab:
         assert tab.evaluate("document.documentElement.scrollWidth") <= 390
         for part in (".picture", "#lab-drag", ".finding"):
             box = tab.locator(part).first.bounding_box()
@@ -366,9 +383,9 @@ def test_on_a_phone_picture_slider_and_what_changed_share_the_screen(story, name
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_at_twice_the_size_picture_and_slider_share_the_screen(story, name):
+def test_at_twice_the_size_picture_and_slider_share_the_screen(shown, name):
     """1280 x 900 at 200 %."""
-    with story(f"#{name}", {"viewport": {"width": 640, "height": 450}}) as tab:
+    with shown(f"#{name}", {"viewport": {"width": 640, "height": 450}}) as tab:
         assert tab.evaluate("document.documentElement.scrollWidth") <= 640
         top = tab.locator(".picture").first.bounding_box()["y"]
         bar = tab.locator("#lab-drag").bounding_box()
@@ -385,8 +402,8 @@ STOPS = """() => [...document.querySelectorAll('a[href], button, input, summary,
 
 @pytest.mark.parametrize("options", [{}, PHONE])
 @pytest.mark.parametrize("name", SCENES)
-def test_the_order_of_tabs_is_that_of_the_page_and_every_stop_has_a_name(story, name, options):
-    with story(f"#{name}", options) as tab:
+def test_the_order_of_tabs_is_that_of_the_page_and_every_stop_has_a_name(shown, name, options):
+    with shown(f"#{name}", options) as tab:
         stops = tab.evaluate(STOPS)
         assert all(stop["named"] for stop in stops) and len(stops) <= 20
         for one, two in zip(stops, stops[1:], strict=False):
@@ -396,8 +413,8 @@ def test_the_order_of_tabs_is_that_of_the_page_and_every_stop_has_a_name(story, 
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_a_scene_has_one_first_heading_a_title_and_a_live_sentence(story, name):
-    with story(f"#{name}") as tab:
+def test_a_scene_has_one_first_heading_a_title_and_a_live_sentence(shown, name):
+    with shown(f"#{name}") as tab:
         assert tab.locator("h1").count() == 1 and tab.locator("main").count() == 1
         claim = tab.locator(":is(h1, h2):not(.unseen)").inner_text()
         assert tab.title().startswith(claim.replace("\n", " "))

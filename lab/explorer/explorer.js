@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 e16acbf068b0f44cafcf0995bd26b258afe228da69105957d5fb59865964d6a0
+// Built by `npm run build` from lab/explorer/front; sources sha256 00c8dac63dfeb274bdd23c796616a6eb97929226ffbc0e90b811238e804fd33a
 // It holds fzstd 0.1.1 by Arjun Barrett (MIT):
 // MIT License
 //
@@ -3617,10 +3617,10 @@ async function readSelectedPages(options, groupPlan, chunk, pages, columnDecoder
       options.file.slice(chunk.range.startByte, Number(pages[0].offset)),
       options.file.slice(startByte, endByte)
     ]);
-    const combined = new Uint8Array(dictLength + dataBuffer.byteLength);
-    combined.set(new Uint8Array(dictBuffer, 0, dictLength));
-    combined.set(new Uint8Array(dataBuffer), dictLength);
-    view = new DataView(combined.buffer);
+    const combined2 = new Uint8Array(dictLength + dataBuffer.byteLength);
+    combined2.set(new Uint8Array(dictBuffer, 0, dictLength));
+    combined2.set(new Uint8Array(dataBuffer), dictLength);
+    view = new DataView(combined2.buffer);
   } else if (hasDict) {
     view = new DataView(await options.file.slice(chunk.range.startByte, endByte));
   } else {
@@ -4686,9 +4686,9 @@ function passRates(axis, count = 241) {
 }
 
 // linear.js
-var dot = (a, b) => {
+var dot = (a, b, from = 0) => {
   let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
+  for (let i = from; i < a.length; i++) sum += a[i] * b[i];
   return sum;
 };
 function svd(columns) {
@@ -4724,16 +4724,16 @@ function svd(columns) {
   return { u, s: Float64Array.from(s), v };
 }
 function leastSquares(columns, b) {
-  const a = columns.map((column) => Float64Array.from(column)), right = Float64Array.from(b), n = a.length, diagonal = [];
+  const a = columns.map((column) => new Float64Array(column)), right = new Float64Array(b), n = a.length, diagonal = [];
   for (let k = 0; k < n; k++) {
-    const x = a[k].subarray(k), size = Math.sqrt(dot(x, x)) * (x[0] > 0 ? -1 : 1);
+    const x = a[k], size = Math.sqrt(dot(x, x, k)) * (x[k] > 0 ? -1 : 1);
     diagonal.push(size);
-    x[0] -= size;
-    const square = dot(x, x);
+    x[k] -= size;
+    const square = dot(x, x, k);
     if (square === 0) continue;
-    for (const other of [...a.slice(k + 1), right]) {
-      const rest = other.subarray(k), factor = 2 * dot(x, rest) / square;
-      for (let i = 0; i < rest.length; i++) rest[i] -= factor * x[i];
+    for (let j = k + 1; j <= n; j++) {
+      const other = j < n ? a[j] : right, factor = 2 * dot(x, other, k) / square;
+      for (let i = k; i < x.length; i++) other[i] -= factor * x[i];
     }
   }
   const out = new Float64Array(n);
@@ -4748,7 +4748,10 @@ function nonNegative(columns, b) {
   const n = columns.length, x = new Float64Array(n), free = /* @__PURE__ */ new Set();
   for (let round2 = 0; round2 < 3 * n; round2++) {
     const left = Float64Array.from(b);
-    for (const j of free) for (let i = 0; i < left.length; i++) left[i] -= x[j] * columns[j][i];
+    for (const j of free) {
+      const column = columns[j], times = x[j];
+      for (let i = 0; i < left.length; i++) left[i] -= times * column[i];
+    }
     let best = -1, most = 1e-13;
     for (let j = 0; j < n; j++) {
       const slope = free.has(j) ? 0 : dot(columns[j], left);
@@ -6590,6 +6593,14 @@ var product = (chance, mass) => chance.map((row2) => {
   for (let i = 0; i < mass.length; i++) sum += row2[i] * mass[i];
   return sum;
 });
+function combined(rows, weights) {
+  const sums = new Float64Array(rows[0].length);
+  rows.forEach((row2, c) => {
+    const weight2 = weights[c];
+    for (let i = 0; i < sums.length; i++) sums[i] += weight2 * row2[i];
+  });
+  return sums;
+}
 function mix(every, all, slack) {
   const chance = every.filter((_, c) => all[c] > 0), times = all.filter((count) => count > 0);
   const problems = total(times), share = times.map((t) => t / problems), width = chance[0].length;
@@ -6597,9 +6608,12 @@ function mix(every, all, slack) {
   for (let step = 0; ; step++) {
     if (step === STEPS) throw new Error("the pass rates do not settle: give counts of fewer different sizes");
     const mixed = product(chance, mass), ratio = chance.map((row2, c) => row2.map((value) => value / mixed[c]));
-    const slope = mass.map((_, i) => total(ratio.map((row2, c) => share[c] * row2[i])));
-    if (Math.max(...slope) <= 1 + EXCESS) break;
-    const columns = Array.from(mass, (_, i) => [...ratio.map((row2, c) => Math.sqrt(share[c]) * (row2[i] - 2)), 1]);
+    if (Math.max(...combined(ratio, share)) <= 1 + EXCESS) break;
+    const columns = Array.from(mass, () => new Float64Array(share.length + 1).fill(1));
+    ratio.forEach((row2, c) => {
+      const root = Math.sqrt(share[c]);
+      for (let i = 0; i < width; i++) columns[i][c] = root * (row2[i] - 2);
+    });
     let newton = nonNegative(columns, [...share.map(() => 0), 1]);
     const size = total(newton);
     newton = newton.map((value) => value / size);
@@ -6614,11 +6628,9 @@ function mix(every, all, slack) {
   for (; ; ) {
     const mixed = product(chance, smooth);
     if (total(share.map((s, c) => s * Math.log(mixed[c] / top[c]))) >= -slack / problems) return smooth;
-    const factor = new Float64Array(width);
-    chance.forEach(
-      (row2, c) => row2.forEach((value, i) => {
-        factor[i] += share[c] / mixed[c] * value;
-      })
+    const factor = combined(
+      chance,
+      share.map((s, c) => s / mixed[c])
     );
     smooth = smooth.map((value, i) => value * factor[i]);
   }

@@ -1,8 +1,8 @@
 // Two small tools of linear algebra, for the fits: singular values, and least squares without negative entries.
 
-const dot = (a, b) => {
+const dot = (a, b, from = 0) => {
   let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
+  for (let i = from; i < a.length; i++) sum += a[i] * b[i];
   return sum;
 };
 
@@ -46,21 +46,21 @@ export function svd(columns) {
 
 /** min |A x - b| by Householder's reflections, A given by columns (more rows than columns). */
 function leastSquares(columns, b) {
-  const a = columns.map((column) => Float64Array.from(column)),
-    right = Float64Array.from(b),
+  const a = columns.map((column) => new Float64Array(column)),
+    right = new Float64Array(b),
     n = a.length,
     diagonal = [];
   for (let k = 0; k < n; k++) {
-    const x = a[k].subarray(k),
-      size = Math.sqrt(dot(x, x)) * (x[0] > 0 ? -1 : 1);
+    const x = a[k],
+      size = Math.sqrt(dot(x, x, k)) * (x[k] > 0 ? -1 : 1);
     diagonal.push(size);
-    x[0] -= size;
-    const square = dot(x, x);
+    x[k] -= size;
+    const square = dot(x, x, k);
     if (square === 0) continue;
-    for (const other of [...a.slice(k + 1), right]) {
-      const rest = other.subarray(k),
-        factor = (2 * dot(x, rest)) / square;
-      for (let i = 0; i < rest.length; i++) rest[i] -= factor * x[i];
+    for (let j = k + 1; j <= n; j++) {
+      const other = j < n ? a[j] : right,
+        factor = (2 * dot(x, other, k)) / square;
+      for (let i = k; i < x.length; i++) other[i] -= factor * x[i];
     }
   }
   const out = new Float64Array(n);
@@ -72,14 +72,18 @@ function leastSquares(columns, b) {
   return out;
 }
 
-/** min |A x - b| with x >= 0 (Lawson and Hanson 1974), A given by columns. */
+/** min |A x - b| with x >= 0 (Lawson and Hanson 1974), A given by columns, each a Float64Array. */
 export function nonNegative(columns, b) {
   const n = columns.length,
     x = new Float64Array(n),
     free = new Set();
   for (let round = 0; round < 3 * n; round++) {
     const left = Float64Array.from(b);
-    for (const j of free) for (let i = 0; i < left.length; i++) left[i] -= x[j] * columns[j][i];
+    for (const j of free) {
+      const column = columns[j],
+        times = x[j];
+      for (let i = 0; i < left.length; i++) left[i] -= times * column[i];
+    }
     let best = -1,
       most = 1e-13;
     for (let j = 0; j < n; j++) {

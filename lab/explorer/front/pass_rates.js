@@ -81,6 +81,16 @@ const product = (chance, mass) =>
     return sum;
   });
 
+/** The sum of the rows, each times its weight. */
+function combined(rows, weights) {
+  const sums = new Float64Array(rows[0].length);
+  rows.forEach((row, c) => {
+    const weight = weights[c];
+    for (let i = 0; i < sums.length; i++) sums[i] += weight * row[i];
+  });
+  return sums;
+}
+
 /** Constrained Newton steps (Wang 2007) to the top, then EM from even mass until it is within `slack` of it. */
 function mix(every, all, slack) {
   const chance = every.filter((_, c) => all[c] > 0),
@@ -93,9 +103,12 @@ function mix(every, all, slack) {
     if (step === STEPS) throw new Error("the pass rates do not settle: give counts of fewer different sizes");
     const mixed = product(chance, mass),
       ratio = chance.map((row, c) => row.map((value) => value / mixed[c]));
-    const slope = mass.map((_, i) => total(ratio.map((row, c) => share[c] * row[i])));
-    if (Math.max(...slope) <= 1 + EXCESS) break;
-    const columns = Array.from(mass, (_, i) => [...ratio.map((row, c) => Math.sqrt(share[c]) * (row[i] - 2)), 1]);
+    if (Math.max(...combined(ratio, share)) <= 1 + EXCESS) break;
+    const columns = Array.from(mass, () => new Float64Array(share.length + 1).fill(1));
+    ratio.forEach((row, c) => {
+      const root = Math.sqrt(share[c]);
+      for (let i = 0; i < width; i++) columns[i][c] = root * (row[i] - 2);
+    });
     let newton = nonNegative(columns, [...share.map(() => 0), 1]);
     const size = total(newton);
     newton = newton.map((value) => value / size);
@@ -111,11 +124,9 @@ function mix(every, all, slack) {
   for (;;) {
     const mixed = product(chance, smooth);
     if (total(share.map((s, c) => s * Math.log(mixed[c] / top[c]))) >= -slack / problems) return smooth;
-    const factor = new Float64Array(width);
-    chance.forEach((row, c) =>
-      row.forEach((value, i) => {
-        factor[i] += (share[c] / mixed[c]) * value;
-      }),
+    const factor = combined(
+      chance,
+      share.map((s, c) => s / mixed[c]),
     );
     smooth = smooth.map((value, i) => value * factor[i]);
   }
