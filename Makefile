@@ -6,6 +6,8 @@ SWEEP := sweeps/laptop.toml
 FAST := catalogue definitions design enumeration errors estimators explain groups layers losses objectives \
 	published rng shapes stats weights
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# What one process has compiled the others read: the tests start hundreds.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup setup-llm figures reproduce site pictures test test-fast lint gpu lab check constraints check-install clean
 .DEFAULT_GOAL := help
@@ -42,8 +44,8 @@ pictures: setup ## the explorer's pictures, for the README and for links to its 
 	$(BIN)/python tools/explorer_pictures.py
 
 test: setup-llm ## run all tests, one file at a time in each of several processes
-	# One process more than cores: for a third of its time a process waits for those that its tests start.
-	$(BIN)/python -m pytest --numprocesses $$($(BIN)/python -c "import os; print(min(os.cpu_count() + 1, 8))") \
+	# Two processes more than cores: a process often waits for those that its tests start.
+	$(BIN)/python -m pytest --numprocesses $$($(BIN)/python -c "import os; print(min(os.cpu_count() + 2, 8))") \
 		--dist loadfile \
 		--ignore tests/test_trl_conformance.py # minutes: docs/trl.md says how it is run
 
