@@ -64,6 +64,7 @@ class Claim:
     exact: list[str] = field(default_factory=list)
     margin: float | None = None
     readme: str = ""
+    learned: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def numbers(self) -> dict[str, Measured] | None:

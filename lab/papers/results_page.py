@@ -6,14 +6,16 @@ Nobody types a number or a verdict of a trained run into either.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from lab.errors import LabError
 from lab.papers.entries import our_numbers, verdict_text
 from lab.papers.registry import WORLDS, Claim, Item
-from lab.papers.verdicts import UNKNOWN
+from lab.papers.verdicts import FAILS, HOLDS, UNDECIDED, UNKNOWN
 
 START, END = "<!-- results -->", "<!-- end of results -->"
+LEARNED, END_OF_LEARNED = "<!-- learned -->", "<!-- end of learned -->"
 HEAD = """\
 # Our results and the published ones
 
@@ -60,24 +62,58 @@ def page(items: Iterable[Item], own: Iterable[Claim]) -> str:
 
 
 def readme(text: str, items: Iterable[Item], own: Iterable[Claim]) -> str:
-    """The README with its table of results written anew.
+    """The README with what was learned and its table of results written anew.
 
-    LabError: it lacks the marks between which the table stands.
+    LabError: it lacks the marks between which these stand, or a sentence for a verdict.
     """
-    found = re.search(f"{START}\n.*?{END}", text, re.DOTALL)
-    if found is None:
-        raise LabError(f"README.md lacks the marks {START} and {END}: put them around its results")
-    chosen = [(item, claim) for item, claim in _all_claims(items, own) if claim.readme]
-    lines = [
+    rows = _all_claims(items, own)
+    text = _between(LEARNED, END_OF_LEARNED, text, _learned(rows))
+    table = [
         "| claim | ours, paired difference | published | verdict |",
         "|---|---|---|---|",
         *(
             f"| {claim.readme} ({_figures(claim, '')}) | {_first_difference(claim)} |"
             f" {_published(item, claim)} | {claim.verdict} |"
-            for item, claim in chosen
+            for item, claim in rows
+            if claim.readme
         ),
     ]
-    return text.replace(found[0], "\n".join([START, *lines, END]))
+    return _between(START, END, text, table)
+
+
+def _between(start: str, end: str, text: str, lines: list[str]) -> str:
+    """`text` with these lines between its two marks."""
+    found = re.search(f"{start}\n.*?{end}", text, re.DOTALL)
+    if found is None:
+        raise LabError(f"README.md lacks the marks {start} and {end}: put them around its results")
+    return text.replace(found[0], "\n".join([start, *lines, end]))
+
+
+def _learned(rows: list[tuple[Item | None, Claim]]) -> list[str]:
+    """A sentence for each claim that has one, with what would show it wrong; at last the counts."""
+    lines = []
+    for _, claim in rows:
+        if not claim.learned or claim.numbers is None:
+            continue
+        if claim.verdict not in claim.learned:
+            raise LabError(
+                f"claim {claim.claim!r} is {claim.verdict!r} now, and its field `learned` has no"
+                " sentence for that: write one in figures/papers.toml"
+            )
+        said = claim.learned[claim.verdict].format_map(claim.numbers)
+        places = " ".join([*claim.ours.values(), str(claim.published)])
+        sweeps = dict.fromkeys(re.findall(r"\b(\w+)/\w+:|\bsweeps/(\w+)\.toml", places))
+        files = dict.fromkeys(f"sweeps/{one or other}.toml" for one, other in sweeps)
+        repeat = " && ".join(f"lab sweep {file} --train" for file in files)
+        lines.append(f"{len(lines) + 1}. {said} (`{repeat}`)")
+    of_papers = Counter(claim.verdict for item, claim in rows if item)
+    lines.append(
+        f"{len(lines) + 1}. Of the {sum(of_papers[one] for one in (HOLDS, FAILS, UNDECIDED))} claims"
+        f" of the two papers that were tested here, at small scale, {of_papers[HOLDS]} hold,"
+        f" {of_papers[FAILS]} do not and {of_papers[UNDECIDED]} are undecided: most rest on three"
+        " seeds, which tell only large differences from chance. (`lab figures`)"
+    )
+    return lines
 
 
 def _all_claims(items: Iterable[Item], own: Iterable[Claim]) -> list[tuple[Item | None, Claim]]:
