@@ -25,11 +25,12 @@ from lab.explorer import answers, axes, page
 from lab.explorer.page_catalogue import CLOSED_FORMS, CONTROLS, described
 from lab.explorer.state import DEFAULTS, checked
 from lab.formula import formula_weight
+from lab.memories import has_memory
 from lab.pass_rates import mixing
 from lab.recipes import parse_gate
 from lab.show import plots
 from lab.show.audit import audit, pass_rate_bins, population, read_counts
-from lab.show.weighting import by_advantages, by_settings, weight_shares
+from lab.show.weighting import by_advantages, by_settings, trained_weighting, weight_shares
 from lab.toy import paired
 
 EXACT = 1e-9
@@ -622,20 +623,22 @@ def test_parquet_is_read_however_it_is_packed_or_refused_by_a_sentence(bundled, 
     ]
     table = pa.Table.from_pylist(rows)
     files = {}
-    for codec in ("none", "snappy", "zstd", "gzip"):
+    for codec in ("none", "snappy", "zstd", "gzip", "brotli"):
         pq.write_table(table, tmp_path / f"{codec}.parquet", compression=codec)
         files[f"{codec}.parquet"] = (tmp_path / f"{codec}.parquet").read_bytes()
     long = pa.table({"problem": ["x" * 2**20] * 40, "reward": [0, 1] * 20})
     pq.write_table(long, tmp_path / "long.parquet", compression="zstd", use_dictionary=False)
     files["long.parquet"] = (tmp_path / "long.parquet").read_bytes()
     files["half.parquet"] = files["zstd.parquet"][:-60]
-    *read, gzip, long, half = bundled(*(([item], {}) for item in files.items()))
+    *read, brotli, long, half = bundled(*(([item], {}) for item in files.items()))
     for name, found in zip(files, read, strict=False):
         ours = read_counts(tmp_path / name)
         pairs = list(zip(found["n"], found["correct"], strict=True))
         assert pairs == list(zip(ours.n, ours.correct, strict=True)) and len(pairs) == 4
         assert found["notes"] == ours.notes
-    assert gzip == "gzip.parquet is packed by GZIP, which the page cannot unpack: lab audit can"
+    assert (
+        brotli == "brotli.parquet is packed by BROTLI, which the page cannot unpack: lab audit can"
+    )
     assert re.match(
         r"long\.parquet has 4\d MB: the page reads up to 30; lab audit reads more", long
     )
@@ -670,6 +673,21 @@ def test_the_page_reads_the_settings_of_a_training_as_the_audit_does(front, tmp_
         return
     note = ours.note.replace(f"{tmp_path}/", "")
     assert told == {"spec": ours.spec, "note": note} and ours.spec == case["spec"]
+
+
+@pytest.mark.parametrize("spec", ["maxrl", "grpo(ddof=1)", "lift(maxrl)", "curverl", ""])
+def test_the_page_reads_the_settings_of_a_run_of_the_lab_as_the_audit_does(front, tmp_path, spec):
+    parameters = {"objective": spec, "rollouts": 16}
+    script = "return m.settingsWeighting('params.json', a[0]);"
+    told = front("settings", script, json.dumps({"parameters": parameters}))
+    ours = trained_weighting(tmp_path, None, parameters)
+    if has_memory(spec):
+        note = (
+            "trained with curverl, by the settings of the run: weights that this page does not know"
+        )
+        assert told == {"spec": ours.spec, "note": note}
+    else:
+        assert told == (ours and {"spec": ours.spec, "note": ours.note})
 
 
 WEIGHED = """const { trainedWeighting, weightShares } = m;

@@ -44,6 +44,7 @@ RECORDED = {
     "maze_steps": ("maze_gradients", "maze_gradients"),
     "maze_interference": ("maze_gradients", "maze_gradients"),
     "images_best": ("images_best", "images"),  # and images_rates
+    "images_by_n": ("images_by_n", "images"),  # and images_best
     "maze_entropy": ("maze", "maze"),
     "maze_profiles": ("maze", "maze"),
     "stopping_images": ("stopping", "images"),

@@ -37,6 +37,7 @@ def prose(text: str) -> str:
     """A text without its code, its quotations and what is written by the lab."""
     for pattern in (
         rf"{results_page.START}.*?{results_page.END}",
+        rf"{results_page.LEARNED}.*?{results_page.END_OF_LEARNED}",
         r"```.*?```",
         r"`[^`]*`",
         r'"[^"]*"',
@@ -91,6 +92,40 @@ def test_every_claim_stands_once_on_the_page_with_its_verdict_and_figures_that_e
         assert (ROOT / "docs" / target).exists(), target
 
 
-def test_a_readme_without_the_marks_is_refused():
-    with pytest.raises(LabError, match="README.md lacks the marks <!-- results --> and"):
-        results_page.readme("no marks", [], [])
+def test_the_readme_says_in_six_sentences_what_was_learned_and_what_could_show_it_wrong(kept):
+    text = README.read_text(encoding="utf-8")
+    assert text.index(results_page.LEARNED) < text.index("## The idea")
+    said = (
+        text.split(results_page.LEARNED)[1].split(results_page.END_OF_LEARNED)[0].split("\n")[1:-1]
+    )
+    assert [line.partition(". ")[0] for line in said] == list("123456")
+    for line in said:
+        sentence, command = re.fullmatch(r"\d\. (.+[.!]) \(`(lab .+)`\)", line).groups()
+        assert len(re.findall(r"[.!?](?:\s|\Z)", sentence)) == 1 and "{" not in sentence
+        for file in re.findall(r"sweeps/\w+\.toml", command):
+            assert "NOT RUN YET" not in (ROOT / file).read_text()
+
+
+def test_a_sentence_stands_only_with_the_verdict_that_it_was_written_for(kept, monkeypatch):
+    text, all_items, own = README.read_text(encoding="utf-8"), items(), own_claims()
+    (claim,) = [one for one in own if one.published == "no paper; claim 2 of sweeps/stopping.toml"
+                and one.learned]  # fmt: skip
+    monkeypatch.setitem(claim.learned, "undecided", "Nobody knows.")
+    before = claim.learned.pop("holds")
+    with pytest.raises(LabError, match="is 'holds' now, and its field `learned` has no sentence"):
+        results_page.readme(text, all_items, own)
+    claim.learned["holds"] = before
+    assert "Nobody knows." not in results_page.readme(text, all_items, own)
+    monkeypatch.setattr(type(claim), "verdict", "undecided")
+    for one in [*own, *(claim for item in all_items for claim in item.compare)]:
+        if one.learned:
+            one.learned["undecided"] = "Nobody knows."
+    now = results_page.readme(text, all_items, own)
+    assert "Nobody knows." in now and "{" not in now.split(results_page.END_OF_LEARNED)[0]
+
+
+@pytest.mark.parametrize("mark", ["learned", "results"])
+def test_a_readme_without_the_marks_is_refused(mark, kept):
+    text = README.read_text(encoding="utf-8").replace(f"<!-- {mark} -->", "")
+    with pytest.raises(LabError, match=f"README.md lacks the marks <!-- {mark} --> and"):
+        results_page.readme(text, [], [])

@@ -1,4 +1,26 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 00c8dac63dfeb274bdd23c796616a6eb97929226ffbc0e90b811238e804fd33a
+// Built by `npm run build` from lab/explorer/front; sources sha256 5b1ebd5bb490a45ebdeb18125819aaae909f392f1f4540d539940f78d62c5bf9
+// It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
+// MIT License
+//
+// Copyright (c) 2026 Arjun Barrett
+//
+// Permission is hereby granted, free of charge, to any person obtaining a copy
+// of this software and associated documentation files (the "Software"), to deal
+// in the Software without restriction, including without limitation the rights
+// to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+// copies of the Software, and to permit persons to whom the Software is
+// furnished to do so, subject to the following conditions:
+//
+// The above copyright notice and this permission notice shall be included in all
+// copies or substantial portions of the Software.
+//
+// THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+// IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+// FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+// AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+// LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+// OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+// SOFTWARE.
 // It holds fzstd 0.1.1 by Arjun Barrett (MIT):
 // MIT License
 //
@@ -31,18 +53,400 @@
 // THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 var __defProp = Object.defineProperty;
 var __getOwnPropNames = Object.getOwnPropertyNames;
-var __esm = (fn, res, err2) => function __init() {
-  if (err2) throw err2[0];
+var __esm = (fn, res, err3) => function __init() {
+  if (err3) throw err3[0];
   try {
     return fn && (res = (0, fn[__getOwnPropNames(fn)[0]])(fn = 0)), res;
   } catch (e) {
-    throw err2 = [e], e;
+    throw err3 = [e], e;
   }
 };
 var __export = (target, all) => {
   for (var name in all)
     __defProp(target, name, { get: all[name], enumerable: true });
 };
+
+// node_modules/fflate/esm/browser.js
+function gunzipSync(data2, opts) {
+  var st = gzs(data2);
+  if (st + 8 > data2.length)
+    err(6, "invalid gzip data");
+  return inflt(data2.subarray(st, -8), { i: 2 }, opts && opts.out || new u8(gzl(data2)), opts && opts.dictionary);
+}
+var u8, u16, i32, fleb, fdeb, clim, freb, _a, fl, revfl, _b, fd, revfd, rev, x, i, hMap, flt, i, i, i, i, fdt, i, flrm, fdrm, max, bits, bits16, shft, slc, ec, err, inflt, et, gzs, gzl, td, tds;
+var init_browser = __esm({
+  "node_modules/fflate/esm/browser.js"() {
+    u8 = Uint8Array;
+    u16 = Uint16Array;
+    i32 = Int32Array;
+    fleb = new u8([
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      1,
+      1,
+      1,
+      1,
+      2,
+      2,
+      2,
+      2,
+      3,
+      3,
+      3,
+      3,
+      4,
+      4,
+      4,
+      4,
+      5,
+      5,
+      5,
+      5,
+      0,
+      /* unused */
+      0,
+      0,
+      /* impossible */
+      0
+    ]);
+    fdeb = new u8([
+      0,
+      0,
+      0,
+      0,
+      1,
+      1,
+      2,
+      2,
+      3,
+      3,
+      4,
+      4,
+      5,
+      5,
+      6,
+      6,
+      7,
+      7,
+      8,
+      8,
+      9,
+      9,
+      10,
+      10,
+      11,
+      11,
+      12,
+      12,
+      13,
+      13,
+      /* unused */
+      0,
+      0
+    ]);
+    clim = new u8([16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]);
+    freb = function(eb, start2) {
+      var b = new u16(31);
+      for (var i2 = 0; i2 < 31; ++i2) {
+        b[i2] = start2 += 1 << eb[i2 - 1];
+      }
+      var r = new i32(b[30]);
+      for (var i2 = 1; i2 < 30; ++i2) {
+        for (var j = b[i2]; j < b[i2 + 1]; ++j) {
+          r[j] = j - b[i2] << 5 | i2;
+        }
+      }
+      return { b, r };
+    };
+    _a = freb(fleb, 2);
+    fl = _a.b;
+    revfl = _a.r;
+    fl[28] = 258, revfl[258] = 28;
+    _b = freb(fdeb, 0);
+    fd = _b.b;
+    revfd = _b.r;
+    rev = new u16(32768);
+    for (i = 0; i < 32768; ++i) {
+      x = (i & 43690) >> 1 | (i & 21845) << 1;
+      x = (x & 52428) >> 2 | (x & 13107) << 2;
+      x = (x & 61680) >> 4 | (x & 3855) << 4;
+      rev[i] = ((x & 65280) >> 8 | (x & 255) << 8) >> 1;
+    }
+    hMap = (function(cd, mb, r) {
+      var s = cd.length;
+      var i2 = 0;
+      var l = new u16(mb);
+      for (; i2 < s; ++i2) {
+        if (cd[i2])
+          ++l[cd[i2] - 1];
+      }
+      var le = new u16(mb);
+      for (i2 = 1; i2 < mb; ++i2) {
+        le[i2] = le[i2 - 1] + l[i2 - 1] << 1;
+      }
+      var co;
+      if (r) {
+        co = new u16(1 << mb);
+        var rvb = 15 - mb;
+        for (i2 = 0; i2 < s; ++i2) {
+          if (cd[i2]) {
+            var sv = i2 << 4 | cd[i2];
+            var r_1 = mb - cd[i2];
+            var v = le[cd[i2] - 1]++ << r_1;
+            for (var m = v | (1 << r_1) - 1; v <= m; ++v) {
+              co[rev[v] >> rvb] = sv;
+            }
+          }
+        }
+      } else {
+        co = new u16(s);
+        for (i2 = 0; i2 < s; ++i2) {
+          if (cd[i2]) {
+            co[i2] = rev[le[cd[i2] - 1]++] >> 15 - cd[i2];
+          }
+        }
+      }
+      return co;
+    });
+    flt = new u8(288);
+    for (i = 0; i < 144; ++i)
+      flt[i] = 8;
+    for (i = 144; i < 256; ++i)
+      flt[i] = 9;
+    for (i = 256; i < 280; ++i)
+      flt[i] = 7;
+    for (i = 280; i < 288; ++i)
+      flt[i] = 8;
+    fdt = new u8(32);
+    for (i = 0; i < 32; ++i)
+      fdt[i] = 5;
+    flrm = /* @__PURE__ */ hMap(flt, 9, 1);
+    fdrm = /* @__PURE__ */ hMap(fdt, 5, 1);
+    max = function(a) {
+      var m = a[0];
+      for (var i2 = 1; i2 < a.length; ++i2) {
+        if (a[i2] > m)
+          m = a[i2];
+      }
+      return m;
+    };
+    bits = function(d, p, m) {
+      var o = p / 8 | 0;
+      return (d[o] | d[o + 1] << 8) >> (p & 7) & m;
+    };
+    bits16 = function(d, p) {
+      var o = p / 8 | 0;
+      return (d[o] | d[o + 1] << 8 | d[o + 2] << 16) >> (p & 7);
+    };
+    shft = function(p) {
+      return (p + 7) / 8 | 0;
+    };
+    slc = function(v, s, e) {
+      if (s == null || s < 0)
+        s = 0;
+      if (e == null || e > v.length)
+        e = v.length;
+      return new u8(v.subarray(s, e));
+    };
+    ec = [
+      "unexpected EOF",
+      "invalid block type",
+      "invalid length/literal",
+      "invalid distance",
+      "stream finished",
+      "no stream handler",
+      ,
+      // determined by compression function
+      "no callback",
+      "invalid UTF-8 data",
+      "extra field too long",
+      "date not in range 1980-2099",
+      "filename too long",
+      "stream finishing",
+      "invalid zip data"
+      // determined by unknown compression method
+    ];
+    err = function(ind, msg, nt) {
+      var e = new Error(msg || ec[ind]);
+      e.code = ind;
+      if (Error.captureStackTrace)
+        Error.captureStackTrace(e, err);
+      if (!nt)
+        throw e;
+      return e;
+    };
+    inflt = function(dat, st, buf, dict) {
+      var sl = dat.length, dl = dict ? dict.length : 0;
+      if (!sl || st.f && !st.l)
+        return buf || new u8(0);
+      var noBuf = !buf;
+      var resize = noBuf || st.i != 2;
+      var noSt = st.i;
+      if (noBuf)
+        buf = new u8(sl * 3);
+      var cbuf = function(l2) {
+        var bl = buf.length;
+        if (l2 > bl) {
+          var nbuf = new u8(Math.max(bl * 2, l2));
+          nbuf.set(buf);
+          buf = nbuf;
+        }
+      };
+      var final = st.f || 0, pos = st.p || 0, bt = st.b || 0, lm = st.l, dm = st.d, lbt = st.m, dbt = st.n;
+      var tbts = sl * 8;
+      do {
+        if (!lm) {
+          final = bits(dat, pos, 1);
+          var type = bits(dat, pos + 1, 3);
+          pos += 3;
+          if (!type) {
+            var s = shft(pos) + 4, l = dat[s - 4] | dat[s - 3] << 8, t = s + l;
+            if (t > sl) {
+              if (noSt)
+                err(0);
+              break;
+            }
+            if (resize)
+              cbuf(bt + l);
+            buf.set(dat.subarray(s, t), bt);
+            st.b = bt += l, st.p = pos = t * 8, st.f = final;
+            continue;
+          } else if (type == 1)
+            lm = flrm, dm = fdrm, lbt = 9, dbt = 5;
+          else if (type == 2) {
+            var hLit = bits(dat, pos, 31) + 257, hcLen = bits(dat, pos + 10, 15) + 4;
+            var tl = hLit + bits(dat, pos + 5, 31) + 1;
+            pos += 14;
+            var ldt = new u8(tl);
+            var clt = new u8(19);
+            for (var i2 = 0; i2 < hcLen; ++i2) {
+              clt[clim[i2]] = bits(dat, pos + i2 * 3, 7);
+            }
+            pos += hcLen * 3;
+            var clb = max(clt), clbmsk = (1 << clb) - 1;
+            var clm = hMap(clt, clb, 1);
+            for (var i2 = 0; i2 < tl; ) {
+              var r = clm[bits(dat, pos, clbmsk)];
+              pos += r & 15;
+              var s = r >> 4;
+              if (s < 16) {
+                ldt[i2++] = s;
+              } else {
+                var c = 0, n = 0;
+                if (s == 16)
+                  n = 3 + bits(dat, pos, 3), pos += 2, c = ldt[i2 - 1];
+                else if (s == 17)
+                  n = 3 + bits(dat, pos, 7), pos += 3;
+                else if (s == 18)
+                  n = 11 + bits(dat, pos, 127), pos += 7;
+                while (n--)
+                  ldt[i2++] = c;
+              }
+            }
+            var lt = ldt.subarray(0, hLit), dt = ldt.subarray(hLit);
+            lbt = max(lt);
+            dbt = max(dt);
+            lm = hMap(lt, lbt, 1);
+            dm = hMap(dt, dbt, 1);
+          } else
+            err(1);
+          if (pos > tbts) {
+            if (noSt)
+              err(0);
+            break;
+          }
+        }
+        if (resize)
+          cbuf(bt + 131072);
+        var lms = (1 << lbt) - 1, dms = (1 << dbt) - 1;
+        var lpos = pos;
+        for (; ; lpos = pos) {
+          var c = lm[bits16(dat, pos) & lms], sym = c >> 4;
+          pos += c & 15;
+          if (pos > tbts) {
+            if (noSt)
+              err(0);
+            break;
+          }
+          if (!c)
+            err(2);
+          if (sym < 256)
+            buf[bt++] = sym;
+          else if (sym == 256) {
+            lpos = pos, lm = null;
+            break;
+          } else {
+            var add = sym - 254;
+            if (sym > 264) {
+              var i2 = sym - 257, b = fleb[i2];
+              add = bits(dat, pos, (1 << b) - 1) + fl[i2];
+              pos += b;
+            }
+            var d = dm[bits16(dat, pos) & dms], dsym = d >> 4;
+            if (!d)
+              err(3);
+            pos += d & 15;
+            var dt = fd[dsym];
+            if (dsym > 3) {
+              var b = fdeb[dsym];
+              dt += bits16(dat, pos) & (1 << b) - 1, pos += b;
+            }
+            if (pos > tbts) {
+              if (noSt)
+                err(0);
+              break;
+            }
+            if (resize)
+              cbuf(bt + 131072);
+            var end = bt + add;
+            if (bt < dt) {
+              var shift = dl - dt, dend = Math.min(dt, end);
+              if (shift + bt < 0)
+                err(3);
+              for (; bt < dend; ++bt)
+                buf[bt] = dict[shift + bt];
+            }
+            for (; bt < end; ++bt)
+              buf[bt] = buf[bt - dt];
+          }
+        }
+        st.l = lm, st.p = lpos, st.b = bt, st.f = final;
+        if (lm)
+          final = 1, st.m = lbt, st.d = dm, st.n = dbt;
+      } while (!final);
+      return bt != buf.length && noBuf ? slc(buf, 0, bt) : buf.subarray(0, bt);
+    };
+    et = /* @__PURE__ */ new u8(0);
+    gzs = function(d) {
+      if (d[0] != 31 || d[1] != 139 || d[2] != 8)
+        err(6, "invalid gzip data");
+      var flg = d[3];
+      var st = 10;
+      if (flg & 4)
+        st += (d[10] | d[11] << 8) + 2;
+      for (var zs = (flg >> 3 & 1) + (flg >> 4 & 1); zs > 0; zs -= !d[st++])
+        ;
+      return st + (flg & 2);
+    };
+    gzl = function(d) {
+      var l = d.length;
+      return (d[l - 4] | d[l - 3] << 8 | d[l - 2] << 16 | d[l - 1] << 24) >>> 0;
+    };
+    td = typeof TextDecoder != "undefined" && /* @__PURE__ */ new TextDecoder();
+    tds = 0;
+    try {
+      td.decode(et, { stream: true });
+      tds = 1;
+    } catch (e) {
+    }
+  }
+});
 
 // node_modules/fzstd/esm/index.mjs
 function decompress(dat, buf) {
@@ -64,7 +468,7 @@ function decompress(dat, buf) {
       for (; !st.l; ) {
         var blk = rzb(dat, st, buf);
         if (!blk)
-          err(5);
+          err2(5);
         if (buf)
           st.e = st.y;
         else {
@@ -81,28 +485,28 @@ function decompress(dat, buf) {
   }
   return cct(bufs, ol);
 }
-var ab, u8, u16, i16, i32, slc, fill, cpw, ec, err, rb, b4, rzfh, msb, rfse, rhu, dllt, dmlt, doct, b2bl, llb, llbl, mlb, mlbl, dhu, dhu4, rzb, cct;
+var ab, u82, u162, i16, i322, slc2, fill, cpw, ec2, err2, rb, b4, rzfh, msb, rfse, rhu, dllt, dmlt, doct, b2bl, llb, llbl, mlb, mlbl, dhu, dhu4, rzb, cct;
 var init_esm = __esm({
   "node_modules/fzstd/esm/index.mjs"() {
     ab = ArrayBuffer;
-    u8 = Uint8Array;
-    u16 = Uint16Array;
+    u82 = Uint8Array;
+    u162 = Uint16Array;
     i16 = Int16Array;
-    i32 = Int32Array;
-    slc = function(v, s, e) {
-      if (u8.prototype.slice)
-        return u8.prototype.slice.call(v, s, e);
+    i322 = Int32Array;
+    slc2 = function(v, s, e) {
+      if (u82.prototype.slice)
+        return u82.prototype.slice.call(v, s, e);
       if (s == null || s < 0)
         s = 0;
       if (e == null || e > v.length)
         e = v.length;
-      var n = new u8(e - s);
+      var n = new u82(e - s);
       n.set(v.subarray(s, e));
       return n;
     };
     fill = function(v, n, s, e) {
-      if (u8.prototype.fill)
-        return u8.prototype.fill.call(v, n, s, e);
+      if (u82.prototype.fill)
+        return u82.prototype.fill.call(v, n, s, e);
       if (s == null || s < 0)
         s = 0;
       if (e == null || e > v.length)
@@ -112,8 +516,8 @@ var init_esm = __esm({
       return v;
     };
     cpw = function(v, t, s, e) {
-      if (u8.prototype.copyWithin)
-        return u8.prototype.copyWithin.call(v, t, s, e);
+      if (u82.prototype.copyWithin)
+        return u82.prototype.copyWithin.call(v, t, s, e);
       if (s == null || s < 0)
         s = 0;
       if (e == null || e > v.length)
@@ -122,7 +526,7 @@ var init_esm = __esm({
         v[t++] = v[s++];
       }
     };
-    ec = [
+    ec2 = [
       "invalid zstd data",
       "window size too large (>2046MB)",
       "invalid block type",
@@ -130,19 +534,19 @@ var init_esm = __esm({
       "match distance too far back",
       "unexpected EOF"
     ];
-    err = function(ind, msg, nt) {
-      var e = new Error(msg || ec[ind]);
+    err2 = function(ind, msg, nt) {
+      var e = new Error(msg || ec2[ind]);
       e.code = ind;
       if (Error.captureStackTrace)
-        Error.captureStackTrace(e, err);
+        Error.captureStackTrace(e, err2);
       if (!nt)
         throw e;
       return e;
     };
     rb = function(d, b, n) {
-      var i = 0, o = 0;
-      for (; i < n; ++i)
-        o |= d[b++] << (i << 3);
+      var i2 = 0, o = 0;
+      for (; i2 < n; ++i2)
+        o |= d[b++] << (i2 << 3);
       return o;
     };
     b4 = function(d, b) {
@@ -154,7 +558,7 @@ var init_esm = __esm({
         var flg = dat[4];
         var ss = flg >> 5 & 1, cc = flg >> 2 & 1, df = flg & 3, fcf = flg >> 6;
         if (flg & 8)
-          err(0);
+          err2(0);
         var bt = 6 - ss;
         var db = df == 3 ? 4 : df;
         var di = rb(dat, bt, db);
@@ -167,8 +571,8 @@ var init_esm = __esm({
           ws = wb + (wb >> 3) * (dat[5] & 7);
         }
         if (ws > 2145386496)
-          err(1);
-        var buf = new u8((w == 1 ? fss || ws : w ? 0 : ws) + 12);
+          err2(1);
+        var buf = new u82((w == 1 ? fss || ws : w ? 0 : ws) + 12);
         buf[0] = 1, buf[4] = 4, buf[8] = 8;
         return {
           b: bt + fsb,
@@ -177,7 +581,7 @@ var init_esm = __esm({
           d: di,
           w: w && w != 1 ? w : buf.subarray(12),
           e: ws,
-          o: new i32(buf.buffer, 0, 3),
+          o: new i322(buf.buffer, 0, 3),
           u: fss,
           c: cc,
           m: Math.min(131072, ws)
@@ -185,40 +589,40 @@ var init_esm = __esm({
       } else if ((n3 >> 4 | dat[3] << 20) == 25481893) {
         return b4(dat, 4) + 8;
       }
-      err(0);
+      err2(0);
     };
     msb = function(val) {
-      var bits = 0;
-      for (; 1 << bits <= val; ++bits)
+      var bits2 = 0;
+      for (; 1 << bits2 <= val; ++bits2)
         ;
-      return bits - 1;
+      return bits2 - 1;
     };
     rfse = function(dat, bt, mal) {
       var tpos = (bt << 3) + 4;
       var al = (dat[bt] & 15) + 5;
       if (al > mal)
-        err(3);
+        err2(3);
       var sz = 1 << al;
-      var probs = sz, sym = -1, re = -1, i = -1, ht = sz;
+      var probs = sz, sym = -1, re = -1, i2 = -1, ht = sz;
       var buf = new ab(512 + (sz << 2));
       var freq = new i16(buf, 0, 256);
-      var dstate = new u16(buf, 0, 256);
-      var nstate = new u16(buf, 512, sz);
+      var dstate = new u162(buf, 0, 256);
+      var nstate = new u162(buf, 512, sz);
       var bb1 = 512 + (sz << 1);
-      var syms = new u8(buf, bb1, sz);
-      var nbits = new u8(buf, bb1 + sz);
+      var syms = new u82(buf, bb1, sz);
+      var nbits = new u82(buf, bb1 + sz);
       while (sym < 255 && probs > 0) {
-        var bits = msb(probs + 1);
+        var bits2 = msb(probs + 1);
         var cbt = tpos >> 3;
-        var msk = (1 << bits + 1) - 1;
+        var msk = (1 << bits2 + 1) - 1;
         var val = (dat[cbt] | dat[cbt + 1] << 8 | dat[cbt + 2] << 16) >> (tpos & 7) & msk;
-        var msk1fb = (1 << bits) - 1;
+        var msk1fb = (1 << bits2) - 1;
         var msv = msk - probs - 1;
         var sval = val & msk1fb;
         if (sval < msv)
-          tpos += bits, val = sval;
+          tpos += bits2, val = sval;
         else {
-          tpos += bits + 1;
+          tpos += bits2 + 1;
           if (val > msk1fb)
             val -= msv;
         }
@@ -238,7 +642,7 @@ var init_esm = __esm({
         }
       }
       if (sym > 255 || probs)
-        err(0);
+        err2(0);
       var sympos = 0;
       var sstep = (sz >> 1) + (sz >> 3) + 3;
       var smask = sz - 1;
@@ -248,7 +652,7 @@ var init_esm = __esm({
           dstate[s] = -sf;
           continue;
         }
-        for (i = 0; i < sf; ++i) {
+        for (i2 = 0; i2 < sf; ++i2) {
           syms[sympos] = s;
           do {
             sympos = sympos + sstep & smask;
@@ -256,11 +660,11 @@ var init_esm = __esm({
         }
       }
       if (sympos)
-        err(0);
-      for (i = 0; i < sz; ++i) {
-        var ns = dstate[syms[i]]++;
-        var nb = nbits[i] = al - msb(ns);
-        nstate[i] = (ns << nb) - sz;
+        err2(0);
+      for (i2 = 0; i2 < sz; ++i2) {
+        var ns = dstate[syms[i2]]++;
+        var nb = nbits[i2] = al - msb(ns);
+        nstate[i2] = (ns << nb) - sz;
       }
       return [tpos + 7 >> 3, {
         b: al,
@@ -270,19 +674,19 @@ var init_esm = __esm({
       }];
     };
     rhu = function(dat, bt) {
-      var i = 0, wc = -1;
-      var buf = new u8(292), hb = dat[bt];
+      var i2 = 0, wc = -1;
+      var buf = new u82(292), hb = dat[bt];
       var hw = buf.subarray(0, 256);
       var rc = buf.subarray(256, 268);
-      var ri = new u16(buf.buffer, 268);
+      var ri = new u162(buf.buffer, 268);
       if (hb < 128) {
-        var _a = rfse(dat, bt + 1, 6), ebt = _a[0], fdt = _a[1];
+        var _a2 = rfse(dat, bt + 1, 6), ebt = _a2[0], fdt2 = _a2[1];
         bt += hb;
         var epos = ebt << 3;
         var lb = dat[bt];
         if (!lb)
-          err(0);
-        var st1 = 0, st2 = 0, btr1 = fdt.b, btr2 = btr1;
+          err2(0);
+        var st1 = 0, st2 = 0, btr1 = fdt2.b, btr2 = btr1;
         var fpos = (++bt << 3) - 8 + msb(lb);
         for (; ; ) {
           fpos -= btr1;
@@ -290,60 +694,60 @@ var init_esm = __esm({
             break;
           var cbt = fpos >> 3;
           st1 += (dat[cbt] | dat[cbt + 1] << 8) >> (fpos & 7) & (1 << btr1) - 1;
-          hw[++wc] = fdt.s[st1];
+          hw[++wc] = fdt2.s[st1];
           fpos -= btr2;
           if (fpos < epos)
             break;
           cbt = fpos >> 3;
           st2 += (dat[cbt] | dat[cbt + 1] << 8) >> (fpos & 7) & (1 << btr2) - 1;
-          hw[++wc] = fdt.s[st2];
-          btr1 = fdt.n[st1];
-          st1 = fdt.t[st1];
-          btr2 = fdt.n[st2];
-          st2 = fdt.t[st2];
+          hw[++wc] = fdt2.s[st2];
+          btr1 = fdt2.n[st1];
+          st1 = fdt2.t[st1];
+          btr2 = fdt2.n[st2];
+          st2 = fdt2.t[st2];
         }
         if (++wc > 255)
-          err(0);
+          err2(0);
       } else {
         wc = hb - 127;
-        for (; i < wc; i += 2) {
+        for (; i2 < wc; i2 += 2) {
           var byte = dat[++bt];
-          hw[i] = byte >> 4;
-          hw[i + 1] = byte & 15;
+          hw[i2] = byte >> 4;
+          hw[i2 + 1] = byte & 15;
         }
         ++bt;
       }
       var wes = 0;
-      for (i = 0; i < wc; ++i) {
-        var wt = hw[i];
+      for (i2 = 0; i2 < wc; ++i2) {
+        var wt = hw[i2];
         if (wt > 11)
-          err(0);
+          err2(0);
         wes += wt && 1 << wt - 1;
       }
       var mb = msb(wes) + 1;
       var ts = 1 << mb;
       var rem = ts - wes;
       if (rem & rem - 1)
-        err(0);
+        err2(0);
       hw[wc++] = msb(rem) + 1;
-      for (i = 0; i < wc; ++i) {
-        var wt = hw[i];
-        ++rc[hw[i] = wt && mb + 1 - wt];
+      for (i2 = 0; i2 < wc; ++i2) {
+        var wt = hw[i2];
+        ++rc[hw[i2] = wt && mb + 1 - wt];
       }
-      var hbuf = new u8(ts << 1);
+      var hbuf = new u82(ts << 1);
       var syms = hbuf.subarray(0, ts), nb = hbuf.subarray(ts);
       ri[mb] = 0;
-      for (i = mb; i > 0; --i) {
-        var pv = ri[i];
-        fill(nb, i, pv, ri[i - 1] = pv + rc[i] * (1 << mb - i));
+      for (i2 = mb; i2 > 0; --i2) {
+        var pv = ri[i2];
+        fill(nb, i2, pv, ri[i2 - 1] = pv + rc[i2] * (1 << mb - i2));
       }
       if (ri[0] != ts)
-        err(0);
-      for (i = 0; i < wc; ++i) {
-        var bits = hw[i];
-        if (bits) {
-          var code = ri[bits];
-          fill(syms, i, code, ri[bits] = code + (1 << mb - bits));
+        err2(0);
+      for (i2 = 0; i2 < wc; ++i2) {
+        var bits2 = hw[i2];
+        if (bits2) {
+          var code = ri[bits2];
+          fill(syms, i2, code, ri[bits2] = code + (1 << mb - bits2));
         }
       }
       return [bt, {
@@ -352,7 +756,7 @@ var init_esm = __esm({
         s: syms
       }];
     };
-    dllt = rfse(/* @__PURE__ */ new u8([
+    dllt = rfse(/* @__PURE__ */ new u82([
       81,
       16,
       99,
@@ -373,7 +777,7 @@ var init_esm = __esm({
       146,
       4
     ]), 0, 6)[1];
-    dmlt = rfse(/* @__PURE__ */ new u8([
+    dmlt = rfse(/* @__PURE__ */ new u82([
       33,
       20,
       196,
@@ -402,7 +806,7 @@ var init_esm = __esm({
       36,
       9
     ]), 0, 6)[1];
-    doct = rfse(/* @__PURE__ */ new u8([
+    doct = rfse(/* @__PURE__ */ new u82([
       32,
       132,
       16,
@@ -418,14 +822,14 @@ var init_esm = __esm({
       2
     ]), 0, 5)[1];
     b2bl = function(b, s) {
-      var len = b.length, bl = new i32(len);
-      for (var i = 0; i < len; ++i) {
-        bl[i] = s;
-        s += 1 << b[i];
+      var len = b.length, bl = new i322(len);
+      for (var i2 = 0; i2 < len; ++i2) {
+        bl[i2] = s;
+        s += 1 << b[i2];
       }
       return bl;
     };
-    llb = /* @__PURE__ */ new u8((/* @__PURE__ */ new i32([
+    llb = /* @__PURE__ */ new u82((/* @__PURE__ */ new i322([
       0,
       0,
       0,
@@ -437,7 +841,7 @@ var init_esm = __esm({
       269422093
     ])).buffer, 0, 36);
     llbl = /* @__PURE__ */ b2bl(llb, 0);
-    mlb = /* @__PURE__ */ new u8((/* @__PURE__ */ new i32([
+    mlb = /* @__PURE__ */ new u82((/* @__PURE__ */ new i322([
       0,
       0,
       0,
@@ -457,17 +861,17 @@ var init_esm = __esm({
     dhu = function(dat, out, hu) {
       var len = dat.length, ss = out.length, lb = dat[len - 1], msk = (1 << hu.b) - 1, eb = -hu.b;
       if (!lb)
-        err(0);
-      var st = 0, btr = hu.b, pos = (len << 3) - 8 + msb(lb) - btr, i = -1;
-      for (; pos > eb && i < ss; ) {
+        err2(0);
+      var st = 0, btr = hu.b, pos = (len << 3) - 8 + msb(lb) - btr, i2 = -1;
+      for (; pos > eb && i2 < ss; ) {
         var cbt = pos >> 3;
         var val = (dat[cbt] | dat[cbt + 1] << 8 | dat[cbt + 2] << 16) >> (pos & 7);
         st = (st << btr | val) & msk;
-        out[++i] = hu.s[st];
+        out[++i2] = hu.s[st];
         pos -= btr = hu.n[st];
       }
-      if (pos != eb || i + 1 != ss)
-        err(0);
+      if (pos != eb || i2 + 1 != ss)
+        err2(0);
     };
     dhu4 = function(dat, out, hu) {
       var bt = 6;
@@ -478,7 +882,7 @@ var init_esm = __esm({
       dhu(dat.subarray(bt), out.subarray(sz3), hu);
     };
     rzb = function(dat, st, out) {
-      var _a;
+      var _a2;
       var bt = st.b;
       var b0 = dat[bt], btype = b0 >> 1 & 3;
       st.l = b0 & 1;
@@ -492,7 +896,7 @@ var init_esm = __esm({
           fill(out, dat[bt], st.y, st.y += sz);
           return out;
         }
-        return fill(new u8(sz), dat[bt]);
+        return fill(new u82(sz), dat[bt]);
       }
       if (ebt > dat.length)
         return;
@@ -503,7 +907,7 @@ var init_esm = __esm({
           st.y += sz;
           return out;
         }
-        return slc(dat, bt, ebt);
+        return slc2(dat, bt, ebt);
       }
       if (btype == 2) {
         var b3 = dat[bt], lbt = b3 & 3, sf = b3 >> 2 & 3;
@@ -523,7 +927,7 @@ var init_esm = __esm({
             lss |= dat[++bt] << 4 | (dat[++bt] & 63) << 12, lcs = dat[bt] >> 6 | dat[++bt] << 2 | dat[++bt] << 10;
         }
         ++bt;
-        var buf = out ? out.subarray(st.y, st.y + st.m) : new u8(st.m);
+        var buf = out ? out.subarray(st.y, st.y + st.m) : new u82(st.m);
         var spl = buf.length - lss;
         if (lbt == 0)
           buf.set(dat.subarray(bt, bt += lss), spl);
@@ -536,7 +940,7 @@ var init_esm = __esm({
             lcs += bt - (bt = hud[0]);
             st.h = hu = hud[1];
           } else if (!hu)
-            err(0);
+            err2(0);
           (s4 ? dhu4 : dhu)(dat.subarray(bt, bt += lcs), buf.subarray(spl), hu);
         }
         var ns = dat[bt++];
@@ -547,30 +951,30 @@ var init_esm = __esm({
             ns = ns - 128 << 8 | dat[bt++];
           var scm = dat[bt++];
           if (scm & 3)
-            err(0);
+            err2(0);
           var dts = [dmlt, doct, dllt];
-          for (var i = 2; i > -1; --i) {
-            var md = scm >> (i << 1) + 2 & 3;
+          for (var i2 = 2; i2 > -1; --i2) {
+            var md = scm >> (i2 << 1) + 2 & 3;
             if (md == 1) {
-              var rbuf = new u8([0, 0, dat[bt++]]);
-              dts[i] = {
+              var rbuf = new u82([0, 0, dat[bt++]]);
+              dts[i2] = {
                 s: rbuf.subarray(2, 3),
                 n: rbuf.subarray(0, 1),
-                t: new u16(rbuf.buffer, 0, 1),
+                t: new u162(rbuf.buffer, 0, 1),
                 b: 0
               };
             } else if (md == 2) {
-              _a = rfse(dat, bt, 9 - (i & 1)), bt = _a[0], dts[i] = _a[1];
+              _a2 = rfse(dat, bt, 9 - (i2 & 1)), bt = _a2[0], dts[i2] = _a2[1];
             } else if (md == 3) {
               if (!st.t)
-                err(0);
-              dts[i] = st.t[i];
+                err2(0);
+              dts[i2] = st.t[i2];
             }
           }
-          var _b = st.t = dts, mlt = _b[0], oct = _b[1], llt = _b[2];
+          var _b2 = st.t = dts, mlt = _b2[0], oct = _b2[1], llt = _b2[2];
           var lb = dat[ebt - 1];
           if (!lb)
-            err(0);
+            err2(0);
           var spos = (ebt << 3) - 8 + msb(lb) - llt.b, cbt = spos >> 3, oubt = 0;
           var lst = (dat[cbt] | dat[cbt + 1] << 8) >> (spos & 7) & (1 << llt.b) - 1;
           cbt = (spos -= oct.b) >> 3;
@@ -612,8 +1016,8 @@ var init_esm = __esm({
               } else
                 off = st.o[0];
             }
-            for (var i = 0; i < ll; ++i) {
-              buf[oubt + i] = buf[spl + i];
+            for (var i2 = 0; i2 < ll; ++i2) {
+              buf[oubt + i2] = buf[spl + i2];
             }
             oubt += ll, spl += ll;
             var stin = oubt - off;
@@ -622,13 +1026,13 @@ var init_esm = __esm({
               var bs = st.e + stin;
               if (len > ml)
                 len = ml;
-              for (var i = 0; i < len; ++i) {
-                buf[oubt + i] = st.w[bs + i];
+              for (var i2 = 0; i2 < len; ++i2) {
+                buf[oubt + i2] = st.w[bs + i2];
               }
               oubt += len, ml -= len, stin = 0;
             }
-            for (var i = 0; i < ml; ++i) {
-              buf[oubt + i] = buf[stin + i];
+            for (var i2 = 0; i2 < ml; ++i2) {
+              buf[oubt + i2] = buf[stin + i2];
             }
             oubt += ml;
           }
@@ -641,27 +1045,27 @@ var init_esm = __esm({
           if (out)
             st.y += oubt;
           else
-            buf = slc(buf, 0, oubt);
+            buf = slc2(buf, 0, oubt);
         } else if (out) {
           st.y += lss;
           if (spl) {
-            for (var i = 0; i < lss; ++i) {
-              buf[i] = buf[spl + i];
+            for (var i2 = 0; i2 < lss; ++i2) {
+              buf[i2] = buf[spl + i2];
             }
           }
         } else if (spl)
-          buf = slc(buf, spl);
+          buf = slc2(buf, spl);
         st.b = ebt;
         return buf;
       }
-      err(2);
+      err2(2);
     };
     cct = function(bufs, ol) {
       if (bufs.length == 1)
         return bufs[0];
-      var buf = new u8(ol);
-      for (var i = 0, b = 0; i < bufs.length; ++i) {
-        var chk = bufs[i];
+      var buf = new u82(ol);
+      for (var i2 = 0, b = 0; i2 < bufs.length; ++i2) {
+        var chk = bufs[i2];
         buf.set(chk, b);
         b += chk.length;
       }
@@ -770,25 +1174,25 @@ function wkbToGeojson(reader) {
     return { type: "Polygon", coordinates: readPolygon(reader, flags) };
   } else if (flags.type === 4) {
     const points = [];
-    for (let i = 0; i < flags.count; i++) {
+    for (let i2 = 0; i2 < flags.count; i2++) {
       points.push(readPosition(reader, getFlags(reader)));
     }
     return { type: "MultiPoint", coordinates: points };
   } else if (flags.type === 5) {
     const lines = [];
-    for (let i = 0; i < flags.count; i++) {
+    for (let i2 = 0; i2 < flags.count; i2++) {
       lines.push(readLine(reader, getFlags(reader)));
     }
     return { type: "MultiLineString", coordinates: lines };
   } else if (flags.type === 6) {
     const polygons = [];
-    for (let i = 0; i < flags.count; i++) {
+    for (let i2 = 0; i2 < flags.count; i2++) {
       polygons.push(readPolygon(reader, getFlags(reader)));
     }
     return { type: "MultiPolygon", coordinates: polygons };
   } else if (flags.type === 7) {
     const geometries = [];
-    for (let i = 0; i < flags.count; i++) {
+    for (let i2 = 0; i2 < flags.count; i2++) {
       geometries.push(wkbToGeojson(reader));
     }
     return { type: "GeometryCollection", geometries };
@@ -815,7 +1219,7 @@ function getFlags(reader) {
 }
 function readPosition(reader, flags) {
   const points = [];
-  for (let i = 0; i < flags.dim; i++) {
+  for (let i2 = 0; i2 < flags.dim; i2++) {
     const coord = reader.view.getFloat64(reader.offset, flags.littleEndian);
     reader.offset += 8;
     points.push(coord);
@@ -824,7 +1228,7 @@ function readPosition(reader, flags) {
 }
 function readLine(reader, flags) {
   const points = [];
-  for (let i = 0; i < flags.count; i++) {
+  for (let i2 = 0; i2 < flags.count; i2++) {
     points.push(readPosition(reader, flags));
   }
   return points;
@@ -851,8 +1255,8 @@ function convertWithDictionary(data2, dictionary, encoding, columnDecoder) {
     if (data2 instanceof Uint8Array && !(dictionary instanceof Uint8Array)) {
       output = new dictionary.constructor(data2.length);
     }
-    for (let i = 0; i < data2.length; i++) {
-      output[i] = dictionary[data2[i]];
+    for (let i2 = 0; i2 < data2.length; i2++) {
+      output[i2] = dictionary[data2[i2]];
     }
     return output;
   } else {
@@ -871,11 +1275,11 @@ function convert(data2, columnDecoder) {
     const scale = element.scale || 0;
     const factor = 10 ** -scale;
     const arr = new Array(data2.length);
-    for (let i = 0; i < arr.length; i++) {
-      if (data2[i] instanceof Uint8Array) {
-        arr[i] = parseDecimal(data2[i]) * factor;
+    for (let i2 = 0; i2 < arr.length; i2++) {
+      if (data2[i2] instanceof Uint8Array) {
+        arr[i2] = parseDecimal(data2[i2]) * factor;
       } else {
-        arr[i] = Number(data2[i]) * factor;
+        arr[i2] = Number(data2[i2]) * factor;
       }
     }
     return arr;
@@ -916,14 +1320,14 @@ function convert(data2, columnDecoder) {
   if (ctype === "UINT_64" || ltype?.type === "INTEGER" && ltype.bitWidth === 64 && !ltype.isSigned) {
     if (data2 instanceof BigInt64Array) return new BigUint64Array(data2.buffer, data2.byteOffset, data2.length);
     const arr = nullable ? new Array(data2.length) : new BigUint64Array(data2.length);
-    for (let i = 0; i < arr.length; i++) arr[i] = data2[i];
+    for (let i2 = 0; i2 < arr.length; i2++) arr[i2] = data2[i2];
     return arr;
   }
   if (ctype === "UINT_32" || ltype?.type === "INTEGER" && ltype.bitWidth === 32 && !ltype.isSigned) {
     if (data2 instanceof Int32Array) return new Uint32Array(data2.buffer, data2.byteOffset, data2.length);
     const arr = nullable ? new Array(data2.length) : new Uint32Array(data2.length);
-    for (let i = 0; i < arr.length; i++) {
-      arr[i] = data2[i] < 0 ? 4294967296 + data2[i] : data2[i];
+    for (let i2 = 0; i2 < arr.length; i2++) {
+      arr[i2] = data2[i2] < 0 ? 4294967296 + data2[i2] : data2[i2];
     }
     return arr;
   }
@@ -936,8 +1340,8 @@ function convert(data2, columnDecoder) {
     if (unit === "MICROS") parser = parsers.timestampFromMicroseconds;
     if (unit === "NANOS") parser = parsers.timestampFromNanoseconds;
     const arr = new Array(data2.length);
-    for (let i = 0; i < arr.length; i++) {
-      arr[i] = parser(data2[i]);
+    for (let i2 = 0; i2 < arr.length; i2++) {
+      arr[i2] = parser(data2[i2]);
     }
     return arr;
   }
@@ -949,9 +1353,9 @@ function parseDecimal(bytes) {
   for (const byte of bytes) {
     value = value * 256n + BigInt(byte);
   }
-  const bits = bytes.length * 8;
-  if (value >= 2n ** BigInt(bits - 1)) {
-    value -= 2n ** BigInt(bits);
+  const bits2 = bytes.length * 8;
+  if (value >= 2n ** BigInt(bits2 - 1)) {
+    value -= 2n ** BigInt(bits2);
   }
   return Number(value);
 }
@@ -1154,8 +1558,8 @@ function readElement(reader, type) {
       }
       const boolType = elemType === TRUE || elemType === FALSE;
       const values = new Array(listSize);
-      for (let i = 0; i < listSize; i++) {
-        values[i] = boolType ? readElement(reader, BYTE) === 1 : readElement(reader, elemType);
+      for (let i2 = 0; i2 < listSize; i2++) {
+        values[i2] = boolType ? readElement(reader, BYTE) === 1 : readElement(reader, elemType);
       }
       return values;
     }
@@ -1226,14 +1630,14 @@ function markGeoColumns(schema, key_value_metadata) {
     const crs = id ? `${id.authority}:${id.code.toString()}` : void 0;
     columns.set(name, { type, crs });
   }
-  for (let i = 1; i < schema.length; i++) {
-    const { logical_type, name, num_children, type } = schema[i];
+  for (let i2 = 1; i2 < schema.length; i2++) {
+    const { logical_type, name, num_children, type } = schema[i2];
     if (num_children) {
-      i += num_children;
+      i2 += num_children;
       continue;
     }
     if (type === "BYTE_ARRAY" && !logical_type) {
-      schema[i].logical_type = columns.get(name);
+      schema[i2].logical_type = columns.get(name);
     }
   }
 }
@@ -1538,8 +1942,8 @@ var init_indexes = __esm({
 });
 
 // node_modules/hyparquet/src/xxhash.js
-function rotl64(x, r) {
-  return (x << r | x >> 64n - r) & MASK;
+function rotl64(x2, r) {
+  return (x2 << r | x2 >> 64n - r) & MASK;
 }
 function round(acc, val) {
   acc = acc + val * PRIME2 & MASK;
@@ -1620,16 +2024,16 @@ function blockIndex(hash, numBlocks) {
 function blockMask(hash) {
   const m = new Uint32Array(8);
   const low = Number(hash & 0xffffffffn) | 0;
-  for (let i = 0; i < 8; i++) {
-    m[i] = 1 << (Math.imul(low, SALT[i]) >>> 27);
+  for (let i2 = 0; i2 < 8; i2++) {
+    m[i2] = 1 << (Math.imul(low, SALT[i2]) >>> 27);
   }
   return m;
 }
 function sbbfContains(blocks, hash) {
   const offset = blockIndex(hash, blocks.length >> 3) << 3;
   const m = blockMask(hash);
-  for (let i = 0; i < 8; i++) {
-    if ((blocks[offset + i] & m[i]) === 0) return false;
+  for (let i2 = 0; i2 < 8; i2++) {
+    if ((blocks[offset + i2] & m[i2]) === 0) return false;
   }
   return true;
 }
@@ -1645,8 +2049,8 @@ function readBloomFilter(reader) {
     throw new Error(`parquet bloom filter truncated: need ${numBytes} bytes, have ${view.byteLength - offset}`);
   }
   const blocks = new Uint32Array(numBytes >> 2);
-  for (let i = 0; i < blocks.length; i++) {
-    blocks[i] = view.getUint32(offset + i * 4, true);
+  for (let i2 = 0; i2 < blocks.length; i2++) {
+    blocks[i2] = view.getUint32(offset + i2 * 4, true);
   }
   reader.offset = offset + numBytes;
   return { numBytes, blocks };
@@ -1754,8 +2158,8 @@ var init_bloom = __esm({
 // node_modules/hyparquet/src/utils.js
 function concat(aaa, bbb) {
   const chunk = 1e4;
-  for (let i = 0; i < bbb.length; i += chunk) {
-    aaa.push(...bbb.slice(i, i + chunk));
+  for (let i2 = 0; i2 < bbb.length; i2 += chunk) {
+    aaa.push(...bbb.slice(i2, i2 + chunk));
   }
 }
 function equals(a, b, strict = true) {
@@ -1763,8 +2167,8 @@ function equals(a, b, strict = true) {
   if (!a || !b || typeof a !== "object" || typeof b !== "object") return false;
   if (a instanceof Uint8Array && b instanceof Uint8Array) {
     if (a.length !== b.length) return false;
-    for (let i = 0; i < a.length; i++) {
-      if (a[i] !== b[i]) return false;
+    for (let i2 = 0; i2 < a.length; i2++) {
+      if (a[i2] !== b[i2]) return false;
     }
     return true;
   }
@@ -1773,8 +2177,8 @@ function equals(a, b, strict = true) {
   }
   if (Array.isArray(a) && Array.isArray(b)) {
     if (a.length !== b.length) return false;
-    for (let i = 0; i < a.length; i++) {
-      if (!equals(a[i], b[i], strict)) return false;
+    for (let i2 = 0; i2 < a.length; i2++) {
+      if (!equals(a[i2], b[i2], strict)) return false;
     }
     return true;
   }
@@ -1864,9 +2268,9 @@ function canSkipRowGroup({ rowGroup, physicalColumns, filter, strict = true, blo
     const columnIndex = physicalColumns.indexOf(field2);
     if (columnIndex === -1) continue;
     const stats = rowGroup.columns[columnIndex].meta_data?.statistics;
-    const { min, max, min_value, max_value, null_count: nullCount } = stats || {};
+    const { min, max: max2, min_value, max_value, null_count: nullCount } = stats || {};
     const minVal = min_value !== void 0 ? min_value : min;
-    const maxVal = max_value !== void 0 ? max_value : max;
+    const maxVal = max_value !== void 0 ? max_value : max2;
     const haveStats = minVal !== void 0 && maxVal !== void 0;
     const bloom = bloomFilters?.[field2];
     const element = schemaElements?.[field2];
@@ -1939,9 +2343,9 @@ function compareParquetValues(a, b, strict, element) {
 }
 function compareBytes(a, b) {
   const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) {
-    if (a[i] < b[i]) return -1;
-    if (a[i] > b[i]) return 1;
+  for (let i2 = 0; i2 < length; i2++) {
+    if (a[i2] < b[i2]) return -1;
+    if (a[i2] > b[i2]) return 1;
   }
   if (a.length < b.length) return -1;
   if (a.length > b.length) return 1;
@@ -1977,12 +2381,12 @@ function filterPageRanges(filter, columnPages, groupRows, strict = true) {
     if (!pages) continue;
     const nullCanMatch = matchesNull(condition, strict);
     const keep = [];
-    for (let i = 0; i < pages.pageStarts.length; i++) {
-      const start2 = pages.pageStarts[i];
-      const end = i + 1 < pages.pageStarts.length ? pages.pageStarts[i + 1] : groupRows;
-      const nullCount = pages.nullCounts?.[i];
+    for (let i2 = 0; i2 < pages.pageStarts.length; i2++) {
+      const start2 = pages.pageStarts[i2];
+      const end = i2 + 1 < pages.pageStarts.length ? pages.pageStarts[i2 + 1] : groupRows;
+      const nullCount = pages.nullCounts?.[i2];
       const matchingNulls = nullCanMatch && (nullCount === void 0 || nullCount > 0);
-      const skip = !pages.nullPages[i] && !matchingNulls && canSkipStats(condition, pages.minValues[i], pages.maxValues[i], strict, pages.element);
+      const skip = !pages.nullPages[i2] && !matchingNulls && canSkipStats(condition, pages.minValues[i2], pages.maxValues[i2], strict, pages.element);
       if (!skip) {
         const last2 = keep[keep.length - 1];
         if (last2 && last2[1] === start2) last2[1] = end;
@@ -1997,23 +2401,23 @@ function intersectRanges(a, b) {
   if (!a) return b;
   if (!b) return a;
   const out = [];
-  let i = 0;
+  let i2 = 0;
   let j = 0;
-  while (i < a.length && j < b.length) {
-    const start2 = Math.max(a[i][0], b[j][0]);
-    const end = Math.min(a[i][1], b[j][1]);
+  while (i2 < a.length && j < b.length) {
+    const start2 = Math.max(a[i2][0], b[j][0]);
+    const end = Math.min(a[i2][1], b[j][1]);
     if (start2 < end) out.push([start2, end]);
-    if (a[i][1] < b[j][1]) i++;
+    if (a[i2][1] < b[j][1]) i2++;
     else j++;
   }
   return out;
 }
 function unionRanges(a, b) {
   const out = [];
-  let i = 0;
+  let i2 = 0;
   let j = 0;
-  while (i < a.length || j < b.length) {
-    const next = j >= b.length || i < a.length && a[i][0] <= b[j][0] ? a[i++] : b[j++];
+  while (i2 < a.length || j < b.length) {
+    const next = j >= b.length || i2 < a.length && a[i2][0] <= b[j][0] ? a[i2++] : b[j++];
     const last2 = out[out.length - 1];
     if (last2 && next[0] <= last2[1]) last2[1] = Math.max(last2[1], next[1]);
     else out.push([next[0], next[1]]);
@@ -2173,12 +2577,12 @@ function coalesceOverlappingPageRanges(ranges, rowGroup, columns, pageLocations)
 function pagesForRange([rangeStart, rangeEnd], pages, groupRows) {
   let first = Infinity;
   let last2 = -Infinity;
-  for (let i = 0; i < pages.length; i++) {
-    const pageStart = Number(pages[i].first_row_index);
-    const pageEnd = i + 1 < pages.length ? Number(pages[i + 1].first_row_index) : groupRows;
+  for (let i2 = 0; i2 < pages.length; i2++) {
+    const pageStart = Number(pages[i2].first_row_index);
+    const pageEnd = i2 + 1 < pages.length ? Number(pages[i2 + 1].first_row_index) : groupRows;
     if (pageEnd > rangeStart && pageStart < rangeEnd) {
-      first = Math.min(first, i);
-      last2 = i;
+      first = Math.min(first, i2);
+      last2 = i2;
     }
   }
   return [first, last2];
@@ -2441,16 +2845,16 @@ function parseVariantMetadata(bytes) {
   const offsetSize = (header >> 6 & 3) + 1;
   const dictionarySize = readUnsigned(reader, offsetSize);
   const offsets = new Array(dictionarySize + 1);
-  for (let i = 0; i < offsets.length; i++) {
-    offsets[i] = readUnsigned(reader, offsetSize);
+  for (let i2 = 0; i2 < offsets.length; i2++) {
+    offsets[i2] = readUnsigned(reader, offsetSize);
   }
   const base = reader.offset;
   const dictionary = new Array(dictionarySize);
-  for (let i = 0; i < dictionarySize; i++) {
-    const start2 = offsets[i];
-    const end = offsets[i + 1];
+  for (let i2 = 0; i2 < dictionarySize; i2++) {
+    const start2 = offsets[i2];
+    const end = offsets[i2 + 1];
     const strBytes = new Uint8Array(bytes.buffer, bytes.byteOffset + base + start2, end - start2);
-    dictionary[i] = decoder3.decode(strBytes);
+    dictionary[i2] = decoder3.decode(strBytes);
   }
   const metadata = { dictionary, sorted };
   bufferCache.set(key, metadata);
@@ -2458,8 +2862,8 @@ function parseVariantMetadata(bytes) {
 }
 function readUnsigned(reader, byteWidth2) {
   let value = 0;
-  for (let i = 0; i < byteWidth2; i++) {
-    value |= reader.view.getUint8(reader.offset + i) << i * 8;
+  for (let i2 = 0; i2 < byteWidth2; i2++) {
+    value |= reader.view.getUint8(reader.offset + i2) << i2 * 8;
   }
   reader.offset += byteWidth2;
   return value;
@@ -2565,19 +2969,19 @@ function readVariantObject(reader, header, metadata, parsers) {
   const isLarge = header >> 4 & 1;
   const numElements = isLarge ? readUnsigned(reader, 4) : reader.view.getUint8(reader.offset++);
   const fieldIds = new Array(numElements);
-  for (let i = 0; i < numElements; i++) {
-    fieldIds[i] = readUnsigned(reader, idWidth);
+  for (let i2 = 0; i2 < numElements; i2++) {
+    fieldIds[i2] = readUnsigned(reader, idWidth);
   }
   const offsets = new Array(numElements + 1);
-  for (let i = 0; i < offsets.length; i++) {
-    offsets[i] = readUnsigned(reader, offsetWidth);
+  for (let i2 = 0; i2 < offsets.length; i2++) {
+    offsets[i2] = readUnsigned(reader, offsetWidth);
   }
   const out = {};
-  for (let i = 0; i < numElements; i++) {
-    const key = metadata.dictionary[fieldIds[i]];
+  for (let i2 = 0; i2 < numElements; i2++) {
+    const key = metadata.dictionary[fieldIds[i2]];
     const valueReader = {
       view: reader.view,
-      offset: reader.offset + offsets[i]
+      offset: reader.offset + offsets[i2]
     };
     out[key] = readVariant(valueReader, metadata, parsers);
   }
@@ -2590,17 +2994,17 @@ function readVariantArray(reader, header, metadata, parsers) {
   const offsetWidth = fieldOffsetSize + 1;
   const numElements = readUnsigned(reader, isLarge ? 4 : 1);
   const offsets = new Array(numElements + 1);
-  for (let i = 0; i < offsets.length; i++) {
-    offsets[i] = readUnsigned(reader, offsetWidth);
+  for (let i2 = 0; i2 < offsets.length; i2++) {
+    offsets[i2] = readUnsigned(reader, offsetWidth);
   }
   const valuesStart = reader.offset;
   const result = new Array(numElements);
-  for (let i = 0; i < numElements; i++) {
+  for (let i2 = 0; i2 < numElements; i2++) {
     const valueReader = {
       view: reader.view,
-      offset: valuesStart + offsets[i]
+      offset: valuesStart + offsets[i2]
     };
-    result[i] = readVariant(valueReader, metadata, parsers);
+    result[i2] = readVariant(valueReader, metadata, parsers);
   }
   reader.offset = valuesStart + offsets[offsets.length - 1];
   return result;
@@ -2665,9 +3069,9 @@ function assembleLists(output, definitionLevels, repetitionLevels, values, schem
       if (repetitionPath[currentDepth] === "REPEATED") currentRepLevel++;
     }
   }
-  for (let i = 0; i < n; i++) {
-    const def = definitionLevels?.length ? definitionLevels[i] : maxDefinitionLevel;
-    const rep = repetitionLevels[i];
+  for (let i2 = 0; i2 < n; i2++) {
+    const def = definitionLevels?.length ? definitionLevels[i2] : maxDefinitionLevel;
+    const rep = repetitionLevels[i2];
     while (currentDepth && (rep < currentRepLevel || repetitionPath[currentDepth] !== "REPEATED")) {
       if (repetitionPath[currentDepth] !== "REQUIRED") {
         containerStack.pop();
@@ -2697,7 +3101,7 @@ function assembleLists(output, definitionLevels, repetitionLevels, values, schem
     }
   }
   if (!output.length) {
-    for (let i = 0; i < maxDefinitionLevel; i++) {
+    for (let i2 = 0; i2 < maxDefinitionLevel; i2++) {
       const newList = [];
       currentContainer.push(newList);
       currentContainer = newList;
@@ -2764,25 +3168,25 @@ function assembleNested(subcolumnData, schema, parsers, depth = 0) {
   }
 }
 function flattenAtDepth(arr, depth) {
-  for (let i = 0; i < arr.length; i++) {
+  for (let i2 = 0; i2 < arr.length; i2++) {
     if (depth) {
-      flattenAtDepth(arr[i], depth - 1);
+      flattenAtDepth(arr[i2], depth - 1);
     } else {
-      arr[i] = arr[i][0];
+      arr[i2] = arr[i2][0];
     }
   }
 }
 function assembleMaps(keys, values, depth) {
   const out = [];
-  for (let i = 0; i < keys.length; i++) {
+  for (let i2 = 0; i2 < keys.length; i2++) {
     if (depth) {
-      out.push(assembleMaps(keys[i], values[i], depth - 1));
+      out.push(assembleMaps(keys[i2], values[i2], depth - 1));
     } else {
-      if (keys[i]) {
+      if (keys[i2]) {
         const obj = {};
-        for (let j = 0; j < keys[i].length; j++) {
-          const value = values[i][j];
-          obj[keys[i][j]] = value === void 0 ? null : value;
+        for (let j = 0; j < keys[i2].length; j++) {
+          const value = values[i2][j];
+          obj[keys[i2][j]] = value === void 0 ? null : value;
         }
         out.push(obj);
       } else {
@@ -2796,11 +3200,11 @@ function invertStruct(struct, depth) {
   const keys = Object.keys(struct);
   const length = struct[keys[0]]?.length;
   const out = [];
-  for (let i = 0; i < length; i++) {
+  for (let i2 = 0; i2 < length; i2++) {
     const obj = {};
     for (const key of keys) {
       if (struct[key].length !== length) throw new Error("parquet struct parsing error");
-      obj[key] = struct[key][i];
+      obj[key] = struct[key][i2];
     }
     if (depth) {
       out.push(invertStruct(obj, depth - 1));
@@ -2833,26 +3237,26 @@ function deltaBinaryUnpack(reader, count, output) {
   while (outputIndex < count) {
     const minDelta = readZigZagBigInt(reader);
     const bitWidths = new Uint8Array(miniblockPerBlock);
-    for (let i = 0; i < miniblockPerBlock; i++) {
-      bitWidths[i] = reader.view.getUint8(reader.offset++);
+    for (let i2 = 0; i2 < miniblockPerBlock; i2++) {
+      bitWidths[i2] = reader.view.getUint8(reader.offset++);
     }
-    for (let i = 0; i < miniblockPerBlock && outputIndex < count; i++) {
-      const bitWidth2 = bitWidths[i];
+    for (let i2 = 0; i2 < miniblockPerBlock && outputIndex < count; i2++) {
+      const bitWidth2 = bitWidths[i2];
       if (bitWidth2) {
         let bitpackPos = 0;
         let miniblockCount = valuesPerMiniblock;
         const mask = (1n << BigInt(bitWidth2)) - 1n;
         while (miniblockCount && outputIndex < count) {
-          let bits = BigInt(reader.view.getUint32(reader.offset, true) >>> bitpackPos) & mask;
+          let bits2 = BigInt(reader.view.getUint32(reader.offset, true) >>> bitpackPos) & mask;
           bitpackPos += bitWidth2;
           while (bitpackPos >= 32) {
             bitpackPos -= 32;
             reader.offset += 4;
             if (bitpackPos) {
-              bits |= BigInt(reader.view.getUint32(reader.offset, true)) << BigInt(bitWidth2 - bitpackPos) & mask;
+              bits2 |= BigInt(reader.view.getUint32(reader.offset, true)) << BigInt(bitWidth2 - bitpackPos) & mask;
             }
           }
-          const delta = minDelta + bits;
+          const delta = minDelta + bits2;
           value += delta;
           output[outputIndex++] = value;
           miniblockCount--;
@@ -2882,8 +3286,8 @@ function deltaBinaryUnpackInt32(reader, count, output) {
     const minDelta = readZigZagInt33(reader);
     const bitWidthsOffset = reader.offset;
     let offset = bitWidthsOffset + miniblockPerBlock;
-    for (let i = 0; i < miniblockPerBlock && outputIndex < count; i++) {
-      const bitWidth2 = view.getUint8(bitWidthsOffset + i);
+    for (let i2 = 0; i2 < miniblockPerBlock && outputIndex < count; i2++) {
+      const bitWidth2 = view.getUint8(bitWidthsOffset + i2);
       const end = offset + valuesPerMiniblock * bitWidth2 / 8;
       let bitOffset = 0;
       for (let j = 0; j < valuesPerMiniblock && outputIndex < count; j++) {
@@ -2918,9 +3322,9 @@ function readZigZagInt33(reader) {
 function deltaLengthByteArray(reader, count, output) {
   const lengths = new Int32Array(count);
   deltaBinaryUnpack(reader, count, lengths);
-  for (let i = 0; i < count; i++) {
-    output[i] = new Uint8Array(reader.view.buffer, reader.view.byteOffset + reader.offset, lengths[i]);
-    reader.offset += lengths[i];
+  for (let i2 = 0; i2 < count; i2++) {
+    output[i2] = new Uint8Array(reader.view.buffer, reader.view.byteOffset + reader.offset, lengths[i2]);
+    reader.offset += lengths[i2];
   }
 }
 function deltaByteArray(reader, count, output) {
@@ -2928,16 +3332,16 @@ function deltaByteArray(reader, count, output) {
   deltaBinaryUnpack(reader, count, prefixData);
   const suffixData = new Int32Array(count);
   deltaBinaryUnpack(reader, count, suffixData);
-  for (let i = 0; i < count; i++) {
-    const suffix = new Uint8Array(reader.view.buffer, reader.view.byteOffset + reader.offset, suffixData[i]);
-    if (prefixData[i]) {
-      output[i] = new Uint8Array(prefixData[i] + suffixData[i]);
-      output[i].set(output[i - 1].subarray(0, prefixData[i]));
-      output[i].set(suffix, prefixData[i]);
+  for (let i2 = 0; i2 < count; i2++) {
+    const suffix = new Uint8Array(reader.view.buffer, reader.view.byteOffset + reader.offset, suffixData[i2]);
+    if (prefixData[i2]) {
+      output[i2] = new Uint8Array(prefixData[i2] + suffixData[i2]);
+      output[i2].set(output[i2 - 1].subarray(0, prefixData[i2]));
+      output[i2].set(suffix, prefixData[i2]);
     } else {
-      output[i] = suffix;
+      output[i2] = suffix;
     }
-    reader.offset += suffixData[i];
+    reader.offset += suffixData[i2];
   }
 }
 var init_delta = __esm({
@@ -2969,11 +3373,11 @@ function readRleBitPackedHybrid(reader, width, output, length) {
 function readRle(reader, count, bitWidth2, output, seen) {
   const width = bitWidth2 + 7 >> 3;
   let value = 0;
-  for (let i = 0; i < width; i++) {
-    value |= reader.view.getUint8(reader.offset++) << (i << 3);
+  for (let i2 = 0; i2 < width; i2++) {
+    value |= reader.view.getUint8(reader.offset++) << (i2 << 3);
   }
-  for (let i = 0; i < count; i++) {
-    output[seen + i] = value;
+  for (let i2 = 0; i2 < count; i2++) {
+    output[seen + i2] = value;
   }
 }
 function readBitPacked(reader, header, bitWidth2, output, seen) {
@@ -3010,8 +3414,8 @@ function byteStreamSplit(reader, count, type, typeLength) {
   const width = byteWidth(type, typeLength);
   const bytes = new Uint8Array(count * width);
   for (let b = 0; b < width; b++) {
-    for (let i = 0; i < count; i++) {
-      bytes[i * width + b] = reader.view.getUint8(reader.offset++);
+    for (let i2 = 0; i2 < count; i2++) {
+      bytes[i2 * width + b] = reader.view.getUint8(reader.offset++);
     }
   }
   if (type === "FLOAT") return new Float32Array(bytes.buffer);
@@ -3020,8 +3424,8 @@ function byteStreamSplit(reader, count, type, typeLength) {
   else if (type === "INT64") return new BigInt64Array(bytes.buffer);
   else if (type === "FIXED_LEN_BYTE_ARRAY") {
     const split = new Array(count);
-    for (let i = 0; i < count; i++) {
-      split[i] = bytes.subarray(i * width, (i + 1) * width);
+    for (let i2 = 0; i2 < count; i2++) {
+      split[i2] = bytes.subarray(i2 * width, (i2 + 1) * width);
     }
     return split;
   }
@@ -3074,11 +3478,11 @@ function readPlain(reader, type, count, fixedLength) {
 }
 function readPlainBoolean(reader, count) {
   const values = new Array(count);
-  for (let i = 0; i < count; i++) {
-    const byteOffset = reader.offset + (i / 8 | 0);
-    const bitOffset = i % 8;
+  for (let i2 = 0; i2 < count; i2++) {
+    const byteOffset = reader.offset + (i2 / 8 | 0);
+    const bitOffset = i2 % 8;
     const byte = reader.view.getUint8(byteOffset);
-    values[i] = (byte & 1 << bitOffset) !== 0;
+    values[i2] = (byte & 1 << bitOffset) !== 0;
   }
   reader.offset += Math.ceil(count / 8);
   return values;
@@ -3095,10 +3499,10 @@ function readPlainInt64(reader, count) {
 }
 function readPlainInt96(reader, count) {
   const values = new Array(count);
-  for (let i = 0; i < count; i++) {
-    const low = reader.view.getBigInt64(reader.offset + i * 12, true);
-    const high2 = reader.view.getInt32(reader.offset + i * 12 + 8, true);
-    values[i] = BigInt(high2) << 64n | low;
+  for (let i2 = 0; i2 < count; i2++) {
+    const low = reader.view.getBigInt64(reader.offset + i2 * 12, true);
+    const high2 = reader.view.getInt32(reader.offset + i2 * 12 + 8, true);
+    values[i2] = BigInt(high2) << 64n | low;
   }
   reader.offset += count * 12;
   return values;
@@ -3115,18 +3519,18 @@ function readPlainDouble(reader, count) {
 }
 function readPlainByteArray(reader, count) {
   const values = new Array(count);
-  for (let i = 0; i < count; i++) {
+  for (let i2 = 0; i2 < count; i2++) {
     const length = reader.view.getUint32(reader.offset, true);
     reader.offset += 4;
-    values[i] = new Uint8Array(reader.view.buffer, reader.view.byteOffset + reader.offset, length);
+    values[i2] = new Uint8Array(reader.view.buffer, reader.view.byteOffset + reader.offset, length);
     reader.offset += length;
   }
   return values;
 }
 function readPlainByteArrayFixed(reader, count, fixedLength) {
   const values = new Array(count);
-  for (let i = 0; i < count; i++) {
-    values[i] = new Uint8Array(reader.view.buffer, reader.view.byteOffset + reader.offset, fixedLength);
+  for (let i2 = 0; i2 < count; i2++) {
+    values[i2] = new Uint8Array(reader.view.buffer, reader.view.byteOffset + reader.offset, fixedLength);
     reader.offset += fixedLength;
   }
   return values;
@@ -3143,8 +3547,8 @@ var init_plain = __esm({
 
 // node_modules/hyparquet/src/snappy.js
 function copyBytes(fromArray, fromPos, toArray, toPos, length) {
-  for (let i = 0; i < length; i++) {
-    toArray[toPos + i] = fromArray[fromPos + i];
+  for (let i2 = 0; i2 < length; i2++) {
+    toArray[toPos + i2] = fromArray[fromPos + i2];
   }
 }
 function snappyUncompress(input, output) {
@@ -3248,7 +3652,7 @@ function readDataPage(bytes, daph, { type, element, schemaPath }) {
       dataPage = new Array(nValues);
       if (type === "BOOLEAN") {
         readRleBitPackedHybrid(reader, bitWidth2, dataPage);
-        dataPage = dataPage.map((x) => !!x);
+        dataPage = dataPage.map((x2) => !!x2);
       } else {
         readRleBitPackedHybrid(reader, bitWidth2, dataPage, view.byteLength - reader.offset);
       }
@@ -3336,7 +3740,7 @@ function readDataPageV2(compressedBytes, ph, columnDecoder) {
   } else if (daph2.encoding === "RLE") {
     dataPage = new Array(nValues);
     readRleBitPackedHybrid(pageReader, 1, dataPage);
-    dataPage = dataPage.map((x) => !!x);
+    dataPage = dataPage.map((x2) => !!x2);
   } else if (daph2.encoding === "PLAIN_DICTIONARY" || daph2.encoding === "RLE_DICTIONARY") {
     const bitWidth2 = pageView.getUint8(pageReader.offset++);
     dataPage = new Array(nValues);
@@ -3597,10 +4001,10 @@ async function readSelectedPages(options, groupPlan, chunk, pages, columnDecoder
   let { startByte, endByte } = chunk.range;
   let skipped = -1;
   const hasDict = dictionary_page_offset || data_page_offset < pages[0].offset;
-  for (let i = 0; i < pages.length; i++) {
-    const page2 = pages[i];
+  for (let i2 = 0; i2 < pages.length; i2++) {
+    const page2 = pages[i2];
     const pageStart = Number(page2.first_row_index);
-    const pageEnd = i + 1 < pages.length ? Number(pages[i + 1].first_row_index) : groupPlan.groupRows;
+    const pageEnd = i2 + 1 < pages.length ? Number(pages[i2 + 1].first_row_index) : groupPlan.groupRows;
     if (skipped < 0 && pageEnd > selectStart) {
       startByte = Number(page2.offset);
       skipped = pageStart;
@@ -3648,9 +4052,9 @@ async function asyncGroupToRows({ asyncColumns }, selectStart, selectEnd, column
     const groupData2 = Array(selectCount);
     for (let selectRow = 0; selectRow < selectCount; selectRow++) {
       const rowData = {};
-      for (let i = 0; i < asyncColumns.length; i++) {
-        const { data: data2, skipped } = asyncPages[i];
-        rowData[asyncColumns[i].pathInSchema[0]] = data2[selectStart + selectRow - skipped];
+      for (let i2 = 0; i2 < asyncColumns.length; i2++) {
+        const { data: data2, skipped } = asyncPages[i2];
+        rowData[asyncColumns[i2].pathInSchema[0]] = data2[selectStart + selectRow - skipped];
       }
       groupData2[selectRow] = rowData;
     }
@@ -3662,11 +4066,11 @@ async function asyncGroupToRows({ asyncColumns }, selectStart, selectEnd, column
   const groupData = Array(selectCount);
   for (let selectRow = 0; selectRow < selectCount; selectRow++) {
     const rowData = Array(asyncColumns.length);
-    for (let i = 0; i < columnOrder.length; i++) {
-      const colIdx = columnIndexes[i];
-      if (colIdx < 0) throw new Error(`parquet column not found: ${columnOrder[i]}`);
+    for (let i2 = 0; i2 < columnOrder.length; i2++) {
+      const colIdx = columnIndexes[i2];
+      if (colIdx < 0) throw new Error(`parquet column not found: ${columnOrder[i2]}`);
       const { data: data2, skipped } = asyncPages[colIdx];
-      rowData[i] = data2[selectStart + selectRow - skipped];
+      rowData[i2] = data2[selectStart + selectRow - skipped];
     }
     groupData[selectRow] = rowData;
   }
@@ -3687,13 +4091,13 @@ function assembleAsync(asyncRowGroup, schemaTree2, parsers) {
           const subcolumnData = /* @__PURE__ */ new Map();
           const flattened = resolved.map(({ data: data2 }) => flatten(data2));
           const skipped = Math.max(asyncRowGroup.selectStart ?? 0, ...resolved.map((result) => result.skipped));
-          const end = Math.min(asyncRowGroup.selectEnd ?? Infinity, ...resolved.map((result, i) => result.skipped + flattened[i].length));
-          for (let i = 0; i < childColumns.length; i++) {
-            const start2 = skipped - resolved[i].skipped;
+          const end = Math.min(asyncRowGroup.selectEnd ?? Infinity, ...resolved.map((result, i2) => result.skipped + flattened[i2].length));
+          for (let i2 = 0; i2 < childColumns.length; i2++) {
+            const start2 = skipped - resolved[i2].skipped;
             const length = Math.max(0, end - skipped);
             subcolumnData.set(
-              childColumns[i].pathInSchema.join("."),
-              flattened[i].slice(start2, start2 + length)
+              childColumns[i2].pathInSchema.join("."),
+              flattened[i2].slice(start2, start2 + length)
             );
           }
           assembleNested(subcolumnData, child, allParsers);
@@ -3844,9 +4248,9 @@ async function parquetRead(options) {
       const selectEnd = asyncGroup.selectEnd ?? Math.min((rowEnd ?? Infinity) - asyncGroup.groupStart, asyncGroup.groupRows);
       const groupData = rowFormat === "object" ? await asyncGroupToRows(asyncGroup, selectStart, selectEnd, readColumns, "object") : await asyncGroupToRows(asyncGroup, selectStart, selectEnd, columns, "array");
       if (options.includeRowIndex) {
-        for (let i = 0; i < groupData.length; i++) {
-          Object.defineProperty(groupData[i], rowIndex, {
-            value: asyncGroup.groupStart + selectStart + i
+        for (let i2 = 0; i2 < groupData.length; i2++) {
+          Object.defineProperty(groupData[i2], rowIndex, {
+            value: asyncGroup.groupStart + selectStart + i2
           });
         }
       }
@@ -3918,7 +4322,10 @@ __export(parquet_exports, {
   unpackedSize: () => unpackedSize
 });
 async function parquet(bytes) {
-  const compressors = { ZSTD: (packed, size) => decompress(packed, new Uint8Array(size)) };
+  const compressors = {
+    GZIP: (packed, size) => gunzipSync(packed, { out: new Uint8Array(size) }),
+    ZSTD: (packed, size) => decompress(packed, new Uint8Array(size))
+  };
   return (await parquetReadObjects({ file: bytes, compressors })).map(plain2);
 }
 function plain2(cell) {
@@ -3932,6 +4339,7 @@ function plain2(cell) {
 var unpackedSize;
 var init_parquet = __esm({
   "parquet.js"() {
+    init_browser();
     init_esm();
     init_src();
     unpackedSize = (bytes) => parquetMetadata(bytes).row_groups.reduce((sum, { total_byte_size }) => sum + Number(total_byte_size), 0);
@@ -3961,7 +4369,7 @@ function field(name, input, hint) {
   input.id ||= `lab-field-${++labels}`;
   return h("div", { class: "field" }, h("label", { for: input.id, title: hint ?? null }, name), input);
 }
-function select(values, chosen, change, names = (x) => x) {
+function select(values, chosen, change, names = (x2) => x2) {
   return h(
     "select",
     { onchange: (event) => change(values[event.target.selectedIndex]) },
@@ -3990,7 +4398,7 @@ function checkbox(words, checked2, change) {
   );
 }
 function slider(name, value, { least, most, step, scale, hint, first = false }, change) {
-  const forth = scale ?? { to: (x) => x, from: (x) => x };
+  const forth = scale ?? { to: (x2) => x2, from: (x2) => x2 };
   const bar = h("input", {
     type: "range",
     min: scale ? "0" : String(least),
@@ -4004,15 +4412,15 @@ function slider(name, value, { least, most, step, scale, hint, first = false }, 
     step: String(step),
     "aria-label": `${name}, as a number`
   });
-  const round2 = (x) => Math.min(most, Math.max(least, Number((Math.round(x / step) * step).toPrecision(12))));
-  const show = (x) => {
-    bar.value = forth.from(x);
-    bar.setAttribute("aria-valuetext", String(x));
-    if (document.activeElement !== number2) number2.value = x;
+  const round2 = (x2) => Math.min(most, Math.max(least, Number((Math.round(x2 / step) * step).toPrecision(12))));
+  const show = (x2) => {
+    bar.value = forth.from(x2);
+    bar.setAttribute("aria-valuetext", String(x2));
+    if (document.activeElement !== number2) number2.value = x2;
   };
-  const give = (x) => {
-    if (Number.isFinite(x)) {
-      const next = round2(x);
+  const give = (x2) => {
+    if (Number.isFinite(x2)) {
+      const next = round2(x2);
       show(next);
       change(next);
     }
@@ -4038,9 +4446,9 @@ function slider(name, value, { least, most, step, scale, hint, first = false }, 
   element.append(number2);
   return {
     element,
-    show: (x) => {
-      number2.value = x;
-      show(x);
+    show: (x2) => {
+      number2.value = x2;
+      show(x2);
     }
   };
 }
@@ -4058,25 +4466,25 @@ function rebuild(element, facts, build) {
   if (held >= 0) places()[held]?.focus({ preventScroll: true });
 }
 var LOG = (least, most) => ({
-  to: (x) => Math.round(least * (most / least) ** x),
+  to: (x2) => Math.round(least * (most / least) ** x2),
   from: (value) => Math.log(value / least) / Math.log(most / least)
 });
-function format(x, figures = 4) {
-  if (x === null || x === void 0) return "";
-  if (Number.isNaN(x)) return "–";
-  if (!Number.isFinite(x)) return x > 0 ? "∞" : "-∞";
-  if (x === 0) return "0";
-  const size = Math.abs(x);
+function format(x2, figures = 4) {
+  if (x2 === null || x2 === void 0) return "";
+  if (Number.isNaN(x2)) return "–";
+  if (!Number.isFinite(x2)) return x2 > 0 ? "∞" : "-∞";
+  if (x2 === 0) return "0";
+  const size = Math.abs(x2);
   if (size < 1e-4 || size >= 1e6)
-    return x.toExponential(2).replace(/\.?0*e/, "e").replaceAll("-", "−").replace("e+", "e");
-  return String(Number(x.toPrecision(figures))).replace("-", "−");
+    return x2.toExponential(2).replace(/\.?0*e/, "e").replaceAll("-", "−").replace("e+", "e");
+  return String(Number(x2.toPrecision(figures))).replace("-", "−");
 }
 
 // card.js
 var BEFORE = 200;
 var AFTER = 250;
 var cards = 0;
-var marked = (words) => words.split("`").map((part, i) => i % 2 ? h("code", {}, part) : part);
+var marked = (words) => words.split("`").map((part, i2) => i2 % 2 ? h("code", {}, part) : part);
 var Card = class {
   constructor(root) {
     this.root = root;
@@ -4149,7 +4557,7 @@ var THEMES = {
 var FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
 var logit = (p) => Math.log(p) - Math.log1p(-p);
 function scaleOf({ kind, domain: [low, high2] }) {
-  const forth = { linear: (x) => x, log: Math.log, logit }[kind], back = { linear: (x) => x, log: Math.exp, logit: (z) => 1 / (1 + Math.exp(-z)) }[kind];
+  const forth = { linear: (x2) => x2, log: Math.log, logit }[kind], back = { linear: (x2) => x2, log: Math.exp, logit: (z) => 1 / (1 + Math.exp(-z)) }[kind];
   const start2 = forth(low), length = forth(high2) - start2;
   return { at: (value) => (forth(value) - start2) / length, value: (share) => back(start2 + share * length) };
 }
@@ -4176,16 +4584,16 @@ function ticksOf({ kind, domain: [low, high2], ticks }, room) {
 }
 function niceDomain(values, kind, floor = 1e-6) {
   let low = Infinity, high2 = -Infinity;
-  for (const x of values)
-    if (Number.isFinite(x) && (kind !== "log" || x > 0)) {
-      if (x < low) low = x;
-      if (x > high2) high2 = x;
+  for (const x2 of values)
+    if (Number.isFinite(x2) && (kind !== "log" || x2 > 0)) {
+      if (x2 < low) low = x2;
+      if (x2 > high2) high2 = x2;
     }
   if (!(high2 >= low)) return kind === "log" ? [0.1, 10] : [0, 1];
   if (kind === "log") {
     low = Math.max(low, high2 * floor);
     const pair2 = [10 ** Math.floor(Math.log10(low) * 2 - 0.1), 10 ** Math.ceil(Math.log10(high2) * 2 + 0.1)].map(
-      (x) => 10 ** (Math.log10(x) / 2)
+      (x2) => 10 ** (Math.log10(x2) / 2)
     );
     return pair2[0] === pair2[1] ? [pair2[0] / Math.sqrt(10), pair2[1] * Math.sqrt(10)] : pair2;
   }
@@ -4232,9 +4640,9 @@ var Chart = class {
       (spec.bars ?? []).map((bar) => this.bar(bar)).concat((spec.areas ?? []).map((area) => this.area(area)))
     );
     const whiskers = (spec.whiskers ?? []).map(
-      ({ x, low, high: high2, color }) => svg("line", {
-        x1: this.x(x),
-        x2: this.x(x),
+      ({ x: x2, low, high: high2, color }) => svg("line", {
+        x1: this.x(x2),
+        x2: this.x(x2),
         y1: this.y(low),
         y2: this.y(high2),
         stroke: color ?? theme.ink,
@@ -4247,8 +4655,8 @@ var Chart = class {
       "dots",
       whiskers.concat(
         (spec.dots ?? []).map(
-          ({ x, y, color, r = 3, hollow = false }) => svg("circle", {
-            cx: this.x(x),
+          ({ x: x2, y, color, r = 3, hollow = false }) => svg("circle", {
+            cx: this.x(x2),
             cy: this.y(y),
             r,
             fill: hollow ? theme.ground : color,
@@ -4262,10 +4670,10 @@ var Chart = class {
     this.fill(
       "texts",
       (spec.named ? this.names(spec.lines) : spec.texts ?? []).map(
-        ({ x, y, words, color, anchor = "start", dx = 0, dy = 0 }) => svg(
+        ({ x: x2, y, words, color, anchor = "start", dx = 0, dy = 0 }) => svg(
           "text",
           {
-            x: this.x(x) + dx,
+            x: this.x(x2) + dx,
             y: this.y(y) + dy,
             "text-anchor": anchor,
             fill: forWords(color, theme),
@@ -4334,24 +4742,24 @@ var Chart = class {
     this.fill("axes", axes);
     this.fill(
       "legend",
-      places.flatMap(({ item, x, line: row2 }) => [
-        item.dot ? svg("circle", { cx: x + 16, cy: 11 + 20 * row2, r: 4, fill: item.color }) : item.block ? svg("rect", {
-          x: x + 8,
+      places.flatMap(({ item, x: x2, line: row2 }) => [
+        item.dot ? svg("circle", { cx: x2 + 16, cy: 11 + 20 * row2, r: 4, fill: item.color }) : item.block ? svg("rect", {
+          x: x2 + 8,
           y: 6 + 20 * row2,
           width: 12,
           height: 10,
           fill: item.color,
           "fill-opacity": item.opacity ?? 1
         }) : svg("line", {
-          x1: x,
-          x2: x + 26,
+          x1: x2,
+          x2: x2 + 26,
           y1: 11 + 20 * row2,
           y2: 11 + 20 * row2,
           stroke: item.color,
           "stroke-width": item.width ?? 2,
           "stroke-dasharray": dashes(item)
         }),
-        svg("text", { x: x + 32, y: 15 + 20 * row2, "font-size": size, fill: theme.ink }, item.label)
+        svg("text", { x: x2 + 32, y: 15 + 20 * row2, "font-size": size, fill: theme.ink }, item.label)
       ])
     );
     this.clip ??= `lab-clip-${Math.random().toString(36).slice(2)}`;
@@ -4362,23 +4770,23 @@ var Chart = class {
   }
   /** Texts beside the lines that have labels, each where it covers least of other lines; none where it would hide one. */
   names(lines) {
-    const { left, top, width, height } = this.box, points = lines.flatMap(({ x, y }) => {
+    const { left, top, width, height } = this.box, points = lines.flatMap(({ x: x2, y }) => {
       const some = [];
-      for (let i = 0; i < x.length; i += 3) some.push({ px: this.x(x[i]), py: this.y(y[i]) });
+      for (let i2 = 0; i2 < x2.length; i2 += 3) some.push({ px: this.x(x2[i2]), py: this.y(y[i2]) });
       return some;
     }), taken = [];
-    return lines.flatMap(({ x, y, label: words, color }) => {
-      if (!words || !x.length) return [];
+    return lines.flatMap(({ x: x2, y, label: words, color }) => {
+      if (!words || !x2.length) return [];
       const wide = 7.4 * words.length;
       let best = null;
       for (const share of NAME_PLACES) {
-        const i = Math.round(share * (x.length - 1)), px = this.x(x[i]), py = this.y(y[i]);
+        const i2 = Math.round(share * (x2.length - 1)), px = this.x(x2[i2]), py = this.y(y[i2]);
         for (const dy of [-8, 18]) {
           const box = { left: px - wide / 2, right: px + wide / 2, top: py + dy - 12, bottom: py + dy + 4 };
           const inside = box.left > left && box.right < left + width && box.top > top && box.bottom < top + height;
           if (!inside || taken.some((one2) => meets(box, one2))) continue;
           const covered = points.filter((point) => covers(box, point)).length;
-          if (!best || covered < best.covered) best = { covered, box, text: { x: x[i], y: y[i], words, color, dy } };
+          if (!best || covered < best.covered) best = { covered, box, text: { x: x2[i2], y: y[i2], words, color, dy } };
         }
       }
       if (!best || best.covered > 2) return [];
@@ -4388,12 +4796,12 @@ var Chart = class {
   }
   /** Where the legend's entries go: in rows above the frame. */
   place(items, room, size) {
-    let x = 0, line = 0;
+    let x2 = 0, line = 0;
     return items.map((item) => {
       const long = 48 + 0.56 * size * item.label.length;
-      if (x > 0 && x + long > room) [x, line] = [0, line + 1];
-      x += long;
-      return { item, x: 56 + x - long, line };
+      if (x2 > 0 && x2 + long > room) [x2, line] = [0, line + 1];
+      x2 += long;
+      return { item, x: 56 + x2 - long, line };
     });
   }
   lines(lines) {
@@ -4401,8 +4809,8 @@ var Chart = class {
     while (group2.childElementCount > lines.length) group2.lastChild.remove();
     while (group2.childElementCount < lines.length)
       group2.append(svg("path", { fill: "none", "stroke-linejoin": "round" }));
-    lines.forEach((line, i) => {
-      const path = group2.children[i];
+    lines.forEach((line, i2) => {
+      const path = group2.children[i2];
       const drawn = this.kept.get(path);
       if (!drawn || drawn.x !== line.x || drawn.y !== line.y || drawn.frame !== this.drawn) {
         path.setAttribute("d", this.path(line));
@@ -4419,25 +4827,25 @@ var Chart = class {
       }
     });
   }
-  path({ x, y }) {
+  path({ x: x2, y }) {
     let text2 = "", pen = "M";
-    for (let i = 0; i < x.length; i++) {
-      const py = this.y(y[i]);
+    for (let i2 = 0; i2 < x2.length; i2++) {
+      const py = this.y(y[i2]);
       if (!Number.isFinite(py)) {
         pen = "M";
         continue;
       }
-      text2 += `${pen}${this.x(x[i]).toFixed(2)} ${Math.max(-1e4, Math.min(1e4, py)).toFixed(2)}`;
+      text2 += `${pen}${this.x(x2[i2]).toFixed(2)} ${Math.max(-1e4, Math.min(1e4, py)).toFixed(2)}`;
       pen = "L";
     }
     return text2;
   }
   bar({ from, to, value, color, opacity = 1, outline }) {
-    const x = this.x(from), y = this.y(Math.max(value, this.spec.y.domain[0])), base = this.y(this.spec.y.domain[0]);
+    const x2 = this.x(from), y = this.y(Math.max(value, this.spec.y.domain[0])), base = this.y(this.spec.y.domain[0]);
     return svg("rect", {
-      x,
+      x: x2,
       y,
-      width: Math.max(0.5, this.x(to) - x),
+      width: Math.max(0.5, this.x(to) - x2),
       height: Math.max(0, base - y),
       fill: outline ? "none" : color,
       "fill-opacity": opacity,
@@ -4447,10 +4855,10 @@ var Chart = class {
     });
   }
   /** The band between two lines. */
-  area({ x, low, high: high2, color }) {
-    const back = { x: x.toReversed(), y: low.toReversed() };
+  area({ x: x2, low, high: high2, color }) {
+    const back = { x: x2.toReversed(), y: low.toReversed() };
     return svg("path", {
-      d: `${this.path({ x, y: high2 })}${this.path(back).replace("M", "L")}z`,
+      d: `${this.path({ x: x2, y: high2 })}${this.path(back).replace("M", "L")}z`,
       fill: color,
       "fill-opacity": 0.22
     });
@@ -4482,7 +4890,7 @@ var Chart = class {
     let down = false;
     const tell2 = (event) => {
       const bounds = this.svg.getBoundingClientRect(), zoom = this.svg.width.baseVal.value / bounds.width;
-      const { left, top, width, height } = this.box, clamp = (x, low, high2) => Math.min(high2, Math.max(low, x));
+      const { left, top, width, height } = this.box, clamp = (x2, low, high2) => Math.min(high2, Math.max(low, x2));
       moved(
         ...this.invert(
           clamp((event.clientX - bounds.left) * zoom, left, left + width),
@@ -4508,13 +4916,13 @@ var Chart = class {
 };
 function forWords(color, theme) {
   if (theme.ground !== THEMES.light.ground) return color;
-  const channels = [1, 3, 5].map((i) => Math.round(0.7 * parseInt(color.slice(i, i + 2), 16)));
+  const channels = [1, 3, 5].map((i2) => Math.round(0.7 * parseInt(color.slice(i2, i2 + 2), 16)));
   return `#${channels.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
 }
 var NAME_PLACES = [0.12, 0.22, 0.32, 0.42, 0.52, 0.62, 0.72, 0.82];
 var meets = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 var covers = ({ left, right, top, bottom }, { px, py }) => px > left && px < right && py > top && py < bottom;
-var dashes = ({ dash, width = 2 }) => dash?.length ? dash.map((x) => x * width).join(" ") : "none";
+var dashes = ({ dash, width = 2 }) => dash?.length ? dash.map((x2) => x2 * width).join(" ") : "none";
 
 // looks.js
 var BLUE = "#0072b2";
@@ -4565,13 +4973,13 @@ function looks(names) {
 // mathematics.js
 function row(n, f) {
   const out = new Float64Array(n);
-  for (let i = 0; i < n; i++) out[i] = f(i);
+  for (let i2 = 0; i2 < n; i2++) out[i2] = f(i2);
   return out;
 }
 function binomialTable(n, p, least = 1e-25) {
   const rise = row(n, (j) => (n - j) / (j + 1)), scratch = new Float64Array(n + 1);
-  return Array.from(p, (x) => {
-    const mode = Math.min(n, Math.floor((n + 1) * x)), up = x / (1 - x), down = (1 - x) / x;
+  return Array.from(p, (x2) => {
+    const mode = Math.min(n, Math.floor((n + 1) * x2)), up = x2 / (1 - x2), down = (1 - x2) / x2;
     let sum = scratch[mode] = 1, low = mode, high2 = mode;
     for (; high2 < n && scratch[high2] > least; high2++) sum += scratch[high2 + 1] = scratch[high2] * rise[high2] * up;
     for (; low > 0 && scratch[low] > least; low--) sum += scratch[low - 1] = scratch[low] / rise[low - 1] * down;
@@ -4581,8 +4989,8 @@ function binomialTable(n, p, least = 1e-25) {
   });
 }
 function expect(table, values) {
-  return row(table.length, (i) => {
-    const { low, chance } = table[i];
+  return row(table.length, (i2) => {
+    const { low, chance } = table[i2];
     let sum = 0;
     for (let j = 0; j < chance.length; j++) sum += chance[j] * values[low + j];
     return sum;
@@ -4620,11 +5028,11 @@ var QUANTITIES = {
   },
   efficiency(grid, [gap, offset]) {
     const table = grid.table(gap.length - 1), [a1] = successFailure([gap, offset]);
-    const square = (x) => x * x;
+    const square = (x2) => x2 * x2;
     const right = expect(table, a1.subarray(1).map(square)), wrong = expect(table, offset.map(square));
-    return expect(table, gap).map((w, i) => {
-      const p = grid.p[i];
-      return p * (1 - p) * w * w / (p * right[i] + (1 - p) * wrong[i]);
+    return expect(table, gap).map((w, i2) => {
+      const p = grid.p[i2];
+      return p * (1 - p) * w * w / (p * right[i2] + (1 - p) * wrong[i2]);
     });
   },
   mass(grid, [gap, offset]) {
@@ -4634,23 +5042,23 @@ var QUANTITIES = {
       gap.map((g, j) => Math.abs(g + offset[j]))
     );
     const wrong = expect(table, offset.map(Math.abs));
-    return right.map((value, i) => grid.p[i] * value + (1 - grid.p[i]) * wrong[i]);
+    return right.map((value, i2) => grid.p[i2] * value + (1 - grid.p[i2]) * wrong[i2]);
   },
-  contrast: (grid, sequences2) => QUANTITIES.weight(grid, sequences2).map((w, i) => w * grid.p[i] * (1 - grid.p[i]))
+  contrast: (grid, sequences2) => QUANTITIES.weight(grid, sequences2).map((w, i2) => w * grid.p[i2] * (1 - grid.p[i2]))
 };
 var LIMITS = {
   weight: (p, w) => p.map(w),
-  objective: (p, w) => p.map((x) => integral(w, x)),
+  objective: (p, w) => p.map((x2) => integral(w, x2)),
   efficiency: () => null,
   mass: () => null,
-  contrast: (p, w) => p.map((x) => w(x) * x * (1 - x))
+  contrast: (p, w) => p.map((x2) => w(x2) * x2 * (1 - x2))
 };
 var NODES = /* @__PURE__ */ new Map();
 function gaussLegendre(n) {
   if (NODES.has(n)) return NODES.get(n);
-  const x = new Float64Array(n), share = new Float64Array(n);
-  for (let i = 0; i < n; i++) {
-    let z = -Math.cos(Math.PI * (i + 0.75) / (n + 0.5)), slope = 1;
+  const x2 = new Float64Array(n), share = new Float64Array(n);
+  for (let i2 = 0; i2 < n; i2++) {
+    let z = -Math.cos(Math.PI * (i2 + 0.75) / (n + 0.5)), slope = 1;
     for (let step = 0; step < 100; step++) {
       let one2 = 1, two = 0;
       for (let k = 0; k < n; k++) [one2, two] = [((2 * k + 1) * z * one2 - k * two) / (k + 1), one2];
@@ -4659,28 +5067,28 @@ function gaussLegendre(n) {
       z -= change;
       if (Math.abs(change) < 1e-16) break;
     }
-    x[i] = z;
-    share[i] = 2 / ((1 - z * z) * slope * slope);
+    x2[i2] = z;
+    share[i2] = 2 / ((1 - z * z) * slope * slope);
   }
-  NODES.set(n, [x, share]);
+  NODES.set(n, [x2, share]);
   return NODES.get(n);
 }
 function integral(w, p) {
-  const [x, share] = gaussLegendre(128), end = Math.log(p) - Math.log1p(-p);
+  const [x2, share] = gaussLegendre(128), end = Math.log(p) - Math.log1p(-p);
   let sum = 0;
-  for (let i = 0; i < x.length; i++) {
-    const s = 1 / (1 + Math.exp(-end * (x[i] + 1) / 2));
-    sum += w(s) * s * (1 - s) * share[i];
+  for (let i2 = 0; i2 < x2.length; i2++) {
+    const s = 1 / (1 + Math.exp(-end * (x2[i2] + 1) / 2));
+    sum += w(s) * s * (1 - s) * share[i2];
   }
   return sum * end / 2;
 }
 function passRates(axis, count = 241) {
-  const at = (i) => i / (count - 1), odds = Math.log(9999);
+  const at = (i2) => i2 / (count - 1), odds = Math.log(9999);
   const forms = {
-    linear: (i) => (i + 0.5) / count,
-    log: (i) => 10 ** (-4 + 4 * at(i)) * 0.9999 ** at(i),
-    deep: (i) => 10 ** (-6 + 6 * at(i)) * 0.9999 ** at(i),
-    logit: (i) => 1 / (1 + Math.exp(odds * (1 - 2 * at(i))))
+    linear: (i2) => (i2 + 0.5) / count,
+    log: (i2) => 10 ** (-4 + 4 * at(i2)) * 0.9999 ** at(i2),
+    deep: (i2) => 10 ** (-6 + 6 * at(i2)) * 0.9999 ** at(i2),
+    logit: (i2) => 1 / (1 + Math.exp(odds * (1 - 2 * at(i2))))
   };
   return row(count, forms[axis]);
 }
@@ -4688,17 +5096,17 @@ function passRates(axis, count = 241) {
 // linear.js
 var dot = (a, b, from = 0) => {
   let sum = 0;
-  for (let i = from; i < a.length; i++) sum += a[i] * b[i];
+  for (let i2 = from; i2 < a.length; i2++) sum += a[i2] * b[i2];
   return sum;
 };
 function svd(columns) {
   const n = columns.length, u = columns.map((column) => Float64Array.from(column));
   const v = u.map((_, k) => Float64Array.from({ length: n }, (_2, j) => Number(j === k)));
   const rotate = (a, b, c, s2) => {
-    for (let i = 0; i < a.length; i++) {
-      const x = a[i];
-      a[i] = c * x - s2 * b[i];
-      b[i] = s2 * x + c * b[i];
+    for (let i2 = 0; i2 < a.length; i2++) {
+      const x2 = a[i2];
+      a[i2] = c * x2 - s2 * b[i2];
+      b[i2] = s2 * x2 + c * b[i2];
     }
   };
   for (let sweep = 0, turned = true; turned && sweep < 60; sweep++) {
@@ -4717,8 +5125,8 @@ function svd(columns) {
   }
   const s = u.map((column) => Math.sqrt(dot(column, column)));
   u.forEach(
-    (column, k) => column.forEach((_, i) => {
-      column[i] = s[k] > 0 ? column[i] / s[k] : 0;
+    (column, k) => column.forEach((_, i2) => {
+      column[i2] = s[k] > 0 ? column[i2] / s[k] : 0;
     })
   );
   return { u, s: Float64Array.from(s), v };
@@ -4726,14 +5134,14 @@ function svd(columns) {
 function leastSquares(columns, b) {
   const a = columns.map((column) => new Float64Array(column)), right = new Float64Array(b), n = a.length, diagonal = [];
   for (let k = 0; k < n; k++) {
-    const x = a[k], size = Math.sqrt(dot(x, x, k)) * (x[k] > 0 ? -1 : 1);
+    const x2 = a[k], size = Math.sqrt(dot(x2, x2, k)) * (x2[k] > 0 ? -1 : 1);
     diagonal.push(size);
-    x[k] -= size;
-    const square = dot(x, x, k);
+    x2[k] -= size;
+    const square = dot(x2, x2, k);
     if (square === 0) continue;
     for (let j = k + 1; j <= n; j++) {
-      const other = j < n ? a[j] : right, factor = 2 * dot(x, other, k) / square;
-      for (let i = k; i < x.length; i++) other[i] -= factor * x[i];
+      const other = j < n ? a[j] : right, factor = 2 * dot(x2, other, k) / square;
+      for (let i2 = k; i2 < x2.length; i2++) other[i2] -= factor * x2[i2];
     }
   }
   const out = new Float64Array(n);
@@ -4745,12 +5153,12 @@ function leastSquares(columns, b) {
   return out;
 }
 function nonNegative(columns, b) {
-  const n = columns.length, x = new Float64Array(n), free = /* @__PURE__ */ new Set();
+  const n = columns.length, x2 = new Float64Array(n), free = /* @__PURE__ */ new Set();
   for (let round2 = 0; round2 < 3 * n; round2++) {
     const left = Float64Array.from(b);
     for (const j of free) {
-      const column = columns[j], times = x[j];
-      for (let i = 0; i < left.length; i++) left[i] -= times * column[i];
+      const column = columns[j], times = x2[j];
+      for (let i2 = 0; i2 < left.length; i2++) left[i2] -= times * column[i2];
     }
     let best = -1, most = 1e-13;
     for (let j = 0; j < n; j++) {
@@ -4765,27 +5173,27 @@ function nonNegative(columns, b) {
         b
       );
       if (solution.every((value) => value > 0)) {
-        x.fill(0);
-        set.forEach((j, i) => {
-          x[j] = solution[i];
+        x2.fill(0);
+        set.forEach((j, i2) => {
+          x2[j] = solution[i2];
         });
         break;
       }
       let step = 1;
-      set.forEach((j, i) => {
-        if (solution[i] <= 0) step = Math.min(step, x[j] / (x[j] - solution[i]));
+      set.forEach((j, i2) => {
+        if (solution[i2] <= 0) step = Math.min(step, x2[j] / (x2[j] - solution[i2]));
       });
-      set.forEach((j, i) => {
-        x[j] += step * (solution[i] - x[j]);
-        if (x[j] <= 1e-15) {
-          x[j] = 0;
+      set.forEach((j, i2) => {
+        x2[j] += step * (solution[i2] - x2[j]);
+        if (x2[j] <= 1e-15) {
+          x2[j] = 0;
           free.delete(j);
         }
       });
       if (!free.size) break;
     }
   }
-  return x;
+  return x2;
 }
 
 // design.js
@@ -4802,43 +5210,43 @@ function keepDecomposition(degree, N2, ready) {
   READY.set(keyOf(degree, N2), ready);
 }
 function decomposition(degree, N2) {
-  const [x, node] = gaussLegendre(Math.max(200, 2 * N2));
-  const angle = x.map((value) => Math.PI * (value + 1) / 2);
+  const [x2, node] = gaussLegendre(Math.max(200, 2 * N2));
+  const angle = x2.map((value) => Math.PI * (value + 1) / 2);
   const p = angle.map((value) => Math.sin(value / 2) ** 2);
-  const share = node.map((value, i) => value * Math.sin(angle[i]) * (p[i] * (1 - p[i])) ** 2);
+  const share = node.map((value, i2) => value * Math.sin(angle[i2]) * (p[i2] * (1 - p[i2])) ** 2);
   const basis = binomialTable(degree, p, 1e-300);
   const columns = Array.from({ length: degree + 1 }, () => new Float64Array(p.length)), noise = new Float64Array(degree + 1);
   basis.forEach(
-    ({ low, chance }, i) => chance.forEach((value, k) => {
-      columns[low + k][i] = Math.sqrt(share[i]) * value;
-      noise[low + k] += share[i] * value;
+    ({ low, chance }, i2) => chance.forEach((value, k) => {
+      columns[low + k][i2] = Math.sqrt(share[i2]) * value;
+      noise[low + k] += share[i2] * value;
     })
   );
   const scaled = columns.map((column, j) => column.map((value) => value / Math.sqrt(noise[j])));
   return { p, share, basis, noise, plain: svd(columns), ridge: svd(scaled) };
 }
-var dot2 = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
+var dot2 = (a, b) => a.reduce((sum, value, i2) => sum + value * b[i2], 0);
 function fit(degree, N2, at, w) {
   if (N2 > LARGEST)
     throw new Error(`N = ${N2}: the page fits drawn weights up to N = ${LARGEST}; lab.from_weight goes on from there`);
   if (!isDecomposed(degree, N2)) keepDecomposition(degree, N2, decomposition(degree, N2));
   const { p, share, basis, noise, plain: plain3, ridge } = READY.get(keyOf(degree, N2));
-  const finite = (x) => {
-    const value = w(x);
+  const finite = (x2) => {
+    const value = w(x2);
     if (!Number.isFinite(value))
-      throw new Error(`w(${Number(x.toPrecision(6))}) is not finite: a drawn weight must be finite inside (0, 1)`);
+      throw new Error(`w(${Number(x2.toPrecision(6))}) is not finite: a drawn weight must be finite inside (0, 1)`);
     return value;
   };
   const wanted = p.map(finite), start2 = Float64Array.from({ length: degree + 1 }, (_, j) => finite(at(j)));
   const reached = expect(basis, start2);
-  const missing2 = wanted.map((value, i) => Math.sqrt(share[i]) * (value - reached[i]));
-  const size = wanted.reduce((sum, value, i) => sum + share[i] * value * value, 0);
+  const missing2 = wanted.map((value, i2) => Math.sqrt(share[i2]) * (value - reached[i2]));
+  const size = wanted.reduce((sum, value, i2) => sum + share[i2] * value * value, 0);
   const cut = TINY * Math.max(...plain3.s), change = new Float64Array(degree + 1), left = missing2.slice();
   plain3.s.forEach((s, k) => {
     if (s <= cut) return;
     const along = dot2(plain3.u[k], missing2);
-    plain3.u[k].forEach((value, i) => {
-      left[i] -= along * value;
+    plain3.u[k].forEach((value, i2) => {
+      left[i2] -= along * value;
     });
     plain3.v[k].forEach((value, j) => {
       change[j] += along / s * value;
@@ -4869,7 +5277,7 @@ var FUNCTIONS = {
   sin: [1, Math.sin],
   cos: [1, Math.cos],
   tanh: [1, Math.tanh],
-  step: [1, (x) => x >= 0 ? 1 : Number.isNaN(x) ? NaN : 0],
+  step: [1, (x2) => x2 >= 0 ? 1 : Number.isNaN(x2) ? NaN : 0],
   min: [2, Math.min],
   max: [2, Math.max]
 };
@@ -4966,23 +5374,23 @@ function logMiss(n, k) {
   return sums;
 }
 var miss = (n, k) => logMiss(n, k).map(Math.exp);
-var hit = (n, k) => logMiss(n, k).map((x) => -Math.expm1(x));
-var inverse = (x) => x > 0 ? 1 / x : 0;
+var hit = (n, k) => logMiss(n, k).map((x2) => -Math.expm1(x2));
+var inverse = (x2) => x2 > 0 ? 1 / x2 : 0;
 var pair = (a1, a0) => [row(a1.length - 1, (j) => a1[j + 1] - a0[j]), a0.slice(0, -1)];
 var leaveOneOut = (gap) => [gap, gap.map((g, j) => -g * (j / (gap.length - 1)))];
 var std = (mean3, N2, ddof = 0) => Math.sqrt(mean3 * (1 - mean3) * N2 / (N2 - ddof));
 function centred(N2, scale) {
   const s = row(N2 + 1, (K) => scale(K / N2, K));
   return pair(
-    s.map((x, K) => (1 - K / N2) * x),
-    s.map((x, K) => -K / N2 * x)
+    s.map((x2, K) => (1 - K / N2) * x2),
+    s.map((x2, K) => -K / N2 * x2)
   );
 }
 function standardised(N2, mean3, factor = 1, eps = 0) {
-  const m = row(N2 + 1, mean3), scale = m.map((x) => inverse(Math.sqrt(x * (1 - x) * factor) + eps));
+  const m = row(N2 + 1, mean3), scale = m.map((x2) => inverse(Math.sqrt(x2 * (1 - x2) * factor) + eps));
   return pair(
-    m.map((x, K) => (1 - x) * scale[K]),
-    m.map((x, K) => -x * scale[K])
+    m.map((x2, K) => (1 - x2) * scale[K]),
+    m.map((x2, K) => -x2 * scale[K])
   );
 }
 var one = () => 1;
@@ -4997,11 +5405,11 @@ function series(alpha, T) {
   return (p) => terms.reduceRight((sum, term) => sum * (1 - p) + term, 0);
 }
 function throughPoints(p, w) {
-  return (x) => {
-    let i = p.findIndex((at) => at >= x);
-    if (i < 0) return w[w.length - 1];
-    if (i === 0) return w[0];
-    return w[i - 1] + (w[i] - w[i - 1]) * (x - p[i - 1]) / (p[i] - p[i - 1]);
+  return (x2) => {
+    let i2 = p.findIndex((at) => at >= x2);
+    if (i2 < 0) return w[w.length - 1];
+    if (i2 === 0) return w[0];
+    return w[i2 - 1] + (w[i2] - w[i2 - 1]) * (x2 - p[i2 - 1]) / (p[i2] - p[i2 - 1]);
   };
 }
 var OBJECTIVES = {
@@ -5129,12 +5537,12 @@ var ESTIMATORS = {
     least: ({ k, form }) => form === "sloo" ? k + 1 : k,
     limit: ({ k }) => passAt(k),
     sequences(N2, { k, form }) {
-      const gap = miss(N2 - 1, k - 1).map((x) => k * x);
+      const gap = miss(N2 - 1, k - 1).map((x2) => k * x2);
       if (form === "sloom1") return [gap, row(N2, () => 0)];
-      const offset = hit(N2 - 1, k - 1).map((x) => k * x);
+      const offset = hit(N2 - 1, k - 1).map((x2) => k * x2);
       if (form === "s") return [gap, offset];
       const all = hit(N2 - 1, k);
-      return [gap, offset.map((x, j) => x - N2 * k / (N2 - 1) * all[j])];
+      return [gap, offset.map((x2, j) => x2 - N2 * k / (N2 - 1) * all[j])];
     }
   },
   pass_at_k_group: {
@@ -5143,10 +5551,10 @@ var ESTIMATORS = {
     limit: ({ k }) => (p) => (1 - p) ** (k / 2 - 1) / Math.sqrt(-Math.expm1(k * Math.log1p(-p))),
     sequences(N2, { k }) {
       const fail = miss(N2, k), solved2 = hit(N2, k), alone = miss(N2 - 1, k - 1);
-      const scale = fail.map((x, K) => inverse(Math.sqrt(x * solved2[K])));
+      const scale = fail.map((x2, K) => inverse(Math.sqrt(x2 * solved2[K])));
       return pair(
-        fail.map((x, K) => x * scale[K]),
-        fail.map((x, K) => (x - (K < N2 ? alone[K] : 0)) * scale[K])
+        fail.map((x2, K) => x2 * scale[K]),
+        fail.map((x2, K) => (x2 - (K < N2 ? alone[K] : 0)) * scale[K])
       );
     }
   },
@@ -5157,7 +5565,7 @@ var ESTIMATORS = {
     sequences(N2, { beta, score, balanced }) {
       const factor = score === "rloo" ? beta : beta * (N2 - 1) / N2;
       if (!balanced) return leaveOneOut(row(N2, () => factor));
-      return ESTIMATORS.dgpo.sequences(N2).map((values) => values.map((x) => factor * N2 / (2 * (N2 - 1)) * x));
+      return ESTIMATORS.dgpo.sequences(N2).map((values) => values.map((x2) => factor * N2 / (2 * (N2 - 1)) * x2));
     }
   },
   real_anchor: {
@@ -5186,12 +5594,12 @@ var ESTIMATORS = {
     sequences: (N2, { text: text2, zero_mean }) => fromWeight(parseFormula(text2), N2, zero_mean)
   }
 };
-function exponent(x) {
-  return x !== 0 && Math.abs(x) < 1e-4 ? x.toExponential().replace(/e([+-])(\d)$/, "e$10$2") : String(x);
+function exponent(x2) {
+  return x2 !== 0 && Math.abs(x2) < 1e-4 ? x2.toExponential().replace(/e([+-])(\d)$/, "e$10$2") : String(x2);
 }
 function fromWeight(w, N2, zeroMean = false) {
   if (!zeroMean) return leaveOneOut(fit(N2 - 1, N2, (j) => (j + 0.5) / N2, w));
-  const phi = fit(N2 - 2, N2, (i) => (i + 1) / N2, w);
+  const phi = fit(N2 - 2, N2, (i2) => (i2 + 1) / N2, w);
   return centred(N2, (_, K) => K > 0 && K < N2 ? N2 / (N2 - 1) * phi[K - 1] : 0);
 }
 
@@ -5220,7 +5628,7 @@ function lifted(spec) {
 function literal(text2, cure) {
   if (text2 in LITERALS) return LITERALS[text2];
   if (text2[0] === "[")
-    return text2.slice(1, -1).split(",").filter((x) => x.trim()).map((x) => literal(x.trim(), cure));
+    return text2.slice(1, -1).split(",").filter((x2) => x2.trim()).map((x2) => literal(x2.trim(), cure));
   if (/^['"]/.test(text2)) return text2.slice(1, -1);
   const number2 = Number(text2);
   if (!Number.isFinite(number2)) throw cure;
@@ -5310,7 +5718,7 @@ function rules([gap, offset]) {
     sum = Math.max(sum, Math.abs(K * right + (N2 - K) * wrong));
     size = Math.max(size, Math.abs(right) * N2);
   }
-  const word = (x) => x === 0 ? "zero" : "kept";
+  const word = (x2) => x2 === 0 ? "zero" : "kept";
   const groups = sum <= 1e-9 * size ? "sum" : "do not sum";
   return `all wrong: ${word(offset[0])} · all right: ${word(last2)} · groups ${groups} to zero`;
 }
@@ -5358,8 +5766,8 @@ function tabled({ name, spec, entry }, N2, nearest2) {
 function limit(table, quantity, axis) {
   const known = table.limit?.[axis];
   if (!known || !["weight", "objective", "contrast"].includes(quantity)) return null;
-  const values = Float64Array.from(known[quantity === "objective" ? "objective" : "weight"], (x) => x ?? NaN);
-  return quantity === "contrast" ? passRates(axis).map((p, i) => p * (1 - p) * values[i]) : values;
+  const values = Float64Array.from(known[quantity === "objective" ? "objective" : "weight"], (x2) => x2 ?? NaN);
+  return quantity === "contrast" ? passRates(axis).map((p, i2) => p * (1 - p) * values[i2]) : values;
 }
 var middle = (values) => values[(values.length - 1) / 2];
 
@@ -5881,12 +6289,12 @@ function readCounts(tables, choice = {}) {
   return found;
 }
 var named = ({ tool, problem, size, reward }) => `${tool ? `${tool}: ` : ""}columns ${[problem, size, reward].filter((column) => column).join(", ")}`;
-function rowsOfEpisode(row2, i) {
+function rowsOfEpisode(row2, i2) {
   if (!Array.isArray(row2.traces) || !isObject(row2.task)) return [row2];
   const work = row2.run?.work ?? {}, name = (work.type === "eval" ? "evaluation " : "") + (row2.env?.name || row2.env?.id || ""), step = "step" in work ? { step: work.step } : {}, taskOf = ({ task }) => {
     if (task.key || task.hash) return String(task.key || task.hash);
     throw new Error(
-      `the task of episode ${i + 1} has no key and no hash: write the episodes with a newer version of verifiers`
+      `the task of episode ${i2 + 1} has no key and no hash: write the episodes with a newer version of verifiers`
     );
   };
   if (!row2.traces.length)
@@ -5908,10 +6316,10 @@ function rowsOfEpisode(row2, i) {
 function rowsOfWideTable(row2) {
   if (!["step", "input_1", "output_1", "score_1"].every((name) => name in row2)) return [row2];
   const samples = [];
-  for (let i = 1; `input_${i}` in row2; i++) {
-    const [input, output, score] = ["input", "output", "score"].map((name) => row2[`${name}_${i}`] ?? null);
+  for (let i2 = 1; `input_${i2}` in row2; i2++) {
+    const [input, output, score] = ["input", "output", "score"].map((name) => row2[`${name}_${i2}`] ?? null);
     if ([input, output, score].every((cell) => cell === null || cell === "")) continue;
-    samples.push({ step: row2.step, input, output, score, sample: `${row2.step}/${i}` });
+    samples.push({ step: row2.step, input, output, score, sample: `${row2.step}/${i2}` });
   }
   return samples;
 }
@@ -6006,9 +6414,9 @@ function checkSize(n, problem) {
 function countsOf(rows, { problem, reward, size }) {
   const steps = rows.map((row2) => "step" in row2 ? number(row2.step) : null), last2 = steps.reduce((most, step) => step !== null && step > most ? step : most, -Infinity);
   const n = [], correct = [], seen = /* @__PURE__ */ new Set();
-  rows.forEach((row2, i) => {
-    if (steps[i] !== null && steps[i] < last2) return;
-    const name = problem ? identity(row2[problem] ?? null) : `row ${i}`, [tried, right] = [number(row2[size]), number(row2[reward])];
+  rows.forEach((row2, i2) => {
+    if (steps[i2] !== null && steps[i2] < last2) return;
+    const name = problem ? identity(row2[problem] ?? null) : `row ${i2}`, [tried, right] = [number(row2[size]), number(row2[reward])];
     if (seen.has(name)) throw new Error(`problem ${name} has several rows of counts: add them up`);
     seen.add(name);
     if (!Number.isInteger(tried) || !Number.isInteger(right) || tried < 1 || right < 0 || right > tried) {
@@ -6321,11 +6729,11 @@ async function unpacked(file) {
 function csv(text2) {
   const lines = text2.replace(/\r\n?/g, "\n"), end = lines.indexOf("\n"), first = end < 0 ? lines : lines.slice(0, end), split = SEPARATORS.map((separator) => cells(first, separator)[0].length), rows = cells(lines, SEPARATORS[split.indexOf(Math.max(...split))]);
   const [head, ...body] = rows.filter((row2) => row2.length > 1 || row2[0].trim());
-  body.forEach((row2, i) => {
+  body.forEach((row2, i2) => {
     if (row2.length !== head.length)
-      throw new Error(`row ${i + 1} has ${row2.length} cells and the head ${head.length}: mend that row`);
+      throw new Error(`row ${i2 + 1} has ${row2.length} cells and the head ${head.length}: mend that row`);
   });
-  return body.map((row2) => Object.fromEntries(head.map((name, i) => [name.trim(), row2[i]])));
+  return body.map((row2) => Object.fromEntries(head.map((name, i2) => [name.trim(), row2[i2]])));
 }
 function cells(text2, separator) {
   const mark = separator === "|" ? "\\|" : separator, rows = [[]];
@@ -6341,16 +6749,16 @@ function cells(text2, separator) {
   return rows;
 }
 function jsonl(text2) {
-  return text2.split("\n").flatMap((line, i) => {
+  return text2.split("\n").flatMap((line, i2) => {
     if (!line.trim()) return [];
     let row2;
     try {
       row2 = JSON.parse(line);
     } catch {
-      throw new Error(`cannot be read (line ${i + 1} is not JSON): give one object a line`);
+      throw new Error(`cannot be read (line ${i2 + 1} is not JSON): give one object a line`);
     }
     if (typeof row2 !== "object" || row2 === null || Array.isArray(row2))
-      throw new Error(`cannot be read (line ${i + 1} is not an object): give one object a line`);
+      throw new Error(`cannot be read (line ${i2 + 1} is not an object): give one object a line`);
     return [row2];
   });
 }
@@ -6371,9 +6779,9 @@ function json(text2) {
   if (isObject3(document2)) {
     const { columns, data: data2 } = document2, names = Object.keys(document2), values = Object.values(document2), together = (keys, cell) => keys.map((key) => Object.fromEntries(names.map((name) => [name, cell(name, key)])));
     if (Array.isArray(columns) && Array.isArray(data2))
-      return data2.map((row2) => Object.fromEntries(columns.map((name, i) => [String(name), row2[i]])));
+      return data2.map((row2) => Object.fromEntries(columns.map((name, i2) => [String(name), row2[i2]])));
     if (values.length > 1 && values.every((value) => Array.isArray(value)) && new Set(values.map((value) => value.length)).size === 1)
-      return together([...values[0].keys()], (name, i) => document2[name][i]);
+      return together([...values[0].keys()], (name, i2) => document2[name][i2]);
     if (values.length && values.every(isObject3) && new Set(values.map((value) => JSON.stringify(Object.keys(value)))).size === 1)
       return together(Object.keys(values[0]), (name, key) => document2[name][key]);
     const tables = values.filter((value) => Array.isArray(value) && value.length && value.every(isObject3));
@@ -6407,25 +6815,25 @@ var EASIEST = 0.9;
 var CERTAIN = 1e-6;
 var STREAM = 7102818;
 var logit2 = (p) => Math.log(p) - Math.log1p(-p);
-function uniforms(seed, step, x, rollouts) {
+function uniforms(seed, step, x2, rollouts) {
   const u = new Float64Array(rollouts);
   for (let block2 = 0; 4 * block2 < rollouts; block2++) {
-    const words = philox([block2, x, step, 0], [seed, STREAM]);
-    for (let i = 0; i < 4 && 4 * block2 + i < rollouts; i++) u[4 * block2 + i] = (words[i] + 0.5) / 2 ** 32;
+    const words = philox([block2, x2, step, 0], [seed, STREAM]);
+    for (let i2 = 0; i2 < 4 && 4 * block2 + i2 < rollouts; i2++) u[4 * block2 + i2] = (words[i2] + 0.5) / 2 ** 32;
   }
   return u;
 }
 function features(problems, shared2) {
-  return Array.from({ length: problems }, (_, x) => {
+  return Array.from({ length: problems }, (_, x2) => {
     const words = Array.from(
       { length: Math.ceil(shared2 / 4) },
-      (_2, block2) => philox([block2, x, 0, 1], [0, STREAM])
+      (_2, block2) => philox([block2, x2, 0, 1], [0, STREAM])
     ).flat();
     return row(shared2, (f) => (words[f] >>> 31 ? 1 : -1) / Math.sqrt(shared2));
   });
 }
-var even = (problems) => Array.from({ length: problems }, (_, x) => {
-  const share = problems > 1 ? x / (problems - 1) : 0;
+var even = (problems) => Array.from({ length: problems }, (_, x2) => {
+  const share = problems > 1 ? x2 / (problems - 1) : 0;
   return logit2(HARDEST) * (1 - share) + share * logit2(EASIEST);
 });
 var Policy = class {
@@ -6445,12 +6853,12 @@ var Policy = class {
     [this.right, this.wrong] = successFailure(sequences2);
     this.logits = new Float64Array(problems * ANSWERS);
     const odds = start2 ? start2.map((p) => logit2(Math.min(1 - CERTAIN, Math.max(CERTAIN, p)))) : even(problems);
-    for (let x = 0; x < problems; x++) this.logits[x * ANSWERS] = odds[x] + Math.log(ANSWERS - 1);
+    for (let x2 = 0; x2 < problems; x2++) this.logits[x2 * ANSWERS] = odds[x2] + Math.log(ANSWERS - 1);
     this.basis = shared2 ? features(problems, shared2) : null;
     this.reach = sampled ? null : reachOf(problems, this.basis);
   }
-  softmax(x) {
-    const pi = this.logits.slice(x * ANSWERS, (x + 1) * ANSWERS);
+  softmax(x2) {
+    const pi = this.logits.slice(x2 * ANSWERS, (x2 + 1) * ANSWERS);
     let most = -Infinity, sum = 0;
     for (const value of pi) if (value > most) most = value;
     for (let a = 0; a < ANSWERS; a++) sum += pi[a] = Math.exp(pi[a] - most);
@@ -6458,20 +6866,20 @@ var Policy = class {
     return pi;
   }
   passRates() {
-    return Float64Array.from({ length: this.problems }, (_, x) => this.softmax(x)[0]);
+    return Float64Array.from({ length: this.problems }, (_, x2) => this.softmax(x2)[0]);
   }
   step() {
     const { gradient, noise } = this.sampled ? this.drawn() : this.expected(), change = this.spread(gradient), size = change.reduce((sum, value) => sum + value * value, noise);
     const rate = this.length ? this.length * Math.sqrt(this.problems / size) : this.rate;
-    if (Number.isFinite(rate)) change.forEach((slope, i) => this.logits[i] += rate * slope);
+    if (Number.isFinite(rate)) change.forEach((slope, i2) => this.logits[i2] += rate * slope);
     this.time++;
   }
   /** The gradient by the logits from N answers a problem, by common random numbers. */
   drawn() {
     const { rollouts: N2 } = this, gradient = new Float64Array(this.logits.length);
-    for (let x = 0; x < this.problems; x++) {
-      const pi = this.softmax(x), counts2 = new Float64Array(ANSWERS);
-      for (const u of this.numbers(this.seed, this.time, x, N2)) {
+    for (let x2 = 0; x2 < this.problems; x2++) {
+      const pi = this.softmax(x2), counts2 = new Float64Array(ANSWERS);
+      for (const u of this.numbers(this.seed, this.time, x2, N2)) {
         let answer = 0;
         for (let reach = pi[0]; answer < ANSWERS - 1 && u >= reach; reach += pi[answer]) answer++;
         counts2[answer]++;
@@ -6479,7 +6887,7 @@ var Policy = class {
       const K = counts2[0], sum = this.right[K] * K + this.wrong[K] * (N2 - K);
       for (let a = 0; a < ANSWERS; a++) {
         const paid = counts2[a] * (a === 0 ? this.right[K] : this.wrong[K]);
-        gradient[x * ANSWERS + a] = (paid - sum * pi[a]) / N2;
+        gradient[x2 * ANSWERS + a] = (paid - sum * pi[a]) / N2;
       }
     }
     return { gradient, noise: 0 };
@@ -6488,12 +6896,12 @@ var Policy = class {
   expected() {
     const { rollouts: N2, right, wrong } = this, gradient = new Float64Array(this.logits.length);
     let noise = 0;
-    for (let x = 0; x < this.problems; x++) {
-      const pi = this.softmax(x), p = pi[0];
+    for (let x2 = 0; x2 < this.problems; x2++) {
+      const pi = this.softmax(x2), p = pi[0];
       const [w] = expect(binomialTable(N2 - 1, [p]), this.sequences[0]);
       let length = 0, wrongs = 0, squares = 0;
       for (let a = 0; a < ANSWERS; a++) {
-        const slope = gradient[x * ANSWERS + a] = w * p * ((a === 0) - pi[a]);
+        const slope = gradient[x2 * ANSWERS + a] = w * p * ((a === 0) - pi[a]);
         length += slope * slope;
         if (a) {
           wrongs += pi[a];
@@ -6506,7 +6914,7 @@ var Policy = class {
         return (1 + alike) * off * off + (1 - alike) * (N2 - K) * wrong[K] * wrong[K];
       });
       const [mean3] = expect(binomialTable(N2, [p]), square);
-      noise += this.reach[x] * (mean3 / (N2 * N2) - length);
+      noise += this.reach[x2] * (mean3 / (N2 * N2) - length);
     }
     return { gradient, noise };
   }
@@ -6514,13 +6922,13 @@ var Policy = class {
   spread(gradient) {
     if (!this.basis) return gradient;
     const shared2 = this.basis[0].length, parameters = new Float64Array(shared2 * ANSWERS), change = new Float64Array(gradient.length);
-    this.basis.forEach((signs, x) => {
+    this.basis.forEach((signs, x2) => {
       for (let f = 0; f < shared2; f++)
-        for (let a = 0; a < ANSWERS; a++) parameters[f * ANSWERS + a] += signs[f] * gradient[x * ANSWERS + a];
+        for (let a = 0; a < ANSWERS; a++) parameters[f * ANSWERS + a] += signs[f] * gradient[x2 * ANSWERS + a];
     });
-    this.basis.forEach((signs, x) => {
+    this.basis.forEach((signs, x2) => {
       for (let f = 0; f < shared2; f++)
-        for (let a = 0; a < ANSWERS; a++) change[x * ANSWERS + a] += signs[f] * parameters[f * ANSWERS + a];
+        for (let a = 0; a < ANSWERS; a++) change[x2 * ANSWERS + a] += signs[f] * parameters[f * ANSWERS + a];
     });
     return change;
   }
@@ -6528,7 +6936,7 @@ var Policy = class {
 function reachOf(problems, basis) {
   if (!basis) return new Float64Array(problems).fill(1);
   const dot3 = (a, b) => a.reduce((sum, value, f) => sum + value * b[f], 0);
-  return row(problems, (x) => basis.reduce((sum, signs) => sum + dot3(signs, basis[x]) ** 2, 0));
+  return row(problems, (x2) => basis.reduce((sum, signs) => sum + dot3(signs, basis[x2]) ** 2, 0));
 }
 function summary(p) {
   const mean3 = (values) => values.reduce((a, b) => a + b, 0) / values.length;
@@ -6543,7 +6951,7 @@ var MOST_CELLS = 150;
 var EDGES = [0.01, 0.1, 0.3, 0.7, 0.9, 0.99];
 var total = (values) => values.reduce((a, b) => a + b, 0);
 function cellsOf(n, correct) {
-  const key = (i) => `${n[i]} ${correct[i]}`, cells2 = new Map(n.map((size, i) => [key(i), { size, right: correct[i] }]));
+  const key = (i2) => `${n[i2]} ${correct[i2]}`, cells2 = new Map(n.map((size, i2) => [key(i2), { size, right: correct[i2] }]));
   if (cells2.size > MOST_CELLS) {
     throw new Error(
       `${cells2.size} different counts: the page fits up to ${MOST_CELLS}; in a notebook, or by lab audit, all`
@@ -6552,27 +6960,27 @@ function cellsOf(n, correct) {
   const rows = [...cells2.values()].sort((a, b) => a.size - b.size || a.right - b.right);
   const place = new Map(rows.map(({ size, right }, c) => [`${size} ${right}`, c]));
   const steps = Math.max(200, Math.ceil(4 * Math.PI * Math.sqrt(Math.max(...rows.map(({ size }) => size)))));
-  const p = Float64Array.from({ length: steps + 1 }, (_, i) => Math.sin(Math.PI / 2 * i / steps) ** 2);
-  const power2 = (k, x) => k === 0 ? 0 : k * x;
+  const p = Float64Array.from({ length: steps + 1 }, (_, i2) => Math.sin(Math.PI / 2 * i2 / steps) ** 2);
+  const power2 = (k, x2) => k === 0 ? 0 : k * x2;
   const chance = rows.map(({ size, right }) => {
-    const logs = p.map((x) => power2(right, Math.log(x)) + power2(size - right, Math.log1p(-x))), peak = Math.max(...logs);
+    const logs = p.map((x2) => power2(right, Math.log(x2)) + power2(size - right, Math.log1p(-x2))), peak = Math.max(...logs);
     return logs.map((value) => Math.exp(value - peak));
   });
-  return { p, chance, of: n.map((_, i) => place.get(key(i))) };
+  return { p, chance, of: n.map((_, i2) => place.get(key(i2))) };
 }
 var counted = (of, cells2, times) => {
   const sums = new Array(cells2).fill(0);
-  of.forEach((c, i) => {
-    sums[c] += times ? times[i] : 1;
+  of.forEach((c, i2) => {
+    sums[c] += times ? times[i2] : 1;
   });
   return sums;
 };
 function condensed({ n, correct, exact }) {
   const cells2 = /* @__PURE__ */ new Map();
-  (exact ?? n).forEach((value, i) => {
-    const key = exact ? value : `${value} ${correct[i]}`, cell = cells2.get(key);
+  (exact ?? n).forEach((value, i2) => {
+    const key = exact ? value : `${value} ${correct[i2]}`, cell = cells2.get(key);
     if (cell) cell.times++;
-    else cells2.set(key, { value, right: exact ? 0 : correct[i], times: 1 });
+    else cells2.set(key, { value, right: exact ? 0 : correct[i2], times: 1 });
   });
   const all = [...cells2.values()], values = all.map(({ value }) => value), times = all.map((cell) => cell.times);
   return exact ? { n: [], correct: [], exact: values, times } : { n: values, correct: all.map(({ right }) => right), times };
@@ -6584,20 +6992,20 @@ function mixing(n, correct, slack = SLACK, times = null) {
 function resampled(n, correct) {
   const { p, chance, of } = cellsOf(n, correct);
   return (draw2) => {
-    const again = of.map((_, i) => of[Math.floor(philox([i, draw2, 0, 0], [0, 1651470196])[0] / 2 ** 32 * of.length)]);
+    const again = of.map((_, i2) => of[Math.floor(philox([i2, draw2, 0, 0], [0, 1651470196])[0] / 2 ** 32 * of.length)]);
     return { p, mass: mix(chance, counted(again, chance.length), SLACK) };
   };
 }
 var product = (chance, mass) => chance.map((row2) => {
   let sum = 0;
-  for (let i = 0; i < mass.length; i++) sum += row2[i] * mass[i];
+  for (let i2 = 0; i2 < mass.length; i2++) sum += row2[i2] * mass[i2];
   return sum;
 });
 function combined(rows, weights) {
   const sums = new Float64Array(rows[0].length);
   rows.forEach((row2, c) => {
     const weight2 = weights[c];
-    for (let i = 0; i < sums.length; i++) sums[i] += weight2 * row2[i];
+    for (let i2 = 0; i2 < sums.length; i2++) sums[i2] += weight2 * row2[i2];
   });
   return sums;
 }
@@ -6612,7 +7020,7 @@ function mix(every, all, slack) {
     const columns = Array.from(mass, () => new Float64Array(share.length + 1).fill(1));
     ratio.forEach((row2, c) => {
       const root = Math.sqrt(share[c]);
-      for (let i = 0; i < width; i++) columns[i][c] = root * (row2[i] - 2);
+      for (let i2 = 0; i2 < width; i2++) columns[i2][c] = root * (row2[i2] - 2);
     });
     let newton = nonNegative(columns, [...share.map(() => 0), 1]);
     const size = total(newton);
@@ -6620,7 +7028,7 @@ function mix(every, all, slack) {
     const change = product(ratio, newton).map((value) => value - 1), rise = total(change.map((value, c) => share[c] * value));
     let length = 0.99;
     while (total(change.map((value, c) => share[c] * Math.log1p(length * value))) < 0.1 * length * rise) length /= 2;
-    mass = mass.map((value, i) => value + length * (newton[i] - value));
+    mass = mass.map((value, i2) => value + length * (newton[i2] - value));
   }
   if (!slack) return mass;
   const top = product(chance, mass);
@@ -6632,32 +7040,32 @@ function mix(every, all, slack) {
       chance,
       share.map((s, c) => s / mixed[c])
     );
-    smooth = smooth.map((value, i) => value * factor[i]);
+    smooth = smooth.map((value, i2) => value * factor[i2]);
   }
 }
 function shareByBin(p, mass, edges) {
   const bins = new Float64Array(edges.length - 1);
-  p.forEach((x, i) => {
-    const above = edges.findIndex((edge) => edge >= x);
-    bins[Math.max(above - 1, 0)] += mass[i];
+  p.forEach((x2, i2) => {
+    const above = edges.findIndex((edge) => edge >= x2);
+    bins[Math.max(above - 1, 0)] += mass[i2];
   });
   return Array.from(bins);
 }
 function equalShares(p, mass, problems) {
   const below = [0], sums = [0];
-  for (const i of [...p.keys()].sort((a, b) => p[a] - p[b])) {
-    below.push(below.at(-1) + mass[i]);
-    sums.push(sums.at(-1) + mass[i] * p[i]);
+  for (const i2 of [...p.keys()].sort((a, b) => p[a] - p[b])) {
+    below.push(below.at(-1) + mass[i2]);
+    sums.push(sums.at(-1) + mass[i2] * p[i2]);
   }
   const all = below.at(-1);
   let k = 0;
-  const edges = Array.from({ length: problems + 1 }, (_, i) => {
-    const edge = i / problems * all;
+  const edges = Array.from({ length: problems + 1 }, (_, i2) => {
+    const edge = i2 / problems * all;
     while (k < p.length - 1 && below[k + 1] < edge) k++;
     const width = below[k + 1] - below[k];
     return sums[k] + (width > 0 ? (edge - below[k]) / width * (sums[k + 1] - sums[k]) : 0);
   });
-  return edges.slice(1).map((sum, i) => Math.min(1, Math.max(0, (sum - edges[i]) * problems / all)));
+  return edges.slice(1).map((sum, i2) => Math.min(1, Math.max(0, (sum - edges[i2]) * problems / all)));
 }
 function interval(values) {
   const sorted = Float64Array.from(values).sort(), last2 = sorted.length - 1;
@@ -6668,21 +7076,21 @@ function readings({ n, exact }, N2) {
   for (let size = 2; size <= 4 * N2; size *= 2) sizes.push(size);
   return { reach, sizes, edges: [0, ...EDGES.filter((edge) => Math.min(edge, 1 - edge) >= 0.5 / reach), 1] };
 }
-var strengths = (p, gap) => expect(binomialTable(gap.length - 1, p), gap).map((w, i) => p[i] * (1 - p[i]) * Math.abs(w));
+var strengths = (p, gap) => expect(binomialTable(gap.length - 1, p), gap).map((w, i2) => p[i2] * (1 - p[i2]) * Math.abs(w));
 function tell(p, { edges, sizes }, N2, gaps) {
   const at = Object.entries(gaps).map(([name, gap]) => [
     name,
     strengths(p, gap(N2)),
     sizes.map((size) => gap(size) && strengths(p, gap(size)))
   ]);
-  const lost = sizes.map((size) => Array.from(p, (x) => (1 - x) ** size + x ** size));
-  const weigh2 = (mass, values) => total(Array.from(mass, (m, i) => m * values[i]));
+  const lost = sizes.map((size) => Array.from(p, (x2) => (1 - x2) ** size + x2 ** size));
+  const weigh2 = (mass, values) => total(Array.from(mass, (m, i2) => m * values[i2]));
   return (mass) => {
     const gradients = {}, signals = {};
     for (const [name, here, elsewhere] of at) {
       const bins = shareByBin(
         p,
-        Array.from(mass, (m, i) => m * here[i]),
+        Array.from(mass, (m, i2) => m * here[i2]),
         edges
       ), all = Math.max(total(bins), 1e-6);
       gradients[name] = bins.map((value) => value / all);
@@ -6698,7 +7106,7 @@ function tell(p, { edges, sizes }, N2, gaps) {
 }
 function analyse(counts2, N2, gaps, kept = {}) {
   const { n, correct, exact } = counts2, places = readings(counts2, N2);
-  const naive = exact ?? n.map((size, i) => correct[i] / size), times = counts2.times ?? naive.map(() => 1), problems = total(times), even2 = times.map((count) => count / problems);
+  const naive = exact ?? n.map((size, i2) => correct[i2] / size), times = counts2.times ?? naive.map(() => 1), problems = total(times), even2 = times.map((count) => count / problems);
   kept.fit ??= exact ? { p: exact, mass: even2 } : mixing(n, correct, SLACK, times);
   const found = tell(kept.fit.p, places, N2, gaps)(kept.fit.mass);
   if (exact) return { ...places, ...found };
@@ -6719,6 +7127,27 @@ var BY_ADV_ESTIMATOR = { rloo: "rloo", rloo_vectorized: "rloo" };
 var NOT_OF_THE_ESTIMATOR = ["truncation", "max_tokens"];
 var isObject2 = (value) => typeof value === "object" && value !== null;
 function settingsWeighting(name, text2) {
+  return /\.json$/i.test(name) ? ofRun(name, text2) : ofConfig(name, text2);
+}
+function ofRun(name, text2) {
+  let parameters;
+  try {
+    ({ parameters } = JSON.parse(text2));
+  } catch {
+    throw new Error(`${name} cannot be read (not JSON): give the params.json of a run`);
+  }
+  const spec = parameters?.objective || parameters?.estimator;
+  if (!spec) return null;
+  const note = `trained with ${spec}, by the settings of the run`, inside = lifted(spec);
+  try {
+    resolve(ESTIMATORS, inside ?? spec);
+  } catch {
+    return { spec: "", note: `${note}: weights that this page does not know` };
+  }
+  const graded = "; if it was of graded answers, what follows is only the level of the threshold";
+  return { spec, note: note + (inside === null ? "" : graded) };
+}
+function ofConfig(name, text2) {
   const settings = Object.fromEntries(
     Object.entries(mapping(text2)).map(([key, value]) => [
       key,
@@ -6750,10 +7179,10 @@ function mapping(text2) {
 }
 function block(lines) {
   const found = {}, indent = lines[0]?.indent;
-  lines.forEach(({ indent: at, words }, i) => {
+  lines.forEach(({ indent: at, words }, i2) => {
     const entry = at === indent && /^(?:"([^"]*)"|'([^']*)'|([^\s"'#{[\-][^:]*?|-[^\s:][^:]*?))\s*:(?:\s+(.*))?$/.exec(words);
     if (!entry) return;
-    const end = lines.findIndex((line, k) => k > i && line.indent <= indent), below = lines.slice(i + 1, end < 0 ? lines.length : end), rest = (entry[4] ?? "").replace(/(^|\s)#.*$/, "").trim();
+    const end = lines.findIndex((line, k) => k > i2 && line.indent <= indent), below = lines.slice(i2 + 1, end < 0 ? lines.length : end), rest = (entry[4] ?? "").replace(/(^|\s)#.*$/, "").trim();
     found[entry[1] ?? entry[2] ?? entry[3]] = rest ? inline([rest, ...below.map(({ words: words2 }) => words2)].join(" ")) : below.length ? block(below) : null;
   });
   return found;
@@ -6773,13 +7202,13 @@ function inline(text2) {
 }
 function valueLength(text2) {
   let depth = 0, quote = "";
-  for (let i = 0; i < text2.length; i++) {
-    const letter = text2[i];
+  for (let i2 = 0; i2 < text2.length; i2++) {
+    const letter = text2[i2];
     if (quote) quote = letter === quote ? "" : quote;
     else if (`"'`.includes(letter)) quote = letter;
     else if ("{[".includes(letter)) depth++;
     else if ("}]".includes(letter)) depth--;
-    else if (letter === "," && !depth) return i;
+    else if (letter === "," && !depth) return i2;
   }
   return text2.length;
 }
@@ -6812,7 +7241,7 @@ function advantagesOf(spec) {
 }
 function trainedWeighting({ n, correct, advantages, steps }) {
   if (!advantages) return null;
-  const groups = n.map((size, i) => ({ n: size, K: correct[i], found: advantages[i], step: steps[i] })).filter(({ n: size, K, found }) => K > 0 && K < size && found.every(Number.isFinite));
+  const groups = n.map((size, i2) => ({ n: size, K: correct[i2], found: advantages[i2], step: steps[i2] })).filter(({ n: size, K, found }) => K > 0 && K < size && found.every(Number.isFinite));
   if (!groups.length) return null;
   const plain3 = Object.keys(ESTIMATORS).filter((name) => {
     const rules2 = Object.values(ESTIMATORS[name].options ?? {});
@@ -6821,7 +7250,7 @@ function trainedWeighting({ n, correct, advantages, steps }) {
   for (const spec of /* @__PURE__ */ new Set([...Object.keys(WRITTEN_BY), ...plain3.sort()])) {
     try {
       const expected = advantagesOf(spec);
-      if (groups.every(({ n: size, K, found }) => expected(size, K).every((value, i) => close(found[i], value)))) {
+      if (groups.every(({ n: size, K, found }) => expected(size, K).every((value, i2) => close(found[i2], value)))) {
         const by = WRITTEN_BY[spec] ? ` (${WRITTEN_BY[spec]})` : "";
         return { spec, note: `trained with ${spec}${by}, by the advantages in the file` };
       }
@@ -6846,15 +7275,15 @@ function isWeighed(spec) {
   }
 }
 function weightShares({ n, correct, times = n.map(() => 1) }, spec, edges) {
-  const expected = advantagesOf(spec), sums = n.map((size, i) => {
+  const expected = advantagesOf(spec), sums = n.map((size, i2) => {
     try {
-      const [right, wrong] = expected(size, correct[i]);
-      return times[i] * (correct[i] * Math.abs(right) + (size - correct[i]) * Math.abs(wrong));
+      const [right, wrong] = expected(size, correct[i2]);
+      return times[i2] * (correct[i2] * Math.abs(right) + (size - correct[i2]) * Math.abs(wrong));
     } catch {
       return 0;
     }
   }), bins = shareByBin(
-    n.map((size, i) => correct[i] / size),
+    n.map((size, i2) => correct[i2] / size),
     sums,
     edges
   ), all = bins.reduce((a, b) => a + b, 0);
@@ -7030,11 +7459,11 @@ function behind(grid, sequences2, gate) {
   const gap = row(N2, (j) => kept[j + 1] * a1[j + 1] - kept[j] * a0[j]);
   const weight2 = expect(grid.table(N2 - 1), gap), share = expect(grid.table(N2), kept);
   if (gate.name !== "redraw") return { weight: weight2, cost: share.map(() => N2), kept: share };
-  return { weight: weight2.map((w, i) => w / share[i]), cost: share.map((m) => N2 / m), kept: share.map(() => 1) };
+  return { weight: weight2.map((w, i2) => w / share[i2]), cost: share.map((m) => N2 / m), kept: share.map(() => 1) };
 }
 var GATED = {
   weight: (grid, sequences2, gate) => behind(grid, sequences2, gate).weight,
-  contrast: (grid, sequences2, gate) => behind(grid, sequences2, gate).weight.map((w, i) => w * grid.p[i] * (1 - grid.p[i]))
+  contrast: (grid, sequences2, gate) => behind(grid, sequences2, gate).weight.map((w, i2) => w * grid.p[i2] * (1 - grid.p[i2]))
 };
 function isGated({ gate, quantity, N: N2 }) {
   return gate !== "none" && quantity in GATED && keepsSome(parseGate(gate), N2);
@@ -7054,12 +7483,12 @@ var GateControl = class {
     this.store = store;
     this.names = h("div");
     this.said = h("p", { class: "rules" });
-    const bound = (name, set) => slider(name, 0, { least: 0, most: 1, step: 0.05 }, (x) => {
-      const { low, high: high2 } = set(parseGate(this.store.state.gate), x);
+    const bound = (name, set) => slider(name, 0, { least: 0, most: 1, step: 0.05 }, (x2) => {
+      const { low, high: high2 } = set(parseGate(this.store.state.gate), x2);
       store.set({ gate: `between(${low}, ${high2})` });
     });
-    this.low = bound("lowest K/N", ({ high: high2 }, x) => ({ low: x, high: Math.max(x, high2) }));
-    this.high = bound("highest K/N", ({ low }, x) => ({ low: Math.min(x, low), high: x }));
+    this.low = bound("lowest K/N", ({ high: high2 }, x2) => ({ low: x2, high: Math.max(x2, high2) }));
+    this.high = bound("highest K/N", ({ low }, x2) => ({ low: Math.min(x2, low), high: x2 }));
     this.bounds = h("div", {}, this.low.element, this.high.element);
     this.element = h("div", { class: "gate" }, h("h3", {}, "Gate"), this.names, this.bounds, this.said);
   }
@@ -7140,7 +7569,7 @@ var Pad = class {
     return null;
   }
   put(a, b) {
-    const near = (x) => Number(Math.min(1.15, Math.max(0, Math.round(x * 20) / 20)).toFixed(2)), { store } = this.app;
+    const near = (x2) => Number(Math.min(1.15, Math.max(0, Math.round(x2 * 20) / 20)).toFixed(2)), { store } = this.app;
     const spec = writeSpec(OBJECTIVES, "power", { a: near(a), b: near(b) }), at = store.state.objectives.findIndex((one2) => one2.startsWith("power"));
     store.set({
       objectives: at < 0 ? [...store.state.objectives, spec].slice(-8) : store.state.objectives.with(at, spec)
@@ -7151,11 +7580,11 @@ var Pad = class {
     const text2 = (words, attributes) => svg("text", { "font-size": 11, fill: theme.muted, ...attributes }, words);
     rebuild(this.svg, [point, theme.ground], () => [
       svg("rect", { x: 34, y: 26, width: 150, height: 150, fill: theme.band, rx: 4 }),
-      ...[0, 0.5, 1].flatMap((x) => [
-        svg("line", { x1: X(x), x2: X(x), y1: 26, y2: 176, stroke: theme.grid }),
-        svg("line", { x1: 34, x2: 184, y1: Y(x), y2: Y(x), stroke: theme.grid }),
-        text2({ 0: "0", 0.5: "½", 1: "1" }[x], { x: X(x), y: 190, "text-anchor": "middle" }),
-        text2({ 0: "0", 0.5: "½", 1: "1" }[x], { x: 28, y: Y(x) + 4, "text-anchor": "end" })
+      ...[0, 0.5, 1].flatMap((x2) => [
+        svg("line", { x1: X(x2), x2: X(x2), y1: 26, y2: 176, stroke: theme.grid }),
+        svg("line", { x1: 34, x2: 184, y1: Y(x2), y2: Y(x2), stroke: theme.grid }),
+        text2({ 0: "0", 0.5: "½", 1: "1" }[x2], { x: X(x2), y: 190, "text-anchor": "middle" }),
+        text2({ 0: "0", 0.5: "½", 1: "1" }[x2], { x: 28, y: Y(x2) + 4, "text-anchor": "end" })
       ]),
       text2("a: hard problems count", { x: 109, y: 208, "text-anchor": "middle" }),
       text2("b: easy ones count", { transform: "translate(10 101) rotate(-90)", "text-anchor": "middle" }),
@@ -7230,46 +7659,46 @@ var CurveList = class {
     rebuild(
       this.list,
       [theme, shown],
-      () => this.moving ? [...this.list.children] : lines.map((line, i) => this.row(line, i))
+      () => this.moving ? [...this.list.children] : lines.map((line, i2) => this.row(line, i2))
     );
-    [...this.list.children].forEach((row2, i) => this.reword(row2, lines[i]));
+    [...this.list.children].forEach((row2, i2) => this.reword(row2, lines[i2]));
   }
-  row(line, i) {
-    const dash = line.dash.length ? line.dash.map((x) => 2 * x).join(" ") : "none";
+  row(line, i2) {
+    const dash = line.dash.length ? line.dash.map((x2) => 2 * x2).join(" ") : "none";
     const stroke = { stroke: line.color, "stroke-width": 3, "stroke-dasharray": dash };
     const swatch = svg("svg", { width: 30, height: 12, "aria-hidden": "true" });
     swatch.append(svg("line", { x1: 1, x2: 29, y1: 6, y2: 6, ...stroke }));
     const remove = h("button", { type: "button", class: "quiet", "aria-label": `remove ${line.label}` }, "×");
-    remove.addEventListener("click", () => this.put(this.specs.filter((_, k) => k !== i)));
+    remove.addEventListener("click", () => this.put(this.specs.filter((_, k) => k !== i2)));
     const head = h("div", { class: "head" }, swatch, this.app.explained(this.table, line.name, line.label, line.spec), remove);
-    return h("div", { class: "item" }, head, this.deadGroups(line, i), this.options(line, i), h("p", {}));
+    return h("div", { class: "item" }, head, this.deadGroups(line, i2), this.options(line, i2), h("p", {}));
   }
   /** MaxRL's estimators differ only in what a group does where all are wrong: one choice, not four names. */
-  deadGroups(line, i) {
+  deadGroups(line, i2) {
     if (!(line.name in DEAD_GROUPS) || line.error || lifted(line.spec)) return null;
     const menu = select(
       Object.keys(DEAD_GROUPS),
       line.name,
-      (name) => this.put(this.specs.with(i, name)),
+      (name) => this.put(this.specs.with(i2, name)),
       (name) => DEAD_GROUPS[name]
     );
     const row2 = field("where all are wrong", menu);
     row2.classList.add("wide");
     return row2;
   }
-  options(line, i) {
+  options(line, i2) {
     const known = this.table[line.name]?.options ?? {};
     const shown = Object.entries(line.options ?? {}).filter(([option]) => {
       const { kind, only = {} } = known[option];
       return !["list", "text"].includes(kind) && Object.entries(only).every(([other, value]) => line.options[other] === value);
     });
-    return shown.map(([option, value]) => this.input(option, value, known[option], i));
+    return shown.map(([option, value]) => this.input(option, value, known[option], i2));
   }
-  input(option, value, rule, i) {
+  input(option, value, rule, i2) {
     const change = (next) => {
-      const { name, options } = resolve(this.table, this.specs[i]);
+      const { name, options } = resolve(this.table, this.specs[i2]);
       this.moving = rule.kind === "number" || rule.kind === "whole";
-      this.put(this.specs.with(i, writeSpec(this.table, name, { ...options, [option]: next })));
+      this.put(this.specs.with(i2, writeSpec(this.table, name, { ...options, [option]: next })));
       this.moving = false;
     };
     if (rule.kind === "written") return field(option, this.text(option, value, change));
@@ -7546,7 +7975,7 @@ var CurvesPanel = class {
     const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!move) return;
     event.preventDefault();
-    const p = this.grids[this.app.store.state.x].p, near = p.findIndex((x) => x >= this.at * (1 - 1e-12));
+    const p = this.grids[this.app.store.state.x].p, near = p.findIndex((x2) => x2 >= this.at * (1 - 1e-12));
     this.read(
       p[Math.max(0, Math.min(p.length - 1, (near < 0 ? p.length - 1 : near) + move * (event.shiftKey ? 10 : 1)))]
     );
@@ -7576,9 +8005,9 @@ var CurvesPanel = class {
         lines.push({ kind: "objective", spec, name: spec, label: spec, error: error.message });
       }
     }
-    looks(lines.map(({ name }) => name)).forEach((look, i) => {
-      const dash = lines[i].kind === "objective" && !look.dash.length ? [3, 2] : look.dash;
-      Object.assign(lines[i], { color: this.app.color(look.color), dash });
+    looks(lines.map(({ name }) => name)).forEach((look, i2) => {
+      const dash = lines[i2].kind === "objective" && !look.dash.length ? [3, 2] : look.dash;
+      Object.assign(lines[i2], { color: this.app.color(look.color), dash });
     });
     return lines;
   }
@@ -7631,22 +8060,22 @@ var CurvesPanel = class {
   draw(state) {
     const { quantity } = state, p = this.grids[state.x].p, found = this.values(state, quantity);
     const kind = quantity === "objective" || quantity === "efficiency" ? "linear" : state.y;
-    const solid = found.flatMap(({ y, limit: limit3 }, i) => [
-      ...y ?? (this.lines[i].kind === "objective" && limit3 ? limit3 : [])
+    const solid = found.flatMap(({ y, limit: limit3 }, i2) => [
+      ...y ?? (this.lines[i2].kind === "objective" && limit3 ? limit3 : [])
     ]);
     const own = found.some(({ y }) => y) ? found.flatMap(({ y, gated }) => [...y ?? [], ...gated ?? []]) : solid;
     const domain = quantity === "efficiency" ? [0, 1] : niceDomain(own, kind, 1e-5);
     if (quantity === "objective") {
       const cap = 1.2 * Math.max(...own.map(Math.abs));
       [domain[0], domain[1]] = niceDomain(
-        [-cap, cap].map((x) => Math.max(-12, Math.min(12, x))),
+        [-cap, cap].map((x2) => Math.max(-12, Math.min(12, x2))),
         "linear"
       );
     }
     this.found = found;
     const drawn = [];
-    this.lines.forEach((line, i) => {
-      const { y, limit: limit3, gated } = found[i], { color, dash, label: label2 } = line;
+    this.lines.forEach((line, i2) => {
+      const { y, limit: limit3, gated } = found[i2], { color, dash, label: label2 } = line;
       if (line.waiting) drawn.push({ x: [], y: [], color, dash, width: 2.2, label: line.label, name: line.spec });
       if (line.kind === "objective" && limit3)
         drawn.push({
@@ -7720,7 +8149,7 @@ var CurvesPanel = class {
     const { store } = this.app;
     rebuild(this.axes, [state.x, state.y, state.limits, state.normalise], () => [
       h("span", { class: "caption" }, "p"),
-      segmented("axis of the pass rate", AXES, state.x, (x) => store.set({ x })),
+      segmented("axis of the pass rate", AXES, state.x, (x2) => store.set({ x: x2 })),
       h("span", { class: "caption" }, "value"),
       segmented("axis of the value", { log: "log", linear: "linear" }, state.y, (y) => store.set({ y })),
       checkbox("limits", state.limits, (limits) => store.set({ limits })),
@@ -7772,8 +8201,8 @@ var CurvesPanel = class {
   }
   columns() {
     const { state } = this.app.store, columns = { p: this.grids[state.x].p };
-    this.lines.forEach((line, i) => {
-      const { y, limit: limit3, gated } = this.found[i];
+    this.lines.forEach((line, i2) => {
+      const { y, limit: limit3, gated } = this.found[i2];
       if (y) columns[`${line.spec} N=${line.sequences[0].length}`] = y;
       if (gated) columns[this.recipe(line, state)] = gated;
       if (limit3 && (state.limits || !y)) columns[line.kind === "curve" ? `limit of ${line.spec}` : line.spec] = limit3;
@@ -7785,7 +8214,7 @@ var HALF = new Grid([0.5]);
 
 // panel_draw.js
 var COUNT = 21;
-var P = Array.from({ length: COUNT }, (_, i) => Number((i / (COUNT - 1)).toFixed(2)));
+var P = Array.from({ length: COUNT }, (_, i2) => Number((i2 / (COUNT - 1)).toFixed(2)));
 var CHARTING = { kind: "linear", domain: [0, 1], label: "pass rate p" };
 var SHAPES = {
   "only the middle": (p) => p > 0.25 && p < 0.65 ? 4 : p === 0.25 || p === 0.65 ? 2 : 0,
@@ -7915,9 +8344,9 @@ var DrawPanel = class {
     if (state.by !== "hand") return;
     const here = Math.round(p * (COUNT - 1)), [from, start2] = this.before ?? [here, w], points = [...state.points];
     const value = Number(w.toPrecision(3));
-    for (let i = Math.min(from, here); i <= Math.max(from, here); i++) {
-      const share = here === from ? 1 : (i - from) / (here - from);
-      points[i] = Number((start2 + share * (value - start2)).toPrecision(3));
+    for (let i2 = Math.min(from, here); i2 <= Math.max(from, here); i2++) {
+      const share = here === from ? 1 : (i2 - from) / (here - from);
+      points[i2] = Number((start2 + share * (value - start2)).toPrecision(3));
     }
     this.before = [here, value];
     this.frozen ??= this.domain;
@@ -8014,7 +8443,7 @@ var DrawPanel = class {
       this.draw(state, { w, target });
       return;
     }
-    const reached = QUANTITIES.weight(this.grid, sequences2), left = reached.map((x, i) => x - target[i]);
+    const reached = QUANTITIES.weight(this.grid, sequences2), left = reached.map((x2, i2) => x2 - target[i2]);
     this.drawn = { target, reached, left, sequences: sequences2, spec: found.spec };
     this.residual.element.hidden = this.sequences.element.hidden = false;
     this.draw(state, { w, target, reached, N: sequences2[0].length });
@@ -8038,7 +8467,7 @@ var DrawPanel = class {
       },
       theme
     );
-    const [gap, offset] = sequences2, j = gap.map((_, i) => i);
+    const [gap, offset] = sequences2, j = gap.map((_, i2) => i2);
     this.sequences.draw(
       {
         x: {
@@ -8053,8 +8482,8 @@ var DrawPanel = class {
           { x: j, y: offset, color: blue, width: 1, dash: [3, 2], label: "offset[j]: how noisily" }
         ],
         dots: gap.length > 80 ? [] : [
-          ...Array.from(gap, (y, x) => ({ x, y, color })),
-          ...Array.from(offset, (y, x) => ({ x, y, color: blue, hollow: true }))
+          ...Array.from(gap, (y, x2) => ({ x: x2, y, color })),
+          ...Array.from(offset, (y, x2) => ({ x: x2, y, color: blue, hollow: true }))
         ]
       },
       theme
@@ -8062,16 +8491,16 @@ var DrawPanel = class {
     if (stale) return;
     const kept = QUANTITIES.efficiency(MIDDLE, sequences2);
     const off = Math.sqrt(
-      left.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0) / target.reduce((sum, x, i) => sum + (x * weigh(this.grid.p[i])) ** 2, 0)
+      left.reduce((sum, x2, i2) => sum + (x2 * weigh(this.grid.p[i2])) ** 2, 0) / target.reduce((sum, x2, i2) => sum + (x2 * weigh(this.grid.p[i2])) ** 2, 0)
     );
     const told2 = `${format(100 * off, 3)} % of the weight, measured where the gradient is, by p(1−p)`;
-    const efficiencies = Array.from(MIDDLE.p, (p, i) => `${format(kept[i], 3)} at p = ${p}`).join(", ");
+    const efficiencies = Array.from(MIDDLE.p, (p, i2) => `${format(kept[i2], 3)} at p = ${p}`).join(", ");
     this.facts.textContent = `At N = ${state.N} the residual is ${off < 1e-8 ? "zero: the weight is reached exactly" : told2}. Efficiency ${efficiencies}.`;
   }
   draw(state, found) {
     const theme = this.app.theme(), purple = this.app.color("#c42a96"), lines = [], dots = [];
     const values = found ? [...found.target, ...found.reached ?? []] : [0, 1];
-    const tame = values.filter(Number.isFinite).map((x) => Math.min(x, 1e4));
+    const tame = values.filter(Number.isFinite).map((x2) => Math.min(x2, 1e4));
     this.domain = this.frozen ?? niceDomain([...tame, 0, state.by === "hand" ? 1.3 * Math.max(...tame, 0) : 0], "linear");
     if (found)
       lines.push({
@@ -8094,12 +8523,12 @@ var DrawPanel = class {
       });
     if (state.by === "hand")
       state.points.forEach(
-        (y, i) => dots.push({
-          x: P[i],
+        (y, i2) => dots.push({
+          x: P[i2],
           y,
-          color: i === this.chosen ? purple : theme.ink,
-          r: i === this.chosen ? 5 : 3.2,
-          hollow: i !== this.chosen
+          color: i2 === this.chosen ? purple : theme.ink,
+          r: i2 === this.chosen ? 5 : 3.2,
+          hollow: i2 !== this.chosen
         })
       );
     this.chart.svg.style.cursor = state.by === "hand" ? "crosshair" : "default";
@@ -8119,7 +8548,7 @@ var DrawPanel = class {
       left,
       sequences: [gap, offset]
     } = this.drawn;
-    return { p: this.grid.p, w: target, w_N: reached, residual: left, j: gap.map((_, i) => i), gap, offset };
+    return { p: this.grid.p, w: target, w_N: reached, residual: left, j: gap.map((_, i2) => i2), gap, offset };
   }
 };
 var MIDDLE = new Grid([0.01, 0.1, 0.5, 0.9]);
@@ -8162,7 +8591,7 @@ var FilesPanel = class {
       h(
         "p",
         { class: "rules" },
-        "Rollouts as TRL, verl and others write them, or one row a problem with n and k (how often it was tried and solved), or one row a rollout with problem and reward (0 or 1). CSV, JSON, JSONL, also packed (gz), or parquet" + (app.kernel ? "." : "; of a folder, all its files at once. With them, or after them, the config.yaml of the training (W&B's, or Hydra's of verl) says how the rollouts were weighted. Nothing leaves this page.")
+        "Rollouts as TRL, verl and others write them, or one row a problem with n and k (how often it was tried and solved), or one row a rollout with problem and reward (0 or 1). CSV, JSON, JSONL, also packed (gz), or parquet" + (app.kernel ? "." : "; of a folder, all its files at once. With them, or after them, the config.yaml of the training (W&B's, or Hydra's of verl) or the params.json of a run of the lab says how the rollouts were weighted. Nothing leaves this page.")
       )
     );
     this.choice = Object.fromEntries(
@@ -8257,7 +8686,7 @@ var FilesPanel = class {
   }
   /** Files that were dropped or chosen: rollouts or counts, the settings of their training, or both. */
   give(files) {
-    const isSettings = ({ name }) => !this.app.kernel && /\.ya?ml$/i.test(name), tables = files.filter((file) => !isSettings(file)), settings = files.find(isSettings) ?? null;
+    const isSettings = ({ name }) => !this.app.kernel && /\.ya?ml$|^params\.json$/i.test(name), tables = files.filter((file) => !isSettings(file)), settings = files.find(isSettings) ?? null;
     if (!files.length) return;
     if (!tables.length && !this.files) {
       this.fault.textContent = `${settings.name} holds settings: give the rollouts that they belong to as well`;
@@ -8351,7 +8780,7 @@ var FilesPanel = class {
       return;
     }
     const speak = tell(this.kept.fit.p, this.found, state.N, this.gaps), told2 = this.draws.map(speak);
-    const spread2 = (pick) => pick(told2[0]).map((_, i) => interval(told2.map((one2) => pick(one2)[i])));
+    const spread2 = (pick) => pick(told2[0]).map((_, i2) => interval(told2.map((one2) => pick(one2)[i2])));
     this.intervals = {
       problems: spread2((one2) => one2.problems),
       dead: spread2((one2) => one2.dead),
@@ -8362,7 +8791,7 @@ var FilesPanel = class {
   words() {
     const { n, correct, exact, notes, times, few } = this.counts, paragraphs = notes.map((note) => h("p", {}, note));
     if (exact) return paragraphs;
-    const sum = (values) => values.reduce((all, value, i) => all + times[i] * value, 0), problems = sum(n.map(() => 1)), least = n.reduce((a, b) => Math.min(a, b)), dead2 = sum(n.map((size, i) => Number(correct[i] === 0 || correct[i] === size)));
+    const sum = (values) => values.reduce((all, value, i2) => all + times[i2] * value, 0), problems = sum(n.map(() => 1)), least = n.reduce((a, b) => Math.min(a, b)), dead2 = sum(n.map((size, i2) => Number(correct[i2] === 0 || correct[i2] === size)));
     return [
       ...paragraphs,
       h(
@@ -8381,11 +8810,11 @@ var FilesPanel = class {
   weighting() {
     if (!this.counts.trained) return [];
     const { spec, note } = this.counts.trained, { edges } = this.found, percent2 = edges.map((edge) => format(100 * edge)), specs = [.../* @__PURE__ */ new Set([spec, ...this.lines.map((line) => line.spec)])].filter(isWeighed), shares2 = specs.map((one2) => weightShares(this.counts, lifted(one2) ?? one2, edges)), head = [h("th", { scope: "col" }, "K/n, %"), ...specs.map((one2) => h("th", { scope: "col" }, one2))], rows = edges.slice(1).map(
-      (_, i) => h(
+      (_, i2) => h(
         "tr",
         {},
-        h("th", { scope: "row" }, `${percent2[i]}–${percent2[i + 1]}`),
-        ...shares2.map((bins) => h("td", {}, bins[i].toFixed(3)))
+        h("th", { scope: "row" }, `${percent2[i2]}–${percent2[i2 + 1]}`),
+        ...shares2.map((bins) => h("td", {}, bins[i2].toFixed(3)))
       )
     );
     return [
@@ -8404,31 +8833,31 @@ var FilesPanel = class {
   render(state) {
     const { found, lines } = this, theme = this.app.theme(), bins = found.problems.length, blue = this.app.color("#0072b2");
     this.notes.replaceChildren(...this.words(), ...this.weighting());
-    const percent2 = found.edges.map((edge) => format(100 * edge)), ticks = found.problems.map((_, i) => [i + 0.5, `${percent2[i]}–${percent2[i + 1]}`]);
-    const x = { kind: "linear", domain: [0, bins], label: "pass rate p, %", ticks };
+    const percent2 = found.edges.map((edge) => format(100 * edge)), ticks = found.problems.map((_, i2) => [i2 + 0.5, `${percent2[i2]}–${percent2[i2 + 1]}`]);
+    const x2 = { kind: "linear", domain: [0, bins], label: "pass rate p, %", ticks };
     const style = looks(lines.map(({ name }) => name)).map((look) => ({ ...look, color: this.app.color(look.color) }));
-    const whiskers = (pairs, place) => (pairs ?? []).map(([low, high2], i) => ({ x: place(i), low, high: high2 }));
+    const whiskers = (pairs, place) => (pairs ?? []).map(([low, high2], i2) => ({ x: place(i2), low, high: high2 }));
     const spread2 = this.intervals;
     const tops = (values, pairs) => niceDomain([0, ...values, ...(pairs ?? []).flat()], "linear");
     this.histogram.draw(
       {
-        x,
+        x: x2,
         y: {
           kind: "linear",
           domain: tops([...found.problems, ...found.naive ?? []], spread2?.problems),
           label: "share of problems"
         },
         bars: [
-          ...found.problems.map((value, i) => ({ from: i + 0.12, to: i + 0.5, value, color: blue, opacity: 0.85 })),
-          ...(found.naive ?? []).map((value, i) => ({
-            from: i + 0.52,
-            to: i + 0.88,
+          ...found.problems.map((value, i2) => ({ from: i2 + 0.12, to: i2 + 0.5, value, color: blue, opacity: 0.85 })),
+          ...(found.naive ?? []).map((value, i2) => ({
+            from: i2 + 0.52,
+            to: i2 + 0.88,
             value,
             color: theme.muted,
             outline: true
           }))
         ],
-        whiskers: whiskers(spread2?.problems, (i) => i + 0.31),
+        whiskers: whiskers(spread2?.problems, (i2) => i2 + 0.31),
         keys: [
           { label: found.naive ? "without noise" : "as computed", color: blue, block: true },
           ...found.naive ? [{ label: "k/n taken for p", color: theme.muted, dash: [2, 1] }] : []
@@ -8439,22 +8868,22 @@ var FilesPanel = class {
     const shares2 = lines.map(({ spec }) => found.gradients[spec]), slot = 0.8 / Math.max(1, lines.length);
     this.gradient.draw(
       {
-        x,
+        x: x2,
         y: {
           kind: "linear",
           domain: tops(shares2.flat(), spread2 && Object.values(spread2.gradients).flat()),
           label: `share of gradient, N = ${state.N}`
         },
         bars: shares2.flatMap(
-          (values, k) => values.map((value, i) => ({
-            from: i + 0.1 + slot * k,
-            to: i + 0.1 + slot * (k + 0.86),
+          (values, k) => values.map((value, i2) => ({
+            from: i2 + 0.1 + slot * k,
+            to: i2 + 0.1 + slot * (k + 0.86),
             value,
             color: style[k].color,
             opacity: 0.9
           }))
         ),
-        whiskers: spread2 ? lines.flatMap(({ spec }, k) => whiskers(spread2.gradients[spec], (i) => i + 0.1 + slot * (k + 0.43))) : [],
+        whiskers: spread2 ? lines.flatMap(({ spec }, k) => whiskers(spread2.gradients[spec], (i2) => i2 + 0.1 + slot * (k + 0.43))) : [],
         keys: lines.map(({ label: label2 }, k) => ({ label: label2, color: style[k].color, block: true }))
       },
       theme
@@ -8486,8 +8915,8 @@ var FilesPanel = class {
             }
           ] : []
         ],
-        whiskers: whiskers(spread2?.dead, (i) => sizes[i]),
-        dots: sizes.map((size, i) => ({ x: size, y: found.dead[i], color: theme.ink }))
+        whiskers: whiskers(spread2?.dead, (i2) => sizes[i2]),
+        dots: sizes.map((size, i2) => ({ x: size, y: found.dead[i2], color: theme.ink }))
       },
       theme
     );
@@ -8542,7 +8971,7 @@ var EXAMPLE = (() => {
     [15, 6],
     [16, 10]
   ]) {
-    for (let i = 0; i < times; i++) {
+    for (let i2 = 0; i2 < times; i2++) {
       n.push(16);
       correct.push(k);
     }
@@ -8789,7 +9218,7 @@ var ToyPanel = class {
   }
   advance(steps) {
     if (!this.runs) return;
-    for (let i = 0; i < steps; i++) this.forward();
+    for (let i2 = 0; i2 < steps; i2++) this.forward();
     this.render();
   }
   update(state) {
@@ -8900,7 +9329,7 @@ var ToyPanel = class {
       color: this.app.color(look.color)
     }));
     const ends3 = [50, 100, 200, 400, 800, 1200, LONGEST2].map((end2) => this.atRollouts ? end2 * state.N : end2), reach = this.atRollouts ? used : this.time, last2 = ends3.find((end2) => end2 >= reach) ?? reach;
-    const x = {
+    const x2 = {
       kind: "linear",
       domain: [0, last2],
       label: this.atRollouts ? "rollouts a problem" : "step"
@@ -8910,21 +9339,21 @@ var ToyPanel = class {
     const lines = [], areas = [];
     SIDES.forEach((side, k) => {
       const run = this.runs[k], { color, dash } = style[k], { label: label2 } = this.found[k], at = run.shown(), places = at.map((t) => this.atRollouts ? t * run.N : t), paths = [];
-      for (let i = 0; i < state.problems; i += Math.ceil(state.problems / 48))
-        paths.push({ x: places, y: at.map((t) => run.history[t][i]), color, width: 1, opacity: 0.5 });
+      for (let i2 = 0; i2 < state.problems; i2 += Math.ceil(state.problems / 48))
+        paths.push({ x: places, y: at.map((t) => run.history[t][i2]), color, width: 1, opacity: 0.5 });
       const told2 = (name) => {
         const { middle: middle2, low, high: high2 } = run.across(name, [run.time]);
         return `${format(middle2[0], 3)}${state.seeds > 1 ? ` (${format(low[0], 3)} to ${format(high2[0], 3)})` : ""}`;
       };
       this.heads[side].textContent = `${label2}: mean ${told2("mean")}, hardest quarter ${told2("hard")}`;
-      this.charts[side].draw({ x, y: { ...rates, label: "pass rate, a line a problem" }, lines: paths }, theme);
+      this.charts[side].draw({ x: x2, y: { ...rates, label: "pass rate, a line a problem" }, lines: paths }, theme);
       this.spread[side].draw(
         {
           x: { kind: "linear", domain: [0, 1], label: "pass rate now" },
           y: { kind: "linear", domain: [0, most], label: "problems" },
-          bars: bins[k].map((value, i) => ({
-            from: i / 20 + 4e-3,
-            to: (i + 1) / 20 - 4e-3,
+          bars: bins[k].map((value, i2) => ({
+            from: i2 / 20 + 4e-3,
+            to: (i2 + 1) / 20 - 4e-3,
             value,
             color,
             opacity: 0.8
@@ -8943,7 +9372,7 @@ var ToyPanel = class {
     });
     this.mean.draw(
       {
-        x,
+        x: x2,
         y: {
           kind: "linear",
           domain: [0, 1],
@@ -8959,25 +9388,25 @@ var ToyPanel = class {
   }
   /** What the weight w_N predicts that problems have gained since the start, beside what they have. */
   compare(style, theme) {
-    const compared = this.runs.map((run) => run.gains()), [first] = compared, every = compared.flatMap(({ parts }) => parts.flatMap(({ predicted, low, high: high2 }) => [predicted, low, high2])), place = (i, k) => i + 0.42 + 0.16 * k, both = (draw2) => compared.flatMap(({ parts }, k) => parts.map((part, i) => draw2(part, i, k))), name = (k) => this.found[k].label;
+    const compared = this.runs.map((run) => run.gains()), [first] = compared, every = compared.flatMap(({ parts }) => parts.flatMap(({ predicted, low, high: high2 }) => [predicted, low, high2])), place = (i2, k) => i2 + 0.42 + 0.16 * k, both = (draw2) => compared.flatMap(({ parts }, k) => parts.map((part, i2) => draw2(part, i2, k))), name = (k) => this.found[k].label;
     this.gain.draw(
       {
         x: {
           kind: "linear",
           domain: [0, first.parts.length],
           label: `pass rate at the start, ${first.parts.length === PARTS ? "means of tenths" : "a problem each"}`,
-          ticks: first.parts.map(({ start: start2 }, i) => [i + 0.5, format(start2, 2)]).filter((_, i) => i % (this.gain.element.clientWidth < NARROW ? 3 : 1) === 0)
+          ticks: first.parts.map(({ start: start2 }, i2) => [i2 + 0.5, format(start2, 2)]).filter((_, i2) => i2 % (this.gain.element.clientWidth < NARROW ? 3 : 1) === 0)
         },
         y: { kind: "linear", domain: niceDomain([0, ...every], "linear"), label: "gain in pass rate" },
         lines: compared.map(({ parts }, k) => ({
-          x: parts.map((_, i) => place(i, k)),
+          x: parts.map((_, i2) => place(i2, k)),
           y: parts.map(({ predicted }) => predicted),
           color: style[k].color,
           dash: style[k].dash,
           label: `${name(k)}, predicted`
         })),
-        dots: both(({ realised }, i, k) => ({ x: place(i, k), y: realised, color: style[k].color })),
-        whiskers: both(({ low, high: high2 }, i, k) => ({ x: place(i, k), low, high: high2, color: style[k].color })),
+        dots: both(({ realised }, i2, k) => ({ x: place(i2, k), y: realised, color: style[k].color })),
+        whiskers: both(({ low, high: high2 }, i2, k) => ({ x: place(i2, k), low, high: high2, color: style[k].color })),
         keys: compared.map((_, k) => ({ label: `${name(k)}, realised`, color: style[k].color, dot: true }))
       },
       theme
@@ -8992,8 +9421,8 @@ var ToyPanel = class {
     const { seed, seeds, problems } = this.app.store.state, columns = { step: Array.from({ length: this.time + 1 }, (_, t) => t) };
     SIDES.forEach((side, k) => {
       const { history: history3, forecast, summaries } = this.runs[k];
-      for (let i = 0; i < problems; i++) columns[`${side} ${i}`] = history3.map((p) => p[i]);
-      for (let i = 0; i < problems; i++) columns[`${side} ${i}, predicted`] = forecast.map((p) => p[i]);
+      for (let i2 = 0; i2 < problems; i2++) columns[`${side} ${i2}`] = history3.map((p) => p[i2]);
+      for (let i2 = 0; i2 < problems; i2++) columns[`${side} ${i2}, predicted`] = forecast.map((p) => p[i2]);
       if (seeds > 1)
         summaries.forEach((one2, s) => {
           columns[`${side} mean, seed ${seed + s}`] = one2.map(({ mean: mean3 }) => mean3);
@@ -9005,7 +9434,7 @@ var ToyPanel = class {
 };
 var histogram = (p) => {
   const bins = new Array(20).fill(0);
-  for (const x of p) bins[Math.min(19, Math.floor(20 * x))]++;
+  for (const x2 of p) bins[Math.min(19, Math.floor(20 * x2))]++;
   return bins;
 };
 var PREDICTED = "Predicted: every step by its expectation, w_N(p) grad p, with the length that it has in the root mean square; nothing is drawn. Dots: means over the seeds, and their range.";
@@ -9055,7 +9484,7 @@ var Run = class {
   }
   /** Of all problems and of PARTS of them: the pass rate at the start, the gain predicted, and the seeds' mean and range. */
   gains() {
-    const [start2] = this.history, predicted = this.forecast.at(-1), parts = Math.min(PARTS, start2.length), edge = (i) => Math.floor(i * start2.length / parts);
+    const [start2] = this.history, predicted = this.forecast.at(-1), parts = Math.min(PARTS, start2.length), edge = (i2) => Math.floor(i2 * start2.length / parts);
     const between = (from, to) => {
       const of = (p) => mean(p.slice(from, to)), begin = of(start2), each = this.latest.map((p) => of(p) - begin);
       return {
@@ -9068,7 +9497,7 @@ var Run = class {
     };
     return {
       all: between(0, start2.length),
-      parts: Array.from({ length: parts }, (_, i) => between(edge(i), edge(i + 1)))
+      parts: Array.from({ length: parts }, (_, i2) => between(edge(i2), edge(i2 + 1)))
     };
   }
   /** Some 120 of the steps, the last one with them: enough for a line. */
@@ -9170,7 +9599,7 @@ function saveCsv(columns, name) {
   const names = Object.keys(columns), length = Math.max(...Object.values(columns).map((values) => values.length));
   const quoted = (word) => /[",\n]/.test(word) ? `"${word.replaceAll('"', '""')}"` : word;
   const rows = [names.map(quoted).join(",")];
-  for (let i = 0; i < length; i++) rows.push(names.map((column) => columns[column][i] ?? "").join(","));
+  for (let i2 = 0; i2 < length; i2++) rows.push(names.map((column) => columns[column][i2] ?? "").join(","));
   download(`${name}.csv`, new Blob([`${rows.join("\n")}
 `], { type: "text/csv" }));
 }
@@ -9452,8 +9881,8 @@ var Authority = class {
     this.known.set(key, value);
   }
   /** The curve of `spec` behind the gate, which may be "none", as Python gave it, if it has. */
-  get(spec, { N: N2, x, gate }, quantity) {
-    return this.known.get(`${quantity} ${spec} ${gate} ${N2} ${x}`);
+  get(spec, { N: N2, x: x2, gate }, quantity) {
+    return this.known.get(`${quantity} ${spec} ${gate} ${N2} ${x2}`);
   }
   sequences(spec, N2) {
     return this.known.get(`sequences ${spec} ${N2}`);
@@ -9482,7 +9911,7 @@ var Authority = class {
   /** The sequences of the sizes most looked at, sent once: the slider then waits for nobody. */
   async prefetch(spec) {
     const [{ sizes }, arrays] = await this.kernel.ask("sizes", { spec, most: AHEAD });
-    sizes.forEach((N2, i) => this.keep(`sequences ${spec} ${N2}`, [arrays[i].slice(0, N2), arrays[i].slice(N2)]));
+    sizes.forEach((N2, i2) => this.keep(`sequences ${spec} ${N2}`, [arrays[i2].slice(0, N2), arrays[i2].slice(N2)]));
   }
   async once(key, question) {
     if (this.asked.has(key)) return;
@@ -9507,13 +9936,13 @@ var Authority = class {
           const grid = panel.grids[state.x], { N: N2, x: axis, quantity } = state;
           for (const [gate, specs2] of missing2) {
             const [, arrays] = await this.kernel.ask("curves", { specs: specs2, N: N2, quantity, axis, gate });
-            specs2.forEach((spec, i) => {
-              this.keep(`${quantity} ${spec} ${gate} ${N2} ${axis}`, arrays[i]);
+            specs2.forEach((spec, i2) => {
+              this.keep(`${quantity} ${spec} ${gate} ${N2} ${axis}`, arrays[i2]);
               const line = panel.lines.find((one2) => one2.spec === spec);
               if (!line?.sequences || line.sequences[0].length !== N2) return;
-              const ours = gate === "none" ? QUANTITIES[quantity](grid, line.sequences) : GATED[quantity](grid, line.sequences, parseGate(gate)), size = Math.max(...arrays[i].map(Math.abs), 1e-300);
+              const ours = gate === "none" ? QUANTITIES[quantity](grid, line.sequences) : GATED[quantity](grid, line.sequences, parseGate(gate)), size = Math.max(...arrays[i2].map(Math.abs), 1e-300);
               ours.forEach((y, k) => {
-                worst = Math.max(worst, Math.abs(y - arrays[i][k]) / size);
+                worst = Math.max(worst, Math.abs(y - arrays[i2][k]) / size);
               });
             });
           }
@@ -9579,7 +10008,7 @@ var ChartPicture = class {
     this.chart.draw(this.spec());
   }
 };
-var label = (words, x, y, more = {}) => svg("text", { x, y, ...more }, words);
+var label = (words, x2, y, more = {}) => svg("text", { x: x2, y, ...more }, words);
 function drag({ name, values, start: start2, ends: ends3, say }, change) {
   const shown = h("output", { "aria-live": "off" }), bar = h("input", { type: "range", id: "lab-drag", min: "0", max: String(values.length - 1), step: "1" });
   const show = (value) => {
@@ -9608,10 +10037,10 @@ function percent(share, figures = share < 0.01 || share > 0.99 ? 1 : 0) {
   if (value < 100 && value >= 99.95) return "more than 99.9 %";
   return `${value.toFixed(figures)} %`;
 }
-function figure(x) {
-  return Number(x.toPrecision(3)).toLocaleString("en", { maximumFractionDigits: 3 }).replace("-", "−");
+function figure(x2) {
+  return Number(x2.toPrecision(3)).toLocaleString("en", { maximumFractionDigits: 3 }).replace("-", "−");
 }
-var signed = (x) => x > 0 ? `+${x.toFixed(2)}` : x < 0 ? `−${Math.abs(x).toFixed(2)}` : "0";
+var signed = (x2) => x2 > 0 ? `+${x2.toFixed(2)}` : x2 < 0 ? `−${Math.abs(x2).toFixed(2)}` : "0";
 var mean2 = (values) => values.reduce((a, b) => a + b, 0) / values.length;
 
 // scene_data.js
@@ -9655,7 +10084,7 @@ var data = {
           kind: "linear",
           domain: [0, problems.length],
           label: "how often a problem is solved, %",
-          ticks: problems.map((_, i) => [i + 0.5, `${ends3[i]}–${ends3[i + 1]}`])
+          ticks: problems.map((_, i2) => [i2 + 0.5, `${ends3[i2]}–${ends3[i2 + 1]}`])
         },
         y: {
           kind: "linear",
@@ -9663,7 +10092,7 @@ var data = {
           label: "share"
         },
         bars: series2.flatMap(
-          ([values, , color], k) => values.map((value, i) => ({ from: i + 0.08 + slot * k, to: i + 0.08 + slot * (k + 0.88), value, color }))
+          ([values, , color], k) => values.map((value, i2) => ({ from: i2 + 0.08 + slot * k, to: i2 + 0.08 + slot * (k + 0.88), value, color }))
         ),
         keys: series2.map(([, words, color]) => ({ label: words, color, block: true }))
       };
@@ -9706,7 +10135,7 @@ var AXIS = scaleOf({ kind: "logit", domain: [1e-3, 0.999] });
 var ends = [HARDEST, EASIEST].map((p) => AXIS.at(p));
 var POPULATION = Array.from(
   { length: PROBLEMS },
-  (_, i) => AXIS.value(ends[0] + (ends[1] - ends[0]) * i / (PROBLEMS - 1))
+  (_, i2) => AXIS.value(ends[0] + (ends[1] - ends[0]) * i2 / (PROBLEMS - 1))
 );
 var shares = (N2) => [mean2(POPULATION.map((p) => (1 - p) ** N2)), mean2(POPULATION.map((p) => p ** N2))];
 var dead = {
@@ -9728,13 +10157,13 @@ var dead = {
   ],
   workbench: (N2) => ({ N: N2, quantity: "mass" }),
   build(view) {
-    const p = Array.from({ length: 201 }, (_, i) => AXIS.value(i / 200));
+    const p = Array.from({ length: 201 }, (_, i2) => AXIS.value(i2 / 200));
     const picture = new Picture(
       "share of groups that are all wrong, mixed and all right, by pass rate",
       (width, height) => {
-        const N2 = view.value, left = 46, right = width - 10, top = 8, base = height - 44, x = (value) => left + AXIS.at(value) * (right - left), y = (share) => base - share * (base - top);
+        const N2 = view.value, left = 46, right = width - 10, top = 8, base = height - 44, x2 = (value) => left + AXIS.at(value) * (right - left), y = (share) => base - share * (base - top);
         const area = (low, high2, name) => {
-          const way = (f, points) => points.map((value) => `${x(value).toFixed(1)} ${y(f(value)).toFixed(1)}`).join("L");
+          const way = (f, points) => points.map((value) => `${x2(value).toFixed(1)} ${y(f(value)).toFixed(1)}`).join("L");
           return svg("path", { d: `M${way(low, p)}L${way(high2, p.toReversed())}z`, class: name });
         };
         const wrong = (value) => (1 - value) ** N2, solved2 = (value) => 1 - value ** N2;
@@ -9749,7 +10178,7 @@ var dead = {
             label(percent(share), left - 6, y(share) + 4, { "text-anchor": "end", class: "small" })
           ]),
           ...POPULATION.map(
-            (value) => svg("line", { x1: x(value), x2: x(value), y1: base + 2, y2: base + 9, class: "tick" })
+            (value) => svg("line", { x1: x2(value), x2: x2(value), y1: base + 2, y2: base + 9, class: "tick" })
           ),
           ...[
             [1e-3, "1 in 1,000"],
@@ -9757,14 +10186,14 @@ var dead = {
             [0.5, "half"],
             [0.9, "90 %"]
           ].map(
-            ([value, words]) => label(words, x(value), base + 24, { "text-anchor": value < 0.01 ? "start" : "middle", class: "small" })
+            ([value, words]) => label(words, x2(value), base + 24, { "text-anchor": value < 0.01 ? "start" : "middle", class: "small" })
           ),
           label("how often a problem is solved", (left + right) / 2, height - 4, {
             "text-anchor": "middle",
             class: "small"
           }),
           label("all wrong", left + 12, base - 12, { class: "on" }),
-          label("teaches", x(Math.min(0.9, Math.max(0.05, lives))), (top + base) / 2, { "text-anchor": "middle" }),
+          label("teaches", x2(Math.min(0.9, Math.max(0.05, lives))), (top + base) / 2, { "text-anchor": "middle" }),
           label("all right", right - 8, top + 20, { "text-anchor": "end", class: "on" })
         ];
       }
@@ -9783,7 +10212,7 @@ var dead = {
 };
 
 // scene_draw.js
-var P2 = DEFAULTS.points.map((_, i, all) => Number((i / (all.length - 1)).toFixed(2)));
+var P2 = DEFAULTS.points.map((_, i2, all) => Number((i2 / (all.length - 1)).toFixed(2)));
 var HIGHEST = 8;
 var nearest = (points) => resolve(ESTIMATORS, writeSpec(ESTIMATORS, "drawn", { p: P2, w: points, zero_mean: false }));
 var draw = {
@@ -9832,12 +10261,12 @@ var draw = {
           },
           ...reached ? [{ x: grid.p, y: reached, color: purple, width: 3, name: "reached" }] : []
         ],
-        dots: points().map((y, i) => ({
-          x: P2[i],
+        dots: points().map((y, i2) => ({
+          x: P2[i2],
           y,
-          color: i === chosen ? purple : theme.muted,
-          r: i === chosen ? 6 : 4,
-          hollow: i !== chosen
+          color: i2 === chosen ? purple : theme.muted,
+          r: i2 === chosen ? 6 : 4,
+          hollow: i2 !== chosen
         }))
       };
     });
@@ -9857,9 +10286,9 @@ var draw = {
     chart.listen(
       (p, w) => {
         const here = Math.round(p * (P2.length - 1)), [from, start2] = before ?? [here, w], value = Math.min(HIGHEST, Math.max(0, w)), next = [...points()];
-        for (let i = Math.min(from, here); i <= Math.max(from, here); i++) {
-          const share = here === from ? 1 : (i - from) / (here - from);
-          next[i] = Number((start2 + share * (value - start2)).toPrecision(3));
+        for (let i2 = Math.min(from, here); i2 <= Math.max(from, here); i2++) {
+          const share = here === from ? 1 : (i2 - from) / (here - from);
+          next[i2] = Number((start2 + share * (value - start2)).toPrecision(3));
         }
         before = [here, value];
         chosen = here;
@@ -9884,7 +10313,7 @@ var draw = {
         view.say(`With ${view.value} tries … the purple line is being fitted.`);
         return;
       }
-      const far = reached.reduce((worst, y, i) => Math.max(worst, Math.abs(y - wish(grid.p[i]))), 0);
+      const far = reached.reduce((worst, y, i2) => Math.max(worst, Math.abs(y - wish(grid.p[i2]))), 0);
       view.say(
         far < 5e-3 ? `With ${view.value} tries the drawing is reached.` : `With ${view.value} tries the purple line is up to ${figure(far)} away from the drawing.`
       );
@@ -9932,11 +10361,11 @@ var ends2 = {
     const p = passRates("linear"), grid = new Grid(p), weights = ["grpo", "rloo"].map((spec) => QUANTITIES.weight(grid, sequences(spec)));
     let chosen = group(1).findIndex(({ right }) => right);
     const bars = new Picture(`what each of the ${N} answers gets`, (width, height) => {
-      const most = Math.sqrt(N - 1), x = (i) => 8 + (i + 0.5) * (width - 16) / N, wide = Math.min(46, 0.7 * width / N), middle2 = height / 2, y = (a) => middle2 - a / most * (middle2 - 26);
-      return group(view.value).flatMap(({ right, advantage }, i) => [
-        ...i === chosen ? [
+      const most = Math.sqrt(N - 1), x2 = (i2) => 8 + (i2 + 0.5) * (width - 16) / N, wide = Math.min(46, 0.7 * width / N), middle2 = height / 2, y = (a) => middle2 - a / most * (middle2 - 26);
+      return group(view.value).flatMap(({ right, advantage }, i2) => [
+        ...i2 === chosen ? [
           svg("rect", {
-            x: x(i) - 0.62 * wide,
+            x: x2(i2) - 0.62 * wide,
             y: 2,
             width: 1.24 * wide,
             height: height - 4,
@@ -9945,7 +10374,7 @@ var ends2 = {
           })
         ] : [],
         svg("rect", {
-          x: x(i) - wide / 2,
+          x: x2(i2) - wide / 2,
           width: wide,
           y: Math.min(y(advantage), middle2),
           height: Math.max(1.5, Math.abs(y(advantage) - middle2)),
@@ -9953,13 +10382,13 @@ var ends2 = {
           "data-advantage": advantage
         }),
         // In a narrow box the numbers would run into each other: there only the chosen answer has its own.
-        ...i === chosen || width / N > 38 ? [
-          label(signed(advantage), x(i), advantage > 0 ? y(advantage) - 6 : y(advantage) + 16, {
+        ...i2 === chosen || width / N > 38 ? [
+          label(signed(advantage), x2(i2), advantage > 0 ? y(advantage) - 6 : y(advantage) + 16, {
             "text-anchor": "middle",
             class: "small"
           })
         ] : [],
-        label(right ? "✓" : "✗", x(i), advantage > 0 ? middle2 + 17 : middle2 - 7, { "text-anchor": "middle" })
+        label(right ? "✓" : "✗", x2(i2), advantage > 0 ? middle2 + 17 : middle2 - 7, { "text-anchor": "middle" })
       ]);
     });
     const curve = new ChartPicture("weight by pass rate under GRPO", () => {
@@ -10092,7 +10521,7 @@ function history2(alpha) {
   }
   return seen;
 }
-var solved = (p) => p.reduce((count, x) => count + (x > 0.5), 0);
+var solved = (p) => p.reduce((count, x2) => count + (x2 > 0.5), 0);
 var start = {
   name: "start",
   short: "Start",
@@ -10101,7 +10530,7 @@ var start = {
   key: "count",
   drag: {
     name: "Rare right answers count",
-    values: Array.from({ length: 21 }, (_, i) => i / 20),
+    values: Array.from({ length: 21 }, (_, i2) => i2 / 20),
     start: 0,
     ends: ["like any other", "the rarer, the more"],
     say: (alpha) => alpha === 0 ? "like any other" : `${(8 ** alpha).toFixed(1)} × as much`
@@ -10128,7 +10557,7 @@ var start = {
     const picture = new Picture("every problem as a dot, hard ones left, as high as the model solves it often", paint);
     const button = h("button", { type: "button", onclick: () => playing ? pause() : play() });
     function paint(width, height) {
-      const first = run(view.value)[0], left = 52, top = 44, base = height - 30, x = (i) => left + 10 + (i + 0.5) * (width - left - 20) / RUN.problems, y = (p) => base - p * (base - top), r = Math.max(2.4, Math.min(6, (width - left) / RUN.problems / 2.3));
+      const first = run(view.value)[0], left = 52, top = 44, base = height - 30, x2 = (i2) => left + 10 + (i2 + 0.5) * (width - left - 20) / RUN.problems, y = (p) => base - p * (base - top), r = Math.max(2.4, Math.min(6, (width - left) / RUN.problems / 2.3));
       const lines = [
         ["always", 1],
         ["half", 0.5],
@@ -10137,7 +10566,7 @@ var start = {
         svg("line", { x1: left, x2: width - 6, y1: y(p), y2: y(p), class: p === 0 ? "axis" : "grid" }),
         label(words, left - 8, y(p) + 4, { "text-anchor": "end" })
       ]);
-      const edge = (x(HARD - 1) + x(HARD)) / 2;
+      const edge = (x2(HARD - 1) + x2(HARD)) / 2;
       return [
         svg("rect", { x: left, y: top - 8, width: edge - left, height: base - top + 8, class: "band" }),
         ...lines,
@@ -10146,11 +10575,11 @@ var start = {
         label(`round ${round2} of ${RUN.rounds}`, width - 6, 22, { "text-anchor": "end" }),
         ...Array.from(
           now(),
-          (p, i) => svg("line", { x1: x(i), x2: x(i), y1: y(first[i]), y2: y(p), class: i < HARD ? "stem hard" : "stem" })
+          (p, i2) => svg("line", { x1: x2(i2), x2: x2(i2), y1: y(first[i2]), y2: y(p), class: i2 < HARD ? "stem hard" : "stem" })
         ),
         ...Array.from(
           now(),
-          (p, i) => svg("circle", { cx: x(i), cy: y(p), r, class: i < HARD ? "hard" : "rest", "data-p": p })
+          (p, i2) => svg("circle", { cx: x2(i2), cy: y(p), r, class: i2 < HARD ? "hard" : "rest", "data-p": p })
         )
       ];
     }
@@ -10198,7 +10627,7 @@ var start = {
 var P3 = 0.01;
 var ROUNDS = 20;
 var SEED = 0;
-var pixel = (x) => x.toFixed(2);
+var pixel = (x2) => x2.toFixed(2);
 var COLUMNS = [4, 5, 7, 10, 20];
 var rounds = (N2) => Array.from({ length: ROUNDS }, (_, round2) => Array.from(uniforms(SEED, 0, round2, N2), (u) => u < P3));
 var unseen = {
@@ -10223,14 +10652,14 @@ var unseen = {
     const picture = new Picture("twenty rounds as boxes, each try a square, right tries marked", (width, height) => {
       const sizeOf = (across2) => Math.min(width / across2, height / Math.ceil(ROUNDS / across2)), across = COLUMNS.reduce((best, count) => sizeOf(count) > sizeOf(best) ? count : best), down = Math.ceil(ROUNDS / across), size = sizeOf(across), left = (width - size * across) / 2, top = (height - size * down) / 2, inner = size - 10, side = Math.ceil(Math.sqrt(view.value)), cell = inner / side;
       return rounds(view.value).flatMap((tries, round2) => {
-        const x = left + size * (round2 % across) + 5, y = top + size * Math.floor(round2 / across) + 5, seen = tries.includes(true);
-        const square = (i) => {
-          const place = [x + cell * (i % side + 0.12), y + cell * (Math.floor(i / side) + 0.12)];
+        const x2 = left + size * (round2 % across) + 5, y = top + size * Math.floor(round2 / across) + 5, seen = tries.includes(true);
+        const square = (i2) => {
+          const place = [x2 + cell * (i2 % side + 0.12), y + cell * (Math.floor(i2 / side) + 0.12)];
           return `M${place.map(pixel).join(" ")}h${pixel(0.76 * cell)}v${pixel(0.76 * cell)}h${pixel(-0.76 * cell)}z`;
         };
-        const squares = (kind) => tries.map((right, i) => right === kind ? square(i) : "").join("");
+        const squares = (kind) => tries.map((right, i2) => right === kind ? square(i2) : "").join("");
         return [
-          svg("rect", { x: x - 2, y: y - 2, width: inner + 4, height: inner + 4, class: seen ? "box seen" : "box" }),
+          svg("rect", { x: x2 - 2, y: y - 2, width: inner + 4, height: inner + 4, class: seen ? "box seen" : "box" }),
           svg("path", { d: squares(false), class: "wrong" }),
           svg("path", { d: squares(true), class: "right" })
         ];
@@ -10370,7 +10799,7 @@ var Story = class {
           "ol",
           {},
           SCENES.map(
-            (scene, i) => h(
+            (scene, i2) => h(
               "li",
               {},
               h(
@@ -10378,10 +10807,10 @@ var Story = class {
                 {
                   href: `#${scene.name}`,
                   title: scene.short,
-                  "aria-label": `${i}: ${scene.short}`,
+                  "aria-label": `${i2}: ${scene.short}`,
                   "aria-current": scene === this.scene ? "step" : null
                 },
-                String(i)
+                String(i2)
               )
             )
           )

@@ -107,11 +107,11 @@ def _learned(rows: list[tuple[Item | None, Claim]]) -> list[str]:
         repeat = " && ".join(f"lab sweep {file} --train" for file in files)
         lines.append(f"{len(lines) + 1}. {said} (`{repeat}`)")
     of_papers = Counter(claim.verdict for item, claim in rows if item)
+    hold, fail, open_ = (of_papers[verdict] for verdict in (HOLDS, FAILS, UNDECIDED))
     lines.append(
-        f"{len(lines) + 1}. Of the {sum(of_papers[one] for one in (HOLDS, FAILS, UNDECIDED))} claims"
-        f" of the two papers that were tested here, at small scale, {of_papers[HOLDS]} hold,"
-        f" {of_papers[FAILS]} do not and {of_papers[UNDECIDED]} are undecided: most rest on three"
-        " seeds, which tell only large differences from chance. (`lab figures`)"
+        f"{len(lines) + 1}. Of the {hold + fail + open_} claims of the two papers that were tested"
+        f" here, at small scale, {hold} hold, {fail} do not and {open_} are undecided: most rest on"
+        " three seeds, which tell only large differences from chance. (`lab figures`)"
     )
     return lines
 

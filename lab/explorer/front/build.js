@@ -31,7 +31,7 @@ await build({
   banner: {
     js: [
       `// Built by \`npm run build\` from lab/explorer/front; sources sha256 ${hash.digest("hex")}`,
-      ...["fzstd", "hyparquet"].map(licence),
+      ...["fflate", "fzstd", "hyparquet"].map(licence),
     ].join("\n"),
   },
 });

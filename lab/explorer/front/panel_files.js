@@ -51,7 +51,8 @@ export class FilesPanel {
           (app.kernel
             ? "."
             : "; of a folder, all its files at once. With them, or after them, the config.yaml of the training (W&B's, " +
-              "or Hydra's of verl) says how the rollouts were weighted. Nothing leaves this page."),
+              "or Hydra's of verl) or the params.json of a run of the lab says how the rollouts were weighted. Nothing " +
+              "leaves this page."),
       ),
     );
     this.choice = Object.fromEntries(
@@ -152,7 +153,7 @@ export class FilesPanel {
 
   /** Files that were dropped or chosen: rollouts or counts, the settings of their training, or both. */
   give(files) {
-    const isSettings = ({ name }) => !this.app.kernel && /\.ya?ml$/i.test(name),
+    const isSettings = ({ name }) => !this.app.kernel && /\.ya?ml$|^params\.json$/i.test(name),
       tables = files.filter((file) => !isSettings(file)),
       settings = files.find(isSettings) ?? null;
     if (!files.length) return;

@@ -1,4 +1,5 @@
-// Parquet as rows, read by hyparquet and unpacked by fzstd: the build puts both and their licences into the page.
+// Parquet as rows, read by hyparquet and unpacked by fflate and fzstd: the build puts all and their licences into the page.
+import { gunzipSync } from "fflate";
 import { decompress } from "fzstd";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
 
@@ -8,7 +9,10 @@ export const unpackedSize = (bytes) =>
 
 /** The rows of a parquet file in memory. */
 export async function parquet(bytes) {
-  const compressors = { ZSTD: (packed, size) => decompress(packed, new Uint8Array(size)) };
+  const compressors = {
+    GZIP: (packed, size) => gunzipSync(packed, { out: new Uint8Array(size) }),
+    ZSTD: (packed, size) => decompress(packed, new Uint8Array(size)),
+  };
   return (await parquetReadObjects({ file: bytes, compressors })).map(plain);
 }
 

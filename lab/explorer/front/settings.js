@@ -1,6 +1,6 @@
-// What the config.yaml of a training says of the weighting of its rollouts, by the rules of lab/show/weighting.py: that
-// of W&B, or the one that Hydra writes for verl.
-import { written } from "./specs.js";
+// What the settings of a training say of the weighting of its rollouts, by the rules of lab/show/weighting.py: the
+// config.yaml of W&B, or the one that Hydra writes for verl, or the params.json of a run of the lab.
+import { ESTIMATORS, lifted, resolve, written } from "./specs.js";
 
 const BY_SCALE_REWARDS = {
   group: "grpo(ddof=1, eps=0.0001)",
@@ -16,6 +16,31 @@ const isObject = (value) => typeof value === "object" && value !== null;
 
 /** { spec, note } of a settings file by its text, "" for an estimator that is none of here; null: it says nothing. */
 export function settingsWeighting(name, text) {
+  return /\.json$/i.test(name) ? ofRun(name, text) : ofConfig(name, text);
+}
+
+/** The same of the params.json of a run of the lab. */
+function ofRun(name, text) {
+  let parameters;
+  try {
+    ({ parameters } = JSON.parse(text));
+  } catch {
+    throw new Error(`${name} cannot be read (not JSON): give the params.json of a run`);
+  }
+  const spec = parameters?.objective || parameters?.estimator;
+  if (!spec) return null;
+  const note = `trained with ${spec}, by the settings of the run`,
+    inside = lifted(spec);
+  try {
+    resolve(ESTIMATORS, inside ?? spec);
+  } catch {
+    return { spec: "", note: `${note}: weights that this page does not know` };
+  }
+  const graded = "; if it was of graded answers, what follows is only the level of the threshold";
+  return { spec, note: note + (inside === null ? "" : graded) };
+}
+
+function ofConfig(name, text) {
   const settings = Object.fromEntries(
     Object.entries(mapping(text)).map(([key, value]) => [
       key,
