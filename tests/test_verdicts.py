@@ -236,7 +236,7 @@ def test_no_claim_is_tested_twice_among_those_that_holm_corrects_together(kept):
         {f"sweeps/{name}"}
         for name in (
             *("real_rewards", "stopping", "maze_baselines"),
-            *("images_best", "images_by_n", "maze_exact", "maze_exact_again", "maze_stopping"),
+            *("images_best", "images_by_n", "digits_expected", "maze_exact", "maze_exact_again", "maze_stopping"),
             "maze_gradients",
         )
     ]
