@@ -144,6 +144,18 @@ def is_mixture(text: str) -> bool:
         return True  # a mixture that cannot be read
 
 
+def multiple_of(text: str) -> str | None:
+    """What a mixture is a multiple of, however it is written; None for a sum.
+
+    >>> multiple_of("0.25 * log_odds"), multiple_of("log_odds * 0.25"), multiple_of("rl + 2 * ml")
+    ('log_odds', 'log_odds', None)
+    """
+    node = ast.parse(_mixture(text).name, mode="eval").body  # a name has its factors in front
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return ast.unparse(node.right)
+    return None
+
+
 def _mixture(text: str) -> Objective:
     """Read sums and multiples of catalogue objectives; no code is evaluated."""
     unreadable = LabError(

@@ -52,15 +52,32 @@ def test_a_lifted_estimator_looks_like_its_own_under_its_own_label():
     assert plots.line_style("lift(pkpo(k=4), low=0, high=1)").label == "lifted PKPO k=4"
 
 
-def test_a_multiple_looks_like_what_it_multiplies_and_a_mixture_like_none_of_its_parts():
-    assert plots.line_style("0.25*log_odds") == plots.line_style("log_odds")._replace(
-        label="0.25 log-odds"
-    )
+@pytest.mark.parametrize(
+    "multiple, base, label",
+    [
+        ("0.25*log_odds", "log_odds", "0.25 log-odds"),
+        ("2 * ml", "ml", "2 ML"),
+        ("ml * 2", "ml", "2 ML"),
+        ("ml * -0.5", "ml", "-0.5 ML"),
+        ("2 * ml * 3", "ml", "3 2 ML"),
+        ("2 * pass_at(k=4)", "pass_at(k=4)", "2 pass@4"),
+        ("pass_at(k=4) * 2", "pass_at(k=4)", "2 pass@4"),
+        ("2 * (rl + ml)", "rl + ml", "2 (RL + ML)"),
+        ("(rl + ml) * 2", "rl + ml", "2 (RL + ML)"),
+    ],
+)
+def test_a_multiple_looks_like_what_it_multiplies_in_either_order(multiple, base, label):
+    assert plots.line_style(multiple) == plots.line_style(base)._replace(label=label)
+
+
+def test_a_mixture_looks_like_none_of_its_parts():
     mixture = plots.line_style("rl + 0.5 * ml")
     assert mixture.label == "RL + 0.5 ML"
     assert mixture[1:] not in [plots.line_style(name)[1:] for name in ("rl", "ml")]
     with pytest.raises(LabError, match="unknown objective 'mll'"):
         plots.line_style("rl + mll")
+    with pytest.raises(LabError, match="cannot read 'ml \\* rl'"):
+        plots.line_style("ml * rl")
 
 
 def test_every_look_is_of_something_in_the_catalogue():

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import re
 from typing import Any, NamedTuple
 
 from lab.errors import parse_call
 from lab.estimators import OPERATIONS, estimator
 from lab.memories import has_memory, with_memory
-from lab.objectives import is_mixture, objective, objective_names
+from lab.objectives import is_mixture, multiple_of, objective, objective_names
 
 
 class LineStyle(NamedTuple):
@@ -106,8 +105,6 @@ REFERENCE_STYLES = {
     "guessing": LineStyle("guessing", GREY, (0, (1, 2)), "."),
     "exact": LineStyle("exact", BLACK, (0, (1, 1)), "."),
 }
-# "0.25 * log_odds" and the like.
-MULTIPLE = re.compile(r"[0-9.e+-]+ *\* *[^+*]+")
 # For estimators without a style above.
 FURTHER_DASHES = ((0, (7, 1)), (0, (3, 1, 1, 1)), (0, (1, 2)), (0, (2, 2)), (0, (5, 1, 2, 1)))
 
@@ -138,13 +135,12 @@ def method_style(run: Any) -> LineStyle:
 def further_style(name: str) -> LineStyle:
     """The style of an objective or estimator that has none of its own: its label, a made-up look.
 
-    A multiple such as "0.25 * log_odds" has the look of what it is a multiple of. LabError: there
-    is no such objective or estimator.
+    A multiple such as "0.25 * log_odds" or "log_odds * 0.25" has the look of what it is a multiple
+    of. LabError: there is no such objective or estimator.
     """
-    if MULTIPLE.fullmatch(name):
-        return line_style(name.rpartition("*")[2].strip())._replace(label=objective(name).label)
     if is_mixture(name):
-        return LineStyle(objective(name).label, *made_up_look(name))
+        label, base = objective(name).label, multiple_of(name)
+        return LineStyle(label, *(line_style(base)[1:] if base else made_up_look(name)))
     key, options = parse_call(name)
     if key in OPERATIONS:
         return line_style(options["of"])._replace(label=estimator(name).label)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -49,14 +49,23 @@ def count_right(
     return np.stack([(outcome != "error").sum(1), (outcome == "right").sum(1)])
 
 
+def metric_prefix(name: str, eval_sets: Collection[str]) -> str:
+    """What the metrics of one held-out set begin with: its name, unless there is but one set.
+
+    >>> metric_prefix("gsm8k", ["gsm8k", "math"]), metric_prefix("gsm8k", ["gsm8k"])
+    ('gsm8k ', '')
+    """
+    return f"{name} " if len(set(eval_sets)) > 1 else ""
+
+
 def pass_rates(
     held_out: Mapping[str, Sequence[tuple[Problem, str]]],
     counts: Mapping[str, Int[np.ndarray, "2 problems"]],
 ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
     """Metrics and groups of a record, from the problems and the counts of each held-out set.
 
-    The metrics are pass@k for every power of two up to the completions that were judged; with
-    several sets their names begin with that of the set. LabError: no answer could be judged.
+    The metrics are pass@k for every power of two up to the completions that were judged, under
+    names that begin with `metric_prefix`. LabError: no answer could be judged.
     """
     metrics: dict[str, float] = {}
     groups: dict[str, list] = {"set": [], "problem": [], "n": [], "right": []}
@@ -67,7 +76,7 @@ def pass_rates(
             raise LabError(
                 f"{name}: no answer could be judged; check its gold answers with lab data check"
             )
-        prefix = "" if len(held_out) == 1 else f"{name} "
+        prefix = metric_prefix(name, held_out)
         for power in range(int(judged[usable].min()).bit_length()):
             rates = pass_at_k(judged[usable], right[usable], 2**power)
             metrics[f"{prefix}pass@{2**power}"] = float(rates.mean())
