@@ -38,7 +38,7 @@ reproduce: setup ## train the laptop sweep again and compare it with the recorde
 	$(BIN)/lab record $(SWEEP) --check
 
 site: setup ## explorer, lessons, results, mathematics and reference as one static folder: build/site/index.html
-	ADDRESS=$(ADDRESS) $(BIN)/python tools/site/build.py
+	ADDRESS=$(ADDRESS) REPOSITORY=$(REPOSITORY) $(BIN)/python tools/site/build.py
 
 pictures: setup ## the explorer's pictures, for the README and for links to its scenes (needs Chromium)
 	$(BIN)/python tools/explorer_pictures.py

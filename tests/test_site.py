@@ -1,11 +1,13 @@
 """`make site`: built once, its links followed, its pages without requests to other hosts."""
 
+import importlib.util
 import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import nbformat
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -106,3 +108,48 @@ def test_the_site_holds_explorer_lessons_gallery_pages_and_reference(pages):
 def test_formulas_are_drawn_by_the_browser_itself(pages):
     text = (SITE / "notebooks" / "00_weights.html").read_text(encoding="utf-8")
     assert "<math" in text and "MathJax" not in text
+
+
+def test_without_a_repository_no_lesson_names_colab(pages):
+    for page, found in pages.items():
+        assert not any("colab.research" in address for address in found.followed), page
+
+
+def test_with_a_repository_a_lesson_opens_in_colab(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tools" / "site")
+    spec = importlib.util.spec_from_file_location("site_build", ROOT / "tools/site/build.py")
+    spec.loader.exec_module(build := importlib.util.module_from_spec(spec))
+    monkeypatch.setattr(build, "SOURCE", tmp_path)
+    build.gather(build.colab.checked("some-body/lab.x"))
+    for committed in (ROOT / "notebooks").glob("*.ipynb"):  # else as it is committed
+        given = nbformat.read(tmp_path / "notebooks" / committed.name, as_version=4).cells
+        assert given[:1] + given[2:] == nbformat.read(committed, as_version=4).cells
+        assert f"github/some-body/lab.x/blob/main/notebooks/{committed.name})" in given[1].source
+    assert "lab.x[llm]" in (tmp_path / "notebooks" / "50_gsm8k.ipynb").read_text()
+
+    path = tmp_path / "notebooks" / "05_from_zero.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells = notebook.cells[:2]  # the page ends before links to others
+    nbformat.write(notebook, path)
+    only = ["-D", "root_doc=notebooks/05_from_zero", "-D", "include_patterns=notebooks/05*.ipynb"]
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", *only, str(tmp_path), str(tmp_path / "out")],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "out" / "notebooks" / "05_from_zero.html").read_text(encoding="utf-8")
+    link = "https://colab.research.google.com/github/some-body/lab.x/blob/main/notebooks/"
+    found = Addresses(text)
+    assert f"{link}05_from_zero.ipynb" in found.followed
+    assert not any(urlsplit(address).netloc for address in found.fetched)
+    assert "git clone --depth 1 https://github.com/some-body/lab.x /content/lab.x" in text
+
+
+@pytest.mark.parametrize("wrong", ["owner", "https://github.com/owner/name", "a/b/c", "a/b; ls"])
+def test_a_repository_that_is_no_owner_and_name_is_refused(wrong, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tools" / "site")
+    import colab
+
+    with pytest.raises(SystemExit, match="say owner/name"):
+        colab.checked(wrong)

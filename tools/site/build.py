@@ -1,9 +1,9 @@
 """`make site`: the explorer, the lessons, the results and the reference as one static folder.
 
 It is written into build/site and opens from disk or from any host of files. With
-`make site ADDRESS=https://example.org/lab` links to a scene of the explorer have a picture. Sphinx
-and MyST read the repository's own pages; written here are only the front page, the sections and the
-reference.
+`make site ADDRESS=https://example.org/lab` links to a scene of the explorer have a picture; with
+`REPOSITORY=owner/name` lessons have a link to Colab. Sphinx and MyST read the repository's own
+pages; written here are only the front page, the sections and the reference.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import api
+import colab
 import scenes
 
 from lab.explorer import page
@@ -44,8 +45,8 @@ on these pages they stand as they are committed.
 """
 
 
-def gather() -> None:
-    """Put what Sphinx reads into one folder.
+def gather(repository: tuple[str, str] | None) -> None:
+    """Put what Sphinx reads into one folder; `repository` is an owner and a name on GitHub.
 
     Pages are copied, because MyST follows links to where they lead; what they only refer to is not.
     """
@@ -58,13 +59,15 @@ def gather() -> None:
         (SOURCE / name).symlink_to(ROOT / name)
     for path in (HERE / "conf.py", HERE / "_static", *(HERE / "pages").iterdir()):
         (SOURCE / path.name).symlink_to(path)
-    (SOURCE / "lessons.md").write_text(lessons())
+    entries = ladder.ladder()
+    (SOURCE / "lessons.md").write_text(lessons(entries))
+    if repository:
+        colab.add(entries, SOURCE / "notebooks", *repository)
     api.write(ROOT / "lab", SOURCE / "api")
 
 
-def lessons() -> str:
+def lessons(entries: list[ladder.Entry]) -> str:
     """The page of the lessons: the tables of notebooks/README.md, and the order for the sidebar."""
-    entries = ladder.ladder()
     order = [f"notebooks/{entry.notebook.stem}" for entry in entries]
     tables = "\n".join(ladder.sections(entries, "notebooks/"))
     toctree = "\n".join(["```{toctree}", ":hidden:", "", *order, "```"])
@@ -73,7 +76,7 @@ def lessons() -> str:
 
 def main() -> int:
     """Build the site anew; the exit status is 1 if a link or a page is broken."""
-    gather()
+    gather(colab.checked(os.environ.get("REPOSITORY", "")))
     shutil.rmtree(SITE, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", str(SOURCE), str(SITE)]
     status = subprocess.run(command).returncode
