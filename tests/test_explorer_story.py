@@ -207,7 +207,7 @@ def test_a_drawing_is_fitted_as_the_lab_fits_it_by_mouse_and_by_keys(story, fron
         tab.mouse.move(box["x"] + 500, box["y"] + 90, steps=6)
         tab.mouse.up()
         assert finding(tab) != before
-        tab.get_by_role("button", name="Level").click()
+        tab.get_by_role("button", name="Flat").click()
         assert "the drawing is reached" in finding(tab)
         chart.focus()
         value = float(chart.get_attribute("aria-valuenow"))

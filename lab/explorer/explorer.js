@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 5b1ebd5bb490a45ebdeb18125819aaae909f392f1f4540d539940f78d62c5bf9
+// Built by `npm run build` from lab/explorer/front; sources sha256 b8d0ce932f27fbe0dd908f41edb193a7d7c9c12803aa6449fa4d05ec8ccec081
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -9640,6 +9640,7 @@ var Explorer = class {
           h(
             "p",
             { class: "idea" },
+            kernel ? "" : "Everything of the story, with all settings: a try is a rollout, how often a problem is solved is its pass rate p, how hard it pulls is the weight w(p). Move N and watch the curves. ",
             "With right-or-wrong rewards a group estimator is two sequences: rollout i gets ",
             h("b", {}, "gap[j] r", h("sub", {}, "i"), " + offset[j]"),
             ", with j right ones among the others. What is optimised is ",
@@ -10054,7 +10055,7 @@ var data = {
   name: "your-data",
   short: "Your own data",
   title: "Your own problems: each method is pulled by different ones",
-  lead: "Give a file that says how often each problem was tried and solved. It is read here and sent nowhere. Until then you see an invented example.",
+  lead: "Give a file that says how often each problem was tried and solved. It is read here and sent nowhere. Until then you see an invented example. Drag for larger groups.",
   key: "N",
   drag: {
     name: "Tries in a group",
@@ -10142,7 +10143,7 @@ var dead = {
   name: "dead-groups",
   short: "Dead groups",
   title: "Dead groups: all wrong or all right, paid for and worth nothing",
-  lead: "The tries at one problem in one round are a group. A group teaches by the contrast of right and wrong answers; without contrast it is dead. Above every difficulty stands its share of dead groups.",
+  lead: "The tries at one problem in one round are a group. A group teaches by the contrast of right and wrong answers; without contrast it is dead. Above every difficulty stands its share of dead groups. Drag for larger ones.",
   key: "N",
   drag: {
     name: "Tries in a group",
@@ -10188,13 +10189,13 @@ var dead = {
           ].map(
             ([value, words]) => label(words, x2(value), base + 24, { "text-anchor": value < 0.01 ? "start" : "middle", class: "small" })
           ),
-          label("how often a problem is solved", (left + right) / 2, height - 4, {
+          label("how often solved; a tick is a problem", (left + right) / 2, height - 4, {
             "text-anchor": "middle",
             class: "small"
           }),
-          label("all wrong", left + 12, base - 12, { class: "on" }),
+          label("all wrong", left + 12, base - 12, { class: "on wrong" }),
           label("teaches", x2(Math.min(0.9, Math.max(0.05, lives))), (top + base) / 2, { "text-anchor": "middle" }),
-          label("all right", right - 8, top + 20, { "text-anchor": "end", class: "on" })
+          label("all right", right - 8, top + 20, { "text-anchor": "end", class: "on right" })
         ];
       }
     );
@@ -10214,12 +10215,13 @@ var dead = {
 // scene_draw.js
 var P2 = DEFAULTS.points.map((_, i2, all) => Number((i2 / (all.length - 1)).toFixed(2)));
 var HIGHEST = 8;
+var DOMAIN = [-2, 10];
 var nearest = (points) => resolve(ESTIMATORS, writeSpec(ESTIMATORS, "drawn", { p: P2, w: points, zero_mean: false }));
 var draw = {
   name: "draw",
   short: "Draw your own",
   title: "Draw which problems should count. N tries come as near as they can",
-  lead: "Pull the grey line up where problems should pull hard and down where they should not. The purple line is the nearest that N tries can give: the more tries, the sharper it may bend.",
+  lead: "Pull the grey line up where problems should pull hard and down where they should not. The pink line is the nearest that N tries can give: the more tries, the sharper it may bend.",
   key: "N",
   drag: {
     name: "Tries in a round",
@@ -10241,13 +10243,13 @@ var draw = {
       return { reached: sequences2 && QUANTITIES.weight(grid, sequences2), stale };
     };
     const picture = new ChartPicture("the drawn weight, and the best that N tries reach", () => {
-      const dark = isDark(), theme = THEMES[dark ? "dark" : "light"], purple = onGround("#c42a96", dark), { reached } = reach();
+      const dark = isDark(), theme = THEMES[dark ? "dark" : "light"], pink = onGround("#c42a96", dark), { reached } = reach();
       picture.chart.theme = theme;
       return {
         x: { kind: "linear", domain: [0, 1], label: "how often a problem is solved" },
         y: {
           kind: "linear",
-          domain: niceDomain([0, HIGHEST * 0.75, ...points(), ...reached ?? []], "linear"),
+          domain: DOMAIN,
           label: "how hard it pulls"
         },
         lines: [
@@ -10259,12 +10261,12 @@ var draw = {
             width: 2,
             name: "wish"
           },
-          ...reached ? [{ x: grid.p, y: reached, color: purple, width: 3, name: "reached" }] : []
+          ...reached ? [{ x: grid.p, y: reached, color: pink, width: 3, name: "reached" }] : []
         ],
         dots: points().map((y, i2) => ({
           x: P2[i2],
           y,
-          color: i2 === chosen ? purple : theme.muted,
+          color: i2 === chosen ? pink : theme.muted,
           r: i2 === chosen ? 6 : 4,
           hollow: i2 !== chosen
         }))
@@ -10310,12 +10312,12 @@ var draw = {
       handle.setAttribute("aria-valuetext", `${points()[chosen]} at a pass rate of ${P2[chosen]}`);
       const wish = throughPoints(P2, points()), { reached, stale } = reach();
       if (stale) {
-        view.say(`With ${view.value} tries … the purple line is being fitted.`);
+        view.say(`With ${view.value} tries … the pink line is being fitted.`);
         return;
       }
       const far = reached.reduce((worst, y, i2) => Math.max(worst, Math.abs(y - wish(grid.p[i2]))), 0);
       view.say(
-        far < 5e-3 ? `With ${view.value} tries the drawing is reached.` : `With ${view.value} tries the purple line is up to ${figure(far)} away from the drawing.`
+        far < 5e-3 ? `With ${view.value} tries the drawing is reached.` : `With ${view.value} tries the pink line is up to ${figure(far)} away from the drawing.`
       );
     }
     return {
@@ -10324,7 +10326,7 @@ var draw = {
         "div",
         { class: "row" },
         h("button", { type: "button", onclick: () => put(DEFAULTS.points) }, "First drawing"),
-        h("button", { type: "button", onclick: () => put(P2.map(() => 1)) }, "Level")
+        h("button", { type: "button", onclick: () => put(P2.map(() => 1)) }, "Flat")
       ),
       draw: show
     };
@@ -10343,7 +10345,7 @@ var ends2 = {
   name: "both-ends",
   short: "Both ends",
   title: "GRPO lifts both ends, because it divides by the spread",
-  lead: `The model answers one problem ${N} times. GRPO, a widely used method, pays each answer its distance from the group's average, divided by the group's spread. The spread is small when answers are almost all wrong, and when they are almost all right.`,
+  lead: `The model answers one problem ${N} times. GRPO, a widely used method, pays each answer its distance from the group's average, divided by the group's spread. The spread is small when answers are almost all wrong, and when they are almost all right. Drag, and watch the bars.`,
   key: "K",
   drag: {
     name: `Right answers among the ${N}`,
@@ -10392,20 +10394,20 @@ var ends2 = {
       ]);
     });
     const curve = new ChartPicture("weight by pass rate under GRPO", () => {
-      const theme = THEMES[isDark() ? "dark" : "light"], color = (name) => onGround({ grpo: "#e6a31e", rloo: "#0072b2" }[name], isDark()), at = Math.min(0.998, Math.max(2e-3, view.value / N));
+      const theme = THEMES[isDark() ? "dark" : "light"], color = (name) => onGround({ grpo: "#e6a31e", rloo: "#0072b2" }[name], isDark()), at = view.value / N, lives = at > 0 && at < 1;
       curve.chart.theme = theme;
       return {
         x: { kind: "linear", domain: [0, 1], label: "how often a problem is solved" },
-        y: { kind: "linear", domain: [0, 3], label: "how hard it pulls" },
-        mark: at,
+        y: { kind: "linear", domain: [0, 3], label: "mean pull over groups" },
+        mark: lives ? at : void 0,
         lines: [
           { x: p, y: weights[1], color: color("rloo"), dash: [8, 2], width: 2, name: "rloo" },
           { x: p, y: weights[0], color: color("grpo"), width: 3, name: "grpo" }
         ],
-        dots: [{ x: at, y: QUANTITIES.weight(new Grid([at]), sequences("grpo"))[0], color: color("grpo"), r: 5 }],
+        dots: lives ? [{ x: at, y: QUANTITIES.weight(new Grid([at]), sequences("grpo"))[0], color: color("grpo"), r: 5 }] : [],
         texts: [
           { x: 0.5, y: 2.08, words: "GRPO", color: color("grpo"), dy: -10, anchor: "middle" },
-          { x: 0.5, y: 1, words: "RLOO: no division", color: color("rloo"), dy: 16, anchor: "middle" }
+          { x: 0.5, y: 1, words: "RLOO: the same, not divided", color: color("rloo"), dy: 16, anchor: "middle" }
         ]
       };
     });
@@ -10429,7 +10431,7 @@ var ends2 = {
       }
       why.textContent = `It is ${kind}. The group's average is ${average}, its spread ${width}: (${Number(right)} − ${average}) / ${width} = ${signed(advantage)}, so the model will give it ${right ? "more" : "less"} often.`;
       view.say(
-        `With ${K} of ${N} right the spread is ${width}, and right and wrong answers are ${figure(1 / spread(K))} apart. ` + (K === N / 2 ? "That is the least: the middle counts least." : `With ${N / 2} of ${N} right it would be ${figure(1 / spread(N / 2))}.`)
+        `With ${K} of ${N} right, a right answer gets ${figure(1 / spread(K))} more than a wrong one` + (K === N / 2 ? ". That is the least: the middle counts least." : `; with ${N / 2} of ${N}, only ${figure(1 / spread(N / 2))} more.`)
       );
     }
     return {
@@ -10455,7 +10457,7 @@ var limit2 = {
   name: "limit",
   short: "N and its limit",
   title: "The promise breaks where problems are solved less than once in N tries",
-  lead: "MaxRL, the right end of the first slider, promises (dashed): a problem solved 1 time in 100 pulls on the model 100 times as hard as one that is always solved. The solid line is what N tries really give.",
+  lead: "A method called MaxRL, the right end of the first slider, wants a problem that is solved 1 time in 100 to pull on the model 100 times as hard as one that is always solved (dashed). The solid line is what it gets from N tries. Drag for more tries.",
   key: "N",
   drag: {
     name: "Tries in a round",
@@ -10483,7 +10485,7 @@ var limit2 = {
           { x: p, y: weight(p, N2), color, width: 3, name: "given" }
         ],
         texts: [
-          { x: 16e-4, y: 900, words: "the promise, 1/p", color: theme.muted },
+          { x: 16e-4, y: 900, words: "what it wants, 1/p", color: theme.muted },
           { x: flat, y: weight([flat], N2)[0], words: `${N2} tries`, color, dy: -10, anchor: "middle" }
         ]
       };
@@ -10526,14 +10528,14 @@ var start = {
   name: "start",
   short: "Start",
   title: "A model practises. Which problems does it learn?",
-  lead: `Each dot is a problem, and its height is how often the model gets it right. In every round the model tries each problem ${RUN.rollouts} times and moves towards the answers that were right. Drag the slider, and watch the hardest.`,
+  lead: `Each dot is a problem, and its height is how often the model gets it right; the thin line begins where it began. In every round the model tries each problem ${RUN.rollouts} times and moves towards the answers that were right. Drag the slider, and watch the hardest.`,
   key: "count",
   drag: {
     name: "Rare right answers count",
     values: Array.from({ length: 21 }, (_, i2) => i2 / 20),
     start: 0,
     ends: ["like any other", "the rarer, the more"],
-    say: (alpha) => alpha === 0 ? "like any other" : `${(8 ** alpha).toFixed(1)} × as much`
+    say: (alpha) => alpha === 0 ? "like any other" : `${(8 ** alpha).toFixed(1)} × others`
   },
   about: [
     `A simulation that runs in this page: ${RUN.problems} problems with 8 possible answers each, solved between ${HARDEST * 1e3} time in 1,000 and ${EASIEST * 10} times in 10 at the start. Random numbers, and the length of every step over all problems together, are the same wherever the slider stands; only what the answers count differs.`,
@@ -10585,7 +10587,7 @@ var start = {
     }
     function tell2() {
       const hard = (seen) => solved(seen.slice(0, HARD)), rest = solved(now().slice(HARD));
-      const compared = view.value === 0 ? "" : ` With the slider at the left end it would be ${hard(run(0)[round2])}.`;
+      const compared = view.value === 0 ? "" : ` With the slider at the left end it would be ${hard(run(0)[round2])} of the ${HARD}.`;
       view.say(
         `After ${round2} rounds the model solves ${hard(now())} of the ${HARD} hardest problems more often than not, and ${rest} of the other ${RUN.problems - HARD}.${compared}`
       );
@@ -10634,7 +10636,7 @@ var unseen = {
   name: "unseen",
   short: "Unseen",
   title: "The hard problem that training never sees",
-  lead: "One problem that the model solves once in 100 tries. Each box is a round, each small square a try. A box with a right try has a solid frame. In all others every try is wrong: nothing tells the model which way to go.",
+  lead: "One problem that the model solves once in 100 tries. Each box is a round, each small square a try. A box with a right try has a solid frame. In all others every try is wrong: nothing tells the model which way to go. Drag for more tries in a round.",
   key: "N",
   drag: {
     name: "Tries in a round",
@@ -10897,6 +10899,7 @@ function open(main) {
     else workbench.read(hash);
     if (!workbench.root.isConnected) main.replaceChildren(workbench.root);
     workbench.refresh();
+    if (focus) scrollTo(0, 0);
   };
   addEventListener("hashchange", () => show(true));
   show(false);

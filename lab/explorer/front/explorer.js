@@ -51,6 +51,10 @@ export class Explorer {
           h(
             "p",
             { class: "idea" },
+            kernel
+              ? ""
+              : "Everything of the story, with all settings: a try is a rollout, how often a problem is solved is its " +
+                  "pass rate p, how hard it pulls is the weight w(p). Move N and watch the curves. ",
             "With right-or-wrong rewards a group estimator is two sequences: rollout i gets ",
             h("b", {}, "gap[j] r", h("sub", {}, "i"), " + offset[j]"),
             ", with j right ones among the others. What is optimised is ",

@@ -55,6 +55,7 @@ function open(main) {
     else workbench.read(hash);
     if (!workbench.root.isConnected) main.replaceChildren(workbench.root);
     workbench.refresh();
+    if (focus) scrollTo(0, 0);
   };
   addEventListener("hashchange", () => show(true));
   show(false);

@@ -21,7 +21,7 @@ export const data = {
   title: "Your own problems: each method is pulled by different ones",
   lead:
     "Give a file that says how often each problem was tried and solved. It is read here and sent nowhere. Until " +
-    "then you see an invented example.",
+    "then you see an invented example. Drag for larger groups.",
   key: "N",
   drag: {
     name: "Tries in a group",

@@ -22,7 +22,7 @@ export const dead = {
   title: "Dead groups: all wrong or all right, paid for and worth nothing",
   lead:
     "The tries at one problem in one round are a group. A group teaches by the contrast of right and wrong " +
-    "answers; without contrast it is dead. Above every difficulty stands its share of dead groups.",
+    "answers; without contrast it is dead. Above every difficulty stands its share of dead groups. Drag for larger ones.",
   key: "N",
   drag: {
     name: "Tries in a group",
@@ -78,13 +78,13 @@ export const dead = {
           ].map(([value, words]) =>
             label(words, x(value), base + 24, { "text-anchor": value < 0.01 ? "start" : "middle", class: "small" }),
           ),
-          label("how often a problem is solved", (left + right) / 2, height - 4, {
+          label("how often solved; a tick is a problem", (left + right) / 2, height - 4, {
             "text-anchor": "middle",
             class: "small",
           }),
-          label("all wrong", left + 12, base - 12, { class: "on" }),
+          label("all wrong", left + 12, base - 12, { class: "on wrong" }),
           label("teaches", x(Math.min(0.9, Math.max(0.05, lives))), (top + base) / 2, { "text-anchor": "middle" }),
-          label("all right", right - 8, top + 20, { "text-anchor": "end", class: "on" }),
+          label("all right", right - 8, top + 20, { "text-anchor": "end", class: "on right" }),
         ];
       },
     );

@@ -1,5 +1,5 @@
 // Scene 5: a wish that is drawn, and the best that N tries can make of it.
-import { THEMES, niceDomain } from "./chart.js";
+import { THEMES } from "./chart.js";
 import { throughPoints } from "./catalogue.js";
 import { h } from "./dom.js";
 import { Fits } from "./fits.js";
@@ -10,7 +10,8 @@ import { DEFAULTS } from "./state.js";
 import { ChartPicture, figure, isDark } from "./story_parts.js";
 
 const P = DEFAULTS.points.map((_, i, all) => Number((i / (all.length - 1)).toFixed(2))),
-  HIGHEST = 8;
+  HIGHEST = 8,
+  DOMAIN = [-2, 10]; // it stays while one draws; a fit may go beyond the drawing
 
 const nearest = (points) =>
   resolve(ESTIMATORS, writeSpec(ESTIMATORS, "drawn", { p: P, w: points, zero_mean: false }));
@@ -23,7 +24,7 @@ export const draw = {
   short: "Draw your own",
   title: "Draw which problems should count. N tries come as near as they can",
   lead:
-    "Pull the grey line up where problems should pull hard and down where they should not. The purple line is the " +
+    "Pull the grey line up where problems should pull hard and down where they should not. The pink line is the " +
     "nearest that N tries can give: the more tries, the sharper it may bend.",
   key: "N",
   drag: {
@@ -54,14 +55,14 @@ export const draw = {
     const picture = new ChartPicture("the drawn weight, and the best that N tries reach", () => {
       const dark = isDark(),
         theme = THEMES[dark ? "dark" : "light"],
-        purple = onGround("#c42a96", dark),
+        pink = onGround("#c42a96", dark),
         { reached } = reach();
       picture.chart.theme = theme;
       return {
         x: { kind: "linear", domain: [0, 1], label: "how often a problem is solved" },
         y: {
           kind: "linear",
-          domain: niceDomain([0, HIGHEST * 0.75, ...points(), ...(reached ?? [])], "linear"),
+          domain: DOMAIN,
           label: "how hard it pulls",
         },
         lines: [
@@ -73,12 +74,12 @@ export const draw = {
             width: 2,
             name: "wish",
           },
-          ...(reached ? [{ x: grid.p, y: reached, color: purple, width: 3, name: "reached" }] : []),
+          ...(reached ? [{ x: grid.p, y: reached, color: pink, width: 3, name: "reached" }] : []),
         ],
         dots: points().map((y, i) => ({
           x: P[i],
           y,
-          color: i === chosen ? purple : theme.muted,
+          color: i === chosen ? pink : theme.muted,
           r: i === chosen ? 6 : 4,
           hollow: i !== chosen,
         })),
@@ -130,14 +131,14 @@ export const draw = {
       const wish = throughPoints(P, points()),
         { reached, stale } = reach();
       if (stale) {
-        view.say(`With ${view.value} tries … the purple line is being fitted.`);
+        view.say(`With ${view.value} tries … the pink line is being fitted.`);
         return;
       }
       const far = reached.reduce((worst, y, i) => Math.max(worst, Math.abs(y - wish(grid.p[i]))), 0);
       view.say(
         far < 0.005
           ? `With ${view.value} tries the drawing is reached.`
-          : `With ${view.value} tries the purple line is up to ${figure(far)} away from the drawing.`,
+          : `With ${view.value} tries the pink line is up to ${figure(far)} away from the drawing.`,
       );
     }
     return {
@@ -146,7 +147,7 @@ export const draw = {
         "div",
         { class: "row" },
         h("button", { type: "button", onclick: () => put(DEFAULTS.points) }, "First drawing"),
-        h("button", { type: "button", onclick: () => put(P.map(() => 1)) }, "Level"),
+        h("button", { type: "button", onclick: () => put(P.map(() => 1)) }, "Flat"),
       ),
       draw: show,
     };

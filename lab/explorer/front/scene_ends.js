@@ -27,7 +27,7 @@ export const ends = {
   lead:
     `The model answers one problem ${N} times. GRPO, a widely used method, pays each answer its distance from ` +
     "the group's average, divided by the group's spread. The spread is small when answers are almost all wrong, " +
-    "and when they are almost all right.",
+    "and when they are almost all right. Drag, and watch the bars.",
   key: "K",
   drag: {
     name: `Right answers among the ${N}`,
@@ -91,20 +91,23 @@ export const ends = {
     const curve = new ChartPicture("weight by pass rate under GRPO", () => {
       const theme = THEMES[isDark() ? "dark" : "light"],
         color = (name) => onGround({ grpo: "#e6a31e", rloo: "#0072b2" }[name], isDark()),
-        at = Math.min(0.998, Math.max(0.002, view.value / N));
+        at = view.value / N,
+        lives = at > 0 && at < 1; // a dead group lies nowhere on a curve of what groups teach on average
       curve.chart.theme = theme;
       return {
         x: { kind: "linear", domain: [0, 1], label: "how often a problem is solved" },
-        y: { kind: "linear", domain: [0, 3], label: "how hard it pulls" },
-        mark: at,
+        y: { kind: "linear", domain: [0, 3], label: "mean pull over groups" },
+        mark: lives ? at : undefined,
         lines: [
           { x: p, y: weights[1], color: color("rloo"), dash: [8, 2], width: 2, name: "rloo" },
           { x: p, y: weights[0], color: color("grpo"), width: 3, name: "grpo" },
         ],
-        dots: [{ x: at, y: QUANTITIES.weight(new Grid([at]), sequences("grpo"))[0], color: color("grpo"), r: 5 }],
+        dots: lives
+          ? [{ x: at, y: QUANTITIES.weight(new Grid([at]), sequences("grpo"))[0], color: color("grpo"), r: 5 }]
+          : [],
         texts: [
           { x: 0.5, y: 2.08, words: "GRPO", color: color("grpo"), dy: -10, anchor: "middle" },
-          { x: 0.5, y: 1, words: "RLOO: no division", color: color("rloo"), dy: 16, anchor: "middle" },
+          { x: 0.5, y: 1, words: "RLOO: the same, not divided", color: color("rloo"), dy: 16, anchor: "middle" },
         ],
       };
     });
@@ -136,11 +139,10 @@ export const ends = {
         `(${Number(right)} − ${average}) / ${width} = ${signed(advantage)}, ` +
         `so the model will give it ${right ? "more" : "less"} often.`;
       view.say(
-        `With ${K} of ${N} right the spread is ${width}, and right and wrong answers are ` +
-          `${figure(1 / spread(K))} apart. ` +
+        `With ${K} of ${N} right, a right answer gets ${figure(1 / spread(K))} more than a wrong one` +
           (K === N / 2
-            ? "That is the least: the middle counts least."
-            : `With ${N / 2} of ${N} right it would be ${figure(1 / spread(N / 2))}.`),
+            ? ". That is the least: the middle counts least."
+            : `; with ${N / 2} of ${N}, only ${figure(1 / spread(N / 2))} more.`),
       );
     }
     return {

@@ -38,7 +38,8 @@ export const start = {
   short: "Start",
   title: "A model practises. Which problems does it learn?",
   lead:
-    "Each dot is a problem, and its height is how often the model gets it right. In every round the model tries " +
+    "Each dot is a problem, and its height is how often the model gets it right; the thin line begins where it " +
+    "began. In every round the model tries " +
     `each problem ${RUN.rollouts} times and moves towards the answers that were right. Drag the slider, and watch ` +
     "the hardest.",
   key: "count",
@@ -47,7 +48,7 @@ export const start = {
     values: Array.from({ length: 21 }, (_, i) => i / 20),
     start: 0,
     ends: ["like any other", "the rarer, the more"],
-    say: (alpha) => (alpha === 0 ? "like any other" : `${(8 ** alpha).toFixed(1)} × as much`),
+    say: (alpha) => (alpha === 0 ? "like any other" : `${(8 ** alpha).toFixed(1)} × others`),
   },
   about: [
     `A simulation that runs in this page: ${RUN.problems} problems with 8 possible answers each, solved between ` +
@@ -115,7 +116,7 @@ export const start = {
     function tell() {
       const hard = (seen) => solved(seen.slice(0, HARD)),
         rest = solved(now().slice(HARD));
-      const compared = view.value === 0 ? "" : ` With the slider at the left end it would be ${hard(run(0)[round])}.`;
+      const compared = view.value === 0 ? "" : ` With the slider at the left end it would be ${hard(run(0)[round])} of the ${HARD}.`;
       view.say(
         `After ${round} rounds the model solves ${hard(now())} of the ${HARD} hardest problems more often than ` +
           `not, and ${rest} of the other ${RUN.problems - HARD}.${compared}`,
