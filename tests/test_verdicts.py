@@ -74,6 +74,14 @@ def test_a_record_is_kept_by_seed_at_its_last_and_first_step(kept):
     assert entropy.values.tolist() == part[part["step"] == 160]["entropy"].tolist()
 
 
+def test_the_seeds_that_two_settings_share_can_be_named(kept):
+    place = "images_by_n/images: record pass@1 where objective={}; rollouts=4096"
+    every, few = measured_at(place.format("grpo")), measured_at(place.format("reinforce_mean"))
+    shared = measured_at(place.format("grpo") + "; seed=200|201|202|203|204")
+    assert few.items == shared.items == (tuple(range(200, 205)),) and len(every.items[0]) == 10
+    assert shared.values.tolist() == every.values[:5].tolist()
+
+
 def test_a_cell_of_a_figure_without_runs_has_no_chance_and_of_one_with_runs_an_unknown_one(kept):
     exact = measured_at("weights: truncated(order=2) where p=0.001")
     assert exact.over == "exact" and exact.mean == pytest.approx(1.999) and exact.interval is None

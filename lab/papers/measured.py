@@ -91,9 +91,10 @@ def measured_at(place: str) -> Measured | None:
 
     By problem there are "pass@K" and "share of pass rates above P" and "below P"; every other
     metric is by seed. So is a cell of a figure whose row has columns "seed S", of which it is the
-    mean. A figure's place that names several rows with a `problem` gives one value for
-    each problem. "COLUMN of the largest KEY" takes the row with the largest KEY. LabError: nothing,
-    or more than one value for a seed and problem; an unknown column.
+    mean. A figure's place that names several rows with a `problem` gives one value for each
+    problem. "COLUMN of the largest KEY" takes the row with the largest KEY. KEY=A|B takes both
+    values, so that the seeds that two settings share can be compared. LabError: nothing, or more
+    than one value for a seed and problem; an unknown column.
     """
     match = re.fullmatch(r"([\w/]+): (.+?) where (.+)", place)
     if not match:
@@ -145,7 +146,8 @@ def _selected(table: pd.DataFrame, conditions: dict[str, str], place: str) -> pd
     for key, value in conditions.items():
         if key not in table:
             raise unknown(f"column at {place!r},", key, table.columns)
-        table = table[table[key].map(_equals(value))]
+        is_one = [_equals(one) for one in value.split("|")]
+        table = table[table[key].map(lambda cell, is_one=is_one: any(is_(cell) for is_ in is_one))]
     if table.empty:
         raise LabError(f"{place!r} names no row: change a condition")
     return table

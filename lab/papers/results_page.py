@@ -91,7 +91,7 @@ def _between(start: str, end: str, text: str, lines: list[str]) -> str:
 
 def _learned(rows: list[tuple[Item | None, Claim]]) -> list[str]:
     """A sentence for each claim that has one, with what would show it wrong; at last the counts."""
-    lines = []
+    lines: list[str] = []
     for _, claim in rows:
         if not claim.learned or claim.numbers is None:
             continue
