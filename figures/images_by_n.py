@@ -51,7 +51,7 @@ def draw(table: pd.DataFrame) -> Figure:
         panel.set_xticks([16, 128, 1024, 4096], ["16", "128", "1,024", "4,096"], minor=False)
         panel.minorticks_off()
     plots.logit_axis(axes[0].yaxis, 0.003, 0.98)
-    plots.logit_axis(axes[1].yaxis, 0.05, 0.998)
+    plots.logit_axis(axes[1].yaxis, 0.05, 0.99997)
     plots.letter(axes)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
