@@ -6,7 +6,7 @@ SWEEP := sweeps/laptop.toml
 FAST := catalogue definitions design enumeration errors estimators explain groups layers losses objectives \
 	published rng shapes stats weights
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# What one process has compiled the others read: the tests start hundreds.
+# As on most machines: what one process has compiled the others read.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup setup-llm figures reproduce site pictures test test-fast lint gpu lab check constraints check-install clean

@@ -329,7 +329,8 @@ def test_own_runs_are_drawn_into_their_own_folder_and_no_page_is_written(
     assert capsys.readouterr().out.splitlines() == [
         f"{name}: {drawn / name}.pdf" for name in ("order", "tabular")
     ]
-    assert {path.name for path in tmp_path.iterdir()} == {"order.py", "tabular.py"}
+    found = {path.name for path in tmp_path.iterdir()} - {"__pycache__"}
+    assert found == {"order.py", "tabular.py"}
     assert (
         json.loads((drawn / "tabular.json").read_text())["command"] == "lab figures --own tabular"
     )
