@@ -30,15 +30,7 @@ def table(recorded: Results) -> pd.DataFrame:
     measured = Results(
         recorded.metrics[recorded.metrics["solved"].notna()], recorded.groups, recorded.runs
     )
-    return pd.concat(
-        [
-            measured.over_seeds(metric, ["objective"])
-            .rename(columns={metric: "mean"})
-            .assign(metric=metric)
-            for metric in METRICS
-        ],
-        ignore_index=True,
-    )
+    return measured.each_over_seeds(METRICS, ["objective"])
 
 
 def draw(table: pd.DataFrame) -> Figure:

@@ -24,13 +24,7 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    parts = [
-        recorded.over_seeds(metric, ["objective", "rollouts"])
-        .rename(columns={metric: "mean"})
-        .assign(metric=metric)
-        for metric in PANELS
-    ]
-    curves = pd.concat(parts, ignore_index=True)
+    curves = recorded.each_over_seeds(PANELS, ["objective", "rollouts"])
     return curves[curves["step"] == curves["step"].max()].sort_values(["metric", "rollouts"])
 
 

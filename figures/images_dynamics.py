@@ -22,14 +22,7 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    parts = {metric: recorded.over_seeds(metric, ["objective", "rollouts"]) for metric in METRICS}
-    return pd.concat(
-        [
-            part.rename(columns={metric: "mean"}).assign(metric=metric)
-            for metric, part in parts.items()
-        ],
-        ignore_index=True,
-    )
+    return recorded.each_over_seeds(METRICS, ["objective", "rollouts"])
 
 
 def draw(table: pd.DataFrame) -> Figure:

@@ -34,13 +34,7 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    parts = [
-        recorded.over_seeds(metric, ["objective", "gradient"])
-        .rename(columns={metric: "mean"})
-        .assign(metric=metric)
-        for metric in PANELS
-    ]
-    return pd.concat(parts, ignore_index=True)
+    return recorded.each_over_seeds(PANELS, ["objective", "gradient"])
 
 
 def draw(table: pd.DataFrame) -> Figure:

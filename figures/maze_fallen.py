@@ -37,14 +37,7 @@ def table(recorded: Results) -> pd.DataFrame:
     metrics = recorded.metrics.merge(rate_flow.fallen(recorded.groups), on=["run", "step"])
     hard = metrics["log-likelihood, 12 moves"]
     metrics["gained"] = hard - hard.groupby(metrics["run"]).transform("first")
-    kept = replace(recorded, metrics=metrics)
-    parts = [
-        kept.over_seeds(metric, ["objective"])
-        .rename(columns={metric: "mean"})
-        .assign(metric=metric)
-        for metric in PANELS
-    ]
-    return pd.concat(parts, ignore_index=True)
+    return replace(recorded, metrics=metrics).each_over_seeds(PANELS, ["objective"])
 
 
 def draw(table: pd.DataFrame) -> Figure:

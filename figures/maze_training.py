@@ -23,14 +23,7 @@ def records() -> Results:
 def table(recorded: Results) -> pd.DataFrame:
     methods = [plots.method_style(row).label for row in recorded.metrics.itertuples()]
     named = recorded.metrics.assign(method=methods)
-    parts = [
-        Results(named, recorded.groups, recorded.runs)
-        .over_seeds(metric, ["method"])
-        .rename(columns={metric: "mean"})
-        .assign(metric=metric)
-        for metric in METRICS
-    ]
-    return pd.concat(parts, ignore_index=True)
+    return Results(named, recorded.groups, recorded.runs).each_over_seeds(METRICS, ["method"])
 
 
 def draw(table: pd.DataFrame) -> Figure:

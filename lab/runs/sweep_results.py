@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -87,6 +87,16 @@ class Results:
         table = pd.concat(rows, ignore_index=True)
         first = [*by, "step", metric, "low", "high", "seeds"]
         return table[[*first, *sorted(set(table) - set(first))]]
+
+    def each_over_seeds(self, metrics: Iterable[str], by: list[str]) -> pd.DataFrame:
+        """The `over_seeds` of several metrics below each other: values in `mean`, by `metric`."""
+        import pandas as pd
+
+        tables = [
+            self.over_seeds(metric, by).rename(columns={metric: "mean"}).assign(metric=metric)
+            for metric in metrics
+        ]
+        return pd.concat(tables, ignore_index=True)
 
     def pass_at_k(self, ks: Sequence[int], by: list[str]) -> pd.DataFrame:
         """Mean pass@k of the last step's problems, by the parameters `by`.
