@@ -9,6 +9,7 @@ that such a command starts with subprocess, where it is `lab` or the kernel of a
 
 import asyncio
 import atexit
+import faulthandler
 import gc
 import multiprocessing
 import os
@@ -17,11 +18,15 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import thread as pools
+from contextlib import suppress
 from multiprocessing import resource_tracker
 from pathlib import Path
+
+import psutil
 
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
@@ -49,10 +54,12 @@ MODULES = (
 fork_exec = subprocess._fork_exec
 
 
-def _run(words: list[str], cwd: str, env: dict[str, str], out: str, err: str) -> None:
+def _run(words: list[str], cwd: str, env: dict[str, str], out: str, err: str, stacks: str) -> None:
     """`lab WORDS`, `-m MODULE WORDS` or `-c CODE` here, in a session of its own, with its output
-    in two files.
+    in two files; a third one takes the stacks of this process and its forks, on SIGUSR1.
     """
+    global _stacks
+    _stacks = stacks
     gc.freeze()  # as in conftest.py
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -75,6 +82,7 @@ def _run(words: list[str], cwd: str, env: dict[str, str], out: str, err: str) ->
 def _begin(cwd: str, env: dict[str, str]) -> None:
     os.environ.clear()
     os.environ.update(env)
+    faulthandler.register(signal.SIGUSR1, open(_stacks, "a"))
     os.chdir(cwd)
     sys.path.insert(0, cwd)
 
@@ -203,8 +211,10 @@ class Forked:
 
     def __init__(self, words, cwd: Path, env: dict[str, str], folder: Path) -> None:
         self.words, self.outputs = list(map(str, words)), [folder / "out", folder / "err"]
+        self._stacks = folder / "stacks"
         process = CONTEXT.Process(
-            target=_run, args=(self.words, str(cwd), env, *map(str, self.outputs))
+            target=_run,
+            args=(self.words, str(cwd), env, *map(str, [*self.outputs, self._stacks])),
         )
         process.start()
         self.process = Process(process, self.outputs[1])
@@ -215,9 +225,22 @@ class Forked:
 
     def finish(self, timeout: float = 120) -> subprocess.CompletedProcess:
         if self.process.wait(timeout) is None:
-            raise subprocess.TimeoutExpired(self.words, timeout)
+            raise AssertionError(
+                f"hung: {self.words} had not ended after {timeout} s\n{self.stacks()}"
+                + "".join(path.read_text() for path in self.outputs if path.exists())
+            )
         out, err = (path.read_text() if path.exists() else "" for path in self.outputs)
         return subprocess.CompletedProcess(self.words, self.process.returncode, out, err)
+
+    def stacks(self) -> str:
+        """Where the threads of this process are, and of its forks, and theirs."""
+        own = psutil.Process(self.process.pid)
+        for one in (own, *own.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess):  # zombies too
+                if one.cmdline() == own.cmdline():  # a fork: another program would die of it
+                    one.send_signal(signal.SIGUSR1)
+                    time.sleep(1)  # one after the other into the file
+        return self._stacks.read_text()
 
     def kill(self) -> None:
         """SIGKILL to this process alone; what it started lives on."""

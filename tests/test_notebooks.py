@@ -1,6 +1,7 @@
 """Notebooks executed into finished run folders, and lessons written from them."""
 
 import ast
+import asyncio
 import base64
 import io
 import json
@@ -12,6 +13,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import nbformat
 import pytest
+import zmq.asyncio
+from jupyter_client.session import Session
 from notebook_cells import BOOKS, BY_NAME, code_cells, name_of
 
 from lab.cli import main
@@ -31,7 +34,7 @@ from lab.runs.lessons import (
     with_outputs,
     write_lesson,
 )
-from lab.runs.notebooks import run_notebook
+from lab.runs.notebooks import answering_channel, run_notebook
 
 # --- Executed with the settings of their outputs ------------------------------------------------
 
@@ -367,6 +370,30 @@ def test_a_kernel_that_dies_is_a_sentence_and_leaves_no_done(invent, make, monke
     ):
         run_notebook(experiment(name).configure())
     assert not Run(next((runs / name).iterdir())).finished
+
+
+def test_a_reply_that_comes_while_a_widget_is_answered_is_not_missed():
+    async def reply_while_sending() -> dict:
+        context, session = zmq.asyncio.Context(), Session(key=b"key")
+        kernel = zmq.Context.shadow(context.underlying).socket(zmq.ROUTER)
+        client = context.socket(zmq.DEALER)
+        address = f"tcp://127.0.0.1:{kernel.bind_to_random_port('tcp://127.0.0.1')}"
+        client.connect(address)
+        channel = answering_channel()(client, session)
+        channel.send(session.msg("execute_request"))
+        (identity, *_) = kernel.recv_multipart()
+        waiting = asyncio.create_task(channel.get_msg())
+        await asyncio.sleep(0.1)  # it waits
+        session.send(kernel, "execute_reply", ident=identity)
+        time.sleep(0.1)  # the reply has arrived, and asyncio has not looked yet
+        channel.send(session.msg("comm_msg"))
+        try:
+            return await asyncio.wait_for(waiting, 60)
+        finally:
+            kernel.close(linger=0)
+            context.destroy(linger=0)
+
+    assert asyncio.run(reply_while_sending())["msg_type"] == "execute_reply"
 
 
 def kernels(runs: Path) -> list[int]:

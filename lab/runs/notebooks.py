@@ -9,7 +9,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lab.configurations import Config
 from lab.errors import LabError, unknown
@@ -19,6 +19,9 @@ from lab.runs.readiness import LONGEST_HOURS, require_ready
 from lab.runs.run_folder import Run
 from lab.runs.training import MINUTES
 from lab.termination import Terminated, on_sigterm
+
+if TYPE_CHECKING:
+    from jupyter_client.channels import AsyncZMQSocketChannel
 
 KERNEL = "python3"
 
@@ -149,10 +152,18 @@ class _StopRequest:
 
 
 def _kernel_manager(stop: _StopRequest) -> type:
-    """A kernel manager for nbclient that gives `stop` the process id of its kernel."""
+    """A kernel manager for nbclient that gives `stop` the process id of its kernel, and whose
+    client misses no reply (`answering_channel`).
+    """
     from jupyter_client import AsyncKernelManager
+    from jupyter_client.asynchronous import AsyncKernelClient
+
+    class Client(AsyncKernelClient):
+        shell_channel_class = answering_channel()
 
     class Manager(AsyncKernelManager):
+        client_factory = Client
+
         async def _async_post_start_kernel(self, **options: Any) -> None:
             await super()._async_post_start_kernel(**options)
             # Only the provisioner of local processes has a process id.
@@ -160,6 +171,24 @@ def _kernel_manager(stop: _StopRequest) -> type:
             stop.pass_on()  # SIGTERM may have come while the kernel started
 
     return Manager
+
+
+def answering_channel() -> type[AsyncZMQSocketChannel]:
+    """The channel of requests to a kernel and its replies; a request cannot hide a reply.
+
+    jupyter_client sends past the asyncio side of its socket, which takes with it the one signal
+    that a reply has come. nbclient waits for the reply to a cell while it tells the kernel what
+    an Output widget shows, as one of `ipywidgets.interact` does: the cell is never seen to end.
+    """
+    import zmq
+    from jupyter_client.channels import AsyncZMQSocketChannel
+
+    class Channel(AsyncZMQSocketChannel):
+        def send(self, message: dict[str, Any]) -> None:
+            super().send(message)
+            self.socket.get(zmq.EVENTS)  # pyzmq looks for what has come, and wakes who waits for it
+
+    return Channel
 
 
 def parameter_cell(path: Path) -> tuple[dict[str, Any], str]:
