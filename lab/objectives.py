@@ -77,12 +77,10 @@ class Objective:
         if not isinstance(factor, (int, float)):
             return NotImplemented
 
-        def in_brackets(text: str) -> str:
-            return f"({text})" if " + " in text else text
-
+        part = "({})" if is_mixture(self.name) else "{}"
         return Objective(
-            f"{factor:g} * {in_brackets(self.name)}",
-            f"{factor:g} {in_brackets(self.label)}",
+            f"{factor:g} * {part.format(self.name)}",
+            f"{factor:g} {part.format(self.label)}",
             self.citation,
             lambda p: factor * self.J(p),
             lambda p: factor * self.w(p),

@@ -160,8 +160,11 @@ def test_mixtures_add_values_weights_names_and_sources():
     assert mixed.name == "rl + 0.5 * ml"
     assert mixed.citation == "Williams 1992; Tajwar et al. 2026, arXiv 2602.02710"
     assert (objective("rl") + objective("rl")).citation == "Williams 1992"
-    np.testing.assert_allclose((2 * mixed * 3).weight(P), 6 * mixed.weight(P))
     np.testing.assert_allclose(objective((2 * mixed).name).weight(P), 2 * mixed.weight(P))
+    twice = 2 * mixed * 3
+    assert twice.name == "3 * (2 * (rl + 0.5 * ml))"
+    for again in (twice, objective(twice.name)):
+        np.testing.assert_allclose(again.weight(P), 6 * mixed.weight(P))
     assert mixed.value(1.0) == 1.0
 
 
