@@ -26,24 +26,24 @@ def h200():
 
 
 @pytest.mark.parametrize("scale, given, before", [("paper", {}, 84), ("h200", {"batch": 256}, 161)])
-def test_the_published_maze_settings_fit_an_80_gb_card_in_parts_and_did_not_at_once(
+def test_the_published_maze_settings_fit_an_80_gb_card_in_parts_and_take_less_than_they_did_at_once(
     monkeypatch, scale, given, before
 ):
-    """At once: what a review counted in GiB, within the 15% that a fused norm saves."""
+    """Before: what a review counted in GiB, with attention weights kept in float32."""
     config = experiment("maze").configure(scale, given)
     assert budget_of("maze", scale, **given).peak_memory < 20 < CARDS["h100"].memory
     monkeypatch.setattr(maze, "MICRO_BATCH_POSITIONS", 2**30)
     monkeypatch.setattr(maze, "_extrapolate", lambda counted, length: counted(2))
     at_once = maze.budget(config).memory["weights, gradients, activations"]
-    assert 0.85 * before < at_once < before
+    assert 0.6 * before < at_once < 0.66 * before
 
 
-def test_the_work_of_a_maze_step_is_what_a_review_counted(h200):
+def test_a_maze_step_moves_less_than_a_review_counted_for_the_same_arithmetic(h200):
     """121 GB of rollouts; 90 + 166 GB of scoring and gradient, of which a fused norm
     saves a sixth.
     """
-    assert h200.step["rollouts"].bytes == pytest.approx(121e9, rel=0.08)
-    assert h200.step["update"].bytes == pytest.approx((90 + 166) * 1e9 * 5 / 6, rel=0.05)
+    assert h200.step["rollouts"].bytes < 0.6 * 121e9
+    assert h200.step["update"].bytes < 0.64 * (90 + 166) * 1e9
     flops = sum(work.flops for work in h200.step.values())
     assert flops == pytest.approx(7.5e-3 * CARDS["h200"].flops, rel=0.05)
     assert h200.checkpoint == pytest.approx(3 * 4 * 3_944_704 / GIB, rel=0.01)
@@ -83,6 +83,21 @@ def test_what_an_evaluation_samples_counts_where_it_samples_and_only_there():
     )
     assert many.evaluation.flops == pytest.approx(2 * few.evaluation.flops)
     assert many.step == few.step and many.step == exact.step
+
+
+def test_a_depth_of_the_captured_graph_has_fewer_kernels_than_a_review_counted():
+    """It counted 15,300 for 48 depths."""
+
+    @torch.no_grad()
+    def sample(length: int):
+        shape = maze.transformer_config(256, 4, 512)
+        policy = maze._BlankPolicy(maze.Transformer(shape), length, "bfloat16")
+        with policy.autocast():
+            prompts = policy.prefill(maze._blank_mazes(17, 2, length))
+            sample_rows(policy.model, *prompts, 3, length, [7, 2], torch.zeros(2, 3, length))
+
+    shorter, longer = (count(lambda: sample(length)) for length in (4, 5))
+    assert longer.launches - shorter.launches < 0.66 * 15_300 / 48
 
 
 def test_rollouts_of_any_length_are_counted_from_three_short_ones():

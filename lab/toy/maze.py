@@ -59,7 +59,7 @@ from lab.toy.transformer import PromptCache, Transformer, fresh_transformer
 from lab.toy.tree_sampling import PrefixTree, Rollouts, rollout_logits, sample_rows
 
 # Of a micro-batch: mazes times rollouts times length. At the published width their activations take
-# 13 to 15 GiB. This is a constant because a run's results must not depend on the machine.
+# 7 to 8 GiB. This is a constant because a run's results must not depend on the machine.
 MICRO_BATCH_POSITIONS = 2**17
 # Prefixes of an exact pass rate for each token of `length`, as a budget counts them. With a
 # tolerance of 0.01 mazes of 7x7 (18 tokens) take 81 after 50 supervised steps and 19 after 250.

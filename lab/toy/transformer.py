@@ -118,7 +118,7 @@ class Block(nn.Module):
         layer: int,
         attention: Attention,
     ) -> Float[torch.Tensor, "*tokens width"]:
-        normed = self.input_layernorm(x)
+        normed = for_products(self.input_layernorm(x))
         q, k, v = (
             self.self_attn[name](normed).unflatten(-1, (-1, self.head_size))
             for name in ("q_proj", "k_proj", "v_proj")
@@ -127,8 +127,14 @@ class Block(nn.Module):
         x = x + self.self_attn["o_proj"](
             attention(layer, rotate(q, *angles), rotate(k, *angles), v).flatten(-2)
         )
-        normed, mlp = self.post_attention_layernorm(x), self.mlp
+        normed, mlp = for_products(self.post_attention_layernorm(x)), self.mlp
         return x + mlp["down_proj"](F.silu(mlp["gate_proj"](normed)) * mlp["up_proj"](normed))
+
+
+def for_products(x: Float[torch.Tensor, "..."]) -> Float[torch.Tensor, "..."]:
+    """`x` in the type in which autocast multiplies it: every product would convert it anew."""
+    device = x.device.type
+    return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
 
 
 class _Decoder(nn.Module):
@@ -232,10 +238,12 @@ def attend(
     own_scores = (q.flatten(3, 4) @ k).view(*q.shape[:-1], -1)
     own_scores = own_scores.masked_fill(~visible[:, None, :, :, None], -torch.inf)
     sizes = (prompt_scores.shape[-1], own_scores.shape[-1])
-    weights = (
-        torch.cat((prompt_scores, own_scores), -1).softmax(-1, dtype=torch.float32).to(v.dtype)
-    )
+    scores = torch.cat((prompt_scores, own_scores), -1)
     del prompt_scores, own_scores  # freed before the weights are used
+    # A softmax in bfloat16 sums in float32. Autocast would also write the weights in float32.
+    with torch.autocast(q.device.type, enabled=False):
+        weights = scores.softmax(-1)
+    del scores
     prompt_weights, own_weights = weights.split(sizes, -1)
     out = (
         prompt_weights.reshape(problems, kv_heads, -1, prompt_weights.shape[-1]) @ prompt_values

@@ -23,10 +23,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+from torch.func import functional_call
 from torch.nn import functional as F
 
 from lab.shapes import Bool, Float, Int, Shaped
-from lab.toy.transformer import Attention, PromptCache, Transformer, attend
+from lab.toy.transformer import Attention, PromptCache, Transformer, attend, for_products
 
 # Attention of one layer: queries, then keys and values of the prompt and of the prefixes.
 PrefixAttention = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
@@ -446,15 +447,25 @@ def sample_rows(
     tokens = torch.zeros(shape, dtype=torch.int64, device=device)
     mask = torch.zeros(shape, dtype=torch.bool, device=device)
     logp = torch.zeros(shape, device=device)
-    # The rollouts' own keys and values: "layers 2 problems rollouts length kv_heads head_size".
+    # The rollouts' own keys and values, laid out as products of matrices read them without a copy:
+    # "layers 2 problems kv_heads rollouts length head_size". So are those of the prompts.
+    kv_heads, head_size = model.cache_shape
     cache = torch.zeros(
         len(prompt_cache),
         2,
-        *shape,
-        *model.cache_shape,
+        problems,
+        kv_heads,
+        rollouts,
+        length,
+        head_size,
         device=device,
         dtype=prompt_cache[0][0].dtype,
     )
+    prompt_cache = [(keys.contiguous(), values.contiguous()) for keys, values in prompt_cache]
+    # Converted once, and not at every depth.
+    weights = {
+        name: for_products(weight) for name, weight in model.named_parameters() if "_proj." in name
+    }
     active = torch.ones(shape[:2], dtype=torch.bool, device=device)
     logits = prompt_logits[:, None].expand(-1, rollouts, -1)
     for depth in range(length):
@@ -469,26 +480,27 @@ def sample_rows(
         if depth + 1 < length:
             position = torch.full((problems, rollouts, 1), prompt_length + depth, device=device)
             attention = _next_token_attention(cache, prompt_cache, depth)
-            stream = model(tokens[:, :, depth, None], position, attention)
+            arguments = tokens[:, :, depth, None], position, attention
+            stream = functional_call(model, weights, arguments)
             logits = model.logits(stream[:, :, 0])
     logit_rows = _independent_logit_rows(problems, rollouts, length, device)
     return Rollouts(tokens, mask, logp, logit_rows, active, None)
 
 
 def _next_token_attention(
-    cache: Shaped[torch.Tensor, "layers 2 problems rollouts length kv_heads head_size"],
+    cache: Shaped[torch.Tensor, "layers 2 problems kv_heads rollouts length head_size"],
     prompt_cache: PromptCache,
     depth: int,
 ) -> Attention:
     """Attention of the tokens at `depth` to their prompts and their own rollouts so far."""
 
     def attention(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        keys, values = cache[layer, 0], cache[layer, 1]
+        # Here with the axes of k and v.
+        keys, values = cache[layer].permute(0, 1, 3, 4, 2, 5)[:, :, :, : depth + 1]
         keys[:, :, depth] = k[:, :, 0]
         values[:, :, depth] = v[:, :, 0]
         visible = torch.ones(1, 1, 1, depth + 1, dtype=torch.bool, device=q.device)
-        own = slice(depth + 1)
-        return attend(q, prompt_cache[layer], keys[:, :, own], values[:, :, own], visible)
+        return attend(q, prompt_cache[layer], keys, values, visible)
 
     return attention
 
