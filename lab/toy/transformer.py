@@ -131,7 +131,7 @@ class Block(nn.Module):
         return x + mlp["down_proj"](F.silu(mlp["gate_proj"](normed)) * mlp["up_proj"](normed))
 
 
-def for_products(x: Float[torch.Tensor, "..."]) -> Float[torch.Tensor, "..."]:
+def for_products(x: Float[torch.Tensor, "*x"]) -> Float[torch.Tensor, "*x"]:
     """`x` in the type in which autocast multiplies it: every product would convert it anew."""
     device = x.device.type
     return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
