@@ -201,17 +201,28 @@ def test_a_drawing_is_fitted_as_the_lab_fits_it_by_mouse_and_by_keys(story, fron
     np.testing.assert_allclose(told, ours, rtol=EXACT, atol=EXACT)
     with story("#draw") as tab:
         chart, before = tab.get_by_role("slider", name="drawn weight"), finding(tab)
+        undo = tab.get_by_role("button", name="Undo")
+        assert undo.get_attribute("aria-disabled") == "true"
         box = chart.bounding_box()
         tab.mouse.move(box["x"] + 200, box["y"] + 60)
         tab.mouse.down()
         tab.mouse.move(box["x"] + 500, box["y"] + 90, steps=6)
         tab.mouse.up()
-        assert finding(tab) != before
+        stroke = finding(tab)
+        assert stroke != before
         tab.get_by_role("button", name="Flat").click()
         assert "the drawing is reached" in finding(tab)
+        for found in (stroke, before):
+            undo.click()
+            assert finding(tab) == found
+        assert undo.get_attribute("aria-disabled") == "true"
+        tab.get_by_role("button", name="Flat").click()
         chart.focus()
         value = float(chart.get_attribute("aria-valuenow"))
         chart.press("ArrowUp")
+        assert float(chart.get_attribute("aria-valuenow")) == value + 0.2
+        chart.press("ArrowUp")
+        undo.click()
         assert float(chart.get_attribute("aria-valuenow")) == value + 0.2
         tab.get_by_text("What exactly is computed").click()
         tab.get_by_role("link", name="Open this in the workbench").click()

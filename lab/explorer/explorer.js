@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 b8d0ce932f27fbe0dd908f41edb193a7d7c9c12803aa6449fa4d05ec8ccec081
+// Built by `npm run build` from lab/explorer/front; sources sha256 59b09b9db274f1dce745f4b4721525ee7a76bb4484a5bb2f09621776ad7226dd
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -10237,6 +10237,7 @@ var draw = {
   workbench: (N2, { points }) => ({ panel: "draw", N: N2, points }),
   build(view) {
     const grid = new Grid(passRates("linear"));
+    const drawings = [];
     let chosen = 6, before = null;
     const points = () => view.points, fits = new Fits(() => picture.element.isConnected && show()), reach = () => {
       const { sequences: sequences2, stale } = fits.sequences(nearest(points()), view.value);
@@ -10283,10 +10284,21 @@ var draw = {
       handle.setAttribute(name, value);
     const put = (next) => {
       view.keep({ points: next });
+      undo.setAttribute("aria-disabled", String(!drawings.length));
       show();
     };
+    const replace = (next) => {
+      drawings.push(points());
+      put(next);
+    };
+    const undo = h(
+      "button",
+      { type: "button", "aria-disabled": "true", onclick: () => drawings.length && put(drawings.pop()) },
+      "Undo"
+    );
     chart.listen(
       (p, w) => {
+        if (!before) drawings.push(points());
         const here = Math.round(p * (P2.length - 1)), [from, start2] = before ?? [here, w], value = Math.min(HIGHEST, Math.max(0, w)), next = [...points()];
         for (let i2 = Math.min(from, here); i2 <= Math.max(from, here); i2++) {
           const share = here === from ? 1 : (i2 - from) / (here - from);
@@ -10304,7 +10316,10 @@ var draw = {
       event.preventDefault();
       chosen = Math.min(P2.length - 1, Math.max(0, chosen + along));
       const value = Math.min(HIGHEST, Math.max(0, points()[chosen] + 0.2 * up));
-      put(points().with(chosen, Number(value.toPrecision(3))));
+      const next = points().with(chosen, Number(value.toPrecision(3)));
+      if (!up) show();
+      else if (event.repeat) put(next);
+      else replace(next);
     });
     function show() {
       picture.draw();
@@ -10325,8 +10340,9 @@ var draw = {
       below: h(
         "div",
         { class: "row" },
-        h("button", { type: "button", onclick: () => put(DEFAULTS.points) }, "First drawing"),
-        h("button", { type: "button", onclick: () => put(P2.map(() => 1)) }, "Flat")
+        undo,
+        h("button", { type: "button", onclick: () => replace(DEFAULTS.points) }, "First drawing"),
+        h("button", { type: "button", onclick: () => replace(P2.map(() => 1)) }, "Flat")
       ),
       draw: show
     };

@@ -44,6 +44,7 @@ export const draw = {
 
   build(view) {
     const grid = new Grid(passRates("linear"));
+    const drawings = []; // before each stroke, key and button
     let chosen = 6,
       before = null;
     const points = () => view.points,
@@ -97,10 +98,21 @@ export const draw = {
       handle.setAttribute(name, value);
     const put = (next) => {
       view.keep({ points: next });
+      undo.setAttribute("aria-disabled", String(!drawings.length));
       show();
     };
+    const replace = (next) => {
+      drawings.push(points());
+      put(next);
+    };
+    const undo = h(
+      "button",
+      { type: "button", "aria-disabled": "true", onclick: () => drawings.length && put(drawings.pop()) },
+      "Undo",
+    );
     chart.listen(
       (p, w) => {
+        if (!before) drawings.push(points());
         const here = Math.round(p * (P.length - 1)),
           [from, start] = before ?? [here, w],
           value = Math.min(HIGHEST, Math.max(0, w)),
@@ -122,7 +134,10 @@ export const draw = {
       event.preventDefault();
       chosen = Math.min(P.length - 1, Math.max(0, chosen + along));
       const value = Math.min(HIGHEST, Math.max(0, points()[chosen] + 0.2 * up));
-      put(points().with(chosen, Number(value.toPrecision(3))));
+      const next = points().with(chosen, Number(value.toPrecision(3)));
+      if (!up) show();
+      else if (event.repeat) put(next);
+      else replace(next);
     });
     function show() {
       picture.draw();
@@ -146,8 +161,9 @@ export const draw = {
       below: h(
         "div",
         { class: "row" },
-        h("button", { type: "button", onclick: () => put(DEFAULTS.points) }, "First drawing"),
-        h("button", { type: "button", onclick: () => put(P.map(() => 1)) }, "Flat"),
+        undo,
+        h("button", { type: "button", onclick: () => replace(DEFAULTS.points) }, "First drawing"),
+        h("button", { type: "button", onclick: () => replace(P.map(() => 1)) }, "Flat"),
       ),
       draw: show,
     };
