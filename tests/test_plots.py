@@ -59,7 +59,7 @@ def test_a_lifted_estimator_looks_like_its_own_under_its_own_label():
         ("2 * ml", "ml", "2 ML"),
         ("ml * 2", "ml", "2 ML"),
         ("ml * -0.5", "ml", "-0.5 ML"),
-        ("2 * ml * 3", "ml", "3 2 ML"),
+        ("2 * ml * 3", "ml", "3 (2 ML)"),
         ("2 * pass_at(k=4)", "pass_at(k=4)", "2 pass@4"),
         ("pass_at(k=4) * 2", "pass_at(k=4)", "2 pass@4"),
         ("2 * (rl + ml)", "rl + ml", "2 (RL + ML)"),
