@@ -50,6 +50,8 @@ RECORDED = {
     "stopping_images": ("stopping", "images"),
     "stopping_spent": ("stopping", "images"),
     "maze_stopping": ("maze_stopping", "maze"),
+    "maze_loops": ("maze_loops", "maze"),
+    "maze_ladder": ("maze_ladder", "maze"),
     "differences": ("images", "images"),  # and the sweeps of all claims
     "lm_gradients": ("inside", "inside"),
     "gsm8k_dynamics": ("gsm8k", "gsm8k"),
