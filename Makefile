@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # As on most machines: what one process has compiled the others read.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-llm figures reproduce site pictures test test-fast lint gpu lab check constraints check-install clean
+.PHONY: help setup setup-llm figures reproduce site pictures test test-fast test-lessons lint gpu lab check constraints check-install clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -43,11 +43,16 @@ site: setup ## explorer, lessons, results, mathematics and reference as one stat
 pictures: setup ## the explorer's pictures, for the README and for links to its scenes (needs Chromium)
 	$(BIN)/python tools/explorer_pictures.py
 
-test: setup-llm ## run all tests, one file at a time in each of several processes
-	# Two processes more than cores: a process often waits for those that its tests start.
-	$(BIN)/python -m pytest --numprocesses $$($(BIN)/python -c "import os; print(min(os.cpu_count() + 2, 8))") \
-		--dist loadfile \
+# Two processes more than cores: a process often waits for those that its tests start.
+PYTEST = $(BIN)/python -m pytest --numprocesses $$($(BIN)/python -c "import os; print(min(os.cpu_count() + 2, 8))")
+
+test: setup-llm ## run all tests but those of test-lessons, one file at a time in each of several processes
+	$(PYTEST) --dist loadfile \
+		--ignore tests/test_lesson_outputs.py \
 		--ignore tests/test_trl_conformance.py # minutes: docs/trl.md says how it is run
+
+test-lessons: setup-llm ## execute every lesson and compare it with its committed outputs: four minutes on two cores
+	$(PYTEST) --dist worksteal tests/test_lesson_outputs.py
 
 test-fast: setup ## run the tests that need no training, in less than a minute
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 $(FAST:%=tests/test_%.py)

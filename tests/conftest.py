@@ -118,9 +118,10 @@ TOGETHER = dict.fromkeys(
 )
 # Files that take half a minute and more, longest first: begun last, one of them would run alone.
 LONGEST = (
-    "notebooks figures lessons explorer_browser cuda_operators maze explorer_story verifier"
-    " lm_trainer explorer_accessibility install ray_executor toy_budgets loop checkpoints progress"
-    " training toy report engines maze_likelihood harness site cluster sweep readiness"
+    "figures readiness cuda_operators maze explorer_browser verifier lm_trainer notebooks loop"
+    " progress ray_executor toy_budgets site toy maze_likelihood checkpoints harness"
+    " explorer_accessibility training sweep catalogue explorer_story report engines cluster install"
+    " gpu_configuration lessons"
 ).split()
 
 
@@ -249,6 +250,22 @@ def fork(tmp_path_factory):
 def command(fork):
     """`lab WORDS` as a process, waited for; returns its exit code, stdout and stderr."""
     return lambda *words, **env: fork(*words, **env).finish()
+
+
+@pytest.fixture
+def run_here(monkeypatch):
+    """Run cells in this process, without a kernel; gives their variables."""
+    monkeypatch.chdir(ROOT / "notebooks")
+    monkeypatch.setattr("matplotlib.figure.Figure.show", lambda *_, **__: None)
+
+    def run(cells: list[str]) -> dict:
+        variables = {"display": lambda *_: None}
+        for cell in cells:
+            exec(compile(cell, "a cell", "exec"), variables)
+        import_module("matplotlib.pyplot").close("all")
+        return variables
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """Lessons as they lie in the repository, their cells run in this process: no kernel, no run folder.
 
-test_notebooks.py executes them as `lab run` does.
+test_lesson_outputs.py executes them as `lab run` does.
 """
 
 import ast
@@ -11,7 +11,6 @@ import symtable
 import sys
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import nbformat
 import numpy as np
 import pytest
@@ -23,7 +22,6 @@ from lab.runs.experiments import NOTEBOOKS, experiment
 from lab.runs.lessons import (
     OWN_RUN,
     is_lesson,
-    lessons,
 )
 from lab.runs.notebooks import parameter_cell
 from lab.toy import tabular
@@ -205,22 +203,6 @@ def cells_behind(cells: list[str], wanted: list[str]) -> list[str]:
     return kept
 
 
-@pytest.fixture
-def run_here(monkeypatch):
-    """Run cells in this process, without a kernel; gives their variables."""
-    monkeypatch.chdir(NOTEBOOKS)
-    monkeypatch.setattr("matplotlib.figure.Figure.show", lambda *_, **__: None)
-
-    def run(cells: list[str]) -> dict:
-        variables = {"display": lambda *_: None}
-        for cell in cells:
-            exec(compile(cell, "a cell", "exec"), variables)
-        plt.close("all")
-        return variables
-
-    return run
-
-
 @BY_NAME
 def test_the_folded_solutions_solve_the_exercises(path, capsys, run_here, runs):
     """Of the lesson's other cells those run that an exercise rests on; no training does."""
@@ -276,39 +258,3 @@ def test_what_a_lesson_asserts_holds_at_other_settings(lesson, given, run_here):
     (last,) = [place for place, cell in enumerate(cells) if "train" in defined(cell)]
     assert sum("assert" in cell for cell in cells[:last]) >= 2
     run_here(cells[:last])
-
-
-# What each lesson that trains takes too: an objective that is no estimator, groups of one, few of
-# everything, two sets of problems, records of the first and the last step alone.
-ALONE = dict(estimator="reinforce", rollouts=1)
-EXACT = dict(estimator="0.25 * log_odds", gradient="exact", rollouts=1)
-SHORT = dict(
-    rollouts=2, prompts=2, micro_batch=4, updates=1, steps=1, log_every=1, samples=2,
-    eval_problems=2, eval_sets=["arithmetic(level=2)", "arithmetic(level=3)"],
-)  # fmt: skip
-FAR = {
-    "tabular": [EXACT | dict(steps=1500, log_every=1499), ALONE],
-    "digits": [EXACT | dict(steps=1, log_every=1), ALONE],
-    "images": [EXACT | dict(steps=1, log_every=1, classes=10), ALONE],
-    "maze": [EXACT | dict(steps=1, log_every=1, mazes=1, samples=1), ALONE],
-    "maze_gradients": [
-        dict(estimators=["reinforce"], group_sizes=[1], groups=2, mazes=1, start_steps=1),
-        dict(estimators=["pkpo(k=2)"], group_sizes=[4, 2], groups=40, learning_rates=[1e-2, 1e-9]),
-    ],
-    "inside": [dict(problems=12, rollouts=4, estimators=["reinforce"])],
-    "gsm8k": [SHORT | dict(estimator="reinforce", trainer="loop")],
-    "qwen3": [SHORT | dict(estimator="reinforce", eval_sets=["arithmetic(level=1)"])],
-    "pacs": [SHORT | dict(score="grpo", balanced=False)],
-}
-
-
-def test_every_lesson_that_trains_is_run_far_from_its_settings():
-    assert FAR.keys() == {name for name in lessons() if experiment(name).trainer}
-
-
-@pytest.mark.parametrize("name, given", [(name, given) for name in FAR for given in FAR[name]])
-def test_a_lesson_ends_with_whatever_its_training_takes(name, given, run_here, runs):
-    """What a lesson shows beside its training must not end a run that was good."""
-    shown = run_here(turned(experiment(name).notebook, dict(scale="smoke") | given))
-    assert shown["run"].finished
-    assert {key: getattr(shown["config"], key) for key in given} == given

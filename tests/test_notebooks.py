@@ -1,4 +1,7 @@
-"""Notebooks executed into finished run folders, and lessons written from them."""
+"""Notebooks executed into finished run folders, and lessons written from them.
+
+Every lesson, with the settings of its outputs: test_lesson_outputs.py.
+"""
 
 import ast
 import asyncio
@@ -15,15 +18,13 @@ import nbformat
 import pytest
 import zmq.asyncio
 from jupyter_client.session import Session
-from notebook_cells import BOOKS, BY_NAME, code_cells, name_of
+from notebook_cells import code_cells
 
 from lab.cli import main
 from lab.errors import LabError
-from lab.runs import Run, configure, experiments, ladder, train
+from lab.runs import Run, configure, ladder, train
 from lab.runs.experiments import experiment
-from lab.runs.former_names import in_former_names
 from lab.runs.lessons import (
-    MACHINE,
     OWN_RUN,
     differences,
     is_lesson,
@@ -31,75 +32,25 @@ from lab.runs.lessons import (
     lessons,
     same_picture,
     same_text,
-    with_outputs,
     write_lesson,
 )
 from lab.runs.notebooks import answering_channel, run_notebook
 
-# --- Executed with the settings of their outputs ------------------------------------------------
-
-
-def configuration_of(name: str, scale: str = ""):
-    """At `scale`; if none is given, the one of the committed outputs."""
-    return experiment(name).configure(scale) if scale else lesson_configuration(name)
-
-
-@pytest.fixture(scope="module")
-def runs_of_notebooks(tmp_path_factory) -> Path:
-    """The folder of the runs of `executed`."""
-    return tmp_path_factory.mktemp("notebooks")
+# --- Executed -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def executed(runs_of_notebooks, fork, monkeypatch):
-    """The finished run of a notebook, see `configuration_of`; executed once."""
+def executed(command, runs):
+    """The finished run of a notebook; executed once."""
 
-    def run(name: str, scale: str = "") -> Run:
-        config, chosen = configuration_of(name, scale), experiment(name)
-        with monkeypatch.context() as patch:
-            patch.setenv("LAB_RUNS", str(runs_of_notebooks))
-            made = Run.of(config)
+    def run(name: str, scale: str = "laptop") -> Run:
+        made = Run.of(configure(name, scale=scale))
         if not made.finished:
-            given = [f"{key}={json.dumps(value)}" for key, value in chosen.changed(config).items()]
-            words = ["run", name, f"scale={config.scale}", *given]
-            variables = MACHINE | {"LAB_RUNS": str(runs_of_notebooks), "JUPYTER_PATH": ""}
-            done = fork(*words, **variables).finish(600)
+            done = command("run", name, f"scale={scale}", JUPYTER_PATH="")
             assert done.returncode == 0, done.stderr
         return made
 
     return run
-
-
-@pytest.mark.parametrize("name", experiments())
-def test_a_notebook_gives_a_finished_run_with_its_outputs(executed, name):
-    run, chosen, config = executed(name), experiment(name), configuration_of(name)
-    assert run.finished and run.params["scale"] == config.scale
-    assert run.params["parameters"] == in_former_names(config.settings())
-    files = {path.name for path in run.path.iterdir() if path.suffix != ".lock"}
-    made = {"metrics.jsonl", "groups.parquet", "checkpoints"} if chosen.trainer else set()
-    if name in ("gsm8k", "pacs", "qwen3"):  # language models that are trained
-        made |= {"rollouts"}
-    assert files == {"params.json", "provenance.json", "notebook.ipynb", "done.json"} | made
-    cells = code_cells(run.path / "notebook.ipynb")
-    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
-    kinds = [output.output_type for cell in cells for output in cell.outputs]
-    assert "error" not in kinds and len(kinds) >= 3
-    text = "".join(output.get("text", "") for cell in cells for output in cell.outputs)
-    # The header of configure.
-    assert f"{name}: {chosen.title}\n  scale {config.scale}\n" in text
-    assert not [
-        output
-        for cell in cells
-        for output in cell.outputs
-        if output.get("name") == "stderr" and ("Warning" in output.text or "Error" in output.text)
-    ]
-
-
-@BY_NAME
-def test_the_outputs_of_a_lesson_are_those_of_its_code(executed, path):
-    made = with_outputs(path, executed(name_of(path)).path / "notebook.ipynb")
-    found = differences(nbformat.read(path, as_version=4), made)
-    assert found == [], f"run lab lessons {name_of(path)}"
 
 
 def test_a_notebook_trains_what_the_command_trains(executed, tmp_path):
@@ -114,17 +65,9 @@ def test_a_finished_notebook_is_not_run_again(executed, monkeypatch):
     run = executed("weights")
     files = [path for path in run.path.iterdir() if path.suffix != ".lock"]
     before = [(path.stat().st_mtime_ns, path.read_bytes()) for path in files]
-    monkeypatch.setenv("LAB_RUNS", str(run.path.parents[1]))
     monkeypatch.setattr("papermill.execute_notebook", lambda *_, **__: pytest.fail("it ran again"))
-    assert run_notebook(configuration_of("weights")).path == run.path
+    assert run_notebook(configure("weights")).path == run.path
     assert [(path.stat().st_mtime_ns, path.read_bytes()) for path in files] == before
-
-
-def test_running_a_notebook_leaves_the_one_in_the_repository_alone(executed):
-    for path in BOOKS:
-        before = path.read_bytes()
-        executed(name_of(path))
-        assert path.read_bytes() == before
 
 
 def test_plain_papermill_runs_a_notebook_too(start, runs, tmp_path):
