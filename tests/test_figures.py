@@ -43,7 +43,8 @@ RECORDED = {
     "maze_theory": ("maze_gradients", "maze_gradients"),
     "maze_steps": ("maze_gradients", "maze_gradients"),
     "maze_interference": ("maze_gradients", "maze_gradients"),
-    "images_best": ("images_best", "images"),  # and images_rates
+    "images_best": ("images_best", "images"),  # and images_pacs, and the rates of both
+    "images_optimizers": ("images_optimizers", "images"),  # and images_best, and the rates of both
     "images_by_n": ("images_by_n", "images"),  # and images_best
     "maze_entropy": ("maze", "maze"),
     "maze_profiles": ("maze", "maze"),

@@ -244,8 +244,15 @@ def test_no_claim_is_tested_twice_among_those_that_holm_corrects_together(kept):
         {f"sweeps/{name}"}
         for name in (
             *("real_rewards", "stopping", "maze_baselines"),
-            *("images_best", "images_by_n", "digits_expected", "maze_exact", "maze_exact_again"),
-            *("maze_stopping", "maze_loops", "maze_ladder", "maze_gradients"),
+            *("images_best", "images_by_n", "images_optimizers", "images_pacs", "digits_expected"),
+            *(
+                "maze_exact",
+                "maze_exact_again",
+                "maze_stopping",
+                "maze_loops",
+                "maze_ladder",
+                "maze_gradients",
+            ),
         )
     ]
     assert not any(step.tests for claim in families[2] for step in claim.steps)
