@@ -8,10 +8,10 @@ from lab.show import plots
 
 CAPTION = """How far objectives lie apart depends on the optimizer: AdamW takes most of MaxRL's
 lead. 1,000 procedural classes from a pass rate of about 1/1000, N = 1,024, 300 steps. Pass@1 by
-the peak learning rate, on a log-odds scale: lines, on validation images, one seed; strokes, at
-the best rate of each objective, on test images, 5 other seeds. (a) SGD; (b) SGD with each
-gradient rescaled to norm 1, which takes an objective's scale away; (c) AdamW, which takes it
-away weight by weight. The rules of choice and the claims were written before the runs
+the peak learning rate, on a log-odds scale: lines, on validation images, one seed; strokes, on
+test images, each seed of 5 others, at the best rate of each objective. (a) SGD; (b) SGD with
+each gradient rescaled to norm 1, which takes an objective's scale away; (c) AdamW, which takes
+it away weight by weight. The rules of choice and the claims were written before the runs
 (sweeps/images_rates.toml, images_optimizers_rates.toml)."""
 
 SWEEPS = tuple(

@@ -68,7 +68,10 @@ def changed_by(project, file: str, *changes: tuple[str, str]) -> dict[str, set[s
             "reinforce_mean",
             {"digits", *(name for name in ALL if name.startswith("images_"))},
         ),
-        ("pacs", {"gsm8k_dynamics", "gsm8k_solved", "pacs_beta", "pacs_reformulation"}),
+        (
+            "pacs",
+            {"gsm8k_dynamics", "gsm8k_solved", "images_best", "pacs_beta", "pacs_reformulation"},
+        ),
     ],
 )
 def test_a_new_colour_makes_stale_the_figures_that_show_its_name(project, name, figures):
