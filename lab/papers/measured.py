@@ -147,7 +147,8 @@ def _selected(table: pd.DataFrame, conditions: dict[str, str], place: str) -> pd
         if key not in table:
             raise unknown(f"column at {place!r},", key, table.columns)
         is_one = [_equals(one) for one in value.split("|")]
-        table = table[table[key].map(lambda cell, is_one=is_one: any(is_(cell) for is_ in is_one))]
+        found = [cell for cell in table[key].unique() if any(is_(cell) for is_ in is_one)]
+        table = table[table[key].isin(found)]
     if table.empty:
         raise LabError(f"{place!r} names no row: change a condition")
     return table

@@ -7,6 +7,7 @@ import platform
 import re
 import subprocess
 import sys
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -53,13 +54,19 @@ def commit_of(*paths: str) -> str | None:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that influence results, as far as installed."""
-    installed = {"python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            installed[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
-    return installed
+    found = {package: _version(package) for package in PACKAGES}
+    return {"python": platform.python_version()} | {
+        package: version for package, version in found.items() if version is not None
+    }
+
+
+@cache
+def _version(package: str) -> str | None:
+    """The installed version; None if the package is not. Read once: `lab figures` asks for each."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def device() -> str:

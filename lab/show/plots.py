@@ -277,7 +277,7 @@ def _record(
         "data_sha256": hashlib.sha256(data_text(table).encode()).hexdigest(),
         "problems": _problem_counts(records),
         "intervals": _interval_counts(table),
-        "runs": {id: _identity(run) for id, run in runs.items()},
+        "runs": _identities(runs),
     }
 
 
@@ -363,15 +363,19 @@ def data_text(table: pd.DataFrame) -> str:
     return table.to_csv(index=False, float_format="%.10g", lineterminator="\n")
 
 
-def _identity(run: dict[str, Any]) -> dict[str, Any]:
-    """What the record of a figure says of one run: it follows from the run's parameters alone."""
-    name, scale = run["params"]["experiment"], run["params"]["scale"]
-    parameters = run["params"]["parameters"]
-    return {
-        "scale": scale,
-        "seed": parameters.get("seed"),
-        "command": experiment(name).command(scale, parameters),
-    }
+def _identities(runs: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """What the record of a figure says of its runs: it follows from their parameters alone."""
+    names = {run["params"]["experiment"] for run in runs.values()}
+    experiments = {name: experiment(name) for name in names}  # each preset is read once
+    told = {}
+    for id, run in runs.items():
+        scale, parameters = run["params"]["scale"], run["params"]["parameters"]
+        told[id] = {
+            "scale": scale,
+            "seed": parameters.get("seed"),
+            "command": experiments[run["params"]["experiment"]].command(scale, parameters),
+        }
+    return told
 
 
 def _problem_counts(records: Results | None) -> list[int]:
