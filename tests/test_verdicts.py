@@ -114,7 +114,7 @@ def test_a_place_that_names_no_number_is_refused(kept, place, message):
 def test_numbers_are_told_with_their_interval_and_small_ones_with_more_digits():
     assert str(seeds([0.4, 0.5, 0.6])) == "0.500 [0.252, 0.748]"
     assert str(seeds([0.003, 0.004])) == "0.0035 [-0.0029, 0.0099]"
-    assert str(exactly(2)) == "2.000" and str(exactly(641.2)) == "641.2"
+    assert str(exactly(2)) == "2.00" and str(exactly(641.2)) == "641.2"
     assert str(exactly(15365529.8)) == "15,365,530"
     assert seeds([0.2, 0.3, 0.25]).text(1, 100) == "25.0 [12.6, 37.4]"
 

@@ -71,7 +71,7 @@ class Measured:
 def digits_of(value: float) -> int:
     """How many digits after the decimal point tell a number of this size."""
     size = abs(value)
-    return 4 if size < 0.01 else 3 if size < 10 else 1 if size < 1e4 else 0
+    return 4 if size < 0.01 else 3 if size <= 1 else 2 if size < 10 else 1 if size < 1e4 else 0
 
 
 def exactly(value: float) -> Measured:

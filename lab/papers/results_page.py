@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from lab.errors import LabError
 from lab.papers.entries import our_numbers, verdict_text
 from lab.papers.registry import WORLDS, Claim, Item
-from lab.papers.verdicts import FAILS, HOLDS, UNDECIDED, UNKNOWN
+from lab.papers.verdicts import FAILS, HOLDS, UNDECIDED, UNKNOWN, signed
 
 START, END = "<!-- results -->", "<!-- end of results -->"
 LEARNED, END_OF_LEARNED = "<!-- learned -->", "<!-- end of learned -->"
@@ -146,7 +146,5 @@ def _first_difference(claim: Claim) -> str:
         numbers = f"{first.left} {first.a}, claimed {first.right}"
     if found is None:
         return numbers
-    difference = found.difference
-    text = f"{difference.point:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}]"
     more = f"; {len(rest)} more" if rest else ""
-    return f"{numbers}: {text}{more}"
+    return f"{numbers}: {signed(found.difference)}{more}"

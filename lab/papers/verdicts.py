@@ -19,7 +19,16 @@ import numpy as np
 
 from lab.errors import LabError, unknown
 from lab.papers.measured import Measured, digits_of, exactly
-from lab.stats import Comparison, Over, compare, detectable, holm, p_value, p_value_of_equality
+from lab.stats import (
+    Comparison,
+    Interval,
+    Over,
+    compare,
+    detectable,
+    holm,
+    p_value,
+    p_value_of_equality,
+)
 
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
 SHOWN, UNKNOWN = "shown", "not yet measured"
@@ -124,15 +133,10 @@ class Step:
         if self.comparison is None:
             return f"{names}: {verdict}, since one run has no interval"
         found = self.comparison
-        digits = digits_of(found.difference.point)
-        point, low, high = (
-            f"{value:+,.{digits}f}"
-            for value in (found.difference.point, found.difference.low, found.difference.high)
-        )
         p = min(p for _, p in self.tests)
         better = found.probability_of_improvement.point
         words = [
-            f"{names} {point} [{low}, {high}], {p_text(p)}, {p_text(min(adjusted))} after Holm,"
+            f"{names} {signed(found.difference)}, {p_text(p)}, {p_text(min(adjusted))} after Holm,"
             f" P(improvement) {better:.2f}: {verdict}"
         ]
         if verdict == UNDECIDED and self.sign == "=" and self.margin is None:
@@ -144,6 +148,15 @@ class Step:
             else:
                 words.append(f"{shown:.2g} would have shown")
         return "; ".join(words)
+
+
+def signed(difference: Interval) -> str:
+    """A difference with its interval and signs, as +0.422 [+0.390, +0.454]."""
+    digits = digits_of(difference.point)
+    point, low, high = (
+        f"{value:+,.{digits}f}" for value in (difference.point, difference.low, difference.high)
+    )
+    return f"{point} [{low}, {high}]"
 
 
 def p_text(p: float) -> str:
