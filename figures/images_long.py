@@ -1,0 +1,70 @@
+"""Images from one success in a thousand, five times as long: is GRPO only slower?"""
+
+from dataclasses import replace
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from lab.runs import Results, results, together
+from lab.show import plots
+
+CAPTION = """Images from one success in a thousand, five times as long: N = 1,024, SGD. (a) pass@1
+on validation images by learning rate, one seed, after 300 steps (pale, open) and 1,500 (filled). The
+best rate is a third of that for 300 steps, but for exact maximum likelihood's. (b), (c) pass@1 on
+test images with each objective at its best rate for that many steps; means over five seeds and each
+seed. GRPO gains much and ends below where MaxRL was after 300 steps; MaxRL halves its distance to
+exact maximum likelihood and more. With AdamW MaxRL's lead after 300 steps is small
+(images_optimizers); 1,500 steps with AdamW were not run."""
+
+SWEEPS = tuple(
+    (sweep, "images")
+    for sweep in ("images_rates", "images_long_rates", "images_best", "images_long")
+)
+LOOKS = {
+    "cross-entropy (exact ML)": ("ml", plots.line_style("ml")),
+    "MaxRL": ("maxrl", plots.line_style("maxrl")),
+    "GRPO": ("grpo", plots.line_style("grpo")),
+    "REINFORCE": ("reinforce_mean", plots.line_style("reinforce_mean")),
+}
+SEEDS = range(200, 205)  # of images_long; images_best has five more
+METRIC = "pass@1"
+
+
+def records() -> Results:
+    return together([results(sweep, name) for sweep, name in SWEEPS])
+
+
+def table(recorded: Results) -> pd.DataFrame:
+    metrics = recorded.metrics
+    chosen_on = metrics["evaluated_on"] == "validation"
+    tried = metrics[chosen_on & (metrics["step"] == metrics["steps"])]
+    tried = tried[["steps", "objective", "learning_rate", METRIC]].sort_values("learning_rate")
+    test = replace(recorded, metrics=metrics[~chosen_on & metrics["seed"].isin(SEEDS)])
+    curves = test.over_seeds(METRIC, ["steps", "objective"]).assign(kind="test")
+    seeds = [METRIC, *(f"seed {seed}" for seed in SEEDS)]
+    ends = curves[curves["step"] == curves["steps"]].set_index(["steps", "objective"])[seeds]
+    behind = ends.xs("ml", level="objective") - ends.xs("maxrl", level="objective")
+    behind = behind.reset_index().assign(kind="MaxRL behind exact ML")
+    return pd.concat([tried.assign(kind="validation"), curves, behind], ignore_index=True)
+
+
+def draw(table: pd.DataFrame) -> Figure:
+    figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.6, sharey=True)
+    for label, (name, style) in LOOKS.items():
+        part = table[table["objective"] == name]
+        tried = part[part["kind"] == "validation"]
+        for steps, mark, alpha in ((300, "none", 0.5), (1500, style.color, 1.0)):
+            rates = tried[tried["steps"] == steps]
+            x, y = rates["learning_rate"], rates[METRIC]
+            line = style.line | {"marker": style.marker, "markersize": 4, "markerfacecolor": mark}
+            axes[0].plot(x, y, alpha=alpha, **line)
+        for panel, steps in zip(axes[1:], (300, 1500), strict=True):
+            ends = part[(part["kind"] == "test") & (part["steps"] == steps)]
+            plots.curve(panel, ends, "step", METRIC, style, label)
+            panel.set(title=f"{steps:,} steps", xlabel="step")
+    axes[0].set(xscale="log", xlabel="peak learning rate", title="at the end, by rate")
+    axes[0].set_ylabel("pass@1")
+    plots.logit_axis(axes[0].yaxis, 0.0006, 0.9995)
+    plots.letter(axes)
+    figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return figure
