@@ -9,12 +9,12 @@ from lab.runs import Results, results, together
 from lab.show import plots
 
 CAPTION = """Images from one success in a thousand, five times as long: N = 1,024, SGD. (a) pass@1
-on validation images by learning rate, one seed, after 300 steps (pale, open) and 1,500 (filled). The
-best rate is a third of that for 300 steps, but for exact maximum likelihood's. (b), (c) pass@1 on
-test images with each objective at its best rate for that many steps; means over five seeds and each
-seed. GRPO gains much and ends below where MaxRL was after 300 steps; MaxRL halves its distance to
-exact maximum likelihood and more. With AdamW MaxRL's lead after 300 steps is small
-(images_optimizers); 1,500 steps with AdamW were not run."""
+on validation images by learning rate, one seed, after 300 steps (pale, open) and 1,500 (filled).
+The best rate is a third of that for 300 steps, but for exact maximum likelihood's. (b), (c)
+pass@1 on test images with each objective at its best rate for that many steps; means over five
+seeds and each seed. GRPO gains much and ends below where MaxRL was after 300 steps; MaxRL halves
+its distance to exact maximum likelihood and more. With AdamW MaxRL's lead after 300 steps is
+small (images_optimizers); 1,500 steps with AdamW were not run."""
 
 SWEEPS = tuple(
     (sweep, "images")
