@@ -33,6 +33,11 @@ def example(axis: int):
     return shape_checks.checked(names["row_means"])
 
 
+def mean_over(function, axis: int) -> None:
+    """Let an `example` take its means over another axis."""
+    function.__wrapped__.__globals__["AXIS"] = axis
+
+
 def test_a_false_shape_is_found_in_arguments_and_results():
     assert example(1)(np.ones((2, 3))).shape == (2,)
     with pytest.raises(BeartypeCallHintViolation):
@@ -43,6 +48,21 @@ def test_a_false_shape_is_found_in_arguments_and_results():
         example(1)(np.ones((2, 3), dtype=int))
     with pytest.raises(LabError, match="no axes"):
         example(1)(np.float64(1.0).reshape(()))
+
+
+def test_a_call_that_looks_like_a_right_one_is_held_to_the_shape_of_its_own_result():
+    means = example(1)
+    rewards = np.ones((2, 3))
+    assert means(rewards).shape == means(rewards).shape == (2,)
+    mean_over(means, 0)
+    with pytest.raises(BeartypeCallHintViolation):
+        means(rewards)
+    mean_over(means, 1)
+    assert means(rewards).shape == (2,)
+    with pytest.raises(BeartypeCallHintViolation):
+        means(rewards.astype(int))
+    with pytest.raises(BeartypeCallHintViolation):
+        means(rewards[None])
 
 
 # Functions with shapes in their signatures, at least, in each module of the mathematics.
