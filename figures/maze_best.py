@@ -1,0 +1,74 @@
+"""Mazes from a weak start, each objective at its best learning rate for what is asked."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from lab.runs import Results, results, together
+from lab.show import plots
+
+CAPTION = """All 192 mazes of 7x7, exact pass rates, after 200 steps of 32 mazes with N = 64
+rollouts and AdamW, from a start of 50 supervised steps. (a, b) each objective at six learning
+rates, one seed; a ring marks its best rate for what the panel shows, by a rule in
+sweeps/maze_best_rates.toml, written before the runs. The best rate for mean log p is the smallest
+tried: there it learns little. (c) both rates on five fresh starts, each seed one mark: hollow at
+the best rate for mean log p, filled at the best rate for pass@1, crosses the starts. No rate is
+best for both."""
+
+SWEEPS = (("maze_best_rates", "maze"), ("maze_best", "maze"))
+LOOKS = {
+    "MaxRL": ("maxrl", plots.line_style("maxrl")),
+    "GRPO": ("grpo", plots.line_style("grpo")),
+    "RLOO": ("rloo", plots.line_style("rloo")),
+}
+PANELS = {"log-likelihood": "mean log p, by rate", "pass@1": "pass@1, by rate"}
+RATES_SEED = 10
+
+
+def records() -> Results:
+    return together([results(sweep, name) for sweep, name in SWEEPS])
+
+
+def table(recorded: Results) -> pd.DataFrame:
+    metrics = recorded.metrics
+    last = metrics["step"] == metrics["steps"]
+    kept = metrics[last | (metrics["step"] == 0)]
+    columns = ["kind", "objective", "learning_rate", "seed", "step", *PANELS, "pass@128"]
+    kind = (kept["seed"] == RATES_SEED).map({True: "rates", False: "test"})
+    told = kept.assign(kind=kind)[columns]
+    told = told.sort_values(["kind", "objective", "learning_rate", "seed", "step"])
+    for metric in PANELS:  # which rate is the best one of its objective
+        ends = told[(told["kind"] == "rates") & (told["step"] > 0)]
+        best = ends.loc[ends.groupby("objective")[metric].idxmax()]
+        rate = told["objective"].map(best.set_index("objective")["learning_rate"])
+        told[f"best for {metric}"] = told["learning_rate"] == rate
+    return told.reset_index(drop=True)
+
+
+def draw(table: pd.DataFrame) -> Figure:
+    figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.6)
+    tried = table[table["kind"] == "rates"]
+    starts, ends = tried[tried["step"] == 0], tried[tried["step"] > 0]
+    for panel, (metric, title) in zip(axes, PANELS.items(), strict=False):
+        panel.axhline(starts[metric].iloc[0], color=plots.GREY, linewidth=0.8, label="start")
+        for label, (name, style) in LOOKS.items():
+            part = ends[ends["objective"] == name]
+            line = style.line | {"marker": style.marker, "markersize": 4}
+            panel.plot(part["learning_rate"], part[metric], label=label, **line)
+            best = part[part[f"best for {metric}"]]
+            ring = {"marker": "o", "markersize": 9, "markerfacecolor": "none", "linestyle": ""}
+            panel.plot(best["learning_rate"], best[metric], color=plots.BLACK, **ring)
+        panel.set(title=title, xscale="log", xlabel="learning rate")
+    tested = table[table["kind"] == "test"]
+    begun = tested[tested["step"] == 0].drop_duplicates("seed")
+    axes[2].plot(begun["pass@1"], begun["log-likelihood"], "x", color=plots.GREY, markersize=5)
+    for name, style in LOOKS.values():
+        part = tested[(tested["objective"] == name) & (tested["step"] > 0)]
+        for metric, face in (("log-likelihood", "none"), ("pass@1", style.color)):
+            points = part[part[f"best for {metric}"]]
+            marks = {"marker": style.marker, "markersize": 5, "markerfacecolor": face}
+            marks |= {"color": style.color, "linestyle": ""}
+            axes[2].plot(points["pass@1"], points["log-likelihood"], **marks)
+    axes[2].set(title="five fresh starts", xlabel="pass@1", ylabel="mean log p")
+    plots.letter(axes)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return figure
