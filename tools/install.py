@@ -40,6 +40,11 @@ NEWEST = {
 }
 
 
+# What pip says of a version that no source has. Where its configuration constrains the package,
+# it calls that a conflict between request and constraint.
+NOT_OFFERED = ("No matching distribution found", "ResolutionImpossible")
+
+
 def has_gpu() -> bool:
     """Whether NVIDIA's driver finds a GPU here; torch itself is not installed yet."""
     wanted = os.environ.get("LAB_DEVICE")
@@ -90,7 +95,7 @@ def offered(*words: str) -> bool:
         stderr=subprocess.PIPE,
         text=True,
     )
-    if done.returncode and "No matching distribution found" not in done.stderr:
+    if done.returncode and not any(said in done.stderr for said in NOT_OFFERED):
         print(done.stderr, file=sys.stderr, end="")
         sys.exit(done.returncode)
     return done.returncode == 0
