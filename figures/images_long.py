@@ -14,7 +14,7 @@ The best rate is a third of that for 300 steps, but for exact maximum likelihood
 pass@1 on test images with each objective at its best rate for that many steps; means over five
 seeds and each seed. GRPO gains much and ends below where MaxRL was after 300 steps; MaxRL halves
 its distance to exact maximum likelihood and more. With AdamW MaxRL's lead after 300 steps is
-small (images_optimizers); 1,500 steps with AdamW were not run."""
+small (images_optimizers), and after 1,500 it is smaller (images_long_adamw)."""
 
 SWEEPS = tuple(
     (sweep, "images")

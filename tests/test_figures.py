@@ -46,6 +46,7 @@ RECORDED = {
     "images_best": ("images_best", "images"),  # and images_pacs, and the rates of both
     "images_optimizers": ("images_optimizers", "images"),  # and images_best, and the rates of both
     "images_long": ("images_long", "images"),  # and images_best, and the rates of both
+    "images_long_adamw": ("images_long_adamw", "images"),  # and the three other cases
     "images_by_n": ("images_by_n", "images"),  # and images_best
     "maze_entropy": ("maze", "maze"),
     "maze_profiles": ("maze", "maze"),

@@ -244,7 +244,8 @@ def test_no_claim_is_tested_twice_among_those_that_holm_corrects_together(kept):
         {f"sweeps/{name}"}
         for name in (
             *("real_rewards", "stopping", "maze_baselines"),
-            *("images_best", "images_by_n", "images_long", "images_optimizers", "images_pacs"),
+            *("images_best", "images_by_n", "images_long", "images_long_adamw"),
+            *("images_optimizers", "images_pacs"),
             "digits_expected",
             *(
                 "maze_exact",
