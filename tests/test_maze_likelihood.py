@@ -97,7 +97,10 @@ def read(model: Transformer, mazes: Mazes):
 @pytest.fixture(scope="module")
 def taught() -> tuple[Transformer, Mazes]:
     """A model that solves some of four mazes of 9x9 often and others rarely; the last two have
-    loops."""
+    loops.
+
+    How fast it learns depends on the processor's rounding, so it learns until it can do enough.
+    """
     trees = draw(9, 64, 1, "taught", 0, CPU)
     moves = (trees.path >= 0).sum(1).tolist()
     mazes = (
@@ -115,11 +118,13 @@ def taught() -> tuple[Transformer, Mazes]:
     stream = MazeStream(9, 4, 0, "unused", CPU)
     world = maze.MazeSFT(policy, stream, 0)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
-    for _ in range(130):
+    for step in range(400):
+        if step >= 130 and step % 10 == 0 and pass_rates(model, both, 32, 0.1)[0].min() > 0.015:
+            return model, both
         optimizer.zero_grad()
         world.loss(both).backward()
         optimizer.step()
-    return model, both
+    raise AssertionError("after 400 steps the model does not solve all four mazes now and then")
 
 
 # --- Bounds -------------------------------------------------------------------------------------
@@ -336,7 +341,8 @@ def test_sampled_gradients_are_on_average_the_expected_and_the_conditional_one(t
 
 def test_the_score_function_of_many_rollouts_averages_to_the_gradient_of_p(taught):
     model, mazes = taught
-    one = mazes[:1]
+    easiest = int(pass_rates(model, mazes, 32, 0.01)[0].argmax())
+    one = mazes[easiest : easiest + 1]
     policy = MazePolicy(model, one, 1, 32, "float32", 0)
     stream = MazeStream(9, 1, 0, "unused", CPU)
     stream.at = lambda step: one
