@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sysconfig
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 
@@ -119,9 +121,16 @@ def describe_device() -> str:
 
 def compiler_fault() -> str:
     """Why torch.compile and Triton cannot build kernels, and what to do; empty where they can."""
-    if any(shutil.which(name) for name in (os.environ.get("CC"), "cc", "gcc", "clang") if name):
-        return ""
-    return (
-        "no C compiler was found (cc, gcc, clang), which torch.compile and Triton need: apt-get"
-        " install gcc"
-    )
+    names = (os.environ.get("CC"), "cc", "gcc", "clang")
+    if not any(shutil.which(name) for name in names if name):
+        return (
+            "no C compiler was found (cc, gcc, clang), which torch.compile and Triton need: apt-get"
+            " install gcc, or set compile_model=false"
+        )
+    headers = Path(sysconfig.get_path("include"))
+    if not (headers / "Python.h").is_file():
+        return (
+            f"{headers} holds no Python.h, which Triton needs: apt-get install python3-dev, or set"
+            " compile_model=false"
+        )
+    return ""

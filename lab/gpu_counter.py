@@ -33,6 +33,9 @@ NO_KERNEL = {
 }
 
 
+_counters: list[Counter] = []  # those that count now
+
+
 @dataclass(frozen=True)
 class Counted:
     """What `count` saw.
@@ -64,6 +67,7 @@ class Counter(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self.live = self.peak = self.bytes = self.flops = self.launches = 0
+        self.paused = False
         self._storages: dict[int, weakref.ref] = {}
 
     @property
@@ -75,7 +79,7 @@ class Counter(TorchDispatchMode):
             return args[0].fake_device
         kwargs = kwargs or {}
         result = func(*args, **kwargs)
-        if func.namespace == "prim":
+        if func.namespace == "prim" or self.paused:
             return result
         inputs, outputs = _tensors((*args, *kwargs.values())), _tensors(result)
         # A view shares its storage with an input: nothing is allocated or computed for it.
@@ -85,10 +89,14 @@ class Counter(TorchDispatchMode):
             self._hold(tensor.untyped_storage())
         computes = bool(new) or func._schema.is_mutable
         if computes and func._overloadpacket not in NO_KERNEL:
-            self.launches += 1
-            self.bytes += sum(map(_size, inputs)) + sum(map(_size, outputs))
+            self.launch(inputs, outputs)
             self.flops += _flops(func._overloadpacket, args, kwargs, result)
         return result
+
+    def launch(self, inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> None:
+        """Count one kernel that reads and writes these tensors."""
+        self.launches += 1
+        self.bytes += sum(map(_size, inputs)) + sum(map(_size, outputs))
 
     def _hold(self, storage: torch.UntypedStorage) -> None:
         """Count a storage as alive until it is freed."""
@@ -145,6 +153,49 @@ class _FusedNorm(torch.autograd.Function):
         return gradient * x, torch.empty_like(weight)
 
 
+class _OneKernel(torch.autograd.Function):
+    """A function as what a compiler makes of it: see `as_one_kernel`."""
+
+    @staticmethod
+    def forward(ctx: Any, counter: Counter, function: Callable[..., Any], *operands: Any) -> Any:
+        counter.paused = True
+        results = function(*operands)
+        counter.paused = False
+        inputs, outputs = _tensors(operands), _tensors([results])
+        for tensor in outputs:
+            counter._hold(tensor.untyped_storage())
+        counter.launch(inputs, outputs)
+        ctx.counter = counter
+        ctx.places = [isinstance(operand, torch.Tensor) for operand in operands]
+        ctx.save_for_backward(*inputs)
+        return results
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        kept = iter(ctx.saved_tensors)
+        operands = [next(kept) if tensor else None for tensor in ctx.places]
+        needed = ctx.needs_input_grad[2:]
+        results = [
+            torch.empty_like(operand) if operand is not None and need else None
+            for operand, need in zip(operands, needed, strict=True)
+        ]
+        ctx.counter.launch([*ctx.saved_tensors, *gradients], _tensors(results))
+        return None, None, *results
+
+
+def as_one_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of tensors, counted as a compiler would join it, inside `count` alone.
+
+    That is one kernel forward and one backward, which read and write their operands once. The
+    backward pass computes what lies between again, from the operands, which are kept.
+    """
+
+    def joined(*operands: Any) -> Any:
+        return _OneKernel.apply(_counters[-1], function, *operands)
+
+    return joined
+
+
 class _AsOnCUDA(TorchFunctionMode):
     """Puts CUDA's operators in the place of the CPU's where they differ."""
 
@@ -163,8 +214,12 @@ def count(work: Callable[[], Any]) -> Counted:
     stays alive until the end.
     """
     counter = Counter()
-    with FakeTensorMode(), _AsOnCUDA(), counter:
-        result = work()
+    _counters.append(counter)
+    try:
+        with FakeTensorMode(), _AsOnCUDA(), counter:
+            result = work()
+    finally:
+        _counters.pop()
     counted = counter.counted
     del result
     return counted

@@ -28,6 +28,9 @@ CHOOSING = {
     "mask",
     "total_weight",
     "rng_state",
+    "philox_seed",
+    "philox_offset",
+    "logsumexp",  # float32 for every type of queries
     "count_include_pad",
 }
 
@@ -94,6 +97,14 @@ LISTED: dict[str, tuple[set[torch.dtype], str]] = {
     "_fused_adamw_": (
         {torch.float16, torch.bfloat16, torch.float32, torch.float64},
         "aten/native/cuda/FusedAdamWKernel.cu: floating types; its steps are float32",
+    ),
+    "_scaled_dot_product_flash_attention": (
+        {torch.float16, torch.bfloat16},
+        "aten/native/transformers/cuda/attention.cu: FlashAttention's kernels",
+    ),
+    "_scaled_dot_product_flash_attention_backward": (
+        {torch.float16, torch.bfloat16},
+        "aten/native/transformers/cuda/attention_backward.cu: FlashAttention's kernels",
     ),
 }
 

@@ -71,8 +71,48 @@ def _addmm(
     return torch.addmm(start.to(kind), a.to(kind), b.to(kind), out=out, **factors)
 
 
+def _flash_attention(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, dropout: float = 0.0, causal: bool = False
+) -> tuple[Any, ...]:
+    _check_heads(q)
+    out, log = aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, dropout, causal)
+    assert not causal or q.shape[2] == k.shape[2]  # else CUDA's last query sees the last key
+    random = torch.zeros(2, dtype=torch.uint64), torch.zeros((), dtype=torch.uint64)
+    # CUDA's kernel gives the normalisers as a tensor without gaps, and asks for such a one.
+    return out, log.contiguous(), None, None, q.shape[2], k.shape[2], *random, q.new_zeros(0)
+
+
+def _flash_attention_backward(
+    gradient: torch.Tensor,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    out: torch.Tensor,
+    log: torch.Tensor,
+    *rest: Any,
+) -> tuple[torch.Tensor, ...]:
+    _check_heads(q)
+    assert log.is_contiguous() and log.dtype == torch.float32
+    lengths, (dropout, causal, seed, offset) = rest[:4], rest[4:]
+    assert lengths == (None, None, q.shape[2], k.shape[2])
+    assert seed.dtype == offset.dtype == torch.uint64
+    return aten._scaled_dot_product_flash_attention_for_cpu_backward(
+        gradient, q, k, v, out, log, dropout, causal
+    )
+
+
+def _check_heads(q: torch.Tensor) -> None:
+    """FlashAttention's own conditions."""
+    assert q.shape[3] % 8 == 0 and q.shape[3] <= 256 and q.stride(3) == 1
+
+
+aten = torch.ops.aten
 # Overloads that only CUDA has a kernel for: the same numbers on a CPU.
-STAND_INS = {"addmm.dtype_out": _addmm}
+STAND_INS = {
+    "addmm.dtype_out": _addmm,
+    "_scaled_dot_product_flash_attention.default": _flash_attention,
+    "_scaled_dot_product_flash_attention_backward.default": _flash_attention_backward,
+}
 
 
 class WrongDevice(RuntimeError):

@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional as F
 
-from lab.gpu_counter import Counted, count, peak_memory
+from lab.gpu_counter import Counted, as_one_kernel, count, peak_memory
 
 KIB = 1024
 
@@ -89,3 +89,32 @@ def test_bfloat16_by_autocast_counts_the_copies_that_it_makes():
 
     full, half = 256 * KIB + 64 * KIB, 128 * KIB + 32 * KIB
     assert count(work).peak == full + half + 32 * KIB
+
+
+def test_a_joined_function_reads_and_writes_its_operands_once_in_each_direction():
+    """x * sigmoid(y): 3 kernels forward, of which the third is joined to the others."""
+
+    def work(joined: bool):
+        def product(x, y):
+            return x * (-y).sigmoid()
+
+        x, y = vector(4).requires_grad_(), vector(4).requires_grad_()
+        made = (as_one_kernel(product) if joined else product)(x, y)
+        made.backward(torch.ones_like(made))
+        return x.grad, y.grad
+
+    begin = count(lambda: (x := vector(4), vector(4), torch.ones_like(x)))  # x, y, the gradient
+    apart, joined = (count(lambda joined=joined: work(joined)) for joined in (False, True))
+    assert joined.launches - begin.launches == 2 < apart.launches - begin.launches
+    forward, backward = (2 + 1) * 4 * KIB, (2 + 1 + 2) * 4 * KIB
+    assert joined.bytes - begin.bytes == forward + backward < apart.bytes - begin.bytes
+    assert joined.kept == apart.kept == 2 * 4 * KIB and joined.peak <= apart.peak
+
+
+def test_a_joined_function_takes_other_things_than_tensors_and_returns_several():
+    def both(x, kind, factor):
+        return x + x, (x * factor).to(kind)
+
+    counted = count(lambda: as_one_kernel(both)(vector(4), torch.float64, 3))
+    assert counted.launches == 2 and counted.bytes == (4 + 4 + 4 + 8) * KIB
+    assert counted.kept == (4 + 8) * KIB

@@ -283,13 +283,21 @@ def test_a_step_that_nothing_solves_moves_nothing_and_smoothing_still_does(young
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 1.0])
-@pytest.mark.parametrize("change", [{}, {"greedy_filter": True}])
+@pytest.mark.parametrize(
+    "change, sample",
+    [
+        ({}, maze_policy.sample_tree),
+        ({"greedy_filter": True}, maze_policy.sample_tree),
+        ({}, sample_rows),
+    ],
+)
 @pytest.mark.parametrize("kept", [2**17, 2 * 12 * 16])
 def test_a_maze_whose_advantages_are_all_zero_is_not_scored_and_the_step_is_the_same(
-    monkeypatch, young, share, change, kept
+    monkeypatch, young, share, change, sample, kept
 ):
     """At once and in parts, where few, half, most and all of the mazes are like that."""
     monkeypatch.setattr(maze, "MICRO_BATCH_POSITIONS", kept)
+    monkeypatch.setattr(maze_policy, "sample_tree", sample)
     world = world_of(young, batch=10, estimator="rloo", length=16, **change)
     step, scored, score = telling_step(world), [], world.score
     usual = world.advantages
@@ -369,7 +377,8 @@ def test_a_step_in_parts_has_the_gradient_and_the_record_of_a_step_at_once(
     several, split, told_again = gradient_in_parts(
         monkeypatch, young, 2 * 12 * 16, sample, **change
     )
-    assert (at_once, several) == (1, 4)
+    # A part that holds only mazes without a part in the gradient has no loss.
+    assert at_once == 1 and 2 <= several <= 4
     largest = max(gradient.norm() for gradient in whole.values())
     for name, gradient in whole.items():
         assert (split[name] - gradient).norm() <= 1e-6 * largest, name

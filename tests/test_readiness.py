@@ -12,7 +12,7 @@ import pytest
 from lab.budget import CARDS, Budget, Work
 from lab.cli import main
 from lab.configurations import Config
-from lab.device import cards, compute_device, gpu_fault
+from lab.device import cards, compiler_fault, compute_device, gpu_fault
 from lab.errors import LabError
 from lab.runs import readiness
 from lab.runs.experiments import GPU_SCALES, experiment, experiments
@@ -51,6 +51,30 @@ def stand_in_nvidia_smi(tmp_path, monkeypatch, answer, code=0):
     program.write_text(f"#!/bin/sh\nprintf '{answer}'\nexit {code}\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+
+def test_a_compiler_and_pythons_headers_are_looked_for_where_something_is_compiled(
+    tmp_path, monkeypatch
+):
+    program = tmp_path / "gcc"
+    program.write_text("")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path))
+    assert "holds no Python.h" in compiler_fault()
+    (tmp_path / "Python.h").write_text("")
+    assert compiler_fault() == ""
+    program.unlink()
+    assert "no C compiler was found" in compiler_fault()
+    for name in ("maze", "images"):
+        config = experiment(name).configure("h200", {})
+        asked = list(experiment(name).module.requirements(config))
+        assert asked[0][0] == "compiler" and "apt-get install gcc" in asked[0][1]
+        without = experiment(name).configure("h200", {"compile_model": False})
+        assert not any(
+            subject == "compiler" for subject, *_ in experiment(name).module.requirements(without)
+        )
 
 
 @pytest.mark.parametrize("verb", ["run", "train"])

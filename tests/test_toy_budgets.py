@@ -9,9 +9,10 @@ import pytest
 import torch
 
 from lab.budget import CARDS, GIB, GPU
-from lab.gpu_counter import count
+from lab.gpu_counter import as_one_kernel, count
 from lab.runs import configure, experiment, train
 from lab.toy import images, maze
+from lab.toy.transformer import Elementwise
 from lab.toy.tree_sampling import sample_rows
 
 
@@ -35,15 +36,13 @@ def test_the_published_maze_settings_fit_an_80_gb_card_in_parts_and_take_less_th
     monkeypatch.setattr(maze, "MICRO_BATCH_POSITIONS", 2**30)
     monkeypatch.setattr(maze, "_extrapolate", lambda counted, length: counted(2))
     at_once = maze.budget(config).memory["weights, gradients, activations"]
-    assert 0.6 * before < at_once < 0.66 * before
+    assert 0.42 * before < at_once < 0.54 * before
 
 
 def test_a_maze_step_moves_less_than_a_review_counted_for_the_same_arithmetic(h200):
-    """121 GB of rollouts; 90 + 166 GB of scoring and gradient, of which a fused norm
-    saves a sixth.
-    """
-    assert h200.step["rollouts"].bytes < 0.6 * 121e9
-    assert h200.step["update"].bytes < 0.64 * (90 + 166) * 1e9
+    """121 GB of rollouts; 90 + 166 GB of scoring and gradient."""
+    assert h200.step["rollouts"].bytes < 0.34 * 121e9
+    assert h200.step["update"].bytes < 0.33 * (90 + 166) * 1e9
     flops = sum(work.flops for work in h200.step.values())
     assert flops == pytest.approx(7.5e-3 * CARDS["h200"].flops, rel=0.05)
     assert h200.checkpoint == pytest.approx(3 * 4 * 3_944_704 / GIB, rel=0.01)
@@ -90,14 +89,17 @@ def test_a_depth_of_the_captured_graph_has_fewer_kernels_than_a_review_counted()
 
     @torch.no_grad()
     def sample(length: int):
-        shape = maze.transformer_config(256, 4, 512)
-        policy = maze._BlankPolicy(maze.Transformer(shape), length, "bfloat16")
+        model = maze.Transformer(maze.transformer_config(256, 4, 512))
+        model.elementwise = Elementwise().map(as_one_kernel)
+        policy = maze._BlankPolicy(model, length, "bfloat16")
+        uniforms = torch.zeros(2, 3, length)
         with policy.autocast():
             prompts = policy.prefill(maze._blank_mazes(17, 2, length))
-            sample_rows(policy.model, *prompts, 3, length, [7, 2], torch.zeros(2, 3, length))
+            attention = policy.attention(prompts[1])
+            sample_rows(policy.model, *prompts, 3, length, [7, 2], uniforms, attention)
 
     shorter, longer = count(lambda: sample(4)), count(lambda: sample(5))
-    assert longer.launches - shorter.launches < 0.66 * 15_300 / 48
+    assert longer.launches - shorter.launches < 0.4 * 15_300 / 48
 
 
 def test_rollouts_of_any_length_are_counted_from_three_short_ones():

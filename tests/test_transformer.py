@@ -2,18 +2,27 @@
 parts.
 """
 
+import inspect
 import json
 import math
+from collections import Counter
+from contextlib import nullcontext
 
 import pytest
 import torch
 from torch import nn
+from torch._dynamo.utils import counters
 
+from lab.device import compiler_fault
 from lab.errors import LabError
+from lab.toy import fused_attention
+from lab.toy.fused_attention import attend_fused
 from lab.toy.transformer import (
+    Elementwise,
     Transformer,
     TransformerConfig,
     attend,
+    compiled_elementwise,
     fresh_transformer,
     load,
     rotate,
@@ -308,32 +317,22 @@ def parts(problems, trees, queries, keys, heads, shared, head, length, kind=torc
     return made[0], (made[1], made[2]), made[3], made[4]
 
 
+@pytest.mark.parametrize("attention", [attend, attend_fused])
 @pytest.mark.parametrize("heads, shared", [(4, 2), (4, 1), (3, 3)])
-@pytest.mark.parametrize("mask", ["own", "problem", "query", "key"])
-def test_attention_in_two_parts_is_ordinary_attention_on_joined_keys(heads, shared, mask):
-    """Two problems, three trees in each; the mask is given in full or with axes left to
-    broadcasting.
-    """
-    shape = {
-        "own": (2, 3, 4, 5),
-        "problem": (2, 1, 4, 5),
-        "query": (1, 1, 4, 5),
-        "key": (1, 1, 1, 5),
-    }[mask]
-    seen = torch.rand(shape, generator=torch.Generator().manual_seed(2)) < 0.5
-    assert seen.any() and not seen.all()
-    q, prompt, k, v = parts(2, 3, 4, 5, heads, shared, 6, 7)
-    found = attend(q, prompt, k, v, seen)
-    assert torch.allclose(found, attention_by_hand(q, prompt, k, v, seen), atol=1e-6)
-    assert (found - attention_by_hand(q, prompt, k, v, ~seen)).abs().max() > 0.05
-
-
-def test_a_query_that_sees_no_key_of_its_own_sees_the_prompt():
-    q, prompt, k, v = parts(2, 2, 3, 4, 4, 2, 6, 5)
-    nothing = torch.zeros(1, 1, 1, 4, dtype=torch.bool)
-    found = attend(q, prompt, k, v, nothing)
-    assert torch.allclose(found, attention_by_hand(q, prompt, k, v, nothing), atol=1e-6)
-    assert torch.equal(found, attend(q, prompt, 5 * k, 5 * v, nothing))
+@pytest.mark.parametrize("queries, causal", [(5, True), (4, False), (1, False)])
+def test_attention_in_two_parts_is_ordinary_attention_on_joined_keys(
+    attention, heads, shared, queries, causal
+):
+    """Two problems, three trees in each."""
+    q, prompt, k, v = parts(2, 3, queries, 5, heads, shared, 6, 7)
+    seen = torch.ones(1, 1, queries, 5, dtype=torch.bool)
+    expected = attention_by_hand(q, prompt, k, v, seen.tril() if causal else seen)
+    found = attention(q, prompt, k, v, causal)
+    assert torch.allclose(found, expected, atol=1e-6)
+    with torch.no_grad():  # a single query then takes a way of its own
+        assert torch.allclose(attention(q, prompt, k, v, causal), expected, atol=1e-6)
+    if queries > 1:
+        assert (found - attention(q, prompt, k, v, not causal)).abs().max() > 0.05
 
 
 def test_attention_with_as_many_own_keys_as_a_causal_mask_is_the_models_own():
@@ -344,36 +343,94 @@ def test_attention_with_as_many_own_keys_as_a_causal_mask_is_the_models_own():
     with torch.no_grad():
         whole, _ = model.prefill(tokens)
         _, memory = model.prefill(tokens[:, :8])
-        causal = torch.ones(12, 12, dtype=torch.bool).tril()[None, None]
         rest = model(
             tokens[:, None, 8:],
             torch.arange(8, 20).expand(3, 1, 12),
-            lambda layer, q, k, v: attend(q, memory[layer], k, v, causal),
+            lambda layer, q, k, v: attend(q, memory[layer], k, v, True),
         )
     assert torch.allclose(rest[:, 0], whole[:, 8:], atol=1e-5)
 
 
-def test_attention_has_the_gradients_of_ordinary_attention():
-    q, prompt, k, v = parts(2, 2, 3, 4, 4, 2, 6, 5)
+@pytest.mark.parametrize("attention", [attend, attend_fused])
+@pytest.mark.parametrize("queries, causal", [(4, True), (3, False), (1, False)])
+@pytest.mark.parametrize("heads, shared", [(4, 2), (2, 2)])
+def test_attention_has_the_gradients_of_ordinary_attention(
+    attention, queries, causal, heads, shared
+):
+    q, prompt, k, v = parts(2, 2, queries, 4, heads, shared, 6, 5)
     leaves = [part.requires_grad_() for part in (q, *prompt, k, v)]
-    seen = torch.rand(2, 2, 3, 4, generator=torch.Generator().manual_seed(3)) < 0.6
-    keys = torch.cat(
-        (prompt[0][:, None].expand(-1, 2, -1, -1, -1), k.transpose(2, 3)), 3
-    ).repeat_interleave(2, 2)
-    values = torch.cat(
-        (prompt[1][:, None].expand(-1, 2, -1, -1, -1), v.transpose(2, 3)), 3
-    ).repeat_interleave(2, 2)
-    full = torch.cat((torch.ones(2, 2, 3, 5, dtype=torch.bool), seen), 3)[:, :, None]
+    keys, values = (
+        torch.cat(
+            (of_prompt[:, None].expand(-1, 2, -1, -1, -1), own.transpose(2, 3)), 3
+        ).repeat_interleave(heads // shared, 2)
+        for of_prompt, own in zip(prompt, (k, v), strict=True)
+    )
+    seen = torch.ones(queries, 4, dtype=torch.bool)
+    full = torch.cat((torch.ones(queries, 5, dtype=torch.bool), seen.tril() if causal else seen), 1)
     ordinary = nn.functional.scaled_dot_product_attention(
         q.transpose(2, 3), keys, values, full
     ).transpose(2, 3)
-    ours, along = attend(q, prompt, k, v, seen), torch.randn_like(q)
+    ours, along = attention(q, prompt, k, v, causal), torch.randn_like(q)
     for found, expected in zip(
         torch.autograd.grad((ours * along).sum(), leaves),
         torch.autograd.grad((ordinary * along).sum(), leaves),
         strict=True,
     ):
         assert expected.abs().max() > 0.1 and torch.allclose(found, expected, atol=1e-5)
+
+
+def test_more_rollouts_than_a_kernel_has_blocks_are_attended_to_without_it(monkeypatch):
+    given = *parts(2, 3, 4, 4, 4, 2, 6, 5), True
+    usual = attend_fused(*given)
+    monkeypatch.setattr(fused_attention, "MOST_BLOCKS", 5)
+    assert torch.equal(attend_fused(*given), attend(*given)) and torch.allclose(
+        usual, attend(*given)
+    )
+
+
+# --- What is compiled on a GPU ------------------------------------------------------------------
+
+
+@pytest.mark.skipif(bool(compiler_fault()), reason="no C compiler")
+def test_compiled_parts_compute_what_the_plain_ones_do_and_are_compiled_whole():
+    torch._dynamo.reset()
+    counters.clear()
+    given = [perturbed(Transformer(TINY)) for _ in range(2)]
+    given[1].elementwise = compiled_elementwise()
+    found = []
+    for model in given:
+        hidden, _ = model.prefill(tokens_for(TINY))
+        model.logits(hidden).log_softmax(-1)[..., 3].sum().backward()
+        found.append([hidden, *(weight.grad for weight in model.parameters())])
+    for plain, compiled in zip(*found, strict=True):
+        assert plain.abs().max() > 0 and torch.allclose(plain, compiled, rtol=1e-4, atol=1e-5)
+    assert counters["stats"]["unique_graphs"] >= 3 and not counters["graph_break"]
+
+
+@pytest.mark.parametrize("half", [True, False])
+def test_a_long_process_meets_few_shapes(half):
+    """Rollouts, scoring, prompts and evaluations, with and without gradients: torch.compile gives
+    up a function that it has compiled eight times.
+    """
+    torch._dynamo.reset()
+    compiled = Counter()
+
+    def counted(function):
+        def backend(graph, operands):
+            compiled[function.__name__] += 1
+            return graph.forward
+
+        return torch.compile(inspect.unwrap(function), backend=backend)
+
+    model = Transformer(TINY)
+    model.elementwise = Elementwise().map(counted)
+    for gradients in (True, False):
+        for shape in ((2, 9), (3, 7), (2, 3, 1), (2, 3, 4), (5,), (6,)):
+            precision = torch.autocast("cpu", torch.bfloat16) if half else nullcontext()
+            with torch.set_grad_enabled(gradients), precision:
+                tokens = torch.zeros(shape, dtype=torch.int64)
+                model(tokens, tokens, lambda layer, q, k, v: q)
+    assert len(compiled) == 3 and max(compiled.values()) < 6
 
 
 # --- Weights that follow from the seed ----------------------------------------------------------

@@ -223,6 +223,10 @@ class MazeStartConfig(Config):
         "first 16 digits of the SHA-256 of these two files; empty: those of the folder",
         default="",
     )
+    compile_model: bool = setting(
+        "on a GPU, compile what the transformer computes between its products of matrices",
+        default=False,
+    )
 
     def __post_init__(self) -> None:
         """Replace what follows from other settings or from files, so that a run's identity has it.

@@ -27,16 +27,18 @@ from torch.nn import functional as F
 
 from lab.budget import CONTEXT, GIB, Budget, Work
 from lab.configurations.toy_worlds import MazeConfig, MazeStartConfig, digest_of_start
+from lab.device import compiler_fault
 from lab.errors import LabError
 from lab.estimators import advantages
 from lab.estimators import estimator as find_estimator
-from lab.gpu_counter import Counted, count
+from lab.gpu_counter import Counted, as_one_kernel, count
 from lab.losses import policy_gradient
 from lab.records import Pause, Record
 from lab.rng import stream_seed
 from lab.shapes import Bool, Float, Int, Shaped
 from lab.stopping import StoppingRule, rule_of_training
 from lab.toy import maze_env
+from lab.toy.fused_attention import attend_fused
 from lab.toy.maze_checkpoint import read_checkpoint
 from lab.toy.maze_env import DONE, EOS, PAD, Mazes, MazeStream, progress, walk
 from lab.toy.maze_likelihood import RightAnswers, log_pass_rates
@@ -55,7 +57,14 @@ from lab.toy.optimizers import AdamW
 from lab.toy.stopped_sampling import RolloutsSpent
 from lab.toy.training_loop import GradientSource
 from lab.toy.training_loop import train as run_loop
-from lab.toy.transformer import PromptCache, Transformer, fresh_transformer
+from lab.toy.transformer import (
+    Elementwise,
+    PromptAttention,
+    PromptCache,
+    Transformer,
+    attend,
+    fresh_transformer,
+)
 from lab.toy.tree_sampling import PrefixTree, Rollouts, rollout_logits, sample_rows
 
 # Of a micro-batch: mazes times rollouts times length. At the published width their activations take
@@ -244,7 +253,7 @@ class MazeRL(_WithStatistics):
         """The mazes whose advantages are not all zero: no other has a part in the gradient.
 
         None where all count: advantages depend on the scores, every entropy has a gradient, or the
-        statistics of a maze that is not scored are unknown, as on a GPU, which would have to wait.
+        statistics of a maze that is not scored are unknown, as with a stopping rule.
         At least one maze counts, because the optimizer needs a gradient, if only of zeros.
         """
         if self.smoothing or self.entropy_bonus or rollouts.entropy is None:
@@ -260,7 +269,8 @@ class MazeRL(_WithStatistics):
         """What `score` would have said of mazes that are not scored, from their sampling."""
         sampled = rollouts.of(mazes)
         assert sampled.entropy is not None  # or `weighed` would have been None
-        rows = len(mazes) + (0 if sampled.tree is None else len(sampled.tree.tokens))
+        own = sampled.tokens[:, :, 1:].numel() if sampled.tree is None else len(sampled.tree.tokens)
+        rows = len(mazes) + own
         return torch.zeros_like(sampled.logp[:, :, 0]), sampled.entropy.sum(), rows
 
     def score(
@@ -274,7 +284,13 @@ class MazeRL(_WithStatistics):
         Gradients flow through the entropy only where there is an entropy bonus.
         """
         with self.policy.autocast():
-            logits = rollout_logits(self.model, prompt_logits, prompt_cache, rollouts)
+            logits = rollout_logits(
+                self.model,
+                prompt_logits,
+                prompt_cache,
+                rollouts,
+                self.policy.attention(prompt_cache),
+            )
             rows = logits.log_softmax(-1)
         logp = (rows[rollouts.logit_rows, rollouts.tokens] * rollouts.mask).sum(2)
         entropy = summed_entropy(rows if self.entropy_bonus else rows.detach(), rollouts)
@@ -480,6 +496,12 @@ def preflight(config: MazeConfig) -> list[str]:
     return lines
 
 
+def requirements(config: MazeStartConfig) -> Iterator[tuple[str, str, str]]:
+    """What a run needs besides a GPU, for `lab preflight`: (subject, fault or "", remark)."""
+    if config.compile_model:
+        yield "compiler", compiler_fault(), "found, for torch.compile"
+
+
 def check_graded(config: MazeConfig) -> None:
     """LabError: a setting that needs right and wrong rollouts, where rewards are graded."""
     needed = {"gradient": "sampled", "stopping": "", "smoothing": 0.0, "greedy_filter": False}
@@ -575,7 +597,10 @@ def budget(config: MazeConfig) -> Budget:
     parts = micro_batches(batch, rollouts * length) if sampled else [slice(0, batch)]
 
     def blank_policy(length: int) -> _BlankPolicy:
-        return _BlankPolicy(Transformer(shape), length, config.precision)
+        model = Transformer(shape)
+        if config.compile_model:
+            model.elementwise = Elementwise().map(as_one_kernel)
+        return _BlankPolicy(model, length, config.precision)
 
     def gradient(world: MazeSFT | MazeRL) -> Transformer:
         for loss in world.losses(0):
@@ -599,7 +624,8 @@ def budget(config: MazeConfig) -> Budget:
         with policy.autocast():
             prompt_logits, prompt_cache = policy.prefill(_blank_mazes(size, batch, length))
             ends = [DONE, EOS]
-            sample_rows(policy.model, prompt_logits, prompt_cache, rollouts, length, ends, uniforms)
+            arguments = policy.model, prompt_logits, prompt_cache, rollouts, length, ends, uniforms
+            sample_rows(*arguments, policy.attention(prompt_cache))
 
     def read_answers(mazes: int, with_gradient: bool) -> Transformer:
         policy = blank_policy(length)
@@ -678,6 +704,9 @@ class _BlankPolicy(MazePolicy):
         self.length = length
         self.precision = precision
 
+    def attention(self, prompt_cache: PromptCache) -> PromptAttention:
+        return attend_fused if self.precision == "bfloat16" else attend
+
     def uniforms(
         self, stream: str, number: int, mazes: int, rollouts: int
     ) -> Float[torch.Tensor, "_ _ length"]:
@@ -746,14 +775,17 @@ def _extrapolate(count_at: Callable[[int], Counted], length: int) -> Counted:
     """The result of `count_at` at `length`, extrapolated from three short lengths.
 
     Each token attends to all tokens before it, so traffic and arithmetic grow quadratically with
-    the length, and kernels and memory linearly.
+    the length, and kernels and memory linearly. With still fewer tokens than these lengths have,
+    reading the prompts needs the most memory, which does not grow.
     """
-    short = (3, 4, 5)
+    short = (5, 6, 7)
     if length <= max(short):
         return count_at(length)
     counts = [count_at(few) for few in short]
     extrapolated = {}
     for field in fields(Counted):
         values = [getattr(counted, field.name) for counted in counts]
-        extrapolated[field.name] = round(float(np.polyval(np.polyfit(short, values, 2), length)))
+        degree = 2 if field.name in ("bytes", "flops") else 1
+        fit = np.polyfit(short[-1 - degree :], values[-1 - degree :], degree)
+        extrapolated[field.name] = round(float(np.polyval(fit, length)))
     return Counted(**extrapolated)

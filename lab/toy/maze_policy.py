@@ -20,9 +20,18 @@ from lab.metrics import exact_pass_at_k, pass_at_k
 from lab.rng import stream_seed
 from lab.shapes import Float, Int
 from lab.toy import maze_env
+from lab.toy.fused_attention import attend_fused, has_fused_attention
 from lab.toy.maze_env import DONE, EOS, OUTCOMES, PAD, UP, Mazes, MazeStream, walk
 from lab.toy.maze_likelihood import RightAnswers, find_right_answers
-from lab.toy.transformer import PromptCache, Transformer, TransformerConfig, set_weights
+from lab.toy.transformer import (
+    PromptAttention,
+    PromptCache,
+    Transformer,
+    TransformerConfig,
+    attend,
+    compiled_elementwise,
+    set_weights,
+)
 from lab.toy.tree_sampling import CUDAGraphSampler, Rollouts, sample_rows, sample_tree
 
 K_VALUES = (1, 8, 32, 64, 128, 256, 1024, 2048)  # of pass@k
@@ -59,7 +68,7 @@ class MazePolicy:
         self.seed = seed
         self.pass_rates = pass_rates
         self.tolerance = tolerance
-        self.graph_samplers: dict[torch.Size, CUDAGraphSampler] = {}
+        self.graph_samplers: dict[tuple[torch.Size, torch.dtype], CUDAGraphSampler] = {}
 
     def autocast(self) -> AbstractContextManager[Any]:
         """The context of forward passes: bfloat16 where `precision` says so."""
@@ -68,6 +77,10 @@ class MazePolicy:
         # No cache of weights in bfloat16: a captured graph would keep reading those of its first
         # step.
         return torch.autocast(self.device.type, torch.bfloat16, cache_enabled=False)
+
+    def attention(self, prompt_cache: PromptCache) -> PromptAttention:
+        """How rollouts that have rows of their own attend to these prompts."""
+        return attend_fused if has_fused_attention(prompt_cache[0][0]) else attend
 
     def prefill(self, mazes: Mazes) -> tuple[Float[torch.Tensor, "mazes vocabulary"], PromptCache]:
         """Logits after each prompt, and the prompts' keys and values."""
@@ -89,14 +102,13 @@ class MazePolicy:
             return sample_tree(
                 self.model, prompt_logits, prompt_cache, rollouts, self.length, ends, uniforms
             )
+        arguments = (self.model, prompt_logits, prompt_cache, rollouts, self.length, ends)
+        attention = self.attention(prompt_cache)
         if uniforms is None:
-            return sample_rows(
-                self.model, prompt_logits, prompt_cache, rollouts, self.length, ends, None
-            )
-        sampler = self.graph_samplers.setdefault(uniforms.shape, CUDAGraphSampler())
-        return sampler(
-            self.model, prompt_logits, prompt_cache, rollouts, self.length, ends, uniforms
-        )
+            return sample_rows(*arguments, None, attention)
+        key = uniforms.shape, prompt_cache[0][0].dtype
+        sampler = self.graph_samplers.setdefault(key, CUDAGraphSampler())
+        return sampler(*arguments, uniforms, attention)
 
     def uniforms(
         self, stream: str, number: int, mazes: int, rollouts: int
@@ -282,6 +294,8 @@ def load_model(state: dict[str, torch.Tensor], shape: TransformerConfig) -> Tran
 
 def make_policy(model: Transformer, config: MazeStartConfig) -> MazePolicy:
     """A policy with the mazes of its evaluations on the computing device."""
+    if config.compile_model and compute_device().type == "cuda":
+        model.elementwise = compiled_elementwise()
     return MazePolicy(
         model,
         evaluation_set(config, compute_device()),

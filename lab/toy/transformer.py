@@ -8,6 +8,7 @@ computed once a problem, and add their own.
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -20,7 +21,7 @@ from torch.nn import functional as F
 
 from lab.errors import LabError
 from lab.rng import stream_seed
-from lab.shapes import Bool, Float, Int
+from lab.shapes import Float, Int
 
 # Attention of the tokens of a forward pass, from the layer's number, queries, keys and values.
 Attention = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
@@ -30,6 +31,10 @@ KeysAndValues = tuple[
     Float[torch.Tensor, "problems kv_heads prompt_length head_size"],
 ]
 PromptCache = list[KeysAndValues]
+# `attend`, or a faster function of the same arguments that computes the same.
+PromptAttention = Callable[
+    [torch.Tensor, KeysAndValues, torch.Tensor, torch.Tensor, bool], torch.Tensor
+]
 
 RMS_NORM_EPS = 1e-6
 ROPE_THETA = 1e6
@@ -76,14 +81,11 @@ QWEN2_DEFAULTS = {"rope_type": "default", "use_sliding_window": False}
 
 
 class RMSNorm(nn.Module):
-    """Root-mean-square normalisation with epsilon 1e-6."""
+    """The weight of a root-mean-square normalisation, which `normalise` computes."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.ones(width))
-
-    def forward(self, x: Float[torch.Tensor, "... width"]) -> Float[torch.Tensor, "... width"]:
-        return F.rms_norm(x, (x.shape[-1],), self.weight, RMS_NORM_EPS)
 
 
 class Block(nn.Module):
@@ -113,28 +115,107 @@ class Block(nn.Module):
 
     def forward(
         self,
-        x: Float[torch.Tensor, "*tokens width"],
+        x: Float[torch.Tensor, "tokens width"],
+        normed: Float[torch.Tensor, "tokens width"],
+        next_norm: Float[torch.Tensor, " width"],
         angles: tuple[torch.Tensor, torch.Tensor],
         layer: int,
         attention: Attention,
-    ) -> Float[torch.Tensor, "*tokens width"]:
-        normed = for_products(self.input_layernorm(x))
+        elementwise: Elementwise,
+    ) -> tuple[Float[torch.Tensor, "tokens width"], Float[torch.Tensor, "tokens width"]]:
+        """The residual stream after the block, and normalised with the weight `next_norm`.
+
+        `normed` is `x` normalised with the weight of the block's first norm.
+        """
         q, k, v = (
             self.self_attn[name](normed).unflatten(-1, (-1, self.head_size))
             for name in ("q_proj", "k_proj", "v_proj")
         )
         # No names for large intermediate values, so that they are freed at once.
-        x = x + self.self_attn["o_proj"](
-            attention(layer, rotate(q, *angles), rotate(k, *angles), v).flatten(-2)
+        x, normed = elementwise.add_and_normalise(
+            x,
+            self.self_attn["o_proj"](
+                attention(
+                    layer, elementwise.rotate(q, *angles), elementwise.rotate(k, *angles), v
+                ).flatten(-2)
+            ),
+            self.post_attention_layernorm.weight,
+            normed.dtype,
         )
-        normed, mlp = for_products(self.post_attention_layernorm(x)), self.mlp
-        return x + mlp["down_proj"](F.silu(mlp["gate_proj"](normed)) * mlp["up_proj"](normed))
+        del q, k, v
+        kind, mlp = normed.dtype, self.mlp
+        normed = elementwise.gate(mlp["gate_proj"](normed), mlp["up_proj"](normed))
+        return elementwise.add_and_normalise(x, mlp["down_proj"](normed), next_norm, kind)
 
 
-def for_products(x: Float[torch.Tensor, "*x"]) -> Float[torch.Tensor, "*x"]:
-    """`x` in the type in which autocast multiplies it: every product would convert it anew."""
+def rotate(
+    x: Float[torch.Tensor, "*tokens heads head_size"],
+    cosines: Float[torch.Tensor, "... 1 head_size"],
+    sines: Float[torch.Tensor, "... 1 head_size"],
+) -> Float[torch.Tensor, "*tokens heads head_size"]:
+    """Turn each pair of entries (i, i + head_size/2) by its angle."""
+    first, second = x.chunk(2, -1)
+    return (x * cosines + torch.cat((-second, first), -1) * sines).to(x.dtype)
+
+
+def gate(
+    gates: Float[torch.Tensor, "*tokens width"], values: Float[torch.Tensor, "*tokens width"]
+) -> Float[torch.Tensor, "*tokens width"]:
+    """The values times the SiLU of their gates."""
+    return F.silu(gates) * values
+
+
+def normalise(
+    x: Float[torch.Tensor, "*tokens width"],
+    weight: Float[torch.Tensor, " width"],
+    kind: torch.dtype,
+) -> Float[torch.Tensor, "*tokens width"]:
+    """Root-mean-square normalisation with epsilon 1e-6, in the type in which products take it."""
+    return F.rms_norm(x, (x.shape[-1],), weight, RMS_NORM_EPS).to(kind)
+
+
+def add_and_normalise(
+    x: Float[torch.Tensor, "*tokens width"],
+    change: Float[torch.Tensor, "*tokens width"],
+    weight: Float[torch.Tensor, " width"],
+    kind: torch.dtype,
+) -> tuple[Float[torch.Tensor, "*tokens width"], Float[torch.Tensor, "*tokens width"]]:
+    """The sum of both, and the sum normalised."""
+    x = x + change
+    return x, F.rms_norm(x, (x.shape[-1],), weight, RMS_NORM_EPS).to(kind)
+
+
+@dataclass(frozen=True)
+class Elementwise:
+    """What a model computes between its products of matrices: functions of tensors alone.
+
+    As they stand, each of them reads and writes its tensors several times. On a GPU, where this
+    takes longer than the products, `compiled_elementwise` makes one or two kernels of each.
+    """
+
+    rotate: Callable[..., torch.Tensor] = rotate
+    gate: Callable[..., torch.Tensor] = gate
+    add_and_normalise: Callable[..., tuple[torch.Tensor, torch.Tensor]] = add_and_normalise
+
+    def map(self, change: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Elementwise:
+        """The same with each function changed."""
+        return Elementwise(**{name: change(function) for name, function in vars(self).items()})
+
+
+def compiled_elementwise() -> Elementwise:
+    """`Elementwise`, compiled by torch.compile: each function is compiled when it is first called.
+
+    The numbers are those of the plain functions to within rounding: intermediate results are not
+    rounded to bfloat16. Where shapes are checked at every call, as in the tests, compiled code has
+    no such checks.
+    """
+    return Elementwise().map(lambda function: torch.compile(inspect.unwrap(function)))
+
+
+def type_for_products(x: torch.Tensor) -> torch.dtype:
+    """The type in which autocast multiplies `x`: every product would convert it anew."""
     device = x.device.type
-    return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
+    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
 
 
 class _Decoder(nn.Module):
@@ -153,6 +234,7 @@ class Transformer(nn.Module):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.config = config
+        self.elementwise = Elementwise()
         self.model = _Decoder(config)
 
     @property
@@ -170,11 +252,24 @@ class Transformer(nn.Module):
 
         `positions` has the shape of `tokens`, or its last axes alone.
         """
-        x = self.model.embed_tokens(tokens)
-        angles = rotations(positions, self.config.head_size)
-        for layer, block in enumerate(self.model.layers):
-            x = block(x, angles, layer, attention)
-        return self.model.norm(x)
+        shape = tokens.shape
+        # From here on the tokens are one axis, so that compiled code meets few shapes.
+        x = self.model.embed_tokens(tokens.flatten())
+        angles = rotations(positions.expand(shape).flatten(), self.config.head_size)
+        blocks = list(self.model.layers)
+        norms = [block.get_parameter("input_layernorm.weight") for block in blocks]
+        norms.append(self.model.norm.weight)
+        normed = normalise(x, norms[0], type_for_products(x))
+
+        def attend_flat(
+            layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
+        ) -> torch.Tensor:
+            attended = attention(layer, *(each.unflatten(0, shape) for each in (q, k, v)))
+            return attended.flatten(0, len(shape) - 1)
+
+        for layer, (block, next_norm) in enumerate(zip(blocks, norms[1:], strict=True)):
+            x, normed = block(x, normed, next_norm, angles, layer, attend_flat, self.elementwise)
+        return normed.unflatten(0, shape)
 
     def logits(
         self, hidden: Float[torch.Tensor, "*tokens width"]
@@ -214,7 +309,7 @@ def attend(
     prompt: KeysAndValues,
     k: Float[torch.Tensor, "problems trees keys kv_heads head_size"],
     v: Float[torch.Tensor, "problems trees keys kv_heads head_size"],
-    visible: Bool[torch.Tensor, "#problems #trees #queries #keys"],
+    causal: bool,
 ) -> Float[torch.Tensor, "problems trees queries heads head_size"]:
     """Attention to the prompt of a problem and to tokens of its rollouts, one softmax over both.
 
@@ -223,7 +318,7 @@ def attend(
     | `q` | "problems trees queries heads head_size" | queries |
     | `prompt` | "problems kv_heads prompt_length head_size" | keys and values for all queries |
     | `k`, `v` | "problems trees keys kv_heads head_size" | keys and values of rollouts |
-    | `visible` | broadcast to "problems trees queries keys" | True for the keys that a query sees |
+    | `causal` | | query i sees the first i + 1 keys of its rollout; otherwise it sees all |
     """
     problems, trees, queries, heads, head_size = q.shape
     prompt_keys, prompt_values = prompt
@@ -236,7 +331,9 @@ def attend(
         *q.shape[:-1], -1
     )
     own_scores = (q.flatten(3, 4) @ k).view(*q.shape[:-1], -1)
-    own_scores = own_scores.masked_fill(~visible[:, None, :, :, None], -torch.inf)
+    if causal:
+        later = torch.ones(queries, k.shape[-1], dtype=torch.bool, device=q.device).triu(1)
+        own_scores = own_scores.masked_fill(later[:, None], -torch.inf)
     sizes = (prompt_scores.shape[-1], own_scores.shape[-1])
     scores = torch.cat((prompt_scores, own_scores), -1)
     del prompt_scores, own_scores  # freed before the weights are used
@@ -260,16 +357,6 @@ def rotations(
     rates = ROPE_THETA**exponents
     angles = (positions[..., None] * rates).repeat(*[1] * positions.ndim, 2)[..., None, :]
     return angles.cos(), angles.sin()
-
-
-def rotate(
-    x: Float[torch.Tensor, "*tokens heads head_size"],
-    cosines: Float[torch.Tensor, "... 1 head_size"],
-    sines: Float[torch.Tensor, "... 1 head_size"],
-) -> Float[torch.Tensor, "*tokens heads head_size"]:
-    """Turn each pair of entries (i, i + head_size/2) by its angle."""
-    first, second = x.chunk(2, -1)
-    return (x * cosines + torch.cat((-second, first), -1) * sines).to(x.dtype)
 
 
 def fresh_transformer(seed: int, config: TransformerConfig) -> Transformer:

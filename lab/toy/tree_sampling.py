@@ -27,7 +27,14 @@ from torch.func import functional_call
 from torch.nn import functional as F
 
 from lab.shapes import Bool, Float, Int, Shaped
-from lab.toy.transformer import Attention, PromptCache, Transformer, attend, for_products
+from lab.toy.transformer import (
+    Attention,
+    PromptAttention,
+    PromptCache,
+    Transformer,
+    attend,
+    type_for_products,
+)
 
 # Attention of one layer: queries, then keys and values of the prompt and of the prefixes.
 PrefixAttention = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
@@ -436,10 +443,11 @@ def sample_rows(
     length: int,
     end_tokens: list[int],
     uniforms: Float[torch.Tensor, "problems rollouts length"] | None,
+    attention: PromptAttention = attend,
 ) -> Rollouts:
     """Sample every rollout in a row of its own, in `length` steps of fixed shape.
 
-    The arguments are those of `sample_tree`.
+    The arguments are those of `sample_tree`, and the function that attends to the prompts.
     """
     problems, device = len(prompt_logits), prompt_logits.device
     prompt_length = prompt_cache[0][0].shape[2]
@@ -447,6 +455,7 @@ def sample_rows(
     tokens = torch.zeros(shape, dtype=torch.int64, device=device)
     mask = torch.zeros(shape, dtype=torch.bool, device=device)
     logp = torch.zeros(shape, device=device)
+    entropy = torch.zeros(shape, device=device)
     # The rollouts' own keys and values, laid out as products of matrices read them without a copy:
     # "layers 2 problems kv_heads rollouts length head_size". So are those of the prompts.
     kv_heads, head_size = model.cache_shape
@@ -464,7 +473,9 @@ def sample_rows(
     prompt_cache = [(keys.contiguous(), values.contiguous()) for keys, values in prompt_cache]
     # Converted once, and not at every depth.
     weights = {
-        name: for_products(weight) for name, weight in model.named_parameters() if "_proj." in name
+        name: weight.to(type_for_products(weight))
+        for name, weight in model.named_parameters()
+        if "_proj." in name
     }
     active = torch.ones(shape[:2], dtype=torch.bool, device=device)
     logits = prompt_logits[:, None].expand(-1, rollouts, -1)
@@ -475,34 +486,35 @@ def sample_rows(
         tokens[:, :, depth] = token * active
         mask[:, :, depth] = active
         logp[:, :, depth] = scores.gather(2, token[:, :, None])[:, :, 0] * active
+        entropy[:, :, depth] = -(scores.exp() * scores).sum(2) * active
         for end_token in end_tokens:
             active = active & (token != end_token)
         if depth + 1 < length:
             position = torch.full((problems, rollouts, 1), prompt_length + depth, device=device)
-            attention = _next_token_attention(cache, prompt_cache, depth)
-            arguments = tokens[:, :, depth, None], position, attention
+            attend_next = _next_token_attention(cache, prompt_cache, depth, attention)
+            arguments = tokens[:, :, depth, None], position, attend_next
             stream = functional_call(model, weights, arguments)
             logits = model.logits(stream[:, :, 0])
     logit_rows = _independent_logit_rows(problems, rollouts, length, device)
-    return Rollouts(tokens, mask, logp, logit_rows, active, None)
+    return Rollouts(tokens, mask, logp, logit_rows, active, None, entropy)
 
 
 def _next_token_attention(
     cache: Shaped[torch.Tensor, "layers 2 problems kv_heads rollouts length head_size"],
     prompt_cache: PromptCache,
     depth: int,
+    attention: PromptAttention,
 ) -> Attention:
     """Attention of the tokens at `depth` to their prompts and their own rollouts so far."""
 
-    def attention(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    def attend_next(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         # Here with the axes of k and v.
         keys, values = cache[layer].permute(0, 1, 3, 4, 2, 5)[:, :, :, : depth + 1]
         keys[:, :, depth] = k[:, :, 0]
         values[:, :, depth] = v[:, :, 0]
-        visible = torch.ones(1, 1, 1, depth + 1, dtype=torch.bool, device=q.device)
-        return attend(q, prompt_cache[layer], keys, values, visible)
+        return attention(q, prompt_cache[layer], keys, values, False)
 
-    return attention
+    return attend_next
 
 
 def _independent_logit_rows(
@@ -538,6 +550,7 @@ class CUDAGraphSampler:
         length: int,
         end_tokens: list[int],
         uniforms: Float[torch.Tensor, "problems rollouts length"],
+        attention: PromptAttention = attend,
     ) -> Rollouts:
         """The rollouts of `sample_rows` from the same arguments."""
         inputs = [prompt_logits, uniforms]
@@ -556,6 +569,7 @@ class CUDAGraphSampler:
                     length,
                     end_tokens,
                     static_uniforms,
+                    attention,
                 )
 
             # Capture requires that every kernel has run once before, on another stream.
@@ -577,11 +591,12 @@ def rollout_logits(
     prompt_logits: Float[torch.Tensor, "problems vocabulary"],
     prompt_cache: PromptCache,
     rollouts: Rollouts,
+    attention: PromptAttention = attend,
 ) -> Float[torch.Tensor, "rows vocabulary"]:
     """Logits after every prompt and every prefix of the rollouts, in one forward pass.
 
     The arguments are those of `sample_tree`, but with their autograd graphs: gradients flow through
-    the shared prompts.
+    the shared prompts. `attention` is for rollouts without a tree.
     """
     prompt_length, tree = prompt_cache[0][0].shape[2], rollouts.tree
     prefix_tokens = rollouts.tokens[..., 1:] if tree is None else tree.tokens
@@ -590,13 +605,12 @@ def rollout_logits(
     if tree is None:
         tokens = rollouts.tokens[:, :, :-1]
         length, device = tokens.shape[2], tokens.device
-        causal = torch.ones(length, length, dtype=torch.bool, device=device).tril()[None, None]
         positions = (prompt_length + torch.arange(length, device=device)).expand_as(tokens)
 
         def causal_attention(
             layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
         ) -> torch.Tensor:
-            return attend(q, prompt_cache[layer], k, v, causal)
+            return attention(q, prompt_cache[layer], k, v, True)
 
         stream = model(tokens, positions, causal_attention).flatten(0, 2)
     else:

@@ -1,0 +1,208 @@
+"""`lab.toy.transformer.attend` by FlashAttention's kernels: no attention weight reaches memory.
+
+A query attends to the prompt of its problem and to its own rollout. Each part is one call of a
+fused kernel, which returns its output O and the logarithm L of its normaliser. The two are one
+softmax:
+
+    L = log(exp L1 + exp L2),   O = exp(L1 - L) O1 + exp(L2 - L) O2
+
+The backward pass calls each part's kernel with O and L of the whole, from which the kernel computes
+the weights of the whole softmax again: the gradient is exact. Ring attention (Liu et al.
+2310.01889) splits the keys in the same way over several GPUs.
+
+The prompt's keys and values are read once for all rollouts, and a training step keeps the queries,
+keys, values and O, where `attend` keeps the weights, "heads x queries x (prompt + keys)".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from lab.shapes import Float
+from lab.toy.transformer import KeysAndValues, attend
+
+aten = torch.ops.aten
+MOST_BLOCKS = 65_535  # that a kernel has side by side, in CUDA's second and third direction
+
+
+def has_fused_attention(like: torch.Tensor) -> bool:
+    """Whether FlashAttention takes keys "... head_size" as `like`: half precision, an Ampere GPU
+    or newer, a head size of 8, 16, ..., 256.
+    """
+    return (
+        like.is_cuda
+        and like.dtype in (torch.bfloat16, torch.float16)
+        and like.shape[-1] % 8 == 0
+        and like.shape[-1] <= 256
+        and torch.cuda.get_device_capability(like.device) >= (8, 0)
+    )
+
+
+def attend_fused(
+    q: Float[torch.Tensor, "problems trees queries heads head_size"],
+    prompt: KeysAndValues,
+    k: Float[torch.Tensor, "problems trees keys kv_heads head_size"],
+    v: Float[torch.Tensor, "problems trees keys kv_heads head_size"],
+    causal: bool,
+) -> Float[torch.Tensor, "problems trees queries heads head_size"]:
+    """What `lab.toy.transformer.attend` computes; on a CPU by its fused kernel, for tests."""
+    problems, trees = q.shape[:2]
+    if max(problems, k.shape[3]) * trees > MOST_BLOCKS:
+        return attend(q, prompt, k, v, causal)
+    if q.shape[2] == 1 and not torch.is_grad_enabled():
+        return _attend_once(q, prompt, k, v)
+    return _FusedAttention.apply(q, *prompt, k, v, causal)
+
+
+class _FusedAttention(torch.autograd.Function):
+    """Attention in two parts, of which each has every head of queries its own keys and values."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        q: torch.Tensor,
+        prompt_keys: torch.Tensor,
+        prompt_values: torch.Tensor,
+        k: torch.Tensor,
+        v: torch.Tensor,
+        causal: bool,
+    ) -> torch.Tensor:
+        ctx.causal = causal
+        prompt_part = _prompt_part(q, prompt_keys, prompt_values)
+        own_part = _own_part(q, k, v)
+        prompt_out, prompt_log, prompt_rest = _forward(*prompt_part, False)
+        own_out, own_log, own_rest = _forward(*own_part, causal)
+        prompt_out, own_out = _of_prompts(prompt_out, q), _of_rollouts(own_out, q)
+        prompt_log, own_log = _of_prompts(prompt_log, q), _of_rollouts(own_log, q)
+        out = torch.lerp(own_out, prompt_out, _share(prompt_log, own_log, q.dtype))
+        log = torch.logaddexp(prompt_log, own_log)
+        ctx.save_for_backward(q, prompt_keys, prompt_values, k, v, out, log)
+        ctx.rest = prompt_rest, own_rest
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        q, prompt_keys, prompt_values, k, v, out, log = ctx.saved_tensors
+        prompt_rest, own_rest = ctx.rest
+        whole = gradient.contiguous(), out, log
+        prompt_q, *prompt_grads = _backward(
+            _prompt_part(q, prompt_keys, prompt_values),
+            [_by_problem(x) for x in whole],
+            prompt_rest,
+            False,
+        )
+        own_q, *own_grads = _backward(
+            _own_part(q, k, v), [_by_rollout(x) for x in whole], own_rest, ctx.causal
+        )
+        q_grad = _of_prompts(prompt_q, q) + _of_rollouts(own_q, q)
+        # The heads that share keys and values add up.
+        shared = prompt_keys.shape[1]
+        prompt_grads = [x.unflatten(1, (shared, -1)).sum(2) for x in prompt_grads]
+        own_grads = [_of_rollouts(x.unflatten(1, (shared, -1)).sum(2), q) for x in own_grads]
+        return q_grad, *prompt_grads, *own_grads, None
+
+
+def _attend_once(
+    q: Float[torch.Tensor, "problems trees 1 heads head_size"],
+    prompt: KeysAndValues,
+    k: Float[torch.Tensor, "problems trees keys kv_heads head_size"],
+    v: Float[torch.Tensor, "problems trees keys kv_heads head_size"],
+) -> Float[torch.Tensor, "problems trees 1 heads head_size"]:
+    """One query a rollout, without gradients: heads that share keys and values are its queries.
+
+    So keys and values are read where they lie, for all of these heads at once.
+    """
+    shared = k.shape[3]
+    # "problems kv_heads trees group head_size"; a rollout's keys are those of a head of its own,
+    # because `sample_rows` keeps them in this order.
+    grouped = q.squeeze(2).unflatten(2, (shared, -1)).transpose(1, 2).contiguous()
+    own_keys, own_values = (x.permute(0, 3, 1, 2, 4).flatten(1, 2) for x in (k, v))
+    prompt_out, prompt_log, _ = _forward(grouped.flatten(2, 3), *prompt, False)
+    own_out, own_log, _ = _forward(grouped.flatten(1, 2), own_keys, own_values, False)
+    share = _share(prompt_log.view(grouped.shape[:-1]), own_log.view(grouped.shape[:-1]), q.dtype)
+    out = torch.lerp(own_out.view_as(grouped), prompt_out.view_as(grouped), share)
+    return out.transpose(1, 2).reshape(q.shape)
+
+
+def _share(
+    prompt_log: Float[torch.Tensor, "*queries"],
+    own_log: Float[torch.Tensor, "*queries"],
+    dtype: torch.dtype,
+) -> Float[torch.Tensor, "*queries 1"]:
+    """The share of the prompt in the whole normaliser."""
+    return (prompt_log - own_log).sigmoid()[..., None].to(dtype)
+
+
+def _prompt_part(
+    q: Float[torch.Tensor, "problems trees queries heads head_size"],
+    keys: Float[torch.Tensor, "problems kv_heads prompt_length head_size"],
+    values: Float[torch.Tensor, "problems kv_heads prompt_length head_size"],
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Queries, keys and values, each "problems heads ... head_size", of attention to prompts."""
+    group = q.shape[3] // keys.shape[1]
+    return _by_problem(q), keys.repeat_interleave(group, 1), values.repeat_interleave(group, 1)
+
+
+def _own_part(
+    q: Float[torch.Tensor, "problems trees queries heads head_size"],
+    k: Float[torch.Tensor, "problems trees keys kv_heads head_size"],
+    v: Float[torch.Tensor, "problems trees keys kv_heads head_size"],
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Queries, keys and values, each "(problems trees) heads ... head_size", of a rollout's own."""
+    group = q.shape[3] // k.shape[3]
+    own_keys, own_values = (_by_rollout(x).repeat_interleave(group, 1) for x in (k, v))
+    return _by_rollout(q), own_keys, own_values
+
+
+def _by_problem(x: torch.Tensor) -> torch.Tensor:
+    """From "problems trees queries heads ..." to "problems heads (trees queries) ..."."""
+    return x.flatten(1, 2).transpose(1, 2)
+
+
+def _by_rollout(x: torch.Tensor) -> torch.Tensor:
+    """From "problems trees queries heads ..." to "(problems trees) heads queries ..."."""
+    return x.flatten(0, 1).transpose(1, 2)
+
+
+def _of_prompts(x: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
+    """The opposite of `_by_problem`."""
+    return x.transpose(1, 2).unflatten(1, q.shape[1:3])
+
+
+def _of_rollouts(x: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
+    """The opposite of `_by_rollout`."""
+    return x.transpose(1, 2).unflatten(0, q.shape[:2])
+
+
+def _forward(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> tuple[torch.Tensor, torch.Tensor, tuple[Any, ...]]:
+    """A fused kernel's output, the logarithm of its normaliser, and what its backward pass asks."""
+    if q.is_cuda:
+        out, log, *rest, _ = aten._scaled_dot_product_flash_attention(q, k, v, 0.0, causal)
+        return out, log, tuple(rest)
+    out, log = aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, causal)
+    return out, log, ()
+
+
+def _backward(
+    part: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+    whole: list[torch.Tensor],
+    rest: tuple[Any, ...],
+    causal: bool,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The gradients of a part's queries, keys and values.
+
+    `whole` holds the gradient, the output and the logarithm of the normaliser of both parts.
+    """
+    gradient, out, log = whole
+    if gradient.is_cuda:
+        *lengths, seed, offset = rest
+        return aten._scaled_dot_product_flash_attention_backward(
+            gradient, *part, out, log.contiguous(), *lengths, 0.0, causal, seed, offset
+        )
+    return aten._scaled_dot_product_flash_attention_for_cpu_backward(
+        gradient, *part, out, log, 0.0, causal
+    )
