@@ -17,6 +17,7 @@ from short_answers import SHORT_ANSWERS
 from lab.device import compute_device
 from lab.losses import SCORES, pacs
 from lab.records import records as records_of
+from lab.runs import rehearsal
 from lab.runs.experiments import experiment
 from lab.toy import image_data, images, maze, maze_env
 from lab.toy.imagenet import ImageNet
@@ -263,6 +264,22 @@ def test_rollouts_are_captured_once_a_shape_and_need_nothing_of_the_host(given):
         assert all(isinstance(one, CUDAGraphSampler) for one in policy.graph_samplers.values())
         assert len(policy.graph_samplers) == 2
     assert complaints(gpu) == []
+
+
+@pytest.mark.parametrize("given", [{}, {"precision": "bfloat16", "width": 32}])
+def test_the_first_hour_on_a_gpu_compares_the_ways_to_sample_and_to_attend(given, monkeypatch):
+    def cut(*named, real=rehearsal._cut):
+        return real(*named) | given
+
+    monkeypatch.setattr(rehearsal, "_cut", cut)
+    with PretendedGPU() as gpu:
+        measured = rehearsal.measure_graph("maze", "smoke")
+    assert complaints(gpu) == []
+    assert measured["fused_attention"] == bool(given)
+    assert measured["share_of_equal_tokens"] == 1 and all(value >= 0 for value in measured.values())
+    assert measured["share_of_equal_tokens_plain"] > (0.9 if given else 0.999)
+    near = 0.05 if given else 1e-5  # in bfloat16 each rounds in its own places
+    assert measured["gradient_difference"] <= near
 
 
 # --- Images -----------------------------------------------------------------------------------

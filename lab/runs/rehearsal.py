@@ -20,10 +20,10 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lab.budget import CARDS
 from lab.configurations import Config
@@ -33,6 +33,12 @@ from lab.records import Record
 from lab.runs.experiments import Experiment, experiment, experiments
 from lab.runs.provenance import ROOT, device, provenance
 from lab.runs.run_folder import Run, runs_root, write_atomically, write_json
+
+if TYPE_CHECKING:
+    import torch
+
+    from lab.toy.transformer import PromptAttention
+    from lab.toy.tree_sampling import Rollouts
 
 MEASURED = ROOT / "data" / "results" / "gpu"
 PART_SECONDS = 20 * 60  # after which a part counts as hanging
@@ -215,13 +221,16 @@ def _timed(outputs: Iterator[Any]) -> Iterator[tuple[Any, float]]:
 
 
 def measure_graph(name: str, scale: str) -> dict[str, Any]:
-    """Maze rollouts by a captured CUDA graph, against the same kernels launched one by one."""
+    """Maze rollouts by a captured CUDA graph, against the same kernels launched one by one, and
+    against a graph with attention that writes its weights; and the gradients of both attentions.
+    """
     import torch
 
     from lab.device import compute_device
     from lab.toy.maze_env import DONE, EOS
     from lab.toy.maze_policy import load_policy
-    from lab.toy.tree_sampling import CUDAGraphSampler, sample_rows
+    from lab.toy.transformer import attend
+    from lab.toy.tree_sampling import CUDAGraphSampler, rollout_logits, sample_rows
 
     if compute_device().type != "cuda":
         return {"skipped": "a graph is captured on a GPU only"}
@@ -230,26 +239,51 @@ def measure_graph(name: str, scale: str) -> dict[str, Any]:
     policy = load_policy(_start(config)["start"], config)
     mazes = policy.evaluation_set[: min(len(policy.evaluation_set), config.batch)]
     uniforms = policy.uniforms("rehearsal", 0, len(mazes), config.rollouts)
-    captured = CUDAGraphSampler()
-    seconds: dict[str, list[float]] = {"captured": [], "eager": []}
     with torch.no_grad(), policy.autocast():
         first, memory = policy.prefill(mazes)
         arguments = policy.model, first, memory, config.rollouts, config.length, [DONE, EOS]
+        attention = policy.attention(memory)
+        ways: dict[str, tuple[Callable[..., Rollouts], PromptAttention]] = {
+            "captured": (CUDAGraphSampler(), attention),
+            "eager": (sample_rows, attention),
+            "plain attention": (CUDAGraphSampler(), attend),
+        }
+        seconds: dict[str, list[float]] = {way: [] for way in ways}
         for _ in range(5):
             tokens = {}
-            for way, sample in (("captured", captured), ("eager", sample_rows)):
+            for way, (sample, attends) in ways.items():
                 torch.cuda.synchronize()
                 began = time.perf_counter()
-                tokens[way] = sample(*arguments, uniforms).tokens.clone()
+                rollouts = sample(*arguments, uniforms, attends)
                 torch.cuda.synchronize()
                 seconds[way].append(time.perf_counter() - began)
-    eager, graph = (statistics.median(seconds[way][1:]) for way in ("eager", "captured"))
+                tokens[way] = rollouts.tokens.clone()
+
+    few = torch.arange(min(4, len(mazes)), device=policy.device)
+    gradients = []
+    for attends in (attention, attend):
+        with policy.autocast():
+            prompts = policy.prefill(mazes[few])
+            logits = rollout_logits(policy.model, *prompts, rollouts.of(few), attends)
+        weights = torch.autograd.grad(logits.log_softmax(-1)[:, DONE].mean(), prompts[1][0])
+        gradients.append(torch.cat([weight.float().flatten() for weight in weights]))
+    eager, graph, plain = (
+        statistics.median(seconds[way][1:]) for way in ("eager", "captured", "plain attention")
+    )
     return {
+        "fused_attention": attention is not attend,
         "captured_seconds": graph,
         "eager_seconds": eager,
+        "plain_attention_seconds": plain,
         "times_as_fast": eager / graph,
-        "share_of_equal_tokens": float((tokens["captured"] == tokens["eager"]).float().mean()),
+        "share_of_equal_tokens": _share_equal(tokens["captured"], tokens["eager"]),
+        "share_of_equal_tokens_plain": _share_equal(tokens["captured"], tokens["plain attention"]),
+        "gradient_difference": float((gradients[0] - gradients[1]).norm() / gradients[1].norm()),
     }
+
+
+def _share_equal(one: torch.Tensor, other: torch.Tensor) -> float:
+    return float((one == other).float().mean())
 
 
 def measure_agreement(name: str, scale: str) -> dict[str, Any]:
