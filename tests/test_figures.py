@@ -474,7 +474,9 @@ def test_the_marks_of_the_order_figure_lie_on_its_lines(drawn):
 @pytest.mark.parametrize("name", plots.figure_names())
 def test_the_figures_kept_in_the_repository_are_what_their_scripts_draw(drawn, name):
     kept, now = pd.read_csv(OUT / f"{name}.csv"), pd.read_csv(drawn / f"{name}.csv")
-    pd.testing.assert_frame_equal(kept, now, rtol=1e-6, atol=1e-9)
+    # The fit of `design` at N = 128 is ill-conditioned: two processors were seen to differ by 1e-6.
+    near = 1e-5 if name == "design" else 1e-9
+    pd.testing.assert_frame_equal(kept, now, rtol=1e-6, atol=near)
     assert json.loads((OUT / f"{name}.json").read_text())["caption"] == " ".join(
         script_of(name).CAPTION.split()
     )

@@ -391,9 +391,17 @@ def test_more_rollouts_than_a_kernel_has_blocks_are_attended_to_without_it(monke
 # --- What is compiled on a GPU ------------------------------------------------------------------
 
 
-@pytest.mark.skipif(bool(compiler_fault()), reason="no C compiler")
-def test_compiled_parts_compute_what_the_plain_ones_do_and_are_compiled_whole():
+@pytest.fixture
+def compiler(monkeypatch):
+    """torch.compile as in a new process: vLLM's engine for CPUs switches it off for its own."""
+    monkeypatch.delenv("TORCHDYNAMO_DISABLE", raising=False)
     torch._dynamo.reset()
+    with torch._dynamo.config.patch(disable=False):
+        yield
+
+
+@pytest.mark.skipif(bool(compiler_fault()), reason="no C compiler")
+def test_compiled_parts_compute_what_the_plain_ones_do_and_are_compiled_whole(compiler):
     counters.clear()
     given = [perturbed(Transformer(TINY)) for _ in range(2)]
     given[1].elementwise = compiled_elementwise()
@@ -408,11 +416,10 @@ def test_compiled_parts_compute_what_the_plain_ones_do_and_are_compiled_whole():
 
 
 @pytest.mark.parametrize("half", [True, False])
-def test_a_long_process_meets_few_shapes(half):
+def test_a_long_process_meets_few_shapes(half, compiler):
     """Rollouts, scoring, prompts and evaluations, with and without gradients: torch.compile gives
     up a function that it has compiled eight times.
     """
-    torch._dynamo.reset()
     compiled = Counter()
 
     def counted(function):

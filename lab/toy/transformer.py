@@ -256,9 +256,8 @@ class Transformer(nn.Module):
         # From here on the tokens are one axis, so that compiled code meets few shapes.
         x = self.model.embed_tokens(tokens.flatten())
         angles = rotations(positions.expand(shape).flatten(), self.config.head_size)
-        blocks = list(self.model.layers)
-        norms = [block.get_parameter("input_layernorm.weight") for block in blocks]
-        norms.append(self.model.norm.weight)
+        blocks: list[Any] = list(self.model.layers)
+        norms = [block.input_layernorm.weight for block in blocks] + [self.model.norm.weight]
         normed = normalise(x, norms[0], type_for_products(x))
 
         def attend_flat(
