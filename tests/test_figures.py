@@ -59,6 +59,7 @@ RECORDED = {
     "differences": ("images", "images"),  # and the sweeps of all claims
     "lm_gradients": ("inside", "inside"),
     "gsm8k_dynamics": ("gsm8k", "gsm8k"),
+    "arithmetic": ("arithmetic", "gsm8k"),  # and its rates
     "gsm8k_solved": ("gsm8k", "gsm8k"),
     "pacs_beta": ("pacs", "pacs"),
     "real_rewards": ("real_rewards", "tabular"),
