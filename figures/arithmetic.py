@@ -18,7 +18,7 @@ seeds; thin: each seed."""
 
 SWEEPS = (("arithmetic_rates", "gsm8k"), ("arithmetic", "gsm8k"))
 NAMES = ("maxrl", "grpo", "rloo", "pacs")
-METRICS = {"pass@1": "pass@1, test", "pass@16": "pass@16, test", "solved": "solved, training"}
+METRICS = {"pass@1": "pass@1, test", "pass@16": "pass@16, test", "solved": "solved"}
 RATE_METRIC = "train pass@1"
 RATES_SEED = 10
 

@@ -70,7 +70,8 @@ def changed_by(project, file: str, *changes: tuple[str, str]) -> dict[str, set[s
         ),
         (
             "pacs",
-            {"gsm8k_dynamics", "gsm8k_solved", "images_best", "pacs_beta", "pacs_reformulation"},
+            {"arithmetic", "gsm8k_dynamics", "gsm8k_solved"}
+            | {"images_best", "pacs_beta", "pacs_reformulation"},
         ),
     ],
 )
