@@ -12,9 +12,9 @@ CAPTION = """Where no problem comes twice. The tiny Qwen3 of gsm8k_dynamics on a
 level 3: 160 steps of 16 new problems x 16 rollouts, AdamW, TRL. (a) pass@1 of training, which
 is on problems not asked before, over the last 40 steps, by learning rate, one seed: the rule of
 sweeps/arithmetic_rates.toml, written before the runs, chose 1e-4 for all four. (b), (c) pass@k
-on 256 test problems from 16 answers each at temperature 0.6 and top-p 0.95. (d) problems with a
-right rollout among 16, at temperature 1, over the 40 steps before. Lines: mean of five fresh
-seeds; thin: each seed."""
+on 256 test problems from 16 answers each at temperature 0.6 and top-p 0.95. (d) Problems of
+training with a right rollout among 16, at temperature 1, over the 40 steps before. Lines: mean
+of five fresh seeds; thin: each seed."""
 
 SWEEPS = (("arithmetic_rates", "gsm8k"), ("arithmetic", "gsm8k"))
 NAMES = ("maxrl", "grpo", "rloo", "pacs")
