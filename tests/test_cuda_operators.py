@@ -241,7 +241,8 @@ def test_mazes_run_on_a_gpu_as_on_a_cpu(given, monkeypatch):
     assert fused == ("_scaled_dot_product_flash_attention_backward" in operators(gpu))
     assert fused != ({"bmm", "_softmax"} <= differentiated(gpu))
     assert {"embedding_dense_backward", "_foreach_addcdiv_", "_foreach_norm"} <= operators(gpu)
-    assert len(replayed) > 4 and min(replayed) > 300  # sampling was captured and replayed
+    fewest = 300 if fused else 500
+    assert len(replayed) > 4 and min(replayed) > fewest  # sampling was captured and replayed
     kinds = {kind for call in gpu.calls if call.operator == "mm" for _, kind in call.operands}
     assert kinds == {torch.bfloat16 if "precision" in given else torch.float32}
     expected = maze_records(**given)

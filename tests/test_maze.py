@@ -356,16 +356,29 @@ CHANGES = [
 
 
 def gradient_in_parts(monkeypatch, young, kept: int, sample, **given):
-    """The number of parts of a step, its gradient, and what is remembered of it."""
+    """The number of parts of a step that have a loss, and how many should; the step's gradient, and
+    what is remembered of it.
+    """
     monkeypatch.setattr(maze, "MICRO_BATCH_POSITIONS", kept)
     monkeypatch.setattr(maze_policy, "sample_tree", sample)
     world = world_of(young, batch=7, estimator="rloo", length=16, **given)
-    parts = 0
-    for loss in world.losses(telling_step(world)):
+    step, parts, counting = telling_step(world), 0, []
+    usual = world.weighed
+
+    def weighed(*given):
+        counting.append(usual(*given))
+        return counting[-1]
+
+    monkeypatch.setattr(world, "weighed", weighed)
+    for loss in world.losses(step):
         loss.backward()
         parts += 1
+    [counts] = counting  # the mazes with a part in the gradient; None: all
+    every = maze.micro_batches(7, 12 * 16)
+    due = sum(counts is None or bool(counts[part].any()) for part in every)
     gradient = {name: weight.grad for name, weight in world.model.named_parameters()}
-    return parts, gradient, {key: float(value) for key, value in world.step_statistics[-1].items()}
+    statistics = {key: float(value) for key, value in world.step_statistics[-1].items()}
+    return parts, due, gradient, statistics
 
 
 @pytest.mark.parametrize("sample", [maze_policy.sample_tree, sample_rows])
@@ -373,12 +386,13 @@ def gradient_in_parts(monkeypatch, young, kept: int, sample, **given):
 def test_a_step_in_parts_has_the_gradient_and_the_record_of_a_step_at_once(
     monkeypatch, young, sample, change
 ):
-    at_once, whole, told = gradient_in_parts(monkeypatch, young, 2**17, sample, **change)
-    several, split, told_again = gradient_in_parts(
+    at_once, _, whole, told = gradient_in_parts(monkeypatch, young, 2**17, sample, **change)
+    several, due, split, told_again = gradient_in_parts(
         monkeypatch, young, 2 * 12 * 16, sample, **change
     )
+    assert len(maze.micro_batches(7, 12 * 16)) == 4
     # A part that holds only mazes without a part in the gradient has no loss.
-    assert at_once == 1 and 2 <= several <= 4
+    assert at_once == 1 and 2 <= several == due
     largest = max(gradient.norm() for gradient in whole.values())
     for name, gradient in whole.items():
         assert (split[name] - gradient).norm() <= 1e-6 * largest, name

@@ -70,8 +70,8 @@ class _FusedAttention(torch.autograd.Function):
         causal: bool,
     ) -> torch.Tensor:
         ctx.causal = causal
-        prompt_part = _prompt_part(q, prompt_keys, prompt_values)
-        own_part = _own_part(q, k, v)
+        prompt_part = _part(_by_problem(q), prompt_keys, prompt_values)
+        own_part = _part(*map(_by_rollout, (q, k, v)))
         prompt_out, prompt_log, prompt_rest = _forward(*prompt_part, False)
         own_out, own_log, own_rest = _forward(*own_part, causal)
         prompt_out, own_out = _of_prompts(prompt_out, q), _of_rollouts(own_out, q)
@@ -88,13 +88,16 @@ class _FusedAttention(torch.autograd.Function):
         prompt_rest, own_rest = ctx.rest
         whole = gradient.contiguous(), out, log
         prompt_q, *prompt_grads = _backward(
-            _prompt_part(q, prompt_keys, prompt_values),
+            _part(_by_problem(q), prompt_keys, prompt_values),
             [_by_problem(x) for x in whole],
             prompt_rest,
             False,
         )
         own_q, *own_grads = _backward(
-            _own_part(q, k, v), [_by_rollout(x) for x in whole], own_rest, ctx.causal
+            _part(*map(_by_rollout, (q, k, v))),
+            [_by_rollout(x) for x in whole],
+            own_rest,
+            ctx.causal,
         )
         q_grad = _of_prompts(prompt_q, q) + _of_rollouts(own_q, q)
         # The heads that share keys and values add up.
@@ -135,25 +138,14 @@ def _share(
     return (prompt_log - own_log).sigmoid()[..., None].to(dtype)
 
 
-def _prompt_part(
-    q: Float[torch.Tensor, "problems trees queries heads head_size"],
-    keys: Float[torch.Tensor, "problems kv_heads prompt_length head_size"],
-    values: Float[torch.Tensor, "problems kv_heads prompt_length head_size"],
+def _part(
+    q: Float[torch.Tensor, "batch heads queries head_size"],
+    k: Float[torch.Tensor, "batch kv_heads keys head_size"],
+    v: Float[torch.Tensor, "batch kv_heads keys head_size"],
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Queries, keys and values, each "problems heads ... head_size", of attention to prompts."""
-    group = q.shape[3] // keys.shape[1]
-    return _by_problem(q), keys.repeat_interleave(group, 1), values.repeat_interleave(group, 1)
-
-
-def _own_part(
-    q: Float[torch.Tensor, "problems trees queries heads head_size"],
-    k: Float[torch.Tensor, "problems trees keys kv_heads head_size"],
-    v: Float[torch.Tensor, "problems trees keys kv_heads head_size"],
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Queries, keys and values, each "(problems trees) heads ... head_size", of a rollout's own."""
-    group = q.shape[3] // k.shape[3]
-    own_keys, own_values = (_by_rollout(x).repeat_interleave(group, 1) for x in (k, v))
-    return _by_rollout(q), own_keys, own_values
+    """Queries, keys and values of one kernel: each head of queries has its own keys and values."""
+    group = q.shape[1] // k.shape[1]
+    return q, k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
 
 
 def _by_problem(x: torch.Tensor) -> torch.Tensor:

@@ -182,6 +182,7 @@ def add_and_normalise(
 ) -> tuple[Float[torch.Tensor, "*tokens width"], Float[torch.Tensor, "*tokens width"]]:
     """The sum of both, and the sum normalised."""
     x = x + change
+    # Not by `normalise`, whose shapes the tests check at every call: this is compiled.
     return x, F.rms_norm(x, (x.shape[-1],), weight, RMS_NORM_EPS).to(kind)
 
 
