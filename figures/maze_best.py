@@ -7,20 +7,18 @@ from lab.runs import Results, results, together
 from lab.show import plots
 
 CAPTION = """All 192 mazes of 7x7, exact pass rates, after 200 steps of 32 mazes with N = 64
-rollouts and AdamW, from a start of 50 supervised steps. (a, b) each objective at six learning
-rates, one seed; a ring marks its best rate for what the panel shows, by a rule in
-sweeps/maze_best_rates.toml, written before the runs. The best rate for mean log p is the smallest
-tried: there it learns little. (c) both rates on five fresh starts, each seed one mark: hollow at
-the best rate for mean log p, filled at the best rate for pass@1, crosses the starts. No rate is
-best for both."""
+rollouts and AdamW, from a start of 50 supervised steps. (a, b) each objective at up to six learning
+rates, one seed; a ring marks its best rate for what the panel shows, by rules in
+sweeps/maze_best_rates.toml and maze_pacs_rates.toml, written before the runs. The best rate for
+mean log p is the smallest tried: there it learns little. PACS, at its anchor, has a rate for pass@1
+alone. (c) both rates on five fresh starts, each seed one mark: hollow at the best rate for mean
+log p, filled at the best rate for pass@1, crosses the starts. No rate is best for both."""
 
-SWEEPS = (("maze_best_rates", "maze"), ("maze_best", "maze"))
-LOOKS = {
-    "MaxRL": ("maxrl", plots.line_style("maxrl")),
-    "GRPO": ("grpo", plots.line_style("grpo")),
-    "RLOO": ("rloo", plots.line_style("rloo")),
-}
+SWEEPS = tuple(
+    (sweep, "maze") for sweep in ("maze_best_rates", "maze_best", "maze_pacs_rates", "maze_pacs")
+)
 PANELS = {"log-likelihood": "mean log p, by rate", "pass@1": "pass@1, by rate"}
+RULES = {"log-likelihood": ("maxrl", "grpo", "rloo"), "pass@1": ("maxrl", "grpo", "rloo", "pacs")}
 RATES_SEED = 10
 
 
@@ -38,6 +36,7 @@ def table(recorded: Results) -> pd.DataFrame:
     told = told.sort_values(["kind", "objective", "learning_rate", "seed", "step"])
     for metric in PANELS:  # which rate is the best one of its objective
         ends = told[(told["kind"] == "rates") & (told["step"] > 0)]
+        ends = ends[ends["objective"].isin(RULES[metric])]
         best = ends.loc[ends.groupby("objective")[metric].idxmax()]
         rate = told["objective"].map(best.set_index("objective")["learning_rate"])
         told[f"best for {metric}"] = told["learning_rate"] == rate
@@ -50,10 +49,10 @@ def draw(table: pd.DataFrame) -> Figure:
     starts, ends = tried[tried["step"] == 0], tried[tried["step"] > 0]
     for panel, (metric, title) in zip(axes, PANELS.items(), strict=False):
         panel.axhline(starts[metric].iloc[0], color=plots.GREY, linewidth=0.8, label="start")
-        for label, (name, style) in LOOKS.items():
-            part = ends[ends["objective"] == name]
+        for name in RULES[metric]:
+            style, part = plots.line_style(name), ends[ends["objective"] == name]
             line = style.line | {"marker": style.marker, "markersize": 4}
-            panel.plot(part["learning_rate"], part[metric], label=label, **line)
+            panel.plot(part["learning_rate"], part[metric], label=style.label, **line)
             best = part[part[f"best for {metric}"]]
             ring = {"marker": "o", "markersize": 9, "markerfacecolor": "none", "linestyle": ""}
             panel.plot(best["learning_rate"], best[metric], color=plots.BLACK, **ring)
@@ -61,14 +60,15 @@ def draw(table: pd.DataFrame) -> Figure:
     tested = table[table["kind"] == "test"]
     begun = tested[tested["step"] == 0].drop_duplicates("seed")
     axes[2].plot(begun["pass@1"], begun["log-likelihood"], "x", color=plots.GREY, markersize=5)
-    for name, style in LOOKS.values():
-        part = tested[(tested["objective"] == name) & (tested["step"] > 0)]
-        for metric, face in (("log-likelihood", "none"), ("pass@1", style.color)):
-            points = part[part[f"best for {metric}"]]
+    for metric, names in RULES.items():
+        for name in names:
+            style, part = plots.line_style(name), tested[tested["objective"] == name]
+            points = part[(part["step"] > 0) & part[f"best for {metric}"]]
+            face = "none" if metric == "log-likelihood" else style.color
             marks = {"marker": style.marker, "markersize": 5, "markerfacecolor": face}
             marks |= {"color": style.color, "linestyle": ""}
             axes[2].plot(points["pass@1"], points["log-likelihood"], **marks)
     axes[2].set(title="five fresh starts", xlabel="pass@1", ylabel="mean log p")
     plots.letter(axes)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=5)
     return figure

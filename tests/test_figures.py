@@ -55,7 +55,8 @@ RECORDED = {
     "maze_stopping": ("maze_stopping", "maze"),
     "maze_loops": ("maze_loops", "maze"),
     "maze_ladder": ("maze_ladder", "maze"),
-    "maze_best": ("maze_best", "maze"),  # and its rates
+    "maze_best": ("maze_best", "maze"),  # and maze_pacs, and the rates of both
+    "maze_long": ("maze_long", "maze"),  # and its rates
     "differences": ("images", "images"),  # and the sweeps of all claims
     "lm_gradients": ("inside", "inside"),
     "gsm8k_dynamics": ("gsm8k", "gsm8k"),

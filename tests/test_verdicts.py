@@ -245,7 +245,7 @@ def test_no_claim_is_tested_twice_among_those_that_holm_corrects_together(kept):
         for name in (
             *("real_rewards", "stopping", "maze_baselines"),
             *("images_best", "images_by_n", "images_long", "images_long_adamw"),
-            *("images_optimizers", "images_pacs"),
+            *("images_optimizers", "images_adamw_128", "images_pacs"),
             "digits_expected",
             *(
                 "maze_exact",
@@ -254,6 +254,8 @@ def test_no_claim_is_tested_twice_among_those_that_holm_corrects_together(kept):
                 "maze_loops",
                 "maze_ladder",
                 "maze_best",
+                "maze_pacs",
+                "maze_long",
                 "maze_gradients",
                 "arithmetic",
             ),
