@@ -56,6 +56,7 @@ RECORDED = {
     "maze_loops": ("maze_loops", "maze"),
     "maze_ladder": ("maze_ladder", "maze"),
     "maze_best": ("maze_best", "maze"),  # and maze_pacs, and the rates of both
+    "maze_by_n": ("maze_by_n", "maze"),  # and maze_best
     "maze_long": ("maze_long", "maze"),  # and its rates
     "differences": ("images", "images"),  # and the sweeps of all claims
     "lm_gradients": ("inside", "inside"),

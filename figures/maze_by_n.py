@@ -1,0 +1,52 @@
+"""Mazes with few rollouts: what each objective makes of the same number of rollouts."""
+
+from dataclasses import replace
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from lab.runs import Results, results, together
+from lab.show import plots
+
+CAPTION = """For as many rollouts, many steps with few of them seem to give more pass@1 and less
+coverage than few steps with many. All 192 mazes of 7x7, exact pass rates, from 50 supervised steps,
+32 mazes x N rollouts a step, AdamW, by all rollouts so far: 800 steps with N = 4 and 16, 200 with
+N = 64 (those of maze_best). Each objective has its best rate for its N and pass@1, by a rule in
+sweeps/maze_by_n_rates.toml, written with the claims before the runs. Light to dark: N = 4, 16, 64.
+Lines: mean of five seeds; thin: each seed."""
+
+SWEEPS = (("maze_by_n", "maze"), ("maze_best", "maze"))
+NAMES = ("maxrl", "grpo")
+BEST_OF_64 = {"maxrl": 3e-4, "grpo": 1e-4}  # of the two rates in maze_best, the one for pass@1
+SIZES = (4, 16, 64)
+PANELS = {"pass@1": "pass@1", "pass@128": "pass@128", "log-likelihood": "mean log p"}
+
+
+def records() -> Results:
+    return together([results(sweep, name) for sweep, name in SWEEPS])
+
+
+def table(recorded: Results) -> pd.DataFrame:
+    metrics = recorded.metrics[recorded.metrics["objective"].isin(NAMES)]
+    best = metrics["learning_rate"] == metrics["objective"].map(BEST_OF_64)
+    told = replace(recorded, metrics=metrics[(metrics["rollouts"] < 64) | best])
+    curves = told.each_over_seeds(PANELS, ["objective", "rollouts"])
+    spent = curves["step"] * curves["rollouts"] * metrics["batch"].iloc[0]
+    return curves.assign(**{"thousand rollouts": spent / 1000})
+
+
+def draw(table: pd.DataFrame) -> Figure:
+    figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.6)
+    for panel, (metric, title) in zip(axes, PANELS.items(), strict=True):
+        for place, N in enumerate(SIZES):
+            for name in NAMES:
+                style = plots.line_style(name)
+                shade = style.shades(4)[place + 1]  # without the lightest, which is hard to see
+                part = table[(table["metric"] == metric) & (table["objective"] == name)]
+                part = part[part["rollouts"] == N]
+                look, label = style._replace(color=shade), f"{style.label}, N = {N}"
+                plots.curve(panel, part, "thousand rollouts", "mean", look, label)
+        panel.set(title=title, xlabel="thousand rollouts")
+    plots.letter(axes)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
