@@ -12,14 +12,14 @@ CAPTION = """For as many rollouts, many steps with few of them seem to give more
 coverage than few steps with many. All 192 mazes of 7x7, exact pass rates, from 50 supervised steps,
 32 mazes x N rollouts a step, AdamW, by all rollouts so far: 800 steps with N = 4 and 16, 200 with
 N = 64 (those of maze_best). Each objective has its best rate for its N and pass@1, by a rule in
-sweeps/maze_by_n_rates.toml, written with the claims before the runs. Light to dark: N = 4, 16, 64.
-Lines: mean of five seeds; thin: each seed."""
+sweeps/maze_by_n_rates.toml, written with the claims before the runs. Lines: mean of five seeds;
+thin: each seed."""
 
 SWEEPS = (("maze_by_n", "maze"), ("maze_best", "maze"))
 NAMES = ("maxrl", "grpo")
 BEST_OF_64 = {"maxrl": 3e-4, "grpo": 1e-4}  # of the two rates in maze_best, the one for pass@1
 SIZES = (4, 16, 64)
-PANELS = {"pass@1": "pass@1", "pass@128": "pass@128", "log-likelihood": "mean log p"}
+METRICS = ("pass@1", "pass@128")
 
 
 def records() -> Results:
@@ -30,23 +30,24 @@ def table(recorded: Results) -> pd.DataFrame:
     metrics = recorded.metrics[recorded.metrics["objective"].isin(NAMES)]
     best = metrics["learning_rate"] == metrics["objective"].map(BEST_OF_64)
     told = replace(recorded, metrics=metrics[(metrics["rollouts"] < 64) | best])
-    curves = told.each_over_seeds(PANELS, ["objective", "rollouts"])
+    curves = told.each_over_seeds(METRICS, ["objective", "rollouts"])
     spent = curves["step"] * curves["rollouts"] * metrics["batch"].iloc[0]
     return curves.assign(**{"thousand rollouts": spent / 1000})
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.6)
-    for panel, (metric, title) in zip(axes, PANELS.items(), strict=True):
-        for place, N in enumerate(SIZES):
+    shape = {"columns": len(SIZES), "rows": len(METRICS), "sharex": True, "sharey": "row"}
+    figure, axes = plots.panels(width=plots.PAGE, height=3.8, **shape)
+    for row, metric in zip(axes, METRICS, strict=True):
+        for panel, N in zip(row, SIZES, strict=True):
+            shown = table[(table["metric"] == metric) & (table["rollouts"] == N)]
             for name in NAMES:
-                style = plots.line_style(name)
-                shade = style.shades(4)[place + 1]  # without the lightest, which is hard to see
-                part = table[(table["metric"] == metric) & (table["objective"] == name)]
-                part = part[part["rollouts"] == N]
-                look, label = style._replace(color=shade), f"{style.label}, N = {N}"
-                plots.curve(panel, part, "thousand rollouts", "mean", look, label)
-        panel.set(title=title, xlabel="thousand rollouts")
-    plots.letter(axes)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+                part = shown[shown["objective"] == name]
+                plots.curve(panel, part, "thousand rollouts", "mean", plots.line_style(name))
+            panel.set_title(f"N = {N}")
+        row[0].set_ylabel(metric)
+    for panel in axes[-1]:
+        panel.set_xlabel("thousand rollouts")
+    plots.letter(axes.flat)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
