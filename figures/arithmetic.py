@@ -44,13 +44,10 @@ def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=4, width=plots.PAGE, height=2.4)
     for name in NAMES:
         style, part = plots.line_style(name), table[table["objective"] == name]
-        tried = part[part["metric"] == "by rate"]
-        line = style.line | {"marker": style.marker, "markersize": 4}
-        axes[0].plot(tried["learning_rate"], tried["mean"], **line)
+        plots.rates(axes[0], part[part["metric"] == "by rate"], "mean", style)
         for panel, metric in zip(axes[1:], METRICS, strict=True):
             plots.curve(panel, part[part["metric"] == metric], "step", "mean", style)
-    axes[0].set(xscale="log", xlabel="learning rate", title="by rate, training")
-    axes[0].set_ylabel("pass@1")
+    axes[0].set(title="by rate, training", ylabel="pass@1")
     for panel, title in zip(axes[1:], METRICS.values(), strict=True):
         panel.set(title=title, xlabel="step")
         panel.margins(0.06)

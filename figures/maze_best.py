@@ -51,12 +51,8 @@ def draw(table: pd.DataFrame) -> Figure:
         panel.axhline(starts[metric].iloc[0], color=plots.GREY, linewidth=0.8, label="start")
         for name in RULES[metric]:
             style, part = plots.line_style(name), ends[ends["objective"] == name]
-            line = style.line | {"marker": style.marker, "markersize": 4}
-            panel.plot(part["learning_rate"], part[metric], label=style.label, **line)
-            best = part[part[f"best for {metric}"]]
-            ring = {"marker": "o", "markersize": 9, "markerfacecolor": "none", "linestyle": ""}
-            panel.plot(best["learning_rate"], best[metric], color=plots.BLACK, **ring)
-        panel.set(title=title, xscale="log", xlabel="learning rate")
+            plots.rates(panel, part, metric, style, best=part[part[f"best for {metric}"]])
+        panel.set(title=title)
     tested = table[table["kind"] == "test"]
     begun = tested[tested["step"] == 0].drop_duplicates("seed")
     axes[2].plot(begun["pass@1"], begun["log-likelihood"], "x", color=plots.GREY, markersize=5)

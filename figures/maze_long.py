@@ -41,14 +41,10 @@ def draw(table: pd.DataFrame) -> Figure:
     for name in NAMES:
         style, part = plots.line_style(name), table[table["objective"] == name]
         tried = part[part["metric"] == "by rate"]
-        line = style.line | {"marker": style.marker, "markersize": 4}
-        axes[0].plot(tried["learning_rate"], tried["mean"], **line)
-        best = tried.loc[[tried["mean"].idxmax()]]
-        ring = {"marker": "o", "markersize": 9, "markerfacecolor": "none", "linestyle": ""}
-        axes[0].plot(best["learning_rate"], best["mean"], color=plots.BLACK, **ring)
+        plots.rates(axes[0], tried, "mean", style, best=tried.loc[[tried["mean"].idxmax()]])
         for panel, metric in zip(axes[1:], METRICS, strict=True):
             plots.curve(panel, part[part["metric"] == metric], "step", "mean", style)
-    axes[0].set(xscale="log", xlabel="learning rate", title="pass@1, by rate")
+    axes[0].set(title="pass@1, by rate")
     for panel, title in zip(axes[1:], METRICS.values(), strict=True):
         panel.set(title=title, xlabel="step")
         panel.margins(0.06)

@@ -160,6 +160,18 @@ def curve(
             axes.plot(rows[x], rows[column], linewidth=0.5, alpha=0.6, **style.line)
 
 
+def rates(
+    axes: Axes, tried: pd.DataFrame, metric: str, style: LineStyle, best: pd.DataFrame | None = None
+) -> None:
+    """The column `metric` over `learning_rate`, each rate a mark; a ring around those of `best`."""
+    marks = {"marker": style.marker, "markersize": 4, "label": style.label}
+    axes.plot(tried["learning_rate"], tried[metric], **(style.line | marks))
+    if best is not None:
+        ring = (best["learning_rate"], best[metric], "o")
+        axes.plot(*ring, color=BLACK, markersize=9, markerfacecolor="none")
+    axes.set(xscale="log", xlabel="learning rate")
+
+
 def letter(axes: Iterable[Axes]) -> None:
     """Put (a), (b), ... before the titles of panels, so that a caption can name them."""
     for place, panel in enumerate(axes):
