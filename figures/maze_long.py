@@ -1,12 +1,10 @@
 """Mazes that were never trained on, four times as many steps: pass@1 begins to separate."""
 
-from dataclasses import replace
-
 import pandas as pd
 from matplotlib.figure import Figure
 
 from lab.runs import Results, results, together
-from lab.show import plots
+from lab.show import rates_and_steps
 
 CAPTION = """GRPO and RLOO lose coverage where MaxRL keeps it, and pass@1 hardly separates. 640
 steps on mazes of 9x9, from 250 supervised steps: 16 mazes x 32 rollouts a step, AdamW, 64 held-out
@@ -26,28 +24,8 @@ def records() -> Results:
 
 
 def table(recorded: Results) -> pd.DataFrame:
-    metrics = recorded.metrics
-    of_rates = metrics["seed"] == RATES_SEED
-    tried = metrics[of_rates & (metrics["step"] == metrics["steps"])]
-    tried = tried[["objective", "learning_rate", "pass@1"]].sort_values("learning_rate")
-    parts = [tried.rename(columns={"pass@1": "mean"}).assign(metric="by rate")]
-    tested = replace(recorded, metrics=metrics[~of_rates])
-    parts.append(tested.each_over_seeds(METRICS, ["objective"]))
-    return pd.concat(parts, ignore_index=True)
+    return rates_and_steps.table(recorded, RATES_SEED, "pass@1", METRICS)
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    figure, axes = plots.panels(columns=4, width=plots.PAGE, height=2.4)
-    for name in NAMES:
-        style, part = plots.line_style(name), table[table["objective"] == name]
-        tried = part[part["metric"] == "by rate"]
-        plots.rates(axes[0], tried, "mean", style, best=tried.loc[[tried["mean"].idxmax()]])
-        for panel, metric in zip(axes[1:], METRICS, strict=True):
-            plots.curve(panel, part[part["metric"] == metric], "step", "mean", style)
-    axes[0].set(title="pass@1, by rate")
-    for panel, title in zip(axes[1:], METRICS.values(), strict=True):
-        panel.set(title=title, xlabel="step")
-        panel.margins(0.06)
-    plots.letter(axes)
-    figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    return figure
+    return rates_and_steps.draw(table, NAMES, "pass@1, by rate", METRICS)

@@ -1,0 +1,56 @@
+"""A comparison at best learning rates in one picture: the rates tried, then curves by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from lab.runs import Results
+from lab.show import plots
+
+BY_RATE = "by rate"
+
+
+def table(
+    recorded: Results, rates_seed: int, rate_metric: str, metrics: Iterable[str]
+) -> pd.DataFrame:
+    """The last `rate_metric` of each rate tried at `rates_seed`, then `metrics` over other seeds.
+
+    Columns: those of `Results.each_over_seeds` by objective. Rows of rates have `metric` "by rate",
+    a `learning_rate`, and their value in `mean`. A metric is left out of the steps at which no run
+    has it.
+    """
+    runs = recorded.metrics
+    of_rates = runs["seed"] == rates_seed
+    tried = runs[of_rates & (runs["step"] == runs["steps"])].sort_values("learning_rate")
+    tried = tried[["objective", "learning_rate", rate_metric]]
+    parts = [tried.rename(columns={rate_metric: "mean"}).assign(metric=BY_RATE)]
+    for metric in metrics:
+        measured = replace(recorded, metrics=runs[~of_rates & runs[metric].notna()])
+        parts.append(measured.each_over_seeds([metric], ["objective"]))
+    return pd.concat(parts, ignore_index=True)
+
+
+def draw(
+    table: pd.DataFrame, names: Iterable[str], rate_title: str, titles: Mapping[str, str]
+) -> Figure:
+    """A panel of rates, with a ring around each objective's best, and one for each of `titles`."""
+    names = list(names)
+    figure, axes = plots.panels(columns=1 + len(titles), width=plots.PAGE, height=2.4)
+    for name in names:
+        style, part = plots.line_style(name), table[table["objective"] == name]
+        tried = part[part["metric"] == BY_RATE]
+        plots.rates(axes[0], tried, "mean", style, best=tried.loc[[tried["mean"].idxmax()]])
+        for panel, metric in zip(axes[1:], titles, strict=True):
+            plots.curve(panel, part[part["metric"] == metric], "step", "mean", style)
+    axes[0].set(title=rate_title)
+    for panel, title in zip(axes[1:], titles.values(), strict=True):
+        panel.set(title=title, xlabel="step")
+        panel.margins(0.06)
+    plots.letter(axes)
+    handles, labels = axes[1].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(names))
+    return figure
