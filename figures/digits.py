@@ -34,8 +34,7 @@ def draw(table: pd.DataFrame) -> Figure:
                 (table["objective"] == name)
                 & ((table["gradient"] == "exact") | (table["rollouts"] == N))
             ]
-            label = "cross-entropy (exact ML)" if name == "ml" else None
-            plots.curve(panel, part, "step", METRIC, plots.line_style(name), label)
+            plots.curve(panel, part, "step", METRIC, plots.image_style(name))
         panel.set(title=f"N = {N} sampled labels an image", xlabel="step", ylim=(0, 1.02))
     plots.letter(axes)
     axes[0].set_ylabel("test pass@1")

@@ -43,18 +43,11 @@ def table(recorded: Results) -> pd.DataFrame:
 def draw(table: pd.DataFrame) -> Figure:
     figure, (left, right) = plots.panels(columns=2, width=plots.PAGE, height=2.8, sharey=True)
     for name in NAMES:
-        style = plots.line_style(name)
-        label = "cross-entropy (exact ML)" if name == "ml" else None
-        part = table[table["objective"] == name]
+        style, part = plots.image_style(name), table[table["objective"] == name]
         tried, curve = (part[part["kind"] == kind] for kind in ("validation", "test"))
-        left.plot(
-            tried["learning_rate"], tried[METRIC], marker=style.marker, markersize=3, **style.line
-        )
-        best = tried[tried["best"].astype(bool)]
-        ring = {"marker": "o", "markersize": 9, "markerfacecolor": "none", "linestyle": "none"}
-        left.plot(best["learning_rate"], best[METRIC], color=plots.BLACK, **ring)
-        plots.curve(right, curve, "step", METRIC, style, label)
-    left.set(xscale="log", xlabel="peak learning rate", title="after 300 steps, by rate")
+        plots.rates(left, tried, METRIC, style, best=tried[tried["best"].astype(bool)])
+        plots.curve(right, curve, "step", METRIC, style)
+    left.set(xlabel="peak learning rate", title="after 300 steps, by rate")
     left.set_ylabel("pass@1")
     right.set(xlabel="step", title="at the best rate")
     plots.logit_axis(left.yaxis, 0.0006, 0.99)

@@ -45,9 +45,9 @@ def draw(table: pd.DataFrame) -> Figure:
     for panel, metric in zip(axes, PANELS, strict=True):
         of_metric = table[table["metric"] == metric]
         shown = of_metric[of_metric["optimizer"] == "sgd"]
-        exact = plots.line_style("ml")
+        exact = plots.image_style("ml")
         [limit] = shown.loc[shown["objective"] == "ml", "mean"]
-        panel.axhline(limit, label="cross-entropy (exact ML)", **exact.line)
+        panel.axhline(limit, label=exact.label, **exact.line)
         for name in NAMES:
             part, style = shown[shown["objective"] == name], plots.line_style(name)
             N = part["rollouts"]

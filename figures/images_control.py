@@ -38,8 +38,7 @@ def draw(table: pd.DataFrame) -> Figure:
     for panel, (setting, label) in zip(axes, SETTINGS.items(), strict=True):
         for name in NAMES:
             part = table[(table["setting"] == setting) & (table["objective"] == name)]
-            label_of = "cross-entropy (exact ML)" if name == "ml" else None
-            plots.curve(panel, part, "step", METRIC, plots.line_style(name), label_of)
+            plots.curve(panel, part, "step", METRIC, plots.image_style(name))
         panel.set(title=label, xlabel="step")
         plots.logit_axis(panel.yaxis, 0.0006, 0.99)
     plots.letter(axes)

@@ -38,8 +38,7 @@ def draw(table: pd.DataFrame) -> Figure:
             part = table[table["objective"] == name]
             # Exact maximum likelihood samples no labels: it is the same in every column.
             part = part if name == "ml" else part[part["rollouts"] == N]
-            label_of = "cross-entropy (exact ML)" if name == "ml" else None
-            plots.curve(panel, part, "k", "pass@k", plots.line_style(name), label_of)
+            plots.curve(panel, part, "k", "pass@k", plots.image_style(name))
         style = plots.REFERENCE_STYLES["guessing"]
         panel.plot(guess["k"], guess["pass@k"], label=style.label, **style.line)
         panel.set(xscale="log", xlabel="k", title=f"N = {N}", xlim=(0.8, 1300))

@@ -36,8 +36,7 @@ def draw(table: pd.DataFrame) -> Figure:
                 part = table[(table["objective"] == name) & (table["metric"] == metric)]
                 # Exact maximum likelihood samples no labels: it is the same in every column.
                 part = part if name == "ml" else part[part["rollouts"] == N]
-                label_of = "cross-entropy (exact ML)" if name == "ml" else None
-                plots.curve(panel, part, "step", "mean", plots.line_style(name), label_of)
+                plots.curve(panel, part, "step", "mean", plots.image_style(name))
             panel.set_ylim(-0.04, 1.04)
             panel.set_title(f"N = {N}")
         row[0].set_ylabel(label)

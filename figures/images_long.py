@@ -20,12 +20,7 @@ SWEEPS = tuple(
     (sweep, "images")
     for sweep in ("images_rates", "images_long_rates", "images_best", "images_long")
 )
-LOOKS = {
-    "cross-entropy (exact ML)": ("ml", plots.line_style("ml")),
-    "MaxRL": ("maxrl", plots.line_style("maxrl")),
-    "GRPO": ("grpo", plots.line_style("grpo")),
-    "REINFORCE": ("reinforce_mean", plots.line_style("reinforce_mean")),
-}
+NAMES = ("ml", "maxrl", "grpo", "reinforce_mean")
 SEEDS = range(200, 205)  # of images_long; images_best has five more
 METRIC = "pass@1"
 
@@ -50,8 +45,8 @@ def table(recorded: Results) -> pd.DataFrame:
 
 def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.6, sharey=True)
-    for label, (name, style) in LOOKS.items():
-        part = table[table["objective"] == name]
+    for name in NAMES:
+        style, part = plots.image_style(name), table[table["objective"] == name]
         tried = part[part["kind"] == "validation"]
         for steps, mark, alpha in ((300, "none", 0.5), (1500, style.color, 1.0)):
             rates = tried[tried["steps"] == steps]
@@ -60,7 +55,7 @@ def draw(table: pd.DataFrame) -> Figure:
             axes[0].plot(x, y, alpha=alpha, **line)
         for panel, steps in zip(axes[1:], (300, 1500), strict=True):
             ends = part[(part["kind"] == "test") & (part["steps"] == steps)]
-            plots.curve(panel, ends, "step", METRIC, style, label)
+            plots.curve(panel, ends, "step", METRIC, style)
             panel.set(title=f"{steps:,} steps", xlabel="step")
     axes[0].set(xscale="log", xlabel="peak learning rate", title="at the end, by rate")
     axes[0].set_ylabel("pass@1")

@@ -29,12 +29,7 @@ SWEEPS = tuple(
         "images_long_adamw_rates",
     )
 )
-LOOKS = {
-    "cross-entropy (exact ML)": ("ml", plots.line_style("ml")),
-    "MaxRL": ("maxrl", plots.line_style("maxrl")),
-    "GRPO": ("grpo", plots.line_style("grpo")),
-    "REINFORCE": ("reinforce_mean", plots.line_style("reinforce_mean")),
-}
+NAMES = ("ml", "maxrl", "grpo", "reinforce_mean")
 OPTIMIZERS = {"sgd": "SGD, 1,500 steps", "adamw": "AdamW, 1,500 steps"}
 SEEDS = range(200, 205)  # of all these sweeps; images_best has five more
 METRIC = "pass@1"
@@ -58,8 +53,8 @@ def table(recorded: Results) -> pd.DataFrame:
 
 def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=3, width=plots.PAGE, height=2.6, sharey=True)
-    for label, (name, style) in LOOKS.items():
-        part = table[table["objective"] == name]
+    for name in NAMES:
+        style, part = plots.image_style(name), table[table["objective"] == name]
         for steps, fill, alpha in ((300, "none", 0.5), (1500, style.color, 1.0)):
             rates = part[(part["kind"] == "validation") & (part["steps"] == steps)]
             if rates.empty:  # exact maximum likelihood, 300 steps
@@ -68,7 +63,7 @@ def draw(table: pd.DataFrame) -> Figure:
             axes[0].plot(rates["learning_rate"], rates[METRIC], alpha=alpha, **line)
         for panel, (optimizer, title) in zip(axes[1:], OPTIMIZERS.items(), strict=True):
             test = part[(part["kind"] == "test") & (part["optimizer"] == optimizer)]
-            plots.curve(panel, test[test["steps"] == 1500], "step", METRIC, style, label)
+            plots.curve(panel, test[test["steps"] == 1500], "step", METRIC, style)
             short = test[(test["steps"] == 300) & (test["step"] == 300)]
             if not short.empty:
                 mark = {"marker": style.marker, "markersize": 5, "markerfacecolor": "white"}

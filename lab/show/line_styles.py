@@ -115,6 +115,12 @@ def line_style(name: str) -> LineStyle:
     return LINE_STYLES[key] if key in LINE_STYLES else further_style(name)
 
 
+def image_style(name: str) -> LineStyle:
+    """As `line_style`; on images exact maximum likelihood is cross-entropy, and is labelled so."""
+    style = line_style(name)
+    return style._replace(label="cross-entropy (exact ML)") if name == "ml" else style
+
+
 def method_style(run: Any) -> LineStyle:
     """The look of a run's method: of the setting that sets it apart, or else of its estimator.
 

@@ -59,6 +59,7 @@ from lab.show.line_styles import (  # noqa: F401  (figures find them here)
     TABLE_3_STYLES,
     VARIANT_STYLES,
     LineStyle,
+    image_style,
     line_style,
     method_style,
 )
