@@ -8,15 +8,14 @@ from matplotlib.figure import Figure
 from lab.runs import Results, results, together
 from lab.show import plots
 
-CAPTION = """AdamW closes nearly all of the gap that SGD leaves. Images from one success in a
-thousand, N = 1,024, 1,500 steps. (a) With AdamW, pass@1 on validation images by learning rate,
-one seed: 300 steps (pale, open) and 1,500 (filled). (b), (c) Pass@1 on test images with each
-objective at its best rate for its optimizer and these steps; means over five seeds and each
-seed. The open marks are separate runs of 300 steps, at the best rates for 300 (exact maximum
-likelihood was not run so with AdamW). Rules and claims were written before the runs
-(sweeps/images_long_rates.toml, images_long_adamw_rates.toml). Rates are a factor of about 3
-apart and were chosen on one seed, so that differences of a few hundredths between two
-objectives may be those of their rates."""
+CAPTION = """AdamW closes nearly all of MaxRL's lead over GRPO. Images from one success in a
+thousand, N = 1,024, 1,500 steps. (a) With AdamW, pass@1 on validation images by learning rate, one
+seed: 300 steps (pale, open) and 1,500 (filled). (b), (c) Pass@1 on test images with each objective
+at its best rate for its optimizer and these steps; means over five seeds and each seed. The open
+marks are separate runs of 300 steps, at the best rates for 300 (exact maximum likelihood was not
+run so with AdamW). Rules and claims were written before the runs (sweeps/images_long_rates.toml,
+images_long_adamw_rates.toml). Rates are a factor of about 3 apart and were chosen on one seed, so
+that differences of a few hundredths between two objectives may be those of their rates."""
 
 SWEEPS = tuple(
     (sweep, "images")

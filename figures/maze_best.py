@@ -54,7 +54,7 @@ def draw(table: pd.DataFrame) -> Figure:
             plots.rates(panel, part, metric, style, best=part[part[f"best for {metric}"]])
         panel.set(title=title)
     tested = table[table["kind"] == "test"]
-    begun = tested[tested["step"] == 0].drop_duplicates("seed")
+    begun = tested[tested["step"] == 0].drop_duplicates(["seed", "pass@1"])
     axes[2].plot(begun["pass@1"], begun["log-likelihood"], "x", color=plots.GREY, markersize=5)
     for metric, names in RULES.items():
         for name in names:

@@ -12,8 +12,10 @@ with exact pass rates, from the same supervised starts: (a) mean pass@1, (b) mea
 mean log p of the 20 mazes whose shortest path has 12 moves. They begin at about e^-21, where the
 weight w_N(p), at most N, is far below 1/p, so that what other mazes do to them decides. Exact
 maximum likelihood and the mean gradient of MaxRL with N = 1,024 sample nothing; the others sample
-N = 64 rollouts of 32 mazes a step. Each objective at its best of the learning rates tried, by a
-rule written before on another seed. Lines: mean of 3 seeds; thin: each seed."""
+N = 64 rollouts of 32 mazes a step. Each objective at its best of two or three learning rates, by a
+rule written before on another seed (exact maximum likelihood's is the largest tried, GRPO's and
+RLOO's the smallest); the mean gradient at exact maximum likelihood's. Lines: mean of 3 seeds; thin:
+each seed."""
 
 LOOKS = {
     "exact ML": ("ml", "exact", plots.line_style("ml")),

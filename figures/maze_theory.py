@@ -8,13 +8,13 @@ import lab
 from lab.runs import Results, results
 from lab.show import plots
 
-CAPTION = """On a transformer too, N rollouts move the policy by w_N(p) grad p: maze by maze, the
-mean gradient of sampled groups of N = 64 rollouts, projected on grad p and in units of it, against
-the formula (black). All mazes of 7x7 in which 10 of the rollouts or more are right on average; 32
-groups a maze; policies of 100 and 250 supervised steps, each seed of 3. Strokes: a standard error
-to each side. The rows "within 2 errors" and "least cosine" of the data are what the claims judge:
-the smallest and the largest share, over estimators, of weights within two standard errors of
-w_N(p), and the smallest cosine of the summed gradients, each by seed."""
+CAPTION = """Do N rollouts move a transformer too by w_N(p) grad p? Maze by maze, the mean gradient
+of sampled groups of N = 64 rollouts, projected on grad p and in units of it, against the formula
+(black). All mazes of 7x7 in which 10 of the rollouts or more are right on average; 32 groups a
+maze; policies of 100 and 250 supervised steps, each seed of 3. Strokes: a standard error to each
+side. The rows "within 2 errors" and "least cosine" of the data are what the claims judge: the
+smallest and the largest share, over estimators, of weights within two standard errors of w_N(p),
+and the smallest cosine of the summed gradients, each by seed."""
 
 NAMES = ("maxrl", "grpo", "rloo", "pacs_anchor")
 N = 64

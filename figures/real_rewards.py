@@ -8,10 +8,11 @@ from lab.show import plots
 
 CAPTION = """Lifted MaxRL ends highest in both means among five estimators, short of the exact
 gradient. Training 256 softmax problems whose eight answers are worth 1, 6/7 .. 0, with N = 16
-rollouts, each estimator at its best of four learning rates (sweeps/real_rewards_rates.toml). (a)
-The integral of log P(r >= tau) over tau, which lifted MaxRL climbs; (b) the mean reward, which
-lifted RLOO climbs. Points: mean and 95% interval over 5 seeds, often smaller than the mark; dotted:
-the exact gradient of that integral, without sampling."""
+rollouts, each estimator at its best of four or five learning rates
+(sweeps/real_rewards_rates.toml). (a) The integral of log P(r >= tau) over tau, which lifted MaxRL
+climbs; (b) the mean reward, which lifted RLOO climbs. Points: mean and 95% interval over 5 seeds,
+often smaller than the mark; dotted: the exact gradient of that integral, without sampling, at the
+largest of five rates."""
 
 LABELS = {
     "lift(maxrl)": "lifted MaxRL",

@@ -12,11 +12,11 @@ from lab.show import plots
 CAPTION = """At equal order the means of a stopping rule and of MaxRL nearly coincide, while the
 rule spends 0.86, 0.35 and 0.1 times the rollouts. Drawing until the first right label, at most as
 often as the cap says, against MaxRL with N labels an image and exact maximum likelihood, each at
-its own best of three learning rates (sweeps/stopping.toml): 1,000 procedural classes from a pass
-rate of about 1/1000, 300 steps of 128 images. (a) Test pass@1 at equal problems seen. (b) After the
-last step, against the rollouts spent on an image and step, mean over training. Lines: mean of 4
-seeds; thin lines and strokes: each seed. One label is right, so a solved image gives a rule the
-gradient of cross-entropy without noise."""
+its own best of three learning rates, an end of those tried for each (sweeps/stopping.toml): 1,000
+procedural classes from a pass rate of about 1/1000, 300 steps of 128 images. (a) Test pass@1 at
+equal problems seen. (b) After the last step, against the rollouts spent on an image and step, mean
+over training. Lines: mean of 4 seeds; thin lines and strokes: each seed. One label is right, so a
+solved image gives a rule the gradient of cross-entropy without noise."""
 
 METRIC, IMAGES = "pass@1", 300 * 128
 RULE, FIXED = "until right, cap", "MaxRL, N ="

@@ -64,6 +64,7 @@ RECORDED = {
     "arithmetic": ("arithmetic", "gsm8k"),  # and its rates
     "gsm8k_solved": ("gsm8k", "gsm8k"),
     "pacs_beta": ("pacs", "pacs"),
+    "pacs_parts": ("pacs_parts", "gsm8k"),
     "pacs_reference": ("pacs_reference", "gsm8k"),
     "real_rewards": ("real_rewards", "tabular"),
 }

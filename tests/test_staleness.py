@@ -71,7 +71,14 @@ def changed_by(project, file: str, *changes: tuple[str, str]) -> dict[str, set[s
         (
             "pacs",
             {"arithmetic", "gsm8k_dynamics", "gsm8k_solved"}
-            | {"images_best", "maze_best", "pacs_beta", "pacs_reference", "pacs_reformulation"},
+            | {
+                "images_best",
+                "maze_best",
+                "pacs_beta",
+                "pacs_parts",
+                "pacs_reference",
+                "pacs_reformulation",
+            },
         ),
     ],
 )

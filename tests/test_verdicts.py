@@ -260,6 +260,7 @@ def test_no_claim_is_tested_twice_among_those_that_holm_corrects_together(kept):
                 "maze_gradients",
                 "arithmetic",
                 "pacs_reference",
+                "pacs_parts",
             ),
         )
     ]

@@ -51,6 +51,11 @@ class Measured:
         return float(self.values.mean())
 
     @property
+    def seeds(self) -> int:
+        """How many seeds it is a mean over; 1 where it is none over seeds."""
+        return len(self.values) if self.over in ("both", "seeds") else 1
+
+    @property
     def interval(self) -> Interval | None:
         """None where there is no chance, or no way to tell its size."""
         if self.over == "exact" or self.over == "one run":

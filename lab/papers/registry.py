@@ -87,6 +87,16 @@ class Claim:
         return next(i for i, claim in enumerate(self.paper.claims) if claim is self)
 
     @property
+    def seeds(self) -> int:
+        """The most seeds that one of our numbers is a mean over; 0 before all is recorded."""
+        return max((number.seeds for number in (self.numbers or {}).values()), default=0)
+
+    @property
+    def is_of_a_paper(self) -> bool:
+        """Whether a paper says it; of a question of our own `published` says "no paper ..."."""
+        return not str(self.published).startswith("no paper")
+
+    @property
     def verdict(self) -> str:
         """What our numbers say of the expected order."""
         return UNKNOWN if self.numbers is None else self.paper.family.verdict(self._place)

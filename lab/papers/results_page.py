@@ -106,12 +106,15 @@ def _learned(rows: list[tuple[Item | None, Claim]]) -> list[str]:
         sweeps = dict.fromkeys(one or other for one, other in named)
         repeat = " && ".join(f"lab sweep sweeps/{sweep}.toml --train" for sweep in sweeps)
         lines.append(f"{len(lines) + 1}. {said} (`{repeat}`)")
-    of_papers = Counter(claim.verdict for item, claim in rows if item)
-    hold, fail, open_ = (of_papers[verdict] for verdict in (HOLDS, FAILS, UNDECIDED))
+    of_papers = [claim for _, claim in rows if claim.is_of_a_paper]
+    counts = Counter(claim.verdict for claim in of_papers)
+    hold, fail, open_ = (counts[verdict] for verdict in (HOLDS, FAILS, UNDECIDED))
+    seeds = max((one.seeds for one in of_papers if one.verdict == UNDECIDED), default=0)
     lines.append(
         f"{len(lines) + 1}. Of the {hold + fail + open_} claims of the two papers that were tested"
-        f" here, at small scale, {hold} hold, {fail} do not and {open_} are undecided: most rest on"
-        " three seeds, which tell only large differences from chance. (`lab figures`)"
+        f" here, at small scale, {hold} hold, {fail} do not and {open_} are undecided, none of them"
+        f" with more than {seeds} seeds, which tell only large differences from chance."
+        " (`lab figures`)"
     )
     return lines
 
