@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from lab.errors import LabError
@@ -11,6 +12,8 @@ from lab.papers.measured import Measured, exactly, measured_at
 from lab.papers.registry import items, own_claims
 from lab.papers.verdicts import FAILS, HOLDS, SHOWN, UNDECIDED, Family, steps
 from lab.runs import results
+from lab.runs.provenance import ROOT
+from lab.runs.sweep_file import read_sweep
 from lab.stats import compare, mean_interval
 
 
@@ -277,3 +280,41 @@ def test_no_claim_is_tested_twice_among_those_that_holm_corrects_together(kept):
         again = {pair for pair in pairs if pairs.count(pair) > 1}
         # PACS against its own beta is asked twice in its Figure 4: is it robust, and where best?
         assert all("pacs/pacs" in place for pair in again for place in pair), again
+
+
+# --- What is compared -----------------------------------------------------------------------------
+
+SWEEPS = {file.stem: file for file in (ROOT / "sweeps").glob("*.toml")}
+
+
+def test_no_seed_that_chose_a_learning_rate_is_among_those_that_test_it():
+    def seeds_of(name):
+        return {item.given.get("seed", 0) for item in read_sweep(SWEEPS[name])}
+
+    checked = 0
+    for name in SWEEPS:
+        if "rates" in name:
+            continue
+        named = set(re.findall(r"\w+", SWEEPS[name].read_text())) & SWEEPS.keys()
+        for chosen in (other for other in named if "rates" in other):
+            assert not seeds_of(name) & seeds_of(chosen), (name, chosen)
+            checked += 1
+    assert checked >= 20
+
+
+def test_runs_on_mazes_that_are_compared_seed_by_seed_begin_alike():
+    """Supervised training leads another processor to another start (data/results/README.md)."""
+
+    otherwise = set()
+    for claim in own_claims():
+        sweeps = {place.split("/")[0] for place in claim.ours.values() if "/maze: " in place}
+        records = [results(sweep, "maze").metrics for sweep in sweeps]
+        if not records:
+            continue
+        starts = pd.concat(records).query("step == 0").groupby(["seed", "start_steps"])["pass@1"]
+        if (starts.max() - starts.min()).max() > 1e-6:
+            otherwise.add(claim.published)
+            assert "the starts of seeds 21 and 22 are not quite the same" in claim.remark
+    named = {"claim 5 of sweeps/maze_by_n.toml"}
+    named |= {f"claim {place} of sweeps/maze_pacs.toml" for place in (1, 2, 3)}
+    assert otherwise == {f"no paper; {one}" for one in named}
