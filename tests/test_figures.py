@@ -55,9 +55,10 @@ RECORDED = {
     "maze_stopping": ("maze_stopping", "maze"),
     "maze_loops": ("maze_loops", "maze"),
     "maze_ladder": ("maze_ladder", "maze"),
-    "maze_best": ("maze_best", "maze"),  # and maze_pacs, and the rates of both
-    "maze_by_n": ("maze_by_n", "maze"),  # and maze_best
-    "maze_long": ("maze_long", "maze"),  # and its rates
+    "maze_best": ("maze_best", "maze"),  # and maze_best_again, maze_pacs, and their rates
+    "maze_2000": ("maze_2000", "maze"),  # and its rates
+    "maze_by_n": ("maze_by_n", "maze"),  # and maze_best, maze_best_again, maze_by_n_256
+    "maze_long": ("maze_long", "maze"),  # and maze_long_again, and their rates
     "differences": ("images", "images"),  # and the sweeps of all claims
     "lm_gradients": ("inside", "inside"),
     "gsm8k_dynamics": ("gsm8k", "gsm8k"),

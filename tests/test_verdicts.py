@@ -259,6 +259,7 @@ def test_no_claim_is_tested_twice_among_those_that_holm_corrects_together(kept):
                 "maze_best",
                 "maze_pacs",
                 "maze_by_n",
+                "maze_2000",
                 "maze_long",
                 "maze_gradients",
                 "arithmetic",
