@@ -40,20 +40,22 @@ def records() -> Results:
 def table(recorded: Results) -> pd.DataFrame:
     metrics = recorded.metrics
     last = metrics[(metrics["step"] == metrics["steps"]) & (metrics["beta"] == 1)]
-    return replace(recorded, metrics=last).each_over_seeds(METRICS, PARTS)
+    measured = replace(recorded, metrics=last).each_over_seeds(METRICS, PARTS)
+    rows = [list(VARIANTS.values()).index(tuple(parts)) for parts in measured[PARTS].to_numpy()]
+    return measured.assign(row=rows).sort_values(["metric", "row"])
 
 
 def draw(table: pd.DataFrame) -> Figure:
     figure, axes = plots.panels(columns=3, width=plots.PAGE, height=1.9, sharey=True)
-    style, heights = plots.line_style("pacs"), range(len(VARIANTS))
+    style = plots.line_style("pacs")
     marks = {"color": style.color, "marker": style.marker, "linestyle": "none", "capsize": 2}
     for panel, (metric, title) in zip(axes, METRICS.items(), strict=True):
-        rows = table[table["metric"] == metric].set_index(PARTS).loc[list(VARIANTS.values())]
+        rows = table[table["metric"] == metric]
         reach = [rows["mean"] - rows["low"], rows["high"] - rows["mean"]]
         for seed in rows.filter(like="seed "):
-            panel.plot(rows[seed], heights, "|", color=plots.GREY, markersize=7)
-        panel.errorbar(rows["mean"], heights, xerr=reach, **marks)
+            panel.plot(rows[seed], rows["row"], "|", color=plots.GREY, markersize=7)
+        panel.errorbar(rows["mean"], rows["row"], xerr=reach, **marks)
         panel.set(title=title, ylim=(len(VARIANTS) - 0.5, -0.5))
-    axes[0].set_yticks(heights, list(VARIANTS))
+    axes[0].set_yticks(range(len(VARIANTS)), list(VARIANTS))
     plots.letter(axes)
     return figure

@@ -425,15 +425,16 @@ def test_parts_cover_the_mazes_once_and_none_exceeds_the_bound_unless_one_maze_d
         )
 
 
-def test_every_step_that_was_recorded_is_one_part():
-    """So that results/ is what the code gives today, bit for bit."""
+def test_every_step_that_was_recorded_is_one_part_but_those_of_256_rollouts():
+    """So that results/ is what the code gives today, bit for bit. Those of 256 were made in two."""
     for path in (Path(__file__).parents[1] / "data" / "results").glob("maze*/maze.json"):
         for run in json.loads(path.read_text()).values():
             values = run["params"]["parameters"]
             if values.get("gradient", "sampled") != "sampled":
                 continue  # has no rollouts, and one part whatever their number
             positions = values["rollouts"] * values["length"]
-            assert len(maze.micro_batches(values["batch"], positions)) == 1
+            parts = 2 if values["rollouts"] == 256 else 1
+            assert len(maze.micro_batches(values["batch"], positions)) == parts
     for scale in ("smoke", "laptop"):
         config = experiment("maze").configure(scale)
         assert len(maze.micro_batches(config.batch, config.rollouts * config.length)) == 1
