@@ -308,7 +308,6 @@ def test_no_seed_that_chose_a_learning_rate_is_among_those_that_test_it():
 
 def test_runs_on_mazes_that_are_compared_seed_by_seed_begin_alike():
     """Supervised training leads another processor to another start (data/results/README.md)."""
-
     otherwise = set()
     for claim in own_claims():
         sweeps = {place.split("/")[0] for place in claim.ours.values() if "/maze: " in place}

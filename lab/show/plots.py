@@ -162,14 +162,13 @@ def curve(
 
 
 def rates(
-    axes: Axes, tried: pd.DataFrame, metric: str, style: LineStyle, best: pd.DataFrame | None = None
+    axes: Axes, tried: pd.DataFrame, metric: str, style: LineStyle, best: pd.DataFrame
 ) -> None:
     """The column `metric` over `learning_rate`, each rate a mark; a ring around those of `best`."""
     marks = {"marker": style.marker, "markersize": 4, "label": style.label}
     axes.plot(tried["learning_rate"], tried[metric], **(style.line | marks))
-    if best is not None:
-        ring = (best["learning_rate"], best[metric], "o")
-        axes.plot(*ring, color=BLACK, markersize=9, markerfacecolor="none")
+    ring = (best["learning_rate"], best[metric], "o")
+    axes.plot(*ring, color=BLACK, markersize=9, markerfacecolor="none")
     axes.set(xscale="log", xlabel="learning rate")
 
 

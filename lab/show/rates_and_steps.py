@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -35,10 +35,9 @@ def table(
 
 
 def draw(
-    table: pd.DataFrame, names: Iterable[str], rate_title: str, titles: Mapping[str, str]
+    table: pd.DataFrame, names: Sequence[str], rate_title: str, titles: Mapping[str, str]
 ) -> Figure:
     """A panel of rates, with a ring around each objective's best, and one for each of `titles`."""
-    names = list(names)
     figure, axes = plots.panels(columns=1 + len(titles), width=plots.PAGE, height=2.4)
     for name in names:
         style, part = plots.line_style(name), table[table["objective"] == name]
