@@ -272,10 +272,11 @@ class Row(NamedTuple):
     """One rank: the recipes that share it, with scores relative to the best one's.
 
     `score` is the gain for each unit of noise at equal rollouts, with its interval [low, high], and
-    `verdict` "best", "worse", "better" or "undecided". `per_visit` compares at equal numbers of
-    problems instead, and `rollouts` is the mean cost of a visit. `steeper` is the score under
-    that model, relative to its own best. `elsewhere` holds the score at further group sizes, nan
-    where the recipe does not exist.
+    `verdict` "best", "worse", "better" or "undecided". Where the resamples are all alike they say
+    nothing of the uncertainty: the ends are nan, and every row is undecided. `per_visit` compares
+    at equal numbers of problems instead, and `rollouts` is the mean cost of a visit. `steeper` is
+    the score under that model, relative to its own best. `elsewhere` holds the score at further
+    group sizes, nan where the recipe does not exist.
     """
 
     names: list[str]
@@ -326,7 +327,8 @@ def rank(
             " so add problems of middling difficulty"
         )
     relative = scores / np.where(scores[best] > 0, scores[best], np.inf)
-    low, high = _joint_interval(relative)
+    resamples_differ = bool((np.ptp(masses, axis=0) > SAME).any())
+    low, high = _joint_interval(relative) if resamples_differ else np.full((2, len(names)), np.nan)
     visits = np.array([each.per_visit[0] for each in found]) / found[best].per_visit[0]
     rows: list[Row] = []
     merged: list[int] = []  # the first name of each row
@@ -337,13 +339,15 @@ def rank(
             continue
         merged.append(i)
         verdict = "worse" if high[i] < 1 else "better" if low[i] > 1 else "undecided"
+        if i == best and resamples_differ:
+            verdict = "best"
         rows.append(
             Row(
                 names=[names[i]],
                 score=float(relative[i, 0]),
                 low=float(low[i]),
                 high=float(high[i]),
-                verdict="best" if i == best else verdict,
+                verdict=verdict,
                 per_visit=float(visits[i]),
                 rollouts=float(found[i].cost[0]),
                 steeper=float(steep[i] / steep[eligible].max()),

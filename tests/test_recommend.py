@@ -292,6 +292,28 @@ def test_intervals_hold_together_and_a_close_race_is_undecided(simulated):
     assert width(few, "nsr") > 3 * width(many, "nsr")  # about the root of 2000/60
 
 
+@pytest.mark.parametrize(
+    "n, correct",
+    [
+        ([16] * 20, [0] * 20),
+        ([16] * 20, [16] * 20),
+        ([8] * 10 + [16] * 10, [0] * 20),
+        ([16], [4]),
+        ([16] * 20, [4] * 20),
+    ],
+    ids=["all wrong", "all right", "all wrong of several n", "one problem", "problems alike"],
+)
+def test_a_file_that_does_not_tell_problems_apart_decides_nothing(tmp_path, n, correct):
+    file = tmp_path / "counts.csv"
+    rows = [f"{i},{a},{b}\n" for i, (a, b) in enumerate(zip(n, correct, strict=True))]
+    file.write_text("problem,n,k\n" + "".join(rows))
+    report = recommend(file)
+    assert {row.verdict for row in report.rows} == {"undecided"}
+    told = "\n".join(report.lines())
+    assert "does not tell how certain a score is" in told and "[not known]" in told
+    assert "nan" not in told
+
+
 def test_other_group_sizes_are_on_the_same_scale(simulated):
     p, masses = resampled_mixing(16, simulated, draws=20)
     rows = rank("pass@1", 16, p, masses, sizes=(4, 16))

@@ -79,7 +79,11 @@ class Recommendation:
         """What every table shows of a row, without its names."""
         cost = "never ends" if math.isinf(row.rollouts) else f"{row.rollouts:.1f}"
         visits = "-" if math.isinf(row.rollouts) else f"{row.per_visit:.3f}"
-        interval = "" if row.verdict == "best" else f" [{row.low:.3f}, {row.high:.3f}]"
+        interval = f" [{row.low:.3f}, {row.high:.3f}]"
+        if math.isnan(row.low):
+            interval = " [not known]"
+        elif row.verdict == "best":
+            interval = ""
         return [
             str(place),
             f"{row.score:.3f}{interval}",
@@ -152,13 +156,22 @@ def recommend(
     p, masses = _pass_rates(counts)
     rows = rank(metric, chosen, p, masses, tuple(sizes))
     notes = [f"{path}: {len(counts.problems)} problems", *counts.notes, *_cautions(counts, metric)]
+    if math.isnan(rows[0].low):
+        notes.append(
+            "undecided: all rollouts or all problems are alike, and the file does not tell how"
+            " certain a score is; add problems of other pass rates"
+        )
     return Recommendation(notes, metric, chosen, rows, tuple(sizes), file_size, budget)
 
 
 def _pass_rates(counts: Counts) -> tuple[np.ndarray, np.ndarray]:
-    """The points and the masses that `rank` takes."""
+    """The points and the masses that `rank` takes; without resamples where they would say nothing.
+
+    If all rollouts are wrong, or all right, resamples differ at most in n.
+    """
     if counts.exact is None:
-        return resampled_mixing(counts.n, counts.correct, draws=DRAWS)
+        p, masses = resampled_mixing(counts.n, counts.correct, draws=DRAWS)
+        return p, masses if 0 < counts.correct.sum() < counts.n.sum() else masses[:1]
     p, problems = np.unique(counts.exact, return_counts=True)
     total = problems.sum()
     resamples = np.random.default_rng(0).multinomial(total, problems / total, DRAWS)
