@@ -17,8 +17,8 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from lab.metrics import pass_at_k  # noqa: E402
-from lab.stats import Over, mean_interval  # noqa: E402
+from lab.mathematics.metrics import pass_at_k  # noqa: E402
+from lab.mathematics.stats import Over, mean_interval  # noqa: E402
 
 PAGE = ROOT / "docs" / "statistics.md"
 START, END = "<!-- coverage -->", "<!-- end of coverage -->"

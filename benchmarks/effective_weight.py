@@ -15,7 +15,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 
 import lab
-from lab import estimators
+from lab.mathematics import estimators
 
 PARTS = {
     "plain": {},

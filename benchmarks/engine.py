@@ -21,7 +21,7 @@ from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.base import Sampling
 from lab.llm.engines.factory import load_engine
 from lab.llm.train.tiny_model import FOLDER
-from lab.rng import stream_seed
+from lab.training.rng import stream_seed
 
 
 def main() -> None:

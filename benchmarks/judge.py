@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lab.llm.verify.verifier import Verifier, decide_exactly
-from lab.llm.verify.worker_pool import WorkerPool
+from lab.judge.verifier import Verifier, decide_exactly
+from lab.judge.worker_pool import WorkerPool
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))

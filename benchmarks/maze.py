@@ -20,8 +20,8 @@ from pathlib import Path
 import torch
 
 from lab.configurations.toy_worlds import MazeStartConfig
-from lab.estimators import advantages
 from lab.losses import policy_gradient
+from lab.mathematics.estimators import advantages
 from lab.toy import maze_env
 from lab.toy.maze import MazeRL, train_start
 from lab.toy.maze_env import DONE, EOS, PAD, MazeStream, walk

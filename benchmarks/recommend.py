@@ -33,12 +33,20 @@ import torch
 from scipy.stats import kendalltau
 
 import lab
-from lab.estimators import Estimator
 from lab.losses import counted
-from lab.pass_rates import resampled_mixing
-from lab.recipes import gated, parse_gate
-from lab.recommend import candidates, metric_of, predict, recipe, softmax, steeper, step_moments
-from lab.stats import bootstrap
+from lab.mathematics.estimators import Estimator
+from lab.mathematics.pass_rates import resampled_mixing
+from lab.mathematics.recipes import gated, parse_gate
+from lab.mathematics.recommend import (
+    candidates,
+    metric_of,
+    predict,
+    recipe,
+    softmax,
+    steeper,
+    step_moments,
+)
+from lab.mathematics.stats import bootstrap
 from lab.toy.image_data import Digits
 from lab.toy.images import gradient_norms
 from lab.toy.multinomial import draw_counts

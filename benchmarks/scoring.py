@@ -23,9 +23,9 @@ from lab.llm.data.datasets import ProblemSet
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.base import Completion, Sampling
 from lab.llm.evals.evaluation_metrics import samples_ratio, summary
-from lab.rng import generator
 from lab.runs.evaluation_folder import sample
 from lab.runs.scoring import problem_counts, score
+from lab.training.rng import generator
 
 TEXTS = 400
 WORKING = (

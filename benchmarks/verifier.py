@@ -13,7 +13,7 @@ import logging
 import random
 import time
 
-from lab.llm.verify.verifier import Verifier
+from lab.judge.verifier import Verifier
 
 
 def fraction(rng: random.Random) -> tuple[str, str, str]:

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from lab import stats
 from lab.llm.evals.gradient_norms import norms
+from lab.mathematics import stats
 from lab.runs import Results, results
 from lab.show import plots
 

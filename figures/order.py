@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import lab
-from lab.enumeration import enumerate_gradient
+from lab.mathematics.enumeration import enumerate_gradient
 from lab.show import plots
 
 CAPTION = """Algorithm 1 of MaxRL, which is what is run, reaches order T = N-1; equations 6 and 7

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from lab.metrics import pass_at_k
+from lab.mathematics.metrics import pass_at_k
+from lab.mathematics.stats import mean_interval_each
 from lab.runs import Results, results
 from lab.show import plots
-from lab.stats import mean_interval_each
 
 CAPTION = """The mean pass@k changes less with PACS's beta than its intervals are wide, and lies
 below the start at every beta and k. PACS Figure 4, there Qwen3 on DeepScaleR: a tiny Qwen3 (413

@@ -7,8 +7,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import lab
+from lab.mathematics.stopping import StoppingRule, until
 from lab.show import plots
-from lab.stopping import StoppingRule, until
 
 CAPTION = """At equal mean cost a rule that stops at the first right answer, without a baseline,
 is more efficient than MaxRL with N = 16 rollouts on hard problems and less efficient on easy

@@ -5,10 +5,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import lab
+from lab.mathematics.stats import mean_interval
+from lab.mathematics.stopping import until
 from lab.runs import Results, results
 from lab.show import plots
-from lab.stats import mean_interval
-from lab.stopping import until
 
 CAPTION = """MaxRL at fixed N spends most on images that it has solved, which also carry most of its
 gradient; the rule spends nearly all on images that it cannot solve. What is spent where, after 300

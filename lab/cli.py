@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from lab.errors import LabError, one_of, real, unknown, whole
 from lab.extras import EXTRAS, missing
 from lab.plugins import hand_on
-from lab.termination import EXIT_CODE, Terminated
+from lab.training.termination import EXIT_CODE, Terminated
 
 if TYPE_CHECKING:
     from lab.configurations import Config
@@ -834,15 +834,15 @@ def _data(arguments: argparse.Namespace) -> None:
 
 def _contract(loaded: ProblemSet) -> list[str]:
     """How far the verifier keeps its contract over the gold answers of a set."""
-    from lab.llm.verify.contract import check_contract
-    from lab.llm.verify.verifier import Verifier
+    from lab.judge.contract import check_contract
+    from lab.judge.verifier import Verifier
 
     with Verifier(error_limit=1.0) as verifier:
         return check_contract([problem.answer for problem in loaded.problems], verifier).lines()
 
 
 def _verify(arguments: argparse.Namespace) -> None:
-    from lab.llm.verify.agreement import compare_checkers_in_file
+    from lab.judge.agreement import compare_checkers_in_file
 
     lines, table = compare_checkers_in_file(arguments.file, arguments.style)
     print(*lines, sep="\n")

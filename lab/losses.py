@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from lab.errors import one_of
-from lab.estimators import Estimator, estimator
-from lab.objectives import Objective
+from lab.mathematics.estimators import Estimator, estimator
+from lab.mathematics.objectives import Objective
+from lab.mathematics.weights import log_binomials
 from lab.shapes import Bool, Float, Num, Shaped
-from lab.weights import log_binomials
 
 
 def policy_gradient(

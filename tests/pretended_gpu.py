@@ -141,7 +141,9 @@ class Call:
 class OnGPU(torch.Tensor):
     """A tensor of the pretended GPU; `numbers` is the tensor of the CPU that it stands for."""
 
-    __module__ = "torch"  # as that of a real one: lab.estimators tells torch from NumPy by it
+    __module__ = (
+        "torch"  # as that of a real one: lab.mathematics.estimators tells torch from NumPy by it
+    )
     numbers: torch.Tensor
     __torch_function__ = torch._C._disabled_torch_function_impl
 
@@ -511,7 +513,8 @@ class PretendedGPU:
 
 def _forget() -> None:
     """Drop what modules keep for a device, so that no tensor of this GPU outlives it."""
-    from lab import estimators, losses
+    from lab import losses
+    from lab.mathematics import estimators
     from lab.toy import maze_env
 
     for kept in (

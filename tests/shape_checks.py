@@ -18,22 +18,22 @@ from beartype import beartype
 from beartype.roar import BeartypeCallHintParamViolation
 
 CHECKED = (
-    "lab.catalogue",
-    "lab.design",
-    "lab.enumeration",
-    "lab.estimators",
-    "lab.formula",
-    "lab.groups",
+    "lab.mathematics.catalogue",
+    "lab.mathematics.design",
+    "lab.mathematics.enumeration",
+    "lab.mathematics.estimators",
+    "lab.mathematics.formula",
+    "lab.mathematics.groups",
     "lab.losses",
-    "lab.metrics",
-    "lab.objectives",
-    "lab.pass_rates",
-    "lab.real_rewards",
-    "lab.sequences",
-    "lab.stats",
-    "lab.subsets",
+    "lab.mathematics.metrics",
+    "lab.mathematics.objectives",
+    "lab.mathematics.pass_rates",
+    "lab.mathematics.real_rewards",
+    "lab.mathematics.sequences",
+    "lab.mathematics.stats",
+    "lab.mathematics.subsets",
     "lab.toy",
-    "lab.weights",
+    "lab.mathematics.weights",
 )
 SHAPE = re.compile(r"\b(Bool|Float|Int|Num|Shaped)\[")
 functions: list[str] = []  # what is checked, by its full name

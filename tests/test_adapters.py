@@ -19,10 +19,10 @@ from lab.llm.engines.base import Sampling
 from lab.llm.engines.transformers_engine import TransformersEngine, load_causal_model
 from lab.llm.train.tiny_model import FOLDER
 from lab.llm.train.trainer import load_policy, train
-from lab.records import Record
 from lab.runs.experiments import experiment
 from lab.runs.training import state_of
 from lab.runs.training import train as run_training
+from lab.training.records import Record
 
 imports.trl()
 pytestmark = pytest.mark.filterwarnings("ignore")

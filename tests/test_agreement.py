@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from lab import LabError
-from lab.llm.verify.agreement import compare_checkers, compare_checkers_in_file
+from lab.judge.agreement import compare_checkers, compare_checkers_in_file
 
 needs_algebra = pytest.mark.skipif(
     find_spec("math_verify") is None, reason="math-verify is not installed"

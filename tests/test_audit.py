@@ -1,5 +1,5 @@
-"""The audit: what every kind of file is read as, that the numbers are those of lab.pass_rates, and
-the picture.
+"""The audit: what every kind of file is read as, that the numbers are those of
+lab.mathematics.pass_rates, and the picture.
 """
 
 import json
@@ -11,8 +11,8 @@ import pytest
 from matplotlib import colors
 from matplotlib import pyplot as plt
 
-from lab import pass_rates
 from lab.errors import LabError
+from lab.mathematics import pass_rates
 from lab.rollouts.counting import Choice
 from lab.runs import configure, train
 from lab.show.audit import audit, draw, population, read_counts

@@ -647,7 +647,7 @@ SPECS = pytest.mark.parametrize("spec", list(BY_SPEC))
 DEFINED = {lab.estimator(spec).name for spec in BY_SPEC}
 # One that was added and has no definition yet is held to what holds of every estimator.
 UNDEFINED = set(lab.estimator_names()) - {
-    lab.estimators.ALIASES.get(name, name) for name in DEFINED
+    lab.mathematics.estimators.ALIASES.get(name, name) for name in DEFINED
 }
 EVERY_SPEC = pytest.mark.parametrize("spec", [*BY_SPEC, *sorted(UNDEFINED)])
 FITTED = [

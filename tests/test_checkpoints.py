@@ -17,15 +17,15 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch.utils._python_dispatch import TorchDispatchMode
 
-import lab.checkpoint
-from lab import termination
-from lab.checkpoint import current_state, save_tensors
+import lab.training.checkpoint
 from lab.errors import LabError
-from lab.records import Record, records
 from lab.runs import Run, start_of, training
 from lab.runs.experiments import configure, experiment
 from lab.runs.training import Pace, load_checkpoint, train
 from lab.toy.optimizers import AdamW
+from lab.training import termination
+from lab.training.checkpoint import current_state, save_tensors
+from lab.training.records import Record, records
 
 ALWAYS, NEVER = 0.0, 1e9
 SMALL = {"problems": 8, "steps": 7, "log_every": 5}
@@ -82,7 +82,7 @@ def test_the_librarys_own_reader_reads_every_kind_of_tensor_bit_for_bit(tmp_path
 
 
 def test_a_tensor_larger_than_a_piece_is_written_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr(lab.checkpoint, "PIECE", 48)
+    monkeypatch.setattr(lab.training.checkpoint, "PIECE", 48)
     tensor = torch.randn(10, 7)
     save_tensors(tmp_path / "one.safetensors", {"a": tensor, "b": tensor.T}, {})
     found = load_file(tmp_path / "one.safetensors")
@@ -135,7 +135,7 @@ def test_writing_a_checkpoint_copies_no_tensor_on_its_device(tmp_path):
 RESIDENT = """
 import resource, sys, torch
 from pathlib import Path
-from lab.checkpoint import save_tensors
+from lab.training.checkpoint import save_tensors
 tensors = {f"model/{at}": torch.full((2**22,), float(at)) for at in range(32)}  # 512 MiB
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 save_tensors(Path(sys.argv[1]), tensors, {})
@@ -160,7 +160,7 @@ def test_a_disk_that_is_too_full_is_told_in_a_sentence_and_the_old_checkpoint_st
     free = iter([10**12] * 2 + [100] * 10)
     with monkeypatch.context() as patch, pytest.raises(LabError) as error:
         patch.setattr(
-            lab.checkpoint.shutil, "disk_usage", lambda _: SimpleNamespace(free=next(free))
+            lab.training.checkpoint.shutil, "disk_usage", lambda _: SimpleNamespace(free=next(free))
         )
         train(
             configure("tabular", scale="smoke", **SMALL),
@@ -197,13 +197,13 @@ def test_a_disk_that_refuses_in_the_middle_leaves_the_old_file_and_no_draft(tmp_
 
 
 def test_at_most_two_checkpoints_are_on_disk(tmp_path, monkeypatch):
-    counts, real = [], lab.checkpoint.save_tensors
+    counts, real = [], lab.training.checkpoint.save_tensors
 
     def counted(path, *given):
         real(path, *given)
         counts.append(len(list(path.parent.glob("*step-*"))))  # drafts too
 
-    monkeypatch.setattr(lab.checkpoint, "save_tensors", counted)
+    monkeypatch.setattr(lab.training.checkpoint, "save_tensors", counted)
     train(
         configure("tabular", scale="smoke", **SMALL),
         folder=str(tmp_path),
@@ -214,13 +214,13 @@ def test_at_most_two_checkpoints_are_on_disk(tmp_path, monkeypatch):
 
 def test_a_resumed_run_lets_go_of_the_file_it_came_from(tmp_path, monkeypatch):
     interrupted(tmp_path, monkeypatch, step=3)
-    mapped, real = [], lab.checkpoint.save_tensors
+    mapped, real = [], lab.training.checkpoint.save_tensors
 
     def spy(*given):
         mapped.append(str(tmp_path) in Path("/proc/self/maps").read_text())
         real(*given)
 
-    monkeypatch.setattr(lab.checkpoint, "save_tensors", spy)
+    monkeypatch.setattr(lab.training.checkpoint, "save_tensors", spy)
     train(
         configure("tabular", scale="smoke", **SMALL),
         folder=str(tmp_path),
@@ -265,9 +265,9 @@ def test_minutes_are_kept_however_long_writing_takes(clock):
 
 def test_the_minutes_reach_a_training_by_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv(training.MINUTES, "0")
-    written, real = [], lab.checkpoint.save_tensors
+    written, real = [], lab.training.checkpoint.save_tensors
     monkeypatch.setattr(
-        lab.checkpoint,
+        lab.training.checkpoint,
         "save_tensors",
         lambda path, *given: written.append(path.stem) or real(path, *given),
     )

@@ -14,14 +14,14 @@ from PIL import Image
 from pretended_gpu import CUDA, Call, Graph, NotCapturable, OnGPU, PretendedGPU, WrongDevice
 from short_answers import SHORT_ANSWERS
 
-from lab.device import compute_device
 from lab.losses import SCORES, pacs
-from lab.records import records as records_of
 from lab.runs import rehearsal
 from lab.runs.experiments import experiment
 from lab.toy import image_data, images, maze, maze_env
 from lab.toy.imagenet import ImageNet
 from lab.toy.tree_sampling import CUDAGraphSampler
+from lab.training.device import compute_device
+from lab.training.records import records as records_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -10,7 +10,7 @@ import pytest
 
 from lab.errors import LabError
 from lab.llm.evals.diversity import density, diversity, embedder, mean_distance, project
-from lab.stats import mean_interval
+from lab.mathematics.stats import mean_interval
 
 RNG = np.random.default_rng(0)
 CLOUD = RNG.normal(size=(7, 5)) + 1.0
@@ -109,7 +109,7 @@ def test_the_score_is_the_mean_over_problems_with_two_right_ones():
 
 
 def test_two_models_are_compared_on_the_problems_they_share():
-    from lab.stats import compare
+    from lab.mathematics.stats import compare
 
     embed = embedder("hashed-ngrams")
     ours = diversity([["one way", "and another"], ["x y z", "p q r"], ["lost"]], embed)

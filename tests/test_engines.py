@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from lab.errors import LabError
+from lab.judge.extract import extract
 from lab.llm.data.arithmetic import problems
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines import transformers_engine
@@ -27,8 +28,7 @@ from lab.llm.engines.factory import load_engine
 from lab.llm.engines.transformers_engine import TransformersEngine, draw, nucleus, uniforms
 from lab.llm.engines.vllm_engine import VLLMEngine
 from lab.llm.train.tiny_model import FOLDER, TURN_END
-from lab.llm.verify.extract import extract
-from lab.metrics import pass_at_k
+from lab.mathematics.metrics import pass_at_k
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 ASKED = [problem for level in (1, 2, 3) for problem in problems(7, level, 0, "test")]

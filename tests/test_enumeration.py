@@ -1,11 +1,11 @@
-"""The brute force of `lab.enumeration` by eye, and against the sum over the binomial."""
+"""Enumeration by brute force: by eye, and against the sum over the binomial."""
 
 import numpy as np
 import pytest
 
 import lab
-from lab.enumeration import MOST_OUTCOMES, enumerate_gradient
 from lab.errors import LabError
+from lab.mathematics.enumeration import MOST_OUTCOMES, enumerate_gradient
 
 POLICY, RIGHT = [0.1, 0.2, 0.3, 0.4], [True, False, True, False]
 NAMES = [

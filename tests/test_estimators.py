@@ -41,7 +41,9 @@ groups_of_two_or_more = st.lists(st.integers(0, 1), min_size=2, max_size=20)
 @pytest.fixture
 def catalogue(monkeypatch):
     """Registrations of one test end with it."""
-    monkeypatch.setattr(lab.estimators, "_CATALOGUE", dict(lab.estimators._CATALOGUE))
+    monkeypatch.setattr(
+        lab.mathematics.estimators, "_CATALOGUE", dict(lab.mathematics.estimators._CATALOGUE)
+    )
 
 
 def for_all(*strategies):

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lab import metrics, stats
 from lab.errors import LabError
 from lab.llm.engines.base import Sampling
 from lab.llm.evals import evaluation_metrics
@@ -25,7 +24,8 @@ from lab.llm.evals.evaluation_metrics import (
     summary,
 )
 from lab.llm.evals.evaluation_tables import Row, caption, escaped, latex, markdown
-from lab.stats import Interval
+from lab.mathematics import metrics, stats
+from lab.mathematics.stats import Interval
 
 
 def refusal(call, *args, **options) -> str:

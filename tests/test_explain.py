@@ -31,8 +31,8 @@ def needed(function, skip: int) -> str:
 
 
 def names() -> list[str]:
-    estimators = lab.estimators._CATALOGUE
-    objectives = lab.objectives._CATALOGUE
+    estimators = lab.mathematics.estimators._CATALOGUE
+    objectives = lab.mathematics.objectives._CATALOGUE
     return [name + needed(function, 1) for name, (function, _) in estimators.items()] + [
         name + needed(factory, 0) for name, factory in objectives.items() if name not in estimators
     ]

@@ -24,10 +24,10 @@ from lab.cli import main
 from lab.explorer import answers, axes, page
 from lab.explorer.page_catalogue import CLOSED_FORMS, CONTROLS, described
 from lab.explorer.state import DEFAULTS, checked
-from lab.formula import formula_weight
-from lab.memories import has_memory
-from lab.pass_rates import mixing
-from lab.recipes import parse_gate
+from lab.mathematics.formula import formula_weight
+from lab.mathematics.memories import has_memory
+from lab.mathematics.pass_rates import mixing
+from lab.mathematics.recipes import parse_gate
 from lab.show import plots
 from lab.show.audit import audit, pass_rate_bins, population, read_counts
 from lab.show.weighting import by_advantages, by_settings, trained_weighting, weight_shares
@@ -313,7 +313,7 @@ def test_a_written_weight_is_fitted_as_the_lab_fits_it(front, w, zero_mean):
             zero_mean,
         )
         ours = lab.estimator("formula", text=w, zero_mean=zero_mean)
-        reached = lab.weights.binomial(N - 1, P) @ np.array(gap)
+        reached = lab.mathematics.weights.binomial(N - 1, P) @ np.array(gap)
         expected = lab.induced_weight(ours, N, P)
         np.testing.assert_allclose(
             reached, expected, atol=tolerance * np.abs(expected).max(), err_msg=f"N = {N}"
@@ -374,7 +374,7 @@ REFUSED = [
 def test_a_formula_means_the_same_on_both_sides_and_in_numpy(front, text):
     told = front("formula", "const w = m.parseFormula(a[0]); return a[1].map(w);", text, P.tolist())
     same(told, formula_weight(text).weight(P), 1e-13)
-    names = {name: function for name, (_, function) in lab.formula.FUNCTIONS.items()}
+    names = {name: function for name, (_, function) in lab.mathematics.formula.FUNCTIONS.items()}
     meaning = eval(
         text.replace("^", "**"), {"p": P, "q": 1 - P, "pi": np.pi, "e": np.e} | names
     )  # text of this file
@@ -427,7 +427,7 @@ def test_the_noise_is_removed_as_the_lab_removes_it(front, slack):
     np.testing.assert_allclose(told[0], ours.p, atol=1e-15)
     if slack:  # the smooth fit is one and the same; at the top only what the counts can tell is
         np.testing.assert_allclose(told[1], ours.mass, atol=EXACT)
-    counted = lab.weights.binomial(8, ours.p)
+    counted = lab.mathematics.weights.binomial(8, ours.p)
     same(np.array(told[1]) @ counted, ours.mass @ counted, EXACT if slack else 1e-3)
 
 
@@ -505,7 +505,7 @@ def test_intervals_are_as_wide_as_those_of_the_lab(front):
         n.tolist(),
         correct.tolist(),
     )
-    from lab.pass_rates import dead_share, intervals
+    from lab.mathematics.pass_rates import dead_share, intervals
 
     (ours,) = intervals(n, correct, lambda p, mass: dead_share(p, mass, 16)[0][:, None], slack=1.0)
     width = ours.high - ours.low

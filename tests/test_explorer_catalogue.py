@@ -13,10 +13,11 @@ import pytest
 from browser import FRONT, served, turn
 
 import lab
-from lab import estimators, plugins
+from lab import plugins
 from lab.cli import main
 from lab.explorer import axes, page
 from lab.explorer.page_catalogue import CLOSED_FORMS, SIZES, described, tables
+from lab.mathematics import estimators
 from lab.show.line_styles import line_style
 from lab.toy import paired
 

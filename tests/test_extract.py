@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab.llm.verify.extract import (
+from lab.judge.extract import (
     MAX_LENGTH,
     comparison_key,
     exact_value,

@@ -13,10 +13,10 @@ from lab.llm.train import trl_run
 from lab.llm.train.tiny_model import FOLDER
 from lab.llm.train.trainer import train
 from lab.llm.train.trl_run import device_options
-from lab.records import records as records_of
 from lab.runs.experiments import experiment
 from lab.runs.training import load_checkpoint
 from lab.runs.training import train as run_training
+from lab.training.records import records as records_of
 
 imports.trl()
 pytestmark = pytest.mark.filterwarnings("ignore")

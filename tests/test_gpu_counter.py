@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional as F
 
-from lab.gpu_counter import Counted, as_one_kernel, count, peak_memory
+from lab.training.gpu_counter import Counted, as_one_kernel, count, peak_memory
 
 KIB = 1024
 

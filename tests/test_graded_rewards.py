@@ -10,7 +10,6 @@ from scipy import stats
 
 import lab
 from lab.errors import LabError
-from lab.records import records
 from lab.runs import experiment, results
 from lab.runs.provenance import ROOT
 from lab.toy import maze
@@ -20,6 +19,7 @@ from lab.toy.maze_env import DONE, PAD, PATH, UP, draw, progress, walk
 from lab.toy.multinomial import draw_counts, listed
 from lab.toy.tabular import Tabular
 from lab.toy.training_loop import GradientSource, log_chance, real_reward_metrics
+from lab.training.records import records
 
 N = 3
 REWARDS = torch.tensor([[1.0, 0.5, 0.0], [0.0, 1.0, 1.0]], dtype=torch.float64)

@@ -6,9 +6,9 @@ import torch
 
 from lab import advantages
 from lab.errors import LabError
-from lab.estimators import estimator
 from lab.llm.evals.gradient_norms import SampledGroup, log_probabilities, moments, norms
 from lab.losses import policy_gradient
+from lab.mathematics.estimators import estimator
 
 NAMES = ["rloo", "grpo", "maxrl", "pacs_anchor"]
 

@@ -7,7 +7,7 @@ import pytest
 
 import lab
 from lab import Group, LabError, Rollout, binarize, make_groups
-from lab.groups import shares
+from lab.mathematics.groups import shares
 
 LOST = None
 SAMPLED = [

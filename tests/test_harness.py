@@ -21,7 +21,7 @@ from lab.llm.data.arithmetic import problems, solution
 from lab.llm.evals import harness, harness_tasks
 from lab.llm.evals.harness import differences, run
 from lab.llm.evals.livecodebench import livecodebench_command, read_lighteval
-from lab.rng import generator
+from lab.training.rng import generator
 
 pytest.importorskip("lm_eval")
 os.environ["HF_HUB_OFFLINE"] = "1"

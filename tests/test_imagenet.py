@@ -15,10 +15,10 @@ import torch
 from PIL import Image
 
 from lab.errors import LabError
-from lab.rng import generator
 from lab.toy import imagenet
 from lab.toy.image_data import EpochOrder
 from lab.toy.imagenet import MEAN, STD, ImageNet, crops, transforms
+from lab.training.rng import generator
 
 CLASSES, SIZE = 3, 16
 LANDSCAPE, TOWER, BANNER = 1.5, 0.2, 5.0  # proportions, width over height

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from lab.configurations.language_models import LanguageModelConfig
+from lab.judge.contract import COUNT, check_contract, near_misses, spellings
+from lab.judge.equality import read_gold, settle, split_tolerance
+from lab.judge.rewards import judge
+from lab.judge.verifier import Verifier
 from lab.llm.data.datasets import DATASETS, load
-from lab.llm.verify.contract import COUNT, check_contract, near_misses, spellings
-from lab.llm.verify.equality import read_gold, settle, split_tolerance
-from lab.llm.verify.rewards import judge
-from lab.llm.verify.verifier import Verifier
 
 DATA = Path(__file__).parent / "data"
 CORPUS = Path(__file__).parents[1] / "data" / "judge"
@@ -262,7 +262,7 @@ def test_every_gold_has_ten_spellings_and_ten_near_misses_and_the_judge_knows_th
 
 
 def test_a_breach_of_the_contract_is_shown(monkeypatch):
-    monkeypatch.setattr("lab.llm.verify.contract.near_misses", lambda gold: ["6/2"])
+    monkeypatch.setattr("lab.judge.contract.near_misses", lambda gold: ["6/2"])
     with Verifier(workers=1) as one:
         lines = check_contract(["3"], one).lines()
     assert lines == [

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from notebook_cells import BOOKS, BY_NAME, code_cells, markdown, name_of, turned
 
-from lab.records import records
 from lab.runs import configure, experiments
 from lab.runs.experiments import NOTEBOOKS, experiment
 from lab.runs.lessons import (
@@ -25,6 +24,7 @@ from lab.runs.lessons import (
 )
 from lab.runs.notebooks import parameter_cell
 from lab.toy import tabular
+from lab.training.records import records
 
 # --- As they lie in the repository --------------------------------------------------------------
 

@@ -401,7 +401,9 @@ def test_a_lift_is_written_and_read_like_any_estimator_and_keeps_the_binary_curv
 
 
 def test_an_estimator_of_ones_own_can_be_lifted(monkeypatch):
-    monkeypatch.setattr(lab.estimators, "_CATALOGUE", dict(lab.estimators._CATALOGUE))
+    monkeypatch.setattr(
+        lab.mathematics.estimators, "_CATALOGUE", dict(lab.mathematics.estimators._CATALOGUE)
+    )
 
     @lab.register(least=2)
     def twice(N):

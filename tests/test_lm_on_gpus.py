@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from lab.budget import CARDS, GIB
+from lab.judge.verifier import Verifier
 from lab.llm.engines import imports, memory
 from lab.llm.engines.architectures import architecture, parameter_count
 from lab.llm.engines.base import Sampling
@@ -18,9 +18,9 @@ from lab.llm.engines.transformers_engine import TransformersEngine
 from lab.llm.train import trainer, trl_run
 from lab.llm.train.tiny_model import FOLDER
 from lab.llm.train.trl_run import DDP_TIMEOUT_SECONDS, TRLRun
-from lab.llm.verify.verifier import Verifier
-from lab.records import records
 from lab.runs.experiments import experiment
+from lab.training.budget import CARDS, GIB
+from lab.training.records import records
 
 imports.trl()
 pytestmark = pytest.mark.filterwarnings("ignore")

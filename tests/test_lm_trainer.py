@@ -15,6 +15,7 @@ from short_answers import SHORT_ANSWERS
 import lab
 from lab.cli import main
 from lab.errors import LabError
+from lab.judge.verifier import Verifier
 from lab.llm.data.problem_sets import problem_set
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines import imports
@@ -25,12 +26,11 @@ from lab.llm.train.loop_generator import generate_from_loop
 from lab.llm.train.problems import problems_of_step
 from lab.llm.train.tiny_model import FOLDER
 from lab.llm.train.trainer import train
-from lab.llm.verify.verifier import Verifier
-from lab.records import Record
 from lab.runs.experiments import experiment
 from lab.runs.rollout_store import rollout_files
 from lab.runs.training import load_checkpoint, state_of
 from lab.runs.training import train as run_training
+from lab.training.records import Record
 
 imports.trl()
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -390,7 +390,7 @@ from lab.llm.engines.vllm_engine import _vllm
 library = _vllm(False)
 from trl.generation import vllm_generation
 from lab.llm.train.trainer import train
-from lab.records import Record
+from lab.training.records import Record
 from lab.runs.experiments import experiment
 
 # What TRL's sync_weights does on a GPU. vLLM's CPU build packs weights and needs another way.

@@ -27,11 +27,11 @@ from lab.errors import LabError
 from lab.llm.train.token_loss import check_scores
 from lab.llm.train.trainer import train
 from lab.llm.train.trl_run import AGGREGATIONS
-from lab.records import Record
 from lab.runs.experiments import experiment
 from lab.runs.rollout_store import rollout_files
 from lab.runs.run_folder import Run
 from lab.runs.training import load_checkpoint
+from lab.training.records import Record
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -21,7 +21,7 @@ from two_prompts import (
 )
 
 from lab.errors import LabError
-from lab.records import Record
+from lab.training.records import Record
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -20,7 +20,7 @@ from enumeration import (
 )
 
 import lab
-from lab.enumeration import enumerate_gradient
+from lab.mathematics.enumeration import enumerate_gradient
 from lab.runs.provenance import ROOT
 
 PAGE = (ROOT / "docs/mathematics.md").read_text(encoding="utf-8")

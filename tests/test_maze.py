@@ -22,7 +22,6 @@ from safetensors.torch import load_file
 import lab
 from lab.configurations.toy_worlds import MazeConfig, MazeStartConfig
 from lab.errors import LabError
-from lab.records import records as only_records
 from lab.runs import Run, configure, experiment, start_of, state_of, train
 from lab.toy import maze, maze_policy
 from lab.toy.maze import MazeRL, MazeSFT
@@ -31,6 +30,7 @@ from lab.toy.maze_policy import as_letters, as_text, load_policy, most_frequent
 from lab.toy.training_loop import train as run_loop
 from lab.toy.transformer import Transformer
 from lab.toy.tree_sampling import sample_rows
+from lab.training.records import records as only_records
 
 CPU = torch.device("cpu")
 ENDS = (7, 2)
@@ -1237,7 +1237,7 @@ def test_an_experiment_of_ones_own_may_start_from_a_training_of_its_own(
 ):
     """Ten lines: a start that counts to `first`, and a training that goes on from there."""
     (tmp_path / "counting.py").write_text(
-        "import torch\nfrom lab.records import Record\n\n"
+        "import torch\nfrom lab.training.records import Record\n\n"
         "def preflight(config):\n    return []\n\n"
         "def begin(config, state):\n"
         "    first = config.first\n"

@@ -9,12 +9,12 @@ from test_tree_sampling import perturbed
 
 from lab.cli import main
 from lab.errors import LabError
-from lab.records import records as only_records
 from lab.runs import configure, experiment, start_of, train
 from lab.toy.maze_checkpoint import read_checkpoint, write_checkpoint
 from lab.toy.maze_env import DONE, EOS, VOCABULARY, draw
 from lab.toy.maze_policy import load_policy, transformer_config
 from lab.toy.transformer import Transformer, TransformerConfig, fresh_transformer
+from lab.training.records import records as only_records
 
 CPU = torch.device("cpu")
 SHAPE = transformer_config(16, 2, 160)

@@ -9,7 +9,6 @@ import torch
 import lab
 from lab.errors import LabError
 from lab.losses import expected_factor
-from lab.records import records
 from lab.runs import configure, experiment, train
 from lab.toy import maze
 from lab.toy.maze import MazeExactRL, MazeRL
@@ -25,6 +24,7 @@ from lab.toy.maze_gradients import (
 )
 from lab.toy.training_loop import GradientSource
 from lab.toy.training_loop import train as run_loop
+from lab.training.records import records
 
 NAMES = ["maxrl", "grpo", "rloo", "pacs_anchor"]
 

@@ -13,7 +13,6 @@ from test_tree_sampling import perturbed
 import lab
 from lab.configurations.toy_worlds import MazeConfig
 from lab.errors import LabError
-from lab.records import records as only_records
 from lab.runs import Run, experiment, start_of
 from lab.runs.notebooks import run_notebook
 from lab.runs.sweep_file import read_sweep
@@ -38,6 +37,7 @@ from lab.toy.maze_policy import MazePolicy, load_policy
 from lab.toy.training_loop import GradientSource
 from lab.toy.transformer import Transformer, TransformerConfig, fresh_transformer, load, save
 from lab.toy.tree_sampling import sample_tree, share_prefixes
+from lab.training.records import records as only_records
 
 CPU = torch.device("cpu")
 TINY = TransformerConfig(16, 2, 4, 2, 24, 32, 160)

@@ -14,11 +14,11 @@ from test_maze import (
 )
 
 from lab.errors import LabError
-from lab.rng import stream_seed
-from lab.stopping import stopping_rule
+from lab.mathematics.stopping import stopping_rule
 from lab.toy.maze import MazeRL, load_policy
 from lab.toy.maze_env import MazeStream, walk
 from lab.toy.maze_stopping import sample_until
+from lab.training.rng import stream_seed
 
 CPU = torch.device("cpu")
 RULES = ["until(right=1, cap=12, baseline=0.1)", "until(right=1, wrong=1, cap=12, round=4)"]

@@ -21,16 +21,16 @@ from enumeration import (
 from safetensors.torch import load_file
 
 import lab
-from lab.checkpoint import save_tensors
 from lab.errors import LabError
-from lab.memories import MEMORIES, SHOWN_RATES, frozen_weights, has_memory, with_memory
-from lab.records import Record
+from lab.mathematics.memories import MEMORIES, SHOWN_RATES, frozen_weights, has_memory, with_memory
 from lab.runs import experiment
 from lab.show.explain import explain
 from lab.show.line_styles import line_style
 from lab.show.weighting import trained_weighting
 from lab.toy import images, tabular
 from lab.toy.training_loop import GradientSource
+from lab.training.checkpoint import save_tensors
+from lab.training.records import Record
 
 N = 4
 # Batches of several problems, K of N right in each.
@@ -38,7 +38,7 @@ BATCHES = [[1, 1, 3, 0], [2, 4, 4, 2], [0, 0, 4], [3, 1, 1, 1]]
 SPECS = pytest.mark.parametrize("spec", ["curverl(batches=3)", "moving_baseline(rate=0.25)"])
 
 
-def after(spec: str, batches) -> lab.memories.Memory:
+def after(spec: str, batches) -> lab.mathematics.memories.Memory:
     memory = with_memory(spec, N)
     for batch in batches:
         memory = memory.observe(batch, N)

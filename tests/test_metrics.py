@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lab.metrics import (
+from lab.mathematics.metrics import (
     majority_at_k,
     pass_all_k,
     pass_at_k,

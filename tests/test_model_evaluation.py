@@ -18,11 +18,11 @@ from lab.llm.data.datasets import Problem, ProblemSet
 from lab.llm.data.problem_sets import problem_set
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.base import Completion, Sampling
-from lab.rng import generator
 from lab.runs import evaluation_folder, model_evaluation, scoring
 from lab.runs.evaluation_folder import Evaluation
 from lab.runs.model_evaluation import evaluate, table_row, weights_digest
 from lab.runs.scoring import judged_samples, problem_counts, score
+from lab.training.rng import generator
 
 PLAIN = load_prompt("plain")
 SUMS = ProblemSet(
@@ -479,10 +479,10 @@ def test_the_verifiers_own_limit_stops_the_scoring_too(monkeypatch, tmp_path):
             return Completion(said, (1,), (-0.1,), "stop", "<end>")
 
     # Every pair is left to algebra, which cannot even compare a gold with itself.
-    monkeypatch.setattr("lab.llm.verify.verifier.settle", lambda answer, gold: None)
-    monkeypatch.setattr("lab.llm.verify.verifier.is_endless", lambda answer: False)
+    monkeypatch.setattr("lab.judge.verifier.settle", lambda answer, gold: None)
+    monkeypatch.setattr("lab.judge.verifier.is_endless", lambda answer: False)
     monkeypatch.setattr(
-        "lab.llm.verify.worker_pool.WorkerPool.compare",
+        "lab.judge.worker_pool.WorkerPool.compare",
         lambda self, pairs: ((pair, "timeout") for pair in pairs),
     )
     made = sample(Deaf(), SUMS, PLAIN, Sampling(64), tmp_path)

@@ -46,7 +46,7 @@ def inputs_of_figures(clone) -> dict[str, dict[str, str]]:
 
 def test_a_function_in_the_catalogue_breaks_no_test_and_makes_no_figure_stale(clone, start):
     before = inputs_of_figures(clone)
-    with (clone / "lab/catalogue.py").open("a") as file:
+    with (clone / "lab/mathematics/catalogue.py").open("a") as file:
         file.write(FUNCTION)
     assert inputs_of_figures(clone) == before
     styles = clone / "lab/show/line_styles.py"

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab.llm.verify import numeric_checker
-from lab.llm.verify.numeric_checker import check_numerically
-from lab.llm.verify.verifier import decide_exactly
+from lab.judge import numeric_checker
+from lab.judge.numeric_checker import check_numerically
+from lab.judge.verifier import decide_exactly
 
 RIGHT = [
     ("5", "5"),

@@ -9,8 +9,8 @@ import shlex
 import pytest
 
 from lab.errors import LabError
-from lab.estimators import estimator
 from lab.llm.data.datasets import DATASETS
+from lab.mathematics.estimators import estimator
 from lab.papers import gallery, issues, measured, tables
 from lab.papers.published import printed
 from lab.papers.registry import items

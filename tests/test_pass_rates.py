@@ -12,9 +12,9 @@ from enumeration import binomial_row, chance, expectation
 from scipy import stats
 
 import lab
-from lab import pass_rates
 from lab.errors import LabError
-from lab.pass_rates import (
+from lab.mathematics import pass_rates
+from lab.mathematics.pass_rates import (
     beta_binomial,
     dead_share,
     equal_shares,

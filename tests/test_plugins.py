@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import lab
-from lab import estimators, plugins
+from lab import plugins
 from lab.errors import LabError
 from lab.llm.data import problem_sets
+from lab.mathematics import estimators
 from lab.runs.sweep_file import read_sweep
 
 PLUGIN = '''\
@@ -270,7 +271,7 @@ import torch
 
 import lab
 from lab.configurations import Config, setting
-from lab.records import Pause, Record, Standing
+from lab.training.records import Pause, Record, Standing
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,14 +9,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from lab.budget import CARDS, Budget, Work
 from lab.cli import main
 from lab.configurations import Config
-from lab.device import cards, compiler_fault, compute_device, gpu_fault
 from lab.errors import LabError
 from lab.runs import readiness
 from lab.runs.experiments import GPU_SCALES, experiment, experiments
 from lab.runs.readiness import Finding, require_ready
+from lab.training.budget import CARDS, Budget, Work
+from lab.training.device import cards, compiler_fault, compute_device, gpu_fault
 
 SMALL = Budget(
     memory={"weights": 10.0, "activations": 20.0},

@@ -17,9 +17,9 @@ from enumeration import (
 )
 
 import lab
-from lab import recipes
-from lab.recipes import Gate, effective_weight, gated, parse_gate
-from lab.weights import binomial_mean
+from lab.mathematics import recipes
+from lab.mathematics.recipes import Gate, effective_weight, gated, parse_gate
+from lab.mathematics.weights import binomial_mean
 
 P = [Fraction(1, 1000), Fraction(3, 10), Fraction(1, 2), Fraction(19, 20)]
 RATES = np.array([float(p) for p in P])
@@ -145,7 +145,9 @@ def needed(name):
     """Values for the options without a default."""
     values = {"order": 3, "alpha": 0.5, "k": 2, "gamma": 1.0, "eta": 1.0}
     values |= {"p": [0.0, 1.0], "w": [2.0, 1.0], "text": "exp(-p)"}
-    parameters = inspect.signature(lab.estimators._CATALOGUE[name][0]).parameters.values()
+    parameters = inspect.signature(
+        lab.mathematics.estimators._CATALOGUE[name][0]
+    ).parameters.values()
     return {p.name: values[p.name] for p in parameters if p.default is p.empty and p.name != "N"}
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import lab
-from lab import recommend as model
 from lab.cli import main
 from lab.errors import LabError
-from lab.pass_rates import intervals, mixing, resampled_mixing
-from lab.recommend import (
+from lab.mathematics import recommend as model
+from lab.mathematics.pass_rates import intervals, mixing, resampled_mixing
+from lab.mathematics.recommend import (
     Scores,
     alike,
     candidates,

@@ -8,10 +8,10 @@ import shlex
 import numpy as np
 import pandas as pd
 
+from lab.mathematics.stats import mean_interval
 from lab.runs import Run, configure, experiment, train
 from lab.runs.provenance import versions
 from lab.runs.sweep_results import RECORDED, results
-from lab.stats import mean_interval
 
 SWEEP, EXPERIMENT, OBJECTIVE = "laptop", "tabular", "maxrl"
 

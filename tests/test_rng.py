@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from lab.rng import generator, stream_seed
+from lab.training.rng import generator, stream_seed
 
 STREAMS = ("weights", "order", "rollouts", "data", "a", "b")
 
@@ -77,7 +77,7 @@ def test_a_stream_seed_fits_the_generators_of_torch_and_numpy():
 
 def test_another_process_draws_the_same_whatever_its_hash_seed():
     code = (
-        "from lab.rng import *; print(stream_seed(1, 'order', 2), generator(1, 'order',"
+        "from lab.training.rng import *; print(stream_seed(1, 'order', 2), generator(1, 'order',"
         " 2).integers(10**9))"
     )
     said = {

@@ -67,19 +67,19 @@ def test_a_call_that_looks_like_a_right_one_is_held_to_the_shape_of_its_own_resu
 
 # Functions with shapes in their signatures, at least, in each module of the mathematics.
 LEAST = {
-    "lab.catalogue": 20,
-    "lab.design": 5,
-    "lab.estimators": 4,
-    "lab.groups": 4,
+    "lab.mathematics.catalogue": 20,
+    "lab.mathematics.design": 5,
+    "lab.mathematics.estimators": 4,
+    "lab.mathematics.groups": 4,
     "lab.losses": 8,
-    "lab.metrics": 6,
-    "lab.objectives": 3,
-    "lab.pass_rates": 4,
-    "lab.real_rewards": 3,
-    "lab.sequences": 3,
-    "lab.stats": 4,
-    "lab.subsets": 3,
-    "lab.weights": 9,
+    "lab.mathematics.metrics": 6,
+    "lab.mathematics.objectives": 3,
+    "lab.mathematics.pass_rates": 4,
+    "lab.mathematics.real_rewards": 3,
+    "lab.mathematics.sequences": 3,
+    "lab.mathematics.stats": 4,
+    "lab.mathematics.subsets": 3,
+    "lab.mathematics.weights": 9,
 }
 
 
@@ -101,7 +101,7 @@ def test_every_module_whose_shapes_are_checked_exists_and_the_mathematics_is_amo
 
 
 def test_a_shape_in_an_alias_is_checked():
-    from lab.sequences import Sequences
+    from lab.mathematics.sequences import Sequences
 
     def unequal(N: int) -> Sequences:
         return np.ones(N), np.ones(N + 1)

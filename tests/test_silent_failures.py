@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import lab
-from lab import metrics, stats
 from lab.cli import main
 from lab.errors import LabError
-from lab.groups import shares
-from lab.llm.verify.verifier import Verifier
+from lab.judge.verifier import Verifier
+from lab.mathematics import metrics, stats
+from lab.mathematics.groups import shares
 from lab.runs import Run, configure, train
 from lab.runs.experiments import experiment
 from lab.show import plots

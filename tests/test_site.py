@@ -101,7 +101,10 @@ def test_the_site_holds_explorer_lessons_gallery_pages_and_reference(pages):
             f"../explorer.html#{picture.stem}"
         ]
         assert (SITE / "scenes" / picture.name).read_bytes() == picture.read_bytes()
-    assert "lab.weights.induced_weight" in pages[SITE / "api" / "lab.weights.html"].names
+    assert (
+        "lab.mathematics.weights.induced_weight"
+        in pages[SITE / "api" / "lab.mathematics.weights.html"].names
+    )
     assert "explorer.html?embed" in pages[SITE / "index.html"].fetched
 
 

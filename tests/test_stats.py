@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from lab import LabError, stats
-from lab.metrics import pass_at_k
-from lab.stats import (
+from lab import LabError
+from lab.mathematics import stats
+from lab.mathematics.metrics import pass_at_k
+from lab.mathematics.stats import (
     Interval,
     bootstrap,
     bootstrap_each,

@@ -5,15 +5,15 @@ import pytest
 import torch
 from test_stopping import sequences
 
-from lab.enumeration import enumerate_gradient
 from lab.errors import LabError
-from lab.records import Record
+from lab.mathematics.enumeration import enumerate_gradient
+from lab.mathematics.stopping import until
 from lab.runs.experiments import experiment
 from lab.runs.run_folder import Run
-from lab.stopping import until
 from lab.toy.multinomial import split_counts
 from lab.toy.stopped_sampling import RolloutsSpent, draw_counts_until, draw_numbers
 from lab.toy.training_loop import GradientSource
+from lab.training.records import Record
 
 RULES = [
     until(right=1, cap=6),

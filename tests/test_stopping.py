@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 
 import lab
 from lab.errors import LabError
-from lab.stopping import StoppingRule, stopping_rule, until
-from lab.weights import binomial
+from lab.mathematics.stopping import StoppingRule, stopping_rule, until
+from lab.mathematics.weights import binomial
 
 P = np.array([1e-6, 0.001, 0.02, 0.3, 0.5, 0.95, 1 - 1e-6])
 RULES = [

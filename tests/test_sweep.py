@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lab.estimators import estimator
+from lab.mathematics.estimators import estimator
 from lab.runs import Run
 from lab.runs.sweep import visible_gpus
 from lab.runs.sweep_file import read_sweep

@@ -8,9 +8,8 @@ import torch
 from torch import nn
 
 import lab
-from lab.enumeration import enumerate_gradient
 from lab.errors import LabError
-from lab.records import records
+from lab.mathematics.enumeration import enumerate_gradient
 from lab.runs import experiment
 from lab.toy import images, optimizers, training_loop
 from lab.toy.image_data import Digits
@@ -19,6 +18,7 @@ from lab.toy.multinomial import draw_counts
 from lab.toy.resnet import fresh_network
 from lab.toy.tabular import Tabular
 from lab.toy.training_loop import GradientSource
+from lab.training.records import records
 
 OBJECTIVES = [
     "rl",

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 import torch
 
-from lab.budget import CARDS, GIB, GPU
-from lab.gpu_counter import as_one_kernel, count
 from lab.runs import configure, experiment, train
 from lab.toy import images, maze
 from lab.toy.transformer import Elementwise
 from lab.toy.tree_sampling import sample_rows
+from lab.training.budget import CARDS, GIB, GPU
+from lab.training.gpu_counter import as_one_kernel, count
 
 
 def budget_of(name: str, scale: str, **given):

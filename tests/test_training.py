@@ -13,11 +13,11 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 
 import lab
-from lab import checkpoint
 from lab.cli import main
 from lab.errors import LabError
 from lab.runs import Run, configure, train, training
 from lab.runs.experiments import experiment
+from lab.training import checkpoint
 
 SMALL = {
     "tabular": {"steps": 6, "log_every": 1, "problems": 8},
@@ -301,8 +301,8 @@ def trainer(invent, tmp_path, monkeypatch):
 
     def make(body: str) -> str:
         (tmp_path / "my_trainer.py").write_text(
-            "import numpy as np\nfrom lab.records import Record\ndef preflight(config):\n    return"
-            f" []\ndef train(config, state):\n    {body}\n"
+            "import numpy as np\nfrom lab.training.records import Record\n"
+            f"def preflight(config):\n    return []\ndef train(config, state):\n    {body}\n"
         )
         return invent(
             'trainer = "my_trainer:train"\n[laptop]\nsteps = 3\n',
@@ -396,7 +396,9 @@ def test_the_last_step_is_always_told_and_saved():
 
 
 def test_a_new_estimator_of_five_lines_trains_at_once(monkeypatch):
-    monkeypatch.setattr(lab.estimators, "_CATALOGUE", dict(lab.estimators._CATALOGUE))
+    monkeypatch.setattr(
+        lab.mathematics.estimators, "_CATALOGUE", dict(lab.mathematics.estimators._CATALOGUE)
+    )
 
     @lab.register(label="twice RLOO", citation="this test", limit=2 * lab.objective("rl"), least=2)
     def twice(N):

@@ -13,7 +13,6 @@ import torch
 from torch import nn
 from torch._dynamo.utils import counters
 
-from lab.device import compiler_fault
 from lab.errors import LabError
 from lab.toy import fused_attention
 from lab.toy.fused_attention import attend_fused
@@ -29,6 +28,7 @@ from lab.toy.transformer import (
     rotations,
     save,
 )
+from lab.training.device import compiler_fault
 
 TINY = TransformerConfig(
     hidden_size=24,

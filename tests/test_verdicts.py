@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 
 from lab.errors import LabError
-from lab.metrics import pass_at_k
+from lab.mathematics.metrics import pass_at_k
+from lab.mathematics.stats import compare, mean_interval
 from lab.papers.measured import Measured, exactly, measured_at
 from lab.papers.registry import items, own_claims
 from lab.papers.verdicts import FAILS, HOLDS, SHOWN, UNDECIDED, Family, steps
 from lab.runs import results
 from lab.runs.provenance import ROOT
 from lab.runs.sweep_file import read_sweep
-from lab.stats import compare, mean_interval
 
 
 @pytest.fixture

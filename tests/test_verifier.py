@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab import LabError, Rollout, make_groups
-from lab.llm.verify import verifier as verifier_module
-from lab.llm.verify import worker_pool
-from lab.llm.verify.extract import is_readable, normalize
-from lab.llm.verify.sympy_worker import WARM
-from lab.llm.verify.verifier import OUTCOMES, Verifier, decide_exactly, verify
+from lab.judge import verifier as verifier_module
+from lab.judge import worker_pool
+from lab.judge.extract import is_readable, normalize
+from lab.judge.sympy_worker import WARM
+from lab.judge.verifier import OUTCOMES, Verifier, decide_exactly, verify
 
 needs_math_verify = pytest.mark.skipif(
     find_spec("math_verify") is None, reason="math-verify is not installed"
@@ -265,7 +265,7 @@ TWO_STAGES = """
 import logging
 from math_verify import LatexExtractionConfig, parse
 from math_verify import parser
-from lab.llm.verify.sympy_worker import prepare
+from lab.judge.sympy_worker import prepare
 logging.disable()
 texts = TEXTS
 def read():
@@ -421,7 +421,7 @@ def test_leaving_the_with_leaves_no_process_and_a_closed_verifier_starts_anew():
 
 
 ORPHANS = """
-from lab.llm.verify import verifier
+from lab.judge import verifier
 verifier.settle, verifier.is_endless = lambda *_: None, lambda _: False
 verifier = verifier.Verifier(workers=2, seconds=1.0, error_limit=1.0)
 verifier.check([r"\\boxed{x}", r"\\boxed{y}"], ["x+1", "y+1"])
@@ -585,7 +585,7 @@ WATCHED = """
 import sys
 sys.path.insert(0, TESTS)
 import hostile, logging
-from lab.llm.verify.sympy_worker import WARM, compare, prepare
+from lab.judge.sympy_worker import WARM, compare, prepare
 logging.disable()
 prepare()
 for pair in WARM: compare(*pair)
@@ -633,7 +633,7 @@ def test_no_text_is_compiled_even_where_the_filter_is_left_out(control, tmp_path
 @needs_algebra
 def test_a_worker_can_write_no_file(tmp_path):
     code = (
-        "from lab.llm.verify import sympy_worker; import sys, pathlib\n"
+        "from lab.judge import sympy_worker; import sys, pathlib\n"
         "sympy_worker.compare = lambda *_: 'wrote ' +"
         f" str(pathlib.Path({str(tmp_path / 'x')!r}).write_text('x' * 9))\nsympy_worker.WARM ="
         " ()\nsympy_worker.serve(5.0, 1024)"

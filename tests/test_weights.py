@@ -19,8 +19,8 @@ from enumeration import (
 )
 
 import lab
-from lab.enumeration import enumerate_gradient
-from lab.weights import binomial
+from lab.mathematics.enumeration import enumerate_gradient
+from lab.mathematics.weights import binomial
 
 P = [Fraction(1, 1000), Fraction(3, 10), Fraction(1, 2), Fraction(19, 20)]
 # a1(K) and a0(K) from the papers, exact; K = 0 and K = N only where the rollout can exist.

@@ -8,13 +8,13 @@ from types import SimpleNamespace
 
 import torch
 
+from lab.judge.verifier import Verifier
 from lab.llm.data.prompts import stop_tokens
 from lab.llm.engines import imports
 from lab.llm.engines.base import decode_completion
 from lab.llm.train.loop import Loop
 from lab.llm.train.problems import problems_of_step
 from lab.llm.train.tiny_model import FOLDER
-from lab.llm.verify.verifier import Verifier
 from lab.runs.experiments import experiment
 
 imports.trl()  # without loading vLLM

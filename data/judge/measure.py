@@ -5,11 +5,11 @@ r"""How often five judges err on the labelled pairs: writes `rates.csv` and `doc
 
 | judge | how it is asked |
 |---|---|
-| ours | `lab.llm.verify.verifier.Verifier`, strict |
+| ours | `lab.judge.verifier.Verifier`, strict |
 | math-verify | `verify(parse(gold), parse(response))`, both in a box, its own time limits |
 | verl math_reward | `compute_score`, the copy of Hendrycks' rules |
 | verl math_dapo | `compute_score` on a response that ends in "Answer: ...", as DAPO's prompt asks |
-| second judge | `lab.llm.verify.numeric_checker`; what it is unsure of is not right |
+| second judge | `lab.judge.numeric_checker`; what it is unsure of is not right |
 
 Only ours is told of a set's tolerance: the others get the gold without it. An exception is a wrong
 answer. The intervals are Wilson's, 95%, and take the pairs, or the rules, as draws.
@@ -31,9 +31,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from lab.llm.verify.equality import split_tolerance
-from lab.llm.verify.numeric_checker import check_numerically
-from lab.llm.verify.verifier import Verifier
+from lab.judge.equality import split_tolerance
+from lab.judge.numeric_checker import check_numerically
+from lab.judge.verifier import Verifier
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "judge.md"
@@ -58,7 +58,7 @@ def of_others() -> None:
     replies, sys.stdout = sys.stdout, sys.stderr
     from math_verify import LatexExtractionConfig, parse, verify
 
-    from lab.llm.verify.sympy_worker import prepare
+    from lab.judge.sympy_worker import prepare
 
     prepare()
     math_reward, math_dapo = verl_module("math_reward"), verl_module("math_dapo")

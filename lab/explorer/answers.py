@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from lab.errors import LabError, unknown, whole
-from lab.estimators import Estimator, estimator
 from lab.explorer.axes import pass_rates
-from lab.objectives import Array
-from lab.pass_rates import mixing
-from lab.recipes import effective_weight
+from lab.mathematics.estimators import Estimator, estimator
+from lab.mathematics.objectives import Array
+from lab.mathematics.pass_rates import mixing
+from lab.mathematics.recipes import effective_weight
+from lab.mathematics.weights import efficiency, finite_objective, induced_weight, signal_mass
 from lab.rollouts.counting import Counts
 from lab.show.audit import SLACK, read_counts
-from lab.weights import efficiency, finite_objective, induced_weight, signal_mass
 
 # Seconds that a kernel may spend on sizes N that the user has not asked for yet.
 AHEAD = 0.3

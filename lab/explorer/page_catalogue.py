@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from lab import estimators, objectives
 from lab.errors import LabError
-from lab.estimators import Estimator, estimator, estimator_names
 from lab.explorer.axes import AXES, pass_rates
-from lab.objectives import Objective, objective, objective_names
+from lab.mathematics import estimators, objectives
+from lab.mathematics.estimators import Estimator, estimator, estimator_names
+from lab.mathematics.objectives import Objective, objective, objective_names
 from lab.show.line_styles import LINE_STYLES, made_up_look
 
 # The estimators that front/catalogue.js computes; a test holds its table to this one.

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from lab.errors import LabError, one_of, unknown, whole
-from lab.estimators import estimator
-from lab.objectives import objective
-from lab.recipes import parse_gate
+from lab.mathematics.estimators import estimator
+from lab.mathematics.objectives import objective
+from lab.mathematics.recipes import parse_gate
 
 # The drawn weight at the start: large for pass rates in the middle.
 BUMP = [0, 0, 0, 0, 0, 2, 4, 4, 4, 4, 4, 4, 4, 2, 0, 0, 0, 0, 0, 0, 0]

@@ -11,10 +11,10 @@ import numpy as np
 import traitlets
 
 from lab.errors import LabError
-from lab.estimators import Estimator
 from lab.explorer import answers
 from lab.explorer.page_catalogue import described
 from lab.explorer.state import checked
+from lab.mathematics.estimators import Estimator
 from lab.rollouts.counting import Counts
 from lab.show.audit import read_counts
 

@@ -18,13 +18,13 @@ import numpy as np
 import torch
 
 import lab
-from lab.enumeration import enumerate_gradient
 from lab.errors import unknown
 from lab.llm.data.datasets import DATASETS
 from lab.losses import class_weights, pacs, pacs_scores
+from lab.mathematics.enumeration import enumerate_gradient
+from lab.mathematics.weights import binomial
 from lab.papers.published import FOLDER, printed
 from lab.runs.sweep_results import results
-from lab.weights import binomial
 
 TEMPLATE = Path(__file__).with_suffix(".md")
 PUBLISHED_N = (16, 128, 1024)  # rollouts: Qwen3; mazes and GSM8K; ImageNet (Figure 9)

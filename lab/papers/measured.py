@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from lab.errors import LabError, unknown
+from lab.mathematics.stats import Interval, Over, mean_interval
 from lab.runs.sweep_results import RECORDED, Results, pass_at_k_of_groups, results
 from lab.shapes import Array
 from lab.show import plots
-from lab.stats import Interval, Over, mean_interval
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from lab.formula import formula_weight
 from lab.llm.evals.evaluation_tables import escaped
-from lab.objectives import objective
+from lab.mathematics.formula import formula_weight
+from lab.mathematics.objectives import objective
+from lab.mathematics.weights import induced_weight
 from lab.papers.measured import measured_at
 from lab.papers.published import PAPERS, printed, printed_formulas, printed_hyperparameters
 from lab.papers.registry import Item
 from lab.papers.verdicts import UNKNOWN
 from lab.runs.experiments import experiment
-from lab.weights import induced_weight
 
 Lines = list[list[str]]
 HEAD = ["parameter", "published", "ours", "", "setting"]  # of a table of hyperparameters

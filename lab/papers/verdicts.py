@@ -18,8 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from lab.errors import LabError, unknown
-from lab.papers.measured import Measured, digits_of, exactly
-from lab.stats import (
+from lab.mathematics.stats import (
     Comparison,
     Interval,
     Over,
@@ -29,6 +28,7 @@ from lab.stats import (
     p_value,
     p_value_of_equality,
 )
+from lab.papers.measured import Measured, digits_of, exactly
 
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
 SHOWN, UNKNOWN = "shown", "not yet measured"

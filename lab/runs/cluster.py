@@ -25,11 +25,11 @@ from typing import Any
 
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError, whole
+from lab.judge.verifier import Verifier
 from lab.llm.data.datasets import Problem
 from lab.llm.data.prompts import load_prompt
 from lab.llm.train import verl_config
 from lab.llm.train.problems import loaded_set
-from lab.llm.verify.verifier import Verifier
 from lab.runs.experiments import PRESETS, experiment, experiments
 from lab.runs.run_folder import Run, write_atomically
 

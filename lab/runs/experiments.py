@@ -24,9 +24,9 @@ from typing import Any
 from lab.configurations import Config, Setting
 from lab.errors import LabError, real, unknown
 from lab.plugins import import_file, plugin_presets
-from lab.records import Pause, Record
 from lab.runs.former_names import in_present_names
 from lab.runs.run_folder import Run
+from lab.training.records import Pause, Record
 
 PRESETS = Path(__file__).parents[1] / "presets"
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
@@ -158,7 +158,7 @@ class Experiment:
         lines = [f"{self.name}: {self.title}", f"  scale {config.scale}"]
         lines += [f"  {key} = {value!r}" for key, value in self.changed(config).items()]
         if self.trainer:
-            from lab.device import describe_device
+            from lab.training.device import describe_device
 
             lines += [*self.preflight(config), f"  device: {describe_device()}"]
         return "\n".join(lines)

@@ -14,8 +14,8 @@ import os
 from typing import Any, Literal
 
 from lab.errors import LabError, one_of
-from lab.records import Record
 from lab.runs.run_folder import Run
+from lab.training.records import Record
 
 VIEWS = ("", "tensorboard", "wandb")
 

@@ -17,7 +17,8 @@ from lab.llm.data.problem_sets import problem_set
 from lab.llm.engines.models import pinned
 from lab.llm.evals import evaluation_tables
 from lab.llm.evals.evaluation_metrics import compare_models, k_values, samples_ratio, summary
-from lab.metrics import pass_at_k
+from lab.mathematics.metrics import pass_at_k
+from lab.mathematics.stats import Interval, mean_interval
 from lab.runs.evaluation_folder import (
     PART_ANSWERS,
     Evaluation,
@@ -27,7 +28,6 @@ from lab.runs.evaluation_folder import (
 )
 from lab.runs.run_folder import runs_root
 from lab.runs.scoring import problem_counts
-from lab.stats import Interval, mean_interval
 
 if TYPE_CHECKING:  # importing it loads torch
     from lab.llm.engines.base import Engine

@@ -18,7 +18,7 @@ from lab.runs.progress import Board, Watch, lines_of
 from lab.runs.readiness import LONGEST_HOURS, require_ready
 from lab.runs.run_folder import Run
 from lab.runs.training import MINUTES
-from lab.termination import Terminated, on_sigterm
+from lab.training.termination import Terminated, on_sigterm
 
 if TYPE_CHECKING:
     from jupyter_client.channels import AsyncZMQSocketChannel
@@ -37,7 +37,7 @@ def run_notebook(
 
     At a GPU scale the machine is checked first, with `price` and `max_hours`
     (`lab.runs.readiness`). `checkpoint_minutes`: as for `lab.runs.training.train`. SIGTERM is
-    passed on to the kernel, and then `Terminated` is raised (`lab.termination`).
+    passed on to the kernel, and then `Terminated` is raised (`lab.training.termination`).
     """
     chosen = experiment(config.name)
     check_notebook(chosen)

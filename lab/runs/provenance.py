@@ -73,7 +73,7 @@ def device() -> str:
     """The accelerator's name, or the processor's with the number of threads torch uses."""
     import torch
 
-    from lab.device import compute_device
+    from lab.training.device import compute_device
 
     if compute_device().type == "cuda":
         return torch.cuda.get_device_name()

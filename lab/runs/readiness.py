@@ -2,7 +2,7 @@
 
 The check is made before every run at a GPU scale. It refuses the run with all faults that it found,
 or prints one paragraph. Times are estimates, not measurements: counted work divided by an assumed
-fraction of the card's peak (`lab.budget`). `make gpu` measures them.
+fraction of the card's peak (`lab.training.budget`). `make gpu` measures them.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.budget import ARITHMETIC_SHARE, BANDWIDTH_SHARE, CARDS, GPU, Budget
 from lab.configurations import Config
 from lab.errors import LabError
 from lab.runs.experiments import GPU_SCALES, Experiment
 from lab.runs.run_folder import runs_root
+from lab.training.budget import ARITHMETIC_SHARE, BANDWIDTH_SHARE, CARDS, GPU, Budget
 
 # A run that takes longer on this machine is refused unless max_hours is larger.
 LONGEST_HOURS = 7 * 24.0
@@ -100,7 +100,7 @@ def readiness(
     | `max_hours` | hours | a run that would take longer is refused |
     | `checkpoint_minutes` | minutes | between checkpoints; None: writing takes 5% of the time |
     """
-    from lab.device import describe_device
+    from lab.training.device import describe_device
 
     on_cpu = _on_cpu()
     scale = config.scale
@@ -145,7 +145,7 @@ def _gpu() -> tuple[GPU | None, Finding]:
     """The data sheet of this machine's GPU (None without one), and what is wrong with it."""
     import torch
 
-    from lab.device import describe_device, gpu_fault
+    from lab.training.device import describe_device, gpu_fault
 
     if fault := gpu_fault():
         return None, Finding("device", fault)

@@ -25,14 +25,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lab.budget import CARDS
 from lab.configurations import Config
 from lab.configurations.toy_worlds import MazeConfig
 from lab.errors import LabError, unknown
-from lab.records import Record
 from lab.runs.experiments import Experiment, experiment, experiments
 from lab.runs.provenance import ROOT, device, provenance
 from lab.runs.run_folder import Run, runs_root, write_atomically, write_json
+from lab.training.budget import CARDS
+from lab.training.records import Record
 
 if TYPE_CHECKING:
     import torch
@@ -164,7 +164,7 @@ def measure_steps(name: str, scale: str) -> dict[str, Any]:
     """Train a preset for a few steps: time per step, peak memory, last record, and the estimate."""
     import torch
 
-    from lab.device import compute_device
+    from lab.training.device import compute_device
 
     chosen = experiment(name)
     steps = LANGUAGE_MODEL_STEPS if _is_language_model(name) else TOY_STEPS
@@ -226,11 +226,11 @@ def measure_graph(name: str, scale: str) -> dict[str, Any]:
     """
     import torch
 
-    from lab.device import compute_device
     from lab.toy.maze_env import DONE, EOS
     from lab.toy.maze_policy import load_policy
     from lab.toy.transformer import attend
     from lab.toy.tree_sampling import CUDAGraphSampler, rollout_logits, sample_rows
+    from lab.training.device import compute_device
 
     if compute_device().type != "cuda":
         return {"skipped": "a graph is captured on a GPU only"}

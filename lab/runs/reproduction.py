@@ -28,12 +28,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lab.errors import LabError
+from lab.mathematics.stats import mean_interval_each
 from lab.runs.experiments import experiment
 from lab.runs.former_names import PRESENT
 from lab.runs.sweep_file import read_sweep
 from lab.runs.sweep_results import Results, finished_runs, recorded, results_of_runs
 from lab.shapes import Float
-from lab.stats import mean_interval_each
 
 if TYPE_CHECKING:
     import pandas as pd

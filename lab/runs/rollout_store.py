@@ -53,7 +53,7 @@ class RolloutStore:
         return self.lines.hexdigest()
 
     def write(self, step: int, rollouts: Mapping[str, Sequence[Any]]) -> None:
-        """Store the rollouts of a step, by the columns of `lab.records.Record`; none: nothing."""
+        """Store the rollouts of a step, by the columns of `Record`; none: nothing."""
         if not rollouts:
             return
         import pyarrow as pa

@@ -20,10 +20,10 @@ import pyarrow.parquet as pq
 from tqdm.auto import tqdm
 
 from lab.errors import LabError
+from lab.judge import verifier as verifier_module
+from lab.judge.extract import extract
+from lab.judge.verifier import MIN_CHECKS, Verdict, Verifier
 from lab.llm.evals import evaluation_metrics
-from lab.llm.verify import verifier as verifier_module
-from lab.llm.verify.extract import extract
-from lab.llm.verify.verifier import MIN_CHECKS, Verdict, Verifier
 from lab.runs.evaluation_folder import Evaluation
 
 # Texts repeat often (few answers, three verdicts), so they are stored as categories.
@@ -37,7 +37,7 @@ SCORE_SCHEMA = pa.schema(
         "reason": CATEGORY,
     }
 )
-# The files of lab.llm.verify that decide a verdict: their contents are the verifier's version.
+# The files of lab.judge that decide a verdict: their contents are the verifier's version.
 VERIFIER_FILES = (
     "equality.py",
     "exact_values.py",
@@ -56,7 +56,7 @@ def score(evaluation: Evaluation, style: str = "strict", error_limit: float = 0.
     """The verdicts of a finished evaluation, in the order of its samples.
 
     Columns: problem, index, answer (missing where none was extracted), verdict (right, wrong,
-    error), reason (see `lab.llm.verify.verifier`); texts are categories. Where the reference answer
+    error), reason (see `lab.judge.verifier`); texts are categories. Where the reference answer
     is unreadable, every answer to that problem is an error, which does not count towards the error
     rate. Stored scores of the same verifier version are read back instead of judged again.
 

@@ -21,7 +21,7 @@ from lab.runs.processes import run_logged, terminate_all
 from lab.runs.progress import Board, SweepWatch
 from lab.runs.run_folder import Run, runs_root, writing
 from lab.runs.sweep_file import Item, read_sweep
-from lab.termination import Terminated, on_sigterm
+from lab.training.termination import Terminated, on_sigterm
 
 if TYPE_CHECKING:
     from lab.runs.ray_executor import RayExecutor

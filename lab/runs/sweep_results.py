@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lab.errors import LabError, unknown
-from lab.metrics import exact_pass_at_k, pass_at_k
+from lab.mathematics.metrics import exact_pass_at_k, pass_at_k
+from lab.mathematics.stats import mean_interval_each
 from lab.runs.provenance import ROOT
 from lab.runs.run_folder import Run, runs_root, write_atomically, write_json
 from lab.runs.sweep_file import columns_of_every_record, read_sweep
 from lab.shapes import Array
-from lab.stats import mean_interval_each
 
 if TYPE_CHECKING:
     import pandas as pd

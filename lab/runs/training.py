@@ -15,7 +15,6 @@ from tqdm.auto import tqdm
 
 from lab.configurations import Config
 from lab.errors import LabError, one_of, real
-from lab.records import Pause, Record
 from lab.runs.experiments import Experiment, experiment
 from lab.runs.loggers import VIEWS, View
 from lab.runs.progress import described, total_steps
@@ -27,7 +26,8 @@ from lab.runs.readiness import (
 )
 from lab.runs.rollout_store import RolloutStore, check_rollouts_of
 from lab.runs.run_folder import Run, step_of, write_atomically, writing
-from lab.termination import Request, Terminated, stopping_after_a_step
+from lab.training.records import Pause, Record
+from lab.training.termination import Request, Terminated, stopping_after_a_step
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +62,7 @@ def train(
     one. If the experiment starts from another training, that is a run of its own,
     EXPERIMENT_start, and is trained first. If a launcher such as torchrun starts several processes
     for one training, only the first writes. On SIGTERM the current step is completed, a checkpoint
-    is written, and `lab.termination.Terminated` is raised.
+    is written, and `lab.training.termination.Terminated` is raised.
     """
     one_of("view", view, VIEWS)
     pace = Pace(checkpoint_minutes if checkpoint_minutes is not None else _minutes())
@@ -398,7 +398,7 @@ class _Checkpoints:
 
     def save(self, output: Record | Pause, groups_digest: str, rollouts_digest: str) -> None:
         """Write the current state, then delete the previous checkpoint."""
-        from lab.checkpoint import save_tensors
+        from lab.training.checkpoint import save_tensors
 
         folder = self.run.path / "checkpoints"
         folder.mkdir(exist_ok=True)
@@ -474,7 +474,7 @@ def _newest(run: Run) -> tuple[dict[str, Any] | None, int, dict[str, str]]:
     """State, step and metadata of the newest checkpoint. LabError: it is damaged."""
     from safetensors import SafetensorError, safe_open
 
-    from lab.checkpoint import check_digest
+    from lab.training.checkpoint import check_digest
 
     paths = _checkpoints(run)
     if not paths:

@@ -11,8 +11,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from lab.errors import whole
-from lab.estimators import estimator
-from lab.pass_rates import (
+from lab.mathematics.estimators import estimator
+from lab.mathematics.pass_rates import (
     dead_share,
     equal_shares,
     expected_gradient,
@@ -20,6 +20,7 @@ from lab.pass_rates import (
     mixing,
     share_by_bin,
 )
+from lab.mathematics.stats import bootstrap_each
 from lab.rollouts.counting import Choice, Counts, read_table_counts
 from lab.rollouts.formats import SIZES
 from lab.runs.rollout_store import FOLDER
@@ -27,7 +28,6 @@ from lab.runs.run_folder import Run
 from lab.shapes import Array
 from lab.show import plots
 from lab.show.weighting import TITLE, trained_weighting, weight_shares
-from lab.stats import bootstrap_each
 
 # Numbers that are also shown with K/n taken for p, and the names of those.
 NAIVE = {"without noise": "K/n as p", "dead": "dead, K/n as p"}

@@ -7,11 +7,11 @@ import shlex
 import numpy as np
 
 from lab.errors import LabError, parse_call, unknown
-from lab.estimators import ALIASES, OPERATIONS, Estimator, estimator, estimator_names
-from lab.memories import MEMORIES, with_memory
-from lab.objectives import Objective, objective, objective_names
-from lab.recipes import Recipe, parse_gate, recipe
-from lab.weights import efficiency, induced_weight, signal_mass
+from lab.mathematics.estimators import ALIASES, OPERATIONS, Estimator, estimator, estimator_names
+from lab.mathematics.memories import MEMORIES, with_memory
+from lab.mathematics.objectives import Objective, objective, objective_names
+from lab.mathematics.recipes import Recipe, parse_gate, recipe
+from lab.mathematics.weights import efficiency, induced_weight, signal_mass
 
 WIDTH, HEIGHT = 60, 10  # of the plot, in characters
 # A braille character is 4 rows of 2 dots; each dot is one bit above U+2800.

@@ -12,9 +12,9 @@ import itertools
 from typing import Any, NamedTuple
 
 from lab.errors import parse_call
-from lab.estimators import OPERATIONS, estimator
-from lab.memories import has_memory, with_memory
-from lab.objectives import is_mixture, multiple_of, objective, objective_names
+from lab.mathematics.estimators import OPERATIONS, estimator
+from lab.mathematics.memories import has_memory, with_memory
+from lab.mathematics.objectives import is_mixture, multiple_of, objective, objective_names
 
 
 class LineStyle(NamedTuple):

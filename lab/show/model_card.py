@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from lab.configurations import Config
-from lab.estimators import estimator
 from lab.llm.data.datasets import DATASETS
-from lab.metrics import exact_pass_at_k, pass_at_k
+from lab.mathematics.estimators import estimator
+from lab.mathematics.metrics import exact_pass_at_k, pass_at_k
+from lab.mathematics.stats import Interval, mean_interval
 from lab.runs.experiments import Experiment, experiment, experiments, read_assignments
 from lab.runs.former_names import in_present_names
 from lab.runs.run_folder import Run, write_atomically
-from lab.stats import Interval, mean_interval
 
 SHOWN_K = (1, 8, 128, 1024)  # of pass@k, as far as there are so many samples
 START = "_start"  # how the name of the training ends that an experiment starts from

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lab.errors import LabError, unknown
-from lab.pass_rates import mixing
+from lab.mathematics.pass_rates import mixing
+from lab.mathematics.stats import compare, mean_interval_each
 from lab.show.audit import SLACK, pass_rate_bins
-from lab.stats import compare, mean_interval_each
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -210,7 +210,7 @@ def _shares_by_chance(rates: pd.DataFrame, edges: list[float], names: list[str])
 
     Problems leave their bin because K/n is not p, and those of the first and the last bin can only
     move inwards. Computed from the distribution of pass rates behind the counts of `rates`
-    (`lab.pass_rates.mixing`, smooth).
+    (`lab.mathematics.pass_rates.mixing`, smooth).
     """
     import pandas as pd
     from scipy.stats import binom

@@ -1,4 +1,4 @@
-"""Which estimator for a run: the ranking of `lab.recommend` for a file of rollouts, as a table."""
+"""Which estimator for a run: `lab.mathematics.recommend` for a file of rollouts, as a table."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from lab.errors import LabError, whole
-from lab.pass_rates import resampled_mixing
-from lab.recommend import Row, knows_pass_rates, metric_of, rank
+from lab.mathematics.pass_rates import resampled_mixing
+from lab.mathematics.recommend import Row, knows_pass_rates, metric_of, rank
 from lab.rollouts.counting import Choice, Counts
 from lab.show.audit import read_counts
 
@@ -134,8 +134,8 @@ def recommend(
 ) -> Recommendation:
     """Rank the estimators of the catalogue and some recipes for what `read_counts` reads.
 
-    Pass rates are those of `lab.pass_rates.resampled_mixing`, so that the noise of K/n is gone, or
-    exact ones where the run computed them. The default of `N` is that of the run, or the most
+    Pass rates are those of `resampled_mixing`, so that the noise of K/n is gone, or exact ones
+    where the run computed them. The default of `N` is that of the run, or the most
     frequent n. With `budget`, the rollouts of a step, other group sizes are compared too. LabError:
     what cannot be counted, an unknown metric, a budget of fewer than N rollouts.
     """

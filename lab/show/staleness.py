@@ -58,15 +58,15 @@ class Registry(NamedTuple):
 
 REGISTRIES = (
     Registry(
-        "lab.estimators._CATALOGUE",
-        ("lab.estimators.register", "lab.estimators._build"),
-        "lab.catalogue",
+        "lab.mathematics.estimators._CATALOGUE",
+        ("lab.mathematics.estimators.register", "lab.mathematics.estimators._build"),
+        "lab.mathematics.catalogue",
         "register",
     ),
     Registry(
-        "lab.objectives._CATALOGUE",
-        ("lab.objectives._entry", "lab.objectives.objective"),
-        "lab.objectives",
+        "lab.mathematics.objectives._CATALOGUE",
+        ("lab.mathematics.objectives._entry", "lab.mathematics.objectives.objective"),
+        "lab.mathematics.objectives",
         "_entry",
     ),
     Registry(

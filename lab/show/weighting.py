@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from lab.errors import LabError, parse_call, write_call
-from lab.estimators import OPERATIONS, estimator, estimator_names
-from lab.memories import has_memory
+from lab.mathematics.estimators import OPERATIONS, estimator, estimator_names
+from lab.mathematics.memories import has_memory
 from lab.rollouts.counting import Counts
 
 # Settings of the tools, and the estimators that they are.

@@ -16,8 +16,8 @@ import numpy as np
 import torch
 
 from lab.errors import LabError, real, whole
-from lab.rng import generator, stream_seed
 from lab.shapes import Float, Int
+from lab.training.rng import generator, stream_seed
 
 TEST_DIGITS = 360
 TEST_IMAGES = 2048  # of `ProceduralImages`

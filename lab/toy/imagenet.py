@@ -35,9 +35,9 @@ import torch
 from torch.nn.functional import affine_grid, grid_sample
 
 from lab.errors import LabError, whole
-from lab.rng import generator
 from lab.shapes import Bool, Float, Int, Shaped
 from lab.toy.image_data import TEST_BATCH, Batch, EpochOrder
+from lab.training.rng import generator
 
 # torchvision's RandomResizedCrop.
 SCALE = (0.08, 1.0)

@@ -17,14 +17,9 @@ import numpy as np
 import torch
 from torch.func import functional_call, grad, vmap
 
-from lab.budget import CONTEXT, GIB, Budget, Work
 from lab.configurations.toy_worlds import DigitsConfig, ImagesConfig
-from lab.device import compiler_fault, compute_device
 from lab.errors import LabError
-from lab.gpu_counter import count
-from lab.metrics import exact_pass_at_k
-from lab.records import Pause, Record
-from lab.rng import stream_seed
+from lab.mathematics.metrics import exact_pass_at_k
 from lab.shapes import Float, Int, Shaped
 from lab.toy.image_data import (
     TEST_BATCH,
@@ -40,6 +35,11 @@ from lab.toy.optimizers import SGD, AdamW
 from lab.toy.resnet import fresh_network
 from lab.toy.training_loop import GradientSource, WithGradientSource, real_reward_metrics
 from lab.toy.training_loop import train as run_loop
+from lab.training.budget import CONTEXT, GIB, Budget, Work
+from lab.training.device import compiler_fault, compute_device
+from lab.training.gpu_counter import count
+from lab.training.records import Pause, Record
+from lab.training.rng import stream_seed
 
 IMAGENET = {"train": 1281167, "val": 50000}  # images
 # Test images whose gradient norm is computed after the last step, as in MaxRL figure 8.

@@ -25,18 +25,13 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from lab.budget import CONTEXT, GIB, Budget, Work
 from lab.configurations.toy_worlds import MazeConfig, MazeStartConfig, digest_of_start
-from lab.device import compiler_fault
 from lab.errors import LabError
-from lab.estimators import advantages
-from lab.estimators import estimator as find_estimator
-from lab.gpu_counter import Counted, as_one_kernel, count
 from lab.losses import policy_gradient
-from lab.records import Pause, Record
-from lab.rng import stream_seed
+from lab.mathematics.estimators import advantages
+from lab.mathematics.estimators import estimator as find_estimator
+from lab.mathematics.stopping import StoppingRule, rule_of_training
 from lab.shapes import Bool, Float, Int, Shaped
-from lab.stopping import StoppingRule, rule_of_training
 from lab.toy import maze_env
 from lab.toy.fused_attention import attend_fused
 from lab.toy.maze_checkpoint import read_checkpoint
@@ -66,6 +61,11 @@ from lab.toy.transformer import (
     fresh_transformer,
 )
 from lab.toy.tree_sampling import PrefixTree, Rollouts, rollout_logits, sample_rows
+from lab.training.budget import CONTEXT, GIB, Budget, Work
+from lab.training.device import compiler_fault
+from lab.training.gpu_counter import Counted, as_one_kernel, count
+from lab.training.records import Pause, Record
+from lab.training.rng import stream_seed
 
 # Of a micro-batch: mazes times rollouts times length. At the published width their activations take
 # 7 to 8 GiB. This is a constant because a run's results must not depend on the machine.

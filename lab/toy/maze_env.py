@@ -23,8 +23,8 @@ import numpy as np
 import torch
 
 from lab.errors import LabError
-from lab.rng import generator
 from lab.shapes import Bool, Float, Int
+from lab.training.rng import generator
 
 VOCABULARY = (
     "<pad>",

@@ -29,16 +29,16 @@ from torch.nn.utils import clip_grad_norm_, parameters_to_vector, vector_to_para
 
 from lab.configurations.toy_worlds import MazeGradientsConfig
 from lab.errors import LabError
-from lab.estimators import advantages, estimator
 from lab.losses import exact_factor, expected_factor, policy_gradient
-from lab.objectives import objective
-from lab.records import Record
+from lab.mathematics.estimators import advantages, estimator
+from lab.mathematics.objectives import objective
 from lab.shapes import Float
 from lab.toy.maze import MazePolicy, MazeRL, evaluation_set, load_policy
 from lab.toy.maze_env import Mazes, MazeStream, walk
 from lab.toy.maze_likelihood import log_pass_rates, pass_rates
 from lab.toy.optimizers import AdamW
 from lab.toy.tree_sampling import Rollouts
+from lab.training.records import Record
 
 # In a maze with fewer right rollouts than this, on average, sampling measures no weight.
 LEAST_RIGHT = 10

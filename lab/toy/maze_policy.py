@@ -13,11 +13,8 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from lab.checkpoint import with_prefix
 from lab.configurations.toy_worlds import MazeStartConfig
-from lab.device import compute_device
-from lab.metrics import exact_pass_at_k, pass_at_k
-from lab.rng import stream_seed
+from lab.mathematics.metrics import exact_pass_at_k, pass_at_k
 from lab.shapes import Float, Int
 from lab.toy import maze_env
 from lab.toy.fused_attention import attend_fused, has_fused_attention
@@ -33,6 +30,9 @@ from lab.toy.transformer import (
     set_weights,
 )
 from lab.toy.tree_sampling import CUDAGraphSampler, Rollouts, sample_rows, sample_tree
+from lab.training.checkpoint import with_prefix
+from lab.training.device import compute_device
+from lab.training.rng import stream_seed
 
 K_VALUES = (1, 8, 32, 64, 128, 256, 1024, 2048)  # of pass@k
 EVALUATION_ROLLOUTS = 8192  # with one draw of random numbers

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import torch
 
+from lab.mathematics.stopping import StoppingRule
 from lab.shapes import Float
-from lab.stopping import StoppingRule
 from lab.toy.maze_env import DONE, EOS, Mazes, walk
 from lab.toy.transformer import PromptCache, Transformer
 from lab.toy.tree_sampling import Rollouts, sample_rows, sample_tree, share_prefixes

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lab.errors import LabError, real, whole
-from lab.estimators import Estimator, estimator
-from lab.objectives import check_pass_rates
-from lab.weights import binomial, induced_weight
+from lab.mathematics.estimators import Estimator, estimator
+from lab.mathematics.objectives import check_pass_rates
+from lab.mathematics.weights import binomial, induced_weight
 
 Array = NDArray[np.float64]
 Words = NDArray[np.uint64]  # 32-bit words held in 64 bits, so that products do not overflow

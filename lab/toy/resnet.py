@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from lab.rng import stream_seed
+from lab.training.rng import stream_seed
 
 
 def fresh_network(

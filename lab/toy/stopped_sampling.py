@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import torch
 
+from lab.mathematics.stopping import StoppingRule
 from lab.shapes import Bool, Float, Num
-from lab.stopping import StoppingRule
 from lab.toy.multinomial import draw_counts, split_counts
 
 

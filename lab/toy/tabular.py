@@ -17,12 +17,12 @@ import torch
 
 from lab.configurations.toy_worlds import TabularConfig
 from lab.errors import LabError
-from lab.records import Pause, Record
-from lab.rng import stream_seed
 from lab.shapes import Float, Shaped
 from lab.toy.optimizers import SGD
 from lab.toy.training_loop import GradientSource, WithGradientSource, real_reward_metrics
 from lab.toy.training_loop import train as run_loop
+from lab.training.records import Pause, Record
+from lab.training.rng import stream_seed
 
 
 class _LogitTable(torch.nn.Module):

@@ -8,9 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import torch
 
-from lab.checkpoint import current_state, memory_state, restore, restored_memory
 from lab.errors import LabError
-from lab.estimators import Estimator, advantages, estimator
 from lab.losses import (
     conditional_factor,
     counted,
@@ -20,13 +18,15 @@ from lab.losses import (
     policy_gradient,
     population,
 )
-from lab.memories import IN_THE_HEADER, Memory, frozen_weights, has_memory, with_memory
-from lab.objectives import Objective, objective
-from lab.records import Pause, Record, Standing
+from lab.mathematics.estimators import Estimator, advantages, estimator
+from lab.mathematics.memories import IN_THE_HEADER, Memory, frozen_weights, has_memory, with_memory
+from lab.mathematics.objectives import Objective, objective
+from lab.mathematics.stopping import rule_of_training
 from lab.shapes import Bool, Float, Shaped
-from lab.stopping import rule_of_training
 from lab.toy.multinomial import draw_counts, listed
 from lab.toy.stopped_sampling import RolloutsSpent, draw_counts_until
+from lab.training.checkpoint import current_state, memory_state, restore, restored_memory
+from lab.training.records import Pause, Record, Standing
 
 
 class World(Protocol):
@@ -76,9 +76,9 @@ class GradientSource:
     counts, see `lab.toy.multinomial`. `loss_of_pass_rates` needs only the pass rates, so it is for
     any policy, but not for "sampled".
 
-    An estimator with a memory (`lab.memories`) needs "sampled". The memory takes in one batch with
-    each `loss`. With `stopping`, the text of a rule (`lab.stopping`), answers are drawn until the
-    rule is content, in place of N; `spent` counts them. `accumulated` and `restore_accumulated`
+    An estimator with a memory needs "sampled". The memory takes in one batch with each `loss`. With
+    `stopping`, the text of a rule (`lab.stopping`), answers are drawn until the rule is content, in
+    place of N; `spent` counts them. `accumulated` and `restore_accumulated`
     carry both through a world's checkpoint.
     """
 

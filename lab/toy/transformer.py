@@ -20,8 +20,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from lab.errors import LabError
-from lab.rng import stream_seed
 from lab.shapes import Float, Int
+from lab.training.rng import stream_seed
 
 # Attention of the tokens of a forward pass, from the layer's number, queries, keys and values.
 Attention = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]

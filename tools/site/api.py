@@ -32,7 +32,7 @@ def _modules(module: griffe.Module) -> Iterator[griffe.Module]:
     if any(_public(module)):
         yield module
     for name, member in sorted(module.members.items()):
-        # `import lab.catalogue` in lab/__init__.py makes lab a member of itself, as an alias.
+        # `import lab.mathematics.catalogue` makes lab a member of itself, as an alias.
         if not member.is_alias and member.is_module and not name.startswith("_"):
             yield from _modules(member)
 

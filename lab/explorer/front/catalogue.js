@@ -1,4 +1,4 @@
-// Closed forms of lab/catalogue.py and lab/objectives.py: a test holds every number of them to the lab's. Options,
+// Closed forms of lab/mathematics/catalogue.py and lab/mathematics/objectives.py: a test holds every number of them to the lab's. Options,
 // labels that no option changes, and estimators that have no form here come from Python, see given.js.
 import { fit } from "./design.js";
 import { parseFormula } from "./formula.js";

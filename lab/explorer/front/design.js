@@ -1,4 +1,4 @@
-// From a drawn weight to (gap, offset), as lab/design.py does: a ridge whose price is the noise that is bought.
+// From a drawn weight to (gap, offset), as lab/mathematics/design.py does: a ridge whose price is the noise that is bought.
 import { binomialTable, expect, gaussLegendre } from "./mathematics.js";
 import { svd } from "./linear.js";
 

@@ -1,4 +1,4 @@
-// A formula for w(p), read by descent and never evaluated as code; lab/formula.py reads the same language.
+// A formula for w(p), read by descent and never evaluated as code; lab/mathematics/formula.py reads the same language.
 
 const FUNCTIONS = {
   exp: [1, Math.exp],

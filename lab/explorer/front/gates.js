@@ -1,4 +1,4 @@
-// Gates: which groups enter the step, and what an estimator weighs behind one; as in lab/recipes.py.
+// Gates: which groups enter the step, and what an estimator weighs behind one; as in lab/mathematics/recipes.py.
 import { expect, row, successFailure } from "./mathematics.js";
 
 /** { name, low, high } of "none", "drop", "redraw" or "between(low, high)"; throws a sentence. */

@@ -1,4 +1,4 @@
-// Exact finite-N sums, as in lab/weights.py: an estimator is (gap, offset), and everything drawn is an expectation.
+// Exact finite-N sums, as in lab/mathematics/weights.py: an estimator is (gap, offset), and everything drawn is an expectation.
 
 /** An array of n numbers by their index. */
 export function row(n, f) {
@@ -141,7 +141,7 @@ export function gaussLegendre(n) {
   return NODES.get(n);
 }
 
-/** The integral of w from 1/2 to p, in the log-odds, where w p (1-p) is mild (lab.objectives.integral). */
+/** The integral of w from 1/2 to p, in the log-odds, where w p (1-p) is mild (lab.mathematics.objectives.integral). */
 export function integral(w, p) {
   const [x, share] = gaussLegendre(128),
     end = Math.log(p) - Math.log1p(-p);

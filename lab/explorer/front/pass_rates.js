@@ -1,4 +1,4 @@
-// Pass rates behind counts, with the sampling noise removed: lab/pass_rates.py and lab/show/audit.py.
+// Pass rates behind counts, with the sampling noise removed: lab/mathematics/pass_rates.py and lab/show/audit.py.
 import { binomialTable, expect } from "./mathematics.js";
 import { nonNegative } from "./linear.js";
 import { philox } from "./toy.js";

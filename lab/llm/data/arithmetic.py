@@ -27,7 +27,7 @@ from itertools import product
 
 from lab.errors import LabError, one_of, whole
 from lab.llm.data.datasets import Problem
-from lab.rng import generator
+from lab.training.rng import generator
 
 SHARE = 5  # one content in so many belongs to the test split
 # What is computed first, second and last: brackets, products, sums from the left.

@@ -16,7 +16,7 @@ from typing import Any
 
 from lab.errors import LabError, unknown
 from lab.llm.data import readers
-from lab.rng import generator
+from lab.training.rng import generator
 
 # A gold that a set's tolerance is for.
 NUMBER = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -336,7 +336,7 @@ def _checked_problems(spec: DatasetSpec, table: Any, source: str) -> ProblemSet:
         problem_id = f"{spec.name}/{row}"
         question, answer = _question_and_answer(values, spec)
         if spec.tolerance and NUMBER.fullmatch(answer):
-            answer += f" [within {spec.tolerance} of it]"  # as lab.llm.verify.equality reads it
+            answer += f" [within {spec.tolerance} of it]"  # as lab.judge.equality reads it
         if question.strip() and (answer or spec.gold == "none"):
             problems.append(Problem(problem_id, question, answer, spec.name))
         else:

@@ -20,11 +20,11 @@ from typing import Any
 
 import torch
 
-from lab.device import compute_device
 from lab.errors import LabError
 from lab.extras import missing
 from lab.llm.engines.imports import transformers
 from lab.llm.engines.transformers_engine import load_causal_model
+from lab.training.device import compute_device
 
 ADAPTERS = ("none", "lora", "qlora")
 

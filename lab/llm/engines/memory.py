@@ -19,13 +19,13 @@ from unittest.mock import patch
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from lab.budget import GIB
 from lab.configurations.language_models import LanguageModelConfig
-from lab.device import compute_device
 from lab.errors import LabError
-from lab.gpu_counter import Counter
 from lab.llm.engines.architectures import adapter_parameter_count, parameter_count
 from lab.llm.engines.imports import transformers, trl
+from lab.training.budget import GIB
+from lab.training.device import compute_device
+from lab.training.gpu_counter import Counter
 
 # GiB; assumed, not measured: the CUDA context, cuBLAS's and NCCL's workspaces, fragmentation.
 CONTEXT = 2.0

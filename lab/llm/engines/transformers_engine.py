@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from lab.device import compute_device
 from lab.errors import LabError, real
 from lab.llm.data.prompts import stop_tokens
 from lab.llm.engines.base import (
@@ -29,7 +28,8 @@ from lab.llm.engines.base import (
 )
 from lab.llm.engines.imports import transformers
 from lab.llm.engines.models import model_folder
-from lab.rng import stream_seed
+from lab.training.device import compute_device
+from lab.training.rng import stream_seed
 
 # Completions decoded together. More gains nothing on a CPU, and on a GPU vLLM is the better choice.
 MAX_BATCH = 512

@@ -29,7 +29,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from lab.device import compute_device
 from lab.errors import LabError, real, whole
 from lab.llm.data.prompts import stop_tokens
 from lab.llm.engines.base import (
@@ -41,7 +40,8 @@ from lab.llm.engines.base import (
     load_tokenizer,
 )
 from lab.llm.engines.models import model_folder
-from lab.rng import stream_seed
+from lab.training.device import compute_device
+from lab.training.rng import stream_seed
 
 
 class VLLMEngine:

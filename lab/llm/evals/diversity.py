@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lab.errors import LabError, real
-from lab.stats import Interval, mean_interval
+from lab.mathematics.stats import Interval, mean_interval
 
 Array = NDArray[np.float64]
 Embed = Callable[[Sequence[str]], ArrayLike]  # texts to "texts width"
@@ -200,7 +200,7 @@ def embedder(name: str = "Qwen/Qwen3-Embedding-0.6B", batch: int = 8) -> Embed:
     from transformers import AutoModel, AutoTokenizer
     from transformers.utils import cached_file
 
-    from lab.device import compute_device
+    from lab.training.device import compute_device
 
     tokenizer = AutoTokenizer.from_pretrained(name)
     pooling = cached_file(

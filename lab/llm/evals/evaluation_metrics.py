@@ -26,10 +26,10 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.errors import LabError, one_of, real
+from lab.judge.extract import comparison_key, exact_value, normalize
 from lab.llm.data.prompts import LENGTH
-from lab.llm.verify.extract import comparison_key, exact_value, normalize
-from lab.metrics import majority_at_k, pass_all_k, pass_at_k
-from lab.stats import Comparison, Interval, bootstrap, compare, mean_interval
+from lab.mathematics.metrics import majority_at_k, pass_all_k, pass_at_k
+from lab.mathematics.stats import Comparison, Interval, bootstrap, compare, mean_interval
 
 REACH_DRAWS = 2000  # bootstrap draws where every draw needs the whole curve of pass@k
 ROUNDING = 1e-12  # as in `lab.metrics.samples_to_reach`
@@ -55,7 +55,7 @@ def counts(table: pd.DataFrame, truncation: str = "score") -> pd.DataFrame:
     Columns: problem, n (judged), right, error, truncated, no_answer (judged, no answer extracted),
     tokens and logp (sums over all answers), votes (how often each wrong answer occurs, in
     descending order). Two wrong answers are the same if they are the same number or the same text
-    (`number` and `key` of `lab.llm.verify.extract`); all right answers are the same.
+    (`number` and `key` of `lab.judge.extract`); all right answers are the same.
     """
     one_of("truncation", truncation, ("score", "zero"))
     problem_codes, problems = pd.factorize(table["problem"])

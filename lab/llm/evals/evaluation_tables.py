@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lab.errors import LabError
-from lab.stats import Interval
+from lab.mathematics.stats import Interval
 
 if TYPE_CHECKING:  # importing it loads torch
     from lab.llm.engines.base import Sampling

@@ -28,8 +28,8 @@ from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 
 from lab.errors import LabError, real, whole
-from lab.estimators import Estimator, estimator
-from lab.groups import Group, Rollout
+from lab.mathematics.estimators import Estimator, estimator
+from lab.mathematics.groups import Group, Rollout
 
 Ids = Sequence[int]
 Gradient = list[torch.Tensor | None]  # one per parameter, None where it has no effect

@@ -34,7 +34,7 @@ import pandas as pd
 from lab.errors import LabError, one_of, whole
 from lab.extras import missing
 from lab.llm.evals.harness_tasks import LAB_TASKS, lab_task, load_task, task_file
-from lab.stats import compare
+from lab.mathematics.stats import compare
 
 TWO_SIDED = 1.959963984540054  # the 97.5% quantile of the normal distribution
 CAPTION = (

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from lab.configurations.language_models import RolloutStatisticsConfig
-from lab.estimators import estimator
+from lab.judge.verifier import Verifier
 from lab.llm.data import prompts as templates
 from lab.llm.data.problem_sets import problem_set as load_problem_set
 from lab.llm.engines.base import Sampling
 from lab.llm.engines.transformers_engine import TransformersEngine
 from lab.llm.evals import diversity, gradient_norms
-from lab.llm.verify.verifier import Verifier
-from lab.records import Record
+from lab.mathematics.estimators import estimator
+from lab.training.records import Record
 
 MOMENTS = ["right_sq", "wrong_sq", "cross"]
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError
+from lab.judge.rewards import Judge
 from lab.llm.data.datasets import Problem
 from lab.llm.engines.base import Engine, Sampling
-from lab.llm.verify.rewards import Judge
-from lab.metrics import pass_at_k
-from lab.rng import stream_seed
+from lab.mathematics.metrics import pass_at_k
 from lab.shapes import Int
+from lab.training.rng import stream_seed
 
 
 def evaluation_sampling(config: LanguageModelConfig) -> Sampling:

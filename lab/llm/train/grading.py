@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError
-from lab.estimators import estimator as find_estimator
-from lab.llm.verify.rewards import Judge, judge
-from lab.memories import has_memory
+from lab.judge.rewards import Judge, judge
+from lab.mathematics.estimators import estimator as find_estimator
+from lab.mathematics.memories import has_memory
 
 
 def takes_real_rewards(config: LanguageModelConfig) -> bool:

@@ -24,19 +24,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lab.checkpoint import (
-    current_state,
-    memory_state,
-    restore,
-    restored_memory,
-    with_prefix,
-)
 from lab.configurations.language_models import LanguageModelConfig
-from lab.device import compute_device
 from lab.errors import LabError
-from lab.estimators import advantages
-from lab.estimators import estimator as find_estimator
-from lab.groups import Rollout, make_groups, shares
+from lab.judge.rewards import Judge
+from lab.judge.verifier import Verdict
 from lab.llm.data.prompts import LENGTH
 from lab.llm.engines.adapters import load_trainable, with_adapter
 from lab.llm.engines.base import Completion, Engine, Sampling, encode_prompts, load_tokenizer
@@ -47,14 +38,23 @@ from lab.llm.train.grading import judge_of
 from lab.llm.train.problems import held_out_problems, problems_of_step, training_problems
 from lab.llm.train.step_rollouts import rollout_columns
 from lab.llm.train.token_loss import Row, check_scores, token_log_probabilities, token_loss
-from lab.llm.verify.rewards import Judge
-from lab.llm.verify.verifier import Verdict
 from lab.losses import pacs_at_anchor
-from lab.memories import Memory, frozen_weights, has_memory, with_memory
-from lab.records import Pause, Record, Standing
-from lab.rng import stream_seed
-from lab.stopping import rule_of_training
-from lab.weights import induced_weight
+from lab.mathematics.estimators import advantages
+from lab.mathematics.estimators import estimator as find_estimator
+from lab.mathematics.groups import Rollout, make_groups, shares
+from lab.mathematics.memories import Memory, frozen_weights, has_memory, with_memory
+from lab.mathematics.stopping import rule_of_training
+from lab.mathematics.weights import induced_weight
+from lab.training.checkpoint import (
+    current_state,
+    memory_state,
+    restore,
+    restored_memory,
+    with_prefix,
+)
+from lab.training.device import compute_device
+from lab.training.records import Pause, Record, Standing
+from lab.training.rng import stream_seed
 
 Answered = tuple[Completion, Verdict]
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError
+from lab.judge.rewards import Judge
 from lab.llm.data.datasets import Problem, ProblemSet
 from lab.llm.data.problem_sets import problem_set
 from lab.llm.data.prompts import load_prompt
-from lab.llm.verify.rewards import Judge
-from lab.rng import generator
+from lab.training.rng import generator
 
 Usable = list[tuple[Problem, str]]  # problems, each with its prompt
 

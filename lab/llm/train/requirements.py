@@ -7,11 +7,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from lab.configurations.language_models import LanguageModelConfig
-from lab.device import compiler_fault, compute_device
 from lab.errors import LabError
+from lab.judge.rewards import judge
 from lab.llm.engines.models import is_cached, locate_model, pinned
 from lab.llm.train.problems import loaded_set
-from lab.llm.verify.rewards import judge
+from lab.training.device import compiler_fault, compute_device
 
 INSTALL = "pip install -c constraints.txt -e '.[llm,vllm]'"
 

@@ -14,7 +14,7 @@ def rollout_columns(
     rewards: Sequence[float | None],
     truncated: Sequence[bool],
 ) -> dict[str, list[Any]]:
-    """The columns of `lab.records.Record.rollouts`: one row a rollout.
+    """The columns of `lab.training.records.Record.rollouts`: one row a rollout.
 
     Those of a problem stand in a row; `drawn` is how many each has.
 

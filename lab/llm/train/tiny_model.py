@@ -27,14 +27,14 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
+from lab.judge.verifier import Verifier
 from lab.llm.data.arithmetic import available, problems, solution
 from lab.llm.data.prompts import load_prompt
 from lab.llm.engines.base import Engine, Sampling
 from lab.llm.engines.imports import transformers
 from lab.llm.engines.transformers_engine import TransformersEngine
-from lab.llm.verify.verifier import Verifier
-from lab.rng import generator, stream_seed
-from lab.stats import mean_interval
+from lab.mathematics.stats import mean_interval
+from lab.training.rng import generator, stream_seed
 
 FOLDER = Path(__file__).parents[3] / "data" / "models" / "tiny"
 END, TURN, TURN_END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"  # ids 256, 257, 258

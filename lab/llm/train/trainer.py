@@ -14,12 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from lab.budget import GIB, Budget, Work
-from lab.checkpoint import with_prefix
 from lab.configurations.language_models import LanguageModelConfig
-from lab.device import compute_device
 from lab.errors import LabError, parse_call
-from lab.estimators import estimator as find_estimator
+from lab.judge.rewards import check_reward
 from lab.llm.data.datasets import DATASETS
 from lab.llm.data.problem_sets import check_name, is_file
 from lab.llm.data.prompts import load_prompt
@@ -32,11 +29,14 @@ from lab.llm.train.grading import check_grading, judge_of, takes_real_rewards
 from lab.llm.train.loop_generator import generate_from_loop
 from lab.llm.train.requirements import requirements as requirements
 from lab.llm.train.trl_run import TRLRun
-from lab.llm.verify.rewards import check_reward
 from lab.losses import pacs_at_anchor
-from lab.memories import IN_THE_HEADER, has_memory, with_memory
-from lab.records import Pause, Record
-from lab.stopping import rule_of_training
+from lab.mathematics.estimators import estimator as find_estimator
+from lab.mathematics.memories import IN_THE_HEADER, has_memory, with_memory
+from lab.mathematics.stopping import rule_of_training
+from lab.training.budget import GIB, Budget, Work
+from lab.training.checkpoint import with_prefix
+from lab.training.device import compute_device
+from lab.training.records import Pause, Record
 
 if TYPE_CHECKING:
     from lab.llm.engines.transformers_engine import TransformersEngine

@@ -20,10 +20,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from lab.checkpoint import current_state, restore, with_prefix
 from lab.configurations.language_models import LanguageModelConfig
-from lab.device import compute_device
 from lab.errors import LabError
+from lab.judge.rewards import Judge
 from lab.llm.data.datasets import Problem
 from lab.llm.engines.adapters import adapter_config, load_trainable
 from lab.llm.engines.base import Engine, Sampling, encode_prompts, load_tokenizer
@@ -34,10 +33,11 @@ from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rate
 from lab.llm.train.loop_generator import Channel, LoopStopped
 from lab.llm.train.problems import held_out_problems, problems_of_step, training_problems
 from lab.llm.train.step_rollouts import rollout_columns
-from lab.llm.verify.rewards import Judge
-from lab.records import Pause, Record, Standing
 from lab.shapes import Int
-from lab.termination import REQUEST
+from lab.training.checkpoint import current_state, restore, with_prefix
+from lab.training.device import compute_device
+from lab.training.records import Pause, Record, Standing
+from lab.training.termination import REQUEST
 
 # The settings' names of loss aggregations, and TRL's.
 AGGREGATIONS = {

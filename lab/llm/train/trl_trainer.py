@@ -33,13 +33,13 @@ from typing import Any
 import torch
 
 from lab.errors import LabError, one_of, real
-from lab.estimators import Estimator, advantages, check_rewards
-from lab.estimators import estimator as find_estimator
-from lab.groups import check_zero_is_least
 from lab.llm.engines.imports import trl
 from lab.losses import SCORES, pacs, pacs_at_anchor
-from lab.rng import stream_seed
-from lab.weights import induced_weight
+from lab.mathematics.estimators import Estimator, advantages, check_rewards
+from lab.mathematics.estimators import estimator as find_estimator
+from lab.mathematics.groups import check_zero_is_least
+from lab.mathematics.weights import induced_weight
+from lab.training.rng import stream_seed
 
 TRUNCATIONS = ("score", "zero", "mask")
 # Sequences that vLLM decodes together, and its own default on a GPU of 80 GB. TRL asks for all

@@ -33,12 +33,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lab.errors import LabError
-from lab.estimators import ALIASES, OPERATIONS, advantages, estimator_names
-from lab.estimators import estimator as find_estimator
-from lab.groups import Rollout, make_groups
+from lab.judge.verifier import MIN_CHECKS, Verifier
 from lab.llm.engines.imports import transformers
 from lab.llm.train.verl_repairs import repair
-from lab.llm.verify.verifier import MIN_CHECKS, Verifier
+from lab.mathematics.estimators import ALIASES, OPERATIONS, advantages, estimator_names
+from lab.mathematics.estimators import estimator as find_estimator
+from lab.mathematics.groups import Rollout, make_groups
 
 if TYPE_CHECKING:
     import torch

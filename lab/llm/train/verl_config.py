@@ -40,13 +40,13 @@ from typing import Any
 
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError, parse_call
-from lab.estimators import Estimator
-from lab.estimators import estimator as find_estimator
 from lab.llm.data.datasets import Problem
 from lab.llm.data.prompts import Prompt, load_prompt
 from lab.llm.engines.imports import transformers
 from lab.llm.engines.models import locate_model, pinned
 from lab.llm.train.verl_adapter import LOSS, PREFIX
+from lab.mathematics.estimators import Estimator
+from lab.mathematics.estimators import estimator as find_estimator
 from lab.plugins import PRESET, VARIABLE, plugin_names
 
 RUN = "$RUN"  # the run folder in commands: a shell variable that the scripts set

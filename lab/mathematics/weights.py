@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.errors import LabError
-from lab.estimators import Estimator, estimator
-from lab.objectives import check_pass_rates
+from lab.mathematics.estimators import Estimator, estimator
+from lab.mathematics.objectives import check_pass_rates
 from lab.shapes import Array, Float, Int
 
 

@@ -2,7 +2,7 @@ r"""Formulas as trees: tokens, and a reader that takes them from left to right.
 
 A tree is ("number", Fraction), ("name", text), or (operation, tree, ...). Nothing is computed here
 and nothing is ever run; what is not known is `Unreadable`. The length and depth of a text are
-limited before it comes here (`lab.llm.verify.meaning`).
+limited before it comes here (`lab.judge.meaning`).
 """
 
 import re

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.errors import LabError
+from lab.mathematics.subsets import log_miss
 from lab.shapes import Counts, Float, Int
-from lab.subsets import log_miss
 
 UNBOUNDED = 2**53  # up to here a whole number is exact as a float
 

@@ -17,11 +17,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.errors import LabError, unknown, whole
-from lab.estimators import estimator, estimator_names
-from lab.objectives import Objective, check_pass_rates, objective, objective_names
-from lab.recipes import Gate, Recipe, at_pass_rates, gated, group_sizes, parse_gate, recipe
+from lab.mathematics.estimators import estimator, estimator_names
+from lab.mathematics.objectives import Objective, check_pass_rates, objective, objective_names
+from lab.mathematics.recipes import (
+    Gate,
+    Recipe,
+    at_pass_rates,
+    gated,
+    group_sizes,
+    parse_gate,
+    recipe,
+)
+from lab.mathematics.weights import binomial_mean, induced_weight, second_moments
 from lab.shapes import Array, Float
-from lab.weights import binomial_mean, induced_weight, second_moments
 
 LEVEL = 0.95
 SAME = 1e-9  # scores that differ by less, relative to the best, are one row

@@ -2,7 +2,7 @@ r"""What a response answers, and what can be said of it without algebra.
 
 `extract` finds the answer, `normalize` writes it in one way, `exact_value` reads it exactly if it
 is a plain number, and `is_readable` says whether it may be shown to the algebra behind
-`lab.llm.verify.verifier` at all. Everything here is linear in the length of the text and runs in
+`lab.judge.verifier` at all. Everything here is linear in the length of the text and runs in
 the caller's process.
 
 Decisions, all visible to a reader of a verdict:
@@ -17,7 +17,7 @@ import re
 from collections import deque
 from fractions import Fraction
 
-from lab.llm.verify.units import read_unit
+from lab.judge.units import read_unit
 
 MAX_LENGTH = 500  # characters of an answer
 MAX_DEPTH = 20  # brackets inside brackets

@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.errors import LabError, one_of, real, unknown, whole
-from lab.estimators import Estimator, estimator
-from lab.formula import formula_weight
-from lab.objectives import check_pass_rates
-from lab.sequences import Sequences, from_success_failure
+from lab.mathematics.estimators import Estimator, estimator
+from lab.mathematics.formula import formula_weight
+from lab.mathematics.objectives import check_pass_rates
+from lab.mathematics.sequences import Sequences, from_success_failure
+from lab.mathematics.weights import binomial_mean, binomial_means, induced_weight
 from lab.shapes import Array, Bool, Float, Int
-from lab.weights import binomial_mean, binomial_means, induced_weight
 
-# Up to here the sums are accurate (lab/weights.py); an allocation such as 1/p needs some limit.
+# Up to here the sums are accurate (weights.py); an allocation such as 1/p needs some limit.
 MOST_ROLLOUTS = 4096
 LARGEST_TABLE = 2_000_000  # chances in one table, 16 MB; sizes come one after another above it
 EXAMPLE = "maxrl, N=16, gate=drop"
@@ -64,7 +64,7 @@ def effective_weight(
     | | "redraw": N rollouts of the same problem are drawn again until they disagree |
     | | "between(low, high)": groups whose rate K/N is not in [low, high] are dropped |
     | `allocation` | rollouts for a problem instead of N: a function of p or its formula ("2/p", |
-    | | see `lab.formula`), rounded; or an array of whole numbers; 0 leaves the problem out |
+    | | see `formula.py`), rounded; or an array of whole numbers; 0 leaves the problem out |
     | | "by_last_rate(32, 16, 8)": the number at place K after K right ones in its last group, |
     | | which here had 2 rollouts; exact if p has not changed since |
     | `chance` | how often a problem is drawn, relative to others: a function, formula or array |

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.errors import parse_call, real, unknown, whole
-from lab.estimators import WITH_MEMORY, Estimator
-from lab.objectives import objective
-from lab.sequences import Sequences, centred
+from lab.mathematics.estimators import WITH_MEMORY, Estimator
+from lab.mathematics.objectives import objective
+from lab.mathematics.sequences import Sequences, centred
+from lab.mathematics.weights import induced_weight
 from lab.shapes import Float, Int
-from lab.weights import induced_weight
 
 # The line that the header of a run has on it.
 IN_THE_HEADER = "  it has a memory of earlier batches, which every checkpoint holds"

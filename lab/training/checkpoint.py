@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from lab.errors import LabError
-from lab.memories import Memory
+from lab.mathematics.memories import Memory
 
 PIECE = 2**26  # bytes of a tensor that are on the host at a time while it is written
 NO_DIGEST = "0" * 64  # what stands for a file's digest in the file while the digest is computed
@@ -43,7 +43,7 @@ DTYPES = {
 def current_state(model: torch.nn.Module, optimizer: Any, step: int) -> dict[str, torch.Tensor]:
     """Weights, buffers, optimiser state and step by name, not copied: the next step changes them.
 
-    Weights that are not trained are left out. Random streams need no saving (see `lab.rng`).
+    Weights that are not trained are left out. Random streams need no saving (see `rng.py`).
     """
     frozen = _frozen(model)
     tensors = {

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.errors import LabError, parse_call, real, unknown, whole, write_call
-from lab.objectives import check_pass_rates
+from lab.mathematics.objectives import check_pass_rates
+from lab.mathematics.weights import SecondMoments, binomial
 from lab.shapes import Array, Float
-from lab.weights import SecondMoments, binomial
 
 LARGEST_CAP = 65_536  # rollouts of one problem
 # Of `until`, with their defaults; the cap has none.

@@ -7,8 +7,8 @@ successes among the *other* N-1 rollouts; rollout i gets the advantage
 
 and the gradient estimate (1/N) sum_i A_i grad log pi_i has the mean w_N(p) grad p, with w_N(p) =
 E[gap[j]], j ~ Binomial(N-1, p). So `gap` says what is optimised, and `offset` only how noisily. The
-named estimators are in `lab/catalogue.py`; `lab/real_rewards.py` lifts them to real rewards. Only
-NumPy is needed; torch is imported where a caller gives tensors.
+named estimators are in `catalogue.py`; `real_rewards.py` lifts them to real rewards. Only NumPy is
+needed; torch is imported where a caller gives tensors.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any, TypeGuard, overload
 import numpy as np
 
 from lab.errors import LabError, one_of, parse_call, unknown, whole, write_call
-from lab.groups import Group, check_binary, check_real
-from lab.objectives import Objective
+from lab.mathematics.groups import Group, check_binary, check_real
+from lab.mathematics.objectives import Objective
+from lab.mathematics.sequences import Sequences
 from lab.plugins import fault, load_plugins
-from lab.sequences import Sequences
 from lab.shapes import Array, Float, Shaped
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ _CATALOGUE: dict[str, tuple[Callable[..., Sequences], dict[str, Any]]] = {}
 OPERATIONS: dict[str, Callable[..., Estimator]] = {}
 # Other names of catalogue entries, which recorded runs and sweep files hold: {alias: name}.
 ALIASES: dict[str, str] = {}
-# The names in `lab.memories`: no estimators before a memory is given, so that most trainers refuse.
+# The names in `memories.py`: no estimators before a memory is given, so that most trainers refuse.
 WITH_MEMORY: set[str] = set()
 
 

@@ -1,4 +1,4 @@
-r"""A second, independent checker: it computes where `lab.llm.verify.verifier` does algebra.
+r"""A second, independent checker: it computes where `lab.judge.verifier` does algebra.
 
 It shares no line with the first: it has its own way to find the answer, and a formula becomes a
 number (an exact fraction, else a complex float) with every letter standing for a fixed odd value.
@@ -41,7 +41,7 @@ class Unsure(Exception):
 
 
 def check_numerically(response: str, gold: str, style: str) -> str:
-    r"""right, wrong or unsure, by arithmetic alone; `style` as in `lab.llm.verify.verifier`.
+    r"""right, wrong or unsure, by arithmetic alone; `style` as in `lab.judge.verifier`.
 
     >>> check_numerically(r"\boxed{(x+1)^2}", "x^2+2x+1", "strict")
     'right'

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.errors import LabError, one_of, whole
-from lab.estimators import Estimator, register
-from lab.objectives import Objective, check_pass_rates, objective
-from lab.sequences import Sequences, centred, leave_one_out
+from lab.mathematics.estimators import Estimator, register
+from lab.mathematics.objectives import Objective, check_pass_rates, objective
+from lab.mathematics.sequences import Sequences, centred, leave_one_out
+from lab.mathematics.weights import binomial, induced_weight
 from lab.shapes import Array, Float
-from lab.weights import binomial, induced_weight
 
 # Directions of the basis weaker than this share move w_N by less than rounding: they are left out.
 TINY = 1e-12

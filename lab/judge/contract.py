@@ -1,6 +1,6 @@
 r"""What the judge owes a gold: ten spellings that it calls right, ten near misses it calls wrong.
 
-Both are made by rule from the text of the gold and its kind (`lab.llm.verify.meaning`). A spelling
+Both are made by rule from the text of the gold and its kind (`lab.judge.meaning`). A spelling
 changes how the gold is written and never what it means; a near miss changes what it means.
 `lab data check --judge` runs this on whole sets, the tests on their fixtures.
 """
@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from lab.llm.verify.equality import read_gold, split_tolerance
-from lab.llm.verify.meaning import Choice, Matrix, Several, Union, Value, Words
-from lab.llm.verify.spelling import spell, unwrapped
-from lab.llm.verify.verifier import Verifier
+from lab.judge.equality import read_gold, split_tolerance
+from lab.judge.meaning import Choice, Matrix, Several, Union, Value, Words
+from lab.judge.spelling import spell, unwrapped
+from lab.judge.verifier import Verifier
 
 COUNT = 10
 _UNICODE = (

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 
-from lab.llm.verify.extract import MAX_DEPTH, MAX_LENGTH
-from lab.llm.verify.formula_reader import Reader, Token, Tree, Unreadable, number, tokens
-from lab.llm.verify.spelling import plain_words, spell, unwrapped
-from lab.llm.verify.units import DEGREE, DOLLAR, EURO, PERCENT, Unit, read_unit
+from lab.judge.extract import MAX_DEPTH, MAX_LENGTH
+from lab.judge.formula_reader import Reader, Token, Tree, Unreadable, number, tokens
+from lab.judge.spelling import plain_words, spell, unwrapped
+from lab.judge.units import DEGREE, DOLLAR, EURO, PERCENT, Unit, read_unit
 
 OPENING, CLOSING = ("(", "[", "{", r"\{", r"\langle"), (")", "]", "}", r"\}", r"\rangle")
 RELATIONS = ("=", "<", ">", r"\le", r"\ge", r"\ne", r"\approx", r"\in", r"\equiv")

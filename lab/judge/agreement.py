@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from lab.errors import LabError
-from lab.llm.verify.numeric_checker import check_numerically
-from lab.llm.verify.verifier import Verifier
+from lab.judge.numeric_checker import check_numerically
+from lab.judge.verifier import Verifier
 
 
 def compare_checkers(

@@ -1,7 +1,7 @@
 """The catalogue of estimators: one function each, returning (gap, offset) for N rollouts.
 
 Notation: K successes among N, r̄ = K/N, j successes among the other N-1, q = 1-p. Many papers give
-a1(K), the advantage of a right rollout, and a0(K), of a wrong one; `lab.sequences` turns them into
+a1(K), the advantage of a right rollout, and a0(K), of a wrong one; `sequences.py` turns them into
 (gap, offset). `limit` is the objective for N to infinity, w_N the weight at N.
 """
 
@@ -13,11 +13,11 @@ import numpy as np
 from numpy.polynomial.polynomial import polyval
 
 from lab.errors import LabError, one_of, real, whole
-from lab.estimators import RealRewards, register
-from lab.objectives import Objective, objective
-from lab.sequences import Sequences, centred, from_success_failure, leave_one_out
+from lab.mathematics.estimators import RealRewards, register
+from lab.mathematics.objectives import Objective, objective
+from lab.mathematics.sequences import Sequences, centred, from_success_failure, leave_one_out
+from lab.mathematics.subsets import hit, miss
 from lab.shapes import Array, Float
-from lab.subsets import hit, miss
 
 MAXRL = "Tajwar et al. 2026, arXiv 2602.02710"
 PACS = "PACS 2025, arXiv 2509.02522"

@@ -12,11 +12,11 @@ from typing import NoReturn
 
 import numpy as np
 
-from lab.design import from_weight
 from lab.errors import LabError, one_of
-from lab.estimators import register
-from lab.objectives import Objective, objective
-from lab.sequences import Sequences
+from lab.mathematics.design import from_weight
+from lab.mathematics.estimators import register
+from lab.mathematics.objectives import Objective, objective
+from lab.mathematics.sequences import Sequences
 from lab.shapes import Array
 
 Term = Callable[[Array], Array]  # a part of the formula, as a function of p

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.errors import LabError
-from lab.estimators import Estimator, advantages
+from lab.mathematics.estimators import Estimator, advantages
 from lab.shapes import Array
 
 MOST_OUTCOMES = 2_000_000

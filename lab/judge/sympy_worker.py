@@ -1,6 +1,6 @@
 r"""A worker process: math-verify on pairs of untrusted texts.
 
-It runs in a process of its own (`lab.llm.verify.worker_pool`), with an address space of `memory`
+It runs in a process of its own (`lab.judge.worker_pool`), with an address space of `memory`
 MiB (Linux; macOS does not hold this), an environment with nothing of the caller's but where modules
 lie, and no right to write a file.
 

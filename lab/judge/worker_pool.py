@@ -3,7 +3,7 @@
 A worker is a fresh interpreter on two pipes, not a fork: threads and CUDA in the caller do not
 matter. One that does not answer in time is killed with SIGKILL and replaced. Should the caller be
 gone by then, its own timer ends it; at the end of its input it ends. What runs inside, and its
-limits: `lab.llm.verify.sympy_worker` and `lab.llm.verify.reward_worker`.
+limits: `lab.judge.sympy_worker` and `lab.judge.reward_worker`.
 
 Time is wall time for a user's function, which may wait for something. A comparison only computes,
 and has CPU time, which its worker counts itself: so a busy machine changes no verdict.

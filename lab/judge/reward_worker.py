@@ -1,6 +1,6 @@
 """A worker process: a user's reward function on batches of completions.
 
-It runs as a script in a process of its own (`lab.llm.verify.rewards`), needs nothing of the lab,
+It runs as a script in a process of its own (`lab.judge.rewards`), needs nothing of the lab,
 and runs no text of a model. Its arguments are the function, as "FILE.py:NAME" or "MODULE:NAME", the
 folder that modules are looked for in, and whether rewards are "binary" or "graded".
 """

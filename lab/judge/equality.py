@@ -1,8 +1,8 @@
 r"""Whether an answer means what the gold means: exactly, without math-verify.
 
-`settle` reads both (`lab.llm.verify.meaning`) and compares them by the kind of the gold:
+`settle` reads both (`lab.judge.meaning`) and compares them by the kind of the gold:
 
-- Values are equal exactly (`lab.llm.verify.exact_values`). A unit is compared where the gold has
+- Values are equal exactly (`lab.judge.exact_values`). A unit is compared where the gold has
   one and the answer gives one, and converts; a percent is itself, or a hundredth of it.
 - A bare list and a set have no order, a tuple has one; a bare list in the order of a tuple passes.
 - An inequality is the interval that it describes.
@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import gcd
 
-from lab.llm.verify.exact_values import (
+from lab.judge.exact_values import (
     Evaluation,
     TooLarge,
     Undefined,
@@ -27,8 +27,8 @@ from lab.llm.verify.exact_values import (
     points,
     same_value,
 )
-from lab.llm.verify.formula_reader import Tree, Unreadable, number
-from lab.llm.verify.meaning import (
+from lab.judge.formula_reader import Tree, Unreadable, number
+from lab.judge.meaning import (
     NOTHING,
     NUMBERS,
     Answer,
@@ -45,7 +45,7 @@ from lab.llm.verify.meaning import (
     Words,
     read,
 )
-from lab.llm.verify.units import PERCENT
+from lab.judge.units import PERCENT
 
 _TOLERANCE = re.compile(r"(.*?)\s*\[within ([0-9.]+) of it\]", re.DOTALL)
 _GROUPED = re.compile(r"[0-9],[0-9]{3}(?![0-9])")

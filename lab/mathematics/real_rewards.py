@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.errors import LabError, real, write_call
-from lab.estimators import Estimator, RealRewards, estimator, operation
-from lab.groups import check_real
-from lab.sequences import Sequences
+from lab.mathematics.estimators import Estimator, RealRewards, estimator, operation
+from lab.mathematics.groups import check_real
+from lab.mathematics.sequences import Sequences
+from lab.mathematics.weights import finite_objective
 from lab.shapes import Float
-from lab.weights import finite_objective
 
 # Rewards that NumPy sorts and sums at once: 64 KiB stay in the cache, and arrays of up to 128 KiB
 # are made without asking the system for memory.
@@ -51,7 +51,7 @@ def lift(of: str | Estimator, *, low: float | None = None, high: float | None = 
 
     LabError: a range that is needed and not declared, or is empty; `of` takes real rewards already.
 
-    >>> from lab.estimators import advantages
+    >>> from lab.mathematics.estimators import advantages
     >>> advantages(lift("maxrl"), np.array([0.0, 0.5, 1.0]))
     array([-1.  , -0.25,  1.25])
     """

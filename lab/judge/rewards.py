@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lab.errors import LabError, real, whole
-from lab.llm.verify.verifier import MIN_CHECKS, Verdict, Verifier
-from lab.llm.verify.worker_pool import Worker, Workers, module_path
+from lab.judge.verifier import MIN_CHECKS, Verdict, Verifier
+from lab.judge.worker_pool import Worker, Workers, module_path
 
 WORKER_SCRIPT = Path(__file__).with_name("reward_worker.py")
 BATCH = 64  # completions a call

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lab.errors import LabError, real, whole
-from lab.estimators import Estimator
-from lab.metrics import pass_at_k
-from lab.objectives import check_pass_rates
+from lab.mathematics.estimators import Estimator
+from lab.mathematics.metrics import pass_at_k
+from lab.mathematics.objectives import check_pass_rates
+from lab.mathematics.stats import Interval, bootstrap_each
+from lab.mathematics.weights import induced_weight
 from lab.shapes import Array, Float, Int
-from lab.stats import Interval, bootstrap_each
-from lab.weights import induced_weight
 
 # A fit has converged at this excess, ten times the rounding error of its steps.
 EXCESS = 1e-6

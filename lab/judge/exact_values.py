@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from lab.llm.verify.formula_reader import Tree
+from lab.judge.formula_reader import Tree
 
 MAX_BITS = 32_768  # of a numerator or denominator
 MAX_DIGITS = 1_200  # of a value that is not rational

@@ -17,8 +17,8 @@ not found equal to itself in time. It says nothing about the answer: the rollout
 (`Verdict.reward` is None). Nothing that breaks can become right.
 
 Nearly all pairs are decided here, by exact arithmetic; the rest go to math-verify 0.9 (Kydlicek,
-Hugging Face), which `lab.llm.verify.worker_pool` holds in processes that end when a comparison has
-used up its CPU time. How no response can run as code: `lab.llm.verify.sympy_worker`. How often the
+Hugging Face), which `lab.judge.worker_pool` holds in processes that end when a comparison has
+used up its CPU time. How no response can run as code: `lab.judge.sympy_worker`. How often the
 judge errs, on labelled pairs: `docs/judge.md`.
 """
 
@@ -31,16 +31,16 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from lab.errors import LabError, one_of, real, whole
-from lab.llm.verify.equality import is_endless, read_gold, settle, split_tolerance
-from lab.llm.verify.extract import (
+from lab.judge.equality import is_endless, read_gold, settle, split_tolerance
+from lab.judge.extract import (
     MAX_LENGTH,
     comparison_key,
     extract,
     is_readable,
     normalize,
 )
-from lab.llm.verify.spelling import spell
-from lab.llm.verify.worker_pool import Pair, WorkerPool
+from lab.judge.spelling import spell
+from lab.judge.worker_pool import Pair, WorkerPool
 
 OUTCOMES = {
     "exact": "right",

@@ -1,0 +1,1 @@
+"""Objectives and estimators, their exact weights and variances, and statistics: NumPy alone."""

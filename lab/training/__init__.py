@@ -1,0 +1,1 @@
+"""What all trainers share: records, checkpoints, device, randomness, how a run is stopped."""
