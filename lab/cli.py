@@ -230,16 +230,10 @@ def _add_result_commands(add_command: AddCommand) -> None:
     figures.add_argument(
         "--style", default="icml", help="figure widths of icml (default) or neurips"
     )
-    instead = figures.add_mutually_exclusive_group()
-    instead.add_argument(
+    figures.add_argument(
         "--own",
         action="store_true",
         help="draw your own finished runs, not the recorded ones, into the folder figures of runs",
-    )
-    instead.add_argument(
-        "--stale",
-        action="store_true",
-        help="only list the figures that are older than their sources",
     )
 
     report = add_command(
@@ -703,8 +697,6 @@ def _check_recorded(sweep: Path) -> int:
 def _figures(arguments: argparse.Namespace) -> int:
     from lab.show import plots
 
-    if arguments.stale:
-        return _list_stale_figures(arguments.names)
     failed = plots.draw_figures(arguments.names, arguments.style, arguments.own)
     for name, reason in failed.items():
         print(f"lab: figure {name} not drawn: {reason}", file=sys.stderr)
@@ -713,16 +705,6 @@ def _figures(arguments: argparse.Namespace) -> int:
 
         print(*pages.write(), sep="\n")
     return 1 if failed else 0
-
-
-def _list_stale_figures(names: list[str]) -> int:
-    from lab.show import plots
-
-    reasons = {name: plots.stale(name) for name in names or plots.figure_names()}
-    stale = {name: changes for name, changes in reasons.items() if changes}
-    for name, changes in stale.items():
-        print(f"{name}: {', '.join(changes)}: run lab figures {name}")
-    return 1 if stale else 0
 
 
 def _write_report(arguments: argparse.Namespace) -> None:

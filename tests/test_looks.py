@@ -1,37 +1,119 @@
-"""Colours that every reader tells apart; checks of pictures that notice what they are to notice."""
+"""Looks: one colour a family, told apart by every reader, on white and in grey.
+
+Colour distance is CIEDE2000 (Sharma, Wu and Dalal 2005) in the sight of a reader with a colour
+vision deficiency, simulated by the matrices of Machado, Oliveira and Fernandes 2009 for severity
+1.0, on linear RGB.
+"""
 
 import itertools
 
 import numpy as np
-import picture_checks
 import pytest
-from picture_checks import APART, SHADES_APART, ciede2000, distance, lightness
+from matplotlib import colors
 
+import lab
+from lab.errors import LabError
 from lab.show import plots
 from lab.show.line_styles import OLIVE, PALETTE, REFERENCE_STYLES, VARIANT_STYLES
 
-# Pairs from the table of Sharma, Wu and Dalal 2005 with their distance.
-PUBLISHED_DISTANCES = [
-    ((50.0, 2.6772, -79.7751), (50.0, 0.0, -82.7485), 2.0425),
-    ((50.0, 2.5, 0.0), (50.0, 0.0, -2.5), 4.3065),
-    ((50.0, 2.5, 0.0), (73.0, 25.0, -18.0), 27.1492),
-    ((50.0, 2.49, -0.001), (50.0, -2.49, 0.0009), 7.1792),
-    ((60.2574, -34.0099, 36.2677), (60.4626, -34.1751, 39.4387), 1.2644),
-    ((22.7233, 20.0904, -46.6940), (23.0331, 14.9730, -42.5619), 2.0373),
-    ((2.0776, 0.0795, -1.1350), (0.9033, -0.0636, -0.5514), 0.9082),
-]
+SIGHT = {
+    "normal": np.eye(3),
+    "deuteranopia": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+    "protanopia": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+}
+TO_XYZ = np.array(
+    [
+        [0.4124564, 0.3575761, 0.1804375],
+        [0.2126729, 0.7151522, 0.0721750],
+        [0.0193339, 0.1191920, 0.9503041],
+    ]
+)
+APART = 20  # the least distance of two colours
+SHADES_APART = 7  # lightness of neighbouring shades of one method
 NEVER_TOGETHER = [{plots.PURPLE, plots.BLUE}, {plots.PURPLE, plots.GREEN}]
+FAMILIES = {
+    "RL": ("rl", "rloo", "reinforce_mean"),
+    "GRPO": ("arcsine", "grpo"),
+    "MaxRL": ("maxrl", "truncated"),
+    "ML": ("ml",),
+    "PACS": ("log_odds", "pacs_anchor", "pacs"),
+    "PKPO": ("pkpo",),
+    "drawn": ("from_weight",),
+}
 
 
-@pytest.mark.parametrize("first, second, expected", PUBLISHED_DISTANCES)
-def test_the_distance_of_colours_is_the_published_one(first, second, expected):
-    assert ciede2000(np.array(first), np.array(second)) == pytest.approx(expected, abs=5e-5)
+SAME = [
+    {"rl", "rloo"},
+    {"arcsine", "grpo"},
+    {"maxrl", "truncated"},
+    {"log_odds", "pacs_anchor", "pacs"},
+]
+DIFFERENT = [
+    pair
+    for pair in itertools.combinations(plots.LINE_STYLES, 2)
+    if not any(set(pair) <= names for names in SAME)
+]
 
 
-def test_red_and_green_of_one_lightness_are_close_for_the_colour_blind_alone():
-    red, green = "#c8504c", "#6e8a1e"
-    normal = ciede2000(picture_checks.cielab(red), picture_checks.cielab(green))
-    assert normal > 50 > APART > distance(red, green)
+# --- Colours ------------------------------------------------------------------------------------
+
+
+def cielab(color, sight: str = "normal") -> np.ndarray:
+    """L*, a*, b* under D65 of a colour as it is seen."""
+    channels = np.array(colors.to_rgb(color))
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    white = TO_XYZ.sum(axis=1)
+    t = TO_XYZ @ np.clip(SIGHT[sight] @ linear, 0, 1) / white
+    x, y, z = np.where(t > 216 / 24389, np.cbrt(t), (24389 / 27 * t + 16) / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def lightness(color) -> float:
+    """CIE L*, 0 to 100: what is left of a colour in grey."""
+    return float(cielab(color)[0])
+
+
+def ciede2000(first: np.ndarray, second: np.ndarray) -> float:
+    """The distance of two colours in CIELAB; equation numbers of Sharma, Wu and Dalal 2005."""
+    (L1, a1, b1), (L2, a2, b2) = first, second
+    mean_C = (np.hypot(a1, b1) + np.hypot(a2, b2)) / 2
+    G = 0.5 * (1 - np.sqrt(mean_C**7 / (mean_C**7 + 25**7)))  # (4)
+    a1, a2 = (1 + G) * a1, (1 + G) * a2
+    C1, C2 = np.hypot(a1, b1), np.hypot(a2, b2)
+    h1, h2 = (np.degrees(np.arctan2(b, a)) % 360 for a, b in ((a1, b1), (a2, b2)))
+    dh = (h2 - h1 + 180) % 360 - 180 if C1 * C2 else 0.0  # (10)
+    dL, dC, dH = L2 - L1, C2 - C1, 2 * np.sqrt(C1 * C2) * np.sin(np.radians(dh / 2))
+    L, C = (L1 + L2) / 2, (C1 + C2) / 2
+    h = h1 + dh / 2 if C1 * C2 else h1 + h2  # (14)
+    T = 1 + sum(
+        share * np.cos(np.radians(times * h + shift))
+        for share, times, shift in ((-0.17, 1, -30), (0.24, 2, 0), (0.32, 3, 6), (-0.2, 4, -63))
+    )  # (15)
+    twist = np.sin(np.radians(60 * np.exp(-(((h % 360 - 275) / 25) ** 2))))
+    R_T = -2 * np.sqrt(C**7 / (C**7 + 25**7)) * twist  # (21)
+    light = dL / (1 + 0.015 * (L - 50) ** 2 / np.sqrt(20 + (L - 50) ** 2))
+    chroma, hue = dC / (1 + 0.045 * C), dH / (1 + 0.015 * C * T)
+    return float(np.sqrt(light**2 + chroma**2 + hue**2 + R_T * chroma * hue))
+
+
+def distance(first, second) -> float:
+    """The smaller distance of two colours in deuteranopia and in protanopia."""
+    return min(
+        ciede2000(cielab(first, sight), cielab(second, sight))
+        for sight in ("deuteranopia", "protanopia")
+    )
 
 
 def test_the_colours_of_the_palette_are_told_apart_by_every_reader():
@@ -61,74 +143,74 @@ def test_words_in_the_ink_of_a_look_are_readable_on_white(name):
     assert lightness(plots.line_style(name).ink) < 57
 
 
-# --- Checks of pictures -------------------------------------------------------------------------
+def test_a_lifted_estimator_looks_like_its_own_under_its_own_label():
+    own, lifted = plots.line_style("maxrl"), plots.line_style("lift(maxrl)")
+    assert lifted == own._replace(label="lifted MaxRL")
+    assert plots.line_style("lift(pkpo(k=4), low=0, high=1)").label == "lifted PKPO k=4"
 
 
-@pytest.fixture
-def pair():
-    figure, axes = plots.panels(columns=2)
-    yield figure, axes
-    plots.plt.close(figure)
+@pytest.mark.parametrize(
+    "multiple, base, label",
+    [
+        ("0.25*log_odds", "log_odds", "0.25 log-odds"),
+        ("2 * ml", "ml", "2 ML"),
+        ("ml * 2", "ml", "2 ML"),
+        ("ml * -0.5", "ml", "-0.5 ML"),
+        ("2 * ml * 3", "ml", "3 (2 ML)"),
+        ("2 * pass_at(k=4)", "pass_at(k=4)", "2 pass@4"),
+        ("pass_at(k=4) * 2", "pass_at(k=4)", "2 pass@4"),
+        ("2 * (rl + ml)", "rl + ml", "2 (RL + ML)"),
+        ("(rl + ml) * 2", "rl + ml", "2 (RL + ML)"),
+    ],
+)
+def test_a_multiple_looks_like_what_it_multiplies_in_either_order(multiple, base, label):
+    assert plots.line_style(multiple) == plots.line_style(base)._replace(label=label)
 
 
-def test_titles_that_are_cut_or_meet_would_be_noticed(pair):
-    figure, axes = pair
-    axes[0].set_title("a title too long for one of two panels")
-    axes[1].set_title("another")
-    (said,) = picture_checks.faults(figure)
-    assert said.endswith("meets 'another'")
-    axes[0].set_title("")
-    axes[1].set_title("a title too long for one of two panels")
-    (said,) = picture_checks.faults(figure)
-    assert said.endswith("leaves the figure")
+def test_a_mixture_looks_like_none_of_its_parts():
+    mixture = plots.line_style("rl + 0.5 * ml")
+    assert mixture.label == "RL + 0.5 ML"
+    assert mixture[1:] not in [plots.line_style(name)[1:] for name in ("rl", "ml")]
+    with pytest.raises(LabError, match="unknown objective 'mll'"):
+        plots.line_style("rl + mll")
+    with pytest.raises(LabError, match="cannot read 'ml \\* rl'"):
+        plots.line_style("ml * rl")
 
 
-def test_ticks_that_meet_would_be_noticed(pair):
-    figure, axes = pair
-    axes[0].set_xticks([0.1, 0.12, 0.9], ["0.100", "0.120", "0.9"])
-    assert picture_checks.faults(figure) == ["'0.100' meets '0.120'"]
+def test_every_look_is_of_something_in_the_catalogue():
+    aliases = {"pacs_anchor"}  # in recorded runs
+    known = {*lab.estimator_names(), *lab.objective_names(), *aliases}
+    assert set(plots.LINE_STYLES) - {"from_weight"} <= known
 
 
-def test_data_that_are_cut_or_covered_would_be_noticed(pair):
-    figure, axes = pair
-    axes[0].plot([0, 1, 2], [0, 1, 2], label="line")
-    axes[1].plot([0, 1, 2], [0, 1, 2], "o-", label="marks")
-    assert picture_checks.faults(figure) == []
-    axes[0].set_ylim(0, 1.5)
-    axes[1].set_ylim(0, 2.2)
-    assert picture_checks.faults(figure) == [
-        "panel 0: line is cut",
-        "a mark of panel 1: marks is cut",
-    ]
-    axes[0].fill_between([0, 1], [0, 0], [1, 1.6])
-    assert "panel 0: a band or bar is cut" in picture_checks.faults(figure)
-    axes[1].legend(loc="center")
-    assert picture_checks.faults(figure)[-1] == "the legend of panel 1 lies on a curve"
+def test_one_colour_a_family_and_one_family_a_colour():
+    colors = {
+        family: {plots.LINE_STYLES[name].color for name in names}
+        for family, names in FAMILIES.items()
+    }
+    assert all(len(found) == 1 for found in colors.values())
+    assert len(set.union(*colors.values())) == len(FAMILIES)
 
 
-def test_looks_that_are_too_alike_would_be_noticed(pair):
-    figure, (left, right) = pair
-    line = [0, 1], [0, 1]
-    left.plot(*line, color=plots.RED)
-    left.plot(*line, color=plots.ORANGE, linestyle="--")
-    right.plot(*line, color=plots.RED)
-    right.plot(*line, color=plots.ORANGE, linestyle="-")
-    assert picture_checks.too_alike(figure) == []
-    left.plot(*line, color="#999933", linestyle=":")
-    right.plot(*line, color=plots.BLUE)
-    assert len(picture_checks.too_alike(figure)) == 3
-    assert picture_checks.too_alike(figure)[-1].endswith("dashes alike: 2 in lightness")
+def test_two_looks_differ_in_dash_or_in_lightness_so_that_grey_is_enough():
+    for pair in DIFFERENT:
+        look, other = (plots.LINE_STYLES[name] for name in pair)
+        assert (look.dash, look.marker) != (other.dash, other.marker), pair
+        assert look.dash != other.dash or abs(lightness(look.color) - lightness(other.color)) > 8
 
 
-def test_labels_at_the_ends_of_lines_are_moved_apart_and_stay_in_order(pair):
-    figure, (left, _) = pair
-    left.set_ylim(0, 1)
-    heights = {"maxrl": 0.5, "grpo": 0.51, "rloo": 0.52, "pacs": 0.9}
-    looks = {name: plots.line_style(name) for name in heights}
-    plots.label_ends(left, [(looks[name].label, heights[name], looks[name]) for name in heights])
-    assert picture_checks.faults(figure) == []
-    places = {text.get_text(): text.get_window_extent().y0 for text in left.texts}
-    assert sorted(places, key=places.get) == ["MaxRL", "GRPO", "RLOO", "PACS"]
-    alone = left.transData.transform((0, 0.9))[1]
-    (box,) = (text.get_window_extent() for text in left.texts if text.get_text() == "PACS")
-    assert (box.y0 + box.y1) / 2 == pytest.approx(alone, abs=1.5)
+def test_every_colour_stands_out_from_white():
+    assert {name for name, look in plots.LINE_STYLES.items() if lightness(look.color) > 75} == set()
+
+
+def test_an_objective_and_the_estimator_that_tends_to_it_look_alike():
+    for names in SAME:
+        assert len({plots.LINE_STYLES[name]._replace(label="") for name in names}) == 1
+    assert plots.line_style("grpo(ddof=1)") == plots.line_style("grpo") and plots.line_style(
+        "truncated(order=8)"
+    ) == plots.line_style("maxrl")
+
+
+def test_a_name_without_a_look_is_refused_with_the_nearest():
+    with pytest.raises(LabError, match="unknown estimator 'grop': did you mean 'grpo'?"):
+        plots.line_style("grop")

@@ -1,133 +1,21 @@
-"""House style: one line style an objective, told apart in grey; figures saved with their data."""
+"""Figures are saved with their data and with what they were drawn from."""
 
 import hashlib
-import itertools
 import json
 import re
-import subprocess
 from dataclasses import replace
 from pathlib import Path
-from shutil import copy
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import picture_checks
 import pytest
 from matplotlib.colors import to_rgb
-from picture_checks import lightness
 
-import lab
 from lab.errors import LabError
-from lab.papers import pages
 from lab.runs import Results, configure, results, train
 from lab.show import plots
-
-FAMILIES = {
-    "RL": ("rl", "rloo", "reinforce_mean"),
-    "GRPO": ("arcsine", "grpo"),
-    "MaxRL": ("maxrl", "truncated"),
-    "ML": ("ml",),
-    "PACS": ("log_odds", "pacs_anchor", "pacs"),
-    "PKPO": ("pkpo",),
-    "drawn": ("from_weight",),
-}
-
-
-SAME = [
-    {"rl", "rloo"},
-    {"arcsine", "grpo"},
-    {"maxrl", "truncated"},
-    {"log_odds", "pacs_anchor", "pacs"},
-]
-DIFFERENT = [
-    pair
-    for pair in itertools.combinations(plots.LINE_STYLES, 2)
-    if not any(set(pair) <= names for names in SAME)
-]
-
-
-def test_a_lifted_estimator_looks_like_its_own_under_its_own_label():
-    own, lifted = plots.line_style("maxrl"), plots.line_style("lift(maxrl)")
-    assert lifted == own._replace(label="lifted MaxRL")
-    assert plots.line_style("lift(pkpo(k=4), low=0, high=1)").label == "lifted PKPO k=4"
-
-
-@pytest.mark.parametrize(
-    "multiple, base, label",
-    [
-        ("0.25*log_odds", "log_odds", "0.25 log-odds"),
-        ("2 * ml", "ml", "2 ML"),
-        ("ml * 2", "ml", "2 ML"),
-        ("ml * -0.5", "ml", "-0.5 ML"),
-        ("2 * ml * 3", "ml", "3 (2 ML)"),
-        ("2 * pass_at(k=4)", "pass_at(k=4)", "2 pass@4"),
-        ("pass_at(k=4) * 2", "pass_at(k=4)", "2 pass@4"),
-        ("2 * (rl + ml)", "rl + ml", "2 (RL + ML)"),
-        ("(rl + ml) * 2", "rl + ml", "2 (RL + ML)"),
-    ],
-)
-def test_a_multiple_looks_like_what_it_multiplies_in_either_order(multiple, base, label):
-    assert plots.line_style(multiple) == plots.line_style(base)._replace(label=label)
-
-
-def test_a_mixture_looks_like_none_of_its_parts():
-    mixture = plots.line_style("rl + 0.5 * ml")
-    assert mixture.label == "RL + 0.5 ML"
-    assert mixture[1:] not in [plots.line_style(name)[1:] for name in ("rl", "ml")]
-    with pytest.raises(LabError, match="unknown objective 'mll'"):
-        plots.line_style("rl + mll")
-    with pytest.raises(LabError, match="cannot read 'ml \\* rl'"):
-        plots.line_style("ml * rl")
-
-
-def test_every_look_is_of_something_in_the_catalogue():
-    aliases = {"pacs_anchor"}  # in recorded runs
-    known = {*lab.estimator_names(), *lab.objective_names(), *aliases}
-    assert set(plots.LINE_STYLES) - {"from_weight"} <= known
-
-
-def test_one_colour_a_family_and_one_family_a_colour():
-    colors = {
-        family: {plots.LINE_STYLES[name].color for name in names}
-        for family, names in FAMILIES.items()
-    }
-    assert all(len(found) == 1 for found in colors.values())
-    assert len(set.union(*colors.values())) == len(FAMILIES)
-
-
-def test_two_looks_differ_in_dash_or_marker_so_that_grey_is_enough():
-    for a, b in DIFFERENT:
-        look, other = plots.LINE_STYLES[a], plots.LINE_STYLES[b]
-        assert look.label != other.label and (look.dash, look.marker) != (
-            other.dash,
-            other.marker,
-        ), (a, b)
-
-
-def test_lines_without_marks_differ_in_dash_or_in_lightness():
-    for a, b in DIFFERENT:
-        look, other = plots.LINE_STYLES[a], plots.LINE_STYLES[b]
-        assert look.dash != other.dash or abs(lightness(look.color) - lightness(other.color)) > 8, (
-            a,
-            b,
-        )
-
-
-def test_every_colour_stands_out_from_white():
-    assert {name for name, look in plots.LINE_STYLES.items() if lightness(look.color) > 75} == set()
-
-
-def test_an_objective_and_the_estimator_that_tends_to_it_look_alike():
-    for names in SAME:
-        assert len({plots.LINE_STYLES[name]._replace(label="") for name in names}) == 1
-    assert plots.line_style("grpo(ddof=1)") == plots.line_style("grpo") and plots.line_style(
-        "truncated(order=8)"
-    ) == plots.line_style("maxrl")
-
-
-def test_a_name_without_a_look_is_refused_with_the_nearest():
-    with pytest.raises(LabError, match="unknown estimator 'grop': did you mean 'grpo'?"):
-        plots.line_style("grop")
 
 
 def test_a_curve_is_a_line_and_a_thin_one_for_each_seed_in_one_look():
@@ -141,6 +29,21 @@ def test_a_curve_is_a_line_and_a_thin_one_for_each_seed_in_one_look():
         to_rgb(plots.line_style("maxrl").color)
     }
     assert all(one.get_linewidth() < line.get_linewidth() / 2 for one in thin)
+    plt.close(figure)
+
+
+def test_labels_at_the_ends_of_lines_are_moved_apart_and_stay_in_order():
+    figure, (left, _) = plots.panels(columns=2)
+    left.set_ylim(0, 1)
+    heights = {"maxrl": 0.5, "grpo": 0.51, "rloo": 0.52, "pacs": 0.9}
+    looks = {name: plots.line_style(name) for name in heights}
+    plots.label_ends(left, [(looks[name].label, heights[name], looks[name]) for name in heights])
+    assert picture_checks.faults(figure) == []
+    places = {text.get_text(): text.get_window_extent().y0 for text in left.texts}
+    assert sorted(places, key=places.get) == ["MaxRL", "GRPO", "RLOO", "PACS"]
+    alone = left.transData.transform((0, 0.9))[1]
+    (box,) = (text.get_window_extent() for text in left.texts if text.get_text() == "PACS")
+    assert (box.y0 + box.y1) / 2 == pytest.approx(alone, abs=1.5)
     plt.close(figure)
 
 
@@ -300,18 +203,12 @@ def test_the_same_inputs_give_the_same_bytes(folders):
     assert {path: path.read_bytes() for path in files_in(out)} == first
 
 
-def test_drawing_on_another_machine_and_day_leaves_the_repository_clean(
-    folders, tmp_path, monkeypatch
+def test_what_git_tracks_of_a_figure_does_not_change_with_commit_device_or_time(
+    folders, monkeypatch
 ):
-    """What git tracks of a figure and of the pages does not change with commit, device or time."""
+    recorded, out = results("maze", "maze"), folders / "figures"
 
-    def git(*words: str) -> str:
-        author = ("-c", "user.name=lab", "-c", "user.email=lab@example.org")
-        command = ["git", "-C", str(tmp_path), *author, *words]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-    def draw_all(commit: str, device: str, seconds: float) -> None:
-        recorded = results("maze", "maze")
+    def draw(commit: str, device: str, seconds: float) -> dict[Path, bytes]:
         origin = {"commit": commit, "device": device, "command": "as typed"}
         runs = {
             id: run | {"provenance": run["provenance"] | origin, "seconds": seconds}
@@ -320,25 +217,11 @@ def test_drawing_on_another_machine_and_day_leaves_the_repository_clean(
         monkeypatch.setattr("lab.runs.results", lambda *_: replace(recorded, runs=runs))
         monkeypatch.setattr(plots, "commit_of", lambda *_: commit)
         monkeypatch.setattr(plots, "versions", lambda: {"numpy": commit})
-        assert plots.draw_figures(["maze_walks", "weights"]) == {}
-        pages.write()
+        assert plots.draw_figures(["maze_walks"]) == {}
+        return {path: path.read_bytes() for path in files_in(out) if path.parent == out}
 
-    shown = [item for item in pages.items() if "maze_walks" in item.figures]
-    monkeypatch.setattr(pages, "items", lambda: shown)
-    monkeypatch.setattr(pages, "own_claims", list)  # they are computed from other records
-    git("init", "--quiet")
-    copy(plots.ROOT / ".gitignore", tmp_path)
-    out = tmp_path / "figures" / "out"
-    monkeypatch.setenv("LAB_FIGURES", str(out))
-    draw_all("a" * 40, "one processor", 1.5)
-    git("add", ".")
-    git("commit", "--quiet", "--message", "drawn")
-    tracked = git("ls-files").split()
-    assert {"figures/out/maze_walks.json", "figures/out/index.html"} <= set(tracked)
-    draw_all("b" * 40, "another", 99.0)
-    assert git("status", "--porcelain") == ""
+    assert draw("a" * 40, "one processor", 1.5) == draw("b" * 40, "another", 99.0)
     assert "another" in (out / "provenance" / "maze_walks.json").read_text()
-    assert "maze/maxrl-seed0" in (out / "index.html").read_text()
 
 
 def test_a_saved_figure_is_closed():

@@ -6,13 +6,17 @@ It is saved as six files and a seventh:
 
 NAME.pdf, NAME.png     the picture
 NAME.csv               the data that is drawn
-NAME.json              caption, runs with their commands, hashes of the inputs and of the data
+NAME.json              caption, runs with their commands, hashes of the data and of the records
 NAME.txt               the caption, with scale, seeds and n
 NAME.tex               the same for LaTeX: a figure environment that includes NAME.pdf
 provenance/NAME.json   commits, versions, and each run's device and seconds
 
-The six depend on what is drawn alone, so that whoever draws the same gets the same bytes. What
+The picture is drawn from the data file, and a data file stays where the numbers are the same but
+for another processor's last digits: so whoever draws the same gets the same bytes of all six. What
 else varies is in the seventh, which git ignores; of recorded runs, data/results keeps it too.
+
+A figure is judged by its data: tests/test_figures.py computes every table again and compares it
+with the committed file.
 """
 
 from __future__ import annotations
@@ -42,7 +46,6 @@ from lab.runs.experiments import experiment
 from lab.runs.provenance import ROOT, commit_of, versions
 from lab.runs.run_folder import runs_root, write_atomically, write_json
 from lab.runs.sweep_results import Results, own_runs, reads_own_runs
-from lab.show import staleness
 from lab.show.line_styles import (  # noqa: F401  (figures find them here)
     BLACK,
     BLUE,
@@ -74,7 +77,6 @@ COLUMN = 3.25
 PAGE = 6.75
 VENUES = {"icml": (COLUMN, PAGE), "neurips": (2.65, 5.5)}
 _venue = ContextVar("venue", default="icml")
-RECORDS = "records"  # among the inputs of a figure, the hash of its runs
 AGREEMENT = 1e-6  # relative, of numbers that another processor gives for the same runs
 
 
@@ -256,73 +258,59 @@ def save(
 
     `table` is the table that is drawn, `records` the runs that it was computed from.
     """
-    _write(figure, _record(name, table, caption, records), table, records)
-
-
-def _write(
-    figure: Figure, record: dict[str, Any], table: pd.DataFrame, records: Results | None
-) -> None:
-    folder, name = out_folder(), record["figure"]
-    folder.mkdir(parents=True, exist_ok=True)
-    wide = figure.get_figwidth() > VENUES[_venue.get()][0]
-    for kind, content in picture_files(figure, name).items():
-        write_atomically(folder / f"{name}.{kind}", content)
-    write_atomically(folder / f"{name}.csv", data_text(table))
-    write_json(folder / f"{name}.json", record)
-    write_atomically(folder / f"{name}.txt", caption_text(record))
-    write_atomically(folder / f"{name}.tex", latex_text(record, wide))
-    _save_provenance(record, records)
-
-
-def _record(
-    name: str, table: pd.DataFrame, caption: str, records: Results | None
-) -> dict[str, Any]:
-    """The content of NAME.json."""
-    script = SCRIPTS / f"{name}.py"
+    folder = out_folder()
+    kept_data(name, table)
     runs = dict(sorted(records.runs.items())) if records else {}
-    return {
+    record = {
         "figure": name,
         "caption": " ".join(caption.split()),
         "command": f"lab figures {'--own ' if reads_own_runs() else ''}{name}",
-        "inputs": staleness.input_hashes(script, records) if script.exists() else {},
         "data": f"{name}.csv",
-        "data_sha256": hashlib.sha256(data_text(table).encode()).hexdigest(),
+        "data_sha256": hashlib.sha256((folder / f"{name}.csv").read_bytes()).hexdigest(),
+        "records_sha256": _digest(records) if records else None,
         "problems": _problem_counts(records),
         "intervals": _interval_counts(table),
         "runs": _identities(runs),
     }
-
-
-def _save_provenance(record: dict[str, Any], records: Results | None) -> None:
-    """Write what varies: provenance/NAME.json."""
-    name = record["figure"]
-    runs = dict(sorted(records.runs.items())) if records else {}
+    wide = figure.get_figwidth() > VENUES[_venue.get()][0]
+    for kind, content in picture_files(figure, name).items():
+        write_atomically(folder / f"{name}.{kind}", content)
+    write_json(folder / f"{name}.json", record)
+    write_atomically(folder / f"{name}.txt", caption_text(record))
+    write_atomically(folder / f"{name}.tex", latex_text(record, wide))
+    (folder / "provenance").mkdir(exist_ok=True)  # git ignores it, so that a clone has none
     provenance = {
         "figure": name,
         "commit": commit_of("lab", "data", f"figures/{name}.py"),
         "versions": versions(),
-        "records": record["inputs"].get(RECORDS),
         "runs": {id: run["provenance"] | {"seconds": run["seconds"]} for id, run in runs.items()},
     }
-    folder = out_folder() / "provenance"
-    folder.mkdir(exist_ok=True)  # git ignores it, so that a clone has none
-    write_json(folder / f"{name}.json", provenance)
+    write_json(folder / "provenance" / f"{name}.json", provenance)
 
 
-def _is_drawn(record: dict[str, Any], table: pd.DataFrame) -> bool:
-    """Whether the stored figure shows this table already, but for the rounding of another machine.
+def kept_data(name: str, table: pd.DataFrame) -> pd.DataFrame:
+    """What NAME.csv holds, after it was written unless it holds these numbers already.
 
-    The same numbers from another processor differ in their last digits, and whoever computes them
-    again need not have another picture. What training amplifies beyond 1e-6 is drawn anew, and so
-    is a figure of which anything else has changed.
+    The same numbers from another processor differ in their last digits: what is within AGREEMENT
+    of the stored numbers leaves the file as it is.
     """
     import pandas as pd
 
-    path = out_folder() / record["data"]
-    stored = figure_record(record["figure"])
-    if stored is None or not path.exists() or _but_rounding(stored) != _but_rounding(record):
-        return False
-    then, now = pd.read_csv(path), pd.read_csv(io.StringIO(data_text(table)))
+    path = out_folder() / f"{name}.csv"
+    text = data_text(table)
+    if not path.exists() or not agree(pd.read_csv(path), pd.read_csv(io.StringIO(text))):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, text)
+    return pd.read_csv(path)
+
+
+def agree(then: pd.DataFrame, now: pd.DataFrame, near: float = AGREEMENT) -> bool:
+    """Whether two tables hold the same but for rounding.
+
+    Numbers agree to a relative `near`, or to a tenth of `near` of the largest in their column.
+    """
+    import pandas as pd
+
     if list(then) != list(now) or len(then) != len(now):
         return False
     for column in now:
@@ -332,20 +320,22 @@ def _is_drawn(record: dict[str, Any], table: pd.DataFrame) -> bool:
             continue
         values = now[column].to_numpy()
         largest = np.abs(values[np.isfinite(values)]).max(initial=0)
-        near = np.allclose(
-            then[column], values, rtol=AGREEMENT, atol=AGREEMENT * largest / 10, equal_nan=True
-        )
-        if not near:
+        if not np.allclose(
+            then[column], values, rtol=near, atol=near * largest / 10, equal_nan=True
+        ):
             return False
     return True
 
 
-def _but_rounding(record: dict[str, Any]) -> dict[str, Any]:
-    """A record without the hashes that follow from the last digits of numbers."""
-    inputs = {key: value for key, value in record["inputs"].items() if key != RECORDS}
-    return {key: value for key, value in record.items() if key != "data_sha256"} | {
-        "inputs": inputs
-    }
+def _digest(records: Results) -> str:
+    """The hash of what was recorded."""
+    from pandas.util import hash_pandas_object
+
+    content = hashlib.sha256()
+    for table in (records.metrics, records.groups):
+        content.update(" ".join(table).encode())
+        content.update(hash_pandas_object(table, index=False).to_numpy().tobytes())
+    return content.hexdigest()
 
 
 def picture_files(figure: Figure, name: str) -> dict[str, bytes]:
@@ -493,17 +483,11 @@ def draw_figures(
 
 
 def draw_figure(name: str) -> None:
-    """Run one figure script: load the records, compute the table, draw it, save its files.
-
-    Where the stored figure shows these numbers already, to a relative 1e-6, its files stay.
-    """
+    """Run one figure script: load the records, compute the table, draw it, save its files."""
     script = load(name)
     table, records = data_of(script)
-    record = _record(name, table, script.CAPTION, records)
-    if _is_drawn(record, table):
-        _save_provenance(record, records)
-    else:
-        _write(script.draw(table), record, table, records)
+    table = kept_data(name, table)
+    save(script.draw(table), name, table, script.CAPTION, records)
 
 
 def data_of(script: ModuleType) -> tuple[pd.DataFrame, Results | None]:
@@ -527,17 +511,3 @@ def figure_record(name: str) -> dict[str, Any] | None:
     """NAME.json, the record of a figure; None if the figure was not drawn."""
     path = out_folder() / f"{name}.json"
     return json.loads(path.read_text()) if path.exists() else None
-
-
-def stale(name: str) -> list[str]:
-    """The inputs of a figure that changed since it was drawn; ["not drawn"] if it never was."""
-    if (record := figure_record(name)) is None:
-        return ["not drawn"]
-    script = load(name)
-    records = script.records() if hasattr(script, "records") else None
-    then = record.get("inputs", {})
-    now = staleness.input_hashes(SCRIPTS / f"{name}.py", records)
-    provenance = out_folder() / "provenance" / f"{name}.json"
-    if provenance.exists() and json.loads(provenance.read_text()).get(RECORDS) == now.get(RECORDS):
-        now[RECORDS] = then.get(RECORDS)  # these records were found to agree with the figure
-    return sorted(key for key in then.keys() | now.keys() if then.get(key) != now.get(key))
