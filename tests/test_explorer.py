@@ -1094,7 +1094,7 @@ def test_the_looks_are_those_of_the_figures(front):
     theirs = front("looks", "return m.LOOKS;")
     assert {*lab.estimator_names(), *lab.objective_names()} <= theirs.keys()
     for name, (color, dash) in theirs.items():
-        ours = plots.LINE_STYLES.get(name) or plots.line_style(specs.get(name, name))
+        ours = plots.line_style(specs.get(name, name))
         assert color == ours.color and (
             tuple(dash) == (ours.dash[1] if isinstance(ours.dash, tuple) else ())
         ), name

@@ -43,6 +43,7 @@ TO_XYZ = np.array(
 APART = 20  # the least distance of two colours
 SHADES_APART = 7  # lightness of neighbouring shades of one method
 NEVER_TOGETHER = [{plots.PURPLE, plots.BLUE}, {plots.PURPLE, plots.GREEN}]
+STYLES = {name: plots.line_style(name) for name in plots.LOOKS}
 FAMILIES = {
     "RL": ("rl", "rloo", "reinforce_mean"),
     "GRPO": ("arcsine", "grpo"),
@@ -62,7 +63,7 @@ SAME = [
 ]
 DIFFERENT = [
     pair
-    for pair in itertools.combinations(plots.LINE_STYLES, 2)
+    for pair in itertools.combinations(STYLES, 2)
     if not any(set(pair) <= names for names in SAME)
 ]
 
@@ -125,7 +126,7 @@ def test_the_colours_of_the_palette_are_told_apart_by_every_reader():
 
 def test_a_method_that_a_setting_sets_apart_looks_like_no_other():
     looks = {}
-    for look in (*plots.LINE_STYLES.values(), *VARIANT_STYLES.values()):
+    for look in (*STYLES.values(), *VARIANT_STYLES.values()):
         looks.setdefault((look.color, look.dash), set()).add(look.label)
     # An objective looks like the estimator that climbs it, whose name it may differ from.
     assert [labels for labels in looks.values() if len(labels) > 1] == [{"RL", "RLOO"}]
@@ -138,7 +139,7 @@ def test_shades_go_from_light_to_dark_in_steps_that_grey_shows(name):
     assert (steps >= SHADES_APART).all()
 
 
-@pytest.mark.parametrize("name", plots.LINE_STYLES)
+@pytest.mark.parametrize("name", STYLES)
 def test_words_in_the_ink_of_a_look_are_readable_on_white(name):
     assert lightness(plots.line_style(name).ink) < 57
 
@@ -180,32 +181,29 @@ def test_a_mixture_looks_like_none_of_its_parts():
 def test_every_look_is_of_something_in_the_catalogue():
     aliases = {"pacs_anchor"}  # in recorded runs
     known = {*lab.estimator_names(), *lab.objective_names(), *aliases}
-    assert set(plots.LINE_STYLES) - {"from_weight"} <= known
+    assert set(STYLES) - {"from_weight"} <= known
 
 
 def test_one_colour_a_family_and_one_family_a_colour():
-    colors = {
-        family: {plots.LINE_STYLES[name].color for name in names}
-        for family, names in FAMILIES.items()
-    }
+    colors = {family: {STYLES[name].color for name in names} for family, names in FAMILIES.items()}
     assert all(len(found) == 1 for found in colors.values())
     assert len(set.union(*colors.values())) == len(FAMILIES)
 
 
 def test_two_looks_differ_in_dash_or_in_lightness_so_that_grey_is_enough():
     for pair in DIFFERENT:
-        look, other = (plots.LINE_STYLES[name] for name in pair)
+        look, other = (STYLES[name] for name in pair)
         assert (look.dash, look.marker) != (other.dash, other.marker), pair
         assert look.dash != other.dash or abs(lightness(look.color) - lightness(other.color)) > 8
 
 
 def test_every_colour_stands_out_from_white():
-    assert {name for name, look in plots.LINE_STYLES.items() if lightness(look.color) > 75} == set()
+    assert {name for name, look in STYLES.items() if lightness(look.color) > 75} == set()
 
 
 def test_an_objective_and_the_estimator_that_tends_to_it_look_alike():
     for names in SAME:
-        assert len({plots.LINE_STYLES[name]._replace(label="") for name in names}) == 1
+        assert len({STYLES[name]._replace(label="") for name in names}) == 1
     assert plots.line_style("grpo(ddof=1)") == plots.line_style("grpo") and plots.line_style(
         "truncated(order=8)"
     ) == plots.line_style("maxrl")

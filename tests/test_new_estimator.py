@@ -15,7 +15,7 @@ def added(N: int) -> Sequences:
     gap, offset = rloo(N)
     return 2 * gap, 2 * offset
 '''
-LOOK = '    "added": LineStyle("added", GREEN, (0, (9, 2)), "p"),\n'
+LOOK = '    "added": (GREEN, (0, (9, 2)), "p"),\n'
 # Fast tests that list estimators, looks or files: none of the browser, none that trains.
 TESTS = ("catalogue", "explain", "explorer_catalogue", "layers", "looks")
 CHOSEN = (

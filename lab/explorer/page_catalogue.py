@@ -19,7 +19,7 @@ from lab.explorer.axes import AXES, pass_rates
 from lab.mathematics import estimators, objectives
 from lab.mathematics.estimators import Estimator, estimator, estimator_names
 from lab.mathematics.objectives import Objective, objective, objective_names
-from lab.show.line_styles import LINE_STYLES, made_up_look
+from lab.show.line_styles import LOOKS, made_up_look
 
 # The estimators that front/catalogue.js computes; a test holds its table to this one.
 CLOSED_FORMS = (
@@ -116,7 +116,7 @@ def described() -> dict[str, Any]:
     LabError: a plugin is missing or broken.
     """
     names = estimator_names()
-    known = [*names, *objective_names(), *LINE_STYLES]
+    known = [*names, *objective_names(), *LOOKS]
     return {
         "estimators": {name: _estimator(name) for name in names},
         "objectives": {name: _objective(name) for name in objective_names()},
@@ -203,10 +203,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _look(name: str) -> list[Any]:
-    if name in LINE_STYLES:
-        color, dash = LINE_STYLES[name].color, LINE_STYLES[name].dash
-    else:
-        color, dash, _ = made_up_look(name)
+    color, dash, _ = LOOKS.get(name) or made_up_look(name)
     return [color, [] if dash == "-" else list(dash[1])]
 
 

@@ -1,8 +1,8 @@
 """Line styles: one colour, dash and marker a method, for all pictures.
 
-Looks that meet in a figure differ by 20 or more (CIEDE2000) for readers with deuteranopia or
-protanopia, and without colour by their dashes or by 20 in lightness: tests/test_looks.py. They need
-no matplotlib, so that the explorer's page is written without it.
+Colours differ by 20 or more (CIEDE2000) for readers with deuteranopia or protanopia, and looks
+without colour by their dashes or in lightness: tests/test_looks.py. They need no matplotlib, so
+that the explorer's page is written without it.
 """
 
 from __future__ import annotations
@@ -68,26 +68,37 @@ GREY = "#494949"
 BLACK = "#000000"
 PALETTE = (BLUE, ORANGE, RED, GREEN, SKY, INDIGO, PURPLE, GREY, BLACK)
 OLIVE = "#999933"  # for estimators without a look of their own
-# Objectives of one family share a colour. A dash is (offset, (on, off, ...)) in line widths.
-LINE_STYLES = {
-    "rl": LineStyle("RL", BLUE, (0, (8, 2)), "s"),
-    "rloo": LineStyle("RLOO", BLUE, (0, (8, 2)), "s"),
-    "reinforce_mean": LineStyle("REINFORCE", BLUE, (0, (5, 1.5)), "s"),
-    "reinforce": LineStyle("REINFORCE, no baseline", SKY, (0, (1, 1)), "s"),
-    "arcsine": LineStyle("GRPO", ORANGE, (0, (4, 1, 1, 1)), "^"),
-    "grpo": LineStyle("GRPO", ORANGE, (0, (4, 1, 1, 1)), "^"),
-    "grpo_zscore": LineStyle("GRPO z-score", SKY, (0, (5, 1, 1, 1, 1, 1)), "d"),
-    "maxrl": LineStyle("MaxRL", RED, "-", "o"),
-    "truncated": LineStyle("MaxRL", RED, "-", "o"),
-    "maxrl_eq6": LineStyle("MaxRL eq. 6", INDIGO, (0, (3, 1)), "v"),
-    "maxrl_eq7": LineStyle("MaxRL eq. 7", SKY, (0, (2, 1)), "D"),
-    "maxrl_loo": LineStyle("MaxRL leave-one-out", GREEN, (0, (6, 1, 1, 1, 1, 1)), "P"),
-    "ml": LineStyle("maximum likelihood", BLACK, (0, (1, 1)), "*"),
-    "log_odds": LineStyle("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
-    "pacs_anchor": LineStyle("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
-    "pacs": LineStyle("PACS", GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
-    "pkpo": LineStyle("PKPO", INDIGO, (0, (2, 1, 1, 1)), "<"),
-    "from_weight": LineStyle("drawn", PURPLE, (0, (4, 1, 2, 1)), "X"),
+# Colour, dash, marker. Objectives of one family share a colour; a dash is (offset, (on, off, ...))
+# in line widths.
+LOOKS: dict[str, tuple[str, Any, str]] = {
+    "rl": (BLUE, (0, (8, 2)), "s"),
+    "rloo": (BLUE, (0, (8, 2)), "s"),
+    "reinforce_mean": (BLUE, (0, (5, 1.5)), "s"),
+    "reinforce": (SKY, (0, (1, 1)), "s"),
+    "arcsine": (ORANGE, (0, (4, 1, 1, 1)), "^"),
+    "grpo": (ORANGE, (0, (4, 1, 1, 1)), "^"),
+    "grpo_zscore": (SKY, (0, (5, 1, 1, 1, 1, 1)), "d"),
+    "maxrl": (RED, "-", "o"),
+    "truncated": (RED, "-", "o"),
+    "maxrl_eq6": (INDIGO, (0, (3, 1)), "v"),
+    "maxrl_eq7": (SKY, (0, (2, 1)), "D"),
+    "maxrl_loo": (GREEN, (0, (6, 1, 1, 1, 1, 1)), "P"),
+    "ml": (BLACK, (0, (1, 1)), "*"),
+    "log_odds": (GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
+    "pacs_anchor": (GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
+    "pacs": (GREEN, (0, (6, 1.5, 1, 1.5)), "D"),
+    "pkpo": (INDIGO, (0, (2, 1, 1, 1)), "<"),
+    "from_weight": (PURPLE, (0, (4, 1, 2, 1)), "X"),
+}
+# Labels are the catalogue's, except where that names a limit, or options that a figure leaves out.
+SHORT_LABELS = {
+    "arcsine": "GRPO",
+    "log_odds": "PACS",
+    "ml": "maximum likelihood",
+    "grpo_zscore": "GRPO z-score",
+    "truncated": "MaxRL",
+    "pkpo": "PKPO",
+    "from_weight": "drawn",
 }
 # Methods that a setting other than the estimator sets apart.
 VARIANT_STYLES = {
@@ -112,7 +123,9 @@ FURTHER_DASHES = ((0, (7, 1)), (0, (3, 1, 1, 1)), (0, (1, 2)), (0, (2, 2)), (0, 
 def line_style(name: str) -> LineStyle:
     """The line style of an objective or estimator, by its name or spec, or of a mixture."""
     key = name if is_mixture(name) else parse_call(name)[0]
-    return LINE_STYLES[key] if key in LINE_STYLES else further_style(name)
+    if key not in LOOKS:
+        return further_style(name)
+    return LineStyle(SHORT_LABELS.get(key) or _label(key), *LOOKS[key])
 
 
 def image_style(name: str) -> LineStyle:
@@ -150,11 +163,14 @@ def further_style(name: str) -> LineStyle:
     key, options = parse_call(name)
     if key in OPERATIONS:
         return line_style(options["of"])._replace(label=estimator(name).label)
-    if has_memory(name):
-        label = with_memory(name, 2).estimator().label
-    else:
-        label = (objective if key in objective_names() else estimator)(name).label
+    label = with_memory(name, 2).estimator().label if has_memory(name) else _label(name)
     return LineStyle(label, *made_up_look(key))
+
+
+def _label(name: str) -> str:
+    """The label of an objective or estimator in the catalogue."""
+    is_objective = parse_call(name)[0] in objective_names()
+    return (objective if is_objective else estimator)(name).label
 
 
 def made_up_look(name: str) -> tuple[str, Any, str]:

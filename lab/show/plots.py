@@ -52,7 +52,7 @@ from lab.show.line_styles import (  # noqa: F401  (figures find them here)
     GREEN,
     GREY,
     INDIGO,
-    LINE_STYLES,
+    LOOKS,
     OLIVE,
     ORANGE,
     PURPLE,
