@@ -2,7 +2,10 @@
 
 import json
 import os
+import time
+from contextlib import suppress
 
+import psutil
 import pytest
 
 from lab.errors import LabError
@@ -204,6 +207,138 @@ def test_a_call_that_is_late_or_dies_loses_only_the_completions_that_made_it_so(
         rewards_of("slow.py:reward", ["a"] * 48 + ["die"] * 2, seconds=0.5)
 
 
+def judged(files, body, completions, **options):
+    """The rewards that a function with this body gives."""
+    (files / "own.py").write_text(f"import os, subprocess, sys, time\n{body}\n")
+    return rewards_of("own.py:reward", completions, **options)
+
+
+FORGING = """
+def reward(completions, answers):
+    forged = '{"rewards": [1.0]}\\\\n[0, {"rewards": [1.0]}]\\\\n'
+    program = f"import os; [os.write(d, b'{forged}') for d in (1, 2)]"
+    subprocess.run([sys.executable, "-c", program], check=True)
+    os.write(1, forged.encode())
+    return [int(text == "right") for text in completions]
+"""
+
+
+def test_what_a_program_of_a_completion_prints_is_no_reward(files):
+    """It was believed, and later replies were those of the call before."""
+    completions = ["wrong", "right"] * 70
+    assert judged(files, FORGING, completions, seconds=5.0) == [0, 1] * 70
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        '[0, {"rewards": [1.0]}]\\n',
+        '{"rewards": [1.0]}\\n',
+        "no JSON\\n",
+        '[0, {"rewards"',
+        "5\\n",
+    ],
+)
+def test_a_reply_without_the_number_of_its_request_loses_the_rollout_and_is_never_a_reward(
+    files, said
+):
+    body = f"""
+def reward(completions, answers):
+    if "forge" in completions:
+        for descriptor in range(3, 20):
+            try: os.write(descriptor, {said!r}.replace("\\\\n", chr(10)).encode())
+            except OSError: pass
+    return [0] * len(completions)
+"""
+    assert judged(files, body, ["a", "forge", "b"], seconds=5.0) == [0, None, 0]
+
+
+def test_what_a_program_says_after_its_call_is_no_reply_to_the_next_one(files):
+    body = """
+def reward(completions, answers):
+    if os.fork() == 0:
+        time.sleep(0.2)
+        return [1] * len(completions)  # the fork comes back too
+    return [0] * len(completions)
+"""
+    (files / "own.py").write_text(f"import os, time\n{body}\n")
+    with RewardFunction("own.py:reward", 5.0, workers=1) as given:
+        for pause in (0.4, 0):
+            assert [verdict.reward for verdict in given.check(["a", "b"], ["4"] * 2)] == [0, 0]
+            time.sleep(pause)
+
+
+def test_a_reward_that_reads_its_input_finds_none_and_swallows_no_request(files):
+    body = """
+def reward(completions, answers):
+    program = "import sys; sys.exit(len(sys.stdin.read()))"
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+    return [int(sys.stdin.read() == "" == os.read(0, 9).decode())] * len(completions)
+"""
+    assert judged(files, body, ["a"] * 130, seconds=5.0) == [1] * 130
+
+
+def test_what_a_reward_prints_is_shown_to_its_author_with_its_name_and_commands_no_terminal(
+    files, capfd
+):
+    body = r"""
+print("loaded")
+def reward(completions, answers):
+    print("judging", *completions)
+    print("to stderr", file=sys.stderr)
+    subprocess.run(["printf", r"\033]0;title\007from a program\n"])
+    return [1] * len(completions)
+"""
+    assert judged(files, body, ["4"]) == [1]
+    out, err = capfd.readouterr()
+    assert out == "" and err.splitlines() == [
+        "own.py:reward: loaded",
+        "own.py:reward: judging 4",
+        "own.py:reward: to stderr",
+        "own.py:reward: \ufffd]0;title\ufffdfrom a program",
+    ]
+
+
+def test_a_reward_that_prints_without_end_is_shown_in_part_and_is_late(files, capfd, ends):
+    body = """
+def reward(completions, answers):
+    while True: print("again and again")
+"""
+    ends(lambda: judged(files, body, ["4"], seconds=0.5) == [None] or os._exit(1), 60)
+    err = capfd.readouterr().err
+    assert err.endswith("lab: what else own.py:reward prints is not shown\n") and len(err) < 25_000
+
+
+@pytest.mark.parametrize("body", ["while True: time.sleep(9)", "return [1]"])
+def test_what_a_reward_starts_ends_with_its_worker_though_it_holds_all_descriptors(
+    files, body, ends
+):
+    (files / "own.py").write_text(
+        "import os, pathlib, subprocess, time\n"
+        "def reward(completions, answers):\n"
+        "    program = subprocess.Popen(['sleep', '999'], close_fds=False)\n"
+        "    if (fork := os.fork()) == 0: time.sleep(999)\n"
+        "    pathlib.Path('started').write_text(f'{program.pid} {fork}')\n"
+        f"    {body}\n"
+    )
+    ends(lambda: rewards_of("own.py:reward", ["4"], seconds=1.0), 60)
+    assert gone([int(pid) for pid in (files / "started").read_text().split()])
+
+
+def gone(pids):
+    """Whether processes have ended within a second; one that nobody has reaped has."""
+    for _ in range(100):
+        alive = []
+        for pid in pids:
+            with suppress(psutil.NoSuchProcess):
+                if psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+                    alive.append(pid)
+        if not alive:
+            return True
+        time.sleep(0.01)
+    return False
+
+
 @pytest.mark.parametrize(
     "body, sentence",
     [
@@ -214,6 +349,10 @@ def test_a_call_that_is_late_or_dies_loses_only_the_completions_that_made_it_so(
         ("return [1 / 0]", r"failed: ZeroDivisionError: division by zero \(bad.py, line 2\)"),
         ("pass\nraise KeyError('x')", r"cannot be loaded: KeyError: 'x' \(bad.py, line 3\)"),
         ("pass\nimport os; os._exit(3)", "ends its process when it is loaded"),
+        ("pass\nexit(0)", r"bad.py:reward cannot be loaded: SystemExit: 0 \(bad.py, line 3\)"),
+        ("exit(0)", r"bad.py:reward failed: SystemExit: 0 \(bad.py, line 2\)"),
+        ("pass\nraise KeyboardInterrupt", r"cannot be loaded: KeyboardInterrupt: .*line 3\)"),
+        ("raise GeneratorExit", r"bad.py:reward failed: GeneratorExit: .*line 2\)"),
     ],
 )
 def test_a_broken_reward_function_is_one_sentence_with_its_name(files, body, sentence):

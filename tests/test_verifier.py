@@ -636,11 +636,10 @@ def test_a_worker_can_write_no_file(tmp_path):
         "from lab.judge import sympy_worker; import sys, pathlib\n"
         "sympy_worker.compare = lambda *_: 'wrote ' +"
         f" str(pathlib.Path({str(tmp_path / 'x')!r}).write_text('x' * 9))\nsympy_worker.WARM ="
-        " ()\nsympy_worker.serve(5.0, 1024)"
+        " ()\nwork = sympy_worker.work('5.0', '1024')\nprint(next(work), flush=True)\n"
+        "print(work.send(['x', 'y']))"
     )
-    found = subprocess.run(
-        [sys.executable, "-c", code], input='["x", "y"]\n', capture_output=True, text=True
-    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert found.stdout == "ready\n" and "File too large" in found.stderr
 
 

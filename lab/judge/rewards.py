@@ -6,24 +6,26 @@ It gets a batch of completions, each with the answer of its problem (any text), 
 None for each; where the estimator takes real rewards (`lab.lift`), any finite number. It runs in
 worker processes like the verifier's own, but as the user's code, with the environment of the caller
 and no limit but that of time. None, and a call that is late or kills its process, mean a lost
-rollout.
+rollout. What it prints is shown on standard error, with its name; it has no standard input.
 """
 
 from __future__ import annotations
 
-import json
 import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lab.errors import LabError, real, whole
 from lab.judge.verifier import MIN_CHECKS, Verdict, Verifier
-from lab.judge.worker_pool import Worker, Workers, module_path
+from lab.judge.worker_pool import START_SECONDS, Worker, Workers, module_path
 
 WORKER_SCRIPT = Path(__file__).with_name("reward_worker.py")
 BATCH = 64  # completions a call
+SHOWN = 10_000  # characters of what a function prints, over its life
 
 
 class RewardFunction:
@@ -139,25 +141,48 @@ class _RewardWorkers(Workers):
         super().__init__(size, seconds)
         self.spec = spec
         self.graded = graded
+        self.room = SHOWN  # characters that may still be shown
 
     def start(self) -> Worker:
-        rewards = "graded" if self.graded else "binary"
-        command = [str(WORKER_SCRIPT), self.spec, os.getcwd(), rewards]
-        return Worker(command, dict(os.environ) | {"PYTHONPATH": module_path()})
+        arguments = [self.spec, os.getcwd(), "graded" if self.graded else "binary"]
+        environment = dict(os.environ) | {"PYTHONPATH": module_path()}
+        return Worker(WORKER_SCRIPT, arguments, environment, subprocess.PIPE)
+
+    def show(self, text: bytes) -> None:
+        """Print on standard error what the function printed, up to SHOWN characters of it.
+
+        Each line begins with the function's name, and has nothing that a terminal would obey: it
+        may be a model's.
+        """
+        for line in text.decode(errors="replace").expandtabs().splitlines():
+            if self.room <= 0:
+                return
+            harmless = "".join(
+                sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in line
+            )
+            print(f"{self.spec}: {harmless[: self.room]}", file=sys.stderr, flush=True)
+            self.room -= len(line) + 1
+            if self.room <= 0:
+                print(
+                    f"lab: what else {self.spec} prints is not shown", file=sys.stderr, flush=True
+                )
 
     def limit(self, request: Batch) -> float:
         return self.seconds * len(request.rows)
 
-    def line(self, request: Batch) -> str:
-        return json.dumps((self.limit(request), request.completions, request.answers))
+    def content(self, request: Batch) -> Any:
+        return self.limit(request), request.completions, request.answers
 
-    def not_started(self, worker: Worker, reply: str) -> None:
-        self.read(reply or '{"fault": "ends its process when it is loaded"}')
+    def not_started(self, worker: Worker, reply: Any) -> None:
+        faults = {
+            "crash": "ends its process when it is loaded",
+            "timeout": f"is not loaded after {START_SECONDS:g} s",
+        }
+        self.read({"fault": faults[reply]} if isinstance(reply, str) else reply)
 
-    def read(self, reply: str) -> list[float | None]:
-        """The rewards in a worker's line. LabError: a fault of the function."""
-        content = json.loads(reply)
-        if fault := content.get("fault"):
+    def read(self, reply: dict[str, Any]) -> list[float | None]:
+        """The rewards in a worker's reply. LabError: a fault of the function."""
+        if fault := reply.get("fault"):
             cure = (
                 "a finite number or None for each"
                 if self.graded
@@ -167,7 +192,7 @@ class _RewardWorkers(Workers):
                 f"the reward {self.spec} {fault}: give a function of completions and answers that"
                 f" returns {cure}"
             )
-        return content["rewards"]
+        return reply["rewards"]
 
 
 def check_reward(spec: str) -> None:

@@ -1,7 +1,7 @@
-r"""A worker process: math-verify on pairs of untrusted texts.
+r"""A worker's work: math-verify on pairs of untrusted texts.
 
-It runs in a process of its own (`lab.judge.worker_pool`), with an address space of `memory`
-MiB (Linux; macOS does not hold this), an environment with nothing of the caller's but where modules
+It runs in a process of its own (`lab.judge.worker`), with an address space of `memory` MiB
+(Linux; macOS does not hold this), an environment with nothing of the caller's but where modules
 lie, and no right to write a file.
 
 No text is ever run as code. math-verify has two ways to Python's `eval`, both through
@@ -14,12 +14,11 @@ a worker that used over half of its room. So a failure may hide a right answer, 
 wrong one right.
 """
 
-import json
 import logging
 import re
 import resource
 import signal
-import sys
+from collections.abc import Generator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -33,33 +32,30 @@ WARM = (
 )
 
 
-def serve(seconds: float, memory: int) -> None:
-    """Print "ready", then answer each JSON pair (answer, gold) of the input with one reason.
+def work(seconds: str, memory: str) -> Generator[str, tuple[str, str], None]:
+    """Yields "ready", then one reason for each pair (answer, gold) that it is sent.
 
-    One line each; the process ends at the end of its input, and by SIGPROF where a comparison takes
-    more than `seconds` of CPU time, of this process alone.
+    The process ends by SIGPROF where a comparison takes more than `seconds` of CPU time, of this
+    process alone. `memory` is in MiB.
     """
-    replies, sys.stdout = sys.stdout, sys.stderr  # a library that prints must not speak for us
-    # A signal to the group does not end the comparison under way; the end of the pipe does.
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    limit = int(memory)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     with suppress(ValueError, OSError):  # macOS may refuse
-        resource.setrlimit(resource.RLIMIT_AS, (memory << 20, memory << 20))
+        resource.setrlimit(resource.RLIMIT_AS, (limit << 20, limit << 20))
     logging.disable()
     prepare()
     for pair in WARM:  # the first of each kind takes up to half a second
         compare(*pair)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    tight = (memory + peak()) / 2  # MiB: half of the room that is left
-    print("ready", file=replies, flush=True)
-    for line in sys.stdin:
-        signal.setitimer(signal.ITIMER_PROF, seconds)
-        reply = compare(*json.loads(line))
+    tight = (limit + peak()) / 2  # MiB: half of the room that is left
+    reply = "ready"
+    while True:
+        pair = yield reply
+        signal.setitimer(signal.ITIMER_PROF, float(seconds))
+        reply = compare(*pair)
         signal.setitimer(signal.ITIMER_PROF, 0)
         if reply != "equivalent" and peak() > tight:
             reply = "memory"
-        print(reply, file=replies, flush=True)
 
 
 def compare(answer: str, gold: str) -> str:
@@ -138,7 +134,3 @@ def peak() -> float:
     match = re.search(r"VmPeak:\s*(\d+)", status.read_text())
     assert match is not None  # Linux writes this line for every process
     return int(match[1]) / 1024
-
-
-if __name__ == "__main__":
-    serve(float(sys.argv[1]), int(sys.argv[2]))

@@ -1,9 +1,10 @@
 """Worker processes that can be killed, for work that may hang.
 
-A worker is a fresh interpreter on two pipes, not a fork: threads and CUDA in the caller do not
-matter. One that does not answer in time is killed with SIGKILL and replaced. Should the caller be
-gone by then, its own timer ends it; at the end of its input it ends. What runs inside, and its
-limits: `lab.judge.sympy_worker` and `lab.judge.reward_worker`.
+A worker is a fresh interpreter on a socket (`lab.judge.worker`), not a fork: threads and CUDA
+in the caller do not matter. One that does not answer in time is killed with SIGKILL, with all that
+it started, and replaced. Should the caller be gone by then, its own timer ends it; at the end of
+its socket it ends. What runs inside, and its limits: `lab.judge.sympy_worker` and
+`lab.judge.reward_worker`.
 
 Time is wall time for a user's function, which may wait for something. A comparison only computes,
 and has CPU time, which its worker counts itself: so a busy machine changes no verdict.
@@ -12,7 +13,9 @@ and has CPU time, which its worker counts itself: so a busy machine changes no v
 import importlib.util
 import json
 import os
+import secrets
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -26,62 +29,98 @@ from typing import Any
 from lab.errors import LabError
 
 Pair = tuple[str, str]  # answer and gold, both `extract.normalize` and `extract.is_readable`
-# Run as a script: a worker needs nothing else of the lab.
+LOOP = Path(__file__).with_name("worker.py")
 WORKER_SCRIPT = Path(__file__).with_name("sympy_worker.py")
 START_SECONDS = 60.0  # seconds a worker has to import sympy and warm up
+PART = 1 << 16  # bytes read at a time: as many as a pipe of Linux holds
 WALL = 60  # wall time of a comparison at most, in units of its CPU time: a stopped worker hangs
 
 
 class Worker:
     """One process: starting until `ready`, busy while it has a `request`, late after `deadline`.
 
-    `command` is a script and its arguments.
+    It runs a script's `work`, see `lab.judge.worker`, in a session of its own, without input.
+    Where its output goes, and that of the processes that it starts, is `output`, as for Popen.
     """
 
     request: Any
 
-    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", *command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            env=environment,
-        )
-        # Both are pipes, as asked for above; Popen's type does not know that.
-        assert self.process.stdin is not None and self.process.stdout is not None
-        self.requests = self.process.stdin
-        self.replies = self.process.stdout
+    def __init__(
+        self, script: Path, arguments: list[str], environment: dict[str, str], output: int
+    ) -> None:
+        self.channel, theirs = socket.socketpair()
+        with theirs:
+            descriptor = theirs.fileno()
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", str(LOOP), str(descriptor), str(script), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                bufsize=0,
+                env=environment,
+                pass_fds=[descriptor],
+                start_new_session=True,
+            )
+        self.output = self.process.stdout
+        if self.output is not None:
+            os.set_blocking(self.output.fileno(), False)
         self.ready = False
         self.request = None
+        self.number = 0  # of the request
+        self.line = b""  # what has come of a reply
+        self.printed = b""  # during the request, or before it
         self.deadline = time.monotonic() + START_SECONDS
 
-    def send(self, request: Any, line: str, seconds: float) -> None:
-        """Give the worker a request as a line, to be answered within `seconds`."""
+    def send(self, request: Any, content: Any, seconds: float) -> None:
+        """Give the worker a request, whose content is JSON, to be answered within `seconds`."""
         self.request = request
+        self.number = secrets.randbits(64)
         self.deadline = time.monotonic() + seconds
-        # A worker that has just died is noticed later, by the end of its pipe.
-        with suppress(BrokenPipeError):
-            self.requests.write(line.encode() + b"\n")
+        self.channel.settimeout(seconds)
+        # A worker that has just died, or that reads nothing, is noticed when its reply is awaited.
+        with suppress(OSError):
+            self.channel.sendall(json.dumps([self.number, content]).encode() + b"\n")
 
-    def receive(self) -> str:
-        """The worker's next line; empty at the end of the pipe, which means that it died."""
-        return self.replies.readline().decode().strip()
+    def receive(self) -> Any:
+        """The reply; None while more is to come, "crash" for any other text or the socket's end."""
+        try:
+            part = self.channel.recv(PART)
+        except OSError:  # it died without having read the request
+            part = b""
+        self.line += part
+        if part and not part.endswith(b"\n"):
+            return None
+        line, self.line = self.line, b""
+        with suppress(ValueError, TypeError):
+            number, reply = json.loads(line)
+            if number == self.number:
+                return reply
+        return "crash"
+
+    def listen(self) -> None:
+        """Take what the worker and its processes print, so that none waits; keep its beginning."""
+        if self.output is not None:
+            part = self.output.read(PART)  # None: nothing for now
+            self.printed = (self.printed + (part or b""))[:PART]
+            if part == b"":  # all that could print have ended
+                self.output.close()
+                self.output = None
 
     def kill(self) -> None:
-        """End the process with SIGKILL, wait until it is gone, and close its pipes."""
-        self.process.kill()
+        """End the process and all of its group with SIGKILL, and wait until it is gone."""
+        with suppress(ProcessLookupError, PermissionError):  # macOS refuses where all have ended
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-        self.requests.close()
-        self.replies.close()
+        self.channel.close()
+        if self.output is not None:
+            self.output.close()
 
 
 class Workers:
     """Up to `size` workers, with `seconds` of wall time a request. They start when first needed.
 
     What the workers run, and what a request is, is for a class below to say: `start`, `limit`,
-    `line` and `not_started`.
+    `content` and `not_started`.
     """
 
     def __init__(self, size: int, seconds: float) -> None:
@@ -97,15 +136,18 @@ class Workers:
         """The seconds of wall time that a worker has for a request."""
         return self.seconds
 
-    def line(self, request: Any) -> str:
-        """A request as a worker reads it."""
-        return json.dumps(request)
+    def content(self, request: Any) -> Any:
+        """A request as a worker reads it, in JSON."""
+        return request
+
+    def show(self, text: bytes) -> None:
+        """Called with what a worker has printed by the end of a request."""
 
     def started(self) -> None:
         """Called where a worker is ready."""
 
-    def not_started(self, worker: Worker, reply: str) -> None:
-        """Called where a worker died or replied something else before it was ready."""
+    def not_started(self, worker: Worker, reply: Any) -> None:
+        """Called with what a worker replied in place of "ready"; as in `replies`."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -113,10 +155,10 @@ class Workers:
         while self.workers:
             self.workers.pop().kill()
 
-    def replies(self, requests: Sequence[Any]) -> Generator[tuple[Any, str], None, None]:
+    def replies(self, requests: Sequence[Any]) -> Generator[tuple[Any, Any], None, None]:
         """Each request with its reply, in the order in which the workers answer.
 
-        A reply is a worker's line, "timeout" (of the wall, or of the CPU by SIGPROF) or "crash".
+        A reply is a worker's own, "timeout" (of the wall, or of the CPU by SIGPROF) or "crash".
         Closing the generator kills the workers that are still busy.
         """
         waiting = deque(requests)
@@ -131,11 +173,11 @@ class Workers:
     def _assign(self, waiting: deque[Any]) -> None:
         """Give every idle worker a request; start workers while requests are left over."""
         for worker in [worker for worker in self.workers if worker.ready and not worker.request]:
-            if worker.process.poll() is not None:  # killed from outside while it was idle
+            if wait([worker.channel], 0):  # killed from outside, or it speaks unasked
                 self._remove(worker)
             elif waiting:
                 request = waiting.popleft()
-                worker.send(request, self.line(request), self.limit(request))
+                worker.send(request, self.content(request), self.limit(request))
         busy = sum(bool(worker.request) for worker in self.workers)
         while len(self.workers) < min(self.size, len(waiting) + busy):
             self.workers.append(self.start())
@@ -143,30 +185,36 @@ class Workers:
     def _arrived(self) -> Iterator[tuple[Any, str]]:
         """Wait until a worker answers or is late, and yield the replies that are known by then."""
         busy = [worker for worker in self.workers if worker.request or not worker.ready]
+        outputs = [worker.output.fileno() for worker in busy if worker.output is not None]
         next_deadline = min(worker.deadline for worker in busy)
         readable = wait(
-            [worker.replies.fileno() for worker in busy],
+            [*(worker.channel for worker in busy), *outputs],
             max(0.0, next_deadline - time.monotonic()),
         )
         for worker in busy:
             late = time.monotonic() >= worker.deadline
-            answered = worker.replies.fileno() in readable
-            if not answered and not late:
+            reply = worker.receive() if worker.channel in readable else None
+            worker.listen()
+            if reply is None and late:
+                reply = "timeout"
+            if reply is None:
                 continue
-            reply = worker.receive() if answered else ""
-            if worker.ready:
-                request = worker.request
-                worker.request = None
-                # Without memory, or dead, or late: this process serves no other request.
-                if reply in ("memory", ""):
-                    self._remove(worker)
-                    late = late or worker.process.returncode == -signal.SIGPROF
-                yield request, reply or ("timeout" if late else "crash")
-            elif reply == "ready":
+            self.show(worker.printed)
+            worker.printed = b""
+            started = not worker.ready and reply == "ready"
+            # Without memory, or dead, or late, or not started: it serves no other request.
+            if not (worker.ready or started) or reply in ("memory", "crash", "timeout"):
+                self._remove(worker)
+                if worker.process.returncode == -signal.SIGPROF:
+                    reply = "timeout"
+            if started:
                 worker.ready = True
                 self.started()
+            elif worker.ready:
+                request = worker.request
+                worker.request = None
+                yield request, reply
             else:
-                self._remove(worker)
                 self.not_started(worker, reply)
 
     def _remove(self, worker: Worker) -> None:
@@ -202,12 +250,13 @@ class WorkerPool(Workers):
             if name in os.environ
         }
         environment |= {"PYTHONPATH": module_path(), "PYTHONHASHSEED": "0"}
-        return Worker([str(WORKER_SCRIPT), str(self.cpu_seconds), str(self.memory)], environment)
+        arguments = [str(self.cpu_seconds), str(self.memory)]
+        return Worker(WORKER_SCRIPT, arguments, environment, subprocess.DEVNULL)
 
     def started(self) -> None:
         self.failed_starts = 0
 
-    def not_started(self, worker: Worker, reply: str) -> None:
+    def not_started(self, worker: Worker, reply: Any) -> None:
         self.failed_starts += 1
         if self.failed_starts == 3:
             self.failed_starts = 0

@@ -48,6 +48,7 @@ VERIFIER_FILES = (
     "sympy_worker.py",
     "units.py",
     "verifier.py",
+    "worker.py",
     "worker_pool.py",
 )
 
