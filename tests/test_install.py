@@ -138,7 +138,7 @@ def test_every_install_line_of_the_documents_has_the_shape_that_is_resolved():
         assert len(resolve.SAID.findall(text)) == len(resolve.SHAPE.findall(text)), place
     lines = resolve.documented()
     assert len(lines) > 10
-    assert lines[resolve.Line((".[llm,vllm]",), "constraints.txt")][0] == "README.md"
+    assert lines[resolve.Line((".[llm,vllm]",), "constraints.txt")][0] == "docs/install.md"
     assert lines[resolve.Line((".[dev]",), "constraints.txt")] == ["make setup"] * 4
     assert set(lines[resolve.Line((".[toy]",), "constraints.txt")]) == {"lab/extras.py"}
     # All packages of language models, with vLLM where there is a GPU.
