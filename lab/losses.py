@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from lab.errors import one_of
-from lab.mathematics.estimators import Estimator, estimator
+from lab.mathematics.estimators import Estimator, estimator, success_failure_on
 from lab.mathematics.objectives import Objective
 from lab.mathematics.weights import log_binomials
 from lab.shapes import Bool, Float, Num, Shaped
@@ -43,7 +43,7 @@ def counted(
     `logp` is the log-probability of each answer, `counts` how often it was drawn among N, and
     `right` whether it is right.
     """
-    a1, a0 = _success_failure(estimator, N, logp.dtype, logp.device)
+    a1, a0 = success_failure_on(estimator, N, logp.dtype, logp.device)
     K = (counts * right).sum(1, keepdim=True).long()
     advantages = torch.where(right, a1[K], a0[K])
     return -(counts / N * advantages * logp).sum(1).mean()
@@ -110,7 +110,7 @@ def conditional_factor(
     averaged out (Rao-Blackwell): the mean is that of sampling, the variance is not larger. `K` are
     whole numbers.
     """
-    a1, a0 = _success_failure(estimator, N, log_p.dtype, log_p.device)
+    a1, a0 = success_failure_on(estimator, N, log_p.dtype, log_p.device)
     wrong = -torch.expm1(log_p.detach())
     odds = log_p.detach().exp() / wrong.clamp_min(torch.finfo(log_p.dtype).tiny)
     index = K.long()
@@ -212,15 +212,6 @@ def class_weights(
     K = right.sum(-1, keepdim=True).to(rewards)
     weights = n / (2 * torch.where(right, K, n - K).clamp_min(1))
     return torch.where((K > 0) & (K < n), weights, 1.0) * present
-
-
-@lru_cache(maxsize=64)
-def _success_failure(
-    estimator: Estimator, N: int, dtype: torch.dtype, device: torch.device
-) -> tuple[Shaped[Tensor, " {N}+1"], Shaped[Tensor, " {N}+1"]]:
-    """(a1, a0) by K on the device, made once."""
-    a1, a0 = estimator.success_failure(N)
-    return torch.as_tensor(a1).to(device, dtype), torch.as_tensor(a0).to(device, dtype)
 
 
 @lru_cache(maxsize=64)

@@ -518,8 +518,7 @@ def _forget() -> None:
     from lab.toy import maze_env
 
     for kept in (
-        estimators._tables_torch,
-        losses._success_failure,
+        estimators.success_failure_on,
         losses._bernstein,
         maze_env.any_set,
         maze_env.held_out_set,

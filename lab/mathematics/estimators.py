@@ -437,10 +437,10 @@ def _tables(
 
 
 @lru_cache(maxsize=256)
-def _tables_torch(
+def success_failure_on(
     chosen: Estimator, N: int, dtype: torch.dtype, device: torch.device
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """(a1, a0) by K in a float type on a device, made once."""
+    """`Estimator.success_failure` in a float type on a device, made once."""
     import torch
 
     a1, a0 = chosen.success_failure(N)
@@ -456,9 +456,9 @@ def _advantages_torch(chosen: Estimator, rewards: torch.Tensor, check: bool) -> 
         check_rewards(chosen, rewards.detach().double().cpu().numpy())
     dtype = rewards.dtype if rewards.is_floating_point() else torch.get_default_dtype()
     if chosen.real is not None:
-        a1, a0 = _tables_torch(chosen, rewards.shape[-1], torch.float64, rewards.device)
+        a1, a0 = success_failure_on(chosen, rewards.shape[-1], torch.float64, rewards.device)
         return chosen.real.advantages(a1, a0, rewards.detach().double()).to(dtype)
-    a1, a0 = _tables_torch(chosen, rewards.shape[-1], dtype, rewards.device)
+    a1, a0 = success_failure_on(chosen, rewards.shape[-1], dtype, rewards.device)
     right = rewards.detach().bool()
     K = right.sum(-1, keepdim=True)
     return torch.where(right, a1[K], a0[K])

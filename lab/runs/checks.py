@@ -10,7 +10,6 @@ from functools import partial
 from importlib import metadata
 from pathlib import Path
 
-import rlvr_lab
 from lab.errors import LabError
 from lab.runs.experiments import experiment, experiments
 from lab.runs.notebooks import check_notebook
@@ -21,7 +20,6 @@ from lab.runs.run_folder import Run, runs_root
 def checks() -> Iterator[tuple[str, str]]:
     """Yield (subject, fault) pairs; an empty fault means that nothing is wrong with the subject."""
     yield "Python", _python()
-    yield "package lab", rlvr_lab.shadowed()
     yield "installed versions", _versions()
     yield "data: handwritten digits", _fault(_digits)
     for name in experiments():
