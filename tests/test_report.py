@@ -2,12 +2,16 @@
 page of its own.
 """
 
+import json
 import re
 from pathlib import Path
 from shutil import copytree
 
+import nbformat
 import numpy as np
+import pandas as pd
 import pytest
+from browser import quiet
 from scipy.stats import ttest_1samp
 
 from lab.cli import main
@@ -227,6 +231,77 @@ def test_the_command_writes_one_page_with_everything_in_it(
     # Its notebook is a lesson too, of which the page holds nothing.
     lesson = ["What do you expect?", "Exercises", "fill in the cell above", "Take-away", "mazes"]
     assert [words for words in lesson if words in text] == []
+
+
+HOSTILE = "<img src=x onerror='document.title=1'><script src=https://example.org/x></script>\"'&lt;"
+
+
+def test_hostile_text_in_every_field_of_runs_is_shown_and_nothing_of_it_runs(
+    four, tmp_path, monkeypatch, chromium
+):
+    monkeypatch.setenv("JUPYTER_PATH", "")
+    folders = []
+    for number, run in enumerate(four):
+        place = run.path.with_name(f"{number}{HOSTILE.replace('/', '')}")
+        run.path.rename(place)
+        hostile(place)
+        folders.append(place)
+    setting = f"{HOSTILE}rloo"
+    page = report.report(folders, tmp_path / "page.html", metric=HOSTILE, against=setting)
+    text = page.read_text(encoding="utf-8")
+    with quiet(chromium, page.as_uri()) as tab:
+        tab.goto(page.as_uri())
+        assert tab.title() == "Report"
+        assert tab.locator("script, [onerror], img:not([src^='data:'])").count() == 0
+        shown = tab.locator("body").inner_text()
+    assert "Left out" not in shown
+    for words in (*(f"{number}<img src=x" for number in range(4)), setting, f"minus {setting}"):
+        assert words in shown
+    cells = {HOSTILE: "column", f"command {HOSTILE}": "cell", f"device {HOSTILE}": "cell"}
+    assert [words for words in cells if words not in shown] == []
+    assert f'Content-Security-Policy content="{report.POLICY}"' in text
+
+
+def test_the_policy_of_the_page_stops_what_is_not_escaped(tmp_path, chromium):
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(HOSTILE)])
+    nbformat.write(book, tmp_path / "book.ipynb")
+    page = tmp_path / "page.html"
+    page.write_text(report._html(tmp_path / "book.ipynb"))
+    refused = []
+    tab = chromium.new_page()
+    tab.on("requestfailed", lambda request: refused.append((request.url, request.failure)))
+    tab.goto(page.as_uri())
+    assert tab.locator("img").count() == 1  # it is there, and does nothing
+    assert tab.title() == "Report"
+    picture, script = (tmp_path / "x").as_uri(), "https://example.org/x"
+    assert sorted(refused) == [(picture, "csp"), (script, "csp")]
+    tab.close()
+
+
+def hostile(folder: Path) -> None:
+    """Put HOSTILE into all that a run folder holds, keep what tells runs apart, and finish it."""
+    params, provenance = (
+        json.loads((folder / name).read_text()) for name in ("params.json", "provenance.json")
+    )
+    parameters = params["parameters"]
+    parameters["objective"] = HOSTILE + parameters["objective"]
+    parameters[f"parameter {HOSTILE}"] = HOSTILE
+    provenance |= {
+        key: f"{key} {HOSTILE}" for key, value in provenance.items() if isinstance(value, str)
+    }
+    records = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    lines = [
+        json.dumps(record | {HOSTILE: record["pass@1"]} if "pass@1" in record else record)
+        for record in records
+    ]
+    groups = pd.read_parquet(folder / "groups.parquet")
+    groups["problem"] = HOSTILE + groups["problem"].astype(str)
+    (folder / "params.json").write_text(json.dumps(params))
+    (folder / "provenance.json").write_text(json.dumps(provenance))
+    (folder / "metrics.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    groups.to_parquet(folder / "groups.parquet")
+    (folder / "done.json").unlink()
+    Run(folder).finish(1.0)
 
 
 def test_a_report_on_one_run_without_groups_says_what_it_leaves_out(four, tmp_path, monkeypatch):

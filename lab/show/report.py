@@ -25,6 +25,7 @@ from lab.show.problem_rates import baseline, pass_rates
 
 if TYPE_CHECKING:
     import pandas as pd
+    from IPython.display import HTML
 
 FIRST, LAST = "first step", "last step"
 LESSON = "lesson"  # the tag of cells that are no part of the page
@@ -48,6 +49,11 @@ td,th{border-bottom:1px solid light-dark(#ddd,#444);padding:.2rem .7rem .2rem 0;
 img{max-width:100%;background:#fff}.output_png,.output_html{overflow-x:auto}
 pre{white-space:pre-wrap;font-size:.8rem;color:light-dark(#444,#bbb)}.anchor-link{display:none}
 @media(max-width:45rem){.output_png img{max-width:none}}"""
+# The browser enforces it: no script, no connection, no frame, no picture but those inside.
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action"
+    " 'none'"
+)
 
 
 def gather(sources: Sequence[str | Path], name: str = "") -> Results:
@@ -235,6 +241,18 @@ def origins(results: Results) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["run", "command", "commit", "device", "seconds"])
 
 
+def table_of(frame: pd.DataFrame, digits: int = 6) -> HTML:
+    """A table for the page, its text escaped: a column's name and a cell may be anybody's.
+
+    `digits` are the decimals of numbers that are not whole. The index is not shown.
+    """
+    import pandas as pd
+    from IPython.display import HTML
+
+    with pd.option_context("display.max_colwidth", None):  # commands are longer than 50 characters
+        return HTML(frame.to_html(index=False, border=0, float_format=f"{{:.{digits}f}}".format))
+
+
 def report(paths: Sequence[Path], file: Path | None = None, **parameters: str) -> Path:
     """Execute notebook 90 on these runs and write its results as one HTML file.
 
@@ -272,6 +290,7 @@ def _html(notebook: Path) -> str:
     body, _ = exporter.from_filename(str(notebook))
     head = (
         "<!doctype html><html lang=en><meta charset=utf-8>"
+        f'<meta http-equiv=Content-Security-Policy content="{POLICY}">'
         '<meta name=viewport content="width=device-width,initial-scale=1">'
         f"<title>Report</title><style>{STYLE}</style>"
     )
