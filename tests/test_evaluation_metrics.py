@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from lab.errors import LabError
+from lab.latex import escaped
 from lab.llm.engines.base import Sampling
 from lab.llm.evals import evaluation_metrics
 from lab.llm.evals.evaluation_metrics import (
@@ -23,7 +24,7 @@ from lab.llm.evals.evaluation_metrics import (
     samples_to_reach,
     summary,
 )
-from lab.llm.evals.evaluation_tables import Row, caption, escaped, latex, markdown
+from lab.llm.evals.evaluation_tables import Row, caption, latex, markdown
 from lab.mathematics import metrics, stats
 from lab.mathematics.stats import Interval
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from lab.llm.evals.evaluation_tables import escaped
+from lab.latex import escaped
 from lab.mathematics.formula import formula_weight
 from lab.mathematics.objectives import objective
 from lab.mathematics.weights import induced_weight

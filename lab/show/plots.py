@@ -41,7 +41,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 
 from lab.errors import LabError, unknown
-from lab.llm.evals.evaluation_tables import escaped
+from lab.latex import escaped
 from lab.runs.experiments import experiment
 from lab.runs.provenance import ROOT, commit_of, versions
 from lab.runs.run_folder import runs_root, write_atomically, write_json

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lab.errors import LabError
+from lab.latex import escaped
 from lab.mathematics.stats import Interval
 
 if TYPE_CHECKING:  # importing it loads torch
@@ -18,14 +19,6 @@ if TYPE_CHECKING:  # importing it loads torch
 
 UNITS = {"length": "length, tokens", "entropy": "entropy, nats per token"}
 DIGITS = {"length": 1}  # decimals of a metric; all others have 3
-SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-} | {sign: f"\\{sign}" for sign in "&%$#_{}"}
 
 
 class Row(NamedTuple):
@@ -82,15 +75,6 @@ def latex(rows: Sequence[Row], caption: str, columns: Sequence[str] = ()) -> str
             r"\end{table}",
         ]
     )
-
-
-def escaped(text: str) -> str:
-    r"""The text with LaTeX's special characters escaped.
-
-    >>> escaped("pass^8 of a_b & 95%")
-    'pass\\textasciicircum{}8 of a\\_b \\& 95\\%'
-    """
-    return "".join(SPECIAL.get(character, character) for character in text)
 
 
 def _cells(rows: Sequence[Row], columns: Sequence[str]) -> list[list[str]]:
