@@ -23,8 +23,9 @@ import os
 import sys
 import tomllib
 import traceback
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache, partial
 from importlib import util
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -148,10 +149,8 @@ def _is_file(plugin: str) -> bool:
 
 def _import(plugin: str) -> None:
     if not _is_file(plugin):
-        try:
+        with _one_sentence(partial(_fault, plugin)):
             importlib.import_module(plugin)
-        except Exception as error:
-            raise LabError(_fault(plugin, error)) from error
         return
     if not Path(plugin).is_file():
         raise LabError(f"no plugin {plugin}: give a Python file, or the name of a module")
@@ -180,14 +179,41 @@ def import_file(path: Path) -> ModuleType:
     module = util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
+        with _one_sentence(partial(_fault, str(path))):
+            spec.loader.exec_module(module)
+    except BaseException:
         del sys.modules[name]
-        raise LabError(_fault(str(path), error)) from error
+        raise
     return module
 
 
-def _fault(plugin: str, error: Exception) -> str:
+@contextmanager
+def _one_sentence(
+    say: Callable[[BaseException], str], passing: type[BaseException] = KeyboardInterrupt
+) -> Iterator[None]:
+    """Inside, whatever is raised becomes a LabError with the words of `say`, `sys.exit` too.
+
+    Ctrl-C, the end of a generator, and what is `passing` stay as they are.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, GeneratorExit, passing):
+        raise
+    except BaseException as error:
+        raise LabError(say(error)) from error
+
+
+def user_code(what: str, file: str, line: int | None = None) -> AbstractContextManager[None]:
+    """For a call of a function in a plugin's `file`: whatever it raises is one sentence.
+
+    `what` is what failed; `line` as in `fault`. A LabError passes.
+    """
+    return _one_sentence(
+        lambda error: f"{what}: {fault(error, file, line)}; mend the function", LabError
+    )
+
+
+def _fault(plugin: str, error: BaseException) -> str:
     """What is wrong with a plugin, in one sentence with the line of its file."""
     if isinstance(error, ModuleNotFoundError) and error.name == plugin.partition(".")[0]:
         return f"no plugin {plugin}: there is no such module; give a file that ends in .py"
@@ -195,7 +221,7 @@ def _fault(plugin: str, error: Exception) -> str:
     return f"plugin {fault(error, str(file or plugin))}; mend it, or do not name it"
 
 
-def fault(error: Exception, file: str, line: int | None = None) -> str:
+def fault(error: BaseException, file: str, line: int | None = None) -> str:
     """An exception in a few words: file, line, type and message.
 
     The line is the last one in `file` that the exception passed; `line` stands in where it passed

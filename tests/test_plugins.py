@@ -149,6 +149,8 @@ def test_plugin_names_one_for_one_command(folder, start):
         ),
         ("def f(:\n", "line 1: SyntaxError: invalid syntax"),
         ("\nimport no_such_package\n", "line 2: ModuleNotFoundError: No module named"),
+        ("import sys\nsys.exit()\n", "line 2: SystemExit: "),
+        ("class Stop(BaseException): pass\nraise Stop('now')\n", "line 2: Stop: now"),
         (
             PLUGIN.format(name="rloo"),
             "line 4: LabError: estimator 'rloo' is registered already: choose another name",
@@ -175,6 +177,7 @@ def test_a_broken_plugin_is_one_sentence_with_file_and_line_each_time(
         ("2 * gap, 2 * offset", "gap / (1 // len(set())), offset", "line 8: ZeroDivisionError"),
         ("2 * gap, 2 * offset", "np.linalg.inv(gap)", "line 8: NameError: name 'np'"),
         ("return 2 * gap, 2 * offset", "", "line 4: TypeError: 'NoneType' object is not"),
+        ("2 * gap, 2 * offset", "exit()", "line 8: SystemExit"),
         ("(N):", "():", "line 4: TypeError: twice() takes 0 positional arguments"),
     ],
 )
@@ -371,6 +374,28 @@ def test_a_faulty_world_is_one_sentence(coins, capsys):
     assert "there is an experiment tabular: rename the file" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "place",
+    [
+        "    for step in range(",  # its training
+        "    return [f",  # its preflight
+        "    seed: int",  # its settings
+    ],
+)
+def test_a_world_that_exits_is_one_sentence_and_its_run_not_finished(coins, runs, capsys, place):
+    from lab.cli import main
+
+    exits = "    raise SystemExit(0)\n"
+    if "seed" in place:
+        exits = f"    def __post_init__(self):\n    {exits}"
+    (coins / "coins.py").write_text(WORLD.replace(place, exits + place))
+    assert main(["train", "coins"]) == 1
+    sentence = capsys.readouterr().err.splitlines()[-1]
+    assert sentence.startswith(f"lab: coins: {coins / 'coins.py'}, line ")
+    assert sentence.endswith(": SystemExit: 0; mend the function")
+    assert not list(runs.rglob("done.json"))
+
+
 # --- A problem set --------------------------------------------------------------------------------
 
 DOUBLES = """\
@@ -422,6 +447,7 @@ def test_a_model_is_trained_and_evaluated_on_it(doubles, fork, runs):
             "doubles",
             r"problem set doubles: .*doubles.py, line 8: ZeroDiv.*mend",
         ),
+        ("str(2 * a)", "exit()", "doubles", r"problem set doubles: .*line 8: SystemExit.*mend"),
         (
             "str(2 * a)",
             "2 * a",

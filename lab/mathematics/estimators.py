@@ -25,7 +25,7 @@ from lab.errors import LabError, one_of, parse_call, unknown, whole, write_call
 from lab.mathematics.groups import Group, check_binary, check_real
 from lab.mathematics.objectives import Objective
 from lab.mathematics.sequences import Sequences
-from lab.plugins import fault, load_plugins
+from lab.plugins import load_plugins, user_code
 from lab.shapes import Array, Float, Shaped
 
 if TYPE_CHECKING:
@@ -171,13 +171,9 @@ def _coefficients(estimator: Estimator, N: int) -> Sequences:
             "raise rollouts, lower the order or k, or choose another objective"
             + (", or say singleton='zero'" if N == 1 else "")
         )
-    try:
+    with user_code(f"{estimator.spec} at N = {N}", *_place(estimator.sequences)):
         # Adding 0.0 turns -0.0 into 0.0.
         rows = [np.asarray(row, dtype=np.float64) + 0.0 for row in estimator.sequences(N)]
-    except LabError:
-        raise
-    except Exception as error:
-        raise _broken(f"{estimator.spec} at N = {N}", estimator.sequences, error) from error
     if len(rows) != 2 or any(row.shape != (N,) for row in rows):
         raise LabError(
             f"{estimator.spec}: sequences({N}) gave shapes {[row.shape for row in rows]}; "
@@ -189,12 +185,11 @@ def _coefficients(estimator: Estimator, N: int) -> Sequences:
     return gap, offset
 
 
-def _broken(what: str, function: Callable[..., Any], error: Exception) -> LabError:
-    """The error for a function, a plugin's perhaps, that raised another: with its file and line."""
+def _place(function: Callable[..., Any]) -> tuple[str, int | None]:
+    """The file and the first line of a function, a plugin's perhaps."""
     written = inspect.unwrap(function.func if isinstance(function, partial) else function)
     code = getattr(written, "__code__", None)  # None of NumPy's functions
-    place = (code.co_filename, code.co_firstlineno) if code else (repr(written), None)
-    return LabError(f"{what}: {fault(error, *place)}; mend the function")
+    return (code.co_filename, code.co_firstlineno) if code else (repr(written), None)
 
 
 _CATALOGUE: dict[str, tuple[Callable[..., Sequences], dict[str, Any]]] = {}
@@ -328,12 +323,8 @@ def _fact(name: str, fact: str, value: Any, options: dict[str, Any]) -> Any:
     """A fact of a catalogue entry; where it is a function of the options, what that returns."""
     if not callable(value):
         return value
-    try:
+    with user_code(f"{fact} of estimator {name!r}", *_place(value)):
         return value(**options)
-    except LabError:
-        raise
-    except Exception as error:
-        raise _broken(f"{fact} of estimator {name!r}", value, error) from error
 
 
 def estimator_names() -> list[str]:

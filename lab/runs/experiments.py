@@ -16,6 +16,7 @@ import json
 import shlex
 import tomllib
 from collections.abc import Generator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
@@ -23,7 +24,7 @@ from typing import Any
 
 from lab.configurations import Config, Setting
 from lab.errors import LabError, real, unknown
-from lab.plugins import import_file, plugin_presets
+from lab.plugins import import_file, plugin_presets, user_code
 from lab.runs.former_names import in_present_names
 from lab.runs.run_folder import Run
 from lab.training.records import Pause, Record
@@ -73,7 +74,8 @@ class Experiment:
         # The class checks its values too, but only here is the usual value known, for the error.
         for key, value in values.items():
             self.rules[key].checked(f"{self.name}: {key}", value, like=self.usual[key])
-        config = self.configuration(name=self.name, scale=scale, **values)
+        with self._told():
+            config = self.configuration(name=self.name, scale=scale, **values)
         self.preflight(config)
         return config
 
@@ -135,15 +137,16 @@ class Experiment:
 
         `start` is the final state of the training that this one starts from, if it has one.
         """
-        trainer = getattr(self.module, self._trainer_path[1])
-        return trainer(config, state, **start)
+        with self._told():
+            yield from getattr(self.module, self._trainer_path[1])(config, state, **start)
 
     def preflight(self, config: Config) -> list[str]:
         """The trainer's lines for the header, none without a trainer.
 
         LabError: the trainer refuses the settings together.
         """
-        return self.module.preflight(config) if self.trainer else []
+        with self._told():
+            return self.module.preflight(config) if self.trainer else []
 
     def changed(self, config: Config) -> dict[str, Any]:
         """The settings of `config` that differ from the preset at its scale."""
@@ -162,6 +165,11 @@ class Experiment:
 
             lines += [*self.preflight(config), f"  device: {describe_device()}"]
         return "\n".join(lines)
+
+    def _told(self) -> AbstractContextManager[None]:
+        """Inside, what a plugin's trainer raises is one sentence; a fault of the lab stays one."""
+        place = (self.trainer or "").rpartition(":")[0]
+        return user_code(self.name, place) if place.endswith(".py") else nullcontext()
 
     @property
     def module(self) -> ModuleType:

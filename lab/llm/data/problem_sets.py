@@ -14,7 +14,7 @@ from lab.errors import LabError, parse_call, unknown, whole
 from lab.llm.data import arithmetic
 from lab.llm.data.datasets import DATASETS, Problem, ProblemSet, load
 from lab.llm.data.readers import KINDS
-from lab.plugins import fault, load_plugins
+from lab.plugins import load_plugins, user_code
 
 SetFunction = Callable[..., Iterable[tuple[str, str]]]
 _registered: dict[str, SetFunction] = {}
@@ -120,14 +120,9 @@ def _function(name: str) -> tuple[SetFunction, dict[str, Any]]:
 def _of_function(name: str, split: str) -> ProblemSet:
     """The problems of a registered function. LabError: there is none, or it fails."""
     function, options = _function(name)
-    try:
+    code = inspect.unwrap(function).__code__
+    with user_code(f"problem set {name}", code.co_filename, code.co_firstlineno):
         rows = list(function(split, **options))
-    except LabError:
-        raise
-    except Exception as error:
-        code = inspect.unwrap(function).__code__
-        said = fault(error, code.co_filename, code.co_firstlineno)
-        raise LabError(f"problem set {name}: {said}; mend the function") from error
     problems, skipped = [], []
     for number, row in enumerate(rows):
         question, answer = _texts(name, number, row)
