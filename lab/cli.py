@@ -497,9 +497,11 @@ def _run(arguments: argparse.Namespace) -> None:
     if request is None:
         return
     from lab.runs.notebooks import run_notebook
+    from lab.runs.run_folder import Run
 
+    before = Run.of(request.config).finished
     run = run_notebook(request.config, **request.settings)
-    _print_outcome(run)
+    _print_outcome(run, before)
     _name_reports(arguments, run.path, [run])
 
 
@@ -507,15 +509,20 @@ def _train(arguments: argparse.Namespace) -> None:
     request = _announce_request(arguments)
     if request is None:
         return
+    from lab.runs.run_folder import Run
     from lab.runs.training import leads, train
 
+    before = Run.of(request.config).finished
     run = train(request.config, view=arguments.view, **request.settings)
     if leads():
-        _print_outcome(run)
+        _print_outcome(run, before)
         _name_reports(arguments, run.path, [run])
 
 
-def _print_outcome(run: Run) -> None:
+def _print_outcome(run: Run, before: bool) -> None:
+    """Print the last record; `before`: the run had finished before this command."""
+    if before:
+        print("already finished, nothing trained; its last record:")
     for key, value in run.done["last"].items():
         print(f"  {key}: {value:.6g}")
     print(f"finished in {run.done['seconds']} s: {run.path}")

@@ -87,17 +87,9 @@ def hand_on(*plugins: str) -> None:
         os.environ[VARIABLE] = os.pathsep.join(dict.fromkeys(named))
 
 
-def plugin_digests() -> dict[str, str]:
-    """The first 16 digits of the SHA-256 of each imported plugin's file, by the file's name.
-
-    They belong to the provenance of a run: the name of an estimator does not tell its code.
-    """
-    files = [_file(plugin) for plugin, error in _loaded.items() if error is None]
-    return {
-        file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:16]
-        for file in files
-        if file is not None
-    }
+def is_ours(module: str) -> bool:
+    """Whether a module is of the lab itself, by its name."""
+    return module.partition(".")[0] in ("lab", "rlvr_lab")
 
 
 # --- Where plugins are named ----------------------------------------------------------------------

@@ -14,9 +14,10 @@ class LanguageModelConfig(Config):
         choices=("trl", "loop"),
         default="trl",
     )
-    model: str = setting("a folder with a model, or a name on the hub")
+    model: str = setting("a folder with a model, or a name on the hub", content="model")
     train_set: str = setting(
-        "training problems: a set (lab data check), arithmetic(level=2), or a file"
+        "training problems: a set (lab data check), arithmetic(level=2), or a file",
+        content="problems",
     )
     problems: int = setting(
         "problems of the training set, the first ones; 0: all", least=0, most=10_000_000
@@ -26,7 +27,8 @@ class LanguageModelConfig(Config):
     folder_of_data: str = setting("offline folder with the problem sets; empty: the hub")
     prompt: str = setting(
         "name of a prompt template (lab.llm.data.prompts), or a file: FILE.txt with {question} in"
-        " it, FILE.chat.txt for the user turn of a chat model's own template"
+        " it, FILE.chat.txt for the user turn of a chat model's own template",
+        content="prompt",
     )
     max_prompt_tokens: int = setting(
         "maximum tokens of a prompt; problems with a longer one are left out",
@@ -42,6 +44,7 @@ class LanguageModelConfig(Config):
         "a reward function in place of the verifier, FILE.py:NAME or MODULE:NAME: from lists of"
         " completions and answers to a list of 1, 0 or None, or of any numbers where the estimator"
         " takes real rewards; empty: the verifier",
+        content="reward",
         default="",
     )
     right_from: float = setting(
@@ -132,7 +135,7 @@ class LanguageModelConfig(Config):
         "GPU memory in GiB, used where no GPU can be queried", least=1.0, most=10000.0
     )
     micro_batch: int = setting("rollouts per forward and backward pass", least=1, most=65_536)
-    eval_sets: list[str] = setting("problem sets for evaluation")
+    eval_sets: list[str] = setting("problem sets for evaluation", content="problems")
     eval_problems: int = setting(
         "problems per evaluation set, the first ones; 0: all", least=0, most=10_000_000
     )
@@ -153,14 +156,14 @@ class LanguageModelConfig(Config):
 class RolloutStatisticsConfig(Config):
     """Gradient norms and diversity (`lab.llm.evals.rollout_statistics`)."""
 
-    model: str = setting("a folder with a model, or a name on the hub")
+    model: str = setting("a folder with a model, or a name on the hub", content="model")
     problem_set: str = setting(
-        "problem set: a name (lab data check), arithmetic(level=2), or a file"
+        "problem set: a name (lab data check), arithmetic(level=2), or a file", content="problems"
     )
     problems: int = setting("problems of the set, the first ones", least=2, most=100_000)
     rollouts: int = setting("N, completions per problem", least=2, most=4096)
     max_tokens: int = setting("maximum tokens of a completion", least=1, most=100_000)
-    prompt: str = setting("name of a prompt template (lab.llm.data.prompts)")
+    prompt: str = setting("name of a prompt template (lab.llm.data.prompts)", content="prompt")
     estimators: list[str] = setting(
         "estimators whose gradients are measured (lab.estimator_names())"
     )
@@ -175,10 +178,11 @@ class RolloutStatisticsConfig(Config):
 class EvaluationConfig(Config):
     """Answers to sets of problems (notebook 40)."""
 
-    model: str = setting("a folder with a model, or a name on the hub")
+    model: str = setting("a folder with a model, or a name on the hub", content="model")
     sets: list[str] = setting(
         "problem sets: names (lab data check), arithmetic(level=2), or a file with "
         "question and answer",
+        content="problems",
     )
     engine: str = setting(
         "engine that samples: transformers on a laptop, vLLM on a GPU",
@@ -192,7 +196,7 @@ class EvaluationConfig(Config):
         most=1.0,
     )
     max_tokens: int = setting("maximum tokens of a completion", least=1, most=1_000_000)
-    prompt: str = setting("name of a prompt template (lab.llm.data.prompts)")
+    prompt: str = setting("name of a prompt template (lab.llm.data.prompts)", content="prompt")
     style: str = setting(
         "answer extraction; strict: only a boxed answer counts; lenient: otherwise the "
         "last number counts",
@@ -208,7 +212,7 @@ class HarnessConfig(Config):
     """Public benchmarks through their own harnesses (notebook 42)."""
 
     models: list[str] = setting(
-        "names on the hub or folders; the others are compared with the first"
+        "names on the hub or folders; the others are compared with the first", content="model"
     )
     tasks: list[str] = setting(
         "tasks of lm-evaluation-harness, or the lab's own: arithmetic_choice, arithmetic_worked",

@@ -27,13 +27,16 @@ class Setting:
     """What is known of one setting besides its value.
 
     `kind` is its type: bool, int, float or str, and for a list that of the elements. `least` and
-    `most` bound a number, or every element of a list; the unit is named in `help`.
+    `most` bound a number, or every element of a list; the unit is named in `help`. `content` says
+    what a text names whose content is part of a run's identity, by a key of
+    `lab.runs.contents.PARTS`; empty: nothing.
     """
 
     help: str
     least: float | None = None
     most: float | None = None
     choices: tuple[str, ...] = ()
+    content: str = ""
     kind: type = str
     is_list: bool = False
 
@@ -82,10 +85,11 @@ def setting(
     least: float | None = None,
     most: float | None = None,
     choices: tuple[str, ...] = (),
+    content: str = "",
     default: Any = dataclasses.MISSING,
 ) -> Any:
     """A field of a configuration; its type is the annotation, its unit a part of `help`."""
-    written = Setting(help, least, most, choices)
+    written = Setting(help, least, most, choices, content)
     return dataclasses.field(default=default, metadata={"setting": written})
 
 
@@ -93,12 +97,14 @@ def setting(
 class Config:
     """The settings of one run. Every value is checked when the object is made.
 
-    `name` is the experiment whose preset gave the values, `scale` the preset's table. Neither is a
-    setting. `dataclasses.replace(config, rollouts=8)` is a configuration with another value.
+    `name` is the experiment whose preset gave the values, `scale` the preset's table, `code` the
+    files of a plugin's world. None is a setting. `dataclasses.replace(config, rollouts=8)` is a
+    configuration with another value.
     """
 
     name: str
     scale: str
+    code: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for key, rule in self.rules().items():

@@ -92,7 +92,7 @@ class DynamicSamplingConfig(Config):
     group_size: int = setting("N of the groups of which every outcome is counted", least=2, most=6)
     low: float = setting("least share of right rollouts that a gate keeps", least=0.0, most=1.0)
     high: float = setting("largest share of right rollouts that a gate keeps", least=0.0, most=1.0)
-    trained: str = setting("the estimator that is trained")
+    trained: str = setting("the estimator that is trained", content="estimator")
     rollouts: int = setting("N, rollouts per group in training", least=2, most=256)
     problems: int = setting("number of problems, and of groups that fill a batch", least=4)
     learning_rate: float = setting("learning rate of gradient ascent", least=1e-6, most=1000.0)
@@ -192,6 +192,7 @@ class AuditConfig(Config):
     path: str = setting(
         "a run folder, or a table of counts or rollouts: from the lab, from TRL or verl, "
         "or a csv with columns n and k",
+        content="rollouts",
     )
     reward: str = setting("name of the reward column; empty: one of the usual names")
     estimators: list[str] = setting(

@@ -13,6 +13,7 @@ needed; torch is imported where a caller gives tensors.
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,7 @@ import numpy as np
 
 from lab.errors import LabError, one_of, parse_call, unknown, whole, write_call
 from lab.mathematics.groups import Group, check_binary, check_real
-from lab.mathematics.objectives import Objective
+from lab.mathematics.objectives import Objective, objective_names
 from lab.mathematics.sequences import Sequences
 from lab.plugins import load_plugins, user_code
 from lab.shapes import Array, Float, Shaped
@@ -300,6 +301,29 @@ def _build(name: str, options: dict[str, Any]) -> Estimator:
         **fields,
         **rule,
     )
+
+
+def functions_named_in(text: str) -> list[Callable[..., Any]]:
+    """The functions behind the estimators and operations that `text` names, plugins included.
+
+    Names of memories and of objectives in a formula are passed over.
+
+    >>> [function.__name__ for function in functions_named_in("lift(maxrl)")]
+    ['lift', 'maxrl']
+    """
+    try:
+        nodes = list(ast.walk(ast.parse(text, mode="eval")))
+    except SyntaxError:
+        return []
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    if names - {*_CATALOGUE, *ALIASES, *OPERATIONS, *WITH_MEMORY, *objective_names()}:
+        load_plugins()
+    entries = sorted(ALIASES.get(name, name) for name in names)
+    return [
+        OPERATIONS[entry] if entry in OPERATIONS else _CATALOGUE[entry][0]
+        for entry in entries
+        if entry in OPERATIONS or entry in _CATALOGUE
+    ]
 
 
 def _values(

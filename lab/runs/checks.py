@@ -33,8 +33,13 @@ def check_runs() -> Iterator[tuple[str, str]]:
     """Yield (run, fault) for every run folder: whether its files are what its training wrote."""
     from lab.runs.training import check_stored
 
-    for params in sorted(runs_root().rglob("params.json")):
-        run = Run(params.parent)
+    # Any of its files makes a run: one of them may be what is missing.
+    files = ("params.json", "metrics.jsonl", "done.json")
+    folders = {path.parent for name in files for path in runs_root().rglob(name)}
+    for folder in sorted(folders):
+        if (folder / "settings.json").exists():
+            continue  # of an evaluation
+        run = Run(folder)
         yield f"run {run.id}", _fault(partial(check_stored, run))
 
 

@@ -30,6 +30,7 @@ from lab.llm.data.datasets import Problem
 from lab.llm.data.prompts import load_prompt
 from lab.llm.train import verl_config
 from lab.llm.train.problems import loaded_set
+from lab.runs.contents import contents
 from lab.runs.experiments import PRESETS, experiment, experiments
 from lab.runs.run_folder import Run, write_atomically
 
@@ -56,7 +57,8 @@ class Job:
 
     @property
     def run(self) -> Run:
-        return Run.place(f"{self.config.name}_cluster", self.config.identity() | self.machines)
+        name, parameters = f"{self.config.name}_cluster", self.config.identity() | self.machines
+        return Run.place(name, parameters, contents(self.config))
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -152,7 +154,11 @@ def prepare(cluster_job: Job) -> Run:
             f"eval_sets = {config.eval_sets}: two of them would have the same file; rename one"
         )
     run = cluster_job.run.open(
-        f"{config.name}_cluster", config.scale, cluster_job.parameters, config.defaults()
+        f"{config.name}_cluster",
+        config.scale,
+        cluster_job.parameters,
+        config.defaults(),
+        contents(config),
     )
     for name, table in tables.items():
         write_atomically(run.path / name, table)

@@ -14,7 +14,6 @@ an uninterrupted one sends.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import time
@@ -33,6 +32,7 @@ from tqdm.auto import tqdm
 from lab.errors import LabError, whole
 from lab.llm.data.datasets import Problem, ProblemSet
 from lab.llm.data.prompts import Prompt
+from lab.runs.contents import difference, digest
 from lab.runs.provenance import provenance
 from lab.runs.run_folder import write_atomically, write_json
 
@@ -108,13 +108,12 @@ class Evaluation:
             _write(self.path / "problems.parquet", table)
             write_json(self.path / "settings.json", settings)
         stored = self.settings
-        for key in stored | settings:
-            if stored.get(key) != settings.get(key):
-                raise LabError(
-                    f"{self.path} holds answers sampled with {key} = {stored.get(key)!r}, but"
-                    f" {settings.get(key)!r} was requested: choose another folder, or request the"
-                    " stored settings"
-                )
+        if key := difference(stored, settings):
+            raise LabError(
+                f"{self.path} holds answers sampled with {key} = {stored.get(key)!r}, but"
+                f" {settings.get(key)!r} was requested: choose another folder, or request the"
+                " stored settings"
+            )
 
     def _complete(
         self,
@@ -236,11 +235,6 @@ def request_settings(loaded: ProblemSet, prompt: Prompt, sampling: Sampling) -> 
         "limit": sampling.max_tokens,
         "seed": sampling.seed,
     }
-
-
-def digest(value: Any) -> str:
-    """The first 12 hexadecimal digits of the SHA-256 of a value as JSON."""
-    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:12]
 
 
 def _sample_table(

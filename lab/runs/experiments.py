@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib
 import json
 import shlex
+import sys
 import tomllib
 from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -24,7 +25,7 @@ from typing import Any
 
 from lab.configurations import Config, Setting
 from lab.errors import LabError, real, unknown
-from lab.plugins import import_file, plugin_presets, user_code
+from lab.plugins import import_file, is_ours, plugin_presets, user_code
 from lab.runs.former_names import in_present_names
 from lab.runs.run_folder import Run
 from lab.training.records import Pause, Record
@@ -75,14 +76,14 @@ class Experiment:
         for key, value in values.items():
             self.rules[key].checked(f"{self.name}: {key}", value, like=self.usual[key])
         with self._told():
-            config = self.configuration(name=self.name, scale=scale, **values)
+            config = self.configuration(name=self.name, scale=scale, code=self.code, **values)
         self.preflight(config)
         return config
 
     def part_of(self, config: Config) -> Config:
         """The settings of `config` that this experiment has: those of a start (`before`)."""
         values = {key: getattr(config, key) for key in self.rules}
-        return self.configuration(name=self.name, scale=config.scale, **values)
+        return self.configuration(name=self.name, scale=config.scale, code=self.code, **values)
 
     @property
     def rules(self) -> Mapping[str, Setting]:
@@ -170,6 +171,16 @@ class Experiment:
         """Inside, what a plugin's trainer raises is one sentence; a fault of the lab stays one."""
         place = (self.trainer or "").rpartition(":")[0]
         return user_code(self.name, place) if place.endswith(".py") else nullcontext()
+
+    @property
+    def code(self) -> tuple[str, ...]:
+        """The files of a plugin's trainer and settings; of its notebook if that trains nothing."""
+        modules = [sys.modules[self.configuration.__module__]]
+        modules += [self.module] if self.trainer else []
+        files = {str(each.__file__) for each in modules if not is_ours(each.__name__)}
+        if not self.trainer and self.notebook.parent != NOTEBOOKS:
+            files.add(str(self.notebook))
+        return tuple(sorted(files))
 
     @property
     def module(self) -> ModuleType:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,10 +18,10 @@ from lab.llm.evals import evaluation_tables
 from lab.llm.evals.evaluation_metrics import compare_models, k_values, samples_ratio, summary
 from lab.mathematics.metrics import pass_at_k
 from lab.mathematics.stats import Interval, mean_interval
+from lab.runs.contents import digest, model_digest
 from lab.runs.evaluation_folder import (
     PART_ANSWERS,
     Evaluation,
-    digest,
     request_settings,
     sample,
 )
@@ -204,16 +203,9 @@ def caption(
 
 
 def weights_digest(model: str) -> str:
-    """12 hexadecimal digits that identify a model's weights and configuration.
+    """12 hexadecimal digits that identify a model's weights, tokenizer and chat template.
 
-    For a folder, the SHA-256 of its JSON and safetensors files: if training changes the weights in
-    place, their evaluation is a new one. For a model on the hub, its revision; empty if that is not
-    pinned.
+    For a folder, the digest of its files: if training changes the weights in place, their
+    evaluation is a new one. For a model on the hub, its revision; empty if that is not pinned.
     """
-    folder = Path(model)
-    paths = sorted([*folder.glob("*.json"), *folder.glob("*.safetensors")])
-    file_hashes = []
-    for path in paths:
-        with open(path, "rb") as file:
-            file_hashes.append([path.name, hashlib.file_digest(file, "sha256").hexdigest()])
-    return digest(file_hashes) if file_hashes else (pinned(model)[1] or "")[:12]
+    return model_digest(model) or (pinned(model)[1] or "")[:12]

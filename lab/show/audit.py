@@ -57,8 +57,9 @@ def read_counts(path: str | Path, choice: Choice | None = None) -> Counts:
     run the groups of its last record. LabError: what cannot be counted, in one sentence.
     """
     path, choice = Path(path), choice or Choice()
-    if not (path / "params.json").exists() and not (path / "groups.parquet").exists():
+    if not any((path / name).exists() for name in ("params.json", "groups.parquet", "done.json")):
         return read_table_counts(path, choice)
+    _ = Run(path).finished  # refuses one that was changed since
     rollouts = Run(path).params["parameters"].get("rollouts")
     if (path / FOLDER).exists():
         Run(path).check_rollouts()

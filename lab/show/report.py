@@ -17,6 +17,7 @@ from lab.errors import LabError, unknown
 from lab.runs.experiments import experiment
 from lab.runs.former_names import FORMER
 from lab.runs.notebooks import run_notebook
+from lab.runs.provenance import resumed_under_other_code
 from lab.runs.report_page import PAGE, report_config
 from lab.runs.run_folder import Run, write_atomically
 from lab.runs.sweep_file import read_sweep
@@ -230,13 +231,19 @@ def final(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def origins(results: Results) -> pd.DataFrame:
-    """Where each run came from: its command, commit, device and seconds."""
+    """Where each run came from: its command, commit, device and seconds.
+
+    A run that was resumed under other code has the step and commit of each such resume, too.
+    """
     import pandas as pd
 
     rows = []
     for id, run in results.runs.items():
         provenance = run["provenance"]
         commit = (provenance["commit"] or "none")[:10]
+        for resumed in resumed_under_other_code(provenance):
+            other = (resumed["commit"] or "none")[:10]
+            commit += f", other code from step {resumed['step']} on: {other}"
         rows.append((id, provenance["command"], commit, provenance["device"], run["seconds"]))
     return pd.DataFrame(rows, columns=["run", "command", "commit", "device", "seconds"])
 

@@ -92,7 +92,7 @@ def check_name(name: str) -> None:
     if family == "arithmetic":
         _level(name)
     else:
-        _function(name)
+        registered(name)
 
 
 def _level(name: str) -> int:
@@ -103,7 +103,7 @@ def _level(name: str) -> int:
     return options.get("level", 1)
 
 
-def _function(name: str) -> tuple[SetFunction, dict[str, Any]]:
+def registered(name: str) -> tuple[SetFunction, dict[str, Any]]:
     """A registered function and the options that a name gives it."""
     family = name.partition("(")[0]
     if family not in _registered:
@@ -119,7 +119,7 @@ def _function(name: str) -> tuple[SetFunction, dict[str, Any]]:
 
 def _of_function(name: str, split: str) -> ProblemSet:
     """The problems of a registered function. LabError: there is none, or it fails."""
-    function, options = _function(name)
+    function, options = registered(name)
     code = inspect.unwrap(function).__code__
     with user_code(f"problem set {name}", code.co_filename, code.co_firstlineno):
         rows = list(function(split, **options))

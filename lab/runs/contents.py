@@ -1,0 +1,212 @@
+"""What a run is made of besides its settings: the contents of what they name (docs/runs.md).
+
+A reward's file, a prompt, a data file, a model's folder and a plugin's code may change while the
+settings that name them stay. Runs and evaluations know them by the digests that are made here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import marshal
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import cache
+from modulefinder import ModuleFinder
+from pathlib import Path
+from typing import Any
+
+from lab.configurations import Config
+from lab.errors import LabError
+from lab.plugins import is_ours
+
+# What a setting names: the name and the SHA-256 of each file, nothing for what is the lab's own.
+Parts = list[tuple[str, str]]
+# The model in data/models/tiny, which belongs to the lab as its code does. It has another digest
+# after any change, and then counts like a model of one's own.
+TINY_MODEL = "2c2a8eb5ba8d"
+
+
+def contents(config: Config) -> dict[str, str]:
+    """The digest of all that each setting of `config` names, by "SETTING VALUE"; {} of no content.
+
+    LabError: a file is missing; a plugin is broken.
+    """
+    found = {}
+    for key, rule in config.rules().items():
+        # `estimator` has one meaning everywhere, so that a plugin's world need not say it.
+        kind = "estimator" if key in ("estimator", "estimators") else rule.content
+        if kind:
+            value = getattr(config, key)
+            for name in value if rule.is_list else [value]:
+                if parts := PARTS[kind](name, config):
+                    found[f"{key} {name}"] = digest(parts)
+    for name in config.code:
+        found[f"plugin {Path(name).name}"] = digest(_files(_imported([name])))
+    return found
+
+
+def counted(contents: Mapping[str, str]) -> dict[str, str]:
+    """The contents that tell a run from others: all but the model that comes with the lab."""
+    return {name: value for name, value in contents.items() if value != TINY_MODEL}
+
+
+def model_digest(model: str) -> str:
+    """The digest of a model's folder, "" of a model on the hub; see `_of_model`."""
+    parts = _of_model(model)
+    return digest(parts) if parts else ""
+
+
+def digest(value: Any) -> str:
+    """The first 12 hexadecimal digits of the SHA-256 of a value as JSON."""
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:12]
+
+
+def code_digest(folder: Path = Path(__file__).parents[1]) -> str:
+    """The digest of the lab's own code and prompts, committed or not."""
+    files = [path for kind in ("*.py", "*.txt") for path in folder.rglob(kind)]
+    return digest([[str(path.relative_to(folder)), _sha256(path)] for path in sorted(files)])
+
+
+def difference(stored: Mapping[str, Any], asked: Mapping[str, Any]) -> str | None:
+    """The first key whose values differ or that one of them lacks; None if they are equal."""
+    return next((key for key in {**stored, **asked} if stored.get(key) != asked.get(key)), None)
+
+
+# --- What a setting names -------------------------------------------------------------------------
+
+
+def _of_estimator(text: str, config: Config) -> Parts:
+    """The code of the plugins that an estimator's text names."""
+    from lab.estimators import functions_named_in
+
+    return _code(functions_named_in(text))
+
+
+def _of_problems(name: str, config: Config) -> Parts:
+    """A data file; a set's files in an offline folder; the code of a plugin's set."""
+    from lab.llm.data.datasets import DATASETS
+    from lab.llm.data.problem_sets import is_file, registered
+    from lab.llm.data.readers import find_files
+
+    family, folder = name.partition("(")[0], getattr(config, "folder_of_data", "")
+    if is_file(name):
+        return _files([Path(name)])
+    if family in DATASETS:
+        return _files(find_files(name, Path(folder), DATASETS[name].heads) if folder else [])
+    return [] if family == "arithmetic" else _code([registered(name)[0]])
+
+
+def _of_prompt(name: str, config: Config) -> Parts:
+    """A prompt's file of one's own; the lab's are part of its code."""
+    return _files([Path(name)] if name.endswith(".txt") else [])
+
+
+def _of_model(name: str, config: Config | None = None) -> Parts:
+    """The weights, configuration, tokenizer and chat template in a folder; nothing of a hub's."""
+    from lab.llm.engines.models import WANTED_FILES, locate_model
+
+    folder = Path(locate_model(name)[0])
+    return _files(sorted({path for kind in WANTED_FILES for path in folder.glob(kind)}))
+
+
+def _of_reward(spec: str, config: Config) -> Parts:
+    """The file of a reward function, FILE.py:NAME or MODULE:NAME, and what it imports.
+
+    It is read and not run: that is for processes of its own.
+    """
+    place = spec.rpartition(":")[0]
+    return _files(_imported([place]) if place else [])
+
+
+def _of_rollouts(name: str, config: Config) -> Parts:
+    """A file of rollouts, all files of a folder of them, or done.json, which covers a run."""
+    path = Path(name)
+    if (path / "done.json").exists():
+        return _files([path / "done.json"])
+    return _files(sorted(path.rglob("*.*")) if path.is_dir() else [path])
+
+
+# By the `content` of a setting.
+PARTS: Mapping[str, Callable[[str, Config], Parts]] = {
+    "estimator": _of_estimator,
+    "problems": _of_problems,
+    "prompt": _of_prompt,
+    "model": _of_model,
+    "reward": _of_reward,
+    "rollouts": _of_rollouts,
+}
+
+
+# --- Digests of files and code --------------------------------------------------------------------
+
+
+def _files(paths: Iterable[Path]) -> Parts:
+    return [(path.name, _sha256(path)) for path in paths]
+
+
+def _sha256(path: Path) -> str:
+    """The SHA-256 of a file, computed once in a process until the file is written to."""
+    try:
+        stat = path.stat()
+        return _sha256_of(path.resolve(), stat.st_mtime_ns, stat.st_size)
+    except OSError as error:
+        raise LabError(f"there is no file {path} to read: check the path") from error
+
+
+@cache
+def _sha256_of(path: Path, mtime: int, size: int) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _code(functions: Iterable[Callable[..., Any]]) -> Parts:
+    """The files of functions that are not the lab's own, and what they import.
+
+    A function that was written in a notebook has no file: its own source stands for it.
+    """
+    files, parts = [], []
+    for function in map(inspect.unwrap, functions):
+        if is_ours(function.__module__):
+            continue
+        file = getattr(sys.modules.get(function.__module__), "__file__", None)
+        if file:
+            files.append(file)
+            continue
+        try:
+            source = inspect.getsource(function).encode()
+        except OSError:  # typed at a prompt
+            source = marshal.dumps(function.__code__)
+        parts.append((function.__name__, hashlib.sha256(source).hexdigest()))
+    return parts + _files(_imported(files))
+
+
+def _imported(places: Iterable[str]) -> list[Path]:
+    """Python files, or modules by their names, and the user's modules that they import.
+
+    Those lie beside such a file, in this folder or on PYTHONPATH, and may import others. Installed
+    packages are not read: their versions are in provenance.json.
+    """
+    outside = [folder for folder in sys.path if not _is_installed(folder)]
+    files = []
+    for place in places:
+        is_file = place.endswith(".py")
+        beside = str(Path(place).resolve().parent) if is_file else str(Path.cwd())
+        finder = ModuleFinder(
+            [beside, *outside] if not _is_installed(beside) else [], excludes=["lab", "rlvr_lab"]
+        )
+        files += [Path(place)] if is_file else []
+        with suppress(ImportError, OSError, SyntaxError):  # whoever loads the file says so
+            finder.run_script(place) if is_file else finder.import_hook(place)
+        modules = [module for name, module in finder.modules.items() if name != "__main__"]
+        files += sorted(Path(path) for module in modules if (path := vars(module)["__file__"]))
+    return files
+
+
+def _is_installed(folder: str) -> bool:
+    """Whether a folder of modules is Python's own, or of installed packages."""
+    return Path(folder).resolve().is_relative_to(sys.prefix) or Path(
+        folder
+    ).resolve().is_relative_to(sys.base_prefix)
