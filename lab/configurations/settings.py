@@ -134,7 +134,7 @@ class Config:
             {
                 field.name: field.default
                 for field in dataclasses.fields(cls)
-                if field.default is not dataclasses.MISSING
+                if "setting" in field.metadata and field.default is not dataclasses.MISSING
             }
         )
 

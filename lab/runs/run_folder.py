@@ -383,7 +383,7 @@ class Run:
         what = "changed" if (self.path / name).exists() else "removed"
         return LabError(
             f"{self.path / name} was {what} after the run had finished: restore it from a copy, or"
-            " remove the folder of the run and run it again"
+            " remove the run folder and run it again"
         )
 
     def _json(self, name: str) -> dict[str, Any]:

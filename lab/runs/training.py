@@ -468,7 +468,6 @@ def _newest(run: Run) -> tuple[dict[str, Any] | None, int, dict[str, str]]:
 
     from lab.training.checkpoint import check_digest
 
-    run.check_checkpoints()
     paths = run.checkpoints
     if not paths:
         return None, -1, {}
@@ -477,6 +476,7 @@ def _newest(run: Run) -> tuple[dict[str, Any] | None, int, dict[str, str]]:
             state = {name: file.get_tensor(name) for name in file.keys()}
             metadata = file.metadata() or {}
         check_digest(paths[-1], metadata.get("sha256", ""))
+        run.check_checkpoints()
     except SafetensorError as error:
         raise LabError(
             f"{paths[-1]} cannot be read ({error}): remove the run folder and run it again"
