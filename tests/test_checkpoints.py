@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from safetensors import safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import lab.training.checkpoint
@@ -368,27 +368,6 @@ def test_a_record_that_is_missing_from_before_the_checkpoint_is_told(monkeypatch
     )
     assert "the last of step 5: restore the file" in said
     assert len((run.path / "metrics.jsonl").read_text().splitlines()) == 1  # nothing was changed
-
-
-def test_a_checkpoint_of_an_earlier_version_goes_on(monkeypatch, tmp_path):
-    run = interrupted(tmp_path, monkeypatch, step=5)
-    (checkpoint,) = (run.path / "checkpoints").iterdir()
-    state = {key: value.clone() for key, value in load_file(checkpoint).items()}
-    save_file(state, checkpoint)  # the same names, and nothing about itself
-    train(configure("tabular", scale="smoke", **SMALL), folder=str(tmp_path))
-    assert left_behind(run) == left_behind(train(configure("tabular", scale="smoke", **SMALL)))
-
-
-def test_a_checkpoint_of_an_earlier_version_whose_record_is_lost_is_told(monkeypatch, tmp_path):
-    run = interrupted(tmp_path, monkeypatch, step=5)
-    (checkpoint,) = (run.path / "checkpoints").iterdir()
-    save_file({key: value.clone() for key, value in load_file(checkpoint).items()}, checkpoint)
-    lines = (run.path / "metrics.jsonl").read_text().splitlines(keepends=True)
-    (run.path / "metrics.jsonl").write_text(lines[0])
-    with pytest.raises(
-        LabError, match="holds 1 records up to step 5, and the checkpoint of that step"
-    ):
-        train(configure("tabular", scale="smoke", **SMALL), folder=str(tmp_path))
 
 
 # --- Signals for real ---------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import resource
 import shutil
 
 import pytest
+from safetensors import safe_open
 
 from lab.cli import main
 from lab.errors import LabError
@@ -220,7 +221,7 @@ def test_a_finished_run_whose_file_was_changed_is_not_read(run, name):
         assert f"{name} was changed after the run had finished" in refusal(read)
         flip(run.path / name, bit)
     (run.path / name).unlink()
-    assert f"{name} was changed after the run had finished" in refusal(read)
+    assert f"{name} was removed after the run had finished" in refusal(read)
 
 
 def test_check_runs_verifies_every_run_that_is_stored(run, capsys):
@@ -268,9 +269,9 @@ def test_a_disk_that_is_full_is_one_sentence_and_the_run_goes_on_when_there_is_r
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     run = small()
     assert run.records() == original.records() and run.groups().equals(original.groups())
-    assert {key: run.done[key] for key in ("records", "last", "sha256")} == {
-        key: original.done[key] for key in ("records", "last", "sha256")
-    }
+    done, expected = ({**each.done, "seconds": 0.0} for each in (run, original))
+    assert done["sha256"].pop("provenance.json") != expected["sha256"].pop("provenance.json")
+    assert done == expected  # but for provenance, which says that the run was resumed
     assert not [*run.path.rglob(".*.[0-9]*")]  # no half-written file is left
 
 
@@ -287,7 +288,9 @@ def test_done_json_holds_the_digests_of_the_files_beside_it(original):
     import hashlib
 
     digests = json.loads((original.path / "done.json").read_text())["sha256"]
+    with safe_open(checkpoint(original), "pt") as file:
+        assert digests.pop(f"checkpoints/{checkpoint(original).name}") == file.metadata()["sha256"]
     assert digests == {
         name: hashlib.sha256((original.path / name).read_bytes()).hexdigest()
-        for name in ("metrics.jsonl", "groups.parquet")
+        for name in ("params.json", "provenance.json", "metrics.jsonl", "groups.parquet")
     }

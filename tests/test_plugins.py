@@ -1,6 +1,5 @@
 """Plugins: a file of the user's is an estimator everywhere, and a broken one is one sentence."""
 
-import hashlib
 import os
 
 import numpy as np
@@ -11,6 +10,7 @@ from lab import plugins
 from lab.errors import LabError
 from lab.llm.data import problem_sets
 from lab.mathematics import estimators
+from lab.runs.run_folder import Run
 from lab.runs.sweep_file import read_sweep
 
 PLUGIN = '''\
@@ -118,10 +118,8 @@ def test_lab_explain_trains_sweeps_and_audits_with_it_from_a_folder_outside(
     words = ("-m", "lab", "sweep", "mine.toml", "--train", "--jobs", "1")
     assert "2 now, 0 failed" in call(*words, begin=start)  # a fork of it would know its plugins
     ours, rloo = (item.run for item in read_sweep(folder / "mine.toml"))
-    assert ours.provenance["plugins"] == {
-        "mine.py": hashlib.sha256((folder / "mine.py").read_bytes()).hexdigest()[:16]
-    }
-    assert "plugins" not in rloo.provenance  # it asked for no name that the lab does not have
+    assert list(ours.provenance["contents"]) == ["estimator twice"]
+    assert "contents" not in rloo.provenance  # it asked for no name that the lab does not have
     assert ours.records()[-1]["pass@1"] > rloo.records()[-1]["pass@1"]  # twice the step
     (folder / "counts.csv").write_text("n,correct\n8,1\n8,5\n8,2\n")
     said = call(
@@ -433,7 +431,9 @@ def test_a_model_is_trained_and_evaluated_on_it(doubles, fork, runs):
     done = fork("train", "gsm8k", *words, cwd=doubles, LAB_RUNS=str(runs)).finish(300)
     assert done.returncode == 0, done.stdout + done.stderr
     (run,) = (path.parent for path in runs.rglob("done.json"))
-    assert '"doubles.py"' in (run / "provenance.json").read_text()
+    assert {"train_set doubles(most=90)", "eval_sets doubles"} <= Run(run).provenance[
+        "contents"
+    ].keys()
 
 
 @pytest.mark.parametrize(

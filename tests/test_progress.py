@@ -111,7 +111,7 @@ def test_a_sweep_adds_up_its_runs(tmp_path):
     assert head == "two: 0 of 4 runs, 01:00 so far, about 02:45 left"
     assert first.split("  ")[-1] == "tabular rloo, seed 1, learning rate 0.1"  # all share the steps
     assert "step 300/400, pass@1 0.3" in second and second.startswith(" 75% ")
-    (items[0].run.path / "done.json").write_text("{}")
+    items[0].run.finish(1.0)
     watch.end(items[0])
     watch.end(items[1])  # without done.json: it has failed
     watch.end(items[3])  # never begun
@@ -150,9 +150,9 @@ def test_a_report_names_a_metric_that_the_run_has(capsys, runs):
     words = ["train", "tabular", "scale=smoke"]
     assert main(words) == 0
     (folder,) = (runs / "tabular").iterdir()
-    done = json.loads((folder / "done.json").read_text())
-    done["last"] = {"step": 20, "mean reward": 0.5}
-    (folder / "done.json").write_text(json.dumps(done))
+    (folder / "done.json").unlink()
+    (folder / "metrics.jsonl").write_text('{"step": 20, "mean reward": 0.5}\n')
+    Run(folder).finish(1.0)
     capsys.readouterr()
     assert main(words) == 0
     assert f"report: lab report {folder} --metric 'mean reward'\n" in capsys.readouterr().out

@@ -12,6 +12,7 @@ import pytest
 from lab.cli import main
 from lab.llm.train.step_rollouts import rollout_columns
 from lab.runs.rollout_store import RolloutStore, rollout_files
+from lab.runs.run_folder import Run
 from lab.show.audit import audit, read_counts
 from lab.show.following import follow
 
@@ -90,7 +91,7 @@ def test_following_tells_every_step_once_and_ends_with_the_run(run):
     thread.start()
     assert seen.wait(20)
     RolloutStore(run, 3).write(4, columns(4))
-    (run / "done.json").write_text("{}")
+    Run(run).finish(1.0)
     thread.join(20)
     assert not thread.is_alive()
     assert [line.split(":")[0] for line in told] == [f"step {step}" for step in (1, 2, 3, 4)]
@@ -101,7 +102,7 @@ def test_following_tells_every_step_once_and_ends_with_the_run(run):
 
 
 def test_the_command_follows_and_then_tells_the_whole(run, capsys):
-    (run / "done.json").write_text("{}")
+    Run(run).finish(1.0)
     main(["audit", str(run), "--follow"])
     out = capsys.readouterr().out
     assert out.index("step 3: ") < out.index("share of problems")

@@ -162,7 +162,9 @@ def test_done_json_is_the_last_file_written_and_put_in_place_whole(monkeypatch):
     assert [name for name, _ in placed][-1] == "done.json" and [name for name, _ in placed].count(
         "done.json"
     ) == 1
-    assert json.loads(placed[-1][1]) == run.done and not [*run.path.rglob(".*.[0-9]*")]
+    written = json.loads(placed[-1][1])
+    assert len(written.pop("digest")) == 12
+    assert written == run.done and not [*run.path.rglob(".*.[0-9]*")]
 
 
 @pytest.mark.parametrize("instant", ["before it is written", "before it is in place"])
@@ -252,6 +254,8 @@ def test_a_run_without_records_yet_has_none(tmp_path):
 @pytest.mark.parametrize("content", [b"", b"{", b'{"a": 1}}', b"\xff\xfe"])
 def test_corrupted_json_is_refused_with_a_sentence(name, content):
     run = small()
+    if name != "done":
+        (run.path / "done.json").unlink()  # the metadata of a finished run: test_identity.py
     (run.path / f"{name}.json").write_bytes(content)
     said = refusal(lambda: getattr(run, name))
     assert re.search(
@@ -280,8 +284,11 @@ def test_other_parameters_in_the_same_folder_are_refused_and_change_nothing(tmp_
     said = refusal(
         train, configure("tabular", scale="smoke", **({"seed": 0} | given)), folder=str(tmp_path)
     )
-    assert (
-        said == f"{tmp_path} holds a run with other parameters: choose another folder, or remove it"
+    key, value = next(iter(given.items()))
+    assert re.fullmatch(
+        rf"{tmp_path} holds a run with {key} = \S+, but {value!r} was requested: choose another"
+        " folder, or remove it",
+        said,
     )
     assert snapshot(tmp_path) == before
 
@@ -289,7 +296,7 @@ def test_other_parameters_in_the_same_folder_are_refused_and_change_nothing(tmp_
 def test_another_experiment_in_the_same_folder_is_refused(tmp_path):
     values = experiment("tabular").configure("smoke").settings()
     Run(tmp_path).open("tabular", "smoke", values)
-    assert "holds a run with other parameters" in refusal(
+    assert "holds a run of tabular: choose another folder" in refusal(
         Run(tmp_path).open, "digits", "smoke", values
     )
     assert (
@@ -322,7 +329,7 @@ def test_provenance_names_commit_versions_device_and_command(command, runs):
     assert done.returncode == 0, done.stderr
     (path,) = (runs / "tabular").iterdir()
     told = Run(path).provenance
-    assert set(told) == {"commit", "command", "versions", "device", "system"}
+    assert set(told) == {"commit", "code", "command", "versions", "device", "system"}
     git = subprocess.run(
         ["git", "log", "-1", "--format=%H", "--", "lab", "notebooks"],
         cwd=ROOT,

@@ -164,7 +164,7 @@ def test_stopped_again_and_again_with_records_past_the_checkpoint(
         (2, NEVER),
     ):
         with monkeypatch.context() as patch, pytest.raises(Crash):
-            break_trainer(patch, "digits", records + bool(training._checkpoints(Run(tmp_path))))
+            break_trainer(patch, "digits", records + bool(Run(tmp_path).checkpoints))
             train(
                 configure("digits", scale="smoke", **SMALL["digits"]),
                 folder=folder,

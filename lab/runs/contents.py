@@ -80,7 +80,7 @@ def difference(stored: Mapping[str, Any], asked: Mapping[str, Any]) -> str | Non
 
 def _of_estimator(text: str, config: Config) -> Parts:
     """The code of the plugins that an estimator's text names."""
-    from lab.estimators import functions_named_in
+    from lab.mathematics.estimators import functions_named_in
 
     return _code(functions_named_in(text))
 

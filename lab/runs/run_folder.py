@@ -416,9 +416,9 @@ def line_of(file: Path) -> str:
 
 
 def _stored_sha256(checkpoint: Path) -> str:
-    """The digest that a checkpoint's header holds of the file (lab.checkpoint.save_tensors).
+    """The digest that a checkpoint's header holds of the file, "" where it cannot be read.
 
-    "" where the header cannot be read.
+    `lab.training.checkpoint` writes it there, and compares it when the file is loaded.
     """
     with open(checkpoint, "rb") as file, suppress(ValueError, KeyError, TypeError):
         length = int.from_bytes(file.read(8), "little")
