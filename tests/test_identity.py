@@ -125,11 +125,11 @@ def test_a_file_that_is_missing_is_one_sentence(folder):
 def test_an_edited_plugin_makes_another_run_of_those_that_use_it(folder, fork, runs):
     """In a process for each, as plugins are imported once."""
 
-    def trained(estimator: str, **given) -> tuple[str, str]:
+    def trained(estimator: str) -> tuple[str, str]:
         words = ["train", "tabular", "scale=smoke", f"estimator={estimator}", "steps=4"]
         done = fork(*words, cwd=folder, LAB_RUNS=str(runs), LAB_PLUGINS="plug.py").finish()
         assert done.returncode == 0, done.stderr
-        return re.search(r"s: (.+)", done.stdout)[1], done.stderr
+        return re.search(r"finished in \S+ s: (.+)", done.stdout)[1], done.stderr
 
     (folder / "plug.py").write_text(PLUGIN)
     ours, _ = trained("scaled")

@@ -301,7 +301,9 @@ def test_a_failing_cell_is_named_leaves_no_done_and_can_be_mended(
     )
     assert not run.finished and "before 3" in said(run) and "after" not in said(run)
     invent(PRESET, make, "print(config.steps)", "print('after')", parameters=PARAMETERS)
-    assert main(["run", name]) == 0 and run.finished and "after" in said(run)
+    assert main(["run", name]) == 0
+    (mended,) = (Run(path.parent) for path in (runs / name).glob("*/done.json"))
+    assert mended != run and "after" in said(mended)  # another notebook is another run
 
 
 def test_a_kernel_that_dies_is_a_sentence_and_leaves_no_done(invent, make, monkeypatch, runs):
