@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-import marshal
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -176,10 +175,10 @@ def _code(functions: Iterable[Callable[..., Any]]) -> Parts:
             files.append(file)
             continue
         try:
-            source = inspect.getsource(function).encode()
+            source = inspect.getsource(function)
         except OSError:  # typed at a prompt
-            source = marshal.dumps(function.__code__)
-        parts.append((function.__name__, hashlib.sha256(source).hexdigest()))
+            source = repr((function.__code__.co_code, function.__code__.co_consts))
+        parts.append((function.__name__, hashlib.sha256(source.encode()).hexdigest()))
     return parts + _files(_imported(files))
 
 
