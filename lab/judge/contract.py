@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from lab.judge.equality import read_gold, split_tolerance
-from lab.judge.meaning import Choice, Matrix, Several, Union, Value, Words
+from lab.judge.meaning import Choice, Combination, Matrix, Several, Value, Words
 from lab.judge.spelling import spell, unwrapped
 from lab.judge.verifier import Verifier
 
@@ -116,9 +116,10 @@ def _near_misses(gold: str, tolerant: bool) -> Iterator[str]:
         yield rf"{_number(value)}\text{{ is not the answer}}"
         yield rf"\sqrt{{{_number(value * value + 3)}}}"
     elif isinstance(meaning, Value) and not meaning.others:
-        core = gold.partition("=")[2].strip() if meaning.label else gold
-        if meaning.label and gold.endswith(meaning.label):
-            core = gold.rpartition("=")[0].strip()
+        core = gold
+        if meaning.label:  # in x = 5 and 5 = x what is no label
+            sides = [(read_gold(side.strip()), side.strip()) for side in gold.split("=")]
+            core = next(text for side, text in sides if side == Value(meaning.tree, meaning.unit))
         if meaning.unit is None:
             yield from (rf"{core}+1", rf"{core}-1", rf"{core}+2", rf"{core}+\frac{{1}}{{7}}")
             yield from (rf"{core}+\pi", rf"{core}-10^{{-6}}", rf"{core}, 1", rf"{core}+q")
@@ -129,7 +130,7 @@ def _near_misses(gold: str, tolerant: bool) -> Iterator[str]:
     elif isinstance(meaning, Words):
         word = unwrapped(spell(gold))
         yield from (rf"\text{{not {word}}}", word[:-1], f"{word}{word}", rf"\text{{{word} or no}}")
-    elif isinstance(meaning, (Several, Union, Matrix)):
+    elif isinstance(meaning, (Several, Combination, Matrix)):
         yield from _other_numbers(gold)
         if isinstance(meaning, Several):
             yield f"{gold}, 987654"

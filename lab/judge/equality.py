@@ -14,6 +14,7 @@ declares (`lab.llm.data.datasets`).
 """
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from math import gcd
@@ -23,16 +24,24 @@ from lab.judge.exact_values import (
     TooLarge,
     Undefined,
     mentions,
-    names,
     points,
     same_value,
 )
-from lab.judge.formula_reader import Tree, Unreadable, number
+from lab.judge.formula_reader import (
+    Tree,
+    Unreadable,
+    names,
+    number,
+    renamed,
+    without_calls,
+)
 from lab.judge.meaning import (
+    NAMELESS,
     NOTHING,
     NUMBERS,
     Answer,
     Choice,
+    Combination,
     InBase,
     Matrix,
     Ratio,
@@ -40,7 +49,6 @@ from lab.judge.meaning import (
     Residue,
     Several,
     Time,
-    Union,
     Value,
     Words,
     read,
@@ -73,7 +81,7 @@ def read_gold(gold: str) -> Answer | None:
         return None
     try:
         return meaning if _Comparison(gold, gold, None).same(meaning, meaning) else None
-    except (TooLarge, Undefined, RecursionError):
+    except (TooLarge, Undefined, Unreadable, RecursionError):
         return None
 
 
@@ -218,8 +226,13 @@ class _Comparison:
     # --- Values ---------------------------------------------------------------------------------
 
     def _value(self, given: Value, gold: Value) -> bool:
-        if given.label and gold.label and not _same_label(given.label, gold.label):
-            return False
+        if gold.label and gold.label[0] not in ("name", "apply") and not given.label:
+            return False  # the line x + y = 5 is not 5
+        if given.label and gold.label:
+            given, gold = _in_the_same_letters(given, gold)
+            assert given.label and gold.label  # renamed at most
+            if not _same_label(given.label, gold.label):
+                return self._relation(given, gold)
         if any(not self.equal(other, given.tree) for other in given.others):
             return False
         if any(not self.equal(other, given.tree, Fraction(1, 50)) for other in given.near):
@@ -257,6 +270,10 @@ class _Comparison:
     # --- Lists, sets, intervals -----------------------------------------------------------------
 
     def _several(self, given: Answer, gold: Answer) -> bool:
+        if isinstance(given, Several) and given.value and isinstance(gold, Value):
+            return self._value(given.value, gold)  # P(5, 3) is 60
+        if isinstance(gold, Several) and gold.value and isinstance(given, Value):
+            return self._value(given, gold.value)
         if isinstance(given, Value) and isinstance(gold, Several) and len(gold.items) == 1:
             return self.same(given, gold.items[0])
         if isinstance(gold, Value) and isinstance(given, Several):
@@ -265,9 +282,13 @@ class _Comparison:
             )
         if not (isinstance(given, Several) and isinstance(gold, Several)):
             return False
-        left, right = _without_labels(given), _without_labels(gold)
-        if left is None or right is None:
+        if given.label and gold.label and not _same_label(given.label, gold.label):
             return False
+        mine, wanted = _names_of(given), _names_of(gold)
+        if mine and wanted and sorted(mine) != sorted(wanted) and len({*mine}) * len({*wanted}) > 1:
+            return False
+        left = _without_names(given, mine, alike=wanted is not None)
+        right = _without_names(gold, wanted, alike=mine is not None)
         bare = "" in (left.brackets, right.brackets)
         if left.brackets != right.brackets and not bare:
             return False
@@ -306,34 +327,44 @@ class _Comparison:
         try:
             return _merged(self._intervals(given)) == _merged(self._intervals(gold))
         except _NotOnTheLine:
+            if isinstance(given, Combination) and isinstance(gold, Combination):
+                return self._joined_alike(given, gold)
             return self._relation(given, gold)
+
+    def _joined_alike(self, given: Combination, gold: Combination) -> bool:
+        """Sets that are not of numbers: the same ones, joined by the same sign."""
+        parts, wanted = list(given.parts), list(gold.parts)
+        if given.sign != gold.sign or len(parts) != len(wanted):
+            return False
+        if gold.sign == r"\setminus":
+            return all(map(self.same, parts, wanted))
+        return self._matched(parts, wanted, False)
 
     def _intervals(self, answer: Answer) -> Region:
         """The intervals of the real line that an answer describes. Errors: `_NotOnTheLine`."""
-        if isinstance(answer, Union):
-            return [interval for part in answer.parts for interval in self._intervals(part)]
+        if isinstance(answer, Combination):
+            first, *others = map(self._intervals, answer.parts)
+            if answer.sign == r"\cup":
+                return sum(others, first)
+            if answer.sign == r"\setminus":
+                others = [_complement(other) for other in others]
+            return _intersection(first, *others)
         if isinstance(answer, Several):
             if answer.brackets == "{}":
                 points_in = [self._place(_tree_of(item)) for item in answer.items]
                 return [((place, True), (place, True)) for place in points_in]
-            if not answer.brackets and all(isinstance(i, Relation) for i in answer.items):
-                return self._intersection(answer.items)
-            if len(answer.items) != 2 or not answer.brackets:
+            if not answer.brackets:
+                parts = [self._intervals(item) for item in answer.items]
+                if all(isinstance(item, Relation) for item in answer.items):  # x > 1, x < 3
+                    return _intersection(*parts)
+                return sum(parts, [])  # (1, 2) and (3, 4)
+            if len(answer.items) != 2:
                 raise _NotOnTheLine
             low, high = (self._place(_tree_of(item)) for item in answer.items)
             return [((low, answer.brackets[0] == "["), (high, answer.brackets[1] == "]"))]
         if isinstance(answer, Relation):
             return self._solved(answer)
         raise _NotOnTheLine
-
-    def _intersection(self, items: tuple[Answer, ...]) -> Region:
-        """x > 1, x < 3 as one interval."""
-        found = [interval for item in items for interval in self._intervals(item)]
-        if len(found) != len(items):
-            raise _NotOnTheLine
-        low = max((low for low, _ in found), key=lambda bound: (bound[0], not bound[1]))
-        high = min((high for _, high in found), key=lambda bound: (bound[0], bound[1]))
-        return [(low, high)]
 
     def _solved(self, relation: Relation) -> Region:
         """An inequality of one letter that stands alone."""
@@ -398,7 +429,9 @@ class _Comparison:
         flip = sign != right.signs[0]
         if flip and _FLIPPED[sign] != right.signs[0]:
             return False
-        a, b = (("+", side.sides[0], ("-", side.sides[1])) for side in (left, right))
+        a, b = without_calls(
+            *(("+", side.sides[0], ("-", side.sides[1])) for side in (left, right))
+        )
         letters = sorted(names(a) | names(b))
         if names(a) != names(b):
             return False
@@ -442,7 +475,7 @@ def _is_nothing(answer: Answer) -> bool:
 
 def _is_region(answer: Answer) -> bool:
     """Whether an answer can only be a part of the real line."""
-    if isinstance(answer, Union):
+    if isinstance(answer, Combination):
         return True
     if isinstance(answer, Several):
         return answer.brackets in ("(]", "[)") or (
@@ -458,7 +491,7 @@ def _letter(answer: Answer) -> str:
     if isinstance(answer, Relation):
         found = frozenset().union(*(names(side) for side in answer.sides)) - {"infty"}
         return min(found) if len(found) == 1 else ""
-    if isinstance(answer, Union):
+    if isinstance(answer, Combination):
         return next((letter for part in answer.parts if (letter := _letter(part))), "")
     return ""
 
@@ -481,6 +514,20 @@ def _merged(intervals: Region) -> Region:
     return found
 
 
+def _complement(intervals: Region) -> Region:
+    """The rest of the real line."""
+    found: Region = []
+    low: Bound = (-float("inf"), False)
+    for (start, first), (end, last) in _merged(intervals):
+        found.append((low, (start, not first)))
+        low = (end, not last)
+    return [*found, (low, (float("inf"), False))]
+
+
+def _intersection(*regions: Region) -> Region:
+    return _complement(sum(map(_complement, regions), []))
+
+
 def _size_below(side: Tree, bound: Tree) -> Tree | None:
     """What the absolute value of a letter is compared with in |x| < a, or in x^2 < a."""
     if side[0] == "abs" and side[1][0] == "name":
@@ -490,25 +537,60 @@ def _size_below(side: Tree, bound: Tree) -> Tree | None:
     return None
 
 
-def _same_label(a: str, b: str) -> bool:
-    """x and x are, f(x) and y are, x and y are not."""
-    return a == b or ("(" in a) != ("(" in b)
+def _same_label(a: Tree, b: Tree) -> bool:
+    r"""x and x are, \mathbf{v} and \vec{v}, f(x) and y are, x and y are not."""
+    if NAMELESS in (a, b) or {a[0], b[0]} == {"name", "apply"}:
+        return True
+    if a[0] == b[0] == "name":
+        return bool(a[1].split(" ")[-1] == b[1].split(" ")[-1])
+    return a == b
 
 
-def _without_labels(answer: Several) -> Several | None:
-    """x = 1, y = 2 as the pair (1, 2), in the order of the letters; x = 1, x = 2 as 1, 2."""
-    labels = [item.label if isinstance(item, Value) else "" for item in answer.items]
-    if not any(labels):
-        return answer
-    if not all(labels):
+def _in_the_same_letters(given: Value, gold: Value) -> tuple[Value, Value]:
+    """f(n) = n + 1 and f(x) = x + 1, a_k = 2k and a_n = 2n, with one letter for both."""
+    found = []
+    for value in (given, gold):
+        function, letters = _bound(value.label)
+        if not letters or len(set(letters)) < len(letters) or not {*letters} <= names(value.tree):
+            return given, gold
+        label: Tree = ("apply", function)
+        parts = [value.tree, *value.others]
+        for place, letter in enumerate(letters):
+            label = (*label, number(place))
+            parts = [renamed(part, letter, f"argument {place}") for part in parts]
+        found.append(replace(value, tree=parts[0], label=label, others=tuple(parts[1:])))
+    return (found[0], found[1]) if found[0].label == found[1].label else (given, gold)
+
+
+def _bound(label: Tree | None) -> tuple[Tree, list[str]]:
+    """A function and the letters that it is defined for; an index is one, too."""
+    if label and label[0] == "apply" and all(part[0] == "name" for part in label[2:]):
+        return label[1], [part[1] for part in label[2:]]
+    if label and label[0] == "name" and re.fullmatch("[A-Za-z]_[a-z]", label[1]):
+        return ("name", label[1][:2]), [label[1][2:]]
+    return NAMELESS, []
+
+
+def _names_of(answer: Several) -> list[str] | None:
+    """The names of all items, as in x = 1, y = 2; None if one has none."""
+    labels = [getattr(item, "label", None) or NAMELESS for item in answer.items]
+    if NAMELESS in labels or any(label[0] != "name" for label in labels):
         return None
-    if len(set(labels)) == 1:
+    return [label[1] for label in labels]
+
+
+def _without_names(answer: Several, names: list[str] | None, alike: bool) -> Several:
+    """x = 1, y = 2 as the pair (1, 2); x = 1, x = 2 stay as they are.
+
+    In the order of the alphabet, unless it is (y, x) = (1, 2) and the other side is not `alike` in
+    having names.
+    """
+    if names is None or len(set(names)) < len(names) or len(names) < 2:
         return answer
-    if len(set(labels)) < len(labels) or answer.brackets:
-        return None
-    pairs = sorted(zip(labels, answer.items, strict=True), key=lambda pair: pair[0])
-    items = (Value(i.tree, i.unit) if isinstance(i, Value) else i for _, i in pairs)
-    return Several("()", tuple(items))
+    if not answer.brackets and isinstance(answer.items[0], Several):  # A = (1, 2), B = (3, 4)
+        return answer
+    order = sorted(names) if alike or not answer.brackets else names
+    return Several("()", tuple(answer.items[names.index(name)] for name in order))
 
 
 def _tree_of(item: Answer) -> Tree:
@@ -558,7 +640,7 @@ def _as_relation(answer: Answer) -> Relation | None:
     if isinstance(answer, Relation):
         return answer
     if isinstance(answer, Value) and answer.label and not answer.others:
-        return Relation((("name", answer.label.replace("\\", "")), answer.tree), ("=",))
+        return Relation((answer.label, answer.tree), ("=",))
     return None
 
 

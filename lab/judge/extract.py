@@ -22,9 +22,17 @@ from lab.judge.units import read_unit
 MAX_LENGTH = 500  # characters of an answer
 MAX_DEPTH = 20  # brackets inside brackets
 MAX_BOX = 10_000  # characters in which the brace of a box is looked for
+MAX_BOXES = 10  # boxes that may be one answer
 
 _BOX = re.compile(
     r"\\boxed(?:\s{0,3}\{|\s{0,3}(?P<bare>-?[0-9]+(?:[.,/][0-9]+)*)|\s{1,3}(?P<letter>[A-Za-z])(?![A-Za-z]))"
+)
+_GAP = r"(?:\s|\$|\\[,;:! ()\[\]]|\\q?quad(?![a-z]))*"
+_NAME = r"[A-Za-z](?:_\{?[A-Za-z0-9]\}?)?\s*=\s*"
+_LABEL = re.compile(rf"(?<![A-Za-z\\]){_NAME}$")
+_JOINT = re.compile(
+    rf"{_GAP}(?:[,;&]|(?:,{_GAP})?(?:and|or|\\(?:text|mathrm|mbox)\{{\s*,?\s*(?:and|or)\s*\}}))"
+    rf"{_GAP}(?P<label>{_NAME})?{_GAP}"
 )
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _VALUE = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?"
@@ -176,14 +184,36 @@ def is_readable(text: str) -> bool:
 
 
 def _boxed(text: str) -> str | None:
-    r"""What stands in the last \boxed{...} or \boxed 5; None without one, or if it stays open."""
-    last = next(iter(deque(_BOX.finditer(text), maxlen=1)), None)
-    if last is None or last["bare"] or last["letter"]:
-        return last and (last["bare"] or last["letter"])
-    depth, end = 1, last.end() + MAX_BOX
-    for brace in _BRACE.finditer(text, last.end(), end):
+    r"""What stands in the last \boxed{...} or \boxed 5; None without one, or if it stays open.
+
+    Boxes that only commas, "and" or "or" separate are one answer: x = \boxed{2} or x = \boxed{3}.
+    """
+    answers: list[str] = []
+    start = 0
+    for box in reversed(deque(_BOX.finditer(text), maxlen=MAX_BOXES)):
+        inside, end = _inside(text, box)
+        joint = _JOINT.fullmatch(text, end, start) if answers and inside else None
+        if answers and joint is None:
+            break
+        if inside is None:
+            return None
+        if joint and joint["label"]:
+            answers[0] = joint["label"] + answers[0]
+        start = box.start()
+        answers.insert(0, inside.strip())
+    if len(answers) > 1 and (first := _LABEL.search(text, max(0, start - 20), start)):
+        answers[0] = first[0] + answers[0]
+    return ", ".join(dict.fromkeys(answers)) if answers else None
+
+
+def _inside(text: str, box: re.Match[str]) -> tuple[str | None, int]:
+    """What stands in a box, and where it ends; None if it stays open."""
+    if bare := box["bare"] or box["letter"]:
+        return bare, box.end()
+    depth, end = 1, box.end() + MAX_BOX
+    for brace in _BRACE.finditer(text, box.end(), end):
         depth += {"{": 1, "}": -1}.get(brace[0], 0)
         if depth == 0:
-            return text[last.end() : brace.start()]
-    too_long = text[last.end() : end].strip()
-    return too_long if end < len(text) and len(too_long) > MAX_LENGTH else None
+            return text[box.end() : brace.start()], brace.end()
+    too_long = text[box.end() : end].strip()
+    return (too_long if end < len(text) and len(too_long) > MAX_LENGTH else None), end

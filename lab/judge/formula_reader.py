@@ -3,6 +3,9 @@ r"""Formulas as trees: tokens, and a reader that takes them from left to right.
 A tree is ("number", Fraction), ("name", text), or (operation, tree, ...). Nothing is computed here
 and nothing is ever run; what is not known is `Unreadable`. The length and depth of a text are
 limited before it comes here (`lab.judge.meaning`).
+
+A letter before brackets may be a function or a factor: f(x), x(x+1). The reader calls both
+("call", letter, argument, ...); `without_calls` decides, when the answer and the gold are there.
 """
 
 import re
@@ -40,6 +43,12 @@ _ACCENTS = frozenset("dot ddot vec hat tilde overline overrightarrow widehat".sp
 _MATHBB = re.compile(r"\\mathbb\s*\{?\s*([A-Z])\s*\}?")
 
 
+OPENING = ("(", "[", "{")
+CONSTANTS = ("pi", "e", "i")
+# A letter of these before brackets is a function, whatever it is applied to.
+FUNCTION_LETTERS = frozenset("f g h F G H P phi psi Phi Psi".split())
+
+
 class Unreadable(Exception):
     """A text that this reader does not know."""
 
@@ -65,7 +74,11 @@ def tokens(text: str) -> list[Token]:
         if match is None:
             raise Unreadable(text[position : position + 20])
         kind = match.lastgroup
-        if match["grouped"] and depth and "," in match["grouped"]:
+        grouped = match["grouped"] or ""
+        # (1,234) is a pair, and \log_2 128 has the base 2
+        if ("," in grouped and depth) or (
+            " " in grouped and position and text[position - 1] in "_^"
+        ):
             match = re.compile(r"\s*(?P<plain>[0-9]+)").match(text, position)
             assert match is not None  # the group began with digits
             kind = "digits"
@@ -106,6 +119,68 @@ def _number(match: re.Match[str]) -> Fraction:
 def number(value: int | Fraction) -> Tree:
     """A number as a tree."""
     return ("number", Fraction(value))
+
+
+def names(tree: Tree) -> frozenset[str]:
+    """The letters of a formula, those of functions too, without pi, e and i."""
+    if tree[0] == "number":
+        return frozenset()
+    if tree[0] == "name":
+        return frozenset() if tree[1] in CONSTANTS else frozenset([tree[1]])
+    return frozenset().union(*(names(part) for part in tree[1:]))
+
+
+def renamed(tree: Tree, old: str, new: str) -> Tree:
+    """A formula with another name for one of its letters."""
+    if tree[0] == "number":
+        return tree
+    if tree[0] == "name":
+        return ("name", new) if tree[1] == old else tree
+    return (tree[0], *(renamed(part, old, new) for part in tree[1:]))
+
+
+def without_calls(*trees: Tree) -> list[Tree]:
+    """The same formulas, read alike, with each letter before brackets as a function or a factor.
+
+    It is a factor if it stands anywhere without brackets. Otherwise it is a function if it is
+    usually one (f, g, P), or if it is applied somewhere to a letter, a number or several of them.
+    A function applied is an unknown of its own: ("apply", function, argument, ...).
+    """
+    bare: set[str] = set()
+    called: set[str] = set()
+
+    def look(tree: Tree) -> None:
+        if tree[0] == "number":
+            return
+        if tree[0] == "name":
+            bare.add(tree[1])
+            return
+        applied = tree[0] in ("call", "apply")
+        if applied:
+            simple = all(part[0] in ("name", "number") for part in tree[2:])
+            if tree[1][1] in FUNCTION_LETTERS or simple or tree[0] == "apply":
+                called.add(tree[1][1])
+        for part in tree[2 if applied else 1 :]:
+            look(part)
+
+    for tree in trees:
+        look(tree)
+    return [_decided(tree, frozenset(called - bare)) for tree in trees]
+
+
+def _decided(tree: Tree, functions: frozenset[str]) -> Tree:
+    if tree[0] in ("number", "name"):
+        return tree
+    parts = [_decided(part, functions) for part in tree[1:]]
+    if tree[0] == "group":
+        return parts[0]
+    if tree[0] == "call":
+        return ("apply" if tree[1][1] in functions or len(parts) > 2 else "*", *parts)
+    # x(x+1)^2 has its power on the brackets alone, f(x)^2 on the function's value
+    if tree[0] in ("^", "!") and tree[1][0] == "call" and tree[1][1][1] not in functions:
+        _, factor, inside = parts[0]
+        return ("*", factor, (tree[0], inside, *parts[1:]))
+    return (tree[0], *parts)
 
 
 class Reader:
@@ -161,7 +236,11 @@ class Reader:
                 result = ("*", result, self.signed())
             elif self.next in ("/", r"\div"):
                 self.take()
+                word = self.next
                 result = ("/", result, self.signed())
+                if len(word) > 1 and word.isalpha() and word not in _WORDS:  # t/RC is t over RC
+                    for _ in word[1:]:
+                        result = ("/", result, self.power())
             elif self.next in (r"\bmod", r"\pmod"):
                 raise Unreadable(self.next)
             elif self.begins():
@@ -187,8 +266,11 @@ class Reader:
             or (token[0] == "\\" and token[1:] in _NAMES | FUNCTIONS | _ACCENTS)
         )
 
-    def power(self) -> Tree:
+    def power(self, may_call: bool = True) -> Tree:
+        first = self.next
         result = self.base()
+        if result[0] == "name" and first not in OPENING and may_call:
+            result = self.called(result)
         while True:
             if self.next == "^":
                 self.take()
@@ -207,6 +289,27 @@ class Reader:
                 result = ("/", result, number(100))
             else:
                 return result
+
+    def called(self, name: Tree) -> Tree:
+        r"""A letter with the brackets after it: f(x), P(A, B), E[X], f^{-1}(x)."""
+        inverse = ["^", "{", "-", "1", "}", "("]
+        if [str(token) for token in self.rest[: -len(inverse) - 1 : -1]] == inverse:
+            if name[1] in FUNCTION_LETTERS:
+                del self.rest[-len(inverse) + 1 :]
+                name = ("name", name[1] + "^-1")
+        closing = {"(": ")", "[": "]"}.get(self.next)
+        if closing is None or name[1] in CONSTANTS:
+            return name
+        self.take()
+        arguments = [self.sum()]
+        while self.next == ",":
+            self.take()
+            arguments.append(self.sum())
+        self.take(closing)
+        if name[1] in ("C", "P") and [argument[0] for argument in arguments] == ["number"] * 2:
+            chosen = ("binom", *arguments)  # P(5, 3): in order
+            return chosen if name[1] == "C" else ("*", chosen, ("!", arguments[1]))
+        return ("call", name, *arguments)
 
     def exponent(self) -> Tree:
         """What stands above: a group or a token; of a number all digits, as in 10^33."""
@@ -228,12 +331,12 @@ class Reader:
         token = self.take()
         if token.value is not None:
             return self.mixed(token)
-        if token in ("(", "[", "{"):
+        if token in OPENING:
             result = self.sum()
             if token == "{":
                 result = self.halves(result)
             self.take({"(": ")", "[": "]", "{": "}"}[token])
-            return result
+            return ("group", result) if result[0] == "call" else result
         if token == "|":
             result = self.sum()
             self.take("|")
@@ -348,7 +451,7 @@ class Reader:
         if name == "sqrt":
             return ("root", self.argument(), number(2))
         grouped = self.next in ("(", "[", "{", "|")
-        argument = self.power()
+        argument = self.power(may_call=self.next in FUNCTION_LETTERS)  # \sin f(x), \sin x(x+1)
         while not grouped and self.begins() and self.next.lstrip("\\") not in FUNCTIONS:
             if self.next in ("(", "["):
                 break

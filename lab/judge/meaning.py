@@ -10,14 +10,25 @@ brackets.
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 
 from lab.judge.extract import MAX_DEPTH, MAX_LENGTH
-from lab.judge.formula_reader import Reader, Token, Tree, Unreadable, number, tokens
+from lab.judge.formula_reader import (
+    FUNCTIONS,
+    Reader,
+    Token,
+    Tree,
+    Unreadable,
+    names,
+    number,
+    renamed,
+    tokens,
+    without_calls,
+)
 from lab.judge.spelling import plain_words, spell, unwrapped
-from lab.judge.units import DEGREE, DOLLAR, EURO, PERCENT, Unit, read_unit
+from lab.judge.units import CURRENCIES, DEGREE, PERCENT, Unit, read_multiple, read_unit
 
 OPENING, CLOSING = ("(", "[", "{", r"\{", r"\langle"), (")", "]", "}", r"\}", r"\rangle")
 RELATIONS = ("=", "<", ">", r"\le", r"\ge", r"\ne", r"\approx", r"\in", r"\equiv")
@@ -27,28 +38,35 @@ RELATIONS = ("=", "<", ">", r"\le", r"\ge", r"\ne", r"\approx", r"\in", r"\equiv
 class Value:
     """A formula, with the unit after it and the label before it, as in x = 5 cm.
 
-    `others`: the formulas that stand beside it in a chain of equations; `near` those after ≈.
+    `label` is a formula, too: x, f(2), m + n; or `NAMELESS` for words. `others`: the formulas that
+    stand beside it in a chain of equations; `near` those after ≈.
     """
 
     tree: Tree
     unit: Unit | None = None
-    label: str = ""
+    label: Tree | None = None
     others: tuple[Tree, ...] = ()
     near: tuple[Tree, ...] = ()
 
 
 @dataclass(frozen=True)
 class Several:
-    """Items in brackets: "" (a bare list), "()", "[]", "(]", "[)" or "{}" (a set)."""
+    """Items in brackets: "" (a bare list), "()", "[]", "(]", "[)" or "{}" (a set).
+
+    `label`: the name of a point or a set, as in P(3, 4). `value`: P(5, 3) as the number it may be.
+    """
 
     brackets: str
     items: tuple["Answer", ...]
+    label: Tree | None = None
+    value: Value | None = None
 
 
 @dataclass(frozen=True)
-class Union:
-    """Sets and intervals that are joined by ∪, or inequalities joined by "or"."""
+class Combination:
+    r"""Sets and intervals joined by \cup, \cap or \setminus; inequalities joined by "or" (\cup)."""
 
+    sign: str
     parts: tuple["Answer", ...]
 
 
@@ -117,9 +135,20 @@ class Residue:
 
 
 Answer = (
-    Value | Several | Union | Relation | Choice | InBase | Time | Ratio | Matrix | Words | Residue
+    Value
+    | Several
+    | Combination
+    | Relation
+    | Choice
+    | InBase
+    | Time
+    | Ratio
+    | Matrix
+    | Words
+    | Residue
 )
 
+NAMELESS: Tree = ("name", "")
 NOTHING = Words("no solution")
 _NOTHING = frozenset(
     "no solution|no solutions|no real solution|no real solutions|none|empty set|the empty set"
@@ -144,9 +173,9 @@ _TIME = re.compile(
     r"(a\.?\s?m\.?|p\.?\s?m\.?|noon|midnight|o'clock)?", re.IGNORECASE
 )  # fmt: skip
 _BASE = re.compile(
-    r"(-?)\s*\(?\s*([0-9][0-9A-Z]*(?:[ ,][0-9A-Z]+)*(?:\.[0-9A-Z]+)?)\s*\)?\s*"
-    r"(?:_\s*\{?\s*(?:\\text\{)?\s*(\d{1,2}|[a-z]+)\s*\}?\s*\}?"
-    r"|\s*(?:\\text\{)?\s*\(?\s*(?:in\s+)?base[\s-]+(\d{1,2}|[a-z]+)\s*\)?\s*\}?)"
+    r"(-?)\s*[({]?\s*([0-9][0-9A-Z]*(?:[ ,][0-9A-Z]+)*(?:\.[0-9A-Z]+)?)\s*[)}]?\s*"
+    r"(?:_\s*\{?\s*[(\[]?\s*(?:base\s*)?(\d{1,2}|[a-z]+)\s*[)\]]?\s*\}?"
+    r"|\(?\s*(?:in\s+)?(?:base[\s-]+(\d{1,2}|[a-z]+)|(binary|octal|hexadecimal))\s*\)?)"
 )
 _BASES = dict(
     zip(
@@ -154,7 +183,7 @@ _BASES = dict(
         [*range(2, 13), 16],
         strict=True,
     )
-)
+) | {"bin": 2, "binary": 2, "oct": 8, "octal": 8, "decimal": 10, "hex": 16, "hexadecimal": 16}
 _LETTERS = re.compile(r"[^\W\d_]+(?:[ '-][^\W\d_]+)*")
 _UNIT_TEXT = re.compile(
     r"(?P<before>.*?[0-9}!)\]a-zA-Z.]|.*?\\pi)\s*(?P<unit>(?:\\text\{[^{}]*\}|\^\s*\{?\s*-?[0-9]\s*\}?"
@@ -166,13 +195,23 @@ _DEGREES = re.compile(
 )
 _QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*\\text\{([A-Za-z ]+)\}")
 _QUANTITIES = re.compile(rf"(?:\s*{_QUANTITY.pattern}){{2,4}}\s*")
-_DOLLARS = re.compile(r"(-?)\s*\\(dollar|euro)\s*(.*)", re.DOTALL)
+_MONEY = re.compile(
+    rf"(?P<sign>-?)\s*\\(?P<before>{'|'.join(CURRENCIES)})(?![a-z])\s*(?P<amount>.*)"
+    rf"|(?P<number>.*)\\(?P<after>{'|'.join(CURRENCIES)})", re.DOTALL
+)  # fmt: skip
 _BETWEEN = re.compile(r"\\text\{\s*,?\s*(or|and)\s*,?\s*\}|(?<![A-Za-z\\])(or|and)(?![A-Za-z])")
 _CONDITION = re.compile(
     r"\\\{\s*[a-z]\s*(?:\\in\s*\\mathbb\s*\{?R\}?\s*)?[|:]\s*(.*?)\s*\\\}", re.DOTALL
 )
-_MATRIX = re.compile(r"\\begin\{([pbv]?matrix)\}(.*)\\end\{\1\}", re.DOTALL)
-_ARRAY = re.compile(r"[(\[]\s*\\begin\{array\}\s*\{[lcr| ]*\}(.*)\\end\{array\}\s*[)\]]", re.DOTALL)
+_NAMED = re.compile(r"[^-+0-9=<>|&][^=<>|&]*=\s*([^=]*)")
+_MATRIX = re.compile(
+    r"\\begin\{(?P<kind>[pbB]?(?:small)?matrix)\}(?P<cells>.*?)\\end\{(?P=kind)\}"
+    r"|[(\[]\s*\\begin\{(?P<bare>array|(?:small)?matrix)\}\s*(?:\{[lcr| ]*\})?(?P<inside>.*?)"
+    r"\\end\{(?P=bare)\}\s*[)\]]", re.DOTALL
+)  # fmt: skip
+_OF_A_MATRIX = re.compile(
+    r"(?P<factor>[^\0|]*?)\s*(?:\\cdot|\\times|\*)?\s*\0\s*(?P<below>/[^\0|]*)?"
+)
 _ROWS = re.compile(r"\\\\(?:\[[^\]]*\])?")  # \\ and \\[2mm] between rows
 _CASES = re.compile(
     r"(?:(?P<label>[^=]*?)\s*=\s*)?(?:\\begin\{cases\}(?P<cases>.*)\\end\{cases\}"
@@ -190,6 +229,22 @@ _QUANTIFIED = re.compile(
     rf"(?P<letter>[a-z])\s*(?:\\in\s*\\mathbb\s*\{{?\s*Z\s*\}}?|\\text\{{\s*{_INTEGER}\s*\}})"
     rf"|\\text\{{\s*(?:for )?{_INTEGER}\s*\}}\s*(?P<after>[a-z]))\s*\)?", re.DOTALL
 )  # fmt: skip
+_OVER_INTEGERS = re.compile(  # the union over all integers k
+    r"\\cup\s*(?:\\limits)?\s*_\s*\{\s*([a-z])\s*(?:\\in\s*\\mathbb\s*\{?\s*Z\s*\}?"
+    r"|=\s*-\s*\\infty)\s*\}\s*(?:\^\s*\{?\s*\+?\s*\\infty\s*\}?)?(.*)", re.DOTALL
+)  # fmt: skip
+_LEAD = re.compile(  # what only leads to the answer: "So the answer is", "Ans:"
+    r"(?:(?:so|thus|hence|therefore)\b\s*,?\s*)?(?:(?:it|this) is\b\s*|"
+    r"(?:(?:the|our)\s+)?(?:(?:final|correct)\s+)*"
+    r"(?:(?:answer|ans|solution|result|value)\s*(?:is\b\s*:?|equals\b|[:=])|ans\.)\s*)?",
+    re.IGNORECASE,
+)  # fmt: skip
+_CAPTION = re.compile(
+    r"(?!option|choice)[A-Za-z]{2}[A-Za-z ]*:\s*|the [a-z ]+ (?:is|are)\b\s*", re.IGNORECASE
+)
+_REALS_EXCEPT = re.compile(
+    r"(?:\\text\{)?\s*all real(?:s| numbers) except(?: for)?\s*\}?\s*(?:[a-z]\s*=)?\s*(?=[^a-z]*$)"
+)
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _DATE = re.compile(
     rf"(?P<month>{_MONTHS}) (?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?"
@@ -201,7 +256,7 @@ def read(text: str) -> Answer:
     r"""The meaning of an answer. Errors: `Unreadable`.
 
     >>> read("x=5").label, read(r"\textbf{(A)}\ 12").letter, read("2516_8").base
-    ('x', 'A', 8)
+    (('name', 'x'), 'A', 8)
     """
     if not 0 < len(text) <= MAX_LENGTH:
         raise Unreadable("an answer without text, or a long one")
@@ -211,6 +266,7 @@ def read(text: str) -> Answer:
         spelt = spelt[1:].strip()
     if re.match(r"\\(?:approx|therefore|Rightarrow|implies)(?![A-Za-z])", spelt):
         spelt = re.sub(r"^\\[A-Za-z]+\s*", "", spelt)
+    spelt = _REALS_EXCEPT.sub(r"\\mathbb{R} \\setminus ", _without_lead(spelt))
     whole = re.fullmatch(r"\{([^{}]*)\}|\\text\{([^{}]*)\}", spelt)
     if whole and not re.search(r"\\(?:choose|over)(?![a-z])", spelt):
         inside = (whole[1] or whole[2] or "").strip()
@@ -220,13 +276,16 @@ def read(text: str) -> Answer:
         raise Unreadable("nothing")
     if condition := _CONDITION.fullmatch(spelt):  # the set of all x with a property
         return read(condition[1])
+    if named := _NAMED.fullmatch(spelt):  # N = 52_8, A = a matrix
+        if of_name := _based(named[1]) or _time(named[1]) or _matrix(named[1]):
+            return of_name
     for special in (_choice, _based, _time, _matrix, _cases, _residue, _quantified):
         if (found := special(spelt)) is not None:
             return found
     words = _words(spelt)
     if words is not None and words.text in _ALL:
         return _REALS
-    if words is not None and (len(words.text) > 5 or words.text in _NOTHING or not _plain(spelt)):
+    if words is not None and (words.text in _NOTHING or not _may_be_product(spelt)):
         return words
     if words is not None and (words.text[-1].isdigit() or words.text in NUMBERS):  # may 5, six
         return words
@@ -238,9 +297,37 @@ def read(text: str) -> Answer:
         raise Unreadable(str(error)) from error
 
 
-def _plain(spelt: str) -> bool:
-    """Whether letters stand as they do in a formula: in small ones, outside of a text."""
-    return spelt.islower() or len(spelt) == 1
+def _may_be_product(spelt: str) -> bool:
+    r"""Whether letters are those of a formula: a few small ones, outside of \text, and no word.
+
+    A word of three letters or more has a vowel; abc and xyz are products all the same.
+    """
+    if len(spelt) == 1:
+        return True
+    return spelt.islower() and all(
+        run.isalpha()
+        and len(run) <= 5
+        and (len(run) < 3 or set(run) <= set("abcdxyz") or not set(run) & set("aeiou"))
+        for run in re.split("[ -]+", spelt)
+    )
+
+
+def _without_lead(spelt: str) -> str:
+    """A text without the words that lead to the answer."""
+    text = re.match(r"\\text\{([^{}]*)\}\s*([:=]?)\s*", spelt)
+    if text is None:
+        return spelt[_end(_LEAD, spelt) :]
+    inside = text[1].strip() + text[2]
+    lead = _end(_LEAD, inside) or _end(_CAPTION, inside)
+    if not lead:
+        return spelt
+    rest = inside[lead:].strip()
+    return (rf"\text{{{rest}}} " if rest else "") + spelt[text.end() :]
+
+
+def _end(pattern: re.Pattern[str], text: str) -> int:
+    match = pattern.match(text)
+    return match.end() if match else 0
 
 
 def _check_depth(text: str) -> None:
@@ -274,7 +361,7 @@ def _balanced(text: str) -> bool:
 def _choice(spelt: str) -> Choice | None:
     """One of the options A to J, with or without what it says."""
     plain = unwrapped(spelt)
-    if named := re.fullmatch(r"(?:(?:[Oo]ption|[Cc]hoice)\s+)?([A-J])", plain):
+    if named := re.fullmatch(r"(?:(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s+)?([A-J])", plain):
         return Choice(named[1])
     match = _CHOICE.fullmatch(plain)
     if match is None or re.match(r"[-+*/^_!=<>,]|\\(?:cup|cap|in|cdot|times|le|ge)\b", match[3]):
@@ -287,7 +374,7 @@ def _based(spelt: str) -> InBase | None:
     match = _BASE.fullmatch(unwrapped(spelt))
     if match is None:
         return None
-    name = match[3] or match[4]
+    name = match[3] or match[4] or match[5]
     base = int(name) if name.isdigit() else _BASES.get(name, 0)
     digits = re.sub("[ ,]", "", match[2])
     if not 2 <= base <= 36:
@@ -309,17 +396,44 @@ def _time(spelt: str) -> Time | None:
 
 
 def _matrix(spelt: str) -> Matrix | None:
-    match = _MATRIX.fullmatch(spelt) or _ARRAY.fullmatch(spelt)
-    if match is None:
+    r"""A matrix, or a sum of multiples of matrices: \frac15 \begin{pmatrix}..., cell by cell."""
+    if r"\begin" not in spelt:
         return None
-    rows = [row for row in _ROWS.split(match[match.lastindex or 1]) if row.strip()]
-    return Matrix(tuple(tuple(_tree(cell) for cell in row.split("&")) for row in rows))
+    found = [match["cells"] or match["inside"] for match in _MATRIX.finditer(spelt)]
+    terms, signs = _outside(_MATRIX.sub("\0", spelt), ("+", "-"))
+    if len(terms) - (terms[0] == "") != len(found):
+        return None
+    shapes = [[row.split("&") for row in _ROWS.split(text) if row.strip()] for text in found]
+    if any([*map(len, shape)] != [*map(len, shapes[0])] for shape in shapes):
+        raise Unreadable("matrices of several sizes")
+    parts = [_OF_A_MATRIX.fullmatch(term) for term in terms if term]
+    if terms[0]:
+        signs = ["+", *signs]
+
+    def cell(i: int, j: int) -> Tree:
+        total = None
+        for sign, part, shape in zip(signs, parts, shapes, strict=True):
+            if part is None:
+                raise Unreadable("a matrix inside of a formula")
+            term = _tree(shape[i][j])
+            if part["factor"]:
+                term = ("*", _tree(part["factor"]), term)
+            if part["below"]:
+                term = ("/", term, _tree(part["below"][1:]))
+            term = ("-", term) if sign == "-" else term
+            total = term if total is None else ("+", total, term)
+        assert total is not None  # there is a matrix
+        return total
+
+    return Matrix(
+        tuple(tuple(cell(i, j) for j in range(len(row))) for i, row in enumerate(shapes[0]))
+    )
 
 
 def _cases(spelt: str) -> Answer | None:
     """A function by branches, as a set of pairs (formula, condition); or a system of equations."""
     match = _CASES.fullmatch(spelt)
-    if match is None or (match["label"] and not _label(match["label"])):
+    if match is None or (match["label"] and not _label(match["label"], [])):
         return None
     rows = [row.strip() for row in _ROWS.split(match["cases"] or match["array"]) if row.strip()]
     if not any("&" in row for row in rows):
@@ -341,27 +455,27 @@ def _residue(spelt: str) -> Residue | None:
 
 
 def _quantified(spelt: str) -> Answer | None:
-    """A formula of any whole number: its letter does not matter."""
+    """What holds for any whole number: its letter does not matter."""
+    if over := _OVER_INTEGERS.fullmatch(spelt):
+        return _of_any_integer(read(over[2]), over[1])
     match = _QUANTIFIED.fullmatch(spelt)
     if match is None:
         return None
-    letter = match["letter"] or match["after"]
-    found = read(match["formula"])
-    items = found.items if isinstance(found, Several) and not found.brackets else (found,)
-    values = []
-    for item in items:
-        if not isinstance(item, Value) or not _mentions(letter, match["formula"]):
+    return _of_any_integer(read(match["formula"]), match["letter"] or match["after"])
+
+
+def _of_any_integer(found: Answer, letter: str) -> Answer:
+    if isinstance(found, Several):
+        items = []
+        for item in found.items:
+            constant = isinstance(item, Value) and letter not in names(item.tree)
+            items.append(item if found.brackets and constant else _of_any_integer(item, letter))
+        if items == list(found.items):
             raise Unreadable("a whole number that nothing depends on")
-        values.append(Value(_renamed(item.tree, letter, "any integer"), item.unit, item.label))
-    return values[0] if len(values) == 1 else Several("", tuple(values))
-
-
-def _renamed(tree: Tree, old: str, new: str) -> Tree:
-    if tree[0] == "number":
-        return tree
-    if tree[0] == "name":
-        return ("name", new) if tree[1] == old else tree
-    return (tree[0], *(_renamed(part, old, new) for part in tree[1:]))
+        return replace(found, items=tuple(items))
+    if not isinstance(found, Value) or letter not in names(found.tree):
+        raise Unreadable("a whole number that nothing depends on")
+    return Value(renamed(found.tree, letter, "any integer"), found.unit, found.label)
 
 
 def _words(spelt: str) -> Words | None:
@@ -380,6 +494,7 @@ def _words(spelt: str) -> Words | None:
         return None
     if text in _NOTHING:
         return NOTHING
+    text = re.sub("^(?:it is |this is )?(?:an?|the) ", "", text)
     # ABC, A B C: an ordering
     joined = unwrapped(spelt)
     if re.fullmatch(r"[A-Z](?: ?[A-Z])+", joined):
@@ -401,11 +516,14 @@ def _joined(spelt: str) -> Answer:
         items.extend(item.items if isinstance(item, Several) and not item.brackets else [item])
     ranges = [item for item in items if isinstance(item, Relation) and item.signs[0] != "="]
     if len(ranges) == len(items) and re.search(r"\bor\b", spelt):
-        return Union(tuple(items))
-    labels = [item.label for item in items if isinstance(item, Value)]
-    if labels and labels[0] and set(labels[1:]) == {""}:  # x = 1, 2
+        return Combination(r"\cup", tuple(items))
+    first = items[0]
+    if isinstance(first, Value) and first.label:  # x = 1, 2
+        if all(isinstance(item, Value) and not item.label for item in items[1:]):
+            items = [_labelled(item, first.label) for item in items]
+    if isinstance(first, Relation) and first.signs == (r"\ne",):  # x != 1, 2
         items = [
-            Value(item.tree, item.unit, labels[0]) if isinstance(item, Value) else item
+            Relation((first.sides[0], item.tree), first.signs) if isinstance(item, Value) else item
             for item in items
         ]
     return Several("", tuple(items))
@@ -441,34 +559,54 @@ def _split(spelt: str) -> list[str]:
 
 
 def _element(text: str) -> Answer:
-    """One item of a list: a union, a chain of relations, or a value."""
+    """One item of a list: sets joined by signs, a chain of relations, a ratio or a value."""
     words = _words(text)
-    if words is not None and not (text.islower() and len(text) <= 5):
-        if len(words.text) > 1:
-            return words
+    if words is not None and len(words.text) > 1 and not _may_be_product(text):
+        return words
     if choice := (_choice(text) if re.fullmatch(r"\(?[A-J]\)?", unwrapped(text)) else None):
         return choice
-    parts = _outside(text, (r"\cup",))[0]
-    if len(parts) > 1:
-        return Union(tuple(_element(part) for part in parts))
     sides, signs = _outside(text, RELATIONS)
     if len(sides) > 1:
         return _related(sides, signs)
-    if re.fullmatch(r"\\mathbb\s*\{?\s*R\s*\}?", text):
+    if _REAL_NUMBERS.fullmatch(text):
         return _REALS
-    if hole := re.fullmatch(
-        r"\\mathbb\s*\{?\s*R\s*\}?\s*\\(?:setminus|backslash)\s*\\\{([^,]*)\\\}", text
-    ):
-        return Relation((("name", "x"), _tree(hole[1])), (r"\ne",))
-    if ":" in text:
-        terms = _outside(text, (":",))[0]
-        if len(terms) > 1:
-            return Ratio(tuple(_tree(term) for term in terms))
+    if "U" in text or r"\{" in text:
+        text = re.sub(r"(?<=[)\]}])\s*U\s*(?=[(\[\\])", r"\\cup ", text)
+        text = re.sub(r"-\s*(?=\\\{)", r"\\setminus ", text)
+    for sign in (r"\cup", r"\setminus", r"\cap"):
+        parts = _outside(text, (sign,))[0] if sign in text else [text]
+        if len(parts) > 1:
+            return Combination(sign, tuple(_set(part, sign) for part in parts))
+    if point := _POINT.fullmatch(text):
+        found = _bracketed(point["place"])
+        if found is not None:
+            with suppress(Unreadable):
+                found = replace(found, value=Value(_tree(text)))
+            return replace(found, label=("name", point["name"] or ""))
+    if len(terms := _outside(_TO.sub(":", text), (":",))[0]) > 1:
+        return Ratio(tuple(_tree(term) for term in terms))
     if bracketed := _bracketed(text):
         return bracketed
     return _signed_twice(_value(text))
 
 
+def _set(text: str, sign: str) -> Answer:
+    """One of the sets that are joined; what is taken away may be a number alone."""
+    found = _element(text)
+    if sign == r"\setminus" and isinstance(found, Value) and not names(found.tree):
+        return Several("{}", (found,))
+    return found
+
+
+_TO = re.compile(
+    r"\\text\{\s*(?:is )?to\s*\}|(?<![A-Za-z\\])(?:is )?to(?![A-Za-z])|\\text\{:\}|\\colon"
+)
+_POINT = re.compile(
+    r"(?:\\text\{\s*(?:the )?point\s*\}\s*)?"
+    r"(?:\\text\{)?(?P<name>[A-Z]'*(?:_\{?[0-9]\}?)?)?\}?\s*:?\s*(?P<place>\(.*,.*\))",
+    re.DOTALL | re.IGNORECASE,
+)  # fmt: skip
+_REAL_NUMBERS = re.compile(r"\\mathbb\s*\{?\s*R\s*\}?|\\text\{R\}")
 _INFINITE: Tree = ("name", "infty")
 _REALS = Several("()", (Value(("-", _INFINITE)), Value(_INFINITE)))
 _ALL = frozenset("all real numbers|all reals|any real number|all real values".split("|"))
@@ -538,7 +676,7 @@ def _split_inside(text: str) -> list[str]:
 def _related(sides: list[str], signs: list[str]) -> Answer:
     if any(not side for side in sides):
         raise Unreadable("a relation without a side")
-    if signs == [r"\in"] and _label(sides[0]):  # x in (1, 2)
+    if signs == [r"\in"] and (_label(sides[0], []) or _letters(sides[0])):  # x in (1, 2)
         return _element(sides[1])
     if r"\in" in signs or r"\equiv" in signs:
         raise Unreadable("a relation that is not known")
@@ -551,69 +689,113 @@ def _related(sides: list[str], signs: list[str]) -> Answer:
 
 def _equation(sides: list[str], signs: list[str]) -> Answer:
     r"""A chain of equations: a label and its value, or two sides."""
-    if len(sides) == 2 and re.fullmatch(r"\([a-z](?:, ?[a-z])+\)", sides[0]):  # (x, y) = (1, 2)
-        return _element(sides[1])
+    if len(sides) == 3 and _letters(sides[1]):  # P = (x, y) = (1, 2)
+        sides = sides[1:]
+    if len(sides) == 2 and (letters := _letters(sides[0])):
+        found = _element(sides[1])
+        if isinstance(found, Several) and len(found.items) == len(letters):
+            items = (_labelled(*pair) for pair in zip(found.items, letters, strict=True))
+            return replace(found, items=tuple(items))
+        return found
+    if re.fullmatch("[A-Za-z](?: ?: ?[A-Za-z])+", sides[0]):  # a:b = 3:5
+        terms = sides[0].replace(" ", "").split(":")
+        if terms != sorted(terms):
+            raise Unreadable("a ratio of letters out of order")
+        return _element(sides[-1])
     cut = signs.index(r"\approx") + 1 if r"\approx" in signs else len(sides)
     exact, near = sides[:cut], sides[cut:]
-    label = ""
-    for first, rest in ((exact[0], exact[1:] + near), (exact[-1], exact[:-1])):
-        label = _label(first)
-        name = re.sub(r"\(.*", "", label)
-        if label and rest and not any(_mentions(name, other) for other in rest):
-            exact = [side for side in exact if side is not first]
-            break
-        label = ""
+    label = _label(exact[0], exact[1:] + near)
+    if label:
+        exact = exact[1:]
+    elif label := _label(exact[-1], exact[:-1]):
+        exact = exact[:-1]
     if not exact:  # x ≈ 3.14
         exact, near = near[:1], near[1:]
-    last = exact[-1]
     if label and len(exact) == 1 and not near:
-        found = _element(last)
+        found = _element(exact[0])
         if isinstance(found, Several) and not found.brackets:  # x = ±3
-            return Several("", tuple(_relabelled(item, label) for item in found.items))
-        return _relabelled(found, label)
+            return Several("", tuple(_labelled(item, label) for item in found.items))
+        return _labelled(found, label)
     values = [_value(side) for side in exact]
     trees = [value.tree for value in values]
-    if not label and any(_has_letters(tree) for tree in trees):
+    if not label and any(names(tree) for tree in trees):
         return Relation(tuple(trees), ("=",) * (len(trees) - 1))
     nearly = tuple(_value(side).tree for side in near)
     return Value(trees[-1], values[-1].unit, label, tuple(trees[:-1]), nearly)
 
 
-def _relabelled(item: Answer, label: str) -> Answer:
-    return Value(item.tree, item.unit, label, item.others) if isinstance(item, Value) else item
+def _labelled(item: Answer, label: Tree) -> Answer:
+    return replace(item, label=label) if isinstance(item, (Value, Several)) else item
 
 
-def _has_letters(tree: Tree) -> bool:
-    if tree[0] == "name":
-        return tree[1] not in ("pi", "e", "i")
-    return tree[0] != "number" and any(_has_letters(part) for part in tree[1:])
+def _letters(text: str) -> tuple[Tree, ...]:
+    """The letters of a tuple that holds nothing else, as in (x, y) = (1, 2)."""
+    if not re.fullmatch(r"\(.*,.*\)", text):
+        return ()
+    with suppress(Unreadable):
+        trees = tuple(_tree(part) for part in _split_inside(text[1:-1]))
+        if len(set(trees)) == len(trees) and all(tree[0] == "name" for tree in trees):
+            return trees
+    return ()
 
 
-_LABEL = re.compile(
-    r"(?:(?:\\text\{)?[A-Za-z]\}?|\\[A-Za-z]+)(?:_(?:[A-Za-z0-9]|\{[^{}]*\}))?(?:'|\^\{-1\}(?=\())?"
-    r"(?:\((?:[A-Za-z](?:,\s*[a-z])*|\\[a-z]+)\))?"
+_CAPTIONED = re.compile(  # what a number may be said to be, and that is not read
+    r"\\text\{(?!not?\b)\s*[A-Za-z][A-Za-z ]+\}[^\\]*|[A-Za-z]{6,}|\\frac\{d[a-z]?\}\{d[a-z]\}"
+    r"|\\(?:sum|prod|int|lim|det|dim|deg|max|min|sup|inf|operatorname|mathbb|Pr|#)(?![a-z])(?!.*\\not).*"
 )
+_PROBABILITY = re.compile(r"(?:\\text\{P\}|P)\s*(?:\(.*\)|\[.*\])")
 
 
-def _label(text: str) -> str:
-    """A side of an equation that only names what the other side is: x, f(x), A_1, P(x)."""
-    match = _LABEL.fullmatch(text)
-    if match is None or text in ("e", "i", r"\pi", r"\infty", r"\emptyset") or text.endswith("!"):
-        return ""
-    return re.sub(r"[\s{}]|\\text", "", text)
+def _label(text: str, rest: list[str]) -> Tree | None:
+    """What one side of an equation names, so that the `rest` says what it is.
+
+    A letter, or a function applied: x, f(2), P(A). Where the rest is numbers, whatever has several
+    letters (m + n, AB) or is a function of them (cos A): the number is what it comes to.
+    """
+    if _CAPTIONED.fullmatch(text):
+        return NAMELESS
+    try:
+        tree = without_calls(_tree(re.sub(r"'|\\angle(?![a-z])", "", text)))[0]
+    except Unreadable:
+        return ("apply", ("name", "P"), ("name", text)) if _PROBABILITY.fullmatch(text) else None
+    if tree[0] in ("name", "apply"):
+        if not names(tree) or tree == ("name", "infty") or any(_is_in(tree, side) for side in rest):
+            return None
+        return ("name", tree[1] + "'" * text.count("'")) if tree[0] == "name" else tree
+    of_letters = tree[0] in FUNCTIONS or tree[0] == "abs" or len(names(tree)) > 1
+    return tree if rest and names(tree) and of_letters and all(map(_is_number, rest)) else None
 
 
-def _mentions(name: str, text: str) -> bool:
-    text = re.sub(r"\\text\{[^{}]*\}", "", text)
-    name = re.escape(name.removeprefix("\\"))
-    return re.search(rf"(?<![A-Za-z]){name}(?![A-Za-z_])", text) is not None
+def _is_in(part: Tree, side: str) -> bool:
+    try:
+        return _uses(without_calls(_value(side).tree)[0], part)
+    except Unreadable:
+        letter = re.escape(part[1].split(" ")[-1]) if part[0] == "name" else "$^"
+        side = re.sub(r"\\text\{[^{}]*\}", "", side)
+        return re.search(rf"(?<![A-Za-z]){letter}(?![A-Za-z_])", side) is not None
+
+
+def _is_number(side: str) -> bool:
+    try:
+        return not names(_value(side).tree)
+    except Unreadable:
+        return False
+
+
+def _uses(tree: Tree, part: Tree) -> bool:
+    """Whether a formula has a part, other than as the name of a function: v(0) has no v."""
+    if tree == part:
+        return True
+    if tree[0] in ("number", "name"):
+        return False
+    return any(_uses(inner, part) for inner in tree[2 if tree[0] == "apply" else 1 :])
 
 
 def _value(text: str) -> Value:
     """A formula with its unit. Errors: `Unreadable`."""
-    if money := _DOLLARS.fullmatch(text):
-        inner = _value(money[1] + money[3])
-        unit = {"dollar": DOLLAR, "euro": EURO}[money[2]]
+    if money := _MONEY.fullmatch(text):
+        inner = _value(money["number"] or money["sign"] + money["amount"])
+        unit = CURRENCIES[money["before"] or money["after"]]
         if inner.unit is not None and inner.unit.dimension != unit.dimension:
             if inner.unit.dimension != (("dollar", 1),):
                 raise Unreadable("two units")
@@ -644,12 +826,14 @@ def _with_unit(text: str) -> Value:
         before, words = text[:start].strip(), text[start:]
         plain = re.sub(r"\\cdot", "*", unwrapped(words))
         plain = re.sub(r"\^\s*\{\s*\\circ\s*\}", "", plain).strip()
+        times, plain = read_multiple(plain)
         unit = read_unit(plain)
-        if unit is not None and before:
+        if before and (unit is not None or (times > 1 and not plain)):
             try:
-                return Value(_tree(before), unit)
+                tree = _tree(before)
             except Unreadable:
                 continue
+            return Value(("*", tree, number(times)) if times > 1 else tree, unit)
     return _sum_of_units(text)
 
 
@@ -683,10 +867,14 @@ def _tree(text: str) -> Tree:
 def _refuse_unit_letters(found: list[Token]) -> None:
     r"""A single letter in \text after a number is a unit, and not a factor."""
     for before, token in zip(found, found[1:], strict=False):
-        if token.startswith(r"\text{") and (before.value is not None or before in (")", "}")):
+        if before.value is None and before not in (")", "}"):
+            continue
+        text = token.startswith(r"\text{")
+        if text and (len(token) > 8 or read_unit(token[6:-1])):  # 6-5\text{i} has no unit
             raise Unreadable(token)
-        if before.value is not None and token.isalpha() and len(token) > 1 and read_unit(token):
-            raise Unreadable(token)
+        if before.value is not None and token.isalpha() and len(token) > 1:
+            if read_unit(token) or read_multiple(token)[0] > 1:
+                raise Unreadable(token)
 
 
 def _signed_twice(value: Value) -> Answer:

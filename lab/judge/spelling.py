@@ -26,13 +26,15 @@ _SIGNS = {
     "≡": r"\equiv ", "≠": r"\ne ", "≈": r"\approx ", "±": r"\pm ", "∓": r"\mp ", "∪": r"\cup ",
     "∩": r"\cap ", "∈": r"\in ", "∅": r"\emptyset ", "ℝ": r"\mathbb{R}", "ℤ": r"\mathbb{Z}",
     "°": r"^\circ ", "º": r"^\circ ", "℃": r"^\circ C", "′": "'", "’": "'", "∶": ":",
-    "…": r"\ldots ", "⋯": r"\ldots ", "€": r"\euro ", "⟨": r"\langle ", "⟩": r"\rangle ",
+    "…": r"\ldots ", "⋯": r"\ldots ", "€": r"\euro ", "£": r"\sterling ", "¥": r"\yen ",
+    "₹": r"\rupee ", "ı": "i", "⟨": r"\langle ", "⟩": r"\rangle ",
     "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ", "∣": "|",
     "∖": r"\setminus ",
     "\u2009": " ", "\u202f": " ", "\u00a0": " ", "\u3000": " ", "“": '"', "”": '"',
 }  # fmt: skip
 _FOLD: dict[int, str] = (
     {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
+    | {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0x1D400, 0x1D6A4)}
     | {ord(mark): text for mark, text in _SIGNS.items()}
     | {ord(mark): rf"\{name} " for mark, name in _GREEK.items()}
     | {ord(mark[0]): rf" \frac{{{mark[1]}}}{{{mark[2]}}}" for mark in _FRACTIONS.split()}
@@ -54,6 +56,8 @@ _SYNONYMS = {
     "varepsilon": "epsilon", "varphi": "phi", "degree": "circ", "lbrace": "{", "rbrace": "}",
     "lvert": "|", "rvert": "|", "vert": "|", "mid": "|", "land": "text{ and }",
     "lor": "text{ or }", "vee": "text{ or }", "wedge": "text{ and }", "ast": "cdot",
+    "bigcup": "cup", "bigcap": "cap", "pounds": "sterling",
+    "backslash": "setminus", "smallsetminus": "setminus", "imath": "i",
     "dbinom": "binom", "tbinom": "binom", "bar": "overline", "simeq": "approx",
 }  # fmt: skip
 _COMMAND = re.compile(r"\\([A-Za-z]+)")
@@ -61,15 +65,18 @@ _TEXT = re.compile(
     r"\\(?:text|textbf|textit|textrm|textnormal|textsf|texttt|mathrm|mathbf|mathit|mathsf|mathtt"
     r"|mathnormal|boldsymbol|bm|mbox|hbox|emph|bold)\s*\{"
 )
+_FONT = re.compile(r"\\(?:math(?:rm|bf|it|sf)|boldsymbol|bm)\s+([A-Za-z])(?![A-Za-z])")
 _UNIT_POWER = re.compile(r"(\\text\{[A-Za-z /]+)\^\{(-?[0-9])\}(?=[^{}]*\})")
 _UNIT_FRACTION = re.compile(  # \frac{\text{m}}{\text{s}} after a number
     r"(?<=[0-9}])(\s*)\\frac\s*\{\s*\\text\{([^{}]*)\}\s*\}"
     r"\s*\{\s*\\text\{([^{}]*)\}\s*(\^\s*\{?[0-9]\}?)?\s*\}"
 )
-_CHOOSE = re.compile(  # _nC_k, C(n, k), and P for those in an order
+_CHOOSE = re.compile(  # _nC_k, and P for those in an order
     r"(?:\{\s*\})?\s*[_^]\s*(?:\{\s*([0-9]+)\s*\}|([0-9]))\s*(?:\\text\{)?([CP])\}?"
-    r"\s*_\s*(?:\{\s*([0-9]+)\s*\}|([0-9]))|(?<![A-Za-z\\])([CP])\(\s*([0-9]+)\s*,\s*([0-9]+)\s*\)"
+    r"\s*_\s*(?:\{\s*([0-9]+)\s*\}|([0-9]))"
 )
+_CENT = re.compile(r"\\(?:text|mathrm)\{\s*¢\s*\}|\\(?:text)?cent(?![A-Za-z])|¢")
+_MARK = re.compile(r"\\math(?:bin|rel|ord|punct)\s*\{([^{}]*)\}")
 _OPERATOR = re.compile(r"\\operatorname\*?\s*\{\s*([A-Za-z]+)\s*\}")
 _OPERATORS = frozenset(
     (
@@ -90,16 +97,22 @@ def spell(text: str) -> str:
         text = _RAISED.sub(lambda m: "^{" + "".join(_SUPERSCRIPTS[c] for c in m[0]) + "}", text)
         text = _LOWERED.sub(lambda m: "_{" + "".join(_SUBSCRIPTS[c] for c in m[0]) + "}", text)
         text = text.translate(_FOLD)
+    text = _MARK.sub(r"\1", _CENT.sub(r"\\text{ cents}", text))
     if r"\begin" not in text:
         text = text.replace("\\\\", "\\")  # a response that escaped its commands twice
     text = re.sub(r"\\(?:math|text)dollar(?![A-Za-z])", r"\\$", text)
     text = re.sub(r"\\?\$(?=\s*-?[0-9.])", _money(text), text).replace(r"\$", "").replace("$", "")
     text = re.sub(r",\s*\\!\s*(?=[0-9]{3})", ",", text)  # 10,\! 080
-    text = _SPACE.sub(" ", _NOTHING.sub("", text)).replace("{,}", ",").replace(r"\%", "%")
+    text = (
+        _SPACE.sub(" ", _NOTHING.sub("", text))
+        .replace("{,}", ",")
+        .replace(r"\%", "%")
+        .replace("{:}", ":")
+    )
     text = re.sub(r"(?<!\\)\\[()\[\]]", "", text)
     text = re.sub(r"\\[dtc]frac(?![A-Za-z])", r"\\frac", text)
     text = _OPERATOR.sub(lambda m: rf"\{m[1]} " if m[1] in _OPERATORS else m[0], text)
-    text = _TEXT.sub(r"\\text{", text)
+    text = _TEXT.sub(r"\\text{", _FONT.sub(r"\\text{\1}", text))
     text = re.sub(r"\\text\{\s*(sin|cos|tan|cis|ln|log)\s*\}", r"\\\1 ", text)
     text = re.sub(r"\\mu\s*\\text\{\s*(?=[ms]\s*\})", r"\\text{u", text)
     text = _UNIT_POWER.sub(r"\1^\2", text)
@@ -124,14 +137,12 @@ def _money(text: str) -> str:
 def _chosen(match: re.Match[str]) -> str:
     """The number of ways to choose k of n, in no order (C) or in order (P)."""
     n, kind, k = match[1] or match[2], match[3], match[4] or match[5]
-    if match[6]:
-        kind, n, k = match[6], match[7], match[8]
     return rf"\binom{{{n}}}{{{k}}}" + ("" if kind == "C" else rf"\cdot {k}!")
 
 
 def _synonym(match: re.Match[str]) -> str:
     name = _SYNONYMS.get(match[1], match[1])
-    if name in "<>|":
+    if name in "<>|i":
         return name
     return "\\" + name
 

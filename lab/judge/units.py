@@ -47,7 +47,7 @@ _SIZES = {
     "percent": "percent percentage 1",
     "bit": "bit 1; byte 8; kilobyte 8000; megabyte 8000000; mb 8000000; gb 8000000000",
     "unit": "unit 1",
-    "dozen": "dozen 1",
+    "sterling": "gbp 1",
 }
 # Made of others: factor and powers of m, g, s, A, K, mol.
 _DERIVED: dict[str, tuple[int | Fraction, str]] = {
@@ -119,8 +119,19 @@ def _table() -> dict[str, Unit]:
 _UNITS = _table()
 DEGREE = Unit(Fraction(1), (("degree", 1),))
 PERCENT = Unit(Fraction(1), (("percent", 1),))
-DOLLAR = Unit(Fraction(1), (("dollar", 1),))
-EURO = Unit(Fraction(1), (("euro", 1),))
+CURRENCIES = {
+    name: Unit(Fraction(1), ((name, 1),)) for name in ("dollar", "euro", "sterling", "yen", "rupee")
+}
+_MULTIPLES = {
+    "dozen": 12,
+    "gross": 144,
+    "hundred": 100,
+    "thousand": 1000,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+}
+_MULTIPLE = re.compile(rf"\s*({'|'.join(_MULTIPLES)})s?\b(?:\s*of\b)?\s*", re.IGNORECASE)
 _PIECE = re.compile(
     r"\s*(?P<word>[A-Za-z]+)\.?\s*(?:\^\s*\{?\s*(?P<power>-?\d)\s*\}?)?|\s*(?P<mark>[*/])"
 )
@@ -136,6 +147,16 @@ def _named(word: str) -> Unit | None:
             if len(name) > 2 and name in _UNITS:
                 return _UNITS[name]
     return None
+
+
+def read_multiple(text: str) -> tuple[int, str]:
+    """The number that words such as "dozen" begin with, else 1, and the words after it.
+
+    >>> read_multiple("dozen eggs"), read_multiple("eggs")
+    ((12, 'eggs'), (1, 'eggs'))
+    """
+    match = _MULTIPLE.match(text)
+    return (_MULTIPLES[match[1].lower()], text[match.end() :]) if match else (1, text)
 
 
 def read_unit(text: str) -> Unit | None:

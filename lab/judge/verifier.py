@@ -244,10 +244,14 @@ def decide_exactly(answer: str | None, gold: str) -> str | Pair:
         return "no answer"
     if len(answer) > MAX_LENGTH:
         return "too long"
-    form, gold = normalize(spell(answer)), _bare_gold(gold)
+    gold = _bare_gold(gold)
+    reason = settle(answer, gold)
+    if reason in ("exact", "different"):
+        return reason
+    form = normalize(spell(answer))
     if not comparison_key(form):
         return "no answer"
-    if (reason := settle(answer, gold)) is not None:
+    if reason is not None:
         return reason
     gold = normalize(spell(split_tolerance(gold)[0]))
     if comparison_key(form) == comparison_key(gold):

@@ -1,0 +1,145 @@
+"""One answer in many spellings, by class: what each means, and what it must not be taken for."""
+
+import pytest
+
+from lab.judge.equality import settle
+from lab.judge.extract import extract
+from lab.judge.verifier import verify
+
+CURRENT = r"I(0) e^{-t/RC}"
+MATRIX = r"\begin{pmatrix}1&2\\3&4\end{pmatrix}"
+VECTOR = r"\begin{pmatrix} 1/5 \\ -18/5 \end{pmatrix}"
+HOLE = r"(-\infty,1)\cup(1,\infty)"
+
+# class: (gold, right answers, wrong answers)
+SPELLINGS = {
+    "a function applied is a term of its own": [
+        (CURRENT, [r"I(t)=I(0)\exp\left(-\frac{t}{RC}\right)", r"\frac{I(0)}{e^{t/RC}}"],
+         ["0", "I(0)", r"I(0)e^{t/RC}", r"V(0)e^{-t/RC}", r"I(0)e^{-t/R}"]),
+        ("f(-x)", ["f(0-x)"], ["-f(x)", "f(x)"]),
+        ("f(g(x))", [r"f\left(g(x)\right)"], ["g(f(x))", "f(x)g(x)"]),
+        ("v(0)+at", ["v(t) = at+v(0)", "v = v(0)+at"], ["at", "v=at", "v(1)+at"]),
+        ("2f(x)", ["f(x)+f(x)"], ["f(2x)", "f(x)^2"]),
+        (r"E[X^2]-E[X]^2", [r"E[X^2]-(E[X])^2"], ["0", r"E[X]^2-E[X^2]"]),
+        ("f(x)=-f(-x)", ["f(-x)=-f(x)", "f(x)+f(-x)=0"], ["f(x)=f(-x)"]),
+    ],
+    "a letter before brackets may be a factor": [
+        ("x(x+1)", ["x^2+x", "(x+1)x"], ["x^2+1"]),
+        ("a(b+c)", ["ab+ac", "(c+b)a"], ["ab+c"]),
+        ("2x(x-1)^2", ["2x^3-4x^2+2x"], ["4x^2(x-1)^2"]),
+        ("x(2y+1)(y-2)", ["x(2y^2-3y-2)"], ["2xy+y-2"]),
+        (r"e^x(x+1)", ["xe^x+e^x"], ["e^{x(x+1)}"]),
+        (r"\sin x(1+x)", [r"(1+x)\sin x"], [r"\sin(x+x^2)"]),
+    ],
+    "a function may be defined in any letter": [
+        ("f(x)=x+1", ["f(n)=n+1", "x+1", "y=x+1"], ["f(n)=x+1", "f(n)=n+2", "g(n)=n+1", "n+1"]),
+        ("f(x)=x+a", ["f(t)=t+a"], ["f(a)=a+a", "f(t)=a+x"]),
+        ("f(x,y)=x-y", ["f(y,x)=y-x", "f(a,b)=a-b"], ["f(y,x)=x-y"]),
+        ("a_n=2n+1", ["a_k=2k+1", "2n+1"], ["a_k=2n+1"]),
+        ("P(A)=1/4", ["1/4"], ["P(B)=1/4"]),
+    ],
+    "a label says what was asked for": [
+        ("73", ["m+n = 73", "AB=73", r"\angle ABC=73^\circ", r"\text{Area}=73", "f(2)=73",
+                r"\sum a_i=73", "73=m+n"],
+         ["m+n=74", "2x=73", "x+1=73", "m+n=x+73", r"x\not=73", "m=73,n=1"]),
+        ("116", ["p+q = 1 + 115 = 116"], ["p+q=1+114=116", "p+q=117", "p=1,q=115"]),
+        (r"\frac12", [r"\cos\theta=\frac12", r"P(X\ge 1)=0.5"], [r"\cos\theta=2"]),
+        ("x+y=5", ["y=5-x", "2x+2y=10"], ["5", "x=5"]),
+        ("x=73", ["73=x"], ["m+n=73", "y=73"]),
+        ("14", [r"\text{Answer: }14", r"\text{The final answer is: }14", "Ans: 14"],
+         [r"\text{Answer: }41", r"\text{The answer is not }14", r"\text{at most }14"]),
+    ],
+    "a tuple of letters says which value is whose": [
+        ("(a,b)=(1,2)", ["(1,2)", "(b,a)=(2,1)", "b=2,a=1"], ["(b,a)=(1,2)", "(x,y)=(1,2)"]),
+        ("(1,2)", [r"(r,\theta)=(1,2)", "(m,b)=(1,2)"], ["(x,y)=(2,1)", "y=1,x=2"]),
+        ("A=(1,2),B=(3,4)", ["B=(3,4),A=(1,2)"], ["A=(3,4),B=(1,2)"]),
+    ],
+    "a point has a name": [
+        ("(3,4)", ["P(3,4)", "P=(x,y)=(3,4)", r"\text{Point }P(3,4)"], ["P(4,3)", "P(3,4,5)"]),
+        ("(5,3)", ["P(5,3)", "C(5,3)"], ["C(3,5)", "10"]),
+        ("10", ["C(5,3)"], ["P(5,3)"]),
+    ],
+    "a matrix has a name, a factor and round or square brackets": [
+        (MATRIX, [f"A = {MATRIX}", rf"A^{{-1}}={MATRIX}", f"-(-1){MATRIX}",
+                  r"\frac12\begin{bmatrix}2&4\\6&8\end{bmatrix}",
+                  r"\left(\begin{matrix}1&2\\3&4\end{matrix}\right)"],
+         [MATRIX.replace("pm", "vm"), MATRIX.replace("pm", "Vm"), f"2{MATRIX}", f"{MATRIX}^T",
+          rf"\left|{MATRIX}\right|", f"{MATRIX}{MATRIX}"]),
+        (VECTOR, [r"\mathbf{v} = " + VECTOR, r"\frac15\begin{pmatrix}1\\-18\end{pmatrix}",
+                  r"\vec v=\begin{pmatrix}1\\-18\end{pmatrix}/5"],
+         [r"\frac15\begin{pmatrix}1\\18\end{pmatrix}", r"\begin{pmatrix}1/5&-18/5\end{pmatrix}"]),
+    ],
+    "a word is no product of its letters": [
+        (r"\text{even}", ["even", "EVEN"], ["neve", r"\text{neve}"]),
+        ("stop", [r"\text{Stop}"], ["pots", "tops"]),
+        ("abc", ["bca"], ["abd"]),
+        ("x-y", ["-y+x"], ["y-x"]),
+        (r"\text{ellipse}", ["an ellipse", r"\text{It is an ellipse}"],
+         [r"\text{not an ellipse}", r"\text{a circle}"]),
+    ],
+    "a dozen is twelve, a cent a hundredth": [
+        ("60", [r"5\text{ dozen}", r"5\text{ dozen eggs}"], [r"60\text{ dozen}"]),
+        ("5", [r"5\text{ eggs}"], [r"5\text{ dozen}", r"5\text{ million}"]),
+        (r"\$2.5\text{ billion}", ["2500000000"], ["2.5", r"\$2.5\text{ million}"]),
+        (r"5.4\text{ cents}", ["5.4¢", r"5.4\,\text{¢}", r"\$0.054"], [r"\$5.4", "0.054¢"]),
+    ],
+    "an upright i is i": [
+        ("6-5i", [r"6-5\mathrm{i}", r"6-5\text{i}", r"6-5\imath"], [r"6+5\mathrm{i}"]),
+        (r"3\mathbf{i}+4\mathbf{j}", [r"4\mathbf j+3\mathbf i"], [r"3\mathbf{i}-4\mathbf{j}"]),
+        ("5", [r"5\text{ m}"], [r"5\text{i}"]),
+    ],
+    "a ratio has a colon or the word to": [
+        ("3:2", ["3{:}2", "3 to 2", r"3\text{ to }2", r"3\mathbin{:}2", "a:b=3:2"],
+         ["2:3", "2 to 3", "b:a=3:2", "32"]),
+    ],
+    "sets are joined, cut and taken away": [
+        (HOLE, [r"\mathbb{R}\setminus\{1\}", r"(-\infty,1)\bigcup(1,\infty)", r"\mathbb{R}-\{1\}",
+                r"\text{all real numbers except }1"],
+         [r"\mathbb{R}\setminus\{2\}", r"(-\infty,1)\cap(1,\infty)", r"\mathbb{R}"]),
+        (r"[0,2)\cup(2,5]", [r"[0,5]\backslash\{2\}", r"0\le x\le5, x\ne2"], ["[0,5]"]),
+        ("(2,5)", [r"(-\infty,5)\cap(2,\infty)"], [r"(-\infty,5)\cup(2,\infty)"]),
+        (r"A\setminus B", [r"A\backslash B"], [r"B\setminus A", r"A\cup B"]),
+        (r"\bigcup_{k\in\mathbb{Z}}(2k\pi,(2k+1)\pi)",
+         [r"\bigcup_{n\in\mathbb{Z}}(2n\pi,2n\pi+\pi)"], [r"(0,\pi)"]),
+    ],
+    "a base stands below in many ways": [
+        ("52_8", ["52_{(8)}", "N = 52_8", r"52_{\text{eight}}", r"52\text{ (base 8)}"],
+         ["52_{(9)}", "N=53_8", "N_8=25", "42"]),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SPELLINGS)
+def test_spellings_of_one_answer_are_right_and_others_wrong(kind):
+    for gold, right, wrong in SPELLINGS[kind]:
+        assert {answer: settle(answer, gold) for answer in right} == dict.fromkeys(right, "exact")
+        assert [answer for answer in wrong if settle(answer, gold) in (None, "exact")] == []
+
+
+@pytest.mark.parametrize(
+    "response, answer",
+    [
+        (r"So $\boxed{2}$ and $\boxed{3}$.", "2, 3"),
+        (r"$x=\boxed{2}$ or $x=\boxed{3}$", "x=2, x=3"),
+        (r"\boxed{1}, \boxed{2}, and \boxed{3}", "1, 2, 3"),
+        (r"First \boxed{2}. Then we go on: \boxed{3}", "3"),
+        ("\\boxed{2}\n\\boxed{3}", "3"),
+        (r"\boxed{3}, \boxed{3}", "3"),
+        (r"\boxed{2} and \boxed{3", None),
+    ],
+)
+def test_boxes_that_only_a_comma_or_a_word_separates_are_one_answer(response, answer):
+    assert extract(response, "strict") == answer
+
+
+def test_one_of_two_boxes_is_no_pair():
+    gold = r"\boxed{2} and \boxed{3}"
+    assert verify(r"\boxed{3}", gold).outcome == "wrong"
+    assert verify(r"\boxed{2,3}", gold).outcome == "right"
+    assert verify(r"\boxed{2}, \boxed{3}", "3").outcome == "wrong"
+
+
+def test_functions_inside_functions_are_compared_in_a_moment():
+    deep = "f(" * 18 + "x" + ")" * 18
+    assert settle(deep, deep.replace("x", "0+x")) == "exact"
+    assert settle(deep, deep.replace("x", "y")) == "different"
