@@ -225,7 +225,7 @@ def _add_result_commands(add_command: AddCommand) -> None:
     figures.add_argument(
         "names",
         nargs="*",
-        help="names of figures (default: all, with the papers' tables and the gallery)",
+        help="names of figures (default: all, with the papers' tables and pages)",
     )
     figures.add_argument(
         "--style", default="icml", help="figure widths of icml (default) or neurips"

@@ -1,19 +1,18 @@
-"""The papers: registry, tables, gallery, mistakes: complete, in step with the numbers, honest about
-what lacks.
-"""
+"""The papers: the registry is complete, its commands work, its pages hold its numbers."""
 
 import inspect
 import re
 import shlex
+from dataclasses import replace
 
 import pytest
 
 from lab.errors import LabError
 from lab.llm.data.datasets import DATASETS
 from lab.mathematics.estimators import estimator
-from lab.papers import gallery, issues, measured, tables
-from lab.papers.published import printed
-from lab.papers.registry import items
+from lab.papers import pages, tables
+from lab.papers.published import printed, printed_hyperparameters
+from lab.papers.registry import items, own_claims
 from lab.papers.verdicts import FAILS, HOLDS, SHOWN, UNDECIDED, UNKNOWN
 from lab.runs.cluster import job
 from lab.runs.experiments import experiment, read_assignments
@@ -22,9 +21,9 @@ from lab.runs.provenance import ROOT
 from lab.show import plots
 
 ITEMS = items()
-BY_KEY = pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.key)
-TABLES = [item for item in ITEMS if tables.has_table(item)]
-RESULTS = [item for item in TABLES if item.layout]
+BY_KEY = {item.key: item for item in ITEMS}
+EVERY_ITEM = pytest.mark.parametrize("item", ITEMS, ids=BY_KEY)
+RESULTS = [item for item in ITEMS if item.layout]
 
 
 @pytest.fixture
@@ -46,7 +45,7 @@ def test_every_figure_and_every_table_has_its_place_in_order():
         ]
 
 
-@BY_KEY
+@EVERY_ITEM
 def test_what_stands_for_an_item_exists_and_what_does_not_is_said_in_words(item):
     scripts = set(plots.figure_names())
     assert set(item.also) <= scripts and set(item.figures) <= scripts
@@ -82,17 +81,16 @@ def test_a_command_of_the_page_is_one_that_the_lab_would_accept(command):
         assert verb == "figures" and set(words) <= set(plots.figure_names())
 
 
-@BY_KEY
+@EVERY_ITEM
 def test_every_number_of_ours_is_found(kept, item):
     for claim in item.compare:
         assert claim.numbers and claim.verdict in (HOLDS, FAILS, UNDECIDED, SHOWN)
         assert (claim.verdict == SHOWN) == (not claim.expects)
 
 
-def test_an_item_whose_own_world_is_missing_is_not_measured_whatever_stands_for_it():
-    by_key = {item.key: item for item in items()}  # no figure is drawn here: not those of ITEMS
+def test_an_item_whose_own_world_is_missing_is_not_measured_whatever_stands_for_it(kept):
     for key in ("maxrl_figure_13", "pacs_figure_5", "maxrl_figure_5", "pacs_table_2"):
-        assert by_key[key].missing and by_key[key].verdict.startswith(UNKNOWN)
+        assert BY_KEY[key].missing and BY_KEY[key].verdict.startswith(UNKNOWN)
 
 
 # --- Tables -------------------------------------------------------------------------------------
@@ -131,119 +129,140 @@ def test_latex_tables_escape_what_latex_reads_as_code(kept):
     )
 
 
-# --- Pages --------------------------------------------------------------------------------------
+def test_every_printed_hyperparameter_has_a_setting_or_words_and_no_setting_is_left_over():
+    with_settings = [item for item in ITEMS if item.hyperparameters]
+    assert [item.key for item in with_settings] == [
+        "maxrl_table_5",
+        "maxrl_table_6",
+        "pacs_table_4",
+        "pacs_table_5",
+    ]
+    for item in with_settings:
+        names = [*item.hyperparameters["settings"], *item.hyperparameters["words"]]
+        printed = printed_hyperparameters(item.paper, item.item)["parameter"]
+        assert sorted(names) == sorted(printed)
+
+
+def test_the_presets_differ_from_the_printed_hyperparameters_in_one_place():
+    different = [
+        (item.key, line)
+        for item in ITEMS
+        if item.hyperparameters
+        for line in tables.lines(item)[1:]
+        if line[tables.HEAD.index("")] == "differs"
+    ]
+    published = "GSM8K (E.2.1 says GSM8K-Platinum)"
+    line = ["Test set", published, "gsm8k_platinum", "differs", "eval_sets"]
+    assert different == [("maxrl_table_5", line)]
+    assert tables.agreement(BY_KEY["maxrl_table_5"]) == f"{tables.DIFFER}; 14 of 15 rows agree"
 
 
 @pytest.mark.parametrize(
-    "path, made",
+    "text, value, same",
     [
-        ("docs/papers.md", lambda: gallery.markdown(ITEMS)),
-        ("docs/paper_issues.md", issues.page),
-        ("figures/out/index.html", lambda: gallery.page(ITEMS)),
+        ("1e-5", 1e-5, True),
+        ("1e-5", 1e-6, False),
+        ("256", 256, True),
+        ("0.0", 0.0, True),
+        ("False", 0.0, True),
+        ("True", 0.0, False),
+        ("SmoLLM2-360M-Instruct", "HuggingFaceTB/SmolLM2-360M-Instruct", True),
+        ("Qwen3-1.7B-Base, Qwen3-4B-Base", "Qwen/Qwen3-4B-Base", True),
+        ("Qwen3-1.7B-Base, Qwen3-4B-Base", "Qwen/Qwen3-8B-Base", False),
+        ("GSM8K", ["gsm8k"], True),
+        ("GSM8K", ["gsm8k", "math500"], False),
     ],
 )
-def test_the_pages_in_the_repository_are_what_is_written_now(kept, path, made):
-    assert (ROOT / path).read_text(encoding="utf-8") == made(), "write them again: lab figures"
+def test_a_setting_agrees_with_the_printed_text(text, value, same):
+    assert tables.agrees(text, value) is same
 
 
-@pytest.mark.parametrize("item", TABLES, ids=lambda item: item.key)
-def test_the_tables_in_the_repository_are_what_is_written_now(kept, item):
-    for kind, made in (("md", tables.markdown), ("tex", tables.latex)):
-        assert (ROOT / f"figures/out/table_{item.key}.{kind}").read_text(encoding="utf-8") == made(
-            item
-        )
+def test_the_words_beside_a_printed_value_are_what_the_engines_do():
+    from lab.llm.engines.vllm_engine import VLLMEngine
+    from lab.llm.train.verl_config import CRITIC_RATE
+
+    words = BY_KEY["pacs_table_4"].hyperparameters["words"]
+    assert float(words["Learning rate, critic in PPO"].split(",")[0]) == CRITIC_RATE
+    words = BY_KEY["pacs_table_5"].hyperparameters["words"]
+    share = inspect.signature(VLLMEngine).parameters["share"].default
+    assert words["GPU memory utilization"].startswith(f"{share} ")
 
 
-def test_the_links_of_the_page_lead_somewhere(kept):
-    text = gallery.markdown(ITEMS)
-    headings = {
-        re.sub(r"[^\w -]", "", line[4:].lower()).replace(" ", "-")
-        for line in text.splitlines()
-        if line.startswith("### ")
-    }
-    targets = re.findall(r"\]\(([^)]+)\)", text)
-    assert {target[1:] for target in targets if target.startswith("#")} == headings
-    assert all(
-        (ROOT / "docs" / target).exists() for target in targets if not target.startswith("#")
-    )
+@pytest.mark.parametrize("key, rows", [("maxrl_table_1", 2), ("maxrl_table_2", 4)])
+def test_the_lab_has_the_weights_that_the_printed_formulas_mean(key, rows):
+    item = BY_KEY[key]
+    assert tables.agreement(item) == f"{tables.AGREE}; {rows} of {rows} rows agree"
+    head, *body = tables.lines(item)
+    words = tables.text_columns(item)
+    for published, ours in zip(body[::2], body[1::2], strict=True):
+        assert (published[1], ours[1]) == ("published", "ours")
+        assert published[words:] == ours[words:] and len(ours) == len(head)
 
 
-def test_every_run_behind_a_figure_is_named_on_its_page(kept):
-    text, page = gallery.markdown(ITEMS), gallery.page(ITEMS)
-    (maze,) = [item for item in ITEMS if item.key == "maxrl_figure_17"]
-    assert len(maze.runs) == 8
-    for run in maze.runs:
-        assert f"`{run}`" in text and f"<code>{run}</code>" in page
+def test_a_printed_formula_that_the_lab_contradicts_is_counted():
+    item = BY_KEY["maxrl_table_2"]
+    wrong = item.weights | {"ML": {"formula": "2/p", "objective": "ml"}}
+    assert tables.agreement(replace(item, weights=wrong)) == f"{tables.DIFFER}; 3 of 4 rows agree"
 
 
-def test_every_note_on_a_contradiction_stands_on_the_page_of_its_figure(kept):
-    text = gallery.markdown(ITEMS)
-    sections = {part.split(":")[0]: part for part in text.split("\n### ")[1:]}
-    for item in ITEMS:
-        for note in item.notes:
-            assert f"- **The paper.** {note}" in sections[f"{item.paper} {item.item}"]
+# --- Pages --------------------------------------------------------------------------------------
 
 
-def test_without_any_figure_the_pages_say_in_words_what_is_missing(folders, monkeypatch):
-    monkeypatch.setattr(measured, "RECORDED", folders / "none")
-    nothing = items()
-    text, page = gallery.markdown(nothing), gallery.page(nothing)
-    assert "<img" not in page and "![" not in text
-    of_runs = [item for item in nothing if not (item.hyperparameters or item.weights)]
-    assert (
-        text.count(f"| {UNKNOWN} |") >= len(of_runs) - 2
-        and "**Not recorded.** `maze_walks`" in text
-    )
-    assert "0 of" not in text
+def test_what_is_written_from_the_registry_is_current(kept):
+    for path, text in pages.pages().items():
+        assert path.read_text(encoding="utf-8") == text, f"{path.name}: run lab figures"
 
 
-def test_the_command_writes_tables_gallery_and_pages(folders, monkeypatch, capsys):
+@pytest.mark.parametrize("name", ["papers", "results"])
+def test_the_links_of_a_page_lead_somewhere(name):
+    text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^### (.+)$", text, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", one.lower()).replace(" ", "-") for one in headings}
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        assert target[1:] in anchors if target[0] == "#" else (ROOT / "docs" / target).exists()
+
+
+def test_every_claim_stands_on_a_page_with_its_verdict(kept):
+    text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    claims = [claim for item in ITEMS for claim in item.compare] + own_claims()
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    for claim in claims:
+        beginning, verdict = f"| {claim.claim} | ", f" | {claim.verdict}"
+        assert any(row.startswith(beginning) and verdict in row for row in rows), claim.claim
+
+
+def test_the_command_writes_tables_and_pages(folders, monkeypatch, capsys):
     from lab.cli import main
 
-    draw = plots.draw_figures  # all of them take half a minute
+    draw = plots.draw_figures  # all of them take a minute
     monkeypatch.setattr(plots, "draw_figures", lambda names, *style: draw(["weights"], *style))
     assert main(["figures"]) == 0
     out = folders / "figures"
-    assert {"index.html", "papers.md", "results.md", "README.md", "table_maxrl_table_3.md"} <= {
+    assert {"papers.md", "results.md", "README.md", "table_maxrl_table_3.md"} <= {
         path.name for path in out.iterdir()
     }
-    assert str(out / "index.html") in capsys.readouterr().out.splitlines()
+    assert str(out / "papers.md") in capsys.readouterr().out.splitlines()
 
 
-# --- The papers' own mistakes -------------------------------------------------------------------
+def test_a_sentence_stands_only_with_the_verdict_that_it_was_written_for(kept):
+    """A verdict without a sentence is told as it is: a good result breaks nothing."""
+    text = "<!-- learned -->\n<!-- end of learned -->\n<!-- results -->\n<!-- end of results -->\n"
+    (claim,) = [one for one in own_claims() if one.learned and "stopping.toml" in one.published]
+    assert claim.verdict == HOLDS
+
+    def said(learned: dict[str, str]) -> str:
+        claim.learned.clear()
+        claim.learned.update(learned)
+        return pages.readme(text, [(None, claim)])
+
+    label = next(iter(claim.numbers))
+    assert f"1. It is {claim.numbers[label]}. (`lab sweep" in said({HOLDS: f"It is {{{label}}}."})
+    assert "Nobody knows" not in said({UNDECIDED: "Nobody knows."})
+    assert f"1. {claim.claim}: holds. (`lab sweep" in said({UNDECIDED: "Nobody knows."})
 
 
-def test_the_numbers_of_the_page_are_those_known_from_the_mathematics():
-    found = {name: function() for name, function in issues.NUMBERS.items()}
-    assert found["code_baselines"]["maclaurin"] == pytest.approx(2.748, abs=5e-4)
-    assert found["code_baselines"]["order_4"] == pytest.approx(3.710, abs=5e-4)
-    assert found["scale_and_shape"]["maxrl"] == pytest.approx(641, abs=0.5)
-    assert found["averaged_baseline"]["average"] < 1e-12 < found["averaged_baseline"]["one"]
-    assert "| 0.1457 | 0.1802 | 0.1113 |" in found["control_variate"]["enumerated"]
-    assert found["mapo"]["apart"] < 1e-12 and found["actor_term"]["mean"] < 1e-12
-    assert found["token_mean"]["n_short"] == pytest.approx(found["token_mean"]["n_long"])
-    assert found["token_mean"]["tokens_short"] > 2 * found["token_mean"]["tokens_long"]
-    assert found["derivative_signs"]["printed"] == pytest.approx(
-        -found["derivative_signs"]["quotient"], rel=1e-6
-    )
-    assert found["gibbs"]["total"] > 4 and found["grpo_score"]["times"] > 1e5
-    assert "| 2 | 1.9 | 1.9 | 1 | 1.9 | 1.9 | 1 |" in found["one_order_short"]["table"]
-    assert (
-        "| 0.0001 |" in found["control_variate"]["table"]
-        and "| 0.025 |" in found["control_variate"]["table"]
-    )
-
-
-def test_no_number_on_the_page_of_mistakes_is_left_over_and_every_function_is_used():
-    used = set(re.findall(r"\{(\w+)\.\w+\}", issues.TEMPLATE.read_text(encoding="utf-8")))
-    assert used == set(issues.NUMBERS)
-    assert not re.search(r"\{\w+\.\w+\}", issues.page())
-
-
-def test_a_name_in_the_words_that_nothing_computes_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "issues.md").write_text("It is {ddof.tabel}.")
-    monkeypatch.setattr(issues, "TEMPLATE", tmp_path / "issues.md")
-    with pytest.raises(
-        LabError, match="unknown number in issues.md 'ddof.tabel': did you mean 'ddof.table'"
-    ):
-        issues.page()
+@pytest.mark.parametrize("mark", ["learned", "results"])
+def test_a_readme_without_the_marks_is_refused(mark):
+    text = (ROOT / "README.md").read_text(encoding="utf-8").replace(f"<!-- {mark} -->", "")
+    with pytest.raises(LabError, match=f"README.md lacks the marks <!-- {mark} --> and"):
+        pages.readme(text, [])

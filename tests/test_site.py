@@ -94,7 +94,7 @@ def test_the_site_holds_explorer_lessons_gallery_pages_and_reference(pages):
         assert f"notebooks/{notebook.stem}.html" in pages[SITE / "lessons.html"].followed
     for path in (ROOT / "docs").glob("*.md"):
         assert SITE / "docs" / f"{path.stem}.html" in pages
-    for name in ("explorer.html", "figures/out/index.html", "cite.html"):
+    for name in ("explorer.html", "figures.html", "cite.html"):
         assert SITE / name in pages
     for picture in (ROOT / "docs" / "explorer").glob("*.png"):  # of the explorer's scenes
         assert pages[SITE / "scenes" / f"{picture.stem}.html"].followed == [

@@ -6,6 +6,7 @@ it is the mean of, so that two of them can be compared pair by pair.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Hashable
@@ -160,7 +161,7 @@ def _selected(table: pd.DataFrame, conditions: dict[str, str], place: str) -> pd
 
 
 def _of_figure(place: str, name: str, column: str, conditions: dict[str, str]) -> Measured:
-    drawn, has_runs = _figure_data(name, str(RECORDED))
+    drawn, has_runs = _figure_data(name)
     table = _selected(drawn, conditions, place)
     if largest := re.fullmatch(r"(.+) of the largest (.+)", column):
         column, table = largest[1], table.nlargest(1, largest[2])
@@ -172,7 +173,7 @@ def _of_figure(place: str, name: str, column: str, conditions: dict[str, str]) -
     if len(table) != 1:
         raise LabError(f"{place!r} names {len(table)} rows: it must name one number")
     seeds = table.iloc[0].filter(regex="^seed ").dropna().astype(float)
-    if len(seeds) > 1 and np.isclose(seeds.mean(), table[column].item(), rtol=1e-9):
+    if len(seeds) > 1 and np.isclose(seeds.mean(), table[column].item(), rtol=1e-8):
         names = tuple(label.removeprefix("seed ") for label in seeds.index)
         return Measured(seeds.to_numpy(), "seeds", (names,), column.startswith(SHARES))
     return Measured(table[column].to_numpy(np.float64), "one run" if has_runs else "exact")
@@ -195,13 +196,13 @@ def _results(sweep: str, experiment: str, folder: str) -> Results:
     return results(sweep, experiment)
 
 
-@cache
-def _figure_data(name: str, folder: str) -> tuple[pd.DataFrame, bool]:
-    """What a figure draws, and whether of runs; computed once for each folder of records.
+def _figure_data(name: str) -> tuple[pd.DataFrame, bool]:
+    """The committed data of a figure, and whether they are of runs."""
+    import pandas as pd
 
-    It is not read from the figure's file, so that figures can be drawn in any order.
-    """
     if name not in plots.figure_names():
         raise unknown("figure", name, plots.figure_names())
-    table, records = plots.data_of(plots.load(name))
-    return table, records is not None
+    data = plots.SCRIPTS / "out" / f"{name}.csv"
+    if not data.exists():
+        raise LabError(f"figure {name} was never drawn: run lab figures {name}")
+    return pd.read_csv(data), bool(json.loads(data.with_suffix(".json").read_text())["runs"])

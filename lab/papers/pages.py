@@ -1,15 +1,60 @@
-"""Everything that is written from the registry: pages, tables, and the README's results."""
+"""All that is written from the registry: docs/papers.md, docs/results.md, tables, README's results.
+
+Nobody types a number or a verdict of a trained run into any of them.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
-from lab.papers import gallery, issues, results_page, tables
-from lab.papers.registry import items, own_claims
+from lab.errors import LabError
+from lab.papers import tables
+from lab.papers.published import PAPERS, printed
+from lab.papers.registry import WORLDS, Claim, Item, items, own_claims
+from lab.papers.verdicts import FAILS, HOLDS, UNDECIDED, UNKNOWN, signed
 from lab.runs.provenance import ROOT
 from lab.runs.run_folder import write_atomically
 from lab.show import plots
+
+Rows = list[tuple[Item | None, Claim]]  # each claim with its figure or table; the lab's have none
+
+PAPERS_HEAD = """\
+# The papers: every figure and table
+
+Written by `lab figures` from [figures/papers.toml](../figures/papers.toml), the figures' own tables
+and [data/published](../data/published/README.md). The papers' own mistakes:
+[paper_issues.md](paper_issues.md).
+
+Numbers are means with 95% intervals, and verdicts are those of [statistics.md](statistics.md);
+"shown" is what is not tested. A verdict is on our setting, which is smaller than the published one
+wherever it says so: it is evidence about the claim, not a repetition of the paper's runs.
+"""
+RESULTS_HEAD = """\
+# Our results and the published ones
+
+Every claim that was tested, with our numbers, the paper's words and the verdict, by world. Written
+by `lab figures` from [figures/papers.toml](../figures/papers.toml) and the recorded runs in
+`data/results/`, which have the commit, versions, device and command of each.
+
+Numbers are means with 95% intervals (Student's t) over seeds and, where they vary too, problems.
+Differences are paired, and verdicts stand at 5% after Holm's correction over all tests of the same
+paper, or of the same experiment of ours: [statistics.md](statistics.md). What was seen in a mean
+and could be chance is *undecided*.
+
+[papers.md](papers.md) goes through every figure and table of the two papers;
+[paper_issues.md](paper_issues.md) lists remarks on the papers.
+"""
+RESULTS_FOOT = """\
+## Not yet measured
+
+Mazes of 17x17 and ResNet-50 on one H200 (`lab train maze scale=h200`, `lab train images
+scale=h200`), ImageNet (`scale=paper`), and every result on Qwen3 and SmolLM2:
+[papers.md](papers.md) names the commands.
+"""
 
 
 def pages() -> dict[Path, str]:
@@ -19,19 +64,17 @@ def pages() -> dict[Path, str]:
     folder that it names.
     """
     elsewhere = os.environ.get("LAB_FIGURES")
-    docs = Path(elsewhere or ROOT / "docs")
-    out, all_items, own = plots.out_folder(), items(), own_claims()
+    docs, out, all_items = Path(elsewhere or ROOT / "docs"), plots.out_folder(), items()
+    rows: Rows = [(item, claim) for item in all_items for claim in item.compare]
+    rows += [(None, claim) for claim in own_claims()]
     found: dict[Path, str] = {}
-    for item in all_items:
-        if tables.has_table(item):
-            found[out / f"table_{item.key}.md"] = tables.markdown(item)
-            found[out / f"table_{item.key}.tex"] = tables.latex(item)
-    found[out / "index.html"] = gallery.page(all_items)
-    found[docs / "papers.md"] = gallery.markdown(all_items)
-    found[docs / "paper_issues.md"] = issues.page()
-    found[docs / "results.md"] = results_page.page(all_items, own)
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    found[Path(elsewhere or ROOT) / "README.md"] = results_page.readme(readme, all_items, own)
+    for item in filter(tables.has_table, all_items):
+        found[out / f"table_{item.key}.md"] = tables.markdown(item)
+        found[out / f"table_{item.key}.tex"] = tables.latex(item)
+    found[docs / "papers.md"] = papers_page(all_items)
+    found[docs / "results.md"] = results_page(rows)
+    readme_now = (ROOT / "README.md").read_text(encoding="utf-8")
+    found[Path(elsewhere or ROOT) / "README.md"] = readme(readme_now, rows)
     return found
 
 
@@ -42,3 +85,185 @@ def write() -> list[Path]:
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             write_atomically(path, text)
     return list(found)
+
+
+# --- docs/papers.md -----------------------------------------------------------------------------
+
+
+def papers_page(all_items: list[Item]) -> str:
+    """For each paper a table of verdicts, then its figures and tables."""
+    lines = [PAPERS_HEAD]
+    for paper, archive in PAPERS.items():
+        mine = [item for item in all_items if item.paper == paper]
+        lines += [f"## {paper} ({archive})", "", "| | what | verdict here |", "|---|---|---|"]
+        for item in mine:
+            lines += [f"| [{item.item}](#{_anchor(item)}) | {item.title} | {_summary(item)} |"]
+        lines += ["", *(line for item in mine for line in _section(item))]
+    return "\n".join(line.rstrip(" ") for line in lines).rstrip() + "\n"
+
+
+def _section(item: Item) -> Iterator[str]:
+    """Pictures, claims and what else there is to say of a figure or table."""
+    yield from (f"### {item.paper} {item.item}: {item.title}", "")
+    if item.drawn:
+        pictures = [
+            f"[![{name}](../figures/out/{name}.png)](../figures/out/{name}.pdf)"
+            for name in item.drawn
+        ]
+        yield from (" ".join(pictures), "")
+    if item.compare:
+        yield from ("| claim | published | ours | verdict |", "|---|---|---|---|")
+        for claim in item.compare:
+            cells = (claim.claim, item.published_text(claim), _ours(claim), _verdict(claim))
+            yield f"| {' | '.join(cells)} |"
+        yield ""
+    for name, text in _details(item):
+        yield f"- **{name}.** {text}"
+    yield ""
+
+
+def _details(item: Item) -> Iterator[tuple[str, str]]:
+    if tables.has_table(item):
+        name = f"../figures/out/table_{item.key}"
+        yield "Table", f"[Markdown]({name}.md), [LaTeX]({name}.tex)"
+    if item.printed:
+        yield "Published", _printed(item)
+    if item.setting:
+        yield "Setting", item.setting
+    if item.missing:
+        yield "Missing", item.missing
+    if item.commands:
+        yield "Command", "; ".join(f"`{command}`" for command in item.commands)
+    for note in item.notes:
+        yield "The paper", note
+    if item.also:
+        yield "See also", ", ".join(f"[{name}](../figures/out/{name}.png)" for name in item.also)
+    if item.runs:
+        yield "Runs", f"{len(item.runs)}: " + ", ".join(f"`{run}`" for run in item.runs)
+
+
+def _printed(item: Item) -> str:
+    """The values that the paper prints beside its picture, in one line."""
+    units = {"percent": "%", "x": "x"}
+    return "; ".join(
+        f"{row.method}, {row.benchmark}, {row.metric}: {row.text}{units.get(row.unit, '')}"
+        + (f" ({row.remark})" if row.remark else "")
+        for row in printed(item.paper, item.printed).itertuples()
+    )
+
+
+def _summary(item: Item) -> str:
+    """The verdict on an item: on its claims, or whether its table is as printed."""
+    is_of_settings = item.hyperparameters or item.weights
+    return tables.agreement(item) if is_of_settings else item.verdict
+
+
+def _anchor(item: Item) -> str:
+    """The anchor that GitHub gives a heading: lower case, no punctuation, dashes for blanks."""
+    heading = f"{item.paper} {item.item}: {item.title}".lower()
+    return re.sub(r"[^\w -]", "", heading).replace(" ", "-")
+
+
+# --- docs/results.md and the README -------------------------------------------------------------
+
+
+def results_page(rows: Rows) -> str:
+    """A section for each world, a table of its claims."""
+    lines = [RESULTS_HEAD]
+    for world in WORLDS:
+        lines += [f"## {world.capitalize()}", ""]
+        lines += [
+            "| claim | setting, figure | ours | published | verdict |",
+            "|---|---|---|---|---|",
+        ]
+        for item, claim in rows:
+            if claim.world == world and claim.verdict != UNKNOWN:
+                where = ", ".join(filter(None, [claim.setting, _links(claim, "../")]))
+                published = _published(item, claim)
+                cells = (claim.claim, where, _ours(claim), published, _verdict(claim))
+                lines.append(f"| {' | '.join(cells)} |")
+        lines.append("")
+    return "\n".join([*lines, RESULTS_FOOT])
+
+
+def readme(text: str, rows: Rows) -> str:
+    """The README with what was learned and its table of results written anew.
+
+    LabError: it lacks the marks between which these stand.
+    """
+    table = ["| claim | ours, paired difference | published | verdict |", "|---|---|---|---|"]
+    for item, claim in rows:
+        if claim.readme:
+            cells = (f"{claim.readme} ({_links(claim, '')})", _first_difference(claim))
+            table.append(f"| {' | '.join(cells)} | {_published(item, claim)} | {claim.verdict} |")
+    return _between("results", _between("learned", text, _learned(rows)), table)
+
+
+def _between(name: str, text: str, lines: list[str]) -> str:
+    """`text` with these lines between its two marks."""
+    start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    found = re.search(f"{start}\n.*?{end}", text, re.DOTALL)
+    if found is None:
+        raise LabError(f"README.md lacks the marks {start} and {end}: put them around its results")
+    return text.replace(found[0], "\n".join([start, *lines, end]))
+
+
+def _learned(rows: Rows) -> list[str]:
+    """A sentence for each claim that has them, by its verdict; at last the counts."""
+    lines: list[str] = []
+    for _, claim in rows:
+        if not claim.learned or claim.numbers is None:
+            continue
+        # A verdict that no sentence was written for is told as it is.
+        said = claim.learned.get(claim.verdict, f"{claim.claim}: {claim.verdict}.")
+        places = " ".join([*claim.ours.values(), str(claim.published)])
+        named = re.findall(r"\b(\w+)/\w+:|\bsweeps/(\w+)\.toml", places)
+        sweeps = dict.fromkeys(one or other for one, other in named)
+        repeat = " && ".join(f"lab sweep sweeps/{sweep}.toml --train" for sweep in sweeps)
+        lines.append(f"{said.format_map(claim.numbers)} (`{repeat}`)")
+    of_papers = [claim for _, claim in rows if claim.is_of_a_paper]
+    counts = Counter(claim.verdict for claim in of_papers)
+    hold, fail, open_ = (counts[verdict] for verdict in (HOLDS, FAILS, UNDECIDED))
+    seeds = max((one.seeds for one in of_papers if one.verdict == UNDECIDED), default=0)
+    lines.append(
+        f"Of the {hold + fail + open_} claims of the two papers that were tested"
+        f" here, at small scale, {hold} hold, {fail} do not and {open_} are undecided, none of them"
+        f" with more than {seeds} seeds, which tell only large differences from chance."
+        " (`lab figures`)"
+    )
+    return [f"{place}. {line}" for place, line in enumerate(lines, 1)]
+
+
+def _links(claim: Claim, up: str) -> str:
+    return ", ".join(f"[{name}]({up}figures/out/{name}.png)" for name in claim.figures)
+
+
+def _published(item: Item | None, claim: Claim) -> str:
+    return item.published_text(claim) if item else str(claim.published)
+
+
+def _ours(claim: Claim) -> str:
+    """Each of our numbers with its label, then each difference that was tested, one a line."""
+    if claim.numbers is None:
+        return UNKNOWN
+    numbers = [f"{label} {value}" for label, value in claim.numbers.items()]
+    return "<br>".join([*numbers, *claim.differences])
+
+
+def _verdict(claim: Claim) -> str:
+    """The verdict, followed by the remark on it."""
+    return f"{claim.verdict}; {claim.remark}" if claim.remark else claim.verdict
+
+
+def _first_difference(claim: Claim) -> str:
+    """Both numbers of the first step, and what they differ by; what else there is, on the page."""
+    if claim.numbers is None:
+        return UNKNOWN
+    first, *rest = claim.steps
+    numbers = f"{first.left} {first.a}, {first.right} {first.b}"
+    if first.right not in claim.numbers:
+        numbers = f"{first.left} {first.a}, claimed {first.right}"
+    if first.comparison is None:
+        return numbers
+    more = f"; {len(rest)} more" if rest else ""
+    return f"{numbers}: {signed(first.comparison.difference)}{more}"

@@ -32,31 +32,21 @@ REGISTRY = plots.SCRIPTS / "papers.toml"
 WORLDS = ("theory", "images", "mazes", "language models")
 
 
-class ClaimsTogether:
-    """All claims on one paper, or of one experiment: their p-values are adjusted together."""
-
-    def __init__(self) -> None:
-        self.claims: list[Claim] = []
-
-    @cached_property
-    def family(self) -> Family:
-        return Family([claim.steps for claim in self.claims])
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Claim:
     """A claim of a paper beside what was measured here.
 
     `ours` says where each of our numbers is recorded; `expects` is the order claimed for them,
-    empty where they are only shown. The numbers are read once: `items` makes claims that read them
-    anew. figures/papers.toml explains the fields.
+    empty where they are only shown. `family` are the claims whose p-values are adjusted together,
+    this one among them. The numbers are read once: `items` makes claims that read them anew.
+    figures/papers.toml explains the other fields.
     """
 
     claim: str
     published: str | list[str]
     ours: dict[str, str]
     expects: str
-    paper: ClaimsTogether = field(repr=False, compare=False)
+    family: list[Claim] = field(repr=False)
     world: str
     setting: str = ""
     figures: list[str] = field(default_factory=list)
@@ -82,9 +72,10 @@ class Claim:
         """The differences that the expected order is tested by; none before all is recorded."""
         return steps(self.expects, self.numbers, self.margin) if self.numbers else []
 
-    @property
-    def _place(self) -> int:
-        return next(i for i, claim in enumerate(self.paper.claims) if claim is self)
+    @cached_property
+    def _judged(self) -> tuple[Family, int]:
+        """The steps of the family's claims, and the place of this one among them."""
+        return Family([claim.steps for claim in self.family]), self.family.index(self)
 
     @property
     def seeds(self) -> int:
@@ -99,17 +90,20 @@ class Claim:
     @property
     def verdict(self) -> str:
         """What our numbers say of the expected order."""
-        return UNKNOWN if self.numbers is None else self.paper.family.verdict(self._place)
+        family, place = self._judged
+        return UNKNOWN if self.numbers is None else family.verdict(place)
 
     @property
     def verdicts_of_steps(self) -> list[tuple[Step, str]]:
-        """Each step with its verdict."""
-        return [] if self.numbers is None else self.paper.family.of_steps(self._place)
+        """Each step with its verdict; none before all is recorded."""
+        family, place = self._judged
+        return family.of_steps(place)
 
     @property
     def differences(self) -> list[str]:
         """Each difference in words, with its interval, p-values and verdict."""
-        return [] if self.numbers is None else self.paper.family.texts(self._place)
+        family, place = self._judged
+        return family.texts(place)
 
 
 @dataclass(frozen=True)
@@ -143,11 +137,6 @@ class Item:
         return [name for name in self.figures if plots.figure_record(name) is not None]
 
     @property
-    def not_drawn(self) -> list[str]:
-        """Its figures that could not be drawn: a script or its runs are missing."""
-        return [name for name in self.figures if plots.figure_record(name) is None]
-
-    @property
     def notes(self) -> list[str]:
         """Where the paper contradicts itself about it."""
         return contradictions(self.paper, self.item)
@@ -173,12 +162,9 @@ class Item:
 
     @property
     def runs(self) -> dict[str, dict[str, Any]]:
-        """The runs behind its figures, by id."""
-        runs: dict[str, dict[str, Any]] = {}
-        for name in self.figures:
-            if (record := plots.figure_record(name)) is not None:
-                runs |= record["runs"]
-        return runs
+        """The runs behind its figures, by id, sorted."""
+        records = [record for name in self.figures if (record := plots.figure_record(name))]
+        return dict(sorted((id, run) for record in records for id, run in record["runs"].items()))
 
     def published_text(self, claim: Claim) -> str:
         """What the paper says on a claim: a quotation, or cells of its table."""
@@ -194,13 +180,13 @@ class Item:
 
 def items() -> list[Item]:
     """Every figure and table of the registry, in its order."""
-    registry = tomllib.loads(REGISTRY.read_text())
-    papers = {name: ClaimsTogether() for name in {item["paper"] for item in registry["items"]}}
+    families: dict[str, list[Claim]] = {}
     found = []
-    for item in registry["items"]:
+    for item in tomllib.loads(REGISTRY.read_text())["items"]:
         of_item = {key: item[key] for key in ("world", "setting", "figures") if key in item}
-        claims = [of_item | claim for claim in item.get("compare", [])]
-        found.append(Item(**item | {"compare": _claims(claims, papers[item["paper"]])}))
+        family = families.setdefault(item["paper"], [])
+        claims = [_claim(of_item | claim, family) for claim in item.get("compare", [])]
+        found.append(Item(**item | {"compare": claims}))
     return found
 
 
@@ -210,19 +196,17 @@ def own_claims() -> list[Claim]:
     Those that one sweep file states are a family: what else is measured later cannot change their
     verdicts. Numbers without chance have no p-values and name no file.
     """
-    families: dict[str, ClaimsTogether] = {}
+    families: dict[str, list[Claim]] = {}
     found = []
     for table in tomllib.loads(REGISTRY.read_text())["claims"]:
         file = re.search(r"sweeps/\w+\.toml", table["published"])
-        family = families.setdefault(file[0] if file else "", ClaimsTogether())
-        found += _claims([table], family)
+        found.append(_claim(table, families.setdefault(file[0] if file else "", [])))
     return found
 
 
-def _claims(tables: list[dict[str, Any]], paper: ClaimsTogether) -> list[Claim]:
-    claims = [Claim(**table, paper=paper) for table in tables]
-    for claim in claims:
-        if claim.world not in WORLDS:
-            raise unknown("world of a claim,", claim.world, WORLDS)
-    paper.claims += claims
-    return claims
+def _claim(table: dict[str, Any], family: list[Claim]) -> Claim:
+    """The claim of a table, which is added to its family."""
+    if table["world"] not in WORLDS:
+        raise unknown("world of a claim,", table["world"], WORLDS)
+    family.append(Claim(**table, family=family))
+    return family[-1]

@@ -51,13 +51,6 @@ def text_columns(item: Item) -> int:
     return len(item.layout["rows"]) + 1
 
 
-def mark_column(item: Item) -> int:
-    """The column that says whose row it is, or whether ours is the same as the published."""
-    if item.hyperparameters:
-        return HEAD.index("")
-    return 1 if item.weights else len(item.layout["rows"])
-
-
 def _results(item: Item) -> Lines:
     """The printed rows, ours below each if measured; rows with the same first key together."""
     table = printed(item.paper, item.item)

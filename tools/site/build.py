@@ -8,6 +8,7 @@ pages; written here are only the front page, the sections and the reference.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -59,11 +60,22 @@ def gather(repository: tuple[str, str] | None) -> None:
         (SOURCE / name).symlink_to(ROOT / name)
     for path in (HERE / "conf.py", HERE / "_static", *(HERE / "pages").iterdir()):
         (SOURCE / path.name).symlink_to(path)
+    (SOURCE / "figures.md").write_text(figures())
     entries = ladder.ladder()
     (SOURCE / "lessons.md").write_text(lessons(entries))
     if repository:
         colab.add(entries, SOURCE / "notebooks", *repository)
     api.write(ROOT / "lab", SOURCE / "api")
+
+
+def figures() -> str:
+    """The gallery: every figure with its caption and its data."""
+    parts = ["# All figures\n"]
+    for path in sorted((ROOT / "figures" / "out").glob("*.json")):
+        name, caption = path.stem, json.loads(path.read_text())["caption"]
+        links = ", ".join(f"[{kind}](figures/out/{name}.{kind})" for kind in ("csv", "pdf", "txt"))
+        parts.append(f"## {name}\n\n![{name}](figures/out/{name}.png)\n\n{caption} ({links})\n")
+    return "\n".join(parts)
 
 
 def lessons(entries: list[ladder.Entry]) -> str:
