@@ -597,8 +597,9 @@ def test_a_recorded_run_is_not_opened_for_an_exact_one(runs):
     folder = runs / "maze" / "one"
     folder.mkdir(parents=True)
     (folder / "params.json").write_text(json.dumps(params))
+    (folder / "provenance.json").write_text("{}")
     assert Run(folder).open_for(sampled).params == params
-    with pytest.raises(LabError, match="holds a run with other parameters"):
+    with pytest.raises(LabError, match="holds a run with pass_rates = 'sampled', but 'exact'"):
         Run(folder).open_for(exact)
 
 

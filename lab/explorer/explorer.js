@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 59b09b9db274f1dce745f4b4721525ee7a76bb4484a5bb2f09621776ad7226dd
+// Built by `npm run build` from lab/explorer/front; sources sha256 df70a13b73a173a140fd2bd20e87ee463f19a5fa09be13e4a4fe26ef6e8abf00
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //

@@ -6,14 +6,13 @@ settings that name them stay. Runs and evaluations know them by the digests that
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import inspect
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from functools import cache
-from modulefinder import ModuleFinder
 from pathlib import Path
 from typing import Any
 
@@ -188,20 +187,56 @@ def _imported(places: Iterable[str]) -> list[Path]:
     Those lie beside such a file, in this folder or on PYTHONPATH, and may import others. Installed
     packages are not read: their versions are in provenance.json.
     """
-    outside = [folder for folder in sys.path if not _is_installed(folder)]
-    files = []
+    outside = [Path(folder) for folder in sys.path if not _is_installed(folder)]
+    files: list[Path] = []
     for place in places:
         is_file = place.endswith(".py")
-        beside = str(Path(place).resolve().parent) if is_file else str(Path.cwd())
-        finder = ModuleFinder(
-            [beside, *outside] if not _is_installed(beside) else [], excludes=["lab", "rlvr_lab"]
-        )
-        files += [Path(place)] if is_file else []
-        with suppress(ImportError, OSError, SyntaxError):  # whoever loads the file says so
-            finder.run_script(place) if is_file else finder.import_hook(place)
-        modules = [module for name, module in finder.modules.items() if name != "__main__"]
-        files += sorted(Path(path) for module in modules if (path := vars(module)["__file__"]))
+        beside = Path(place).resolve().parent if is_file else Path.cwd()
+        folders = [] if _is_installed(str(beside)) else [beside, *outside]
+        waiting = [Path(place)] if is_file else _modules(place, folders)
+        while waiting:
+            file = waiting.pop()
+            if file not in files:
+                files.append(file)
+                found = [_modules(name, folders) for name in _names_imported(file, folders)]
+                waiting += sorted({path for paths in found for path in paths})
     return files
+
+
+def _modules(name: str, folders: Iterable[Path]) -> list[Path]:
+    """The files of a module and of the packages around it, in the first folder that has it."""
+    parts = name.split(".")
+    if is_ours(name):
+        return []
+    for folder in folders:
+        found = []
+        for depth in range(1, len(parts) + 1):
+            path = folder.joinpath(*parts[:depth])
+            found += [
+                file for file in (path / "__init__.py", path.with_suffix(".py")) if file.is_file()
+            ]
+        if found:
+            return found
+    return []
+
+
+def _names_imported(file: Path, folders: Iterable[Path]) -> list[str]:
+    """The dotted names that a file's import statements may load, read and not run."""
+    try:
+        nodes = list(ast.walk(ast.parse(file.read_bytes())))
+    except (OSError, SyntaxError, ValueError):  # whoever loads the file says so
+        return []
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:  # relative to the package that holds the file
+                package = file.resolve().parents[node.level - 1]
+                around = [folder for folder in folders if package.is_relative_to(folder.resolve())]
+                inside = package.relative_to(around[0].resolve()).parts if around else ()
+                base = ".".join((*inside, base)).strip(".")
+            names += [f"{base}.{alias.name}".strip(".") for alias in node.names]
+    return names
 
 
 def _is_installed(folder: str) -> bool:
