@@ -245,7 +245,7 @@ def test_a_reply_without_the_number_of_its_request_loses_the_rollout_and_is_neve
     body = f"""
 def reward(completions, answers):
     if "forge" in completions:
-        for descriptor in range(3, 20):
+        for descriptor in range(3, 4096):
             try: os.write(descriptor, {said!r}.replace("\\\\n", chr(10)).encode())
             except OSError: pass
     return [0] * len(completions)
