@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # As on most machines: what one process has compiled the others read.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-llm figures reproduce site pictures test test-fast test-lessons lint gpu lab check constraints check-install clean
+.PHONY: help setup setup-llm figures generated reproduce site pictures test test-fast test-lessons lint gpu lab check constraints check-install clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -32,6 +32,9 @@ setup-llm: .venv/installed-llm ## add transformers, TRL, math-verify, verl, Ray 
 
 figures: setup ## draw every figure, table and page from the recorded runs
 	$(BIN)/lab figures
+
+generated: figures ## write every generated file: figures, tables, pages, the README's results, the list of lessons
+	$(BIN)/lab lessons --index
 
 reproduce: setup ## train the laptop sweep again and compare it with the recorded runs
 	$(BIN)/lab sweep $(SWEEP)

@@ -5,8 +5,6 @@ the lab's, their addresses, and what readers with a phone, a keyboard or a scree
 import json
 import re
 import runpy
-import subprocess
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote
@@ -506,18 +504,3 @@ def test_a_link_on_a_site_leads_by_the_scenes_own_page_to_its_value(chromium, tm
         tab.goto(link)
         tab.wait_for_selector(".lab-story[data-scene=limit]")
         assert tab.url == address + "explorer.html#limit&N=64"
-
-
-# --- The committed page -------------------------------------------------------------------------
-
-
-def test_the_committed_page_is_the_one_that_the_command_writes(tmp_path):
-    """In a process of its own: what other tests register is not on it."""
-    path = tmp_path / "explorer.html"
-    command = [sys.executable, "-m", "lab", "explore", "--html", str(path)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    committed = ROOT / "docs" / "explorer.html"
-    assert committed.stat().st_size < 1_000_000
-    assert committed.read_bytes() == path.read_bytes(), (
-        "run `lab explore --html docs/explorer.html`"
-    )
