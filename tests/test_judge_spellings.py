@@ -106,6 +106,47 @@ SPELLINGS = {
         ("52_8", ["52_{(8)}", "N = 52_8", r"52_{\text{eight}}", r"52\text{ (base 8)}"],
          ["52_{(9)}", "N=53_8", "N_8=25", "42"]),
     ],
+    "a unit keeps the case of its prefix": [
+        (r"75\text{ mL}", [r"75\text{ ml}", r"0.075\text{ L}", "75 mL", "75"],
+         [r"75\text{ L}", r"75\text{ kL}", r"7.5\text{ cL}\text{ not}"]),
+        (r"3\text{ MeV}", [r"3000\text{ keV}"], [r"3\text{ meV}"]),
+    ],
+    "what is measured may be said after a number": [
+        ("20", [r"20\text{ cups of feed}", r"20\text{ apples each}", "20 in total", "$20 profit",
+                r"\text{\$}20", r"\text{There are }20\text{ ways}"],
+         ["20 loss", r"20\text{ percent of all}", r"20\text{ not total}", "20 out of",
+          r"\text{There are at least }20", r"\text{There are not }20\text{ ways}"]),
+        (r"6.02\times 10^{23}", [r"6.02\cdot 10^{23}\text{ molecules}"],
+         [r"6.02\text{ molecules}"]),
+    ],
+    "brackets that look outward leave the end out": [
+        (r"(1,\infty)", [r"]1,\infty[", r"\left]1;\infty\right["], [r"[1,\infty[", "]1,2["]),
+        (r"[0,1)\cup(2,3]", [r"[0,1[\cup]2,3]"], [r"[0,1]\cup[2,3]", r"]0,1[\cup]2,3]"]),
+    ],
+    "a sign in a tuple stands for several tuples": [
+        ("(5,3),(5,-3),(-5,3),(-5,-3)", [r"(\pm5,\pm3)"], [r"(\pm5,3)", r"(\pm5,\mp3)"]),
+        ("(5,-3),(-5,3)", [r"(\pm5,\mp3)", r"(\mp5,\pm3)"], [r"(\pm5,\pm3)", "(5,-3,-5,3)"]),
+        (r"\pm i", [r"i\text{ and }-i"], [r"i\text{ and }i", "i", "-i"]),
+    ],
+    "the last of several equations counts": [
+        ("809", [r"\frac mn=\frac{405}{404}\implies m+n=809", r"\therefore 809"],
+         [r"m+n=809\implies m+n=810", r"p\implies 809", r"x>3\implies x=809", r"809\implies x=1"]),
+        ("f(x)=0,f(x)=x^2", [r"f(x)=x^2\text{ or }f(x)\equiv0"], [r"f(x)\equiv0"]),
+        ("5", [r"x\equiv5"], [r"x\equiv5\pmod7", r"x\equiv5(mod7)"]),
+    ],
+    "words around a condition or an answer are only words": [
+        (r"\begin{cases}1&n\text{ even}\\0&n\text{ odd}\end{cases}",
+         [r"\begin{cases}1,&\text{if }n\text{ is even},\\0,&\text{if }n\text{ is odd}.\end{cases}"],
+         [r"\begin{cases}1&\text{if }n\text{ is odd}\\0&\text{if }n\text{ is even}\end{cases}",
+          r"\begin{cases}1&n\text{ is not even}\\0&n\text{ is odd}\end{cases}"]),
+        (r"\text{no solution}", [r"\text{There is no solution}", r"\text{There are no solutions.}"],
+         [r"\text{There is a solution}"]),
+    ],
+    "a sign has a name": [
+        (r"\infty", [r"\text{infinity}", "infinity"], [r"-\text{infinity}", "-infinity"]),
+        (r"\text{cot}", [r"\cot"], [r"\tan"]),
+        ("g(f(x))", [r"(g\circ f)(x)"], [r"(f\circ g)(x)", r"(g\circ f)(y)"]),
+    ],
 }  # fmt: skip
 
 

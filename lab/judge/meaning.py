@@ -12,7 +12,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import chain, pairwise, product
 
 from lab.judge.extract import MAX_DEPTH, MAX_LENGTH
 from lab.judge.formula_reader import (
@@ -193,6 +193,7 @@ _DEGREES = re.compile(
     r"(?P<before>.*?[0-9})])\s*\^?\s*(?:\{\s*\\circ\s*\}|\\circ)\s*(?P<scale>\\text\{\s*[CF]\s*\}|[CF])",
     re.DOTALL,
 )
+_ASIDE = re.compile(r"\s*\b(?:(?:in )?total|altogether|each|left|remaining|(?:in |of )?profit)$")
 _QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*\\text\{([A-Za-z ]+)\}")
 _QUANTITIES = re.compile(rf"(?:\s*{_QUANTITY.pattern}){{2,4}}\s*")
 _MONEY = re.compile(
@@ -217,7 +218,7 @@ _CASES = re.compile(
     r"(?:(?P<label>[^=]*?)\s*=\s*)?(?:\\begin\{cases\}(?P<cases>.*)\\end\{cases\}"
     r"|\\\{\s*\\begin\{array\}\s*\{[lcr| ]*\}(?P<array>.*)\\end\{array\})", re.DOTALL
 )  # fmt: skip
-_IF = re.compile(r"\\text\{\s*,?\s*(?:if|for|when|where)\s*\}")
+_IF = re.compile(r"(?<![A-Za-z])(?:if|for|when|where|is)(?![A-Za-z])")
 _RESIDUE = re.compile(
     r"(?:[A-Za-z]\s*\\equiv\s*(?P<value>-?[0-9]+)\s*(?:\\[pb]?mod\s*|\(\s*(?:\\[b]?mod\s*"
     r"|\\text\{\s*mod\s*\}\s*|mod\s*))|(?P<alone>-?[0-9]+)\s*\\pmod\s*)"
@@ -234,7 +235,7 @@ _OVER_INTEGERS = re.compile(  # the union over all integers k
     r"|=\s*-\s*\\infty)\s*\}\s*(?:\^\s*\{?\s*\+?\s*\\infty\s*\}?)?(.*)", re.DOTALL
 )  # fmt: skip
 _LEAD = re.compile(  # what only leads to the answer: "So the answer is", "Ans:"
-    r"(?:(?:so|thus|hence|therefore)\b\s*,?\s*)?(?:(?:it|this) is\b\s*|"
+    r"(?:(?:so|thus|hence|therefore)\b\s*,?\s*)?(?:(?:it is|this is|there (?:is|are))\b\s*|"
     r"(?:(?:the|our)\s+)?(?:(?:final|correct)\s+)*"
     r"(?:(?:answer|ans|solution|result|value)\s*(?:is\b\s*:?|equals\b|[:=])|ans\.)\s*)?",
     re.IGNORECASE,
@@ -244,6 +245,11 @@ _CAPTION = re.compile(
 )
 _REALS_EXCEPT = re.compile(
     r"(?:\\text\{)?\s*all real(?:s| numbers) except(?: for)?\s*\}?\s*(?:[a-z]\s*=)?\s*(?=[^a-z]*$)"
+)
+_THEREFORE = re.compile(r"\s*\\(?:therefore|implies|(?:Longr|R)ightarrow)(?![A-Za-z])\s*")
+_OUTWARD = re.compile(  # ]1, 2[ is open at both ends, ]1, 2] at one
+    r"(?:^|(?<=[=,;])|(?<=cup)|(?<=cap)|(?<=in)|(?<=setminus))\s*([\[\]])([^\[\],;]+[,;][^\[\],;]+)"
+    r"([\[\]])(?=\s*(?:$|[,;]|\\c[ua]p|\\setminus|\\text))"
 )
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _DATE = re.compile(
@@ -264,8 +270,8 @@ def read(text: str) -> Answer:
     _check_depth(spelt)
     while spelt[:1] in "=:" and spelt:
         spelt = spelt[1:].strip()
-    if re.match(r"\\(?:approx|therefore|Rightarrow|implies)(?![A-Za-z])", spelt):
-        spelt = re.sub(r"^\\[A-Za-z]+\s*", "", spelt)
+    spelt = _concluded(re.sub(r"^\\approx(?![A-Za-z])\s*", "", spelt))
+    spelt = _OUTWARD.sub(_inward, spelt)
     spelt = _REALS_EXCEPT.sub(r"\\mathbb{R} \\setminus ", _without_lead(spelt))
     whole = re.fullmatch(r"\{([^{}]*)\}|\\text\{([^{}]*)\}", spelt)
     if whole and not re.search(r"\\(?:choose|over)(?![a-z])", spelt):
@@ -295,6 +301,20 @@ def read(text: str) -> Answer:
         if words is not None:
             return words
         raise Unreadable(str(error)) from error
+
+
+def _concluded(spelt: str) -> str:
+    """The last of several equations of which each follows from the one before. May refuse."""
+    *reasons, last = _THEREFORE.split(spelt)
+    if any(reasons) and not all("=" in statement for statement in [*filter(None, reasons), last]):
+        raise Unreadable("a statement that follows from another")
+    return last
+
+
+def _inward(interval: re.Match[str]) -> str:
+    """An interval whose brackets look at what is in it: (1, 2] for ]1, 2]."""
+    opening, inside, closing = interval.groups()
+    return f" {'(' if opening == ']' else '['}{inside}{')' if closing == '[' else ']'}"
 
 
 def _may_be_product(spelt: str) -> bool:
@@ -441,7 +461,8 @@ def _cases(spelt: str) -> Answer | None:
     pairs = []
     for row in rows:
         formula, _, condition = (part.strip(",;. ") for part in row.partition("&"))
-        pairs.append(Several("()", (_element(formula), _element(_IF.sub("", condition).strip()))))
+        condition = re.sub(r"\\text\{[\s,]*\}", "", _IF.sub("", condition)).strip()
+        pairs.append(Several("()", (_element(formula), _element(condition))))
     return Several("{}", tuple(pairs))
 
 
@@ -482,7 +503,9 @@ def _words(spelt: str) -> Words | None:
     """The words of a text that is nothing else."""
     if spelt in (r"\emptyset", r"\{\}", r"\{ \}"):
         return NOTHING
-    if re.search(r"[,;:()]", spelt):
+    if spelt[:1] == "\\" and spelt[1:] in FUNCTIONS:
+        return Words(spelt[1:])
+    if re.search(r"[,;:()]|(?<![A-Za-z])-", spelt) or spelt == "infinity":
         return None
     if spelt.count("\\") > spelt.count(r"\text{") + spelt.count("\\ "):
         return None
@@ -658,11 +681,19 @@ def _bracketed(text: str) -> Several | None:
         if brackets in ("(]", "[)"):
             raise Unreadable("half an interval")
         return None
-    items: list[Answer] = []
+    values: list[tuple[Answer, ...]] = []  # of each place: two for one with ±
     for part in parts:
         item = _element(part)
-        items.extend(item.items if isinstance(item, Several) and not item.brackets else [item])
-    return Several(brackets, tuple(items))
+        values.append(item.items if isinstance(item, Several) and not item.brackets else (item,))
+    if brackets == "{}" or len(values) == sum(map(len, values)):
+        return Several(brackets, tuple(chain(*values)))
+    if r"\mp" in inside:  # (±1, ∓2) are two points, (±1, ±2) four
+        chosen = [*zip(*(place * (2 // len(place)) for place in values), strict=True)]
+    elif len(values) <= 6:
+        chosen = [*product(*values)]
+    else:
+        raise Unreadable("too many signs")
+    return Several("", tuple(Several(brackets, place) for place in chosen))
 
 
 def _split_inside(text: str) -> list[str]:
@@ -678,8 +709,9 @@ def _related(sides: list[str], signs: list[str]) -> Answer:
         raise Unreadable("a relation without a side")
     if signs == [r"\in"] and (_label(sides[0], []) or _letters(sides[0])):  # x in (1, 2)
         return _element(sides[1])
-    if r"\in" in signs or r"\equiv" in signs:
+    if r"\in" in signs or (r"\equiv" in signs and any("mod" in side for side in sides)):
         raise Unreadable("a relation that is not known")
+    signs = ["=" if sign == r"\equiv" else sign for sign in signs]
     if set(signs) <= {"=", r"\approx"}:
         return _equation(sides, signs)
     if r"\approx" in signs:
@@ -826,9 +858,9 @@ def _with_unit(text: str) -> Value:
         before, words = text[:start].strip(), text[start:]
         plain = re.sub(r"\\cdot", "*", unwrapped(words))
         plain = re.sub(r"\^\s*\{\s*\\circ\s*\}", "", plain).strip()
-        times, plain = read_multiple(plain)
+        times, plain = read_multiple(_ASIDE.sub("", plain))
         unit = read_unit(plain)
-        if before and (unit is not None or (times > 1 and not plain)):
+        if before and (unit is not None or not plain):
             try:
                 tree = _tree(before)
             except Unreadable:

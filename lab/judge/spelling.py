@@ -78,6 +78,7 @@ _CHOOSE = re.compile(  # _nC_k, and P for those in an order
 _CENT = re.compile(r"\\(?:text|mathrm)\{\s*¢\s*\}|\\(?:text)?cent(?![A-Za-z])|¢")
 _MARK = re.compile(r"\\math(?:bin|rel|ord|punct)\s*\{([^{}]*)\}")
 _OPERATOR = re.compile(r"\\operatorname\*?\s*\{\s*([A-Za-z]+)\s*\}")
+_COMPOSED = re.compile(r"\(\s*([A-Za-z])\s*\\circ\s*([A-Za-z])\s*\)\s*\(([^()]*)\)")  # (g∘f)(x)
 _OPERATORS = frozenset(
     (
         "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log lcm gcd max min exp cis"
@@ -100,7 +101,7 @@ def spell(text: str) -> str:
     text = _MARK.sub(r"\1", _CENT.sub(r"\\text{ cents}", text))
     if r"\begin" not in text:
         text = text.replace("\\\\", "\\")  # a response that escaped its commands twice
-    text = re.sub(r"\\(?:math|text)dollar(?![A-Za-z])", r"\\$", text)
+    text = re.sub(r"\\(?:math|text)dollar(?![A-Za-z])|\\text\s*\{\s*\\?\$\s*\}", r"\\$", text)
     text = re.sub(r"\\?\$(?=\s*-?[0-9.])", _money(text), text).replace(r"\$", "").replace("$", "")
     text = re.sub(r",\s*\\!\s*(?=[0-9]{3})", ",", text)  # 10,\! 080
     text = (
@@ -113,7 +114,8 @@ def spell(text: str) -> str:
     text = re.sub(r"\\[dtc]frac(?![A-Za-z])", r"\\frac", text)
     text = _OPERATOR.sub(lambda m: rf"\{m[1]} " if m[1] in _OPERATORS else m[0], text)
     text = _TEXT.sub(r"\\text{", _FONT.sub(r"\\text{\1}", text))
-    text = re.sub(r"\\text\{\s*(sin|cos|tan|cis|ln|log)\s*\}", r"\\\1 ", text)
+    text = re.sub(r"\\text\{\s*(sin|cos|tan|cis|ln|log|infinity)\s*\}", r"\\\1 ", text)
+    text = _COMPOSED.sub(r"\1(\2(\3))", text)
     text = re.sub(r"\\mu\s*\\text\{\s*(?=[ms]\s*\})", r"\\text{u", text)
     text = _UNIT_POWER.sub(r"\1^\2", text)
     text = _UNIT_FRACTION.sub(r"\1\\text{\2/\3\4}", text)

@@ -30,8 +30,8 @@ _SIZES = {
     "month": "month 1",
     "g": "g gram gramme 1; kg kilogram 1000; mg milligram 1/1000; tonne 1000000; lb pound"
     " 45359237/100000; oz ounce 45359237/1600000; ton 90718474/100",
-    "liter": "l liter litre 1; ml milliliter millilitre 1/1000; gallon 1; quart 1/4; pint 1/8;"
-    " cup 1/16",
+    "liter": "l liter litre 1; ml mL milliliter millilitre 1/1000; cl cL centiliter 1/100; dl dL"
+    " deciliter 1/10; kl kL kiloliter 1000; gallon 1; quart 1/4; pint 1/8; cup 1/16",
     "dollar": "dollar usd buck 1; cent 1/100; dime 1/10; nickel 1/20; quarter 1/4; penny penn"
     " pennie 1/100",
     "euro": "euro eur 1",
@@ -85,17 +85,20 @@ _DERIVED: dict[str, tuple[int | Fraction, str]] = {
 _CAPITALS = {"K": "K", "A": "A", "L": "liter"}  # single letters that are units only so
 # What people count, in the singular.
 _COUNTED = (
-    "apple ball banana bag balloon bead bean bird book bottle bowl box boy brick bunch cake candle"
-    " candy candie car card cat chair chicken child children choice chocolate class coin color"
-    " colour combination cookie cow crayon cube customer day digit dog doll donut duck edge egg"
-    " element employee face factor fish flower friend fruit game girl goat guest hat horse house"
-    " integer item key kid kitten lap leaf leave lemon letter line man marble match matche meal men"
-    " move muffin number orange outcome page painting pair paper part passenger peach peache pear"
-    " pen pencil penguin people permutation person photo picture piece pizza place plant plate"
-    " player plum point positive puppie puppy question rabbit ribbon room rose row sandwich"
-    " sandwiche score seat seed set sheep shirt shoe side slice solution square step sticker stone"
-    " student subset sweet table tablet teacher team term tile time toy trade tree triangle trip"
-    " truck value vertice vertex visitor vote way window woman women word worker"
+    "animal apple arrangement atom bag ball balloon banana basket bead bean bird book bottle bowl"
+    " box boy brick bunch cake candie candle candy car card cat cell chair chicken child children"
+    " chocolate choice class coin color colour combination container cookie cow crate crayon cube"
+    " customer day digit dog doll donation donut duck edge egg electron element employee face"
+    " factor fish flower friend fruit game girl goat group guest hat horse house integer ion item"
+    " jar job key kid kitten lap leaf leave lemon lesson letter line man marble match matche meal"
+    " member men molecule move muffin number nut orange outcome pack packet page painting pair"
+    " paper part particle passenger path peach peache pear pen pencil penguin people permutation"
+    " person photo photon picture piece pile pizza place plant plate player plum point positive"
+    " pot problem proton puppie puppy puzzle question rabbit ribbon room rose route row sandwich"
+    " sandwiche score seat seed set sheep shelf shell shelve shirt shoe side slice solution song"
+    " square stamp state step sticker stone stop student subset sweet table tablet tank teacher"
+    " team term test ticket tile time tower toy trade tree triangle trip truck value vertex"
+    " vertice visitor vote way window woman women word worker"
 ).split()
 
 
@@ -132,6 +135,7 @@ _MULTIPLES = {
     "trillion": 10**12,
 }
 _MULTIPLE = re.compile(rf"\s*({'|'.join(_MULTIPLES)})s?\b(?:\s*of\b)?\s*", re.IGNORECASE)
+_OF = re.compile(r"\s*(?!percent|quarter)([a-z][a-z ]{0,40}?) of [a-z ]{2,40}")
 _PIECE = re.compile(
     r"\s*(?P<word>[A-Za-z]+)\.?\s*(?:\^\s*\{?\s*(?P<power>-?\d)\s*\}?)?|\s*(?P<mark>[*/])"
 )
@@ -167,6 +171,8 @@ def read_unit(text: str) -> Unit | None:
     >>> read_unit("square feet") == read_unit("ft^2"), read_unit("is not the answer")
     (True, None)
     """
+    if thing := _OF.fullmatch(text):  # cups of feed
+        text = thing[1]
     factor, powers, sign, squared = Fraction(1), dict[str, int](), 1, 1
     position, seen = 0, False
     while position < len(text.rstrip()):
