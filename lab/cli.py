@@ -7,7 +7,9 @@ torch nor matplotlib.
 from __future__ import annotations
 
 import argparse
+import errno
 import inspect
+import io
 import os
 import shlex
 import sys
@@ -38,12 +40,16 @@ SETTINGS_HELP = (
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command in `argv` (default: that of this process) and return its exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # letters that a terminal lacks end no command
+        sys.stdout.reconfigure(errors="backslashreplace")
     arguments = _parser().parse_args(argv)
     if arguments.runs:
         os.environ["LAB_RUNS"] = str(arguments.runs.resolve())
     try:
         hand_on(*arguments.plugin)
         exit_code: int | None = arguments.do(arguments)
+        if sys.stdout:
+            sys.stdout.flush()  # what a full disk or a reader that left refuses, it refuses here
     except LabError as error:
         return _refuse(error)
     except ModuleNotFoundError as error:
@@ -52,9 +58,19 @@ def main(argv: list[str] | None = None) -> int:
             raise
         return _refuse(missing(error.name))
     except BrokenPipeError:
-        # The reader, such as `head`, has what it wanted. Python would complain of it at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader, such as `head`, has what it wanted.
+        _drop_output()
         return 0
+    except OSError as error:
+        # A path that was given, or a full disk; without either it is a fault of the program.
+        if error.filename is not None:
+            return _refuse(
+                LabError(f"{error.filename}: {error.strerror}: give another path, or mend this one")
+            )
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        _drop_output()
+        return _refuse(LabError(f"the output cannot be written ({error.strerror}): make room"))
     except KeyboardInterrupt:
         print("lab: stopped; the same command goes on from here", file=sys.stderr)
         return 130
@@ -64,6 +80,11 @@ def main(argv: list[str] | None = None) -> int:
             print("lab:", stop, file=sys.stderr)
         return EXIT_CODE
     return exit_code or 0
+
+
+def _drop_output() -> None:
+    """Standard output takes no more; Python would complain of what is left of it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _refuse(error: LabError) -> int:
@@ -521,11 +542,15 @@ def _train(arguments: argparse.Namespace) -> None:
 
 def _print_outcome(run: Run, before: bool) -> None:
     """Print the last record; `before`: the run had finished before this command."""
+    from lab.runs.remarks import learned_nothing
+
     if before:
         print("already finished, nothing trained; its last record:")
     for key, value in run.done["last"].items():
         print(f"  {key}: {value:.6g}")
     print(f"finished in {run.done['seconds']} s: {run.path}")
+    if warning := learned_nothing(run.records()):
+        print(f"lab: {warning}", file=sys.stderr)
 
 
 def _name_reports(arguments: argparse.Namespace, source: Path, runs: list[Run]) -> None:
@@ -651,11 +676,28 @@ def _sweep(arguments: argparse.Namespace) -> int:
         f"{len(outcome.before)} finished before, {len(outcome.now)} now, "
         f"{len(outcome.failed)} failed"
     )
-    for run, last_line in outcome.failed:
-        print(f"failed: {run.path / 'log.txt'}: {last_line}", file=sys.stderr)
+    for run, reason in outcome.failed:
+        print(f"failed: {run.path / 'log.txt'}: {reason}", file=sys.stderr)
+    finished = outcome.before + outcome.now
+    _print_remarks(finished)
     if not outcome.failed:
-        _name_reports(arguments, arguments.file, outcome.before + outcome.now)
+        _name_reports(arguments, arguments.file, finished)
     return 1 if outcome.failed else 0
+
+
+def _print_remarks(runs: list[Run]) -> None:
+    """Say which of these runs learned nothing, and where the best learning rate is at an end."""
+    from lab.runs.remarks import remarks
+    from lab.runs.report_page import natural_metric
+    from lab.runs.sweep_results import results_of_runs
+
+    of_experiment: dict[str, list[Run]] = {}
+    for run in runs:
+        if run.records():  # a notebook that trains nothing has none
+            of_experiment.setdefault(run.params["experiment"], []).append(run)
+    for name, trained in of_experiment.items():
+        for remark in remarks(results_of_runs(trained), natural_metric(trained[0])):
+            print(f"lab: {name}: {remark}", file=sys.stderr)
 
 
 def _cluster(arguments: argparse.Namespace) -> None:
@@ -732,6 +774,11 @@ def _lessons(arguments: argparse.Namespace) -> None:
     from lab.runs import ladder
     from lab.runs.lessons import lessons, write_lesson
 
+    if not (arguments.names or ladder.NOTEBOOKS.is_dir()):
+        raise LabError(
+            f"no folder {ladder.NOTEBOOKS}: an installed package has none, so run this in a"
+            " clone of the project"
+        )
     if arguments.index and arguments.names:
         raise LabError("--index lists every notebook: leave the names out")
     written = []
@@ -847,6 +894,8 @@ def _audit(arguments: argparse.Namespace) -> None:
     from lab.show.audit import audit, draw
     from lab.show.following import follow
 
+    if arguments.picture and arguments.picture.suffix not in (".pdf", ".png"):
+        raise LabError(f"--picture {arguments.picture}: its name must end in .pdf or .png")
     choice = Choice(arguments.problem, arguments.reward, arguments.threshold, arguments.success)
     if arguments.follow:
         with suppress(KeyboardInterrupt):  # after Ctrl-C comes the audit of what is there

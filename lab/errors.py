@@ -7,19 +7,42 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
+# What other trainers call a setting, and what it may be called here.
+ALSO_CALLED = {
+    "algorithm": ("estimator",),
+    "adv_estimator": ("estimator",),
+    "batch_size": ("batch", "prompts"),
+    "bs": ("batch", "prompts"),
+    "epochs": ("steps",),
+    "g": ("rollouts", "group_size"),
+    "group_size": ("rollouts",),
+    "iterations": ("steps",),
+    "kl_coef": ("kl",),
+    "lr": ("learning_rate",),
+    "max_completion_length": ("max_tokens",),
+    "max_new_tokens": ("max_tokens",),
+    "n": ("rollouts", "group_size"),
+    "num_generations": ("rollouts",),
+    "rollouts": ("group_size", "N"),
+    "temp": ("temperature",),
+}
+
 
 class LabError(ValueError):
     """An error that a user can fix. The command line prints its sentence alone and exits with 1."""
 
 
 def unknown(kind: str, name: str, valid: Iterable[str]) -> LabError:
-    """The error for a name that is not in `valid`; it names the nearest one that is.
+    """The error for a name that is not in `valid`; it names one that means the same, or is near.
 
     >>> print(unknown("objective", "maxlr", ["rl", "ml", "maxrl"]))
     unknown objective 'maxlr': did you mean 'maxrl'? Valid: maxrl, ml, rl
+    >>> print(unknown("parameter", "lr", ["kl", "learning_rate"]))
+    unknown parameter 'lr': did you mean 'learning_rate'? Valid: kl, learning_rate
     """
     names = sorted(valid)
-    nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
+    same = [other for other in ALSO_CALLED.get(name.lower(), ()) if other in names]
+    nearest = same or difflib.get_close_matches(name, names, n=1)
     hint = f"did you mean {nearest[0]!r}? " if nearest else ""
     return LabError(f"unknown {kind} {name!r}: {hint}Valid: {', '.join(names) or 'none'}")
 

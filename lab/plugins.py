@@ -21,7 +21,6 @@ import hashlib
 import importlib
 import os
 import sys
-import tomllib
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -31,7 +30,8 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from lab.errors import LabError
+from lab.errors import LabError, unknown
+from lab.toml_files import read_toml
 
 VARIABLE = "LAB_PLUGINS"
 GROUP = "rlvr_lab.plugins"
@@ -81,7 +81,11 @@ def hand_on(*plugins: str) -> None:
 
     The processes that this one starts load them from there, wherever they run.
     """
-    named = [*_of_environment(), *(_absolute(each, Path.cwd()) for each in plugins)]
+    given = [_absolute(each, Path.cwd()) for each in plugins]
+    for plugin in given:
+        if _is_file(plugin) and not Path(plugin).is_file():
+            raise LabError(f"no plugin {plugin}: give a Python file, a preset or a module's name")
+    named = [*_of_environment(), *given]
     named += _of_project(Path.cwd())
     if named:
         os.environ[VARIABLE] = os.pathsep.join(dict.fromkeys(named))
@@ -114,10 +118,12 @@ def _of_project(folder: Path) -> Iterator[str]:
         file = parent / "pyproject.toml"
         if not file.exists():
             continue
-        try:
-            table = tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}).get("lab", {})
-        except tomllib.TOMLDecodeError as error:
-            raise LabError(f"{file}: {error}; fix the file") from error
+        tools = read_toml(file).get("tool", {})
+        table = tools.get("lab", {}) if isinstance(tools, dict) else {}
+        if not isinstance(table, dict):
+            raise LabError(f"{file}: lab = {table!r} is no table: write [tool.lab], then plugins")
+        for key in table.keys() - {"plugins"}:
+            raise unknown(f"key of {file} [tool.lab]", key, ["plugins"])
         plugins = table.get("plugins", [])
         if not isinstance(plugins, list) or not all(isinstance(each, str) for each in plugins):
             raise LabError(

@@ -1,5 +1,5 @@
-"""One test a line of DESIGN, section 5: every one is a silent failure that somebody reported in
-another system.
+"""One test a line of docs/silent_failures.md: every one is a silent failure that somebody reported
+in another system.
 """
 
 import ast

@@ -298,10 +298,16 @@ def test_a_statistic_may_reduce_the_carried_axes_and_may_be_infinite():
     [
         (
             lambda: mean_interval([0.5], over="seeds"),
-            r"values has sizes \{'seeds': 1\}: one item has no interval",
+            r"values of shape \(1,\) hold 1 seed: one item has no interval, give at least two",
         ),
-        (lambda: mean_interval([[0.5, 1.0]], over="both"), r"sizes \{'problems': 2, 'seeds': 1\}"),
-        (lambda: mean_interval([]), r"values has shape \(0,\)"),
+        (
+            lambda: mean_interval([[0.5, 1.0]], over="both"),
+            r"shape \(1, 2\) hold 2 problems, 1 seed:",
+        ),
+        (
+            lambda: mean_interval([]),
+            r"values of shape \(0,\): over='problems' needs an array with the axes problems",
+        ),
         (lambda: mean_interval([0.5, 1.0], over="both"), r"over='both' needs"),
         (
             lambda: mean_interval([0.5, np.nan, 1.0]),

@@ -161,6 +161,10 @@ class Estimator:
         )
 
 
+# In a group: tables over pass rates hold as many columns, and a misread number would fill memory.
+MOST_ROLLOUTS = 100_000
+
+
 @lru_cache(maxsize=2048)  # a page of the catalogue, with groups of some fifty sizes
 def _coefficients(estimator: Estimator, N: int) -> Sequences:
     """The checked sequences of an estimator; shared, so callers copy before they hand them out."""
@@ -172,6 +176,8 @@ def _coefficients(estimator: Estimator, N: int) -> Sequences:
             "raise rollouts, lower the order or k, or choose another objective"
             + (", or say singleton='zero'" if N == 1 else "")
         )
+    if N > MOST_ROLLOUTS:
+        raise LabError(f"N = {N}: a group has at most {MOST_ROLLOUTS} rollouts here")
     with user_code(f"{estimator.spec} at N = {N}", *_place(estimator.sequences)):
         # Adding 0.0 turns -0.0 into 0.0.
         rows = [np.asarray(row, dtype=np.float64) + 0.0 for row in estimator.sequences(N)]

@@ -452,6 +452,14 @@ def _sizes(array: Float[np.ndarray, "*values"], over: Over) -> dict[str, int]:
     return dict(sorted(zip(AXES[over], array.shape, strict=False)))
 
 
+def _said(array: Float[np.ndarray, "*values"], over: Over) -> str:
+    """How many problems and seeds there are, in words."""
+    return ", ".join(
+        f"{count} {name if count > 1 else name.removesuffix('s')}"
+        for name, count in _sizes(array, over).items()
+    )
+
+
 def _checked(values: ArrayLike, over: Over) -> Float[np.ndarray, "*values"]:
     """`values` as float64, refused unless finite, with two items or more on each axis of items."""
     if over not in AXES:
@@ -459,11 +467,13 @@ def _checked(values: ArrayLike, over: Over) -> Float[np.ndarray, "*values"]:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim < len(AXES[over]) or array.size == 0:
         raise LabError(
-            f"values has shape {array.shape}: over={over!r} needs non-empty axes {AXES[over]}"
+            f"values of shape {array.shape}: over={over!r} needs an array with the axes"
+            f" {', '.join(AXES[over])}, none of them empty"
         )
     if 1 in array.shape[: len(AXES[over])]:
         raise LabError(
-            f"values has sizes {_sizes(array, over)}: one item has no interval, give at least two"
+            f"values of shape {array.shape} hold {_said(array, over)}: one item has no interval,"
+            " give at least two of each"
         )
     if not np.isfinite(array).all():
         index = tuple(np.argwhere(~np.isfinite(array))[0].tolist())

@@ -159,7 +159,7 @@ class Evaluation:
         path = self.path / name
         try:
             return json.loads(path.read_text())
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise LabError(
                 f"{path} is missing: {self.path} is not an evaluation folder, or the evaluation"
                 " is not finished; in that case run the same command again to resume it"

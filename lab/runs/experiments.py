@@ -16,7 +16,7 @@ import json
 import shlex
 import sys
 import tomllib
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,6 +28,7 @@ from lab.errors import LabError, real, unknown
 from lab.plugins import import_file, is_ours, plugin_presets, user_code
 from lab.runs.former_names import in_present_names
 from lab.runs.run_folder import Run
+from lab.toml_files import read_toml
 from lab.training.records import Pause, Record
 
 PRESETS = Path(__file__).parents[1] / "presets"
@@ -139,7 +140,7 @@ class Experiment:
         `start` is the final state of the training that this one starts from, if it has one.
         """
         with self._told():
-            yield from getattr(self.module, self._trainer_path[1])(config, state, **start)
+            yield from self._of_trainer(self._trainer_path[1])(config, state, **start)
 
     def preflight(self, config: Config) -> list[str]:
         """The trainer's lines for the header, none without a trainer.
@@ -147,7 +148,7 @@ class Experiment:
         LabError: the trainer refuses the settings together.
         """
         with self._told():
-            return self.module.preflight(config) if self.trainer else []
+            return self._of_trainer("preflight")(config) if self.trainer else []
 
     def changed(self, config: Config) -> dict[str, Any]:
         """The settings of `config` that differ from the preset at its scale."""
@@ -184,8 +185,26 @@ class Experiment:
 
     @property
     def module(self) -> ModuleType:
-        """The module of the trainer. LabError: the experiment has none."""
-        return _module(self._trainer_path[0])
+        """The module of the trainer. LabError: the experiment has none, or there is none."""
+        module, _ = self._trainer_path
+        try:
+            return _module(module)
+        except ModuleNotFoundError as error:
+            if not (error.name and f"{module}.".startswith(f"{error.name}.")):
+                raise  # the module is there, and a package that it imports is not
+            raise LabError(
+                f"{self.name}.toml: trainer {self.trainer!r}: there is no module {error.name}"
+            ) from error
+
+    def _of_trainer(self, function: str) -> Callable[..., Any]:
+        """A function of the trainer's module. LabError: it has no such function."""
+        found = getattr(self.module, function, None)
+        if not callable(found):
+            raise LabError(
+                f"{self.name}.toml: trainer {self.trainer!r}: its module has no function"
+                f" {function!r}; it must have the trainer and preflight(config)"
+            )
+        return found
 
     @property
     def _trainer_path(self) -> tuple[str, str]:
@@ -294,10 +313,7 @@ def read_preset(path: Path) -> Experiment:
     A trainer or a configuration is "module:name", in a plugin also "FILE.py:name" with a file
     beside the preset. A plugin needs no notebook: `lab train` does without.
     """
-    try:
-        content = tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as error:
-        raise LabError(f"{path.name}: {error}; fix the file") from error
+    content = _read(path)
     if "like" in content:
         content = _inherit(content.pop("like"), content, path)
     plugin = path.parent != PRESETS
@@ -316,11 +332,6 @@ def read_preset(path: Path) -> Experiment:
             raise unknown(f"key of {path.name}", key, ["like", *optional, *required[:3], *SCALES])
     configuration = _class(content["configuration"], path.name)
     start = content.get("start")
-    if not isinstance(start, dict | None):
-        raise LabError(
-            f"{path.name}: start = {start!r} is not a table: write [start], then trainer and"
-            " configuration"
-        )
     if start is not None:
         for key in start.keys() ^ {"trainer", "configuration"}:
             raise unknown(
@@ -358,6 +369,18 @@ def read_preset(path: Path) -> Experiment:
     )
 
 
+def _read(path: Path) -> dict[str, Any]:
+    """The content of a preset file. LabError: a text or a table that it needs is something else."""
+    content = read_toml(path)
+    for key, value in content.items():
+        if key in ("like", "title", "notebook", "configuration", "trainer"):
+            if not isinstance(value, str):
+                raise LabError(f"{path.name}: {key} = {value!r} must be a text in quotes")
+        elif key in ("start", "lesson", *SCALES) and not isinstance(value, dict):
+            raise LabError(f"{path.name}: {key} = {value!r} is not a table: write [{key}]")
+    return content
+
+
 def _module(place: str) -> ModuleType:
     """A module by its name, or by its file if it is a plugin's."""
     return import_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
@@ -389,7 +412,7 @@ def _inherit(parent: str, content: dict[str, Any], path: Path) -> dict[str, Any]
             str(parent),
             [preset.stem for preset in path.parent.glob("*.toml")],
         )
-    inherited = tomllib.loads(parent_path.read_text())
+    inherited = _read(parent_path)
     for key in ("trainer", "configuration", "start"):
         if key in inherited:
             content.setdefault(key, inherited[key])

@@ -6,6 +6,7 @@ A sweep starts such processes on this machine, `lab.runs.ray_executor` on the no
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -23,7 +24,9 @@ ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPEN
 def run_logged(
     arguments: Sequence[str], log: str, gpu: str = "", stopped: threading.Event | None = None
 ) -> str:
-    """Run Python with `arguments` in a new process and return the last line of its output.
+    """Run Python with `arguments` in a new process and return the sentence that it ended with.
+
+    That is the lab's own, else its last line; of a process that a signal ended, also which signal.
 
     The output is appended to the file `log`. With `gpu` the process sees only that GPU; without
     one it runs on a single thread. `stopped` covers the moment between the start of the process
@@ -31,6 +34,7 @@ def run_logged(
     """
     environment = os.environ | {"CUDA_VISIBLE_DEVICES": gpu} if gpu else ONE_THREAD | os.environ
     with open(log, "a") as output:
+        began = output.tell()
         print(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')}", file=output, flush=True)
         with subprocess.Popen(
             [sys.executable, *arguments],
@@ -49,8 +53,27 @@ def run_logged(
                 raise
             finally:
                 RUNNING.discard(process)
-    lines = [line for line in Path(log).read_text(errors="replace").splitlines() if line.strip()]
-    return lines[-1]
+    said = Path(log).read_bytes()[began:].decode(errors="replace")
+    return last_words(process.returncode, said.splitlines()[1:])  # without the time
+
+
+def last_words(code: int, lines: Sequence[str]) -> str:
+    """Why a process ended, from its exit code and its output.
+
+    >>> last_words(1, ["  device: CPU", "lab: steps = 0 is out of range", "a warning at exit"])
+    'steps = 0 is out of range'
+    >>> last_words(-9, ["step 3"])
+    'ended by SIGKILL (often for want of memory), last line: step 3'
+    """
+    lines = [line.strip() for line in lines if line.strip()]
+    if code < 0:
+        name = signal.Signals(-code).name
+        why = " (often for want of memory)" if name == "SIGKILL" else ""
+        return f"ended by {name}{why}" + (f", last line: {lines[-1]}" if lines else "")
+    sentences = [line for line in lines if line.startswith("lab: ")]
+    if sentences:
+        return sentences[-1].removeprefix("lab: ")
+    return lines[-1] if lines else f"ended with exit code {code} and no output"
 
 
 def terminate_all() -> None:

@@ -67,8 +67,10 @@ def writing(path: Path) -> Iterator[None]:
 def write_atomically(path: Path, content: bytes | str) -> None:
     """Write a file so that it is either complete or absent, also after a kill.
 
-    LabError: the disk refuses; an existing file of that name is unchanged.
+    LabError: the disk refuses, or the path is a folder or a device; what is there is unchanged.
     """
+    if path.exists() and not path.is_file():
+        raise LabError(f"{path} is no file but a folder or a device: give the path of a file")
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with writing(path):
         try:
@@ -264,7 +266,11 @@ class Run:
         content = self._read(path.name)
         try:
             complete = content[: content.rfind(b"\n") + 1]
-            return [json.loads(line) for line in complete.splitlines()]
+            records = [json.loads(line) for line in complete.splitlines()]
+            for number, record in enumerate(records, 1):
+                if not (isinstance(record, dict) and type(record.get("step")) is int):
+                    raise ValueError(f"line {number} is no record with a step")
+            return records
         except ValueError as error:
             raise self._unreadable(path, error) from error
 
@@ -297,16 +303,18 @@ class Run:
         LabError: it cannot be read, or the run has finished and the file was changed since.
         """
         import pandas as pd
-        import pyarrow
 
         path = self.path / "groups.parquet"
         content = self._read(path.name)
         if not content:  # a trainer may measure no groups, and then the file is never written
             return pd.DataFrame({"step": []}, dtype=int)
         try:
-            return pd.read_parquet(io.BytesIO(content))
-        except (pyarrow.ArrowException, OSError) as error:
+            table = pd.read_parquet(io.BytesIO(content))
+        except Exception as error:  # of damaged bytes pandas may make anything
             raise self._unreadable(path, error) from error
+        if "step" not in table:
+            raise self._unreadable(path, ValueError("it has no column step"))
+        return table
 
     def finish(self, seconds: float) -> None:
         """Write done.json: the last record, the seconds that the run took, digests of all files."""

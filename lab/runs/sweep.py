@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a sweep ended; a failed run comes with the last line of its output."""
+    """How a sweep ended; a failed run comes with the sentence that it ended with."""
 
     before: list[Run]
     now: list[Run]
@@ -85,7 +85,7 @@ def sweep(
         free_gpus.put(gpu)
 
     def run_item(item: Item) -> str | None:
-        """The last line of the output of its process; None if it was not started."""
+        """Why its process ended, see `run_logged`; None if it was not started."""
         if start_no_more.is_set():
             return None
         with writing(item.run.path):
@@ -93,18 +93,18 @@ def sweep(
         watch.begin(item)
         log = str(item.run.path / "log.txt")
         if executor:
-            last_line = executor.run(_command(item, verb), log)
+            reason = executor.run(_command(item, verb), log)
         elif gpus:
             gpu = free_gpus.get()
             try:
-                last_line = run_logged(_command(item, verb), log, gpu, terminated)
+                reason = run_logged(_command(item, verb), log, gpu, terminated)
             finally:
                 free_gpus.put(gpu)
         else:
-            last_line = run_logged(_command(item, verb), log, stopped=terminated)
+            reason = run_logged(_command(item, verb), log, stopped=terminated)
         if not (keep_going or item.run.finished):
             start_no_more.set()
-        return last_line
+        return reason
 
     def stop_all() -> None:
         """On SIGTERM: start nothing more, and terminate what is running."""
@@ -120,15 +120,15 @@ def sweep(
             try:
                 for future in as_completed(futures):
                     item = futures[future]
-                    last_line = future.result()
+                    reason = future.result()
                     watch.end(item)
                     if item.run.finished:
                         now.append(item.run)
                         finished = len(before) + len(now)
                         board.say(f"{finished} of {len(items)}: {item.run.id}")
-                    elif last_line is not None and not terminated.is_set():
-                        failed.append((item.run, last_line))
-                        board.say(f"failed: {item.run.id}: {last_line}")
+                    elif reason is not None and not terminated.is_set():
+                        failed.append((item.run, reason))
+                        board.say(f"failed: {item.run.id}: {reason}")
             finally:
                 # Ctrl-C reaches the processes of this machine by itself; start nothing more.
                 start_no_more.set()

@@ -13,7 +13,6 @@ A line `every_record = ["problem", "pass_rate"]` above the runs names columns of
 from __future__ import annotations
 
 import itertools
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from typing import Any
 from lab.errors import LabError, unknown
 from lab.runs.experiments import experiment
 from lab.runs.run_folder import Run
+from lab.toml_files import read_toml
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,11 @@ def columns_of_every_record(path: Path) -> list[str]:
 
 def _content(path: Path) -> dict[str, Any]:
     """The file's content, its keys checked."""
-    try:
-        content = tomllib.loads(path.read_text())
-    except FileNotFoundError:
+    if not path.exists():
         raise LabError(
             f"no sweep file {path}: give the path of a TOML file, for example sweeps/laptop.toml"
-        ) from None
-    except tomllib.TOMLDecodeError as error:
-        raise LabError(f"{path}: {error}; fix the file") from error
+        )
+    content = read_toml(path)
     for key in content.keys() - {"runs", "every_record"}:
         raise unknown(f"key of {path.name}", key, ["runs", "every_record"])
     columns = content.get("every_record", [])
@@ -82,6 +79,9 @@ def _expand(path: Path, table: dict[str, Any]) -> list[Item]:
     if "experiment" not in table:
         raise LabError(f"{path.name}: a [[runs]] table without experiment: name one")
     name, scale = table["experiment"], table.get("scale", "laptop")
+    for key, value in (("experiment", name), ("scale", scale)):
+        if not isinstance(value, str):
+            raise LabError(f"{path.name}: {key} = {value!r} must be a name in quotes")
     fixed, grid = table.get("set", {}), table.get("grid", {})
     for key, value in (("set", fixed), ("grid", grid)):
         if not isinstance(value, dict):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from lab.runs.experiments import experiment
 from lab.runs.former_names import FORMER
 from lab.runs.notebooks import run_notebook
 from lab.runs.provenance import resumed_under_other_code
+from lab.runs.remarks import remarks
 from lab.runs.report_page import PAGE, report_config
 from lab.runs.run_folder import Run, write_atomically
 from lab.runs.sweep_file import read_sweep
@@ -282,12 +284,15 @@ def report(paths: Sequence[Path], file: Path | None = None, **parameters: str) -
     (run.path / "done.json").unlink(missing_ok=True)
     run = run_notebook(config)
     file = file or run.path / PAGE
-    write_atomically(file, _html(run.path / "notebook.ipynb"))
+    write_atomically(file, _html(run.path / "notebook.ipynb", remarks(results, config.metric)))
     return file
 
 
-def _html(notebook: Path) -> str:
-    """The text and results of an executed notebook as one page, pictures included."""
+def _html(notebook: Path, remarks: Sequence[str]) -> str:
+    """The text and results of an executed notebook as one page, pictures included.
+
+    The `remarks` come first.
+    """
     from nbconvert.exporters import HTMLExporter
     from nbconvert.preprocessors import TagRemovePreprocessor
 
@@ -301,4 +306,5 @@ def _html(notebook: Path) -> str:
         '<meta name=viewport content="width=device-width,initial-scale=1">'
         f"<title>Report</title><style>{STYLE}</style>"
     )
-    return f"{head}{body}</html>\n"
+    said = "".join(f"<p><strong>{escape(remark)}</strong></p>" for remark in remarks)
+    return f"{head}{said}{body}</html>\n"

@@ -1,0 +1,94 @@
+"""What whoever reads the results of runs has to know: that a run learned nothing, or that the best
+learning rate is at an end of those tried.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from lab.runs.sweep_results import Results
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DEAD = "dead groups"
+GRADIENT = "grad_norm"
+MORE_IS_BETTER = re.compile(r"pass@|accuracy|log-likelihood|solved|mean reward")
+
+
+def learned_nothing(records: Sequence[Mapping[str, float]]) -> str:
+    """Why the training that gave these records cannot have learned anything; "" if it can.
+
+    Such a run has finished like any other, and its exit code is 0: that is what it measured.
+
+    >>> learned_nothing([{"step": 0, "pass@1": 0.0}, {"step": 9, "pass@1": 0.0, "dead groups": 1}])
+    'no group had both right and wrong rollouts at any recorded step: nothing was trained'
+    """
+    measured = [
+        {key: value for key, value in record.items() if key != "step" and not math.isnan(value)}
+        for record in records
+    ]
+    dead = [record[DEAD] for record in measured if DEAD in record]
+    if dead and min(dead) == 1:
+        return (
+            "no group had both right and wrong rollouts at any recorded step: nothing was trained"
+        )
+    norms = [record[GRADIENT] for record in measured if GRADIENT in record]
+    if norms and max(norms) == 0:
+        return "the gradient was 0 at every recorded step: nothing was trained"
+    if not dead and len(measured) > 1 and all(record == measured[0] for record in measured):
+        return "all records are the same to the last digit: nothing was trained"
+    return ""
+
+
+def remarks(results: Results, metric: str) -> list[str]:
+    """A sentence for every reason why some runs of `results` taught nothing, and each best rate at
+    an end; usually none.
+    """
+    parameters = {"run", *next(iter(results.runs.values()))["params"]["parameters"]}
+    measured = results.metrics.drop(columns=[*parameters & set(results.metrics)])
+    reasons: dict[str, list[str]] = {}
+    for run, records in measured.groupby(results.metrics["run"], sort=False):
+        if reason := learned_nothing(records.to_dict("records")):
+            reasons.setdefault(reason, []).append(str(run))
+    sentences = [
+        f"{len(runs)} of {len(results.runs)} runs, {runs[0]} first: {reason}"
+        for reason, runs in reasons.items()
+    ]
+    return [*sentences, *_rates_at_an_end(results, metric)]
+
+
+def _rates_at_an_end(results: Results, metric: str) -> Iterator[str]:
+    """A sentence for each setting whose best learning rate is the lowest or highest one tried.
+
+    The best one has the highest `metric` at the last step, as a mean over seeds.
+    """
+    table = results.metrics
+    if "learning_rate" not in table or metric not in table or not MORE_IS_BETTER.search(metric):
+        return
+    last = table[table[metric].notna()].sort_values("step").groupby("run", sort=False).tail(1)
+    parameters = next(iter(results.runs.values()))["params"]["parameters"]
+    varied = [
+        key
+        for key in parameters
+        if key not in ("seed", "learning_rate") and last[key].nunique() > 1
+    ]
+    parts: list[tuple[str, pd.DataFrame]] = [("", last)]
+    if varied:
+        names = last[varied].astype(str).agg(", ".join, axis=1)
+        parts = [(f"{name}: ", part) for name, part in last.groupby(names, sort=False)]
+    for name, part in parts:
+        means = part.groupby("learning_rate")[metric].mean()
+        best = means.idxmax()
+        if len(means) > 1 and best in (means.index.min(), means.index.max()):
+            if best == means.index.min():
+                end, other = "lowest", "lower"
+            else:
+                end, other = "highest", "higher"
+            yield (
+                f"{name}{metric} is best at learning rate {best:g}, the {end} of {len(means)}"
+                f" tried: a {other} one may be better"
+            )

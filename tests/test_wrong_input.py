@@ -1,0 +1,326 @@
+"""What a hurried hand gives the command line: one sentence that names it, and no traceback."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from lab.cli import main
+from lab.errors import LabError, unknown
+from lab.runs import Run, configure, train
+from lab.runs.processes import last_words, run_logged
+from lab.runs.remarks import learned_nothing, remarks
+from lab.runs.run_folder import write_atomically
+from lab.runs.sweep_results import Results
+
+NO_TEXT = bytes(range(128, 256)) * 8
+TABULAR = '[[runs]]\nexperiment = "tabular"\nscale = "smoke"\n'
+PRESET = (
+    "title = 'Why?'\nconfiguration = 'lab.configurations.toy_worlds:TabularConfig'\n"
+    "trainer = 'lab.toy.tabular:train'\n"
+)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LAB_PLUGINS", "")  # where a command hands its plugins on
+    return tmp_path
+
+
+# --- TOML files -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", [["sweep"], ["record"], ["record", "--check"], ["report"]])
+@pytest.mark.parametrize(
+    "content, sentence",
+    [
+        (b"[[runs]]\nexperiment = 5\n", "experiment = 5 must be a name in quotes"),
+        (b"[[runs]]\nexperiment = ['tabular']\n", "experiment = ['tabular'] must be a name"),
+        (TABULAR.replace('"smoke"', "5").encode(), "scale = 5 must be a name in quotes"),
+        (NO_TEXT, "is no TOML file: byte 0 is not UTF-8 text"),
+        (b"runs = [", "fix the file"),
+    ],
+    ids=["number", "list", "scale", "binary", "broken"],
+)
+def test_a_sweep_that_is_none_is_refused_by_every_command(verb, content, sentence, here, refused):
+    (here / "mine.toml").write_bytes(content)
+    said = refused(*verb, "mine.toml")
+    assert "mine.toml" in said and sentence in said
+
+
+@pytest.mark.parametrize("verb", [["sweep"], ["record"], ["record", "--check"]])
+def test_a_folder_is_no_sweep(verb, here, refused):
+    (here / "mine.toml").mkdir()
+    assert refused(*verb, "mine.toml").startswith("mine.toml cannot be read (Is a directory)")
+
+
+@pytest.mark.parametrize(
+    "content, sentence",
+    [
+        (NO_TEXT, "pyproject.toml is no TOML file"),
+        (b"[tool]\nlab = 5\n", "lab = 5 is no table: write [tool.lab], then plugins"),
+        (b"[tool.lab]\nplugin = ['a.py']\n", "did you mean 'plugins'?"),
+    ],
+    ids=["binary", "number", "misspelt"],
+)
+def test_a_project_that_cannot_be_read_is_named(content, sentence, here, refused):
+    (here / "pyproject.toml").write_bytes(content)
+    assert sentence in refused("explain", "rloo")
+
+
+def test_a_folder_called_pyproject_is_named(here, refused):
+    (here / "pyproject.toml").mkdir()
+    assert "pyproject.toml cannot be read (Is a directory)" in refused("explain", "rloo")
+
+
+@pytest.mark.parametrize(
+    "text, sentence",
+    [
+        ("laptop = 5\n", "mine.toml: laptop = 5 is not a table: write [laptop]"),
+        ("lesson = [1]\n[laptop]\n", "mine.toml: lesson = [1] is not a table"),
+        ("notebook = 5\n[laptop]\n", "mine.toml: notebook = 5 must be a text in quotes"),
+        ("like = 5\n", "mine.toml: like = 5 must be a text in quotes"),
+        ("like = 'other'\n", "other.toml is no TOML file"),
+    ],
+)
+def test_a_preset_of_a_plugin_is_read_like_any_other_file(text, sentence, here, refused):
+    (here / "mine.toml").write_text(PRESET + text)
+    (here / "other.toml").write_bytes(NO_TEXT)
+    assert sentence in refused("--plugin", "mine.toml", "train", "mine")
+
+
+@pytest.mark.parametrize(
+    "trainer, sentence",
+    [
+        ("no.such:train", "trainer 'no.such:train': there is no module no"),
+        ("json:train", "its module has no function 'preflight'"),
+    ],
+)
+def test_a_trainer_that_is_not_there_is_named(trainer, sentence, here, refused):
+    preset = Path(__file__).parents[1] / "lab" / "presets" / "tabular.toml"
+    (here / "mine.toml").write_text(preset.read_text().replace("lab.toy.tabular:train", trainer))
+    assert sentence in refused("--plugin", "mine.toml", "train", "mine", "scale=smoke")
+
+
+def test_a_plugin_that_is_not_there_is_refused_even_if_nothing_asks_for_it(here, refused):
+    assert "no plugin" in refused("--plugin", "missing.py", "explain", "rloo")
+
+
+# --- Paths, disks, terminals ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words, sentence",
+    [
+        (["report", "file", "file"], "file/params.json is missing"),
+        (["export", "file", "out"], "file/params.json is missing"),
+        (["compare", "file", "file"], "file/settings.json is missing"),
+        (["rehearse", "--out", "file", "--only", "zzz"], "file: File exists: give another path"),
+        (["explore", "--html", "folder"], "folder is no file but a folder or a device"),
+        (["explain", "rloo", "--rollouts", "1000000000"], "a group has at most 100000 rollouts"),
+        (["explain", "\udcff"], "cannot read '\\udcff'"),
+        (["train", "\udcff"], "unknown experiment '\\udcff'"),
+    ],
+)
+def test_a_wrong_path_or_number_is_a_sentence(words, sentence, here, refused):
+    (here / "file").write_bytes(NO_TEXT)
+    (here / "folder").mkdir()
+    assert sentence in refused(*words)
+
+
+@pytest.mark.parametrize(
+    "picture, sentence",
+    [("dir", "its name must end in .pdf or .png"), ("no/a.png", "no/a.png: No such file")],
+)
+def test_a_picture_that_cannot_be_drawn_there_is_refused(picture, sentence, here, capsys):
+    rows = [{"problem": n, "reward": k % 2} for n in range(4) for k in range(4)]
+    (here / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (here / "dir").mkdir()
+    assert main(["audit", "mine.jsonl", "--picture", picture]) == 1
+    assert sentence in capsys.readouterr().err and not (here / "dir.png").exists()
+
+
+def test_a_device_is_not_replaced_by_a_file(here):
+    os.mkfifo(here / "device")
+    with pytest.raises(LabError, match="device is no file but a folder or a device"):
+        write_atomically(here / "device", "x")
+    assert (here / "device").is_fifo()
+
+
+def lab(words: str, **options) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "lab", *words.split()]
+    return subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=120, **options)
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no /dev/full")
+@pytest.mark.parametrize("words", ["explain rloo", "train"])
+def test_a_full_disk_is_one_sentence(words):
+    with open("/dev/full", "w") as full:
+        done = lab(words, stdout=full)
+    assert done.returncode == 1 and done.stderr == (
+        "lab: the output cannot be written (No space left on device): make room\n"
+    )
+
+
+def test_a_reader_that_leaves_gets_no_complaint():
+    command = f"{sys.executable} -m lab train | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120)
+    assert done.stderr == "" and done.stdout.count("\n") == 1
+
+
+def test_a_terminal_without_the_letters_shows_their_codes():
+    done = lab(
+        "explain maxrl", stdout=subprocess.PIPE, env=os.environ | {"PYTHONIOENCODING": "ascii"}
+    )
+    assert done.returncode == 0 and done.stderr == "" and "\\u" in done.stdout
+
+
+def test_lessons_without_notebooks_say_so(here, monkeypatch, refused):
+    monkeypatch.setattr("lab.runs.ladder.NOTEBOOKS", here / "notebooks")
+    for words in (["lessons", "--index"], ["lessons"]):
+        assert refused(*words).endswith(
+            "an installed package has none, so run this in a clone of the project"
+        )
+
+
+# --- Names ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name, meant",
+    [("lr", "learning_rate"), ("n", "rollouts"), ("N", "rollouts"), ("bs", "prompts")]
+    + [("batch_size", "prompts"), ("temp", "temperature"), ("epochs", "steps")],
+)
+def test_what_others_call_a_setting_finds_ours(name, meant):
+    valid = ["kl", "learning_rate", "rollouts", "prompts", "micro_batch", "temperature", "steps"]
+    assert f"did you mean {meant!r}?" in str(unknown("parameter", name, valid))
+
+
+def test_a_name_that_is_not_near_is_not_suggested():
+    assert "did you mean" not in str(unknown("experiment", "dir", ["audit", "digits"]))
+    assert "did you mean" not in str(unknown("parameter", "lr", ["kl", "steps"]))
+
+
+# --- Damaged runs ---------------------------------------------------------------------------------
+
+
+def test_whatever_a_flipped_bit_makes_of_groups_or_keys_is_refused():
+    run = train(configure("digits", scale="smoke", steps=1), checkpoint_minutes=0)
+    (run.path / "done.json").unlink()
+    groups = run.path / "groups.parquet"
+    whole = groups.read_bytes()
+    refusals = 0
+    for place in range(len(whole) - 3000, len(whole), 7):  # where the columns are described
+        flipped = bytes([whole[place] ^ 0x04])
+        groups.write_bytes(whole[:place] + flipped + whole[place + 1 :])
+        try:
+            run.groups()
+        except LabError as error:
+            refusals += "groups.parquet cannot be read" in str(error)
+    assert refusals > 20
+    metrics = run.path / "metrics.jsonl"
+    lines = metrics.read_text()
+    for damaged in (lines.replace('"step"', '"stop"', 1), "5\n" + lines):
+        metrics.write_text(damaged)
+        with pytest.raises(LabError, match="line 1 is no record with a step"):
+            run.records()
+
+
+def test_parameters_that_are_no_object_are_refused(here):
+    (here / "params.json").write_text("5\n")
+    with pytest.raises(LabError, match="params.json cannot be read .it holds no JSON object"):
+        _ = Run(here).params
+
+
+# --- How runs end ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "code, lines, words",
+    [
+        (1, ["lab: no GPU: add device=cpu", "[W] destroyed"], "no GPU: add device=cpu"),
+        (1, ["Traceback", "KeyError: 'x'", ""], "KeyError: 'x'"),
+        (3, [], "ended with exit code 3 and no output"),
+        (-9, [], "ended by SIGKILL (often for want of memory)"),
+    ],
+)
+def test_a_failure_is_told_by_its_sentence(code, lines, words):
+    assert last_words(code, lines) == words
+
+
+def test_a_run_that_says_nothing_is_not_told_by_the_time_in_its_log(here):
+    log = str(here / "log.txt")
+    assert run_logged(["-c", "print('lab: of before'); exit(1)"], log) == "of before"
+    assert run_logged(["-c", "exit(3)"], log) == "ended with exit code 3 and no output"
+
+
+@pytest.mark.parametrize(
+    "records, why",
+    [
+        ([{"step": 0, "pass@1": 0.0}, {"step": 1, "dead groups": 1.0}], "no group had both right"),
+        ([{"step": 1, "grad_norm": 0.0}, {"step": 2, "grad_norm": 0.0}], "the gradient was 0"),
+        ([{"step": 0, "pass@1": 0.1}, {"step": 9, "pass@1": 0.1}], "all records are the same"),
+        ([{"step": 0, "dead groups": 1.0}, {"step": 1, "dead groups": 0.9}], ""),
+        ([{"step": 1, "grad_norm": 0.0}, {"step": 2, "grad_norm": 0.1}], ""),
+        ([{"step": 0, "pass@1": 0.1}], ""),
+        ([], ""),
+    ],
+)
+def test_a_training_that_learned_nothing_is_known(records, why):
+    assert learned_nothing(records).startswith(why) and bool(why) == bool(learned_nothing(records))
+
+
+def test_a_dead_run_finishes_with_exit_code_0_and_a_line_on_standard_error(capsys):
+    """The mazes of the smoke scale are never solved."""
+    assert main(["train", "maze", "scale=smoke"]) == 0
+    line = "no group had both right and wrong rollouts at any recorded step: nothing was trained"
+    assert f"lab: {line}\n" in capsys.readouterr().err
+
+
+def test_the_summary_of_a_sweep_names_a_dead_run_and_a_best_rate_at_an_end(here, capsys):
+    text = TABULAR + "grid = { learning_rate = [0.01, 0.1, 1.0] }\n"
+    (here / "mine.toml").write_text(text + text.replace("tabular", "maze").split("grid")[0])
+    assert main(["sweep", "mine.toml", "--train", "--jobs", "2"]) == 0
+    said = capsys.readouterr().err
+    assert "lab: maze: 1 of 1 runs, maze/maxrl-seed0" in said and "nothing was trained" in said
+    assert (
+        "lab: tabular: pass@1 is best at learning rate 1, the highest of 3 tried: a higher one may"
+        " be better\n" in said
+    )
+
+
+def results(rates: dict[float, float], **others) -> Results:
+    """Runs of one setting that end at these values, by learning rate."""
+    rows, runs = [], {}
+    for rate, end in rates.items():
+        parameters = {"objective": "maxrl", "learning_rate": rate, "seed": 0} | others
+        runs[f"x/{rate}"] = {"params": {"parameters": parameters}}
+        for step, value in enumerate((0.05, end)):
+            rows.append(parameters | {"run": f"x/{rate}", "step": step, "pass@1": value})
+    return Results(pd.DataFrame(rows), pd.DataFrame(), runs)
+
+
+@pytest.mark.parametrize(
+    "rates, end",
+    [
+        ({0.1: 0.3, 0.2: 0.2, 0.4: 0.1}, "rate 0.1, the lowest of 3 tried: a lower one"),
+        ({0.1: 0.1, 0.2: 0.2}, "rate 0.2, the highest of 2 tried: a higher one"),
+        ({0.1: 0.1, 0.2: 0.3, 0.4: 0.2}, ""),
+        ({0.1: 0.1}, ""),
+    ],
+)
+def test_a_best_rate_at_an_end_of_those_tried_is_said(rates, end):
+    said = remarks(results(rates), "pass@1")
+    assert len(said) == bool(end) and all(end in sentence for sentence in said)
+
+
+def test_the_page_of_a_report_says_it_first(monkeypatch, here):
+    from lab.show import report
+
+    monkeypatch.setattr("nbconvert.exporters.HTMLExporter.from_filename", lambda *_: ("body", {}))
+    assert "<strong>a &lt; b</strong></p>body" in report._html(here / "x.ipynb", ["a < b"])
