@@ -243,7 +243,7 @@ def test_parameters_that_are_no_object_are_refused(here):
 @pytest.mark.parametrize(
     "code, lines, words",
     [
-        (1, ["lab: no GPU: add device=cpu", "[W] destroyed"], "no GPU: add device=cpu"),
+        (1, ["lab: no GPU: add device=cpu", "[W] destroyed"], "lab: no GPU: add device=cpu"),
         (1, ["Traceback", "KeyError: 'x'", ""], "KeyError: 'x'"),
         (3, [], "ended with exit code 3 and no output"),
         (-9, [], "ended by SIGKILL (often for want of memory)"),
@@ -255,7 +255,7 @@ def test_a_failure_is_told_by_its_sentence(code, lines, words):
 
 def test_a_run_that_says_nothing_is_not_told_by_the_time_in_its_log(here):
     log = str(here / "log.txt")
-    assert run_logged(["-c", "print('lab: of before'); exit(1)"], log) == "of before"
+    assert run_logged(["-c", "print('lab: of before'); exit(1)"], log) == "lab: of before"
     assert run_logged(["-c", "exit(3)"], log) == "ended with exit code 3 and no output"
 
 

@@ -61,7 +61,7 @@ def last_words(code: int, lines: Sequence[str]) -> str:
     """Why a process ended, from its exit code and its output.
 
     >>> last_words(1, ["  device: CPU", "lab: steps = 0 is out of range", "a warning at exit"])
-    'steps = 0 is out of range'
+    'lab: steps = 0 is out of range'
     >>> last_words(-9, ["step 3"])
     'ended by SIGKILL (often for want of memory), last line: step 3'
     """
@@ -72,7 +72,7 @@ def last_words(code: int, lines: Sequence[str]) -> str:
         return f"ended by {name}{why}" + (f", last line: {lines[-1]}" if lines else "")
     sentences = [line for line in lines if line.startswith("lab: ")]
     if sentences:
-        return sentences[-1].removeprefix("lab: ")
+        return sentences[-1]
     return lines[-1] if lines else f"ended with exit code {code} and no output"
 
 
