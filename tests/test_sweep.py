@@ -239,6 +239,8 @@ def test_values_reach_the_process_as_they_were_read(write, monkeypatch):
     class Called:
         """A process that is a call in this one."""
 
+        returncode = 0
+
         def __init__(self, words, **_):
             main(words[3:])
 
