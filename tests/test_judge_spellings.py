@@ -129,8 +129,10 @@ SPELLINGS = {
         (r"\pm i", [r"i\text{ and }-i"], [r"i\text{ and }i", "i", "-i"]),
     ],
     "the last of several equations counts": [
-        ("809", [r"\frac mn=\frac{405}{404}\implies m+n=809", r"\therefore 809"],
-         [r"m+n=809\implies m+n=810", r"p\implies 809", r"x>3\implies x=809", r"809\implies x=1"]),
+        ("809", [r"\frac mn=\frac{405}{404}\implies m+n=809", r"\therefore 809",
+                 "m=405,n=404⇒m+n=809"],
+         [r"x=1\implies y=2,x=3\implies y=809", r"x=1\implies y=2\text{ or }x=3\implies y=809",
+          r"m+n=809\implies m+n=810", r"p\implies 809", r"x>3\implies x=809", r"809\implies x=1"]),
         ("f(x)=0,f(x)=x^2", [r"f(x)=x^2\text{ or }f(x)\equiv0"], [r"f(x)\equiv0"]),
         ("5", [r"x\equiv5"], [r"x\equiv5\pmod7", r"x\equiv5(mod7)"]),
     ],
@@ -145,7 +147,7 @@ SPELLINGS = {
     "a sign has a name": [
         (r"\infty", [r"\text{infinity}", "infinity"], [r"-\text{infinity}", "-infinity"]),
         (r"\text{cot}", [r"\cot"], [r"\tan"]),
-        ("g(f(x))", [r"(g\circ f)(x)"], [r"(f\circ g)(x)", r"(g\circ f)(y)"]),
+        ("g(f(x))", [r"(g\circ f)(x)", "(g∘f)(x)"], [r"(f\circ g)(x)", r"(g\circ f)(y)"]),
     ],
 }  # fmt: skip
 

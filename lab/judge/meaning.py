@@ -304,9 +304,13 @@ def read(text: str) -> Answer:
 
 
 def _concluded(spelt: str) -> str:
-    """The last of several equations of which each follows from the one before. May refuse."""
+    """The last of several equations of which each follows from the one before.
+
+    Errors: `Unreadable`, if they are no such chain: x = 1 => y = 2, x = 3 => y = 4.
+    """
     *reasons, last = _THEREFORE.split(spelt)
-    if any(reasons) and not all("=" in statement for statement in [*filter(None, reasons), last]):
+    equations = all("=" in statement for statement in [*filter(None, reasons), last])
+    if any(reasons) and (not equations or re.search(r"[,;]|\\text", "".join(reasons[1:]))):
         raise Unreadable("a statement that follows from another")
     return last
 

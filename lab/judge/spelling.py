@@ -29,7 +29,7 @@ _SIGNS = {
     "…": r"\ldots ", "⋯": r"\ldots ", "€": r"\euro ", "£": r"\sterling ", "¥": r"\yen ",
     "₹": r"\rupee ", "ı": "i", "⟨": r"\langle ", "⟩": r"\rangle ",
     "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ", "∣": "|",
-    "∖": r"\setminus ",
+    "∖": r"\setminus ", "∘": r"\circ ", "⇒": r"\Rightarrow ", "⟹": r"\implies ",
     "\u2009": " ", "\u202f": " ", "\u00a0": " ", "\u3000": " ", "“": '"', "”": '"',
 }  # fmt: skip
 _FOLD: dict[int, str] = (
