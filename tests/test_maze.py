@@ -299,7 +299,7 @@ def test_a_maze_whose_advantages_are_all_zero_is_not_scored_and_the_step_is_the_
     monkeypatch.setattr(maze, "MICRO_BATCH_POSITIONS", kept)
     monkeypatch.setattr(maze_policy, "sample_tree", sample)
     world = world_of(young, batch=10, estimator="rloo", length=16, **change)
-    step, scored, score = telling_step(world), [], world.score
+    step, scored, score = telling_step(world), [], world.policy.score
     usual = world.advantages
     dead = torch.arange(10) < round(10 * share)
 
@@ -307,9 +307,9 @@ def test_a_maze_whose_advantages_are_all_zero_is_not_scored_and_the_step_is_the_
         # Rewards that vary in all groups but the dead ones; the step knows groups by their rewards.
         return torch.where(kinds[right.sum(1)], 0.0, usual(right, mean_logp, solved))
 
-    def watched(*given):
+    def watched(*given, **named):
         scored.append(len(given[0]))
-        return score(*given)
+        return score(*given, **named)
 
     right = torch.arange(12) < 1 + torch.arange(10)[:, None]
     kinds = torch.zeros(13, 1, dtype=torch.bool).index_put((right.sum(1),), dead[:, None])
@@ -322,11 +322,11 @@ def test_a_maze_whose_advantages_are_all_zero_is_not_scored_and_the_step_is_the_
         ),
     )
     monkeypatch.setattr(world, "advantages", advantages)
-    monkeypatch.setattr(world, "score", watched)
+    monkeypatch.setattr(world.policy, "score", watched)
     found, counts = {}, {}
     for name in ("some", "all"):
         if name == "all":
-            monkeypatch.setattr(world, "weighed", lambda *given: None)
+            monkeypatch.setattr(world, "in_gradient", lambda *given: None)
         scored.clear()
         world.model.zero_grad(set_to_none=True)
         for loss in world.losses(step):
@@ -363,13 +363,13 @@ def gradient_in_parts(monkeypatch, young, kept: int, sample, **given):
     monkeypatch.setattr(maze_policy, "sample_tree", sample)
     world = world_of(young, batch=7, estimator="rloo", length=16, **given)
     step, parts, counting = telling_step(world), 0, []
-    usual = world.weighed
+    usual = world.in_gradient
 
-    def weighed(*given):
+    def in_gradient(*given):
         counting.append(usual(*given))
         return counting[-1]
 
-    monkeypatch.setattr(world, "weighed", weighed)
+    monkeypatch.setattr(world, "in_gradient", in_gradient)
     for loss in world.losses(step):
         loss.backward()
         parts += 1

@@ -1,8 +1,8 @@
 """`lab preflight`: can this machine finish this run, and what will it cost?
 
 The check is made before every run at a GPU scale. It refuses the run with all faults that it found,
-or prints one paragraph. Times are estimates, not measurements: counted work divided by an assumed
-fraction of the card's peak (`lab.training.budget`). `make gpu` measures them.
+or prints one paragraph. Memory is counted; times are estimates (`lab.training.costs`), until the
+first steps are measured (`lab.runs.pace`).
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lab.configurations import Config
 from lab.errors import LabError
 from lab.runs.experiments import GPU_SCALES, Experiment
+from lab.runs.pace import duration
 from lab.runs.run_folder import runs_root
-from lab.training.budget import ARITHMETIC_SHARE, BANDWIDTH_SHARE, CARDS, GPU, Budget
+from lab.training.costs import CARDS, EFFICIENCY, GIB, GPU, Costs
 
 # A run that takes longer on this machine is refused unless max_hours is larger.
 LONGEST_HOURS = 7 * 24.0
@@ -40,14 +42,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Readiness:
-    """What `lab preflight` found.
-
-    `paragraph` is the estimate in words; it is empty if the trainer has no budget (laptop
-    experiments).
-    """
+    """What `lab preflight` found, and the estimate in words; "" where nothing was counted."""
 
     findings: list[Finding]
-    paragraph: str
+    paragraph: str = ""
 
     @property
     def faults(self) -> list[str]:
@@ -55,32 +53,19 @@ class Readiness:
         return [finding.fault for finding in self.findings if finding.fault]
 
 
-def require_ready(
-    chosen: Experiment,
-    config: Config,
-    *,
-    price: float = 0.0,
-    max_hours: float = LONGEST_HOURS,
-    checkpoint_minutes: float | None = None,
-) -> str:
+def require_ready(chosen: Experiment, config: Config, **settings: Any) -> str:
     """The estimate of a run at a GPU scale in one paragraph; empty at other scales.
 
-    Arguments as for `readiness`. LabError: the run cannot finish here; it lists all faults.
+    Settings as for `readiness`. LabError: the run cannot finish here; it lists all faults.
     """
     if config.scale not in GPU_SCALES:
         return ""
-    refusal = f"{config.name} at scale {config.scale} cannot run here: "
-    if not _on_cpu() and (fault := _gpu()[1].fault):
-        raise LabError(refusal + fault)  # without a GPU no other check matters
-    ready = readiness(
-        chosen,
-        config,
-        price=price,
-        max_hours=max_hours,
-        checkpoint_minutes=checkpoint_minutes,
-    )
+    device = _device(config)[1]
+    # Without a GPU no other check matters.
+    ready = Readiness([device]) if device.fault else readiness(chosen, config, **settings)
     if ready.faults:
-        raise LabError(refusal + "; ".join(ready.faults))
+        faults = "; ".join(ready.faults)
+        raise LabError(f"{config.name} at scale {config.scale} cannot run here: {faults}")
     return ready.paragraph
 
 
@@ -94,46 +79,33 @@ def readiness(
 ) -> Readiness:
     """Check the machine and estimate the run's memory, time and cost.
 
-    | argument | unit | meaning |
+    | setting | unit | meaning |
     |---|---|---|
     | `price` | money per hour | price of the machine; 0: unknown |
     | `max_hours` | hours | a run that would take longer is refused |
     | `checkpoint_minutes` | minutes | between checkpoints; None: writing takes 5% of the time |
     """
-    from lab.training.device import describe_device
-
-    on_cpu = _on_cpu()
-    scale = config.scale
-    card = None
-    if on_cpu or scale not in GPU_SCALES:
-        findings = [Finding("device", remark=describe_device())]
-    else:
-        card, finding = _gpu()
-        findings = [finding]
-    module = chosen.module if chosen.trainer else None
-    if module and hasattr(module, "requirements"):
-        findings += [
-            Finding(subject, fault, remark)
-            for subject, fault, remark in module.requirements(config)
-        ]
-    if module is None or scale not in GPU_SCALES or not hasattr(module, "budget"):
-        return Readiness(findings, "")
-    budget = module.budget(config)
-    if budget is None:
-        model = config.settings().get("model")
-        remark = f"not counted: the architecture of the model {model} is not known"
-        findings.append(Finding("memory and hours", remark=remark))
-        return Readiness(findings, "")
+    card, device = _device(config)
+    findings = [device]
+    module: Any = chosen.module if chosen.trainer else None
+    if hasattr(module, "requirements"):
+        findings += [Finding(*found) for found in module.requirements(config)]
+    if config.scale not in GPU_SCALES or not hasattr(module, "costs"):
+        return Readiness(findings)
+    costs = module.costs(config)
+    if costs is None:
+        remark = "not counted for these settings; the first steps will say how long it takes"
+        return Readiness([*findings, Finding("memory and hours", remark=remark)])
     if card:
-        findings.append(_memory(budget, card))
-    findings += _host(budget)
-    if on_cpu:
-        return Readiness(findings, "")
+        findings.append(_memory(costs, card))
+    findings += [_host(costs), _disk(costs)]
+    if _on_cpu():
+        return Readiness(findings)
     # Without a GPU the run is estimated for the card that its scale is meant for.
-    planned = card or CARDS.get(scale, CARDS["h200"])
-    findings.append(_hours(budget, planned, max_hours))
-    paragraph = _paragraph(config, budget, planned, card is None, price, checkpoint_minutes)
-    return Readiness(findings, paragraph)
+    planned = card or CARDS.get(config.scale, CARDS["h200"])
+    findings.append(_hours(costs, planned, max_hours))
+    sentences = _sentences(config, costs, planned, card is None, price, checkpoint_minutes)
+    return Readiness(findings, " ".join(sentences))
 
 
 def _on_cpu() -> bool:
@@ -141,71 +113,64 @@ def _on_cpu() -> bool:
     return os.environ.get("LAB_DEVICE") == "cpu"
 
 
-def _gpu() -> tuple[GPU | None, Finding]:
-    """The data sheet of this machine's GPU (None without one), and what is wrong with it."""
+def _device(config: Config) -> tuple[GPU | None, Finding]:
+    """The data sheet of this machine's GPU (None where none is used), and what is wrong with it."""
     import torch
 
     from lab.training.device import describe_device, gpu_fault
 
+    if _on_cpu() or config.scale not in GPU_SCALES:
+        return None, Finding("device", remark=describe_device())
     if fault := gpu_fault():
         return None, Finding("device", fault)
     properties = torch.cuda.get_device_properties(torch.cuda.current_device())
-    memory = properties.total_memory / 2**30
+    memory = properties.total_memory / GIB
     # Peak arithmetic and bandwidth cannot be queried: take those of the nearest known card.
     nearest = min(CARDS.values(), key=lambda known: abs(known.memory - memory))
-    free = torch.cuda.mem_get_info()[0] / 2**30
-    used = memory - free
-    busy = ""
-    if used > 2:
-        busy = (
-            f"{used:.1f} of {memory:.1f} GiB of the GPU's memory are taken by other processes: end "
-            "them (nvidia-smi lists them)"
-        )
+    used = memory - torch.cuda.mem_get_info()[0] / GIB
+    busy = (
+        f"{used:.1f} of {memory:.1f} GiB of the GPU's memory are taken by other processes: end "
+        "them (nvidia-smi lists them)"
+    )
     card = GPU(properties.name, memory, nearest.flops, nearest.bandwidth)
-    return card, Finding("device", busy, describe_device())
+    return card, Finding("device", busy if used > 2 else "", describe_device())
 
 
-def _memory(budget: Budget, card: GPU) -> Finding:
+def _memory(costs: Costs, card: GPU) -> Finding:
     """Finding on the GPU's memory."""
-    parts = ", ".join(f"{name} {size:.1f}" for name, size in budget.memory.items())
-    remark = f"{budget.peak_memory:.1f} of {card.memory:.1f} GiB ({parts})"
-    if budget.peak_memory <= card.memory:
+    remark = f"{costs.peak_memory:.1f} of {card.memory:.1f} GiB ({_parts(costs.memory)})"
+    if costs.peak_memory <= card.memory:
         return Finding("GPU memory", remark=remark)
     fitting = [scale for scale, known in CARDS.items() if known.memory <= card.memory]
     advice = f"take scale={fitting[-1]}" if fitting else "take a larger card"
-    return Finding(
-        "GPU memory", f"the run needs {remark} of {card.name}: {advice}, or a smaller micro-batch"
-    )
+    fault = f"the run needs {remark} of {card.name}: {advice}, or a smaller micro-batch"
+    return Finding("GPU memory", fault)
 
 
-def _host(budget: Budget) -> Iterator[Finding]:
-    """Findings on the host's memory, and on the disk that holds the runs."""
-    available = available_memory()
-    if available is None or budget.host_memory <= available:
-        yield Finding("host memory", remark=f"{budget.host_memory:.1f} GiB")
-    else:
-        yield Finding(
-            "host memory",
-            f"the run needs {budget.host_memory:.1f} GiB of host memory and "
-            f"{available:.1f} GiB are available: take a machine with more",
+def _host(costs: Costs) -> Finding:
+    """Finding on the host's memory."""
+    needed, available = costs.host_memory, available_memory()
+    fault = ""
+    if available is not None and needed > available:
+        fault = (
+            f"the run needs {needed:.1f} GiB of host memory and {available:.1f} GiB are available:"
+            " take a machine with more"
         )
-    needed = KEPT_CHECKPOINTS * budget.checkpoint + sum(budget.disk.values())
+    return Finding("host memory", fault, f"{needed:.1f} GiB")
+
+
+def _disk(costs: Costs) -> Finding:
+    """Finding on the disk that holds the runs."""
+    parts = {f"{KEPT_CHECKPOINTS} checkpoints": KEPT_CHECKPOINTS * costs.checkpoint} | costs.disk
     # The folder of the runs may not exist yet: ask its nearest parent.
     folder = next(path for path in (runs_root(), *runs_root().parents) if path.exists())
-    free = shutil.disk_usage(folder).free / 2**30
-    parts = [
-        f"{KEPT_CHECKPOINTS} checkpoints {KEPT_CHECKPOINTS * budget.checkpoint:.1f}",
-        *(f"{name} {size:.1f}" for name, size in budget.disk.items() if size),
-    ]
-    remark = f"{needed:.1f} GiB ({', '.join(parts)})"
-    if needed <= free:
-        yield Finding("disk", remark=remark)
-    else:
-        yield Finding(
-            "disk",
-            f"the run needs {remark} and {free:.1f} GiB are free where runs are kept: free "
-            "some, or name another folder with --runs",
-        )
+    needed, free = sum(parts.values()), shutil.disk_usage(folder).free / GIB
+    remark = f"{needed:.1f} GiB ({_parts(parts)})"
+    fault = (
+        f"the run needs {remark} and {free:.1f} GiB are free where runs are kept: free some, or"
+        " name another folder with --runs"
+    )
+    return Finding("disk", fault if needed > free else "", remark)
 
 
 def available_memory() -> float | None:
@@ -218,49 +183,37 @@ def available_memory() -> float | None:
     return int(kibibytes) / 2**20 if kibibytes else None
 
 
-def _hours(budget: Budget, card: GPU, max_hours: float) -> Finding:
+def _hours(costs: Costs, card: GPU, max_hours: float) -> Finding:
     """Finding on the duration of the run."""
-    hours = budget.seconds(card) / 3600
-    if hours <= max_hours:
-        return Finding("time", remark=_duration(3600 * hours))
-    return Finding(
-        "time",
-        f"it would take about {_duration(3600 * hours)} on {_cards(card)} and max_hours is "
-        f"{max_hours:g}: use more GPUs (lab cluster), a smaller scale, or say max_hours="
-        f"{hours:.0f}",
+    seconds = costs.seconds(card)
+    fault = (
+        f"it would take about {duration(seconds)} on {_cards(card)} and max_hours is"
+        f" {max_hours:g}: use more GPUs (lab cluster), a smaller scale, or say max_hours="
+        f"{seconds / 3600:.0f}"
     )
+    return Finding("time", fault if seconds > 3600 * max_hours else "", duration(seconds))
 
 
-def _paragraph(
+def _sentences(
     config: Config,
-    budget: Budget,
+    costs: Costs,
     card: GPU,
     planned: bool,
     price: float,
     checkpoint_minutes: float | None,
-) -> str:
-    """The estimate in one paragraph, with its assumptions."""
-    step = budget.step_seconds(card)
-    total = budget.seconds(card)
-    costs = f", about {total / 3600 * price:.0f} at {price:.2f} an hour" if price else ""
-    sampled = f", {_amount(budget.tokens * budget.steps)} tokens" if budget.tokens else ""
-    parts = ", ".join(
-        f"{name} {_duration(work.seconds(card))}" for name, work in budget.step.items()
-    )
-    start = (
-        f", after a start of {_duration(budget.start.seconds(card))}" if budget.start.flops else ""
-    )
-    return (
-        f"{config.name} at scale {config.scale} on"
-        f" {_cards(card)}{' (no GPU is here: planned)' if planned else ''}: about"
-        f" {_duration(total)}{costs}. {budget.steps:,} steps of {_duration(step)} ({parts};"
-        f" {_amount(3600 / step)} steps an hour{sampled}) and {budget.evaluations} evaluations of"
-        f" {_duration(budget.evaluation.seconds(card))}{start}. Memory {budget.peak_memory:.0f} of"
-        f" {card.memory:.0f} GiB. Loses at most"
-        f" {_duration(pause(budget, checkpoint_minutes) + step)} when it is killed. Estimated, not"
-        f" measured: {ARITHMETIC_SHARE:.0%} of the peak arithmetic, {BANDWIDTH_SHARE:.0%} of the"
-        " peak bandwidth."
-    )
+) -> Iterator[str]:
+    """The estimate in words, with its assumption."""
+    step, total = costs.step_seconds(card), costs.seconds(card)
+    where = f"{_cards(card)}{' (no GPU is here: planned)' if planned else ''}"
+    money = f", about {total / 3600 * price:.0f} at {price:.2f} an hour" if price else ""
+    parts = ", ".join(f"{name} {duration(part.seconds(card))}" for name, part in costs.step.items())
+    beside = duration(costs.beside.seconds(card))
+    lost = duration(_pause(costs, checkpoint_minutes) + step)
+    yield f"{config.name} at scale {config.scale} on {where}: about {duration(total)}{money}."
+    yield f"{costs.steps:,} steps of {duration(step)} ({parts}), and {beside} for all evaluations"
+    yield f"and a start. Memory {costs.peak_memory:.0f} of {card.memory:.0f} GiB."
+    yield f"Loses at most {lost} when it is killed. Estimated, not measured: counted work at"
+    yield f"{EFFICIENCY:.0%} of the card's peak; the first steps will say more."
 
 
 def _cards(card: GPU) -> str:
@@ -269,34 +222,12 @@ def _cards(card: GPU) -> str:
     return f"one {card.name}" if processes == 1 else f"{processes} x {card.name}"
 
 
-def pause(budget: Budget, checkpoint_minutes: float | None) -> float:
+def _pause(costs: Costs, checkpoint_minutes: float | None) -> float:
     """Seconds between checkpoints: as given, or so that writing takes about 5% of the time."""
     if checkpoint_minutes is not None:
         return 60 * checkpoint_minutes
-    return max(MIN_CHECKPOINT_SECONDS, WRITE_TIME_FACTOR * budget.checkpoint / DISK_SPEED)
+    return max(MIN_CHECKPOINT_SECONDS, WRITE_TIME_FACTOR * costs.checkpoint / DISK_SPEED)
 
 
-def _duration(seconds: float) -> str:
-    """A duration as text: two digits and a unit.
-
-    >>> [_duration(seconds) for seconds in (0.004, 0.25, 42, 600, 9000, 40000, 1.5e6)]
-    ['4 ms', '250 ms', '42 s', '10 min', '2.5 h', '11 h', '17 days']
-    """
-    units = (("ms", 1e-3, 1), ("s", 1, 120), ("min", 60, 7200), ("h", 3600, 3 * 86400))
-    fitting = [(unit, size) for unit, size, limit in units if seconds < limit]
-    unit, size = fitting[0] if fitting else ("days", 86400)
-    digits = f"{seconds / size:.2g}" if seconds / size < 99.5 else f"{seconds / size:.0f}"
-    return f"{digits} {unit}"
-
-
-def _amount(number: float) -> str:
-    """A count as text.
-
-    >>> [_amount(number) for number in (21, 24000, 2.6e9)]
-    ['21', '24 thousand', '2.6 billion']
-    """
-    for unit, size in (("billion", 1e9), ("million", 1e6), ("thousand", 1e3)):
-        if number >= size:
-            scaled = number / size
-            return f"{scaled:.2g} {unit}" if scaled < 99.5 else f"{scaled:.0f} {unit}"
-    return f"{number:.0f}" if number >= 10 else f"{number:.2g}"
+def _parts(sizes: dict[str, float]) -> str:
+    return ", ".join(f"{name} {size:.1f}" for name, size in sizes.items() if size)

@@ -31,7 +31,7 @@ from lab.errors import LabError, unknown
 from lab.runs.experiments import Experiment, experiment, experiments
 from lab.runs.provenance import ROOT, device, provenance
 from lab.runs.run_folder import Run, runs_root, write_atomically, write_json
-from lab.training.budget import CARDS
+from lab.training.costs import CARDS
 from lab.training.records import Record
 
 if TYPE_CHECKING:
@@ -199,12 +199,12 @@ def measure_steps(name: str, scale: str) -> dict[str, Any]:
 def _estimate(chosen: Experiment, config: Config) -> dict[str, float]:
     """The estimate of `lab preflight` for the same steps, to compare with the measurement."""
     module = chosen.module
-    if config.scale not in CARDS or not hasattr(module, "budget"):
+    if config.scale not in CARDS or not hasattr(module, "costs"):
         return {}
-    budget = module.budget(config)
+    costs = module.costs(config)
     return {
-        "estimated_seconds_a_step": budget.step_seconds(CARDS[config.scale]),
-        "estimated_memory": budget.peak_memory,
+        "estimated_seconds_a_step": costs.step_seconds(CARDS[config.scale]),
+        "estimated_memory": costs.peak_memory,
     }
 
 

@@ -25,7 +25,6 @@ from lab.toy.image_data import (
     TEST_BATCH,
     TEST_DIGITS,
     TEST_IMAGES,
-    Batch,
     Digits,
     ImageSource,
     ProceduralImages,
@@ -35,9 +34,9 @@ from lab.toy.optimizers import SGD, AdamW
 from lab.toy.resnet import fresh_network
 from lab.toy.training_loop import GradientSource, WithGradientSource, real_reward_metrics
 from lab.toy.training_loop import train as run_loop
-from lab.training.budget import CONTEXT, GIB, Budget, Work
+from lab.training.costs import CONTEXT, GIB, Costs
+from lab.training.counter import count, weight_bytes
 from lab.training.device import compiler_fault, compute_device
-from lab.training.gpu_counter import count
 from lab.training.records import Pause, Record
 from lab.training.rng import stream_seed
 
@@ -266,104 +265,44 @@ def train(config: ImagesConfig, state: dict[str, Any] | None = None) -> Iterator
     )
 
 
-def budget(config: ImagesConfig) -> Budget:
-    """What the training needs of a GPU, counted from its own step on fake tensors.
+def costs(config: ImagesConfig) -> Costs:
+    """What a training costs, from a step on tensors without content.
 
-    The network is counted as written. Compilation fuses normalisation with activation, so memory
-    and traffic are upper bounds where `compile_model` is on. Traffic limits a step: for batch 256
-    on an A100 (1.555 TB/s) it gives 109 ms, and NVIDIA publishes 2,470 images a second, 104 ms
-    (DeepLearningExamples, ResNet-50 v1.5). Newer cards may stay further below their peak.
+    Pictures that are drawn or cropped on the GPU are not counted. Traffic limits a step: for batch
+    256 on an A100 (1.555 TB/s) the estimate is 96 ms, and NVIDIA publishes 2,470 images a second,
+    104 ms (DeepLearningExamples, ResNet-50 v1.5).
     """
-    data, size, classes = config.data, config.size, config.classes
-    channels = 1 if data == "digits" else 3
+    channels = 1 if config.data == "digits" else 3
 
     def network() -> torch.nn.Module:
-        return fresh_network(config.seed, config.net, channels, size, classes, config.width)
+        return fresh_network(
+            config.seed, config.net, channels, config.size, config.classes, config.width
+        )
 
-    def draw(images: int) -> Batch:
-        if data == "procedural":
-            return ProceduralImages(config.seed, size, "cpu", classes).train_batch(0, images)
-        return torch.zeros(images, channels, size, size), torch.zeros(images, dtype=torch.int64)
+    def log_probabilities(images: int) -> torch.Tensor:
+        pictures = torch.zeros(images, channels, config.size, config.size)
+        with torch.autocast("cpu", torch.bfloat16, enabled=config.precision == "bfloat16"):
+            return network()(pictures).float().log_softmax(1)
 
-    def step() -> torch.nn.Module:
-        world = _BlankImages(network(), _BlankSource(draw), config.batch, config.precision)
-        world.loss(0).backward()
-        return world.model
-
-    @torch.no_grad()
-    def test_batch() -> None:
-        _BlankImages(network(), _BlankSource(draw), TEST_BATCH, config.precision).loss(0)
-
-    weights = count(network).kept
-    step_count, test_count = count(step), count(test_batch)
-    test_images = {"digits": TEST_DIGITS, "procedural": TEST_IMAGES, "imagenet": IMAGENET["val"]}[
-        data
-    ]
-    batches = test_images / TEST_BATCH
-    cache = {"cache of pictures": sum(IMAGENET.values()) * channels * size**2 / GIB}
-    # The optimiser keeps this many numbers for each weight.
-    moments = 1 if config.optimizer == "sgd" else 2
-    return Budget(
+    update = count(lambda: log_probabilities(config.batch).mean().backward())
+    test_batch = count(torch.no_grad()(lambda: log_probabilities(TEST_BATCH)))
+    test_images = {"digits": TEST_DIGITS, "procedural": TEST_IMAGES, "imagenet": IMAGENET["val"]}
+    evaluations = 1 + -(-config.steps // config.log_every)
+    weights = weight_bytes(network) / GIB
+    moments = 1 if config.optimizer == "sgd" else 2  # numbers that it keeps for each weight
+    cache = sum(IMAGENET.values()) * channels * config.size**2 / GIB
+    return Costs(
         memory={
             "CUDA": CONTEXT,
-            "optimizer": moments * weights / GIB,
-            "weights, gradients, activations": max(step_count.peak, test_count.peak) / GIB,
+            "optimizer": moments * weights,
+            "update": max(update.peak, test_batch.peak) / GIB,
         },
-        checkpoint=(1 + moments) * weights / GIB,
-        step={"update": Work(step_count.flops, step_count.bytes, step_count.launches)},
-        evaluation=Work(
-            test_count.flops * batches, test_count.bytes * batches, test_count.launches * batches
-        ),
+        checkpoint=(1 + moments) * weights,
+        step={"update": update},
         steps=config.steps,
-        evaluations=-(-config.steps // config.log_every) + 1,
-        disk=cache if data == "imagenet" else {},
+        beside=test_batch.times(evaluations * test_images[config.data] / TEST_BATCH),
+        disk={"cache of pictures": cache} if config.data == "imagenet" else {},
     )
-
-
-class _BlankSource:
-    """Images for counting."""
-
-    classes = channels = size = 0  # nothing asks for them
-
-    def __init__(self, draw: Callable[[int], Batch]) -> None:
-        self.draw = draw
-
-    def train_batch(self, step: int, batch: int) -> Batch:
-        return self.draw(batch)
-
-    def test(self) -> Iterator[Batch]:
-        return iter(())
-
-
-class _BlankGradientSource(GradientSource):
-    """A loss for counting: estimators cache their tables, and must not cache fake ones."""
-
-    def __init__(self) -> None:
-        pass
-
-    def loss(
-        self,
-        logp: Float[torch.Tensor, "problems answers"],
-        rewards: Shaped[torch.Tensor, "problems answers"],
-        seed: int,
-    ) -> Float[torch.Tensor, ""]:
-        return -(logp * rewards).mean()
-
-
-class _BlankImages(Images):
-    """The world on fake tensors, for counting. The channels-last layout takes the same memory."""
-
-    def __init__(
-        self, model: torch.nn.Module, pictures: ImageSource, batch: int, precision: str
-    ) -> None:
-        self.graded = False
-        self.gradient_source = _BlankGradientSource()
-        self.pictures = pictures
-        self.batch = batch
-        self.seed = 0
-        self.layout = torch.contiguous_format
-        self.model = self.forward = model
-        self.autocast = torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16")
 
 
 def train_digits(

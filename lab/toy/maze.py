@@ -16,8 +16,7 @@ generation_config.json names both. Departures:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import fields
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +37,6 @@ from lab.toy.maze_checkpoint import read_checkpoint
 from lab.toy.maze_env import DONE, EOS, PAD, Mazes, MazeStream, progress, walk
 from lab.toy.maze_likelihood import RightAnswers, log_pass_rates
 from lab.toy.maze_policy import (
-    EVALUATION_MAZES,
     EVALUATION_ROLLOUTS,
     MazePolicy,
     evaluation_set,
@@ -53,27 +51,22 @@ from lab.toy.stopped_sampling import RolloutsSpent
 from lab.toy.training_loop import GradientSource
 from lab.toy.training_loop import train as run_loop
 from lab.toy.transformer import (
-    Elementwise,
     PromptAttention,
     PromptCache,
     Transformer,
     attend,
     fresh_transformer,
 )
-from lab.toy.tree_sampling import PrefixTree, Rollouts, rollout_logits, sample_rows
-from lab.training.budget import CONTEXT, GIB, Budget, Work
+from lab.toy.tree_sampling import Rollouts, sample_rows
+from lab.training.costs import CONTEXT, GIB, Costs
+from lab.training.counter import count, count_tokens, weight_bytes
 from lab.training.device import compiler_fault
-from lab.training.gpu_counter import Counted, as_one_kernel, count
 from lab.training.records import Pause, Record
 from lab.training.rng import stream_seed
 
 # Of a micro-batch: mazes times rollouts times length. At the published width their activations take
 # 7 to 8 GiB. This is a constant because a run's results must not depend on the machine.
 MICRO_BATCH_POSITIONS = 2**17
-# Prefixes of an exact pass rate for each token of `length`, as a budget counts them. With a
-# tolerance of 0.01 mazes of 7x7 (18 tokens) take 81 after 50 supervised steps and 19 after 250.
-# Those of 9x9 (32 tokens) take 517 and 45; `maze_likelihood.MOST_PREFIXES` bounds them.
-PREFIXES_A_TOKEN = 5
 
 
 class MazeSFT:
@@ -89,15 +82,7 @@ class MazeSFT:
 
     def losses(self, step: int) -> list[torch.Tensor]:
         """The loss on the mazes of a step."""
-        return [self.loss(self.stream.at(step))]
-
-    def loss(self, mazes: Mazes) -> Float[torch.Tensor, ""]:
-        """The cross-entropy of the mazes' answers, a mean over their tokens."""
-        prompts, answers = mazes.prompts(), mazes.answers()
-        with self.policy.autocast():
-            hidden, _ = self.model.prefill(torch.cat((prompts, answers[:, :-1].int()), 1))
-            logits = self.model.logits(hidden[:, prompts.shape[1] - 1 :])
-        return F.cross_entropy(logits.flatten(0, 1), answers.flatten(), ignore_index=PAD)
+        return [cross_entropy(self.policy, self.stream.at(step))]
 
     @torch.no_grad()
     def evaluate(self, step: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
@@ -106,7 +91,18 @@ class MazeSFT:
         groups: dict[str, np.ndarray] = {}
         if step == self.last_step:
             metrics, groups = self.policy.evaluate()
-        return {self.loss_name: float(self.loss(self.policy.evaluation_set))} | metrics, groups
+        return {
+            self.loss_name: float(cross_entropy(self.policy, self.policy.evaluation_set))
+        } | metrics, groups
+
+
+def cross_entropy(policy: MazePolicy, mazes: Mazes) -> Float[torch.Tensor, ""]:
+    """The cross-entropy of the mazes' answers, a mean over their tokens."""
+    prompts, answers = mazes.prompts(), mazes.answers()
+    with policy.autocast():
+        hidden, _ = policy.model.prefill(torch.cat((prompts, answers[:, :-1].int()), 1))
+        logits = policy.model.logits(hidden[:, prompts.shape[1] - 1 :])
+    return F.cross_entropy(logits.flatten(0, 1), answers.flatten(), ignore_index=PAD)
 
 
 class _WithStatistics:
@@ -151,6 +147,37 @@ class _WithStatistics:
         ]
 
 
+class StepPrompts:
+    """The prompts of a step's mazes, after `MazePolicy.prefill`.
+
+    With one micro-batch, prompts are read `once`: for sampling and for the gradient.
+    """
+
+    def __init__(self, policy: MazePolicy, mazes: Mazes, once: bool) -> None:
+        self.policy = policy
+        self.mazes = mazes
+        self.once = once
+        with policy.autocast(), torch.set_grad_enabled(once and torch.is_grad_enabled()):
+            self.logits, self.cache = policy.prefill(mazes)
+
+    def of(
+        self, chosen: Int[torch.Tensor, " chosen"]
+    ) -> tuple[Float[torch.Tensor, "chosen vocabulary"], PromptCache]:
+        """The prompts of some mazes, with their autograd graph."""
+        # Reading the prompts of few mazes again costs less than the gradient of all prompts.
+        if not self.once or 3 * len(chosen) < 2 * len(self.mazes):
+            with self.policy.autocast():
+                return self.policy.prefill(self.mazes[chosen])
+        if len(chosen) == len(self.mazes):
+            return self.logits, self.cache
+        return self.logits[chosen], [(keys[chosen], values[chosen]) for keys, values in self.cache]
+
+
+# Of rollouts that were scored: by how much the log-probability of each, "mazes rollouts", differs
+# from that of sampling, the sum of their token entropies, and the rows that were computed.
+Scored = tuple[torch.Tensor, torch.Tensor, int]
+
+
 class MazeRL(_WithStatistics):
     """Reinforcement learning on new mazes, from sampled rollouts.
 
@@ -190,61 +217,75 @@ class MazeRL(_WithStatistics):
 
         All rollouts are sampled first, because every part is divided by the mean length of all.
         """
-        mazes, policy = self.stream.at(step), self.policy
-        parts = micro_batches(len(mazes), self.rollouts * policy.length)
-        # With one micro-batch the prompts are read once, for sampling and for the gradient.
-        single = len(parts) == 1
-        with policy.autocast(), torch.set_grad_enabled(single and torch.is_grad_enabled()):
-            prompt_logits, prompt_cache = policy.prefill(mazes)
-            uniforms = policy.uniforms("rollouts", step, len(mazes), self.rollouts)
+        mazes = self.stream.at(step)
+        parts = micro_batches(len(mazes), self.rollouts * self.policy.length)
+        prompts = StepPrompts(self.policy, mazes, once=len(parts) == 1)
+        rollouts, solved = self.sample(step, prompts)
+        paths = walk(mazes, rollouts.tokens)
+        rewards = progress(mazes, paths) if self.graded else paths.right
+        scored: list[Scored] = []
+        for chosen in self.with_gradient(parts, rewards, rollouts, solved, scored):
+            few = rollouts.of(chosen)
+            logp, entropy, rows = self.policy.score(
+                *prompts.of(chosen), few, entropy_gradient=bool(self.entropy_bonus)
+            )
+            scored.append(((logp.detach() - few.logp.sum(2)).abs(), entropy.detach(), rows))
+            A = self.advantages(
+                rewards[chosen],
+                logp.detach() / few.lengths,
+                None if solved is None else solved[chosen],
+            )
+            yield self.loss(logp, A, entropy, rollouts)
+            # Free the graph of this part before the next one is computed.
+            del logp, entropy
+        self.record_step(paths.right, rewards, rollouts, scored)
+
+    def sample(
+        self, step: int, prompts: StepPrompts
+    ) -> tuple[Rollouts, Bool[torch.Tensor, "mazes 1"] | None]:
+        """The rollouts of a step, and which mazes the greedy answer solves: see `advantages`."""
+        policy, mazes = self.policy, prompts.mazes
+        uniforms = policy.uniforms("rollouts", step, len(mazes), self.rollouts)
+        with policy.autocast():
             if self.rule is None:
                 rollouts = policy.sample_rollouts(
-                    prompt_logits, prompt_cache, self.rollouts, uniforms
+                    prompts.logits, prompts.cache, self.rollouts, uniforms
                 )
             else:
                 rollouts = sample_until(
-                    self.rule, self.model, mazes, prompt_logits, prompt_cache, uniforms
+                    self.rule, self.model, mazes, prompts.logits, prompts.cache, uniforms
                 )
-            greedy = None
-            if self.greedy_filter:
-                greedy = policy.sample_rollouts(prompt_logits, prompt_cache, 1, None)
-        paths = walk(mazes, rollouts.tokens)
-        right = paths.right
-        rewards = progress(mazes, paths) if self.graded else right
-        solved = None if greedy is None else walk(mazes, greedy.tokens).right
-        mean_length, tokens = rollouts.lengths.float().mean(), rollouts.mask.sum()
-        if self.rule is not None:
-            drawn = rollouts.mask[:, :, 0].sum(1)
-            mean_length = tokens / drawn.sum()
-            self.spent.add(drawn)
-        weighed = self.weighed(rewards, rollouts, solved)
-        scored = []
-        for part in parts:
-            among = torch.arange(part.start, part.stop, device=policy.device)
-            here = among if weighed is None else among[weighed[part]]
-            if weighed is not None and len(here) < len(among):
-                scored.append(self.left_out(rollouts, among[~weighed[part]]))
-                if not len(here):
-                    continue
-            # Reading the prompts of few mazes again costs less than the gradient of all prompts.
-            if not single or 3 * len(here) < 2 * len(mazes):
-                with policy.autocast():
-                    prompt_logits, prompt_cache = policy.prefill(mazes[here])
-            elif len(here) < len(mazes):
-                prompt_logits = prompt_logits[here]
-                prompt_cache = [(keys[here], values[here]) for keys, values in prompt_cache]
-            sampled = rollouts if len(here) == len(mazes) else rollouts.of(here)
-            logp, entropy, rows = self.score(prompt_logits, prompt_cache, sampled)
-            scored.append(((logp.detach() - sampled.logp.sum(2)).abs(), entropy.detach(), rows))
-            mean_logp = logp.detach() / sampled.lengths
-            A = self.advantages(rewards[here], mean_logp, None if solved is None else solved[here])
-            loss = policy_gradient(logp, A) / mean_length * (len(A) / len(mazes))
-            yield loss - self.entropy_bonus * (entropy / tokens)
-            # Free the graph of this part before the next one is computed.
-            del loss, logp, entropy, prompt_logits, prompt_cache
-        self.record_step(right, rewards, rollouts, scored)
+                self.spent.add(drawn(rollouts))
+            if not self.greedy_filter:
+                return rollouts, None
+            greedy = policy.sample_rollouts(prompts.logits, prompts.cache, 1, None)
+        return rollouts, walk(mazes, greedy.tokens).right
 
-    def weighed(
+    def with_gradient(
+        self,
+        parts: list[slice],
+        rewards: Shaped[torch.Tensor, "mazes rollouts"],
+        rollouts: Rollouts,
+        solved: Bool[torch.Tensor, "mazes 1"] | None,
+        scored: list[Scored],
+    ) -> Iterator[Int[torch.Tensor, " chosen"]]:
+        """The mazes of each part that have a part in the gradient, where there are any.
+
+        The others need no forward pass: what it would have said of them is added to `scored`.
+        """
+        in_gradient = self.in_gradient(rewards, rollouts, solved)
+        for part in parts:
+            mazes = torch.arange(part.start, part.stop, device=self.policy.device)
+            if in_gradient is None:
+                yield mazes
+                continue
+            chosen = mazes[in_gradient[part]]
+            if len(chosen) < len(mazes):
+                scored.append(left_out(rollouts.of(mazes[~in_gradient[part]])))
+            if len(chosen):
+                yield chosen
+
+    def in_gradient(
         self,
         rewards: Shaped[torch.Tensor, "mazes rollouts"],
         rollouts: Rollouts,
@@ -259,42 +300,29 @@ class MazeRL(_WithStatistics):
         if self.smoothing or self.entropy_bonus or rollouts.entropy is None:
             return None
         A = self.advantages(rewards, torch.zeros_like(rollouts.logp[:, :, 0]), solved)
-        weighed = (A != 0).any(1)
-        weighed[0] |= ~weighed.any()
-        return weighed
+        in_gradient = (A != 0).any(1)
+        in_gradient[0] |= ~in_gradient.any()
+        return in_gradient
 
-    def left_out(
-        self, rollouts: Rollouts, mazes: Int[torch.Tensor, " mazes"]
-    ) -> tuple[Float[torch.Tensor, "mazes rollouts"], Float[torch.Tensor, ""], int]:
-        """What `score` would have said of mazes that are not scored, from their sampling."""
-        sampled = rollouts.of(mazes)
-        assert sampled.entropy is not None  # or `weighed` would have been None
-        own = sampled.tokens[:, :, 1:].numel() if sampled.tree is None else len(sampled.tree.tokens)
-        rows = len(mazes) + own
-        return torch.zeros_like(sampled.logp[:, :, 0]), sampled.entropy.sum(), rows
-
-    def score(
+    def loss(
         self,
-        prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
-        prompt_cache: PromptCache,
+        logp: Float[torch.Tensor, "chosen rollouts"],
+        A: Float[torch.Tensor, "chosen rollouts"],
+        entropy: Float[torch.Tensor, ""],
         rollouts: Rollouts,
-    ) -> tuple[Float[torch.Tensor, "mazes rollouts"], Float[torch.Tensor, ""], int]:
-        """Log-probabilities of rollouts, the sum of their token entropies, and the rows computed.
+    ) -> Float[torch.Tensor, ""]:
+        """The part of some mazes in the loss of a step, whose rollouts are `rollouts`.
 
-        Gradients flow through the entropy only where there is an entropy bonus.
+        It is a mean over tokens: `entropy` is the sum over those of the mazes.
         """
-        with self.policy.autocast():
-            logits = rollout_logits(
-                self.model,
-                prompt_logits,
-                prompt_cache,
-                rollouts,
-                self.policy.attention(prompt_cache),
-            )
-            rows = logits.log_softmax(-1)
-        logp = (rows[rollouts.logit_rows, rollouts.tokens] * rollouts.mask).sum(2)
-        entropy = summed_entropy(rows if self.entropy_bonus else rows.detach(), rollouts)
-        return logp, entropy, len(rows)
+        tokens = rollouts.mask.sum()
+        if self.rule is None:
+            mean_length = rollouts.lengths.float().mean()
+        else:
+            mean_length = tokens / drawn(rollouts).sum()
+        share = len(A) / len(rollouts.tokens)
+        loss = policy_gradient(logp, A) / mean_length * share
+        return loss - self.entropy_bonus * (entropy / tokens)
 
     def advantages(
         self,
@@ -338,27 +366,22 @@ class MazeRL(_WithStatistics):
         right: Bool[torch.Tensor, "mazes rollouts"],
         rewards: Shaped[torch.Tensor, "mazes rollouts"],
         rollouts: Rollouts,
-        scored: list[tuple[torch.Tensor, torch.Tensor, int]],
+        scored: list[Scored],
     ) -> None:
-        """Keep the statistics of a step on the device until the next record.
-
-        `scored` holds for parts of the mazes by how much the log-probabilities of their rollouts
-        differ from those of sampling, the sum of their token entropies, and their rows.
-        """
-        K, tokens = right.sum(1), rollouts.mask.sum()
-        drawn = rollouts.mask[:, :, 0].sum(1)
+        """Keep the statistics of a step on the device until the next record."""
+        K, tokens, N = right.sum(1), rollouts.mask.sum(), drawn(rollouts)
         mismatches, entropies, rows = zip(*scored, strict=True)
-        dead = (rewards == rewards[:, :1]).all(1) if self.graded else (K == 0) | (K == drawn)
+        dead = (rewards == rewards[:, :1]).all(1) if self.graded else (K == 0) | (K == N)
         graded = {"mean reward": rewards.mean()} if self.graded else {}
         self.step_statistics.append(
             graded
             | {
-                "train pass@1": K.sum() / drawn.sum(),
+                "train pass@1": K.sum() / N.sum(),
                 "solved": (K > 0).float().mean(),
                 "dead groups": dead.float().mean(),
                 "entropy": torch.stack(entropies).sum() / tokens,
-                "mean length": tokens / drawn.sum(),
-                "truncated": rollouts.truncated.sum() / drawn.sum(),
+                "mean length": tokens / N.sum(),
+                "truncated": rollouts.truncated.sum() / N.sum(),
                 "log-probability mismatch": torch.cat(mismatches).max(),
                 "tokens a forward row": tokens / sum(rows),
             }
@@ -415,12 +438,18 @@ class MazeExactRL(_WithStatistics):
         )
 
 
-def summed_entropy(
-    log_probabilities: Float[torch.Tensor, "rows vocabulary"], rollouts: Rollouts
-) -> Float[torch.Tensor, ""]:
-    """The sum over tokens of the entropy, in nats, of the distribution that each is drawn from."""
-    row_entropy = -(log_probabilities.exp() * log_probabilities).sum(1)
-    return (row_entropy[rollouts.logit_rows] * rollouts.mask).sum()
+def drawn(rollouts: Rollouts) -> Int[torch.Tensor, " mazes"]:
+    """How many rollouts each maze has: with a stopping rule fewer than its cap."""
+    return rollouts.mask[:, :, 0].sum(1)
+
+
+def left_out(rollouts: Rollouts) -> Scored:
+    """What a forward pass would have said of rollouts, from their sampling."""
+    assert rollouts.entropy is not None  # or `MazeRL.in_gradient` would have been None
+    tree = rollouts.tree
+    own = rollouts.tokens[:, :, 1:].numel() if tree is None else len(tree.tokens)
+    mismatch = torch.zeros_like(rollouts.logp[:, :, 0])
+    return mismatch, rollouts.entropy.sum(), len(rollouts.tokens) + own
 
 
 def micro_batches(mazes: int, positions: int) -> list[slice]:
@@ -581,211 +610,78 @@ def train(
     )
 
 
-def budget(config: MazeConfig) -> Budget:
-    """What the training needs of a GPU, counted from its own code on fake tensors.
-
-    A captured graph keeps its memory to itself, so the memory of rollouts for training, of those
-    for evaluation and of the update adds up; launching its kernels costs the host nothing. Exact
-    pass rates are counted as the forward pass over `PREFIXES_A_TOKEN`, whose kernels are launched
-    level by level. `tokens` assumes that every rollout takes its full length.
-    """
-    size, length, batch, rollouts = config.size, config.length, config.batch, config.rollouts
-    mazes, samples = config.mazes, config.samples
-    sampled, sampled_evaluation = config.gradient == "sampled", config.pass_rates == "sampled"
-    shape = transformer_config(config.width, config.layers, config.positions)
-    # Without sampling all mazes of a step are one part.
-    parts = micro_batches(batch, rollouts * length) if sampled else [slice(0, batch)]
-
-    def blank_policy(length: int) -> _BlankPolicy:
-        model = Transformer(shape)
-        if config.compile_model:
-            model.elementwise = Elementwise().map(as_one_kernel)
-        return _BlankPolicy(model, length, config.precision)
-
-    def gradient(world: MazeSFT | MazeRL) -> Transformer:
-        for loss in world.losses(0):
-            loss.backward()
-        return world.model
-
-    def update() -> Transformer:
-        if not sampled:
-            return read_answers(batch, with_gradient=True)
-        stream = _BlankStream(size, parts[0].stop, length)
-        return gradient(_BlankRL(blank_policy(length), stream, rollouts))
-
-    def start_step() -> Transformer:
-        stream = _BlankStream(size, config.start_batch, length)
-        return gradient(MazeSFT(blank_policy(length), stream, 0))
-
-    @torch.no_grad()
-    def sample(length: int) -> None:
-        policy = blank_policy(length)
-        uniforms = policy.uniforms("", 0, batch, rollouts)
-        with policy.autocast():
-            prompt_logits, prompt_cache = policy.prefill(_blank_mazes(size, batch, length))
-            ends = [DONE, EOS]
-            arguments = policy.model, prompt_logits, prompt_cache, rollouts, length, ends, uniforms
-            sample_rows(*arguments, policy.attention(prompt_cache))
-
-    def read_answers(mazes: int, with_gradient: bool) -> Transformer:
-        policy = blank_policy(length)
-        with policy.autocast(), torch.set_grad_enabled(with_gradient):
-            prompt_logits, prompt_cache = policy.prefill(_blank_mazes(size, mazes, length))
-            answers = _blank_answers(mazes, length)
-            rows = rollout_logits(policy.model, prompt_logits, prompt_cache, answers)
-            logp = rows.log_softmax(-1)
-        if with_gradient:
-            logp.sum().backward()
-        return policy.model
-
-    weights = count(lambda: Transformer(shape)).kept
-    start_count, update_count = count(start_step), count(update)
-    step, memory = {}, {}
-    if sampled or sampled_evaluation:
-        rollout_count = _extrapolate(lambda short: count(lambda: sample(short)), length)
-    if sampled:
-        step["rollouts"] = Work(rollout_count.flops, rollout_count.bytes)
-        memory["rollouts in training"] = rollout_count.peak / GIB
-    else:
-        search = count(lambda: read_answers(batch, with_gradient=False))
-        step["right answers"] = Work(search.flops, search.bytes, length * search.launches)
-    if sampled_evaluation:
-        # Rollouts of an evaluation, at once and in all, for each rollout of a training step.
-        at_once = samples * min(mazes, max(1, EVALUATION_ROLLOUTS // samples)) / (batch * rollouts)
-        in_all = mazes * samples / (batch * rollouts)
-        evaluation = Work(in_all * rollout_count.flops, in_all * rollout_count.bytes)
-        memory["rollouts in evaluation"] = at_once * rollout_count.peak / GIB
-    else:
-        together = min(mazes, EVALUATION_MAZES)
-        found = count(lambda: read_answers(together, with_gradient=False))
-        blocks = mazes / together
-        evaluation = Work(
-            blocks * found.flops, blocks * found.bytes, blocks * length * found.launches
-        )
-        memory["right answers in evaluation"] = (found.peak - weights) / GIB
-    scale = batch / parts[0].stop  # only the first micro-batch was counted
-    step["update"] = Work(
-        scale * update_count.flops,
-        scale * update_count.bytes,
-        len(parts) * update_count.launches,
-    )
-    # Every record of the start is a forward pass on the held-out mazes, a third of a step's work;
-    # the last is an evaluation as well.
-    start_steps = config.start_steps
-    start_records = -(-start_steps // config.start_log_every) + 1
-    forward = start_records * mazes / config.start_batch / 3
-    return Budget(
-        memory={
-            "CUDA": CONTEXT,
-            "AdamW": 2 * weights / GIB,
-            "weights, gradients, activations": max(update_count.peak, start_count.peak) / GIB,
-        }
-        | memory,
-        checkpoint=3 * weights / GIB,
-        step=step,
-        evaluation=evaluation,
-        steps=config.steps,
-        evaluations=-(-config.steps // config.log_every) + 1,
-        start=Work(
-            start_count.flops * (start_steps + forward) + evaluation.flops,
-            start_count.bytes * (start_steps + forward) + evaluation.bytes,
-            start_count.launches * start_steps + evaluation.launches,
-        ),
-        tokens=batch * rollouts * length if sampled else 0.0,
-    )
-
-
-class _BlankPolicy(MazePolicy):
-    """A policy on fake tensors, for counting; its rollouts have a shape but no content."""
-
-    def __init__(self, model: Transformer, length: int, precision: str) -> None:
-        self.device = torch.device("cpu")
-        self.model = model
-        self.length = length
-        self.precision = precision
+class FakePolicy(MazePolicy):
+    """A policy of tensors without content, on the CPU, which attends as on a GPU."""
 
     def attention(self, prompt_cache: PromptCache) -> PromptAttention:
         return attend_fused if self.precision == "bfloat16" else attend
 
-    def uniforms(
-        self, stream: str, number: int, mazes: int, rollouts: int
-    ) -> Float[torch.Tensor, "_ _ length"]:
-        return torch.zeros(mazes, rollouts, self.length)
 
-    def sample_rollouts(
-        self,
-        prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
-        prompt_cache: PromptCache,
-        rollouts: int,
-        uniforms: Float[torch.Tensor, "mazes rollouts length"] | None,
-    ) -> Rollouts:
-        tokens = torch.zeros(len(prompt_logits), rollouts, self.length, dtype=torch.int64)
-        truncated = torch.zeros(len(prompt_logits), rollouts, dtype=torch.bool)
-        return Rollouts(tokens, tokens.bool(), tokens.float(), tokens, truncated, None)
+def costs(config: MazeConfig) -> Costs | None:
+    """What a training costs, from its own step on tensors without content.
 
-
-class _BlankStream(MazeStream):
-    """Mazes on fake tensors, for counting."""
-
-    def __init__(self, size: int, batch: int, length: int) -> None:
-        self.size = size
-        self.batch = batch
-        self.length = length
-        self.measure = "generalisation"
-
-    def at(self, step: int) -> Mazes:
-        return _blank_mazes(self.size, self.batch, self.length)
-
-
-class _BlankRL(MazeRL):
-    """Reinforcement learning on fake tensors, for counting."""
-
-    def __init__(self, policy: MazePolicy, stream: MazeStream, rollouts: int) -> None:
-        # The estimator is never asked, see below.
-        super().__init__(policy, stream, "rloo", rollouts, 0.0, 0.0, False)
-
-    def advantages(
-        self,
-        rewards: Shaped[torch.Tensor, "mazes rollouts"],
-        mean_logp: Float[torch.Tensor, "mazes rollouts"],
-        solved: Bool[torch.Tensor, "mazes 1"] | None,
-    ) -> Float[torch.Tensor, "mazes rollouts"]:
-        # The estimator caches its tables, and must not cache fake ones.
-        return rewards.float()
-
-
-def _blank_mazes(size: int, mazes: int, length: int) -> Mazes:
-    """Mazes of the right shape, whose paths with DONE take the full length of a rollout."""
-    walls = torch.zeros(mazes, size, size, dtype=torch.bool)
-    return Mazes(walls, torch.zeros(mazes, length - 1, dtype=torch.int64))
-
-
-def _blank_answers(mazes: int, length: int) -> Rollouts:
-    """Rollouts with a tree of `PREFIXES_A_TOKEN` but without content."""
-    prefixes = PREFIXES_A_TOKEN * length
-    numbers = torch.zeros(mazes * prefixes, dtype=torch.int64)
-    visible = torch.zeros(mazes * prefixes, prefixes, dtype=torch.bool)
-    tree = PrefixTree(numbers, numbers, numbers, numbers, visible)
-    tokens = torch.zeros(mazes, 1, length, dtype=torch.int64)
-    truncated = torch.zeros(mazes, 1, dtype=torch.bool)
-    return Rollouts(tokens, tokens.bool(), tokens.float(), tokens, truncated, tree)
-
-
-def _extrapolate(count_at: Callable[[int], Counted], length: int) -> Counted:
-    """The result of `count_at` at `length`, extrapolated from three short lengths.
-
-    Each token attends to all tokens before it, so traffic and arithmetic grow quadratically with
-    the length, and kernels and memory linearly. With still fewer tokens than these lengths have,
-    reading the prompts needs the most memory, which does not grow.
+    Every rollout is counted at its full length. A captured graph keeps its memory to itself, so
+    that of rollouts for training, of those for evaluation and of the update adds up. Evaluations
+    with exact pass rates are not counted. None: with a gradient of exact pass rates, whose prefixes
+    nobody knows beforehand.
     """
-    short = (5, 6, 7)
-    if length <= max(short):
-        return count_at(length)
-    counts = [count_at(few) for few in short]
-    extrapolated = {}
-    for field in fields(Counted):
-        values = [getattr(counted, field.name) for counted in counts]
-        degree = 2 if field.name in ("bytes", "flops") else 1
-        fit = np.polyfit(short[-1 - degree :], values[-1 - degree :], degree)
-        extrapolated[field.name] = round(float(np.polyval(fit, length)))
-    return Counted(**extrapolated)
+    if config.gradient != "sampled":
+        return None
+    shape = transformer_config(config.width, config.layers, config.positions)
+    length, batch, rollouts = config.length, config.batch, config.rollouts
+    part = micro_batches(batch, rollouts * length)[0].stop
+
+    def fake(mazes: int, length: int) -> tuple[FakePolicy, Mazes]:
+        walls = torch.zeros(mazes, config.size, config.size, dtype=torch.bool)
+        grids = Mazes(walls, torch.zeros(mazes, length - 1, dtype=torch.int64))
+        return FakePolicy(Transformer(shape), grids, 1, length, config.precision, 0), grids
+
+    @torch.no_grad()
+    def sample(length: int) -> None:
+        policy, mazes = fake(batch, length)
+        uniforms = torch.zeros(batch, rollouts, length)
+        with policy.autocast():
+            prompts = policy.prefill(mazes)
+            arguments = policy.model, *prompts, rollouts, length, [DONE, EOS], uniforms
+            sample_rows(*arguments, policy.attention(prompts[1]))
+
+    def update() -> None:
+        policy, mazes = fake(part, length)
+        tokens = torch.zeros(part, rollouts, length, dtype=torch.int64)
+        truncated = torch.zeros(part, rollouts, dtype=torch.bool)
+        sampled = Rollouts(tokens, tokens.bool(), tokens.float(), tokens, truncated, None)
+        with policy.autocast():
+            prompts = policy.prefill(mazes)
+        logp, _, _ = policy.score(*prompts, sampled)
+        policy_gradient(logp, logp.detach()).backward()
+
+    def start() -> None:
+        policy, mazes = fake(config.start_batch, length)
+        cross_entropy(policy, mazes).backward()
+
+    rollout_count, update_count, start_count = (
+        count_tokens(sample, length),
+        count(update),
+        count(start),
+    )
+    weights = weight_bytes(lambda: Transformer(shape)) / GIB
+    memory = {
+        "CUDA": CONTEXT,
+        "AdamW": 2 * weights,
+        "update": max(update_count.peak, start_count.peak) / GIB,
+        "rollouts": rollout_count.peak / GIB,
+    }
+    beside = start_count.times(config.start_steps)
+    if config.pass_rates == "sampled":
+        mazes, samples = config.mazes, config.samples
+        at_once = samples * min(mazes, max(1, EVALUATION_ROLLOUTS // samples))
+        memory["rollouts in evaluation"] = memory["rollouts"] * at_once / (batch * rollouts)
+        evaluations = 2 + -(-config.steps // config.log_every)  # one more after the start
+        beside += rollout_count.times(evaluations * mazes * samples / (batch * rollouts))
+    return Costs(
+        memory=memory,
+        checkpoint=3 * weights,
+        step={"rollouts": rollout_count, "update": update_count.times(batch / part)},
+        steps=config.steps,
+        beside=beside,
+    )

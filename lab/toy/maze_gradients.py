@@ -33,8 +33,8 @@ from lab.losses import exact_factor, expected_factor, policy_gradient
 from lab.mathematics.estimators import advantages, estimator
 from lab.mathematics.objectives import objective
 from lab.shapes import Float
-from lab.toy.maze import MazePolicy, MazeRL, evaluation_set, load_policy
-from lab.toy.maze_env import Mazes, MazeStream, walk
+from lab.toy.maze import MazePolicy, evaluation_set, load_policy
+from lab.toy.maze_env import Mazes, walk
 from lab.toy.maze_likelihood import log_pass_rates, pass_rates
 from lab.toy.optimizers import AdamW
 from lab.toy.tree_sampling import Rollouts
@@ -127,7 +127,7 @@ def measured_weights(
 
     `log_p` and `score` are the maze's row of `RateGradients`. `groups` are those of the largest
     size: all sizes and estimators share their rollouts, which follow from the policy's seed and
-    `number`. The log-probabilities are those of `MazeRL.score`, and the loss is the trainer's.
+    `number`. The log-probabilities are those of `MazePolicy.score`, and the loss is the trainer's.
     """
     largest = max(group_sizes)
     total = groups * largest
@@ -158,13 +158,10 @@ class _LogProbabilities(torch.nn.Module):
     def __init__(self, policy: MazePolicy, maze: Mazes, rollouts: Rollouts) -> None:
         super().__init__()
         self.model = policy.model
-        self.maze, self.rollouts = maze, rollouts
-        # Only its `score` is used, which neither asks the stream nor the estimator.
-        stream = MazeStream(maze.size, 1, policy.seed, "groups", policy.device)
-        self.world = MazeRL(policy, stream, "rloo", rollouts.tokens.shape[1], 0.0, 0.0, False)
+        self.policy, self.maze, self.rollouts = policy, maze, rollouts
 
     def forward(self) -> Float[torch.Tensor, " rollouts"]:
-        logp, _, _ = self.world.score(*self.world.policy.prefill(self.maze), self.rollouts)
+        logp, _, _ = self.policy.score(*self.policy.prefill(self.maze), self.rollouts)
         return logp[0]
 
 

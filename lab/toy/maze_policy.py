@@ -29,7 +29,13 @@ from lab.toy.transformer import (
     compiled_elementwise,
     set_weights,
 )
-from lab.toy.tree_sampling import CUDAGraphSampler, Rollouts, sample_rows, sample_tree
+from lab.toy.tree_sampling import (
+    CUDAGraphSampler,
+    Rollouts,
+    rollout_logits,
+    sample_rows,
+    sample_tree,
+)
 from lab.training.checkpoint import with_prefix
 from lab.training.device import compute_device
 from lab.training.rng import stream_seed
@@ -45,7 +51,8 @@ EVALUATION_MAZES = 16  # whose exact pass rates are found at once
 class MazePolicy:
     """A model with the mazes of its evaluations and the settings with which it samples.
 
-    `pass_rates` and `tolerance` are those of `MazeStartConfig`.
+    The model is on the device of the mazes. `pass_rates` and `tolerance` are those of
+    `MazeStartConfig`.
     """
 
     def __init__(
@@ -59,8 +66,8 @@ class MazePolicy:
         pass_rates: str = "sampled",
         tolerance: float = 0.01,
     ) -> None:
-        self.device = compute_device()
-        self.model = model.to(self.device)
+        self.device = evaluation_set.walls.device
+        self.model = model
         self.evaluation_set = evaluation_set
         self.samples = samples
         self.length = length
@@ -109,6 +116,25 @@ class MazePolicy:
         key = uniforms.shape, prompt_cache[0][0].dtype
         sampler = self.graph_samplers.setdefault(key, CUDAGraphSampler())
         return sampler(*arguments, uniforms, attention)
+
+    def score(
+        self,
+        prompt_logits: Float[torch.Tensor, "mazes vocabulary"],
+        prompt_cache: PromptCache,
+        rollouts: Rollouts,
+        entropy_gradient: bool = False,
+    ) -> tuple[Float[torch.Tensor, "mazes rollouts"], Float[torch.Tensor, ""], int]:
+        """Log-probabilities of rollouts, the sum of their token entropies, and the rows computed.
+
+        Gradients flow through the entropy only with `entropy_gradient`.
+        """
+        with self.autocast():
+            attention = self.attention(prompt_cache)
+            logits = rollout_logits(self.model, prompt_logits, prompt_cache, rollouts, attention)
+            rows = logits.log_softmax(-1)
+        logp = (rows[rollouts.logit_rows, rollouts.tokens] * rollouts.mask).sum(2)
+        entropy = summed_entropy(rows if entropy_gradient else rows.detach(), rollouts)
+        return logp, entropy, len(rows)
 
     def uniforms(
         self, stream: str, number: int, mazes: int, rollouts: int
@@ -241,6 +267,14 @@ class MazePolicy:
         return as_text(maze), [as_letters(tokens) for tokens in sampled.tokens[0].tolist()]
 
 
+def summed_entropy(
+    log_probabilities: Float[torch.Tensor, "rows vocabulary"], rollouts: Rollouts
+) -> Float[torch.Tensor, ""]:
+    """The sum over tokens of the entropy, in nats, of the distribution that each is drawn from."""
+    row_entropy = -(log_probabilities.exp() * log_probabilities).sum(1)
+    return (row_entropy[rollouts.logit_rows] * rollouts.mask).sum()
+
+
 def as_text(maze: Mazes) -> str:
     """One maze as rows of '#' and '.', joined by '/'."""
     rows = maze.walls[0].tolist()
@@ -297,7 +331,7 @@ def make_policy(model: Transformer, config: MazeStartConfig) -> MazePolicy:
     if config.compile_model and compute_device().type == "cuda":
         model.elementwise = compiled_elementwise()
     return MazePolicy(
-        model,
+        model.to(compute_device()),
         evaluation_set(config, compute_device()),
         config.samples,
         config.length,

@@ -71,6 +71,8 @@ class Rollouts:
 
     def of(self, chosen: Int[torch.Tensor, " chosen"]) -> Rollouts:
         """The rollouts of the `chosen` problems, ascending, as if no others had been sampled."""
+        if len(chosen) == len(self.tokens):
+            return self
         device = self.tokens.device
         tokens, mask = self.tokens[chosen], self.mask[chosen]
         logp, truncated = self.logp[chosen], self.truncated[chosen]

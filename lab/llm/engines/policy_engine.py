@@ -11,7 +11,7 @@ import torch
 from lab.configurations.language_models import LanguageModelConfig
 from lab.llm.engines.adapters import merged_weights
 from lab.llm.engines.base import Engine
-from lab.llm.engines.memory import sampler_share, trained
+from lab.llm.engines.model_costs import sampler_share
 
 
 class PolicyEngine:
@@ -34,7 +34,7 @@ class PolicyEngine:
             self._vllm = VLLMEngine(
                 place,
                 positions=config.max_prompt_tokens + config.max_tokens,
-                share=sampler_share(place, config.engine_memory, trained(config)),
+                share=sampler_share(config, place),
                 sleep=config.engine_memory == 0,
             )
         else:

@@ -6,24 +6,22 @@ It checks the settings before anything runs, yields the records of a training (w
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
 from lab.configurations.language_models import LanguageModelConfig
 from lab.errors import LabError, parse_call
 from lab.judge.rewards import check_reward
-from lab.llm.data.datasets import DATASETS
 from lab.llm.data.problem_sets import check_name, is_file
 from lab.llm.data.prompts import load_prompt
-from lab.llm.engines import memory
 from lab.llm.engines.adapters import adapter_rank, check_adapter, load_adapter
-from lab.llm.engines.architectures import adapter_parameter_count, architecture, parameter_count
 from lab.llm.engines.base import Sampling
+from lab.llm.engines.model_costs import costs as costs
+from lab.llm.engines.model_costs import memory_lines, process_count
 from lab.llm.train import loop
 from lab.llm.train.grading import check_grading, judge_of, takes_real_rewards
 from lab.llm.train.loop_generator import generate_from_loop
@@ -33,9 +31,7 @@ from lab.losses import pacs_at_anchor
 from lab.mathematics.estimators import estimator as find_estimator
 from lab.mathematics.memories import IN_THE_HEADER, has_memory, with_memory
 from lab.mathematics.stopping import rule_of_training
-from lab.training.budget import GIB, Budget, Work
 from lab.training.checkpoint import with_prefix
-from lab.training.device import compute_device
 from lab.training.records import Pause, Record
 
 if TYPE_CHECKING:
@@ -55,7 +51,7 @@ def preflight(config: LanguageModelConfig) -> list[str]:
         check_name(name)
     _check_adapter(config)
     loss = _loss(config)
-    return [*_own_data_and_reward(config), *loss, _batch(config), *_memory(config)]
+    return [*_own_data_and_reward(config), *loss, _batch(config), *memory_lines(config)]
 
 
 def _check_adapter(config: LanguageModelConfig) -> None:
@@ -160,7 +156,7 @@ def _batch(config: LanguageModelConfig) -> str:
     It must divide into updates, processes and micro-batches, and groups must stay whole.
     """
     prompts, updates, micro_batch = config.prompts, config.updates, config.micro_batch
-    processes = _processes()
+    processes = process_count()
     if processes > 1 and config.trainer == "loop":
         raise LabError(
             f"trainer = 'loop' trains in one process and {processes} were started: leave torchrun"
@@ -181,214 +177,6 @@ def _batch(config: LanguageModelConfig) -> str:
         f"  {prompts} problems x {config.rollouts} rollouts a step, {updates} updates of"
         f" {batch // updates} rollouts, {micro_batch} at once on each of {processes} processes"
     )
-
-
-def _memory(config: LanguageModelConfig) -> list[str]:
-    """The header lines on a GPU's memory; refuses what would not fit.
-
-    None for an engine on the CPU, and for a model whose architecture is not known.
-    """
-    if config.engine != "vllm" or (shape := architecture(config.model)) is None:
-        return []
-    total = gpu_memory(config.device_memory)
-    parts = _parts(config, shape, total)
-    needed = sum(parts.values())
-    details = ", ".join(f"{name} {size:.1f}" for name, size in parts.items())
-    if needed > total:
-        raise LabError(
-            f"{config.model} would need about {needed:.0f} GiB a GPU ({details}) and there are"
-            f" {total:.0f}: lower micro_batch, max_tokens or engine_memory, or use lab cluster"
-        )
-    room, sequences = _sampler_room(config, shape, total)
-    longest = config.max_prompt_tokens + config.max_tokens
-    if room * GIB < memory.cache_bytes(shape) * longest:
-        raise LabError(
-            f"vLLM would have {max(room, 0):.1f} GiB for keys and values, less than one sequence of"
-            f" {longest} tokens needs: raise engine_memory, or lower max_tokens"
-        )
-    asleep = " and sleeps while the model trains" if config.engine_memory == 0 else ""
-    return [
-        f"  memory of one GPU, counted on fake tensors: {needed:.0f} of {total:.0f} GiB"
-        f" ({details})",
-        f"  vLLM has {room:.0f} GiB for keys and values, about {sequences:.0f} sequences at"
-        f" once{asleep}",
-    ]
-
-
-def gpu_memory(stated: float) -> float:
-    """GiB of one GPU: what it reports, or `stated` on a machine without one."""
-    if compute_device().type == "cuda":
-        return torch.cuda.get_device_properties(0).total_memory / GIB
-    return stated
-
-
-def _processes() -> int:
-    """How many processes torchrun has started, each with a GPU of its own."""
-    return int(os.environ.get("WORLD_SIZE", 1))
-
-
-def _parts(config: LanguageModelConfig, shape: Any, total: float) -> dict[str, float]:
-    """GiB of one GPU by name during updates, with vLLM asleep or awake beside the model.
-
-    `shape` is the model's architecture, `total` the GPU's memory in GiB.
-    """
-    parts = memory.training_memory(
-        shape,
-        rows=config.micro_batch,
-        tokens=config.max_prompt_tokens + config.max_tokens,
-        trained=memory.trained(config),
-        processes=_processes(),
-    )
-    if config.engine_memory:
-        return parts | {"vLLM": config.engine_memory * total}
-    return parts | {"vLLM asleep": memory.ASLEEP}
-
-
-def _sampler_room(config: LanguageModelConfig, shape: Any, total: float) -> tuple[float, float]:
-    """GiB for keys and values while vLLM samples, and how many sequences fit into them.
-
-    Sequences have the assumed mean length. `shape` and `total` as for `_parts`.
-    """
-    from lab.llm.train.trl_trainer import SEQUENCES
-
-    requested = config.prompts * config.rollouts // _processes()
-    share = config.engine_memory or memory.awake_share(shape, memory.trained(config), total)
-    room = memory.cache_room(shape, share, total, min(requested, SEQUENCES))
-    prompt, answer = _lengths(config)
-    # While an answer is written, half of it is in the cache on average.
-    sequence_bytes = memory.cache_bytes(shape) * (prompt + answer / 2)
-    capacity = max(0.0, room) * GIB / sequence_bytes
-    return room, min(requested, SEQUENCES, capacity)
-
-
-# --- What a training needs ----------------------------------------------------------------------
-
-# Assumed mean lengths, as shares of the limits: answers reach half of theirs, prompts a quarter. A
-# policy whose answers are all cut takes about twice the time.
-ANSWER_SHARE = 0.5
-PROMPT_SHARE = 0.25
-# Assumed: with micro-batches sorted by length, padding adds this factor to the computation.
-PADDING = 1.1
-# Assumed: vLLM's host time for one token of all sequences, as a number of kernel launches (6 ms).
-LAUNCHES_A_TOKEN_STEP = 1000
-
-
-def _lengths(config: LanguageModelConfig) -> tuple[float, float]:
-    """The assumed mean tokens of a prompt and of an answer."""
-    return PROMPT_SHARE * config.max_prompt_tokens, ANSWER_SHARE * config.max_tokens
-
-
-def budget(config: LanguageModelConfig) -> Budget | None:
-    """What a training needs of each GPU; None where the model's architecture is not known.
-
-    Memory is counted on fake tensors (`lab.llm.engines.memory`), with the engine in its state
-    during updates. The rest is arithmetic; nothing is measured:
-
-    - Mean lengths are `PROMPT_SHARE` of max_prompt_tokens and `ANSWER_SHARE` of max_tokens.
-    - To write one token of every sequence, the sampler reads all weights in bfloat16, and the keys
-      and values of the unfinished sequences. These are as many as fit into its memory, at most
-      `lab.llm.train.trl_trainer.SEQUENCES`. It makes at least `max_tokens` such steps, since the
-      longest answer reaches the limit.
-    - An update takes 8 n FLOPs per token for n weights (forward, again for checkpointing, and twice
-      that backward) and those of attention. Log-probabilities of an older policy or a reference
-      take 2 n.
-    - Judging answers on the CPU is not counted.
-    """
-    shape = architecture(config.model)
-    if shape is None:
-        return None
-    total = gpu_memory(config.device_memory)
-    n = parameter_count(shape)
-    processes = _processes()
-    max_tokens, micro_batch = config.max_tokens, config.micro_batch
-    longest = config.max_prompt_tokens + max_tokens
-    trained = memory.trained(config)
-    prompt, answer = _lengths(config)
-    rollouts = config.prompts * config.rollouts
-    local_rollouts = rollouts / processes
-    _, sequences = _sampler_room(config, shape, total)
-
-    tokens = local_rollouts * (prompt + answer) * PADDING
-    attention = 4 * _attention_flops(shape, prompt + answer) * local_rollouts * PADDING
-    batch = memory.micro_batch(shape, micro_batch, longest)
-    positions = micro_batch * longest
-    passes = local_rollouts / micro_batch
-    step = _sampled(shape, local_rollouts, prompt, answer, max_tokens, sequences)
-    step |= {
-        "update": Work(8 * n * tokens + attention),
-        "other kernels of the update": Work(
-            0, batch.bytes * tokens / positions, batch.launches * passes
-        ),
-        # Weights, gradients and two moments are read and written, and the weights go to the
-        # sampler.
-        "optimiser": Work(0, config.updates * 8 * 4 * n + 6 * n),
-    }
-    extra_passes = (config.updates > 1) + trained.reference
-    if extra_passes:
-        # Of a pass that is computed again and backward, a forward pass alone is about a quarter.
-        step["log-probabilities again"] = Work(extra_passes * (2 * n * tokens + attention / 4))
-        step["other kernels of these"] = Work(
-            0, extra_passes * batch.bytes / 4 * tokens / positions
-        )
-
-    eval_problems = sum(
-        _eval_problem_count(name, config.eval_problems) for name in config.eval_sets
-    )
-    eval_answers = eval_problems * config.samples / processes
-    evaluation = _sampled(shape, eval_answers, prompt, answer, max_tokens, sequences).values()
-    weight_gib = 4 * n / GIB  # in float32
-    has_adapter = config.adapter != "none"
-    updated = adapter_parameter_count(shape, config.rank) if has_adapter else n
-    reference_gib = weight_gib if trained.reference and not has_adapter else 0.0
-    return Budget(
-        memory=_parts(config, shape, total) if config.engine == "vllm" else {},
-        checkpoint=12 * updated / GIB + reference_gib,
-        host_memory=(weight_gib + reference_gib) * processes,
-        disk={"hub cache": 2 * n / GIB},
-        step=step,
-        evaluation=Work(
-            sum(work.flops for work in evaluation),
-            sum(work.bytes for work in evaluation),
-            sum(work.launches for work in evaluation),
-        ),
-        steps=config.steps,
-        evaluations=1 + -(-config.steps // config.log_every),
-        tokens=rollouts * (prompt + answer),
-    )
-
-
-def _sampled(
-    shape: Any, answers: float, prompt: float, answer: float, max_tokens: int, sequences: float
-) -> dict[str, Work]:
-    """The work of sampling `answers` answers, `sequences` of them at once.
-
-    `prompt` and `answer` are their mean tokens.
-    """
-    n = parameter_count(shape)
-    steps = max(max_tokens, answers * answer / max(1.0, min(sequences, answers)))
-    read = answers * answer * (prompt + answer / 2) * memory.cache_bytes(shape)
-    # A token's scores are read and written about eight times in float32: softmax, drawing,
-    # log-probabilities.
-    scores = answers * answer * shape.vocab_size * 4 * 8
-    return {
-        "rollouts": Work(2 * n * answers * (prompt + answer), steps * 2 * n + read + scores),
-        "host time of rollouts": Work(0, 0, steps * LAUNCHES_A_TOKEN_STEP),
-    }
-
-
-def _attention_flops(shape: Any, tokens: float) -> float:
-    """FLOPs of attention in one forward pass over one sequence.
-
-    With a mask, CUDA computes the full square of positions.
-    """
-    head = getattr(shape, "head_dim", None) or shape.hidden_size // shape.num_attention_heads
-    return 4 * tokens**2 * head * shape.num_attention_heads * shape.num_hidden_layers
-
-
-def _eval_problem_count(name: str, limit: int) -> int:
-    """How many problems of a held-out set are evaluated; 1,000 if its size is not known."""
-    size = DATASETS[name].rows if name in DATASETS else 1000
-    return min(size, limit) if limit else size
 
 
 def train(

@@ -27,7 +27,7 @@ from lab.llm.data.datasets import Problem
 from lab.llm.engines.adapters import adapter_config, load_trainable
 from lab.llm.engines.base import Engine, Sampling, encode_prompts, load_tokenizer
 from lab.llm.engines.imports import transformers, trl
-from lab.llm.engines.memory import sampler_share, trained
+from lab.llm.engines.model_costs import sampler_share
 from lab.llm.engines.models import model_folder
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
 from lab.llm.train.loop_generator import Channel, LoopStopped
@@ -199,9 +199,7 @@ class TRLRun:
                 "use_vllm": True,
                 "vllm_mode": "colocate",
                 "vllm_enable_sleep_mode": config.engine_memory == 0,
-                "vllm_gpu_memory_utilization": sampler_share(
-                    self.place, config.engine_memory, trained(config)
-                ),
+                "vllm_gpu_memory_utilization": sampler_share(config, self.place),
                 "vllm_max_model_length": config.max_prompt_tokens + config.max_tokens,
                 "vllm_importance_sampling_correction": False,
             }

@@ -34,6 +34,7 @@ import torch
 
 from lab.errors import LabError, one_of, real
 from lab.llm.engines.imports import trl
+from lab.llm.engines.model_costs import SEQUENCES
 from lab.losses import SCORES, pacs, pacs_at_anchor
 from lab.mathematics.estimators import Estimator, advantages, check_rewards
 from lab.mathematics.estimators import estimator as find_estimator
@@ -42,9 +43,6 @@ from lab.mathematics.weights import induced_weight
 from lab.training.rng import stream_seed
 
 TRUNCATIONS = ("score", "zero", "mask")
-# Sequences that vLLM decodes together, and its own default on a GPU of 80 GB. TRL asks for all
-# rollouts of a batch, but vLLM refuses more than the 4,096 tokens that TRL lets it read at once.
-SEQUENCES = 1024
 Batch = dict[str, Any]
 # TRL is imported through a function, so that its class is known at run time only.
 _GRPOTrainer: Any = trl().GRPOTrainer

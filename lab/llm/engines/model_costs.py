@@ -1,0 +1,265 @@
+"""What training a language model costs: GPU memory by part, vLLM's share of it, and time.
+
+Memory has four parts. Weights, AdamW's moments and a reference model stay; gradients and the
+activations of a micro-batch come with each update; while the model rests, vLLM keeps the keys and
+values of its sequences in what is left. Only the activations are counted by running the model
+(`lab.training.costs`); all else is arithmetic on the sizes.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from lab.configurations.language_models import LanguageModelConfig
+from lab.errors import LabError
+from lab.llm.data.datasets import DATASETS
+from lab.llm.engines.architectures import adapter_parameter_count, architecture, parameter_count
+from lab.llm.engines.imports import transformers
+from lab.training.costs import GIB, Costs, Count
+from lab.training.counter import Counter
+from lab.training.device import compute_device
+
+# GiB; assumed, not measured: the CUDA context, cuBLAS's and NCCL's workspaces, fragmentation.
+CONTEXT = 2.0
+# GiB; assumed, not measured: CUDA graphs and buffers that vLLM keeps while it sleeps.
+ASLEEP = 1.5
+# Bytes of a frozen weight: bfloat16; 4 bits, with the scales of each block of 64 (QLoRA).
+FROZEN_BYTES = {"lora": 2.0, "qlora": 0.52}
+# Sequences that vLLM decodes together, and its own default on a GPU of 80 GB. TRL asks for all
+# rollouts of a batch, but vLLM refuses more than the 4,096 tokens that TRL lets it read at once.
+SEQUENCES = 1024
+# Assumed mean lengths, as shares of the limits. A policy whose answers are all cut takes about
+# twice the time.
+ANSWER_SHARE = 0.5
+PROMPT_SHARE = 0.25
+
+
+def memory(config: LanguageModelConfig, shape: Any, total: float) -> dict[str, float]:
+    """GiB of one GPU by part at the peak of an update, with vLLM asleep or awake beside it.
+
+    `shape` is the model's architecture, `total` the GPU's memory in GiB. The activations are those
+    of training all weights; with an adapter there are a little less.
+    """
+    parts = _resident(config, shape)
+    parts["gradients"] = parts["optimiser"] / 2
+    if process_count() > 1:
+        parts["DDP's buckets"] = parts["gradients"]
+    activations = micro_batch(shape, config.micro_batch, _longest(config)).peak / GIB
+    parts |= {"activations": activations, "CUDA": CONTEXT}
+    if config.engine_memory:
+        return parts | {"vLLM": config.engine_memory * total}
+    return parts | {"vLLM asleep": ASLEEP}
+
+
+def _resident(config: LanguageModelConfig, shape: Any) -> dict[str, float]:
+    """GiB that stay on the GPU between steps; what is trained is float32.
+
+    The reference of an adapter is the model without it.
+    """
+    size = parameter_count(shape) / GIB
+    if config.adapter != "none":
+        adapter = adapter_parameter_count(shape, config.rank) / GIB
+        frozen = FROZEN_BYTES[config.adapter] * size
+        return {"frozen weights": frozen, "adapter": 4 * adapter, "optimiser": 8 * adapter}
+    parts = {"weights": 4 * size, "optimiser": 8 * size}
+    return parts | ({"reference": 4 * size} if config.kl or config.reference_every else {})
+
+
+def vllm_share(config: LanguageModelConfig, shape: Any, total: float) -> float:
+    """The fraction of a GPU of `total` GiB for vLLM: as set, or all that is free while it is awake.
+
+    Between two steps gradients and activations are freed.
+    """
+    occupied = sum(_resident(config, shape).values()) + CONTEXT
+    return config.engine_memory or max(0.0, 1 - occupied / total)
+
+
+def sampler_share(config: LanguageModelConfig, place: str) -> float:
+    """`vllm_share` on this machine; `place` is the model's folder.
+
+    LabError: vLLM would sleep while the model trains (engine_memory = 0), and there is no GPU.
+    """
+    if config.engine_memory:
+        return config.engine_memory
+    if compute_device().type != "cuda":
+        raise LabError(
+            "engine_memory = 0: vLLM's sleep mode needs a GPU; give it a share of the memory"
+        )
+    shape = transformers().AutoConfig.from_pretrained(place)
+    return vllm_share(config, shape, gpu_memory(config))
+
+
+def sampler_room(config: LanguageModelConfig, shape: Any, total: float) -> tuple[float, float]:
+    """GiB for keys and values while vLLM samples, and how many sequences fit into them.
+
+    Beside them are the weights in bfloat16, three float32 copies of the logits of all sequences,
+    and 1 GiB; assumed, not measured. Sequences have the assumed mean length, and half of an answer
+    is in the cache while it is written.
+    """
+    most = min(config.prompts * config.rollouts // process_count(), SEQUENCES)
+    beside = (2 * parameter_count(shape) + 3 * 4 * most * shape.vocab_size) / GIB + 1
+    room = vllm_share(config, shape, total) * total - beside
+    prompt, answer = _lengths(config)
+    fitting = max(0.0, room) * GIB / (cache_bytes(shape) * (prompt + answer / 2))
+    return room, min(most, fitting)
+
+
+def memory_lines(config: LanguageModelConfig) -> list[str]:
+    """The header's lines on a GPU's memory. LabError: a run would not fit into it.
+
+    None for an engine on the CPU, and for a model whose architecture is not known.
+    """
+    if config.engine != "vllm" or (shape := architecture(config.model)) is None:
+        return []
+    total = gpu_memory(config)
+    parts = memory(config, shape, total)
+    needed = sum(parts.values())
+    details = ", ".join(f"{name} {size:.1f}" for name, size in parts.items())
+    if needed > total:
+        raise LabError(
+            f"{config.model} would need about {needed:.0f} GiB a GPU ({details}) and there are"
+            f" {total:.0f}: lower micro_batch, max_tokens or engine_memory, or use lab cluster"
+        )
+    room, sequences = sampler_room(config, shape, total)
+    if room * GIB < cache_bytes(shape) * _longest(config):
+        raise LabError(
+            f"vLLM would have {max(room, 0):.1f} GiB for keys and values, less than one sequence of"
+            f" {_longest(config)} tokens needs: raise engine_memory, or lower max_tokens"
+        )
+    asleep = " and sleeps while the model trains" if config.engine_memory == 0 else ""
+    return [
+        f"  memory of one GPU, counted on fake tensors: {needed:.0f} of {total:.0f} GiB"
+        f" ({details})",
+        f"  vLLM has {room:.0f} GiB for keys and values, about {sequences:.0f} sequences at"
+        f" once{asleep}",
+    ]
+
+
+def costs(config: LanguageModelConfig) -> Costs | None:
+    """What a training needs of each GPU; None where the model's architecture is not known.
+
+    To write one token of every sequence, the sampler reads all weights in bfloat16 and the keys and
+    values so far. It makes at least `max_tokens` such steps, since the longest answer reaches the
+    limit. An update is a forward and backward pass over all tokens; log-probabilities of an older
+    policy or of a reference take a quarter of that. Judging answers on the CPU is not counted.
+    """
+    shape = architecture(config.model)
+    if shape is None:
+        return None
+    n, total = parameter_count(shape), gpu_memory(config)
+    prompt, answer = _lengths(config)
+    _, sequences = sampler_room(config, shape, total)
+
+    def sampling(answers: float) -> Count:
+        token_steps = max(config.max_tokens, answers * answer / max(1.0, min(sequences, answers)))
+        read = answers * answer * (prompt + answer / 2) * cache_bytes(shape)
+        return Count(2 * n * answers * (prompt + answer), token_steps * 2 * n + read)
+
+    rollouts = config.prompts * config.rollouts / process_count()
+    reference = bool(config.kl or config.reference_every)
+    passes = 1 + ((config.updates > 1) + reference) / 4
+    positions = config.micro_batch * _longest(config)
+    update = micro_batch(shape, config.micro_batch, _longest(config)).times(
+        passes * rollouts * (prompt + answer) / positions
+    )
+    problems = sum(_problem_count(name, config.eval_problems) for name in config.eval_sets)
+    evaluations = 1 + -(-config.steps // config.log_every)
+    kept = _resident(config, shape)
+    whole = {name: size for name, size in kept.items() if name != "frozen weights"}
+    return Costs(
+        memory=memory(config, shape, total) if config.engine == "vllm" else {},
+        checkpoint=sum(whole.values()),
+        host_memory=process_count() * (4 * n / GIB + kept.get("reference", 0.0)),
+        disk={"hub cache": 2 * n / GIB},
+        step={"rollouts": sampling(rollouts), "update": update},
+        steps=config.steps,
+        beside=sampling(problems * config.samples / process_count()).times(evaluations),
+    )
+
+
+@lru_cache(maxsize=64)
+def _micro_batch(config_json: str, rows: int, tokens: int) -> Count:
+    """`micro_batch` of an architecture as JSON, which can be cached."""
+    shape = transformers().AutoConfig.for_model(**json.loads(config_json))
+    one, two = (_counted(shape, layers, rows, tokens) for layers in (1, 2))
+    more = shape.num_hidden_layers - 1
+    # The output layer in tiles: forward, again, and twice that backward.
+    head = Count(8 * shape.vocab_size * shape.hidden_size * rows * tokens)
+    peak = one.peak + more * (two.peak - one.peak)
+    whole = one.times(1 - more) + two.times(more) + head
+    return Count(whole.flops, whole.bytes, peak)
+
+
+def micro_batch(shape: Any, rows: int, tokens: int) -> Count:
+    """A forward and backward pass over `rows` sequences of `tokens` tokens, prompts included.
+
+    It runs as TRL runs it: bfloat16 autocast on float32 weights (the residual stream stays float32,
+    and autocast keeps a bfloat16 copy of every weight until the forward pass ends), gradient
+    checkpointing, and a fused output layer, which never holds the logits of all tokens. All layers
+    are alike, so models with one and with two are run, and the rest is extrapolated. The peak is
+    beyond weights, gradients, optimiser and reference.
+    """
+    # The dtype is no JSON value, and the count sets its own.
+    settings = {key: value for key, value in shape.to_dict().items() if "dtype" not in key}
+    return _micro_batch(json.dumps(settings, sort_keys=True, default=str), rows, tokens)
+
+
+def _counted(shape: Any, layers: int, rows: int, tokens: int) -> Count:
+    """The passes of `micro_batch` through a model with so many layers, without its output layer."""
+    settings = copy.deepcopy(shape).to_dict() | {"num_hidden_layers": layers}
+    settings.pop("layer_types", None)  # a list with one entry per layer of the full model
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        model = transformers().AutoModel.from_config(type(shape)(**settings), dtype=torch.float32)
+        model.train()
+        model.gradient_checkpointing_enable()
+        for weight in model.parameters():
+            weight.grad = torch.empty_like(weight)  # of an earlier micro-batch
+        ids = torch.zeros(rows, tokens, dtype=torch.int64)
+        mask = torch.ones_like(ids)
+        with Counter() as counter:
+            with torch.autocast("cpu", torch.bfloat16):
+                hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state
+            hidden.sum().backward()
+    return counter.counted
+
+
+def cache_bytes(shape: Any) -> int:
+    """Bytes of the keys and values of one token in bfloat16."""
+    head = getattr(shape, "head_dim", None) or shape.hidden_size // shape.num_attention_heads
+    heads = getattr(shape, "num_key_value_heads", None) or shape.num_attention_heads
+    return 2 * 2 * shape.num_hidden_layers * heads * head
+
+
+def gpu_memory(config: LanguageModelConfig) -> float:
+    """GiB of one GPU: what it reports, or `device_memory` on a machine without one."""
+    if compute_device().type == "cuda":
+        return torch.cuda.get_device_properties(0).total_memory / GIB
+    return config.device_memory
+
+
+def process_count() -> int:
+    """How many processes torchrun has started, each with a GPU of its own."""
+    return int(os.environ.get("WORLD_SIZE", 1))
+
+
+def _longest(config: LanguageModelConfig) -> int:
+    """The tokens of the longest sequence, prompt and answer."""
+    return config.max_prompt_tokens + config.max_tokens
+
+
+def _lengths(config: LanguageModelConfig) -> tuple[float, float]:
+    """The assumed mean tokens of a prompt and of an answer."""
+    return PROMPT_SHARE * config.max_prompt_tokens, ANSWER_SHARE * config.max_tokens
+
+
+def _problem_count(name: str, limit: int) -> int:
+    """How many problems of a held-out set are evaluated; 1,000 if its size is not known."""
+    size = DATASETS[name].rows if name in DATASETS else 1000
+    return min(size, limit) if limit else size
