@@ -188,13 +188,15 @@ def costs(config: LanguageModelConfig) -> Costs | None:
 def _micro_batch(config_json: str, rows: int, tokens: int) -> Count:
     """`micro_batch` of an architecture as JSON, which can be cached."""
     shape = transformers().AutoConfig.for_model(**json.loads(config_json))
-    one, two = (_counted(shape, layers, rows, tokens) for layers in (1, 2))
+    (one, forward), (two, forward_of_two) = (
+        _counted(shape, layers, rows, tokens) for layers in (1, 2)
+    )
     more = shape.num_hidden_layers - 1
-    # The output layer in tiles: forward, again, and twice that backward.
-    head = Count(8 * shape.vocab_size * shape.hidden_size * rows * tokens)
-    peak = one.peak + more * (two.peak - one.peak)
-    whole = one.times(1 - more) + two.times(more) + head
-    return Count(whole.flops, whole.bytes, peak)
+    whole = one.times(1 - more) + two.times(more)
+    peak = max(one.peak + more * (two.peak - one.peak), forward + more * (forward_of_two - forward))
+    # The output layer in tiles: forward, again, and twice that backward; its weights in bfloat16.
+    head = shape.vocab_size * shape.hidden_size
+    return Count(whole.flops + 8 * head * rows * tokens, whole.bytes, peak + 2 * head)
 
 
 def micro_batch(shape: Any, rows: int, tokens: int) -> Count:
@@ -211,8 +213,11 @@ def micro_batch(shape: Any, rows: int, tokens: int) -> Count:
     return _micro_batch(json.dumps(settings, sort_keys=True, default=str), rows, tokens)
 
 
-def _counted(shape: Any, layers: int, rows: int, tokens: int) -> Count:
-    """The passes of `micro_batch` through a model with so many layers, without its output layer."""
+def _counted(shape: Any, layers: int, rows: int, tokens: int) -> tuple[Count, float]:
+    """The passes of `micro_batch` through a model with so many layers, without its output layer.
+
+    The second number is the peak of the forward pass alone: either of the two may be the higher.
+    """
     settings = copy.deepcopy(shape).to_dict() | {"num_hidden_layers": layers}
     settings.pop("layer_types", None)  # a list with one entry per layer of the full model
     with FakeTensorMode(allow_non_fake_inputs=True):
@@ -226,8 +231,9 @@ def _counted(shape: Any, layers: int, rows: int, tokens: int) -> Count:
         with Counter() as counter:
             with torch.autocast("cpu", torch.bfloat16):
                 hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state
+            forward = counter.counted.peak
             hidden.sum().backward()
-    return counter.counted
+    return counter.counted, forward
 
 
 def cache_bytes(shape: Any) -> int:
