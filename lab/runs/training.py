@@ -17,6 +17,7 @@ from lab.configurations import Config
 from lab.errors import LabError, one_of, real
 from lab.runs.experiments import Experiment, experiment
 from lab.runs.loggers import VIEWS, View
+from lab.runs.pace import announced
 from lab.runs.progress import described, total_steps
 from lab.runs.readiness import (
     LONGEST_HOURS,
@@ -213,7 +214,7 @@ def _continue(
             pace.wrote(began)
 
         bar.update(max(step, 0))
-        for output in trainer:
+        for output in announced(trainer, config):
             _release(state)
             # On resume a trainer repeats the output of the checkpoint's own step.
             if output.step > step:
