@@ -306,6 +306,14 @@ def test_a_failing_cell_is_named_leaves_no_done_and_can_be_mended(
     assert mended != run and "after" in said(mended)  # another notebook is another run
 
 
+def test_a_cell_that_calls_sys_exit_is_no_finished_run(invent, make, runs):
+    leaves = "import sys\nif config.steps: sys.exit(0)"
+    name = invent(PRESET, make, leaves, parameters=PARAMETERS)
+    with pytest.raises(LabError, match="called sys.exit, so the cells after it did not run"):
+        run_notebook(experiment(name).configure())
+    assert not list(runs.rglob("done.json"))
+
+
 def test_a_kernel_that_dies_is_a_sentence_and_leaves_no_done(invent, make, monkeypatch, runs):
     monkeypatch.setenv("JUPYTER_PATH", "")
     cell = "import os; print(config.steps); os._exit(1)"

@@ -93,7 +93,7 @@ def _execute(chosen: Experiment, run: Run, config: Config) -> None:
 
     with on_sigterm(stop.request), Board(lines):
         try:
-            papermill.execute_notebook(
+            executed = papermill.execute_notebook(
                 notebook,
                 run.path / "notebook.ipynb",
                 kernel_name=KERNEL,
@@ -123,6 +123,12 @@ def _execute(chosen: Experiment, run: Run, config: Config) -> None:
             stop.check(error)  # SIGTERM may have come while the kernel started
             raise
         stop.check()
+    for cell in executed.cells:  # papermill ends there, and calls the notebook executed
+        if any(output.get("ename") == "SystemExit" for output in cell.get("outputs", ())):
+            raise LabError(
+                f"cell {cell.execution_count} of {chosen.notebook.name} called sys.exit, so the"
+                f" cells after it did not run; see {run.path / 'notebook.ipynb'}"
+            )
 
 
 class _StopRequest:
