@@ -8,6 +8,7 @@ import os
 import random
 import re
 import shlex
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -18,9 +19,9 @@ import torch
 
 from lab.errors import LabError
 from lab.llm.data.arithmetic import problems, solution
-from lab.llm.evals import harness, harness_tasks
-from lab.llm.evals.harness import differences, run
-from lab.llm.evals.livecodebench import livecodebench_command, read_lighteval
+from lab.llm.evals import harness_tasks
+from lab.runs import harness
+from lab.runs.harness import differences, livecodebench_command, read_lighteval, run
 from lab.training.rng import generator
 
 pytest.importorskip("lm_eval")
@@ -125,7 +126,7 @@ def test_vllm_through_the_harness_scores_every_question_as_transformers_does(
     models, output, table, fork, vllm_installed
 ):
     code = (
-        "import sys; from lab.llm.evals.harness import run; "
+        "import sys; from lab.runs.harness import run; "
         "run(sys.argv[1], sys.argv[3:], engine='vllm', output=sys.argv[2], limit=16)"
     )
     done = fork("-c", code, models[0], output, *BOTH, HF_HUB_OFFLINE="1").finish(300)
@@ -135,38 +136,19 @@ def test_vllm_through_the_harness_scores_every_question_as_transformers_does(
 
 
 def test_a_row_has_its_n_and_the_normal_interval_of_its_standard_error(table):
-    assert (
-        list(table["task"]) == BOTH * 2
-        and set(table["metric"]) == {"acc"}
-        and list(table["n"]) == [16] * 4
-    )
-    assert tuple(table.columns) == harness.COLUMNS and list(table["shots"]) == [0] * 4
+    assert tuple(table.columns) == harness.COLUMNS and list(table["task"]) == BOTH * 2
     for row in table.itertuples():
+        assert (row.metric, row.n, row.shots) == ("acc", 16, 0)
         stderr = math.sqrt(row.value * (1 - row.value) / 15)
-        assert row.stderr == pytest.approx(stderr)
-        assert (row.low, row.high) == pytest.approx(
-            (row.value - 1.96 * stderr, row.value + 1.96 * stderr), abs=1e-4
-        )
+        ends = row.value - 1.96 * stderr, row.value + 1.96 * stderr
+        assert (row.stderr, row.low, row.high) == pytest.approx((stderr, *ends), abs=1e-4)
 
 
 def test_where_all_questions_score_alike_there_is_no_interval():
-    row = {
-        "model": "m",
-        "task": "t",
-        "metric": "acc",
-        "value": 1.0,
-        "stderr": 0.0,
-        "n": 9,
-        "shots": 0,
-        "scores": None,
-    }
-    made = harness.table([row, row | {"stderr": None}]).iloc
-    assert (
-        math.isnan(made[0].low)
-        and math.isnan(made[0].high)
-        and math.isnan(made[1].stderr)
-        and made[1].n == 9
-    )
+    row = {"model": "m", "task": "t", "metric": "acc", "value": 1.0, "stderr": 0.0, "n": 9}
+    alike, unknown = harness.table([row, row | {"stderr": None}]).itertuples()
+    assert math.isnan(alike.low) and math.isnan(alike.high)
+    assert math.isnan(unknown.stderr) and unknown.n == 9
 
 
 def test_two_models_are_compared_question_by_question(table):
@@ -190,20 +172,17 @@ def test_two_models_are_compared_question_by_question(table):
 def test_results_are_read_back_and_belong_to_their_settings_and_weights(
     models, output, table, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(harness, "_harness_model", lambda *_: pytest.fail("it ran again"))
-    again = run(models[0], BOTH, engine="transformers", output=output, limit=16, batch=3)
+    monkeypatch.setattr(harness, "load_model", lambda *_: pytest.fail("it ran again"))
+    again = run(models[0], BOTH, engine="transformers", output=output, limit=16)
     pd.testing.assert_frame_equal(again, table.iloc[:2])
     ran = []
-    monkeypatch.setattr(harness, "_harness_model", lambda *_: None)
+    monkeypatch.setattr(harness, "load_model", lambda *_: None)
     monkeypatch.setattr(
-        harness, "_evaluate", lambda answerer, task, asked: ran.append(task.task_name) or []
+        harness, "evaluate", lambda _, task, *more: ran.append(task.task_name) or []
     )
     run(models[0], BOTH[:1], engine="transformers", output=output, limit=15)
     run(models[0], BOTH, engine="transformers", output=output, limit=16, chat=True)
-    copy = tmp_path / "fresh0"
-    copy.mkdir()
-    for file in models[0].iterdir():
-        (copy / file.name).write_bytes(file.read_bytes())
+    copy = shutil.copytree(models[0], tmp_path / "fresh0")
     run(copy, BOTH, engine="transformers", output=output, limit=16)
     assert ran == [BOTH[0], *BOTH]
     (copy / "model.safetensors").write_bytes(b"other weights")
@@ -212,31 +191,20 @@ def test_results_are_read_back_and_belong_to_their_settings_and_weights(
 
 
 def test_what_a_kill_left_is_not_run_again_and_a_damaged_file_is_an_error(
-    models, table, tmp_path, monkeypatch
+    models, tmp_path, monkeypatch
 ):
-    def killed(answerer, task, asked):
+    def killed(_, task, *more):
         if task.task_name == BOTH[1]:
             raise KeyboardInterrupt
-        return [
-            {
-                "task": task.task_name,
-                "metric": "acc",
-                "value": 0.5,
-                "stderr": 0.1,
-                "n": 4,
-                "shots": 0,
-                "scores": None,
-            }
-        ]
+        return [{"task": task.task_name, "metric": "acc", "value": 0.5, "stderr": 0.1, "n": 4}]
 
-    monkeypatch.setattr(harness, "_harness_model", lambda *_: None)
-    monkeypatch.setattr(harness, "_evaluate", killed)
+    monkeypatch.setattr(harness, "load_model", lambda *_: None)
+    monkeypatch.setattr(harness, "evaluate", killed)
     with pytest.raises(KeyboardInterrupt):
         run(models[0], BOTH, engine="transformers", output=tmp_path)
     (file,) = tmp_path.iterdir()
-    assert run(models[0], BOTH[:1], engine="transformers", output=tmp_path)["value"].tolist() == [
-        0.5
-    ]
+    one = run(models[0], BOTH[:1], engine="transformers", output=tmp_path)
+    assert one["value"].tolist() == [0.5]
     file.write_text("{")
     with pytest.raises(LabError, match=r"cannot be read .*: remove it, and the task is run again$"):
         run(models[0], BOTH[:1], engine="transformers", output=tmp_path)
@@ -301,7 +269,7 @@ def test_gpqa_diamond_runs_by_choice_and_by_written_answer(models, gpqa, tmp_pat
 def test_data_that_does_not_come_is_an_error_before_the_model_is_loaded(
     models, offline, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(harness, "_harness_model", lambda *_: pytest.fail("the model was loaded"))
+    monkeypatch.setattr(harness, "load_model", lambda *_: pytest.fail("the model was loaded"))
     with pytest.raises(
         LabError,
         match=r"task 'gpqa_diamond_zeroshot' was not loaded .* accept the terms on the hub",
@@ -321,42 +289,25 @@ def test_data_that_does_not_come_is_an_error_before_the_model_is_loaded(
     "task, reason",
     [
         ("humaneval", "is marked unsafe_code"),
-        ("humaneval_single_line_infilling", "is marked unsafe_code"),
-        ("mbpp_plus_instruct", "is marked unsafe_code"),
         ("cruxeval_input_cot", "is marked unsafe_code"),
-        ("longproc_html_to_tsv_2k", "is marked unsafe_code"),
         ("polemo2_in", "fetches the code of its metric 'f1'"),
-        ("wmt-ro-en-t5-prompt", "fetches the code of its metric 'wer'"),
-        ("niah_single_1", "brings ruler/common_utils.py, which uses trust_remote_code"),
-        ("squadv2", "brings squadv2/task.py, which uses evaluate"),
-        (
-            "non_greedy_robustness_math_algebra",
-            "brings score/math/math_grader.py, which uses parse_expr",
-        ),
+        ("minerva_math500", "brings code of its own"),
+        ("niah_single_1", "brings code of its own"),
+        ("squadv2", "brings code of its own"),
     ],
 )
-def test_a_task_that_runs_text_or_fetched_code_is_refused(models, task, reason, tmp_path):
+def test_a_task_that_runs_text_or_brings_code_is_refused(models, task, reason, tmp_path):
     with pytest.raises(LabError) as caught:
         run(models[0], [task], engine="transformers", output=tmp_path)
     assert str(caught.value).startswith(f"task {task!r} {reason}") and not list(tmp_path.iterdir())
-    assert "the lab runs neither text as code nor fetched code" in str(caught.value)
+    assert "the lab runs neither text as code nor code that it does not know" in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    "task",
-    ["gpqa_diamond_cot_zeroshot", "gsm8k", "mmlu_abstract_algebra", "minerva_math500", "mrpc"],
+    "task", ["gpqa_diamond_cot_zeroshot", "gsm8k", "mmlu_abstract_algebra", "mrpc"]
 )
 def test_a_task_that_compares_answers_is_not_refused(task):
     assert harness_tasks.task_file(task).suffix == ".yaml"
-
-
-def test_no_word_of_ours_trusts_a_repository_or_confirms_unsafe_code():
-    folder = harness_tasks.LAB_TASKS.parents[1] / "llm" / "evals"
-    text = "".join(
-        (folder / f"{name}.py").read_text()
-        for name in ("harness", "harness_tasks", "livecodebench")
-    )
-    assert re.findall(r"(?:trust_remote_code|confirm_run_unsafe_code) *= *(\w+)", text) == ["False"]
 
 
 @pytest.mark.parametrize(
@@ -390,9 +341,7 @@ def test_what_cannot_be_run_is_refused_in_a_sentence(models, given, sentence, tm
 
 
 def test_the_command_is_one_that_lightevals_parser_takes_apart():
-    words = shlex.split(
-        livecodebench_command("Qwen/Qwen3-4B", "my results", tokens=100, temperature=0.5, top_p=0.9)
-    )
+    words = shlex.split(livecodebench_command("Qwen/Qwen3-4B", "my results"))
     assert words[:2] == ["lighteval", "vllm"] and words[3:] == [
         "lcb:codegeneration|0",
         "--output-dir",
@@ -404,7 +353,7 @@ def test_the_command_is_one_that_lightevals_parser_takes_apart():
     )  # as lighteval reads its arguments
     drawn = json.loads(re.sub(r"(\w+):", r'"\1":', inside[1]))
     rest = dict(one.split("=") for one in words[2].replace(inside[0], "").strip(",").split(","))
-    assert drawn == {"max_new_tokens": 100, "temperature": 0.5, "top_p": 0.9}
+    assert drawn == {"max_new_tokens": 8192, "temperature": 0.6, "top_p": 0.95}
     assert rest == {"model_name": "Qwen/Qwen3-4B", "load_format": "safetensors"}
     with pytest.raises(LabError, match="lighteval splits its arguments"):
         livecodebench_command("runs/a=1,b=2", "out")
@@ -418,23 +367,9 @@ def lighteval(folder, date, value, rows=None, model="Qwen/Qwen3-4B"):
     (folder / "results" / model / f"results_{date}.json").write_text(
         json.dumps(
             {
-                "config_general": {
-                    "lighteval_sha": "?",
-                    "max_samples": None,
-                    "model_name": model,
-                    "model_config": {},
-                },
+                "config_general": {"model_name": model, "max_samples": None},
                 "results": {task: scores, "lcb:_average|0": scores, "all": scores},
                 "versions": {task: 0},
-                "config_tasks": {
-                    task: {
-                        "name": "lcb:codegeneration",
-                        "original_num_docs": -1,
-                        "effective_num_docs": -1,
-                    }
-                },
-                "summary_tasks": {},
-                "summary_general": {},
             }
         )
     )

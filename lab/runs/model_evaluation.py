@@ -11,7 +11,6 @@ import pandas as pd
 
 from lab.errors import LabError, one_of, whole
 from lab.llm.data import prompts
-from lab.llm.data.datasets import ProblemSet
 from lab.llm.data.problem_sets import problem_set
 from lab.llm.engines.models import pinned
 from lab.llm.evals import evaluation_tables
@@ -80,12 +79,13 @@ def evaluate(
         raise LabError(
             "no set was named: name at least one, such as math500 or arithmetic(level=2)"
         )
+    model_name = Path(model).resolve().name if Path(model).is_dir() else model
     loaded_sets = [problem_set(name, problems, folder_of_data) for name in sets]
     evaluations: list[Evaluation] = []
     loaded_engine: Engine | None = None
     for loaded in loaded_sets:
         settings = request_settings(loaded, template, sampling)
-        name = _folder_name(model, loaded, [weights, engine, settings])
+        name = result_name(model_name, loaded.source, [weights, engine, settings])
         evaluation = Evaluation(runs_root() / "evaluations" / name)
         if not evaluation.finished:
             loaded_engine = loaded_engine or load_engine(engine, model)
@@ -102,11 +102,10 @@ def evaluate(
     return rows
 
 
-def _folder_name(model: str, loaded: ProblemSet, identity: list[object]) -> str:
-    """A readable part with model and set, and 8 digits of the digest of all that matters."""
-    model_name = Path(model).resolve().name if Path(model).is_dir() else model
-    readable = re.sub(r"[^a-z0-9_.-]+", "_", f"{model_name}-{loaded.source}".lower())
-    return f"{readable.strip('_.')[-100:]}-{digest([model_name, *identity])[:8]}"
+def result_name(model: str, subject: str, identity: list[object]) -> str:
+    """A readable part with model and subject, and 8 digits of the digest of all that matters."""
+    readable = re.sub(r"[^a-z0-9_.-]+", "_", f"{model}-{subject}".lower())
+    return f"{readable.strip('_.')[-100:]}-{digest([model, *identity])[:8]}"
 
 
 def _main_columns(rows: Sequence[evaluation_tables.Row]) -> list[str]:

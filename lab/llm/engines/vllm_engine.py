@@ -19,14 +19,12 @@ wait for each other.
 from __future__ import annotations
 
 import os
-import random
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from lab.errors import LabError, real, whole
@@ -41,7 +39,7 @@ from lab.llm.engines.base import (
 )
 from lab.llm.engines.models import model_folder
 from lab.training.device import compute_device
-from lab.training.rng import stream_seed
+from lab.training.rng import generators_restored, stream_seed
 
 
 class VLLMEngine:
@@ -250,17 +248,12 @@ def _process_state_restored() -> Iterator[None]:
     vLLM seeds every global random generator. On a CPU it also preloads its own memory allocator
     into all later child processes, and replaces torch's function that sets the number of threads.
     """
-    python_state = random.getstate()
-    numpy_state = np.random.get_state()  # noqa: NPY002
-    torch_state = torch.get_rng_state()
     set_num_threads = torch.set_num_threads
     preload = os.environ.get("LD_PRELOAD")
     try:
-        yield
+        with generators_restored():
+            yield
     finally:
-        random.setstate(python_state)
-        np.random.set_state(numpy_state)  # noqa: NPY002
-        torch.set_rng_state(torch_state)
         torch.set_num_threads = set_num_threads
         if preload is None:
             os.environ.pop("LD_PRELOAD", None)

