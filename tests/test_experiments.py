@@ -107,6 +107,30 @@ def test_a_fault_in_a_preset_names_the_file_and_the_key(invent, preset, settings
 
 
 @pytest.mark.parametrize(
+    "entry, sentence",
+    [
+        ("steps = 3", 'tiny.toml [settings] steps = 3: write { value = ..., help = "..." }'),
+        ("steps = {value = 3, help = '', lest = 1}", "tiny.toml [settings] steps 'lest'"),
+        ("steps = {value = [], help = ''}", "value = [] does not tell the type of its elements"),
+        ("[laptop]\nsteps = 3", "tiny.toml: laptop and [settings] say the same"),
+        ("steps = {value = 3, help = 'how far', least = 1, most = 9}", ""),
+    ],
+)
+def test_an_experiment_that_trains_nothing_declares_its_settings_in_its_preset(
+    tmp_path, entry, sentence
+):
+    path = tmp_path / "tiny.toml"
+    path.write_text(f'title = "Tiny?"\n[settings]\n{entry}\n')
+    if sentence:
+        assert sentence in refusal(read_preset, path)
+    else:
+        chosen = read_preset(path)
+        assert chosen.configure() == read_preset(path).configure()
+        assert chosen.configure(given={"steps": 9}).settings() == {"steps": 9}
+        assert "steps = 10 is out of range" in refusal(chosen.configure, given={"steps": 10})
+
+
+@pytest.mark.parametrize(
     "place", ["lab.configurations.nowhere:A", "lab.errors:LabError", "Tabular"]
 )
 def test_a_preset_names_a_class_of_settings(invent, tmp_path, place):

@@ -1216,7 +1216,8 @@ SETTINGS = "steps: int = setting('')\nseed: int = setting('')"
             "unknown key of tiny.toml [start], or one that it lacks: 'steps'",
         ),
         (
-            '[start]\ntrainer = "a:b"\nconfiguration = "lab.configurations.theory:WeightsConfig"\n',
+            '[start]\ntrainer = "a:b"\n'
+            'configuration = "lab.configurations.toy_worlds:DigitsConfig"\n',
             "tiny.toml: invented_",
         ),
         (

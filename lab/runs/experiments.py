@@ -3,14 +3,16 @@
 The settings themselves, with their types, ranges and meaning, are fields of a class in
 lab/configurations. Each experiment has one TOML file in lab/presets, which names that class.
 `[laptop]` gives every setting without a default a value; the other scales list only what differs
-from it. A preset with `like = "OTHER"` inherits the class, the trainer, the start, laptop and smoke
-of the other preset, except for what it lists itself. `[lesson]` holds the settings that are shorter
-in the committed outputs of the notebook (lab.runs.lessons). Nothing runs before every value was
-checked.
+from it. An experiment that trains nothing has in place of both a table `[settings]`, which says of
+each setting its value on a laptop, its meaning and its range. A preset with `like = "OTHER"`
+inherits the class, the trainer, the start, laptop and smoke of the other preset, except for what it
+lists itself. `[lesson]` holds the settings that are shorter in the committed outputs of the
+notebook (lab.runs.lessons). Nothing runs before every value was checked.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import json
 import shlex
@@ -19,11 +21,12 @@ import tomllib
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from types import ModuleType
+from types import GenericAlias, ModuleType
 from typing import Any
 
-from lab.configurations import Config, Setting
+from lab.configurations import Config, Setting, setting
 from lab.errors import LabError, real, unknown
 from lab.plugins import import_file, is_ours, plugin_presets, user_code
 from lab.runs.former_names import in_present_names
@@ -36,6 +39,7 @@ NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 SCALES = ("smoke", "laptop", "gpu24", "h100", "h200", "paper")
 # Refused without a GPU, unless device=cpu is given.
 GPU_SCALES = ("gpu24", "h100", "h200", "paper")
+RULES = ("value", "help", "least", "most", "content")  # of an entry of [settings]
 
 
 @dataclass(frozen=True)
@@ -320,12 +324,14 @@ def read_preset(path: Path) -> Experiment:
     if plugin:
         content.setdefault("notebook", f"{path.stem}.ipynb")
     required = ("title", "notebook", "configuration", "laptop")
+    if "settings" in content:
+        _declare(content, path)
     optional = ("trainer", "start", "repeats_to", "lesson")
     for key in required:
         if key not in content:
             raise LabError(f"{path.name}: no {key!r}; every preset needs {', '.join(required)}")
     for key in ("configuration", "trainer"):
-        if ".py:" in content.get(key, ""):  # a file beside the preset
+        if ".py:" in str(content.get(key, "")):  # a file beside the preset
             content[key] = str(path.parent / content[key])
     for key in content:
         if key not in (*required, *optional, *SCALES):
@@ -376,9 +382,44 @@ def _read(path: Path) -> dict[str, Any]:
         if key in ("like", "title", "notebook", "configuration", "trainer"):
             if not isinstance(value, str):
                 raise LabError(f"{path.name}: {key} = {value!r} must be a text in quotes")
-        elif key in ("start", "lesson", *SCALES) and not isinstance(value, dict):
+        elif key in ("start", "lesson", "settings", *SCALES) and not isinstance(value, dict):
             raise LabError(f"{path.name}: {key} = {value!r} is not a table: write [{key}]")
     return content
+
+
+def _declare(content: dict[str, Any], path: Path) -> None:
+    """Put the class and the laptop's values that a table [settings] declares in its place."""
+    declared = content.pop("settings")
+    for key in {"configuration", "laptop"} & content.keys():
+        raise LabError(f"{path.name}: {key} and [settings] say the same: keep one of them")
+    content["configuration"] = _declared_class(path.name, json.dumps(declared))
+    content["laptop"] = {key: entry["value"] for key, entry in declared.items()}
+
+
+@cache  # configurations are equal only if their class is the same
+def _declared_class(file: str, declared: str) -> type[Config]:
+    """The class of the settings of a preset `file`, from its table [settings] as JSON."""
+    fields = []
+    for key, entry in json.loads(declared).items():
+        where = f"{file} [settings] {key}"
+        if not (isinstance(entry, dict) and {"value", "help"} <= entry.keys()):
+            raise LabError(f'{where} = {entry!r}: write {{ value = ..., help = "..." }}')
+        for name in entry.keys() - RULES:
+            raise unknown(f"key of {where}", name, RULES)
+        value = entry.pop("value")
+        if value == []:
+            raise LabError(f"{where}: value = [] does not tell the type of its elements: give one")
+        is_list = isinstance(value, list)
+        kind = GenericAlias(list, type(value[0])) if is_list else type(value)
+        fields.append((key, kind, setting(**entry)))
+    return dataclasses.make_dataclass(
+        "Settings",
+        fields,
+        bases=(Config,),
+        frozen=True,
+        kw_only=True,
+        namespace={"__module__": Config.__module__},
+    )
 
 
 def _module(place: str) -> ModuleType:
@@ -386,9 +427,14 @@ def _module(place: str) -> ModuleType:
     return import_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
 
 
-def _class(place: str, where: str) -> type[Config]:
-    """The class at "module:Class". LabError: it is no configuration; `where` names the file."""
-    module, _, name = str(place).rpartition(":")
+def _class(place: str | type[Config], where: str) -> type[Config]:
+    """The class at "module:Class", or one that the preset `where` declares.
+
+    LabError: it is no configuration.
+    """
+    if isinstance(place, type):
+        return place
+    module, _, name = place.rpartition(":")
     try:
         found = getattr(_module(module), name)
     except LabError:  # of a plugin's file

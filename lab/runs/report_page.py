@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from lab.configurations.theory import ReportConfig
+from lab.configurations import Config
 from lab.errors import LabError
 from lab.runs.experiments import NOTEBOOKS, experiment, experiments
 from lab.runs.run_folder import Run
@@ -23,14 +23,14 @@ def can_report() -> bool:
     return known and all(map(find_spec, packages))
 
 
-def report_config(paths: Sequence[Path], parameters: Mapping[str, str]) -> ReportConfig:
+def report_config(paths: Sequence[Path], parameters: Mapping[str, str]) -> Config:
     """The configuration of notebook 90 for a report on `paths`."""
     given: dict[str, Any] = {
         "sources": [os.path.relpath(path, NOTEBOOKS) for path in paths],
         "experiment": "",
         **parameters,
     }
-    return cast(ReportConfig, experiment("report").configure("laptop", given))
+    return experiment("report").configure("laptop", given)
 
 
 def page_of(paths: Sequence[Path], parameters: Mapping[str, str]) -> Path:

@@ -274,17 +274,18 @@ def report(paths: Sequence[Path], file: Path | None = None, **parameters: str) -
         )
     config = report_config(paths, parameters)
     # What is wrong with the parameters is said before a kernel starts.
-    results = gather(paths, config.experiment)
-    by = settings(results, config.by)
-    curves(results, config.metric, by)
-    if config.against:
-        baseline(pass_rates(results.groups, by), config.against)
+    given = config.settings()
+    results = gather(paths, given["experiment"])
+    by = settings(results, given["by"])
+    curves(results, given["metric"], by)
+    if given["against"]:
+        baseline(pass_rates(results.groups, by), given["against"])
     run = Run.of(config)
     # Execute again even if this report exists: more runs may have finished since.
     (run.path / "done.json").unlink(missing_ok=True)
     run = run_notebook(config)
     file = file or run.path / PAGE
-    write_atomically(file, _html(run.path / "notebook.ipynb", remarks(results, config.metric)))
+    write_atomically(file, _html(run.path / "notebook.ipynb", remarks(results, given["metric"])))
     return file
 
 
