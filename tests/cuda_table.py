@@ -1,5 +1,9 @@
 """Which operators CUDA has, for which types: torch's own table of operators, asked by ATen's names.
 
+    with Recorder() as recorder:
+        ...                 # a training, on the CPU
+    recorder.complaints()   # what CUDA would have refused of it
+
 The table (`torch.testing._internal`) is the one that torch's own tests run on every kernel. What it
 does not name stands in `LISTED`, each entry with its types and where they come from.
 """
@@ -9,11 +13,78 @@ from __future__ import annotations
 import sys
 import types
 import unittest
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 import torch
-from pretended_gpu import Call
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+
+@dataclass(frozen=True)
+class Call:
+    """One way in which an operator was called: types of the tensors by the names of its schema."""
+
+    operator: str  # such as "mm", without the overload
+    overload: str
+    operands: tuple[tuple[str, torch.dtype], ...]
+    results: tuple[torch.dtype, ...]
+    differentiated: bool
+
+    def __str__(self) -> str:
+        operands = ", ".join(f"{name} {kind}" for name, kind in self.operands)
+        return f"aten.{self.operator}.{self.overload}({operands})"
+
+
+class Recorder(TorchDispatchMode):
+    """The `calls` of ATen's operators inside `with`, each way once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: dict[Call, None] = {}
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        result = func(*args, **kwargs)
+        named = zip((one.name for one in func._schema.arguments), args, strict=False)
+        tensors = [
+            (name, tensor)
+            for name, value in [*named, *kwargs.items()]
+            for tensor in tree_leaves(value)
+            if isinstance(tensor, torch.Tensor)
+        ]
+        operands = {(name, tensor.dtype) for name, tensor in tensors if name != "out"}
+        made = [each.dtype for each in tree_leaves(result) if isinstance(each, torch.Tensor)]
+        if not operands and not made:  # a mark for the profiler
+            return result
+        differentiated = torch.is_grad_enabled() and any(each.requires_grad for _, each in tensors)
+        call = Call(
+            func.overloadpacket.__name__,
+            func._overloadname,
+            tuple(sorted(operands, key=str)),
+            tuple(dict.fromkeys(made)),
+            differentiated,
+        )
+        self.calls[call] = None
+        return result
+
+    @property
+    def operators(self) -> set[str]:
+        return {call.operator for call in self.calls}
+
+    @property
+    def differentiated(self) -> set[str]:
+        return {call.operator for call in self.calls if call.differentiated}
+
+    def complaints(self) -> list[str]:
+        """What CUDA would have refused of all that ran; something must have run."""
+        assert self.calls
+        return [said for call in self.calls if (said := refused(call))]
+
 
 FLOATS = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
 WHOLE = {torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
@@ -26,6 +97,7 @@ CHOOSING = {
     "target",
     "condition",
     "mask",
+    "attn_mask",
     "total_weight",
     "rng_state",
     "philox_seed",
@@ -66,11 +138,13 @@ NAMES = {
     "select_backward": "select",
     "linalg_vector_norm": "linalg.vector_norm",
     "_local_scalar_dense": "item",
+    "is_nonzero": "item",
     "unique_dim": "unique",
     "_unique2": "unique",
     "_to_copy": "to",
     "scaled_dot_product_attention": "nn.functional.scaled_dot_product_attention",
     "rms_norm": "nn.functional.rms_norm",
+    "__and__": "bitwise_and",
     "__rshift__": "bitwise_right_shift",
     "__lshift__": "bitwise_left_shift",
     "index": "__getitem__",
@@ -79,16 +153,24 @@ NAMES = {
     "rand": "uniform",
     "randn": "normal",
     "copy": "to",
+    "_scaled_dot_product_flash_attention_for_cpu": "nn.functional.scaled_dot_product_attention",
+    "_scaled_dot_product_flash_attention_for_cpu_backward": (
+        "nn.functional.scaled_dot_product_attention"
+    ),
 }
 
 # What the table does not know, with the types that CUDA takes and why.
 VIEWS = "a view: no kernel runs"
 LISTED: dict[str, tuple[set[torch.dtype], str]] = {
     "detach": (ALL, VIEWS),
+    "detach_": (ALL, VIEWS),
     "alias": (ALL, VIEWS),
     "lift_fresh": (ALL, VIEWS),
     "_unsafe_view": (ALL, VIEWS),
     "_reshape_alias": (ALL, VIEWS),
+    "set_": (ALL, VIEWS),
+    "randperm": (ALL - {torch.bool}, "aten/native/cuda/Randperm.cu: all types of numbers"),
+    "random_": (ALL, "aten/native/cuda/DistributionRandomKernel.cu: all types"),
     "binomial": (
         FLOATS,
         "aten/native/cuda/Distributions.cu, binomial_cuda: floating types, half and "
@@ -97,14 +179,6 @@ LISTED: dict[str, tuple[set[torch.dtype], str]] = {
     "_fused_adamw_": (
         {torch.float16, torch.bfloat16, torch.float32, torch.float64},
         "aten/native/cuda/FusedAdamWKernel.cu: floating types; its steps are float32",
-    ),
-    "_scaled_dot_product_flash_attention": (
-        {torch.float16, torch.bfloat16},
-        "aten/native/transformers/cuda/attention.cu: FlashAttention's kernels",
-    ),
-    "_scaled_dot_product_flash_attention_backward": (
-        {torch.float16, torch.bfloat16},
-        "aten/native/transformers/cuda/attention_backward.cu: FlashAttention's kernels",
     ),
 }
 

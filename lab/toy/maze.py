@@ -91,9 +91,8 @@ class MazeSFT:
         groups: dict[str, np.ndarray] = {}
         if step == self.last_step:
             metrics, groups = self.policy.evaluate()
-        return {
-            self.loss_name: float(cross_entropy(self.policy, self.policy.evaluation_set))
-        } | metrics, groups
+        loss = cross_entropy(self.policy, self.policy.evaluation_set)
+        return {self.loss_name: float(loss)} | metrics, groups
 
 
 def cross_entropy(policy: MazePolicy, mazes: Mazes) -> Float[torch.Tensor, ""]:
