@@ -15,7 +15,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -413,6 +413,27 @@ def _add_objective_commands(add_command: AddCommand) -> None:
         "--success", metavar="VALUE", help="a rollout is right if its reward is VALUE"
     )
     audit.add_argument(
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="COLUMN=VALUE",
+        help="read only rows with that value, such as those of one policy",
+    )
+    audit.add_argument(
+        "--within",
+        nargs="+",
+        default=[],
+        metavar="COLUMN",
+        help="problems that differ in that column are different ones",
+    )
+    audit.add_argument(
+        "--pooled",
+        nargs="+",
+        default=[],
+        metavar="COLUMN",
+        help="rollouts of a problem that differ in that column are alike",
+    )
+    audit.add_argument(
         "--follow",
         action="store_true",
         help="of a run that trains: a line for each step, and the audit at its end or Ctrl-C",
@@ -433,7 +454,8 @@ def _add_objective_commands(add_command: AddCommand) -> None:
         metavar="key=value",
         help="metric=pass@64 (default: pass@1), N=16 (default: that of the file), budget=4096"
         " (rollouts a step: compares group sizes too), and columns and rewards as in lab audit:"
-        " problem=COLUMN reward=COLUMN threshold=X success=VALUE",
+        " problem=COLUMN reward=COLUMN threshold=X success=VALUE only=COLUMN=VALUE within=COLUMN"
+        " pooled=COLUMN, several with commas",
     )
 
     explore = add_command(
@@ -896,7 +918,7 @@ def _audit(arguments: argparse.Namespace) -> None:
 
     if arguments.picture and arguments.picture.suffix not in (".pdf", ".png"):
         raise LabError(f"--picture {arguments.picture}: its name must end in .pdf or .png")
-    choice = Choice(arguments.problem, arguments.reward, arguments.threshold, arguments.success)
+    choice = Choice(**{each.name: getattr(arguments, each.name) for each in fields(Choice)})
     if arguments.follow:
         with suppress(KeyboardInterrupt):  # after Ctrl-C comes the audit of what is there
             follow(arguments.path, partial(print, flush=True))
@@ -913,14 +935,18 @@ def _recommend(arguments: argparse.Namespace) -> None:
     from lab.show.recommendation import recommend
 
     values = read_assignments(arguments.values)
-    known = ("metric", "N", "budget", "problem", "reward", "threshold", "success")
+    several = ("only", "within", "pooled")
+    known = ("metric", "N", "budget", "problem", "reward", "threshold", "success", *several)
     for key in values:
         if key not in known:
             raise unknown("setting of lab recommend", key, known)
-    texts = {key: str(values[key]) for key in ("problem", "reward", "success") if key in values}
-    choice = Choice(
-        **texts, threshold=real("threshold", values["threshold"]) if "threshold" in values else None
-    )
+    chosen: dict[str, Any] = {
+        key: str(values[key]) for key in ("problem", "reward", "success") if key in values
+    }
+    chosen |= {key: str(values[key]).split(",") for key in several if key in values}
+    if "threshold" in values:
+        chosen["threshold"] = real("threshold", values["threshold"])
+    choice = Choice(**chosen)
     metric = str(values.get("metric", "pass@1"))
     report = recommend(arguments.path, metric, values.get("N"), values.get("budget"), choice)
     print(*report.lines(), sep="\n")

@@ -118,7 +118,10 @@ def test_a_table_of_rollouts_is_counted_by_problem_in_whatever_order_its_rows_ar
         [4, 4, 3],
         [2, 0, 3],
     )
-    assert found.notes == [f"problems from column {name}, rewards from column {reward}"]
+    assert found.notes == [
+        f"problems from column {name}, rewards from column {reward}",
+        "column rollout numbers the rollouts of a problem",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
@@ -294,8 +297,8 @@ def test_a_run_that_sampled_is_read_at_its_last_step_and_audited_for_its_own_n(t
         (pd.DataFrame({"n": [4, 4], "k": [1, 5]}), "problem row 1 has k = 5 of n = 4: counts must"),
         (pd.DataFrame({"n": [4, 4], "k": [1, 0.5]}), "problem row 1 has k = 0.5 of n = 4"),
         (
-            pd.DataFrame({"problem": ["a", "a"], "n": 4, "k": 1}),
-            "problem a has several rows of counts: add them up",
+            pd.DataFrame({"problem": ["a", "a"], "n": 4, "k": [1, 2]}),
+            "problem a has several rows of counts: choose some",
         ),
     ],
 )

@@ -11,6 +11,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,7 @@ from lab.mathematics.formula import formula_weight
 from lab.mathematics.memories import has_memory
 from lab.mathematics.pass_rates import mixing
 from lab.mathematics.recipes import parse_gate
+from lab.rollouts.counting import Choice
 from lab.show import plots
 from lab.show.audit import audit, pass_rate_bins, population, read_counts
 from lab.show.weighting import by_advantages, by_settings, trained_weighting, weight_shares
@@ -578,22 +580,22 @@ def bundled(front):
     return read
 
 
+def _encoded(case) -> bytes:
+    return case.get("text", "").encode(case.get("encoding", "utf-8"))
+
+
 def test_the_page_reads_every_case_of_the_lab(bundled):
     """The cases of tests/test_rollouts.py, but for folders in folders: files are told no path."""
     given, cases = [], []
     for case in json.loads((ROLLOUTS / "cases.json").read_text(encoding="utf-8")):
         path = ROLLOUTS / case.get("path", "")
-        files = [(case.get("file", path.name), case.get("text", "").encode())]
+        files = [(case.get("file", path.name), _encoded(case))]
         if "path" in case:
             paths = [path] if path.is_file() else [each for each in path.iterdir()]
             if not all(each.is_file() for each in paths):
                 continue
             files = [(each.name, each.read_bytes()) for each in paths]
-        choice = {
-            name: case[name]
-            for name in ("problem", "reward", "threshold", "success")
-            if name in case
-        }
+        choice = {each.name: case[each.name] for each in fields(Choice) if each.name in case}
         given.append((files, choice))
         cases.append(case)
     assert (
@@ -643,6 +645,19 @@ def test_parquet_is_read_however_it_is_packed_or_refused_by_a_sentence(bundled, 
         r"long\.parquet has 4\d MB: the page reads up to 30; lab audit reads more", long
     )
     assert half.startswith("half.parquet cannot be read (") and half.endswith("or .gz of them")
+
+
+def test_whole_numbers_of_64_bits_stay_apart_in_parquet_and_equal_columns_are_refused(
+    bundled, tmp_path
+):
+    ids = pa.table({"problem": np.repeat(2**62 + np.arange(2), 2), "reward": [0, 1, 1, 1]})
+    pq.write_table(ids, tmp_path / "ids.parquet")
+    twice = pa.table([["a"], [0], [1]], names=["problem", "reward", "reward"])
+    pq.write_table(twice, tmp_path / "twice.parquet")
+    files = [(name, (tmp_path / name).read_bytes()) for name in ("ids.parquet", "twice.parquet")]
+    read, refused = bundled(*(([file], {}) for file in files))
+    assert (read["n"], read["correct"]) == ([2, 2], [1, 2])
+    assert refused.startswith("twice.parquet cannot be read ('reward' stands there twice")
 
 
 def test_files_of_a_folder_are_one_table_and_of_two_kinds_a_sentence(bundled):

@@ -24,6 +24,7 @@ from lab.mathematics.recommend import (
     steeper,
     step_moments,
 )
+from lab.rollouts.counting import Choice
 from lab.show.recommendation import recommend
 
 ANSWERS = 3
@@ -307,7 +308,8 @@ def test_a_file_that_does_not_tell_problems_apart_decides_nothing(tmp_path, n, c
     file = tmp_path / "counts.csv"
     rows = [f"{i},{a},{b}\n" for i, (a, b) in enumerate(zip(n, correct, strict=True))]
     file.write_text("problem,n,k\n" + "".join(rows))
-    report = recommend(file)
+    # 4 of 16 in every row may be settings, until somebody says that they are counts
+    report = recommend(file, choice=Choice(reward="k") if 4 in correct else None)
     assert {row.verdict for row in report.rows} == {"undecided"}
     told = "\n".join(report.lines())
     assert "does not tell how certain a score is" in told and "[not known]" in told

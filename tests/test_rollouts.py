@@ -4,14 +4,20 @@
 
 import json
 import shutil
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from lab.cli import main
 from lab.errors import LabError
-from lab.rollouts import formats
+from lab.rollouts import containers, formats
 from lab.rollouts.counting import Choice, identity, read_table_counts
+from lab.rollouts.labels import division
 from lab.show.audit import audit
 
 DATA = Path(__file__).parent / "data" / "rollouts"
@@ -21,7 +27,7 @@ FRONT = Path(__file__).parents[1] / "lab" / "explorer" / "front"
 
 def choice_of(case) -> Choice:
     """What the user says in a case."""
-    return Choice(*(case.get(name) for name in ("problem", "reward", "threshold", "success")))
+    return Choice(**{each.name: case[each.name] for each in fields(Choice) if each.name in case})
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
@@ -30,7 +36,7 @@ def test_a_file_is_read_as_its_case_says(tmp_path, case):
         path = DATA / case["path"]
     else:
         path = tmp_path / case["file"]
-        path.write_text(case["text"], encoding="utf-8")
+        path.write_text(case["text"], encoding=case.get("encoding", "utf-8"))
     if "refused" in case:
         with pytest.raises(LabError) as refusal:
             read_table_counts(path, choice_of(case))
@@ -73,6 +79,95 @@ def test_a_threshold_and_a_success_are_not_given_together():
 )
 def test_a_prompt_has_one_canonical_text(cell, text):
     assert identity(cell) == text
+
+
+# --- Columns that divide problems, and files that are none ----------------------------------------
+
+
+def test_a_column_that_somebody_assigned_divides_and_one_that_chance_fills_does_not():
+    rng = np.random.default_rng(0)
+    asked = 0
+    for _ in range(200):
+        problems, n = int(rng.integers(4, 40)), int(rng.choice([2, 4, 8, 16]))
+        problem = np.repeat(np.arange(problems), n)
+        chance = np.repeat(rng.random(problems), n)
+        asked += division(problem, (rng.random(problems * n) < chance).astype(int)) != ""
+        assigned = np.tile(np.repeat([0, 1], n), problems)
+        kept = rng.random(2 * problems * n) < 0.98  # some rollouts are lost
+        if n > 2:
+            two = np.repeat(np.arange(problems), 2 * n)
+            assert division(two[kept], assigned[kept]) == "groups"
+    assert asked <= 2
+
+
+def test_a_problem_that_recurs_in_some_of_many_steps_is_divided_by_them():
+    problem = np.repeat([0, 1, 2, 0, 3, 1, 2, 3], 8)
+    assert division(problem, np.repeat(np.arange(8), 8)) == "groups"
+
+
+def test_policies_of_different_n_and_of_problems_that_have_different_n_divide():
+    by_policy = np.tile(np.repeat([0, 1], [4, 16]), 10)
+    assert division(np.repeat(np.arange(10), 20), by_policy) == "groups"
+    by_problem = np.concatenate([np.repeat([0, 1], n) for n in range(2, 12)])
+    problem = np.repeat(np.arange(10), 2 * np.arange(2, 12))
+    assert division(problem, by_problem) == "groups"
+
+
+def test_a_column_that_divides_is_seen_in_the_last_rows_of_a_large_file(tmp_path):
+    problem = np.tile(np.repeat(np.arange(2000), 10), 2)
+    table = {"problem": problem, "reward": problem % 2, "policy": np.repeat([0, 7], 20_000)}
+    path = tmp_path / "a.parquet"
+    table["log_p"] = np.random.default_rng(0).random(40_000)
+    pd.DataFrame(table).to_parquet(path)
+    with pytest.raises(LabError, match=r"differ in column policy, whose 2 values \(0, 7\)"):
+        read_table_counts(path)
+    assert len(read_table_counts(path, Choice(only=["policy=7"])).n) == 2000
+
+
+def test_a_chosen_row_is_written_as_column_and_value():
+    with pytest.raises(LabError, match="only = 'policy': write COLUMN=VALUE"):
+        Choice(only=["policy"])
+
+
+@pytest.mark.parametrize("words", [["audit", "--only", "m=b"], ["recommend", "only=m=b"]])
+def test_a_command_says_which_rows_are_read(tmp_path, capsys, words):
+    path = tmp_path / "a.csv"
+    cells = [f"{i},{m},{i % 2}\n" for m in "ab" for i in range(20) for _ in range(4)]
+    path.write_text("problem,m,reward\n" + "".join(cells))
+    assert main([words[0], str(path)]) == 1
+    assert "differ in column m" in capsys.readouterr().err
+    assert main([words[0], str(path), *words[1:]]) == 0
+    assert "only rows with m = b are read" in capsys.readouterr().out
+
+
+def test_two_columns_of_one_name_in_parquet_are_refused(tmp_path):
+    table = pa.table([["a", "a"], [0, 1], [1, 1]], names=["problem", "reward", "reward"])
+    pq.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(LabError, match="'reward' stands there twice"):
+        read_table_counts(tmp_path / "a.parquet")
+
+
+def test_a_link_to_a_device_without_an_end_is_no_file(tmp_path):
+    (tmp_path / "a.jsonl").symlink_to("/dev/zero")
+    with pytest.raises(LabError, match="it is no regular file"):
+        read_table_counts(tmp_path / "a.jsonl")
+
+
+def test_a_line_without_an_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(containers, "LONGEST", 1000)
+    for name in ("a.jsonl", "a.csv", "a.json"):
+        (tmp_path / name).write_text(" " * 2000)
+        with pytest.raises(LabError, match="longer than 1,000 characters"):
+            read_table_counts(tmp_path / name)
+
+
+def test_a_sentence_lists_few_of_many_columns(tmp_path):
+    path = tmp_path / "a.csv"
+    names = [f"column_{i}" for i in range(200_000)]
+    path.write_text(",".join(names) + "\n" + ",".join("0" * 200_000) + "\n")
+    with pytest.raises(LabError) as refusal:
+        read_table_counts(path)
+    assert len(str(refusal.value)) < 2000 and "and 199,980 more" in str(refusal.value)
 
 
 # --- Weightings ---------------------------------------------------------------------------------

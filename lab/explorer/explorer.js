@@ -1,4 +1,4 @@
-// Built by `npm run build` from lab/explorer/front; sources sha256 df70a13b73a173a140fd2bd20e87ee463f19a5fa09be13e4a4fe26ef6e8abf00
+// Built by `npm run build` from lab/explorer/front; sources sha256 7b8840079d328e35f6a79ffbf0bf813d5fd31ccb19f915ebf7aada7ffb912878
 // It holds fflate 0.8.3 by Arjun Barrett <arjunbarrett@gmail.com> (MIT):
 // MIT License
 //
@@ -1442,18 +1442,18 @@ function getTreePath(tree, name) {
   return path;
 }
 function getPhysicalColumns(schemaTree2) {
-  const columns = [];
+  const columns2 = [];
   function traverse(node) {
     if (node.children.length) {
       for (const child of node.children) {
         traverse(child);
       }
     } else {
-      columns.push(node.path.join("."));
+      columns2.push(node.path.join("."));
     }
   }
   traverse(schemaTree2);
-  return columns;
+  return columns2;
 }
 function getMaxRepetitionLevel(schemaPath) {
   let maxLevel = 0;
@@ -1620,7 +1620,7 @@ var init_thrift = __esm({
 
 // node_modules/hyparquet/src/geoparquet.js
 function markGeoColumns(schema, key_value_metadata) {
-  const columns = /* @__PURE__ */ new Map();
+  const columns2 = /* @__PURE__ */ new Map();
   const geo = key_value_metadata?.find(({ key }) => key === "geo")?.value;
   const decodedColumns = (geo && JSON.parse(geo)?.columns) ?? {};
   for (const [name, column] of Object.entries(decodedColumns)) {
@@ -1628,7 +1628,7 @@ function markGeoColumns(schema, key_value_metadata) {
     const type = column.edges === "spherical" ? "GEOGRAPHY" : "GEOMETRY";
     const id = column.crs?.id ?? column.crs?.ids?.[0];
     const crs = id ? `${id.authority}:${id.code.toString()}` : void 0;
-    columns.set(name, { type, crs });
+    columns2.set(name, { type, crs });
   }
   for (let i2 = 1; i2 < schema.length; i2++) {
     const { logical_type, name, num_children, type } = schema[i2];
@@ -1637,7 +1637,7 @@ function markGeoColumns(schema, key_value_metadata) {
       continue;
     }
     if (type === "BYTE_ARRAY" && !logical_type) {
-      schema[i2].logical_type = columns.get(name);
+      schema[i2].logical_type = columns2.get(name);
     }
   }
 }
@@ -2442,22 +2442,22 @@ var init_filter = __esm({
 
 // node_modules/hyparquet/src/plan.js
 function parquetPlan(options) {
-  const { metadata, rowStart = 0, columns, useOffsetIndex = false } = options;
+  const { metadata, rowStart = 0, columns: columns2, useOffsetIndex = false } = options;
   if (!metadata) throw new Error("parquetPlan requires metadata");
   const groups = [];
   const fetches = [];
   const indexes = [];
   const scanPlan = parquetPlanGroups(options);
   for (const group2 of scanPlan.groups) {
-    const groupPlan = parquetPlanGroup({ ...group2, columns, useOffsetIndex });
+    const groupPlan = parquetPlanGroup({ ...group2, columns: columns2, useOffsetIndex });
     groups.push(...groupPlan.groups);
     fetches.push(...groupPlan.fetches);
     indexes.push(...groupPlan.indexes);
   }
   fetches.push(...indexes);
-  return { metadata, rowStart, rowEnd: scanPlan.rowEnd, columns, fetches, groups };
+  return { metadata, rowStart, rowEnd: scanPlan.rowEnd, columns: columns2, fetches, groups };
 }
-function parquetPlanGroups({ metadata, rowStart = 0, rowEnd = Infinity, columns, filter, filterStrict = true, bloomFiltersByGroup, schemaElements, pageRangesByGroup, pageLocationsByGroup }) {
+function parquetPlanGroups({ metadata, rowStart = 0, rowEnd = Infinity, columns: columns2, filter, filterStrict = true, bloomFiltersByGroup, schemaElements, pageRangesByGroup, pageLocationsByGroup }) {
   if (!metadata) throw new Error("parquetPlan requires metadata");
   const schemaTree2 = parquetSchema(metadata);
   const physicalColumns = getPhysicalColumns(schemaTree2);
@@ -2491,10 +2491,10 @@ function parquetPlanGroups({ metadata, rowStart = 0, rowEnd = Infinity, columns,
         const canSplit = rowGroup.columns.every((chunk) => {
           const columnName = chunk.meta_data?.path_in_schema[0];
           const columnPath = chunk.meta_data?.path_in_schema.join(".");
-          if (columns && columnName && !columns.includes(columnName)) return true;
+          if (columns2 && columnName && !columns2.includes(columnName)) return true;
           return !!(chunk.offset_index_offset && chunk.offset_index_length) || !!(columnPath && pageLocations?.[columnPath]);
         });
-        ranges = canSplit ? coalesceOverlappingPageRanges(ranges, rowGroup, columns, pageLocations) : [[ranges[0][0], ranges[ranges.length - 1][1]]];
+        ranges = canSplit ? coalesceOverlappingPageRanges(ranges, rowGroup, columns2, pageLocations) : [[ranges[0][0], ranges[ranges.length - 1][1]]];
       }
       if (ranges.length) {
         groups.push({ rowGroup, groupIndex, groupStart, groupRows, ranges, pageRanges, pageLocations });
@@ -2504,7 +2504,7 @@ function parquetPlanGroups({ metadata, rowStart = 0, rowEnd = Infinity, columns,
   }
   return { groups, rowEnd: isFinite(rowEnd) ? rowEnd : groupStart };
 }
-function parquetPlanGroup({ rowGroup, groupStart, groupRows, ranges, columns, useOffsetIndex = false, pageRanges, pageLocations }) {
+function parquetPlanGroup({ rowGroup, groupStart, groupRows, ranges, columns: columns2, useOffsetIndex = false, pageRanges, pageLocations }) {
   const chunks = [];
   const fetches = [];
   const indexes = [];
@@ -2513,7 +2513,7 @@ function parquetPlanGroup({ rowGroup, groupStart, groupRows, ranges, columns, us
     const meta = chunk.meta_data;
     if (chunk.file_path) throw new Error("parquet file_path not supported");
     if (!meta) throw new Error("parquet column metadata is undefined");
-    if (columns && !columns.includes(meta.path_in_schema[0])) continue;
+    if (columns2 && !columns2.includes(meta.path_in_schema[0])) continue;
     const columnOffset = meta.dictionary_page_offset || meta.data_page_offset;
     const startByte = Number(columnOffset);
     const endByte = Number(columnOffset + meta.total_compressed_size);
@@ -2537,7 +2537,7 @@ function parquetPlanGroup({ rowGroup, groupStart, groupRows, ranges, columns, us
     if ("pageLocations" in chunk) continue;
     if ("offsetIndex" in chunk) {
       indexes.push(chunk.offsetIndex);
-    } else if (columns) {
+    } else if (columns2) {
       columnRanges.push(chunk.range);
     } else if (run && chunk.range.endByte - run.startByte <= runLimit) {
       run.endByte = chunk.range.endByte;
@@ -2558,8 +2558,8 @@ function parquetPlanGroup({ rowGroup, groupStart, groupRows, ranges, columns, us
   }));
   return { groups, fetches, indexes };
 }
-function coalesceOverlappingPageRanges(ranges, rowGroup, columns, pageLocations) {
-  const selectedPageLayouts = rowGroup.columns.filter((chunk) => !columns || columns.includes(chunk.meta_data?.path_in_schema[0] || "")).map((chunk) => pageLocations?.[chunk.meta_data?.path_in_schema.join(".") || ""]);
+function coalesceOverlappingPageRanges(ranges, rowGroup, columns2, pageLocations) {
+  const selectedPageLayouts = rowGroup.columns.filter((chunk) => !columns2 || columns2.includes(chunk.meta_data?.path_in_schema[0] || "")).map((chunk) => pageLocations?.[chunk.meta_data?.path_in_schema.join(".") || ""]);
   const merged = [];
   for (const range of ranges) {
     const last2 = merged[merged.length - 1];
@@ -2615,7 +2615,7 @@ async function prefetchBloomFilters({ file, metadata, filter, filterStrict = tru
   if (tasks.length) await Promise.all(tasks);
   return result;
 }
-async function prefetchPageIndexes({ file, metadata, filter, filterStrict = true, rowStart = 0, rowEnd = Infinity, columns, bloomFiltersByGroup, schemaElements, parsers }) {
+async function prefetchPageIndexes({ file, metadata, filter, filterStrict = true, rowStart = 0, rowEnd = Infinity, columns: columns2, bloomFiltersByGroup, schemaElements, parsers }) {
   const pageRangesByGroup = metadata.row_groups.map(() => void 0);
   const pageLocationsByGroup = metadata.row_groups.map(() => (
     /** @type {Record<string, PageLocation[]>} */
@@ -2692,7 +2692,7 @@ async function prefetchPageIndexes({ file, metadata, filter, filterStrict = true
         if (!meta) continue;
         const columnName = meta.path_in_schema[0];
         const columnPath = meta.path_in_schema.join(".");
-        if (columns && !columns.includes(columnName)) continue;
+        if (columns2 && !columns2.includes(columnName)) continue;
         if (scheduledOffsetPaths.has(columnPath)) continue;
         if (!chunk.offset_index_offset || !chunk.offset_index_length) continue;
         scheduledOffsetPaths.add(columnPath);
@@ -4043,7 +4043,7 @@ async function readSelectedPages(options, groupPlan, chunk, pages, columnDecoder
     skipped: skipped + columnSkipped
   };
 }
-async function asyncGroupToRows({ asyncColumns }, selectStart, selectEnd, columns, rowFormat) {
+async function asyncGroupToRows({ asyncColumns }, selectStart, selectEnd, columns2, rowFormat) {
   const asyncPages = await Promise.all(asyncColumns.map(
     (column) => column.data.then(({ skipped, data: data2 }) => ({ skipped, data: flatten(data2) }))
   ));
@@ -4060,8 +4060,8 @@ async function asyncGroupToRows({ asyncColumns }, selectStart, selectEnd, column
     }
     return groupData2;
   }
-  const includedColumnNames = asyncColumns.map((child) => child.pathInSchema[0]).filter((name) => !columns || columns.includes(name));
-  const columnOrder = columns ?? includedColumnNames;
+  const includedColumnNames = asyncColumns.map((child) => child.pathInSchema[0]).filter((name) => !columns2 || columns2.includes(name));
+  const columnOrder = columns2 ?? includedColumnNames;
   const columnIndexes = columnOrder.map((name) => asyncColumns.findIndex((column) => column.pathInSchema[0] === name));
   const groupData = Array(selectCount);
   for (let selectRow = 0; selectRow < selectCount; selectRow++) {
@@ -4195,7 +4195,7 @@ var init_scan = __esm({
 // node_modules/hyparquet/src/read.js
 async function parquetRead(options) {
   options.metadata ??= await parquetMetadataAsync(options.file, options);
-  const { rowStart = 0, rowEnd, columns, onChunk, onComplete, rowFormat, filter, filterStrict = true } = options;
+  const { rowStart = 0, rowEnd, columns: columns2, onChunk, onComplete, rowFormat, filter, filterStrict = true } = options;
   if (filter && rowFormat !== "object") {
     throw new Error('parquet filter requires rowFormat: "object"');
   }
@@ -4203,16 +4203,16 @@ async function parquetRead(options) {
     throw new Error('parquet includeRowIndex requires rowFormat: "object"');
   }
   const filterColumns = columnsNeededForFilter(filter);
-  let readColumns = columns;
-  if (columns && filterColumns.length) {
-    const selectedColumns = new Set(columns);
+  let readColumns = columns2;
+  if (columns2 && filterColumns.length) {
+    const selectedColumns = new Set(columns2);
     const extraColumns = filterColumns.filter((column) => !selectedColumns.has(column));
-    if (extraColumns.length) readColumns = [...columns, ...extraColumns];
+    if (extraColumns.length) readColumns = [...columns2, ...extraColumns];
   }
-  const readOptions = readColumns === columns ? options : { ...options, columns: readColumns };
+  const readOptions = readColumns === columns2 ? options : { ...options, columns: readColumns };
   const prepared = await prepareParquetRead(readOptions);
   const preparedOptions = prepared.options;
-  const requiresProjection = readColumns !== columns;
+  const requiresProjection = readColumns !== columns2;
   const asyncGroups = readParquetPlan(preparedOptions, prepared.plan);
   if (!onComplete && !onChunk) {
     await awaitAllColumns(asyncGroups);
@@ -4246,7 +4246,7 @@ async function parquetRead(options) {
     for (const asyncGroup of assembled) {
       const selectStart = asyncGroup.selectStart ?? Math.max(rowStart - asyncGroup.groupStart, 0);
       const selectEnd = asyncGroup.selectEnd ?? Math.min((rowEnd ?? Infinity) - asyncGroup.groupStart, asyncGroup.groupRows);
-      const groupData = rowFormat === "object" ? await asyncGroupToRows(asyncGroup, selectStart, selectEnd, readColumns, "object") : await asyncGroupToRows(asyncGroup, selectStart, selectEnd, columns, "array");
+      const groupData = rowFormat === "object" ? await asyncGroupToRows(asyncGroup, selectStart, selectEnd, readColumns, "object") : await asyncGroupToRows(asyncGroup, selectStart, selectEnd, columns2, "array");
       if (options.includeRowIndex) {
         for (let i2 = 0; i2 < groupData.length; i2++) {
           Object.defineProperty(groupData[i2], rowIndex, {
@@ -4261,9 +4261,9 @@ async function parquetRead(options) {
           groupData
         ) {
           if (matchFilter(row2, filter, filterStrict)) {
-            if (requiresProjection && columns) {
+            if (requiresProjection && columns2) {
               for (const col of filterColumns) {
-                if (!columns.includes(col)) delete row2[col];
+                if (!columns2.includes(col)) delete row2[col];
               }
             }
             rows.push(row2);
@@ -4318,6 +4318,7 @@ var init_src = __esm({
 // parquet.js
 var parquet_exports = {};
 __export(parquet_exports, {
+  columns: () => columns,
   parquet: () => parquet,
   unpackedSize: () => unpackedSize
 });
@@ -4329,20 +4330,21 @@ async function parquet(bytes) {
   return (await parquetReadObjects({ file: bytes, compressors })).map(plain2);
 }
 function plain2(cell) {
-  if (typeof cell === "bigint") return Number(cell);
+  if (typeof cell === "bigint") return Number.isSafeInteger(Number(cell)) ? Number(cell) : String(cell);
   if (Array.isArray(cell)) return cell.map(plain2);
   if (cell instanceof Date) return cell.toISOString();
   if (ArrayBuffer.isView(cell)) return Array.from(cell, plain2);
   if (typeof cell !== "object" || cell === null) return cell;
   return Object.fromEntries(Object.entries(cell).map(([name, value]) => [name, plain2(value)]));
 }
-var unpackedSize;
+var unpackedSize, columns;
 var init_parquet = __esm({
   "parquet.js"() {
     init_browser();
     init_esm();
     init_src();
     unpackedSize = (bytes) => parquetMetadata(bytes).row_groups.reduce((sum, { total_byte_size }) => sum + Number(total_byte_size), 0);
+    columns = (bytes) => parquetSchema(parquetMetadata(bytes)).children.map(({ element }) => element.name);
   }
 });
 
@@ -5099,8 +5101,8 @@ var dot = (a, b, from = 0) => {
   for (let i2 = from; i2 < a.length; i2++) sum += a[i2] * b[i2];
   return sum;
 };
-function svd(columns) {
-  const n = columns.length, u = columns.map((column) => Float64Array.from(column));
+function svd(columns2) {
+  const n = columns2.length, u = columns2.map((column) => Float64Array.from(column));
   const v = u.map((_, k) => Float64Array.from({ length: n }, (_2, j) => Number(j === k)));
   const rotate = (a, b, c, s2) => {
     for (let i2 = 0; i2 < a.length; i2++) {
@@ -5131,8 +5133,8 @@ function svd(columns) {
   );
   return { u, s: Float64Array.from(s), v };
 }
-function leastSquares(columns, b) {
-  const a = columns.map((column) => new Float64Array(column)), right = new Float64Array(b), n = a.length, diagonal = [];
+function leastSquares(columns2, b) {
+  const a = columns2.map((column) => new Float64Array(column)), right = new Float64Array(b), n = a.length, diagonal = [];
   for (let k = 0; k < n; k++) {
     const x2 = a[k], size = Math.sqrt(dot(x2, x2, k)) * (x2[k] > 0 ? -1 : 1);
     diagonal.push(size);
@@ -5152,24 +5154,24 @@ function leastSquares(columns, b) {
   }
   return out;
 }
-function nonNegative(columns, b) {
-  const n = columns.length, x2 = new Float64Array(n), free = /* @__PURE__ */ new Set();
+function nonNegative(columns2, b) {
+  const n = columns2.length, x2 = new Float64Array(n), free = /* @__PURE__ */ new Set();
   for (let round2 = 0; round2 < 3 * n; round2++) {
     const left = Float64Array.from(b);
     for (const j of free) {
-      const column = columns[j], times = x2[j];
+      const column = columns2[j], times = x2[j];
       for (let i2 = 0; i2 < left.length; i2++) left[i2] -= times * column[i2];
     }
     let best = -1, most = 1e-13;
     for (let j = 0; j < n; j++) {
-      const slope = free.has(j) ? 0 : dot(columns[j], left);
+      const slope = free.has(j) ? 0 : dot(columns2[j], left);
       if (slope > most) [best, most] = [j, slope];
     }
     if (best < 0 || free.size >= b.length) break;
     free.add(best);
     for (; ; ) {
       const set = [...free], solution = leastSquares(
-        set.map((j) => columns[j]),
+        set.map((j) => columns2[j]),
         b
       );
       if (solution.every((value) => value > 0)) {
@@ -5215,15 +5217,15 @@ function decomposition(degree, N2) {
   const p = angle.map((value) => Math.sin(value / 2) ** 2);
   const share = node.map((value, i2) => value * Math.sin(angle[i2]) * (p[i2] * (1 - p[i2])) ** 2);
   const basis = binomialTable(degree, p, 1e-300);
-  const columns = Array.from({ length: degree + 1 }, () => new Float64Array(p.length)), noise = new Float64Array(degree + 1);
+  const columns2 = Array.from({ length: degree + 1 }, () => new Float64Array(p.length)), noise = new Float64Array(degree + 1);
   basis.forEach(
     ({ low, chance }, i2) => chance.forEach((value, k) => {
-      columns[low + k][i2] = Math.sqrt(share[i2]) * value;
+      columns2[low + k][i2] = Math.sqrt(share[i2]) * value;
       noise[low + k] += share[i2] * value;
     })
   );
-  const scaled = columns.map((column, j) => column.map((value) => value / Math.sqrt(noise[j])));
-  return { p, share, basis, noise, plain: svd(columns), ridge: svd(scaled) };
+  const scaled = columns2.map((column, j) => column.map((value) => value / Math.sqrt(noise[j])));
+  return { p, share, basis, noise, plain: svd(columns2), ridge: svd(scaled) };
 }
 var dot2 = (a, b) => a.reduce((sum, value, i2) => sum + value * b[i2], 0);
 function fit(degree, N2, at, w) {
@@ -5771,6 +5773,31 @@ function limit(table, quantity, axis) {
 }
 var middle = (values) => values[(values.length - 1) / 2];
 
+// json.js
+var TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}]|-?(?:NaN|Infinity)|-?\d[-+.\deE]*/g;
+var Repeated = class extends Error {
+};
+function checkDistinct(names) {
+  const seen = /* @__PURE__ */ new Set();
+  for (const name of names) {
+    if (seen.has(name)) throw new Repeated(`'${name.slice(0, 60)}' stands there twice: rename one of them`);
+    seen.add(name);
+  }
+}
+function parseJson(text2) {
+  const objects = [];
+  const sound = text2.replace(TOKENS, (token, isName) => {
+    if (token === "{") objects.push([]);
+    else if (token === "}") checkDistinct(objects.pop() ?? []);
+    else if (isName) objects.at(-1)?.push(JSON.parse(token.replace(/\s*:$/, "")));
+    else if (token.endsWith("NaN")) return "null";
+    else if (token.endsWith("Infinity")) return token.replace("Infinity", "1e999");
+    else if (/^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token))) return `"${token}"`;
+    return token;
+  });
+  return JSON.parse(sound);
+}
+
 // formats.js
 var IDS = [
   "problem",
@@ -6222,34 +6249,78 @@ var FORMATS = [
     "cell": "rate",
     "n": 0,
     "logged_twice": false
-  },
-  {
-    "tool": "",
-    "source": "any tool",
-    "columns": [],
-    "problem": [
-      "problem",
-      "uid",
-      "prompt_id",
-      "index",
-      "prompt",
-      "input",
-      "question",
-      "messages",
-      "doc.query"
-    ],
-    "reward": [],
-    "within": [],
-    "besides": [
-      "step"
-    ],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
   }
 ];
+
+// labels.js
+var LONGEST2 = 200;
+var SHARE = 0.8;
+var ENOUGH = 8;
+var isHolder = (cell) => typeof cell === "object" && cell !== null;
+var isShort = (cell) => !isHolder(cell) && !(typeof cell === "string" && cell.length > LONGEST2);
+function labelColumns(rows, besides) {
+  const short2 = /* @__PURE__ */ new Map();
+  for (const row2 of rows)
+    for (const [name, cell] of Object.entries(row2)) {
+      const inner = isHolder(cell) && !Array.isArray(cell) ? Object.entries(cell).map(([key, value]) => [`${name}.${key}`, value]) : [[name, cell]];
+      for (const [place, value] of inner) short2.set(place, (short2.get(place) ?? true) && isShort(value));
+    }
+  return [...short2].flatMap(([name, fits]) => fits && !besides.has(name) ? [name] : []);
+}
+var Labels = class {
+  constructor(readers) {
+    this.columns = readers.map(([name, read]) => ({ name, read, codes: /* @__PURE__ */ new Map(), coded: [] }));
+    this.problems = [];
+  }
+  /** Take a row, of the problem of that number. */
+  add(row2, problem) {
+    this.problems.push(problem);
+    for (const { read, codes, coded } of this.columns) {
+      const cell = read(row2) ?? null, value = isHolder(cell) ? JSON.stringify(cell) : typeof cell === "boolean" ? Number(cell) : cell;
+      if (!codes.has(value)) codes.set(value, { code: codes.size, cell });
+      coded.push(codes.get(value).code);
+    }
+  }
+  /** The columns that divide: { column, values, singles, counts }; counts: the values are 0, 1, 2, ... or 1, 2, 3, ... */
+  dividing() {
+    return this.columns.flatMap(({ name, codes, coded }) => {
+      const kind = codes.size > 1 ? division(this.problems, coded) : "";
+      if (!kind) return [];
+      const numbers2 = [...codes.keys()].map((value) => value === null ? NaN : Number(value)).toSorted((a, b) => a - b), counts2 = [0, 1].some((first) => numbers2.every((value, i2) => value === first + i2)), values = [...codes.values()].map(({ cell }) => cell);
+      return [{ column: name, values, singles: kind === "singles", counts: counts2 }];
+    });
+  }
+};
+function division(problems, labels2) {
+  const all = /* @__PURE__ */ new Map(), values = labels2.reduce((most, label2) => Math.max(most, label2), 0) + 1;
+  problems.forEach((problem, i2) => {
+    const place = problem * values + labels2[i2];
+    all.set(place, (all.get(place) ?? 0) + 1);
+  });
+  const every = [...all].map(([place, size]) => ({
+    problem: Math.floor(place / values),
+    label: place % values,
+    size
+  })), ofProblem = Map.groupBy(every, ({ problem }) => problem), cells2 = every.filter(({ problem }) => ofProblem.get(problem).length > 1), varied = new Set(cells2.map(({ problem }) => problem)).size;
+  if (varied < Math.min(ENOUGH, ofProblem.size / 2)) {
+    const undivided = every.filter(({ problem }) => ofProblem.get(problem).length === 1), whole = usual(/* @__PURE__ */ new Map([["", undivided]])).get("");
+    return varied && whole > 1 && cells2.every(({ size }) => size === whole) ? "groups" : "";
+  }
+  const ofLabel = Map.groupBy(cells2, ({ label: label2 }) => label2), shared2 = ({ label: label2 }) => ofLabel.get(label2).length > 1, agree = ({ size }, usual2) => usual2 > 1 && Math.abs(size - usual2) <= Math.floor(usual2 / 8), byProblem = usual(ofProblem), byLabel = usual(ofLabel);
+  for (const agrees of [
+    (cell) => agree(cell, byProblem.get(cell.problem)),
+    (cell) => shared2(cell) && agree(cell, byLabel.get(cell.label))
+  ])
+    if (cells2.filter(agrees).length >= SHARE * cells2.length) return "groups";
+  const single = cells2.filter((cell) => shared2(cell) && cell.size === 1).length;
+  return single >= SHARE * ofProblem.size * ofLabel.size ? "singles" : "";
+}
+var usual = (groups) => new Map(
+  [...groups].map(([key, cells2]) => {
+    const sizes = cells2.map(({ size }) => size).toSorted((a, b) => a - b);
+    return [key, sizes[sizes.length - 1 >> 1]];
+  })
+);
 
 // rollouts.js
 var REWARDS = FORMATS.find(({ tool, reward }) => !tool && reward.length).reward;
@@ -6257,6 +6328,7 @@ var ADVANTAGES = ["advantage", "advantages"];
 var BINARY = ["0", "1", "-1", "0.0", "1.0", "true", "false", "True", "False"];
 var NO_NUMBER = ["n/a", "na", "nan", "none", "null"];
 var LOOKED_AT = 100;
+var LISTED = 20;
 var RATE_SLACK = 1e-3;
 function readCounts(tables, choice = {}) {
   const left = [], kept = [];
@@ -6325,20 +6397,29 @@ function rowsOfWideTable(row2) {
 }
 var isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 function layoutOf(rows, choice) {
-  const first = rows.slice(0, LOOKED_AT), columns = [...new Set(first.flatMap(Object.keys))], names = new Set(columns);
+  const first = rows.slice(0, LOOKED_AT), columns2 = [...new Set(first.flatMap(Object.keys))], names = new Set(columns2);
   for (const row2 of first) {
     for (const [outer, cells2] of Object.entries(row2)) {
       if (isObject(cells2)) for (const inner of Object.keys(cells2)) names.add(`${outer}.${inner}`);
     }
   }
-  for (const column of [choice.problem, choice.reward]) {
+  const only = (choice.only ?? []).map((text2) => {
+    const at = text2.indexOf("=");
+    if (at < 0) throw new Error(`only = '${text2}': write COLUMN=VALUE`);
+    return [text2.slice(0, at), text2.slice(at + 1)];
+  }), { within = [], pooled = [] } = choice;
+  for (const column of [choice.problem, choice.reward, ...only.map(([name]) => name), ...within, ...pooled]) {
     if (column && !names.has(column))
-      throw new Error(`found columns ${columns.join(", ")}, and no ${column}: name one of them`);
+      throw new Error(`found columns ${listed(columns2)}, and no ${short(column)}: name one of them`);
   }
   const find = (list) => list.find((name) => names.has(name)) ?? "", size = find(SIZES), right = find(RIGHT);
-  if (size && right && !choice.reward)
-    return { tool: "", cell: "counts", problem: choice.problem || find([...IDS, ...TEXTS]), reward: right, size };
-  const numbers2 = columns.filter((name) => {
+  if (size && right && holdsCounts(first, size, right, choice)) {
+    const problem = choice.problem || find([...IDS, ...TEXTS]), others = columns2.filter((name) => ![size, right, "step"].includes(name));
+    if (others.length && !problem)
+      throw new Error(`found columns ${listed(columns2)}: name the problem${candidates(others)}`);
+    return { tool: "", cell: "counts", problem, reward: right, size, within, only, pooled };
+  }
+  const numbers2 = columns2.filter((name) => {
     const cells2 = first.map((row2) => row2[name]);
     return cells2.every((cell) => missing(cell) || number(cell) !== null) && !cells2.every(missing);
   });
@@ -6346,31 +6427,52 @@ function layoutOf(rows, choice) {
     if (!form.columns.every((column) => names.has(column))) continue;
     const problem = choice.problem || find(form.problem);
     let reward = choice.reward || find(form.reward);
-    if (!reward && !form.reward.length) {
+    const advantage = find(ADVANTAGES);
+    if (!reward && !form.reward.length && advantage) {
       const besides = [...form.besides, ...form.problem, problem, ...ADVANTAGES], left = numbers2.filter((name) => !besides.includes(name));
       reward = left.length === 1 ? left[0] : "";
     }
     if (!problem || !reward) continue;
     if (form.cell !== "reward" && !form.reward.includes(reward)) continue;
     if (form.cell === "ratio" && !first.some((row2) => String(row2[reward]).includes("/"))) continue;
-    return { ...form, problem, reward, within: find(form.within), size, advantage: find(ADVANTAGES) };
+    const apart = [find(form.within), ...within].filter((name) => name), known = ["step", problem, reward, size, ...apart, ...ADVANTAGES, ...pooled, form.one, form.once];
+    const labels2 = labelColumns(
+      ["ratio", "rate"].includes(form.cell) ? [] : first,
+      /* @__PURE__ */ new Set([...known, ...form.columns, ...form.besides])
+    );
+    return { ...form, problem, reward, within: apart, size, advantage, only, pooled, labels: labels2 };
   }
-  throw new Error(unclear(first, columns, numbers2, choice));
+  throw new Error(unclear(first, columns2, numbers2, choice));
 }
-function unclear(first, columns, numbers2, choice) {
-  const chart = columns.some((name) => /__(MIN|MAX)$/.test(name));
-  if (chart || columns.includes("_step") && columns.includes("_runtime")) {
+function holdsCounts(first, size, right, choice) {
+  const of = (name) => first.map((row2) => number(row2[name] ?? null));
+  if (choice.reward) return choice.reward === right && of(right).some((k2) => k2 > 1);
+  const [sizes, rights] = [of(size), of(right)], [n, k] = [sizes[0], rights[0]];
+  if (first.length > 1 && sizes.every((each) => each === n) && rights.every((each) => each === k) && 0 < k && k < n)
+    throw new Error(
+      `columns ${size} and ${right} are ${n} and ${k} in every row: name ${right} as the column of the reward if that many of ${size} rollouts were right, or the column that is`
+    );
+  return true;
+}
+var candidates = (list) => list.length ? ` (${listed(list, " or ")}?)` : "";
+function listed(names, between = ", ") {
+  const more = names.length > LISTED ? ` and ${(names.length - LISTED).toLocaleString("en")} more` : "";
+  return names.slice(0, LISTED).map(said).join(between) + more;
+}
+function unclear(first, columns2, numbers2, choice) {
+  const chart = columns2.some((name) => /__(MIN|MAX)$/.test(name));
+  if (chart || columns2.includes("_step") && columns2.includes("_runtime")) {
     return "a history of metrics exported from W&B, which holds means and no rollouts: export the table of completions";
   }
-  const rewards = numbers2.filter((name) => name !== "step" && !ADVANTAGES.includes(name));
-  const problems = columns.filter((name) => {
+  const others = ["step", ...ADVANTAGES, ...IDS, ...TEXTS, choice.problem], rewards = numbers2.filter((name) => !others.includes(name));
+  const problems = columns2.filter((name) => {
     const cells2 = first.flatMap((row2) => missing(row2[name]) ? [] : [identity(row2[name])]), different = new Set(cells2);
     return name !== "step" && different.size < cells2.length && ![...different].every((cell) => BINARY.includes(cell));
   });
-  const candidates = (list) => list.length ? ` (${list.join(" or ")}?)` : "", has = (list) => list.some((name) => columns.includes(name)), ask = [];
+  const has = (list) => list.some((name) => columns2.includes(name)), ask = [];
   if (!choice.problem && !has([...IDS, ...TEXTS])) ask.push(`the problem${candidates(problems)}`);
   if (!choice.reward && !has(REWARDS)) ask.push(`the reward${candidates(rewards)}`);
-  return `found columns ${columns.join(", ")}: name ${ask.join(" and ") || "others"}; or give ${SIZES.join("|")} and ${RIGHT.join("|")}, or ${[...IDS, ...TEXTS].join("|")} in every row and ${REWARDS.join("|")}`;
+  return `found columns ${listed(columns2)}: name ${ask.join(" and ") || "others"}; or give ${SIZES.join("|")} and ${RIGHT.join("|")}, or ${[...IDS, ...TEXTS].join("|")} in every row and ${REWARDS.join("|")}`;
 }
 var missing = (cell) => cell === null || cell === void 0 || Number.isNaN(cell) || typeof cell === "string" && (!cell.trim() || NO_NUMBER.includes(cell.trim().toLowerCase()));
 function number(cell) {
@@ -6411,13 +6513,17 @@ function checkSize(n, problem) {
     );
   }
 }
-function countsOf(rows, { problem, reward, size }) {
-  const steps = rows.map((row2) => "step" in row2 ? number(row2.step) : null), last2 = steps.reduce((most, step) => step !== null && step > most ? step : most, -Infinity);
+var isChosen = (row2, only) => only.every(([name, value]) => isSuccess(readerOf(name)(row2) ?? null, value));
+function countsOf(rows, { problem, reward, size, within, only }) {
+  const nameOf = [...within.toReversed(), problem].map(readerOf), steps = rows.map((row2) => "step" in row2 ? number(row2.step) : null), last2 = steps.reduce((most, step, i2) => step > most && isChosen(rows[i2], only) ? step : most, -Infinity);
   const n = [], correct = [], seen = /* @__PURE__ */ new Set();
   rows.forEach((row2, i2) => {
-    if (steps[i2] !== null && steps[i2] < last2) return;
-    const name = problem ? identity(row2[problem] ?? null) : `row ${i2}`, [tried, right] = [number(row2[size]), number(row2[reward])];
-    if (seen.has(name)) throw new Error(`problem ${name} has several rows of counts: add them up`);
+    if (!isChosen(row2, only) || steps[i2] !== null && steps[i2] < last2) return;
+    const name = problem ? nameOf.map((of) => identity(of(row2) ?? null)).join(" ") : `row ${i2}`, [tried, right] = [number(row2[size]), number(row2[reward])];
+    if (seen.has(name))
+      throw new Error(
+        `problem ${short(name)} has several rows of counts: choose some, name what sets problems apart, or add them up`
+      );
     seen.add(name);
     if (!Number.isInteger(tried) || !Number.isInteger(right) || tried < 1 || right < 0 || right > tried) {
       throw new Error(
@@ -6428,7 +6534,15 @@ function countsOf(rows, { problem, reward, size }) {
     n.push(tried);
     correct.push(right);
   });
-  return { n, correct, notes: [`${n.length} problems, counts from columns ${size} and ${reward}`], tool: "" };
+  const notes = [`${n.length} problems, counts from columns ${size} and ${reward}`];
+  if (steps.some((step, i2) => step !== null && step < last2 && isChosen(rows[i2], only))) {
+    if (!problem && n.length === 1)
+      throw new Error(
+        "every step has one row of counts, as a table of checkpoints has: give the counts of each problem"
+      );
+    notes.push(`only the last step is read: ${last2}`);
+  }
+  return { n, correct, notes, tool: "" };
 }
 var Tally = class {
   constructor(layout, choice) {
@@ -6440,13 +6554,16 @@ var Tally = class {
     this.seen = /* @__PURE__ */ new Set();
     this.repeated = 0;
     this.content = /* @__PURE__ */ new Map();
+    this.numbers = /* @__PURE__ */ new Map();
+    this.labels = new Labels((layout.labels ?? []).map((name) => [name, readerOf(name)]));
   }
   /** Count rows, those without a step as of `given`. */
   add(rows, given) {
-    const { layout } = this, problemOf = readerOf(layout.problem), rewardOf = readerOf(layout.reward), withinOf = layout.within ? readerOf(layout.within) : null, advantageOf = layout.advantage ? readerOf(layout.advantage) : null, outcome = { ratio: this.addRatio, rate: this.addRate, metrics: this.addMetrics }[layout.cell] ?? this.addReward;
+    const { layout } = this, problemOf = readerOf(layout.problem), rewardOf = readerOf(layout.reward), withinOf = layout.within.map(readerOf), pooledOf = layout.pooled.map(readerOf), advantageOf = layout.advantage ? readerOf(layout.advantage) : null, outcome = { ratio: this.addRatio, rate: this.addRate, metrics: this.addMetrics }[layout.cell] ?? this.addReward;
     let kept;
     for (const row2 of rows) {
       this.rows++;
+      if (!isChosen(row2, layout.only)) continue;
       if (layout.one) {
         const value = String(row2[layout.one]);
         kept ??= value;
@@ -6466,7 +6583,7 @@ var Tally = class {
       if (problem === null || problem === void 0 || problem === "")
         throw new Error(`row ${this.rows} has no ${layout.problem}: every rollout needs its problem`);
       problem = identity(problem);
-      if (withinOf) problem = `${identity(withinOf(row2) ?? null)} ${problem}`;
+      for (const of of withinOf) problem = `${identity(of(row2) ?? null)} ${problem}`;
       const at = "step" in row2 ? row2.step : given, step = missing(at) ? null : identity(at), key = JSON.stringify([step, problem]);
       if (layout.logged_twice) {
         const { step: _, ...content } = row2;
@@ -6478,6 +6595,9 @@ var Tally = class {
       outcome.call(this, rewardOf(row2), group2, row2, key);
       const advantage = advantageOf && group2.n === n + 1 ? number(advantageOf(row2)) : null;
       if (advantage !== null) group2.got[group2.right > right ? 0 : 1] = advantage;
+      const place = JSON.stringify([key, ...pooledOf.map((of) => identity(of(row2) ?? null))]);
+      if (!this.numbers.has(place)) this.numbers.set(place, this.numbers.size);
+      this.labels.add(row2, this.numbers.get(place));
     }
     return this;
   }
@@ -6574,13 +6694,14 @@ var Tally = class {
       `${layout.tool ? `${layout.tool}: ` : ""}problems from column ${layout.problem}, rewards from column ${layout.reward}`
     ];
     if (layout.cell === "rate" && !layout.size && !layout.n) notes.push(this.addRates());
+    notes.push(...this.divisions());
     if (values.has(0) && values.has(-1))
       throw new Error(
         `column ${layout.reward} holds rewards of -1, 0 and 1: give a threshold, from which one is right`
       );
     if (values.has(-1)) notes.push("a reward of -1 is wrong, 1 is right");
     if (this.others.size) {
-      const left = [...this.others].map(([name, rows]) => `${name} (${rows})`).join(", ");
+      const left = listed([...this.others].map(([name, rows]) => `${name} (${rows})`));
       notes.push(`only the first ${layout.one} is read; left out: ${left} rows`);
     }
     if (this.repeated) notes.push(`${this.repeated} rollouts stand there twice and count once`);
@@ -6601,6 +6722,8 @@ var Tally = class {
       notes.push(words);
     }
     groups = mergedUids(layout, groups).filter((group2) => group2.n);
+    if (!this.groups.size && layout.only.length)
+      throw new Error(`no row has ${listed(this.choice.only)}: choose another value`);
     if (!groups.length) throw new Error(`column ${layout.reward} holds no reward: name another`);
     const n = groups.map((group2) => group2.n);
     for (const group2 of groups) checkSize(group2.n, group2.problem);
@@ -6609,7 +6732,10 @@ var Tally = class {
         `column ${layout.problem} gives every rollout a problem of its own: name the problems in a column problem`
       );
     }
-    if (this.lost) notes.push(`${this.lost} of ${this.rows} rollouts have no reward and are left out`);
+    if (this.lost) {
+      const rollouts = [...this.groups.values()].reduce((sum, group2) => sum + group2.n, this.lost), of = layout.cell === "reward" ? `${rollouts} rollouts` : `${this.rows} rows`;
+      notes.push(`${this.lost} of ${of} have no reward and are left out`);
+    }
     if (TEXTS.includes(layout.problem)) {
       const sorted = n.toSorted((a, b) => a - b), middle2 = (sorted[n.length - 1 >> 1] + sorted[n.length >> 1]) / 2;
       notes.push(
@@ -6624,6 +6750,22 @@ var Tally = class {
       advantages: layout.advantage ? groups.map(({ got }) => got ?? [NaN, NaN]) : null,
       steps: groups.map(({ step }) => step)
     };
+  }
+  /** What is to be said of columns that divide problems; one that is not clear is refused. */
+  divisions() {
+    const { only, pooled } = this.layout, { within = [] } = this.choice, found = this.labels.dividing(), unclear2 = found.filter(({ singles, counts: counts2 }) => !(singles && counts2)), label2 = unclear2.find(({ counts: counts2 }) => !counts2) ?? unclear2[0];
+    if (label2) {
+      const name = short(label2.column);
+      throw new Error(
+        `the rollouts of a problem differ in column ${name}, whose ${label2.values.length} values (${listed(label2.values)}) stand in the same problems: say which are read, as ${name}=${said(label2.values.at(-1))} for one policy, that problems differ by ${name}, or that it makes no difference`
+      );
+    }
+    return [
+      ...only.map(([name, value]) => `only rows with ${name} = ${short(value)} are read`),
+      ...within.map((name) => `problems of different ${name} are different`),
+      ...pooled.map((name) => `rollouts of different ${name} are pooled`),
+      ...found.map(({ column }) => `column ${column} numbers the rollouts of a problem`)
+    ];
   }
   /** Count the rates whose n no column gives: the smallest that all of them are counts of. */
   addRates() {
@@ -6686,17 +6828,25 @@ async function rowsOf(file) {
   return kind === "parquet" ? parquetRows(file) : textRows(file, KINDS[kind], packed);
 }
 async function textRows(file, read, packed) {
-  const text2 = packed ? await unpacked(file) : (await file.text()).replace(/^\ufeff/, "");
+  const bytes = await (packed ? unpacked(file) : file.arrayBuffer());
+  let text2;
+  try {
+    text2 = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new Error(`${file.name} cannot be read (it is not text in UTF-8: save it so): ${GIVE}`);
+  }
   try {
     return text2.trim() ? read(text2) : [];
   } catch (error) {
+    if (error instanceof Repeated) throw new Error(`${file.name} cannot be read (${error.message}): ${GIVE}`);
     throw new Error(`${file.name}: ${error.message}`);
   }
 }
 async function parquetRows(file) {
-  const { parquet: parquet2, unpackedSize: unpackedSize2 } = await Promise.resolve().then(() => (init_parquet(), parquet_exports)), bytes = await file.arrayBuffer();
+  const { columns: columns2, parquet: parquet2, unpackedSize: unpackedSize2 } = await Promise.resolve().then(() => (init_parquet(), parquet_exports)), bytes = await file.arrayBuffer();
   let size, rows;
   try {
+    checkDistinct(columns2(bytes));
     size = unpackedSize2(bytes);
     rows = size > LARGEST2 ? null : await parquet2(bytes);
   } catch (error) {
@@ -6709,13 +6859,13 @@ async function parquetRows(file) {
 }
 var tooLarge = (name, size) => new Error(`${name} has ${Math.round(size / 1e6)} MB: the page reads up to ${LARGEST2 / 1e6}; lab audit reads more`);
 async function unpacked(file) {
-  const reader = file.stream().pipeThrough(new DecompressionStream("gzip")).getReader(), decoder4 = new TextDecoder(), parts = [];
+  const reader = file.stream().pipeThrough(new DecompressionStream("gzip")).getReader(), parts = [];
   let size = 0;
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       size += part.value.length;
       if (size > LARGEST2) break;
-      parts.push(decoder4.decode(part.value, { stream: true }));
+      parts.push(part.value);
     }
   } catch {
     throw new Error(`${file.name} cannot be read (not a gz file, or half of one): ${GIVE}`);
@@ -6724,11 +6874,12 @@ async function unpacked(file) {
     await reader.cancel();
     throw tooLarge(file.name, size);
   }
-  return parts.join("") + decoder4.decode();
+  return new Blob(parts).arrayBuffer();
 }
 function csv(text2) {
   const lines = text2.replace(/\r\n?/g, "\n"), end = lines.indexOf("\n"), first = end < 0 ? lines : lines.slice(0, end), split = SEPARATORS.map((separator) => cells(first, separator)[0].length), rows = cells(lines, SEPARATORS[split.indexOf(Math.max(...split))]);
   const [head, ...body] = rows.filter((row2) => row2.length > 1 || row2[0].trim());
+  checkDistinct(head.map((name) => name.trim()).filter((name) => name));
   body.forEach((row2, i2) => {
     if (row2.length !== head.length)
       throw new Error(`row ${i2 + 1} has ${row2.length} cells and the head ${head.length}: mend that row`);
@@ -6753,8 +6904,9 @@ function jsonl(text2) {
     if (!line.trim()) return [];
     let row2;
     try {
-      row2 = JSON.parse(line);
-    } catch {
+      row2 = parseJson(line);
+    } catch (error) {
+      if (error instanceof Repeated) throw new Error(`cannot be read (line ${i2 + 1}: ${error.message})`);
       throw new Error(`cannot be read (line ${i2 + 1} is not JSON): give one object a line`);
     }
     if (typeof row2 !== "object" || row2 === null || Array.isArray(row2))
@@ -6765,8 +6917,9 @@ function jsonl(text2) {
 function json(text2) {
   let document2;
   try {
-    document2 = JSON.parse(text2);
-  } catch {
+    document2 = parseJson(text2);
+  } catch (error) {
+    if (error instanceof Repeated) throw error;
     return jsonl(text2);
   }
   const isObject3 = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -6777,9 +6930,11 @@ function json(text2) {
     return document2;
   }
   if (isObject3(document2)) {
-    const { columns, data: data2 } = document2, names = Object.keys(document2), values = Object.values(document2), together = (keys, cell) => keys.map((key) => Object.fromEntries(names.map((name) => [name, cell(name, key)])));
-    if (Array.isArray(columns) && Array.isArray(data2))
-      return data2.map((row2) => Object.fromEntries(columns.map((name, i2) => [String(name), row2[i2]])));
+    const { columns: columns2, data: data2 } = document2, names = Object.keys(document2), values = Object.values(document2), together = (keys, cell) => keys.map((key) => Object.fromEntries(names.map((name) => [name, cell(name, key)])));
+    if (Array.isArray(columns2) && Array.isArray(data2)) {
+      checkDistinct(columns2.map(String));
+      return data2.map((row2) => Object.fromEntries(columns2.map((name, i2) => [String(name), row2[i2]])));
+    }
     if (values.length > 1 && values.every((value) => Array.isArray(value)) && new Set(values.map((value) => value.length)).size === 1)
       return together([...values[0].keys()], (name, i2) => document2[name][i2]);
     if (values.length && values.every(isObject3) && new Set(values.map((value) => JSON.stringify(Object.keys(value)))).size === 1)
@@ -7017,12 +7172,12 @@ function mix(every, all, slack) {
     if (step === STEPS) throw new Error("the pass rates do not settle: give counts of fewer different sizes");
     const mixed = product(chance, mass), ratio = chance.map((row2, c) => row2.map((value) => value / mixed[c]));
     if (Math.max(...combined(ratio, share)) <= 1 + EXCESS) break;
-    const columns = Array.from(mass, () => new Float64Array(share.length + 1).fill(1));
+    const columns2 = Array.from(mass, () => new Float64Array(share.length + 1).fill(1));
     ratio.forEach((row2, c) => {
       const root = Math.sqrt(share[c]);
-      for (let i2 = 0; i2 < width; i2++) columns[i2][c] = root * (row2[i2] - 2);
+      for (let i2 = 0; i2 < width; i2++) columns2[i2][c] = root * (row2[i2] - 2);
     });
-    let newton = nonNegative(columns, [...share.map(() => 0), 1]);
+    let newton = nonNegative(columns2, [...share.map(() => 0), 1]);
     const size = total(newton);
     newton = newton.map((value) => value / size);
     const change = product(ratio, newton).map((value) => value - 1), rise = total(change.map((value, c) => share[c] * value));
@@ -7806,8 +7961,8 @@ var RANGES = {
 function checked(given) {
   if (typeof given !== "object" || given === null || Array.isArray(given)) throw new Error("a state is a dictionary");
   for (const [key, value] of Object.entries(given)) {
-    const usual = Object.hasOwn(DEFAULTS, key) ? DEFAULTS[key] : void 0, fault = (words) => new Error(`${key} = ${JSON.stringify(value)}: ${words}`);
-    if (usual === void 0)
+    const usual2 = Object.hasOwn(DEFAULTS, key) ? DEFAULTS[key] : void 0, fault = (words) => new Error(`${key} = ${JSON.stringify(value)}: ${words}`);
+    if (usual2 === void 0)
       throw new Error(`unknown key '${key}' of a state. Valid: ${Object.keys(DEFAULTS).join(", ")}`);
     if (CHOICES[key] && !CHOICES[key].includes(value)) throw fault(`it must be one of ${CHOICES[key].join(", ")}`);
     if (RANGES[key]) {
@@ -7816,12 +7971,12 @@ function checked(given) {
         throw fault(`it must be a ${whole ? "whole " : ""}number from ${least} to ${most}`);
       }
     }
-    if (typeof usual === "boolean" && typeof value !== "boolean") throw fault("it must be true or false");
-    if (typeof usual === "string" && typeof value !== "string") throw fault("it must be text");
+    if (typeof usual2 === "boolean" && typeof value !== "boolean") throw fault("it must be true or false");
+    if (typeof usual2 === "string" && typeof value !== "string") throw fault("it must be text");
     if (key === "gate") parseGate(value);
-    if (Array.isArray(usual) && !Array.isArray(value)) throw fault("it must be a list");
-    if (key === "points" && !(value.length === usual.length && value.every(Number.isFinite)))
-      throw fault(`it must be ${usual.length} numbers`);
+    if (Array.isArray(usual2) && !Array.isArray(value)) throw fault("it must be a list");
+    if (key === "points" && !(value.length === usual2.length && value.every(Number.isFinite)))
+      throw fault(`it must be ${usual2.length} numbers`);
     if (["curves", "objectives"].includes(key) && !(value.length <= 8 && value.every((one2) => typeof one2 === "string"))) {
       throw fault("it must be at most 8 names");
     }
@@ -8200,14 +8355,14 @@ var CurvesPanel = class {
     );
   }
   columns() {
-    const { state } = this.app.store, columns = { p: this.grids[state.x].p };
+    const { state } = this.app.store, columns2 = { p: this.grids[state.x].p };
     this.lines.forEach((line, i2) => {
       const { y, limit: limit3, gated } = this.found[i2];
-      if (y) columns[`${line.spec} N=${line.sequences[0].length}`] = y;
-      if (gated) columns[this.recipe(line, state)] = gated;
-      if (limit3 && (state.limits || !y)) columns[line.kind === "curve" ? `limit of ${line.spec}` : line.spec] = limit3;
+      if (y) columns2[`${line.spec} N=${line.sequences[0].length}`] = y;
+      if (gated) columns2[this.recipe(line, state)] = gated;
+      if (limit3 && (state.limits || !y)) columns2[line.kind === "curve" ? `limit of ${line.spec}` : line.spec] = limit3;
     });
-    return columns;
+    return columns2;
   }
 };
 var HALF = new Grid([0.5]);
@@ -8559,8 +8714,12 @@ var ASKED = {
   problem: "column of the problem",
   reward: "column of the reward",
   threshold: "right from a reward of",
-  success: "or: right if it is"
+  success: "or: right if it is",
+  only: "read only rows with, as column=value",
+  within: "problems differ by the column",
+  pooled: "makes no difference: the column"
 };
+var SEVERAL = ["only", "within", "pooled"];
 var DRAWS = 200;
 var FilesPanel = class {
   constructor(app) {
@@ -8679,6 +8838,7 @@ var FilesPanel = class {
   /** What the user says of the file, see readCounts. */
   said() {
     const words = Object.entries(this.choice).map(([name, { value }]) => [name, value.trim()]), said2 = Object.fromEntries(words.filter(([, word]) => word));
+    for (const name of SEVERAL) if (said2[name]) said2[name] = said2[name].split(",").map((word) => word.trim());
     if (said2.threshold === void 0) return said2;
     if (said2.success !== void 0) throw new Error("a threshold and a value that is right: give one of them");
     if (!Number.isFinite(Number(said2.threshold))) throw new Error(`threshold ${said2.threshold}: give a number`);
@@ -8980,7 +9140,7 @@ var EXAMPLE = (() => {
 })();
 
 // panel_toy.js
-var LONGEST2 = 2e3;
+var LONGEST3 = 2e3;
 var RUNS = 400;
 var SIDES = ["left", "right"];
 var WORLD = ["problems", "start", "shared"];
@@ -9206,7 +9366,7 @@ var ToyPanel = class {
   }
   /** A step on both sides; or, at equal rollouts, on the side that has used fewer. */
   forward() {
-    if (this.time >= LONGEST2) {
+    if (this.time >= LONGEST3) {
       this.pause();
       return;
     }
@@ -9322,13 +9482,13 @@ var ToyPanel = class {
     const { state } = this.app.store, theme = this.app.theme();
     if (!this.runs) return;
     this.line.textContent = this.python(state);
-    const used = Math.max(...this.runs.map((run) => run.used)), end = this.time >= LONGEST2 ? ", the end" : "";
+    const used = Math.max(...this.runs.map((run) => run.used)), end = this.time >= LONGEST3 ? ", the end" : "";
     this.clock.textContent = this.atRollouts ? `${used} rollouts a problem${end}` : `step ${this.time}${end}`;
     const style = looks(this.found.map(({ name }) => name)).map((look) => ({
       ...look,
       color: this.app.color(look.color)
     }));
-    const ends3 = [50, 100, 200, 400, 800, 1200, LONGEST2].map((end2) => this.atRollouts ? end2 * state.N : end2), reach = this.atRollouts ? used : this.time, last2 = ends3.find((end2) => end2 >= reach) ?? reach;
+    const ends3 = [50, 100, 200, 400, 800, 1200, LONGEST3].map((end2) => this.atRollouts ? end2 * state.N : end2), reach = this.atRollouts ? used : this.time, last2 = ends3.find((end2) => end2 >= reach) ?? reach;
     const x2 = {
       kind: "linear",
       domain: [0, last2],
@@ -9418,18 +9578,18 @@ var ToyPanel = class {
   }
   /** One row a step: the pass rate of every problem on both sides with the first seed, and the means of every seed. */
   columns() {
-    const { seed, seeds, problems } = this.app.store.state, columns = { step: Array.from({ length: this.time + 1 }, (_, t) => t) };
+    const { seed, seeds, problems } = this.app.store.state, columns2 = { step: Array.from({ length: this.time + 1 }, (_, t) => t) };
     SIDES.forEach((side, k) => {
       const { history: history3, forecast, summaries } = this.runs[k];
-      for (let i2 = 0; i2 < problems; i2++) columns[`${side} ${i2}`] = history3.map((p) => p[i2]);
-      for (let i2 = 0; i2 < problems; i2++) columns[`${side} ${i2}, predicted`] = forecast.map((p) => p[i2]);
+      for (let i2 = 0; i2 < problems; i2++) columns2[`${side} ${i2}`] = history3.map((p) => p[i2]);
+      for (let i2 = 0; i2 < problems; i2++) columns2[`${side} ${i2}, predicted`] = forecast.map((p) => p[i2]);
       if (seeds > 1)
         summaries.forEach((one2, s) => {
-          columns[`${side} mean, seed ${seed + s}`] = one2.map(({ mean: mean3 }) => mean3);
-          columns[`${side} hardest quarter, seed ${seed + s}`] = one2.map(({ hard }) => hard);
+          columns2[`${side} mean, seed ${seed + s}`] = one2.map(({ mean: mean3 }) => mean3);
+          columns2[`${side} hardest quarter, seed ${seed + s}`] = one2.map(({ hard }) => hard);
         });
     });
-    return columns;
+    return columns2;
   }
 };
 var histogram = (p) => {
@@ -9595,11 +9755,11 @@ async function savePng(chart, name) {
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   canvas.toBlob((blob) => download(`${name}.png`, blob), "image/png");
 }
-function saveCsv(columns, name) {
-  const names = Object.keys(columns), length = Math.max(...Object.values(columns).map((values) => values.length));
+function saveCsv(columns2, name) {
+  const names = Object.keys(columns2), length = Math.max(...Object.values(columns2).map((values) => values.length));
   const quoted = (word) => /[",\n]/.test(word) ? `"${word.replaceAll('"', '""')}"` : word;
   const rows = [names.map(quoted).join(",")];
-  for (let i2 = 0; i2 < length; i2++) rows.push(names.map((column) => columns[column][i2] ?? "").join(","));
+  for (let i2 = 0; i2 < length; i2++) rows.push(names.map((column) => columns2[column][i2] ?? "").join(","));
   download(`${name}.csv`, new Blob([`${rows.join("\n")}
 `], { type: "text/csv" }));
 }
@@ -9788,7 +9948,7 @@ var Explorer = class {
     this.root.dataset.revision = String(++this.revision);
   }
   /** Buttons that save a panel's chart and numbers. */
-  saver(chart, columns, name) {
+  saver(chart, columns2, name) {
     const attempt = (save) => async () => {
       try {
         await this.fits.settled();
@@ -9803,7 +9963,7 @@ var Explorer = class {
       h("span", { class: "caption" }, "Save"),
       h("button", { type: "button", onclick: attempt(() => saveSvg(chart(), `lab_${name}`)) }, "SVG"),
       h("button", { type: "button", onclick: attempt(() => savePng(chart(), `lab_${name}`)) }, "PNG"),
-      h("button", { type: "button", onclick: attempt(() => saveCsv(columns(), `lab_${name}`)) }, "CSV")
+      h("button", { type: "button", onclick: attempt(() => saveCsv(columns2(), `lab_${name}`)) }, "CSV")
     );
   }
   /** The state as a link, or in a notebook as the line that makes this explorer again. */

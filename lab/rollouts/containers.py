@@ -22,6 +22,7 @@ from lab.rollouts.wide_tables import rows_of_wide_tables
 
 SEPARATORS = (",", ";", "\t", "|")
 LOOKED_AT = 100  # rows from which the columns of a file are known
+LONGEST = 2**31  # characters of a line, or of a JSON document
 KINDS = {
     "csv": "csv",
     "tsv": "csv",
@@ -60,6 +61,8 @@ def table_files(path: Path) -> list[Path]:
     if not path.exists():
         raise LabError(f"{path} cannot be read (there is no such file): {GIVE}")
     if not path.is_dir():
+        if not path.is_file():  # a device need not have an end
+            raise LabError(f"{path} cannot be read (it is no regular file): {GIVE}")
         if kind_of(path) is None:
             raise LabError(f"{path} cannot be read (a kind of file that holds no table): {GIVE}")
         return [path]
@@ -110,6 +113,8 @@ def _told(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
 
 def _unreadable(path: Path, error: Exception) -> LabError:
     words = " ".join(str(error).split())[:200]
+    if isinstance(error, UnicodeDecodeError):
+        words = "it is not text in UTF-8: save it so"
     return LabError(f"{path} cannot be read ({words}): {GIVE}")
 
 
@@ -120,18 +125,45 @@ def _open_text(path: Path) -> TextIO:
     return open(path, encoding="utf-8-sig", newline="")
 
 
+def _lines(file: TextIO) -> Iterator[str]:
+    """The lines of a file. ValueError: one is too long to be a row."""
+    while line := file.readline(LONGEST):
+        if len(line) == LONGEST:
+            raise ValueError(f"a line is longer than {LONGEST:,} characters")
+        yield line
+
+
+def _check_distinct(names: list[str]) -> None:
+    """ValueError: one of the names of columns, or of an object's cells, stands there twice."""
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(f"{short(twice)!r} stands there twice: rename one of them")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object. ValueError: a name stands there twice."""
+    cells = dict(pairs)
+    if len(cells) < len(pairs):
+        _check_distinct([name for name, _ in pairs])
+    return cells
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+
 def _csv(path: Path) -> Iterator[Row]:
     """The rows of a csv file; its separator is the one that splits the head into most cells."""
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     with _open_text(path) as file:
-        line = file.readline()
+        line = next(_lines(file), "")
         file.seek(0)
         split = {
             separator: len(next(csv.reader([line], delimiter=separator), []))
             for separator in SEPARATORS
         }
-        cells = csv.reader(file, delimiter=max(SEPARATORS, key=split.__getitem__))
+        cells = csv.reader(_lines(file), delimiter=max(SEPARATORS, key=split.__getitem__))
         head = [name.strip() for name in next(cells, [])]
+        _check_distinct([name for name in head if name])
         number = 0
         for row in cells:
             if not row or (len(row) == 1 and not row[0].strip()):
@@ -147,17 +179,18 @@ def _csv(path: Path) -> Iterator[Row]:
 
 def _jsonl(path: Path) -> Iterator[Row]:
     """The rows of a file with one object a line."""
-    loads = json.loads
     with _open_text(path) as file:
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(_lines(file), 1):
             if line.isspace():
                 continue
             try:
-                row = loads(line)
-            except (ValueError, RecursionError):
+                row = DECODER.decode(line)
+            except (json.JSONDecodeError, RecursionError):
                 raise LabError(
                     f"{path} cannot be read (line {number} is not JSON): give one object a line"
                 ) from None
+            except ValueError as error:
+                raise LabError(f"{path} cannot be read (line {number}: {error})") from error
             if type(row) is not dict:
                 raise LabError(
                     f"{path} cannot be read (line {number} is not an object): give one object a"
@@ -171,7 +204,9 @@ def _json(path: Path) -> Iterator[Row]:
     data; a file of one object a line is read too.
     """
     with _open_text(path) as file:
-        text = file.read()
+        text = file.read(LONGEST)
+    if len(text) == LONGEST:
+        raise ValueError(f"it is longer than {LONGEST:,} characters: give one object a line")
     begin = len(text) - len(text.lstrip())
     if text[begin : begin + 1] == "[":
         yield from _listed(path, text, begin + 1)
@@ -179,7 +214,7 @@ def _json(path: Path) -> Iterator[Row]:
     if not text.strip():
         return
     try:
-        document, end = json.JSONDecoder().raw_decode(text, begin)
+        document, end = DECODER.raw_decode(text, begin)
     except (ValueError, RecursionError) as error:
         raise _unreadable(path, error) from error
     if text[end:].strip():
@@ -190,7 +225,7 @@ def _json(path: Path) -> Iterator[Row]:
 
 def _listed(path: Path, text: str, place: int) -> Iterator[Row]:
     """The objects of a JSON list, one after another: the text is in memory, its objects are not."""
-    decode = json.JSONDecoder().raw_decode
+    decode = DECODER.raw_decode
     for number in itertools.count(1):
         while text[place : place + 1].isspace() or text[place : place + 1] == ",":
             place += 1
@@ -213,7 +248,9 @@ def rows_of_document(document: Any, name: str) -> Iterator[Row]:
     if isinstance(document, dict):
         columns, data = document.get("columns"), document.get("data")
         if isinstance(columns, list) and isinstance(data, list):
-            yield from (dict(zip(map(str, columns), row, strict=True)) for row in data)
+            names = [str(name) for name in columns]
+            _check_distinct(names)
+            yield from (dict(zip(names, row, strict=True)) for row in data)
             return
         values = list(document.values())
         if values and all(isinstance(value, list) for value in values):
@@ -244,6 +281,25 @@ def rows_of_document(document: Any, name: str) -> Iterator[Row]:
     )
 
 
+def reader_of(column: str) -> Callable[[Row], Any]:
+    """A function that gives a row's cell; a dot leads into an object, unless a name holds it."""
+    if "." not in column:
+        return lambda row: row.get(column)
+    outer, _, inner = column.partition(".")
+
+    def nested(row: Row) -> Any:
+        cells = row.get(outer)
+        return cells.get(inner) if isinstance(cells, dict) else row.get(column)
+
+    return nested
+
+
+def short(text: str) -> str:
+    """A text that fits a sentence."""
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else f"{line[:57]}..."
+
+
 def _parquet(path: Path) -> Table:
     """A parquet file; only the columns that are needed are read."""
     import pyarrow as pa
@@ -252,16 +308,19 @@ def _parquet(path: Path) -> Table:
     try:
         file = pq.ParquetFile(path)
         columns = list(file.schema_arrow.names)
+        _check_distinct(columns)
         batch = next(file.iter_batches(LOOKED_AT), None)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise _unreadable(path, error) from error
     if batch is None or not batch.num_rows:
         raise LabError(f"{path} cannot be read (it is empty): {GIVE}")
 
     def rows(wanted: Sequence[str]) -> Iterator[Row]:
-        kept = [name for name in columns if name in wanted] or columns
+        # A dot leads into a column; then only that part of it is read.
+        held = {*columns}
+        kept = [name for name in wanted if name in held or name.partition(".")[0] in held]
         try:
-            for batch in file.iter_batches(16384, columns=kept):
+            for batch in file.iter_batches(16384, columns=kept or columns):
                 yield from batch.to_pylist()
         except pa.ArrowException as error:
             raise _unreadable(path, error) from error

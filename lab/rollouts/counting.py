@@ -6,10 +6,12 @@ docs/rollouts.md says by which rules; lab/explorer/front/files.js follows the sa
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lab.errors import LabError
-from lab.rollouts.containers import Row, Table, open_table, table_files
+from lab.rollouts.containers import Row, Table, open_table, reader_of, short, table_files
 from lab.rollouts.formats import (
     COUNTS,
     FORMATS,
@@ -29,11 +31,13 @@ from lab.rollouts.formats import (
     TEXTS,
     Format,
 )
+from lab.rollouts.labels import CHUNK, Label, Labels, label_columns
 
 ADVANTAGES = ("advantage", "advantages")
 RATE_SLACK = 1e-3  # how far k = rate * n may be from a whole number
 CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 BINARY = {"0", "1", "-1", "0.0", "1.0", "true", "false", "True", "False"}
+LISTED = 20  # names in a sentence
 NO_NUMBER = ("n/a", "na", "nan", "none", "null")
 
 
@@ -63,14 +67,24 @@ class Choice:
 
     A rollout is right if its reward is at least `threshold`, or is `success`, a number or a text.
     Without either, rewards must be 0 and 1, or -1 and 1.
+
+    Of columns that divide the rollouts of a problem, `only` holds texts "column=value": rows with
+    other values are not read; problems that differ in a column of `within` are different ones; and
+    the values of one of `pooled` make no difference.
     """
 
     problem: str | None = None
     reward: str | None = None
     threshold: float | None = None
     success: str | None = None
+    only: Sequence[str] = ()
+    within: Sequence[str] = ()
+    pooled: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        for text in self.only:
+            if "=" not in text:
+                raise LabError(f"only = {text!r}: write COLUMN=VALUE")
         if self.threshold is not None and self.success is not None:
             raise LabError(
                 f"threshold = {self.threshold} and success = {self.success!r}: give one of them"
@@ -105,7 +119,7 @@ def read_table_counts(path: Path, choice: Choice = Choice()) -> Counts:
             )
         step = None if "step" in table.columns else step_of_path(file, path)
         try:
-            tally.add(table.rows(layout.wanted), step)
+            tally.add(table.rows(tally.layout.wanted), step)
         except LabError as error:
             raise LabError(str(error) if str(file) in str(error) else f"{file}: {error}") from error
     if tally is None:
@@ -140,9 +154,12 @@ class Layout:
     format: Format
     problem: str
     reward: str
-    within: str = ""
+    within: tuple[str, ...] = ()
     size: str = ""
     advantage: str = ""
+    only: tuple[tuple[str, str], ...] = ()  # columns, and the value of the rows that are read
+    pooled: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()  # columns that may divide the rollouts of a problem
 
     @property
     def counted(self) -> bool:
@@ -157,12 +174,13 @@ class Layout:
 
     @property
     def wanted(self) -> list[str]:
-        """The columns at the top of a row that are read."""
+        """The columns that are read."""
         if self.format.logged_twice:
             return []  # all
-        named = (self.problem, self.reward, self.within, self.size, self.advantage)
-        names = [*named, "step", self.format.one, self.format.once]
-        return [*names, *(name.partition(".")[0] for name in names)]
+        named = (self.problem, self.reward, *self.within, self.size, self.advantage)
+        only = (name for name, _ in self.only)
+        once = (self.format.one, self.format.once)
+        return [*named, "step", *once, *only, *self.labels, *self.pooled]
 
 
 def layout_of(table: Table, choice: Choice) -> Layout:
@@ -175,22 +193,31 @@ def layout_of(table: Table, choice: Choice) -> Layout:
             if isinstance(cells, dict)
             for inner in cells
         )
-    for column in (choice.problem, choice.reward):
+    only = tuple((name, value) for name, _, value in (text.partition("=") for text in choice.only))
+    chosen = [name for name, _ in only]
+    for column in (choice.problem, choice.reward, *chosen, *choice.within, *choice.pooled):
         if column and column not in names:
             raise LabError(
-                f"found columns {', '.join(table.columns)}, and no {column}: name one of them"
+                f"found columns {listed(table.columns)}, and no {short(column)}: name one of them"
             )
     first = lambda columns: next((name for name in columns if name in names), "")  # noqa: E731
     advantage = first(ADVANTAGES)
     size, right = first(SIZES), first(RIGHT)
-    if size and right and not choice.reward:
-        return Layout(COUNTS, choice.problem or first(COUNTS.problem), right, size=size)
+    if size and right and holds_counts(table, size, right, choice):
+        problem = choice.problem or first(COUNTS.problem)
+        named = [name for name in table.columns if name not in (size, right, "step")]
+        if named and not problem:
+            raise LabError(
+                f"found columns {listed(table.columns)}: name the problem with"
+                f" --problem{_candidates(named)}"
+            )
+        return Layout(COUNTS, problem, right, tuple(choice.within), size, only=only)
     for form in FORMATS:
         if not all(column in names for column in form.columns):
             continue
         problem = choice.problem or first(form.problem)
         reward = choice.reward or first(form.reward)
-        if not reward and not form.reward:
+        if not reward and not form.reward and advantage:
             others = (*form.besides, *form.problem, problem, *ADVANTAGES)
             numbers = [name for name in numeric_columns(table) if name not in others]
             reward = numbers[0] if len(numbers) == 1 else ""
@@ -200,8 +227,32 @@ def layout_of(table: Table, choice: Choice) -> Layout:
             continue  # the user's column holds something else
         if form.cell == "ratio" and not any("/" in str(row.get(reward)) for row in table.first):
             continue
-        return Layout(form, problem, reward, first(form.within), size, advantage)
+        within = (*filter(None, [first(form.within)]), *choice.within)
+        known = {"step", problem, reward, size, *within, *ADVANTAGES, *choice.pooled}
+        known |= {*form.columns, *form.besides, form.one, form.once}
+        # Of a ratio or a rate a row is a problem, and two that differ are refused.
+        rows = [] if form.cell in ("ratio", "rate") else table.first
+        labels = tuple(label_columns(rows, known))
+        return Layout(
+            form, problem, reward, within, size, advantage, only, tuple(choice.pooled), labels
+        )
     raise LabError(unclear(table, choice))
+
+
+def holds_counts(table: Table, size: str, right: str, choice: Choice) -> bool:
+    """Whether a row counts the rollouts of a problem. LabError: it is unclear."""
+    if choice.reward:  # `correct` may also be the reward of a rollout
+        return choice.reward == right and any(
+            (number(row.get(right)) or 0) > 1 for row in table.first
+        )
+    pairs = {(number(row.get(size)), number(row.get(right))) for row in table.first}
+    n, k = min(pairs, key=str)
+    if len(table.first) > 1 and len(pairs) == 1 and n and k and 0 < k < n:
+        raise LabError(
+            f"columns {size} and {right} are {n:g} and {k:g} in every row: name {right} with"
+            f" --reward if that many of {size} rollouts were right, or the column of the reward"
+        )
+    return True
 
 
 def numeric_columns(table: Table) -> list[str]:
@@ -223,7 +274,8 @@ def unclear(table: Table, choice: Choice) -> str:
             "a history of metrics exported from W&B, which holds means and no rollouts: export the"
             " table of completions"
         )
-    rewards = [name for name in numeric_columns(table) if name not in ("step", *ADVANTAGES)]
+    others = ("step", *ADVANTAGES, *IDS, *TEXTS, choice.problem)
+    rewards = [name for name in numeric_columns(table) if name not in others]
     problems = []
     for name in table.columns:
         cells = [identity(row.get(name)) for row in table.first if not missing(row.get(name))]
@@ -235,14 +287,20 @@ def unclear(table: Table, choice: Choice) -> str:
     if not choice.reward and not set(table.columns) & {*REWARDS}:
         ask.append(f"the reward with --reward{_candidates(rewards)}")
     return (
-        f"found columns {', '.join(table.columns)}: name {' and '.join(ask) or 'others'}; or give"
+        f"found columns {listed(table.columns)}: name {' and '.join(ask) or 'others'}; or give"
         f" {'|'.join(SIZES)} and {'|'.join(RIGHT)}, or {'|'.join(IDS + TEXTS)} in every row and"
         f" {'|'.join(REWARDS)}"
     )
 
 
 def _candidates(names: list[str]) -> str:
-    return f" ({' or '.join(names)}?)" if names else ""
+    return f" ({listed(names, ' or ')}?)" if names else ""
+
+
+def listed(names: Sequence[Any], between: str = ", ") -> str:
+    """Names or values for a sentence, however many and long they are."""
+    more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
+    return between.join(short(identity(name)) for name in names[:LISTED]) + more
 
 
 # --- Cells ----------------------------------------------------------------------------------------
@@ -306,19 +364,6 @@ def _plain(cell: Any) -> Any:
     return str(cell)
 
 
-def reader_of(column: str) -> Callable[[Row], Any]:
-    """A function that gives a row's cell; a dot leads into an object, unless a name holds it."""
-    if "." not in column:
-        return lambda row: row.get(column)
-    outer, _, inner = column.partition(".")
-
-    def nested(row: Row) -> Any:
-        cells = row.get(outer)
-        return cells.get(inner) if isinstance(cells, dict) else row.get(column)
-
-    return nested
-
-
 # --- Counting -------------------------------------------------------------------------------------
 
 
@@ -340,6 +385,13 @@ class Tally:
     repeated: int = 0
     digests: dict[Any, Any] = field(default_factory=dict)  # of the rows of each step
     last: Any = None  # the last step of a table of counts
+    earlier: bool = False  # whether it has others
+    labels: Labels = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.labels = Labels(self.layout.labels)
+        # the number of a problem of a step, and of what is pooled in it, in the order of the file
+        self.numbers: defaultdict[Any, int] = defaultdict(itertools.count().__next__)
 
     def add(self, rows: Iterator[Row], step: str | None) -> None:
         """Count rows; `step` is that of rows that name none."""
@@ -349,14 +401,19 @@ class Tally:
             return
         outcome = self._outcome()
         get_problem, get_reward = reader_of(layout.problem), reader_of(layout.reward)
-        get_within = reader_of(layout.within) if layout.within else None
+        get_within = [reader_of(name) for name in layout.within]
+        get_pooled = [reader_of(name) for name in layout.pooled]
         get_advantage = reader_of(layout.advantage) if layout.advantage else None
         groups, one, logged_twice = self.groups, layout.format.one, layout.format.logged_twice
         once = layout.format.once
         kept = None
         before, text = None, ""
+        looked_at: list[Row] = []
+        places: list[int] = []
         for row in rows:
             self.rows += 1
+            if layout.only and not self._is_chosen(row):
+                continue
             if one:
                 value = str(row.get(one))
                 kept = value if kept is None else kept
@@ -377,8 +434,8 @@ class Tally:
                 if problem != before:  # the rollouts of a prompt stand together
                     before, text = problem, identity(problem)
                 problem = text
-            if get_within is not None:
-                problem = f"{identity(get_within(row))} {problem}"
+            for get in get_within:
+                problem = f"{identity(get(row))} {problem}"
             at = row.get("step", step)
             if type(at) is not int:
                 at = None if missing(at) else identity(at)
@@ -397,20 +454,39 @@ class Tally:
                 advantage = number(get_advantage(row))
                 if advantage is not None:
                     group[2 if group[1] > right else 3] = advantage
+            looked_at.append(row)
+            pooled = (identity(get(row)) for get in get_pooled)
+            places.append(self.numbers[(*key, *pooled) if get_pooled else key])
+            if len(places) == CHUNK:
+                self.labels.add(looked_at, places)
+                looked_at, places = [], []
+        self.labels.add(looked_at, places)
+
+    def _is_chosen(self, row: Row) -> bool:
+        return all(is_success(reader_of(name)(row), value) for name, value in self.layout.only)
 
     def _add_counts(self, rows: Iterator[Row]) -> None:
         layout = self.layout
         for row in rows:
             self.rows += 1
+            if not self._is_chosen(row):
+                continue
             step = number(row.get("step")) if "step" in row else None
-            if step is not None and (self.last is None or step > self.last):
+            if step is not None and step != self.last:
+                self.earlier |= self.last is not None
+                if self.last is not None and step < self.last:
+                    continue
                 self.last = step
                 self.groups.clear()
-            elif step is not None and step < self.last:
-                continue
-            problem = identity(row[layout.problem]) if layout.problem else f"row {self.rows - 1}"
+            problem = f"row {self.rows - 1}"
+            if layout.problem:
+                names = (*reversed(layout.within), layout.problem)
+                problem = " ".join(identity(reader_of(name)(row)) for name in names)
             if (None, problem) in self.groups:
-                raise LabError(f"problem {problem} has several rows of counts: add them up")
+                raise LabError(
+                    f"problem {short(problem)} has several rows of counts: choose some with --only"
+                    " COLUMN=VALUE, name what sets problems apart with --within, or add them up"
+                )
             n, right = number(row.get(layout.size)), number(row.get(layout.reward))
             if n is None or right is None or n % 1 or right % 1 or n < 1 or not 0 <= right <= n:
                 raise LabError(
@@ -424,7 +500,7 @@ class Tally:
     def _check_size(self, n: float, problem: str) -> None:
         if n > LARGEST_N:
             raise LabError(
-                f"problem {_short(problem)} has n = {n:.0f} rollouts: the audit takes up to"
+                f"problem {short(problem)} has n = {n:.0f} rollouts: the audit takes up to"
                 f" {LARGEST_N} a problem; give fewer, or correct the file"
             )
 
@@ -453,8 +529,8 @@ class Tally:
                 return
             if value != 0 and value != 1 and value != -1:
                 raise LabError(
-                    f"reward {_short(identity(cell))} in row {self.rows} ({self.layout.problem}"
-                    f" {_short(key[1])}): a reward must be 0 or 1, or -1 or 1; say from where it is"
+                    f"reward {short(identity(cell))} in row {self.rows} ({self.layout.problem}"
+                    f" {short(key[1])}): a reward must be 0 or 1, or -1 or 1; say from where it is"
                     " right with --threshold, or which value is with --success"
                 )
             values.add(value)
@@ -468,7 +544,7 @@ class Tally:
                 return
             elif match is None or int(match[1]) > int(match[2]) or not int(match[2]):
                 raise LabError(
-                    f"{self.layout.reward} {_short(identity(cell))} in row {self.rows}: it must be"
+                    f"{self.layout.reward} {short(identity(cell))} in row {self.rows}: it must be"
                     " right of all, such as 5/8"
                 )
             else:
@@ -483,7 +559,7 @@ class Tally:
                 return
             if rate is None or not 0 <= rate <= 1:
                 raise LabError(
-                    f"{self.layout.reward} {_short(identity(cell))} in row {self.rows}: a pass rate"
+                    f"{self.layout.reward} {short(identity(cell))} in row {self.rows}: a pass rate"
                     " must be in [0, 1]"
                 )
             n = number(get_size(row)) if get_size else form.n
@@ -511,7 +587,7 @@ class Tally:
         before = self.shares.setdefault(key, share)
         if before != share:
             raise LabError(
-                f"problem {_short(key[1])} has {self.layout.reward} {before} and {share}: give each"
+                f"problem {short(key[1])} has {self.layout.reward} {before} and {share}: give each"
                 " problem one"
             )
         return self.groups[key][0] > 0
@@ -520,7 +596,7 @@ class Tally:
         right = round(rate * n)
         if abs(right - rate * n) > max(RATE_SLACK, n * 1e-4):
             raise LabError(
-                f"problem {_short(problem)} has the pass rate {rate:g}, which is no whole number of"
+                f"problem {short(problem)} has the pass rate {rate:g}, which is no whole number of"
                 f" {n} rollouts: look at the column {self.layout.reward}"
             )
         return right
@@ -529,6 +605,13 @@ class Tally:
         """All groups with a reward. LabError: no group has two."""
         layout, groups = self.layout, self.groups
         notes: list[str] = []
+        if self.earlier:
+            if not layout.problem and len(groups) == 1:
+                raise LabError(
+                    "every step has one row of counts, as a table of checkpoints has: give the"
+                    " counts of each problem"
+                )
+            notes.append(f"only the last step is read: {self.last:g}")
         if not layout.counted:
             tool = f"{layout.format.tool}: " if layout.format.tool else ""
             notes.append(
@@ -536,6 +619,7 @@ class Tally:
             )
         if layout.format.cell == "rate" and not (layout.size or layout.format.n):
             notes.append(self._add_rates())
+        notes += self._divisions()
         if {0, -1} <= self.values:
             raise LabError(
                 f"column {layout.reward} holds rewards of -1, 0 and 1: say from where one is right"
@@ -544,7 +628,7 @@ class Tally:
         if -1 in self.values:
             notes.append("a reward of -1 is wrong, 1 is right")
         if self.others:
-            left = ", ".join(f"{name} ({rows})" for name, rows in self.others.items())
+            left = listed([f"{name} ({rows})" for name, rows in self.others.items()])
             notes.append(f"only the first {layout.format.one} is read; left out: {left} rows")
         if self.repeated:
             notes.append(f"{self.repeated} rollouts stand there twice and count once")
@@ -564,6 +648,8 @@ class Tally:
             if group[0]
         ]
         if not kept:
+            if layout.only and not self.groups:
+                raise LabError(f"no row has {listed(self.choice.only)}: choose another value")
             raise LabError(f"column {layout.reward} holds no reward: name another with --reward")
         n = np.array([group[0] for *_, group in kept], np.int64)
         for size, (name, *_) in zip(n, kept, strict=True):
@@ -575,7 +661,9 @@ class Tally:
                 " problems in a column problem"
             )
         if self.lost:
-            notes.append(f"{self.lost} of {self.rows} rollouts have no reward and are left out")
+            rollouts = self.lost + sum(group[0] for group in self.groups.values())
+            of = f"{rollouts} rollouts" if layout.format.cell == "reward" else f"{self.rows} rows"
+            notes.append(f"{self.lost} of {of} have no reward and are left out")
         if layout.problem in TEXTS and not layout.counted:
             more = int((n > np.median(n)).sum())
             notes.append(
@@ -591,6 +679,21 @@ class Tally:
             advantages=None if np.isnan(advantages).all() else advantages,
             steps=["" if key[0] is None else str(key[0]) for _, key, _ in kept],
         )
+
+    def _divisions(self) -> list[str]:
+        """What is to be said of columns that divide problems. LabError: one that is not clear."""
+        notes = [
+            f"only rows with {name} = {short(value)} are read" for name, value in self.layout.only
+        ]
+        notes += [f"problems of different {name} are different" for name in self.choice.within]
+        notes += [f"rollouts of different {name} are pooled" for name in self.choice.pooled]
+        found = self.labels.dividing()
+        unclear = [label for label in found if not (label.singles and label.counts)]
+        # Of rollouts that are numbered and divided, the number is the lesser news.
+        for label in sorted(unclear, key=lambda label: label.counts)[:1]:
+            raise LabError(division_said(label))
+        notes += [f"column {label.column} numbers the rollouts of a problem" for label in found]
+        return notes
 
     def _add_rates(self) -> str:
         """Count the rates whose n no column gives: the smallest that all of them are counts of."""
@@ -634,6 +737,17 @@ class Tally:
         return names
 
 
+def division_said(label: Label) -> str:
+    """The sentence for a column that may mean another policy or another problem."""
+    name, value = short(label.column), short(identity(label.values[-1]))
+    return (
+        f"the rollouts of a problem differ in column {name}, whose {len(label.values)} values"
+        f" ({listed(label.values)}) stand in the same problems: say --only {name}={value} to read"
+        f" one of them, such as one policy, --within {name} if they are of different problems, or"
+        f" --pooled {name} if it makes no difference"
+    )
+
+
 def is_success(cell: Any, success: str) -> bool:
     """Whether a cell is the value that means right, as a number or as text in any case."""
     value, wanted = number(cell), number(success)
@@ -664,9 +778,3 @@ def _merged_uids(
         sums[0] += group[0]
         sums[1] += group[1]
     return merged
-
-
-def _short(text: str) -> str:
-    """A text that fits a sentence."""
-    line = " ".join(text.split())
-    return line if len(line) <= 60 else f"{line[:57]}..."

@@ -33,7 +33,7 @@ class Format:
     | `source` | the file of the tool's source that writes it |
     | `problem` | the column that names the problem, or holds its prompt |
     | `within` | columns that set apart problems of equal names, such as those of a task |
-    | `reward` | the column of the reward; empty: the only column of numbers besides `besides` |
+    | `reward` | the column of the reward; empty: beside one of advantages, the only other number |
     | `one` | a column of which only the first value is read, the others would count twice |
     | `once` | a column that names the rollout: one that stands in two files counts once |
     | `cell` | what a cell of `reward` is, see below |
@@ -198,7 +198,6 @@ FORMATS = (
         reward=("pass_rate", "solve_rate", "success_rate", "pass@1"),
         cell="rate",
     ),
-    Format("", "any tool", columns=(), problem=(*IDS, *TEXTS), reward=(), besides=("step",)),
 )
 COUNTS = Format("", "any tool", columns=(), problem=(*IDS, *TEXTS), reward=RIGHT, cell="counts")
 

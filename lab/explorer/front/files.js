@@ -1,4 +1,5 @@
 // Files as rows, by the rules of lab/rollouts/containers.py; what the rows mean is in rollouts.js.
+import { Repeated, checkDistinct, parseJson } from "./json.js";
 import { readCounts } from "./rollouts.js";
 
 const LARGEST = 30e6; // a table of this size takes some two seconds and a gigabyte
@@ -33,20 +34,28 @@ async function rowsOf(file) {
 }
 
 async function textRows(file, read, packed) {
-  const text = packed ? await unpacked(file) : (await file.text()).replace(/^\ufeff/, "");
+  const bytes = await (packed ? unpacked(file) : file.arrayBuffer());
+  let text;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes); // a byte order mark is skipped
+  } catch {
+    throw new Error(`${file.name} cannot be read (it is not text in UTF-8: save it so): ${GIVE}`);
+  }
   try {
     return text.trim() ? read(text) : [];
   } catch (error) {
+    if (error instanceof Repeated) throw new Error(`${file.name} cannot be read (${error.message}): ${GIVE}`);
     throw new Error(`${file.name}: ${error.message}`);
   }
 }
 
 /** The rows of a parquet file; what is too large unpacked is refused before it takes all memory. */
 async function parquetRows(file) {
-  const { parquet, unpackedSize } = await import("./parquet.js"),
+  const { columns, parquet, unpackedSize } = await import("./parquet.js"),
     bytes = await file.arrayBuffer();
   let size, rows;
   try {
+    checkDistinct(columns(bytes));
     size = unpackedSize(bytes);
     rows = size > LARGEST ? null : await parquet(bytes);
   } catch (error) {
@@ -61,17 +70,16 @@ async function parquetRows(file) {
 const tooLarge = (name, size) =>
   new Error(`${name} has ${Math.round(size / 1e6)} MB: the page reads up to ${LARGEST / 1e6}; lab audit reads more`);
 
-/** The text of a gz file; what is too large unpacked is refused before it takes all memory. */
+/** The bytes of a gz file; what is too large unpacked is refused before it takes all memory. */
 async function unpacked(file) {
   const reader = file.stream().pipeThrough(new DecompressionStream("gzip")).getReader(),
-    decoder = new TextDecoder(),
     parts = [];
   let size = 0;
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       size += part.value.length;
       if (size > LARGEST) break;
-      parts.push(decoder.decode(part.value, { stream: true }));
+      parts.push(part.value);
     }
   } catch {
     throw new Error(`${file.name} cannot be read (not a gz file, or half of one): ${GIVE}`);
@@ -80,7 +88,7 @@ async function unpacked(file) {
     await reader.cancel();
     throw tooLarge(file.name, size);
   }
-  return parts.join("") + decoder.decode();
+  return new Blob(parts).arrayBuffer();
 }
 
 /** Rows as objects; the separator is the one that splits the head into most cells; quoted cells may hold anything. */
@@ -91,6 +99,7 @@ export function csv(text) {
     split = SEPARATORS.map((separator) => cells(first, separator)[0].length),
     rows = cells(lines, SEPARATORS[split.indexOf(Math.max(...split))]);
   const [head, ...body] = rows.filter((row) => row.length > 1 || row[0].trim());
+  checkDistinct(head.map((name) => name.trim()).filter((name) => name));
   body.forEach((row, i) => {
     if (row.length !== head.length)
       throw new Error(`row ${i + 1} has ${row.length} cells and the head ${head.length}: mend that row`);
@@ -116,8 +125,9 @@ function jsonl(text) {
     if (!line.trim()) return [];
     let row;
     try {
-      row = JSON.parse(line);
-    } catch {
+      row = parseJson(line);
+    } catch (error) {
+      if (error instanceof Repeated) throw new Error(`cannot be read (line ${i + 1}: ${error.message})`);
       throw new Error(`cannot be read (line ${i + 1} is not JSON): give one object a line`);
     }
     if (typeof row !== "object" || row === null || Array.isArray(row))
@@ -130,8 +140,9 @@ function jsonl(text) {
 function json(text) {
   let document;
   try {
-    document = JSON.parse(text);
-  } catch {
+    document = parseJson(text);
+  } catch (error) {
+    if (error instanceof Repeated) throw error;
     return jsonl(text);
   }
   const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -146,8 +157,10 @@ function json(text) {
       names = Object.keys(document),
       values = Object.values(document),
       together = (keys, cell) => keys.map((key) => Object.fromEntries(names.map((name) => [name, cell(name, key)])));
-    if (Array.isArray(columns) && Array.isArray(data))
+    if (Array.isArray(columns) && Array.isArray(data)) {
+      checkDistinct(columns.map(String));
       return data.map((row) => Object.fromEntries(columns.map((name, i) => [String(name), row[i]])));
+    }
     if (
       values.length > 1 &&
       values.every((value) => Array.isArray(value)) &&

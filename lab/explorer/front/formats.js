@@ -449,31 +449,5 @@ export const FORMATS = [
     "cell": "rate",
     "n": 0,
     "logged_twice": false
-  },
-  {
-    "tool": "",
-    "source": "any tool",
-    "columns": [],
-    "problem": [
-      "problem",
-      "uid",
-      "prompt_id",
-      "index",
-      "prompt",
-      "input",
-      "question",
-      "messages",
-      "doc.query"
-    ],
-    "reward": [],
-    "within": [],
-    "besides": [
-      "step"
-    ],
-    "one": "",
-    "once": "",
-    "cell": "reward",
-    "n": 0,
-    "logged_twice": false
   }
 ];

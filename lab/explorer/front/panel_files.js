@@ -13,7 +13,11 @@ const ASKED = {
   reward: "column of the reward",
   threshold: "right from a reward of",
   success: "or: right if it is",
+  only: "read only rows with, as column=value",
+  within: "problems differ by the column",
+  pooled: "makes no difference: the column",
 };
+const SEVERAL = ["only", "within", "pooled"]; // with commas between them
 const DRAWS = 200;
 
 export class FilesPanel {
@@ -145,6 +149,7 @@ export class FilesPanel {
   said() {
     const words = Object.entries(this.choice).map(([name, { value }]) => [name, value.trim()]),
       said = Object.fromEntries(words.filter(([, word]) => word));
+    for (const name of SEVERAL) if (said[name]) said[name] = said[name].split(",").map((word) => word.trim());
     if (said.threshold === undefined) return said;
     if (said.success !== undefined) throw new Error("a threshold and a value that is right: give one of them");
     if (!Number.isFinite(Number(said.threshold))) throw new Error(`threshold ${said.threshold}: give a number`);

@@ -1,18 +1,21 @@
 // Counts of right rollouts from rows, by the rules of docs/rollouts.md and of lab/rollouts/counting.py.
 import { FORMATS, IDS, LARGEST_N, RIGHT, SIZES, TEXTS } from "./formats.js";
+import { Labels, labelColumns } from "./labels.js";
 
 const REWARDS = FORMATS.find(({ tool, reward }) => !tool && reward.length).reward;
 const ADVANTAGES = ["advantage", "advantages"];
 const BINARY = ["0", "1", "-1", "0.0", "1.0", "true", "false", "True", "False"];
 const NO_NUMBER = ["n/a", "na", "nan", "none", "null"];
 const LOOKED_AT = 100; // rows from which the columns are known
+const LISTED = 20; // names in a sentence
 const RATE_SLACK = 1e-3; // how far k = rate * n may be from a whole number
 
 /**
  * { n, correct, notes, tool, advantages, steps } of tables { name, rows, step }, rows as objects, of which all have the
  * same columns; `step` is that of rows without one, or null: `advantages` are what a right and a wrong rollout
  * of each group got, NaN where the file does not say, or null. `choice` is what the user says: the columns `problem` and `reward`,
- * and a rollout is right if its reward is at least `threshold` or is `success`.
+ * and a rollout is right if its reward is at least `threshold` or is `success`; and lists: of texts `only`, "column=value"
+ * of the rows that are read, and of columns `within`, by which problems differ, and `pooled`, which make no difference.
  */
 export function readCounts(tables, choice = {}) {
   const left = [],
@@ -105,15 +108,26 @@ function layoutOf(rows, choice) {
       if (isObject(cells)) for (const inner of Object.keys(cells)) names.add(`${outer}.${inner}`);
     }
   }
-  for (const column of [choice.problem, choice.reward]) {
+  const only = (choice.only ?? []).map((text) => {
+      const at = text.indexOf("=");
+      if (at < 0) throw new Error(`only = '${text}': write COLUMN=VALUE`);
+      return [text.slice(0, at), text.slice(at + 1)];
+    }),
+    { within = [], pooled = [] } = choice;
+  for (const column of [choice.problem, choice.reward, ...only.map(([name]) => name), ...within, ...pooled]) {
     if (column && !names.has(column))
-      throw new Error(`found columns ${columns.join(", ")}, and no ${column}: name one of them`);
+      throw new Error(`found columns ${listed(columns)}, and no ${short(column)}: name one of them`);
   }
   const find = (list) => list.find((name) => names.has(name)) ?? "",
     size = find(SIZES),
     right = find(RIGHT);
-  if (size && right && !choice.reward)
-    return { tool: "", cell: "counts", problem: choice.problem || find([...IDS, ...TEXTS]), reward: right, size };
+  if (size && right && holdsCounts(first, size, right, choice)) {
+    const problem = choice.problem || find([...IDS, ...TEXTS]),
+      others = columns.filter((name) => ![size, right, "step"].includes(name));
+    if (others.length && !problem)
+      throw new Error(`found columns ${listed(columns)}: name the problem${candidates(others)}`);
+    return { tool: "", cell: "counts", problem, reward: right, size, within, only, pooled };
+  }
   const numbers = columns.filter((name) => {
     const cells = first.map((row) => row[name]);
     return cells.every((cell) => missing(cell) || number(cell) !== null) && !cells.every(missing);
@@ -122,7 +136,8 @@ function layoutOf(rows, choice) {
     if (!form.columns.every((column) => names.has(column))) continue;
     const problem = choice.problem || find(form.problem);
     let reward = choice.reward || find(form.reward);
-    if (!reward && !form.reward.length) {
+    const advantage = find(ADVANTAGES);
+    if (!reward && !form.reward.length && advantage) {
       const besides = [...form.besides, ...form.problem, problem, ...ADVANTAGES],
         left = numbers.filter((name) => !besides.includes(name));
       reward = left.length === 1 ? left[0] : "";
@@ -130,9 +145,39 @@ function layoutOf(rows, choice) {
     if (!problem || !reward) continue;
     if (form.cell !== "reward" && !form.reward.includes(reward)) continue; // the user's column holds something else
     if (form.cell === "ratio" && !first.some((row) => String(row[reward]).includes("/"))) continue;
-    return { ...form, problem, reward, within: find(form.within), size, advantage: find(ADVANTAGES) };
+    const apart = [find(form.within), ...within].filter((name) => name),
+      known = ["step", problem, reward, size, ...apart, ...ADVANTAGES, ...pooled, form.one, form.once];
+    // Of a ratio or a rate a row is a problem, and two that differ are refused.
+    const labels = labelColumns(
+      ["ratio", "rate"].includes(form.cell) ? [] : first,
+      new Set([...known, ...form.columns, ...form.besides]),
+    );
+    return { ...form, problem, reward, within: apart, size, advantage, only, pooled, labels };
   }
   throw new Error(unclear(first, columns, numbers, choice));
+}
+
+/** Whether a row counts the rollouts of a problem; what is unclear is refused. */
+function holdsCounts(first, size, right, choice) {
+  const of = (name) => first.map((row) => number(row[name] ?? null));
+  // `correct` may also be the reward of a rollout
+  if (choice.reward) return choice.reward === right && of(right).some((k) => k > 1);
+  const [sizes, rights] = [of(size), of(right)],
+    [n, k] = [sizes[0], rights[0]];
+  if (first.length > 1 && sizes.every((each) => each === n) && rights.every((each) => each === k) && 0 < k && k < n)
+    throw new Error(
+      `columns ${size} and ${right} are ${n} and ${k} in every row: name ${right} as the column of the reward if that ` +
+        `many of ${size} rollouts were right, or the column that is`,
+    );
+  return true;
+}
+
+const candidates = (list) => (list.length ? ` (${listed(list, " or ")}?)` : "");
+
+/** Names or values for a sentence, however many and long they are. */
+function listed(names, between = ", ") {
+  const more = names.length > LISTED ? ` and ${(names.length - LISTED).toLocaleString("en")} more` : "";
+  return names.slice(0, LISTED).map(said).join(between) + more;
 }
 
 function unclear(first, columns, numbers, choice) {
@@ -140,19 +185,19 @@ function unclear(first, columns, numbers, choice) {
   if (chart || (columns.includes("_step") && columns.includes("_runtime"))) {
     return "a history of metrics exported from W&B, which holds means and no rollouts: export the table of completions";
   }
-  const rewards = numbers.filter((name) => name !== "step" && !ADVANTAGES.includes(name));
+  const others = ["step", ...ADVANTAGES, ...IDS, ...TEXTS, choice.problem],
+    rewards = numbers.filter((name) => !others.includes(name));
   const problems = columns.filter((name) => {
     const cells = first.flatMap((row) => (missing(row[name]) ? [] : [identity(row[name])])),
       different = new Set(cells);
     return name !== "step" && different.size < cells.length && ![...different].every((cell) => BINARY.includes(cell));
   });
-  const candidates = (list) => (list.length ? ` (${list.join(" or ")}?)` : ""),
-    has = (list) => list.some((name) => columns.includes(name)),
+  const has = (list) => list.some((name) => columns.includes(name)),
     ask = [];
   if (!choice.problem && !has([...IDS, ...TEXTS])) ask.push(`the problem${candidates(problems)}`);
   if (!choice.reward && !has(REWARDS)) ask.push(`the reward${candidates(rewards)}`);
   return (
-    `found columns ${columns.join(", ")}: name ${ask.join(" and ") || "others"}; or give ${SIZES.join("|")} and ` +
+    `found columns ${listed(columns)}: name ${ask.join(" and ") || "others"}; or give ${SIZES.join("|")} and ` +
     `${RIGHT.join("|")}, or ${[...IDS, ...TEXTS].join("|")} in every row and ${REWARDS.join("|")}`
   );
 }
@@ -220,18 +265,24 @@ function checkSize(n, problem) {
 
 // --- Counting --------------------------------------------------------------------------------------------------------
 
+const isChosen = (row, only) => only.every(([name, value]) => isSuccess(readerOf(name)(row) ?? null, value));
+
 /** The last step of a table with one row a problem. */
-function countsOf(rows, { problem, reward, size }) {
-  const steps = rows.map((row) => ("step" in row ? number(row.step) : null)),
-    last = steps.reduce((most, step) => (step !== null && step > most ? step : most), -Infinity);
+function countsOf(rows, { problem, reward, size, within, only }) {
+  const nameOf = [...within.toReversed(), problem].map(readerOf),
+    steps = rows.map((row) => ("step" in row ? number(row.step) : null)),
+    last = steps.reduce((most, step, i) => (step > most && isChosen(rows[i], only) ? step : most), -Infinity);
   const n = [],
     correct = [],
     seen = new Set();
   rows.forEach((row, i) => {
-    if (steps[i] !== null && steps[i] < last) return;
-    const name = problem ? identity(row[problem] ?? null) : `row ${i}`,
+    if (!isChosen(row, only) || (steps[i] !== null && steps[i] < last)) return;
+    const name = problem ? nameOf.map((of) => identity(of(row) ?? null)).join(" ") : `row ${i}`,
       [tried, right] = [number(row[size]), number(row[reward])];
-    if (seen.has(name)) throw new Error(`problem ${name} has several rows of counts: add them up`);
+    if (seen.has(name))
+      throw new Error(
+        `problem ${short(name)} has several rows of counts: choose some, name what sets problems apart, or add them up`,
+      );
     seen.add(name);
     if (!Number.isInteger(tried) || !Number.isInteger(right) || tried < 1 || right < 0 || right > tried) {
       throw new Error(
@@ -243,7 +294,15 @@ function countsOf(rows, { problem, reward, size }) {
     n.push(tried);
     correct.push(right);
   });
-  return { n, correct, notes: [`${n.length} problems, counts from columns ${size} and ${reward}`], tool: "" };
+  const notes = [`${n.length} problems, counts from columns ${size} and ${reward}`];
+  if (steps.some((step, i) => step !== null && step < last && isChosen(rows[i], only))) {
+    if (!problem && n.length === 1)
+      throw new Error(
+        "every step has one row of counts, as a table of checkpoints has: give the counts of each problem",
+      );
+    notes.push(`only the last step is read: ${last}`);
+  }
+  return { n, correct, notes, tool: "" };
 }
 
 class Tally {
@@ -256,6 +315,8 @@ class Tally {
     this.seen = new Set(); // the rollouts, where a column names them
     this.repeated = 0;
     this.content = new Map(); // the rows of each step, where a step may be logged twice
+    this.numbers = new Map(); // of each problem of a step, and of what is pooled in it
+    this.labels = new Labels((layout.labels ?? []).map((name) => [name, readerOf(name)]));
   }
 
   /** Count rows, those without a step as of `given`. */
@@ -263,12 +324,14 @@ class Tally {
     const { layout } = this,
       problemOf = readerOf(layout.problem),
       rewardOf = readerOf(layout.reward),
-      withinOf = layout.within ? readerOf(layout.within) : null,
+      withinOf = layout.within.map(readerOf),
+      pooledOf = layout.pooled.map(readerOf),
       advantageOf = layout.advantage ? readerOf(layout.advantage) : null,
       outcome = { ratio: this.addRatio, rate: this.addRate, metrics: this.addMetrics }[layout.cell] ?? this.addReward;
     let kept;
     for (const row of rows) {
       this.rows++;
+      if (!isChosen(row, layout.only)) continue;
       if (layout.one) {
         const value = String(row[layout.one]);
         kept ??= value;
@@ -288,7 +351,7 @@ class Tally {
       if (problem === null || problem === undefined || problem === "")
         throw new Error(`row ${this.rows} has no ${layout.problem}: every rollout needs its problem`);
       problem = identity(problem);
-      if (withinOf) problem = `${identity(withinOf(row) ?? null)} ${problem}`;
+      for (const of of withinOf) problem = `${identity(of(row) ?? null)} ${problem}`;
       const at = "step" in row ? row.step : given,
         step = missing(at) ? null : identity(at),
         key = JSON.stringify([step, problem]);
@@ -303,6 +366,9 @@ class Tally {
       outcome.call(this, rewardOf(row), group, row, key);
       const advantage = advantageOf && group.n === n + 1 ? number(advantageOf(row)) : null;
       if (advantage !== null) group.got[group.right > right ? 0 : 1] = advantage;
+      const place = JSON.stringify([key, ...pooledOf.map((of) => identity(of(row) ?? null))]);
+      if (!this.numbers.has(place)) this.numbers.set(place, this.numbers.size);
+      this.labels.add(row, this.numbers.get(place));
     }
     return this;
   }
@@ -411,13 +477,14 @@ class Tally {
           `rewards from column ${layout.reward}`,
       ];
     if (layout.cell === "rate" && !layout.size && !layout.n) notes.push(this.addRates());
+    notes.push(...this.divisions());
     if (values.has(0) && values.has(-1))
       throw new Error(
         `column ${layout.reward} holds rewards of -1, 0 and 1: give a threshold, from which one is right`,
       );
     if (values.has(-1)) notes.push("a reward of -1 is wrong, 1 is right");
     if (this.others.size) {
-      const left = [...this.others].map(([name, rows]) => `${name} (${rows})`).join(", ");
+      const left = listed([...this.others].map(([name, rows]) => `${name} (${rows})`));
       notes.push(`only the first ${layout.one} is read; left out: ${left} rows`);
     }
     if (this.repeated) notes.push(`${this.repeated} rollouts stand there twice and count once`);
@@ -439,6 +506,8 @@ class Tally {
       notes.push(words);
     }
     groups = mergedUids(layout, groups).filter((group) => group.n);
+    if (!this.groups.size && layout.only.length)
+      throw new Error(`no row has ${listed(this.choice.only)}: choose another value`);
     if (!groups.length) throw new Error(`column ${layout.reward} holds no reward: name another`);
     const n = groups.map((group) => group.n);
     for (const group of groups) checkSize(group.n, group.problem);
@@ -447,7 +516,11 @@ class Tally {
         `column ${layout.problem} gives every rollout a problem of its own: name the problems in a column problem`,
       );
     }
-    if (this.lost) notes.push(`${this.lost} of ${this.rows} rollouts have no reward and are left out`);
+    if (this.lost) {
+      const rollouts = [...this.groups.values()].reduce((sum, group) => sum + group.n, this.lost),
+        of = layout.cell === "reward" ? `${rollouts} rollouts` : `${this.rows} rows`;
+      notes.push(`${this.lost} of ${of} have no reward and are left out`);
+    }
     if (TEXTS.includes(layout.problem)) {
       const sorted = n.toSorted((a, b) => a - b),
         middle = (sorted[(n.length - 1) >> 1] + sorted[n.length >> 1]) / 2;
@@ -464,6 +537,30 @@ class Tally {
       advantages: layout.advantage ? groups.map(({ got }) => got ?? [NaN, NaN]) : null,
       steps: groups.map(({ step }) => step),
     };
+  }
+
+  /** What is to be said of columns that divide problems; one that is not clear is refused. */
+  divisions() {
+    const { only, pooled } = this.layout,
+      { within = [] } = this.choice,
+      found = this.labels.dividing(),
+      unclear = found.filter(({ singles, counts }) => !(singles && counts)),
+      // Of rollouts that are numbered and divided, the number is the lesser news.
+      label = unclear.find(({ counts }) => !counts) ?? unclear[0];
+    if (label) {
+      const name = short(label.column);
+      throw new Error(
+        `the rollouts of a problem differ in column ${name}, whose ${label.values.length} values ` +
+          `(${listed(label.values)}) stand in the same problems: say which are read, as ${name}=` +
+          `${said(label.values.at(-1))} for one policy, that problems differ by ${name}, or that it makes no difference`,
+      );
+    }
+    return [
+      ...only.map(([name, value]) => `only rows with ${name} = ${short(value)} are read`),
+      ...within.map((name) => `problems of different ${name} are different`),
+      ...pooled.map((name) => `rollouts of different ${name} are pooled`),
+      ...found.map(({ column }) => `column ${column} numbers the rollouts of a problem`),
+    ];
   }
 
   /** Count the rates whose n no column gives: the smallest that all of them are counts of. */

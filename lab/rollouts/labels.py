@@ -1,0 +1,145 @@
+"""Columns that divide the rollouts of a problem, as a policy's name or a data set's does.
+
+A file of three checkpoints, or of two data sets that both number their problems from 0, looks like
+one file of larger groups. Its columns tell, whatever they are called: in one that chance fills (a
+length, a judge's word) the number of rollouts with one value differs from problem to problem, in
+one that somebody assigned it does not. The page (lab/explorer/front/labels.js) has the same rules.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from lab.rollouts.containers import Row, reader_of
+from lab.shapes import Int
+
+LONGEST = 200  # characters of a cell that may be a label
+CHUNK = 16_384  # rows after which columns of nearly as many values are looked at no longer
+SHARE = 0.8  # of the cells that must agree: some rollouts are lost
+ENOUGH = 8  # problems that tell a rule from chance, where a column varies in few of them
+
+Division = Literal["groups", "singles", ""]
+
+
+@dataclass(frozen=True)
+class Label:
+    """A column that divides the rollouts of a problem, and its values as the file has them.
+
+    `singles` says whether each problem has one rollout of each value.
+    """
+
+    column: str
+    values: list[Any]
+    singles: bool
+
+    @property
+    def counts(self) -> bool:
+        """Whether the values are 0, 1, 2, ... or 1, 2, 3, ..."""
+        try:
+            numbers = sorted(float(value) for value in self.values)
+        except (TypeError, ValueError):
+            return False
+        return numbers in (list(range(len(numbers))), list(range(1, len(numbers) + 1)))
+
+
+class Labels:
+    """The short cells of some columns, row by row; columns may be dropped on the way."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self.codes: dict[str, defaultdict[Any, int]] = {
+            name: defaultdict(itertools.count().__next__) for name in columns
+        }
+        self.coded: dict[str, list[Int[np.ndarray, " rows"]]] = {name: [] for name in columns}
+        self.problems: list[Int[np.ndarray, " rows"]] = []
+        self.rows = 0
+
+    def add(self, rows: Sequence[Row], problems: Sequence[int]) -> None:
+        """Take rows, each of the problem of that number."""
+        self.rows += len(rows)
+        self.problems.append(np.array(problems, np.int64))
+        for name, codes in list(self.codes.items()):
+            read = reader_of(name)
+            cells = [read(row) for row in rows]
+            try:
+                coded = [codes[cell] for cell in cells]
+            except TypeError:  # a list or an object
+                coded = [codes[repr(cell)] for cell in cells]
+            self.coded[name].append(np.array(coded, np.int64))
+            # Values of one or two rows each: a number of the rollout's own, such as its log p.
+            if self.rows >= CHUNK and 2 * len(codes) > self.rows:
+                del self.codes[name], self.coded[name]
+
+    def dividing(self) -> list[Label]:
+        """The columns that divide, in the order of the file."""
+        found = []
+        for name, codes in self.codes.items():
+            if len(codes) > 1:
+                kind = division(np.concatenate(self.problems), np.concatenate(self.coded[name]))
+                if kind:
+                    found.append(Label(name, list(codes), kind == "singles"))
+        return found
+
+
+def label_columns(rows: Sequence[Row], besides: Collection[str]) -> list[str]:
+    """The columns, also those in an object, whose cells in `rows` are all short; not `besides`."""
+    short: dict[str, bool] = {}
+    for row in rows:
+        for name, cell in row.items():
+            inner = {name: cell}
+            if isinstance(cell, dict):
+                inner = {f"{name}.{key}": value for key, value in cell.items()}
+            for place, value in inner.items():
+                fits = not isinstance(value, (str, list, dict)) or (
+                    isinstance(value, str) and len(value) <= LONGEST
+                )
+                short[place] = short.get(place, True) and fits
+    return [name for name, fits in short.items() if fits and name not in besides]
+
+
+def division(problem: Int[np.ndarray, " rows"], label: Int[np.ndarray, " rows"]) -> Division:
+    """Whether a column divides problems: into "groups" of several rollouts or "singles", or not.
+
+    Both are whole numbers from 0. A cell is what one problem has of one value; only problems with
+    several values count. Groups: most cells have as many rollouts as is usual for their problem, or
+    for their value, two or more. Singles: most problems have one rollout of every value.
+
+    Two problems with three rollouts of each of two policies, then with what chance gave:
+
+    >>> problem = np.repeat([0, 1], 6)
+    >>> division(problem, np.tile([0, 0, 0, 1, 1, 1], 2))
+    'groups'
+    >>> division(problem, np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0]))
+    ''
+    """
+    values = int(label.max()) + 1
+    cells, size = np.unique(problem * values + label, return_counts=True)
+    problem, label = np.divmod(cells, values)
+    problems = len(np.unique(problem))
+    several = (np.bincount(problem) > 1)[problem]
+    undivided = np.sort(size[~several])
+    problem, label, size = problem[several], label[several], size[several]
+    varied = len(np.unique(problem))
+    if varied < min(ENOUGH, problems / 2):
+        # Chance divides few problems into parts, but not each into parts as large as the others.
+        whole = undivided[(len(undivided) - 1) // 2]
+        return "groups" if varied and whole > 1 and (size == whole).all() else ""
+    shared = (np.bincount(label) > 1)[label]  # a value of one problem agrees with itself alone
+    for usual, comparable in ((_usual(problem, size), True), (_usual(label, size), shared)):
+        agree = (usual > 1) & (np.abs(size - usual) <= usual // 8) & comparable
+        if agree.mean() >= SHARE:
+            return "groups"
+    every = problems * len(np.unique(label))
+    return "singles" if (shared & (size == 1)).sum() >= SHARE * every else ""
+
+
+def _usual(group: Int[np.ndarray, " cells"], size: Int[np.ndarray, " cells"]) -> np.ndarray:
+    """The median size of each cell's group, the lower of two."""
+    number = np.bincount(group)
+    middle = np.cumsum(number) - number + (number - 1) // 2
+    return size[np.lexsort((size, group))][middle[group]]
