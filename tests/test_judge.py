@@ -1,6 +1,7 @@
 """Exact verdicts: by kind of gold, on the labelled pairs, and the contract of every gold."""
 
 import csv
+import importlib
 import subprocess
 import sys
 import tempfile
@@ -224,6 +225,17 @@ def test_the_labelled_pairs_are_what_their_rules_make():
         [sys.executable, "-c", code, str(CORPUS), "/dev/stdout"], capture_output=True, check=True
     ).stdout
     assert made.startswith(before)
+
+
+def test_the_rates_on_the_second_authors_pairs_are_those_of_this_judge(monkeypatch):
+    monkeypatch.syspath_prepend(str(CORPUS))
+    measure = importlib.import_module("measure")
+    with (CORPUS / "second_author.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row for row in rows if row["when"] == "now"] == [
+        *measure.of_second_author("open"), *measure.of_second_author("held_back")
+    ]  # fmt: skip
+    assert "\n".join(measure.second_author_table(rows)) in measure.PAGE.read_text("utf-8")
 
 
 def test_the_error_limit_is_a_setting():

@@ -49,6 +49,14 @@ SPELLINGS = {
         ("14", [r"\text{Answer: }14", r"\text{The final answer is: }14", "Ans: 14"],
          [r"\text{Answer: }41", r"\text{The answer is not }14", r"\text{at most }14"]),
     ],
+    "words beside a number count it, or say nothing": [
+        ("12", [r"12\text{ such numbers}", r"\text{There are exactly }12\text{ different ways}",
+                r"\text{twelve ways}", r"12\text{th}", r"12^\text{th}", r"\$12\text{ per week}"],
+         [r"12\text{ more than }3", r"\text{twelve of the ways}", r"\$12\text{ per is wrong}",
+          r"\text{thirteen ways}"]),
+        (r"\$12\text{ per week}", ["12", "12 dollars per week"], [r"\$12\text{ per day}"]),
+        (r"2\pi", [r"2\pi\text{ radians}"], [r"2\pi\text{ is wrong}", r"2\text{ radians}"]),
+    ],
     "a tuple of letters says which value is whose": [
         ("(a,b)=(1,2)", ["(1,2)", "(b,a)=(2,1)", "b=2,a=1"], ["(b,a)=(1,2)", "(x,y)=(1,2)"]),
         ("(1,2)", [r"(r,\theta)=(1,2)", "(m,b)=(1,2)"], ["(x,y)=(2,1)", "y=1,x=2"]),

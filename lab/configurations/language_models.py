@@ -36,8 +36,8 @@ class LanguageModelConfig(Config):
         most=1_000_000,
     )
     style: str = setting(
-        "answer extraction; strict: only a boxed answer counts; lenient: otherwise the "
-        "last number counts",
+        "answer extraction; strict: only a boxed answer counts; lenient: otherwise what the "
+        "end of the response says",
         choices=("strict", "lenient"),
     )
     reward: str = setting(
@@ -198,8 +198,8 @@ class EvaluationConfig(Config):
     max_tokens: int = setting("maximum tokens of a completion", least=1, most=1_000_000)
     prompt: str = setting("name of a prompt template (lab.llm.data.prompts)", content="prompt")
     style: str = setting(
-        "answer extraction; strict: only a boxed answer counts; lenient: otherwise the "
-        "last number counts",
+        "answer extraction; strict: only a boxed answer counts; lenient: otherwise what the "
+        "end of the response says",
         choices=("strict", "lenient"),
     )
     seed: int = setting("random seed of the sampling", least=0, most=2**31 - 1)

@@ -17,29 +17,32 @@ import re
 from collections import deque
 from fractions import Fraction
 
+from lab.judge.unboxed import unboxed
 from lab.judge.units import read_unit
 
 MAX_LENGTH = 500  # characters of an answer
 MAX_DEPTH = 20  # brackets inside brackets
 MAX_BOX = 10_000  # characters in which the brace of a box is looked for
 MAX_BOXES = 10  # boxes that may be one answer
+MAX_GAP = 60  # characters between two of them
 
+_TAG = r"(?:think(?:ing)?|thoughts?|reasoning|reflection)"
+_THOUGHT_OPENS = re.compile(rf"<\|?{_TAG}\|?>|\[THINK\]|◁think▷", re.IGNORECASE)
+_THOUGHT_ENDS = re.compile(rf"<\|?/{_TAG}\|?>|\[/THINK\]|◁/think▷", re.IGNORECASE)
+_BLANK = re.compile(r"(?:[\s?_.…]|\\[,;:! ]|\\(?:[lc]?dots|quad)(?![A-Za-z]))*")
 _BOX = re.compile(
     r"\\boxed(?:\s{0,3}\{|\s{0,3}(?P<bare>-?[0-9]+(?:[.,/][0-9]+)*)|\s{1,3}(?P<letter>[A-Za-z])(?![A-Za-z]))"
 )
-_GAP = r"(?:\s|\$|\\[,;:! ()\[\]]|\\q?quad(?![a-z]))*"
+_MARK = r"[$*]|\\[,;:! ()\[\]]|\\q?quad(?![a-z])"  # that mean nothing between boxes
+_GAP = rf"(?:\s|{_MARK})*"
 _NAME = r"[A-Za-z](?:_\{?[A-Za-z0-9]\}?)?\s*=\s*"
 _LABEL = re.compile(rf"(?<![A-Za-z\\]){_NAME}$")
-_JOINT = re.compile(
-    rf"{_GAP}(?:[,;&]|(?:,{_GAP})?(?:and|or|\\(?:text|mathrm|mbox)\{{\s*,?\s*(?:and|or)\s*\}}))"
-    rf"{_GAP}(?P<label>{_NAME})?{_GAP}"
+_JOINT = re.compile(  # what may stand between the boxes of one answer
+    rf"(?:(?:[^\S\n]|\.|{_MARK})*|{_GAP}(?:(?:[,;&]|and|or|alternatively|else|even|maybe|perhaps"
+    rf"|possibly|\\(?:text|mathrm|mbox)\{{\s*,?\s*(?:and|or)\s*\}}){_GAP})+)"
+    rf"(?:(?P<label>{_NAME}){_GAP})?"
 )
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
-_VALUE = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?"
-_LAST = re.compile(
-    r"\${1,2}(?P<dollars>[^$\n]{1,200})\${1,2}|\\\((?P<round>[^\n]{1,200}?)\\\)|\\\[(?P<square>.{1,200}?)\\\]"
-    rf"|(?<![\w.])-?{_VALUE}(?:\s*[-+*/^]\s*-?{_VALUE})*"
-)
 
 _FOLD = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | str.maketrans(
     {
@@ -94,18 +97,18 @@ _ALPHABET = re.compile(r"(?:[A-Za-z0-9 +*/=<>()\[\]{}|.,:;!&^-]|_(?!_)|\\[A-Za-z
 def extract(response: str, style: str) -> str | None:
     r"""The answer given in a response, or None.
 
-    "strict": what stands in the last \boxed{...}, if its braces are balanced. "lenient": the same,
-    else the last formula between dollars, \(...\) or \[...\], or the last number or sum of numbers,
-    among the last 4,000 characters.
+    "strict": what stands in the last \boxed{...} after the thought, if it is not cut or empty.
+    "lenient": the same, and where there is no box what the end says in words (`unboxed`).
+    A thought is what ends with </think>, or begins with <think> and does not end: no answer.
 
     >>> extract(r"It is \boxed{\frac{1}{2}}, not 3.", "strict"), extract("so 3 + 4 = 7.", "lenient")
     ('\\frac{1}{2}', '7')
     """
-    answer = _boxed(response)
-    if answer is None and style == "lenient":
-        for match in _LAST.finditer(response[-4000:]):
-            answer = match[match.lastgroup or 0]
-    return answer.strip() or None if answer else None
+    *_, said = _THOUGHT_ENDS.split(response)
+    if _THOUGHT_OPENS.search(said):
+        return None
+    answer = _boxed(said) if _BOX.search(said) or style == "strict" else unboxed(said)
+    return answer.strip() if answer and not _BLANK.fullmatch(answer) else None
 
 
 def normalize(text: str) -> str:
@@ -186,13 +189,14 @@ def is_readable(text: str) -> bool:
 def _boxed(text: str) -> str | None:
     r"""What stands in the last \boxed{...} or \boxed 5; None without one, or if it stays open.
 
-    Boxes that only commas, "and" or "or" separate are one answer: x = \boxed{2} or x = \boxed{3}.
+    Boxes that nothing, commas, "and" or "or" separate are one: x = \boxed{2} or x = \boxed{3}.
     """
     answers: list[str] = []
     start = 0
     for box in reversed(deque(_BOX.finditer(text), maxlen=MAX_BOXES)):
         inside, end = _inside(text, box)
-        joint = _JOINT.fullmatch(text, end, start) if answers and inside else None
+        near = answers and inside and start - end <= MAX_GAP
+        joint = _JOINT.fullmatch(text, end, start) if near else None
         if answers and joint is None:
             break
         if inside is None:

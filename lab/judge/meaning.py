@@ -194,12 +194,14 @@ _DEGREES = re.compile(
     re.DOTALL,
 )
 _ASIDE = re.compile(r"\s*\b(?:(?:in )?total|altogether|each|left|remaining|(?:in |of )?profit)$")
+_SUCH = re.compile(r"(?:such|different|distinct|possible|more)\s+(?=[a-z])")
 _QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*\\text\{([A-Za-z ]+)\}")
 _QUANTITIES = re.compile(rf"(?:\s*{_QUANTITY.pattern}){{2,4}}\s*")
 _MONEY = re.compile(
     rf"(?P<sign>-?)\s*\\(?P<before>{'|'.join(CURRENCIES)})(?![a-z])\s*(?P<amount>.*)"
     rf"|(?P<number>.*)\\(?P<after>{'|'.join(CURRENCIES)})", re.DOTALL
 )  # fmt: skip
+_RATE = re.compile(r"(.*[0-9])\s*(?:\\text\{\s*)?(per [^{}]*)\}?")
 _BETWEEN = re.compile(r"\\text\{\s*,?\s*(or|and)\s*,?\s*\}|(?<![A-Za-z\\])(or|and)(?![A-Za-z])")
 _CONDITION = re.compile(
     r"\\\{\s*[a-z]\s*(?:\\in\s*\\mathbb\s*\{?R\}?\s*)?[|:]\s*(.*?)\s*\\\}", re.DOTALL
@@ -237,7 +239,8 @@ _OVER_INTEGERS = re.compile(  # the union over all integers k
 _LEAD = re.compile(  # what only leads to the answer: "So the answer is", "Ans:"
     r"(?:(?:so|thus|hence|therefore)\b\s*,?\s*)?(?:(?:it is|this is|there (?:is|are))\b\s*|"
     r"(?:(?:the|our)\s+)?(?:(?:final|correct)\s+)*"
-    r"(?:(?:answer|ans|solution|result|value)\s*(?:is\b\s*:?|equals\b|[:=])|ans\.)\s*)?",
+    r"(?:(?:answer|ans|solution|result|value)\s*(?:is\b\s*:?|equals\b|[:=])|ans\.)\s*)?"
+    r"(?:exactly\b)?",
     re.IGNORECASE,
 )  # fmt: skip
 _CAPTION = re.compile(
@@ -291,6 +294,10 @@ def read(text: str) -> Answer:
     words = _words(spelt)
     if words is not None and words.text in _ALL:
         return _REALS
+    if words is not None:  # three solutions
+        first, _, rest = words.text.partition(" ")
+        if first in NUMBERS and (unit := read_unit(rest)):
+            return Value(number(NUMBERS[first]), unit)
     if words is not None and (words.text in _NOTHING or not _may_be_product(spelt)):
         return words
     if words is not None and (words.text[-1].isdigit() or words.text in NUMBERS):  # may 5, six
@@ -830,6 +837,8 @@ def _uses(tree: Tree, part: Tree) -> bool:
 def _value(text: str) -> Value:
     """A formula with its unit. Errors: `Unreadable`."""
     if money := _MONEY.fullmatch(text):
+        if rate := _RATE.fullmatch(money["amount"] or ""):  # $600 per week
+            return _value(f"{money['sign']}{rate[1]} {money['before']} {rate[2]}")
         inner = _value(money["number"] or money["sign"] + money["amount"])
         unit = CURRENCIES[money["before"] or money["after"]]
         if inner.unit is not None and inner.unit.dimension != unit.dimension:
@@ -856,13 +865,15 @@ def _with_unit(text: str) -> Value:
     # The longest unit that can be read: the formula before it is as short as it can be.
     starts = [
         m.start()
-        for m in re.finditer(r"(?<=[0-9})!\].])\s*(?=\\text\{|[A-Za-z])|\s+(?=[A-Za-z\\])", text)
+        for m in re.finditer(
+            r"\s*(?=\\text\{)|(?<=[0-9})!\].])\s*(?=[A-Za-z])|\s+(?=[A-Za-z\\])", text
+        )
     ]
     for start in starts if match else []:
         before, words = text[:start].strip(), text[start:]
         plain = re.sub(r"\\cdot", "*", unwrapped(words))
         plain = re.sub(r"\^\s*\{\s*\\circ\s*\}", "", plain).strip()
-        times, plain = read_multiple(_ASIDE.sub("", plain))
+        times, plain = read_multiple(_SUCH.sub("", _ASIDE.sub("", plain)))
         unit = read_unit(plain)
         if before and (unit is not None or not plain):
             try:

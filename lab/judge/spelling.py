@@ -75,6 +75,7 @@ _CHOOSE = re.compile(  # _nC_k, and P for those in an order
     r"(?:\{\s*\})?\s*[_^]\s*(?:\{\s*([0-9]+)\s*\}|([0-9]))\s*(?:\\text\{)?([CP])\}?"
     r"\s*_\s*(?:\{\s*([0-9]+)\s*\}|([0-9]))"
 )
+_ORDINAL = re.compile(r"(?<=[0-9])\s*\^?\s*\{?\s*\\text\{\s*(?:st|nd|rd|th)\s*\}\s*\}?")
 _CENT = re.compile(r"\\(?:text|mathrm)\{\s*¢\s*\}|\\(?:text)?cent(?![A-Za-z])|¢")
 _MARK = re.compile(r"\\math(?:bin|rel|ord|punct)\s*\{([^{}]*)\}")
 _OPERATOR = re.compile(r"\\operatorname\*?\s*\{\s*([A-Za-z]+)\s*\}")
@@ -115,6 +116,7 @@ def spell(text: str) -> str:
     text = _OPERATOR.sub(lambda m: rf"\{m[1]} " if m[1] in _OPERATORS else m[0], text)
     text = _TEXT.sub(r"\\text{", _FONT.sub(r"\\text{\1}", text))
     text = re.sub(r"\\text\{\s*(sin|cos|tan|cis|ln|log|infinity)\s*\}", r"\\\1 ", text)
+    text = _ORDINAL.sub("", text)
     text = _COMPOSED.sub(r"\1(\2(\3))", text)
     text = re.sub(r"\\mu\s*\\text\{\s*(?=[ms]\s*\})", r"\\text{u", text)
     text = _UNIT_POWER.sub(r"\1^\2", text)
