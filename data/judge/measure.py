@@ -28,7 +28,6 @@ import resource
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -242,14 +241,15 @@ def aims(rows: list[dict[str, str]], now: list[bool]) -> list[str]:
                     key = (row["family"], row["reason"])
                     key += (row["answer"], row["gold"]) if by == "pair" else ()
                     erred[key] |= right != (label == "right")
-            cells.append(f"{share(sum(erred.values()), len(erred))}: {against(aim, erred)}")
+            errors, n = sum(erred.values()), len(erred)
+            cells.append(f"{share(errors, n)}: {against(aim, errors, n)}")
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return [*lines, ""]
 
 
-def against(aim: float, erred: dict[tuple[str, ...], bool]) -> str:
+def against(aim: float, errors: int, n: int) -> str:
     """What an interval says of an aim."""
-    low, high = wilson(sum(erred.values()), len(erred))
+    low, high = wilson(errors, n)
     if high <= aim:
         return "met"
     return "missed" if low > aim else "not shown"
@@ -346,7 +346,13 @@ def second_author_table(rows: list[dict[str, str]]) -> list[str]:
     lines = ["| part | asked | when | wrong called right | right called wrong |"]
     lines += ["|---|---|---|---|---|"]
     for row in rows:
-        cells = [row["part"].replace("_", " "), row["asked"], row["when"], *shares(row)]
+        cells = [row["part"].replace("_", " "), row["asked"], row["when"]]
+        for label, kind, aim in (
+            ("wrong", "wrong called right", 0.003),
+            ("right", "right called wrong", 0.02),
+        ):
+            errors, n = int(row[kind]), int(row[f"{label} answers"])
+            cells.append(f"{share(errors, n)}: {against(aim, errors, n)}")
         lines.append("| " + " | ".join(cells) + " |")
     return lines
 
@@ -370,7 +376,7 @@ def page(rows: list[dict[str, str]], said: dict[str, list[bool | None]], reasons
     return "\n".join(lines) + "\n"
 
 
-def shares(entry: Mapping[str, object]) -> list[str]:
+def shares(entry: dict[str, object]) -> list[str]:
     return [
         share(int(str(entry[kind])), int(str(entry[f"{label} answers"])))
         for label, kind in (("wrong", "wrong called right"), ("right", "right called wrong"))
@@ -398,9 +404,10 @@ writes this page.
 
 Versions: {versions}.
 
-These pairs and the judge have the same authors; those of a second author are further down. A
-held-out pair of a known rule has siblings in the tuned part, with other numbers; a held-out rule
-has none, but its family has. What the judge made of the later rules when it first saw them
+These pairs and the judge have the same authors; those of a
+[second author](#pairs-of-a-second-author) are further down. A held-out pair of a known rule has
+siblings in the tuned part, with other numbers; a held-out rule has none, but its family has. What
+the judge made of the later rules when it first saw them
 ([`at_first.csv`](../data/judge/at_first.csv)) says more. Then the judge was mended for the tuned
 two thirds of these rules, and for nothing that the held-out third showed; but `\colon` and mL are
 read since other ratios and units are, so that these 23 pairs no longer count as unforeseen.
@@ -445,9 +452,15 @@ back from those who mend the judge. Aim on such pairs: 0.3% and 2%.
   one that is cut. Three right ones of the open part have no box, which strict style demands.
 
 *Before mends*: the open two thirds, before anything was mended for them. *Once*: the held-back
-third, judged once, when all mends for the open part were done; this is the estimate for answers
-that nobody foresaw. *Now* is written by each `python data/judge/measure.py ours`, and says how the
-judge changed since: nothing was mended for what the held-back third showed, which nobody looked at.
+third, judged once, when all mends for the open part were done, and looked at by nobody; this is
+the estimate for answers that nobody foresaw. *Now* is written by each
+`python data/judge/measure.py ours`, and a test compares it with the judge; nothing is mended for
+what is held back.
+
+Neither aim is shown by the held-back third. No wrong answer was called right, and 0.3% could not
+be shown by so few; of right answers in a box 2.8% were called wrong, of those without one 6.3%,
+which is above the aim of 2%, with intervals that hold it. In strict style completions miss it
+because it demands a box.
 """
 BY_HAND = """## Pairs written by hand, later
 
