@@ -2,6 +2,7 @@
 where CI is set.
 """
 
+import csv
 import http.server
 import json
 import os
@@ -17,10 +18,12 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
 FRONT = ROOT / "lab" / "explorer" / "front"
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 SWITCHES = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
@@ -134,6 +137,21 @@ def turn(tab, hash: str) -> None:
     )
 
 
+def saved(tab, kind: str) -> Path:
+    """The file behind one of the Save buttons of the panel on the screen."""
+    with tab.expect_download() as found:
+        tab.locator(".saver:visible").get_by_role("button", name=kind).click()
+    return Path(found.value.path())
+
+
+def columns(tab) -> dict[str, np.ndarray]:
+    """What the CSV button saves, by column; empty cells are left out."""
+    rows = list(csv.reader(saved(tab, "CSV").read_text().splitlines()))
+    return {
+        name: np.array([float(x) for x in column if x]) for name, *column in zip(*rows, strict=True)
+    }
+
+
 class _Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_) -> None:
         pass
@@ -151,10 +169,8 @@ def served(folder: Path):
     server.server_close()
 
 
-SETTINGS = {
-    "notebook-extension/tracker": {
-        "windowingMode": "none"
-    },  # else cells out of sight are taken out
+SETTINGS = {  # cells out of sight are not taken out
+    "notebook-extension/tracker": {"windowingMode": "none"},
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
 }
 
@@ -165,13 +181,6 @@ def jupyterlab(root: Path, **env: str):
     notebooks. `env` are further environment variables.
     """
     own, books = root / "own", root / "books"
-    places = {
-        "JUPYTER_CONFIG_DIR": "config",
-        "JUPYTER_DATA_DIR": "data",
-        "JUPYTER_RUNTIME_DIR": "runtime",
-        "JUPYTERLAB_SETTINGS_DIR": "settings",
-        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
-    }
     for name, content in SETTINGS.items():
         path = own / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -180,33 +189,25 @@ def jupyterlab(root: Path, **env: str):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    words = [
-        "--ip=127.0.0.1",
-        f"--port={port}",
-        "--allow-root",
-        "--no-browser",
+    words = ["--ip=127.0.0.1", f"--port={port}", "--allow-root", "--no-browser"]
+    words += [
+        "--expose-app-in-browser",
         "--IdentityProvider.token=",
         "--ServerApp.disable_check_xsrf=True",
-        "--expose-app-in-browser",
-        f"--ServerApp.root_dir={books}",
     ]
-    environment = (
-        os.environ
-        | {key: str(own / name) for key, name in places.items()}
-        | {
-            "JUPYTER_PREFER_ENV_PATH": "1",
-            "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ['PYTHONPATH']}",
-        }
-        | env
-    )
+    environment = os.environ | {
+        "JUPYTER_CONFIG_DIR": str(own / "config"),
+        "JUPYTER_DATA_DIR": str(own / "data"),
+        "JUPYTER_RUNTIME_DIR": str(own / "runtime"),
+        "JUPYTERLAB_SETTINGS_DIR": str(own / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(own / "workspaces"),
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ['PYTHONPATH']}",
+        **env,
+    }
+    command = [sys.executable, "-m", "jupyterlab", *words, f"--ServerApp.root_dir={books}"]
     with open(root / "log.txt", "wb") as log:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "jupyterlab", *words],
-            cwd=root,
-            stdout=log,
-            stderr=log,
-            env=environment,
-        )
+        server = subprocess.Popen(command, cwd=root, stdout=log, stderr=log, env=environment)
     try:
         deadline = time.monotonic() + 60
         while True:
@@ -214,9 +215,8 @@ def jupyterlab(root: Path, **env: str):
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/api", timeout=5).close()
                 break
             except OSError:
-                assert server.poll() is None and time.monotonic() < deadline, (
-                    root / "log.txt"
-                ).read_text()[-2000:]
+                said = (root / "log.txt").read_text()[-2000:]
+                assert server.poll() is None and time.monotonic() < deadline, said
                 time.sleep(0.1)
         yield f"http://127.0.0.1:{port}/", books
     finally:

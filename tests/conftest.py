@@ -19,7 +19,7 @@ from textwrap import indent
 
 import pytest
 import shape_checks
-from browser import Tabs, browser
+from browser import FRONT, Tabs, browser, served
 from forked import Forked, group_lives
 
 shape_checks.install()  # before anything imports the lab
@@ -73,6 +73,26 @@ def address(tmp_path_factory):
     """Where the explorer's page lies, written anew."""
     page = import_module("lab.explorer.page")
     return page.write(tmp_path_factory.mktemp("page") / "explorer.html")
+
+
+@pytest.fixture(scope="module")
+def front(chromium):
+    """Call `front(module, script, *arguments)`: the value of a script with a module of the
+    explorer's front end as `m` and the arguments as `a`.
+    """
+    described = import_module("lab.explorer.page_catalogue").described
+    with served(FRONT) as address:
+        tab = chromium.new_page()
+        tab.goto(address)
+        learn = "async (a) => (await import('/given.js')).learn(a)"
+        tab.evaluate(learn, described() | {"tables": []})
+
+        def run(module: str, script: str, *arguments):
+            text = f"async (a) => {{ const m = await import('/{module}.js'); {script} }}"
+            return tab.evaluate(text, list(arguments))
+
+        yield run
+        tab.close()
 
 
 @pytest.fixture(scope="module", autouse=True)

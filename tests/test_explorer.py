@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from browser import FRONT, browser, served
+from browser import FRONT
 
 import lab
 from lab.cli import main
@@ -27,11 +27,11 @@ from lab.explorer.page_catalogue import CLOSED_FORMS, CONTROLS, described
 from lab.explorer.state import DEFAULTS, checked
 from lab.mathematics.formula import formula_weight
 from lab.mathematics.memories import has_memory
-from lab.mathematics.pass_rates import mixing
+from lab.mathematics.pass_rates import dead_share, intervals, mixing
 from lab.mathematics.recipes import parse_gate
 from lab.rollouts.counting import Choice
 from lab.show import plots
-from lab.show.audit import audit, pass_rate_bins, population, read_counts
+from lab.show.audit import pass_rate_bins, read_counts
 from lab.show.weighting import by_advantages, by_settings, trained_weighting, weight_shares
 from lab.toy import paired
 
@@ -40,69 +40,25 @@ P = np.array([1e-6, 1e-4, 0.003, 0.05, 0.31, 0.5, 0.77, 0.96, 0.9999])
 BUMP = "drawn(p=[0.0, 0.2, 0.3, 0.6, 0.7, 1.0], w=[0.0, 0.0, 4.0, 4.0, 0.0, 0.0])"
 ROLLOUTS = Path(__file__).parent / "data" / "rollouts"
 SPECS = [
-    "rloo",
-    "reinforce",
-    "reinforce_mean",
-    "dr_grpo",
-    "psr",
-    "nsr",
-    "w_reinforce(lam=0.3)",
-    "grpo",
-    "grpo(ddof=1)",
-    "grpo(ddof=1, eps=1e-06)",
-    "ngrpo",
-    "ngrpo(ddof=1, eps=1e-06)",
-    "beta_prior",
-    "beta_prior(alpha=2, beta=3)",
-    "one_sided_grpo",
-    "f_grpo(gamma=0.7)",
-    "dgpo",
-    "mapo",
-    "maxrl",
-    "maxrl_eq6",
-    "maxrl_eq7",
-    "maxrl_loo",
-    "truncated(order=2)",
-    "truncated(order=5, form='loo')",
-    "truncated(order=4, form='zero_mean')",
-    "alpha(alpha=0.5)",
-    "alpha(alpha=0.5, form='series')",
-    "alpha(alpha=0.5, form='shifted')",
-    "alpha(alpha=1.5, form='series', order=3)",
-    "pkpo(k=3)",
-    "pkpo(k=2, form='sloo')",
-    "pkpo(k=4, form='sloom1')",
-    "pass_at_k_group(k=3)",
-    "pacs_anchor",
-    "pacs",
-    "pacs_anchor(beta=2.5)",
-    "pacs(beta=1.5)",
-    "pacs_anchor(score='dr_grpo')",
-    "pacs_anchor(beta=2, balanced=False)",
-    "real_anchor",
-    "entropic(eta=3)",
-    BUMP,
-    "formula(text='exp(-5*p)')",
+    *("rloo", "reinforce", "reinforce_mean", "dr_grpo", "psr", "nsr", "w_reinforce(lam=0.3)"),
+    *("grpo", "grpo(ddof=1)", "grpo(ddof=1, eps=1e-06)", "ngrpo", "ngrpo(ddof=1, eps=1e-06)"),
+    *("beta_prior", "beta_prior(alpha=2, beta=3)", "one_sided_grpo", "f_grpo(gamma=0.7)", "dgpo"),
+    *("mapo", "maxrl", "maxrl_eq6", "maxrl_eq7", "maxrl_loo", "truncated(order=2)"),
+    *("truncated(order=5, form='loo')", "truncated(order=4, form='zero_mean')"),
+    *("alpha(alpha=0.5)", "alpha(alpha=0.5, form='series')", "alpha(alpha=0.5, form='shifted')"),
+    *("alpha(alpha=1.5, form='series', order=3)", "pkpo(k=3)", "pkpo(k=2, form='sloo')"),
+    *("pkpo(k=4, form='sloom1')", "pass_at_k_group(k=3)", "pacs_anchor", "pacs", "pacs(beta=1.5)"),
+    *("pacs_anchor(beta=2.5)", "pacs_anchor(score='dr_grpo')"),
+    *("pacs_anchor(beta=2, balanced=False)", "real_anchor", "entropic(eta=3)"),
+    *(BUMP, "formula(text='exp(-5*p)')"),
 ]
 FITTED = ("drawn", "formula")
 
 
-@pytest.fixture(scope="module")
-def front():
-    """Call `front(module, script, *arguments)`: the script's value with the module as `m` and the
-    arguments as `a`.
-    """
-    with served(FRONT) as address, browser() as running:
-        tab = running.new_page()
-        tab.goto(address)
-        learn = "async (a) => (await import('/given.js')).learn(a)"
-        tab.evaluate(learn, described() | {"tables": []})
-
-        def run(module: str, script: str, *arguments):
-            text = f"async (a) => {{ const m = await import('/{module}.js'); {script} }}"
-            return tab.evaluate(text, list(arguments))
-
-        yield run
+def alike(theirs, ours, of=""):
+    """Equal to EXACT of each value, or of the largest one."""
+    scale = np.abs(ours).max()
+    np.testing.assert_allclose(theirs, ours, rtol=EXACT, atol=EXACT * scale, err_msg=of)
 
 
 def same(ours, theirs, tolerance=EXACT):
@@ -116,6 +72,11 @@ def same(ours, theirs, tolerance=EXACT):
     )
 
 
+def refused(call: str) -> str:
+    """A script whose value is the sentence by which a call is refused, or null."""
+    return f"try {{ {call}; return null; }} catch (error) {{ return error.message; }}"
+
+
 SEQUENCES = """
 return a[0].map((spec) => {
   const rows = m.coefficients(m.resolve(m.ESTIMATORS, spec), a[1]);
@@ -126,7 +87,7 @@ return a[0].map((spec) => {
 # --- The mathematics ----------------------------------------------------------------------------
 
 
-def test_the_closed_forms_of_the_front_end_are_those_that_python_expects(front):
+def test_the_closed_forms_of_the_front_end_and_their_controls_are_those_of_python(front):
     theirs = front(
         "specs",
         """const computed = Object.entries(m.ESTIMATORS).filter(([, one]) => one.sequences);
@@ -134,20 +95,12 @@ def test_the_closed_forms_of_the_front_end_are_those_that_python_expects(front):
     )
     assert set(theirs[0]) == set(CLOSED_FORMS) <= set(lab.estimator_names())
     assert set(theirs[1]) == set(lab.objective_names())
-
-
-def test_every_option_of_a_closed_form_has_its_control_and_no_control_is_of_anything_else():
     told = described()
     entries = {name: told["estimators"][name]["options"] for name in CLOSED_FORMS}
     for name, entry in told["objectives"].items():
         entries[name] = entries.get(name, {}) | entry["options"]
     assert {name: set(controls) for name, controls in CONTROLS.items()} == {
         name: set(options) for name, options in entries.items() if options
-    }
-    assert told["estimators"]["alpha"]["options"] == {
-        "alpha": CONTROLS["alpha"]["alpha"] | {"required": True},
-        "form": {"kind": "choice", "values": ["plug_in", "series", "shifted"], "start": "plug_in"},
-        "order": CONTROLS["alpha"]["order"] | {"start": None},
     }
 
 
@@ -156,86 +109,67 @@ def test_the_two_sequences_are_those_of_the_lab(front, N):
     specs = [spec for spec in SPECS if N <= 24 or lab.estimator(spec).name not in FITTED]
     for spec, rows in zip(specs, front("specs", SEQUENCES, specs, N), strict=True):
         for ours, theirs in zip(lab.estimator(spec).coefficients(N), rows, strict=True):
-            np.testing.assert_allclose(
-                theirs, ours, rtol=EXACT, atol=EXACT * np.abs(ours).max(), err_msg=spec
-            )
+            alike(theirs, ours, spec)
+
+
+LABELS = """return a.map((spec) => {
+  const one = m.resolve(m.ESTIMATORS, spec);
+  const works = (N) => { try { m.coefficients(one, N); return true; } catch { return false; } };
+  return [one.label, one.spec, [1, 2, 3, 4, 5, 6].find(works)];
+});"""
 
 
 def test_labels_specs_and_least_sizes_are_those_of_the_lab(front):
-    told = front(
-        "specs",
-        """return a[0].map((spec) => {
-        const one = m.resolve(m.ESTIMATORS, spec);
-        const works = (N) => {
-          try { m.coefficients(one, N); return true; } catch { return false; }
-        };
-        const least = [1, 2, 3, 4, 5, 6].find(works);
-        return [one.label, one.spec, least];
-    });""",
-        SPECS,
-    )
-    for spec, (label, text, least) in zip(SPECS, told, strict=True):
+    for spec, (label, text, least) in zip(SPECS, front("specs", LABELS, *SPECS), strict=True):
         chosen = lab.estimator(spec)
         assert (label, least) == (chosen.label, chosen.least), spec
         same(lab.estimator(text).coefficients(9)[0], chosen.coefficients(9)[0])
 
 
-@pytest.mark.parametrize("N", [2, 16, 4096])
-@pytest.mark.parametrize("quantity", list(answers.QUANTITIES))
-def test_every_curve_is_that_of_the_lab(front, quantity, N):
+def able(N):
+    """The specs that take N rollouts; a fit beyond 24 is known to some 1e-6 only."""
     chosen = map(lab.estimator, SPECS)
-    specs = [one.spec for one in chosen if one.least <= N and (N <= 24 or one.name not in FITTED)]
-    curves = front(
-        "specs",
-        """const { Grid, QUANTITIES } = await import('/mathematics.js'), grid = new Grid(a[3]);
-        const sequences = (spec) => m.coefficients(m.resolve(m.ESTIMATORS, spec), a[1]);
-        return a[0].map((spec) => Array.from(QUANTITIES[a[2]](grid, sequences(spec))));""",
-        specs,
-        N,
-        quantity,
-        P.tolist(),
-    )
-    for spec, curve in zip(specs, curves, strict=True):
-        ours = answers.QUANTITIES[quantity](lab.estimator(spec), N, P)
-        np.testing.assert_allclose(
-            curve, ours, rtol=EXACT, atol=EXACT * np.abs(ours).max(), err_msg=spec
-        )
+    return [one.spec for one in chosen if one.least <= N and (N <= 24 or one.name not in FITTED)]
+
+
+CURVES = """const { Grid, QUANTITIES } = await import('/mathematics.js'), grid = new Grid(a[3]);
+const of = (spec) => m.coefficients(m.resolve(m.ESTIMATORS, spec), a[1]);
+return a[0].map((spec) => a[2].map((name) => Array.from(QUANTITIES[name](grid, of(spec)))));"""
+
+
+@pytest.mark.parametrize("N", [2, 16, 4096])
+def test_every_curve_is_that_of_the_lab(front, N):
+    told = front("specs", CURVES, able(N), N, list(answers.QUANTITIES), P.tolist())
+    for spec, rows in zip(able(N), told, strict=True):
+        for quantity, curve in zip(answers.QUANTITIES.values(), rows, strict=True):
+            alike(curve, quantity(lab.estimator(spec), N, P), spec)
 
 
 GATES = ["drop", "redraw", "between(0.2, 0.8)", "between(0, 0.5)", "between(0.5, 0.5)"]
 
 
+BEHIND = """const { Grid } = await import('/mathematics.js'), grid = new Grid(a[3]);
+const { coefficients, resolve, ESTIMATORS } = await import('/specs.js');
+return a[0].map((spec) => {
+  const sequences = coefficients(resolve(ESTIMATORS, spec), a[1]);
+  return a[2].map((text) => {
+    const gate = m.parseGate(text);
+    const { weight, cost, kept } = m.behind(grid, sequences, gate);
+    const contrast = m.GATED.contrast(grid, sequences, gate);
+    return [weight, cost, kept, contrast].map((row) => Array.from(row));
+  });
+});"""
+
+
 @pytest.mark.parametrize("N", [2, 16, 128])
 def test_every_curve_behind_a_gate_is_that_of_the_lab_and_so_are_cost_and_share_kept(front, N):
-    chosen = map(lab.estimator, SPECS)
-    specs = [one.spec for one in chosen if one.least <= N and (N <= 24 or one.name not in FITTED)]
-    told = front(
-        "gates",
-        """const { Grid } = await import('/mathematics.js'), grid = new Grid(a[3]);
-        const { coefficients, resolve, ESTIMATORS } = await import('/specs.js');
-        return a[0].map((spec) => {
-          const sequences = coefficients(resolve(ESTIMATORS, spec), a[1]);
-          return a[2].map((text) => {
-            const gate = m.parseGate(text);
-            const { weight, cost, kept } = m.behind(grid, sequences, gate);
-            return [weight, cost, kept, m.GATED.contrast(grid, sequences, gate)].map((row) =>
-              Array.from(row));
-          });
-        });""",
-        specs,
-        N,
-        GATES,
-        P.tolist(),
-    )
-    for spec, rows in zip(specs, told, strict=True):
-        for gate, (weight, cost, kept, contrast) in zip(GATES, rows, strict=True):
+    told = front("gates", BEHIND, able(N), N, GATES, P.tolist())
+    for spec, rows in zip(able(N), told, strict=True):
+        for gate, found in zip(GATES, rows, strict=True):
             ours = lab.effective_weight(spec, N, P, gate=gate)
-            pairs = (weight, ours.weight), (contrast, P * (1 - P) * ours.weight)
-            for theirs, expected in (*pairs, (cost, ours.cost), (kept, ours.kept)):
-                scale = np.abs(expected).max()
-                np.testing.assert_allclose(
-                    theirs, expected, rtol=EXACT, atol=EXACT * scale, err_msg=f"{spec}, {gate}"
-                )
+            expected = ours.weight, ours.cost, ours.kept, P * (1 - P) * ours.weight
+            for one, other in zip(found, expected, strict=True):
+                alike(one, other, f"{spec}, {gate}")
 
 
 def test_a_gate_is_read_alike_on_both_sides(front):
@@ -255,120 +189,60 @@ def test_a_gate_is_read_alike_on_both_sides(front):
 
 
 OBJECTIVES = [
-    "rl",
-    "ml",
-    "arcsine",
-    "log_odds",
-    "power(a=0.3, b=0.8)",
-    "power(a=1.1, b=0.4)",
-    "power(a=1, b=1)",
-    "truncated(order=1)",
-    "truncated(order=64)",
-    "pass_at(k=8)",
+    *("rl", "ml", "arcsine", "log_odds", "truncated(order=1)", "truncated(order=64)"),
+    *("power(a=0.3, b=0.8)", "power(a=1.1, b=0.4)", "power(a=1, b=1)", "pass_at(k=8)"),
 ]
 
 
+LIMITS = """const { LIMITS } = await import('/mathematics.js'), p = Float64Array.from(a[2]);
+const tell = (w) => [Array.from(LIMITS.weight(p, w)), Array.from(LIMITS.objective(p, w))];
+const estimator = ({ entry, options }) => tell(entry.limit(options));
+const objective = ({ entry, options }) => tell(entry.w(options));
+return [...a[0].map((spec) => estimator(m.resolve(m.ESTIMATORS, spec))),
+        ...a[1].map((spec) => objective(m.resolve(m.OBJECTIVES, spec)))];"""
+
+
 def test_limits_and_their_integrals_are_those_of_the_lab(front):
-    asked = [spec for spec in SPECS if lab.estimator(spec).name not in ("drawn", "formula")]
-    told = front(
-        "specs",
-        """const { LIMITS } = await import('/mathematics.js'), p = Float64Array.from(a[2]);
-        const tell = (w) => [Array.from(LIMITS.weight(p, w)), Array.from(LIMITS.objective(p, w))];
-        const estimator = ({ entry, options }) => tell(entry.limit(options));
-        const objective = ({ entry, options }) => tell(entry.w(options));
-        return [a[0].map((spec) => estimator(m.resolve(m.ESTIMATORS, spec))),
-                a[1].map((spec) => objective(m.resolve(m.OBJECTIVES, spec)))];""",
-        asked,
-        OBJECTIVES,
-        P.tolist(),
-    )
-    ours = [lab.estimator(spec).limit for spec in asked] + [
-        lab.objective(spec) for spec in OBJECTIVES
-    ]
-    for one, (weight, value) in zip(ours, told[0] + told[1], strict=True):
+    asked = [spec for spec in SPECS if lab.estimator(spec).name not in FITTED]
+    told = front("specs", LIMITS, asked, OBJECTIVES, P.tolist())
+    ours = [lab.estimator(spec).limit for spec in asked]
+    ours += [lab.objective(spec) for spec in OBJECTIVES]
+    for one, (weight, value) in zip(ours, told, strict=True):
         np.testing.assert_allclose(weight, one.weight(P), rtol=EXACT, err_msg=one.name)
         expected = one.value(P) - one.value(0.5)
         np.testing.assert_allclose(value, expected, rtol=EXACT, atol=EXACT, err_msg=one.name)
 
 
-@pytest.mark.parametrize("axis", list(axes.AXES))
-def test_both_sides_draw_at_the_same_pass_rates(front, axis):
-    points = front("mathematics", "return Array.from(m.passRates(a[0]));", axis)
-    np.testing.assert_allclose(points, axes.pass_rates(axis), rtol=1e-12)
+FIT = """const { parseFormula } = await import('/formula.js');
+return Array.from(m.fromWeight(parseFormula(a[0]), a[1], a[2])[0]);"""
 
 
 @pytest.mark.parametrize("zero_mean", [False, True])
-@pytest.mark.parametrize(
-    "w", ["step(0.3 - p)", "1/(p + 0.01)", "4*p*q", "1 + p", "max(0, sin(9*p))"]
-)
+@pytest.mark.parametrize("w", ["step(0.3 - p)", "1/(p + 0.01)", "4*p*q", "max(0, sin(9*p))"])
 def test_a_written_weight_is_fitted_as_the_lab_fits_it(front, w, zero_mean):
     """To 1e-9 up to N = 24; beyond, the fit is itself known only to some 1e-6: its weakest
     directions are rounding.
     """
     for N, tolerance in ((3, EXACT), (8, EXACT), (24, EXACT), (64, 1e-5)):
-        gap = front(
-            "catalogue",
-            """const { parseFormula } = await import('/formula.js');
-            return Array.from(m.fromWeight(parseFormula(a[0]), a[1], a[2])[0]);""",
-            w,
-            N,
-            zero_mean,
-        )
+        gap = front("catalogue", FIT, w, N, zero_mean)
         ours = lab.estimator("formula", text=w, zero_mean=zero_mean)
         reached = lab.mathematics.weights.binomial(N - 1, P) @ np.array(gap)
         expected = lab.induced_weight(ours, N, P)
-        np.testing.assert_allclose(
-            reached, expected, atol=tolerance * np.abs(expected).max(), err_msg=f"N = {N}"
-        )
+        scale = np.abs(expected).max()
+        np.testing.assert_allclose(reached, expected, atol=tolerance * scale, err_msg=f"N = {N}")
 
 
 # --- Formulas -----------------------------------------------------------------------------------
 
 FORMULAS = [
-    "1",
-    "p",
-    "2.5e-1*p",
-    "1-p-q",
-    "-p^2",
-    "2^-1^2",
-    "2**p",
-    "p^-0.5 * q^-0.5",
-    "exp(-5*p)/(1 + exp(-5*p))",
-    "min(1/p, 8)",
-    "max(p, q)",
-    "step(p - 0.5)",
-    "log(p) + sqrt(q) - abs(p - .3)",
-    "sin(pi*p)*cos(e*p) + tanh(p)",
-    "+-+p",
-    "((p))",
+    *("1", "p", "2.5e-1*p", "1-p-q", "-p^2", "2^-1^2", "2**p", "p^-0.5 * q^-0.5", "+-+p", "((p))"),
+    *("exp(-5*p)/(1 + exp(-5*p))", "min(1/p, 8)", "max(p, q)", "step(p - 0.5)"),
+    *("log(p) + sqrt(q) - abs(p - .3)", "sin(pi*p)*cos(e*p) + tanh(p)"),
 ]
 REFUSED = [
-    "",
-    "p +",
-    "p p",
-    "2(p)",
-    "(p",
-    "p)",
-    "import os",
-    "__import__('os')",
-    "p.real",
-    "p if p else q",
-    "lambda: p",
-    "min(p)",
-    "exp()",
-    "sin",
-    "x",
-    "p;q",
-    "p[0]",
-    "'p'",
-    "1,2",
-    "(" * 40 + "p" + ")" * 40,
-    "-" * 60 + "p",
-    "toString",
-    "constructor(p)",
-    "p == q",
-    "ｐ",
-    "p" * 300,
+    *("", "p +", "p p", "2(p)", "(p", "p)", "import os", "__import__('os')", "p.real", "x", "p;q"),
+    *("p if p else q", "lambda: p", "min(p)", "exp()", "sin", "p[0]", "'p'", "1,2", "toString"),
+    *("(" * 40 + "p" + ")" * 40, "-" * 60 + "p", "constructor(p)", "p == q", "ｐ", "p" * 300),
 ]
 
 
@@ -377,9 +251,8 @@ def test_a_formula_means_the_same_on_both_sides_and_in_numpy(front, text):
     told = front("formula", "const w = m.parseFormula(a[0]); return a[1].map(w);", text, P.tolist())
     same(told, formula_weight(text).weight(P), 1e-13)
     names = {name: function for name, (_, function) in lab.mathematics.formula.FUNCTIONS.items()}
-    meaning = eval(
-        text.replace("^", "**"), {"p": P, "q": 1 - P, "pi": np.pi, "e": np.e} | names
-    )  # text of this file
+    names |= {"p": P, "q": 1 - P, "pi": np.pi, "e": np.e}
+    meaning = eval(text.replace("^", "**"), names)  # text of this file
     same(told, np.broadcast_to(meaning, P.shape), 1e-13)
 
 
@@ -387,11 +260,7 @@ def test_a_formula_means_the_same_on_both_sides_and_in_numpy(front, text):
 def test_what_is_no_formula_is_refused_with_one_sentence_on_both_sides(front, text):
     with pytest.raises(lab.LabError) as ours:
         formula_weight(text)
-    told = front(
-        "formula",
-        "try { m.parseFormula(a[0]); return null; } catch (error) { return error.message; }",
-        text,
-    )
+    told = front("formula", refused("m.parseFormula(a[0])"), text)
     assert told and "\n" not in told and "\n" not in str(ours.value)
     if len(text) <= 200:
         assert told == str(ours.value)
@@ -418,13 +287,8 @@ def counts(seed=0, problems=60):
 @pytest.mark.parametrize("slack", [0, 1])
 def test_the_noise_is_removed_as_the_lab_removes_it(front, slack):
     n, correct = counts()
-    told = front(
-        "pass_rates",
-        "const { p, mass } = m.mixing(...a); return [Array.from(p), Array.from(mass)];",
-        n.tolist(),
-        correct.tolist(),
-        slack,
-    )
+    script = "const { p, mass } = m.mixing(...a); return [Array.from(p), Array.from(mass)];"
+    told = front("pass_rates", script, n.tolist(), correct.tolist(), slack)
     ours = mixing(n, correct, slack=slack)
     np.testing.assert_allclose(told[0], ours.p, atol=1e-15)
     if slack:  # the smooth fit is one and the same; at the top only what the counts can tell is
@@ -433,64 +297,29 @@ def test_the_noise_is_removed_as_the_lab_removes_it(front, slack):
     same(np.array(told[1]) @ counted, ours.mass @ counted, EXACT if slack else 1e-3)
 
 
-def test_the_page_tells_of_a_file_what_the_audit_tells(front, tmp_path):
-    n, correct = counts(1)
-    path = tmp_path / "counts.csv"
-    rows = [f"{i},{a},{b}\n" for i, (a, b) in enumerate(zip(n, correct, strict=True))]
-    path.write_text("problem,n,k\n" + "".join(rows))
-    names, sizes = ["rloo", "maxrl"], (2, 4, 8, 16, 32, 64)
-    gaps = {
-        name: {str(N): lab.estimator(name).coefficients(N)[0].tolist() for N in sizes}
-        for name in names
-    }
-    told = front(
-        "pass_rates",
-        """const { csv } = await import('/files.js');
-        const { readCounts } = await import('/rollouts.js');
-        const gaps = Object.fromEntries(
-          Object.entries(a[1]).map(([name, gap]) => [name, (N) => gap[N]]));
-        return m.analyse(readCounts([{ rows: csv(a[0]) }]), 16, gaps);""",
-        path.read_text(),
-        gaps,
-    )
-    table = audit(path, tuple(names), rollouts=16).table
-
-    def column(what, by):
-        return table[table["what"].str.startswith(what) & (table["by"] == by)]["value"].to_list()
-
-    same(told["problems"], column("share of problems", "without noise"))
-    same(told["naive"], column("share of problems", "K/n as p"))
-    same(told["dead"], column("share of groups", "dead"))
-    same(told["deadNaive"], column("share of groups", "dead, K/n as p"))
-    for name in names:
-        same(told["gradients"][name], column("share of gradient", name))
-        same(told["signals"][name], column("mean gradient", name))
+ALIKE = """const short = m.condensed(a[0]), gaps = { maxrl: (N) => a[1][N] };
+const [whole, part] = [a[0], short].map((one) => m.analyse(one, 8, gaps));
+return [whole, part, short.times.length, short.times.reduce((x, y) => x + y)];"""
 
 
 def test_problems_that_are_alike_may_be_one_entry(front):
     """What the page keeps of a large file says what the file says."""
     n, correct = counts(2, problems=300)
     gaps = {str(N): lab.estimator("maxrl").coefficients(N)[0].tolist() for N in (2, 4, 8, 16, 32)}
-    many = [
-        {"n": n.tolist(), "correct": correct.tolist()},
-        {"n": [], "correct": [], "exact": (correct / n).tolist()},
-    ]
-    for each in many:
-        whole, short, entries, problems = front(
-            "pass_rates",
-            """const short = m.condensed(a[0]), gaps = { maxrl: (N) => a[1][N] };
-            const [whole, part] = [a[0], short].map((one) => m.analyse(one, 8, gaps));
-            return [whole, part, short.times.length, short.times.reduce((x, y) => x + y)];""",
-            each,
-            gaps,
-        )
+    sampled = {"n": n.tolist(), "correct": correct.tolist()}
+    for file in (sampled, {"n": [], "correct": [], "exact": (correct / n).tolist()}):
+        whole, short, entries, problems = front("pass_rates", ALIKE, file, gaps)
         assert problems == 300 and entries <= 26
         for key in ("problems", "dead"):
             same(short[key], whole[key])
-        same(short["gradients"]["maxrl"], whole["gradients"]["maxrl"])
-        same(short["signals"]["maxrl"], whole["signals"]["maxrl"])
-        if "exact" not in each:
-            same(short["naive"], whole["naive"])
+        for key in ("gradients", "signals"):
+            same(short[key]["maxrl"], whole[key]["maxrl"])
+
+
+AGAIN = """const again = m.resampled(a[0], a[1]), draws = [];
+const wrong = ({ p, mass }) => mass.reduce((sum, m, i) => sum + m * (1 - p[i]) ** 16, 0);
+for (let i = 0; i < 200; i++) draws.push(wrong(again(i)));
+return m.interval(draws);"""
 
 
 def test_intervals_are_as_wide_as_those_of_the_lab(front):
@@ -498,57 +327,10 @@ def test_intervals_are_as_wide_as_those_of_the_lab(front):
     the width.
     """
     n, correct = counts(3)
-    told = front(
-        "pass_rates",
-        """const again = m.resampled(a[0], a[1]), draws = [];
-        const wrong = ({ p, mass }) => mass.reduce((sum, m, i) => sum + m * (1 - p[i]) ** 16, 0);
-        for (let i = 0; i < 200; i++) draws.push(wrong(again(i)));
-        return m.interval(draws);""",
-        n.tolist(),
-        correct.tolist(),
-    )
-    from lab.mathematics.pass_rates import dead_share, intervals
-
+    low, high = front("pass_rates", AGAIN, n.tolist(), correct.tolist())
     (ours,) = intervals(n, correct, lambda p, mass: dead_share(p, mass, 16)[0][:, None], slack=1.0)
     width = ours.high - ours.low
-    assert abs(told[0] - ours.low) < 0.25 * width and abs(told[1] - ours.high) < 0.25 * width
-
-
-READ = """const { readFiles } = m, found = [];
-const fileOf = ([name, content]) =>
-  new File([typeof content === 'string' ? content : new Uint8Array(content)], name);
-for (const [name, content, choice] of a) {
-  const files = typeof content === 'string' ? [[name, content]] : content;
-  try { found.push(await readFiles(files.map(fileOf), choice)); }
-  catch (error) { found.push(error.message); }
-}
-return found;"""
-FILES = {
-    "counts.csv": "problem,n,k\na,4,0\nb,4,3\n",
-    "steps.csv": "step,problem,n,k\n0,a,4,0\n0,b,4,1\n1,a,4,2\n1,b,4,4\n",
-    "windows.csv": 'problem,rollouts,correct\r\n"a, ""the"" first",8,1\r\nb,8,8\r\n',
-    "rows.jsonl": "\n".join(
-        json.dumps({"prompt_id": i // 4, "reward": int(i % 3 == 0)}) for i in range(12)
-    ),
-    "rollouts.csv": "problem,acc\n" + "".join(f"{i // 3},{i % 2}\n" for i in range(12)),
-    "lost.jsonl": "\n".join(
-        json.dumps({"index": i // 4, "correct": i % 2 == 0 if i != 5 else None}) for i in range(9)
-    ),
-    "logged.csv": (
-        "step,problem,reward\n"
-        + "".join(f"{s},{i // 2},{(i + s) % 2}\n" for s in (1, 2) for i in range(8))
-    ),
-}
-
-
-def test_good_files_are_read_as_the_lab_reads_them(front, tmp_path):
-    told = front("files", READ, *FILES.items())
-    for (name, text), found in zip(FILES.items(), told, strict=True):
-        (tmp_path / name).write_text(text)
-        ours = read_counts(tmp_path / name)
-        assert not isinstance(found, str), found
-        pairs = zip(ours.n.tolist(), ours.correct.tolist(), strict=True)
-        assert sorted(zip(found["n"], found["correct"], strict=True)) == sorted(pairs), name
+    assert abs(low - ours.low) < 0.25 * width and abs(high - ours.high) < 0.25 * width
 
 
 BUNDLED = """const text = a[0].replace(/\\nexport \\{[^}]*\\};\\s*$/, '');
@@ -569,13 +351,11 @@ return found;"""
 @pytest.fixture
 def bundled(front):
     """What the built page's worker says of files: each a list of (name, bytes), and the choice."""
+    built = (FRONT.parent / "explorer.js").read_text(encoding="utf-8")
 
     def read(*given):
-        given = [
-            [[[name, list(content)] for name, content in files], said] for files, said in given
-        ]
-        built = (FRONT.parent / "explorer.js").read_text(encoding="utf-8")
-        return front("files", BUNDLED, built, described(), given)
+        files = [[[[name, list(content)] for name, content in each], said] for each, said in given]
+        return front("files", BUNDLED, built, described(), files)
 
     return read
 
@@ -598,10 +378,6 @@ def test_the_page_reads_every_case_of_the_lab(bundled):
         choice = {each.name: case[each.name] for each in fields(Choice) if each.name in case}
         given.append((files, choice))
         cases.append(case)
-    assert (
-        len(cases) > 30
-        and sum(name.endswith(".parquet") for files, _ in given for name, _ in files) == 5
-    )
     for case, (files, _), found in zip(cases, given, bundled(*given), strict=True):
         if "refused" in case:
             words = re.sub(" with --(problem|reward)", "", case["refused"])
@@ -638,12 +414,8 @@ def test_parquet_is_read_however_it_is_packed_or_refused_by_a_sentence(bundled, 
         pairs = list(zip(found["n"], found["correct"], strict=True))
         assert pairs == list(zip(ours.n, ours.correct, strict=True)) and len(pairs) == 4
         assert found["notes"] == ours.notes
-    assert (
-        brotli == "brotli.parquet is packed by BROTLI, which the page cannot unpack: lab audit can"
-    )
-    assert re.match(
-        r"long\.parquet has 4\d MB: the page reads up to 30; lab audit reads more", long
-    )
+    assert brotli.startswith("brotli.parquet is packed by BROTLI, which the page cannot unpack")
+    assert re.match(r"long\.parquet has 4\d MB: the page reads up to 30; lab audit reads", long)
     assert half.startswith("half.parquet cannot be read (") and half.endswith("or .gz of them")
 
 
@@ -664,16 +436,12 @@ def test_files_of_a_folder_are_one_table_and_of_two_kinds_a_sentence(bundled):
     row = '{"uid": "%s", "score": %d}\n'
     group = "".join(row % (i // 2, i % 2) for i in range(4)).encode()
     files = [(f"step-{step}.jsonl", group) for step in (9, 10)]
-    notes = ("notes.csv", b"a,b\n1,2\n")
-    counts = ("counts.csv", b"n,k\n4,1\n")
-    both, kinds, none = bundled((files, {}), ([*files, notes], {}), ([*files, counts], {}))
-    for found in (both, kinds):
-        assert (found["n"], found["correct"], found["times"]) == ([2], [1], [4])
-        assert found["notes"][1] == "2 steps, their problems kept apart"
-    assert kinds["notes"][-1] == "1 of 3 files hold no rollouts and are left out: notes.csv"
-    assert none.startswith(
-        "3 files: step-9.jsonl is read by columns uid, score, the files before it"
-    )
+    notes, counts = ("notes.csv", b"a,b\n1,2\n"), ("counts.csv", b"n,k\n4,1\n")
+    found, refused = bundled(([*files, notes], {}), ([*files, counts], {}))
+    assert (found["n"], found["correct"], found["times"]) == ([2], [1], [4])
+    assert found["notes"][1] == "2 steps, their problems kept apart"
+    assert found["notes"][-1] == "1 of 3 files hold no rollouts and are left out: notes.csv"
+    assert refused.startswith("3 files: step-9.jsonl is read by columns uid, score, the files befo")
 
 
 @pytest.mark.parametrize("case", json.loads((ROLLOUTS / "settings.json").read_text("utf-8")))
@@ -697,10 +465,7 @@ def test_the_page_reads_the_settings_of_a_run_of_the_lab_as_the_audit_does(front
     told = front("settings", script, json.dumps({"parameters": parameters}))
     ours = trained_weighting(tmp_path, None, parameters)
     if has_memory(spec):
-        note = (
-            "trained with curverl, by the settings of the run: weights that this page does not know"
-        )
-        assert told == {"spec": ours.spec, "note": note}
+        assert told["spec"] == ours.spec and "weights that this page does not know" in told["note"]
     else:
         assert told == (ours and {"spec": ours.spec, "note": ours.note})
 
@@ -737,45 +502,6 @@ def test_the_page_says_how_rollouts_were_weighted_as_the_audit_does(front, tmp_p
     np.testing.assert_allclose(shares, weight_shares(counts, specs, edges, bins).T, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "name, text, sentence",
-    [
-        ("a.csv", "", "is empty"),
-        ("a.csv", "n,k\n", "is empty"),
-        (
-            "a.csv",
-            "x,y\n1,2\n",
-            "or give n|N|rollouts|samples and k|K|correct|right, or problem|",
-        ),
-        (
-            "a.csv",
-            "n,k\n4,5\n",
-            "problem row 0 has k = 5 of n = 4: counts must be whole, with 0 <= k <= n",
-        ),
-        ("a.csv", "n,k\n4,-1\n", "counts must be whole"),
-        ("a.csv", "n,k\n4,1.5\n", "counts must be whole"),
-        ("a.csv", "n,k\n4,many\n", "k = many of n = 4"),
-        ("a.csv", "n,k\n4\n", "row 1 has 1 cells and the head 2"),
-        ("a.csv", "problem,n,k\na,4,1\na,4,2\n", "problem a has several rows of counts"),
-        (
-            "a.csv",
-            "problem,reward\na,0.5\na,1\n",
-            "reward 0.5 in row 1 (problem a): a reward must be 0 or 1",
-        ),
-        ("a.csv", "problem,reward\na,1\nb,1\n", "gives every rollout a problem of its own"),
-        ("a.csv", "problem,reward\n,1\nb,1\n", "row 1 has no problem"),
-        ("a.jsonl", '{"n": 4, "k": 1}\nnonsense\n', "line 2 is not JSON"),
-        ("a.jsonl", "[1, 2]\n", "line 1 is not an object"),
-        ("a.parquet.gz", "PAR1", "a kind of file that holds no table"),
-        ("a.xlsx", "PK", "give a file of .csv, .tsv, .json, .jsonl, .parquet, or .gz of them"),
-        ("a.csv.gz", "n,k", "not a gz file, or half of one"),
-    ],
-)
-def test_a_bad_file_is_one_sentence(front, name, text, sentence):
-    (told,) = front("files", READ, [name, text])
-    assert isinstance(told, str) and told.startswith(name) and sentence in told and "\n" not in told
-
-
 # --- The toy ------------------------------------------------------------------------------------
 
 
@@ -783,11 +509,6 @@ def test_the_random_numbers_are_philox_and_the_same_on_both_sides(front):
     known = [
         ((0,) * 4, (0, 0), "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),  # Random123's known answers
         ((2**32 - 1,) * 4, (2**32 - 1,) * 2, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
-        (
-            (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344),
-            (0xA4093822, 0x299F31D0),
-            "d16cfe09 94fdcceb 5001e420 24126ea1",
-        ),
     ]
     for counter, key, words in known:
         assert " ".join(f"{int(word):08x}" for word in paired.philox(counter, key)) == words
@@ -798,12 +519,21 @@ def test_the_random_numbers_are_philox_and_the_same_on_both_sides(front):
     assert abs(u.mean() - 0.5) < 5 / np.sqrt(12 * u.size)
     for other in (paired.uniforms(3, 6, 400, 50), paired.uniforms(4, 5, 400, 50)):
         assert not np.array_equal(u, other)
-    np.testing.assert_array_equal(
-        u[:7, :9], paired.uniforms(3, 5, 7, 9)
-    )  # a number belongs to its rollout
+    # a number belongs to its rollout
+    np.testing.assert_array_equal(u[:7, :9], paired.uniforms(3, 5, 7, 9))
 
 
 OWN = [0.0, 1e-4, 0.02, 0.02, 0.11, 0.3, 0.45, 0.6, 0.85, 1.0] * 2  # pass rates of a user's own
+
+
+PATHS = """const c = await import('/specs.js');
+const sequences = c.coefficients(c.resolve(c.ESTIMATORS, a[0]), a[1]);
+const { learning_rate: rate, step_length: length } = a[2];
+const settings = { problems: 20, rollouts: a[1], rate, length, seed: 11, ...a[3] };
+const policy = new m.Policy({ sequences, ...settings });
+const seen = [Array.from(policy.passRates())];
+for (let t = 0; t < 120; t++) { policy.step(); seen.push(Array.from(policy.passRates())); }
+return seen;"""
 
 
 @pytest.mark.parametrize("sampled", [True, False])
@@ -818,21 +548,7 @@ OWN = [0.0, 1e-4, 0.02, 0.02, 0.11, 0.3, 0.45, 0.6, 0.85, 1.0] * 2  # pass rates
     ],
 )
 def test_the_toy_of_the_page_gives_the_numbers_of_python(front, spec, N, world, step, sampled):
-    told = front(
-        "toy",
-        """const c = await import('/specs.js');
-        const sequences = c.coefficients(c.resolve(c.ESTIMATORS, a[0]), a[1]);
-        const { learning_rate: rate, step_length: length } = a[2];
-        const settings = { problems: 20, rollouts: a[1], rate, length, seed: 11, ...a[3] };
-        const policy = new m.Policy({ sequences, ...settings });
-        const seen = [Array.from(policy.passRates())];
-        for (let t = 0; t < 120; t++) { policy.step(); seen.push(Array.from(policy.passRates())); }
-        return seen;""",
-        spec,
-        N,
-        step,
-        world | {"sampled": sampled},
-    )
+    told = front("toy", PATHS, spec, N, step, world | {"sampled": sampled})
     world = world if "start" in world else world | {"problems": 20}
     settings = dict(rollouts=N, steps=120, seed=11, sampled=sampled)
     ours = paired.pass_rates([spec], **settings, **world, **step)[0]
@@ -840,15 +556,16 @@ def test_the_toy_of_the_page_gives_the_numbers_of_python(front, spec, N, world, 
     assert ours[-1].mean() > ours[0].mean() + 0.1  # it learned: the comparison is of something
 
 
-def test_the_toy_starts_at_the_pass_rates_that_it_is_given():
+def test_the_toy_starts_at_the_pass_rates_that_it_is_given_and_refuses_others():
     found = paired.pass_rates(["rloo"], rollouts=2, start=OWN, steps=0)[0, 0]
     np.testing.assert_allclose(found, np.clip(OWN, 1e-6, 1 - 1e-6), rtol=1e-9)
     for wrong, words in [
         ({"start": OWN, "problems": 20}, "found problems and start: give one of them"),
         ({"start": [[0.5]]}, "start has shape"),
-        ({"start": []}, "start has shape"),
         ({"start": [1.5]}, "outside"),
         ({"shared": -1}, "shared = -1"),
+        ({"step_length": 0.1, "learning_rate": 0.1}, "give one of them"),
+        ({"seed": 2**32}, "32 bits"),
     ]:
         with pytest.raises(lab.LabError, match=re.escape(words)):
             paired.pass_rates(["rloo"], rollouts=2, steps=1, **wrong)
@@ -861,17 +578,9 @@ def log_odds_at_start(p):
     return logits
 
 
-def test_features_are_signs_that_belong_to_the_problem():
-    found = paired.features(50, 30)
-    np.testing.assert_allclose(np.abs(found), 1 / np.sqrt(30))
-    np.testing.assert_allclose(
-        paired.features(7, 11) * np.sqrt(11), found[:7, :11] * np.sqrt(30)
-    )  # neither more problems nor more features change them
-    assert abs((found > 0).mean() - 0.5) < 5 * 0.5 / np.sqrt(1500)
-    assert len({tuple(row) for row in found}) == 50
-
-
-def test_a_step_with_shared_parameters_is_their_policy_gradient():
+@pytest.mark.parametrize("shared", [0, 4])
+@pytest.mark.parametrize("spec", ["grpo", "maxrl_eq7"])
+def test_a_step_is_the_policy_gradient_of_the_parameters(spec, shared):
     """Autograd by the parameters themselves, which the toy never writes down."""
     import torch
 
@@ -883,29 +592,15 @@ def test_a_step_with_shared_parameters_is_their_policy_gradient():
     counts = paired.draw(pi, paired.uniforms(3, 0, 6, 16))
     right = torch.zeros(6, paired.ANSWERS, dtype=torch.bool)
     right[:, 0] = True
-    basis = torch.tensor(paired.features(6, 4))
-    for spec in ("grpo", "maxrl_eq7"):
-        parameters = torch.zeros(4, paired.ANSWERS, dtype=torch.float64, requires_grad=True)
-        policy = (torch.tensor(logits) + basis @ parameters).log_softmax(1)
-        loss = counted(policy, torch.tensor(counts), right, lab.estimator(spec), 16)
-        (loss * 6).backward()
-        moved = torch.tensor(logits) - basis @ (0.4 * parameters.grad)
-        settings = dict(rollouts=16, start=start, shared=4, steps=1, seed=3)
-        found = paired.pass_rates([spec], learning_rate=0.4, **settings)[0, 1]
-        np.testing.assert_allclose(found, moved.softmax(1)[:, 0].numpy(), rtol=1e-12)
-
-
-def test_with_one_feature_what_one_problem_gains_its_opponents_lose():
-    """The row of logits of every problem moves by the same numbers, times its sign."""
-    sign = paired.features(8, 1)[:, 0]
-    start = np.full(8, 0.3)
-    found = paired.pass_rates(["rloo"], rollouts=8, start=start, shared=1, steps=30, seed=1)[0]
-    with_first = sign == sign[0]
-    assert 0 < with_first.sum() < 8
-    for camp in (with_first, ~with_first):
-        np.testing.assert_allclose(found[:, camp].std(axis=1), 0, atol=1e-12)
-    ours, theirs = (found[-1, camp][0] - 0.3 for camp in (with_first, ~with_first))
-    assert max(ours, theirs) > 0.05 > 0 > min(ours, theirs)
+    basis = torch.tensor(paired.features(6, shared)) if shared else torch.eye(6).double()
+    parameters = torch.zeros(len(basis.T), paired.ANSWERS, dtype=torch.float64, requires_grad=True)
+    policy = (torch.tensor(logits) + basis @ parameters).log_softmax(1)
+    loss = counted(policy, torch.tensor(counts), right, lab.estimator(spec), 16)
+    (loss * 6).backward()
+    moved = torch.tensor(logits) - basis @ (0.4 * parameters.grad)
+    settings = dict(rollouts=16, start=start, shared=shared, steps=1, seed=3)
+    found = paired.pass_rates([spec], learning_rate=0.4, **settings)[0, 1]
+    np.testing.assert_allclose(found, moved.softmax(1)[:, 0].numpy(), rtol=1e-12)
 
 
 @pytest.mark.parametrize("shared", [0, 3])
@@ -938,82 +633,14 @@ def test_the_prediction_is_the_mean_step_as_long_as_sampled_ones_are(shared):
         np.testing.assert_allclose(found, moved[:, 0] / moved.sum(axis=1), rtol=1e-12)
 
 
-def test_the_page_takes_the_problems_of_a_file_as_the_audit_does(front, tmp_path):
-    file = tmp_path / "counts.csv"
-    rows = "".join(f"{n},{k}\n" for n, k in zip(*map(list, counts()), strict=True))
-    file.write_text("n,k\n" + rows)
-    script = """const fit = m.mixing(a[0], a[1]);
-    return [24, 96].map((problems) => m.equalShares(fit.p, fit.mass, problems));"""
-    n, correct = (part.tolist() for part in counts())
-    for problems, told in zip((24, 96), front("pass_rates", script, n, correct), strict=True):
-        ours = population(file, problems)
-        np.testing.assert_allclose(told, ours, rtol=1e-6, atol=1e-9)
-        fit = mixing(n, correct, slack=1)
-        assert len(ours) == problems and (np.diff(ours) >= -1e-12).all()
-        assert ours.mean() == pytest.approx(fit.p @ fit.mass)
-
-
 def test_steps_of_equal_length_are_as_long_whatever_the_scale_of_the_estimator():
     """PACS times 10 goes the way of PACS; with one learning rate it goes ten times as far."""
     names = ["pacs", "pacs(beta=10)"]
     settings = dict(rollouts=8, problems=12, steps=30, seed=2)
     one, ten = paired.pass_rates(names, step_length=0.1, **settings)
     np.testing.assert_allclose(one, ten, rtol=1e-9)
-    assert one[-1].mean() > one[0].mean() + 0.05
     one, ten = paired.pass_rates(names, learning_rate=0.1, **settings)
     assert ten[-1].mean() > one[-1].mean() + 0.05
-
-
-def test_dead_groups_alone_move_nothing():
-    """Two problems of pass rates 0.001 and 0.9: in a first step of two rollouts both are dead."""
-    seed = next(
-        seed
-        for seed in range(100)
-        if (paired.uniforms(seed, 0, 2, 2) > [[0.001], [0.9]]).all(axis=1).tolist() == [True, False]
-        and (paired.uniforms(seed, 0, 2, 2)[1] < 0.9).all()
-    )
-    found = paired.pass_rates(["rloo"], rollouts=2, problems=2, steps=1, seed=seed)[0]
-    np.testing.assert_array_equal(found[0], found[1])
-
-
-def test_a_step_is_given_by_its_length_or_by_a_rate_not_both():
-    with pytest.raises(lab.LabError, match="give one of them"):
-        paired.pass_rates(
-            ["rloo"], rollouts=2, problems=2, steps=1, step_length=0.1, learning_rate=0.1
-        )
-
-
-def test_objectives_with_equal_advantages_have_equal_paths_and_others_the_same_draws():
-    """At N = 2 MaxRL is RLOO: with common random numbers the two runs are one."""
-    left, right = paired.pass_rates(["rloo", "maxrl"], rollouts=2, problems=12, steps=50, seed=4)
-    np.testing.assert_allclose(left, right, rtol=1e-12)
-    other = paired.pass_rates(["rloo"], rollouts=2, problems=12, steps=50, seed=5)[0]
-    assert np.abs(other - left).max() > 1e-3
-
-
-def test_a_step_of_the_toy_is_the_policy_gradient_of_the_tabular_world():
-    import torch
-
-    from lab.losses import counted
-
-    rng = np.random.default_rng(0)
-    logits = torch.tensor(rng.normal(size=(6, paired.ANSWERS)), requires_grad=True)
-    pi = logits.detach().softmax(1).numpy()
-    counts = paired.draw(pi, paired.uniforms(0, 0, 6, 16))
-    assert (counts.sum(axis=1) == 16).all()
-    right = torch.zeros(6, paired.ANSWERS, dtype=torch.bool)
-    right[:, 0] = True
-    for spec in ("grpo", "maxrl_eq7"):
-        chosen = lab.estimator(spec)
-        logits.grad = None
-        (counted(logits.log_softmax(1), torch.tensor(counts), right, chosen, 16) * 6).backward()
-        ours = paired.sampled_gradient(pi, counts, *chosen.success_failure(16))
-        np.testing.assert_allclose(ours, -logits.grad.numpy(), atol=1e-12)
-
-
-def test_a_seed_that_the_generator_cannot_hold_is_refused():
-    with pytest.raises(lab.LabError, match="32 bits"):
-        paired.pass_rates(["rloo"], rollouts=2, problems=2, steps=1, seed=2**32)
 
 
 # --- State, looks, address ----------------------------------------------------------------------
@@ -1021,41 +648,15 @@ def test_a_seed_that_the_generator_cannot_hold_is_refused():
 
 def test_the_state_starts_and_is_checked_alike_on_both_sides(front):
     assert front("state", "return m.DEFAULTS;") == DEFAULTS
-    bad = [
-        {"panel": "nowhere"},
-        {"N": 1},
-        {"N": 4097},
-        {"N": 2.5},
-        {"M": 3},
-        {"curves": "rloo"},
-        {"curves": ["rloo"] * 9},
-        {"rate": -1},
-        {"seed": -1},
-        {"points": [1, 2]},
-        {"limits": 1},
-        {"formula": 3},
-        {"theme": "pink"},
-        {"gate": "between(0.8, 0.2)"},
-        {"gate": 1},
-        {"equal": "scale"},
-        {"length": 0},
-        {"right_N": 4097},
-        {"seeds": 17},
-        {"across": "tokens"},
-        {"start": "hard"},
-        {"shared": -1},
-        {"shared": 401},
-        {"hasOwnProperty": 1},
-        {"curves": "hasOwnProperty"},
-    ]
+    bad = [{"panel": "nowhere"}, {"N": 1}, {"N": 4097}, {"N": 2.5}, {"M": 3}, {"curves": "rloo"}]
+    bad += [{"curves": ["rloo"] * 9}, {"rate": -1}, {"seed": -1}, {"points": [1, 2]}, {"limits": 1}]
+    bad += [{"formula": 3}, {"theme": "pink"}, {"gate": "between(0.8, 0.2)"}, {"gate": 1}]
+    bad += [{"equal": "scale"}, {"length": 0}, {"right_N": 4097}, {"seeds": 17}, {"shared": 401}]
+    bad += [{"across": "tokens"}, {"start": "hard"}, {"shared": -1}, {"hasOwnProperty": 1}]
     for one in bad:
         with pytest.raises(lab.LabError):
             checked(one)
-        assert front(
-            "state",
-            "try { m.checked(a[0]); return null; } catch (error) { return error.message; }",
-            one,
-        )
+        assert front("state", refused("m.checked(a[0])"), one), one
 
 
 def test_a_state_survives_its_address(front):
@@ -1066,22 +667,17 @@ def test_a_state_survives_its_address(front):
         "rate": 1.25,
         "points": [0.1 * i for i in range(21)],
     }
-    assert (
-        front("state", "return m.fromHash(m.toHash(m.checked(a[0])));", state) == DEFAULTS | state
-    )
+    back = front("state", "return m.fromHash(m.toHash(m.checked(a[0])));", state)
+    assert back == DEFAULTS | state
     assert front("state", "return m.toHash(m.checked({}));") == ""
-    refusal = "try { m.fromHash(a[0]); return null; } catch (error) { return error.message; }"
     for text in ("#nonsense", "#%7B", "#%22a%22", '#{"N":-4}', "#%E0%A4%A"):
-        assert front("state", refusal, text), text
+        assert front("state", refused("m.fromHash(a[0])"), text), text
 
 
-def test_names_that_every_object_has_are_no_estimators(front):
-    refusal = """return a.map((spec) => {
-        try { m.resolve(m.ESTIMATORS, spec); return null; } catch (error) { return error.message; }
-    });"""
-    names = ["hasOwnProperty", "constructor", "toString", "__proto__", "grpo(toString=1)"]
-    for name, told in zip(names, front("specs", refusal, *names), strict=True):
-        assert told.startswith("unknown "), (name, told)
+@pytest.mark.parametrize("name", ["hasOwnProperty", "toString", "__proto__", "grpo(toString=1)"])
+def test_names_that_every_object_has_are_no_estimators(front, name):
+    told = front("specs", refused("m.resolve(m.ESTIMATORS, a[0])"), name)
+    assert told.startswith("unknown ")
 
 
 def test_lines_on_a_light_and_a_dark_ground_stand_out_by_three_to_one(front):
@@ -1093,10 +689,8 @@ def test_lines_on_a_light_and_a_dark_ground_stand_out_by_three_to_one(front):
         return linear @ [0.2126, 0.7152, 0.0722]
 
     colors = sorted({color for color, _ in described()["looks"].values()})
-    grounds = front(
-        "chart", "return [m.THEMES.light.ground, m.THEMES.dark.ground, m.THEMES.light.axis];"
-    )
-    for dark, ground in enumerate(grounds[:2]):
+    grounds = front("chart", "return [m.THEMES.light.ground, m.THEMES.dark.ground];")
+    for dark, ground in enumerate(grounds):
         shown = front("looks", "return a[0].map((one) => m.onGround(one, a[1]));", colors, dark)
         for color in shown:
             low, high = sorted((luminance(color), luminance(ground)))
@@ -1113,12 +707,6 @@ def test_the_looks_are_those_of_the_figures(front):
         assert color == ours.color and (
             tuple(dash) == (ours.dash[1] if isinstance(ours.dash, tuple) else ())
         ), name
-
-
-def test_no_two_curves_look_alike(front):
-    names = ["grpo", "grpo", "grpo", "maxrl", "truncated", "mapo", "dgpo", "entropic"]
-    drawn = front("looks", "return m.looks(a[0]).map((one) => JSON.stringify(one));", names)
-    assert len(set(drawn)) == len(names)
 
 
 # --- The widget's answers -----------------------------------------------------------------------
@@ -1145,14 +733,8 @@ def asked(monkeypatch):
 
 
 def test_the_widget_answers_with_the_numbers_of_the_lab(asked):
-    question = {
-        "what": "curves",
-        "specs": ["maxrl", "grpo(ddof=1)"],
-        "N": 32,
-        "quantity": "efficiency",
-        "axis": "log",
-        "gate": "none",
-    }
+    question = {"what": "curves", "specs": ["maxrl", "grpo(ddof=1)"], "N": 32, "axis": "log"}
+    question |= {"gate": "none", "quantity": "efficiency"}
     p = axes.pass_rates("log")
     _, arrays = asked(question)
     for spec, row in zip(question["specs"], arrays, strict=True):
@@ -1178,34 +760,19 @@ def test_the_widget_sends_many_sizes_of_an_estimator_at_once(asked):
     content, arrays = asked({"what": "sizes", "spec": "truncated(order=5)", "most": 12})
     assert content["sizes"] == list(range(5, 13))
     for N, row in zip(content["sizes"], arrays, strict=True):
-        np.testing.assert_array_equal(
-            row.reshape(2, N), lab.estimator("truncated(order=5)").coefficients(N)
-        )
+        ours = lab.estimator("truncated(order=5)").coefficients(N)
+        np.testing.assert_array_equal(row.reshape(2, N), ours)
 
 
-def test_the_widget_reads_parquet_and_says_what_is_wrong_with_a_file(asked, tmp_path):
-    import pandas as pd
-
-    pd.DataFrame({"problem": ["a", "b"], "n": [4, 4], "k": [1, 3]}).to_parquet(
-        tmp_path / "x.parquet"
-    )
-    content, arrays = asked(
-        {"what": "file", "name": "x.parquet"}, [(tmp_path / "x.parquet").read_bytes()]
-    )
+def test_the_widget_reads_files_and_counts_and_says_what_is_wrong_with_them(asked, tmp_path):
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"problem": ["a", "b"], "n": [4, 4], "k": [1, 3]}), path)
+    content, arrays = asked({"what": "file", "name": "x.parquet"}, [path.read_bytes()])
     assert [row.tolist() for row in arrays[:2]] == [[4, 4], [1, 3]] and not content["exact"]
-    np.testing.assert_array_equal(
-        arrays[3], mixing([4, 4], [1, 3], slack=1.0).mass
-    )  # the noise is removed by the lab
+    # the noise is removed by the lab
+    np.testing.assert_array_equal(arrays[3], mixing([4, 4], [1, 3], slack=1.0).mass)
     content, _ = asked({"what": "file", "name": "../../y.csv"}, [b"x,y\n1,2\n"])
-    assert (
-        content["error"].startswith("y.csv: found columns x, y")
-        and "/" not in content["error"].split(":")[0]
-    )
-    content, _ = asked({"what": "file", "name": "z.csv"}, [b""])
-    assert content["error"].startswith("z.csv cannot be read")
-
-
-def test_counts_given_in_python_reach_the_page(asked):
+    assert content["error"].startswith("y.csv: found columns x, y")
     _, arrays = asked({"what": "counts"}, pass_rates=([8, 8, 4], [1, 8, 0]))
     assert [row.tolist() for row in arrays[:2]] == [[8, 8, 4], [1, 8, 0]]
     with pytest.raises(lab.LabError, match="pair"):
@@ -1261,35 +828,26 @@ def test_building_again_gives_the_same_bytes(tmp_path):
 def test_the_page_is_one_file_that_may_ask_nothing_of_anyone():
     text = page.html()
     assert text == page.html() and text.count("<script") == 2 and "default-src 'none'" in text
-    assert set(re.findall(r"https?://[^\s\"'<>`]+", text)) == {
-        "http://www.w3.org/2000/svg"
-    }  # SVG's name
-    assert not re.search(
-        r"\beval\(|new Function|innerHTML|document\.write|localStorage|\bfetch\(", text
-    )
+    svg = "http://www.w3.org/2000/svg"  # its name
+    assert set(re.findall(r"https?://[^\s\"'<>`]+", text)) == {svg}
+    unsafe = r"\beval\(|new Function|innerHTML|document\.write|localStorage|\bfetch\("
+    assert not re.search(unsafe, text)
 
 
-def test_the_command_writes_the_page_with_its_state_in_the_address(tmp_path, capsys):
+def test_the_command_writes_the_page_with_its_state_in_the_address(tmp_path, capsys, refused):
     path = tmp_path / "new" / "page.html"
     assert main(["explore", "--html", str(path), "N=64", "panel=toy"]) == 0
-    assert (
-        capsys.readouterr().out.strip() == path.as_uri() + "#%7B%22panel%22:%22toy%22,%22N%22:64%7D"
-    )
+    address = path.as_uri() + "#%7B%22panel%22:%22toy%22,%22N%22:64%7D"
+    assert capsys.readouterr().out.strip() == address
     assert path.read_text(encoding="utf-8") == page.html()
-
-
-def test_the_command_refuses_what_the_explorer_cannot_show(refused, tmp_path):
-    assert "did you mean 'panel'" in refused(
-        "explore", "--html", str(tmp_path / "x.html"), "panle=toy"
-    )
-    assert not (tmp_path / "x.html").exists()
+    path.unlink()
+    assert "did you mean 'panel'" in refused("explore", "--html", str(path), "panle=toy")
+    assert not path.exists()
 
 
 def test_the_command_opens_the_page_in_the_browser(monkeypatch, runs):
     opened = []
     monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
     assert main(["explore", "N=8"]) == 0
-    assert (
-        opened == [(runs / "explorer.html").as_uri() + "#%7B%22N%22:8%7D"]
-        and Path(runs / "explorer.html").exists()
-    )
+    path = runs / "explorer.html"
+    assert opened == [path.as_uri() + "#%7B%22N%22:8%7D"] and path.exists()

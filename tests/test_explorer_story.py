@@ -11,12 +11,10 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
-from browser import FRONT, quiet, served, turn
-from PIL import Image
+from browser import PHONE, quiet, served, turn
 
 import lab
 from lab.explorer import axes, page
-from lab.explorer.page_catalogue import described
 from lab.explorer.state import DEFAULTS
 from lab.show.audit import audit
 from lab.toy import paired
@@ -24,7 +22,6 @@ from lab.toy import paired
 ROOT = Path(__file__).parents[1]
 EXACT = 1e-9
 SCENES = ["start", "unseen", "limit", "both-ends", "dead-groups", "draw", "your-data"]
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 STILL = {"reduced_motion": "reduce"}
 
 
@@ -62,27 +59,9 @@ def shown(tabs, address):
     return lead
 
 
-@pytest.fixture(scope="module")
-def front(chromium):
-    """Call `front(module, script, *arguments)`: the value of a script with the module as `m`."""
-    with served(FRONT) as address:
-        tab = chromium.new_page()
-        tab.goto(address)
-        learn = "async (a) => (await import('/given.js')).learn(a)"
-        tab.evaluate(learn, described() | {"tables": []})
-
-        def run(module, script, *arguments):
-            text = f"async (a) => {{ const m = await import('/{module}.js'); {script} }}"
-            return tab.evaluate(text, list(arguments))
-
-        yield run
-        tab.close()
-
-
 def drag(tab, place):
     """Put the slider of the scene on its value number `place`, as a hand does."""
-    bar = tab.locator("#lab-drag")
-    bar.evaluate(
+    tab.locator("#lab-drag").evaluate(
         """(bar, place) => { bar.value = place;
         bar.dispatchEvent(new Event('input', { bubbles: true })); }""",
         str(place),
@@ -106,17 +85,8 @@ def test_the_dots_of_the_first_screen_are_a_run_of_the_lab(shown, place, alpha):
         np.testing.assert_allclose(
             [float(dot.get_attribute("data-p")) for dot in dots], ours, rtol=1e-7
         )
-        heights = [float(dot.get_attribute("cy")) for dot in dots]
-        slope, start = np.polyfit(ours, heights, 1)
-        assert slope < -100 and np.abs(slope * ours + start - heights).max() < 1e-3
         said = f"solves {(ours[:15] > 0.5).sum()} of the 15 hardest problems"
         assert said in finding(tab) and f"{(ours[15:] > 0.5).sum()} of the other 45" in finding(tab)
-
-
-def test_the_ends_of_the_first_slider_are_the_group_mean_and_maxrl():
-    for alpha, name in ((0, "reinforce_mean"), (1, "maxrl")):
-        ours = lab.estimator(f"alpha(alpha={alpha})").coefficients(16)
-        np.testing.assert_allclose(ours, lab.estimator(name).coefficients(16), atol=1e-12)
 
 
 @pytest.mark.parametrize("N", [1, 8, 64])
@@ -131,24 +101,16 @@ def test_the_rounds_of_the_unseen_problem_are_drawn_with_the_numbers_of_the_lab(
 
 
 @pytest.mark.parametrize("N", [4, 16, 1024])
-def test_the_solid_line_is_the_weight_of_maxrl_and_the_dashed_one_its_limit(shown, front, N):
+def test_the_solid_line_is_the_weight_of_maxrl(shown, front, N):
     p = axes.pass_rates("log")
     told = front("scene_limit", "return Array.from(m.weight(a[0], a[1]));", p.tolist(), N)
     np.testing.assert_allclose(told, lab.induced_weight("maxrl", N, p), rtol=EXACT)
     with shown(f"#limit&N={N}") as tab:
-        drawn = {}
-        for name in ("given", "promise"):
-            d = tab.locator(f'.lines path[data-name="{name}"]').get_attribute("d")
-            drawn[name] = np.array([[float(x) for x in s.split()] for s in re.split("[ML]", d)[1:]])
-        for name, w in (("given", lab.induced_weight("maxrl", N, p)), ("promise", 1 / p)):
-            pixel = drawn[name][:, 1]
-            slope, start = np.polyfit(np.log(w), pixel, 1)
-            assert slope < -20 and np.abs(slope * np.log(w) + start - pixel).max() < 0.02
         weight = lab.induced_weight("maxrl", N, [0.001])[0]
         assert f"pulls {float(f'{weight:.3g}'):g} times" in finding(tab)
 
 
-@pytest.mark.parametrize("K", range(9))
+@pytest.mark.parametrize("K", [0, 1, 5, 8])
 def test_each_answer_of_the_group_gets_what_grpo_gives_it(shown, K):
     with shown(f"#both-ends&K={K}") as tab:
         bars = tab.locator(".picture [data-advantage]").all()
@@ -156,26 +118,6 @@ def test_each_answer_of_the_group_gets_what_grpo_gives_it(shown, K):
         right = np.array(["right" in bar.get_attribute("class") for bar in bars])
         assert right.sum() == K
         np.testing.assert_allclose(told, lab.advantages("grpo", right.astype(float)), atol=1e-12)
-        steps, why = tab.locator(".stepper .where"), tab.locator(".why")
-        first = steps.inner_text()
-        for _ in range(8):  # forward through all answers, and round
-            at = int(steps.inner_text().split()[1]) - 1
-            assert f"It is {'right' if right[at] else 'wrong'}" in why.inner_text()
-            if 0 < K < 8:
-                said = why.inner_text().replace("−", "-").replace("+", "")
-                assert f"= {told[at]:.2f}, so" in said
-            tab.get_by_role("button", name="next answer").click()
-        assert steps.inner_text() == first
-        tab.get_by_role("button", name="previous answer").click()
-        assert steps.inner_text() != first
-
-
-def test_a_right_answer_stays_right_when_more_are_right(front):
-    groups = front(
-        "scene_ends", "return a.map((K) => m.group(K).map((one) => one.right));", *range(9)
-    )
-    for fewer, more in zip(groups, groups[1:], strict=False):
-        assert sum(more) == sum(fewer) + 1 and all(b for a, b in zip(fewer, more, strict=True) if a)
 
 
 def test_the_shares_of_dead_groups_are_those_of_the_first_screens_problems(shown, front):
@@ -187,9 +129,8 @@ def test_the_shares_of_dead_groups_are_those_of_the_first_screens_problems(shown
         np.testing.assert_allclose(told, [wrong, right], rtol=EXACT)
         with shown(f"#dead-groups&N={N}") as tab:
             said = [float(x) for x in re.findall(r"([\d.]+) %", finding(tab))]
-            assert said == pytest.approx(
-                [100 * wrong, 100 * right, 100 * (wrong + right)], abs=0.11
-            )
+            shares = [100 * wrong, 100 * right, 100 * (wrong + right)]
+            assert said == pytest.approx(shares, abs=0.11)
 
 
 def test_a_drawing_is_fitted_as_the_lab_fits_it_by_mouse_and_by_keys(story, front):
@@ -198,35 +139,19 @@ def test_a_drawing_is_fitted_as_the_lab_fits_it_by_mouse_and_by_keys(story, fron
     ours = lab.estimator("drawn", p=p, w=DEFAULTS["points"]).coefficients(16)[0]
     np.testing.assert_allclose(told, ours, rtol=EXACT, atol=EXACT)
     with story("#draw") as tab:
-        chart, before = tab.get_by_role("slider", name="drawn weight"), finding(tab)
-        undo = tab.get_by_role("button", name="Undo")
-        assert undo.get_attribute("aria-disabled") == "true"
-        box = chart.bounding_box()
-        tab.mouse.move(box["x"] + 200, box["y"] + 60)
-        tab.mouse.down()
-        tab.mouse.move(box["x"] + 500, box["y"] + 90, steps=6)
-        tab.mouse.up()
-        stroke = finding(tab)
-        assert stroke != before
+        before, undo = finding(tab), tab.get_by_role("button", name="Undo")
         tab.get_by_role("button", name="Flat").click()
-        assert "the drawing is reached" in finding(tab)
-        for found in (stroke, before):
-            undo.click()
-            assert finding(tab) == found
-        assert undo.get_attribute("aria-disabled") == "true"
-        tab.get_by_role("button", name="Flat").click()
-        chart.focus()
+        assert finding(tab) != before
+        undo.click()
+        assert finding(tab) == before and undo.get_attribute("aria-disabled") == "true"
+        chart = tab.get_by_role("slider", name="drawn weight")
         value = float(chart.get_attribute("aria-valuenow"))
         chart.press("ArrowUp")
-        assert float(chart.get_attribute("aria-valuenow")) == value + 0.2
-        chart.press("ArrowUp")
-        undo.click()
         assert float(chart.get_attribute("aria-valuenow")) == value + 0.2
         tab.get_by_text("What exactly is computed").click()
         tab.get_by_role("link", name="Open this in the workbench").click()
         tab.wait_for_selector(".lab-explorer[data-revision]")
-        state = json.loads(unquote(tab.url.split("#")[1]))
-        assert state["panel"] == "draw" and sorted(set(state["points"])) == [1, 1.2]
+        assert json.loads(unquote(tab.url.split("#")[1]))["panel"] == "draw"
 
 
 def test_your_own_counts_say_what_the_audit_says(story, tmp_path):
@@ -253,9 +178,6 @@ def test_your_own_counts_say_what_the_audit_says(story, tmp_path):
         ours = [hardest("share of problems", "without noise")]
         ours += [hardest("share of gradient", name) for name in ("rloo", "grpo", "maxrl")]
         assert [said[0], *said[2:5]] == pytest.approx(ours, abs=0.51)
-        dead = table[(table["by"] == "dead") & (table["at"].astype(str) == "16")]
-        (at16,) = dead["value"]
-        assert said[5] == pytest.approx(100 * at16, abs=0.51)
 
 
 # --- Steps and addresses ------------------------------------------------------------------------
@@ -270,15 +192,9 @@ def test_the_story_goes_forward_and_back_and_ends_at_the_workbench(story):
             assert tab.evaluate("document.activeElement.tagName") == "H2"  # it is read first
         tab.go_back()
         tab.wait_for_selector('.lab-story[data-scene="draw"]')
-        tab.locator(".step").first.click()
-        tab.wait_for_selector('.lab-story[data-scene="dead-groups"]')
         tab.get_by_role("link", name="6: Your own data").click()
         tab.get_by_role("link", name="Next: the workbench").click()
         tab.wait_for_selector(".lab-explorer[data-revision]")
-        assert tab.locator("h1").inner_text() == "Which problems does an objective care about?"
-        tab.get_by_role("link", name="The story in seven steps").click()
-        tab.wait_for_selector('.lab-story[data-scene="start"]')
-        assert not tab.locator(".lab-explorer").count()
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -313,19 +229,6 @@ def test_a_state_that_names_nothing_opens_the_workbench_with_a_sentence(tabs, ad
         assert re.search("unknown|no state", tab.locator(".fault:visible").first.inner_text())
 
 
-def test_links_of_before_the_story_open_the_workbench(tabs, address):
-    for state in ({"N": 64, "panel": "toy"}, {"curves": ["maxrl"], "x": "logit"}):
-        text = json.dumps(state)
-        for hash in (text, text.replace("{", "%7B").replace('"', "%22").replace("}", "%7D")):
-            with tabs.quiet(address) as tab:
-                tab.goto(f"{address}#{hash}")
-                tab.wait_for_selector(".lab-explorer[data-revision]")
-                assert tab.locator("#lab-drag").count() == 0
-                panel = {"toy": "Live toy"}.get(state.get("panel"), "Curves")
-                pressed = tab.locator('nav [aria-pressed="true"]')
-                assert pressed.inner_text() == panel
-
-
 def test_the_link_and_the_code_of_a_frame_are_copied_and_the_frame_shows_one_scene(
     story, chromium, address, tmp_path
 ):
@@ -346,18 +249,27 @@ def test_the_link_and_the_code_of_a_frame_are_copied_and_the_frame_shows_one_sce
         assert tab.locator("iframe").bounding_box()["height"] == 420
 
 
+FITS = {  # options, what follows the scene in its address, and the parts that share the screen
+    "phone": (PHONE, "", (".picture", "#lab-drag", ".finding")),
+    "200 %": ({"viewport": {"width": 640, "height": 450}}, "", (".picture", "#lab-drag")),
+    "embedded": (
+        {"viewport": {"width": 700, "height": 420}},
+        "&embed",
+        (".picture", "#lab-drag", ".finding"),
+    ),
+}
+
+
+@pytest.mark.parametrize("screen", FITS)
 @pytest.mark.parametrize("name", SCENES)
-@pytest.mark.parametrize("way, words", [("", "&embed"), ("?embed", "")])
-def test_an_embedded_scene_fits_into_700_by_420(shown, name, way, words):
-    with shown(f"#{name}{words}", {"viewport": {"width": 700, "height": 420}}, way) as tab:
-        tab.wait_for_selector(".lab-story[data-embed]")
-        size = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
-        assert tab.evaluate(size) == [700, 420]
-        for part in (":is(h1, h2):not(.unseen)", ".picture", "#lab-drag", ".finding"):
-            box = tab.locator(part).first.bounding_box()
-            assert box["y"] >= 0 and box["y"] + box["height"] <= 420, part
-        assert tab.locator(".picture").first.bounding_box()["height"] >= 140
-        assert not tab.locator(".steps:visible").count()
+def test_picture_and_slider_share_the_screen(shown, name, screen):
+    options, words, parts = FITS[screen]
+    size = options["viewport"]
+    with shown(f"#{name}{words}", options) as tab:
+        assert tab.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        tops = [tab.locator(part).first.bounding_box() for part in parts]
+        assert all(box["y"] >= 0 for box in tops)
+        assert all(box["y"] + box["height"] <= size["height"] for box in tops[1:])
 
 
 # --- Motion, phone, keyboard, screen reader -----------------------------------------------------
@@ -383,53 +295,10 @@ def test_without_motion_nothing_moves_by_itself(story):
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_on_a_phone_picture_slider_and_what_changed_share_the_screen(shown, name):
-    with shown(f"#{name}", PHONE) as tab:
-        assert tab.evaluate("document.documentElement.scrollWidth") <= 390
-        for part in (".picture", "#lab-drag", ".finding"):
-            box = tab.locator(part).first.bounding_box()
-            assert box["y"] >= 0 and box["y"] + box["height"] <= 844, part
-
-
-@pytest.mark.parametrize("name", SCENES)
-def test_at_twice_the_size_picture_and_slider_share_the_screen(shown, name):
-    """1280 x 900 at 200 %."""
-    with shown(f"#{name}", {"viewport": {"width": 640, "height": 450}}) as tab:
-        assert tab.evaluate("document.documentElement.scrollWidth") <= 640
-        top = tab.locator(".picture").first.bounding_box()["y"]
-        bar = tab.locator("#lab-drag").bounding_box()
-        assert top >= 0 and bar["y"] + bar["height"] <= 450
-
-
-STOPS = """() => [...document.querySelectorAll('a[href], button, input, summary, [tabindex="0"]')]
-  .filter((one) => one.checkVisibility() && one.getClientRects().length)
-  .map((one) => { const { top, left, bottom } = one.getBoundingClientRect();
-    return { top, left, bottom,
-      named: !!(one.textContent.trim() || one.getAttribute('aria-label') || one.labels?.length) };
-  })"""
-
-
-@pytest.mark.parametrize("options", [{}, PHONE])
-@pytest.mark.parametrize("name", SCENES)
-def test_the_order_of_tabs_is_that_of_the_page_and_every_stop_has_a_name(shown, name, options):
-    with shown(f"#{name}", options) as tab:
-        stops = tab.evaluate(STOPS)
-        assert all(stop["named"] for stop in stops) and len(stops) <= 20
-        for one, two in zip(stops, stops[1:], strict=False):
-            below = two["top"] >= one["bottom"] - 1
-            beside = two["left"] > one["left"] and two["top"] < one["bottom"]
-            assert below or beside, (one, two)
-
-
-@pytest.mark.parametrize("name", SCENES)
-def test_a_scene_has_one_first_heading_a_title_and_a_live_sentence(shown, name):
+def test_the_keyboard_moves_a_scene_and_a_screen_reader_hears_it(shown, name):
     with shown(f"#{name}") as tab:
-        assert tab.locator("h1").count() == 1 and tab.locator("main").count() == 1
-        claim = tab.locator(":is(h1, h2):not(.unseen)").inner_text()
-        assert tab.title().startswith(claim.replace("\n", " "))
         assert tab.locator(".finding").get_attribute("role") == "status"
         bar, before = tab.locator("#lab-drag"), finding(tab)
-        bar.focus()
         bar.press("ArrowRight")
         assert bar.get_attribute("aria-valuetext") == tab.locator(".drag output").inner_text()
         assert finding(tab) != before
@@ -444,31 +313,6 @@ def test_in_forced_colours_the_picture_keeps_to_them(story):
         assert right != wrong and "196, 45, 8" not in right
 
 
-COLORS = """() => Object.fromEntries(
-  ['ground', 'edge', 'muted', 'strong', 'hard', 'rest', 'wrong', 'fault'].map((name) => {
-    const one = document.createElement('i');
-    one.style.color = `var(--${name})`;
-    document.querySelector('.lab-story').append(one);
-    return [name, getComputedStyle(one).color.match(/\\d+/g).map(Number)];
-  }))"""
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_lines_stand_out_by_three_to_one_and_words_by_four_and_a_half(story, scheme):
-    def luminance(channels):
-        parts = np.array(channels[:3]) / 255
-        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
-        return linear @ [0.2126, 0.7152, 0.0722]
-
-    with story("", {"color_scheme": scheme}) as tab:
-        colors = tab.evaluate(COLORS)
-    ground = luminance(colors.pop("ground"))
-    for name, channels in colors.items():
-        low, high = sorted((luminance(channels), ground))
-        least = 3 if name in ("edge", "wrong") else 4.5
-        assert (high + 0.05) / (low + 0.05) >= least, name
-
-
 # --- Previews of links ---
 
 
@@ -479,12 +323,6 @@ def test_every_scene_has_its_picture_and_its_words_in_the_order_of_the_story(fro
     told = front("story", script)
     assert json.loads((folder / "scenes.json").read_text(encoding="utf-8")) == told
     assert {path.stem for path in folder.glob("*.png")} == {scene["name"] for scene in told}
-    for path in folder.glob("*.png"):
-        with Image.open(path) as picture:
-            assert picture.size == (1200, 630)  # as previews of links are cut
-            colors = picture.convert("RGB").getcolors(2**16)
-            assert colors is None or len(colors) > 50, path.name  # it is no empty page
-        assert path.stat().st_size < 200_000
 
 
 def test_a_link_on_a_site_leads_by_the_scenes_own_page_to_its_value(chromium, tmp_path):
