@@ -15,7 +15,7 @@ import pytest
 
 from lab.errors import LabError
 from lab.llm.data import datasets as ours
-from lab.llm.data.datasets import DATASETS, Problem, describe_datasets, load, overlap
+from lab.llm.data.datasets import DATASETS, Problem, describe_datasets, load
 
 DATA = Path(__file__).parent / "data"
 ROWS = {
@@ -30,7 +30,6 @@ ROWS = {
     "polaris": 2,
     "deepscaler": 3,
     "gpqa": 43,
-    "livecodebench": 3,
 }
 WITHOUT_ANSWER = {"gsm8k": 1, "polaris": 1, "deepscaler": 1, "gpqa": 1}
 
@@ -147,14 +146,6 @@ def test_the_options_of_gpqa_keep_their_order_wherever_the_row_stands(tmp_path):
     DATASETS["gpqa"] = replace(DATASETS["gpqa"], rows=6)  # the fixture puts it back
     turned = load("gpqa", tmp_path).problems
     assert len(turned) == 6 and all(known[problem.question] == problem.answer for problem in turned)
-
-
-def test_of_livecodebench_the_questions_are_read_and_no_test():
-    found = load("livecodebench", DATA)
-    assert DATASETS["livecodebench"].fields == ("question_content",)
-    assert [problem.answer for problem in found.problems] == ["", "", ""] and "never" not in repr(
-        found
-    )
 
 
 # --- Files --------------------------------------------------------------------------------------
@@ -339,19 +330,6 @@ def test_the_hub_is_asked_for_the_pinned_revision_and_no_code(hub):
     assert options == {"split": "train", "revision": "740312add88f781978c0658806c59bc2815b9866"}
 
 
-def test_livecodebench_comes_as_json_lines_and_not_by_its_loading_script(hub):
-    with pytest.raises(
-        LabError, match="livecodebench/code_generation_lite lacks the column 'question_content'"
-    ):
-        load("livecodebench")
-    ((args, options),) = hub.calls
-    assert (
-        args == ("json",)
-        and options["data_files"]
-        == "hf://datasets/livecodebench/code_generation_lite@0fe84c3912ea0c4d4a78037083943e8f0c4dd505/test*.jsonl"
-    )
-
-
 @pytest.mark.parametrize(
     "name, cure",
     [
@@ -386,18 +364,6 @@ def test_the_lines_of_the_data_check_say_what_is_there_and_whether_it_is_pinned(
     assert (
         all("not offline" in line for line in describe_datasets()) and not hub.calls
     )  # the network is not touched
-
-
-def test_a_test_question_that_was_trained_on_is_found_whatever_its_case_and_spacing():
-    assert overlap(load("gsm8k", DATA).problems, load("gsm8k_platinum", DATA).problems) == [
-        ("gsm8k/0", "gsm8k_platinum/1")
-    ]
-    assert overlap(load("deepscaler", DATA).problems, load("math500", DATA).problems) == [
-        ("deepscaler/1", "math500/1")
-    ]
-    trained = [Problem("a/0", "12", "12", "a"), Problem("a/1", "12", "12", "a")]
-    assert overlap(trained, [Problem("b/0", "1 2", "12", "b")]) == [("a/0", "b/0")]
-    assert overlap(trained, [Problem("b/0", "13", "13", "b")]) == []
 
 
 def test_the_module_holds_no_code_that_unpickles_or_trusts_a_repository():

@@ -1,6 +1,4 @@
-"""Diversity of right responses: pairs counted by hand, PCA against scikit-learn, a model of the
-test's own making.
-"""
+"""Diversity of right responses: pairs counted by hand, and a model of the test's own making."""
 
 import itertools
 import json
@@ -9,7 +7,7 @@ import numpy as np
 import pytest
 
 from lab.errors import LabError
-from lab.llm.evals.diversity import density, diversity, embedder, mean_distance, project
+from lab.llm.evals.diversity import diversity, embedder, mean_distance
 from lab.mathematics.stats import mean_interval
 
 RNG = np.random.default_rng(0)
@@ -152,101 +150,6 @@ def test_shapes_that_are_no_embeddings_are_refused():
         mean_distance([[1, 2]])
     with pytest.raises(LabError, match="response 1 is embedded with length 0.0"):
         mean_distance([[1, 2], [0, 0]])
-
-
-# --- The picture --------------------------------------------------------------------------------
-
-
-def test_one_cloud_is_the_pca_of_scikit_learn():
-    from sklearn.decomposition import PCA
-
-    (points,), shares = project(CLOUD)
-    theirs = PCA(2).fit(CLOUD)
-    assert np.abs(points) == pytest.approx(np.abs(theirs.transform(CLOUD)), abs=1e-12)
-    assert shares == pytest.approx(theirs.explained_variance_ratio_, rel=1e-12)
-    assert points.mean(axis=0) == pytest.approx([0, 0], abs=1e-12)
-
-
-def test_clouds_are_centred_each_on_its_own_and_share_their_axes():
-    from sklearn.decomposition import PCA
-
-    other = RNG.normal(size=(12, 5)) * [3, 1, 1, 1, 0.1] - 4
-    points, shares = project(CLOUD, other)
-    assert [part.shape for part in points] == [(7, 2), (12, 2)]
-    assert all(np.abs(part.mean(axis=0)).max() < 1e-12 for part in points)
-    stacked = np.concatenate((CLOUD - CLOUD.mean(axis=0), other - other.mean(axis=0)))
-    assert shares == pytest.approx(PCA(2).fit(stacked).explained_variance_ratio_, rel=1e-12)
-    moved = project(CLOUD + 7, other - 7)[0]
-    assert np.concatenate(moved) == pytest.approx(np.concatenate(points), abs=1e-12)
-
-
-def test_the_points_do_not_turn_with_the_embeddings():
-    points, shares = project(CLOUD)
-    turned, same = project(CLOUD @ rotation(5, 3))
-    assert turned[0] == pytest.approx(points[0], abs=1e-12) and same == pytest.approx(shares)
-    assert project(-CLOUD)[0][0] == pytest.approx(points[0], abs=1e-12)
-    assert all(column[np.abs(column).argmax()] > 0 for column in points[0].T)
-
-
-def test_the_variance_that_is_drawn_is_the_score():
-    embed, _ = look_up(dict(zip("abcdefg", CLOUD[:, :2], strict=True)))
-    found = diversity([list("abcdefg"), list("ab")], embed)
-    (points,), shares = project(found.vectors[0])
-    assert np.square(points).sum() / 6 == pytest.approx(
-        found.distances[0]
-    ) and shares.sum() == pytest.approx(1)
-
-
-@pytest.mark.parametrize(
-    "clouds, message",
-    [
-        ((), r"clouds have shapes \[\]"),
-        (([1.0, 2.0],), r"clouds have shapes \[\(2,\)\]"),
-        ((np.ones((2, 3)), np.ones((2, 4))), "all of one width"),
-        ((np.ones((0, 3)),), r"clouds have shapes \[\(0, 3\)\]"),
-        ((np.full((4, 3), 0.1),), r"clouds of \(4, 3\) numbers span no plane"),
-        ((CLOUD[:1], CLOUD[1:2]), r"clouds of \(2, 5\) numbers span no plane"),
-        ((CLOUD[:, :1],), r"clouds of \(7, 1\) numbers span no plane"),
-        ((CLOUD * np.nan,), r"clouds of \(7, 5\) numbers span no plane"),
-    ],
-)
-def test_clouds_without_a_plane_are_refused(clouds, message):
-    with pytest.raises(LabError, match=message):
-        project(*clouds)
-
-
-def test_the_density_is_one_in_all_and_its_levels_enclose_their_shares():
-    points = np.random.default_rng(1).multivariate_normal([5, -1], [[4, 1], [1, 0.5]], size=400)
-    x, y, values, levels = density(points, shares=(0.5, 0.95), grid=120)
-    cell = (x[1] - x[0]) * (y[1] - y[0])
-    assert values.shape == (120, 120) and values.sum() * cell == pytest.approx(1, abs=0.01)
-    assert levels[0] < levels[1]  # the larger share first: a contour plot wants rising levels
-    assert [values[values >= level].sum() / values.sum() for level in levels] == pytest.approx(
-        [0.95, 0.5], abs=0.005
-    )
-    peak = np.unravel_index(values.argmax(), values.shape)
-    assert (x[peak[1]], y[peak[0]]) == pytest.approx((5, -1), abs=1)
-
-
-def test_the_density_is_that_of_scipy_on_the_grid():
-    from scipy.stats import gaussian_kde
-
-    x, y, values, _ = density(CLOUD[:, :2], grid=5)
-    assert values[3, 1] == pytest.approx(gaussian_kde(CLOUD[:, :2].T)([x[1], y[3]])[0])
-
-
-@pytest.mark.parametrize(
-    "points, shares, message",
-    [
-        ([[0, 0], [1, 1], [2, 2]], (0.5,), r"points of shape \(3, 2\) span no plane"),
-        ([[0, 0], [1, 2]], (0.5,), r"points of shape \(2, 2\) span no plane"),
-        (CLOUD, (0.5,), r"points of shape \(7, 5\) span no plane"),
-        (CLOUD[:, :2], (0.5, 1.0), "share = 1.0"),
-    ],
-)
-def test_what_has_no_density_is_refused(points, shares, message):
-    with pytest.raises(LabError, match=message):
-        density(points, shares)
 
 
 # --- Embeddings ---------------------------------------------------------------------------------

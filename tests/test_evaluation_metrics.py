@@ -21,7 +21,6 @@ from lab.llm.evals.evaluation_metrics import (
     k_values,
     majority,
     samples_ratio,
-    samples_to_reach,
     summary,
 )
 from lab.llm.evals.evaluation_tables import Row, caption, latex, markdown
@@ -338,27 +337,6 @@ def test_a_problem_that_one_model_lost_is_left_out_of_the_pair():
 def few_draws(monkeypatch):
     """200, for comparisons with one number at a time."""
     monkeypatch.setattr(evaluation_metrics, "REACH_DRAWS", 200)
-
-
-def test_samples_to_reach_is_the_metric_in_every_resample(few_draws):
-    rng = np.random.default_rng(0)
-    right = rng.binomial(40, rng.beta(0.5, 2, 30))
-    for target in (0.05, 0.3, 0.5, float(metrics.pass_at_k(40, right, 40).mean()), 0.999):
-        slow = stats.bootstrap(
-            right,
-            statistic=lambda sample, _, t=target: [
-                metrics.samples_to_reach(40, row, t) for row in sample
-            ],
-            draws=evaluation_metrics.REACH_DRAWS,
-        )
-        assert_equal(samples_to_reach(tally(40, right), target), slow)
-
-
-def test_samples_to_reach_takes_problems_of_different_n():
-    n, right = np.array([5, 41, 9, 300]), np.array([1, 1, 0, 280])
-    target = float(metrics.pass_at_k(n, right, 3).mean())
-    assert samples_to_reach(tally(n, right), target).point == pytest.approx(3)
-    assert "target = 1.5" in refusal(samples_to_reach, tally(n, right), 1.5)
 
 
 def assert_equal(a: Interval, b: Interval) -> None:

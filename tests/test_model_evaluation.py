@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -627,13 +626,9 @@ def test_every_argument_is_checked_before_the_model_is_loaded(parrots, runs, set
 
 
 def test_a_set_without_golds_is_refused(tmp_path):
-    (tmp_path / "livecodebench.jsonl").write_text("")
-    table = {"question_content": ["a", "b"] * 527 + ["c"]}
-    pq.write_table(pa.table(table), tmp_path / "livecodebench.parquet")
-    (tmp_path / "livecodebench.jsonl").unlink()
-    assert "fewer than two of them with a gold answer" in refusal(
-        problem_set, "livecodebench", folder=str(tmp_path)
-    )
+    file = tmp_path / "mine.jsonl"
+    file.write_text('{"question": "1?", "answer": ""}\n' * 2)
+    assert "fewer than two of them with a gold answer" in refusal(problem_set, str(file))
 
 
 def test_a_file_of_your_own_is_a_set(tmp_path):

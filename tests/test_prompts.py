@@ -83,14 +83,6 @@ def test_every_file_of_the_folder_is_a_prompt_with_one_place_for_the_question():
         )
 
 
-def test_upstream_braces_are_doubled_only_on_request():
-    assert load_prompt("maxrl_qwen", upstream_braces=True).text.endswith("within \\boxed{{}}.")
-    with pytest.raises(
-        LabError, match=r"prompt 'plain' holds no \\boxed\{\}, so upstream_braces changes nothing"
-    ):
-        load_prompt("plain", upstream_braces=True)
-
-
 @pytest.mark.parametrize(
     "question", ["What is {x} in {question}?", r"Simplify $\frac{1}{2}$ {{0}}.", "100% of %s"]
 )
@@ -100,9 +92,7 @@ def test_a_question_with_braces_is_written_as_it_stands(question):
 
 
 def test_the_hash_tells_any_two_prompts_apart_and_stays_the_same():
-    found = [load_prompt(name) for name in prompt_names()] + [
-        load_prompt("maxrl_qwen", upstream_braces=True)
-    ]
+    found = [load_prompt(name) for name in prompt_names()]
     found.append(Prompt("plain", "{question}\n", chat=True))
     assert len({one.hash for one in found}) == len(found)
     assert (

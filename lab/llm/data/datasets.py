@@ -1,21 +1,20 @@
-"""The data sets for language models: one table, pinned and checked, from the hub or a folder.
+"""The data sets for language models, pinned and checked, from the hub or a folder.
 
-The page `data/datasets.md` shows the same table and how each revision was established. Of
-LiveCodeBench only the questions are read: its private tests, which may contain a pickle, are never
-decoded.
+They are listed in datasets.toml. The page `data/datasets.md` shows the same table and how each
+revision was established.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError, unknown
 from lab.llm.data import readers
+from lab.toml_files import read_toml
 from lab.training.rng import generator
 
 # A gold that a set's tolerance is for.
@@ -54,18 +53,16 @@ class ProblemSet:
 
 @dataclass(frozen=True)
 class DatasetSpec:
-    """One line of the table.
+    """A data set of the table.
 
     | `gold` | the gold answer is |
     |---|---|
     | "field" | the field as it stands; 27.0 becomes 27 |
     | "####" | what follows the last ####, without commas (GSM8K) |
     | "letter" | the letter of the right option of four (GPQA); the question seeds their order |
-    | "none" | absent: an external harness scores the set |
 
     `tolerance`: how far from a gold that is a number an answer may be, relative to it.
-    `files` is for a repository whose loading script `datasets` no longer runs: its JSON lines are
-    read instead. The number of rows is not checked where `rows` is 0.
+    The number of rows is not checked where `rows` is 0.
     """
 
     name: str
@@ -79,14 +76,12 @@ class DatasetSpec:
     gold: str = "field"
     licence: str = "not stated here: see the card"
     gated: bool = False
-    files: str = ""
     tolerance: str = ""
 
     @property
     def fields(self) -> tuple[str, ...]:
         """The columns that are read, and no others: the question first, then the answers."""
-        answers = {"letter": (self.answer, *WRONG), "none": ()}.get(self.gold, (self.answer,))
-        return self.question, *answers
+        return self.question, self.answer, *(WRONG if self.gold == "letter" else ())
 
     @property
     def heads(self) -> tuple[str, ...]:
@@ -100,133 +95,8 @@ class DatasetSpec:
 
 
 DATASETS = {
-    spec.name: spec
-    for spec in (
-        DatasetSpec(
-            "gsm8k",
-            "openai/gsm8k",
-            "main",
-            "740312add88f781978c0658806c59bc2815b9866",
-            "train",
-            7473,
-            gold="####",
-            licence="MIT",
-        ),
-        DatasetSpec(
-            "gsm8k_platinum",
-            "madrylab/gsm8k-platinum",
-            "main",
-            "e762492455a1cf7967de89f05b6bef72fc713b66",
-            "test",
-            1209,
-            gold="####",
-        ),
-        DatasetSpec(
-            "math500",
-            "HuggingFaceH4/MATH-500",
-            "",
-            "6e4ed1a2a79af7d8630a6b768ec859cb5af4d3be",
-            "test",
-            500,
-            "problem",
-            licence="none on the card; PRM800K, where it comes from, is MIT",
-        ),
-        DatasetSpec(
-            "aime2024",
-            "Maxwell-Jia/AIME_2024",
-            "",
-            "8d88b2876a82a080e2f172cc9b25d0d9d2cb4792",
-            "train",
-            30,
-            "Problem",
-            "Answer",
-            licence="MIT on the card; the problems are the MAA's",
-        ),
-        DatasetSpec(
-            "aime2025",
-            "math-ai/aime25",
-            "",
-            "563bb8404243c5f09de6ec262f2db674fe5bce9b",
-            "test",
-            30,
-            "problem",
-        ),
-        DatasetSpec(
-            "beyondaime",
-            "ByteDance-Seed/BeyondAIME",
-            "",
-            "c705198ae1043810b1e1693bd879250b51a7a523",
-            "test",
-            100,
-            "problem",
-            licence="CC0-1.0",
-        ),
-        DatasetSpec(
-            "amc23",
-            "zwhe99/amc23",
-            "",
-            "f9810c0439cd3c670ec885d328a2f06a87f3694a",
-            "test",
-            40,
-            licence="none on the card; the problems are the MAA's",
-        ),
-        DatasetSpec(
-            "minerva",
-            "math-ai/minervamath",
-            "",
-            "ee46ddc498933b1977577953250ca5c66be64f96",
-            "test",
-            272,
-            # Minerva's own check of numbers, numeric_equality(n1, n2, threshold=0.01) (2206.14858)
-            tolerance="0.01",
-        ),
-        DatasetSpec(
-            "polaris",
-            "POLARIS-Project/Polaris-Dataset-53K",
-            "",
-            "296f8e34132e63f4a1d70e0dcc8bddebb43f03e4",
-            "train",
-            53291,
-            "problem",
-            licence="Apache-2.0",
-        ),
-        DatasetSpec(
-            "deepscaler",
-            "agentica-org/DeepScaleR-Preview-Dataset",
-            "",
-            "b6ae8c60f5c1f2b594e2140b91c49c9ad0949e29",
-            "train",
-            40315,
-            "problem",
-            licence="MIT",
-        ),
-        DatasetSpec(
-            "gpqa",
-            "Idavidrein/gpqa",
-            "gpqa_diamond",
-            "633f5ee89ab8ad4522a9f850766b73f62147ffdd",
-            "train",
-            198,
-            "Question",
-            "Correct Answer",
-            gold="letter",
-            licence="CC BY 4.0; do not publish its questions",
-            gated=True,
-        ),
-        DatasetSpec(
-            "livecodebench",
-            "livecodebench/code_generation_lite",
-            "",
-            "0fe84c3912ea0c4d4a78037083943e8f0c4dd505",
-            "test",
-            1055,
-            "question_content",
-            "",
-            gold="none",
-            licence="cc, without a variant",
-            files="test*.jsonl",
-        ),
-    )
+    name: DatasetSpec(name, **line)
+    for name, line in read_toml(Path(__file__).with_name("datasets.toml")).items()
 }
 
 
@@ -255,7 +125,7 @@ def load(
     if not folder:
         login = "accept its terms on the hub and log in, " if spec.gated else ""
         cure = f"{login}check the network, or name a folder"
-        table = readers.download(spec.hub, spec.config, spec.revision, spec.split, spec.files, cure)
+        table = readers.download(spec.hub, spec.config, spec.revision, spec.split, cure)
         return _checked_problems(spec, table, spec.hub)
     paths = readers.find_files(name, Path(folder), spec.heads)
     if not paths:
@@ -272,7 +142,7 @@ def describe_datasets(
 ) -> list[str]:
     """One line for each set of the table: what the offline folder holds of it, and its revision.
 
-    `more` gives the lines that follow that of a set with gold answers.
+    `more` gives the lines that follow that of a set.
 
     This is what `lab data check` prints. Every file of the folder is read and checked as by `load`;
     the network is never used.
@@ -288,32 +158,9 @@ def describe_datasets(
             status = f"{name}: {error}"
         gated = ", gated" if spec.gated else ""
         lines.append(f"{status}; {spec.rows} rows expected, {spec.pin}{gated}")
-        if more and loaded and spec.gold != "none":
+        if more and loaded:
             lines += [f"    {line}" for line in more(loaded)]
     return lines
-
-
-def overlap(train: Iterable[Problem], test: Iterable[Problem]) -> list[tuple[str, str]]:
-    """The (train id, test id) of every test question that the training set holds too.
-
-    Two questions are the same when they are equal up to white space, dollar signs and case. MaxRL
-    (E.2.1) states that GSM8K-Platinum does not overlap with the training set of GSM8K; an empty
-    list confirms it.
-    """
-    train_ids: dict[str, str] = {}
-    for problem in train:
-        train_ids.setdefault(_normalized(problem.question), problem.id)
-    pairs = []
-    for problem in test:
-        question = _normalized(problem.question)
-        if question in train_ids:
-            pairs.append((train_ids[question], problem.id))
-    return pairs
-
-
-def _normalized(text: str) -> str:
-    """A question without white space, dollar signs and case."""
-    return "".join(unicodedata.normalize("NFKC", text).casefold().replace("$", "").split())
 
 
 def _checked_problems(spec: DatasetSpec, table: Any, source: str) -> ProblemSet:
@@ -337,7 +184,7 @@ def _checked_problems(spec: DatasetSpec, table: Any, source: str) -> ProblemSet:
         question, answer = _question_and_answer(values, spec)
         if spec.tolerance and NUMBER.fullmatch(answer):
             answer += f" [within {spec.tolerance} of it]"  # as lab.judge.equality reads it
-        if question.strip() and (answer or spec.gold == "none"):
+        if question.strip() and answer:
             problems.append(Problem(problem_id, question, answer, spec.name))
         else:
             skipped.append(problem_id)
@@ -359,4 +206,4 @@ def _question_and_answer(values: dict[str, Any], spec: DatasetSpec) -> tuple[str
         )
         # The right answer is the first of `answers`.
         return f"{question.strip()}\n\n{options}", "ABCD"[order.index(0)]
-    return question, answers[0] if answers and all(answers) else ""
+    return question, answers[0] if all(answers) else ""

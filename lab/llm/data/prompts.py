@@ -2,8 +2,8 @@
 
 A file lab/presets/prompts/NAME.chat.txt becomes the single user turn of a chat, written by the
 model's own template; no system turn is added. NAME.txt is used as plain text. Files of your own
-work alike. `{question}` marks the place of the question, and the last
-newline of the file is not part of the prompt.
+work alike. `{question}` marks the place of the question, and the last newline of the file is not
+part of the prompt.
 
 | name | from |
 |---|---|
@@ -12,9 +12,10 @@ newline of the file is not part of the prompt.
 | pacs | PACS, C.1 and the official data script: the suffix after one space |
 | plain | this project's own, for tiny models: the question and a newline |
 
-Known differences: MaxRL's E.3.1 prints an example with the other suffix and with a system turn; the
-code has neither. PACS's C.1 prints the system turn "You are a helpful assistant.", which Qwen2.5's
-chat template adds by itself.
+Known differences: five of MaxRL's six data scripts double the braces of \\boxed, as in a template,
+but never format the text. MaxRL's E.3.1 prints an example with the other suffix and with a system
+turn; the code has neither. PACS's C.1 prints the system turn "You are a helpful assistant.", which
+Qwen2.5's chat template adds by itself.
 """
 
 from __future__ import annotations
@@ -83,13 +84,8 @@ class Prompt:
         )
 
 
-def load_prompt(name: str, upstream_braces: bool = False) -> Prompt:
-    r"""Load the prompt of a name, or of a file of your own: a `name` that ends in .txt.
-
-    `upstream_braces` writes `\boxed{{}}`, as five of MaxRL's six data scripts do (the doubled
-    braces of a template, in a text that is never formatted). This is, character by character, the
-    prompt that its Qwen3 models were trained with.
-    """
+def load_prompt(name: str) -> Prompt:
+    """Load the prompt of a name, or of a file of your own: a `name` that ends in .txt."""
     files = {name: Path(name)} if name.endswith(".txt") else _files()
     if name not in files:
         raise unknown("prompt", name, files)
@@ -98,13 +94,6 @@ def load_prompt(name: str, upstream_braces: bool = False) -> Prompt:
     text = files[name].read_text(encoding="utf-8").removesuffix("\n")
     if "{question}" not in text:
         raise LabError(f"{name} holds no {{question}}: write it where the question belongs")
-    if upstream_braces:
-        if r"\boxed{}" not in text:
-            raise LabError(
-                rf"prompt {name!r} holds no \boxed{{}}, so upstream_braces changes nothing: leave"
-                r" it off"
-            )
-        text = text.replace(r"\boxed{}", r"\boxed{{}}")
     return Prompt(name, text, files[name].name.endswith(".chat.txt"))
 
 

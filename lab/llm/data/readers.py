@@ -79,20 +79,14 @@ def read_files(paths: Sequence[Path], fields: Sequence[str]) -> Any:
         ) from error
 
 
-def download(hub: str, config: str, revision: str, split: str, files: str, cure: str) -> Any:
+def download(hub: str, config: str, revision: str, split: str, cure: str) -> Any:
     """One split from the hub, or from the library's cache of it, as a `datasets.Dataset`.
 
-    `files` is a pattern of JSON lines in the repository, for a data set whose loading script
-    `datasets` no longer runs. `cure` ends the error message: what the reader can do.
+    `cure` ends the error message: what the reader can do.
     """
-    library = _library()
+    load = _library().load_dataset
     try:
-        if files:
-            revision_suffix = f"@{revision}" if revision else ""
-            return library.load_dataset(
-                "json", data_files=f"hf://datasets/{hub}{revision_suffix}/{files}", split="train"
-            )
-        return library.load_dataset(hub, config or None, split=split, revision=revision or None)
+        return load(hub, config or None, split=split, revision=revision or None)
     except Exception as error:  # the hub, a proxy and the parsers each raise their own exceptions
         raise LabError(
             f"{hub} did not come from the hub ({_root_message(error)}): {cure}"

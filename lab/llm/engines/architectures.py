@@ -11,57 +11,9 @@ import torch
 from lab.errors import LabError
 from lab.llm.engines.base import error_line
 from lab.llm.engines.imports import transformers
-from lab.llm.engines.models import locate_model, pinned
+from lab.llm.engines.models import MODELS, locate_model, pinned
 
-_QWEN3 = {
-    "model_type": "qwen3",
-    "vocab_size": 151936,
-    "head_dim": 128,
-    "num_key_value_heads": 8,
-    "rms_norm_eps": 1e-6,
-    "rope_theta": 1_000_000,
-}
-_SMALL = {
-    "hidden_size": 2048,
-    "num_hidden_layers": 28,
-    "num_attention_heads": 16,
-    "intermediate_size": 6144,
-    "tie_word_embeddings": True,
-}
-_MIDDLE = {
-    "hidden_size": 2560,
-    "num_hidden_layers": 36,
-    "num_attention_heads": 32,
-    "intermediate_size": 9728,
-    "tie_word_embeddings": True,
-}
-_LARGE = {
-    "hidden_size": 4096,
-    "num_hidden_layers": 36,
-    "num_attention_heads": 32,
-    "intermediate_size": 12288,
-    "tie_word_embeddings": False,
-}
-# From the config.json of each model.
-KNOWN = {
-    "Qwen/Qwen3-1.7B-Base": _QWEN3 | _SMALL | {"max_position_embeddings": 32768},
-    "Qwen/Qwen3-4B-Base": _QWEN3 | _MIDDLE | {"max_position_embeddings": 32768},
-    "Qwen/Qwen3-4B": _QWEN3 | _MIDDLE | {"max_position_embeddings": 40960},
-    "Qwen/Qwen3-8B": _QWEN3 | _LARGE | {"max_position_embeddings": 40960},
-    "HuggingFaceTB/SmolLM2-360M-Instruct": {
-        "model_type": "llama",
-        "vocab_size": 49152,
-        "hidden_size": 960,
-        "num_hidden_layers": 32,
-        "num_attention_heads": 15,
-        "num_key_value_heads": 5,
-        "intermediate_size": 2560,
-        "rms_norm_eps": 1e-5,
-        "rope_theta": 100_000,
-        "max_position_embeddings": 8192,
-        "tie_word_embeddings": True,
-    },
-}
+KNOWN = {name: model["architecture"] for name, model in MODELS.items() if "architecture" in model}
 
 
 def architecture(model: str) -> Any:

@@ -1,9 +1,8 @@
 """Models of the hub at pinned revisions: from a model's name to the folder it is loaded from.
 
-A revision is listed here only if at least two independent public repositories pin it for that
-model. A model that is not listed is loaded at the newest revision of its main branch, unless its
-name gives one: `Qwen/Qwen3-0.6B@REVISION`. Only safetensors weights, configurations and tokenizers
-are downloaded.
+The known ones are in models.toml. Any other is loaded at the newest revision of its main branch,
+unless its name gives one: `Qwen/Qwen3-0.6B@REVISION`. Only safetensors weights, configurations and
+tokenizers are downloaded.
 """
 
 from __future__ import annotations
@@ -15,18 +14,13 @@ from typing import Any
 from lab.errors import LabError
 from lab.extras import missing
 from lab.llm.engines.base import error_line
+from lab.toml_files import read_toml
 
 PROJECT = Path(__file__).parents[3]
 # One of these files holds the vocabulary.
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "tekken.json")
-REVISIONS = {
-    "Qwen/Qwen3-1.7B-Base": "ea980cb0a6c2ae4b936e82123acc929f1cec04c1",
-    "Qwen/Qwen3-4B-Base": "906bfd4b4dc7f14ee4320094d8b41684abff8539",
-    "Qwen/Qwen3-4B": "1cfa9a7208912126459214e8b04321603b3df60c",
-    "Qwen/Qwen3-8B": "b968826d9c46dd6066d109eabc6255188de91218",
-    "Qwen/Qwen2.5-1.5B": "8faed761d45a263340a0528343f099c05c9a4323",
-    "HuggingFaceTB/SmolLM2-360M-Instruct": "a10cc1512eabd3dde888204e902eca88bddb4951",
-}
+MODELS = read_toml(Path(__file__).with_name("models.toml"))
+REVISIONS = {name: model["revision"] for name, model in MODELS.items()}
 WANTED_FILES = ["*.safetensors", "*.json", "*.txt", "*.model", "*.jinja"]
 UNWANTED_FILES = ["*/*"]  # sub-folders hold other formats: onnx/, gguf/, runs/
 

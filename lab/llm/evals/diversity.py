@@ -7,8 +7,6 @@ Choices that the paper leaves open:
   problems (eq. 14). So two models may be scored on different problems; `lab.stats.compare` can pair
   the distances on the problems they share.
 - The paper does not say whether texts are truncated. Here they are embedded completely.
-- Figure 5(b) centres PACS and GRPO each on its own mean. Whether both are in one PCA, and the
-  bandwidth and levels of the contours, are not stated. Here: one PCA, Scott's bandwidth.
 """
 
 import json
@@ -19,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lab.errors import LabError, real
+from lab.errors import LabError
 from lab.mathematics.stats import Interval, mean_interval
 
 Array = NDArray[np.float64]
@@ -85,7 +83,7 @@ def mean_distance(vectors: ArrayLike) -> float:
 
     PACS eqs. 12 and 13. Equal responses are a pair like any other, at distance 0. With u_m the
     vectors normalised to length 1, Div is the trace of their covariance,
-    sum_m |u_m - mean u|² / (K-1): the variance that `project` shows, in time linear in K.
+    sum_m |u_m - mean u|² / (K-1), in time linear in K.
 
     Shape: `vectors` is "responses width". Errors: fewer than two responses; a vector that is zero
     or not finite.
@@ -111,72 +109,6 @@ def _directions(vectors: Array, row: str) -> Array:
             " responses"
         )
     return vectors / lengths
-
-
-def project(*clouds: ArrayLike) -> tuple[list[Array], Array]:
-    """Centred PCA to two dimensions (PACS section 6.2, Figure 5b).
-
-    Each cloud is centred on its own mean, then one PCA is taken of all together. A cloud is an
-    array "responses width", say the vectors of one problem under one model; a larger cloud has more
-    weight. Returns the points, "responses 2" for each cloud, and the two shares of variance along
-    the axes. The sign of an axis is chosen so that the farthest point along it is positive. Errors:
-    clouds of different widths; points that do not vary.
-    """
-    arrays = [np.asarray(cloud, dtype=np.float64) for cloud in clouds]
-    if not arrays or any(
-        array.ndim != 2 or not len(array) or array.shape[1] != arrays[0].shape[-1]
-        for array in arrays
-    ):
-        raise LabError(
-            f'clouds have shapes {[array.shape for array in arrays]}: give "responses width", all'
-            " of one width"
-        )
-    centred = np.concatenate([array - array.mean(axis=0) for array in arrays])
-    largest = max(np.abs(array).max() for array in arrays)
-    varies = np.abs(centred).max() > 1e-12 * largest  # False for NaN too
-    if min(centred.shape) < 2 or not varies:
-        raise LabError(
-            f"clouds of {centred.shape} numbers span no plane: give finite embeddings that differ"
-        )
-    left, singular_values, _ = np.linalg.svd(centred, full_matrices=False)
-    plane = left[:, :2] * singular_values[:2]
-    farthest = plane[np.abs(plane).argmax(axis=0), [0, 1]]
-    plane *= np.where(farthest < 0, -1.0, 1.0)
-    shares = singular_values**2 / np.square(singular_values).sum()
-    points = np.split(plane, np.cumsum([len(array) for array in arrays])[:-1])
-    return points, shares[:2]
-
-
-def density(
-    points: ArrayLike, shares: Sequence[float] = (0.9, 0.5), grid: int = 100
-) -> tuple[Array, ...]:
-    """Gaussian kernel density of points "responses 2", as a contour plot needs it.
-
-    Returns x "grid", y "grid", density "y x" and the levels, in ascending order: above the i-th
-    level lies the i-th largest of `shares` of the probability. The grid ends three bandwidths from
-    the points. Errors: all points on a line; shares outside 0.001 to 0.999.
-    """
-    from scipy.stats import gaussian_kde
-
-    ordered_shares = sorted((real("share", share, 0.001, 0.999) for share in shares), reverse=True)
-    cloud = np.asarray(points, dtype=np.float64)
-    if (
-        cloud.ndim != 2
-        or cloud.shape[1] != 2
-        or np.linalg.matrix_rank(cloud - cloud.mean(axis=0)) < 2
-    ):
-        raise LabError(
-            f"points of shape {cloud.shape} span no plane: a density needs three or more, not on a"
-            " line"
-        )
-    kernel = gaussian_kde(cloud.T)  # Scott's rule is SciPy's default bandwidth
-    margin = 3 * np.sqrt(np.diag(kernel.covariance))
-    x, y = np.linspace(cloud.min(axis=0) - margin, cloud.max(axis=0) + margin, grid).T
-    values = kernel(np.stack(np.meshgrid(x, y)).reshape(2, -1)).reshape(len(y), len(x))
-    # The cells from the densest down: the level is where their sum reaches the share.
-    descending = np.sort(values, axis=None)[::-1]
-    cumulative = descending.cumsum() / descending.sum()
-    return x, y, values, descending[np.searchsorted(cumulative, ordered_shares)]
 
 
 def embedder(name: str = "Qwen/Qwen3-Embedding-0.6B", batch: int = 8) -> Embed:

@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from lab.errors import LabError, one_of, real
+from lab.errors import LabError, one_of
 from lab.judge.extract import comparison_key, exact_value, normalize
 from lab.llm.data.prompts import LENGTH
 from lab.mathematics.metrics import majority_at_k, pass_all_k, pass_at_k
@@ -181,22 +181,6 @@ def compare_models(a: pd.DataFrame, b: pd.DataFrame, k: int = 1) -> Comparison:
     return compare(pass_at_k(a["n"], a["right"], k), pass_at_k(b["n"], b["right"], k))
 
 
-def samples_to_reach(table: pd.DataFrame, target: float) -> Interval:
-    """How many samples per problem bring the mean pass@k to `target`, with an interval.
-
-    The number is `lab.metrics.samples_to_reach`. An end of the interval is infinite where resampled
-    problems do not reach the target with all their answers.
-    """
-    target = real("target", target, ROUNDING, 1)
-    curve = _MeanPassCurve(_judged(table))
-
-    def statistic(sample: NDArray, axis: int | tuple[int, ...]) -> NDArray:
-        return _reach(curve(sample), target)
-
-    rows = np.arange(curve.problems)
-    return bootstrap(rows, statistic, draws=REACH_DRAWS)
-
-
 def samples_ratio(base: pd.DataFrame, ours: pd.DataFrame, k: int) -> Interval:
     """How many times fewer samples ours needs to reach the mean pass@k of the base.
 
@@ -247,9 +231,8 @@ class _MeanPassCurve:
         return occurrences @ self.curves / self.problems
 
 
-def _reach(curves: NDArray, target: NDArray | float) -> NDArray:
-    """`lab.metrics.samples_to_reach` for each mean curve, "draws k"."""
-    target = np.broadcast_to(target, len(curves))
+def _reach(curves: NDArray, target: NDArray) -> NDArray:
+    """`lab.metrics.samples_to_reach` of a target for each mean curve, "draws" of "draws k"."""
     # The index, k - 1, of the first k that reaches the target.
     first = (curves < target[:, None] - ROUNDING).sum(axis=1)
     draw = np.arange(len(curves))

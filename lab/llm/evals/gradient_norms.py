@@ -12,13 +12,13 @@ So two backward passes per problem, one for R and one for W, give three numbers 
 follows for every group estimator, including estimators invented later. This is exact, and no
 gradient of a single rollout is stored.
 
-The norm is that of the gradient of this sample: on average its square is |mean|² plus noise, and
-`per_rollout` separates the two. The paper states neither N nor the temperature. Here
-log-probabilities are summed over the tokens of an answer, at temperature 1 unless stated; a loss
-that divides by lengths, clips or adds a KL term has other gradients.
+The norm is that of the gradient of this sample: on average its square is |mean|² plus noise. The
+paper states neither N nor the temperature. Here log-probabilities are summed over the tokens of an
+answer, at temperature 1; a loss that divides by lengths, clips or adds a KL term has other
+gradients.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ import torch
 from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 
-from lab.errors import LabError, real, whole
+from lab.errors import LabError, whole
 from lab.mathematics.estimators import Estimator, estimator
 from lab.mathematics.groups import Group, Rollout
 
@@ -52,10 +52,7 @@ def moments(
     model: torch.nn.Module,
     groups: Iterable[SampledGroup],
     *,
-    temperature: float = 1.0,
     batch_tokens: int = 8192,
-    parameter_filter: Callable[[str], bool] | None = None,
-    per_rollout: bool = False,
 ) -> pd.DataFrame:
     """|R|², |W|² and R·W of each problem: columns problem, N, K, right_sq, wrong_sq, cross.
 
@@ -63,31 +60,21 @@ def moments(
     |---|---|
     | `model` | a causal language model in eval mode; ids "answers length" to logits or `.logits` |
     | `batch_tokens` | tokens per micro-batch, with prompts and padding; at least one answer |
-    | `parameter_filter` | which parameters count, by name; None: all that require a gradient |
-    | `per_rollout` | also right_each and wrong_each, the sums of |s_i|²; slower |
 
     Rows are independent: the list may be split anywhere and the tables concatenated. Memory: two
     gradients beside the weights and of their type, so keep the weights in float32 and, on a GPU,
     use `torch.autocast`. Dot products are summed in float64. Errors: a reward that is not 0 or 1;
     an empty prompt or answer; training mode; left-over gradients; moments that are not finite.
     """
-    parameters = _counted_parameters(model, parameter_filter)
+    parameters = _parameters(model)
 
     def gradient(prompt: Ids, answers: Sequence[Ids]) -> Gradient:
         """The gradient of the summed log-probabilities of `answers`."""
         for batch in _micro_batches(prompt, answers, batch_tokens):
-            log_probabilities(model, prompt, batch, temperature).sum().backward(inputs=parameters)
+            log_probabilities(model, prompt, batch).sum().backward(inputs=parameters)
         gradients = [parameter.grad for parameter in parameters]
         model.zero_grad()
         return gradients
-
-    def sum_of_squares(prompt: Ids, answers: Sequence[Ids]) -> float:
-        """The sum of |s_i|² over `answers`."""
-        total = 0.0
-        for answer in answers:
-            score = gradient(prompt, [answer])
-            total += _dot(score, score)
-        return total
 
     rows = []
     try:
@@ -101,8 +88,6 @@ def moments(
             W = gradient(prompt, wrong)
             values = [_dot(R, R), _dot(W, W), _dot(R, W)]
             del R, W  # frees two gradients before the next are computed
-            if per_rollout:
-                values += [sum_of_squares(prompt, right), sum_of_squares(prompt, wrong)]
             if not np.isfinite(values).all():
                 raise LabError(
                     f"problem {group.problem!r} has moments {values}: look for weights or logits"
@@ -111,17 +96,14 @@ def moments(
             rows.append([group.problem, group.N, group.K, *values])
     finally:
         model.zero_grad()
-    return pd.DataFrame(rows, columns=MOMENTS + (PER_ROLLOUT if per_rollout else []))
+    return pd.DataFrame(rows, columns=MOMENTS)
 
 
-def log_probabilities(
-    model: torch.nn.Module, prompt: Ids, answers: Sequence[Ids], temperature: float = 1.0
-) -> torch.Tensor:
-    """log pi(y_i) = sum_t log softmax(logits_t / temperature)[y_it] of each answer, "answers".
+def log_probabilities(model: torch.nn.Module, prompt: Ids, answers: Sequence[Ids]) -> torch.Tensor:
+    """log pi(y_i) = sum_t log softmax(logits_t)[y_it] of each answer, "answers".
 
     Differentiable, in float32 or wider.
     """
-    temperature = real("temperature", temperature, 1e-6)
     device = next(model.parameters()).device
     # Padding comes last: a causal model does not attend to it at any position that is scored.
     sequences = [torch.tensor([*prompt, *answer]) for answer in answers]
@@ -132,7 +114,7 @@ def log_probabilities(
     output = model(ids[:, :-1])
     # The logits at a position predict the next token, so the first answer token comes one earlier.
     logits = getattr(output, "logits", output)[:, len(prompt) - 1 :]
-    logits = logits.to(torch.promote_types(logits.dtype, torch.float32)) / temperature
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     losses = cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none")
     return -losses.view_as(targets).sum(1)
 
@@ -141,10 +123,10 @@ def norms(table: pd.DataFrame, names: Iterable[str | Estimator]) -> pd.DataFrame
     """The gradient norm |g| of every problem under every named estimator (MaxRL Figure 6).
 
     `table` comes from `moments`. Columns: problem, N, K, pass_rate (K/N of these rollouts),
-    objective, gradient_norm; with `per_rollout` moments also signal_sq, an unbiased estimate of
-    |E[g | K]|². It is made of pairs of different rollouts only, so it can be negative, and it is
-    NaN where a class with a nonzero advantage has a single rollout. Errors: a missing column; a
-    group smaller than an estimator's minimum N.
+    objective, gradient_norm; where the table also has right_each and wrong_each, the sums of
+    |s_i|², signal_sq, an unbiased estimate of |E[g | K]|². It is made of pairs of different
+    rollouts only, so it can be negative, and it is NaN where a class with a nonzero advantage has a
+    single rollout. Errors: a missing column; a group smaller than an estimator's minimum N.
     """
     if table.empty or not set(MOMENTS) <= set(table):
         raise LabError(
@@ -202,20 +184,11 @@ def _checked(sampled: SampledGroup) -> Group:
     return group
 
 
-def _counted_parameters(
-    model: torch.nn.Module, parameter_filter: Callable[[str], bool] | None
-) -> list[torch.nn.Parameter]:
-    """The parameters that count. Errors: none; training mode; left-over gradients."""
-    parameters = [
-        parameter
-        for name, parameter in model.named_parameters()
-        if parameter.requires_grad and (parameter_filter is None or parameter_filter(name))
-    ]
+def _parameters(model: torch.nn.Module) -> list[torch.nn.Parameter]:
+    """The parameters that require a gradient. Errors: none; training mode; left-over gradients."""
+    parameters = [weight for weight in model.parameters() if weight.requires_grad]
     if not parameters:
-        raise LabError(
-            "no parameter that requires a gradient is selected: see model.named_parameters() for"
-            " the names"
-        )
+        raise LabError("no parameter of the model requires a gradient: unfreeze some")
     if model.training:
         raise LabError(
             "the model is in training mode, where dropout changes its gradients: call model.eval()"

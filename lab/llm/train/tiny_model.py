@@ -5,8 +5,8 @@
 A Qwen3 of half a million weights that reads and writes bytes. It is trained on the solutions of
 `lab.llm.data.arithmetic`, levels 1 to 3, and stopped while it still makes mistakes: sampled at
 temperature 1 it solves some test problems always, some never and most now and then, as a large
-model does on harder ones. It is saved like any model of the hub, so that transformers, vLLM, TRL
-and verl load it like one. The default folder is data/models/tiny.
+model does on harder ones (data/models/tiny/README.md). It is saved like any model of the hub, so
+that transformers, vLLM, TRL and verl load it like one. The default folder is data/models/tiny.
 
 Two properties of Qwen are kept on purpose. The width of a head does not follow from the model's (4
 heads of 32 in 96). An answer ends with one of two tokens: one training solution in eight ends with
@@ -17,7 +17,6 @@ run to their limit (QwenLM/Qwen3, issue 927).
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -27,13 +26,9 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from lab.judge.verifier import Verifier
 from lab.llm.data.arithmetic import available, problems, solution
 from lab.llm.data.prompts import load_prompt
-from lab.llm.engines.base import Engine, Sampling
 from lab.llm.engines.imports import transformers
-from lab.llm.engines.transformers_engine import TransformersEngine
-from lab.mathematics.stats import mean_interval
 from lab.training.rng import generator, stream_seed
 
 FOLDER = Path(__file__).parents[3] / "data" / "models" / "tiny"
@@ -63,36 +58,7 @@ WARMUP_STEPS = 50
 SCHEDULE_STEPS = 2400  # the step at which the cosine would reach zero
 TURN_END_EVERY = 8  # one solution in so many ends with <|im_end|>
 STEPS = 2400
-MAX_TOKENS = 64  # of an answer, when pass rates are measured
-PROBLEMS = 150  # problems measured per level
-ANSWERS = 16  # answers to each of them
 UNTAUGHT = -100  # the label of a token that is not learned: of the question, or after the end
-
-# A backslash joins a line with the next.
-CARD = """# tiny
-
-A Qwen3 of {weights:,} weights that reads and writes bytes, made from nothing for tests and \
-demonstrations: supervised
-training on the worked solutions of `lab.llm.data.arithmetic`, levels 1 to 3, training split, \
-stopped while it still errs.
-
-    OMP_NUM_THREADS=1 python -m lab.llm.train.tiny_model --seed {seed} --steps {steps}
-
-makes all files of this folder, within minutes on one core (torch {torch}; the same machine \
-gives the same bytes), and
-measures what follows: {n} answers to each problem of the test split, prompt `plain`, \
-temperature 1, top-p 1.
-
-| level | pass@1 | problems never solved | always solved |
-|---|---|---|---|
-{rows}
-
-`lab.llm.engines.factory.load_engine("transformers", "data/models/tiny")` answers with it, and \
-so does `load_engine("vllm", ...)`; it is
-saved as any model of the hub. An answer ends with `<|endoftext|>`, and one in eight with \
-`<|im_end|>`: stop at both.
-It was never taught the chat template that its tokenizer has.
-"""
 
 
 def tokenizer() -> Any:
@@ -216,40 +182,11 @@ def save(model: Any, folder: Path) -> None:
     codes.save_pretrained(folder, save_jinja_files=False)
 
 
-def pass_rates(engine: Engine, level: int, count: int, n: int, seed: int = 0) -> np.ndarray:
-    """The share of right answers among `n` to each of `count` test problems: "problems".
-
-    Sampled at temperature 1 and top-p 1.
-    """
-    test_problems = problems(count, level, seed, "test")
-    prompt = load_prompt("plain")
-    prompts = [prompt.render(problem.question) for problem in test_problems]
-    groups = engine.sample(prompts, Sampling(n, 1.0, 1.0, MAX_TOKENS, seed))
-    with Verifier() as verifier:
-        verdicts = verifier.check(
-            [answer.text for group in groups for answer in group],
-            [problem.answer for problem in test_problems for _ in range(n)],
-        )
-    return np.reshape([verdict.outcome == "right" for verdict in verdicts], (count, n)).mean(1)
-
-
-def card(rates: dict[int, np.ndarray], seed: int, steps: int, weights: int) -> str:
-    """The README of a model: how it was made, and its pass rates "problems" by level."""
-    rows = "\n".join(
-        f"| {level} | {mean_interval(rate, within=(0, 1))} | {(rate == 0).mean():.0%}"
-        f" | {(rate == 1).mean():.0%} |"
-        for level, rate in [*rates.items(), ("all", np.concatenate(list(rates.values())))]
-    )
-    return CARD.format(
-        weights=weights, seed=seed, steps=steps, n=ANSWERS, torch=torch.__version__, rows=rows
-    )
-
-
 def main() -> None:
-    """Train the model, measure its pass rates, and save it with a README."""
+    """Train the model and save it."""
     parser = argparse.ArgumentParser(
         prog="python -m lab.llm.train.tiny_model",
-        description="Train the tiny language model, measure its pass rates and save it.",
+        description="Train the tiny language model and save it.",
     )
     parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--seed", type=int, default=0)
@@ -258,18 +195,10 @@ def main() -> None:
     # With so small a model, several threads would wait for each other, and round differently.
     torch.set_num_threads(1)
     model = fresh_model(options.seed)
-    start = time.process_time()
     for step, loss in enumerate(train(model, options.seed, options.steps), 1):
         if step % 100 == 0 or step == options.steps:
-            seconds = time.process_time() - start
-            print(f"step {step}: loss {loss:.3f}, {seconds:.0f} s of CPU", flush=True)
+            print(f"step {step}: loss {loss:.3f}", flush=True)
     save(model, options.folder)
-    engine = TransformersEngine(options.folder, device="cpu")
-    rates = {level: pass_rates(engine, level, PROBLEMS, ANSWERS) for level in SHARES}
-    weights = sum(weight.numel() for weight in model.parameters())
-    text = card(rates, options.seed, options.steps, weights)
-    (options.folder / "README.md").write_text(text)
-    print(text)
 
 
 if __name__ == "__main__":
