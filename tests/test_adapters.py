@@ -78,7 +78,7 @@ def adapted(made):
 def test_a_step_of_an_adapter_is_trls(tmp_path):
     parts = parts_of_two_prompts()
     made = adapted(loop_of(parts, kl=0.3))
-    made.reference = None  # that of an adapter is the model without it
+    made.reference = made.model  # that of an adapter is the model without it
     begun = {name: weight.detach().clone() for name, weight in made.model.named_parameters()}
     theirs = trainer(
         parts,

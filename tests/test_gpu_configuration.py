@@ -9,10 +9,10 @@ import torch
 from lab.llm.engines import imports
 from lab.llm.engines.base import Sampling
 from lab.llm.engines.transformers_engine import TransformersEngine, evaluation_mode
-from lab.llm.train import trl_run
+from lab.llm.train import trl_callbacks
 from lab.llm.train.tiny_model import FOLDER
 from lab.llm.train.trainer import train
-from lab.llm.train.trl_run import device_options
+from lab.llm.train.trl_callbacks import device_options
 from lab.runs.experiments import experiment
 from lab.runs.training import load_checkpoint
 from lab.runs.training import train as run_training
@@ -24,9 +24,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 CUDA = torch.device("cuda")
 FORCED = """
 import torch
-from lab.llm.train import trl_run
-real = trl_run.device_options
-trl_run.device_options = lambda device: real(torch.device("cuda")) | {"use_cpu": True}
+from lab.llm.train import trl_callbacks
+real = trl_callbacks.device_options
+trl_callbacks.device_options = lambda device: real(torch.device("cuda")) | {"use_cpu": True}
 from lab.runs import configure, train
 train(configure("gsm8k", scale="smoke", steps=6), checkpoint_minutes=0)
 """
@@ -40,12 +40,12 @@ def forced(monkeypatch):
     def options(device):
         return device_options(CUDA) | {"use_cpu": True}
 
-    def trainer(self, scratch, real=trl_run.TRLRun._trainer):
+    def trainer(self, scratch, real=trl_callbacks.TRLRun._trainer):
         made.append(real(self, scratch))
         return made[-1]
 
-    monkeypatch.setattr(trl_run, "device_options", options)
-    monkeypatch.setattr(trl_run.TRLRun, "_trainer", trainer)
+    monkeypatch.setattr(trl_callbacks, "device_options", options)
+    monkeypatch.setattr(trl_callbacks.TRLRun, "_trainer", trainer)
     return made
 
 

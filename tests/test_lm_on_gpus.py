@@ -15,9 +15,9 @@ from lab.llm.engines import imports, model_costs
 from lab.llm.engines.architectures import architecture, parameter_count
 from lab.llm.engines.base import Sampling
 from lab.llm.engines.transformers_engine import TransformersEngine
-from lab.llm.train import trainer, trl_run
+from lab.llm.train import trainer, trl_callbacks
 from lab.llm.train.tiny_model import FOLDER
-from lab.llm.train.trl_run import DDP_TIMEOUT_SECONDS, TRLRun
+from lab.llm.train.trl_callbacks import DDP_TIMEOUT_SECONDS, TRLRun
 from lab.runs.experiments import experiment
 from lab.training.costs import CARDS, GIB
 from lab.training.records import records
@@ -295,7 +295,7 @@ def on_gpu(monkeypatch, gib):
     monkeypatch.setattr(
         torch.cuda, "get_device_properties", lambda *_: SimpleNamespace(total_memory=int(gib * GIB))
     )
-    for module in (model_costs, trl_run):
+    for module in (model_costs, trl_callbacks):
         monkeypatch.setattr(module, "compute_device", lambda: torch.device("cuda"))
 
 

@@ -22,8 +22,8 @@ from lab.llm.engines import imports
 from lab.llm.engines.architectures import KNOWN, architecture, parameter_count
 from lab.llm.engines.base import Sampling, encode_prompts
 from lab.llm.engines.transformers_engine import TransformersEngine
-from lab.llm.train.loop_generator import generate_from_loop
 from lab.llm.train.problems import problems_of_step
+from lab.llm.train.thread_generator import generate_from_thread
 from lab.llm.train.tiny_model import FOLDER
 from lab.llm.train.trainer import train
 from lab.runs.experiments import experiment
@@ -298,7 +298,7 @@ def test_a_loop_that_nobody_asks_any_more_is_left():
         finally:
             left.append(value)
 
-    values = generate_from_loop(loop)
+    values = generate_from_thread(loop)
     assert [next(values), next(values)] == [0, 1]
     values.close()
     assert left == [1]
@@ -309,7 +309,7 @@ def test_an_error_inside_the_loop_is_raised_where_it_is_asked_for():
         channel.send(1)
         raise LabError("broken")
 
-    values = generate_from_loop(loop)
+    values = generate_from_thread(loop)
     assert next(values) == 1
     with pytest.raises(LabError, match="broken"):
         next(values)

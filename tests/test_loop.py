@@ -26,7 +26,7 @@ import lab
 from lab.errors import LabError
 from lab.llm.train.token_loss import check_scores
 from lab.llm.train.trainer import train
-from lab.llm.train.trl_run import AGGREGATIONS
+from lab.llm.train.trl_callbacks import AGGREGATIONS
 from lab.runs.experiments import experiment
 from lab.runs.rollout_store import rollout_files
 from lab.runs.run_folder import Run
@@ -68,8 +68,8 @@ def test_a_step_of_two_prompts_is_the_one_by_hand(parts):
     assert furthest(made.model, expected) < ROUNDED
 
 
-def in_trl(parts, tmp_path, rewards=REWARDS, greedy=None, rate=1e-3, **given):
-    """TRL's trainer as lab.llm.train.trl_run sets it up, on the same rollouts."""
+def in_trl(parts, tmp_path, rewards=REWARDS, rate=1e-3, **given):
+    """TRL's trainer as lab.llm.train.trl_callbacks sets it up, on the same rollouts."""
     config = loop_config(
         **{"rollouts": N, "prompts": 2, "max_tokens": LIMIT, "micro_batch": 8} | given
     )
@@ -78,14 +78,12 @@ def in_trl(parts, tmp_path, rewards=REWARDS, greedy=None, rate=1e-3, **given):
         options |= {name: getattr(config, name) for name in ("score", "balanced", "actor")}
         options["scale"] = config.beta
     else:
-        options |= {name: getattr(config, name) for name in ("smoothing", "greedy_filter")}
         options["estimator"] = config.estimator
     return trainer(
         parts,
         tmp_path,
         "PACSTrainer" if config.estimator == "pacs" else "ObjectiveTrainer",
         rewards,
-        greedy=greedy,
         logps=True,
         config={
             "per_device_train_batch_size": 8 // config.updates,
@@ -180,13 +178,17 @@ def test_a_grade_that_the_lift_does_not_take_is_refused_by_both(parts, tmp_path)
     in_trl(parts, tmp_path, rewards=low, estimator="lift(maxrl, low=0, high=0.1)").train()
 
 
-@pytest.mark.parametrize("given", [{"smoothing": 0.5}, {"greedy_filter": True}])
-def test_what_tells_right_from_wrong_answers_is_refused_with_real_rewards(parts, tmp_path, given):
-    [name] = given
-    with pytest.raises(LabError, match=f"{name} .*needs right and wrong answers.*takes real"):
-        in_trl(parts, tmp_path, estimator="lift(maxrl)", **given)
-    with pytest.raises(LabError, match=f"{name} .*needs right and wrong answers.*takes real"):
-        loop_config(estimator="lift(maxrl)", **given)
+@pytest.mark.parametrize("name, value", [("smoothing", 0.5), ("greedy_filter", True)])
+def test_what_tells_right_from_wrong_answers_is_refused_with_real_rewards(
+    parts, tmp_path, name, value
+):
+    sentence = f"{name} .*needs right and wrong answers.*takes real"
+    with pytest.raises(LabError, match=sentence):
+        trainer(parts, tmp_path, estimator="lift(maxrl)", **{name: value})
+    with pytest.raises(LabError, match=sentence):
+        loop_config(estimator="lift(maxrl)", trainer="trl", **{name: value})
+    with pytest.raises(LabError, match=f"{name} = {value}: only trainer=trl has this"):
+        loop_config(**{name: value})
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -209,9 +211,6 @@ SETTINGS = [
     {"updates": 2, "micro_batch": 4, "kl": 0.5, "rate": 0.3},
     {"updates": 2, "micro_batch": 4, "clip": 0.01, "rate": 0.3},
     {"entropy_bonus": 0.1},
-    {"smoothing": 0.5},
-    {"greedy_filter": True, "greedy": ["right", "wrong"]},
-    {"greedy_filter": True, "smoothing": 0.5, "greedy": ["right", "wrong"]},
     {"truncation": "zero", "rewards": [1.0, 0, 0, 1, 1, 0, 1, 0]},
     {"truncation": "mask", "rewards": [1.0, 0, 0, 1, 1, 0, 1, 0]},
     {"rewards": LOST},
@@ -225,8 +224,7 @@ SETTINGS = [
 
 @pytest.mark.parametrize("given", SETTINGS, ids=str)
 def test_with_every_setting_the_loop_and_trl_take_the_same_step(parts, tmp_path, given):
-    greedy = [text for text in given.get("greedy", []) for _ in range(N)]
-    theirs = in_trl(parts, tmp_path, **given | {"greedy": greedy})
+    theirs = in_trl(parts, tmp_path, **given)
     logged = {}
     theirs.log = lambda *_: logged.update(
         {name: float(np.mean(values)) for name, values in theirs._metrics["train"].items()}
@@ -246,19 +244,11 @@ def test_with_every_setting_the_loop_and_trl_take_the_same_step(parts, tmp_path,
         "clip_ratio/region_mean": "clip_ratio/region_mean",
         "kl": "kl",
         "log-ratio": "log_ratio",
-        "greedy solved": "greedy_solved",
     }.items():
         if ours in measured:
             assert measured[ours] == pytest.approx(logged[name], rel=2e-2, abs=1e-6), ours
     if given.get("clip") == 0.01:
         assert measured["clip_ratio/region_mean"] > 0  # so that clipping is compared at all
-
-
-def test_the_rows_of_a_greedily_solved_problem_do_not_move_the_policy(parts):
-    made = loop_of(parts, greedy_filter=True, smoothing=0.5, greedy=["right", "wrong"])
-    rows, metrics = made.roll_out(0)
-    assert [row.advantage for row in rows[:N]] == [0] * N and all(row.advantage for row in rows[N:])
-    assert metrics["greedy solved"] == 0.5
 
 
 def test_micro_batches_change_a_step_only_by_rounding(parts):
@@ -322,9 +312,9 @@ def same(one, other) -> bool:
 @pytest.mark.parametrize(
     "given",
     [
-        {"estimator": "maxrl", "entropy_bonus": 0.01, "greedy_filter": True, "smoothing": 0.1},
+        {"estimator": "maxrl", "entropy_bonus": 0.01},
         {"estimator": "grpo(ddof=1)", "updates": 2, "micro_batch": 4, "kl": 0.1},
-        {"estimator": "pacs", "reference_every": 2, "learning_rate": 1e-3},
+        {"estimator": "pacs", "learning_rate": 1e-3},
         {"estimator": "curverl(batches=2)", "learning_rate": 1e-3},
         {"estimator": "moving_baseline"},
     ],

@@ -37,7 +37,7 @@ class Asked(Written):
     """Gives the next of a prompt's answers, and remembers what it was asked."""
 
     def __init__(self, tokenizer, rewards):
-        super().__init__(tokenizer, rewards, None, None)
+        super().__init__(tokenizer, rewards, None)
         self.given, self.calls = [0, 0], []
         self.verdicts = []
 
@@ -71,7 +71,7 @@ def test_a_solved_problem_is_asked_no_more_and_the_step_is_the_one_by_hand(parts
     assert made.engine.calls == [(0, [0, 1]), (2, [1])]
     A = [0.75, 0, 0, 0, -0.25, 0.75, 0, 0]
     assert [row.advantage for row in rows] == [1.5 * a for a in A if a]  # 3 rows, 2 problems
-    assert metrics["rollouts a problem"] == 1.5 and made.spent == 3
+    assert metrics["rollouts a problem"] == 1.5 and made.credit.spent == 3
     assert metrics["solved"] == 1 and metrics["train pass@1"] == pytest.approx(2 / 3)
     assert made.rollouts["problem"] == ["0", "1", "1"] or made.rollouts["problem"][0] == "1"
     assert made.rollouts["index"] == [0, 0, 1]

@@ -248,7 +248,7 @@ def test_a_set_that_is_not_there_and_golds_that_cannot_be_read_are_faults(capsys
 
 
 def test_a_missing_package_is_a_fault_with_the_line_that_installs_it(monkeypatch, capsys, runs):
-    monkeypatch.setattr("lab.llm.train.requirements.find_spec", lambda name: None)
+    monkeypatch.setattr("lab.llm.train.checks.find_spec", lambda name: None)
     assert main(["preflight", "gsm8k", "scale=smoke"]) == 1
     assert (
         "FAULT package trl: the package trl is missing: pip install -c" in capsys.readouterr().out

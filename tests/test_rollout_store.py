@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lab.cli import main
-from lab.llm.train.step_rollouts import rollout_columns
+from lab.llm.train.rollouts import rollout_columns
 from lab.runs.rollout_store import RolloutStore, rollout_files
 from lab.runs.run_folder import Run
 from lab.show.audit import audit, read_counts

@@ -165,8 +165,8 @@ class Written:
 
     positions, name = 1024, "written"
 
-    def __init__(self, tokenizer, rewards, greedy, said):
-        self.tokenizer, self.rewards, self.greedy = tokenizer, rewards, greedy
+    def __init__(self, tokenizer, rewards, said):
+        self.tokenizer, self.rewards = tokenizer, rewards
         stops = stop_tokens(tokenizer)
         made = [
             decode_completion(tokenizer, stops, ids, [-1.0] * len(ids), LIMIT)
@@ -180,18 +180,14 @@ class Written:
 
     def sample(self, prompts, sampling, first=0):
         assert list(prompts) == PROMPTS
-        if sampling.temperature:
-            return self.groups
-        return [[SimpleNamespace(text=text)] for text in self.greedy]
+        return self.groups
 
     def check(self, texts, golds):
-        rewards = self.rewards
-        if len(texts) < len(rewards):
-            rewards = [1.0 if text == "right" else 0.0 for text in texts]
-        return [SimpleNamespace(reward=reward) for reward in rewards]
+        assert len(texts) == len(self.rewards)
+        return [SimpleNamespace(reward=reward) for reward in self.rewards]
 
 
-def loop_of(parts, rewards=REWARDS, greedy=None, said=None, rate=1e-3, **given):
+def loop_of(parts, rewards=REWARDS, said=None, rate=1e-3, **given):
     """A loop in float64 on the two prompts, with plain gradient descent."""
     settings = {"rollouts": N, "prompts": 2, "micro_batch": 8, "max_tokens": LIMIT, "seed": SEED}
     with Verifier() as verifier:
@@ -202,7 +198,7 @@ def loop_of(parts, rewards=REWARDS, greedy=None, said=None, rate=1e-3, **given):
     if made.reference is not None:
         made.reference.double()
     made.optimizer = torch.optim.SGD(made.model.parameters(), rate)
-    made.engine = made.verifier = Written(parts[1], rewards, greedy, said)
+    made.engine = made.verifier = Written(parts[1], rewards, said)
     made.problems = [None, None]
     for at, number in enumerate(problems_of_step(SEED, 0, 2, 2)):
         made.problems[number] = (SimpleNamespace(id=str(number), answer=""), PROMPTS[at])

@@ -1,8 +1,10 @@
 """Language models: training, sampling and evaluation."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lab.configurations.settings import Config, setting
+from lab.errors import LabError, parse_call
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,6 +152,20 @@ class LanguageModelConfig(Config):
     seed: int = setting(
         "random seed of the order of the problems and of the rollouts", least=0, most=2**31 - 1
     )
+
+    def refuse(self, names: Iterable[str], reason: str) -> None:
+        """LabError: one of these settings is not zero, false or empty, and would be ignored."""
+        for name in names:
+            if value := getattr(self, name):
+                raise LabError(f"{name} = {value!r}: {reason}; set it to {type(value)()!r}")
+
+    def check_pacs(self) -> None:
+        """LabError: options of PACS within the estimator, which elsewhere is PACS at its anchor."""
+        if self.estimator != "pacs" and parse_call(self.estimator)[0] == "pacs":
+            raise LabError(
+                f"estimator = {self.estimator!r}: the options of PACS are settings here; give"
+                " estimator=pacs beta=... score=... balanced=..."
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -86,6 +86,21 @@ def _scored(
     return logp.gather(1, tokens[:, None])[:, 0], -(logp.exp() * logp).sum(-1)
 
 
+@torch.no_grad()
+def frozen(model: Any, rows: Sequence[Row], size: int, temperature: float) -> list[Tensor]:
+    """Each row's log-probabilities under a model as it is now, `size` rows at a time."""
+    result: list[Tensor] = []
+    for micro_batch in in_pieces(rows, size):
+        logp, _ = token_log_probabilities(model, micro_batch, temperature)
+        result.extend(logp.split([len(row.answer) for row in micro_batch]))
+    return result
+
+
+def in_pieces(rows: Sequence[Row], size: int) -> list[list[Row]]:
+    """The rows, `size` at a time."""
+    return [list(rows[start : start + size]) for start in range(0, len(rows), size)]
+
+
 # Factors and limits that some models put on their scores, and `token_log_probabilities` does not.
 SCORE_SETTINGS = (
     "final_logit_softcapping",
@@ -178,9 +193,10 @@ def pacs_loss(
     rows: Sequence[Row],
     update: Sequence[Row],
 ) -> tuple[Float[Tensor, ""], dict[str, float]]:
-    """`lab.losses.pacs` of whole groups, against the reference or else the old policy."""
-    anchors = [row.old if row.reference is None else row.reference for row in rows]
-    log_ratios = (logp - torch.cat(anchors)).split([len(row.answer) for row in rows])
+    """`lab.losses.pacs` of whole groups, against the policy that sampled them."""
+    log_ratios = (logp - torch.cat([row.old for row in rows])).split(
+        [len(row.answer) for row in rows]
+    )
     log_ratio = torch.stack([ratios.sum() for ratios in log_ratios])
     rewards = torch.tensor([row.reward for row in rows], device=logp.device)
     loss = pacs(

@@ -259,7 +259,7 @@ class ObjectiveTrainer(_GRPOTrainer):
         if "greedy" not in inputs[0]:
             raise LabError(
                 "greedy_filter needs a rollout function that returns a column 'greedy' with the"
-                " greedy answer to each prompt: lab.llm.train.trl_run has one"
+                " greedy answer to each prompt: lab.llm.train.trl_callbacks has one"
             )
         rewards = super()._calculate_rewards(
             inputs, prompts, [row["greedy"] for row in inputs], completion_ids_list
@@ -438,7 +438,7 @@ class PACSTrainer(ObjectiveTrainer):
     The reference is the policy that made the rollouts, as in the official code; with one optimiser
     step per batch that is exactly the anchor. With a reference model (TRL's beta above 0) it is
     that model, and TRL's KL term is left out. Reset it with TRL's own `sync_ref_model=True,
-    ref_model_mixup_alpha=1.0`, or as `lab.llm.train.trl_run` does.
+    ref_model_mixup_alpha=1.0`, or as `lab.llm.train.trl_callbacks` does.
     """
 
     def __init__(

@@ -237,12 +237,7 @@ def remarks(config: LanguageModelConfig) -> list[str]:
 def _check_settings(config: LanguageModelConfig, gpus: int) -> None:
     """LabError for settings that verl does not have, or that it would treat differently."""
     estimator = config.estimator
-    # lab.estimator("pacs(...)") is PACS at its anchor. Here PACS is a loss with its own settings.
-    if estimator != "pacs" and parse_call(estimator)[0] == "pacs":
-        raise LabError(
-            f"estimator = {estimator!r}: the options of PACS are settings here; give estimator=pacs"
-            " beta=... score=... balanced=..."
-        )
+    config.check_pacs()
     if config.reward:
         raise LabError(
             f"reward = {config.reward!r}: on a cluster the verifier judges; train on one node with"
@@ -255,12 +250,10 @@ def _check_settings(config: LanguageModelConfig, gpus: int) -> None:
         )
     if config.trainer != "trl":
         raise LabError(f"trainer = {config.trainer!r}: on a cluster verl trains; leave trainer out")
-    for key in ("smoothing", "greedy_filter", "actor", "reference_every"):
-        if value := getattr(config, key):
-            raise LabError(
-                f"{key} = {value}: verl has no such setting; set it to {type(value)()},"
-                " or train on one node with lab train"
-            )
+    config.refuse(
+        ("smoothing", "greedy_filter", "actor", "reference_every"),
+        "verl has no such setting: train on one node with lab train",
+    )
     if estimator == "ppo" and config.truncation != "score":
         raise LabError(
             f"truncation = {config.truncation}: verl's PPO scores every answer; set"

@@ -41,7 +41,7 @@ class Channel:
             raise LoopStopped
 
 
-def generate_from_loop(loop: Callable[[Channel], None]) -> Iterator[Any]:
+def generate_from_thread(loop: Callable[[Channel], None]) -> Iterator[Any]:
     """The values that `loop(channel)` sends, one at a time; an error inside it is raised here."""
     channel = Channel()
     errors: list[BaseException] = []

@@ -30,9 +30,9 @@ from lab.llm.engines.imports import transformers, trl
 from lab.llm.engines.model_costs import sampler_share
 from lab.llm.engines.models import model_folder
 from lab.llm.train.evaluation import count_right, evaluation_sampling, pass_rates
-from lab.llm.train.loop_generator import Channel, LoopStopped
 from lab.llm.train.problems import held_out_problems, problems_of_step, training_problems
-from lab.llm.train.step_rollouts import rollout_columns
+from lab.llm.train.rollouts import rollout_columns
+from lab.llm.train.thread_generator import Channel, LoopStopped
 from lab.shapes import Int
 from lab.training.checkpoint import current_state, restore, with_prefix
 from lab.training.device import compute_device

@@ -1,0 +1,212 @@
+"""What is checked before a language model is trained: its settings, and what the machine has.
+
+`preflight` refuses settings that cannot run or that would be ignored, before anything is loaded;
+`requirements` looks for packages, model and problem sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from lab.configurations.language_models import LanguageModelConfig
+from lab.errors import LabError
+from lab.judge.rewards import check_reward, judge
+from lab.llm.data.problem_sets import check_name, is_file
+from lab.llm.data.prompts import load_prompt
+from lab.llm.engines.adapters import check_adapter
+from lab.llm.engines.base import Sampling
+from lab.llm.engines.model_costs import memory_lines, process_count
+from lab.llm.engines.models import is_cached, locate_model, pinned
+from lab.llm.train.credit import credit_of
+from lab.llm.train.evaluation import takes_real_rewards
+from lab.llm.train.problems import loaded_set
+from lab.mathematics.estimators import estimator as find_estimator
+from lab.mathematics.memories import IN_THE_HEADER, has_memory
+from lab.mathematics.stopping import rule_of_training
+from lab.training.device import compiler_fault, compute_device
+
+INSTALL = "pip install -c constraints.txt -e '.[llm,vllm]'"
+
+
+def preflight(config: LanguageModelConfig) -> list[str]:
+    """Refuse what cannot run; returns the header lines on estimator, batch and memory.
+
+    Memory has a line only where it can be counted.
+    """
+    # These raise errors that name the setting and the cure.
+    Sampling(config.rollouts, config.temperature, config.top_p, config.max_tokens)
+    Sampling(config.samples, config.eval_temperature, config.eval_top_p, config.max_tokens)
+    load_prompt(config.prompt)
+    for name in (config.train_set, *config.eval_sets):
+        check_name(name)
+    _check_adapter(config)
+    loss = _loss(config)
+    return [*_own_data_and_reward(config), *loss, _batch(config), *memory_lines(config)]
+
+
+def _check_adapter(config: LanguageModelConfig) -> None:
+    """Refuse an adapter that cannot be trained, and settings that have no meaning with it."""
+    check_adapter(config.adapter)
+    if config.adapter == "none" and config.rank != config.defaults()["rank"]:
+        raise LabError(f"rank = {config.rank}: there is no adapter; add adapter=lora")
+    if config.adapter != "none" and config.reference_every:
+        raise LabError(
+            f"reference_every = {config.reference_every}: the reference of an adapter is the model"
+            " without it, which is not reset; set it to 0"
+        )
+
+
+def _own_data_and_reward(config: LanguageModelConfig) -> list[str]:
+    """The header line on a reward function; refuses columns and thresholds that nothing reads."""
+    columns = config.question_column, config.answer_column
+    if columns != ("question", "answer") and not any(
+        map(is_file, [config.train_set, *config.eval_sets])
+    ):
+        raise LabError(
+            f"question_column = {columns[0]!r}, answer_column = {columns[1]!r}: no set is a file;"
+            " leave them out, or give train_set=FILE.jsonl"
+        )
+    graded = takes_real_rewards(config)
+    if not (graded and config.reward) and config.right_from != config.defaults()["right_from"]:
+        raise LabError(
+            f"right_from = {config.right_from}: answers are right or wrong here; leave it out, or"
+            " give a reward function and an estimator of real rewards, such as lift(maxrl)"
+        )
+    if not config.reward:
+        return []
+    check_reward(config.reward)
+    line = f"  reward: {config.reward}, in place of the verifier and its style"
+    if graded:
+        line += f"; graded, and right on held-out sets from {config.right_from:g}"
+    return [line]
+
+
+def _loss(config: LanguageModelConfig) -> list[str]:
+    """Header lines on the estimator and its rules; refuses settings that its loss ignores."""
+    spec, rollouts = config.estimator, config.rollouts
+    if spec == "ppo":
+        raise LabError(
+            "estimator = 'ppo' needs a value head: use lab cluster, where verl trains one"
+        )
+    config.check_pacs()
+    if config.trainer == "loop":
+        config.refuse(
+            ("smoothing", "greedy_filter", "reference_every"), "only trainer=trl has this"
+        )
+    if spec == "pacs":
+        config.refuse(
+            ("smoothing", "kl", "entropy_bonus", "greedy_filter"),
+            "PACS has a loss of its own, which does not use it",
+        )
+        if config.micro_batch % rollouts:
+            raise LabError(
+                f"micro_batch = {config.micro_batch}: PACS compares whole groups, so give a"
+                f" multiple of rollouts = {rollouts}"
+            )
+    else:
+        config.refuse(("reference_every",), "only PACS resets a reference")
+    if takes_real_rewards(config):
+        config.refuse(
+            ("smoothing", "greedy_filter"),
+            f"it needs right and wrong answers, and {spec} takes real rewards",
+        )
+    truncated = f"  truncated rollouts: {config.truncation}; loss:"
+    if rule := rule_of_training(config.stopping, spec, rollouts):
+        for name, only in {"trainer": "loop", "updates": 1}.items():
+            if (value := getattr(config, name)) != only:
+                raise LabError(
+                    f"{name} = {value!r}: a stopping rule goes with {name} = {only!r} alone; set it"
+                    " so, or leave stopping empty"
+                )
+        return [f"  {rule.about}", f"{truncated} {config.aggregation}"]
+    if has_memory(spec) and config.trainer != "loop":
+        find_estimator(spec)  # refuses it
+    estimator = credit_of(config).estimator
+    estimator.coefficients(rollouts)  # refuses a group that is too small
+    options, loss = "", config.aggregation
+    if spec == "pacs":
+        class_weights = "balanced" if config.balanced else "no"
+        options = (
+            f": {config.beta:g} x log-ratio, score {config.score}, {class_weights} class weights"
+        )
+        loss = "cross-entropy of whole answers"
+    return [
+        f"  {estimator.label} [{estimator.citation}]{options}, N = {rollouts}",
+        f"  rules: {estimator.rules}",
+        f"{truncated} {loss}",
+        *([IN_THE_HEADER] if has_memory(spec) else []),
+    ]
+
+
+def _batch(config: LanguageModelConfig) -> str:
+    """The header line on the batch; refuses one that does not divide evenly.
+
+    It must divide into updates, processes and micro-batches, and groups must stay whole.
+    """
+    prompts, updates, micro_batch = config.prompts, config.updates, config.micro_batch
+    processes = process_count()
+    if processes > 1 and config.trainer == "loop":
+        raise LabError(
+            f"trainer = 'loop' trains in one process and {processes} were started: leave torchrun"
+            " out, or take trainer=trl"
+        )
+    batch = prompts * config.rollouts
+    if batch % (updates * processes * micro_batch):
+        raise LabError(
+            f"prompts x rollouts = {batch} is not a multiple of updates x processes x micro_batch ="
+            f" {updates} x {processes} x {micro_batch}: change one of them"
+        )
+    if prompts % processes:
+        raise LabError(
+            f"{prompts} prompts on {processes} processes: a group would be split across processes;"
+            " give a multiple of the number of processes"
+        )
+    return (
+        f"  {prompts} problems x {config.rollouts} rollouts a step, {updates} updates of"
+        f" {batch // updates} rollouts, {micro_batch} at once on each of {processes} processes"
+    )
+
+
+def requirements(config: LanguageModelConfig) -> Iterator[tuple[str, str, str]]:
+    """What a run needs besides a GPU, one check at a time: (subject, fault or "", remark).
+
+    Checked are the packages, a compiler for Triton's kernels, the model at its pinned revision (if
+    it is not cached, the run downloads it), and that the gold answers of every problem set can be
+    read.
+    """
+    packages = ("trl", "vllm") if config.engine == "vllm" else ("trl",)
+    for package in packages:
+        fault = "" if find_spec(package) else f"the package {package} is missing: {INSTALL}"
+        yield f"package {package}", fault, "installed"
+    if compute_device().type == "cuda":
+        yield "compiler", compiler_fault(), "found, for the Triton kernels of TRL and vLLM"
+    yield _model_check(config.model)
+    sets = [(config.train_set, config.problems, "train")]
+    sets += [(eval_set, config.eval_problems, "test") for eval_set in config.eval_sets]
+    with judge(config.style, config.reward) as verifier:
+        for set_name, count, split in sets:
+            try:
+                loaded = loaded_set(config, set_name, count, split).problems
+            except LabError as error:
+                # Without a network, each of the other sets would be tried for half a minute too.
+                yield f"set {set_name}", f"{error} (the sets after it were not tried)", ""
+                return
+            unreadable = len(verifier.unparsable([problem.answer for problem in loaded]))
+            fault = ""
+            if unreadable >= len(loaded) - 1:
+                fault = f"no two gold answers of {set_name} can be read: see lab data check"
+            remark = f"{len(loaded)} problems, {unreadable} gold answers unreadable"
+            yield f"set {set_name}", fault, remark
+
+
+def _model_check(model: str) -> tuple[str, str, str]:
+    """The line on the model; one that is not cached is no fault, since the run downloads it."""
+    name, revision = pinned(model)
+    if Path(locate_model(model)[0]).is_dir():
+        remark = "a folder here"
+    else:
+        remark = f"revision {revision[:12]}" if revision else "newest revision, not pinned"
+        remark += ", cached" if is_cached(model) else ", to be downloaded"
+    return f"model {name}", "", remark
