@@ -13,7 +13,7 @@ from browser import columns, turn
 import lab
 from lab import plugins
 from lab.cli import main
-from lab.explorer import axes, page
+from lab.explorer import page
 from lab.explorer.page_catalogue import CLOSED_FORMS, SIZES, tables
 from lab.mathematics import estimators
 from lab.toy import paired
@@ -95,14 +95,10 @@ def test_a_plugin_is_in_the_page_with_the_options_that_were_asked_for(plugin):
 
 
 @pytest.fixture
-def tab(chromium):
-    """An empty tab; fails if the page errs."""
-    opened, said = chromium.new_page(viewport={"width": 1300, "height": 1000}), []
-    opened.set_default_timeout(10_000)
-    opened.on("pageerror", lambda error: said.append(str(error)))
-    yield opened
-    opened.close()
-    assert said == []
+def tab(tabs, plugin):
+    """A tab for pages in the user's folder."""
+    with tabs.quiet(plugin.as_uri()) as opened:
+        yield opened
 
 
 def close(found, ours) -> None:
@@ -139,8 +135,7 @@ def test_the_page_of_the_command_draws_a_plugin(plugin, tab, capsys):
     assert "bare" not in tab.get_by_label("add an estimator").inner_text().split()
 
 
-@pytest.mark.parametrize("axis", list(axes.AXES))
-def test_the_limit_of_a_plugin_is_drawn_for_every_quantity_that_has_one(plugin, tab, axis):
+def test_the_limit_of_a_plugin_is_drawn_for_every_quantity_that_has_one(plugin, tab):
     address = page.write(plugin / "page.html")
     ml = lab.objective("ml")
     expected = {
@@ -148,12 +143,12 @@ def test_the_limit_of_a_plugin_is_drawn_for_every_quantity_that_has_one(plugin, 
         "objective": lambda p: 2 * (ml.value(p) - ml.value(0.5)),
         "contrast": lambda p: 2 * (1 - p),
     }
-    show(tab, address, curves=["Scaled"], x=axis)
+    show(tab, address, curves=["Scaled"], x="logit")
     for quantity, value in expected.items():
-        turn(tab, f"#{hashed(curves=['Scaled'], quantity=quantity, x=axis)}")
+        turn(tab, f"#{hashed(curves=['Scaled'], quantity=quantity, x='logit')}")
         found = columns(tab)
         close(found["limit of Scaled"], value(found["p"]))
-    turn(tab, f"#{hashed(curves=['Scaled'], normalise=True, x=axis)}")
+    turn(tab, f"#{hashed(curves=['Scaled'], normalise=True, x='logit')}")
     found = columns(tab)
     close(found["limit of Scaled"], 0.5 / found["p"])
 
